@@ -1,4 +1,4 @@
-// What the one-shot service `demo` of infra/compose.yaml runs: a transfer that succeeds, and one that is undone.
+// The one-shot service `demo` of infra/compose.yaml runs this: a transfer that succeeds, and one that is undone.
 import { readFileSync } from 'node:fs'
 import { createClient } from '@counterstep/sdk'
 import { type Bank, readBalances } from './demo/bank-client.ts'
@@ -8,7 +8,7 @@ import { transferThatFails, transferThatSucceeds } from './demo/transfer.ts'
 
 const AMOUNT_CENTS = 2_500
 const BANKS = ['bank-a', 'bank-b'] as const
-/** As the orchestrator is told of them: names, which only it can resolve. */
+/** The orchestrator is given these names, which only it can resolve. */
 const [bankA, bankB] = BANKS.map((name) => ({ name, url: `${name}:` })) as [Bank, Bank]
 
 async function main(): Promise<number> {

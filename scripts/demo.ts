@@ -1,4 +1,4 @@
-// What `npm start` shows: the orchestrator, two banks, a transfer that succeeds and one that is undone.
+// `npm start` shows this: the orchestrator, two banks, a transfer that succeeds and one that is undone.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -14,7 +14,7 @@ function expectDone(args: readonly string[]): void {
   if (status !== 0) throw new Error(`npm ${args.join(' ')} failed:\n${stdout}${stderr}`)
 }
 
-/** Nobody installs these, so nobody reads what changed in them. */
+/** No user installs these packages, so no user reads what changed in them. */
 function removePrivateChangelogs(publicFolders: readonly string[]): void {
   for (const folder of workspaceFolders(ROOT).filter((each) => !publicFolders.includes(each)))
     rmSync(join(ROOT, folder, 'CHANGELOG.md'), { force: true })

@@ -66,7 +66,10 @@ export function countsTold(name, lines, fault) {
   return { passed, failed, skipped }
 }
 
-/** As many as were told of: a name that is missing is a fault of the tool's report, and is counted all the same. */
+/**
+ * Returns as many names as were counted: a name that is missing is a fault of the tool's report, and is counted all the
+ * same.
+ */
 function namesOf(lines, start, count) {
   const names = lines.filter((line) => line.startsWith(start)).map((line) => line.slice(start.length))
   return Array.from({ length: Math.max(count, names.length) }, (_, i) => names[i] ?? 'without a name')

@@ -51,7 +51,7 @@ async function runStage(parts) {
   return results
 }
 
-/** What goes wrong in the part itself is its failure, and not the end of the others. */
+/** An error in the part itself counts as its failure, and does not end the others. */
 async function timed(part, held) {
   const startedAt = Date.now()
   const counts = await part.run(held).catch((error) => ({

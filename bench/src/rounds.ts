@@ -10,7 +10,7 @@ import { WRK_RATE } from './wrk/wrk-rate.ts'
 export interface RowPlan {
   readonly name: string
   readonly job: LoadJob
-  /** What works for this row, the asked one first. */
+  /** The workers that serve this row, the asked one first. */
   readonly workers: readonly Worker[]
   /** Called before each round of this row; what it returns is called after it, for figures of its own. */
   readonly watch?: () => Promise<(answers: number) => Promise<Figures>>
@@ -32,7 +32,7 @@ export interface Measurement {
   readonly answersByWrk?: number
   readonly answersPerSecond: number
   readonly latencyMs: Pick<LatencyMs, 'p50' | 'p99' | 'curve'>
-  /** Of what worked for the row, the asked one first. */
+  /** The CPU time of the row's workers, the asked one first. */
   readonly cpuSeconds: CpuSeconds
   readonly figures: Figures
 }
@@ -129,7 +129,7 @@ async function measureByOwnLoad(harness: Harness, { name, job, workers, watch }:
   return { ...result, cpuSeconds, figures: (await endWatch?.(result.answers)) ?? {} }
 }
 
-/** What the workers used of the CPU while something was done. */
+/** Runs `work` and measures how much CPU time the workers used meanwhile. */
 export async function withCpuSeconds<Result>(
   workers: readonly Worker[],
   work: () => Promise<Result>,

@@ -5,16 +5,16 @@ import { WRK_RATE } from './wrk/wrk-rate.ts'
 export interface Row {
   readonly name: string
   readonly perSecond: Spread
-  /** Null where nobody waits for an answer. */
+  /** Null where no client waits for an answer. */
   readonly p50Ms: Spread | null
   readonly p99Ms: Spread | null
-  /** Of each share of the answers the median over the rounds; absent where it is not known. */
+  /** Each share of the answers with its median over the rounds; absent where it is not known. */
   readonly latencyCurve?: readonly CurvePoint[]
   /** CPU time for one answer, in microseconds; null where the system does not tell. */
   readonly cpuUs: { readonly asked: Spread; readonly everything: Spread } | null
-  /** Of all rounds, with warm-up and drain. */
+  /** The answers of all rounds, with warm-up and drain. */
   readonly answers: number
-  /** What else a scenario measures for this row, by name, with its unit in the name. */
+  /** Whatever else a scenario measures for this row, by name, with its unit in the name. */
   readonly figures: Readonly<Record<string, Spread>>
 }
 
@@ -58,7 +58,7 @@ export function quotientsOf(above: Spread, below: Spread): Spread {
   return spreadOf(above.rounds.map((value, round) => value / (below.rounds[round] ?? Number.NaN)))
 }
 
-/** What the ratio would be if nothing but CPU time counted; much less disturbed by others on the machine. */
+/** The ratio if only CPU time counted; other work on the machine disturbs it much less. */
 function cpuRatioOf(above: Row, below: Row): Spread | undefined {
   if (above.cpuUs === null || below.cpuUs === null) return undefined
   return quotientsOf(below.cpuUs.everything, above.cpuUs.everything)

@@ -20,7 +20,7 @@ export interface Headline {
 
 const SQL_STORES: readonly StoreName[] = ['mysql', 'mariadb', 'mysql9']
 
-/** What each scenario runs on, its own default first. */
+/** The stores that each scenario can run on, and those that it runs on by default. */
 const HEADLINES: readonly (readonly [
   scenario: Scenario,
   stores: readonly StoreName[],
@@ -39,7 +39,7 @@ const HEADLINES: readonly (readonly [
   [memory, STORES, []],
 ]
 
-/** With a store given, a scenario that cannot run on it runs on its own. */
+/** If a store is given, a scenario that cannot run on it runs on its own default. */
 export function headlinesOn(given: Partial<Settings>): readonly Headline[] {
   return HEADLINES.flatMap(([scenario, possible, by]) => {
     const own = scenario.defaults?.store ?? DEFAULT_SETTINGS.store

@@ -25,7 +25,7 @@ export interface Settings {
 
 export interface Command {
   readonly scenario: string
-  /** What the command line says, and nothing else. */
+  /** The settings that the command line names, and no others. */
   readonly given: Partial<Settings>
   readonly json: boolean
 }

@@ -7,11 +7,11 @@ const END_MS_MAX = 300_000
 const CALLS_LOOK_MS = 250
 
 export interface Ended {
-  /** By this machine's clock, in milliseconds from the epoch. */
+  /** This machine's clock, in milliseconds from the epoch. */
   readonly firstCallAt: number
   /** The server held nothing any more: the last end was durable. */
   readonly endAt: number
-  /** Of the server at that moment. */
+  /** The metrics of the server at that moment. */
   readonly metrics: Metrics
 }
 

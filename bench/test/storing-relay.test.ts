@@ -53,7 +53,7 @@ async function writesOf(name: string, run: (store: Store) => Promise<void>): Pro
   return { creates, updates }
 }
 
-/** Nobody listens. */
+/** This observer ignores every event. */
 const silent = new Proxy({}, { get: () => () => undefined }) as EngineObserver
 
 async function throughTheEngine(store: Store): Promise<void> {

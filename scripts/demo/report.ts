@@ -31,7 +31,10 @@ export function balanceTable(before: Balances, after: Balances): string {
   ].join('\n')
 }
 
-/** What is not as one transfer that went through must leave it: a line for each account, none when all is right. */
+/**
+ * Compares the balances with those that one successful transfer must leave: a line for each wrong account, none when
+ * all is right.
+ */
 export function wrongBalances(before: Balances, after: Balances, done: Transfer): string[] {
   const expected = new Map(before)
   const add = (key: string, cents: number) => expected.set(key, (expected.get(key) ?? 0) + cents)

@@ -59,7 +59,7 @@ export class Service {
     }
   }
 
-  /** Rejects when it ends although nobody asked. */
+  /** Rejects when it ends although it was not asked to. */
   async died(): Promise<never> {
     await this.ended
     if (this.#stopping) return new Promise<never>(() => undefined)

@@ -5,9 +5,9 @@ import { workspaceFolders } from './workspace-folders.ts'
 import { manifestIn } from './workspace-manifest.ts'
 
 /**
- * Compiles the sources of these workspaces, and all that they reach in others, into a folder of its own: what `dist`
- * has may be left over from sources that are gone, or be in the middle of somebody else's build. `into` gets the tree of
- * the repository.
+ * Compiles the sources of these workspaces, and all that they reach in others, into a folder of its own: the files in
+ * `dist` may be left over from sources that are gone, or belong to a build that is still running. `into` gets the tree
+ * of the repository.
  */
 export function compile(root: string, folders: readonly string[], into: string): void {
   const compilerOptions = {
@@ -19,7 +19,7 @@ export function compile(root: string, folders: readonly string[], into: string):
     rootDir: root,
     outDir: into,
     typeRoots: [join(root, 'node_modules', '@types')],
-    // What it finds in node_modules, as it would find these, the compiler does not emit.
+    // The compiler does not emit modules that it finds in node_modules, and would find these there.
     paths: sourcesOf(root),
   }
   const config = join(into, 'tsconfig.json')

@@ -14,7 +14,7 @@ const WITH_SOURCE = new Set([
   'ImportExpression',
   'TSImportType',
 ])
-/** `import x = require()`: nobody writes it here, and it would be missed. */
+/** `import x = require()` is not used here, and it would be missed. */
 const REFUSED = new Set(['TSExternalModuleReference', 'TSImportEqualsDeclaration'])
 
 /** A module that computes a name is refused, unless it may: that name is left as it is. */

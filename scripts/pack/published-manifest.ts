@@ -30,8 +30,8 @@ export interface PublishedParts {
 }
 
 /**
- * The package.json that is published. The workspace's own leads to the sources, which everything in the repository
- * runs from, and is private, so that nobody publishes it by mistake.
+ * Makes the package.json that is published. The workspace's own leads to the sources, which everything in the
+ * repository runs from, and is private, so that it is not published by mistake.
  */
 export function publishedManifest(
   publication: Publication,

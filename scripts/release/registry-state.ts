@@ -3,7 +3,7 @@ import { runNpm } from './run-npm.ts'
 /** `unknown`: the registry could not be asked. */
 export type RegistryState = 'new' | 'published' | 'unknown'
 
-/** Nobody waits long for a registry that is not there. */
+/** A release does not wait long for a registry that is not there. */
 const REGISTRY_MS_MAX = 10_000
 
 /** Whether the registry has this version of a package already. */

@@ -51,7 +51,7 @@ function usersOf(tree: SourceTree): ReadonlyMap<string, readonly string[]> {
     if (folder === '') continue
     for (const name of runtimeDependencies(manifest)) {
       if (name in LAYERS) continue
-      // What its source does not import is the user's own.
+      // A peer that is not imported by the package's source is the user's own.
       const isImported = LAYERS[manifest.name]?.thirdParty.includes(name) === true
       if (isOptionalPeer(name, manifest) && !isImported) continue
       users.set(name, [...(users.get(name) ?? []), folder.replace(/^(?:packages|testing)\//, '')])

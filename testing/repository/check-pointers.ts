@@ -23,10 +23,13 @@ const LINKED_FROM: Readonly<Record<string, readonly string[]>> = {
     '/store-conformance/README.md',
   ],
 }
-/** What a command or a user makes, and names with a part to fill in. */
+/** Paths that a command or a user makes, or that are named with a part to fill in. */
 const MADE = /(?:^|\/)(?:dist|node_modules|\.env)(?:\/|$)|[A-Z]{3,}$/
 
-/** What documents and comments point to is in the repository, and the table of packages names every workspace. */
+/**
+ * Checks that the targets of documents and comments are in the repository, and that the table of packages names every
+ * workspace.
+ */
 export function checkPointers(tree: SourceTree, root: string): Violation[] {
   const paths = [...tree.keys()]
   const isThere = (from: string, target: string): boolean =>

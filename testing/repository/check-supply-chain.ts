@@ -22,7 +22,7 @@ const VERSION_MIN: Readonly<Record<string, string>> = {
   ioredis: '5.4.0',
 }
 
-/** What a clone installs is what was reviewed: by content, in one version, without running a line of it. */
+/** Checks that a clone installs what was reviewed: by content, in one version, without running a line of it. */
 export function checkSupplyChain(tree: SourceTree): Violation[] {
   const packages = lockedPackages(tree)
   return [

@@ -7,7 +7,7 @@ export interface FoundRegex {
   readonly flags: string
 }
 
-/** What runs beside other people's data: not the tools of tests, nor what only a test or a generated module has. */
+/** Code that runs beside other people's data: neither the tools of tests, nor code of a test or a generated module. */
 const SHIPPED = /^(?:packages\/[^/]+|sdk)\/src\//
 
 /** Every regular expression that is written in shipped code, and the files that build one. */

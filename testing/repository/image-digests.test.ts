@@ -28,7 +28,7 @@ function withoutDigests(root: string): void {
   }
 }
 
-/** A program of this name that prints one text, for whoever looks it up on the PATH. */
+/** A program of this name that prints one text, for a caller that looks it up on the PATH. */
 function dockerThatPrints(text: string, status = 0): NodeJS.ProcessEnv {
   const folder = mkdtempSync(join(tmpdir(), 'counterstep-docker-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,4 +1,4 @@
-/** What a workspace may import. Workspaces are named as their package.json names them. */
+/** The imports that a workspace may have. Workspaces are named as their package.json names them. */
 export interface Layer {
   /** From the repository's root. */
   readonly folder: string
@@ -75,7 +75,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     thirdParty: ['fastify'],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
   }),
-  // What hosts have in common: which settings there are and what they mean. It opens nothing.
+  // Hosts have this in common: which settings there are and what they mean. It opens nothing.
   [CONFIGURATION]: layer('packages/configuration', [ACCESS, BRANCH_HTTP, CORE, ENGINE, PROTOCOL, SIGNATURE]),
   // A composition root that picks no store: the user hands one over.
   [EMBEDDED]: layer('packages/embedded', [SERVER, DTM, ENGINE, CORE, PROTOCOL, BRANCH_HTTP], {
@@ -160,7 +160,7 @@ export const THIRD_PARTY_ENTRIES: Readonly<Record<string, string>> = {
 export interface Enclave {
   readonly workspaces: readonly string[]
   readonly folder: string
-  /** What all others of the workspace may import of the folder. */
+  /** The module of the folder that all others of the workspace may import. */
   readonly entry: string
   /** Modules elsewhere that may import all that those of the folder may. */
   readonly outside: readonly string[]

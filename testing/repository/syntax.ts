@@ -46,7 +46,7 @@ export function importsOf(path: string, text: string): readonly string[] {
     const source = WITH_SOURCE.has(node.type) ? node.source : requiredBy(node)
     if (!isNode(source)) return
     const { value } = source
-    // A computed import cannot be checked, and `<computed>` is allowed to nobody.
+    // A computed import cannot be checked, and no layer allows `<computed>`.
     names.add(typeof value === 'string' ? value : '<computed>')
   })
   return [...names]

@@ -3,7 +3,7 @@ import { readRepository } from '../repository/source-tree.ts'
 import { ALONE_FILES } from './alone-files.ts'
 import { QUIET_FILES } from './quiet-files.ts'
 
-/** Of the tests that share their processes; those of the repository itself do not. */
+/** The tests that share their processes; those of the repository itself do not. */
 const SHARING = /^(bench|chaos|conformance|examples|functions|packages|sdk|test\/[^/]+)\/.*\.test\.ts$/
 const CHANGES = new RegExp(
   [

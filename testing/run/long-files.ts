@@ -4,7 +4,7 @@
  * functions of one that is starved die at their deadlines and start again, which takes twice the CPU time.
  */
 export const LONG_FILES: readonly string[] = [
-  // Of the project servers.
+  // These are in the project servers.
   'testing/chaos/test/servers/lambda-mysql.test.ts',
   'packages/store-mysql/test/conformance.test.ts',
   'packages/store-mysql/test/contention.test.ts',
@@ -55,7 +55,7 @@ export const LONG_FILES: readonly string[] = [
   'packages/store-mysql/test/unflushed-commits.test.ts',
   'packages/store-redis/test/cluster-faults.test.ts',
   'testing/test-servers/test/redis-servers.test.ts',
-  // Of the projects packages and alone.
+  // These are in the projects packages and alone.
   'testing/chaos/test/crash-points.test.ts',
   'packages/dtm/test/golden/golden.test.ts',
   'testing/chaos/test/fuzz-sockets.test.ts',

@@ -73,7 +73,7 @@ export class Child {
     return cpuSecondsOf(this.#process.pid)
   }
 
-  /** As a crash ends it: nothing is given back, nothing is closed. */
+  /** Ends the process the way a crash does: nothing is given back, nothing is closed. */
   async kill(): Promise<void> {
     this.#isStopping = true
     this.#process.kill('SIGKILL')

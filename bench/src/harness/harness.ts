@@ -5,7 +5,7 @@ import { Wrk } from '../wrk/run-wrk.ts'
 import { Child, type ChildSpec } from './child.ts'
 import { processPath, WORK_FOLDER } from './paths.ts'
 
-/** What a load run may take beyond its time: connecting and draining. */
+/** A load run may take this much longer than its time, to connect and to drain. */
 const LOAD_MARGIN_MS = 60_000
 /** A count of answers has no time of its own. */
 const COUNT_MS_MAX = 300_000

@@ -1,4 +1,4 @@
-/** What a server's /metrics said at one moment: each line's value under its name with its labels. */
+/** The content of a server's /metrics at one moment: each line's value under its name with its labels. */
 export type Metrics = ReadonlyMap<string, number>
 
 export async function readMetrics(url: string): Promise<Metrics> {

@@ -23,7 +23,7 @@ const TIMEOUT_MS = 29_000
 export interface FunctionBed {
   readonly functions: Readonly<Record<'api' | 'worker' | 'sweeper', LambdaFunction>>
   readonly branchUrl: string
-  /** What the functions have sent to the store, in packets. */
+  /** Counts the packets that the functions have sent to the store. */
   sent(): number
   stop(): Promise<void>
 }

@@ -18,7 +18,7 @@ const BATCHES = 20
 const BATCH_GIDS = 10
 const DELAY_MS = 2_000
 
-/** What each handler takes on this machine: to start, and for its work in an environment that is warm. */
+/** Measures each handler on this machine: how long it takes to start, and to do its work in a warm environment. */
 export async function measureFunctions(
   store: 'mysql' | 'redis',
   progress: (line: string) => void,

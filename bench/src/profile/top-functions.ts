@@ -9,7 +9,7 @@ import {
 
 export interface Share {
   readonly name: string
-  /** Of the time in which the thread was not idle. */
+  /** The share of the time in which the thread was not idle. */
   readonly share: number
 }
 
@@ -18,11 +18,11 @@ export interface ProfileSummary {
   readonly packages: readonly Share[]
   /** Self time. */
   readonly functions: readonly Share[]
-  /** With all that they call; only functions of our own packages. */
+  /** Shares that include everything that the function calls; only functions of our own packages. */
   readonly inclusive: readonly Share[]
 }
 
-/** Of a profile, from the process's start on. */
+/** A part of a profile, in seconds from the start of the process. */
 export interface ProfileWindow {
   readonly fromSeconds: number
   readonly toSeconds: number

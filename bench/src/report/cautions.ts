@@ -3,7 +3,7 @@ import type { Report } from './report.ts'
 const LOAD_PER_CORE_MAX = 0.5
 const CAUTION = /^CAUTION:\s*/
 
-/** What spoils these figures, a sentence each. */
+/** Lists what spoils these figures, a sentence each. */
 export function cautionsOf({ machine, settings, notes }: Report): readonly string[] {
   const { isMemoryDisk, loadPerCore } = machine
   return [

@@ -6,7 +6,7 @@ import { REPOSITORY } from '../harness/paths.ts'
 import { spreadOf } from '../spread.ts'
 
 export interface Machine {
-  /** With `+` when the checkout differs from it. */
+  /** The commit has a `+` when the checkout differs from it. */
   readonly commit: string
   readonly node: string
   readonly cores: number

@@ -39,7 +39,7 @@ export function reportLine(report: Report): string {
   return JSON.stringify(fixedPart(report))
 }
 
-/** Of several reports, on one line as well. */
+/** Prints several reports on one line as well. */
 export function allLine(reports: readonly Report[], failed: readonly string[]): string {
   return JSON.stringify({ scenario: 'all', reports: reports.map(fixedPart), failed })
 }

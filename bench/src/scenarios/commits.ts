@@ -116,7 +116,7 @@ function commitFigures(
   }
 }
 
-/** What many branches cost in commits, against two. */
+/** Compares the commits of many branches with those of two. */
 function manyToFew(plans: readonly CommitsPlan[], rows: readonly Row[], delayUs: number): Ratio {
   const commitsOf = (branches: number) => {
     const index = plans.findIndex((plan) => plan.branches === branches && plan.delayUs === delayUs)

@@ -32,7 +32,7 @@ export const flat: Scenario = {
     const counters = { submitted: 0, finished: 0 }
     let server: Server | undefined
     for (let round = 1; round <= settings.rounds; round += 1) {
-      // Whoever comes second profits from the first: the branches and the load are warm.
+      // The second of the two profits from the first, because the branches and the load are warm.
       const order = round % 2 === 0 ? TABLE_NAMES.toReversed() : TABLE_NAMES
       context.progress.show(`round ${round} of ${settings.rounds}`)
       const submitted = await submitToBoth(
@@ -72,7 +72,7 @@ interface Submitted {
   readonly counts: Readonly<Record<TableName, number>>
 }
 
-/** Both servers run, and are asked in turn. Returns when all that was submitted is due and nobody runs it. */
+/** Both servers run, and are asked in turn. Returns when all that was submitted is due and no server runs it. */
 async function submitToBoth(
   context: ScenarioContext,
   host: StoreHost,

@@ -9,7 +9,7 @@ import { type OwnMysql, openOwnMysql } from '../stores/open-own-mysql.ts'
 import { WAYS, type Way } from './hot-row/callers-job.ts'
 import { HotRowBed } from './hot-row/hot-row-bed.ts'
 
-/** Of each way before the first round, by the warm-up of a row. */
+/** Each way gets so many warm-ups of a row before the first round. */
 const FIRST_WARM_UPS = 5
 
 interface HotRowSource extends RowSource {
@@ -97,7 +97,7 @@ function ratiosOf(sources: readonly HotRowSource[], rows: readonly Row[], caller
   ]
 }
 
-/** Of each round the highest rate. */
+/** Returns the highest rate of each round. */
 function bestOf(rows: readonly Row[]): Spread {
   const [first] = rows
   if (first === undefined) throw new Error('a way was not measured')

@@ -8,11 +8,11 @@ export interface SagaShape {
   readonly branches: number
   /** From accept to the first call. */
   readonly delayMs?: number
-  /** Of one branch call. */
+  /** The time-out of one branch call. */
   readonly timeoutMs?: number
   /** All branches at once, and not one after the other. */
   readonly isParallel?: boolean
-  /** Nobody is to be called: the URLs are empty. */
+  /** No service is called: the URLs are empty. */
   readonly isEmpty?: boolean
   readonly ack?: 'memory'
   readonly gid?: string

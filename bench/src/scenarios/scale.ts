@@ -88,7 +88,7 @@ function dividedBy({ name, spread, byCpu, byWrk }: Ratio, divisor: number): Rati
   }
 }
 
-/** By what the servers counted: a list of a million would take longer than the measurement. */
+/** The audit uses the servers' own counters: a list of a million would take longer than the measurement. */
 async function audit(
   plans: readonly ScalePlan[],
   rows: readonly Row[],

@@ -56,7 +56,7 @@ async function openRow(context: ScenarioContext, host: StoreHost, algorithm?: Al
   return { bed, plan: sagaPlan(bed, context, { name, connections, branches }) }
 }
 
-/** As a user makes one. */
+/** Makes a key with the same command that a user calls. */
 function makeKey({ harness }: ScenarioContext, algorithm: Algorithm): string {
   const path = join(harness.folder, `${algorithm}.key`)
   const args = [COUNTERSTEP_PROGRAM, 'signing-key', 'create', '--alg', algorithm, '--out', path]

@@ -40,7 +40,7 @@ export const submit: Scenario = {
     const answers = rows.reduce((sum, row) => sum + row.answers, 0)
     const stored = await countStored(server.url)
     const branchCalls = await bed.branch.callCount()
-    // What was acknowledged from memory is there as well: no server died.
+    // Transactions that were acknowledged from memory are there as well, because no server died.
     checkEqual({ answers, stored })
     checkEqual({ callsExpected: answers * settings.branches, branchCalls })
     return {

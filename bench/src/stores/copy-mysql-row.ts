@@ -30,7 +30,7 @@ export async function copyMysqlRow(
   const columns = await columnsOf(link, database)
   const { firstMs, stepMs } = earlierMs(copies)
   await link.run('SET @first = ?, @step = ?', [firstMs, stepMs])
-  // Nobody replicates them, and a log of them would be as large again.
+  // No replica reads these rows, and a log of them would be as large again.
   await link.run('SET SESSION sql_log_bin = 0')
   for (const { from, to } of partsOf(copies, PART_ROWS)) {
     await link.run(

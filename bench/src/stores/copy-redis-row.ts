@@ -30,7 +30,7 @@ export async function copyRedisRow(
 }
 
 interface Original {
-  /** What its keys begin with, and those of its copies: on one server all rows are in one shard. */
+  /** The prefix of its keys and of its copies' keys: on one server all rows are in one shard. */
   readonly base: string
   /** The row's text before its instants and after them. */
   readonly before: string

@@ -9,7 +9,7 @@ export interface OwnMysql {
   readonly host: StoreHost
   /** Without a database. */
   readonly url: string
-  /** As its administrator. */
+  /** A connection of the administrator. */
   readonly link: SqlLink
 }
 

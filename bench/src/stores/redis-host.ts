@@ -6,7 +6,7 @@ import type { StoreHost, StoreSoftware } from './store-host.ts'
 export interface RedisPlace {
   /** Without a database. */
   readonly url: string
-  /** Of the server's process, when it runs for this run alone. */
+  /** The process id of the server, when it runs for this run alone. */
   readonly pid?: () => number
   readonly end: () => Promise<void>
 }

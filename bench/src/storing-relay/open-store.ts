@@ -5,7 +5,10 @@ import { openSqliteStore } from '@counterstep/store-sqlite'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** As `counterstep serve` opens it, by the variables that a database of the bench sets; time-outs are the package's own. */
+/**
+ * Opens the store the way `counterstep serve` does, by the variables that a database of the bench sets; time-outs are
+ * the package's own.
+ */
 export async function openStore(environment: Environment): Promise<Store> {
   const { COUNTERSTEP_STORE: url = '', COUNTERSTEP_STORE_FAILOVER: failover } = environment
   if (url.startsWith('sqlite:')) {

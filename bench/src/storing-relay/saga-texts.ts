@@ -7,7 +7,7 @@ export interface RelayedBranch {
   readonly payload: unknown
 }
 
-/** As the orchestrator writes it: as long, and with the same words. */
+/** Writes a definition as the orchestrator does: as long, and with the same words. */
 export function definitionText(branches: readonly RelayedBranch[]): string {
   const { retry, branchTimeoutMs: timeoutMs, checkpointMs } = DEFAULT_SETTINGS
   const written = branches.map(({ action, compensation, payload, ...named }, position) => ({
@@ -26,14 +26,14 @@ export function idOf({ id }: Pick<RelayedBranch, 'id'>, position: number): strin
   return id ?? String(position + 1).padStart(2, '0')
 }
 
-/** Of one branch that was called once and has succeeded. */
+/** The record of one branch that was called once and has succeeded. */
 export interface Called {
   readonly startedAt: number
   readonly endedAt: number
   readonly answer: string
 }
 
-/** As the orchestrator writes it once all have succeeded. */
+/** Writes a finished row as the orchestrator does once all have succeeded. */
 export function finishedText(calls: readonly Called[]): string {
   const branches = calls.map(({ startedAt, endedAt, answer }) => ({
     a: {

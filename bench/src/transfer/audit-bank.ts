@@ -26,7 +26,7 @@ export async function auditBank(
       transfers: answered,
       rowsEach: SERVICES.length * pairs,
       barrierRowsEach: SERVICES.length * BARRIER_ROWS[branch],
-      // What one service takes the other adds.
+      // The other service adds what the first one takes.
       addedCents: 0,
     })
     counters[`${name} transfers`] = answered

@@ -9,13 +9,13 @@ import { type Booking, book } from './book.ts'
 import { type Column, SERVICES, type ServiceName } from './columns.ts'
 import { inTransaction } from './in-transaction.ts'
 
-/** What the gateway sends to a service, directly or as a branch's payload. */
+/** The body that the gateway sends to a service, directly or as a branch's payload. */
 export interface TransferPart {
   readonly account: number
   readonly cents: number
 }
 
-/** What a column's calls say in the query; without a saga there is no op. */
+/** The query of a column's calls; without a saga there is no op. */
 interface PlainQuery {
   readonly gid: string
   readonly branch_id: string

@@ -1,7 +1,7 @@
 import type { PoolConnection, ResultSetHeader } from 'mysql2/promise'
 import type { BankTables } from './bank-tables.ts'
 
-/** What one branch is to book. */
+/** The booking that one branch has to make. */
 export interface Booking {
   readonly account: number
   readonly cents: number

@@ -2,7 +2,7 @@ interface ColumnKind {
   /** `direct`: the gateway calls both services itself, one after the other. `storing`: a relay that writes twice does. */
   readonly calls: 'direct' | 'storing' | 'saga'
   readonly branch: 'plain' | 'barrier' | 'grouped'
-  /** Of a ledger row and an update of the balance, in each branch. */
+  /** The number of pairs in each branch: a ledger row and an update of the balance. */
   readonly pairs: number
 }
 

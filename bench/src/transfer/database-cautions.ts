@@ -1,7 +1,7 @@
 import { isDatabaseInMemory } from '../stores/is-database-in-memory.ts'
 import type { TransferBed } from './transfer-bed.ts'
 
-/** What a reader of the database's own figures must know of it. */
+/** Lists what a reader of the database's own figures must know about the database. */
 export async function databaseCautions({ host, link }: TransferBed): Promise<readonly string[]> {
   if (host.cpuSeconds === undefined) {
     return ['CAUTION: the database is not ours alone: its counters tell of everybody']

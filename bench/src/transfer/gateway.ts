@@ -8,7 +8,7 @@ const CENTS = 1
 const WAIT_MS = 30_000
 const HEADERS = { 'content-type': 'application/json' }
 
-/** What the gateway speaks to. */
+/** The services and connections that the gateway uses. */
 export interface Backends {
   /** The services' own address: theirs in a saga as in a direct call. */
   readonly servicesUrl: string

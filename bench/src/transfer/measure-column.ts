@@ -40,7 +40,10 @@ export async function measureColumn(
   }
 }
 
-/** Of all of a round, with its warm-up, for one transaction; and by the measured rate for one second. */
+/**
+ * Divides the counts of a whole round, warm-up included, by its transactions; with the measured rate it also gives
+ * figures for one second.
+ */
 export function databaseFigures(
   before: DatabaseCounts,
   after: DatabaseCounts,

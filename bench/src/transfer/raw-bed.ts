@@ -10,7 +10,7 @@ export type PreparedSysbench =
   /** `reason` is for people. */
   | { readonly type: 'missing'; readonly reason: string }
 
-/** What writes without any service. */
+/** The programs that write without any service. */
 export interface RawBed {
   readonly writers: Child
   readonly sysbench: PreparedSysbench

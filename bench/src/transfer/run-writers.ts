@@ -6,9 +6,9 @@ import { tablesOf } from './bank-tables.ts'
 import { book } from './book.ts'
 import { inTransaction } from './in-transaction.ts'
 
-/** As many as sysbench has threads. */
+/** Sysbench has as many threads. */
 export const WRITERS = 10
-/** Of an insert and an update: six writes. */
+/** The pairs of an insert and an update in one transaction: six writes. */
 export const PAIRS = 3
 
 export interface WritersJob {

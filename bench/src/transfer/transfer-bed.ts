@@ -16,7 +16,7 @@ export interface TransferBed {
   readonly host: StoreHost
   /** Tells a process where the bank is; the URL may hold a password. */
   readonly environment: Readonly<Record<string, string>>
-  /** To the bank's database. */
+  /** The connection to the bank's database. */
   readonly link: SqlLink
   /** In each of its tables. */
   readonly accounts: number

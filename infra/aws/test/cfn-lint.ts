@@ -48,7 +48,9 @@ export interface LintMatch {
   readonly Message: string
 }
 
-/** What cfn-lint has against some templates. All in one run, since it takes longest to start. */
+/**
+ * Returns what cfn-lint has against some templates. One run takes all of them, since cfn-lint takes longest to start.
+ */
 export function lint(python: string, templatePaths: readonly string[]): readonly LintMatch[] {
   const main = 'import sys; from cfnlint.runner import main; sys.exit(main())'
   const end = run(

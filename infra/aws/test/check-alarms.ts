@@ -3,7 +3,7 @@ import { type Fault, type Properties, resourcesOf, type Template } from './templ
 
 const OWN = { Ref: 'MetricsNamespace' }
 
-/** What must be noticed: a metric, whose it is, and what silence means. */
+/** The alarms that must exist: a metric, its source, and the meaning of silence. */
 const ALARMS = [
   {
     metric: 'ApproximateNumberOfMessagesVisible',

@@ -12,7 +12,7 @@ const RUNTIME = 'nodejs24.x'
 const ARCHITECTURES = ['arm64']
 const HANDLER = 'index.handler'
 const CODE = '../../functions/dist/'
-/** Of AWS, for a function. */
+/** The limit that AWS sets for a function. */
 const TIMEOUT_SECONDS_MAX = 900
 
 const FUNCTIONS = ['api', 'worker', 'sweeper'] as const

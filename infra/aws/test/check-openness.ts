@@ -3,7 +3,7 @@ import { type Fault, type Properties, type Resource, resourcesOf, type Template 
 
 const SECRET = 'arn:aws:secretsmanager:us-east-1:111122223333:secret:keys'
 
-/** Whatever the parameters, also those that the template's rules refuse: somebody checks who calls. */
+/** Checks that some part authenticates the caller under all parameters, also those that the template's rules refuse. */
 export function checkOpenness(template: Template): Fault[] {
   const { Face, Authorization } = template.Parameters
   return (Face?.AllowedValues ?? []).flatMap((face) =>

@@ -1,6 +1,6 @@
 import { type Fault, listed, type Properties, resourcesOf, type Template } from './template.ts'
 
-/** What each role may do, once for every parameter given: an action, and what it may be done to. */
+/** The grants of each role, once for every parameter given: an action, and the resources that it may be done to. */
 type Grants = Readonly<Record<string, readonly string[]>>
 
 const LOGS = ['logs:CreateLogStream', 'logs:PutLogEvents']
@@ -193,7 +193,7 @@ function branches(value: unknown): readonly unknown[] {
   return 'Ref' in value && value.Ref === 'AWS::NoValue' ? [] : [value]
 }
 
-/** As short as in `GRANTS`; whatever else it is, in JSON. */
+/** Names a resource as briefly as `GRANTS` does; any other form is written as JSON. */
 function resourceNames(resource: unknown): readonly string[] {
   return listed(resource)
     .flatMap(branches)

@@ -8,7 +8,7 @@ const RECEIVES_MIN = 5
 const DELAY_SECONDS_MAX = 900
 /** A message is a hint, and new ones come each minute: old ones only pile up. */
 const HINT_SLACK_SECONDS = 1800
-/** As long as SQS keeps anything: somebody has to see them. */
+/** SQS keeps no message longer, and a person has to see these. */
 const DEAD_SECONDS = 1_209_600
 
 /** The queue bears with slow workers, and what it gives up is noticed. */

@@ -2,10 +2,10 @@ import type { Properties, Resource, Template } from './template.ts'
 
 export type ParameterValues = Readonly<Record<string, string>>
 
-/** What is left of a template once its parameters are known. */
+/** The parts of a template that remain once its parameters are known. */
 export interface Resolved {
   readonly Resources: Readonly<Record<string, Resource>>
-  /** Of the functions, with the globals in them. */
+  /** The environments of the functions, with the globals in them. */
   readonly environments: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 

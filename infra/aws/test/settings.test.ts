@@ -11,7 +11,7 @@ const JWT = { JwtIssuer: 'https://issuer.example', JwtAudiences: 'counterstep' }
 const ROLES = ['api', 'worker', 'sweeper'] as const
 const template = readTemplate()
 
-/** What somebody may deploy. */
+/** Parameters that a user may deploy with. */
 const DEPLOYMENTS: readonly ParameterValues[] = [
   { StoreUrl: 'mysql://counterstep@db.example/counterstep', Services: 'bank=https://bank.example' },
   {
@@ -53,7 +53,7 @@ const BOUNDS_OF_TARGETS = [
   'COUNTERSTEP_PARK_AFTER_MS',
 ]
 
-/** As Lambda would hand it over: text, and the queue's address in place of its name. */
+/** Returns the variables as Lambda would hand them over: text, and the queue's address in place of its name. */
 function environmentOf(role: FunctionRole, parameters: ParameterValues): Record<string, string> {
   const { environments } = resolveTemplate(template, parameters)
   const variables = environments[`${role.slice(0, 1).toUpperCase()}${role.slice(1)}Function`] ?? {}

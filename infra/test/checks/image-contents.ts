@@ -38,7 +38,7 @@ export function checkFiles({ folder }: RootFileSystem): string {
   return `${files.length} files`
 }
 
-/** What anybody sees who has the image: its settings and how each layer was made. */
+/** Looks for secrets in all that a holder of the image can read: its settings and how each layer was made. */
 export async function checkNoSecrets(buildah: Buildah, image: Image): Promise<undefined> {
   const inspected = await buildah.run('inspect', '--type', 'image', image.name)
   const { Docker, OCIv1 } = JSON.parse(inspected)

@@ -28,7 +28,7 @@ export function whyNoCompose(): string | undefined {
   return findOnPath('go') === undefined ? 'no Go, in which Docker Compose is written' : undefined
 }
 
-/** What Docker Compose itself would make of the file, under these variables; an error is what it would say. */
+/** Loads the file with Docker Compose's own loader, under these variables; an error is what Compose would say. */
 export async function loadProject(
   root: string,
   kept: string,

@@ -74,7 +74,7 @@ function addNode(files: string): void {
   cpSync(CERTIFICATES, join(files, CERTIFICATES), { dereference: true })
 }
 
-/** The npm of whoever runs this: the pinned Node comes without. */
+/** The npm on the PATH: the pinned Node comes without. */
 function npmFolder(): string {
   const npm = findOnPath('npm')
   if (npm === undefined) throw new Error('no npm on the PATH')

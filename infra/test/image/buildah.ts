@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { outputOf } from '../run-command.ts'
 
 export interface Buildah {
-  /** What the command printed, without its last line break. */
+  /** Returns the output of the command, without its last line break. */
   run(...args: readonly string[]): Promise<string>
 }
 
-/** With a storage of its own: the machine's images, if it has any, are left alone. */
+/** Uses a storage of its own: the machine's images, if it has any, are left alone. */
 export function buildahIn(folder: string): Buildah {
   mkdirSync(folder, { recursive: true })
   const storage = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run')]

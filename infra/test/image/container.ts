@@ -8,7 +8,7 @@ import type { RootFileSystem } from './root-file-system.ts'
 const ENTER_ROOT = join(import.meta.dirname, 'enter-root.sh')
 const START_MS_MAX = 10_000
 const LOOK_MS = 5
-/** Of a command that ends by itself. */
+/** The bound for a command that ends by itself. */
 const RUN_MS_MAX = 120_000
 
 export interface Mount {
@@ -33,10 +33,10 @@ export interface Ended {
 export interface Container {
   /** All that it printed so far. */
   output(): string
-  /** To its PID 1, as `docker stop` and `docker kill` send it. */
+  /** Sends a signal to its PID 1, like `docker stop` and `docker kill`. */
   signal(signal: NodeJS.Signals): Promise<void>
   readonly ended: Promise<Ended>
-  /** With SIGKILL, if it has not ended. */
+  /** Ends it with SIGKILL, if it has not ended. */
   end(): Promise<void>
 }
 

@@ -27,7 +27,7 @@ async function answers(url: string): Promise<boolean> {
     await response.arrayBuffer()
     return response.ok
   } catch (error: unknown) {
-    // Nobody listens yet.
+    // The server does not listen yet.
     if (error instanceof TypeError || (error instanceof Error && error.name === 'TimeoutError')) return false
     throw error
   }

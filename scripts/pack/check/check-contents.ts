@@ -16,7 +16,7 @@ const TELLING =
 
 type Files = ReadonlyMap<string, string>
 
-/** What is wrong with the files of a package that is about to be published. `root` is the repository's. */
+/** Lists the faults in the files of a package that is about to be published. `root` is the repository's. */
 export function checkContents(files: Files, root: string): string[] {
   const paths = [...files.keys()]
   const missing = ['package.json', 'README.md', 'LICENSE'].filter((path) => !files.has(path))

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 export const STORES = ['sqlite', 'mysql', 'redis'] as const
 export type StoreName = (typeof STORES)[number]
 
-/** What `npm run chaos` is told. */
+/** The arguments of `npm run chaos`. */
 export interface ChaosCommand {
   readonly store: StoreName
   readonly sagas: number

@@ -11,7 +11,7 @@ import type { BankBooks, ClientAnswer, ClientNote, Effect, Evidence } from '../s
 import { watchLogs } from '../src/bank/report/watch-logs.ts'
 import { auditBed } from './bank-audit-bed.ts'
 
-/** What is planted, and what the auditor must then name. */
+/** Each planted fault, and the invariants that the auditor must then name. */
 const PLANTED: readonly (readonly [
   title: string,
   names: readonly InvariantName[],
@@ -241,7 +241,7 @@ function withBooks(evidence: Evidence, change: (books: BankBooks, bank: number) 
   return { ...evidence, banks: evidence.banks.map(change) }
 }
 
-/** As a bank without a barrier would: the balance follows. */
+/** Adds an effect like a bank without a barrier: the balance follows. */
 function withEffect(evidence: Evidence, at: number, effect: Omit<Effect, 'seq'>): Evidence {
   return withBooks(evidence, (books, bank) =>
     bank === at ? balanced({ ...books, effects: [...books.effects, { ...effect, seq: 500 }] }) : books,

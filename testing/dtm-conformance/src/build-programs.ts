@@ -15,7 +15,7 @@ export interface BuiltProgram {
 
 export type Print = (text: string) => void
 
-/** What is missing or does not build is told, and counted. */
+/** Builds the programs; one that is missing or does not build is reported, and counted. */
 export async function buildPrograms(
   settings: Settings,
   print: Print,

@@ -30,7 +30,7 @@ export async function keptBuild(
     await build(made)
     await moveUnlessThere(made, folder)
   } finally {
-    // What a step has started may still be writing.
+    // A process that a step has started may still be writing.
     await rm(made, { recursive: true, force: true, maxRetries: 5 })
   }
   return folder

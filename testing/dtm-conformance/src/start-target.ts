@@ -44,7 +44,7 @@ async function placeOf(store: StoreName, { mysqlUrl, redisUrl }: Databases): Pro
   }
 }
 
-/** A target that somebody else has started and will stop. */
+/** A target that another program has started and will stop. */
 export function runningTarget(url: string): Target {
   return { name: new URL(url).host, url, stop: async () => undefined }
 }

@@ -7,7 +7,7 @@ const CREDENTIALS = {
   AWS_SESSION_TOKEN: 'emulated',
 }
 
-/** What AWS sets stands above what the function's owner sets, except for credentials. */
+/** The variables of AWS override those of the function's owner, except for credentials. */
 export function environmentVariables(
   spec: FunctionSpec,
   environment: number,

@@ -5,7 +5,9 @@ import type { RuntimeClient } from './install-runtime-client.ts'
 import type { FunctionError, InvocationOutcome, InvocationReport } from './invocation.ts'
 import { type Delivery, openRuntimeApi, type RuntimeApi } from './runtime-api.ts'
 
-/** As AWS has it; what it does then, a second start within the first invocation, is left out. */
+/**
+ * The limit of AWS, which then starts the environment a second time within the first invocation; that is left out here.
+ */
 const INIT_MS_MAX = 10_000
 
 /** busy: taken for an invocation. frozen: stopped, to be taken. gone: its process has ended or is being killed. */

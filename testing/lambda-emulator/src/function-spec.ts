@@ -21,7 +21,7 @@ export interface FunctionSpec {
    * its deadline, as without this.
    */
   readonly killAfterMs?: () => number | undefined
-  /** What each environment prints is appended to NAME-ENVIRONMENT.log here. */
+  /** The folder of the logs: the output of each environment is appended to NAME-ENVIRONMENT.log here. */
   readonly logFolder: string
   readonly onReport?: (report: InvocationReport) => void
   readonly onLine?: (line: LogLine) => void

@@ -1,4 +1,4 @@
-/** What a function's failure looks like to its caller. */
+/** A function's failure as its caller sees it. */
 export interface FunctionError {
   readonly errorType: string
   readonly errorMessage: string
@@ -13,10 +13,10 @@ export type InvocationOutcome =
   | { readonly type: 'failed'; readonly error: FunctionError; readonly report: InvocationReport }
   /** Killed at the deadline. */
   | { readonly type: 'timed-out'; readonly error: FunctionError; readonly report: InvocationReport }
-  /** As many environments as are allowed are busy: nothing was started. */
+  /** All environments that are allowed are busy: nothing was started. */
   | { readonly type: 'throttled' }
 
-/** What AWS would write to the log after an invocation. */
+/** The lines that AWS would write to the log after an invocation. */
 export interface InvocationReport {
   readonly functionName: string
   readonly requestId: string

@@ -22,7 +22,7 @@ const TOOLS = [
   ...'basename cat cp dirname env ls mkdir mv readlink rm sed tr uname'.split(' '),
 ]
 const MISSING = ['python', 'python3', 'cc', 'gcc', 'g++', 'c++', 'clang', 'make', 'cmake']
-/** The user `nobody` of every Linux. */
+/** The id of the user without rights on every Linux. */
 const NOBODY = 65_534
 export const STEP_MS_MAX = 240_000
 

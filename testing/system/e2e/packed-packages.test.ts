@@ -12,7 +12,7 @@ import { replaced } from './packed/user-project.ts'
 
 const PUBLIC = publications(REPOSITORY)
 const VERSION = PUBLIC[0]?.manifest.version ?? ''
-/** As if a release had been cut short after it. */
+/** A release that was cut short would have published only this. */
 const PUBLISHED = '@counterstep/sdk'
 const ENTRIES = PUBLIC.flatMap(({ name, manifest }) =>
   Object.keys(manifest.exports ?? {}).map((entry) => name + entry.slice(1)),
@@ -54,7 +54,7 @@ describe('npm run release:dry', () => {
   })
 
   it('says that the registry could not be asked, and goes on', () => {
-    // A port that nobody may listen on.
+    // No process may listen on this port without special rights.
     vi.stubEnv('npm_config_registry', 'http://127.0.0.1:1/')
     expect(registryState('counterstep', VERSION)).toBe('unknown')
     vi.unstubAllEnvs()
@@ -154,7 +154,7 @@ describe('a project with both packed packages', () => {
       { status: 'ready', store: { name: 'sqlite' } },
     ])
 
-    // What the guide's service needs besides.
+    // The guide's service needs this besides.
     project.addFromRepository(['express'])
     const sdk = '@counterstep/sdk'
     for (const [name, code] of project.examplesIn(sdk, 'docs/participant.md')) project.write(name, code)

@@ -28,7 +28,7 @@ function commandLineOf(pid: string): string {
 
 /** Runs the body with an empty data folder, which every process of the demo has in its command line. */
 async function withData(body: (data: string) => Promise<void>): Promise<void> {
-  // Else the script would first install, under the feet of whoever runs this.
+  // Otherwise the script would first install, while other programs use this checkout.
   expect(reasonToInstall(ROOT)).toBeUndefined()
   const data = mkdtempSync(join(tmpdir(), 'counterstep-start-'))
   try {

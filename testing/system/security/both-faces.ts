@@ -40,7 +40,7 @@ export interface BothFaces extends AsyncDisposable {
   readonly native: FastifyInstance
   readonly dtm: FastifyInstance
   readonly engine: Engine
-  /** What both share. */
+  /** The bounds that both share. */
   readonly bounds: ConnectionBounds
   /** Bounds that were reached, in their order. */
   readonly reached: readonly ReachedBound[]

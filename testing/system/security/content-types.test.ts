@@ -5,7 +5,7 @@ import { type BothFaces, bothFaces } from './both-faces.ts'
 const BODY = JSON.stringify({ branches: [{ action: 'http://127.0.0.1:9/a' }], unknownField: 1 })
 const VALID = JSON.stringify({ branches: [{ action: 'http://127.0.0.1:9/a' }] })
 
-/** Of the four ways around a schema that were found in 2025 and 2026, and their neighbours. */
+/** Texts of the four ways around a schema that were found in 2025 and 2026, and their neighbours. */
 const TRICKS: readonly string[] = [
   ...[
     'application/json\t',

@@ -5,7 +5,7 @@ import { faceRequests, withEachText } from './face-requests.ts'
 
 const TABLE = 'counterstep_transactions'
 
-/** What opens a literal, a comment or another statement in one of the dialects. */
+/** Texts that open a literal, a comment or another statement in one of the dialects. */
 export const SQL_TEXTS: readonly string[] = [
   "'",
   "' OR '1'='1",
@@ -29,14 +29,14 @@ export const SQL_TEXTS: readonly string[] = [
   '\u0000',
 ]
 
-/** What a driver of old would have written as a piece of SQL. */
+/** Values that an old driver would have written as a piece of SQL. */
 const NO_TEXTS: readonly unknown[] = [{ gid: 1 }, { toSqlString: 'x' }, ['a'], [['a', 'b']], 1, true, null]
 
 const INTERNAL = /SAGA_INTERNAL|syntax|SQL|SQLITE|ER_[A-Z]+|mariadb/i
 
 export interface Injected {
   readonly sent: number
-  /** Of these; the others were refused, and stored nothing. */
+  /** Those of them that were accepted; the others were refused, and stored nothing. */
   readonly accepted: number
 }
 
@@ -54,7 +54,7 @@ export async function injectEverywhere(store: Store): Promise<Injected> {
   const before = await store.readMany(['bystander' as never])
   let [sent, accepted] = [0, 0]
   for (const [index, value] of [...SQL_TEXTS, ...NO_TEXTS].entries()) {
-    // What is changed in one request must be there for the next.
+    // A transaction that one request changes must be there for the next.
     for (const request of faceRequests(`plain-${index}`)) await faces.send(request)
     for (const request of faceRequests(`x-${index}`).flatMap((one) => withEachText(one, value))) {
       const answer = await faces.send(request)

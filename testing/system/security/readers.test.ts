@@ -7,7 +7,7 @@ import { openSqliteStore, type SqliteStore } from '@counterstep/store-sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type BothFaces, bothFaces, type FaceRequest } from './both-faces.ts'
 
-/** As many as one list scans. */
+/** One list scans as many rows. */
 const ROWS = 10_000
 const READERS = 600
 /** A few places for lists, each in use again and again until the last reader has given up. */

@@ -78,7 +78,7 @@ function rateScale(rates: readonly number[]): Scale {
   return max / min > LINEAR_SPAN_MAX ? logScale(min, max, PLOT_Y) : linearScale(max, PLOT_Y)
 }
 
-/** By doublings; zero lies where the half of the smallest number would. */
+/** The scale doubles from step to step; zero lies where half of the smallest number would. */
 function alongOf(series: readonly Series[]): (x: number) => number {
   const numbers = numbersOf(series)
   const positive = numbers.filter((x) => x > 0)

@@ -54,7 +54,7 @@ export function seriesOf(rows: readonly Row[]): readonly SeriesGroup[] {
   })
 }
 
-/** Of `caller` and of `callers`: `callers`. */
+/** Returns `callers` for `caller` and for `callers`. */
 function pluralOf(unit: string): string {
   if (/[^s]s$/.test(unit)) return unit
   return /(?:ch|ss)$/.test(unit) ? `${unit}es` : `${unit}s`

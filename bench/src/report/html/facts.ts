@@ -6,7 +6,7 @@ const LINE_LENGTH_MAX = 36
 
 export type Fact = readonly [name: string, value: string | number]
 
-/** What a figure is worth nothing without: where, on what and with which settings it was measured. */
+/** Lists where, on what and with which settings the figures were measured: without that they are worth nothing. */
 export function factsOf({ at, store, settings, machine }: Report): Markup {
   const { commit, node, cores, cpu, memoryGib, flushMs, loadPerCore } = machine
   return factList([

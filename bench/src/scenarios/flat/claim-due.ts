@@ -11,7 +11,7 @@ const CLAIM_MS_MAX = 60_000
 export interface DueClaims {
   readonly claimed: number
   readonly claims: number
-  /** Of all claims together, as the server timed its calls of the store. */
+  /** The time of all claims together, measured by the server around its calls of the store. */
   readonly seconds: number
   /** All that were due and have succeeded since. */
   readonly finished: number

@@ -4,7 +4,7 @@ import { type Spread, spreadOf } from '../../spread.ts'
 import type { DueClaims } from './claim-due.ts'
 import { TABLE_NAMES, type TableName } from './open-tables.ts'
 
-/** What one table has shown, a round after the other. */
+/** The measurements of one table, one round after the other. */
 export interface TableRounds {
   readonly together: Measured[]
   readonly oneByOne: Measured[]

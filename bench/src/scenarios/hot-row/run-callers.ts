@@ -45,7 +45,7 @@ export async function runCallers(job: Omit<CallersJob, 'databaseUrl'>, serve: Se
   return { ran, duplicates: duplicate, refused, sentTwice, ranPerSecond: answersPerSecond, latencyMs }
 }
 
-/** As much is added as is taken away, in the mean. */
+/** The sums that are added and those that are taken away cancel out in the mean. */
 function newWish(): Wish {
   const cents = 1 + Math.floor(Math.random() * CENTS_MAX)
   const call = { gid: newGid(), branchId: '01', op: 'action' } as const

@@ -48,7 +48,7 @@ function bareUpdate(pool: Pool): Serve {
 
 function plainBarrier(pool: Pool): Serve {
   const barrier = mysqlBarrier(pool)
-  // The hot row comes last, which is the better order for this way: whoever has it holds it for fewer round trips.
+  // The hot row comes last, which is the better order for this way: its lock is held for fewer round trips.
   const add = async (tx: PoolConnection, { call, cents }: Wish): Promise<void> => {
     const insert = 'INSERT INTO ledger (gid, account, cents) VALUES (?, ?, ?)'
     await tx.query(insert, [call.gid, HOT_ID, cents])

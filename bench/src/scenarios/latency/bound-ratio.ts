@@ -11,7 +11,7 @@ export interface ComparedP50s {
   readonly commit: Spread
 }
 
-/** What is at most 1 within the bound. */
+/** The ratio is at most 1 when the latency is within the bound. */
 export function boundRatio(p50s: ComparedP50s): Spread {
   return each(p50s, (moreMs, commitMs) => moreMs / (FLUSHES * commitMs + BEYOND_MS))
 }

@@ -9,7 +9,7 @@ import { SqlLink } from '../../stores/sql-link.ts'
 
 const DATABASE = 'one_row_commits'
 
-/** What one flush of this database costs: inserts of one row, each committed by itself, on one connection. */
+/** Measures what one flush of this database costs: inserts of one row, each committed by itself, on one connection. */
 export class OneRowCommits implements RowSource {
   readonly name = 'one-row commit'
   readonly #mysql: OwnMysql

@@ -21,7 +21,7 @@ export function recoveryFigures(ended: Ended, startedAt: number, sagas: number):
     figures: {
       seconds,
       'start to first call s': (firstCallAt - startedAt) / 1000,
-      // By Little's law: the sum of their durations over the time.
+      // Little's law: the sum of their durations over the time.
       'calls at once': calls.seconds / seconds,
       claims: claims.count,
       'claim ms': (claims.seconds / claims.count) * 1000,

@@ -5,7 +5,9 @@ import { bodyOf } from '../saga-job.ts'
 
 const REFUSED = 'SAGA_URL_INVALID'
 
-/** Whether a branch may have an empty URL here, and so be nobody's. Asked of a server on a database for that alone. */
+/**
+ * Tells whether a branch may have an empty URL here, and so call no service. Asks a server on a database of its own.
+ */
 export async function takesEmptyUrls(
   { harness, settings }: ScenarioContext,
   database: Database,

@@ -14,7 +14,7 @@ export async function openFullBed(
 ): Promise<SagaBed> {
   if (finished === 0) return await openSagaBed(context, host, await host.newDatabase())
   const { harness, settings, progress } = context
-  // The branches of that one transaction count for nobody.
+  // The branches of that one transaction count for no row.
   const branch = await startBranch(harness)
   const database = await newTable({ harness, progress }, host, {
     branchUrl: branch.url,

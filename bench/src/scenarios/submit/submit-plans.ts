@@ -13,7 +13,7 @@ import { submitJob } from '../saga-job.ts'
 export const ACKS = ['durable', 'memory'] as const
 export type Ack = (typeof ACKS)[number]
 
-/** What was accepted has ended by then. */
+/** All that was accepted has ended by then. */
 const END_MS_MAX = 60_000
 
 export interface SubmitVariant {
@@ -27,7 +27,7 @@ export interface SubmitPlan extends RowPlan {
   readonly variant: SubmitVariant
 }
 
-/** Nobody waits for the end, but it comes before the next row is measured. */
+/** No client waits for the end, but it comes before the next row is measured. */
 export function submitPlan(
   bed: SagaBed,
   { settings }: ScenarioContext,

@@ -17,7 +17,7 @@ export interface BankBedSpec {
   readonly settings: ChaosSettings
   readonly folder: string
   readonly fates: CallFates
-  /** Of what its servers answer. */
+  /** Watches all that its servers answer. */
   readonly watch: SecretWatch
 }
 
@@ -52,14 +52,14 @@ export class BankBed {
     return new BankBed(store, servers, banks)
   }
 
-  /** Of any server: they share the store. */
+  /** Reads through any server, since they share the store. */
   get readAny(): ReadServer {
     const [server] = this.servers
     if (server === undefined) throw new Error('a run has a server')
     return server.read
   }
 
-  /** Throws when a process has ended that nobody killed. */
+  /** Throws when a process has ended that the run did not kill. */
   assertAlive(): void {
     const dead = [...this.servers, ...this.banks].filter(({ process }) => !process.isRunning)
     if (dead.length === 0) return

@@ -191,7 +191,7 @@ export class ChaosCourse {
     return { settled, left }
   }
 
-  /** What has not ended then is the audit's to name. */
+  /** Transactions that have not ended by then are reported by the audit. */
   async #untilEnded(bed: BankBed): Promise<void> {
     const endAt = performance.now() + END_MS_MAX
     for (;;) {

@@ -2,7 +2,7 @@ import type { Violation } from './audit/violation.ts'
 import type { ChaosSettings } from './chaos-settings.ts'
 import type { NemesisCounts } from './nemesis/nemesis.ts'
 
-/** What a run has done, what bit, and what is wrong. */
+/** The result of a run: its work, the faults that bit, and the violations. */
 export interface ChaosResult {
   readonly settings: ChaosSettings
   readonly tookMs: number

@@ -33,7 +33,7 @@ export class BankLedger {
     this.#database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS_MAX })
   }
 
-  /** What is wrong with a transaction that has ended, each a sentence. */
+  /** Lists the faults of a transaction that has ended, each a sentence. */
   faultsOf(view: TransactionView): string[] {
     const effects = this.#rows<Effect>(EFFECTS, view.gid)
     const arrivals = this.#rows<Arrival>(ARRIVALS, view.gid)

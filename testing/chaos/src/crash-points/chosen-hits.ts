@@ -20,7 +20,7 @@ const IN_RECOVERY: readonly Point[] = [
 const SHARES = [0.2, 0.4, 0.6, 0.8]
 const FIRST_HITS = [1, 2, 3, 4]
 
-/** Of each point the first hits, and some on the way to the last one. */
+/** Chooses the first hits of each point, and some on the way to the last one. */
 export function chosenCases(counts: Readonly<Record<Point, number>>): CrashCase[] {
   const inScenario = POINTS.filter((point) => !isOfOpening(point)).flatMap((point) =>
     hitsOf(counts[point]).map((nth): CrashCase => ({ hit: { point, nth }, during: 'scenario' })),

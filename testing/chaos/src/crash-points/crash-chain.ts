@@ -26,7 +26,7 @@ export interface ChainParts {
   readonly name: string
   /** The store's file, in a folder of its own beside those of other chains. */
   readonly path: string
-  /** Of the first node only: those after it find what it has done. */
+  /** The mutant of the first node only: the nodes after it show what it has done. */
   readonly mutant?: 'forgetful'
   /** The node's module. */
   readonly program: string

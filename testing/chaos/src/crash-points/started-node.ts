@@ -32,7 +32,7 @@ export class StartedNode {
     this.gone = gone
   }
 
-  /** What it prints is heard by `watch`, and seen by who runs the tests. */
+  /** Starts a node. Its output goes to `watch`, and to the terminal that runs the tests. */
   static async start(
     given: NodeArguments,
     watch: SecretWatch,

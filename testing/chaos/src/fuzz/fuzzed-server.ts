@@ -116,7 +116,7 @@ function readyUrls(child: ChildProcess, lines: string[]): Promise<Urls> {
   })
 }
 
-/** What is no log line is a stack trace or a warning of Node's: as bad as an error. */
+/** A line that is no log line is a stack trace or a warning of Node's: as bad as an error. */
 function levelOf(line: string): number {
   const level = /^\{"level":(\d+)/.exec(line)?.[1]
   return level === undefined ? LEVEL_ERROR : Number(level)

@@ -9,11 +9,13 @@ const STATUSES: ReadonlySet<number> = new Set([
 const COMMAND = /^\/api\/dtmsvr\/(?:prepare|submit|abort|forceStop|resetNextCronTime)$/
 /** DTM's Go client panics over JSON that is no workflow. */
 const PLAIN = /^\/api\/dtmsvr\/prepareWorkflow$/
-/** What an error says that nobody has foreseen. */
+/** The message of an error that the code did not foresee. */
 const BROKE = 'internal error'
 const WORDS: Readonly<Record<number, string>> = { 200: 'SUCCESS', 409: 'FAILURE', 425: 'ONGOING' }
 
-/** What is wrong with an answer of DTM's face, which has no document of its own. Empty: nothing. */
+/**
+ * Lists the faults of an answer of DTM's HTTP API, which has no OpenAPI document of its own. An empty list means none.
+ */
 export function faultsOfDtmAnswer(
   nature: Nature,
   request: WireRequest,

@@ -54,7 +54,10 @@ export function sendRequest(url: string, agent: Agent, request: WireRequest): Pr
   })
 }
 
-/** Of an absolute-form target too. The router takes `*` for `/` and drops a fragment: neither belongs in a target. */
+/**
+ * Returns the path, of an absolute-form target too. The router takes `*` for `/` and drops a fragment: neither belongs
+ * in a target.
+ */
 export function pathOf(target: string): string {
   const path = target === '*' ? '/' : (target.split(/[?#]/, 1)[0] ?? '')
   return path.replace(/^[a-z]+:\/\/[^/]*/i, '')

@@ -4,13 +4,13 @@ export interface CallRecord {
   count: number
   /** From the request's arrival until its answer was out or its connection gone, for each that has ended. */
   readonly openMs: number[]
-  /** What one connection was given at most, what the kernel still held included. */
+  /** The most bytes that one connection was given, those still held by the kernel included. */
   sentBytesMax: number
 }
 
 const NONE: CallRecord = { count: 0, openMs: [], sentBytesMax: 0 }
 
-/** What came to the branches, by gid and op. */
+/** Records the calls that came to the branches, by gid and op. */
 export class BranchCalls {
   readonly #records = new Map<string, CallRecord>()
 

@@ -18,7 +18,7 @@ export interface HostileCase {
   readonly role: Role
   readonly hostile: HostileUrl
   readonly op: Op
-  /** What it must become when the branch has got well. */
+  /** The status that the transaction must reach when the branch has got well. */
   readonly end: 'succeeded' | 'failed'
 }
 

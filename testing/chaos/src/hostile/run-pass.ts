@@ -17,7 +17,7 @@ export interface TriedCase {
   readonly role: HostileCase['role']
   readonly attempts: number
   readonly lastAnswer: string
-  /** Of each attempt whose time is known, how far it went beyond its deadline; negative: it ended before. */
+  /** How far each attempt whose time is known went beyond its deadline; negative: it ended before. */
   readonly overshootMs: readonly number[]
 }
 
@@ -42,7 +42,7 @@ const LOOK_EVERY_MS = 100
 /** Tells stuck from slow. */
 const STUCK_MS = 120_000
 
-/** With the behaviours whose names `isTaken` takes. */
+/** Runs the behaviours whose names `isTaken` takes. */
 export async function runHostilePass(
   isTaken: (name: string) => boolean = () => true,
 ): Promise<HostileReport> {
@@ -54,7 +54,7 @@ export async function runHostilePass(
     const orchestrator = await Orchestrator.start({
       dataFolder,
       flags: FLAGS,
-      // One of the branches has a name that nobody has, so it is not on this machine.
+      // One of the branches has a name that does not exist, so it is not on this machine.
       environment: { NODE_EXTRA_CA_CERTS: trustFile, COUNTERSTEP_ALLOW_ANY_TARGET: 'true' },
     })
     try {
@@ -121,7 +121,7 @@ class HostilePass {
     }
   }
 
-  /** What cannot get well is ended by a person. */
+  /** Stops a transaction that cannot get well, as a person would. */
   async #endByHand({ gid, hostile }: HostileCase): Promise<void> {
     if (hostile.getsWell) return
     const answer = await this.#api.post(`${pathOf(gid)}/stop`)

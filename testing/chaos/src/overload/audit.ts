@@ -1,4 +1,4 @@
-/** What may never be, whatever was offered: each breach is one sentence. */
+/** Checks the rules that hold under any load: each breach is one sentence. */
 import type { CallsOfGid } from './branch-question.ts'
 import type { StoredRow } from './stored-rows.ts'
 import type { Submitted } from './submitter.ts'

@@ -35,7 +35,7 @@ function answer(pathname: string, response: ServerResponse): void {
   else if (pathname === '/undo/refuse') response.writeHead(409).end('{"ok":false}')
   else if (pathname === '/undo/error') response.writeHead(500).end('{"ok":false}')
   else if (pathname === '/undo/reset') response.socket?.resetAndDestroy()
-  // Of /undo/hang nothing is heard until its caller's time is over.
+  // A call of /undo/hang gets no answer until its caller's time is over.
 }
 
 process.on('message', (question: BranchQuestion) => {

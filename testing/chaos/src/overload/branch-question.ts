@@ -1,4 +1,4 @@
-/** What is asked of the branch process, over its channel. */
+/** A question to the branch process, over its channel. */
 export type BranchQuestion =
   | { readonly type: 'calls' }
   /** From now on the compensations that always failed succeed, and what was not answered is. */

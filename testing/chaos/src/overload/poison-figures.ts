@@ -3,7 +3,7 @@ import type { PoisonReport, PoisonRound } from './run-poison.ts'
 
 const HEALTHY_SHARE_MIN = 0.95
 
-/** Of the throughput without poison, by the medians of the rounds. */
+/** Returns the share of the throughput without poison that is left, by the medians of the rounds. */
 export function healthyShare({ without, beside }: PoisonReport): number {
   return medianPerSecond(beside) / medianPerSecond(without)
 }

@@ -6,7 +6,7 @@ export interface ProcessMemory {
   readonly peakBytes: number
 }
 
-/** By Linux' own count, so that no peak falls between two looks. Undefined on other systems. */
+/** Reads Linux' own count, so that no peak falls between two samples. Undefined on other systems. */
 export function readMemory(pid: number): ProcessMemory | undefined {
   const path = `/proc/${pid}/status`
   if (!existsSync(path)) return undefined

@@ -35,7 +35,7 @@ export interface OverloadReport {
 
 const BRANCH_MS = 50
 const BRANCHES = 2
-/** Of the sagas in flight one third is at a branch; the others wait for their turn or for the disk. */
+/** One third of the sagas in flight is at a branch; the others wait for their turn or for the disk. */
 const IN_FLIGHT_PER_CALL = 3
 /** All branches are of one target, which has a half of what is not reserved: three eighths of the whole. */
 const PLACES_PER_PLACE_OF_ONE_TARGET = 8 / 3

@@ -25,9 +25,9 @@ export interface PoisonRound {
   readonly poison: number
   /** Healthy ones that did not succeed. */
   readonly notSucceeded: number
-  /** Of the poison, when the round was over: those that nobody was told of. */
+  /** Poison sagas that had not been marked for attention when the round was over. */
   readonly withoutAttention: number
-  /** Of the poison, when a person had asked for one more try and its compensations succeeded. */
+  /** Poison sagas that were not undone when a person had asked for one more try and their compensations succeeded. */
   readonly notUndone: number
 }
 
@@ -144,7 +144,7 @@ class Round {
     this.#poison.push(saga.gid)
   }
 
-  /** Waits until each has come to somebody's attention; counts those that did not in time. */
+  /** Waits until each is marked for attention; counts those that were not in time. */
   async #unseen(): Promise<number> {
     return await this.#without((view) => view.attention !== undefined && view.status === 'aborting')
   }

@@ -11,7 +11,7 @@ export type Shim =
   | { readonly type: 'compiled'; readonly path: string }
   | { readonly type: 'missing'; readonly reason: string }
 
-/** What is preloaded, made in this folder by the C compiler of the machine. */
+/** Compiles the library that is preloaded, in this folder, with the C compiler of the machine. */
 export async function compileShim(folder: string): Promise<Shim> {
   if (process.platform !== 'linux') return { type: 'missing', reason: 'writes are recorded on Linux only' }
   const path = join(folder, 'record-writes.so')

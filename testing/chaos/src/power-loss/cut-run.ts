@@ -40,7 +40,7 @@ export interface CutReport {
   readonly acknowledged: number
   /** Cuts with something to lose: without them the run proves nothing. */
   readonly cutsBetweenWriteAndSync: number
-  /** What no sync was sure of, over all cuts. */
+  /** The changes that no sync had secured, over all cuts. */
   readonly unsettledChanges: number
   /** Acknowledged, and gone. */
   readonly lost: readonly string[]

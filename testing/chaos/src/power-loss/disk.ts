@@ -19,7 +19,7 @@ interface Folder {
   settled: number
 }
 
-/** What happens to names at once: a new one, one less, or both in a rename. */
+/** The names that change in one step: a new one, one less, or both in a rename. */
 type NameChange = readonly (readonly [path: string, node: File | Folder | undefined])[]
 type Names = Map<string, File | Folder>
 
@@ -29,12 +29,12 @@ interface Sync {
 }
 
 /**
- * What a file system promises of a file that grows. `in-order`: its length never reaches over bytes that were not
+ * The promise of a file system about a file that grows. `in-order`: its length never reaches over bytes that were not
  * written, as with ext4 and data=ordered. `any`: later bytes may be there without earlier ones, which read as zeros.
  */
 export type Growth = 'any' | 'in-order'
 
-/** What may be on the disk after a cut: paths below the root. */
+/** A state in which a cut may leave the disk: paths below the root. */
 export interface Image {
   readonly folders: readonly string[]
   readonly files: ReadonlyMap<string, Buffer>
@@ -169,7 +169,7 @@ export class Disk {
     this.#syncs.set(id, { node, upTo: node.settled + node.changes.length })
   }
 
-  /** What was there when it began is certain now. */
+  /** Changes that were there when the sync began are certain now. */
   #endSync(id: bigint): void {
     const sync = this.#syncs.get(id)
     if (sync === undefined) throw new Error('a sync has ended that never began')

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Image } from './disk.ts'
 
-/** As it is in a folder now. */
+/** Reads the present content of a folder. */
 export function readImage(root: string): Image {
   const entries = readdirSync(root, { recursive: true, withFileTypes: true })
   const pathOf = (entry: (typeof entries)[number]) => relative(root, join(entry.parentPath, entry.name))

@@ -138,7 +138,7 @@ async function repairLog(binary: string, root: string): Promise<void> {
   await new Promise((resolve, reject) => child.once('exit', resolve).once('error', reject))
 }
 
-/** While it loads its log it answers an error, and before that nobody answers. */
+/** A Redis that loads its log answers an error; before that there is no answer. */
 function ping(port: number): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port }, () => socket.write('PING\r\n'))

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** As in record-writes.c. */
+/** The order is that of record-writes.c. */
 const TYPES = [
   undefined,
   'write',

@@ -4,7 +4,7 @@ export type Change =
   | { readonly type: 'write'; readonly offset: number; readonly data: Buffer }
   | { readonly type: 'truncate'; readonly length: number }
 
-/** What a disk writes at once or not at all. */
+/** A disk writes as many bytes at once or not at all. */
 const SECTOR_BYTES = 512
 const KEPT_SHARES = [0, 0.5, 1, 0.1, 0.9] as const
 const TORN_SHARE = 0.3

@@ -5,14 +5,14 @@ export interface FunctionFigures {
   readonly coldStarts: number
   /** SIGKILL in the middle, by the deadline. */
   readonly timedOut: number
-  /** Of the process or of its start. */
+  /** Failures of the process or of its start. */
   readonly failed: number
   readonly initMsMedian: number
   readonly durationMsMedian: number
   readonly rssMbMost: number
 }
 
-/** Of all invocations of a run. */
+/** Collects all invocations of a run. */
 export class FunctionReports {
   readonly #reports: InvocationReport[] = []
 

@@ -52,7 +52,7 @@ export interface LambdaBed {
   readonly store: StoreBed
   readonly storeProxy: TcpProxy | undefined
   readonly banks: readonly BankNode[]
-  /** What clients are given. */
+  /** The URL that clients get. */
   readonly url: string
   readonly frontProxy: TcpProxy
   readonly source: SqsEventSource
@@ -159,7 +159,7 @@ async function openQueue(closers: Closer[]): Promise<Queue> {
   return await createQueue({ endpoint, name: 'looks', visibilityTimeoutMs: VISIBILITY_MS })
 }
 
-/** What leads to the functions: HTTP, the queue, the clock. */
+/** Opens the ways to the functions: HTTP, the queue, the clock. */
 async function openWays(
   { api, worker, sweeper }: Readonly<Record<'api' | 'worker' | 'sweeper', LambdaFunction>>,
   queue: Queue,

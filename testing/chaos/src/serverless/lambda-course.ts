@@ -195,7 +195,7 @@ export class LambdaCourse {
     }
   }
 
-  /** What has not ended then is the audit's to name. */
+  /** Transactions that have not ended by then are reported by the audit. */
   async #untilEnded(read: ReadServer): Promise<void> {
     const endAt = performance.now() + END_MS_MAX
     for (;;) {

@@ -329,14 +329,14 @@ function changedHere(value: unknown, change: Change): unknown {
     case 'remove':
       return undefined
     case 'add':
-      // As an own member, which an assignment of __proto__ would not be.
+      // An own member, which an assignment of __proto__ would not make.
       return Object.fromEntries([...Object.entries(Object(value)), [change.key, change.with]])
     case 'repeat':
       return Array.isArray(value) ? Array(change.times).fill(value).flat() : Array(change.times).fill(value)
   }
 }
 
-/** What no serializer writes: the text itself is changed. */
+/** Changes the text itself, into one that no serializer writes. */
 function bytes(request: WireRequest): fc.Arbitrary<WireRequest> {
   const { body } = request
   const literals = [
@@ -409,8 +409,8 @@ const RESERVED = new Set([
 ])
 
 /**
- * What was never a request of this server. Without a HEAD that node's parser refuses: whoever refuses it does not know
- * that it is one, and says why in a body, which the client then does not expect.
+ * Texts that were never a request of this server. A HEAD that node's parser refuses is left out: the parser does not
+ * know that it is one, and says why in a body, which the client then does not expect.
  */
 export const rubbish: fc.Arbitrary<WireRequest> = fc
   .record({

@@ -28,7 +28,10 @@ export function validDtmRequest(around: Surroundings, waits: boolean): fc.Arbitr
   )
 }
 
-/** What may be refused, since it depends on what is there: taken gids and branch ids, topics, and what is not there yet. */
+/**
+ * Requests that may be refused, since they depend on the state: taken gids and branch ids, topics, and transactions
+ * that are not there yet.
+ */
 export function dtmRequestOfState(around: Surroundings): fc.Arbitrary<Draft> {
   const { branchUrl, gids } = around
   const query = pairs({

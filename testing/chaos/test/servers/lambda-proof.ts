@@ -39,5 +39,5 @@ export function proveFunctions(given: Pick<LambdaSettings, 'store' | 'sagas' | '
 }
 
 function ignore(): void {
-  // Nobody looks.
+  // Nothing reads these.
 }

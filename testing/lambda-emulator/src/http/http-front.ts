@@ -14,7 +14,7 @@ import {
   tooManyRequests,
 } from './http-face.ts'
 
-/** Of a body; base64 makes a third more of it, and the event has a limit of its own. */
+/** The limit for a body; base64 makes a third more of it, and the event has a limit of its own. */
 const BODY_BYTES_MAX = 6 * 1024 * 1024
 const INTEGRATION_MS_MAX = 30_000
 
@@ -80,7 +80,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
   let bytes = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    // What is too much is read all the same, so that the client hears the answer.
+    // Bytes beyond the limit are read all the same, so that the client gets the answer.
     if (bytes <= BODY_BYTES_MAX) chunks.push(chunk)
   }
   return bytes <= BODY_BYTES_MAX ? Buffer.concat(chunks) : undefined

@@ -9,7 +9,7 @@ import { type BatchLimits, receiveBatch } from './receive-batch.ts'
 import { Slots } from './slots.ts'
 import { sqsEventOf } from './sqs-event.ts'
 
-/** As many as one request takes. */
+/** One request deletes at most as many. */
 const DELETED_MAX = 10
 const AFTER_THROTTLE_MS = 100
 const AFTER_ERROR_MS = 200
@@ -27,7 +27,7 @@ export interface SqsEventSourceOptions extends BatchLimits {
 
 export interface BatchDelivery {
   readonly messageIds: readonly string[]
-  /** Of them, those that were not deleted. */
+  /** Those of them that were not deleted. */
   readonly failedIds: readonly string[]
   readonly outcome: InvocationOutcome['type']
 }
@@ -41,7 +41,7 @@ export interface SqsCounts {
   readonly doubled: number
   readonly delayed: number
   readonly batches: number
-  /** Of which nothing was deleted. */
+  /** Batches of which nothing was deleted. */
   readonly batchesFailed: number
   readonly throttles: number
 }

@@ -1,6 +1,6 @@
 /**
- * What a standard queue may do to a message, and how often it does. Shares are from 0 to 1, add up to at most 1, and are
- * read at each message.
+ * The faults that a standard queue may do to a message, and their shares. Shares are from 0 to 1, add up to at most 1,
+ * and are read at each message.
  */
 export interface SqsFaults {
   readonly seed: number

@@ -14,7 +14,7 @@ interface Locked {
 
 /** A user's project that has every public package, as `npm run release:dry` packed it. */
 export class PackagesProject extends UserProject {
-  /** What `npm run release:dry` printed. */
+  /** The output of `npm run release:dry`. */
   readonly report: string
   readonly tarballs: readonly string[]
 
@@ -39,7 +39,7 @@ export class PackagesProject extends UserProject {
     this.tarballs = tarballs
   }
 
-  /** What is not ours comes from the registry, in the versions that the repository has. */
+  /** Installs all other packages from the registry, in the versions that the repository has. */
   async install(): Promise<void> {
     const lock: { packages: Record<string, Locked> } = JSON.parse(
       readFileSync(join(REPOSITORY, 'package-lock.json'), 'utf8'),

@@ -9,7 +9,7 @@ import express4 from 'express4'
 import fastify from 'fastify'
 import { parseBranch } from '../../../../sdk/src/index.ts'
 
-/** What a participant takes for the identity of one call: each value as it reads it, or why it refuses the call. */
+/** The identity of one call as a participant takes it: each value as it reads it, or why it refuses the call. */
 export type Seen = Readonly<Record<string, unknown>> | { readonly refused: string }
 
 /** A participant that answers the target of a request with what it takes for the identity. */
@@ -80,7 +80,7 @@ async function listenFastify(how: string, see: (request: AnyRequest) => Seen): P
   return { name: `Fastify 5, ${how}`, url, close: () => app.close() }
 }
 
-/** As far as Koa is used here; it brings no types. */
+/** The part of Koa that is used here; it brings no types. */
 interface KoaApp {
   use(middleware: (context: AnyRequest & { body: unknown }) => void): void
   callback(): Parameters<typeof createServer>[1]
@@ -111,7 +111,9 @@ function pick(query: unknown): Seen {
   return Object.fromEntries(IDENTITY_PARAMETERS.map((name) => [name, record[name]]))
 }
 
-/** What services in another language read from each target; undefined where the language is not on this machine. */
+/**
+ * Returns what services in another language read from each target; undefined where the language is not on this machine.
+ */
 export function readElsewhere(
   command: readonly [program: string, ...args: string[]],
   targets: readonly string[],

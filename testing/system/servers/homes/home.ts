@@ -3,7 +3,7 @@ import type { Client } from '@counterstep/sdk'
 
 /** One running orchestrator, wherever it lives. */
 export interface Home extends AsyncDisposable {
-  /** As whoever lives there would. */
+  /** Submits like the code that uses this host. */
   submit(request: SubmitRequest): Promise<void>
   /** Over its HTTP face. */
   readonly client: Client
@@ -11,7 +11,7 @@ export interface Home extends AsyncDisposable {
   isReady(): Promise<boolean>
   /** Nothing is given back, nothing more is said. */
   kill(): Promise<void>
-  /** As its host is told to stop. Throws if that did not go well. */
+  /** Stops it the way its host does. Throws if that did not go well. */
   close(): Promise<void>
 }
 

@@ -88,7 +88,7 @@ async function start(account: LambdaAccount, outside: Outside): Promise<Home> {
   }
   return {
     client,
-    /** It is answered when the invocation ends, and nobody waits for that here. */
+    /** The answer comes when the invocation ends, and this does not wait for it. */
     async submit(request) {
       answers.push(client.submit(request).then(() => undefined, String))
     },
@@ -138,7 +138,7 @@ function faultsOf({ functionName, outcome }: InvocationReport): string[] {
   return outcome === 'answered' ? [] : [`an invocation of ${functionName}: ${outcome}`]
 }
 
-/** Bugs, and what nobody expects of a sound function. */
+/** Returns the line if it is an error: a bug, or something that a sound function never logs. */
 function errorsIn({ functionName, text }: LogLine): string[] {
   return text.startsWith('{"level":"error"') ? [`${functionName}: ${text}`] : []
 }

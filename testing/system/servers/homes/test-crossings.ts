@@ -14,7 +14,7 @@ export interface Crossing {
   readonly to: HomeKind
 }
 
-/** What a killed function held is another's when its lease is over. */
+/** The work of a killed function passes to another one when its lease is over. */
 const STUCK_MS = 30_000
 const TEST_MS = 90_000
 const WAIT = { timeoutMs: STUCK_MS }
@@ -97,7 +97,7 @@ export function testCrossings(serverUrl: string, crossings: readonly Crossing[])
         await using second = await to.start(store.url, branches.url)
         const views = await Promise.all([good, bad].map((gid) => second.client.wait(gid, WAIT)))
         expect(views).toMatchObject([{ status: 'succeeded' }, { status: 'failed' }])
-        // What was answered while it closed is not asked again.
+        // A call that was answered while the node closed is not asked again.
         const calls = callsOf(good).filter((call) => call !== '03 action 1')
         expect(calls).toEqual(['01 action 1', '02 action 1', '03 action 2'])
         expect(views.flatMap((view) => auditEffects(branches.ledger, view))).toEqual([])

@@ -5,7 +5,7 @@ type Ended = Pick<TransactionView, 'gid' | 'status'> & {
   readonly branches: readonly { readonly id: string }[]
 }
 
-/** What the ledger says against a serial saga's end; empty if nothing. */
+/** Lists the objections of the ledger to a serial saga's end; empty if there are none. */
 export function auditEffects(ledger: BranchLedger, { gid, status, branches }: Ended): string[] {
   const byBranch = branches.map(({ id }) => ({ id, effects: ledger.effects(gid, id) }))
   const faults = byBranch.flatMap(({ id, effects }) =>

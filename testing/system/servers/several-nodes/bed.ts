@@ -7,7 +7,7 @@ const FREEZES_MAX = 10
 /** Only tells stuck from slow. */
 const TRANSACTION_MS_MAX = 10_000
 
-/** Several nodes on one store that nobody else has, and the services that they call. */
+/** Several nodes on one store that no other test uses, and the services that they call. */
 export class Bed {
   readonly branches: BranchService
   readonly #nodes: NodeProcess[]

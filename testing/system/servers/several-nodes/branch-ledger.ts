@@ -14,7 +14,7 @@ interface LedgerBranch {
 
 export type LedgerAnswer = 'done' | 'duplicate' | 'null-compensation' | 'already-compensated'
 
-/** What the services behind the branches have done: an effect and its barrier rows, written together or not at all. */
+/** The work of the services behind the branches: an effect and its barrier rows, written together or not at all. */
 export class BranchLedger {
   readonly #branches = new Map<string, LedgerBranch>()
   #places = 0

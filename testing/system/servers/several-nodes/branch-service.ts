@@ -11,7 +11,7 @@ export interface BranchCall {
   readonly attempt: number
   readonly epoch: number
   readonly body: string
-  /** By this process's monotonic clock. */
+  /** Time of this process's monotonic clock. */
   readonly arrivedAt: number
 }
 

@@ -11,7 +11,7 @@ import { abort, submit } from './node-client.ts'
 import { serialSaga } from './saga-requests.ts'
 import { AnswerCounts, submitUntilFinal, untilFinal } from './until-final.ts'
 
-/** What is held has to be held still when the node freezes, on however busy a machine. */
+/** The leases must last until the node freezes, on however busy a machine. */
 const LEASE_MS = 3_000
 const FROZEN_MS = 3 * LEASE_MS
 /** The calls that it holds are not to run out before they are answered. */

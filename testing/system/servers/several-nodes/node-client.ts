@@ -9,7 +9,7 @@ import { withSecrets } from '@counterstep/test-servers/with-secrets'
 
 const ANSWER_MS_MAX = 20_000
 
-/** What a node said, or that it said nothing. */
+/** The answer of a node, or that it gave none. */
 export type NodeAnswer =
   | { readonly type: 'view'; readonly status: number; readonly view: TransactionView }
   | { readonly type: 'problem'; readonly status: number; readonly code: string }

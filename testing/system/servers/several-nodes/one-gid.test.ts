@@ -8,7 +8,7 @@ import { type NamedRequest, serialSaga } from './saga-requests.ts'
 
 const GIDS = 200
 const NODES = 3
-/** Of gids at once: each is sent to all nodes at the same instant. */
+/** The number of gids at once: each is sent to all nodes at the same instant. */
 const AT_ONCE = 20
 const WAIT_SECONDS = 10
 

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
 
 export interface OwnStore {
-  /** What a node is started with to use it. */
+  /** The URL of the store that a node is started with. */
   readonly url: string
   /** Whether someone is for long in a database transaction, with locks that others wait for. */
   hasLongTransaction(): Promise<boolean>
@@ -18,7 +18,7 @@ const LOOK_EVERY_MS = 50
 const COUNT_TRANSACTIONS = `SELECT COUNT(*) AS count FROM information_schema.innodb_trx
   JOIN information_schema.processlist ON processlist.id = innodb_trx.trx_mysql_thread_id WHERE db = ?`
 
-/** A database of MySQL or of Redis that nobody else has. */
+/** Makes a database of MySQL or of Redis that no other test uses. */
 export function ownStore(serverUrl: string): Promise<OwnStore> {
   const name = `several_${randomBytes(6).toString('hex')}`
   return serverUrl.startsWith('redis:') ? ownNumber(serverUrl, name) : ownDatabase(serverUrl, name)

@@ -73,14 +73,14 @@ for (const kind of ['mariadb', 'redis'] as const) {
       return { request: request(gid), answer, tookMs: performance.now() - startedAt }
     }
 
-    /** Proven not to be stored: nobody knows it, and no branch was called. */
+    /** Proves that it is not stored: no node knows it, and no branch was called. */
     async function expectNeverRun(refused: readonly Probe[]): Promise<void> {
       const seen = await Promise.all(refused.map(({ request: { gid } }) => view(pickUrl(), gid)))
       expect(seen.map((answer) => answer.type === 'problem' && answer.status)).toEqual(seen.map(() => 404))
       expect(refused.flatMap(({ request: { gid } }) => bed.branches.calls(gid))).toEqual([])
     }
 
-    /** Hurts the store under load, asks it, heals it, and holds it to everything that anybody was told. */
+    /** Hurts the store under load, asks it, heals it, and holds it to every answer that a client got. */
     async function outage(
       word: string,
       hurt: () => unknown,

@@ -47,7 +47,7 @@ export interface FinalOptions {
   readonly onAccepted?: (gid: string) => void
 }
 
-/** As a client should: sends the same again until it is accepted, then asks until it is final. */
+/** Works as a client should: sends the same again until it is accepted, then asks until it is final. */
 export async function submitUntilFinal(
   request: NamedRequest,
   options: FinalOptions,

@@ -57,7 +57,7 @@ function auditStep(before: StatusWrite, { gid, status, epoch }: StatusWrite): Vi
   return found
 }
 
-/** I2: every gid that anybody knows was submitted, and every effect is as it was meant. */
+/** I2: every gid in the store, the calls and the banks was submitted, and every effect is as it was meant. */
 export function auditPhantoms({ planned, rows, calls, banks }: Evidence): Violation[] {
   const violations: Violation[] = []
   const strangers = new Set<string>()

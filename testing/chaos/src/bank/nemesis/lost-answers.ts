@@ -12,7 +12,7 @@ export interface LostAnswersDeps {
   readonly random: SeededRandom
   /** From 0 to 1. */
   readonly progress: () => number
-  /** Of commits, over the whole run. */
+  /** The number of commits whose answer gets lost, over the whole run. */
   readonly ambiguousCommits: number
 }
 

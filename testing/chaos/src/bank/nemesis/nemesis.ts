@@ -9,7 +9,7 @@ import type { Edge, Harm, NemesisAction } from './nemesis-action.ts'
 import type { Lane } from './pace.ts'
 import { Turns } from './turns.ts'
 
-/** With fewer a kill proves little. */
+/** A kill with fewer in flight proves little. */
 export const IN_FLIGHT_MIN = 5
 /** A kill waits so long at most for a server that has enough to lose. */
 const IN_FLIGHT_WAIT_MS = 4_000
@@ -26,7 +26,7 @@ export interface NemesisDeps {
 
 export interface NemesisCounts {
   serverKills: number
-  /** Of these, those that hit at least IN_FLIGHT_MIN transactions. */
+  /** Those of the kills that hit at least IN_FLIGHT_MIN transactions. */
   killsWithWork: number
   serverPauses: number
   storeKills: number

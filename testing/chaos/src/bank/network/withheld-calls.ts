@@ -1,6 +1,6 @@
 import type { CallKey } from './call-fate.ts'
 
-/** Of one action that is asked again and again, as many copies are kept. */
+/** At most so many copies are kept of an action that is asked again and again. */
 const COPIES_MAX = 2
 
 /** Actions that wait for their compensation to be there before them. */

@@ -12,7 +12,7 @@ export interface ProcessSpec {
   readonly name: string
   /** A program of the repository and its arguments. */
   readonly args: readonly string[]
-  /** What it prints is appended to it, of all its lives. */
+  /** The file to which the output of all its lives is appended. */
   readonly log: string
   /** Answers 200 when it is ready. */
   readonly readyUrl: string
@@ -95,7 +95,7 @@ async function answers(url: string): Promise<boolean> {
     await response.arrayBuffer()
     return response.status === 200
   } catch {
-    // Not yet: nobody listens there.
+    // The process does not listen there yet.
     return false
   }
 }

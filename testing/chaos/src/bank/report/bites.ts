@@ -9,7 +9,7 @@ const HANGING_MIN = 20
 const NULL_COMPENSATIONS_MIN = 20
 const DUPLICATES_MIN = 100
 
-/** What was ordered and did not happen, or happened to nobody. */
+/** Lists the faults that were ordered and did not happen, or hit nothing. */
 export function unbittenFaults(
   settings: ChaosSettings,
   faults: ChaosFaults,

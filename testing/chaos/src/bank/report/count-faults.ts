@@ -16,7 +16,7 @@ export interface CountedRun {
   readonly logFolder: string
 }
 
-/** What went wrong in a run, and whom it hit. */
+/** Counts the faults of a run, and what they hit. */
 export async function countFaults({
   nemesis,
   fenced,

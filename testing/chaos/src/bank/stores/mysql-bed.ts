@@ -14,7 +14,10 @@ const USER = 'chaos'
 const PASSWORD = canary('store-password')
 const MIGRATE_MS_MAX = 30_000
 
-/** One MariaDB for the servers, which is hurt, and one for the banks, which is not: else each fault would be everybody's. */
+/**
+ * Starts one MariaDB for the servers, which is hurt, and one for the banks, which is not: with only one, each fault
+ * would hit both.
+ */
 export async function openMysqlBed(): Promise<StoreBed> {
   const [server, bankServer] = await Promise.all([startMariadb(), startMariadb()])
   const url = `${server.url}/${DATABASE}`
@@ -56,7 +59,7 @@ export async function openMysqlBed(): Promise<StoreBed> {
   }
 }
 
-/** With the rights that the documentation asks for. */
+/** Creates the servers' user with the rights that the documentation asks for. */
 async function createUser(serverUrl: string): Promise<void> {
   await runSql(serverUrl, `CREATE USER '${USER}'@'%' IDENTIFIED BY '${PASSWORD}'`)
   await runSql(serverUrl, `GRANT SELECT, INSERT, UPDATE, DELETE ON ${DATABASE}.* TO '${USER}'@'%'`)

@@ -2,7 +2,7 @@ import type { TcpProxy } from '@counterstep/test-servers'
 import type { BankBooks } from '../evidence.ts'
 import type { StoreBooks } from '../rows/store-books.ts'
 
-/** What the servers of a run keep their transactions in, and the banks their money. */
+/** The databases in which the servers of a run keep their transactions, and the banks their money. */
 export interface StoreBed {
   /** How many servers share it. */
   readonly servers: number
@@ -12,12 +12,12 @@ export interface StoreBed {
   readonly isCommit?: (chunk: Buffer) => boolean
   /** A database server that can be hurt; an embedded store has none. */
   readonly server?: HurtServer
-  /** Of all clients together; where the store has such a bound. */
+  /** Bounds the connections of all clients together; absent where the store has no such bound. */
   allowConnections?(max: number): Promise<void>
   /** At one time, since the start; where the store counts them. */
   connectionsMost?(): Promise<number>
   bankDatabase(index: number): Promise<string>
-  /** Of servers and banks that have stopped. */
+  /** Reads the books of servers and banks that have stopped. */
   readStore(): Promise<StoreBooks>
   readBank(index: number): Promise<BankBooks>
   stop(): Promise<void>
