@@ -7,7 +7,7 @@ import { type Bank, readBalances } from './demo/bank-client.ts'
 import { type DemoOptions, readDemoOptions } from './demo/options.ts'
 import { playTransfer } from './demo/play-transfer.ts'
 import { requireFreePorts } from './demo/ports.ts'
-import { balanceTable, money, sumOf, wrongBalances } from './demo/report.ts'
+import { balanceTable, money, sumBalances, wrongBalances } from './demo/report.ts'
 import { ServiceGroup } from './demo/service-group.ts'
 import { stopAsked } from './demo/signals.ts'
 import { toSaga, transferThatFails, transferThatSucceeds } from './demo/transfer.ts'
@@ -129,7 +129,7 @@ async function playTransfers(
   print(
     `✓ All ${after.size} balances are right: ${money(good.amountCents)} moved once, the refused transfer left`,
   )
-  print(`  no trace, and the sum is still ${money(sumOf(after))}.`)
+  print(`  no trace, and the sum is still ${money(sumBalances(after))}.`)
   return true
 }
 

@@ -15,7 +15,7 @@ export function findNode(root) {
   if (satisfies(process.versions.node, range)) return process.execPath
   const folder = join(root, OWN_NODE)
   ensureInstalled(folder, `this is Node ${process.versions.node}, and the project needs ${range}`)
-  const own = ownBinaries(folder).find((path) => satisfies(versionOf(path), range))
+  const own = ownBinaries(folder).find((path) => satisfies(readVersion(path), range))
   if (own !== undefined) {
     offerToNpmExec(own, join(root, 'node_modules', '.bin'))
     return own
@@ -57,7 +57,7 @@ function isForThisPlatform({ os, cpu }) {
 }
 
 /** Undefined when it does not start here, e.g. a binary for glibc where there is only musl. */
-function versionOf(path) {
+function readVersion(path) {
   const { status, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' })
   return status === 0 ? stdout.trim().replace(/^v/, '') : undefined
 }
@@ -69,7 +69,7 @@ export function satisfies(version, range) {
     const match = /^\s*(\^|>=)(\d+\.\d+\.\d+)\s*$/.exec(part)
     if (match === null) throw new Error(`This range is not understood: ${range}`)
     const [, operator, floor] = match
-    return compare(version, floor) >= 0 && (operator === '>=' || majorOf(version) === majorOf(floor))
+    return compare(version, floor) >= 0 && (operator === '>=' || toMajor(version) === toMajor(floor))
   })
 }
 
@@ -78,7 +78,7 @@ function compare(left, right) {
   return a[0] - b[0] || a[1] - b[1] || a[2] - b[2]
 }
 
-function majorOf(version) {
+function toMajor(version) {
   return version.split('.')[0]
 }
 

@@ -1,8 +1,8 @@
 import type { Harness } from './harness/harness.ts'
 import { faultCount, type LatencyMs, type LoadJob, type LoadResult } from './load/load-job.ts'
-import { curveOf, figuresOf, type Row } from './row.ts'
+import { type Row, toCurve, toFigures } from './row.ts'
 import type { ScenarioContext } from './scenario.ts'
-import { spreadOf } from './spread.ts'
+import { toSpread } from './spread.ts'
 import { withConfirmation } from './wrk/confirmation.ts'
 import type { WrkResult } from './wrk/run-wrk.ts'
 import { WRK_RATE } from './wrk/wrk-rate.ts'
@@ -94,7 +94,7 @@ export async function measureInTurn(
       results[index]?.push(await source.measure())
     }
   }
-  return sources.map(({ name }, index) => rowOf(name, results[index] ?? []))
+  return sources.map(({ name }, index) => toRow(name, results[index] ?? []))
 }
 
 /** One round of one row. Throws unless each answer was the expected one. */
@@ -144,20 +144,20 @@ export async function withCpuSeconds<Result>(
   return { result, cpuSeconds }
 }
 
-export function rowOf(name: string, results: readonly Measurement[]): Row {
+export function toRow(name: string, results: readonly Measurement[]): Row {
   return withConfirmation({
     name,
-    perSecond: spreadOf(results.map(({ answersPerSecond }) => answersPerSecond)),
-    p50Ms: spreadOf(results.map(({ latencyMs }) => latencyMs.p50)),
-    p99Ms: spreadOf(results.map(({ latencyMs }) => latencyMs.p99)),
-    ...curveOf(results.map(({ latencyMs }) => latencyMs.curve)),
-    cpuUs: cpuOf(results),
+    perSecond: toSpread(results.map(({ answersPerSecond }) => answersPerSecond)),
+    p50Ms: toSpread(results.map(({ latencyMs }) => latencyMs.p50)),
+    p99Ms: toSpread(results.map(({ latencyMs }) => latencyMs.p99)),
+    ...toCurve(results.map(({ latencyMs }) => latencyMs.curve)),
+    cpuUs: toCpuUs(results),
     answers: results.reduce((sum, { answers }) => sum + answers, 0),
-    figures: figuresOf(results.map(({ figures }) => figures)),
+    figures: toFigures(results.map(({ figures }) => figures)),
   })
 }
 
-function cpuOf(results: readonly Measurement[]): Row['cpuUs'] {
+function toCpuUs(results: readonly Measurement[]): Row['cpuUs'] {
   const asked: number[] = []
   const everything: number[] = []
   for (const { answers: all, answersByWrk = 0, cpuSeconds } of results) {
@@ -168,5 +168,5 @@ function cpuOf(results: readonly Measurement[]): Row['cpuUs'] {
     asked.push((first / answers) * 1e6)
     everything.push((known.reduce((sum, seconds) => sum + seconds, 0) / answers) * 1e6)
   }
-  return { asked: spreadOf(asked), everything: spreadOf(everything) }
+  return { asked: toSpread(asked), everything: toSpread(everything) }
 }

@@ -6,13 +6,13 @@ import { createEngine, DEFAULT_SETTINGS, type EngineObserver, nodeClock, nodeIds
 import { openSqliteStore } from '@counterstep/store-sqlite'
 import { afterAll, expect, it } from 'vitest'
 import { PAYLOAD } from '../src/scenarios/payload.ts'
-import { bodyOf } from '../src/scenarios/saga-job.ts'
+import { toSubmitBody } from '../src/scenarios/saga-job.ts'
 import { beginSaga } from '../src/storing-relay/begin-saga.ts'
 import { definitionText, finishedText, type RelayedBranch } from '../src/storing-relay/saga-texts.ts'
 
 const BRANCHES = 3
 const ANSWER = '{"ok":true}'
-const REQUEST = bodyOf({ branchUrl: 'http://127.0.0.1:3001', branches: BRANCHES }) as {
+const REQUEST = toSubmitBody({ branchUrl: 'http://127.0.0.1:3001', branches: BRANCHES }) as {
   readonly branches: readonly RelayedBranch[]
 }
 const folder = mkdtempSync(join(tmpdir(), 'counterstep-storing-relay-'))
@@ -23,7 +23,7 @@ interface Writes {
   readonly updates: readonly TransactionUpdate[]
 }
 
-async function writesOf(name: string, run: (store: Store) => Promise<void>): Promise<Writes> {
+async function recordWrites(name: string, run: (store: Store) => Promise<void>): Promise<Writes> {
   const store = await openSqliteStore({ path: join(folder, name, 'store.db') })
   const creates: NewTransaction[] = []
   const updates: TransactionUpdate[] = []
@@ -85,8 +85,8 @@ async function throughTheRelay(store: Store): Promise<void> {
 const drawn = { gid: expect.any(String), token: expect.any(String), writeId: expect.any(String) }
 
 it('the storing relay gives its store what the engine gives it for a saga', async () => {
-  const engine = await writesOf('engine', throughTheEngine)
-  const relay = await writesOf('relay', throughTheRelay)
+  const engine = await recordWrites('engine', throughTheEngine)
+  const relay = await recordWrites('relay', throughTheRelay)
   expect([engine.creates.length, engine.updates.length]).toEqual([1, 1])
   const [create] = engine.creates
   expect(relay.creates).toEqual([{ ...create, ...drawn, digest: expect.any(String) }])

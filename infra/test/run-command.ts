@@ -28,7 +28,11 @@ export function runCommand(file: string, args: readonly string[], options: RunOp
 }
 
 /** Returns the command's standard output; throws with the end of its output when its exit code is not 0. */
-export async function outputOf(file: string, args: readonly string[], options?: RunOptions): Promise<string> {
+export async function readOutput(
+  file: string,
+  args: readonly string[],
+  options?: RunOptions,
+): Promise<string> {
   const { code, stdout, stderr } = await runCommand(file, args, options)
   if (code === 0) return stdout
   const end = `${stdout}${stderr}`.trim().split('\n').slice(-15).join('\n')

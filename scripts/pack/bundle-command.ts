@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { buildSync } from 'esbuild'
 import { publishedModule } from './carried-modules.ts'
 import type { PublicPackage } from './public-packages.ts'
-import { moduleOf, splitSource, type WorkspaceManifest } from './workspace-manifest.ts'
+import { splitSource, toModule, type WorkspaceManifest } from './workspace-manifest.ts'
 
 /** One folder for all of the command: a module that is loaded by its path is looked for beside the one that loads it. */
 const COMMAND_FOLDER = 'dist/command'
@@ -26,7 +26,7 @@ export function bundleCommand(
 ): void {
   const commands = Object.entries(command.bin ?? {}).map(([name, source]) => [
     name,
-    publishedModule(commandFolder, moduleOf(command, source)),
+    publishedModule(commandFolder, toModule(command, source)),
   ])
   const loaded = loadedByPath
     .map(splitSource)

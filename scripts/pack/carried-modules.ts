@@ -4,7 +4,7 @@ import { join, posix } from 'node:path'
 import { moduleNames, withNames } from './module-names.ts'
 import { isOurs, type PublicPackage } from './public-packages.ts'
 import { workspaceFolders } from './workspace-folders.ts'
-import { manifestIn, moduleOf, splitSource, type WorkspaceManifest } from './workspace-manifest.ts'
+import { manifestIn, splitSource, toModule, type WorkspaceManifest } from './workspace-manifest.ts'
 
 interface Workspace {
   /** From the repository's root. */
@@ -95,7 +95,7 @@ function modulesNamed(
   workspace: Workspace,
   named: Readonly<Record<string, string>> = {},
 ): readonly StartingModule[] {
-  return Object.values(named).map((source) => ({ workspace, module: moduleOf(workspace.manifest, source) }))
+  return Object.values(named).map((source) => ({ workspace, module: toModule(workspace.manifest, source) }))
 }
 
 function workspaceIn(workspaces: readonly Workspace[], folder: string): Workspace {
@@ -128,15 +128,15 @@ function readCompiled(
   const compiled = readFileSync(path, 'utf8')
   const reached: CompiledFile[] = []
   const text = withNames(compiled, moduleNames(path, compiled, mayCompute), (name) => {
-    if (!name.startsWith('.') && (isBuiltin(name) || !isOurs(packageNameOf(name)))) return name
-    const target = targetOf(workspaces, file, name)
+    if (!name.startsWith('.') && (isBuiltin(name) || !isOurs(toPackageName(name)))) return name
+    const target = resolveTarget(workspaces, file, name)
     reached.push(target)
     return relativeName(file, target)
   })
   return { text, reached }
 }
 
-function targetOf(
+function resolveTarget(
   workspaces: readonly Workspace[],
   { workspace, module, ending }: CompiledFile,
   name: string,
@@ -146,15 +146,15 @@ function targetOf(
     // Declarations keep the sources' names.
     return { workspace, module: path.replace(/\.(js|ts)$/, ''), ending }
   }
-  const packageName = packageNameOf(name)
+  const packageName = toPackageName(name)
   const other = workspaces.find(({ manifest }) => manifest.name === packageName)
   if (other === undefined) throw new Error(`there is no workspace ${packageName}`)
   const entry = `.${name.slice(packageName.length)}`
-  return { workspace: other, module: moduleOf(other.manifest, other.manifest.exports?.[entry]), ending }
+  return { workspace: other, module: toModule(other.manifest, other.manifest.exports?.[entry]), ending }
 }
 
 /** `@scope/name/entry` is an entry of `@scope/name`. */
-function packageNameOf(name: string): string {
+function toPackageName(name: string): string {
   return name.split('/', name.startsWith('@') ? 2 : 1).join('/')
 }
 

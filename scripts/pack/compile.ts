@@ -20,7 +20,7 @@ export function compile(root: string, folders: readonly string[], into: string):
     outDir: into,
     typeRoots: [join(root, 'node_modules', '@types')],
     // The compiler does not emit modules that it finds in node_modules, and would find these there.
-    paths: sourcesOf(root),
+    paths: findSources(root),
   }
   const config = join(into, 'tsconfig.json')
   const include = folders.map((folder) => join(root, folder, 'src'))
@@ -37,7 +37,7 @@ export function compile(root: string, folders: readonly string[], into: string):
 }
 
 /** Where each entry of each workspace has its source. */
-function sourcesOf(root: string): Readonly<Record<string, readonly string[]>> {
+function findSources(root: string): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries(
     workspaceFolders(root).flatMap((folder) => {
       const { name, exports = {} } = manifestIn(root, folder)

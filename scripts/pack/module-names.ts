@@ -23,7 +23,7 @@ export function moduleNames(path: string, text: string, mayCompute: boolean): re
   // A declaration file is parsed as TypeScript, and compiled JavaScript is a part of it.
   walk(parse(path.endsWith('.d.ts') ? path : `${path}.ts`, text), (node) => {
     if (REFUSED.has(node.type)) throw new Error(`${path} has a ${node.type}`)
-    const source = sourceOf(node)
+    const source = getSource(node)
     if (source === undefined) return
     const { value: name, start, end } = source
     if (mayCompute && typeof name !== 'string') return
@@ -36,7 +36,7 @@ export function moduleNames(path: string, text: string, mayCompute: boolean): re
 }
 
 /** `declare module 'name'` names one, too. */
-function sourceOf(node: SyntaxNode): SyntaxNode | undefined {
+function getSource(node: SyntaxNode): SyntaxNode | undefined {
   if (WITH_SOURCE.has(node.type)) return isNode(node.source) ? node.source : undefined
   const isAugmentation = node.type === 'TSModuleDeclaration' && isNode(node.id) && node.id.type === 'Literal'
   return isAugmentation && isNode(node.id) ? node.id : undefined

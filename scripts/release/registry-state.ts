@@ -12,9 +12,9 @@ export function registryState(name: string, version: string): RegistryState {
   const { status, stdout } = runNpm(['view', `${name}@${version}`, 'version', '--json', ...bounds])
   const answer: unknown = stdout.trim() === '' ? undefined : JSON.parse(stdout)
   if (status === 0) return answer === undefined ? 'new' : 'published'
-  return codeOf(answer) === 'E404' ? 'new' : 'unknown'
+  return readCode(answer) === 'E404' ? 'new' : 'unknown'
 }
 
-function codeOf(answer: unknown): string | undefined {
+function readCode(answer: unknown): string | undefined {
   return (answer as { readonly error?: { readonly code?: string } } | undefined)?.error?.code
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { keyOf } from '../../scripts/demo/bank-client.ts'
+import { toKey } from '../../scripts/demo/bank-client.ts'
 import { readDemoOptions } from '../../scripts/demo/options.ts'
 import { balanceTable, wrongBalances } from '../../scripts/demo/report.ts'
 import { transferThatFails, transferThatSucceeds } from '../../scripts/demo/transfer.ts'
@@ -143,8 +143,8 @@ describe('the transfers of the demo', () => {
   const bankB = { name: 'bank-b', url: 'http://b' }
   const balances = (alice: number, bob: number) =>
     new Map([
-      [keyOf('alice', 'bank-a'), alice],
-      [keyOf('bob', 'bank-b'), bob],
+      [toKey('alice', 'bank-a'), alice],
+      [toKey('bob', 'bank-b'), bob],
     ])
 
   it('go from the richer to the other', () => {

@@ -40,7 +40,7 @@ const WITH_SOURCE = new Set([
 ])
 
 /** Every module that a file names: static and dynamic imports, re-exports and types. */
-export function importsOf(path: string, text: string): readonly string[] {
+export function readImports(path: string, text: string): readonly string[] {
   const names = new Set<string>()
   walk(parse(path, text), (node) => {
     const source = WITH_SOURCE.has(node.type) ? node.source : requiredBy(node)

@@ -42,7 +42,7 @@ export class Harness {
 
   async load(job: LoadJob): Promise<LoadResult> {
     // Both ends are of one checkout.
-    return (await this.loader.ask(job, limitMsOf(job.length))) as LoadResult
+    return (await this.loader.ask(job, toLimitMs(job.length))) as LoadResult
   }
 
   /** All of it, whatever fails on the way. */
@@ -68,7 +68,7 @@ export async function startRelay(harness: Harness, branchUrl: string, calls: num
   return { url: await child.url(), child }
 }
 
-function limitMsOf(length: LoadLength): number {
+function toLimitMs(length: LoadLength): number {
   return length.type === 'time'
     ? (length.warmUpSeconds + length.seconds) * 1000 + LOAD_MARGIN_MS
     : COUNT_MS_MAX

@@ -38,7 +38,7 @@ export async function startFunctionBed(
   const server = store === 'mysql' ? await startMariadb() : await startRedis()
   const url = store === 'mysql' ? await migrated(server.url) : server.url
   const proxy = await startTcpProxy({ host: '127.0.0.1', port: server.port })
-  const sent = counterOf(proxy)
+  const sent = countPackets(proxy)
   const branches = await startBranches()
   const branchUrl = `http://127.0.0.1:${(branches.address() as AddressInfo).port}`
   const launch = (name: string) =>
@@ -75,7 +75,7 @@ export async function startFunctionBed(
   }
 }
 
-function counterOf(proxy: TcpProxy): () => number {
+function countPackets(proxy: TcpProxy): () => number {
   let packets = 0
   proxy.cutBefore(() => {
     packets += 1

@@ -62,9 +62,9 @@ class Measured {
   /** Messages that name sagas which have become due. */
   async worker(gids: number): Promise<FunctionFigures> {
     const target = this.#bed.functions.worker
-    const coldMs = gids === 1 ? await this.#cold(target, () => messageOf([])) : undefined
+    const coldMs = gids === 1 ? await this.#cold(target, () => toMessage([])) : undefined
     const events: object[] = []
-    for (let batch = 0; batch <= BATCHES; batch++) events.push(messageOf(await this.#delayed(gids)))
+    for (let batch = 0; batch <= BATCHES; batch++) events.push(toMessage(await this.#delayed(gids)))
     await delay(DELAY_MS)
     await this.#invoke(target, events.pop() ?? {})
     const warm = await this.#warm(target, events)
@@ -88,7 +88,7 @@ class Measured {
       await this.#invoke(target, event())
       await target.recycle()
     }
-    return medianOf(this.#reports.slice(from).map(({ initMs = 0 }) => initMs))
+    return findMedian(this.#reports.slice(from).map(({ initMs = 0 }) => initMs))
   }
 
   async #warm(
@@ -99,7 +99,7 @@ class Measured {
     for (const event of events) await this.#invoke(target, event)
     const reports = this.#reports.slice(from)
     return {
-      warmMs: medianOf(reports.map(({ durationMs }) => durationMs)),
+      warmMs: findMedian(reports.map(({ durationMs }) => durationMs)),
       roundTrips: (this.#bed.sent() - before) / events.length,
       rssMb: Math.round(Math.max(...reports.map(({ rssBytesMax }) => rssBytesMax)) / 1_000_000),
     }
@@ -136,10 +136,10 @@ function submission(
   return { ...event, gid }
 }
 
-function messageOf(gids: readonly string[]): object {
+function toMessage(gids: readonly string[]): object {
   return { Records: [{ messageId: 'm1', body: JSON.stringify({ gids }) }] }
 }
 
-function medianOf(values: readonly number[]): number {
+function findMedian(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0
 }

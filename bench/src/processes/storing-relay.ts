@@ -10,8 +10,8 @@ import {
   type Called,
   definitionText,
   finishedText,
-  idOf,
   type RelayedBranch,
+  toBranchId,
 } from '../storing-relay/saga-texts.ts'
 import { announce } from './announce.ts'
 
@@ -40,7 +40,7 @@ async function call(gid: BranchCall['gid'], branch: RelayedBranch, position: num
   const { result, excerpt, statusCode, error } = await caller.call({
     gid,
     kind: 'saga',
-    branchId: idOf(branch, position) as BranchCall['branchId'],
+    branchId: toBranchId(branch, position) as BranchCall['branchId'],
     op: 'action',
     attempt: 1,
     epoch: 1,

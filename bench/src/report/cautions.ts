@@ -4,7 +4,7 @@ const LOAD_PER_CORE_MAX = 0.5
 const CAUTION = /^CAUTION:\s*/
 
 /** Lists what spoils these figures, a sentence each. */
-export function cautionsOf({ machine, settings, notes }: Report): readonly string[] {
+export function listCautions({ machine, settings, notes }: Report): readonly string[] {
   const { isMemoryDisk, loadPerCore } = machine
   return [
     ...(isMemoryDisk ? ['the data lies in memory; a flush costs nothing here'] : []),
@@ -17,6 +17,6 @@ export function cautionsOf({ machine, settings, notes }: Report): readonly strin
 }
 
 /** The other notes. */
-export function plainNotesOf({ notes }: Report): readonly string[] {
+export function listPlainNotes({ notes }: Report): readonly string[] {
   return notes.filter((note) => !CAUTION.test(note))
 }

@@ -18,7 +18,7 @@ export interface Report {
   readonly notes: readonly string[]
 }
 
-export function reportOf(scenario: string, settings: Settings, machine: Machine, outcome: Outcome): Report {
+export function makeReport(scenario: string, settings: Settings, machine: Machine, outcome: Outcome): Report {
   const { store = null, rows, ratios, counters, notes = [] } = outcome
   return {
     scenario,

@@ -4,9 +4,9 @@ import { startBranch } from '../harness/branch.ts'
 import { countStored } from '../harness/count-stored.ts'
 import { startRelay } from '../harness/harness.ts'
 import { type Measurement, measure, measureInTurn, type RowSource } from '../rounds.ts'
-import { type Ratio, type Row, ratioOf } from '../row.ts'
+import { type Ratio, type Row, toRatio } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
-import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import { speaksDtm } from './dtm/dtm-job.ts'
 import { DtmRow } from './dtm/dtm-row.ts'
 import { relayPlan } from './relay.ts'
@@ -22,7 +22,7 @@ export const dtm: Scenario = {
   async run(context) {
     const { harness, settings, progress } = context
     const { branches } = settings
-    const targets = await targetsOf(settings.target)
+    const targets = await readTargets(settings.target)
     const relayBranch = await startBranch(harness)
     const relayService = await startRelay(harness, relayBranch.url, branches)
     const relay = relayPlan(relayService, relayBranch, settings)
@@ -66,9 +66,9 @@ export const dtm: Scenario = {
     checkEqual({ callsExpected: answers.native * branches, branchCalls })
     checkEqual({ callsExpected: answers.relay * branches, relayCalls })
     return {
-      store: storeFactsOf(host, server),
+      store: toStoreFacts(host, server),
       rows,
-      ratios: ratiosOf(rows, theirs),
+      ratios: toRatios(rows, theirs),
       counters: { ...counters, answers: answers.native, stored, branchCalls, relayCalls },
       notes: [
         ...theirs.map(({ name, target }) => `${name}: ${target}`),
@@ -79,7 +79,7 @@ export const dtm: Scenario = {
   },
 }
 
-async function targetsOf(given = ''): Promise<readonly string[]> {
+async function readTargets(given = ''): Promise<readonly string[]> {
   const targets = given
     .split(',')
     .filter((url) => url !== '')
@@ -106,15 +106,15 @@ function nativeRow(context: ScenarioContext, bed: SagaBed): RowSource {
   }
 }
 
-function ratiosOf(rows: readonly Row[], theirs: readonly DtmRow[]): readonly Ratio[] {
+function toRatios(rows: readonly Row[], theirs: readonly DtmRow[]): readonly Ratio[] {
   const [relay, ...others] = rows
   if (relay === undefined) throw new Error('the relay was not measured')
   const ours = others.filter(({ name }) => name === NATIVE || name === DIALECT)
   return [
     ...theirs.flatMap(({ name }) => {
       const their = others.find((row) => row.name === name)
-      return their === undefined ? [] : ours.map((our) => ratioOf(`${our.name}/${name}`, our, their))
+      return their === undefined ? [] : ours.map((our) => toRatio(`${our.name}/${name}`, our, their))
     }),
-    ...others.map((row) => ratioOf(`${row.name}/relay`, row, relay)),
+    ...others.map((row) => toRatio(`${row.name}/relay`, row, relay)),
   ]
 }

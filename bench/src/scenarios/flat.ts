@@ -5,7 +5,7 @@ import { databaseWorker } from '../harness/database-worker.ts'
 import { type Server, startServer } from '../harness/server.ts'
 import type { Measured } from '../rounds.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
-import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
 import { claimDue } from './flat/claim-due.ts'
 import { flatRows, type TableRounds } from './flat/flat-rows.ts'
@@ -55,7 +55,7 @@ export const flat: Scenario = {
     if (server === undefined) throw new Error('there was no round')
     checkEqual(counters)
     return {
-      store: storeFactsOf(host, server),
+      store: toStoreFacts(host, server),
       ...flatRows(seen, settings.connections),
       counters: { ...counters, finishedRows: settings.rows },
       notes: [

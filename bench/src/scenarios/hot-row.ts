@@ -1,8 +1,8 @@
 import { timed } from '../load/timed.ts'
 import { measureInTurn, type RowSource } from '../rounds.ts'
-import { quotientsOf, type Ratio, type Row, ratioOf } from '../row.ts'
+import { divideSpreads, type Ratio, type Row, toRatio } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
-import { type Spread, spreadOf } from '../spread.ts'
+import { type Spread, toSpread } from '../spread.ts'
 import { isDatabaseInMemory } from '../stores/is-database-in-memory.ts'
 import { mysqlDurabilityClass } from '../stores/mysql-durability.ts'
 import { type OwnMysql, openOwnMysql } from '../stores/open-own-mysql.ts'
@@ -34,7 +34,7 @@ export const hotRow: Scenario = {
       seconds: FIRST_WARM_UPS * settings.warmUpSeconds,
     } as const
     for (const way of WAYS) await bed.measure(way, settings.connections, length)
-    const sources = sourcesOf(bed, context)
+    const sources = makeSources(bed, context)
     const rows = await measureInTurn(context, sources)
     progress.show('auditing')
     const { software } = mysql.host
@@ -47,7 +47,7 @@ export const hotRow: Scenario = {
         software,
       },
       rows,
-      ratios: ratiosOf(sources, rows, settings.connections),
+      ratios: toRatios(sources, rows, settings.connections),
       counters: await auditAll(bed),
       notes: [...(await memoryNotes(mysql)), ...NOTES],
     }
@@ -62,7 +62,7 @@ const NOTES = [
   'audit: each balance is what it was and its ledger’s sum; each call that ran has one ledger row and one barrier row; nothing sent twice ran twice',
 ]
 
-function sourcesOf(bed: HotRowBed, { settings }: ScenarioContext): readonly HotRowSource[] {
+function makeSources(bed: HotRowBed, { settings }: ScenarioContext): readonly HotRowSource[] {
   return callerCounts(settings.connections).flatMap((callers) =>
     WAYS.map((way) => ({
       name: `${way}, ${callers} ${callers === 1 ? 'caller' : 'callers'}`,
@@ -80,28 +80,28 @@ export function callerCounts(max: number): readonly number[] {
   return [...counts, max]
 }
 
-function ratiosOf(sources: readonly HotRowSource[], rows: readonly Row[], callers: number): readonly Ratio[] {
-  const rowsOf = (way: Way) => rows.filter((_, index) => sources[index]?.way === way)
+function toRatios(sources: readonly HotRowSource[], rows: readonly Row[], callers: number): readonly Ratio[] {
+  const filterRows = (way: Way) => rows.filter((_, index) => sources[index]?.way === way)
   const rowAt = (way: Way): Row => {
     const row = rows[sources.findIndex((source) => source.way === way && source.callers === callers)]
     if (row === undefined) throw new Error(`${way} was not measured with ${callers} callers`)
     return row
   }
   return [
-    ratioOf('grouped/plain', rowAt('grouped'), rowAt('plain')),
-    ratioOf('grouped/update', rowAt('grouped'), rowAt('update')),
+    toRatio('grouped/plain', rowAt('grouped'), rowAt('plain')),
+    toRatio('grouped/update', rowAt('grouped'), rowAt('update')),
     {
       name: 'grouped/plain, each with its best number of callers',
-      spread: quotientsOf(bestOf(rowsOf('grouped')), bestOf(rowsOf('plain'))),
+      spread: divideSpreads(findBest(filterRows('grouped')), findBest(filterRows('plain'))),
     },
   ]
 }
 
 /** Returns the highest rate of each round. */
-function bestOf(rows: readonly Row[]): Spread {
+function findBest(rows: readonly Row[]): Spread {
   const [first] = rows
   if (first === undefined) throw new Error('a way was not measured')
-  return spreadOf(
+  return toSpread(
     first.perSecond.rounds.map((_, round) =>
       Math.max(...rows.map(({ perSecond }) => perSecond.rounds[round] ?? 0)),
     ),

@@ -7,7 +7,7 @@ import { type Row, rowNamed } from '../row.ts'
 import type { Scenario } from '../scenario.ts'
 import type { Spread } from '../spread.ts'
 import { openOwnMysql } from '../stores/open-own-mysql.ts'
-import { storeFactsOf } from '../stores/open-store-host.ts'
+import { toStoreFacts } from '../stores/open-store-host.ts'
 import { BEYOND_MS, boundRatio, type ComparedP50s, FLUSHES, flushRatio } from './latency/bound-ratio.ts'
 import { OneRowCommits } from './latency/one-row-commits.ts'
 import { relayPlan } from './relay.ts'
@@ -33,19 +33,19 @@ export const latency: Scenario = {
     const relayService = await startRelay(harness, relayBranch.url, branches)
     const commits = await OneRowCommits.open(mysql, timed(settings))
     harness.atEnd(() => commits.close())
-    const warm = { name: warmOf(SAGA), connections: WARM_CONNECTIONS, branches }
+    const warm = { name: toWarmName(SAGA), connections: WARM_CONNECTIONS, branches }
     const sagaPlans = [
       sagaPlan(bed, context, warm),
       sagaPlan(bed, context, { name: SAGA, connections, branches }),
     ]
     const storingPlans = [
-      storingPlan(storing, context, { ...warm, name: warmOf(STORING) }),
+      storingPlan(storing, context, { ...warm, name: toWarmName(STORING) }),
       storingPlan(storing, context, { name: STORING, connections }),
     ]
     const relayPlans = [
       {
         ...relayPlan(relayService, relayBranch, { ...settings, connections: WARM_CONNECTIONS }),
-        name: warmOf(RELAY),
+        name: toWarmName(RELAY),
       },
       relayPlan(relayService, relayBranch, settings),
     ]
@@ -56,20 +56,20 @@ export const latency: Scenario = {
     ])
     progress.show('counting what is stored')
     const relayCalls = await relayBranch.callCount()
-    const relayAnswers = answersOf(rows, relayPlans)
+    const relayAnswers = countAnswers(rows, relayPlans)
     checkEqual({ callsExpected: relayAnswers * branches, relayCalls })
     const sagaRows = sagaPlans.map(({ name }) => rowNamed(rows, name))
     return {
-      store: storeFactsOf(mysql.host, bed.servers[0]),
+      store: toStoreFacts(mysql.host, bed.servers[0]),
       rows,
       ratios: [
-        { name: 'latency/bound', spread: boundRatio(p50sOf(rows, SAGA)) },
-        { name: 'storing/bound', spread: boundRatio(p50sOf(rows, STORING)) },
-        { name: 'flushes/saga', spread: flushRatio(p50sOf(rows, SAGA)) },
+        { name: 'latency/bound', spread: boundRatio(findP50s(rows, SAGA)) },
+        { name: 'storing/bound', spread: boundRatio(findP50s(rows, STORING)) },
+        { name: 'flushes/saga', spread: flushRatio(findP50s(rows, SAGA)) },
       ],
       counters: {
         ...(await auditSagas(bed, sagaPlans, sagaRows)),
-        ...(await auditStoring(storing, answersOf(rows, storingPlans), branches)),
+        ...(await auditStoring(storing, countAnswers(rows, storingPlans), branches)),
         relayAnswers,
         relayCalls,
         commits: await commits.audit(),
@@ -85,23 +85,23 @@ export const latency: Scenario = {
   },
 }
 
-function answersOf(rows: readonly Row[], plans: readonly { readonly name: string }[]): number {
+function countAnswers(rows: readonly Row[], plans: readonly { readonly name: string }[]): number {
   return plans.reduce((sum, { name }) => sum + rowNamed(rows, name).answers, 0)
 }
 
-function warmOf(name: string): string {
+function toWarmName(name: string): string {
   return `${name}, ${WARM_CONNECTIONS} connections`
 }
 
-function p50sOf(rows: readonly Row[], name: string): ComparedP50s {
+function findP50s(rows: readonly Row[], name: string): ComparedP50s {
   return {
-    relay: p50Of(rowNamed(rows, RELAY)),
-    writing: p50Of(rowNamed(rows, name)),
-    commit: p50Of(rowNamed(rows, 'one-row commit')),
+    relay: readP50(rowNamed(rows, RELAY)),
+    writing: readP50(rowNamed(rows, name)),
+    commit: readP50(rowNamed(rows, 'one-row commit')),
   }
 }
 
-function p50Of({ name, p50Ms }: Row): Spread {
+function readP50({ name, p50Ms }: Row): Spread {
   if (p50Ms === null) throw new Error(`${name} has no latency`)
   return p50Ms
 }

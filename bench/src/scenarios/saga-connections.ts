@@ -2,9 +2,9 @@ import { checkEqual } from '../check-counts.ts'
 import { startBranch } from '../harness/branch.ts'
 import { startRelay } from '../harness/harness.ts'
 import { runRounds } from '../rounds.ts'
-import { ratioOf, rowNamed } from '../row.ts'
+import { rowNamed, toRatio } from '../row.ts'
 import type { Scenario } from '../scenario.ts'
-import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import { counted } from './counted.ts'
 import { relayPlan } from './relay.ts'
 import { auditSagas, openSagaBed, sagaPlan } from './saga-bed.ts'
@@ -40,12 +40,12 @@ export const sagaConnections: Scenario = {
     const relayCalls = await relayBranch.callCount()
     checkEqual({ callsExpected: relayAnswers * branches, relayCalls })
     return {
-      store: storeFactsOf(host, bed.servers[0]),
+      store: toStoreFacts(host, bed.servers[0]),
       rows,
       ratios: CONNECTIONS.flatMap((connections, index) => {
         const [saga, relay] = [sagaRows[index], relayRows[index]]
         return saga && relay
-          ? [ratioOf(`saga/relay, ${counted(connections, 'connection')}`, saga, relay)]
+          ? [toRatio(`saga/relay, ${counted(connections, 'connection')}`, saga, relay)]
           : []
       }),
       counters: { ...counters, relayAnswers, relayCalls },

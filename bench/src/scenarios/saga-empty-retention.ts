@@ -1,11 +1,11 @@
 import { until } from '@counterstep/test-servers/until'
 import { checkEqual } from '../check-counts.ts'
 import { countStored } from '../harness/count-stored.ts'
-import { measure, rowOf } from '../rounds.ts'
+import { measure, toRow } from '../rounds.ts'
 import type { Scenario } from '../scenario.ts'
-import { spreadOf } from '../spread.ts'
+import { toSpread } from '../spread.ts'
 import { keyCount, type OwnRedis, openOwnRedis, usedMemoryBytes } from '../stores/open-own-redis.ts'
-import { storeFactsOf } from '../stores/open-store-host.ts'
+import { toStoreFacts } from '../stores/open-store-host.ts'
 import { openSagaBed, sagaPlan } from './saga-bed.ts'
 import { requireRedis } from './saga-empty/require-redis.ts'
 import { emptyNote, takesEmptyUrls } from './saga-empty/takes-empty-urls.ts'
@@ -53,12 +53,12 @@ export const sagaEmptyRetention: Scenario = {
       'gone after s': goneMs / 1000,
     }
     return {
-      store: storeFactsOf(host, server),
-      rows: [rowOf(name, [{ ...measured, figures }])],
+      store: toStoreFacts(host, server),
+      rows: [toRow(name, [{ ...measured, figures }])],
       ratios: [
         {
           name: 'memory given back',
-          spread: spreadOf([(fullBytes - leftBytes) / (fullBytes - emptyBytes)]),
+          spread: toSpread([(fullBytes - leftBytes) / (fullBytes - emptyBytes)]),
         },
       ],
       counters: { answers: measured.answers, branchCalls, left: await countStored(server.url) },

@@ -1,8 +1,8 @@
 import { runRounds } from '../rounds.ts'
-import { ratioOf } from '../row.ts'
+import { toRatio } from '../row.ts'
 import type { Scenario } from '../scenario.ts'
 import { openOwnRedis, usedMemoryBytes } from '../stores/open-own-redis.ts'
-import { storeFactsOf } from '../stores/open-store-host.ts'
+import { toStoreFacts } from '../stores/open-store-host.ts'
 import { counted } from './counted.ts'
 import { auditSagas, openSagaBed, sagaPlan } from './saga-bed.ts'
 import { requireRedis } from './saga-empty/require-redis.ts'
@@ -41,9 +41,9 @@ export const sagaEmpty: Scenario = {
     const [one, two] = rows
     if (one === undefined || two === undefined) throw new Error('a row is missing')
     return {
-      store: storeFactsOf(host, bed.servers[0]),
+      store: toStoreFacts(host, bed.servers[0]),
       rows,
-      ratios: [ratioOf('2 servers/1 server', two, one)],
+      ratios: [toRatio('2 servers/1 server', two, one)],
       counters: { ...counters, 'bytes per finished saga': Math.round(bytesPerSaga) },
       notes: [
         emptyNote(isEmpty),

@@ -2,10 +2,10 @@ import { checkEqual } from '../check-counts.ts'
 import { startBranch } from '../harness/branch.ts'
 import { startRelay } from '../harness/harness.ts'
 import { runRounds } from '../rounds.ts'
-import { ratioOf } from '../row.ts'
+import { toRatio } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
 import { hasOwnRedis, openOwnRedis } from '../stores/open-own-redis.ts'
-import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
 import { relayPlan } from './relay.ts'
 import { auditSagas, openSagaBed, type SagaBed, type SagaPlan, sagaPlan } from './saga-bed.ts'
@@ -40,9 +40,9 @@ export const saga: Scenario = {
     const relayCalls = await relayBranch.callCount()
     checkEqual({ callsExpected: relayRow.answers * branches, relayCalls })
     return {
-      store: storeFactsOf(first.bed.host, first.bed.servers[0]),
+      store: toStoreFacts(first.bed.host, first.bed.servers[0]),
       rows,
-      ratios: sagaRows.map((row) => ratioOf(`${row.name.replace('saga', 'saga/relay')}`, row, relayRow)),
+      ratios: sagaRows.map((row) => toRatio(`${row.name.replace('saga', 'saga/relay')}`, row, relayRow)),
       counters: { ...counters, relayAnswers: relayRow.answers, relayCalls },
       notes: others.map(
         ({ plan, bed }) =>

@@ -1,10 +1,10 @@
 import { checkEqual } from '../check-counts.ts'
 import { readMetrics } from '../harness/metrics.ts'
 import { runRounds } from '../rounds.ts'
-import { type Ratio, type Row, ratioOf } from '../row.ts'
+import { type Ratio, type Row, toRatio } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
-import { spreadOf } from '../spread.ts'
-import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import { toSpread } from '../spread.ts'
+import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
 import { succeededIn } from '../watch-end.ts'
 import { type SagaBed, type SagaPlan, type SagaVariant, sagaPlan } from './saga-bed.ts'
@@ -30,15 +30,15 @@ export const scale: Scenario = {
   defaults: { seconds: 1, warmUpSeconds: 0.4 },
   async run(context) {
     const host = await openStoreHost(context.harness, context.settings.store)
-    const plans = await plansOf(context, host)
+    const plans = await makePlans(context, host)
     const rows = await runRounds(context, plans)
     context.progress.show('counting')
     const [first] = plans
     if (first === undefined) throw new Error('there is no row')
     return {
-      store: storeFactsOf(host, first.bed.servers[0]),
+      store: toStoreFacts(host, first.bed.servers[0]),
       rows,
-      ratios: ratiosOf(plans, rows),
+      ratios: toRatios(plans, rows),
       counters: await audit(plans, rows),
       notes: [
         'cost of a saga: rate of the first divided by that of the other; of a branch: the same for the branches of a saga',
@@ -49,7 +49,7 @@ export const scale: Scenario = {
   },
 }
 
-async function plansOf(context: ScenarioContext, host: StoreHost): Promise<readonly ScalePlan[]> {
+async function makePlans(context: ScenarioContext, host: StoreHost): Promise<readonly ScalePlan[]> {
   const { branches, connections, rows } = context.settings
   const plans: ScalePlan[] = []
   const add = (bed: SagaBed, dimension: Dimension, size: number, variant: Partial<SagaVariant>) => {
@@ -67,19 +67,19 @@ async function plansOf(context: ScenarioContext, host: StoreHost): Promise<reado
   return plans
 }
 
-function ratiosOf(plans: readonly ScalePlan[], rows: readonly Row[]): readonly Ratio[] {
+function toRatios(plans: readonly ScalePlan[], rows: readonly Row[]): readonly Ratio[] {
   return plans.flatMap(({ dimension, size }, index) => {
     const first = plans.findIndex((plan) => plan.dimension === dimension)
     const [base, row, from] = [rows[first], rows[index], plans[first]?.size]
     if (base === undefined || row === undefined || from === undefined || index === first) return []
     return dimension === 'branches'
-      ? [dividedBy(ratioOf(`cost of a branch, ${size}/${from} ${dimension}`, base, row), size / from)]
-      : [ratioOf(`cost of a saga, ${size}/${from} ${dimension}`, base, row)]
+      ? [dividedBy(toRatio(`cost of a branch, ${size}/${from} ${dimension}`, base, row), size / from)]
+      : [toRatio(`cost of a saga, ${size}/${from} ${dimension}`, base, row)]
   })
 }
 
 function dividedBy({ name, spread, byCpu, byWrk }: Ratio, divisor: number): Ratio {
-  const divide = (rounds: readonly number[]) => spreadOf(rounds.map((each) => each / divisor))
+  const divide = (rounds: readonly number[]) => toSpread(rounds.map((each) => each / divisor))
   return {
     name,
     spread: divide(spread.rounds),

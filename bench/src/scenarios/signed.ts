@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { runRounds } from '../rounds.ts'
-import { ratioOf } from '../row.ts'
+import { toRatio } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
-import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
 import { auditSagas, openSagaBed, type SagaBed, type SagaPlan, sagaPlan } from './saga-bed.ts'
 
@@ -35,9 +35,9 @@ export const signed: Scenario = {
     const [plainRow, ...signedRows] = rows
     if (plainRow === undefined) throw new Error('a row is missing')
     return {
-      store: storeFactsOf(host, plain.bed.servers[0]),
+      store: toStoreFacts(host, plain.bed.servers[0]),
       rows,
-      ratios: signedRows.map((row, index) => ratioOf(`signed/saga, ${ALGORITHMS[index]}`, row, plainRow)),
+      ratios: signedRows.map((row, index) => toRatio(`signed/saga, ${ALGORITHMS[index]}`, row, plainRow)),
       counters,
     }
   },

@@ -2,10 +2,10 @@ import { checkEqual } from '../check-counts.ts'
 import { startBranch } from '../harness/branch.ts'
 import { startRelay } from '../harness/harness.ts'
 import { runRounds } from '../rounds.ts'
-import { ratioOf } from '../row.ts'
+import { toRatio } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
 import { hasOwnRedis, openOwnRedis } from '../stores/open-own-redis.ts'
-import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
 import { relayPlan } from './relay.ts'
 import { auditSagas, openSagaBed, sagaPlan } from './saga-bed.ts'
@@ -38,12 +38,12 @@ export const storingRelay: Scenario = {
     const relayCalls = await relayBranch.callCount()
     checkEqual({ callsExpected: relayRow.answers * branches, relayCalls })
     return {
-      store: storeFactsOf(bed.host, bed.servers[0]),
+      store: toStoreFacts(bed.host, bed.servers[0]),
       rows,
       ratios: [
-        ratioOf('storing/relay', storingRow, relayRow),
-        ratioOf('saga/relay', sagaRow, relayRow),
-        ratioOf('saga/storing', sagaRow, storingRow),
+        toRatio('storing/relay', storingRow, relayRow),
+        toRatio('saga/relay', sagaRow, relayRow),
+        toRatio('saga/storing', sagaRow, storingRow),
       ],
       counters: {
         ...(await auditSagas(bed, [plan], [sagaRow])),

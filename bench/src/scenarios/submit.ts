@@ -1,10 +1,10 @@
 import { checkEqual } from '../check-counts.ts'
 import { countStored } from '../harness/count-stored.ts'
 import { runRounds } from '../rounds.ts'
-import { type Ratio, type Row, ratioOf } from '../row.ts'
+import { type Ratio, type Row, toRatio } from '../row.ts'
 import type { Scenario } from '../scenario.ts'
 import { openOwnMysql } from '../stores/open-own-mysql.ts'
-import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import { counted } from './counted.ts'
 import { openSagaBed } from './saga-bed.ts'
 import { ACKS, type Ack, type SubmitPlan, submitPlan } from './submit/submit-plans.ts'
@@ -44,7 +44,7 @@ export const submit: Scenario = {
     checkEqual({ answers, stored })
     checkEqual({ callsExpected: answers * settings.branches, branchCalls })
     return {
-      store: storeFactsOf(host, server),
+      store: toStoreFacts(host, server),
       rows,
       ratios: submitRatios(plans, rows),
       counters: { answers, stored, branchCalls },
@@ -76,7 +76,7 @@ function submitRatios(plans: readonly SubmitPlan[], rows: readonly Row[]): reado
         rowAt('durable', connections, flushDelayUs),
       ]
       if (memory === undefined || durable === undefined) return []
-      return [ratioOf(ratioName(connections, flushDelayUs), memory, durable)]
+      return [toRatio(ratioName(connections, flushDelayUs), memory, durable)]
     }),
   )
 }

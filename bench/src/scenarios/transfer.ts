@@ -17,10 +17,10 @@ export const transfer: Scenario = {
   async run(context) {
     const bed = await openTransferBed(context, ['writes', ...COLUMNS.map(({ name }) => name)])
     const raw = await openRawBed(context, bed)
-    const measured = await measureTransfers(context, bed, COLUMNS, rawRowsOf(bed, raw, context))
+    const measured = await measureTransfers(context, bed, COLUMNS, makeRawRows(bed, raw, context))
     return {
       ...measured,
-      ratios: ratiosOf(measured.rows),
+      ratios: toRatios(measured.rows),
       notes: [...measured.notes, ...sysbenchNotes(raw), ...NOTES],
     }
   },
@@ -35,7 +35,7 @@ const NOTES = [
   'audit: ledger rows are 2 × pairs × finished transfers, no money came or went, each account is its ledger’s sum; each saga is stored as succeeded',
 ]
 
-function rawRowsOf(bed: TransferBed, raw: RawBed, { settings }: ScenarioContext): RawRows {
+function makeRawRows(bed: TransferBed, raw: RawBed, { settings }: ScenarioContext): RawRows {
   const { sysbench } = raw
   let written = 0
   const writes: RowSource = {
@@ -54,7 +54,7 @@ function rawRowsOf(bed: TransferBed, raw: RawBed, { settings }: ScenarioContext)
   return { sources: [byOthers, writes], writes: () => written }
 }
 
-function ratiosOf(rows: readonly Row[]): readonly Ratio[] {
+function toRatios(rows: readonly Row[]): readonly Ratio[] {
   const ratio = ratiosBetween(rows)
   return [
     ratio('storing/none-2sql', 'storing-2sql', 'none-2sql'),

@@ -11,7 +11,7 @@ export interface RelayedBranch {
 export function definitionText(branches: readonly RelayedBranch[]): string {
   const { retry, branchTimeoutMs: timeoutMs, checkpointMs } = DEFAULT_SETTINGS
   const written = branches.map(({ action, compensation, payload, ...named }, position) => ({
-    id: idOf(named, position),
+    id: toBranchId(named, position),
     body: JSON.stringify(payload),
     contentType: 'application/json',
     headers: {},
@@ -22,7 +22,7 @@ export function definitionText(branches: readonly RelayedBranch[]): string {
   return JSON.stringify({ kind: 'saga', branches: written, retry, timeoutMs, checkpointMs })
 }
 
-export function idOf({ id }: Pick<RelayedBranch, 'id'>, position: number): string {
+export function toBranchId({ id }: Pick<RelayedBranch, 'id'>, position: number): string {
   return id ?? String(position + 1).padStart(2, '0')
 }
 

@@ -1,7 +1,7 @@
 import { checkEqual } from '../check-counts.ts'
 import { countStored } from '../harness/count-stored.ts'
 import { auditColumn } from './audit-column.ts'
-import { tablesOf } from './bank-tables.ts'
+import { toTables } from './bank-tables.ts'
 import { type Column, SERVICES } from './columns.ts'
 import { PAIRS } from './run-writers.ts'
 import type { TransferBed } from './transfer-bed.ts'
@@ -21,7 +21,7 @@ export async function auditBank(
 ): Promise<Record<string, number>> {
   const counters: Record<string, number> = {}
   for (const [{ name, branch, pairs }, answered] of transfers) {
-    const { ledgerRows } = await auditColumn(link, name, tablesOf(name), {
+    const { ledgerRows } = await auditColumn(link, name, toTables(name), {
       accounts,
       transfers: answered,
       rowsEach: SERVICES.length * pairs,
@@ -33,7 +33,7 @@ export async function auditBank(
     counters[`${name} ledgerRows`] = ledgerRows
   }
   if (writes !== undefined) {
-    await auditColumn(link, 'writes', tablesOf('writes'), {
+    await auditColumn(link, 'writes', toTables('writes'), {
       accounts,
       transfers: writes,
       rowsEach: PAIRS,
@@ -43,14 +43,14 @@ export async function auditBank(
     counters.writes = writes
   }
   const stored = await countStored(server.url)
-  const sagas = totalOf(transfers, 'saga')
+  const sagas = sumTransfers(transfers, 'saga')
   checkEqual({ sagas, stored })
   const storedByRelay = await storingRelay.countFinished()
-  checkEqual({ relayed: totalOf(transfers, 'storing'), storedByRelay })
+  checkEqual({ relayed: sumTransfers(transfers, 'storing'), storedByRelay })
   return { ...counters, sagas, stored, storedByRelay }
 }
 
-function totalOf(transfers: ReadonlyMap<Column, number>, calls: Column['calls']): number {
+function sumTransfers(transfers: ReadonlyMap<Column, number>, calls: Column['calls']): number {
   let total = 0
   for (const [column, answered] of transfers) if (column.calls === calls) total += answered
   return total

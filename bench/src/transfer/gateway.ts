@@ -75,12 +75,12 @@ async function submitSaga(
   { name }: Column,
   parts: Parts,
 ): Promise<string> {
-  const urlOf = (service: ServiceName) => `${servicesUrl}/${name}/${service}`
+  const toUrl = (service: ServiceName) => `${servicesUrl}/${name}/${service}`
   const transfer = SERVICES.reduce(
     (sum, service) =>
       sum.branch(service, {
-        action: urlOf(service),
-        compensation: urlOf(service),
+        action: toUrl(service),
+        compensation: toUrl(service),
         payload: { ...parts[service] },
       }),
     saga(),

@@ -13,7 +13,7 @@ export async function measureColumn(
   connections: number,
   length: TimedLength,
 ): Promise<Measurement> {
-  const named = workersOf(bed, column)
+  const named = listWorkers(bed, column)
   const plan: RowPlan = {
     name: column.name,
     workers: named,
@@ -65,7 +65,7 @@ export function databaseFigures(
   }
 }
 
-function workersOf(
+function listWorkers(
   { gateway, services, storingRelay, server, database }: TransferBed,
   { calls }: Column,
 ): readonly Worker[] {

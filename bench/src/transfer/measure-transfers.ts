@@ -1,9 +1,9 @@
 import type { TimedLength } from '../load/load-job.ts'
 import { timed } from '../load/timed.ts'
 import { type Measurement, measureInTurn, type RowSource } from '../rounds.ts'
-import { type Ratio, type Row, ratioOf, rowNamed } from '../row.ts'
+import { type Ratio, type Row, rowNamed, toRatio } from '../row.ts'
 import type { Outcome, ScenarioContext } from '../scenario.ts'
-import { storeFactsOf } from '../stores/open-store-host.ts'
+import { toStoreFacts } from '../stores/open-store-host.ts'
 import { auditBank } from './audit-bank.ts'
 import type { Column, ColumnName } from './columns.ts'
 import { databaseCautions } from './database-cautions.ts'
@@ -51,7 +51,7 @@ export async function measureTransfers(
   const rows = await measureInTurn(context, [...(raw?.sources ?? []), ...sources])
   progress.show('auditing')
   return {
-    store: storeFactsOf(bed.host, bed.server),
+    store: toStoreFacts(bed.host, bed.server),
     rows,
     counters: await auditBank(bed, transfers, raw?.writes()),
     notes: await databaseCautions(bed),
@@ -61,5 +61,5 @@ export async function measureTransfers(
 export function ratiosBetween(
   rows: readonly Row[],
 ): (name: string, above: ColumnName, below: ColumnName) => Ratio {
-  return (name, above, below) => ratioOf(name, rowNamed(rows, above), rowNamed(rows, below))
+  return (name, above, below) => toRatio(name, rowNamed(rows, above), rowNamed(rows, below))
 }

@@ -3,7 +3,7 @@ import { processPath } from '../harness/paths.ts'
 import { loadProgram } from '../load-program.ts'
 import type { ScenarioContext } from '../scenario.ts'
 import { Sysbench } from './sysbench.ts'
-import { type TransferBed, urlOf } from './transfer-bed.ts'
+import { readStoreUrl, type TransferBed } from './transfer-bed.ts'
 
 export type PreparedSysbench =
   | { readonly type: 'ready'; readonly sysbench: Sysbench }
@@ -30,6 +30,6 @@ async function prepareSysbench(
   const program = await loadProgram('sysbench')
   if (program.type === 'missing') return program
   progress.show('sysbench prepares its tables')
-  const url = urlOf(await host.newDatabase())
+  const url = readStoreUrl(await host.newDatabase())
   return { type: 'ready', sysbench: await Sysbench.prepare(program.path, url, harness.folder) }
 }

@@ -38,7 +38,7 @@ export async function openTransferBed(
     throw new Error(`transfers need a MySQL or a MariaDB, not ${store}: their services are on it too`)
   const host = await openStoreHost(harness, store)
   const server = await startServer(harness, await host.newDatabase(), settings)
-  const bankUrl = urlOf(await host.newDatabase())
+  const bankUrl = readStoreUrl(await host.newDatabase())
   const link = await SqlLink.open(bankUrl)
   harness.atEnd(() => link.close())
   await createBank(link, { names, accounts }, (tables) =>
@@ -72,7 +72,7 @@ export async function openTransferBed(
 }
 
 /** The environment of a server names it. */
-export function urlOf({ environment }: Database): string {
+export function readStoreUrl({ environment }: Database): string {
   const { COUNTERSTEP_STORE: url } = environment
   if (url === undefined) throw new Error('this database has no URL')
   return url

@@ -32,9 +32,10 @@ describeOwn('mariadb', 'the hot row', () => {
       expect(counters[`${way} duplicates`]).toBeLessThanOrEqual(counters[`${way} sentTwice`] ?? 0)
     }
     expect(counters['update balance']).toBe(1_000 + (counters['update ran'] ?? 0))
-    const commitsOf = (name: string) => rows.find((row) => row.name === name)?.figures['commits/call']?.rounds
-    expect(commitsOf('plain, 2 callers')).toEqual([1])
-    expect(commitsOf('grouped, 2 callers')?.[0]).toBeLessThan(1)
+    const findCommits = (name: string) =>
+      rows.find((row) => row.name === name)?.figures['commits/call']?.rounds
+    expect(findCommits('plain, 2 callers')).toEqual([1])
+    expect(findCommits('grouped, 2 callers')?.[0]).toBeLessThan(1)
     expect(ratios['grouped/plain']).toBeGreaterThan(0)
     expect(report.store).toMatchObject({ name: 'mysql', durabilityClass: 'A', failover: 'none' })
     expect(printedReport(report)).toContain('grouped/plain = ')

@@ -40,8 +40,8 @@ describeOwn('mariadb', 'sagas on a private MariaDB', () => {
 
   it('wait for a flush of 5 ms where it was slowed', { timeout: SMOKE_MS_MAX }, async () => {
     const { counters, rows, ratios } = await runBench(submit, { ...SMOKE, store: 'mariadb' }, silent)
-    const p50Of = (name: string) => rows.find((row) => row.name === name)?.p50Ms?.median
-    expect(p50Of('durable, 1 connection, 5 ms flush')).toBeGreaterThanOrEqual(5)
+    const readP50 = (name: string) => rows.find((row) => row.name === name)?.p50Ms?.median
+    expect(readP50('durable, 1 connection, 5 ms flush')).toBeGreaterThanOrEqual(5)
     expect(counters.stored).toBe(counters.answers)
     expect(ratios['memory/durable']).toBeGreaterThan(0)
   })

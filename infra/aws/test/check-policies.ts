@@ -1,4 +1,4 @@
-import { type Fault, listed, type Properties, resourcesOf, type Template } from './template.ts'
+import { type Fault, findResources, listed, type Properties, type Template } from './template.ts'
 
 /** The grants of each role, once for every parameter given: an action, and the resources that it may be done to. */
 type Grants = Readonly<Record<string, readonly string[]>>
@@ -73,15 +73,15 @@ interface Statement {
 /** Every role does what its function needs, and nothing else. */
 export function checkPolicies(template: Template): Fault[] {
   return [
-    ...resourcesOf(template, 'AWS::IAM::Role').flatMap(([name, { Properties }]) => [
+    ...findResources(template, 'AWS::IAM::Role').flatMap(([name, { Properties }]) => [
       ...roleFaults(name, Properties),
       ...statementsOfRole(Properties).flatMap((statement) => statementFaults(name, statement)),
     ]),
-    ...resourcesOf(template, 'AWS::IAM::ManagedPolicy').flatMap(([name, { Properties }]) =>
+    ...findResources(template, 'AWS::IAM::ManagedPolicy').flatMap(([name, { Properties }]) =>
       networkFaults(template, name, Properties),
     ),
     ...['AWS::IAM::Policy', 'AWS::IAM::UserPolicy', 'AWS::IAM::RolePolicy'].flatMap((type) =>
-      resourcesOf(template, type).map(([name]) =>
+      findResources(template, type).map(([name]) =>
         fault('policies-in-roles', `${name} stands outside its role`),
       ),
     ),
@@ -99,7 +99,7 @@ function roleFaults(name: string, properties: Properties): Fault[] {
 }
 
 function grantFaults(name: string, expected: Grants, properties: Properties): Fault[] {
-  const wanted = pairsOf(expected)
+  const wanted = listPairs(expected)
   const found = statementsOfRole(properties).flatMap(({ Action, Resource }) =>
     listed(Action).flatMap((action) => resourceNames(Resource).map((resource) => `${action} on ${resource}`)),
   )
@@ -168,7 +168,7 @@ function networkFaults(template: Template, name: string, { PolicyDocument }: Pro
     faults.push(fault('network', `${name} must allow exactly what Lambda needs, and refuse the same to code`))
   }
   const refused = JSON.stringify(deny?.Condition?.ArnEquals?.['lambda:SourceFunctionArn'] ?? [])
-  for (const [owner, { Properties }] of resourcesOf(template, 'AWS::Serverless::Function')) {
+  for (const [owner, { Properties }] of findResources(template, 'AWS::Serverless::Function')) {
     const { 'Fn::Sub': functionName } = Properties.FunctionName as { readonly 'Fn::Sub': string }
     if (!refused.includes(`:function:${functionName}"`)) {
       faults.push(fault('network', `${name} lets the code of ${owner} change the network`))
@@ -208,7 +208,7 @@ function grants(actions: readonly string[], resources: readonly string[]): Grant
   return Object.fromEntries(actions.map((action) => [action, resources]))
 }
 
-function pairsOf(expected: Grants): readonly string[] {
+function listPairs(expected: Grants): readonly string[] {
   return Object.entries(expected).flatMap(([action, resources]) =>
     resources.map((resource) => `${action} on ${resource}`),
   )

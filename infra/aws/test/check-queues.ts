@@ -1,5 +1,12 @@
 import { statements } from './check-policies.ts'
-import { type Fault, listed, type Properties, type Resource, resourcesOf, type Template } from './template.ts'
+import {
+  type Fault,
+  findResources,
+  listed,
+  type Properties,
+  type Resource,
+  type Template,
+} from './template.ts'
 
 /** AWS asks for it, so that a message does not come back while its first reader is throttled. */
 const VISIBILITY_FACTOR = 6
@@ -95,7 +102,7 @@ function sourceFaults({ Mappings, Parameters }: Template, { Properties }: Resour
 
 /** A queue's policy only refuses; who may is said by the roles. */
 function queuePolicyFaults(template: Template, queue: string): Fault[] {
-  const policies = resourcesOf(template, 'AWS::SQS::QueuePolicy').filter(
+  const policies = findResources(template, 'AWS::SQS::QueuePolicy').filter(
     ([, { Properties }]) => JSON.stringify(Properties.Queues) === JSON.stringify([{ Ref: queue }]),
   )
   const all = policies.flatMap(([, { Properties }]) => statements(Properties.PolicyDocument))

@@ -23,9 +23,9 @@ export function checkReferences(template: Template): Fault[] {
   const inUse = [...references(used)]
   return [
     ...everywhere.filter((reference) => !exists(template, reference)).map(dangling),
-    ...unused(template, 'Parameters', namesOf(inUse, 'parameter or resource')),
-    ...unused(template, 'Conditions', namesOf(inUse, 'condition')),
-    ...unused(template, 'Mappings', namesOf(inUse, 'mapping')),
+    ...unused(template, 'Parameters', collectNames(inUse, 'parameter or resource')),
+    ...unused(template, 'Conditions', collectNames(inUse, 'condition')),
+    ...unused(template, 'Mappings', collectNames(inUse, 'mapping')),
     ...ungrouped(template),
   ]
 }
@@ -73,7 +73,7 @@ function dangling({ kind, name }: Reference): Fault {
   return { rule: 'names-exist', detail: `there is no ${kind} ${name}` }
 }
 
-function namesOf(found: readonly Reference[], kind: Kind): ReadonlySet<string> {
+function collectNames(found: readonly Reference[], kind: Kind): ReadonlySet<string> {
   return new Set(found.filter((reference) => reference.kind === kind).map(({ name }) => name))
 }
 

@@ -19,10 +19,10 @@ export function resolveTemplate(template: Template, given: ParameterValues): Res
       .filter(([, { Condition }]) => Condition === undefined || resolver.holds(Condition))
       .map(([name, resource]) => [name, resolver.value(resource) as Resource]),
   )
-  const globals = variablesOf(resolver.value(template.Globals.Function) as Properties)
+  const globals = getVariables(resolver.value(template.Globals.Function) as Properties)
   const environments = Object.entries(Resources)
     .filter(([, { Type }]) => Type === 'AWS::Serverless::Function')
-    .map(([name, { Properties }]) => [name, { ...globals, ...variablesOf(Properties) }])
+    .map(([name, { Properties }]) => [name, { ...globals, ...getVariables(Properties) }])
   return { Resources, environments: Object.fromEntries(environments) }
 }
 
@@ -31,7 +31,7 @@ export function resolveValue(template: Template, given: ParameterValues, value: 
   return new Resolver(template, given).value(value)
 }
 
-function variablesOf({ Environment }: Properties): Properties {
+function getVariables({ Environment }: Properties): Properties {
   return (Environment as { readonly Variables: Properties }).Variables
 }
 

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { outputOf } from '../run-command.ts'
+import { readOutput } from '../run-command.ts'
 import type { Buildah } from './buildah.ts'
 import { findOnPath } from './tools.ts'
 
@@ -57,7 +57,7 @@ async function makeDebian(path: string): Promise<void> {
     without,
     ...EXCLUDED,
   ]
-  await outputOf('mmdebstrap', [...options, 'bookworm', unfinished])
+  await readOutput('mmdebstrap', [...options, 'bookworm', unfinished])
   renameSync(unfinished, path)
 }
 

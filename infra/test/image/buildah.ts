@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { outputOf } from '../run-command.ts'
+import { readOutput } from '../run-command.ts'
 
 export interface Buildah {
   /** Returns the output of the command, without its last line break. */
@@ -12,6 +12,6 @@ export function buildahIn(folder: string): Buildah {
   mkdirSync(folder, { recursive: true })
   const storage = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run')]
   return {
-    run: async (...args) => (await outputOf('buildah', [...storage, ...args])).trim(),
+    run: async (...args) => (await readOutput('buildah', [...storage, ...args])).trim(),
   }
 }

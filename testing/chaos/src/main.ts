@@ -26,12 +26,12 @@ try {
   // All is stopped and told. Node's own clean-up has been seen to spin for minutes over a socket that a proxy had reset.
   process.exit()
 } catch (error: unknown) {
-  process.stderr.write(`chaos: ${error instanceof Error ? messagesOf(error) : String(error)}\n`)
+  process.stderr.write(`chaos: ${error instanceof Error ? listMessages(error) : String(error)}\n`)
   // Clients and nemesis of a run that broke off would go on with what is no longer there.
   process.exit(1)
 }
 
-function messagesOf(error: Error): string {
+function listMessages(error: Error): string {
   return error.cause instanceof Error
     ? `${error.message}\n${error.cause.stack}`
     : (error.stack ?? error.message)

@@ -21,7 +21,7 @@ export async function keptBuild(
   { sources, files, keptIn }: KeptBuild,
   build: (folder: string) => Promise<void>,
 ): Promise<string> {
-  const folder = join(keptIn, await hashOf(sources, files ?? (await filesUnder(sources))))
+  const folder = join(keptIn, await hashFiles(sources, files ?? (await filesUnder(sources))))
   if (await exists(folder)) return folder
   // Moved into place when it is whole: another run may build at the same time, or this one be cut off.
   const made = `${folder}.${randomUUID()}`
@@ -49,7 +49,7 @@ async function filesUnder(root: string): Promise<readonly string[]> {
   return entries.flatMap((each) => (each.isFile() ? [relative(root, join(each.parentPath, each.name))] : []))
 }
 
-async function hashOf(root: string, files: readonly string[]): Promise<string> {
+async function hashFiles(root: string, files: readonly string[]): Promise<string> {
   const hash = createHash('sha256')
   for (const file of files.toSorted()) {
     const content = createHash('sha256').update(await readFile(join(root, file)))

@@ -1,6 +1,6 @@
 import { deferred } from './deferred.ts'
 import { type EnvironmentProcess, startEnvironmentProcess } from './environment-process.ts'
-import { arnOf, type FunctionSpec } from './function-spec.ts'
+import { type FunctionSpec, toArn } from './function-spec.ts'
 import type { RuntimeClient } from './install-runtime-client.ts'
 import type { FunctionError, InvocationOutcome, InvocationReport } from './invocation.ts'
 import { type Delivery, openRuntimeApi, type RuntimeApi } from './runtime-api.ts'
@@ -121,7 +121,7 @@ export class Environment {
     const startedAt = Date.now()
     const { promise, resolve } = deferred<Ending>()
     this.#invocation = { requestId, end: resolve }
-    this.#event = { requestId, payload, functionArn: arnOf(this.#spec), deadlineAt: startedAt + timeoutMs }
+    this.#event = { requestId, payload, functionArn: toArn(this.#spec), deadlineAt: startedAt + timeoutMs }
     const killAfterMs = this.#spec.killAfterMs?.() ?? timeoutMs
     this.#deadline = setTimeout(
       () => {

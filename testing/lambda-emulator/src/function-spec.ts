@@ -42,6 +42,6 @@ export interface LogLine {
 export const REGION = 'eu-central-1'
 export const ACCOUNT = '000000000000'
 
-export function arnOf({ name }: FunctionSpec): string {
+export function toArn({ name }: FunctionSpec): string {
   return `arn:aws:lambda:${REGION}:${ACCOUNT}:function:${name}`
 }

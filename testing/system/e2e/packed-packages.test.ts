@@ -7,7 +7,7 @@ import { registryState } from '../../../scripts/release/registry-state.ts'
 import { REPOSITORY } from '../../repository/source-tree.ts'
 import { type FakeRegistry, startFakeRegistry } from './packed/fake-registry.ts'
 import { PackagesProject } from './packed/packages-project.ts'
-import { outputOf, type Service, startService } from './packed/run-program.ts'
+import { readOutput, type Service, startService } from './packed/run-program.ts'
 import { replaced } from './packed/user-project.ts'
 
 const PUBLIC = publications(REPOSITORY)
@@ -65,10 +65,10 @@ describe('a project with both packed packages', () => {
   const services: Service[] = []
   afterAll(() => Promise.all(services.map((service) => service.stop())))
 
-  const node = (...args: readonly string[]) => outputOf(process.execPath, args, { cwd: project.folder })
+  const node = (...args: readonly string[]) => readOutput(process.execPath, args, { cwd: project.folder })
 
   it('has the counterstep command', async () => {
-    const output = await outputOf('npx', ['--no-install', 'counterstep', '--version'], {
+    const output = await readOutput('npx', ['--no-install', 'counterstep', '--version'], {
       cwd: project.folder,
     })
     expect(output.trim()).toBe(VERSION)
@@ -167,13 +167,13 @@ describe('a project with both packed packages', () => {
     const transfer = project.examplesIn(sdk, 'README.md').get('transfer.ts') ?? ''
     project.write('transfer.ts', replaced(transfer, addresses))
     expect(await node('transfer.ts')).toBe('succeeded\n')
-    expect([centsOf('bank-a', 'alice'), centsOf('bank-b', 'bob')]).toEqual([8_750, 1_250])
+    expect([readCents('bank-a', 'alice'), readCents('bank-b', 'bob')]).toEqual([8_750, 1_250])
     project.write('transfer.ts', replaced(transfer, { ...addresses, "'bob'": "'nobody'" }))
     expect(await node('transfer.ts')).toBe('failed\n')
-    expect([centsOf('bank-a', 'alice'), centsOf('bank-b', 'bob')]).toEqual([8_750, 1_250])
+    expect([readCents('bank-a', 'alice'), readCents('bank-b', 'bob')]).toEqual([8_750, 1_250])
   })
 
-  function centsOf(bank: string, account: string): unknown {
+  function readCents(bank: string, account: string): unknown {
     const database = new DatabaseSync(join(project.folder, bank, 'bank.db'), {
       readOnly: true,
       timeout: 5_000,

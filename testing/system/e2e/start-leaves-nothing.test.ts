@@ -14,10 +14,10 @@ const GONE_MS_MAX = 25_000
 
 /** The pids whose command line holds the text; no process of another user is seen. */
 function processesWith(text: string): readonly string[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && commandLineOf(name).includes(text))
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && readCommandLine(name).includes(text))
 }
 
-function commandLineOf(pid: string): string {
+function readCommandLine(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
   } catch {

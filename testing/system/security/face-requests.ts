@@ -88,7 +88,7 @@ function dtmRequests(run: string): readonly FaceRequest[] {
 
 /** The request once for each of its texts, wherever it stands, with another value in that place. */
 export function withEachText(request: FaceRequest, value: unknown): readonly FaceRequest[] {
-  const inBody = leavesOf(request.body).map((path) => ({
+  const inBody = findLeaves(request.body).map((path) => ({
     ...request,
     body: replaced(request.body, path, value),
   }))
@@ -111,11 +111,11 @@ function inUrl(request: FaceRequest, value: string): readonly FaceRequest[] {
 
 type Path = readonly (string | number)[]
 
-function leavesOf(value: unknown, path: Path = []): readonly Path[] {
+function findLeaves(value: unknown, path: Path = []): readonly Path[] {
   if (typeof value === 'string') return [path]
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, child]) =>
-    leavesOf(child, [...path, Array.isArray(value) ? Number(key) : key]),
+    findLeaves(child, [...path, Array.isArray(value) ? Number(key) : key]),
   )
 }
 

@@ -59,7 +59,7 @@ async function twoKeys() {
   return { flood, honest }
 }
 
-function idOf(key: string): string {
+function readKeyId(key: string): string {
   return key.split('_')[1] ?? ''
 }
 
@@ -125,7 +125,7 @@ for (const { face, submit, list, open, look } of FACES) {
       const { flood, honest } = await twoKeys()
       const { [face]: app } = await faces({ limits: { connectionsMax: 16, strangersPerAddressMax: 3 } })
       const many = await callersWith(app, flood, 10)
-      await revokeKey(path, idOf(flood))
+      await revokeKey(path, readKeyId(flood))
       await ring.refresh()
       await expect
         .poll(

@@ -1,4 +1,4 @@
-import { tickOf } from '../html/figures.ts'
+import { formatTick } from '../html/figures.ts'
 import { html, type Markup } from '../html/markup.ts'
 import { line, text, WIDTH } from '../svg/picture.ts'
 import type { Range, Scale } from '../svg/scale.ts'
@@ -13,8 +13,8 @@ export interface Tick {
   readonly label: string
 }
 
-export function ticksOf(scale: Scale): readonly Tick[] {
-  return scale.ticks.map((tick) => ({ at: scale.at(tick), label: tickOf(tick) }))
+export function toTicks(scale: Scale): readonly Tick[] {
+  return scale.ticks.map((tick) => ({ at: scale.at(tick), label: formatTick(tick) }))
 }
 
 export function axes(x: readonly Tick[], y: readonly Tick[], xTitle: string): Markup {

@@ -25,7 +25,7 @@ const NAME =
 /** `connections: 64`: of what, a number. */
 const UNIT_FIRST = /^(?<unit>[a-z][a-z ]*): (?<number>\d[\d,_]*)$/
 
-export function seriesOf(rows: readonly Row[]): readonly SeriesGroup[] {
+export function groupSeries(rows: readonly Row[]): readonly SeriesGroup[] {
   const groups = new Map<string, Map<string, SeriesPoint[]>>()
   for (const row of rows) {
     const {
@@ -35,7 +35,7 @@ export function seriesOf(rows: readonly Row[]): readonly SeriesGroup[] {
       after = '',
     } = (UNIT_FIRST.exec(row.name) ?? NAME.exec(row.name))?.groups ?? {}
     if (unit === '') continue
-    const units = pluralOf(unit)
+    const units = toPlural(unit)
     const what = [before, after]
       .map((part) => part.replaceAll(/^[, ]+|[, ]+$/g, ''))
       .filter((part) => part !== '')
@@ -55,7 +55,7 @@ export function seriesOf(rows: readonly Row[]): readonly SeriesGroup[] {
 }
 
 /** Returns `callers` for `caller` and for `callers`. */
-function pluralOf(unit: string): string {
+function toPlural(unit: string): string {
   if (/[^s]s$/.test(unit)) return unit
   return /(?:ch|ss)$/.test(unit) ? `${unit}es` : `${unit}s`
 }

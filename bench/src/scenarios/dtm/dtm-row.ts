@@ -4,7 +4,7 @@ import { timed } from '../../load/timed.ts'
 import { uniqueText } from '../../load/unique-text.ts'
 import { type Measurement, measure, type RowSource, type Worker } from '../../rounds.ts'
 import type { ScenarioContext } from '../../scenario.ts'
-import { dtmJob, dtmStatusOf } from './dtm-job.ts'
+import { dtmJob, readDtmStatus } from './dtm-job.ts'
 
 /** Any server that speaks DTM's dialect, asked for sagas whose branches are ours. */
 export class DtmRow implements RowSource {
@@ -68,7 +68,7 @@ export class DtmRow implements RowSource {
     for (const unique of this.#uniques) {
       for (let connection = 1; connection <= connections; connection += 1) {
         const gid = uniqueText(unique, connection, 1)
-        const status = await dtmStatusOf(this.target, gid)
+        const status = await readDtmStatus(this.target, gid)
         if (status !== 'succeed') throw new Error(`${this.name}: ${gid} is ${status ?? 'not known'}`)
         asked += 1
       }

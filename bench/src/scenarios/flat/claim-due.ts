@@ -1,6 +1,6 @@
 import { until } from '@counterstep/test-servers/until'
 import type { Branch } from '../../harness/branch.ts'
-import { type Metrics, readMetrics, sumOf, timesBetween } from '../../harness/metrics.ts'
+import { type Metrics, readMetrics, sumMetric, timesBetween } from '../../harness/metrics.ts'
 import { startServer } from '../../harness/server.ts'
 import type { ScenarioContext } from '../../scenario.ts'
 import type { Database } from '../../stores/store-host.ts'
@@ -56,5 +56,5 @@ export async function claimDue(
 }
 
 function claimedIn(metrics: Metrics): number {
-  return sumOf(metrics, 'counterstep_transactions_claimed_total')
+  return sumMetric(metrics, 'counterstep_transactions_claimed_total')
 }

@@ -6,7 +6,7 @@ import { processPath } from '../../harness/paths.ts'
 import type { TimedLength } from '../../load/load-job.ts'
 import { type Measurement, withCpuSeconds } from '../../rounds.ts'
 import { type CommitCounts, readCommits } from '../../stores/commit-counter.ts'
-import { urlOf } from '../../stores/mysql-host.ts'
+import { toDatabaseUrl } from '../../stores/mysql-host.ts'
 import type { OwnMysql } from '../../stores/open-own-mysql.ts'
 import { type Audit, auditHotRow } from './audit-hot-row.ts'
 import { type CallCounts, type CallersJob, type CallersResult, WAYS, type Way } from './callers-job.ts'
@@ -30,7 +30,7 @@ export class HotRowBed {
   }
 
   static async open(harness: Harness, mysql: OwnMysql): Promise<HotRowBed> {
-    for (const way of WAYS) await createHotAccount(mysql.link, databaseOf(way))
+    for (const way of WAYS) await createHotAccount(mysql.link, toDatabaseName(way))
     return new HotRowBed(mysql, harness.start({ name: 'callers', script: processPath('callers') }))
   }
 
@@ -51,18 +51,18 @@ export class HotRowBed {
       answersPerSecond: result.ranPerSecond,
       latencyMs: result.latencyMs,
       cpuSeconds,
-      figures: figuresOf(result, before, after),
+      figures: toCallFigures(result, before, after),
     }
   }
 
   async audit(way: Way): Promise<Audit> {
-    return await auditHotRow(this.#mysql.link, way, databaseOf(way), this.#totals[way])
+    return await auditHotRow(this.#mysql.link, way, toDatabaseName(way), this.#totals[way])
   }
 
   async #call(way: Way, callers: number, length: TimedLength): Promise<CallersResult> {
     const job: CallersJob = {
       way,
-      databaseUrl: urlOf(this.#mysql.url, databaseOf(way)),
+      databaseUrl: toDatabaseUrl(this.#mysql.url, toDatabaseName(way)),
       callers,
       length,
       // Nothing would filter a bare UPDATE.
@@ -72,16 +72,16 @@ export class HotRowBed {
     // Both ends are of one checkout.
     const result = (await this.#child.ask(job, limitMs)) as CallersResult
     if (result.ranPerSecond === 0) throw new Error(`${way}: no call ran in the measured time`)
-    this.#totals[way] = sumOf(this.#totals[way], result)
+    this.#totals[way] = addCounts(this.#totals[way], result)
     return result
   }
 }
 
-function databaseOf(way: Way): string {
+function toDatabaseName(way: Way): string {
   return `hot_row_${way}`
 }
 
-function sumOf(one: CallCounts, other: CallCounts): CallCounts {
+function addCounts(one: CallCounts, other: CallCounts): CallCounts {
   return {
     ran: one.ran + other.ran,
     duplicates: one.duplicates + other.duplicates,
@@ -90,7 +90,7 @@ function sumOf(one: CallCounts, other: CallCounts): CallCounts {
   }
 }
 
-function figuresOf(
+function toCallFigures(
   { ran, duplicates, refused }: CallersResult,
   before: CommitCounts,
   after: CommitCounts,

@@ -59,8 +59,8 @@ async function sendTwice(wish: Wish, send: Serve): Promise<readonly Answer[]> {
 
 /** A refusal leaves no row, so that the second of a pair may run or be refused. Otherwise one ran, one is a duplicate. */
 function assertFiltered({ call }: Wish, answers: readonly Answer[]): void {
-  const countOf = (answer: Answer) => answers.filter((each) => each === answer).length
-  const ran = countOf('ran')
-  const isFiltered = ran <= 1 && countOf('duplicate') === (countOf('refused') > 0 ? 0 : 1)
+  const countAnswers = (answer: Answer) => answers.filter((each) => each === answer).length
+  const ran = countAnswers('ran')
+  const isFiltered = ran <= 1 && countAnswers('duplicate') === (countAnswers('refused') > 0 ? 0 : 1)
   if (!isFiltered) throw new Error(`${call.gid} was sent twice and answered ${answers.join(', ')}`)
 }

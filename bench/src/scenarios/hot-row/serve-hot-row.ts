@@ -56,7 +56,7 @@ function plainBarrier(pool: Pool): Serve {
     const [done] = await tx.query<ResultSetHeader>(update, [cents, HOT_ID, cents])
     if (done.affectedRows === 0) throw new BranchFailure('too little is left', { code: 'INSUFFICIENT' })
   }
-  return (wish) => answerOf(barrier.run(wish.call, (tx) => add(tx, wish)))
+  return (wish) => toAnswer(barrier.run(wish.call, (tx) => add(tx, wish)))
 }
 
 function groupedBarrier(pool: Pool): Serve {
@@ -72,10 +72,10 @@ function groupedBarrier(pool: Pool): Serve {
       },
     }),
   })
-  return ({ call, cents }) => answerOf(branch.run(call, () => ({ id: HOT_ID, delta: cents })))
+  return ({ call, cents }) => toAnswer(branch.run(call, () => ({ id: HOT_ID, delta: cents })))
 }
 
-async function answerOf(running: Promise<BarrierOutcome>): Promise<Answer> {
+async function toAnswer(running: Promise<BarrierOutcome>): Promise<Answer> {
   try {
     const { decision } = await running
     if (decision === 'run') return 'ran'

@@ -1,4 +1,4 @@
-import { type Spread, spreadOf } from '../../spread.ts'
+import { type Spread, toSpread } from '../../spread.ts'
 
 /** Accept and finish: what a saga cannot do without. */
 export const FLUSHES = 2
@@ -24,7 +24,7 @@ function each(
   { relay, writing, commit }: ComparedP50s,
   quotient: (moreMs: number, commitMs: number) => number,
 ): Spread {
-  return spreadOf(
+  return toSpread(
     writing.rounds.map((writingMs, round) => {
       const [relayMs = Number.NaN, commitMs = Number.NaN] = [relay.rounds[round], commit.rounds[round]]
       return quotient(writingMs - relayMs, commitMs)

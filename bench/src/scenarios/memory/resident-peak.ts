@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { readMetrics, sumOf } from '../../harness/metrics.ts'
+import { readMetrics, sumMetric } from '../../harness/metrics.ts'
 
 const LOOK_MS = 500
 const BYTES_PER_MB = 1_000_000
 
 /** Memory of a server's process, of all its threads, as the system counts it. */
 export async function residentMb(url: string): Promise<number> {
-  const bytes = sumOf(await readMetrics(url), 'process_resident_memory_bytes')
+  const bytes = sumMetric(await readMetrics(url), 'process_resident_memory_bytes')
   if (bytes === 0) throw new Error('the server does not know its memory here')
   return bytes / BYTES_PER_MB
 }
@@ -14,7 +14,7 @@ export async function residentMb(url: string): Promise<number> {
 /** Where the memory of its main thread is; the store's thread has its own. */
 export async function heapFigures(url: string): Promise<Readonly<Record<string, number>>> {
   const metrics = await readMetrics(url)
-  const megabytes = (name: string) => sumOf(metrics, name) / BYTES_PER_MB
+  const megabytes = (name: string) => sumMetric(metrics, name) / BYTES_PER_MB
   return {
     'heap used MB': megabytes('nodejs_heap_size_used_bytes'),
     'heap total MB': megabytes('nodejs_heap_size_total_bytes'),

@@ -1,4 +1,4 @@
-import { sumOf, timesBetween } from '../../harness/metrics.ts'
+import { sumMetric, timesBetween } from '../../harness/metrics.ts'
 import type { Figures } from '../../rounds.ts'
 import type { Ended } from '../../watch-end.ts'
 
@@ -28,7 +28,7 @@ export function recoveryFigures(ended: Ended, startedAt: number, sagas: number):
       // Claims follow one on the other, so near 1 they are what recovery waits for.
       'in claims': claims.seconds / seconds,
       'update ms': (updates.seconds / updates.count) * 1000,
-      'loop p99 ms': sumOf(metrics, 'nodejs_eventloop_lag_p99_seconds') * 1000,
+      'loop p99 ms': sumMetric(metrics, 'nodejs_eventloop_lag_p99_seconds') * 1000,
     },
   }
 }

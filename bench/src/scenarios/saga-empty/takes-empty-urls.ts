@@ -1,7 +1,7 @@
 import { startServer } from '../../harness/server.ts'
 import type { ScenarioContext } from '../../scenario.ts'
 import type { Database } from '../../stores/store-host.ts'
-import { bodyOf } from '../saga-job.ts'
+import { toSubmitBody } from '../saga-job.ts'
 
 const REFUSED = 'SAGA_URL_INVALID'
 
@@ -16,7 +16,7 @@ export async function takesEmptyUrls(
   const response = await fetch(`${server.url}/v1/transactions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(bodyOf({ branchUrl: '', branches: settings.branches, isEmpty: true })),
+    body: JSON.stringify(toSubmitBody({ branchUrl: '', branches: settings.branches, isEmpty: true })),
   })
   const text = await response.text()
   await server.child.stop()

@@ -111,7 +111,7 @@ export class ChaosCourse {
       tookMs: performance.now() - this.#startedAt,
       healedMs,
       accepted: this.#accepted,
-      ends: endsOf(evidence),
+      ends: countEnds(evidence),
       faults,
       violations: audit(evidence),
       unbitten: unbittenFaults(this.#settings, faults, bed.store.server !== undefined),
@@ -227,7 +227,7 @@ export class ChaosCourse {
   }
 }
 
-function endsOf({ rows }: Evidence): ChaosResult['ends'] {
+function countEnds({ rows }: Evidence): ChaosResult['ends'] {
   const ends = { succeeded: 0, failed: 0, other: 0 }
   for (const { status } of rows.values()) {
     ends[status === 'succeeded' || status === 'failed' ? status : 'other'] += 1

@@ -34,7 +34,7 @@ export class BankLedger {
   }
 
   /** Lists the faults of a transaction that has ended, each a sentence. */
-  faultsOf(view: TransactionView): string[] {
+  findFaults(view: TransactionView): string[] {
     const effects = this.#rows<Effect>(EFFECTS, view.gid)
     const arrivals = this.#rows<Arrival>(ARRIVALS, view.gid)
     const hanging = this.#rows<{ branchId: string }>(HANGING, view.gid)

@@ -137,7 +137,7 @@ export class CrashChain {
       const view = await this.#client.look(node.url, gid)
       if (view === undefined) this.#faults.push(`I1: ${gid} is gone`)
       else if (!endsIn.includes(view.status)) this.#faults.push(`${gid} ended as ${view.status}`)
-      if (view !== undefined) this.#faults.push(...this.#parts.ledger.faultsOf(view))
+      if (view !== undefined) this.#faults.push(...this.#parts.ledger.findFaults(view))
     }
   }
 

@@ -8,7 +8,7 @@ export function crashingStore(store: Store, crash: CrashSwitch): Store {
   const statuses = new Map<Gid, Status>()
   const remember = ({ gid, status }: StoredTransaction) => statuses.set(gid, status)
 
-  function stepOf({ gid, status, hold }: TransactionUpdate): Step {
+  function toStep({ gid, status, hold }: TransactionUpdate): Step {
     const before = statuses.get(gid)
     statuses.set(gid, status)
     if (status === 'aborting' && before !== 'aborting') return 'decision'
@@ -25,7 +25,7 @@ export function crashingStore(store: Store, crash: CrashSwitch): Store {
       return crash.around('create', () => store.create(transaction))
     },
     readMany: (gids) => store.readMany(gids),
-    update: (update) => crash.around(stepOf(update), () => store.update(update)),
+    update: (update) => crash.around(toStep(update), () => store.update(update)),
     renew: (leases, leaseMs) => crash.around('renew', () => store.renew(leases, leaseMs)),
     claimDue: async (claim) => {
       crash.pass('claim-before')

@@ -55,7 +55,7 @@ export class StartedNode {
       isLate = true
       child.kill('SIGKILL')
     }, startMsMax)
-    const first = await Promise.race([newsOf(child, 'listening'), gone])
+    const first = await Promise.race([waitForNews(child, 'listening'), gone])
     clearTimeout(timer)
     if (typeof first !== 'string') {
       return { type: 'listening', node: new StartedNode(first.url, child, gone) }
@@ -85,8 +85,11 @@ export class StartedNode {
   }
 
   /** Undefined when the node died of it. */
-  async #ask<Type extends NodeNews['type']>(order: NodeOrder, type: Type): Promise<NewsOf<Type> | undefined> {
-    const answer = newsOf(this.#child, type)
+  async #ask<Type extends NodeNews['type']>(
+    order: NodeOrder,
+    type: Type,
+  ): Promise<NewsByType<Type> | undefined> {
+    const answer = waitForNews(this.#child, type)
     // It may have died a moment ago; `gone` tells.
     this.#child.send(order, () => undefined)
     const news = await Promise.race([answer, this.gone])
@@ -94,12 +97,15 @@ export class StartedNode {
   }
 }
 
-type NewsOf<Type extends NodeNews['type']> = Extract<NodeNews, { readonly type: Type }>
+type NewsByType<Type extends NodeNews['type']> = Extract<NodeNews, { readonly type: Type }>
 
-function newsOf<Type extends NodeNews['type']>(child: ChildProcess, type: Type): Promise<NewsOf<Type>> {
+function waitForNews<Type extends NodeNews['type']>(
+  child: ChildProcess,
+  type: Type,
+): Promise<NewsByType<Type>> {
   return new Promise((resolve) => {
     const onMessage = (news: NodeNews) => {
-      if (!isOf(news, type)) return
+      if (!isNewsOfType(news, type)) return
       child.off('message', onMessage)
       resolve(news)
     }
@@ -107,6 +113,6 @@ function newsOf<Type extends NodeNews['type']>(child: ChildProcess, type: Type):
   })
 }
 
-function isOf<Type extends NodeNews['type']>(news: NodeNews, type: Type): news is NewsOf<Type> {
+function isNewsOfType<Type extends NodeNews['type']>(news: NodeNews, type: Type): news is NewsByType<Type> {
   return news.type === type
 }

@@ -56,7 +56,7 @@ export class FuzzedServer {
   /** Lines that no request may cause: errors in the log, and what is no log line at all. */
   get complaints(): readonly string[] {
     return this.#lines.filter(
-      (line) => !line.startsWith('{"url":') && levelOf(line) >= LEVEL_ERROR && !TAKEN_GID.test(line),
+      (line) => !line.startsWith('{"url":') && readLevel(line) >= LEVEL_ERROR && !TAKEN_GID.test(line),
     )
   }
 
@@ -117,7 +117,7 @@ function readyUrls(child: ChildProcess, lines: string[]): Promise<Urls> {
 }
 
 /** A line that is no log line is a stack trace or a warning of Node's: as bad as an error. */
-function levelOf(line: string): number {
+function readLevel(line: string): number {
   const level = /^\{"level":(\d+)/.exec(line)?.[1]
   return level === undefined ? LEVEL_ERROR : Number(level)
 }

@@ -16,7 +16,7 @@ export class BranchCalls {
 
   watch(request: IncomingMessage, response: ServerResponse): void {
     const { searchParams } = new URL(request.url ?? '/', 'http://branch')
-    const record = this.#recordOf(searchParams.get('gid') ?? '', searchParams.get('op') ?? '')
+    const record = this.#getRecord(searchParams.get('gid') ?? '', searchParams.get('op') ?? '')
     record.count += 1
     const arrivedAt = performance.now()
     const { socket } = request
@@ -31,7 +31,7 @@ export class BranchCalls {
     return this.#records.get(`${gid} ${op}`) ?? NONE
   }
 
-  #recordOf(gid: string, op: string): CallRecord {
+  #getRecord(gid: string, op: string): CallRecord {
     const key = `${gid} ${op}`
     const record = this.#records.get(key) ?? { ...NONE, openMs: [] }
     this.#records.set(key, record)

@@ -9,7 +9,7 @@ import { Orchestrator } from '../overload/orchestrator.ts'
 import { growthBytes, readMemory } from '../overload/process-memory.ts'
 import { Api } from './api.ts'
 import { HostileBranches } from './hostile-branches.ts'
-import { BRANCH_TIMEOUT_MS, type HostileCase, hostileCases, pathOf, stepsOf } from './hostile-case.ts'
+import { BRANCH_TIMEOUT_MS, type HostileCase, hostileCases, toPath, toSteps } from './hostile-case.ts'
 import { hostileOp, isTried, judgeTheEnd, judgeWhileHostile } from './judge-case.ts'
 
 export interface TriedCase {
@@ -111,11 +111,11 @@ class HostilePass {
       hostileCases({ name: `well-${index}`, meaning: 'success', url, getsWell: true }),
     )
     await Promise.all(cases.map((each) => this.#submit(each)))
-    for (const { gid } of cases) await this.#until(pathOf(gid), ({ status }) => isFinalStatus(status))
+    for (const { gid } of cases) await this.#until(toPath(gid), ({ status }) => isFinalStatus(status))
   }
 
   async #submit(hostileCase: HostileCase): Promise<void> {
-    for (const { path, body } of stepsOf(hostileCase, this.#branches)) {
+    for (const { path, body } of toSteps(hostileCase, this.#branches)) {
       const answer = await this.#api.post(path, body)
       if (answer.status >= 300) throw new Error(`POST ${path}: ${JSON.stringify(answer)}`)
     }
@@ -124,7 +124,7 @@ class HostilePass {
   /** Stops a transaction that cannot get well, as a person would. */
   async #endByHand({ gid, hostile }: HostileCase): Promise<void> {
     if (hostile.getsWell) return
-    const answer = await this.#api.post(`${pathOf(gid)}/stop`)
+    const answer = await this.#api.post(`${toPath(gid)}/stop`)
     if (answer.status !== 200) throw new Error(`stop of ${gid}: ${JSON.stringify(answer)}`)
   }
 
@@ -132,7 +132,7 @@ class HostilePass {
     holds: (hostileCase: HostileCase, view: TransactionView) => boolean,
   ): Promise<Map<string, TransactionView>> {
     const views = await Promise.all(
-      this.#cases.map((each) => this.#until(pathOf(each.gid), (view) => holds(each, view))),
+      this.#cases.map((each) => this.#until(toPath(each.gid), (view) => holds(each, view))),
     )
     return new Map(views.map((view) => [view.gid, view]))
   }

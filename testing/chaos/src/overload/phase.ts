@@ -16,7 +16,7 @@ export interface PhaseFigures {
   readonly refusedP99Ms: number | undefined
 }
 
-export function figuresOf(submitted: readonly Submitted[], seconds: number): PhaseFigures {
+export function toFigures(submitted: readonly Submitted[], seconds: number): PhaseFigures {
   const startedAt = submitted[0]?.intendedAt ?? 0
   const refused = submitted.filter(isRefused)
   const accepted = latenciesMs(submitted.filter(isAccepted))

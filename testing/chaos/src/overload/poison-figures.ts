@@ -26,13 +26,13 @@ export function missedByPoison(report: PoisonReport): readonly string[] {
 export function poisonTable(report: PoisonReport): string {
   return [
     'round             healthy/s  p99 ms  poison  without attention  not undone',
-    ...report.without.map((round) => rowOf('without poison', round)),
-    ...report.beside.map((round) => rowOf('beside poison', round)),
+    ...report.without.map((round) => toRow('without poison', round)),
+    ...report.beside.map((round) => toRow('beside poison', round)),
     `healthy throughput beside poison: ${(100 * healthyShare(report)).toFixed(1)} % of that without`,
   ].join('\n')
 }
 
-function rowOf(name: string, round: PoisonRound): string {
+function toRow(name: string, round: PoisonRound): string {
   return [
     name.padEnd(17),
     round.healthyPerSecond.toFixed(1).padStart(9),

@@ -11,10 +11,10 @@ export function readMemory(pid: number): ProcessMemory | undefined {
   const path = `/proc/${pid}/status`
   if (!existsSync(path)) return undefined
   const status = readFileSync(path, 'utf8')
-  return { residentBytes: bytesOf(status, 'VmRSS'), peakBytes: bytesOf(status, 'VmHWM') }
+  return { residentBytes: readBytes(status, 'VmRSS'), peakBytes: readBytes(status, 'VmHWM') }
 }
 
-function bytesOf(status: string, name: string): number {
+function readBytes(status: string, name: string): number {
   const kibibytes = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]
   if (kibibytes === undefined) throw new Error(`no ${name} in the status of a process`)
   return Number(kibibytes) * 1024

@@ -7,7 +7,7 @@ import { type Audit, audit } from './audit.ts'
 import { BranchService } from './branch-service.ts'
 import { type Offered, openLoop } from './open-loop.ts'
 import { Orchestrator } from './orchestrator.ts'
-import { figuresOf, type PhaseFigures, settledAfterMs } from './phase.ts'
+import { type PhaseFigures, settledAfterMs, toFigures } from './phase.ts'
 import { growthBytes, readMemory } from './process-memory.ts'
 import { readStoredRows } from './stored-rows.ts'
 import { type Submitted, Submitter } from './submitter.ts'
@@ -92,13 +92,13 @@ async function offer(settings: OverloadSettings, world: World): Promise<Overload
   await submitter.close()
   const calls = await branches.calls()
   await orchestrator.stop()
-  const calmFigures = figuresOf(calm, settings.calmSeconds)
+  const calmFigures = toFigures(calm, settings.calmSeconds)
   const normalMs = Math.max(NORMAL_MS_MIN, NORMAL_FACTOR * (calmFigures.acceptedP99Ms ?? 0))
   return {
     capacityPerSecond,
     calm: calmFigures,
-    overload: figuresOf(overload, settings.overloadSeconds),
-    after: figuresOf(after, settings.afterSeconds),
+    overload: toFigures(overload, settings.overloadSeconds),
+    after: toFigures(after, settings.afterSeconds),
     settledAfterMs: settledAfterMs(after, normalMs),
     audit: audit({ submitted: [...calm, ...overload, ...after], calls, rows: readStoredRows(dataFolder) }),
     growthBytes: growth,

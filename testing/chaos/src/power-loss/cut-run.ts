@@ -177,7 +177,7 @@ export class CutRun {
     const views = await lookMany(url, [...load.sent], load.watch)
     for (const gid of load.sent) {
       const view = views.get(gid)
-      if (view !== undefined) this.#faults.push(...ledger.faultsOf(view))
+      if (view !== undefined) this.#faults.push(...ledger.findFaults(view))
       else if (!load.acknowledged.has(gid) && ledger.wasCalled(gid)) {
         this.#faults.push(`${gid} was called before its accept was durable`)
       }

@@ -124,7 +124,7 @@ export class Disk {
     for (const [path, node] of [...names].sort(byPath)) {
       if (!hasItsFolders(path, names)) continue
       if (node.type === 'folder') folders.push(path)
-      else files.set(path, contentOf(node, fate, this.#growth))
+      else files.set(path, makeContent(node, fate, this.#growth))
     }
     return { folders, files }
   }
@@ -142,7 +142,7 @@ export class Disk {
   /** Certain with the sync of the folder that the last name is in. */
   #rename(change: NameChange): void {
     const [path] = change.at(-1) ?? ['']
-    const folder = this.#names.get(folderOf(path))
+    const folder = this.#names.get(toFolder(path))
     if (folder?.type !== 'folder') throw new Error(`${path} is in no known folder`)
     folder.changes.push(change)
     setNames(this.#names, change)
@@ -201,18 +201,18 @@ function setNames(names: Names, change: NameChange): void {
   }
 }
 
-function folderOf(path: string): string {
+function toFolder(path: string): string {
   const folder = dirname(path)
   return folder === '.' ? '' : folder
 }
 
 function hasItsFolders(path: string, names: Names): boolean {
   if (path === '') return true
-  const folder = folderOf(path)
+  const folder = toFolder(path)
   return names.get(folder)?.type === 'folder' && hasItsFolders(folder, names)
 }
 
-function contentOf(file: File, fate: Fate, growth: Growth): Buffer {
+function makeContent(file: File, fate: Fate, growth: Growth): Buffer {
   const bytes = new FileBytes(file.synced.content())
   const survivors = surviving(file.changes, fate)
   for (const change of survivors) applyTo(bytes, change)

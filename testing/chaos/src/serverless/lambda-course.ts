@@ -122,12 +122,12 @@ export class LambdaCourse {
       tookMs: performance.now() - this.#startedAt,
       healedMs,
       accepted: this.#accepted,
-      ends: endsOf(evidence),
+      ends: countEnds(evidence),
       violations: audit(evidence),
       functions: {
-        api: this.#reports.figuresOf('api'),
-        worker: this.#reports.figuresOf('worker'),
-        sweeper: this.#reports.figuresOf('sweeper'),
+        api: this.#reports.toFigures('api'),
+        worker: this.#reports.toFigures('worker'),
+        sweeper: this.#reports.toFigures('sweeper'),
       },
       messages: bed.source.counts(),
       throttled: this.#notes.filter(({ answer }) => answer.type === 'problem' && answer.statusCode === 429)
@@ -250,7 +250,7 @@ async function persistently<T>(question: () => Promise<T>): Promise<T> {
   }
 }
 
-function endsOf({ rows }: Evidence): Readonly<Record<string, number>> {
+function countEnds({ rows }: Evidence): Readonly<Record<string, number>> {
   const ends: Record<string, number> = {}
   for (const { status } of rows.values()) ends[status] = (ends[status] ?? 0) + 1
   return ends

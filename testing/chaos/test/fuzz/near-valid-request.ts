@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { bytesOf, type WireRequest } from '../../src/fuzz/wire-request.ts'
+import { toBytes, type WireRequest } from '../../src/fuzz/wire-request.ts'
 import type { Draft } from './draft.ts'
 
 /** Writes a draft as a client would. */
@@ -9,7 +9,7 @@ export function written({ method, segments, query, headers, json }: Draft): Wire
   const pairs = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
   const target = pairs.length === 0 ? path : `${path}?${pairs.join('&')}`
   if (json === undefined) return { method, target, headers, body: '' }
-  const body = bytesOf(JSON.stringify(json))
+  const body = toBytes(JSON.stringify(json))
   return { method, target, headers: [...headers, ['content-type', 'application/json']], body }
 }
 
@@ -292,7 +292,7 @@ function member(request: WireRequest, json: unknown): fc.Arbitrary<WireRequest> 
   )
   return fc.tuple(fc.constantFrom(...places), change).map(([place, how]) => ({
     ...request,
-    body: bytesOf(JSON.stringify(changed(json, place, how)) ?? 'null'),
+    body: toBytes(JSON.stringify(changed(json, place, how)) ?? 'null'),
   }))
 }
 

@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { DeleteMessageBatchCommand, type Message } from '@aws-sdk/client-sqs'
 import type { InvocationOutcome } from '../invocation.ts'
 import type { LambdaFunction } from '../lambda-function.ts'
-import { batchFailuresOf } from './batch-failures.ts'
+import { readBatchFailures } from './batch-failures.ts'
 import { drawFates, type SqsFaults } from './message-faults.ts'
 import type { Queue } from './queue.ts'
 import { type BatchLimits, receiveBatch } from './receive-batch.ts'
 import { Slots } from './slots.ts'
-import { sqsEventOf } from './sqs-event.ts'
+import { toSqsEvent } from './sqs-event.ts'
 
 /** One request deletes at most as many. */
 const DELETED_MAX = 10
@@ -148,7 +148,7 @@ class EventSource {
     await this.#slots.run(async () => {
       const outcome = await this.#invoke(messages, visibleAt)
       const messageIds = messages.map(({ MessageId = '' }) => MessageId)
-      const failures = outcome.type === 'answered' ? batchFailuresOf(outcome.payload, messageIds) : 'all'
+      const failures = outcome.type === 'answered' ? readBatchFailures(outcome.payload, messageIds) : 'all'
       const failedIds = failures === 'all' ? messageIds : messageIds.filter((id) => failures.has(id))
       this.counts.batches += 1
       this.counts.delivered += messages.length
@@ -164,7 +164,7 @@ class EventSource {
   async #invoke(messages: readonly Message[], visibleAt: number): Promise<InvocationOutcome> {
     const { target, queue } = this.#options
     for (;;) {
-      const outcome = await target.invoke(sqsEventOf(messages, queue.arn))
+      const outcome = await target.invoke(toSqsEvent(messages, queue.arn))
       if (outcome.type !== 'throttled') return outcome
       this.counts.throttles += 1
       if (Date.now() + AFTER_THROTTLE_MS > visibleAt) return outcome

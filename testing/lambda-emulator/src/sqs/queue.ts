@@ -47,12 +47,12 @@ export async function createQueue({
       },
     }),
   )
-  const { QueueArn: arn = '' } = await attributesOf(client, url)
+  const { QueueArn: arn = '' } = await readAttributes(client, url)
   return { name, url, arn, visibilityTimeoutMs, client }
 }
 
 export async function countMessages({ client, url }: Queue): Promise<MessageCounts> {
-  const attributes = await attributesOf(client, url)
+  const attributes = await readAttributes(client, url)
   return {
     visible: Number(attributes.ApproximateNumberOfMessages),
     inFlight: Number(attributes.ApproximateNumberOfMessagesNotVisible),
@@ -64,7 +64,7 @@ function redrivePolicy({ queue, receivesMax }: NonNullable<QueueOptions['deadLet
   return JSON.stringify({ deadLetterTargetArn: queue.arn, maxReceiveCount: receivesMax })
 }
 
-async function attributesOf(client: SQSClient, url: string): Promise<Readonly<Record<string, string>>> {
+async function readAttributes(client: SQSClient, url: string): Promise<Readonly<Record<string, string>>> {
   const { Attributes = {} } = await client.send(
     new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] }),
   )

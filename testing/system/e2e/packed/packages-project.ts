@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { REPOSITORY } from '../../../repository/source-tree.ts'
-import { outputOf, runProgram } from './run-program.ts'
+import { readOutput, runProgram } from './run-program.ts'
 import { UserProject } from './user-project.ts'
 
 /** Packs, checks and tries all packages one after the other. */
@@ -51,6 +51,6 @@ export class PackagesProject extends UserProject {
     )
     this.write('package-lock.json', JSON.stringify({ lockfileVersion: 3, packages: { '': {}, ...packages } }))
     const options = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund']
-    await outputOf('npm', ['install', ...options, ...this.tarballs], { cwd: this.folder })
+    await readOutput('npm', ['install', ...options, ...this.tarballs], { cwd: this.folder })
   }
 }

@@ -48,7 +48,7 @@ export function runProgram(
 }
 
 /** Runs a program to its end, which must be a good one; answers what it printed. */
-export async function outputOf(
+export async function readOutput(
   file: string,
   args: readonly string[],
   options: ProgramOptions,

@@ -51,8 +51,8 @@ async function start(account: LambdaAccount, outside: Outside): Promise<Home> {
   const queue = await createQueue({ endpoint, name: randomUUID(), visibilityTimeoutMs: VISIBILITY_MS })
   const faults: string[] = []
   const watch = new SecretWatch()
-  const launch = launcher(account, variablesOf(outside, queue.url), {
-    onReport: (report) => void faults.push(...faultsOf(report)),
+  const launch = launcher(account, makeVariables(outside, queue.url), {
+    onReport: (report) => void faults.push(...listFaults(report)),
     onLine: (line) => {
       watch.hear(line.functionName, line.text)
       faults.push(...errorsIn(line))
@@ -124,7 +124,7 @@ function launcher(
     })
 }
 
-function variablesOf({ storeUrl, branchesUrl }: Outside, queueUrl: string): Record<string, string> {
+function makeVariables({ storeUrl, branchesUrl }: Outside, queueUrl: string): Record<string, string> {
   return {
     COUNTERSTEP_STORE: storeUrl,
     COUNTERSTEP_AUTHORIZER: 'iam',
@@ -134,7 +134,7 @@ function variablesOf({ storeUrl, branchesUrl }: Outside, queueUrl: string): Reco
   }
 }
 
-function faultsOf({ functionName, outcome }: InvocationReport): string[] {
+function listFaults({ functionName, outcome }: InvocationReport): string[] {
   return outcome === 'answered' ? [] : [`an invocation of ${functionName}: ${outcome}`]
 }
 

@@ -51,7 +51,7 @@ export function testCrossings(serverUrl: string, crossings: readonly Crossing[])
     return { gate, good, bad, requests }
   }
 
-  function callsOf(gid: string): readonly string[] {
+  function listCalls(gid: string): readonly string[] {
     return branches.calls(gid).map(({ branchId, op, epoch }) => `${branchId} ${op} ${epoch}`)
   }
 
@@ -72,7 +72,7 @@ export function testCrossings(serverUrl: string, crossings: readonly Crossing[])
           { status: 'failed', epoch: 2 },
         ])
         // The first is asked again unless its answer was saved, lazily, before the end.
-        const calls = callsOf(good).filter((call) => call !== '01 action 2')
+        const calls = listCalls(good).filter((call) => call !== '01 action 2')
         expect(calls).toEqual(['01 action 1', '02 action 1', '02 action 2', '03 action 2'])
         await until('the calls of the dead home have had their effect', STUCK_MS, () =>
           [good, bad].every((gid) => branches.calls(gid).every(({ statusCode }) => statusCode !== undefined)),
@@ -98,7 +98,7 @@ export function testCrossings(serverUrl: string, crossings: readonly Crossing[])
         const views = await Promise.all([good, bad].map((gid) => second.client.wait(gid, WAIT)))
         expect(views).toMatchObject([{ status: 'succeeded' }, { status: 'failed' }])
         // A call that was answered while the node closed is not asked again.
-        const calls = callsOf(good).filter((call) => call !== '03 action 1')
+        const calls = listCalls(good).filter((call) => call !== '03 action 1')
         expect(calls).toEqual(['01 action 1', '02 action 1', '03 action 2'])
         expect(views.flatMap((view) => auditEffects(branches.ledger, view))).toEqual([])
         await second.close()

@@ -54,7 +54,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       readonly rowsEach: number
     }
 
-    async function costOf(word: string): Promise<Cost> {
+    async function measureCost(word: string): Promise<Cost> {
       const [before, rowsBefore] = [await transactions(counters), await counters.rowsWritten()]
       await runSagas(bed, word, { callers: CALLERS, each: EACH, branches: 2 })
       const done = (await transactions(counters)) - before
@@ -67,7 +67,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
 
     it(`is below ${SLOWED_MAX} with ${CALLERS} callers when each flush takes 3 ms`, async () => {
       for (const assignment of slow) await counters.set(assignment)
-      const { perSaga } = await costOf('slowed')
+      const { perSaga } = await measureCost('slowed')
       for (const assignment of unslow) await counters.set(assignment)
       expect(perSaga).toBeLessThan(SLOWED_MAX)
       // Less than one transaction for all of them would mean that nothing was counted.
@@ -75,7 +75,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
     })
 
     it(`is below ${UNSLOWED_MAX} with ${CALLERS} callers`, async () => {
-      const { perSaga } = await costOf('unslowed')
+      const { perSaga } = await measureCost('unslowed')
       expect(perSaga).toBeLessThan(UNSLOWED_MAX)
       expect(perSaga).toBeGreaterThan(0)
     })

@@ -29,8 +29,8 @@ const STUCK_MS = 20_000
  * late, and the saga was aborted elsewhere, so that its action comes after its compensation.
  */
 const GROUPS = ['early', 'late', 'aborted'] as const
-const gidsOf = (group: string) => Array.from({ length: EACH }, (_, index) => `${group}-${index}`)
-const gids = GROUPS.flatMap(gidsOf)
+const makeGids = (group: string) => Array.from({ length: EACH }, (_, index) => `${group}-${index}`)
+const gids = GROUPS.flatMap(makeGids)
 
 for (const server of ['mariadb', 'redis'] as const) {
   describeOn(server, `a node that freezes for three leases`, (storeUrl) => {
@@ -53,7 +53,7 @@ for (const server of ['mariadb', 'redis'] as const) {
     afterAll(() => bed.stop())
 
     function answered(group: (typeof GROUPS)[number]): boolean {
-      return gidsOf(group).every((gid) =>
+      return makeGids(group).every((gid) =>
         bed.branches.calls(gid).every(({ statusCode }) => statusCode !== undefined),
       )
     }
@@ -78,7 +78,7 @@ for (const server of ['mariadb', 'redis'] as const) {
       await bed.freezeBetweenTransactions(0)
       const frozenAt = performance.now()
       gates.early.open()
-      const aborts = await Promise.all(gidsOf('aborted').map((gid) => abort(living, gid)))
+      const aborts = await Promise.all(makeGids('aborted').map((gid) => abort(living, gid)))
       const views = await Promise.all(gids.map((gid) => submitUntilFinal(request(gid), atLiving)))
       await until('three leases have passed', STUCK_MS, () => performance.now() - frozenAt >= FROZEN_MS)
       gates.late.open()
@@ -106,7 +106,7 @@ for (const server of ['mariadb', 'redis'] as const) {
       expect(hanging).toHaveLength(EACH)
       expect(load.counts.get('timeout')).toBeGreaterThan(0)
       expect(aborts.map((answer) => answer.type === 'view' && answer.status)).toEqual(
-        gidsOf('aborted').map(() => 202),
+        makeGids('aborted').map(() => 202),
       )
       expect(views.map(({ status }) => status)).toEqual(
         gids.map((gid) => (gid.startsWith('aborted') ? 'failed' : 'succeeded')),
@@ -115,13 +115,13 @@ for (const server of ['mariadb', 'redis'] as const) {
       const again = await Promise.all(
         gids.map((gid) => untilFinal(gid, { ...atLiving, pickUrl: () => freezing })),
       )
-      const endOf = ({ gid, status, finishedAt, epoch }: TransactionView) => ({
+      const toEnd = ({ gid, status, finishedAt, epoch }: TransactionView) => ({
         gid,
         status,
         finishedAt,
         epoch,
       })
-      expect(again.map(endOf)).toEqual(views.map(endOf))
+      expect(again.map(toEnd)).toEqual(views.map(toEnd))
       const all = [late, ...loaded, ...views]
       expect(all.flatMap((view) => auditEffects(bed.branches.ledger, view))).toEqual([])
     }, 120_000)

@@ -40,7 +40,7 @@ for (const server of ['mariadb', 'redis'] as const) {
 
     it('is one transaction: all answers agree, and its branches were called once', async () => {
       const answers = await everywhere('same', (gid) => serialSaga(gid, bed.branches.url, 2))
-      const views = [...answers.values()].map((each) => each.map(viewOf))
+      const views = [...answers.values()].map((each) => each.map(readView))
       for (const each of views) {
         // Who did not run it answers from the row, which may stand behind the runner's memory in what only informs.
         const said = each.map(({ gid, status, createdAt, finishedAt, epoch }) => ({
@@ -78,7 +78,7 @@ for (const server of ['mariadb', 'redis'] as const) {
         const bodies = bed.branches.calls(gid).map(({ body }) => body)
         expect(bodies).toEqual([winner, winner].map((node) => JSON.stringify(`content of node ${node}`)))
         const accept = each[winner]
-        expect(accept === undefined ? [] : auditEffects(bed.branches.ledger, viewOf(accept))).toEqual([])
+        expect(accept === undefined ? [] : auditEffects(bed.branches.ledger, readView(accept))).toEqual([])
       }
       process.stdout.write(
         `${server}: ${answers.size} gids with ${NODES} contents, won by ${[...winners.values()].join(' / ')}\n`,
@@ -95,7 +95,7 @@ async function untilDefinite(url: string, request: NamedRequest): Promise<NodeAn
   }
 }
 
-function viewOf(answer: NodeAnswer): TransactionView {
+function readView(answer: NodeAnswer): TransactionView {
   if (answer.type === 'view') return answer.view
   throw new Error(`no view: ${JSON.stringify(answer)}`)
 }

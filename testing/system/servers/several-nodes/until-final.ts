@@ -12,7 +12,7 @@ export class AnswerCounts {
   readonly #counts = new Map<string, number>()
 
   add(answer: NodeAnswer): void {
-    const word = wordOf(answer)
+    const word = toWord(answer)
     this.#counts.set(word, (this.#counts.get(word) ?? 0) + 1)
   }
 
@@ -25,7 +25,7 @@ export class AnswerCounts {
   }
 }
 
-function wordOf(answer: NodeAnswer): string {
+function toWord(answer: NodeAnswer): string {
   switch (answer.type) {
     case 'view':
       return String(answer.status)
@@ -76,7 +76,7 @@ export async function insist(
     const answer = await send(pickUrl())
     counts.add(answer)
     if (answer.type === 'view') return answer.view
-    if (answer.type === 'problem' && !isRetryable(answer)) throw new Error(wordOf(answer))
+    if (answer.type === 'problem' && !isRetryable(answer)) throw new Error(toWord(answer))
     await delay(ASK_AGAIN_MS)
   }
 }

@@ -65,14 +65,14 @@ function auditSight(gid: string, notes: readonly ClientNote[]): Violation[] {
   const { status, answeredAt } = first
   const back = notes.find(({ askedAt, answer }) => askedAt > answeredAt && goesBack(answer))
   if (back === undefined) return []
-  return [{ invariant: 'I18', subject: gid, detail: `seen ${status}, then ${wordOf(back)}` }]
+  return [{ invariant: 'I18', subject: gid, detail: `seen ${status}, then ${toWord(back)}` }]
 }
 
 function goesBack(answer: ClientNote['answer']): boolean {
   return answer.type === 'view' && !isFinalStatus(answer.status)
 }
 
-function wordOf({ answer }: ClientNote): string {
+function toWord({ answer }: ClientNote): string {
   return answer.type === 'view' ? answer.status : answer.type
 }
 

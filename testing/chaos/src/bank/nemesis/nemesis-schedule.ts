@@ -48,7 +48,7 @@ export function nemesisSchedule(settings: ScheduleSettings, random: SeededRandom
       () => ({ type: 'kill-bank', bank: bank(), downMs: downMs() }) as const,
     ),
   ]
-  const edges = edgesOf(servers, hasStoreServer)
+  const edges = listEdges(servers, hasStoreServer)
   const stalls: NemesisAction[] = [
     ...times(
       pauses,
@@ -73,7 +73,7 @@ export function nemesisSchedule(settings: ScheduleSettings, random: SeededRandom
   return { crashes: random.shuffled(crashes), stalls: random.shuffled(stalls) }
 }
 
-function edgesOf(servers: number, hasStoreServer: boolean): readonly Edge[] {
+function listEdges(servers: number, hasStoreServer: boolean): readonly Edge[] {
   return [
     ...times(servers, (server) => ({ type: 'client', server }) as const),
     ...(hasStoreServer ? times(servers, (server) => ({ type: 'store', server }) as const) : []),

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TcpProxy } from '@counterstep/test-servers'
 import type { BankNode } from '../processes/bank-node.ts'
-import { type FencedWrites, inFlightOf } from '../processes/server-figures.ts'
+import { type FencedWrites, readInFlight } from '../processes/server-figures.ts'
 import type { ServerNode } from '../processes/server-node.ts'
 import type { HurtServer } from '../stores/store-bed.ts'
 import { HARM_RULES } from './hurt-edge.ts'
@@ -132,14 +132,14 @@ export class Nemesis {
   }
 
   async #hurt(edge: Edge, harm: Harm, forMs: number): Promise<void> {
-    const proxy = this.#proxyOf(edge)
+    const proxy = this.#findProxy(edge)
     HARM_RULES[harm].begin(proxy)
     this.counts.edgesHurt += 1
     await delay(forMs)
     HARM_RULES[harm].end(proxy)
   }
 
-  #proxyOf(edge: Edge): TcpProxy {
+  #findProxy(edge: Edge): TcpProxy {
     switch (edge.type) {
       case 'client':
         return at(this.#deps.servers, edge.server).clientProxy
@@ -158,7 +158,7 @@ export class Nemesis {
 async function untilBusy(server: ServerNode): Promise<number> {
   const endAt = performance.now() + IN_FLIGHT_WAIT_MS
   for (;;) {
-    const held = await inFlightOf(server)
+    const held = await readInFlight(server)
     if (held >= IN_FLIGHT_MIN || performance.now() > endAt) return held
     await delay(LOOK_EVERY_MS)
   }

@@ -166,7 +166,7 @@ export class BranchRepeater {
         headersTimeout: ANSWER_MS_MAX,
       })
       const text = await stream.text()
-      this.notes.push({ ...note, statusCode, ...codeOf(text) })
+      this.notes.push({ ...note, statusCode, ...readCode(text) })
       if (key.op === 'compensate') this.#releaseWithheld(key)
       const contentType = head['content-type']
       return {
@@ -209,7 +209,7 @@ function respond(response: ServerResponse, { statusCode, contentType, body }: Ba
   response.end(body)
 }
 
-function codeOf(body: string): { readonly code?: string } {
+function readCode(body: string): { readonly code?: string } {
   const code = /"code":"([A-Z_]+)"/.exec(body)?.[1]
   return code === undefined ? {} : { code }
 }

@@ -44,7 +44,7 @@ export function printedResult(result: ChaosResult): string {
     ...rows,
     '',
     ...['lost', 'doubled effects', 'stuck', 'other violations'].map((name, index) =>
-      row(name, countsOf(violations)[index] ?? 0),
+      row(name, countViolations(violations)[index] ?? 0),
     ),
     ...violations.slice(0, VIOLATIONS_SHOWN).map(violationLine),
     ...(violations.length > VIOLATIONS_SHOWN ? [`… and ${violations.length - VIOLATIONS_SHOWN} more`] : []),
@@ -54,7 +54,7 @@ export function printedResult(result: ChaosResult): string {
 
 /** For programs: one line of JSON. */
 export function resultLine(result: ChaosResult): string {
-  const [lost, doubled, stuck, other] = countsOf(result.violations)
+  const [lost, doubled, stuck, other] = countViolations(result.violations)
   const { violations, ...rest } = result
   return JSON.stringify({
     ok: violations.length === 0 && rest.unbitten.length === 0,
@@ -69,7 +69,7 @@ export function resultLine(result: ChaosResult): string {
   })
 }
 
-function countsOf(violations: readonly Violation[]): readonly number[] {
+function countViolations(violations: readonly Violation[]): readonly number[] {
   const count = (name: Violation['invariant']) =>
     violations.filter(({ invariant }) => invariant === name).length
   const named = [count('I1'), count('I7'), count('L1')]

@@ -15,6 +15,6 @@ export interface BankDatabase {
 export type Guard = 'barrier' | 'none'
 
 /** Returns the amount that an op adds to the account. */
-export function centsOf({ op, payload }: Branch<TransferPayload>): number {
+export function toCents({ op, payload }: Branch<TransferPayload>): number {
   return op === 'compensate' || op === 'cancel' ? -payload.cents : payload.cents
 }

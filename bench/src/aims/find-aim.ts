@@ -2,13 +2,13 @@ import type { Report } from '../report/report.ts'
 import { AIMS, type Aim } from './aims.ts'
 
 /** Undefined where the project wants nothing of this ratio, or of one that was measured so. */
-export function aimOf(report: Measured, name: string): Aim | undefined {
-  return aimsOf(report).find((aim) => aim.name === name)
+export function findAim(report: Measured, name: string): Aim | undefined {
+  return findAims(report).find((aim) => aim.name === name)
 }
 
 /** Throws for an aim of a ratio that its scenario does not have: one of the two was renamed. */
 export function assertAimsHaveRatios(report: Measured): void {
-  for (const { name } of aimsOf(report)) {
+  for (const { name } of findAims(report)) {
     if (!(name in report.ratios))
       throw new Error(`${report.scenario} has an aim for ${name}, and no such ratio`)
   }
@@ -16,7 +16,7 @@ export function assertAimsHaveRatios(report: Measured): void {
 
 type Measured = Pick<Report, 'scenario' | 'store' | 'settings' | 'ratios'>
 
-function aimsOf({ scenario, store, settings }: Measured): readonly Aim[] {
+function findAims({ scenario, store, settings }: Measured): readonly Aim[] {
   return (AIMS[scenario] ?? []).filter(
     (aim) =>
       (aim.store === undefined || aim.store === store?.name) &&

@@ -1,10 +1,10 @@
-import { aimOf } from '../aims/aim-of.ts'
+import { findAim } from '../aims/find-aim.ts'
 import { type SeedRatio, seedRatios } from '../seeds/seeds.ts'
 import type { RatioBar } from './charts/ratio-bars.ts'
 import type { Report } from './report.ts'
 
 /** The ratios of a report, each with what is wanted of it and what others have for it. */
-export function barsOf(report: Report): readonly RatioBar[] {
+export function toRatioBars(report: Report): readonly RatioBar[] {
   const { scenario, store, ratioSpreads } = report
   const seeds = (seedRatios[scenario] ?? []).filter(
     (seed) => seed.store === undefined || seed.store === store?.name,
@@ -17,7 +17,7 @@ export function barsOf(report: Report): readonly RatioBar[] {
 }
 
 function aimBars(report: Report, name: string): readonly SeedRatio[] {
-  const aim = aimOf(report, name)
+  const aim = findAim(report, name)
   if (aim === undefined) return []
   const wanted = { name, ratio: aim.value, source: `aim, ${aim.is}` }
   if (aim.byHand === undefined) return [wanted]
