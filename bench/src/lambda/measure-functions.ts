@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { InvocationReport, LambdaFunction } from '@counterstep/lambda-emulator'
-import { type FunctionBed, startFunctionBed } from './function-bed.ts'
+import { type FunctionBed, startFunctionBed } from './function-fixture.ts'
 
 export interface FunctionFigures {
   readonly name: string

@@ -10,7 +10,7 @@ import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import { speaksDtm } from './dtm/dtm-job.ts'
 import { DtmRow } from './dtm/dtm-row.ts'
 import { relayPlan } from './relay.ts'
-import { openSagaBed, type SagaBed, sagaPlan } from './saga-bed.ts'
+import { openSagaBed, type SagaBed, sagaPlan } from './saga-fixture.ts'
 
 const NATIVE = 'counterstep'
 const DIALECT = 'counterstep, DTM’s dialect'

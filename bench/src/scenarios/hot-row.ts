@@ -7,7 +7,7 @@ import { isDatabaseInMemory } from '../stores/is-database-in-memory.ts'
 import { mysqlDurabilityClass } from '../stores/mysql-durability.ts'
 import { type OwnMysql, openOwnMysql } from '../stores/open-own-mysql.ts'
 import { WAYS, type Way } from './hot-row/callers-job.ts'
-import { HotRowBed } from './hot-row/hot-row-bed.ts'
+import { HotRowBed } from './hot-row/hot-row-fixture.ts'
 
 /** Each way gets so many warm-ups of a row before the first round. */
 const FIRST_WARM_UPS = 5

@@ -11,8 +11,8 @@ import { toStoreFacts } from '../stores/open-store-host.ts'
 import { BEYOND_MS, boundRatio, type ComparedP50s, FLUSHES, flushRatio } from './latency/bound-ratio.ts'
 import { OneRowCommits } from './latency/one-row-commits.ts'
 import { relayPlan } from './relay.ts'
-import { auditSagas, openSagaBed, sagaPlan } from './saga-bed.ts'
-import { auditStoring, openStoringBed, storingPlan } from './storing-bed.ts'
+import { auditSagas, openSagaBed, sagaPlan } from './saga-fixture.ts'
+import { auditStoring, openStoringBed, storingPlan } from './storing-fixture.ts'
 
 const WARM_CONNECTIONS = 16
 const RELAY = 'relay'

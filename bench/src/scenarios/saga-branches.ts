@@ -2,7 +2,7 @@ import { runRounds } from '../rounds.ts'
 import { divideSpreads, type Ratio, type Row } from '../row.ts'
 import type { Scenario } from '../scenario.ts'
 import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
-import { auditSagas, openSagaBed, type SagaPlan, type SagaVariant, sagaPlan } from './saga-bed.ts'
+import { auditSagas, openSagaBed, type SagaPlan, type SagaVariant, sagaPlan } from './saga-fixture.ts'
 
 const BRANCHES = [1, 2, 5, 20]
 const ORDERS = [

@@ -7,7 +7,7 @@ import type { Scenario } from '../scenario.ts'
 import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import { counted } from './counted.ts'
 import { relayPlan } from './relay.ts'
-import { auditSagas, openSagaBed, sagaPlan } from './saga-bed.ts'
+import { auditSagas, openSagaBed, sagaPlan } from './saga-fixture.ts'
 
 const CONNECTIONS = [1, 8, 64, 256]
 

@@ -6,7 +6,7 @@ import type { Scenario } from '../scenario.ts'
 import { toSpread } from '../spread.ts'
 import { keyCount, type OwnRedis, openOwnRedis, usedMemoryBytes } from '../stores/open-own-redis.ts'
 import { toStoreFacts } from '../stores/open-store-host.ts'
-import { openSagaBed, sagaPlan } from './saga-bed.ts'
+import { openSagaBed, sagaPlan } from './saga-fixture.ts'
 import { requireRedis } from './saga-empty/require-redis.ts'
 import { emptyNote, takesEmptyUrls } from './saga-empty/takes-empty-urls.ts'
 

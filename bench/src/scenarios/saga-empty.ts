@@ -4,7 +4,7 @@ import type { Scenario } from '../scenario.ts'
 import { openOwnRedis, usedMemoryBytes } from '../stores/open-own-redis.ts'
 import { toStoreFacts } from '../stores/open-store-host.ts'
 import { counted } from './counted.ts'
-import { auditSagas, openSagaBed, sagaPlan } from './saga-bed.ts'
+import { auditSagas, openSagaBed, sagaPlan } from './saga-fixture.ts'
 import { requireRedis } from './saga-empty/require-redis.ts'
 import { emptyNote, takesEmptyUrls } from './saga-empty/takes-empty-urls.ts'
 

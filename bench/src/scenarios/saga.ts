@@ -8,7 +8,7 @@ import { hasOwnRedis, openOwnRedis } from '../stores/open-own-redis.ts'
 import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
 import { relayPlan } from './relay.ts'
-import { auditSagas, openSagaBed, type SagaBed, type SagaPlan, sagaPlan } from './saga-bed.ts'
+import { auditSagas, openSagaBed, type SagaBed, type SagaPlan, sagaPlan } from './saga-fixture.ts'
 
 export const saga: Scenario = {
   name: 'saga',

@@ -7,8 +7,8 @@ import { toSpread } from '../spread.ts'
 import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
 import { succeededIn } from '../watch-end.ts'
-import { type SagaBed, type SagaPlan, type SagaVariant, sagaPlan } from './saga-bed.ts'
-import { openFullBed, openSharedBed } from './scale/scale-beds.ts'
+import { type SagaBed, type SagaPlan, type SagaVariant, sagaPlan } from './saga-fixture.ts'
+import { openFullBed, openSharedBed } from './scale/scale-fixtures.ts'
 
 const SOME_ROWS = 100_000
 const BRANCHES = [1, 2, 5, 20]

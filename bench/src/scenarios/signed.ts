@@ -6,7 +6,7 @@ import { toRatio } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
 import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
-import { auditSagas, openSagaBed, type SagaBed, type SagaPlan, sagaPlan } from './saga-bed.ts'
+import { auditSagas, openSagaBed, type SagaBed, type SagaPlan, sagaPlan } from './saga-fixture.ts'
 
 const ALGORITHMS = ['ed25519', 'hmac-sha256'] as const
 type Algorithm = (typeof ALGORITHMS)[number]

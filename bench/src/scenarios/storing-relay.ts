@@ -8,8 +8,8 @@ import { hasOwnRedis, openOwnRedis } from '../stores/open-own-redis.ts'
 import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
 import { relayPlan } from './relay.ts'
-import { auditSagas, openSagaBed, sagaPlan } from './saga-bed.ts'
-import { auditStoring, openStoringBed, storingPlan } from './storing-bed.ts'
+import { auditSagas, openSagaBed, sagaPlan } from './saga-fixture.ts'
+import { auditStoring, openStoringBed, storingPlan } from './storing-fixture.ts'
 
 export const storingRelay: Scenario = {
   name: 'storing-relay',

@@ -6,7 +6,7 @@ import type { Scenario } from '../scenario.ts'
 import { openOwnMysql } from '../stores/open-own-mysql.ts'
 import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import { counted } from './counted.ts'
-import { openSagaBed } from './saga-bed.ts'
+import { openSagaBed } from './saga-fixture.ts'
 import { ACKS, type Ack, type SubmitPlan, submitPlan } from './submit/submit-plans.ts'
 
 const CONNECTIONS = [1, 8, 96]

@@ -5,8 +5,8 @@ import type { Scenario, ScenarioContext } from '../scenario.ts'
 import { COLUMNS } from '../transfer/columns.ts'
 import { measureSysbench, measureWriters } from '../transfer/measure-raw.ts'
 import { measureTransfers, type RawRows, ratiosBetween } from '../transfer/measure-transfers.ts'
-import { openRawBed, type RawBed } from '../transfer/raw-bed.ts'
-import { openTransferBed, type TransferBed } from '../transfer/transfer-bed.ts'
+import { openRawBed, type RawBed } from '../transfer/raw-fixture.ts'
+import { openTransferBed, type TransferBed } from '../transfer/transfer-fixture.ts'
 
 export const transfer: Scenario = {
   name: 'transfer',

@@ -4,7 +4,7 @@ import { auditColumn } from './audit-column.ts'
 import { toTables } from './bank-tables.ts'
 import { type Column, SERVICES } from './columns.ts'
 import { PAIRS } from './run-writers.ts'
-import type { TransferBed } from './transfer-bed.ts'
+import type { TransferBed } from './transfer-fixture.ts'
 
 /** The barrier's rows of one call. */
 const BARRIER_ROWS = {

@@ -1,5 +1,5 @@
 import { isDatabaseInMemory } from '../stores/is-database-in-memory.ts'
-import type { TransferBed } from './transfer-bed.ts'
+import type { TransferBed } from './transfer-fixture.ts'
 
 /** Lists what a reader of the database's own figures must know about the database. */
 export async function databaseCautions({ host, link }: TransferBed): Promise<readonly string[]> {

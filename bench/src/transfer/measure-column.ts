@@ -3,7 +3,7 @@ import type { TimedLength } from '../load/load-job.ts'
 import { type Figures, type Measurement, measure, type RowPlan, type Worker } from '../rounds.ts'
 import type { Column } from './columns.ts'
 import { type DatabaseCounts, readDatabase } from './statement-counter.ts'
-import type { TransferBed } from './transfer-bed.ts'
+import type { TransferBed } from './transfer-fixture.ts'
 
 /** One round of one column: each connection asks for one transfer and waits for its end. */
 export async function measureColumn(

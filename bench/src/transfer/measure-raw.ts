@@ -1,11 +1,11 @@
 import type { TimedLength } from '../load/load-job.ts'
 import { type Measurement, withCpuSeconds } from '../rounds.ts'
 import { databaseFigures } from './measure-column.ts'
-import type { RawBed } from './raw-bed.ts'
+import type { RawBed } from './raw-fixture.ts'
 import type { WritersJob, WritersResult } from './run-writers.ts'
 import { readDatabase } from './statement-counter.ts'
 import type { Sysbench } from './sysbench.ts'
-import type { TransferBed } from './transfer-bed.ts'
+import type { TransferBed } from './transfer-fixture.ts'
 
 /** Beyond the measured time: connecting, and the last commits. */
 const WRITERS_MARGIN_MS = 60_000

@@ -8,7 +8,7 @@ import { auditBank } from './audit-bank.ts'
 import type { Column, ColumnName } from './columns.ts'
 import { databaseCautions } from './database-cautions.ts'
 import { measureColumn } from './measure-column.ts'
-import type { TransferBed } from './transfer-bed.ts'
+import type { TransferBed } from './transfer-fixture.ts'
 
 /** Before the first round, by the warm-up of each. */
 const FIRST_WARM_UPS = 2

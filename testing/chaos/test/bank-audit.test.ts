@@ -9,7 +9,7 @@ import { audit } from '../src/bank/audit/audit.ts'
 import { INVARIANTS, type InvariantName } from '../src/bank/audit/violation.ts'
 import type { BankBooks, ClientAnswer, ClientNote, Effect, Evidence } from '../src/bank/evidence.ts'
 import { watchLogs } from '../src/bank/report/watch-logs.ts'
-import { auditBed } from './bank-audit-bed.ts'
+import { auditBed } from './bank-audit-fixture.ts'
 
 /** Each planted fault, and the invariants that the auditor must then name. */
 const PLANTED: readonly (readonly [

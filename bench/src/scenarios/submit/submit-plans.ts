@@ -7,7 +7,7 @@ import type { ScenarioContext } from '../../scenario.ts'
 import { slowFlushes } from '../../stores/slow-flush.ts'
 import type { SqlLink } from '../../stores/sql-link.ts'
 import { counted } from '../counted.ts'
-import type { SagaBed } from '../saga-bed.ts'
+import type { SagaBed } from '../saga-fixture.ts'
 import { submitJob } from '../saga-job.ts'
 
 export const ACKS = ['durable', 'memory'] as const

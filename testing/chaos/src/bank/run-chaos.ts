@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ChaosCourse } from './chaos-course.ts'
+import { ChaosCourse } from './chaos-run.ts'
 import type { ChaosResult } from './chaos-result.ts'
 import type { ChaosSettings } from './chaos-settings.ts'
 import type { Progress } from './report/progress.ts'

@@ -1,4 +1,4 @@
-import type { LambdaResult } from './lambda-course.ts'
+import type { LambdaResult } from './lambda-run.ts'
 
 const VIOLATIONS_SHOWN = 20
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RuntimeClient } from '@counterstep/lambda-emulator'
 import type { Progress } from '../bank/report/progress.ts'
-import { LambdaCourse, type LambdaResult } from './lambda-course.ts'
+import { LambdaCourse, type LambdaResult } from './lambda-run.ts'
 import type { LambdaSettings } from './lambda-settings.ts'
 
 export interface LambdaRun {

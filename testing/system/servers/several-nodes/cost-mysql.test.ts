@@ -1,7 +1,7 @@
 import { type SqlServer, startMariadb, startMysql } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Bed } from './bed.ts'
+import { Bed } from './fixture.ts'
 import { runSagas } from './saga-callers.ts'
 import { SqlCounters } from './sql-counters.ts'
 

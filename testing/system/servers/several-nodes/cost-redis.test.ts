@@ -3,7 +3,7 @@ import { until } from '@counterstep/test-servers/until'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Bed } from './bed.ts'
+import { Bed } from './fixture.ts'
 import { runSagas } from './saga-callers.ts'
 
 const SAGAS = 10

@@ -2,7 +2,7 @@ import type { TransactionView } from '@counterstep/protocol'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { auditEffects } from './audit-effects.ts'
-import { Bed } from './bed.ts'
+import { Bed } from './fixture.ts'
 import { isRetryable, type NodeAnswer, submit } from './node-client.ts'
 import { type NamedRequest, serialSaga } from './saga-requests.ts'
 

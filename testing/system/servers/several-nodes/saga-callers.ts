@@ -1,4 +1,4 @@
-import type { Bed } from './bed.ts'
+import type { Bed } from './fixture.ts'
 import { submit } from './node-client.ts'
 import { serialSaga } from './saga-requests.ts'
 

@@ -1,4 +1,4 @@
-import type { BankBed } from '../bank-bed.ts'
+import type { BankBed } from '../bank-fixture.ts'
 import type { ChaosFaults } from '../chaos-result.ts'
 import type { Evidence } from '../evidence.ts'
 import type { LostAnswers } from '../nemesis/lost-answers.ts'

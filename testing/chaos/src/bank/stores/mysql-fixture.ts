@@ -6,7 +6,7 @@ import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-progr
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
 import { readMysqlBooks } from '../books/read-mysql-books.ts'
 import { keepMysqlJournal, readMysqlStore } from '../rows/mysql-books.ts'
-import type { StoreBed } from './store-bed.ts'
+import type { StoreBed } from './store-fixture.ts'
 
 const SERVERS = 3
 const DATABASE = 'counterstep'

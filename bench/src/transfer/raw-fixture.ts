@@ -3,7 +3,7 @@ import { processPath } from '../harness/paths.ts'
 import { loadProgram } from '../load-program.ts'
 import type { ScenarioContext } from '../scenario.ts'
 import { Sysbench } from './sysbench.ts'
-import { readStoreUrl, type TransferBed } from './transfer-bed.ts'
+import { readStoreUrl, type TransferBed } from './transfer-fixture.ts'
 
 export type PreparedSysbench =
   | { readonly type: 'ready'; readonly sysbench: Sysbench }

@@ -18,8 +18,8 @@ import { startElasticmq, startTcpProxy, type TcpProxy } from '@counterstep/test-
 import { BANKS } from '../bank/nemesis/nemesis-schedule.ts'
 import type { CallFates } from '../bank/network/call-fate.ts'
 import { type BankNode, startBankNode } from '../bank/processes/bank-node.ts'
-import { openStoreBed } from '../bank/stores/open-store-bed.ts'
-import type { StoreBed } from '../bank/stores/store-bed.ts'
+import { openStoreBed } from '../bank/stores/open-store-fixture.ts'
+import type { StoreBed } from '../bank/stores/store-fixture.ts'
 import type { FunctionFaults } from './function-faults.ts'
 import type { FunctionReports } from './function-reports.ts'
 import {

@@ -10,8 +10,8 @@ import { type BankNode, startBankNode } from './processes/bank-node.ts'
 import { type ServerNode, startServerNode } from './processes/server-node.ts'
 import type { ReadServer } from './processes/server-reader.ts'
 import type { StoreBooks } from './rows/store-books.ts'
-import { openStoreBed } from './stores/open-store-bed.ts'
-import type { StoreBed } from './stores/store-bed.ts'
+import { openStoreBed } from './stores/open-store-fixture.ts'
+import type { StoreBed } from './stores/store-fixture.ts'
 
 export interface BankBedSpec {
   readonly settings: ChaosSettings

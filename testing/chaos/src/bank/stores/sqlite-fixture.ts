@@ -5,7 +5,7 @@ import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-progr
 import { readSqliteBooks } from '../books/read-sqlite-books.ts'
 import { OwnProcess } from '../processes/own-process.ts'
 import { keepSqliteJournal, readSqliteStore } from '../rows/sqlite-books.ts'
-import type { StoreBed } from './store-bed.ts'
+import type { StoreBed } from './store-fixture.ts'
 
 /** The embedded store: one server, no network to it. */
 export async function openSqliteBed(folder: string, logFolder: string): Promise<StoreBed> {

@@ -2,7 +2,7 @@ import { startBranch } from '../../harness/branch.ts'
 import type { ScenarioContext } from '../../scenario.ts'
 import type { StoreHost } from '../../stores/store-host.ts'
 import { newTable } from '../flat/open-tables.ts'
-import { openSagaBed, type SagaBed } from '../saga-bed.ts'
+import { openSagaBed, type SagaBed } from '../saga-fixture.ts'
 
 const SHARING_MAX = 4
 

@@ -4,7 +4,7 @@ import { canary } from '@counterstep/test-servers/canary'
 import { Redis } from 'ioredis'
 import { readSqliteBooks } from '../books/read-sqlite-books.ts'
 import { readRedisStore } from '../rows/redis-books.ts'
-import type { StoreBed } from './store-bed.ts'
+import type { StoreBed } from './store-fixture.ts'
 
 const SERVERS = 3
 const USER = 'chaos'

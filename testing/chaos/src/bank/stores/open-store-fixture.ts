@@ -1,8 +1,8 @@
 import type { StoreName } from '../../settings.ts'
-import { openMysqlBed } from './mysql-bed.ts'
-import { openRedisBed } from './redis-bed.ts'
-import { openSqliteBed } from './sqlite-bed.ts'
-import type { StoreBed } from './store-bed.ts'
+import { openMysqlBed } from './mysql-fixture.ts'
+import { openRedisBed } from './redis-fixture.ts'
+import { openSqliteBed } from './sqlite-fixture.ts'
+import type { StoreBed } from './store-fixture.ts'
 
 export function openStoreBed(store: StoreName, folder: string, logFolder: string): Promise<StoreBed> {
   switch (store) {

@@ -21,7 +21,7 @@ import { watchLogs } from '../bank/report/watch-logs.ts'
 import { SeededRandom } from '../bank/seeded-random.ts'
 import { FunctionFaults } from './function-faults.ts'
 import { type FunctionFigures, FunctionReports } from './function-reports.ts'
-import { type LambdaBed, startLambdaBed } from './lambda-bed.ts'
+import { type LambdaBed, startLambdaBed } from './lambda-fixture.ts'
 import { CALLERS, type LambdaSettings } from './lambda-settings.ts'
 
 /** Only tells stuck from slow: what lost messages left comes back a minute after it was swept. */
