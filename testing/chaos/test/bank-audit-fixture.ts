@@ -6,7 +6,7 @@ const INITIAL_CENTS = 1_000
  * A sound run of three sagas between account a at bank 0 and account b at bank 1. `done` and `left` have succeeded;
  * `undone` has failed: its debit was undone, its credit never came and is blocked.
  */
-export function auditBed(): Evidence {
+export function auditFixture(): Evidence {
   const plans = [plan('done', 7), plan('left', 3), plan('undone', 9)]
   return {
     planned: new Map(plans.map((each) => [each.gid, each])),

@@ -9,7 +9,7 @@ import { audit } from '../src/bank/audit/audit.ts'
 import { INVARIANTS, type InvariantName } from '../src/bank/audit/violation.ts'
 import type { BankBooks, ClientAnswer, ClientNote, Effect, Evidence } from '../src/bank/evidence.ts'
 import { watchLogs } from '../src/bank/report/watch-logs.ts'
-import { auditBed } from './bank-audit-fixture.ts'
+import { auditFixture } from './bank-audit-fixture.ts'
 
 /** Each planted fault, and the invariants that the auditor must then name. */
 const PLANTED: readonly (readonly [
@@ -166,21 +166,25 @@ const PLANTED: readonly (readonly [
 
 describe('the audit of a run', () => {
   it('finds nothing where nothing is wrong', () => {
-    expect(audit(auditBed())).toEqual([])
+    expect(audit(auditFixture())).toEqual([])
   })
 
   it('takes an answer that was asked for before the end was known for no step back', () => {
-    expect(audit(noted(auditBed(), note('done', 'look', view(200, 'submitted'), 1)))).toEqual([])
+    expect(audit(noted(auditFixture(), note('done', 'look', view(200, 'submitted'), 1)))).toEqual([])
   })
 
   it('asks nothing of the branches of a stopped saga but I7 to I9', () => {
-    const stopped = withRow(withoutEffect(auditBed(), 'left', 'credit', 'action', false), 'left', 'stopped')
+    const stopped = withRow(
+      withoutEffect(auditFixture(), 'left', 'credit', 'action', false),
+      'left',
+      'stopped',
+    )
     expect(audit({ ...stopped, writes: [] })).toEqual([])
   })
 
   for (const [title, names, plant] of PLANTED) {
     it(`names ${names.join(', ')}: ${title}`, () => {
-      const found = audit(plant(auditBed())).map(({ invariant }) => invariant)
+      const found = audit(plant(auditFixture())).map(({ invariant }) => invariant)
       expect(found.toSorted()).toEqual([...names].sort())
     })
   }
@@ -197,7 +201,7 @@ describe('the audit of a run', () => {
     const watch = new SecretWatch()
     await watchLogs(logFolder, watch)
     await rm(logFolder, { recursive: true })
-    expect(audit({ ...auditBed(), shownSecrets: watch.shown })).toEqual([
+    expect(audit({ ...auditFixture(), shownSecrets: watch.shown })).toEqual([
       { invariant: 'S28', subject: 'a secret', detail: `server-1.log: ${secret}` },
     ])
   })

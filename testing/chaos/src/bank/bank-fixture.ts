@@ -10,10 +10,10 @@ import { type BankNode, startBankNode } from './processes/bank-node.ts'
 import { type ServerNode, startServerNode } from './processes/server-node.ts'
 import type { ReadServer } from './processes/server-reader.ts'
 import type { StoreBooks } from './rows/store-books.ts'
-import { openStoreBed } from './stores/open-store-fixture.ts'
-import type { StoreBed } from './stores/store-fixture.ts'
+import { openStoreFixture } from './stores/open-store-fixture.ts'
+import type { StoreFixture } from './stores/store-fixture.ts'
 
-export interface BankBedSpec {
+export interface BankFixtureSpec {
   readonly settings: ChaosSettings
   readonly folder: string
   readonly fates: CallFates
@@ -22,21 +22,21 @@ export interface BankBedSpec {
 }
 
 /** Every process of a run, and the network between them. */
-export class BankBed {
-  readonly store: StoreBed
+export class BankFixture {
+  readonly store: StoreFixture
   readonly servers: readonly ServerNode[]
   readonly banks: readonly BankNode[]
 
-  private constructor(store: StoreBed, servers: readonly ServerNode[], banks: readonly BankNode[]) {
+  private constructor(store: StoreFixture, servers: readonly ServerNode[], banks: readonly BankNode[]) {
     this.store = store
     this.servers = servers
     this.banks = banks
   }
 
-  static async start({ settings, folder, fates, watch }: BankBedSpec): Promise<BankBed> {
+  static async start({ settings, folder, fates, watch }: BankFixtureSpec): Promise<BankFixture> {
     const logFolder = join(folder, 'logs')
     await mkdir(logFolder)
-    const store = await openStoreBed(settings.store, folder, logFolder)
+    const store = await openStoreFixture(settings.store, folder, logFolder)
     const { seed, guard } = settings
     const keysFile = await writeKeyFile(folder)
     const servers = await Promise.all(
@@ -49,7 +49,7 @@ export class BankBed {
         startBankNode({ index, logFolder, guard, seed, fates, database: await store.bankDatabase(index) }),
       ),
     )
-    return new BankBed(store, servers, banks)
+    return new BankFixture(store, servers, banks)
   }
 
   /** Reads through any server, since they share the store. */

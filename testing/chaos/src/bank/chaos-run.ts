@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import { audit } from './audit/audit.ts'
-import { BankBed } from './bank-fixture.ts'
+import { BankFixture } from './bank-fixture.ts'
 import type { ChaosResult } from './chaos-result.ts'
 import type { ChaosSettings } from './chaos-settings.ts'
 import { ServerAsker } from './clients/ask-server.ts'
@@ -30,7 +30,7 @@ const LOOK_EVERY_MS = 100
 const SHOW_EVERY_MS = 500
 
 /** One run, from the start of every process to the audit of what they leave. */
-export class ChaosCourse {
+export class ChaosRun {
   readonly #settings: ChaosSettings
   readonly #folder: string
   readonly #progress: Progress
@@ -57,52 +57,52 @@ export class ChaosCourse {
       () => this.#hasHealed,
     )
     const places = { settings: this.#settings, folder: this.#folder }
-    const bed = await BankBed.start({ ...places, fates, watch: this.#watch })
-    const fenced = new FencedWrites(bed.servers)
+    const fixture = await BankFixture.start({ ...places, fates, watch: this.#watch })
+    const fenced = new FencedWrites(fixture.servers)
     try {
-      return await this.#runOn(bed, fenced)
+      return await this.#runOn(fixture, fenced)
     } finally {
       fenced.stop()
       this.#progress.clear()
       await this.#asker.close()
-      await bed.close()
+      await fixture.close()
     }
   }
 
-  async #runOn(bed: BankBed, fenced: FencedWrites): Promise<ChaosResult> {
+  async #runOn(fixture: BankFixture, fenced: FencedWrites): Promise<ChaosResult> {
     const { sagas } = this.#settings
-    const plans = this.#plan(bed)
+    const plans = this.#plan(fixture)
     const pace = new Pace(sagas)
     const nemesis = new Nemesis({
-      servers: bed.servers,
-      banks: bed.banks,
-      storeServer: bed.store.server,
+      servers: fixture.servers,
+      banks: fixture.banks,
+      storeServer: fixture.store.server,
       fenced,
       onDone: noteActions(join(this.#folder, 'logs', 'nemesis.log'), this.#startedAt),
     })
-    const lost = this.#armLostAnswers(bed, pace)
-    const load = this.#load(bed, plans, pace)
-    await Promise.all([this.#hurt(bed, pace, nemesis), load.settled])
+    const lost = this.#armLostAnswers(fixture, pace)
+    const load = this.#load(fixture, plans, pace)
+    await Promise.all([this.#hurt(fixture, pace, nemesis), load.settled])
     this.#hasHealed = true
     lost.heal()
     const healedAt = performance.now()
-    await this.#untilEnded(bed)
+    await this.#untilEnded(fixture)
     const healedMs = performance.now() - healedAt
     this.#isOver = true
     await load.left
-    bed.assertAlive()
-    await Promise.all(bed.banks.map(({ repeater }) => repeater.drain()))
-    await Promise.all(bed.banks.map(({ repeater }) => repeater.replay()))
-    await this.#lookAtAll(bed)
+    fixture.assertAlive()
+    await Promise.all(fixture.banks.map(({ repeater }) => repeater.drain()))
+    await Promise.all(fixture.banks.map(({ repeater }) => repeater.replay()))
+    await this.#lookAtAll(fixture)
     await fenced.sample()
-    await bed.stopProcesses()
+    await fixture.stopProcesses()
     await watchLogs(join(this.#folder, 'logs'), this.#watch)
-    const evidence = await this.#evidence(bed, plans)
+    const evidence = await this.#evidence(fixture, plans)
     const faults = await countFaults({
       nemesis,
       fenced,
       lost,
-      bed,
+      fixture,
       evidence,
       logFolder: join(this.#folder, 'logs'),
     })
@@ -114,7 +114,7 @@ export class ChaosCourse {
       ends: countEnds(evidence),
       faults,
       violations: audit(evidence),
-      unbitten: unbittenFaults(this.#settings, faults, bed.store.server !== undefined),
+      unbitten: unbittenFaults(this.#settings, faults, fixture.store.server !== undefined),
     }
   }
 
@@ -122,9 +122,9 @@ export class ChaosCourse {
     return new SeededRandom(this.#settings.seed, part)
   }
 
-  #plan(bed: BankBed): readonly ClientPlan[] {
+  #plan(fixture: BankFixture): readonly ClientPlan[] {
     const { sagas, seed } = this.#settings
-    const draw = { random: this.#random('plans'), bankUrls: bed.banks.map(({ url }) => url) }
+    const draw = { random: this.#random('plans'), bankUrls: fixture.banks.map(({ url }) => url) }
     const plans = Array.from({ length: sagas }, (_, index) => planTransaction(index, seed, draw))
     for (const { request, withheldBranch } of plans) {
       if (withheldBranch !== undefined) this.#withheld.set(request.gid, withheldBranch)
@@ -132,7 +132,7 @@ export class ChaosCourse {
     return plans
   }
 
-  #armLostAnswers({ servers, banks, store }: BankBed, pace: Pace): LostAnswers {
+  #armLostAnswers({ servers, banks, store }: BankFixture, pace: Pace): LostAnswers {
     const lost = new LostAnswers({
       random: this.#random('lost-answers'),
       progress: () => pace.progress,
@@ -147,7 +147,7 @@ export class ChaosCourse {
     return lost
   }
 
-  async #hurt({ servers, store }: BankBed, pace: Pace, nemesis: Nemesis): Promise<void> {
+  async #hurt({ servers, store }: BankFixture, pace: Pace, nemesis: Nemesis): Promise<void> {
     const { kills, pauses, sagas } = this.#settings
     const schedule = nemesisSchedule(
       { kills, pauses, servers: servers.length, hasStoreServer: store.server !== undefined },
@@ -169,7 +169,7 @@ export class ChaosCourse {
   }
 
   /** `settled`: each submit is answered; `left`: all clients are satisfied. */
-  #load({ servers }: BankBed, plans: readonly ClientPlan[], pace: Pace) {
+  #load({ servers }: BankFixture, plans: readonly ClientPlan[], pace: Pace) {
     const client = new Client({
       asker: this.#asker,
       urls: servers.map(({ url }) => url),
@@ -192,11 +192,11 @@ export class ChaosCourse {
   }
 
   /** Transactions that have not ended by then are reported by the audit. */
-  async #untilEnded(bed: BankBed): Promise<void> {
+  async #untilEnded(fixture: BankFixture): Promise<void> {
     const endAt = performance.now() + END_MS_MAX
     for (;;) {
-      bed.assertAlive()
-      const unfinished = await countUnfinished(bed.readAny)
+      fixture.assertAlive()
+      const unfinished = await countUnfinished(fixture.readAny)
       this.#progress.show(`healed; ${unfinished} unfinished`)
       if (unfinished === 0 || performance.now() > endAt) return
       await delay(LOOK_EVERY_MS)
@@ -204,7 +204,7 @@ export class ChaosCourse {
   }
 
   /** Every server is asked for everything once more, and must say what the others say. */
-  async #lookAtAll({ servers }: BankBed): Promise<void> {
+  async #lookAtAll({ servers }: BankFixture): Promise<void> {
     for (const { read } of servers) {
       const askedAt = performance.now()
       for await (const { gid, status } of listTransactions(read, '')) {
@@ -214,12 +214,12 @@ export class ChaosCourse {
     }
   }
 
-  async #evidence(bed: BankBed, plans: readonly ClientPlan[]): Promise<Evidence> {
-    const [books, banks] = await Promise.all([bed.readStore(), bed.readBanks()])
+  async #evidence(fixture: BankFixture, plans: readonly ClientPlan[]): Promise<Evidence> {
+    const [books, banks] = await Promise.all([fixture.readStore(), fixture.readBanks()])
     return {
       planned: new Map(plans.map(({ transaction }) => [transaction.gid, transaction])),
       notes: this.#notes,
-      calls: bed.banks.flatMap(({ repeater }) => repeater.notes),
+      calls: fixture.banks.flatMap(({ repeater }) => repeater.notes),
       banks,
       shownSecrets: this.#watch.shown,
       ...books,

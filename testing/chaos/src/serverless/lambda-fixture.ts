@@ -18,8 +18,8 @@ import { startElasticmq, startTcpProxy, type TcpProxy } from '@counterstep/test-
 import { BANKS } from '../bank/nemesis/nemesis-schedule.ts'
 import type { CallFates } from '../bank/network/call-fate.ts'
 import { type BankNode, startBankNode } from '../bank/processes/bank-node.ts'
-import { openStoreBed } from '../bank/stores/open-store-fixture.ts'
-import type { StoreBed } from '../bank/stores/store-fixture.ts'
+import { openStoreFixture } from '../bank/stores/open-store-fixture.ts'
+import type { StoreFixture } from '../bank/stores/store-fixture.ts'
 import type { FunctionFaults } from './function-faults.ts'
 import type { FunctionReports } from './function-reports.ts'
 import {
@@ -36,7 +36,7 @@ import {
   WORKER_TIMEOUT_MS,
 } from './lambda-settings.ts'
 
-export interface LambdaBedSpec {
+export interface LambdaFixtureSpec {
   readonly client: RuntimeClient
   readonly settings: LambdaSettings
   readonly folder: string
@@ -48,8 +48,8 @@ export interface LambdaBedSpec {
 type Closer = () => Promise<void>
 
 /** Everything that an account of AWS would run, and what it calls. */
-export interface LambdaBed {
-  readonly store: StoreBed
+export interface LambdaFixture {
+  readonly store: StoreFixture
   readonly storeProxy: TcpProxy | undefined
   readonly banks: readonly BankNode[]
   /** The URL that clients get. */
@@ -62,7 +62,7 @@ export interface LambdaBed {
   close(): Promise<void>
 }
 
-export async function startLambdaBed(spec: LambdaBedSpec): Promise<LambdaBed> {
+export async function startLambdaFixture(spec: LambdaFixtureSpec): Promise<LambdaFixture> {
   const closers: Closer[] = []
   const close = async () => {
     for (const each of closers.splice(0).reverse()) await each()
@@ -76,14 +76,14 @@ export async function startLambdaBed(spec: LambdaBedSpec): Promise<LambdaBed> {
 }
 
 async function start(
-  { client, settings, folder, fates, faults, reports }: LambdaBedSpec,
+  { client, settings, folder, fates, faults, reports }: LambdaFixtureSpec,
   closers: Closer[],
-): Promise<Omit<LambdaBed, 'close'>> {
+): Promise<Omit<LambdaFixture, 'close'>> {
   const logFolder = join(folder, 'logs')
   await mkdir(logFolder)
   const bundles = join(folder, 'bundles')
   await buildBundles(bundles)
-  const store = await openStoreBed(settings.store, folder, logFolder)
+  const store = await openStoreFixture(settings.store, folder, logFolder)
   closers.push(() => store.stop())
   await store.allowConnections?.(CONNECTIONS_MAX)
   const banks = await startBanks({ settings, logFolder, fates, store, closers })
@@ -133,7 +133,7 @@ async function startBanks({
   readonly settings: LambdaSettings
   readonly logFolder: string
   readonly fates: CallFates
-  readonly store: StoreBed
+  readonly store: StoreFixture
   readonly closers: Closer[]
 }): Promise<readonly BankNode[]> {
   const indexes = Array.from({ length: BANKS }, (_, index) => index)
@@ -165,7 +165,7 @@ async function openWays(
   queue: Queue,
   faults: FunctionFaults,
   closers: Closer[],
-): Promise<Pick<LambdaBed, 'url' | 'frontProxy' | 'source' | 'schedule' | 'stopFunctions'>> {
+): Promise<Pick<LambdaFixture, 'url' | 'frontProxy' | 'source' | 'schedule' | 'stopFunctions'>> {
   const front: HttpFront = await startHttpFront({ target: api, face: 'function-url' })
   closers.push(() => front.stop())
   const frontProxy = await startTcpProxy({ host: '127.0.0.1', port: Number(new URL(front.url).port) })

@@ -21,7 +21,7 @@ import { watchLogs } from '../bank/report/watch-logs.ts'
 import { SeededRandom } from '../bank/seeded-random.ts'
 import { FunctionFaults } from './function-faults.ts'
 import { type FunctionFigures, FunctionReports } from './function-reports.ts'
-import { type LambdaBed, startLambdaBed } from './lambda-fixture.ts'
+import { type LambdaFixture, startLambdaFixture } from './lambda-fixture.ts'
 import { CALLERS, type LambdaSettings } from './lambda-settings.ts'
 
 /** Only tells stuck from slow: what lost messages left comes back a minute after it was swept. */
@@ -45,7 +45,7 @@ export interface LambdaResult {
 }
 
 /** One run through api, worker and sweeper, from the start of every process to the audit of what they leave. */
-export class LambdaCourse {
+export class LambdaRun {
   readonly #client: RuntimeClient
   readonly #settings: LambdaSettings
   readonly #folder: string
@@ -77,7 +77,7 @@ export class LambdaCourse {
       ({ gid, branchId }) => this.#withheld.get(gid) === branchId,
       () => this.#hasHealed,
     )
-    const bed = await startLambdaBed({
+    const fixture = await startLambdaFixture({
       client: this.#client,
       settings: this.#settings,
       folder: this.#folder,
@@ -86,19 +86,19 @@ export class LambdaCourse {
       reports: this.#reports,
     })
     try {
-      return await this.#runOn(bed)
+      return await this.#runOn(fixture)
     } finally {
       this.#progress.clear()
       await this.#asker.close()
-      await bed.close()
+      await fixture.close()
     }
   }
 
-  async #runOn(bed: LambdaBed): Promise<LambdaResult> {
-    const plans = this.#plan(bed)
-    const lost = this.#armLostAnswers(bed)
-    const read = serverReader(bed.url, this.#watch)
-    const followed = this.#submitAll(bed, plans)
+  async #runOn(fixture: LambdaFixture): Promise<LambdaResult> {
+    const plans = this.#plan(fixture)
+    const lost = this.#armLostAnswers(fixture)
+    const read = serverReader(fixture.url, this.#watch)
+    const followed = this.#submitAll(fixture, plans)
     await this.#untilSettled(plans.length, followed)
     this.#hasHealed = true
     this.#faults.heal()
@@ -108,14 +108,14 @@ export class LambdaCourse {
     const healedMs = performance.now() - healedAt
     this.#isOver = true
     await followed
-    await Promise.all(bed.banks.map(({ repeater }) => repeater.drain()))
-    await Promise.all(bed.banks.map(({ repeater }) => repeater.replay()))
+    await Promise.all(fixture.banks.map(({ repeater }) => repeater.drain()))
+    await Promise.all(fixture.banks.map(({ repeater }) => repeater.replay()))
     await this.#lookAtAll(read)
-    const connectionsMost = await bed.store.connectionsMost?.()
-    await bed.stopFunctions()
-    await Promise.all(bed.banks.map(({ process }) => process.stop()))
+    const connectionsMost = await fixture.store.connectionsMost?.()
+    await fixture.stopFunctions()
+    await Promise.all(fixture.banks.map(({ process }) => process.stop()))
     await watchLogs(join(this.#folder, 'logs'), this.#watch)
-    const evidence = await this.#evidence(bed, plans)
+    const evidence = await this.#evidence(fixture, plans)
     const { commits, commitRequests } = lost.counts()
     return {
       settings: this.#settings,
@@ -129,7 +129,7 @@ export class LambdaCourse {
         worker: this.#reports.toFigures('worker'),
         sweeper: this.#reports.toFigures('sweeper'),
       },
-      messages: bed.source.counts(),
+      messages: fixture.source.counts(),
       throttled: this.#notes.filter(({ answer }) => answer.type === 'problem' && answer.statusCode === 429)
         .length,
       commitsLost: commits + commitRequests,
@@ -141,7 +141,7 @@ export class LambdaCourse {
     return new SeededRandom(this.#settings.seed, part)
   }
 
-  #plan({ banks }: LambdaBed): readonly ClientPlan[] {
+  #plan({ banks }: LambdaFixture): readonly ClientPlan[] {
     const { sagas, seed } = this.#settings
     const draw = { random: this.#random('plans'), bankUrls: banks.map(({ url }) => url) }
     const plans = Array.from({ length: sagas }, (_, index) => planTransaction(index, seed, draw))
@@ -151,7 +151,7 @@ export class LambdaCourse {
     return plans
   }
 
-  #armLostAnswers({ store, storeProxy, banks, frontProxy }: LambdaBed): LostAnswers {
+  #armLostAnswers({ store, storeProxy, banks, frontProxy }: LambdaFixture): LostAnswers {
     const lost = new LostAnswers({
       random: this.#random('lost-answers'),
       progress: () => this.#settled / this.#settings.sagas,
@@ -164,11 +164,11 @@ export class LambdaCourse {
   }
 
   /** All at once in the beginning, then at the pace of a day. */
-  async #submitAll(bed: LambdaBed, plans: readonly ClientPlan[]): Promise<void> {
+  async #submitAll(fixture: LambdaFixture, plans: readonly ClientPlan[]): Promise<void> {
     const { burst } = this.#settings
     const client = new Client({
       asker: this.#asker,
-      urls: [bed.url],
+      urls: [fixture.url],
       random: this.#random('clients'),
       note: (note) => void this.#notes.push(note),
       isOver: () => this.#isOver,
@@ -215,16 +215,16 @@ export class LambdaCourse {
     }
   }
 
-  async #evidence(bed: LambdaBed, plans: readonly ClientPlan[]): Promise<Evidence> {
+  async #evidence(fixture: LambdaFixture, plans: readonly ClientPlan[]): Promise<Evidence> {
     const indexes = Array.from({ length: BANKS }, (_, index) => index)
     const [books, banks] = await Promise.all([
-      bed.store.readStore(),
-      Promise.all(indexes.map((index) => bed.store.readBank(index))),
+      fixture.store.readStore(),
+      Promise.all(indexes.map((index) => fixture.store.readBank(index))),
     ])
     return {
       planned: new Map(plans.map(({ transaction }) => [transaction.gid, transaction])),
       notes: this.#notes,
-      calls: bed.banks.flatMap(({ repeater }) => repeater.notes),
+      calls: fixture.banks.flatMap(({ repeater }) => repeater.notes),
       banks,
       shownSecrets: this.#watch.shown,
       ...books,

@@ -1,7 +1,7 @@
 import { type SqlServer, startMariadb, startMysql } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Bed } from './fixture.ts'
+import { Fixture } from './fixture.ts'
 import { runSagas } from './saga-callers.ts'
 import { SqlCounters } from './sql-counters.ts'
 
@@ -34,18 +34,18 @@ for (const kind of ['mariadb', 'mysql'] as const) {
     const { start, transactions, slow, unslow } = SERVERS[kind]
     let server: SqlServer
     let counters: SqlCounters
-    let bed: Bed
+    let fixture: Fixture
 
     beforeAll(async () => {
       server = await start()
       counters = await SqlCounters.open(server)
-      bed = await Bed.start(server.url, 1, QUIET)
-      await runSagas(bed, 'warm', { callers: CALLERS, each: WARM_UP, branches: 2 })
+      fixture = await Fixture.start(server.url, 1, QUIET)
+      await runSagas(fixture, 'warm', { callers: CALLERS, each: WARM_UP, branches: 2 })
     })
 
     afterAll(async () => {
       await counters.close()
-      await bed.stop()
+      await fixture.stop()
       await server.stop()
     })
 
@@ -56,7 +56,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
 
     async function measureCost(word: string): Promise<Cost> {
       const [before, rowsBefore] = [await transactions(counters), await counters.rowsWritten()]
-      await runSagas(bed, word, { callers: CALLERS, each: EACH, branches: 2 })
+      await runSagas(fixture, word, { callers: CALLERS, each: EACH, branches: 2 })
       const done = (await transactions(counters)) - before
       const rows = (await counters.rowsWritten()) - rowsBefore
       process.stdout.write(
@@ -84,7 +84,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       const costs: { readonly done: number; readonly rows: number }[] = []
       for (const branches of [2, 20]) {
         const [before, rowsBefore] = [await transactions(counters), await counters.rowsWritten()]
-        await runSagas(bed, `with-${branches}`, { callers: 1, each: ONE_BY_ONE, branches })
+        await runSagas(fixture, `with-${branches}`, { callers: 1, each: ONE_BY_ONE, branches })
         costs.push({
           done: (await transactions(counters)) - before,
           rows: (await counters.rowsWritten()) - rowsBefore,

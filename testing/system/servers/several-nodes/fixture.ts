@@ -8,7 +8,7 @@ const FREEZES_MAX = 10
 const TRANSACTION_MS_MAX = 10_000
 
 /** Several nodes on one store that no other test uses, and the services that they call. */
-export class Bed {
+export class Fixture {
   readonly branches: BranchService
   readonly #nodes: NodeProcess[]
   readonly #store: OwnStore
@@ -22,14 +22,14 @@ export class Bed {
     this.#flags = flags
   }
 
-  static async start(storeUrl: string, count: number, flags: NodeFlags = {}): Promise<Bed> {
+  static async start(storeUrl: string, count: number, flags: NodeFlags = {}): Promise<Fixture> {
     const store = await ownStore(storeUrl)
     const all = { store: store.url, ...flags }
     // The first one makes the tables.
     const nodes = [await NodeProcess.start(all)]
     const others = Array.from({ length: count - 1 }, () => NodeProcess.start(all))
     nodes.push(...(await Promise.all(others)))
-    return new Bed(await BranchService.start(), nodes, store, all)
+    return new Fixture(await BranchService.start(), nodes, store, all)
   }
 
   get urls(): readonly string[] {

@@ -22,7 +22,7 @@ export interface ScheduleSettings {
   readonly hasStoreServer: boolean
 }
 
-/** Two courses of events that run side by side. Drawn from the seed alone, before anything starts. */
+/** Two series of events that run side by side. Drawn from the seed alone, before anything starts. */
 export interface NemesisSchedule {
   readonly crashes: readonly NemesisAction[]
   readonly stalls: readonly NemesisAction[]

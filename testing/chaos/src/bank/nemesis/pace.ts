@@ -41,7 +41,7 @@ export class Pace {
   }
 }
 
-/** One course of actions, each due in the middle of its share of the run. */
+/** One series of actions, each due in the middle of its share of the run. */
 export class Lane {
   readonly #actions: number
   readonly #pace: Pace

@@ -6,7 +6,7 @@ import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-progr
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
 import { readMysqlBooks } from '../books/read-mysql-books.ts'
 import { keepMysqlJournal, readMysqlStore } from '../rows/mysql-books.ts'
-import type { StoreBed } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 const SERVERS = 3
 const DATABASE = 'counterstep'
@@ -18,7 +18,7 @@ const MIGRATE_MS_MAX = 30_000
  * Starts one MariaDB for the servers, which is hurt, and one for the banks, which is not: with only one, each fault
  * would hit both.
  */
-export async function openMysqlBed(): Promise<StoreBed> {
+export async function openMysqlFixture(): Promise<StoreFixture> {
   const [server, bankServer] = await Promise.all([startMariadb(), startMariadb()])
   const url = `${server.url}/${DATABASE}`
   await runSql(server.url, `CREATE DATABASE ${DATABASE}`)

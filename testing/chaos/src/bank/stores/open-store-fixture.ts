@@ -1,16 +1,16 @@
 import type { StoreName } from '../../settings.ts'
-import { openMysqlBed } from './mysql-fixture.ts'
-import { openRedisBed } from './redis-fixture.ts'
-import { openSqliteBed } from './sqlite-fixture.ts'
-import type { StoreBed } from './store-fixture.ts'
+import { openMysqlFixture } from './mysql-fixture.ts'
+import { openRedisFixture } from './redis-fixture.ts'
+import { openSqliteFixture } from './sqlite-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
-export function openStoreBed(store: StoreName, folder: string, logFolder: string): Promise<StoreBed> {
+export function openStoreFixture(store: StoreName, folder: string, logFolder: string): Promise<StoreFixture> {
   switch (store) {
     case 'sqlite':
-      return openSqliteBed(folder, logFolder)
+      return openSqliteFixture(folder, logFolder)
     case 'mysql':
-      return openMysqlBed()
+      return openMysqlFixture()
     case 'redis':
-      return openRedisBed(folder)
+      return openRedisFixture(folder)
   }
 }

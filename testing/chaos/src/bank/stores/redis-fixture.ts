@@ -4,7 +4,7 @@ import { canary } from '@counterstep/test-servers/canary'
 import { Redis } from 'ioredis'
 import { readSqliteBooks } from '../books/read-sqlite-books.ts'
 import { readRedisStore } from '../rows/redis-books.ts'
-import type { StoreBed } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 const SERVERS = 3
 const USER = 'chaos'
@@ -13,7 +13,7 @@ const PASSWORD = canary('store-password')
 const ROW = '\r\n{'
 
 /** One Redis with `appendfsync always` for the servers. The banks have SQLite: Redis would be no ledger. */
-export async function openRedisBed(folder: string): Promise<StoreBed> {
+export async function openRedisFixture(folder: string): Promise<StoreFixture> {
   const server = await startRedis()
   await createUser(server.url)
   const servingUrl = server.url.replace('//', `//${USER}:${PASSWORD}@`)

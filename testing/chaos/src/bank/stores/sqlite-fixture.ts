@@ -5,10 +5,10 @@ import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-progr
 import { readSqliteBooks } from '../books/read-sqlite-books.ts'
 import { OwnProcess } from '../processes/own-process.ts'
 import { keepSqliteJournal, readSqliteStore } from '../rows/sqlite-books.ts'
-import type { StoreBed } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 /** The embedded store: one server, no network to it. */
-export async function openSqliteBed(folder: string, logFolder: string): Promise<StoreBed> {
+export async function openSqliteFixture(folder: string, logFolder: string): Promise<StoreFixture> {
   const path = join(folder, 'store', 'counterstep.db')
   await mkdir(join(folder, 'store'))
   const flags = { store: `sqlite:${path}` }

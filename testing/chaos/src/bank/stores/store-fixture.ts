@@ -3,7 +3,7 @@ import type { BankBooks } from '../evidence.ts'
 import type { StoreBooks } from '../rows/store-books.ts'
 
 /** The databases in which the servers of a run keep their transactions, and the banks their money. */
-export interface StoreBed {
+export interface StoreFixture {
   /** How many servers share it. */
   readonly servers: number
   /** The flags of one server. Where there is a network to the store, a proxy of this server's own is in it. */
