@@ -7,9 +7,9 @@ import { saga } from './scenarios/saga.ts'
 import { sagaBranches } from './scenarios/saga-branches.ts'
 import { sagaConnections } from './scenarios/saga-connections.ts'
 import { sagaEmpty } from './scenarios/saga-empty.ts'
-import { storingRelay } from './scenarios/storing-relay.ts'
 import { submit } from './scenarios/submit.ts'
 import { transfer } from './scenarios/transfer.ts'
+import { twoWritesBaseline } from './scenarios/two-writes-baseline.ts'
 import { DEFAULT_SETTINGS, type Settings } from './settings.ts'
 import { STORES, type StoreName } from './stores/store-names.ts'
 
@@ -27,7 +27,7 @@ const HEADLINES: readonly (readonly [
   by: readonly StoreName[],
 ])[] = [
   [saga, STORES, ['sqlite', 'mysql', 'redis']],
-  [storingRelay, STORES, ['sqlite', 'mysql', 'redis']],
+  [twoWritesBaseline, STORES, ['sqlite', 'mysql', 'redis']],
   [sagaConnections, STORES, []],
   [sagaBranches, STORES, []],
   [latency, SQL_STORES, []],

@@ -7,15 +7,15 @@ import { openSqliteStore } from '@counterstep/store-sqlite'
 import { afterAll, expect, it } from 'vitest'
 import { PAYLOAD } from '../src/scenarios/payload.ts'
 import { toSubmitBody } from '../src/scenarios/saga-job.ts'
-import { beginSaga } from '../src/storing-relay/begin-saga.ts'
-import { definitionText, finishedText, type RelayedBranch } from '../src/storing-relay/saga-texts.ts'
+import { beginSaga } from '../src/two-writes-baseline/begin-saga.ts'
+import { definitionText, finishedText, type RelayedBranch } from '../src/two-writes-baseline/saga-texts.ts'
 
 const BRANCHES = 3
 const ANSWER = '{"ok":true}'
 const REQUEST = toSubmitBody({ branchUrl: 'http://127.0.0.1:3001', branches: BRANCHES }) as {
   readonly branches: readonly RelayedBranch[]
 }
-const folder = mkdtempSync(join(tmpdir(), 'counterstep-storing-relay-'))
+const folder = mkdtempSync(join(tmpdir(), 'counterstep-two-writes-baseline-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 interface Writes {
@@ -84,7 +84,7 @@ async function throughTheRelay(store: Store): Promise<void> {
 
 const drawn = { gid: expect.any(String), token: expect.any(String), writeId: expect.any(String) }
 
-it('the storing relay gives its store what the engine gives it for a saga', async () => {
+it('the two-writes baseline gives its store what the engine gives it for a saga', async () => {
   const engine = await recordWrites('engine', throughTheEngine)
   const relay = await recordWrites('relay', throughTheRelay)
   expect([engine.creates.length, engine.updates.length]).toEqual([1, 1])

@@ -170,9 +170,9 @@ export const ENCLAVES: Readonly<Record<string, Enclave>> = {
   // The relay that writes as a saga does; all else measures from outside.
   '@counterstep/bench': {
     workspaces: [CORE, ENGINE, BRANCH_HTTP, SQLITE, MYSQL, REDIS],
-    folder: 'bench/src/storing-relay/',
-    entry: 'bench/src/storing-relay/start-storing-relay.ts',
-    outside: ['bench/src/processes/storing-relay.ts', 'bench/test/storing-relay.test.ts'],
+    folder: 'bench/src/two-writes-baseline/',
+    entry: 'bench/src/two-writes-baseline/start-two-writes-baseline.ts',
+    outside: ['bench/src/processes/two-writes-baseline.ts', 'bench/test/two-writes-baseline.test.ts'],
   },
 }
 

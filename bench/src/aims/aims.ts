@@ -29,7 +29,7 @@ const TRANSFER = { settings: { connections: 20 }, is: 'at least' } as const
 /** The aims of each scenario, by its name. */
 export const AIMS: Readonly<Record<string, readonly Aim[]>> = {
   saga: SAGA,
-  'storing-relay': SAGA,
+  'two-writes-baseline': SAGA,
   'saga-branches': [
     { name: '20-branches/2-branches', settings: { connections: 64 }, is: 'at least', value: 1.3 },
   ],

@@ -20,7 +20,7 @@ import { createConnection } from 'mysql2/promise'
 const TOOL_MS_MAX = 120_000
 const TIMEOUT_MS = 29_000
 
-export interface FunctionBed {
+export interface FunctionFixture {
   readonly functions: Readonly<Record<'api' | 'worker' | 'sweeper', LambdaFunction>>
   readonly branchUrl: string
   /** Counts the packets that the functions have sent to the store. */
@@ -28,10 +28,10 @@ export interface FunctionBed {
   stop(): Promise<void>
 }
 
-export async function startFunctionBed(
+export async function startFunctionFixture(
   store: 'mysql' | 'redis',
   onReport: (report: InvocationReport) => void,
-): Promise<FunctionBed> {
+): Promise<FunctionFixture> {
   const client = await installRuntimeClient()
   const folder = mkdtempSync(join(tmpdir(), 'counterstep-lambda-bench-'))
   await buildBundles(folder)

@@ -4,15 +4,15 @@
 import { httpBranchCaller } from '@counterstep/branch-http'
 import type { BranchCall } from '@counterstep/core'
 import { fastify } from 'fastify'
-import { beginSaga, countFinished } from '../storing-relay/begin-saga.ts'
-import { openStore } from '../storing-relay/open-store.ts'
+import { beginSaga, countFinished } from '../two-writes-baseline/begin-saga.ts'
+import { openStore } from '../two-writes-baseline/open-store.ts'
 import {
   type Called,
   definitionText,
   finishedText,
   type RelayedBranch,
   toBranchId,
-} from '../storing-relay/saga-texts.ts'
+} from '../two-writes-baseline/saga-texts.ts'
 import { announce } from './announce.ts'
 
 interface Body {

@@ -5,27 +5,30 @@ import { timed } from '../load/timed.ts'
 import type { RowPlan } from '../rounds.ts'
 import type { ScenarioContext } from '../scenario.ts'
 import type { StoreHost } from '../stores/store-host.ts'
-import { type StoringRelay, startStoringRelay } from '../storing-relay/start-storing-relay.ts'
+import {
+  startTwoWritesBaseline,
+  type TwoWritesBaseline,
+} from '../two-writes-baseline/start-two-writes-baseline.ts'
 import { sagaJob } from './saga-job.ts'
 
-/** A storing relay with a database and branches of its own, so that everything it did can be counted. */
-export interface StoringBed {
+/** A two-writes baseline with a database and branches of its own, so that everything it did can be counted. */
+export interface BaselineFixture {
   readonly host: StoreHost
   readonly branch: Branch
-  readonly relay: StoringRelay
+  readonly relay: TwoWritesBaseline
 }
 
-export async function openStoringBed(
+export async function openBaselineFixture(
   { harness, settings }: ScenarioContext,
   host: StoreHost,
-): Promise<StoringBed> {
+): Promise<BaselineFixture> {
   const branch = await startBranch(harness)
-  return { host, branch, relay: await startStoringRelay(harness, await host.newDatabase(), settings) }
+  return { host, branch, relay: await startTwoWritesBaseline(harness, await host.newDatabase(), settings) }
 }
 
-/** The same request as a saga's, to the storing relay. */
-export function storingPlan(
-  { host, branch, relay }: StoringBed,
+/** The same request as a saga's, to the two-writes baseline. */
+export function baselinePlan(
+  { host, branch, relay }: BaselineFixture,
   { settings }: ScenarioContext,
   { name, connections }: { readonly name: string; readonly connections: number },
 ): RowPlan {
@@ -38,14 +41,14 @@ export function storingPlan(
 }
 
 /** Throws unless each answer was stored, and the branches had a call for each action. */
-export async function auditStoring(
-  { branch, relay }: StoringBed,
-  storingAnswers: number,
+export async function auditBaseline(
+  { branch, relay }: BaselineFixture,
+  baselineAnswers: number,
   branches: number,
-): Promise<{ readonly storingCalls: number; readonly storedByRelay: number }> {
-  const storingCalls = await branch.callCount()
-  const storedByRelay = await relay.countFinished()
-  checkEqual({ callsExpected: storingAnswers * branches, storingCalls })
-  checkEqual({ storingAnswers, storedByRelay })
-  return { storingCalls, storedByRelay }
+): Promise<{ readonly baselineCalls: number; readonly storedByBaseline: number }> {
+  const baselineCalls = await branch.callCount()
+  const storedByBaseline = await relay.countFinished()
+  checkEqual({ callsExpected: baselineAnswers * branches, baselineCalls })
+  checkEqual({ baselineAnswers, storedByBaseline })
+  return { baselineCalls, storedByBaseline }
 }

@@ -57,7 +57,7 @@ export const commits: Scenario = {
   },
 }
 
-interface Bed {
+interface Fixture {
   readonly server: Server
   readonly branch: Branch
   readonly host: StoreHost
@@ -71,7 +71,7 @@ interface CommitsPlan extends RowPlan {
 }
 
 function makePlan(
-  { server, branch, host, link, settings }: Bed,
+  { server, branch, host, link, settings }: Fixture,
   branches: number,
   delayUs: number,
 ): CommitsPlan {

@@ -10,7 +10,7 @@ import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import { speaksDtm } from './dtm/dtm-job.ts'
 import { DtmRow } from './dtm/dtm-row.ts'
 import { relayPlan } from './relay.ts'
-import { openSagaBed, type SagaBed, sagaPlan } from './saga-fixture.ts'
+import { openSagaFixture, type SagaFixture, sagaPlan } from './saga-fixture.ts'
 
 const NATIVE = 'counterstep'
 const DIALECT = 'counterstep, DTM’s dialect'
@@ -30,8 +30,8 @@ export const dtm: Scenario = {
     // Beside a port that the system chooses the dialect is off.
     const dtmPort = await freePort()
     const options = ['--dtm-port', String(dtmPort)]
-    const bed = await openSagaBed(context, host, await host.newDatabase(), { options })
-    const [server] = bed.servers
+    const fixture = await openSagaFixture(context, host, await host.newDatabase(), { options })
+    const [server] = fixture.servers
     const dialectUrl = `http://127.0.0.1:${dtmPort}`
     const dialect = (await speaksDtm(dialectUrl))
       ? [await DtmRow.open(DIALECT, context, dialectUrl, server.child)]
@@ -44,7 +44,7 @@ export const dtm: Scenario = {
       const name = targets.length === 1 ? 'dtm' : `dtm ${index + 1}`
       theirs.push(await DtmRow.open(name, context, target))
     }
-    const native = nativeRow(context, bed)
+    const native = nativeRow(context, fixture)
     const rows = await measureInTurn(context, [
       { name: relay.name, measure: () => measure(harness, relay) },
       native,
@@ -60,7 +60,7 @@ export const dtm: Scenario = {
     }
     const dialectAnswers = rows.find(({ name }) => name === DIALECT)?.answers ?? 0
     const stored = await countStored(server.url)
-    const branchCalls = await bed.branch.callCount()
+    const branchCalls = await fixture.branch.callCount()
     const relayCalls = await relayBranch.callCount()
     checkEqual({ answers: answers.native + dialectAnswers, stored })
     checkEqual({ callsExpected: answers.native * branches, branchCalls })
@@ -91,7 +91,7 @@ async function readTargets(given = ''): Promise<readonly string[]> {
 }
 
 /** The same saga in our own words. */
-function nativeRow(context: ScenarioContext, bed: SagaBed): RowSource {
+function nativeRow(context: ScenarioContext, fixture: SagaFixture): RowSource {
   const { harness, settings } = context
   const { branches, connections } = settings
   let round = 0
@@ -100,7 +100,7 @@ function nativeRow(context: ScenarioContext, bed: SagaBed): RowSource {
     measure: async (): Promise<Measurement> => {
       round += 1
       const gid = `native-${round}`
-      const plan = sagaPlan(bed, context, { name: NATIVE, connections, branches, gid })
+      const plan = sagaPlan(fixture, context, { name: NATIVE, connections, branches, gid })
       return await measure(harness, { ...plan, job: { ...plan.job, unique: gid } })
     },
   }

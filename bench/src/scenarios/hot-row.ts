@@ -7,7 +7,7 @@ import { isDatabaseInMemory } from '../stores/is-database-in-memory.ts'
 import { mysqlDurabilityClass } from '../stores/mysql-durability.ts'
 import { type OwnMysql, openOwnMysql } from '../stores/open-own-mysql.ts'
 import { WAYS, type Way } from './hot-row/callers-job.ts'
-import { HotRowBed } from './hot-row/hot-row-fixture.ts'
+import { HotRowFixture } from './hot-row/hot-row-fixture.ts'
 
 /** Each way gets so many warm-ups of a row before the first round. */
 const FIRST_WARM_UPS = 5
@@ -26,15 +26,15 @@ export const hotRow: Scenario = {
   async run(context) {
     const { harness, settings, progress } = context
     const mysql = await openOwnMysql(harness, settings.store)
-    const bed = await HotRowBed.open(harness, mysql)
+    const fixture = await HotRowFixture.open(harness, mysql)
     progress.show('warming up')
     const length = {
       type: 'time',
       warmUpSeconds: 0,
       seconds: FIRST_WARM_UPS * settings.warmUpSeconds,
     } as const
-    for (const way of WAYS) await bed.measure(way, settings.connections, length)
-    const sources = makeSources(bed, context)
+    for (const way of WAYS) await fixture.measure(way, settings.connections, length)
+    const sources = makeSources(fixture, context)
     const rows = await measureInTurn(context, sources)
     progress.show('auditing')
     const { software } = mysql.host
@@ -48,7 +48,7 @@ export const hotRow: Scenario = {
       },
       rows,
       ratios: toRatios(sources, rows, settings.connections),
-      counters: await auditAll(bed),
+      counters: await auditAll(fixture),
       notes: [...(await memoryNotes(mysql)), ...NOTES],
     }
   },
@@ -62,13 +62,13 @@ const NOTES = [
   'audit: each balance is what it was and its ledger’s sum; each call that ran has one ledger row and one barrier row; nothing sent twice ran twice',
 ]
 
-function makeSources(bed: HotRowBed, { settings }: ScenarioContext): readonly HotRowSource[] {
+function makeSources(fixture: HotRowFixture, { settings }: ScenarioContext): readonly HotRowSource[] {
   return callerCounts(settings.connections).flatMap((callers) =>
     WAYS.map((way) => ({
       name: `${way}, ${callers} ${callers === 1 ? 'caller' : 'callers'}`,
       way,
       callers,
-      measure: () => bed.measure(way, callers, timed(settings)),
+      measure: () => fixture.measure(way, callers, timed(settings)),
     })),
   )
 }
@@ -108,10 +108,10 @@ function findBest(rows: readonly Row[]): Spread {
   )
 }
 
-async function auditAll(bed: HotRowBed): Promise<Readonly<Record<string, number>>> {
+async function auditAll(fixture: HotRowFixture): Promise<Readonly<Record<string, number>>> {
   const counters: Record<string, number> = {}
   for (const way of WAYS) {
-    for (const [name, count] of Object.entries({ ...bed.totals[way], ...(await bed.audit(way)) }))
+    for (const [name, count] of Object.entries({ ...fixture.totals[way], ...(await fixture.audit(way)) }))
       counters[`${way} ${name}`] = count
   }
   return counters

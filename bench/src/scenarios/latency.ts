@@ -8,16 +8,16 @@ import type { Scenario } from '../scenario.ts'
 import type { Spread } from '../spread.ts'
 import { openOwnMysql } from '../stores/open-own-mysql.ts'
 import { toStoreFacts } from '../stores/open-store-host.ts'
+import { auditBaseline, baselinePlan, openBaselineFixture } from './baseline-fixture.ts'
 import { BEYOND_MS, boundRatio, type ComparedP50s, FLUSHES, flushRatio } from './latency/bound-ratio.ts'
 import { OneRowCommits } from './latency/one-row-commits.ts'
 import { relayPlan } from './relay.ts'
-import { auditSagas, openSagaBed, sagaPlan } from './saga-fixture.ts'
-import { auditStoring, openStoringBed, storingPlan } from './storing-fixture.ts'
+import { auditSagas, openSagaFixture, sagaPlan } from './saga-fixture.ts'
 
 const WARM_CONNECTIONS = 16
 const RELAY = 'relay'
 const SAGA = 'saga'
-const STORING = 'storing relay'
+const BASELINE = 'two-writes baseline'
 
 export const latency: Scenario = {
   name: 'latency',
@@ -27,20 +27,20 @@ export const latency: Scenario = {
     const { harness, settings, progress } = context
     const { branches, connections } = settings
     const mysql = await openOwnMysql(harness, settings.store)
-    const bed = await openSagaBed(context, mysql.host, await mysql.host.newDatabase())
-    const storing = await openStoringBed(context, mysql.host)
+    const fixture = await openSagaFixture(context, mysql.host, await mysql.host.newDatabase())
+    const baseline = await openBaselineFixture(context, mysql.host)
     const relayBranch = await startBranch(harness)
     const relayService = await startRelay(harness, relayBranch.url, branches)
     const commits = await OneRowCommits.open(mysql, timed(settings))
     harness.atEnd(() => commits.close())
     const warm = { name: toWarmName(SAGA), connections: WARM_CONNECTIONS, branches }
     const sagaPlans = [
-      sagaPlan(bed, context, warm),
-      sagaPlan(bed, context, { name: SAGA, connections, branches }),
+      sagaPlan(fixture, context, warm),
+      sagaPlan(fixture, context, { name: SAGA, connections, branches }),
     ]
-    const storingPlans = [
-      storingPlan(storing, context, { ...warm, name: toWarmName(STORING) }),
-      storingPlan(storing, context, { name: STORING, connections }),
+    const baselinePlans = [
+      baselinePlan(baseline, context, { ...warm, name: toWarmName(BASELINE) }),
+      baselinePlan(baseline, context, { name: BASELINE, connections }),
     ]
     const relayPlans = [
       {
@@ -49,7 +49,7 @@ export const latency: Scenario = {
       },
       relayPlan(relayService, relayBranch, settings),
     ]
-    const plans = [...relayPlans, ...storingPlans, ...sagaPlans]
+    const plans = [...relayPlans, ...baselinePlans, ...sagaPlans]
     const rows = await measureInTurn(context, [
       ...plans.map((plan) => ({ name: plan.name, measure: () => measure(harness, plan) })),
       commits,
@@ -60,23 +60,23 @@ export const latency: Scenario = {
     checkEqual({ callsExpected: relayAnswers * branches, relayCalls })
     const sagaRows = sagaPlans.map(({ name }) => rowNamed(rows, name))
     return {
-      store: toStoreFacts(mysql.host, bed.servers[0]),
+      store: toStoreFacts(mysql.host, fixture.servers[0]),
       rows,
       ratios: [
         { name: 'latency/bound', spread: boundRatio(findP50s(rows, SAGA)) },
-        { name: 'storing/bound', spread: boundRatio(findP50s(rows, STORING)) },
+        { name: 'baseline/bound', spread: boundRatio(findP50s(rows, BASELINE)) },
         { name: 'flushes/saga', spread: flushRatio(findP50s(rows, SAGA)) },
       ],
       counters: {
-        ...(await auditSagas(bed, sagaPlans, sagaRows)),
-        ...(await auditStoring(storing, countAnswers(rows, storingPlans), branches)),
+        ...(await auditSagas(fixture, sagaPlans, sagaRows)),
+        ...(await auditBaseline(baseline, countAnswers(rows, baselinePlans), branches)),
         relayAnswers,
         relayCalls,
         commits: await commits.audit(),
       },
       notes: [
         `latency/bound: p50 of saga minus p50 of relay, divided by ${FLUSHES} one-row commits + ${BEYOND_MS} ms; below 1 it is within the bound`,
-        'storing/bound: the same of the storing relay, which calls and writes as a saga does, and does nothing else',
+        'baseline/bound: the same of the two-writes baseline, which calls and writes as a saga does, and does nothing else',
         'the relay calls by undici, both others by the orchestrator’s own client',
         `${WARM_CONNECTIONS} connections: so that what is asked is warm, as it is in service; a few hundred sagas a second leave half of a server to V8’s interpreter`,
         'flushes/saga: p50 of saga minus p50 of relay, in one-row commits',

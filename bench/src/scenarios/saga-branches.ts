@@ -2,7 +2,7 @@ import { runRounds } from '../rounds.ts'
 import { divideSpreads, type Ratio, type Row } from '../row.ts'
 import type { Scenario } from '../scenario.ts'
 import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
-import { auditSagas, openSagaBed, type SagaPlan, type SagaVariant, sagaPlan } from './saga-fixture.ts'
+import { auditSagas, openSagaFixture, type SagaPlan, type SagaVariant, sagaPlan } from './saga-fixture.ts'
 
 const BRANCHES = [1, 2, 5, 20]
 const ORDERS = [
@@ -19,17 +19,17 @@ export const sagaBranches: Scenario = {
   async run(context) {
     const { harness, settings, progress } = context
     const host = await openStoreHost(harness, settings.store)
-    const bed = await openSagaBed(context, host, await host.newDatabase())
-    const plans = branchVariants(settings.connections).map((variant) => sagaPlan(bed, context, variant))
+    const fixture = await openSagaFixture(context, host, await host.newDatabase())
+    const plans = branchVariants(settings.connections).map((variant) => sagaPlan(fixture, context, variant))
     const rows = (await runRounds(context, plans)).map((row, index) =>
       withBranchRate(row, plans[index]?.variant.branches ?? Number.NaN),
     )
     progress.show('counting what is stored')
     return {
-      store: toStoreFacts(host, bed.servers[0]),
+      store: toStoreFacts(host, fixture.servers[0]),
       rows,
       ratios: branchRatios(plans, rows),
-      counters: await auditSagas(bed, plans, rows),
+      counters: await auditSagas(fixture, plans, rows),
       notes: [`20-branches/2-branches: ${BRANCH_RATE} of sagas with 20 branches to that of sagas with 2`],
     }
   },

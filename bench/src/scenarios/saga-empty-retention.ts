@@ -6,9 +6,9 @@ import type { Scenario } from '../scenario.ts'
 import { toSpread } from '../spread.ts'
 import { keyCount, type OwnRedis, openOwnRedis, usedMemoryBytes } from '../stores/open-own-redis.ts'
 import { toStoreFacts } from '../stores/open-store-host.ts'
-import { openSagaBed, sagaPlan } from './saga-fixture.ts'
 import { requireRedis } from './saga-empty/require-redis.ts'
 import { emptyNote, takesEmptyUrls } from './saga-empty/takes-empty-urls.ts'
+import { openSagaFixture, sagaPlan } from './saga-fixture.ts'
 
 /** The shortest that a server takes. */
 const RETENTION_MS = 60_000
@@ -28,17 +28,17 @@ export const sagaEmptyRetention: Scenario = {
     const { host, link } = await openOwnRedis(harness, 'everysec')
     const isEmpty = await takesEmptyUrls(context, await host.newDatabase())
     const options = ['--retention-ms', String(RETENTION_MS)]
-    const bed = await openSagaBed(context, host, await host.newDatabase(), { options })
+    const fixture = await openSagaFixture(context, host, await host.newDatabase(), { options })
     const name = `${sagas} finished sagas`
-    const plan = sagaPlan(bed, context, { name, connections, branches, isEmpty })
+    const plan = sagaPlan(fixture, context, { name, connections, branches, isEmpty })
     const [emptyBytes, emptyKeys] = [await usedMemoryBytes(link), await keyCount(link)]
     const job = { ...plan.job, length: { type: 'count', warmUpAnswers: 0, answers: sagas } } as const
     progress.show(`${sagas} sagas run`)
     const measured = await measure(harness, { ...plan, job })
-    const [server] = bed.servers
+    const [server] = fixture.servers
     const [fullBytes, fullKeys] = [await usedMemoryBytes(link), await keyCount(link)]
     const finishedAt = performance.now()
-    const branchCalls = await bed.branch.callCount()
+    const branchCalls = await fixture.branch.callCount()
     checkEqual({ sagas, answers: measured.answers })
     checkEqual({ callsExpected: isEmpty ? 0 : sagas * branches, branchCalls })
     await until('the end of the retention', GONE_MS_MAX, () => nothingLeft(server.url, progress), LOOK_MS)

@@ -11,7 +11,7 @@ import type { Database, StoreHost } from '../stores/store-host.ts'
 import { type SagaShape, sagaJob } from './saga-job.ts'
 
 /** Servers on one database and branches of their own, so that everything they did can be counted. */
-export interface SagaBed {
+export interface SagaFixture {
   readonly host: StoreHost
   readonly branch: Branch
   /** At least one; any of them can be asked. */
@@ -21,7 +21,7 @@ export interface SagaBed {
 export interface SagaVariant extends Omit<SagaShape, 'branchUrl'> {
   readonly name: string
   readonly connections: number
-  /** Those of the bed that are asked; all of them if absent. */
+  /** Those of the fixture that are asked; all of them if absent. */
   readonly processes?: number
 }
 
@@ -29,12 +29,12 @@ export interface SagaPlan extends RowPlan {
   readonly variant: SagaVariant
 }
 
-export async function openSagaBed(
+export async function openSagaFixture(
   { harness, settings }: ScenarioContext,
   host: StoreHost,
   database: Database,
   { processes = 1, options = [] }: { readonly processes?: number; readonly options?: readonly string[] } = {},
-): Promise<SagaBed> {
+): Promise<SagaFixture> {
   const branch = await startBranch(harness)
   const start = () => startServer(harness, database, settings, options)
   const servers: [Server, ...Server[]] = [await start()]
@@ -43,23 +43,27 @@ export async function openSagaBed(
 }
 
 /** Each caller waits for the end of its saga. */
-export function sagaPlan(bed: SagaBed, { settings }: ScenarioContext, variant: SagaVariant): SagaPlan {
+export function sagaPlan(
+  fixture: SagaFixture,
+  { settings }: ScenarioContext,
+  variant: SagaVariant,
+): SagaPlan {
   const { name, connections, processes, ...shape } = variant
-  const asked = bed.servers.slice(0, processes)
-  const [first = bed.servers[0]] = asked
-  const job = sagaJob(first.url, { branchUrl: bed.branch.url, ...shape }, connections, timed(settings))
+  const asked = fixture.servers.slice(0, processes)
+  const [first = fixture.servers[0]] = asked
+  const job = sagaJob(first.url, { branchUrl: fixture.branch.url, ...shape }, connections, timed(settings))
   const path = new URL(String(job.url)).pathname
   return {
     name,
     variant,
     job: { ...job, url: asked.map(({ url }) => `${url}${path}`) },
-    workers: [together(asked), bed.branch.child, ...databaseWorker(bed.host)],
+    workers: [together(asked), fixture.branch.child, ...databaseWorker(fixture.host)],
   }
 }
 
 /** Throws unless the store holds as many succeeded sagas as were answered, and the branches had a call for each action. */
 export async function auditSagas(
-  { servers, branch }: SagaBed,
+  { servers, branch }: SagaFixture,
   plans: readonly SagaPlan[],
   rows: readonly Row[],
 ): Promise<{ readonly answers: number; readonly stored: number; readonly branchCalls: number }> {

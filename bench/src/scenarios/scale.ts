@@ -7,8 +7,8 @@ import { toSpread } from '../spread.ts'
 import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
 import { succeededIn } from '../watch-end.ts'
-import { type SagaBed, type SagaPlan, type SagaVariant, sagaPlan } from './saga-fixture.ts'
-import { openFullBed, openSharedBed } from './scale/scale-fixtures.ts'
+import { type SagaFixture, type SagaPlan, type SagaVariant, sagaPlan } from './saga-fixture.ts'
+import { openFullFixture, openSharedFixture } from './scale/scale-fixtures.ts'
 
 const SOME_ROWS = 100_000
 const BRANCHES = [1, 2, 5, 20]
@@ -17,7 +17,7 @@ const CONNECTIONS = [1, 8, 64, 256]
 type Dimension = 'finished rows' | 'branches' | 'connections' | 'servers'
 
 interface ScalePlan extends SagaPlan {
-  readonly bed: SagaBed
+  readonly fixture: SagaFixture
   readonly dimension: Dimension
   readonly size: number
 }
@@ -36,7 +36,7 @@ export const scale: Scenario = {
     const [first] = plans
     if (first === undefined) throw new Error('there is no row')
     return {
-      store: toStoreFacts(host, first.bed.servers[0]),
+      store: toStoreFacts(host, first.fixture.servers[0]),
       rows,
       ratios: toRatios(plans, rows),
       counters: await audit(plans, rows),
@@ -52,18 +52,18 @@ export const scale: Scenario = {
 async function makePlans(context: ScenarioContext, host: StoreHost): Promise<readonly ScalePlan[]> {
   const { branches, connections, rows } = context.settings
   const plans: ScalePlan[] = []
-  const add = (bed: SagaBed, dimension: Dimension, size: number, variant: Partial<SagaVariant>) => {
+  const add = (fixture: SagaFixture, dimension: Dimension, size: number, variant: Partial<SagaVariant>) => {
     const name = `${dimension}: ${size}`
-    const plan = sagaPlan(bed, context, { name, branches, connections, ...variant })
-    plans.push({ ...plan, bed, dimension, size })
+    const plan = sagaPlan(fixture, context, { name, branches, connections, ...variant })
+    plans.push({ ...plan, fixture, dimension, size })
   }
   for (const size of new Set([0, Math.min(SOME_ROWS, rows), rows])) {
-    add(await openFullBed(context, host, size), 'finished rows', size, {})
+    add(await openFullFixture(context, host, size), 'finished rows', size, {})
   }
-  const { bed, processes } = await openSharedBed(context, host)
-  for (const size of BRANCHES) add(bed, 'branches', size, { branches: size, processes: 1 })
-  for (const size of CONNECTIONS) add(bed, 'connections', size, { connections: size, processes: 1 })
-  for (const size of processes) add(bed, 'servers', size, { processes: size })
+  const { fixture, processes } = await openSharedFixture(context, host)
+  for (const size of BRANCHES) add(fixture, 'branches', size, { branches: size, processes: 1 })
+  for (const size of CONNECTIONS) add(fixture, 'connections', size, { connections: size, processes: 1 })
+  for (const size of processes) add(fixture, 'servers', size, { processes: size })
   return plans
 }
 
@@ -94,18 +94,18 @@ async function audit(
   rows: readonly Row[],
 ): Promise<Readonly<Record<string, number>>> {
   const counters = { answers: 0, ended: 0, branchCalls: 0 }
-  for (const bed of new Set(plans.map((plan) => plan.bed))) {
+  for (const fixture of new Set(plans.map((plan) => plan.fixture))) {
     let answers = 0
     let callsExpected = 0
     for (const [index, plan] of plans.entries()) {
       const row = rows[index]
-      if (plan.bed !== bed || row === undefined) continue
+      if (plan.fixture !== fixture || row === undefined) continue
       answers += row.answers
       callsExpected += row.answers * plan.variant.branches
     }
     let ended = 0
-    for (const { url } of bed.servers) ended += succeededIn(await readMetrics(url))
-    const branchCalls = await bed.branch.callCount()
+    for (const { url } of fixture.servers) ended += succeededIn(await readMetrics(url))
+    const branchCalls = await fixture.branch.callCount()
     checkEqual({ answers, ended })
     checkEqual({ callsExpected, branchCalls })
     counters.answers += answers

@@ -6,7 +6,7 @@ import type { Scenario } from '../scenario.ts'
 import { openOwnMysql } from '../stores/open-own-mysql.ts'
 import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import { counted } from './counted.ts'
-import { openSagaBed } from './saga-fixture.ts'
+import { openSagaFixture } from './saga-fixture.ts'
 import { ACKS, type Ack, type SubmitPlan, submitPlan } from './submit/submit-plans.ts'
 
 const CONNECTIONS = [1, 8, 96]
@@ -28,18 +28,18 @@ export const submit: Scenario = {
     const inFlight = ['--in-flight-max', String(IN_FLIGHT_MAX), '--memory-ack-max', String(IN_FLIGHT_MAX)]
     // All are of one target.
     const bounds = [...inFlight, '--target-share', '1']
-    const bed = await openSagaBed(context, host, await host.newDatabase(), { options: bounds })
+    const fixture = await openSagaFixture(context, host, await host.newDatabase(), { options: bounds })
     const plans = [0, ...(isSql ? [SLOW_FLUSH_US] : [])].flatMap((flushDelayUs) =>
       CONNECTIONS.flatMap((connections) =>
-        ACKS.map((ack) => submitPlan(bed, context, { ack, connections, flushDelayUs }, own?.link)),
+        ACKS.map((ack) => submitPlan(fixture, context, { ack, connections, flushDelayUs }, own?.link)),
       ),
     )
     const rows = await runRounds(context, plans)
     progress.show('counting what is stored')
-    const [server] = bed.servers
+    const [server] = fixture.servers
     const answers = rows.reduce((sum, row) => sum + row.answers, 0)
     const stored = await countStored(server.url)
-    const branchCalls = await bed.branch.callCount()
+    const branchCalls = await fixture.branch.callCount()
     // Transactions that were acknowledged from memory are there as well, because no server died.
     checkEqual({ answers, stored })
     checkEqual({ callsExpected: answers * settings.branches, branchCalls })

@@ -7,12 +7,12 @@ import type { Scenario, ScenarioContext } from '../scenario.ts'
 import { hasOwnRedis, openOwnRedis } from '../stores/open-own-redis.ts'
 import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
+import { auditBaseline, baselinePlan, openBaselineFixture } from './baseline-fixture.ts'
 import { relayPlan } from './relay.ts'
-import { auditSagas, openSagaBed, sagaPlan } from './saga-fixture.ts'
-import { auditStoring, openStoringBed, storingPlan } from './storing-fixture.ts'
+import { auditSagas, openSagaFixture, sagaPlan } from './saga-fixture.ts'
 
-export const storingRelay: Scenario = {
-  name: 'storing-relay',
+export const twoWritesBaseline: Scenario = {
+  name: 'two-writes-baseline',
   summary:
     'relay; the relay with the two writes of a saga and nothing else; saga: what the writes alone cost',
   async run(context) {
@@ -21,16 +21,16 @@ export const storingRelay: Scenario = {
     const host = await openHost(context)
     const relayBranch = await startBranch(harness)
     const relayService = await startRelay(harness, relayBranch.url, branches)
-    const storing = await openStoringBed(context, host)
-    const bed = await openSagaBed(context, host, await host.newDatabase())
-    const plan = sagaPlan(bed, context, { name: 'saga', connections, branches })
+    const baseline = await openBaselineFixture(context, host)
+    const fixture = await openSagaFixture(context, host, await host.newDatabase())
+    const plan = sagaPlan(fixture, context, { name: 'saga', connections, branches })
     const rows = await runRounds(context, [
       relayPlan(relayService, relayBranch, settings),
-      storingPlan(storing, context, { name: 'storing relay', connections }),
+      baselinePlan(baseline, context, { name: 'two-writes baseline', connections }),
       plan,
     ])
-    const [relayRow, storingRow, sagaRow] = rows
-    if (relayRow === undefined || storingRow === undefined || sagaRow === undefined) {
+    const [relayRow, baselineRow, sagaRow] = rows
+    if (relayRow === undefined || baselineRow === undefined || sagaRow === undefined) {
       throw new Error('a row is missing')
     }
 
@@ -38,20 +38,20 @@ export const storingRelay: Scenario = {
     const relayCalls = await relayBranch.callCount()
     checkEqual({ callsExpected: relayRow.answers * branches, relayCalls })
     return {
-      store: toStoreFacts(bed.host, bed.servers[0]),
+      store: toStoreFacts(fixture.host, fixture.servers[0]),
       rows,
       ratios: [
-        toRatio('storing/relay', storingRow, relayRow),
+        toRatio('baseline/relay', baselineRow, relayRow),
         toRatio('saga/relay', sagaRow, relayRow),
-        toRatio('saga/storing', sagaRow, storingRow),
+        toRatio('saga/baseline', sagaRow, baselineRow),
       ],
       counters: {
-        ...(await auditSagas(bed, [plan], [sagaRow])),
+        ...(await auditSagas(fixture, [plan], [sagaRow])),
         relayCalls,
-        ...(await auditStoring(storing, storingRow.answers, branches)),
+        ...(await auditBaseline(baseline, baselineRow.answers, branches)),
       },
       notes: [
-        'storing relay: the relay, with a create and an update of the store’s own package around its calls, of texts as long as a saga’s; no state machine, no lease renewed, no metrics, nothing checked. Not the fastest possible, as the relay is not',
+        'two-writes baseline: the relay, with a create and an update of the store’s own package around its calls, of texts as long as a saga’s; no state machine, no lease renewed, no metrics, nothing checked. Not the fastest possible, as the relay is not',
       ],
     }
   },

@@ -4,7 +4,7 @@ import { auditColumn } from './audit-column.ts'
 import { toTables } from './bank-tables.ts'
 import { type Column, SERVICES } from './columns.ts'
 import { PAIRS } from './run-writers.ts'
-import type { TransferBed } from './transfer-fixture.ts'
+import type { TransferFixture } from './transfer-fixture.ts'
 
 /** The barrier's rows of one call. */
 const BARRIER_ROWS = {
@@ -15,7 +15,7 @@ const BARRIER_ROWS = {
 
 /** All answers of a run, with those of its warm-ups; `writes` where there is a table of them. */
 export async function auditBank(
-  { link, accounts, server, storingRelay }: TransferBed,
+  { link, accounts, server, twoWritesBaseline }: TransferFixture,
   transfers: ReadonlyMap<Column, number>,
   writes: number | undefined,
 ): Promise<Record<string, number>> {
@@ -45,9 +45,9 @@ export async function auditBank(
   const stored = await countStored(server.url)
   const sagas = sumTransfers(transfers, 'saga')
   checkEqual({ sagas, stored })
-  const storedByRelay = await storingRelay.countFinished()
-  checkEqual({ relayed: sumTransfers(transfers, 'storing'), storedByRelay })
-  return { ...counters, sagas, stored, storedByRelay }
+  const storedByBaseline = await twoWritesBaseline.countFinished()
+  checkEqual({ relayed: sumTransfers(transfers, 'baseline'), storedByBaseline })
+  return { ...counters, sagas, stored, storedByBaseline }
 }
 
 function sumTransfers(transfers: ReadonlyMap<Column, number>, calls: Column['calls']): number {

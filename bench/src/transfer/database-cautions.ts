@@ -1,8 +1,8 @@
 import { isDatabaseInMemory } from '../stores/is-database-in-memory.ts'
-import type { TransferBed } from './transfer-fixture.ts'
+import type { TransferFixture } from './transfer-fixture.ts'
 
 /** Lists what a reader of the database's own figures must know about the database. */
-export async function databaseCautions({ host, link }: TransferBed): Promise<readonly string[]> {
+export async function databaseCautions({ host, link }: TransferFixture): Promise<readonly string[]> {
   if (host.cpuSeconds === undefined) {
     return ['CAUTION: the database is not ours alone: its counters tell of everybody']
   }

@@ -8,11 +8,14 @@ import { auditBank } from './audit-bank.ts'
 import type { Column, ColumnName } from './columns.ts'
 import { databaseCautions } from './database-cautions.ts'
 import { measureColumn } from './measure-column.ts'
-import type { TransferBed } from './transfer-fixture.ts'
+import type { TransferFixture } from './transfer-fixture.ts'
 
 /** Before the first round, by the warm-up of each. */
 const FIRST_WARM_UPS = 2
-/** Server, storing relay and gateway have more code than a service, and it is the same in every column that has them. */
+/**
+ * The server, the two-writes baseline and the gateway have more code than a service, and it is the same in every column
+ * that has them.
+ */
 const LONG_FIRST_WARM_UPS = 15
 
 /** Rows without a service; they come before the columns. */
@@ -25,14 +28,14 @@ export interface RawRows {
 /** Throws unless the tables hold what was answered. */
 export async function measureTransfers(
   context: ScenarioContext,
-  bed: TransferBed,
+  fixture: TransferFixture,
   columns: readonly Column[],
   raw?: RawRows,
 ): Promise<Omit<Outcome, 'ratios'> & Required<Pick<Outcome, 'notes'>>> {
   const { harness, settings, progress } = context
   const transfers = new Map<Column, number>()
   const measure = async (column: Column, length: TimedLength): Promise<Measurement> => {
-    const measured = await measureColumn(harness, bed, column, settings.connections, length)
+    const measured = await measureColumn(harness, fixture, column, settings.connections, length)
     transfers.set(column, (transfers.get(column) ?? 0) + measured.answers)
     return measured
   }
@@ -51,10 +54,10 @@ export async function measureTransfers(
   const rows = await measureInTurn(context, [...(raw?.sources ?? []), ...sources])
   progress.show('auditing')
   return {
-    store: toStoreFacts(bed.host, bed.server),
+    store: toStoreFacts(fixture.host, fixture.server),
     rows,
-    counters: await auditBank(bed, transfers, raw?.writes()),
-    notes: await databaseCautions(bed),
+    counters: await auditBank(fixture, transfers, raw?.writes()),
+    notes: await databaseCautions(fixture),
   }
 }
 

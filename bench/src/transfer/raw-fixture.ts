@@ -3,7 +3,7 @@ import { processPath } from '../harness/paths.ts'
 import { loadProgram } from '../load-program.ts'
 import type { ScenarioContext } from '../scenario.ts'
 import { Sysbench } from './sysbench.ts'
-import { readStoreUrl, type TransferBed } from './transfer-fixture.ts'
+import { readStoreUrl, type TransferFixture } from './transfer-fixture.ts'
 
 export type PreparedSysbench =
   | { readonly type: 'ready'; readonly sysbench: Sysbench }
@@ -11,21 +11,24 @@ export type PreparedSysbench =
   | { readonly type: 'missing'; readonly reason: string }
 
 /** The programs that write without any service. */
-export interface RawBed {
+export interface RawFixture {
   readonly writers: Child
   readonly sysbench: PreparedSysbench
 }
 
-export async function openRawBed(context: ScenarioContext, bed: TransferBed): Promise<RawBed> {
-  const sysbench = await prepareSysbench(context, bed)
-  const { environment } = bed
+export async function openRawFixture(
+  context: ScenarioContext,
+  fixture: TransferFixture,
+): Promise<RawFixture> {
+  const sysbench = await prepareSysbench(context, fixture)
+  const { environment } = fixture
   const writers = context.harness.start({ name: 'writers', script: processPath('bank-writers'), environment })
   return { writers, sysbench }
 }
 
 async function prepareSysbench(
   { harness, progress }: ScenarioContext,
-  { host }: TransferBed,
+  { host }: TransferFixture,
 ): Promise<PreparedSysbench> {
   const program = await loadProgram('sysbench')
   if (program.type === 'missing') return program

@@ -8,11 +8,14 @@ import type { ScenarioContext } from '../scenario.ts'
 import { openStoreHost } from '../stores/open-store-host.ts'
 import { SqlLink } from '../stores/sql-link.ts'
 import type { Database, StoreHost } from '../stores/store-host.ts'
-import { type StoringRelay, startStoringRelay } from '../storing-relay/start-storing-relay.ts'
+import {
+  startTwoWritesBaseline,
+  type TwoWritesBaseline,
+} from '../two-writes-baseline/start-two-writes-baseline.ts'
 import { type BankName, createBank } from './bank-tables.ts'
 
 /** All that works in a transfer: one database server for the bank and for the orchestrator, as in the seeds. */
-export interface TransferBed {
+export interface TransferFixture {
   readonly host: StoreHost
   /** Tells a process where the bank is; the URL may hold a password. */
   readonly environment: Readonly<Record<string, string>>
@@ -21,7 +24,7 @@ export interface TransferBed {
   /** In each of its tables. */
   readonly accounts: number
   readonly server: Server
-  readonly storingRelay: StoringRelay
+  readonly twoWritesBaseline: TwoWritesBaseline
   /** Both services are one process, as both of the seeds' were. */
   readonly services: Child
   readonly gateway: Child
@@ -29,10 +32,10 @@ export interface TransferBed {
   readonly database: readonly Worker[]
 }
 
-export async function openTransferBed(
+export async function openTransferFixture(
   { harness, settings, progress }: ScenarioContext,
   names: readonly BankName[],
-): Promise<TransferBed> {
+): Promise<TransferFixture> {
   const { store, accounts } = settings
   if (store === 'sqlite' || store === 'redis')
     throw new Error(`transfers need a MySQL or a MariaDB, not ${store}: their services are on it too`)
@@ -53,8 +56,8 @@ export async function openTransferBed(
     environment,
     nodeArgs,
   })
-  const storingRelay = await startStoringRelay(harness, await host.newDatabase(), settings)
-  const args = [await services.url(), storingRelay.url, server.url, String(accounts)]
+  const twoWritesBaseline = await startTwoWritesBaseline(harness, await host.newDatabase(), settings)
+  const args = [await services.url(), twoWritesBaseline.url, server.url, String(accounts)]
   const gateway = harness.start({ name: 'gateway', script: processPath('bank-gateway'), args, nodeArgs })
   const gatewayUrl = await gateway.url()
   return {
@@ -63,7 +66,7 @@ export async function openTransferBed(
     link,
     accounts,
     server,
-    storingRelay,
+    twoWritesBaseline,
     services,
     gateway,
     gatewayUrl,

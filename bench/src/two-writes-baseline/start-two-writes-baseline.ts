@@ -6,19 +6,19 @@ import type { Settings } from '../settings.ts'
 import type { Database } from '../stores/store-host.ts'
 
 /** The relay that writes what a saga writes. */
-export interface StoringRelay extends Service {
+export interface TwoWritesBaseline extends Service {
   /** How many of its sagas its store holds as succeeded. */
   countFinished(): Promise<number>
 }
 
-export async function startStoringRelay(
+export async function startTwoWritesBaseline(
   harness: Harness,
   { environment }: Database,
   settings: Pick<Settings, 'cpuProf'>,
-): Promise<StoringRelay> {
+): Promise<TwoWritesBaseline> {
   const child = harness.start({
-    name: 'storing relay',
-    script: processPath('storing-relay'),
+    name: 'two-writes baseline',
+    script: processPath('two-writes-baseline'),
     environment,
     nodeArgs: [YOUNG_GENERATION, ...profileArgs(settings)],
   })
@@ -28,7 +28,8 @@ export async function startStoringRelay(
 
 async function countFinished(url: string): Promise<number> {
   const response = await fetch(`${url}/finished`)
-  if (response.status !== 200) throw new Error(`the count of the storing relay answered ${response.status}`)
+  if (response.status !== 200)
+    throw new Error(`the count of the two-writes baseline answered ${response.status}`)
   const { count } = (await response.json()) as { readonly count: number }
   return count
 }

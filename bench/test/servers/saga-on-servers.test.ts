@@ -24,18 +24,18 @@ describeOwn('mariadb', 'sagas on a private MariaDB', () => {
     expect(rows.map(({ name }) => name)).toEqual([
       'relay, 16 connections',
       'relay',
-      'storing relay, 16 connections',
-      'storing relay',
+      'two-writes baseline, 16 connections',
+      'two-writes baseline',
       'saga, 16 connections',
       'saga',
       'one-row commit',
     ])
     expect(counters.stored).toBe(counters.answers)
-    const [, , warmStoring, storing] = rows
-    expect(counters.storedByRelay).toBe(Number(warmStoring?.answers) + Number(storing?.answers))
+    const [, , warmBaseline, baseline] = rows
+    expect(counters.storedByBaseline).toBe(Number(warmBaseline?.answers) + Number(baseline?.answers))
     expect(counters.commits).toBe(rows.at(-1)?.answers)
     expect(Number.isFinite(ratios['latency/bound'])).toBe(true)
-    expect(Number.isFinite(ratios['storing/bound'])).toBe(true)
+    expect(Number.isFinite(ratios['baseline/bound'])).toBe(true)
   })
 
   it('wait for a flush of 5 ms where it was slowed', { timeout: SMOKE_MS_MAX }, async () => {

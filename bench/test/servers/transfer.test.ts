@@ -33,14 +33,14 @@ describeOwn('mariadb', 'the transfers', () => {
       expect(counters[`${name} ledgerRows`]).toBe(2 * pairs * transfers)
     }
     expect(counters.stored).toBe(counters.sagas)
-    expect(counters.storedByRelay).toBe(counters['storing-2sql transfers'])
+    expect(counters.storedByBaseline).toBe(counters['baseline-2sql transfers'])
     const findCommits = (name: string) =>
       rows.find((row) => row.name === name)?.figures['commits each']?.rounds
     expect(findCommits('writes')).toEqual([1])
     expect(findCommits('none-2sql')).toEqual([2])
     expect(findCommits('none-10sql')).toEqual([2])
     expect(Object.keys(ratios)).toEqual([
-      'storing/none-2sql',
+      'baseline/none-2sql',
       'saga/none-2sql',
       'barrier/none-2sql',
       'grouped/none-2sql',

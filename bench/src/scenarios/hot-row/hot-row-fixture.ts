@@ -19,7 +19,7 @@ const CALLERS_MARGIN_MS = 60_000
 const NOTHING: CallCounts = { ran: 0, duplicates: 0, refused: 0, sentTwice: 0 }
 
 /** A database with a hot row for each way, and the process that calls them. Knows all that it has ever been answered. */
-export class HotRowBed {
+export class HotRowFixture {
   readonly #mysql: OwnMysql
   readonly #child: Child
   readonly #totals: Record<Way, CallCounts> = { update: NOTHING, plain: NOTHING, grouped: NOTHING }
@@ -29,9 +29,9 @@ export class HotRowBed {
     this.#child = child
   }
 
-  static async open(harness: Harness, mysql: OwnMysql): Promise<HotRowBed> {
+  static async open(harness: Harness, mysql: OwnMysql): Promise<HotRowFixture> {
     for (const way of WAYS) await createHotAccount(mysql.link, toDatabaseName(way))
-    return new HotRowBed(mysql, harness.start({ name: 'callers', script: processPath('callers') }))
+    return new HotRowFixture(mysql, harness.start({ name: 'callers', script: processPath('callers') }))
   }
 
   get totals(): Readonly<Record<Way, CallCounts>> {

@@ -2,17 +2,17 @@ import { startBranch } from '../../harness/branch.ts'
 import type { ScenarioContext } from '../../scenario.ts'
 import type { StoreHost } from '../../stores/store-host.ts'
 import { newTable } from '../flat/open-tables.ts'
-import { openSagaBed, type SagaBed } from '../saga-fixture.ts'
+import { openSagaFixture, type SagaFixture } from '../saga-fixture.ts'
 
 const SHARING_MAX = 4
 
 /** A server on a database of its own, beside so many finished transactions in it. */
-export async function openFullBed(
+export async function openFullFixture(
   context: ScenarioContext,
   host: StoreHost,
   finished: number,
-): Promise<SagaBed> {
-  if (finished === 0) return await openSagaBed(context, host, await host.newDatabase())
+): Promise<SagaFixture> {
+  if (finished === 0) return await openSagaFixture(context, host, await host.newDatabase())
   const { harness, settings, progress } = context
   // The branches of that one transaction count for no row.
   const branch = await startBranch(harness)
@@ -23,17 +23,17 @@ export async function openFullBed(
   await database.copyFinished(finished - 1, (count) =>
     progress.show(`${count} of ${finished} finished transactions are made`),
   )
-  return await openSagaBed(context, host, database)
+  return await openSagaFixture(context, host, database)
 }
 
 /** Some stores are one process's alone. */
-export async function openSharedBed(
+export async function openSharedFixture(
   context: ScenarioContext,
   host: StoreHost,
-): Promise<{ readonly bed: SagaBed; readonly processes: readonly number[] }> {
+): Promise<{ readonly fixture: SagaFixture; readonly processes: readonly number[] }> {
   const isShared = !host.voidsLeasesAtOpen
-  const bed = await openSagaBed(context, host, await host.newDatabase(), {
+  const fixture = await openSagaFixture(context, host, await host.newDatabase(), {
     processes: isShared ? SHARING_MAX : 1,
   })
-  return { bed, processes: isShared ? [1, 2, SHARING_MAX] : [1] }
+  return { fixture, processes: isShared ? [1, 2, SHARING_MAX] : [1] }
 }

@@ -7,7 +7,7 @@ import type { ScenarioContext } from '../../scenario.ts'
 import { slowFlushes } from '../../stores/slow-flush.ts'
 import type { SqlLink } from '../../stores/sql-link.ts'
 import { counted } from '../counted.ts'
-import type { SagaBed } from '../saga-fixture.ts'
+import type { SagaFixture } from '../saga-fixture.ts'
 import { submitJob } from '../saga-job.ts'
 
 export const ACKS = ['durable', 'memory'] as const
@@ -29,15 +29,15 @@ export interface SubmitPlan extends RowPlan {
 
 /** No client waits for the end, but it comes before the next row is measured. */
 export function submitPlan(
-  bed: SagaBed,
+  fixture: SagaFixture,
   { settings }: ScenarioContext,
   variant: SubmitVariant,
   link: SqlLink | undefined,
 ): SubmitPlan {
   const { ack, connections, flushDelayUs } = variant
-  const [server] = bed.servers
+  const [server] = fixture.servers
   const shape = {
-    branchUrl: bed.branch.url,
+    branchUrl: fixture.branch.url,
     branches: settings.branches,
     ...(ack === 'memory' ? { ack } : {}),
   }
@@ -46,7 +46,7 @@ export function submitPlan(
     name: `${ack}, ${counted(connections, 'connection')}${flush}`,
     variant,
     job: submitJob(server.url, shape, connections, timed(settings)),
-    workers: [server.child, bed.branch.child, ...databaseWorker(bed.host)],
+    workers: [server.child, fixture.branch.child, ...databaseWorker(fixture.host)],
     watch: async () => {
       if (link !== undefined) await slowFlushes(link, flushDelayUs)
       const startedAt = performance.now()
