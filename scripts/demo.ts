@@ -162,12 +162,12 @@ function printInvitation({ orchestratorUrl, bankA, bankB }: Started): void {
   print(
     `curl -s ${orchestratorUrl}/v1/transactions -H 'content-type: application/json' -H 'prefer: wait=10' \\`,
   )
-  // Without the gid, so that each paste is a transfer of its own.
+  // The gid is left out, so that each paste is a transfer of its own.
   print(`  -d '${JSON.stringify({ branches: toSaga(transfer).request.branches })}'`)
   print('\nCtrl-C stops everything; the data stays.')
 }
 
-/** Resolves when the reader of the output has gone, as `head` does: who has closed it wants no more of the demo. */
+/** Resolves when the reader of the output has gone, as `head` does: it wants no more of the demo. */
 function outputClosed(): Promise<void> {
   return new Promise((resolve) => {
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => resolve())

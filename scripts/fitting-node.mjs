@@ -3,7 +3,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync } fr
 import { delimiter, dirname, join } from 'node:path'
 import { ensureInstalled } from './install.mjs'
 
-/** A folder that installs apart from the workspaces, so that who has a fitting Node downloads no second one. */
+/** This folder installs apart from the workspaces, so that a user with a fitting Node downloads no second one. */
 const OWN_NODE = join('scripts', 'own-node')
 
 /**
@@ -36,7 +36,7 @@ function offerToNpmExec(node, binFolder) {
   else symlinkSync(node, link)
 }
 
-/** The environment in which `node` means the given one, for whatever a child starts in turn. */
+/** Makes an environment in which `node` means the given one, also for the programs that a child starts in turn. */
 export function nodeEnvironment(node) {
   const key = Object.keys(process.env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH'
   const path = [dirname(node), process.env[key]].filter(Boolean).join(delimiter)

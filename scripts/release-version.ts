@@ -1,5 +1,5 @@
 // `npm run release:version`: turns the changesets into the next version, the same for every workspace, and into the
-// changelogs of the public packages. What it changed is to be read, committed and tagged.
+// changelogs of the public packages. A person reads, commits and tags the changes.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { publications } from './pack/public-packages.ts'

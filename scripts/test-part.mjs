@@ -98,8 +98,8 @@ function readCounts(path) {
 }
 
 /**
- * Answers undefined when it went well, else what went wrong. What it prints is shown as it comes, or given to `held`;
- * `onLine` is told it, too.
+ * Returns undefined when it went well, else the fault. Its output is shown as it comes, or given to `held`; `onLine`
+ * gets it, too.
  */
 function runTool([file, ...args], { root, env: given }, limitMs, held, onLine) {
   // It would take a pipe for something that shows no colours.

@@ -112,7 +112,7 @@ export async function measure(harness: Harness, plan: RowPlan): Promise<Measured
 
 async function measureByWrk(harness: Harness, { job, watch }: RowPlan): Promise<WrkResult | undefined> {
   if (harness.wrk === undefined) return undefined
-  // For what a watch prepares and waits for; its figures are those of our own load.
+  // The watch needs to prepare and to be waited for; its figures are those of our own load.
   const endWatch = await watch?.()
   const result = await harness.wrk.run(job)
   await endWatch?.(result?.answers ?? 0)

@@ -8,7 +8,7 @@ import type { Scenario } from './scenario.ts'
 import type { Settings } from './settings.ts'
 import { confirmationNotes } from './wrk/confirmation.ts'
 
-/** Runs one scenario; whatever happens, no process and no folder of it is left. */
+/** Runs one scenario. In the end, also after a failure, no process and no folder of it is left. */
 export async function runBench(
   scenario: Scenario,
   settings: Settings,

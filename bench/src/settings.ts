@@ -13,7 +13,7 @@ export interface Settings {
   readonly sagas: number
   /** Finished transactions in the full table. */
   readonly rows: number
-  /** In each table of the bank. */
+  /** The number in each table of the bank. */
   readonly accounts: number
   /** URLs of servers that speak DTM's dialect, with commas between. */
   readonly target?: string

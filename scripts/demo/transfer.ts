@@ -9,7 +9,7 @@ export interface Transfer {
   readonly amountCents: number
 }
 
-/** From the richer to the other, so that any number of demos leaves both with money. */
+/** The richer account pays the other, so that any number of demos leaves both with money. */
 export function transferThatSucceeds(
   bankA: Bank,
   bankB: Bank,

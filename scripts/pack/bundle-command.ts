@@ -10,14 +10,15 @@ const COMMAND_FOLDER = 'dist/command'
 /** The paths of a package's commands by their names. */
 export function commandPaths({ bin = {} }: WorkspaceManifest): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    // Without "./", which npm takes away with a warning.
+    // The path has no "./", which npm takes away with a warning.
     Object.keys(bin).map((name) => [name, `${COMMAND_FOLDER}/${name}.js`]),
   )
 }
 
 /**
  * Joins our own modules of the command into a few files: to find and read four hundred took half of the CPU time of a
- * start (`counterstep keys list`, 400 ms, and 230 ms of the bundle). What others publish stays where npm has put it.
+ * start (`counterstep keys list`, 400 ms, and 230 ms of the bundle). Modules of other packages stay where npm has put
+ * them.
  */
 export function bundleCommand(
   folder: string,
@@ -32,7 +33,7 @@ export function bundleCommand(
     .map(splitSource)
     .map((source) => [posix.basename(source.module), publishedModule(source.folder, source.module)])
   buildSync({
-    // Else the files' names depend on where they are made.
+    // Otherwise the files' names depend on where they are made.
     absWorkingDir: folder,
     entryPoints: Object.fromEntries([...commands, ...loaded].map(([name, path]) => [name, `./${path}.js`])),
     outdir: COMMAND_FOLDER,

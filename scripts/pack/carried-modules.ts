@@ -7,7 +7,7 @@ import { workspaceFolders } from './workspace-folders.ts'
 import { manifestIn, splitSource, toModule, type WorkspaceManifest } from './workspace-manifest.ts'
 
 interface Workspace {
-  /** From the repository's root. */
+  /** The path from the repository's root. */
   readonly folder: string
   readonly manifest: WorkspaceManifest
 }
@@ -30,7 +30,7 @@ export interface Carried {
 }
 
 /**
- * The files that the entries of a package reach. What they import from another workspace, they import by a relative path
+ * Collects the files that the entries of a package reach. Modules of another workspace are imported by a relative path
  * in the package, so that it has one copy of each.
  */
 export function carriedModules(root: string, built: string, published: PublicPackage): Carried {
@@ -56,7 +56,7 @@ export function carriedModules(root: string, built: string, published: PublicPac
   return { files, commandOnly: [...files.keys()].slice(ofEntries), manifests: [...manifests] }
 }
 
-/** Where a module of a workspace is in a package, without the ending. */
+/** Returns the path of a workspace's module in a package, without the ending. */
 export function publishedModule(folder: string, module: string): string {
   return `dist/${posix.basename(folder)}/${module}`
 }

@@ -36,7 +36,7 @@ export function compile(root: string, folders: readonly string[], into: string):
   if (status !== 0) throw new Error(`the packages do not compile:\n${stdout}${stderr}`)
 }
 
-/** Where each entry of each workspace has its source. */
+/** Finds the source of each entry of each workspace. */
 function findSources(root: string): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries(
     workspaceFolders(root).flatMap((folder) => {

@@ -1,6 +1,6 @@
 import { isNode, parse, type SyntaxNode, walk } from '../../testing/repository/syntax.ts'
 
-/** Where a file names a module, quotes included, whether for its values or for its types. */
+/** A place where a file names a module, quotes included, whether for its values or for its types. */
 export interface ModuleName {
   readonly name: string
   readonly start: number

@@ -54,7 +54,7 @@ export function publishedDocuments(
 }
 
 function withLinks(text: string, source: string, documents: Documents): string {
-  // Who reads it in a package has the package.
+  // A reader of a package has the package.
   const withoutPart = text.replace(/<!-- not published yet -->\n[\s\S]*?<!-- end -->\n+/g, '')
   // A package carries no pictures.
   const withoutPictures = withoutPart.replace(/^!\[[^\]]*\]\([^)\s]+\)\n+/gm, '')

@@ -49,7 +49,7 @@ const TYPES_OF_ESM = packageFiles(
 /** A warning, were it not for "strict". */
 const WARNED_OF = packageFiles({ name: 'warned-of', repository: 'nowhere' })
 
-/** In a process without Vitest's condition "development", under which attw resolves to its TypeScript sources. */
+/** Runs in a process without Vitest's condition "development", under which attw resolves to its TypeScript sources. */
 const CHECK_ALL = `
 const { checkByTools } = await import(process.argv[1])
 const faults = []

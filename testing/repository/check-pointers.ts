@@ -4,7 +4,7 @@ import { LAYERS } from './layers.ts'
 import { isCode, type SourceTree, type Violation } from './source-tree.ts'
 
 const ARCHITECTURE = 'ARCHITECTURE.md'
-/** Beside the workspaces: folders of the repository, whose paths are checked also where they name no file. */
+/** Folders of the repository, beside the workspaces, whose paths are checked also where they name no file. */
 const FOLDERS = ['docs', 'infra', 'scripts', 'testing', 'bench', 'examples', 'packages', 'functions', 'sdk']
 const FILE_ENDING = /[\w-]\.(?:ts|mjs|md|sql|lua|ya?ml|svg)$/
 const CODE_WORD = /`([A-Za-z.][\w./-]*\/?)`/g

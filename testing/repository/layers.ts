@@ -1,6 +1,6 @@
 /** The imports that a workspace may have. Workspaces are named as their package.json names them. */
 export interface Layer {
-  /** From the repository's root. */
+  /** The path from the repository's root. */
   readonly folder: string
   /** Workspaces that its `src` may import. */
   readonly workspaces: readonly string[]
@@ -34,9 +34,9 @@ const CLI = '@counterstep/cli'
 const FUNCTIONS = '@counterstep/functions'
 
 /**
- * Who may import whom: hosts → engine → core → protocol. A store knows the core's port, the words and its own driver;
- * the SDK knows the words, the barrier's decision and signatures; only a composition root (cli, functions) picks a store.
- * A new workspace needs a row here. Nothing lists the bench or the infra folder, and no store another.
+ * The permitted imports: hosts → engine → core → protocol. A store knows the core's port, the protocol and its own
+ * driver; the SDK knows the protocol, the barrier's decision and signatures; only a composition root (cli, functions)
+ * picks a store. A new workspace needs a row here. Nothing lists the bench or the infra folder, and no store another.
  */
 export const LAYERS: Readonly<Record<string, Layer>> = {
   // zod only behind the entry /schemas, for which users bring it themselves.

@@ -71,7 +71,7 @@ describe('a version of Node', () => {
     "is the project's own where the system's does not fit, and npm exec finds it too",
     async () => {
       const own = await wants('>=99.0.0', '#!/bin/sh\necho v99.1.0\n')
-      // Also where one is there already, as at the next start.
+      // The second start finds one there already.
       for (let start = 0; start < 2; start++) expect(findNode(root)).toBe(own)
       expect(readlinkSync(join(root, 'node_modules/.bin/node'))).toBe(own)
     },

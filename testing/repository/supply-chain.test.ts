@@ -36,7 +36,7 @@ describe('S34, S35: the supply chain', () => {
     expect(listRules(treeWith({ ...SOUND, version: '5.8.4' }))).toEqual(['minimum-versions'])
     expect(listRules(treeWith({ ...SOUND, version: '3.23.0' }, 'mysql2'))).toEqual(['minimum-versions'])
     expect(listRules(treeWith({ ...SOUND, version: '7.24.0' }, 'undici'))).toEqual(['minimum-versions'])
-    // Also one that only a dependency brings.
+    // A version that only a dependency brings is found too.
     expect(listRules(treeWith({ ...SOUND, version: '6.23.0' }, 'x/node_modules/undici'))).toEqual([
       'minimum-versions',
     ])

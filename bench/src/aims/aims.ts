@@ -11,8 +11,8 @@ export interface Aim {
   readonly is: 'at least' | 'at most'
   readonly value: number
   /**
-   * Where ours stays below the aim: the ratio that a plain program with the same calls and writes came to (median of
-   * its runs). See `bench/RESULTS.md`, "What was reached".
+   * The ratio that a plain program with the same calls and writes came to (median of its runs), where ours stays below
+   * the aim. See `bench/RESULTS.md`, "What was reached".
    */
   readonly byHand?: number
 }

@@ -30,7 +30,7 @@ function isReached({ is, value }: Aim, median: number): boolean {
   return is === 'at least' ? median >= value : median <= value
 }
 
-/** For a line or a cell beside the median. */
+/** Words the aim for a line or a cell beside the median. */
 export function aimWords(aim: Aim, median: number): string {
   const wanted = `aim: ${aim.is} ${aim.value}`
   if (isReached(aim, median)) return `${wanted}, reached`

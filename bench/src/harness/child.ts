@@ -15,7 +15,7 @@ export interface ChildSpec {
   readonly script: string
   readonly args?: readonly string[]
   readonly nodeArgs?: readonly string[]
-  /** Beside this process's own. */
+  /** These variables are added to this process's own. */
   readonly environment?: Readonly<Record<string, string>>
 }
 

@@ -45,7 +45,7 @@ export class Harness {
     return (await this.loader.ask(job, toLimitMs(job.length))) as LoadResult
   }
 
-  /** All of it, whatever fails on the way. */
+  /** Closes all of it, even if a part fails. */
   async close(): Promise<void> {
     const errors: unknown[] = []
     // Last started, first stopped: the server before the branches that it may still call, and before its database.

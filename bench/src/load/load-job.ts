@@ -38,7 +38,7 @@ export interface LatencyMs {
   readonly p90: number
   readonly p99: number
   readonly max: number
-  /** From the fastest to the slowest answer; absent where a scenario keeps no durations. */
+  /** The curve runs from the fastest to the slowest answer; absent where a scenario keeps no durations. */
   readonly curve?: readonly CurvePoint[]
 }
 

@@ -34,7 +34,7 @@ export function makeReport(scenario: string, settings: Settings, machine: Machin
   }
 }
 
-/** For machines that read: the part of a report whose names stay as they are, on one line. */
+/** Prints one line for machines that read: the part of a report whose names stay as they are. */
 export function reportLine(report: Report): string {
   return JSON.stringify(fixedPart(report))
 }

@@ -27,7 +27,7 @@ export const dtm: Scenario = {
     const relayService = await startRelay(harness, relayBranch.url, branches)
     const relay = relayPlan(relayService, relayBranch, settings)
     const host = await openStoreHost(harness, settings.store)
-    // Beside a port that the system chooses the dialect is off.
+    // The dialect is off by default when the system chooses the server's port, so it gets a port here.
     const dtmPort = await freePort()
     const options = ['--dtm-port', String(dtmPort)]
     const fixture = await openSagaFixture(context, host, await host.newDatabase(), { options })

@@ -13,7 +13,7 @@ import { measureSubmits } from './flat/measure-submits.ts'
 import { openTables, TABLE_NAMES, type TableName, type Tables } from './flat/open-tables.ts'
 import type { SagaShape } from './saga-job.ts'
 
-/** From submit to the first call: time enough for the submits of both tables, and for killing their servers. */
+/** The time from submit to the first call is enough for the submits of both tables, and for killing their servers. */
 const DELAY_MS = 30_000
 /** Longer than a round, so that no call that is held times out. */
 const BRANCH_TIMEOUT_MS = 120_000

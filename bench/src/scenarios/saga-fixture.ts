@@ -14,7 +14,7 @@ import { type SagaShape, sagaJob } from './saga-job.ts'
 export interface SagaFixture {
   readonly host: StoreHost
   readonly branch: Branch
-  /** At least one; any of them can be asked. */
+  /** There is at least one; any of them can be asked. */
   readonly servers: readonly [Server, ...Server[]]
 }
 

@@ -6,7 +6,7 @@ const WAIT_SECONDS = 30
 export interface SagaShape {
   readonly branchUrl: string
   readonly branches: number
-  /** From accept to the first call. */
+  /** The time from accept to the first call. */
   readonly delayMs?: number
   /** The time-out of one branch call. */
   readonly timeoutMs?: number

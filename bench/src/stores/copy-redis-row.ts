@@ -6,7 +6,7 @@ import { earlierMs, splitCopies } from './copied-rows.ts'
 const PART_ROWS = 6_400
 const SCRIPT_ROWS_MAX = 100
 const SCRIPT = readFileSync(new URL('./copy-redis-row.lua', import.meta.url), 'utf8')
-/** Where in a row's head its instants are: created, updated, purged. */
+/** The places of the instants in a row's head: created, updated, purged. */
 const FIRST_INSTANT = 11
 const AFTER_INSTANTS = 14
 

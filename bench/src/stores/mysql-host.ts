@@ -4,7 +4,7 @@ import { SqlLink } from './sql-link.ts'
 import type { Database, StoreHost, StoreSoftware } from './store-host.ts'
 
 export interface SqlPlace {
-  /** Without a database. */
+  /** The URL names no database. */
   readonly url: string
   /** The process id of the server, when it runs for this run alone. */
   readonly pid?: () => number

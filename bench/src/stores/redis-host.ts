@@ -4,7 +4,7 @@ import { copyRedisRow } from './copy-redis-row.ts'
 import type { StoreHost, StoreSoftware } from './store-host.ts'
 
 export interface RedisPlace {
-  /** Without a database. */
+  /** The URL names no database. */
   readonly url: string
   /** The process id of the server, when it runs for this run alone. */
   readonly pid?: () => number

@@ -1,4 +1,4 @@
-/** Where the databases of a run are. Each is new, empty and of one run only; closing the host removes them. */
+/** The place of a run's databases. Each is new, empty and of one run only; closing the host removes them. */
 export interface StoreHost {
   readonly software: StoreSoftware
   /**
@@ -12,7 +12,7 @@ export interface StoreHost {
   close(): Promise<void>
 }
 
-/** For the report. */
+/** The report shows this. */
 export interface StoreSoftware {
   readonly version: string
   /** Those that decide what an acknowledged write survives, by the database's own names. */

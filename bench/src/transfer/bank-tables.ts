@@ -5,12 +5,12 @@ import type { ColumnName } from './columns.ts'
 /** So much that no transfer of a run is refused. */
 export const START_CENTS = 1_000_000
 
-/** Whose tables they are: a column's, or those of our own transaction without a service. */
+/** The owner of the tables: a column, or our own transaction without a service. */
 export type BankName = ColumnName | 'writes'
 
 export interface Bank {
   readonly names: readonly BankName[]
-  /** In each table of them. */
+  /** The number in each of the tables. */
   readonly accounts: number
 }
 

@@ -9,7 +9,7 @@ export interface Booking {
   readonly branchId: string
 }
 
-/** In the open database transaction: a ledger row and an update of the balance, so many times. */
+/** Writes a ledger row and an update of the balance in the open database transaction, so many times. */
 export async function book(
   tx: PoolConnection,
   { account: accounts, ledger }: BankTables,

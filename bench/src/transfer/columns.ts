@@ -24,6 +24,6 @@ export const COLUMNS = [
 
 export type ColumnName = (typeof COLUMNS)[number]['name']
 
-/** Where a saga's branches lie under a column's path; the action and its undo share one. */
+/** The paths of a saga's branches under a column's path; the action and its undo share one. */
 export const SERVICES = ['trans-out', 'trans-in'] as const
 export type ServiceName = (typeof SERVICES)[number]

@@ -15,7 +15,7 @@ export interface Backends {
   readonly services: Pool
   readonly twoWritesBaseline: Pool
   readonly client: Client
-  /** In each of the bank's tables. */
+  /** The number in each of the bank's tables. */
   readonly accounts: number
 }
 

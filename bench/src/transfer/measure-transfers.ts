@@ -10,7 +10,7 @@ import { databaseCautions } from './database-cautions.ts'
 import { measureColumn } from './measure-column.ts'
 import type { TransferFixture } from './transfer-fixture.ts'
 
-/** Before the first round, by the warm-up of each. */
+/** Each warm-up is run so many times before the first round. */
 const FIRST_WARM_UPS = 2
 /**
  * The server, the two-writes baseline and the gateway have more code than a service, and it is the same in every column

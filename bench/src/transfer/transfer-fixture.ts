@@ -21,7 +21,7 @@ export interface TransferFixture {
   readonly environment: Readonly<Record<string, string>>
   /** The connection to the bank's database. */
   readonly link: SqlLink
-  /** In each of its tables. */
+  /** The number in each of its tables. */
   readonly accounts: number
   readonly server: Server
   readonly twoWritesBaseline: TwoWritesBaseline

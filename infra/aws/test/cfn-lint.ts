@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { cacheFolder } from '../../test/cache-folder.ts'
 
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt')
-/** Where the template is checked: one region with every service, and one elsewhere. */
+/** The template is checked for these: one region with every service, and one elsewhere. */
 const REGIONS = ['us-east-1', 'eu-central-1']
 
 const PROBE_TIMEOUT_MS = 30_000

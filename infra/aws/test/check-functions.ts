@@ -92,7 +92,7 @@ function getProperties({ Resources }: Template, name: (typeof FUNCTIONS)[number]
   return Resources[`${name.slice(0, 1).toUpperCase()}${name.slice(1)}Function`]?.Properties ?? {}
 }
 
-/** A secret that a function is told of, it may read, and the other way round, whatever the parameters. */
+/** Checks under these parameters that a function may read exactly the secrets that it is told of. */
 export function checkSecrets(template: Template, parameters: Readonly<Record<string, string>>): Fault[] {
   const { Resources, environments } = resolveTemplate(template, parameters)
   return Object.entries(environments).flatMap(([name, variables]) => {

@@ -52,7 +52,7 @@ function hasAuthorizer(Resources: Readonly<Record<string, Resource>>): boolean {
   return Ref !== undefined && Resources[Ref]?.Type === 'AWS::ApiGatewayV2::Authorizer'
 }
 
-/** Who else may invoke a function. */
+/** Lists the other permissions to invoke a function. */
 function strangers(Resources: Readonly<Record<string, Resource>>, asksForKeys: boolean): readonly string[] {
   return findResources({ Resources }, 'AWS::Lambda::Permission')
     .filter(([, { Properties }]) => !isBounded(Properties, asksForKeys))

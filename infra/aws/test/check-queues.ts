@@ -100,7 +100,7 @@ function sourceFaults({ Mappings, Parameters }: Template, { Properties }: Resour
   return faults
 }
 
-/** A queue's policy only refuses; who may is said by the roles. */
+/** A queue's policy only refuses; the roles say who may use it. */
 function queuePolicyFaults(template: Template, queue: string): Fault[] {
   const policies = findResources(template, 'AWS::SQS::QueuePolicy').filter(
     ([, { Properties }]) => JSON.stringify(Properties.Queues) === JSON.stringify([{ Ref: queue }]),

@@ -44,7 +44,7 @@ function* own(key: string, value: unknown): Generator<Reference> {
   else if (key === 'Fn::GetAtt') yield { kind: 'resource', name: first }
   else if (key === 'Fn::If') yield { kind: 'condition', name: first }
   else if (key === 'Fn::FindInMap') yield { kind: 'mapping', name: first }
-  // In a policy it is a map, and CloudFormation has no part in it.
+  // A condition in a policy is a map, and CloudFormation has no part in it.
   else if (key === 'Condition' && typeof value === 'string') yield { kind: 'condition', name: value }
   else if (key === 'DependsOn')
     for (const name of listed(value)) yield { kind: 'resource', name: String(name) }

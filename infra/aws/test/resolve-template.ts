@@ -11,7 +11,10 @@ export interface Resolved {
 
 const ABSENT = Symbol('AWS::NoValue')
 
-/** Decides conditions as CloudFormation does. What only AWS knows (`Ref` of a resource, `Fn::Sub`) stays as written. */
+/**
+ * Decides conditions as CloudFormation does. Values that only AWS knows (`Ref` of a resource, `Fn::Sub`) stay as
+ * written.
+ */
 export function resolveTemplate(template: Template, given: ParameterValues): Resolved {
   const resolver = new Resolver(template, given)
   const Resources = Object.fromEntries(

@@ -17,7 +17,7 @@ import { findOnPath } from './tools.ts'
 /** The name under which the stand-in is found: the Dockerfile's own, in full and without a digest. */
 export const BASE = 'docker.io/library/node:24-bookworm-slim'
 const EXCLUDED = ['doc', 'man', 'locale', 'info'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`)
-/** For a merged /usr there is an empty package; the one that apt would take brings a Perl of 45 MB. */
+/** A merged /usr needs only an empty package; the one that apt would take brings a Perl of 45 MB. */
 const MERGED = 'usr-is-merged'
 const UNNEEDED =
   'usrmerge perl perl-modules-5.36 libperl5.36 libfile-find-rule-perl libnumber-compare-perl libtext-glob-perl libgdbm6 libgdbm-compat4'
@@ -69,7 +69,7 @@ function addNode(files: string): void {
   cpSync(npmFolder(), join(modules, 'npm'), { recursive: true, dereference: true })
   symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(bin, 'npm'))
   if (!existsSync(CERTIFICATES)) return
-  // Where a registry is reached through a proxy with a certificate of its own, npm has to know it. Not in our Dockerfile.
+  // npm has to know the certificate of a proxy through which a registry is reached. Our Dockerfile does not do this.
   mkdirSync(dirname(join(files, CERTIFICATES)), { recursive: true })
   cpSync(CERTIFICATES, join(files, CERTIFICATES), { dereference: true })
 }

@@ -89,7 +89,7 @@ function importFaults(files: Files): string[] {
     .flatMap(([path, text]) =>
       readImports(path.replace(/(\.d\.ts|\.js)$/, '.ts'), text)
         .filter((name) => {
-          // The name is in a setting; who sets it imports nothing then.
+          // The name comes from a setting; a user who sets it imports nothing then.
           if (name === '<computed>' || isBuiltin(name)) return false
           if (name.startsWith('.')) return !files.has(reached(path, name))
           return !needed.some((each) => name === each || name.startsWith(`${each}/`))

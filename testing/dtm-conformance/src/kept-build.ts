@@ -14,8 +14,8 @@ export interface KeptBuild {
 }
 
 /**
- * The folder that holds what `build` made of just these sources, now or before: a compiler takes seconds only to find
- * that nothing is to be done. What is built may be moved.
+ * Returns the folder that holds the result of `build` for just these sources, made now or before: a compiler takes
+ * seconds only to find that nothing is to be done. The result may be moved.
  */
 export async function keptBuild(
   { sources, files, keptIn }: KeptBuild,

@@ -1,6 +1,6 @@
 import { type FunctionSpec, REGION } from './function-spec.ts'
 
-/** For its client of AWS, which insists on some. */
+/** The client of AWS insists on credentials. */
 const CREDENTIALS = {
   AWS_ACCESS_KEY_ID: 'emulated',
   AWS_SECRET_ACCESS_KEY: 'emulated',

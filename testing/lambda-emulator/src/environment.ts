@@ -64,7 +64,7 @@ export class Environment {
     return Date.now() - this.#startedAt >= ageMsMax
   }
 
-  /** For one invocation, which must follow. A new one is taken already. */
+  /** Reserves it for one invocation, which must follow. A new one is taken already. */
   take(): void {
     this.#state = 'busy'
   }

@@ -24,9 +24,9 @@ export interface InvocationReport {
   readonly environment: number
   readonly pid: number
   readonly outcome: 'answered' | 'failed' | 'timed-out'
-  /** From the start of the process to its first question for an event; undefined in a warm environment. */
+  /** The time from the start of the process to its first question for an event; undefined in a warm environment. */
   readonly initMs: number | undefined
-  /** From the event to the answer. */
+  /** The time from the event to the answer. */
   readonly durationMs: number
   /** The most that its process has ever had in memory. */
   readonly rssBytesMax: number

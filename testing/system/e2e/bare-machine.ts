@@ -31,7 +31,7 @@ const asNobody = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 
 /** A PATH and a home as of a machine with node, npm, git and the shell's basic tools, but neither a compiler nor Python. */
 export class BareMachine {
-  /** An empty folder of the user who runs it all. */
+  /** An empty folder of the user that runs it all. */
   readonly folder: string
   readonly #parent: string
   readonly #environment: Readonly<Record<string, string>>

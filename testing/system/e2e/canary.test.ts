@@ -157,7 +157,7 @@ describe('S28: secrets', () => {
     process.signal('SIGTERM')
     expect((await process.ended()).code).toBe(0)
     expect(canariesIn({ ...outputs, 'what it printed': process.output })).toEqual([])
-    // Else the drive has missed what it is for.
+    // Otherwise the drive has missed its purpose.
     expect(outputs['/metrics']).toMatch(/result="failure"|failed/)
   })
 

@@ -3,7 +3,7 @@ import { html, type Markup } from '../html/markup.ts'
 import { line, text, WIDTH } from '../svg/picture.ts'
 import type { Range, Scale } from '../svg/scale.ts'
 
-/** Where points lie in a picture with two axes. */
+/** The area in which points lie in a picture with two axes. */
 export const PLOT_X: Range = { from: 44, to: WIDTH - 20 }
 export const PLOT_Y: Range = { from: 230, to: 14 }
 export const PLOT_HEIGHT = 272

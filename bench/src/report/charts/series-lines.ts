@@ -7,7 +7,7 @@ import { axes, PLOT_HEIGHT, PLOT_X, PLOT_Y, toTicks } from './axes.ts'
 import { colour, figure } from './figure.ts'
 import type { Series, SeriesGroup, SeriesPoint } from './series.ts'
 
-/** From here on a linear axis hides the smaller rows. */
+/** A linear axis hides the smaller rows beyond this span. */
 const LINEAR_SPAN_MAX = 50
 const TICKS_MAX = 9
 

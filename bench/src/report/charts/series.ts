@@ -18,7 +18,7 @@ export interface SeriesGroup {
 }
 
 const POINTS_MIN = 3
-/** `grouped, 64 callers`: what it is, a number, of what. What follows belongs to what it is. */
+/** A name like `grouped, 64 callers`: the kind, a number, a unit. Words that follow belong to the kind. */
 const NAME =
   /^(?<before>.*?)(?<number>\d[\d,_]*) (?<unit>callers?|connections?|branch(?:es)?|rows?|process(?:es)?|servers?|transactions?)\b(?<after>.*)$/
 

@@ -34,7 +34,7 @@ export function serveHotRow(way: Way, databaseUrl: string): Serve {
   }
 }
 
-/** In autocommit: one statement, one round trip, one commit. */
+/** Runs in autocommit: one statement, one round trip, one commit. */
 function bareUpdate(pool: Pool): Serve {
   return async () => {
     const [done] = await pool.query<ResultSetHeader>('UPDATE account SET cents = cents + 1 WHERE id = ?', [

@@ -11,7 +11,7 @@ export async function residentMb(url: string): Promise<number> {
   return bytes / BYTES_PER_MB
 }
 
-/** Where the memory of its main thread is; the store's thread has its own. */
+/** Tells where the memory of its main thread is; the store's thread has its own. */
 export async function heapFigures(url: string): Promise<Readonly<Record<string, number>>> {
   const metrics = await readMetrics(url)
   const megabytes = (name: string) => sumMetric(metrics, name) / BYTES_PER_MB

@@ -7,7 +7,7 @@ export interface RecoveryFigures {
   readonly figures: Figures
 }
 
-/** From what a server that did nothing but recover says of itself. */
+/** Computes the figures from the metrics of a server that did nothing but recover. */
 export function recoveryFigures(ended: Ended, startedAt: number, sagas: number): RecoveryFigures {
   const { metrics, firstCallAt, endAt } = ended
   const seconds = (endAt - firstCallAt) / 1000

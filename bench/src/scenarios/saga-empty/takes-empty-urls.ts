@@ -25,7 +25,7 @@ export async function takesEmptyUrls(
   throw new Error(`a saga with empty URLs was answered ${response.status}: ${text}`)
 }
 
-/** For the report: what its rows are. */
+/** Returns the report's note on its rows: whether their branches have empty URLs. */
 export function emptyNote(isEmpty: boolean): string {
   return isEmpty
     ? 'the branches have empty URLs: nobody is called'

@@ -6,7 +6,7 @@ import type { NemesisCounts } from './nemesis/nemesis.ts'
 export interface ChaosResult {
   readonly settings: ChaosSettings
   readonly tookMs: number
-  /** From the last fault to the last end. */
+  /** The time from the last fault to the last end. */
   readonly healedMs: number
   readonly accepted: number
   readonly ends: Readonly<Record<'succeeded' | 'failed' | 'other', number>>

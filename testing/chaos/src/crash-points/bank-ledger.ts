@@ -100,7 +100,7 @@ function branchFaults({ status }: TransactionView, id: string, effects: readonly
   return found
 }
 
-/** I10: whatever was called forward, with or without effect, was called back. */
+/** I10: every branch that was called forward, with or without effect, was called back. */
 function forgottenBranches(arrivals: readonly Arrival[]): string[] {
   const called = new Set(arrivals.filter(({ op }) => FORWARD.has(op)).map(({ branchId }) => branchId))
   const undone = arrivals.filter(({ op, statusCode }) => !FORWARD.has(op) && statusCode === 200)

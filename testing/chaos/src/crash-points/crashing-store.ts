@@ -3,7 +3,10 @@ import type { Gid, Status } from '@counterstep/protocol'
 import type { CrashSwitch } from './crash-switch.ts'
 import type { Step } from './points.ts'
 
-/** The store, with a crash point before each write is asked for and after it is durable but not yet known to anyone. */
+/**
+ * Wraps the store, with a crash point before each write is asked for, and one after it is durable but before the caller
+ * knows.
+ */
 export function crashingStore(store: Store, crash: CrashSwitch): Store {
   const statuses = new Map<Gid, Status>()
   const remember = ({ gid, status }: StoredTransaction) => statuses.set(gid, status)

@@ -40,7 +40,7 @@ export class ResumingClient {
     this.#see(body as TransactionView)
   }
 
-  /** Until there is a definite answer, which is not always a good one. */
+  /** Sends until there is a definite answer, which is not always a good one. */
   async send(
     method: string,
     path: string,

@@ -5,7 +5,10 @@ import type { Hit, NodeArguments, NodeNews, NodeOrder } from './node-messages.ts
 import type { Point } from './points.ts'
 
 const START_MS_MAX = 60_000
-/** From the start: while it grew, each of hundreds of starts would copy its modules about, for a tenth more of CPU time. */
+/**
+ * The generation has this size from the start: while it grew, each of hundreds of starts would copy its modules about,
+ * for a tenth more of CPU time.
+ */
 const YOUNG_GENERATION = '--min-semi-space-size=16'
 
 export interface StartOptions {
@@ -19,7 +22,7 @@ export type NodeStart =
   /** It was armed, and died on the way. */
   | { readonly type: 'died' }
 
-/** A node in a process of its own, as who started it sees it. */
+/** A node in a process of its own, as its starter sees it. */
 export class StartedNode {
   readonly url: string
   /** Resolves with the signal that ended it, or with its exit code. */
@@ -60,7 +63,7 @@ export class StartedNode {
     if (typeof first !== 'string') {
       return { type: 'listening', node: new StartedNode(first.url, child, gone) }
     }
-    // Else this kill would count as that of an armed point.
+    // Otherwise this kill would count as that of an armed point.
     if (isLate) throw new Error(`the node did not listen within ${startMsMax} ms`)
     if (given.armed !== undefined && first === 'SIGKILL') return { type: 'died' }
     throw new Error(`the node ended with ${first} before it listened`)

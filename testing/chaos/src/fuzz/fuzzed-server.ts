@@ -8,7 +8,10 @@ import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 
 const READY_MS_MAX = 60_000
 const LEVEL_ERROR = 50
-/** Who asks for an answer before the store was asked, under a gid that was taken, is told by the log alone. */
+/**
+ * A client that asks for an answer before the store was asked, under a gid that was taken, learns of it by the log
+ * alone.
+ */
 const TAKEN_GID = /"event":"memory-ack-lost",.*"detail":"other-content"/
 
 export interface ServerFigures {

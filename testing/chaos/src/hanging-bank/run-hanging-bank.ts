@@ -52,7 +52,7 @@ export async function runHangingBank(settings: HangingBankSettings): Promise<Han
   const well: HangingBankRound[] = []
   const hanging: HangingBankRound[] = []
   for (let round = 0; round < settings.rounds; round++) {
-    // In turns, so that neither sort is always the one that comes second.
+    // The two take turns, so that neither is always the second.
     const order = round % 2 === 0 ? [well, hanging] : [hanging, well]
     for (const results of order) results.push(await runHangingBankRound(settings, results === hanging))
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 export interface CallRecord {
   count: number
-  /** From the request's arrival until its answer was out or its connection gone, for each that has ended. */
+  /** The time from the request's arrival until its answer was out or its connection gone, for each that has ended. */
   readonly openMs: number[]
   /** The most bytes that one connection was given, those still held by the kernel included. */
   sentBytesMax: number

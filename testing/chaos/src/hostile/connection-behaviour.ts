@@ -10,7 +10,7 @@ import { listening } from './listening.ts'
 export interface ConnectionBehaviour {
   readonly name: string
   readonly url: string
-  /** From now on it is an ordinary branch. Absent: it never will be. */
+  /** Turns it into an ordinary branch. Absent: it never will be one. */
   readonly heal?: () => void
   close(): Promise<void>
 }
@@ -61,7 +61,7 @@ function certificate(fromMs: number, toMs: number, address = ADDRESS): Certifica
   })
 }
 
-/** Without `branches` it never will be well. */
+/** A service without `branches` never gets well. */
 async function onTcp(
   name: string,
   branches: HttpServer | undefined,

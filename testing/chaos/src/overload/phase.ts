@@ -9,7 +9,7 @@ export interface PhaseFigures {
   readonly refused: number
   /** Refusals that do not say when to come again. */
   readonly withoutRetryAfter: number
-  /** From the intended start to the final answer. */
+  /** The time from the intended start to the final answer. */
   readonly acceptedP50Ms: number | undefined
   readonly acceptedP99Ms: number | undefined
   readonly refusedP50Ms: number | undefined

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { healthyShare, missedByPoison, poisonTable } from './poison-figures.ts'
 import { runPoison } from './run-poison.ts'
 
-/** At 50 ms a branch some 450 sagas a second. */
+/** The branches take 50 ms, which makes some 450 sagas a second. */
 const HEALTHY_CALLERS = 50
 
 const { values } = parseArgs({

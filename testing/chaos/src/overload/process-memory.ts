@@ -20,7 +20,9 @@ function readBytes(status: string, name: string): number {
   return Number(kibibytes) * 1024
 }
 
-/** From what it had before to the most that it ever had: never less than what really came on top. */
+/**
+ * Takes the difference between the first value and the most that it ever had: never less than what really came on top.
+ */
 export function growthBytes(
   before: ProcessMemory | undefined,
   after: ProcessMemory | undefined,

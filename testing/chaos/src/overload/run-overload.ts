@@ -27,7 +27,7 @@ export interface OverloadReport {
   readonly after: PhaseFigures
   readonly settledAfterMs: number
   readonly audit: Audit
-  /** During the overload, over what it had after the calm. Undefined where the system does not tell. */
+  /** The growth during the overload, over the memory after the calm. Undefined where the system does not tell. */
   readonly growthBytes: number | undefined
   /** How long this process could not do anything at worst: what it measured then, it measured of itself. */
   readonly heldUpMsMax: number
@@ -43,7 +43,7 @@ const CALM_SHARE = 0.5
 const OVERLOAD_SHARE = 5
 const CONNECTIONS_MAX = 512
 const WAIT_SECONDS = 30
-/** In the calm at the end a saga that takes longer than so many times the p99 of the calm before is not normal yet. */
+/** A saga in the calm at the end that takes longer than so many times the p99 of the calm before is not normal yet. */
 const NORMAL_FACTOR = 2
 const NORMAL_MS_MIN = 500
 

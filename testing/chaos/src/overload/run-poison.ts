@@ -50,7 +50,7 @@ export async function runPoison(settings: PoisonSettings): Promise<PoisonReport>
   const without: PoisonRound[] = []
   const beside: PoisonRound[] = []
   for (let round = 0; round < settings.rounds; round++) {
-    // In turns, so that neither sort is always the one that comes second.
+    // The two take turns, so that neither is always the second.
     const order = round % 2 === 0 ? [without, beside] : [beside, without]
     for (const results of order) results.push(await runRound(results === beside, settings))
   }
@@ -116,7 +116,7 @@ class Round {
   async #callUntil(endAt: number, isPoisoned: boolean): Promise<void> {
     while (performance.now() < endAt) {
       const index = this.#healthy++
-      // Beside it: a healthy caller does not wait for the poison of others.
+      // The poison is submitted beside it: a healthy caller does not wait for the poison of others.
       if (isPoisoned && index % HEALTHY_PER_POISON === 0) this.#poisonings.push(this.#submitPoison(index))
       const url = this.#branches.url
       const [action, second, compensation] = [`${url}/first`, `${url}/second`, `${url}/undone`]

@@ -26,7 +26,7 @@ export async function compileShim(folder: string): Promise<Shim> {
   return { type: 'missing', reason: `no C compiler here (${COMPILERS.join(', ')})` }
 }
 
-/** For the environment of a process whose writes below `root` are noted in `journal`. */
+/** The variables of a process whose writes below `root` are noted in `journal`. */
 export function shimVariables(shimPath: string, root: string, journal: string): Record<string, string> {
   return {
     LD_PRELOAD: shimPath,

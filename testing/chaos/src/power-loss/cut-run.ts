@@ -24,14 +24,14 @@ const MORE_MS_MAX = 40
 export interface CutRunParts {
   readonly store: PoweredStore
   readonly shimPath: string
-  /** For disks and journals. */
+  /** The folder of disks and journals. */
   readonly folder: string
   readonly load: Load
   readonly ledger: BankLedger
   readonly random: Random
   readonly cuts: number
   readonly acknowledgedPerCut: number
-  /** From when a server is up, its disk only says that it has synced. */
+  /** The disk only says that it has synced, once a server is up. */
   readonly isLying?: boolean
 }
 
@@ -197,6 +197,6 @@ interface Round {
   readonly root: string
   readonly journal: string
   readonly before: Image
-  /** Where the journal stood when the server was up. */
+  /** The place in the journal at which the server was up. */
   readonly readyAt: number
 }

@@ -42,8 +42,8 @@ export interface Image {
 
 /**
  * A disk that has for certain only what was synced: a file's content by the sync of the file, its name by the sync of
- * its folder, as POSIX says. Of everything later any part may be there. Of the names of one folder it is the first ones,
- * since journalling file systems keep their order.
+ * its folder, as POSIX says. Any part of everything later may be there. The names of one folder survive in their order,
+ * the first ones first, since journalling file systems keep it.
  */
 export class Disk {
   readonly #root: string
@@ -62,7 +62,7 @@ export class Disk {
     for (const [path, content] of image.files) this.#put(path, newFile(content))
   }
 
-  /** From now on it says that it has synced and does not. */
+  /** Makes the disk say that it has synced when it has not. */
   lie(): void {
     this.#isLying = true
   }
@@ -114,7 +114,7 @@ export class Disk {
 
   image(fate: Fate): Image {
     const names: Names = new Map(this.#durableNames)
-    // Sorted, so that a seed means the same whatever the order of the notes of several threads.
+    // The names are sorted, so that a seed means the same in any order of the notes of several threads.
     for (const [, node] of [...this.#names].sort(byPath)) {
       if (node.type !== 'folder') continue
       for (const change of node.changes.slice(0, fate.upTo(node.changes.length))) setNames(names, change)

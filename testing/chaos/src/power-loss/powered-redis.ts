@@ -62,7 +62,7 @@ export class PoweredRedis implements PoweredStore {
 
   /**
    * A last write with a hole in it may make Redis refuse its log; its operator then cuts the log after the last good
-   * entry, as Redis' own manual says. What was acknowledged must stand before that.
+   * entry, as Redis' own manual says. Every acknowledged write must stand before that.
    */
   async #startRepaired(root: string, variables: RecordedDisk['variables']): Promise<RedisProcess> {
     try {

@@ -20,6 +20,6 @@ export interface RecordedDisk {
 
 export interface PoweredServer {
   readonly url: string
-  /** At once, without a word. */
+  /** Ends it at once, without a shutdown. */
   cut(): Promise<void>
 }

@@ -29,7 +29,7 @@ export class FunctionFaults {
     this.#hasHealed = true
   }
 
-  /** For an invocation: as a deadline that comes in the middle of its work. */
+  /** Draws the time of a kill for one invocation: like a deadline that comes in the middle of its work. */
   killAfterMs = (): number | undefined => {
     const isKilled = this.#random.chance(KILLED)
     const afterMs = this.#random.between(1, KILL_AFTER_MS_MAX)

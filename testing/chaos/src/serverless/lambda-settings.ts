@@ -8,7 +8,7 @@ export interface LambdaSettings {
   readonly seed: number
 }
 
-/** After the burst. */
+/** The callers after the burst. */
 export const CALLERS = 24
 /** The bound for the store's user, where the store has one: less than all environments would take. */
 export const CONNECTIONS_MAX = 50

@@ -2,7 +2,7 @@ import type { LambdaResult } from './lambda-run.ts'
 
 const VIOLATIONS_SHOWN = 20
 
-/** For people. */
+/** Prints the result for people. */
 export function printedLambdaResult(result: LambdaResult): string {
   const { settings, ends, functions, messages, violations } = result
   const { store, sagas, burst, seed } = settings

@@ -7,9 +7,11 @@ export interface QueueOptions {
   /** http://127.0.0.1:PORT of the server. */
   readonly endpoint: string
   readonly name: string
-  /** In whole seconds. */
+  /** The time is in whole seconds. */
   readonly visibilityTimeoutMs: number
-  /** Where a message goes that was received so often without being deleted. Default: it comes back for ever. */
+  /**
+   * The queue for a message that was received so often without being deleted. Default: the message comes back for ever.
+   */
   readonly deadLetters?: { readonly queue: Queue; readonly receivesMax: number }
 }
 

@@ -11,7 +11,7 @@ export interface ProgramOptions {
   readonly limitMs?: number
   /** The whole environment, where nothing of this process's is to be in it. */
   readonly only?: Readonly<Record<string, string>>
-  /** The user as whom it runs. Default: that of this process. */
+  /** The user id of the program. Default: that of this process. */
   readonly uid?: number
   readonly gid?: number
 }

@@ -18,7 +18,7 @@ export class SdkProject extends UserProject {
       cwd: folder,
     })
     const project = new SdkProject(folder, packed.trim())
-    // From nowhere but the tarball: the cache is empty, and no registry is asked.
+    // All comes from the tarball: the cache is empty, and no registry is asked.
     const options = ['--offline', '--no-audit', '--no-fund', '--cache', join(folder, 'cache')]
     await readOutput('npm', ['install', ...options, project.tarball], { cwd: project.folder })
     return project

@@ -7,14 +7,14 @@ import { type Ended, runProgram } from './run-program.ts'
 export class UserProject {
   readonly folder: string
 
-  /** In a folder that `remove` removes. */
+  /** The project is in a folder that `remove` removes. */
   protected constructor(parent: string) {
     this.folder = join(parent, 'project')
     mkdirSync(this.folder)
     this.write('package.json', '{ "private": true, "type": "module" }\n')
   }
 
-  /** Where a package was installed to. */
+  /** Returns the folder to which a package was installed. */
   installedAt(name: string): string {
     return join(this.folder, 'node_modules', name)
   }

@@ -140,7 +140,7 @@ export const PYTHON = ['python3', join(import.meta.dirname, 'read_query.py')] as
 /** Undefined where a participant read our identity, or refuses the call; else what it read in its place. */
 export function findForgery(seen: Seen, ours: CallIdentity): string | undefined {
   if ('refused' in seen) return undefined
-  // An object or nothing at all is no id: a service can do nothing with it. Of a list it may take any one.
+  // An object or nothing at all is no id: a service can do nothing with it. A service may take any one of a list.
   const values = IDENTITY_PARAMETERS.map((name) => [seen[name] ?? ''].flat())
   if (values.flat().some((value) => typeof value !== 'string' || value === '')) return undefined
   const isOurs = IDENTITY_PARAMETERS.every((name, at) => values[at]?.every((value) => value === ours[name]))

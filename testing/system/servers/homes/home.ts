@@ -5,7 +5,7 @@ import type { Client } from '@counterstep/sdk'
 export interface Home extends AsyncDisposable {
   /** Submits like the code that uses this host. */
   submit(request: SubmitRequest): Promise<void>
-  /** Over its HTTP face. */
+  /** A client of its HTTP API. */
   readonly client: Client
   /** Whether it takes new work. */
   isReady(): Promise<boolean>
@@ -18,7 +18,7 @@ export interface Home extends AsyncDisposable {
 /** A home that a saga may begin in, and end in. */
 export interface HomeKind {
   readonly name: string
-  /** On a database of MySQL, which it makes its tables in. All branches are at one URL. */
+  /** Starts it on a database of MySQL, in which it makes its tables. All branches are at one URL. */
   start(storeUrl: string, branchesUrl: string): Promise<Home>
 }
 

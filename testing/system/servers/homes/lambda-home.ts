@@ -29,7 +29,7 @@ const SWEEP_EVERY_MS = 1_000
 export interface LambdaAccount {
   readonly client: RuntimeClient
   readonly queueServerUrl: string
-  /** Where the bundles are, and logs go. */
+  /** The folder of the bundles and the logs. */
   readonly folder: () => string
 }
 

@@ -8,7 +8,7 @@ import { type OwnStore, ownStore } from '../several-nodes/own-store.ts'
 import { serialSaga } from '../several-nodes/saga-requests.ts'
 import type { HomeKind } from './home.ts'
 
-/** Where a saga begins, and where it ends. */
+/** The host at which a saga begins, and the host at which it ends. */
 export interface Crossing {
   readonly from: HomeKind
   readonly to: HomeKind

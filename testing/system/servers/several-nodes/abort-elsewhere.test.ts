@@ -49,7 +49,7 @@ for (const server of ['mariadb', 'redis'] as const) {
 
     const request = (gid: string, index: number) => serialSaga(gid, fixture.branches.url, 2 + (index % 2))
 
-    /** From its accept to its end, with as many others beside it. */
+    /** Measures from its accept to its end, with as many others beside it. */
     async function typicalMs(): Promise<number> {
       const [runner = ''] = fixture.urls
       const tookMs: number[] = []

@@ -52,7 +52,7 @@ export class BranchService {
     return this.#url
   }
 
-  /** In the order of their arrival. */
+  /** Lists the calls in the order of their arrival. */
   calls(gid: string): readonly LoggedCall[] {
     return this.#calls.get(gid) ?? []
   }

@@ -24,9 +24,9 @@ const PATIENCE_MS = 300
 const STUCK_MS = 20_000
 
 /**
- * When the last call of a saga, begun by the node that freezes, is answered. `early`: while it is frozen, before
- * anyone has taken the saga over. `late`: while it is frozen, after the saga has ended elsewhere. `aborted`: like
- * late, and the saga was aborted elsewhere, so that its action comes after its compensation.
+ * The moment at which the last call of a saga, begun by the node that freezes, is answered. `early`: while it is
+ * frozen, before another node has taken the saga over. `late`: while it is frozen, after the saga has ended elsewhere.
+ * `aborted`: like late, and the saga was aborted elsewhere, so that its action comes after its compensation.
  */
 const GROUPS = ['early', 'late', 'aborted'] as const
 const makeGids = (group: string) => Array.from({ length: EACH }, (_, index) => `${group}-${index}`)
@@ -66,7 +66,7 @@ for (const server of ['mariadb', 'redis'] as const) {
       await until('each saga has its last call in flight', STUCK_MS, () =>
         GROUPS.every((group) => gates[group].arrived === EACH),
       )
-      // Half of the tries go to the frozen node; who gets no answer there sends the same to the other one.
+      // Half of the tries go to the frozen node; a caller that gets no answer there sends the same to the other one.
       let tries = 0
       const load = new Load({
         callers: LOAD_CALLERS,

@@ -42,7 +42,8 @@ for (const server of ['mariadb', 'redis'] as const) {
       const answers = await everywhere('same', (gid) => serialSaga(gid, fixture.branches.url, 2))
       const views = [...answers.values()].map((each) => each.map(readView))
       for (const each of views) {
-        // Who did not run it answers from the row, which may stand behind the runner's memory in what only informs.
+        // A node that did not run it answers from the row, which may stand behind the runner's memory in fields that
+        // only inform.
         const said = each.map(({ gid, status, createdAt, finishedAt, epoch }) => ({
           gid,
           status,

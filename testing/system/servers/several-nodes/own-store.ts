@@ -6,7 +6,7 @@ import { createConnection, type RowDataPacket } from 'mysql2/promise'
 export interface OwnStore {
   /** The URL of the store that a node is started with. */
   readonly url: string
-  /** Whether someone is for long in a database transaction, with locks that others wait for. */
+  /** Tells whether a database transaction has been open for long, with locks that others wait for. */
   hasLongTransaction(): Promise<boolean>
   drop(): Promise<void>
 }

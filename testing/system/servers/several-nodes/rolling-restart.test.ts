@@ -16,7 +16,9 @@ const POLL_MS = 200
 const SEED = 20_261_122
 /** The promise of a stop. */
 const STOP_MS_MAX = 10_000
-/** From accept to end. Far below the lease, which a saga that was not given back would have to wait for. */
+/**
+ * The time from accept to end. It is far below the lease, which a saga that was not given back would have to wait for.
+ */
 const LIFE_MS_MAX = 10_000
 /** Each of them, and one that has only begun under load. */
 const STOPPED = [0, 1, 2, 0]

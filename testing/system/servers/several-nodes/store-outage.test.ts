@@ -26,7 +26,7 @@ const SEED = 20_261_123
 /** Accepted and on their way when the store goes: or it proves nothing. */
 const UNFINISHED_MIN = 10
 const PROBES = 20
-/** From the store's return until as many sagas as there are callers have ended. */
+/** The time from the store's return until as many sagas as there are callers have ended. */
 const RESUMED_MS_MAX = 5_000
 const STUCK_MS = 20_000
 

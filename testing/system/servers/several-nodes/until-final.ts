@@ -3,7 +3,10 @@ import { isFinalStatus, type TransactionView } from '@counterstep/protocol'
 import { isRetryable, type NodeAnswer, submit, view } from './node-client.ts'
 import type { NamedRequest } from './saga-requests.ts'
 
-/** Both sides of an answer cost CPU time, which dozens of callers take from the nodes. What a test times may be late by it. */
+/**
+ * Both sides of an answer cost CPU time, which dozens of callers take from the nodes. This may delay the times that a
+ * test takes.
+ */
 const ASK_AGAIN_MS = 100
 const WAIT_SECONDS = 5
 

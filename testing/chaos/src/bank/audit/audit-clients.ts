@@ -97,7 +97,7 @@ const NOT_ACCEPTED: ReadonlySet<string> = new Set([
   'SAGA_STOPPING',
 ])
 
-/** I21. Of a gid that was never answered otherwise. */
+/** Audits I21 for a gid whose submits never got another answer. */
 function auditRefused(gid: string, notes: readonly ClientNote[], isDone: boolean): Violation[] {
   const submits = notes.filter(({ ask }) => ask === 'submit')
   const refused = submits.filter(({ answer }) => answer.type === 'problem' && NOT_ACCEPTED.has(answer.code))

@@ -28,7 +28,7 @@ function auditFailure({ gid, branches }: PlannedTransaction, effects: EffectInde
   })
 }
 
-/** I7, I8, I9: whatever became of the transaction. */
+/** I7, I8, I9: these hold for every outcome of the transaction. */
 export function auditOrder(effects: EffectIndex): Violation[] {
   return [...effects.all()].flatMap((branch) => [
     ...auditOnce(branch),

@@ -24,7 +24,7 @@ export function isAcknowledged({ ask, answer }: ClientNote): boolean {
   return ask === 'submit' && answer.type === 'view'
 }
 
-/** Where each status may go. From a final one nowhere. */
+/** The statuses that may follow each status. None follows a final one. */
 const NEXT: Readonly<Record<Status, readonly Status[]>> = {
   prepared: ['prepared', 'submitted', 'aborting', 'succeeded', 'failed', 'stopped'],
   submitted: ['submitted', 'aborting', 'succeeded', 'stopped'],

@@ -108,7 +108,7 @@ function isDefinite(answer: ClientAnswer): boolean {
 
 const TOO_MANY_REQUESTS = 429
 
-/** Who asks again gets the same; but for him who was only too early. */
+/** A client that asks again after a refusal gets the same answer. 429 is no refusal: the client was only too early. */
 function isRefusal(answer: ClientAnswer): boolean {
   return answer.type === 'problem' && answer.statusCode < 500 && answer.statusCode !== TOO_MANY_REQUESTS
 }

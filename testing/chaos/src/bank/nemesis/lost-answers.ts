@@ -10,7 +10,7 @@ const BANK_ANSWERS_LOST = 0.02
 
 export interface LostAnswersDeps {
   readonly random: SeededRandom
-  /** From 0 to 1. */
+  /** The progress from 0 to 1. */
   readonly progress: () => number
   /** The number of commits whose answer gets lost, over the whole run. */
   readonly ambiguousCommits: number

@@ -19,7 +19,7 @@ export class Pace {
     return this.#submitted
   }
 
-  /** From 0 to 1. */
+  /** The progress from 0 to 1. */
   get progress(): number {
     return this.#submitted / this.#total
   }

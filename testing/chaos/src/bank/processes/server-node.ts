@@ -20,7 +20,7 @@ export interface ServerNode {
   readonly process: OwnProcess
   /** Past the proxy: for the harness alone. */
   readonly read: ReadServer
-  /** Through the proxy. */
+  /** The URL leads through the proxy. */
   readonly url: string
   readonly clientProxy: TcpProxy
   readonly storeProxy?: TcpProxy

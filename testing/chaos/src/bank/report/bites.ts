@@ -3,7 +3,7 @@ import type { ChaosSettings } from '../chaos-settings.ts'
 
 /** Kills that found work, of all kills. */
 const KILLS_WITH_WORK_MIN = 0.8
-/** For 2,000 sagas; fewer sagas need fewer. */
+/** These are for 2,000 sagas; fewer sagas need fewer. */
 const FULL_SAGAS = 2_000
 const HANGING_MIN = 20
 const NULL_COMPENSATIONS_MIN = 20

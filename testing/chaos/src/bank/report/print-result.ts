@@ -29,7 +29,7 @@ const FAULT_WORDS: Readonly<Record<keyof ChaosFaults, string>> = {
   serverErrorsLogged: 'errors that servers logged',
 }
 
-/** For people. */
+/** Prints the result for people. */
 export function printedResult(result: ChaosResult): string {
   const { settings, tookMs, healedMs, accepted, ends, faults, violations, unbitten } = result
   const rows = (Object.keys(FAULT_WORDS) as (keyof ChaosFaults)[]).map((name) =>
@@ -52,7 +52,7 @@ export function printedResult(result: ChaosResult): string {
   ].join('\n')
 }
 
-/** For programs: one line of JSON. */
+/** Prints the result for programs: one line of JSON. */
 export function resultLine(result: ChaosResult): string {
   const [lost, doubled, stuck, other] = countViolations(result.violations)
   const { violations, ...rest } = result

@@ -16,7 +16,7 @@ const SCHEMA = `
     gid TEXT NOT NULL, branch_id TEXT NOT NULL, op TEXT NOT NULL, account TEXT NOT NULL, cents INTEGER NOT NULL
   ) STRICT`
 
-/** How long a call waits for the auditor, who reads the file meanwhile. */
+/** A call waits so long for the auditor, which reads the file meanwhile. */
 const BUSY_MS_MAX = 5_000
 
 export function openSqliteBank(path: string, guard: Guard): BankDatabase {

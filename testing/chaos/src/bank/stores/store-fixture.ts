@@ -14,7 +14,7 @@ export interface StoreFixture {
   readonly server?: HurtServer
   /** Bounds the connections of all clients together; absent where the store has no such bound. */
   allowConnections?(max: number): Promise<void>
-  /** At one time, since the start; where the store counts them. */
+  /** The most connections at one time since the start; absent where the store does not count them. */
   connectionsMost?(): Promise<number>
   bankDatabase(index: number): Promise<string>
   /** Reads the books of servers and banks that have stopped. */
