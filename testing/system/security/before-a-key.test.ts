@@ -1,7 +1,7 @@
 import { memoryStore } from '@counterstep/store-conformance'
 import { type FastifyInstance, fastify } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type BothFaces, bothFaces, type FacesOptions } from './both-faces.ts'
+import { type BothFaces, bothFaces, type FacesOptions } from './both-apis.ts'
 import { RawCaller } from './raw-caller.ts'
 
 /** Tells what is stuck from what is slow on a machine with other work. */

@@ -1,6 +1,6 @@
 import { memoryStore } from '@counterstep/store-conformance'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type BothFaces, bothFaces } from './both-faces.ts'
+import { type BothFaces, bothFaces } from './both-apis.ts'
 
 const BODY = JSON.stringify({ branches: [{ action: 'http://127.0.0.1:9/a' }], unknownField: 1 })
 const VALID = JSON.stringify({ branches: [{ action: 'http://127.0.0.1:9/a' }] })

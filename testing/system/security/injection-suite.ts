@@ -1,7 +1,7 @@
 import type { Store } from '@counterstep/core'
 import { expect } from 'vitest'
-import { type BothFaces, bothFaces } from './both-faces.ts'
-import { faceRequests, withEachText } from './face-requests.ts'
+import { type BothFaces, bothFaces } from './both-apis.ts'
+import { faceRequests, withEachText } from './api-requests.ts'
 
 const TABLE = 'counterstep_transactions'
 

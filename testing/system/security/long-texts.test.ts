@@ -1,7 +1,7 @@
 import { memoryStore } from '@counterstep/store-conformance'
 import { expect, it } from 'vitest'
-import { bothFaces } from './both-faces.ts'
-import { faceRequests, withEachText } from './face-requests.ts'
+import { bothFaces } from './both-apis.ts'
+import { faceRequests, withEachText } from './api-requests.ts'
 
 const LENGTH = 100_000
 /** The bound is 50 ms of a core; the rest is room for a machine that is shared. The shortest of three counts. */

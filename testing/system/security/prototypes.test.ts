@@ -6,8 +6,8 @@ import { createClient } from '@counterstep/sdk'
 import { openSqliteStore } from '@counterstep/store-sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { readCommand } from '../../../packages/cli/src/config.ts'
-import { bothFaces, type FaceRequest } from './both-faces.ts'
-import { faceRequests } from './face-requests.ts'
+import { bothFaces, type FaceRequest } from './both-apis.ts'
+import { faceRequests } from './api-requests.ts'
 
 const POISON = [
   '"__proto__":{"polluted":"yes"}',

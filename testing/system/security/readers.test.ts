@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Gid } from '@counterstep/protocol'
 import { openSqliteStore, type SqliteStore } from '@counterstep/store-sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type BothFaces, bothFaces, type FaceRequest } from './both-faces.ts'
+import { type BothFaces, bothFaces, type FaceRequest } from './both-apis.ts'
 
 /** One list scans as many rows. */
 const ROWS = 10_000

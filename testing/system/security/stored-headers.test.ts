@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqliteStore } from '@counterstep/store-sqlite'
 import { expect, it } from 'vitest'
-import { bothFaces } from './both-faces.ts'
+import { bothFaces } from './both-apis.ts'
 
 const OF_THE_CALLER = {
   authorization: 'Bearer secret-of-caller',

@@ -1,6 +1,6 @@
 import { memoryStore } from '@counterstep/store-conformance'
 import { expect, it } from 'vitest'
-import { bothFaces } from './both-faces.ts'
+import { bothFaces } from './both-apis.ts'
 
 /** Node's own of these are mostly none. */
 const BOUNDS = {

@@ -6,7 +6,7 @@ import type { Store } from '@counterstep/core'
 import { memoryStore } from '@counterstep/store-conformance'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type BothFaces, bothFaces, type FacesOptions } from './both-faces.ts'
+import { type BothFaces, bothFaces, type FacesOptions } from './both-apis.ts'
 import { RawCaller } from './raw-caller.ts'
 
 const POLL = { timeout: 10_000, interval: 5 }

@@ -6,7 +6,7 @@ import { BranchService } from '../several-nodes/branch-service.ts'
 import { Gate } from '../several-nodes/gate.ts'
 import { type OwnStore, ownStore } from '../several-nodes/own-store.ts'
 import { serialSaga } from '../several-nodes/saga-requests.ts'
-import type { HomeKind } from './home.ts'
+import type { HomeKind } from './host.ts'
 
 /** The host at which a saga begins, and the host at which it ends. */
 export interface Crossing {

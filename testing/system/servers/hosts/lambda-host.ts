@@ -14,7 +14,7 @@ import {
 } from '@counterstep/lambda-emulator'
 import { createClient } from '@counterstep/sdk'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
-import type { Home, HomeKind } from './home.ts'
+import type { Home, HomeKind } from './host.ts'
 import { isReadyAt } from './is-ready-at.ts'
 
 /** Calls begin in the first 2.5 s; what a killed one held is free after 13 s. */

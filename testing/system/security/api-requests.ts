@@ -1,4 +1,4 @@
-import type { FaceRequest } from './both-faces.ts'
+import type { FaceRequest } from './both-apis.ts'
 
 const BRANCH = 'http://127.0.0.1:9/branch'
 const HOUR_MS = 3_600_000

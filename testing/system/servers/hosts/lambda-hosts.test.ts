@@ -5,9 +5,9 @@ import { buildBundles } from '@counterstep/lambda-emulator'
 import { describeLambda } from '@counterstep/lambda-emulator/vitest'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll } from 'vitest'
-import { embeddedHome } from './embedded-home.ts'
-import { lambdaHome } from './lambda-home.ts'
-import { serverHome } from './server-home.ts'
+import { embeddedHome } from './embedded-host.ts'
+import { lambdaHome } from './lambda-host.ts'
+import { serverHome } from './server-host.ts'
 import { testCrossings } from './test-crossings.ts'
 
 const BUILD_MS_MAX = 120_000

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createClient } from '@counterstep/sdk'
 import { startChild } from '../../e2e/child-process.ts'
-import { type HomeKind, LEASE_MS, POLL_MS } from './home.ts'
+import { type HomeKind, LEASE_MS, POLL_MS } from './host.ts'
 import { isReadyAt } from './is-ready-at.ts'
 
 const PROGRAM = join(import.meta.dirname, 'embedded-main.ts')

@@ -1,6 +1,6 @@
 import { createClient } from '@counterstep/sdk'
 import { NodeProcess } from '../several-nodes/node-process.ts'
-import { type HomeKind, LEASE_MS, POLL_MS } from './home.ts'
+import { type HomeKind, LEASE_MS, POLL_MS } from './host.ts'
 import { isReadyAt } from './is-ready-at.ts'
 
 /** `counterstep serve`. */
