@@ -39,7 +39,7 @@ async function runStage(parts) {
   print(`\n── ${parts[0].name} ──`)
   const begun = parts.map((part, i) => {
     const held = i === 0 ? undefined : new HeldOutput(process.stdout)
-    return { name: part.name, held, result: timed(part, held) }
+    return { name: part.name, held, result: runTimed(part, held) }
   })
   const results = []
   for (const { name, held, result } of begun) {
@@ -52,7 +52,7 @@ async function runStage(parts) {
 }
 
 /** An error in the part itself counts as its failure, and does not end the others. */
-async function timed(part, held) {
+async function runTimed(part, held) {
   const startedAt = Date.now()
   const counts = await part.run(held).catch((error) => ({
     passed: 0,

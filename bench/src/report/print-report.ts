@@ -5,7 +5,7 @@ import { listCautions, listPlainNotes } from './cautions.ts'
 import type { Report } from './report.ts'
 import { alignedTable } from './table.ts'
 
-export function printedReport(report: Report): string {
+export function formatReport(report: Report): string {
   const plain = listPlainNotes(report)
   const notes = plain.length === 0 ? [] : ['', ...plain]
   return [...headLines(report), '', ...tableLines(report), '', ...ratioLines(report), ...notes].join('\n')

@@ -1,7 +1,7 @@
 import { checkEqual } from '../check-counts.ts'
 import { type Branch, startBranch } from '../harness/branch.ts'
 import { databaseWorker } from '../harness/database-worker.ts'
-import { timed } from '../load/timed.ts'
+import { toTimedLength } from '../load/to-timed-length.ts'
 import type { RowPlan } from '../rounds.ts'
 import type { ScenarioContext } from '../scenario.ts'
 import type { StoreHost } from '../stores/store-host.ts'
@@ -36,7 +36,7 @@ export function baselinePlan(
   return {
     name,
     workers: [relay.child, branch.child, ...databaseWorker(host)],
-    job: { ...sagaJob(relay.url, shape, connections, timed(settings)), url: `${relay.url}/sagas` },
+    job: { ...sagaJob(relay.url, shape, connections, toTimedLength(settings)), url: `${relay.url}/sagas` },
   }
 }
 

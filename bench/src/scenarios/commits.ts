@@ -4,7 +4,7 @@ import { countStored } from '../harness/count-stored.ts'
 import { databaseWorker } from '../harness/database-worker.ts'
 import { type Metrics, readMetrics, timesBetween } from '../harness/metrics.ts'
 import { type Server, startServer } from '../harness/server.ts'
-import { timed } from '../load/timed.ts'
+import { toTimedLength } from '../load/to-timed-length.ts'
 import { type RowPlan, runRounds } from '../rounds.ts'
 import { divideSpreads, type Ratio, type Row } from '../row.ts'
 import type { Scenario } from '../scenario.ts'
@@ -80,7 +80,12 @@ function makePlan(
     name: `${branches} branches${flush}`,
     branches,
     delayUs,
-    job: sagaJob(server.url, { branchUrl: branch.url, branches }, settings.connections, timed(settings)),
+    job: sagaJob(
+      server.url,
+      { branchUrl: branch.url, branches },
+      settings.connections,
+      toTimedLength(settings),
+    ),
     workers: [server.child, branch.child, ...databaseWorker(host)],
     watch: async () => {
       await slowFlushes(link, delayUs)

@@ -1,4 +1,4 @@
-import { timed } from '../load/timed.ts'
+import { toTimedLength } from '../load/to-timed-length.ts'
 import { measureInTurn, type RowSource } from '../rounds.ts'
 import { divideSpreads, type Ratio, type Row, toRatio } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
@@ -68,7 +68,7 @@ function makeSources(fixture: HotRowFixture, { settings }: ScenarioContext): rea
       name: `${way}, ${callers} ${callers === 1 ? 'caller' : 'callers'}`,
       way,
       callers,
-      measure: () => fixture.measure(way, callers, timed(settings)),
+      measure: () => fixture.measure(way, callers, toTimedLength(settings)),
     })),
   )
 }

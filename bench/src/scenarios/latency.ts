@@ -1,7 +1,7 @@
 import { checkEqual } from '../check-counts.ts'
 import { startBranch } from '../harness/branch.ts'
 import { startRelay } from '../harness/harness.ts'
-import { timed } from '../load/timed.ts'
+import { toTimedLength } from '../load/to-timed-length.ts'
 import { measure, measureInTurn } from '../rounds.ts'
 import { type Row, rowNamed } from '../row.ts'
 import type { Scenario } from '../scenario.ts'
@@ -31,7 +31,7 @@ export const latency: Scenario = {
     const baseline = await openBaselineFixture(context, mysql.host)
     const relayBranch = await startBranch(harness)
     const relayService = await startRelay(harness, relayBranch.url, branches)
-    const commits = await OneRowCommits.open(mysql, timed(settings))
+    const commits = await OneRowCommits.open(mysql, toTimedLength(settings))
     harness.atEnd(() => commits.close())
     const warm = { name: toWarmName(SAGA), connections: WARM_CONNECTIONS, branches }
     const sagaPlans = [

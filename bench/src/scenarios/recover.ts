@@ -3,7 +3,7 @@ import { type Branch, startBranch } from '../harness/branch.ts'
 import { countStored } from '../harness/count-stored.ts'
 import { databaseWorker } from '../harness/database-worker.ts'
 import { type Server, startServer } from '../harness/server.ts'
-import { timed } from '../load/timed.ts'
+import { toTimedLength } from '../load/to-timed-length.ts'
 import { type Measured, measure, toRow } from '../rounds.ts'
 import { divideSpreads, type Row, toFigures } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
@@ -115,7 +115,7 @@ async function measureFresh(
 ): Promise<Fresh> {
   const name = `fresh, ${connections} callers`
   progress.show(name)
-  const job = sagaJob(server.url, shape, connections, timed(settings))
+  const job = sagaJob(server.url, shape, connections, toTimedLength(settings))
   const workers = [server.child, branch.child, ...databaseWorker(host)]
   return { name, measured: await measure(harness, { name, job, workers }) }
 }

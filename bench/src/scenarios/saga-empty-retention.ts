@@ -15,7 +15,7 @@ const RETENTION_MS = 60_000
 /** A server looks for what may go every 30 s. */
 const GONE_MS_MAX = RETENTION_MS + 90_000
 const SETTLE_MS_MAX = 30_000
-const LOOK_MS = 1_000
+const POLL_MS = 1_000
 
 export const sagaEmptyRetention: Scenario = {
   name: 'saga-empty-retention',
@@ -41,7 +41,7 @@ export const sagaEmptyRetention: Scenario = {
     const branchCalls = await fixture.branch.callCount()
     checkEqual({ sagas, answers: measured.answers })
     checkEqual({ callsExpected: isEmpty ? 0 : sagas * branches, branchCalls })
-    await until('the end of the retention', GONE_MS_MAX, () => nothingLeft(server.url, progress), LOOK_MS)
+    await until('the end of the retention', GONE_MS_MAX, () => nothingLeft(server.url, progress), POLL_MS)
     const goneMs = performance.now() - finishedAt
     const leftBytes = await settledBytes(link)
     const leftKeys = await keyCount(link)
@@ -82,7 +82,7 @@ async function settledBytes(link: OwnRedis['link']): Promise<number> {
       before = bytes
       return isSettled ? bytes : undefined
     },
-    LOOK_MS,
+    POLL_MS,
   )
 }
 

@@ -3,7 +3,7 @@ import { type Branch, startBranch } from '../harness/branch.ts'
 import { countStored } from '../harness/count-stored.ts'
 import { databaseWorker } from '../harness/database-worker.ts'
 import { type Server, startServer } from '../harness/server.ts'
-import { timed } from '../load/timed.ts'
+import { toTimedLength } from '../load/to-timed-length.ts'
 import type { RowPlan, Worker } from '../rounds.ts'
 import type { Row } from '../row.ts'
 import type { ScenarioContext } from '../scenario.ts'
@@ -51,7 +51,12 @@ export function sagaPlan(
   const { name, connections, processes, ...shape } = variant
   const asked = fixture.servers.slice(0, processes)
   const [first = fixture.servers[0]] = asked
-  const job = sagaJob(first.url, { branchUrl: fixture.branch.url, ...shape }, connections, timed(settings))
+  const job = sagaJob(
+    first.url,
+    { branchUrl: fixture.branch.url, ...shape },
+    connections,
+    toTimedLength(settings),
+  )
   const path = new URL(String(job.url)).pathname
   return {
     name,

@@ -1,4 +1,4 @@
-import { timed } from '../load/timed.ts'
+import { toTimedLength } from '../load/to-timed-length.ts'
 import type { RowSource } from '../rounds.ts'
 import type { Ratio, Row } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
@@ -41,7 +41,7 @@ function makeRawRows(fixture: TransferFixture, raw: RawFixture, { settings }: Sc
   const writes: RowSource = {
     name: 'writes',
     async measure() {
-      const measured = await measureWriters(fixture, raw, timed(settings))
+      const measured = await measureWriters(fixture, raw, toTimedLength(settings))
       written += measured.answers
       return measured
     },

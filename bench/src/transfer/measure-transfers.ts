@@ -1,5 +1,5 @@
 import type { TimedLength } from '../load/load-job.ts'
-import { timed } from '../load/timed.ts'
+import { toTimedLength } from '../load/to-timed-length.ts'
 import { type Measurement, measureInTurn, type RowSource } from '../rounds.ts'
 import { type Ratio, type Row, rowNamed, toRatio } from '../row.ts'
 import type { Outcome, ScenarioContext } from '../scenario.ts'
@@ -49,7 +49,7 @@ export async function measureTransfers(
   }
   const sources = columns.map((column) => ({
     name: column.name,
-    measure: () => measure(column, timed(settings)),
+    measure: () => measure(column, toTimedLength(settings)),
   }))
   const rows = await measureInTurn(context, [...(raw?.sources ?? []), ...sources])
   progress.show('auditing')

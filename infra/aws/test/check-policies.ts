@@ -1,4 +1,4 @@
-import { type Fault, findResources, listed, type Properties, type Template } from './template.ts'
+import { type Fault, findResources, type Properties, type Template, toList } from './template.ts'
 
 /** The grants of each role, once for every parameter given: an action, and the resources that it may be done to. */
 type Grants = Readonly<Record<string, readonly string[]>>
@@ -101,7 +101,7 @@ function roleFaults(name: string, properties: Properties): Fault[] {
 function grantFaults(name: string, expected: Grants, properties: Properties): Fault[] {
   const wanted = listPairs(expected)
   const found = statementsOfRole(properties).flatMap(({ Action, Resource }) =>
-    listed(Action).flatMap((action) => resourceNames(Resource).map((resource) => `${action} on ${resource}`)),
+    toList(Action).flatMap((action) => resourceNames(Resource).map((resource) => `${action} on ${resource}`)),
   )
   return [
     ...found
@@ -131,7 +131,7 @@ function statementFaults(owner: string, statement: Statement): Fault[] {
   const where = `${owner}, ${statement.Sid}`
   const faults = wildcardFaults(where, statement)
   if (statement.Effect !== 'Allow') faults.push(fault('effects', `${where} is no Allow`))
-  const service = listed(statement.Action).some((action) => String(action).startsWith('kms:'))
+  const service = toList(statement.Action).some((action) => String(action).startsWith('kms:'))
     ? `${statement.Sid === 'QueueKey' ? 'sqs' : 'secretsmanager'}.\${AWS::Region}.amazonaws.com`
     : undefined
   const via = JSON.stringify(statement.Condition?.StringEquals?.['kms:ViaService'])
@@ -146,7 +146,7 @@ function wildcardFaults(where: string, statement: Statement): Fault[] {
   if ('NotAction' in statement || 'NotResource' in statement || 'NotPrincipal' in statement) {
     faults.push(fault('no-negations', `${where} says what is not meant`))
   }
-  if (listed(statement.Action).some((action) => String(action).includes('*'))) {
+  if (toList(statement.Action).some((action) => String(action).includes('*'))) {
     faults.push(fault('no-wildcards', `${where} has a * in an action`))
   }
   if (JSON.stringify(statement.Resource ?? '').includes('*') && !(statement.Sid in WILDCARDS)) {
@@ -195,12 +195,12 @@ function branches(value: unknown): readonly unknown[] {
 
 /** Names a resource as briefly as `GRANTS` does; any other form is written as JSON. */
 function resourceNames(resource: unknown): readonly string[] {
-  return listed(resource)
+  return toList(resource)
     .flatMap(branches)
     .map((one) => {
       if (typeof one !== 'object' || one === null) return String(one)
       if ('Ref' in one) return `Ref ${one.Ref}`
-      return 'Fn::GetAtt' in one ? `GetAtt ${listed(one['Fn::GetAtt']).join('.')}` : JSON.stringify(one)
+      return 'Fn::GetAtt' in one ? `GetAtt ${toList(one['Fn::GetAtt']).join('.')}` : JSON.stringify(one)
     })
 }
 

@@ -2,10 +2,10 @@ import { statements } from './check-policies.ts'
 import {
   type Fault,
   findResources,
-  listed,
   type Properties,
   type Resource,
   type Template,
+  toList,
 } from './template.ts'
 
 /** AWS asks for it, so that a message does not come back while its first reader is throttled. */
@@ -85,7 +85,7 @@ function encryptionFaults({ Properties }: Resource): Fault[] {
 
 function sourceFaults({ Mappings, Parameters }: Template, { Properties }: Resource): Fault[] {
   const faults: Fault[] = []
-  if (!listed(Properties.FunctionResponseTypes).includes('ReportBatchItemFailures')) {
+  if (!toList(Properties.FunctionResponseTypes).includes('ReportBatchItemFailures')) {
     faults.push(fault('batches', 'one message that fails brings back the whole batch'))
   }
   const { MaximumConcurrency } = (Properties.ScalingConfig ?? {}) as Properties

@@ -1,4 +1,4 @@
-import { type Fault, listed, type Template } from './template.ts'
+import { type Fault, type Template, toList } from './template.ts'
 
 const PSEUDO_PARAMETERS: ReadonlySet<string> = new Set([
   'AWS::AccountId',
@@ -39,7 +39,7 @@ function* references(value: unknown): Generator<Reference> {
 }
 
 function* own(key: string, value: unknown): Generator<Reference> {
-  const first = String(listed(value)[0])
+  const first = String(toList(value)[0])
   if (key === 'Ref') yield { kind: 'parameter or resource', name: first }
   else if (key === 'Fn::GetAtt') yield { kind: 'resource', name: first }
   else if (key === 'Fn::If') yield { kind: 'condition', name: first }
@@ -47,7 +47,7 @@ function* own(key: string, value: unknown): Generator<Reference> {
   // A condition in a policy is a map, and CloudFormation has no part in it.
   else if (key === 'Condition' && typeof value === 'string') yield { kind: 'condition', name: value }
   else if (key === 'DependsOn')
-    for (const name of listed(value)) yield { kind: 'resource', name: String(name) }
+    for (const name of toList(value)) yield { kind: 'resource', name: String(name) }
   else if (key === 'Fn::Sub')
     for (const [, name = '', attribute] of first.matchAll(/\$\{([^!.}][^.}]*)(\.[^}]+)?\}/g))
       yield { kind: attribute === undefined ? 'parameter or resource' : 'resource', name }

@@ -93,7 +93,7 @@ export function findResources(
 }
 
 /** One value or a list of them, as policies and dependencies are written. */
-export function listed(value: unknown): readonly unknown[] {
+export function toList(value: unknown): readonly unknown[] {
   if (value === undefined) return []
   return Array.isArray(value) ? value : [value]
 }

@@ -91,7 +91,7 @@ function importFaults(files: Files): string[] {
         .filter((name) => {
           // The name comes from a setting; a user who sets it imports nothing then.
           if (name === '<computed>' || isBuiltin(name)) return false
-          if (name.startsWith('.')) return !files.has(reached(path, name))
+          if (name.startsWith('.')) return !files.has(resolveModule(path, name))
           return !needed.some((each) => name === each || name.startsWith(`${each}/`))
         })
         .map((name) => `${path} imports ${name}, which it may not find`),
@@ -99,7 +99,7 @@ function importFaults(files: Files): string[] {
 }
 
 /** The types of x.js are in x.d.ts, and what has types alone has no x.js. */
-function reached(path: string, name: string): string {
+function resolveModule(path: string, name: string): string {
   const target = posix.join(posix.dirname(path), name)
   return path.endsWith('.d.ts') ? target.replace(/\.js$/, '.d.ts') : target
 }

@@ -1,4 +1,4 @@
-import { printedResult, resultLine } from './bank/report/print-result.ts'
+import { formatResult, resultLine } from './bank/report/print-result.ts'
 import { progressOn } from './bank/report/progress.ts'
 import { runChaos } from './bank/run-chaos.ts'
 import { HELP, readCommand } from './settings.ts'
@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   const guard = withoutBarrier ? 'none' : 'barrier'
   const { result, keptFolder } = await runChaos({ ...settings, guard }, progressOn(process.stderr))
   const forPeople = json ? process.stderr : process.stdout
-  forPeople.write(`${printedResult(result)}\n`)
+  forPeople.write(`${formatResult(result)}\n`)
   if (keptFolder !== undefined) {
     forPeople.write(`logs and files are kept in ${keptFolder}\n`)
     process.exitCode = 1

@@ -8,7 +8,7 @@ import { REPOSITORY } from '../../repository/source-tree.ts'
 import { type FakeRegistry, startFakeRegistry } from './packed/fake-registry.ts'
 import { PackagesProject } from './packed/packages-project.ts'
 import { readOutput, type Service, startService } from './packed/run-program.ts'
-import { replaced } from './packed/user-project.ts'
+import { replaceTexts } from './packed/user-project.ts'
 
 const PUBLIC = publications(REPOSITORY)
 const VERSION = PUBLIC[0]?.manifest.version ?? ''
@@ -165,10 +165,10 @@ describe('a project with both packed packages', () => {
       'http://127.0.0.1:3002': (await start(bank, 'bank-b')).url,
     }
     const transfer = project.examplesIn(sdk, 'README.md').get('transfer.ts') ?? ''
-    project.write('transfer.ts', replaced(transfer, addresses))
+    project.write('transfer.ts', replaceTexts(transfer, addresses))
     expect(await node('transfer.ts')).toBe('succeeded\n')
     expect([readCents('bank-a', 'alice'), readCents('bank-b', 'bob')]).toEqual([8_750, 1_250])
-    project.write('transfer.ts', replaced(transfer, { ...addresses, "'bob'": "'nobody'" }))
+    project.write('transfer.ts', replaceTexts(transfer, { ...addresses, "'bob'": "'nobody'" }))
     expect(await node('transfer.ts')).toBe('failed\n')
     expect([readCents('bank-a', 'alice'), readCents('bank-b', 'bob')]).toEqual([8_750, 1_250])
   })

@@ -10,7 +10,7 @@ import { readImports } from '../../repository/syntax.ts'
 import { type Child, startChild } from './child-process.ts'
 import { readOutput, type Service, startService } from './packed/run-program.ts'
 import { SdkProject } from './packed/sdk-project.ts'
-import { replaced } from './packed/user-project.ts'
+import { replaceTexts } from './packed/user-project.ts'
 
 const DRIVERS = ['mysql', 'postgres', 'sqlite', 'redis']
 const ENTRIES = [
@@ -329,20 +329,20 @@ describe('a project with the packed SDK', () => {
       'http://127.0.0.1:3001': bankA.url,
       'http://127.0.0.1:3002': bankB.url,
     }
-    const transfer = replaced(readme.get('transfer.ts') ?? '', addresses)
+    const transfer = replaceTexts(readme.get('transfer.ts') ?? '', addresses)
     project.write('transfer-here.ts', transfer)
     expect(await node(['transfer-here.ts'])).toBe('succeeded\n')
     expect([readCents('bank-a', 'alice'), readCents('bank-b', 'bob')]).toEqual([8_750, 1_250])
 
     // The second bank says no when the first has paid.
-    project.write('transfer-undone.ts', replaced(transfer, { "'bob'": "'nobody'" }))
+    project.write('transfer-undone.ts', replaceTexts(transfer, { "'bob'": "'nobody'" }))
     expect(await node(['transfer-undone.ts'])).toBe('failed\n')
     expect([readCents('bank-a', 'alice'), readCents('bank-b', 'bob')]).toEqual([8_750, 1_250])
 
     // The guide's message and its TCC.
     const [folder, here] = [join(project.folder, 'orders'), { 'http://127.0.0.1:8470': server.url }]
     mkdirSync(folder)
-    const orders = replaced(guide.get('orders.ts') ?? '', {
+    const orders = replaceTexts(guide.get('orders.ts') ?? '', {
       ...here,
       'http://127.0.0.1:3002': bankB.url,
       'listen(3003': 'listen(0',
@@ -350,7 +350,7 @@ describe('a project with the packed SDK', () => {
     project.write('orders-here.ts', orders)
     expect(await node([join(project.folder, 'orders-here.ts')], folder)).toBe('succeeded\n')
     expect(readCents('bank-b', 'bob')).toBe(1_750)
-    project.write('rooms-here.ts', replaced(guide.get('rooms.ts') ?? '', here))
+    project.write('rooms-here.ts', replaceTexts(guide.get('rooms.ts') ?? '', here))
     const booked = await node([join(project.folder, 'rooms-here.ts')], folder)
     expect(booked).toMatch(/^FULL succeeded .*\{ free: 0, held: 0, taken: 1 \}\n$/)
   })

@@ -1,16 +1,16 @@
-import type { FaceRequest } from './both-apis.ts'
+import type { ApiRequest } from './both-apis.ts'
 
 const BRANCH = 'http://127.0.0.1:9/branch'
 const HOUR_MS = 3_600_000
 
-/** One of each request that takes a text from a caller, on both faces; `run` keeps the gids of repetitions apart. */
-export function faceRequests(run: string): readonly FaceRequest[] {
+/** One of each request that takes a text from a caller, on both HTTP APIs; `run` keeps the gids of repetitions apart. */
+export function apiRequests(run: string): readonly ApiRequest[] {
   return [...nativeRequests(run), ...dtmRequests(run)]
 }
 
-function nativeRequests(run: string): readonly FaceRequest[] {
-  const post = (url: string, body: unknown): FaceRequest => ({ face: 'native', method: 'POST', url, body })
-  const get = (url: string): FaceRequest => ({ face: 'native', method: 'GET', url })
+function nativeRequests(run: string): readonly ApiRequest[] {
+  const post = (url: string, body: unknown): ApiRequest => ({ api: 'native', method: 'POST', url, body })
+  const get = (url: string): ApiRequest => ({ api: 'native', method: 'GET', url })
   const headers = { 'x-trace': 'trace' }
   const branch = { id: 'b1', action: `${BRANCH}/a`, compensation: `${BRANCH}/c`, headers }
   return [
@@ -43,15 +43,15 @@ function nativeRequests(run: string): readonly FaceRequest[] {
   ]
 }
 
-function dtmRequests(run: string): readonly FaceRequest[] {
+function dtmRequests(run: string): readonly ApiRequest[] {
   const base = '/api/dtmsvr'
-  const post = (path: string, body: unknown): FaceRequest => ({
-    face: 'dtm',
+  const post = (path: string, body: unknown): ApiRequest => ({
+    api: 'dtm',
     method: 'POST',
     url: `${base}/${path}`,
     body,
   })
-  const get = (path: string): FaceRequest => ({ face: 'dtm', method: 'GET', url: `${base}/${path}` })
+  const get = (path: string): ApiRequest => ({ api: 'dtm', method: 'GET', url: `${base}/${path}` })
   const options = { protocol: 'http', custom_data: '{"delay":3600}', branch_headers: { 'x-trace': 'trace' } }
   const steps = [{ action: `${BRANCH}/a`, compensate: `${BRANCH}/c` }]
   return [
@@ -87,15 +87,15 @@ function dtmRequests(run: string): readonly FaceRequest[] {
 }
 
 /** The request once for each of its texts, wherever it stands, with another value in that place. */
-export function withEachText(request: FaceRequest, value: unknown): readonly FaceRequest[] {
+export function withEachText(request: ApiRequest, value: unknown): readonly ApiRequest[] {
   const inBody = findLeaves(request.body).map((path) => ({
     ...request,
-    body: replaced(request.body, path, value),
+    body: replaceAt(request.body, path, value),
   }))
   return typeof value === 'string' ? [...inBody, ...inUrl(request, value)] : inBody
 }
 
-function inUrl(request: FaceRequest, value: string): readonly FaceRequest[] {
+function inUrl(request: ApiRequest, value: string): readonly ApiRequest[] {
   const [path = '', query = ''] = request.url.split('?')
   const names = [...new URLSearchParams(query).keys()]
   const changed = names.map((name) => {
@@ -119,14 +119,14 @@ function findLeaves(value: unknown, path: Path = []): readonly Path[] {
   )
 }
 
-function replaced(value: unknown, [key, ...rest]: Path, by: unknown): unknown {
+function replaceAt(value: unknown, [key, ...rest]: Path, by: unknown): unknown {
   if (key === undefined) return by
   if (Array.isArray(value))
-    return value.map((child, index) => (index === key ? replaced(child, rest, by) : child))
+    return value.map((child, index) => (index === key ? replaceAt(child, rest, by) : child))
   return Object.fromEntries(
     Object.entries(value as object).map(([name, child]) => [
       name,
-      name === key ? replaced(child, rest, by) : child,
+      name === key ? replaceAt(child, rest, by) : child,
     ]),
   )
 }

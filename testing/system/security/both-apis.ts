@@ -22,21 +22,21 @@ import {
 import { buildApp, createLogger, createRegistry, prometheusObserver } from '@counterstep/server'
 import type { FastifyInstance } from 'fastify'
 
-export interface FaceRequest {
-  readonly face: 'native' | 'dtm'
+export interface ApiRequest {
+  readonly api: 'native' | 'dtm'
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
 }
 
-export interface FaceAnswer {
+export interface ApiAnswer {
   readonly status: number
   readonly body: string
   readonly retryAfter: string | undefined
 }
 
-export interface BothFaces extends AsyncDisposable {
+export interface BothApis extends AsyncDisposable {
   readonly native: FastifyInstance
   readonly dtm: FastifyInstance
   readonly engine: Engine
@@ -48,20 +48,20 @@ export interface BothFaces extends AsyncDisposable {
   readonly calls: readonly BranchCall[]
   /** Every line that was logged. */
   readonly lines: readonly string[]
-  send(request: FaceRequest): Promise<FaceAnswer>
+  send(request: ApiRequest): Promise<ApiAnswer>
 }
 
 const CLOSE_MS = 2_000
 const SUCCESS: BranchAnswer = { result: 'success', statusCode: 200 }
 
-export interface FacesOptions {
+export interface BothApisOptions {
   readonly limits?: Partial<ConnectionLimits>
   readonly settings?: Partial<EngineSettings>
   readonly keys?: KeyFinder
 }
 
-/** Both faces on one engine over the given store, which stays the caller's to close. */
-export async function bothFaces(store: Store, options: FacesOptions = {}): Promise<BothFaces> {
+/** Both HTTP APIs on one engine over the given store, which stays the caller's to close. */
+export async function openBothApis(store: Store, options: BothApisOptions = {}): Promise<BothApis> {
   const { limits = {}, settings = {}, keys } = options
   const calls: BranchCall[] = []
   const lines: string[] = []
@@ -110,8 +110,8 @@ export async function bothFaces(store: Store, options: FacesOptions = {}): Promi
     reached,
     calls,
     lines,
-    async send({ face, method, url, headers = {}, body }) {
-      const app = face === 'native' ? native : dtm
+    async send({ api, method, url, headers = {}, body }) {
+      const app = api === 'native' ? native : dtm
       const given =
         body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }
       const type = body === undefined ? {} : { 'content-type': 'application/json' }

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startChild } from '../e2e/child-process.ts'
 import { readOutput, startService } from '../e2e/packed/run-program.ts'
 import { SdkProject } from '../e2e/packed/sdk-project.ts'
-import { replaced } from '../e2e/packed/user-project.ts'
+import { replaceTexts } from '../e2e/packed/user-project.ts'
 
 let project: SdkProject
 
@@ -43,7 +43,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       const readme = project.readExamples('README.md')
       const program = `participant-${kind}.ts`
       const here = { 'mysql://bank@127.0.0.1/bank': `${rootUrl}/${database}`, 'port: 3001': 'port: 0' }
-      project.write(program, replaced(readme.get('participant.ts') ?? '', here))
+      project.write(program, replaceTexts(readme.get('participant.ts') ?? '', here))
       const debit = await startService(join(project.folder, program), { cwd })
       stops.push(debit.stop)
       for (const [name, code] of project.readExamples('docs/participant.md')) project.write(name, code)
@@ -60,7 +60,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
     }
 
     async function transfer(addresses: Readonly<Record<string, string>>): Promise<string> {
-      const code = replaced(project.readExamples('README.md').get('transfer.ts') ?? '', addresses)
+      const code = replaceTexts(project.readExamples('README.md').get('transfer.ts') ?? '', addresses)
       project.write(`transfer-${kind}.ts`, code)
       return readOutput(process.execPath, [`transfer-${kind}.ts`], { cwd: project.folder })
     }

@@ -1,6 +1,6 @@
 import { checkEqual } from '../../check-counts.ts'
 import { type Branch, startBranch } from '../../harness/branch.ts'
-import { timed } from '../../load/timed.ts'
+import { toTimedLength } from '../../load/to-timed-length.ts'
 import { uniqueText } from '../../load/unique-text.ts'
 import { type Measurement, measure, type RowSource, type Worker } from '../../rounds.ts'
 import type { ScenarioContext } from '../../scenario.ts'
@@ -46,7 +46,7 @@ export class DtmRow implements RowSource {
     const unique = `bench-${process.pid}-${Date.now().toString(36)}-${this.#uniques.length + 1}`
     this.#uniques.push(unique)
     const { branches, connections } = settings
-    const job = dtmJob(this.target, this.#branch.url, branches, unique, connections, timed(settings))
+    const job = dtmJob(this.target, this.#branch.url, branches, unique, connections, toTimedLength(settings))
     const measured = await measure(harness, {
       name: this.name,
       job,

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { readMetrics, sumMetric } from '../../harness/metrics.ts'
 
-const LOOK_MS = 500
+const POLL_MS = 500
 const BYTES_PER_MB = 1_000_000
 
 /** Memory of a server's process, of all its threads, as the system counts it. */
@@ -32,14 +32,14 @@ export async function residentPeakMb<Result>(
     peakMb = Math.max(peakMb, await residentMb(url))
   }
   const ended = new AbortController()
-  const [result] = await Promise.all([work().finally(() => ended.abort()), lookUntil(ended.signal, look)])
+  const [result] = await Promise.all([work().finally(() => ended.abort()), pollUntil(ended.signal, look)])
   await look()
   return { result, peakMb }
 }
 
-async function lookUntil(ended: AbortSignal, look: () => Promise<void>): Promise<void> {
+async function pollUntil(ended: AbortSignal, look: () => Promise<void>): Promise<void> {
   while (!ended.aborted) {
     await look()
-    await pause(LOOK_MS)
+    await pause(POLL_MS)
   }
 }

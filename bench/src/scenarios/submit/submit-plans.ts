@@ -1,7 +1,7 @@
 import { until } from '@counterstep/test-servers/until'
 import { databaseWorker } from '../../harness/database-worker.ts'
 import { readReadiness, type Server } from '../../harness/server.ts'
-import { timed } from '../../load/timed.ts'
+import { toTimedLength } from '../../load/to-timed-length.ts'
 import type { Figures, RowPlan } from '../../rounds.ts'
 import type { ScenarioContext } from '../../scenario.ts'
 import { slowFlushes } from '../../stores/slow-flush.ts'
@@ -45,7 +45,7 @@ export function submitPlan(
   return {
     name: `${ack}, ${counted(connections, 'connection')}${flush}`,
     variant,
-    job: submitJob(server.url, shape, connections, timed(settings)),
+    job: submitJob(server.url, shape, connections, toTimedLength(settings)),
     workers: [server.child, fixture.branch.child, ...databaseWorker(fixture.host)],
     watch: async () => {
       if (link !== undefined) await slowFlushes(link, flushDelayUs)

@@ -26,7 +26,7 @@ import { SeededRandom } from './seeded-random.ts'
 
 /** Only tells stuck from slow. */
 const END_MS_MAX = 60_000
-const LOOK_EVERY_MS = 100
+const POLL_EVERY_MS = 100
 const SHOW_EVERY_MS = 500
 
 /** One run, from the start of every process to the audit of what they leave. */
@@ -199,7 +199,7 @@ export class ChaosRun {
       const unfinished = await countUnfinished(fixture.readAny)
       this.#progress.show(`healed; ${unfinished} unfinished`)
       if (unfinished === 0 || performance.now() > endAt) return
-      await delay(LOOK_EVERY_MS)
+      await delay(POLL_EVERY_MS)
     }
   }
 

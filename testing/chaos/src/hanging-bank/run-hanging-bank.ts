@@ -46,7 +46,7 @@ const FLOOD_AT_ONCE = 64
 const BESIDE_PER_SECOND = 50
 /** A transaction that was given back is looked at again within 31 s, so all of them end well before this. */
 const FINISH_MS_MAX = 120_000
-const LOOK_EVERY_MS = 500
+const POLL_EVERY_MS = 500
 
 export async function runHangingBank(settings: HangingBankSettings): Promise<HangingBankReport> {
   const well: HangingBankRound[] = []
@@ -178,7 +178,7 @@ class Round {
       }
       left = still
       if (left.length === 0 || performance.now() > end) return left.length
-      await sleep(LOOK_EVERY_MS)
+      await sleep(POLL_EVERY_MS)
     }
   }
 }

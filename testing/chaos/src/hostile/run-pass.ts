@@ -38,7 +38,7 @@ const FLAGS = {
   'poll-ms': 100,
   'log-level': 'error',
 }
-const LOOK_EVERY_MS = 100
+const POLL_EVERY_MS = 100
 /** Tells stuck from slow. */
 const STUCK_MS = 120_000
 
@@ -143,7 +143,7 @@ class HostilePass {
       const view = await this.#api.view(path)
       if (holds(view)) return view
       if (performance.now() > end) throw new Error(`stuck: ${JSON.stringify(view)}`)
-      await sleep(LOOK_EVERY_MS)
+      await sleep(POLL_EVERY_MS)
     }
   }
 

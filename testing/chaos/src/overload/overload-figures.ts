@@ -7,7 +7,7 @@ const GROWTH_BYTES_MAX = 256 * 1024 * 1024
 const SETTLED_MS_MAX = 5_000
 
 /** Lists the goals that the run on demand has missed, each in one sentence. */
-export function missedByOverload(report: OverloadReport): readonly string[] {
+export function findOverloadMisses(report: OverloadReport): readonly string[] {
   const { overload, audit, capacityPerSecond } = report
   const goodput = overload.goodputPerSecond / capacityPerSecond
   const missed: readonly (readonly [boolean, string])[] = [

@@ -8,7 +8,7 @@ export function healthyShare({ without, beside }: PoisonReport): number {
   return medianPerSecond(beside) / medianPerSecond(without)
 }
 
-export function missedByPoison(report: PoisonReport): readonly string[] {
+export function findPoisonMisses(report: PoisonReport): readonly string[] {
   const missed: string[] = []
   if (!(healthyShare(report) >= HEALTHY_SHARE_MIN))
     missed.push(`healthy throughput is under ${100 * HEALTHY_SHARE_MIN} % beside poison`)

@@ -42,7 +42,7 @@ const HEALTHY_PER_POISON = 9
 /** One for what it waits for, one for the poison. */
 const CONNECTIONS_PER_CALLER = 2
 const WAIT_SECONDS = 30
-const LOOK_EVERY_MS = 100
+const POLL_EVERY_MS = 100
 /** Tells stuck from slow. */
 const STUCK_MS = 60_000
 
@@ -165,7 +165,7 @@ class Round {
       const still: string[] = []
       for (const gid of left) if (!holds(await this.#api.view(`/v1/transactions/${gid}`))) still.push(gid)
       left = still
-      if (left.length > 0) await sleep(LOOK_EVERY_MS)
+      if (left.length > 0) await sleep(POLL_EVERY_MS)
     }
     return left.length
   }

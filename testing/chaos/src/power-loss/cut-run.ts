@@ -17,7 +17,7 @@ import { Fate } from './surviving-changes.ts'
 
 /** Recovery takes a second or so; this only tells stuck from slow. */
 const FINAL_MS_MAX = 60_000
-const LOOK_EVERY_MS = 2
+const POLL_EVERY_MS = 2
 /** Besides the acknowledged ones of a round, so that cuts fall anywhere. */
 const MORE_MS_MAX = 40
 
@@ -104,7 +104,7 @@ export class CutRun {
       })
       while (load.acknowledged.size < enough) {
         if (isOver) throw new Error('the server has stopped to answer before its power was cut')
-        await Promise.race([sleep(LOOK_EVERY_MS), over])
+        await Promise.race([sleep(POLL_EVERY_MS), over])
       }
       await sleep(random.next() * MORE_MS_MAX)
       await server.cut()

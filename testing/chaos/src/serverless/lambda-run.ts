@@ -26,7 +26,7 @@ import { CALLERS, type LambdaSettings } from './lambda-settings.ts'
 
 /** Only tells stuck from slow: what lost messages left comes back a minute after it was swept. */
 const END_MS_MAX = 200_000
-const LOOK_EVERY_MS = 500
+const POLL_EVERY_MS = 500
 const LOOK_TRIES = 20
 const COMMITS_LOST_SHARE = 0.1
 
@@ -191,7 +191,7 @@ export class LambdaRun {
     while (this.#settled < count) {
       if (failure !== undefined) throw failure.error
       this.#progress.show(`${this.#settled} of ${this.#settings.sagas} answered`)
-      await delay(LOOK_EVERY_MS)
+      await delay(POLL_EVERY_MS)
     }
   }
 
@@ -202,7 +202,7 @@ export class LambdaRun {
       const unfinished = await persistently(() => countUnfinished(read))
       this.#progress.show(`healed; ${unfinished} unfinished`)
       if (unfinished === 0 || performance.now() > endAt) return
-      await delay(LOOK_EVERY_MS)
+      await delay(POLL_EVERY_MS)
     }
   }
 
@@ -245,7 +245,7 @@ async function persistently<T>(question: () => Promise<T>): Promise<T> {
       return await question()
     } catch (error: unknown) {
       if (tries === LOOK_TRIES) throw error
-      await delay(LOOK_EVERY_MS)
+      await delay(POLL_EVERY_MS)
     }
   }
 }

@@ -3,7 +3,7 @@ import type { LambdaResult } from './lambda-run.ts'
 const VIOLATIONS_SHOWN = 20
 
 /** Prints the result for people. */
-export function printedLambdaResult(result: LambdaResult): string {
+export function formatLambdaResult(result: LambdaResult): string {
   const { settings, ends, functions, messages, violations } = result
   const { store, sagas, burst, seed } = settings
   return [

@@ -52,7 +52,7 @@ export class UserProject {
 }
 
 /** Puts something else in the place of each of these texts, which must all be there. */
-export function replaced(text: string, replacements: Readonly<Record<string, string>>): string {
+export function replaceTexts(text: string, replacements: Readonly<Record<string, string>>): string {
   return Object.entries(replacements).reduce((rest, [from, to]) => {
     if (!rest.includes(from)) throw new Error(`the example has no ${from}`)
     return rest.replaceAll(from, to)

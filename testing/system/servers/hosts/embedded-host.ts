@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { createClient } from '@counterstep/sdk'
 import { startChild } from '../../e2e/child-process.ts'
-import { type HomeKind, LEASE_MS, POLL_MS } from './host.ts'
+import { type HostKind, LEASE_MS, POLL_MS } from './host.ts'
 import { isReadyAt } from './is-ready-at.ts'
 
 const PROGRAM = join(import.meta.dirname, 'embedded-main.ts')
 
 /** An app of one's own with the plugin, in a process that can be killed. It submits in process. */
-export const embeddedHome: HomeKind = {
+export const embeddedHost: HostKind = {
   name: 'an app with the plugin',
   async start(storeUrl) {
     const child = await startChild(PROGRAM, [storeUrl, String(LEASE_MS), String(POLL_MS)])

@@ -1,8 +1,8 @@
 import type { SubmitRequest } from '@counterstep/protocol'
 import type { Client } from '@counterstep/sdk'
 
-/** One running orchestrator, wherever it lives. */
-export interface Home extends AsyncDisposable {
+/** One running orchestrator on one kind of host. */
+export interface Host extends AsyncDisposable {
   /** Submits like the code that uses this host. */
   submit(request: SubmitRequest): Promise<void>
   /** A client of its HTTP API. */
@@ -15,11 +15,11 @@ export interface Home extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** A home that a saga may begin in, and end in. */
-export interface HomeKind {
+/** A host that a saga may begin at, and end at. */
+export interface HostKind {
   readonly name: string
   /** Starts it on a database of MySQL, in which it makes its tables. All branches are at one URL. */
-  start(storeUrl: string, branchesUrl: string): Promise<Home>
+  start(storeUrl: string, branchesUrl: string): Promise<Host>
 }
 
 export const LEASE_MS = 1_000

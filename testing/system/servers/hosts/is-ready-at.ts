@@ -1,4 +1,4 @@
-/** Whether the face at this URL takes new work; a home that is gone does not. */
+/** Whether the HTTP API at this URL takes new work; a host that is gone does not. */
 export async function isReadyAt(url: string): Promise<boolean> {
   try {
     return (await fetch(`${url}/health/ready`)).ok

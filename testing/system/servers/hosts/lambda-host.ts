@@ -14,7 +14,7 @@ import {
 } from '@counterstep/lambda-emulator'
 import { createClient } from '@counterstep/sdk'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
-import type { Home, HomeKind } from './host.ts'
+import type { Host, HostKind } from './host.ts'
 import { isReadyAt } from './is-ready-at.ts'
 
 /** Calls begin in the first 2.5 s; what a killed one held is free after 13 s. */
@@ -34,7 +34,7 @@ export interface LambdaAccount {
 }
 
 /** The functions api, worker and sweeper, with a queue of their own. */
-export function lambdaHome(account: LambdaAccount): HomeKind {
+export function lambdaHost(account: LambdaAccount): HostKind {
   return {
     name: 'functions',
     start: (storeUrl, branchesUrl) => start(account, { storeUrl, branchesUrl }),
@@ -46,7 +46,7 @@ interface Outside {
   readonly branchesUrl: string
 }
 
-async function start(account: LambdaAccount, outside: Outside): Promise<Home> {
+async function start(account: LambdaAccount, outside: Outside): Promise<Host> {
   const { queueServerUrl: endpoint } = account
   const queue = await createQueue({ endpoint, name: randomUUID(), visibilityTimeoutMs: VISIBILITY_MS })
   const faults: string[] = []

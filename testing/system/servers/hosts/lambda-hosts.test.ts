@@ -5,9 +5,9 @@ import { buildBundles } from '@counterstep/lambda-emulator'
 import { describeLambda } from '@counterstep/lambda-emulator/vitest'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll } from 'vitest'
-import { embeddedHome } from './embedded-host.ts'
-import { lambdaHome } from './lambda-host.ts'
-import { serverHome } from './server-host.ts'
+import { embeddedHost } from './embedded-host.ts'
+import { lambdaHost } from './lambda-host.ts'
+import { serverHost } from './server-host.ts'
 import { testCrossings } from './test-crossings.ts'
 
 const BUILD_MS_MAX = 120_000
@@ -18,16 +18,16 @@ describeLambda('functions and other homes', (client) => {
       let folder = ''
 
       beforeAll(async () => {
-        folder = await mkdtemp(join(tmpdir(), 'counterstep-homes-'))
+        folder = await mkdtemp(join(tmpdir(), 'counterstep-hosts-'))
         await buildBundles(folder)
       }, BUILD_MS_MAX)
 
       afterAll(() => rm(folder, { recursive: true, force: true }))
 
-      const functions = lambdaHome({ client, queueServerUrl, folder: () => folder })
+      const functions = lambdaHost({ client, queueServerUrl, folder: () => folder })
       testCrossings(
         serverUrl,
-        [embeddedHome, serverHome].flatMap((other) => [
+        [embeddedHost, serverHost].flatMap((other) => [
           { from: functions, to: other },
           { from: other, to: functions },
         ]),

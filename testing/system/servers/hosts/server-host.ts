@@ -1,10 +1,10 @@
 import { createClient } from '@counterstep/sdk'
 import { NodeProcess } from '../several-nodes/node-process.ts'
-import { type HomeKind, LEASE_MS, POLL_MS } from './host.ts'
+import { type HostKind, LEASE_MS, POLL_MS } from './host.ts'
 import { isReadyAt } from './is-ready-at.ts'
 
 /** `counterstep serve`. */
-export const serverHome: HomeKind = {
+export const serverHost: HostKind = {
   name: 'the server',
   async start(storeUrl) {
     const node = await NodeProcess.start({ store: storeUrl, 'lease-ms': LEASE_MS, 'poll-ms': POLL_MS })

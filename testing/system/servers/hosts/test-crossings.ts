@@ -6,12 +6,12 @@ import { BranchService } from '../several-nodes/branch-service.ts'
 import { Gate } from '../several-nodes/gate.ts'
 import { type OwnStore, ownStore } from '../several-nodes/own-store.ts'
 import { serialSaga } from '../several-nodes/saga-requests.ts'
-import type { HomeKind } from './host.ts'
+import type { HostKind } from './host.ts'
 
 /** The host at which a saga begins, and the host at which it ends. */
 export interface Crossing {
-  readonly from: HomeKind
-  readonly to: HomeKind
+  readonly from: HostKind
+  readonly to: HostKind
 }
 
 /** The work of a killed function passes to another one when its lease is over. */
@@ -19,7 +19,7 @@ const STUCK_MS = 30_000
 const TEST_MS = 90_000
 const WAIT = { timeoutMs: STUCK_MS }
 
-/** Tests of sagas that go from one home to another, all on one database of this server. */
+/** Tests of sagas that go from one host to another, all on one database of this server. */
 export function testCrossings(serverUrl: string, crossings: readonly Crossing[]): void {
   let branches: BranchService
   let store: OwnStore
@@ -35,7 +35,7 @@ export function testCrossings(serverUrl: string, crossings: readonly Crossing[])
   })
 
   /**
-   * Their second call waits at a gate in the first home, and their third is never done there, however long that takes to
+   * Their second call waits at a gate at the first host, and their third is never done there, however long that takes to
    * stop; elsewhere the third of the bad one refuses.
    */
   function heldSagas() {
@@ -74,7 +74,7 @@ export function testCrossings(serverUrl: string, crossings: readonly Crossing[])
         // The first is asked again unless its answer was saved, lazily, before the end.
         const calls = listCalls(good).filter((call) => call !== '01 action 2')
         expect(calls).toEqual(['01 action 1', '02 action 1', '02 action 2', '03 action 2'])
-        await until('the calls of the dead home have had their effect', STUCK_MS, () =>
+        await until('the calls of the dead host have had their effect', STUCK_MS, () =>
           [good, bad].every((gid) => branches.calls(gid).every(({ statusCode }) => statusCode !== undefined)),
         )
         expect(views.flatMap((view) => auditEffects(branches.ledger, view))).toEqual([])

@@ -14,7 +14,7 @@ export interface OwnStore {
 /** MariaDB answers for so long what it has answered before. */
 const TRANSACTIONS_CACHED_MS = 100
 const LOOKS = 10
-const LOOK_EVERY_MS = 50
+const POLL_EVERY_MS = 50
 const COUNT_TRANSACTIONS = `SELECT COUNT(*) AS count FROM information_schema.innodb_trx
   JOIN information_schema.processlist ON processlist.id = innodb_trx.trx_mysql_thread_id WHERE db = ?`
 
@@ -40,7 +40,7 @@ async function hasLongTransaction(serverUrl: string, database: string): Promise<
     for (let looks = 0; looks < LOOKS; looks++) {
       const [rows] = await connection.query<RowDataPacket[]>(COUNT_TRANSACTIONS, [database])
       if (Number(rows[0]?.count) === 0) return false
-      await delay(LOOK_EVERY_MS)
+      await delay(POLL_EVERY_MS)
     }
     return true
   } finally {

@@ -13,7 +13,7 @@ import { Turns } from './turns.ts'
 export const IN_FLIGHT_MIN = 5
 /** A kill waits so long at most for a server that has enough to lose. */
 const IN_FLIGHT_WAIT_MS = 4_000
-const LOOK_EVERY_MS = 10
+const POLL_EVERY_MS = 10
 
 export interface NemesisDeps {
   readonly servers: readonly ServerNode[]
@@ -160,7 +160,7 @@ async function untilBusy(server: ServerNode): Promise<number> {
   for (;;) {
     const held = await readInFlight(server)
     if (held >= IN_FLIGHT_MIN || performance.now() > endAt) return held
-    await delay(LOOK_EVERY_MS)
+    await delay(POLL_EVERY_MS)
   }
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-const LOOK_EVERY_MS = 10
+const POLL_EVERY_MS = 10
 
 /**
  * Keeps the clients and the nemesis side by side, so that every fault meets work under way on a fast machine and on a
@@ -32,12 +32,12 @@ export class Pace {
 
   /** Waits for its turn, and takes it. */
   async submitNext(): Promise<void> {
-    while (this.#lanes.some((lane) => this.progress > lane.submitsUntil)) await delay(LOOK_EVERY_MS)
+    while (this.#lanes.some((lane) => this.progress > lane.submitsUntil)) await delay(POLL_EVERY_MS)
     this.#submitted += 1
   }
 
   async untilProgress(share: number): Promise<void> {
-    while (this.progress < share) await delay(LOOK_EVERY_MS)
+    while (this.progress < share) await delay(POLL_EVERY_MS)
   }
 }
 

@@ -30,7 +30,7 @@ const FAULT_WORDS: Readonly<Record<keyof ChaosFaults, string>> = {
 }
 
 /** Prints the result for people. */
-export function printedResult(result: ChaosResult): string {
+export function formatResult(result: ChaosResult): string {
   const { settings, tookMs, healedMs, accepted, ends, faults, violations, unbitten } = result
   const rows = (Object.keys(FAULT_WORDS) as (keyof ChaosFaults)[]).map((name) =>
     row(FAULT_WORDS[name], faults[name]),
