@@ -6,7 +6,7 @@ import { type BuildOptions, build, type Plugin } from 'esbuild'
 
 const WORKSPACE = join(import.meta.dirname, '../functions')
 const FUNCTIONS = ['api', 'worker', 'sweeper']
-/** Of all its files; larger ones start slowly. */
+/** The limit for all files of a function together; larger ones start slowly. */
 const BYTES_MAX = 3_500_000
 /** CommonJS packages call a `require` that a module does not have. */
 const REQUIRE =
@@ -35,7 +35,7 @@ const OPTIONS: BuildOptions = {
   legalComments: 'none',
   banner: { js: REQUIRE },
   plugins: [withoutCharsets],
-  // Of the page under /docs, which a function does not have.
+  // These belong to the page under /docs, which a function does not have.
   external: ['@fastify/swagger', '@fastify/swagger-ui'],
   logLevel: 'warning',
 }

@@ -1,14 +1,14 @@
-// What the one-shot service `demo` of infra/compose.yaml runs: a transfer that succeeds, and one that is undone.
+// The one-shot service `demo` of infra/compose.yaml runs this: a transfer that succeeds, and one that is undone.
 import { readFileSync } from 'node:fs'
 import { createClient } from '@counterstep/sdk'
 import { type Bank, readBalances } from './demo/bank-client.ts'
 import { playTransfer } from './demo/play-transfer.ts'
-import { balanceTable, money, sumOf, wrongBalances } from './demo/report.ts'
+import { balanceTable, money, sumBalances, wrongBalances } from './demo/report.ts'
 import { transferThatFails, transferThatSucceeds } from './demo/transfer.ts'
 
 const AMOUNT_CENTS = 2_500
 const BANKS = ['bank-a', 'bank-b'] as const
-/** As the orchestrator is told of them: names, which only it can resolve. */
+/** The orchestrator is given these names, which only it can resolve. */
 const [bankA, bankB] = BANKS.map((name) => ({ name, url: `${name}:` })) as [Bank, Bank]
 
 async function main(): Promise<number> {
@@ -31,7 +31,7 @@ async function main(): Promise<number> {
   print(`\n${balanceTable(before, after)}\n`)
   faults.push(...wrongBalances(before, after, good))
   for (const fault of faults) print(`✗ ${fault}`)
-  if (faults.length === 0) print(`✓ All balances are right; the sum is still ${money(sumOf(after))}.`)
+  if (faults.length === 0) print(`✓ All balances are right; the sum is still ${money(sumBalances(after))}.`)
   return faults.length === 0 ? 0 : 1
 }
 

@@ -1,4 +1,4 @@
-// What `npm start` shows: the orchestrator, two banks, a transfer that succeeds and one that is undone.
+// `npm start` shows this: the orchestrator, two banks, a transfer that succeeds and one that is undone.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,7 +7,7 @@ import { type Bank, readBalances } from './demo/bank-client.ts'
 import { type DemoOptions, readDemoOptions } from './demo/options.ts'
 import { playTransfer } from './demo/play-transfer.ts'
 import { requireFreePorts } from './demo/ports.ts'
-import { balanceTable, money, sumOf, wrongBalances } from './demo/report.ts'
+import { balanceTable, money, sumBalances, wrongBalances } from './demo/report.ts'
 import { ServiceGroup } from './demo/service-group.ts'
 import { stopAsked } from './demo/signals.ts'
 import { toSaga, transferThatFails, transferThatSucceeds } from './demo/transfer.ts'
@@ -129,7 +129,7 @@ async function playTransfers(
   print(
     `✓ All ${after.size} balances are right: ${money(good.amountCents)} moved once, the refused transfer left`,
   )
-  print(`  no trace, and the sum is still ${money(sumOf(after))}.`)
+  print(`  no trace, and the sum is still ${money(sumBalances(after))}.`)
   return true
 }
 
@@ -162,12 +162,12 @@ function printInvitation({ orchestratorUrl, bankA, bankB }: Started): void {
   print(
     `curl -s ${orchestratorUrl}/v1/transactions -H 'content-type: application/json' -H 'prefer: wait=10' \\`,
   )
-  // Without the gid, so that each paste is a transfer of its own.
+  // The gid is left out, so that each paste is a transfer of its own.
   print(`  -d '${JSON.stringify({ branches: toSaga(transfer).request.branches })}'`)
   print('\nCtrl-C stops everything; the data stays.')
 }
 
-/** Resolves when the reader of the output has gone, as `head` does: who has closed it wants no more of the demo. */
+/** Resolves when the reader of the output has gone, as `head` does: it wants no more of the demo. */
 function outputClosed(): Promise<void> {
   return new Promise((resolve) => {
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => resolve())

@@ -3,7 +3,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync } fr
 import { delimiter, dirname, join } from 'node:path'
 import { ensureInstalled } from './install.mjs'
 
-/** A folder that installs apart from the workspaces, so that who has a fitting Node downloads no second one. */
+/** This folder installs apart from the workspaces, so that a user with a fitting Node downloads no second one. */
 const OWN_NODE = join('scripts', 'own-node')
 
 /**
@@ -15,7 +15,7 @@ export function findNode(root) {
   if (satisfies(process.versions.node, range)) return process.execPath
   const folder = join(root, OWN_NODE)
   ensureInstalled(folder, `this is Node ${process.versions.node}, and the project needs ${range}`)
-  const own = ownBinaries(folder).find((path) => satisfies(versionOf(path), range))
+  const own = ownBinaries(folder).find((path) => satisfies(readVersion(path), range))
   if (own !== undefined) {
     offerToNpmExec(own, join(root, 'node_modules', '.bin'))
     return own
@@ -36,7 +36,7 @@ function offerToNpmExec(node, binFolder) {
   else symlinkSync(node, link)
 }
 
-/** The environment in which `node` means the given one, for whatever a child starts in turn. */
+/** Makes an environment in which `node` means the given one, also for the programs that a child starts in turn. */
 export function nodeEnvironment(node) {
   const key = Object.keys(process.env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH'
   const path = [dirname(node), process.env[key]].filter(Boolean).join(delimiter)
@@ -57,7 +57,7 @@ function isForThisPlatform({ os, cpu }) {
 }
 
 /** Undefined when it does not start here, e.g. a binary for glibc where there is only musl. */
-function versionOf(path) {
+function readVersion(path) {
   const { status, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' })
   return status === 0 ? stdout.trim().replace(/^v/, '') : undefined
 }
@@ -69,7 +69,7 @@ export function satisfies(version, range) {
     const match = /^\s*(\^|>=)(\d+\.\d+\.\d+)\s*$/.exec(part)
     if (match === null) throw new Error(`This range is not understood: ${range}`)
     const [, operator, floor] = match
-    return compare(version, floor) >= 0 && (operator === '>=' || majorOf(version) === majorOf(floor))
+    return compare(version, floor) >= 0 && (operator === '>=' || toMajor(version) === toMajor(floor))
   })
 }
 
@@ -78,7 +78,7 @@ function compare(left, right) {
   return a[0] - b[0] || a[1] - b[1] || a[2] - b[2]
 }
 
-function majorOf(version) {
+function toMajor(version) {
   return version.split('.')[0]
 }
 

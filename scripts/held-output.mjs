@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 
-/** What is written to it is kept, however much it is, until it is shown; from then on it goes on at once. */
+/** Keeps all that is written to it, however much, until it is shown; from then on it passes everything on at once. */
 export class HeldOutput extends Writable {
   #target
   #held = []

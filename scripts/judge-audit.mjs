@@ -3,7 +3,7 @@ const NOT_ASKED =
   /^npm (?:error|warn) .*(?:audit endpoint|ENOAUDIT|ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|E404|E405|E501|supported registry|no signing keys)/im
 
 /**
- * What a run of npm's audit means: `clean`, `failed`, or `not-asked`, which is no success and no failure.
+ * Tells how a run of npm's audit ended: `clean`, `failed`, or `not-asked`, which is no success and no failure.
  * @param {number | null} status
  * @param {string} output
  */

@@ -20,7 +20,7 @@ for (const name of values.only ?? []) {
 const wanted = all.filter(({ name }) => values.only?.includes(name) ?? true)
 const into = resolve(values.into)
 for (const { tarball } of packPackages(ROOT, wanted, into)) process.stdout.write(`${tarball}\n`)
-// Beside the paths, which a script may read.
+// The hint goes to standard error, beside the paths, which a script may read.
 if (values.only === undefined) {
   process.stderr.write(
     `All of them together, since they need each other: npm install ${join(into, '*.tgz')}\n`,

@@ -1,5 +1,5 @@
 // `npm run release:version`: turns the changesets into the next version, the same for every workspace, and into the
-// changelogs of the public packages. What it changed is to be read, committed and tagged.
+// changelogs of the public packages. A person reads, commits and tags the changes.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { publications } from './pack/public-packages.ts'
@@ -14,7 +14,7 @@ function expectDone(args: readonly string[]): void {
   if (status !== 0) throw new Error(`npm ${args.join(' ')} failed:\n${stdout}${stderr}`)
 }
 
-/** Nobody installs these, so nobody reads what changed in them. */
+/** No user installs these packages, so no user reads what changed in them. */
 function removePrivateChangelogs(publicFolders: readonly string[]): void {
   for (const folder of workspaceFolders(ROOT).filter((each) => !publicFolders.includes(each)))
     rmSync(join(ROOT, folder, 'CHANGELOG.md'), { force: true })

@@ -57,17 +57,20 @@ export function countsTold(name, lines, fault) {
     return { passed: 0, failed: [`${name}: no count (${fault ?? 'exit code 0'})`], skipped: [] }
   }
   const [passed, failures, skips = 0] = counts.slice(1).map((count) => Number(count ?? 0))
-  const failed = namesOf(lines, 'not ok ', failures).map((text) => `${name}: ${text}`)
+  const failed = readNames(lines, 'not ok ', failures).map((text) => `${name}: ${text}`)
   if (fault !== undefined && failed.length === 0) failed.push(`${name}: ${fault}`)
-  const skipped = namesOf(lines, 'skipped ', skips).map((text) => {
+  const skipped = readNames(lines, 'skipped ', skips).map((text) => {
     const [what, reason] = text.split(/: (.*)/s)
     return { name: `${name}: ${what}`, reason }
   })
   return { passed, failed, skipped }
 }
 
-/** As many as were told of: a name that is missing is a fault of the tool's report, and is counted all the same. */
-function namesOf(lines, start, count) {
+/**
+ * Returns as many names as were counted: a name that is missing is a fault of the tool's report, and is counted all the
+ * same.
+ */
+function readNames(lines, start, count) {
   const names = lines.filter((line) => line.startsWith(start)).map((line) => line.slice(start.length))
   return Array.from({ length: Math.max(count, names.length) }, (_, i) => names[i] ?? 'without a name')
 }
@@ -95,8 +98,8 @@ function readCounts(path) {
 }
 
 /**
- * Answers undefined when it went well, else what went wrong. What it prints is shown as it comes, or given to `held`;
- * `onLine` is told it, too.
+ * Returns undefined when it went well, else the fault. Its output is shown as it comes, or given to `held`; `onLine`
+ * gets it, too.
  */
 function runTool([file, ...args], { root, env: given }, limitMs, held, onLine) {
   // It would take a pipe for something that shows no colours.

@@ -6,7 +6,7 @@ const PREPARE_CHECKS_OF_INFRA = 'infra/test/prepare.ts'
 const PREPARE_CLIENTS = 'testing/dtm-conformance/src/prepare.ts'
 const PREPARE_LAMBDA = 'testing/lambda-emulator/src/prepare.ts'
 const PREPARE_SERVERS = 'testing/test-servers/src/install/prepare.ts'
-/** On two cores four of them, the default, end no sooner, and take a third more CPU time. */
+/** Four of them, the default, end no sooner on two cores, and take a third more CPU time. */
 const ONE_CHECKER = ['--checkers', '1']
 
 /**

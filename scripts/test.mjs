@@ -20,13 +20,13 @@ async function test() {
   const { all, rest, counts } = readOptions()
   ensureInstalled(root)
   const done = []
-  const secondsOf = new Map()
+  const secondsByName = new Map()
   for (const { name, parts } of testStages(root, findNode(root), rest ? 'rest' : all ? 'all' : 'quick')) {
     const startedAt = Date.now()
     done.push(...(await runStage(parts)))
-    secondsOf.set(name, (secondsOf.get(name) ?? 0) + (Date.now() - startedAt) / 1000)
+    secondsByName.set(name, (secondsByName.get(name) ?? 0) + (Date.now() - startedAt) / 1000)
   }
-  return report(done, { secondsOf, countsFile: counts, isAll: all || rest })
+  return report(done, { secondsByName, countsFile: counts, isAll: all || rest })
 }
 
 function readOptions() {
@@ -39,7 +39,7 @@ async function runStage(parts) {
   print(`\n── ${parts[0].name} ──`)
   const begun = parts.map((part, i) => {
     const held = i === 0 ? undefined : new HeldOutput(process.stdout)
-    return { name: part.name, held, result: timed(part, held) }
+    return { name: part.name, held, result: runTimed(part, held) }
   })
   const results = []
   for (const { name, held, result } of begun) {
@@ -51,8 +51,8 @@ async function runStage(parts) {
   return results
 }
 
-/** What goes wrong in the part itself is its failure, and not the end of the others. */
-async function timed(part, held) {
+/** An error in the part itself counts as its failure, and does not end the others. */
+async function runTimed(part, held) {
   const startedAt = Date.now()
   const counts = await part.run(held).catch((error) => ({
     passed: 0,
@@ -63,12 +63,12 @@ async function timed(part, held) {
 }
 
 /** Every part after all output, then what failed and what was skipped by name, and the sum alone on the last line. */
-function report(parts, { secondsOf, countsFile, isAll }) {
+function report(parts, { secondsByName, countsFile, isAll }) {
   const failed = parts.flatMap((part) => part.failed)
   const skipped = parts.flatMap((part) => part.skipped)
   print('')
   for (const part of parts) print(describe(part))
-  for (const [name, seconds] of secondsOf) print(`all ${name}: ${seconds.toFixed(1)} s`)
+  for (const [name, seconds] of secondsByName) print(`all ${name}: ${seconds.toFixed(1)} s`)
   for (const name of failed) print(`failed: ${name}`)
   for (const { name, reason } of skipped) print(`skipped: ${name} (${reason ?? 'no reason given'})`)
   if (!isAll) print(LEFT_OUT)

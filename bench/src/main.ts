@@ -1,5 +1,5 @@
 import type { Harness } from './harness/harness.ts'
-import { printedReport } from './report/print-report.ts'
+import { formatReport } from './report/print-report.ts'
 import { progressOn } from './report/progress.ts'
 import { allLine, reportLine } from './report/report.ts'
 import { type WrittenReport, writeAll, writeReport } from './report/write-report.ts'
@@ -40,23 +40,23 @@ async function bench({ scenario: name, given, json }: Command): Promise<void> {
   const settings = { ...DEFAULT_SETTINGS, ...scenario.defaults, ...given }
   const report = await runBench(scenario, settings, progressOn(process.stderr), remember)
   const written = writeReport(report)
-  process.stdout.write(`${printedReport(report)}\n\n${placesOf(written)}\n`)
+  process.stdout.write(`${formatReport(report)}\n\n${describePlaces(written)}\n`)
   if (json) process.stdout.write(`${reportLine(report)}\n`)
 }
 
 async function benchAll({ given, json }: Command): Promise<void> {
   const { reports, failed } = await runAll(given, progressOn(process.stderr), remember, (ended) => {
     process.stdout.write(
-      'scenario' in ended ? `${printedReport(ended)}\n\n` : `FAILED ${ended.name}: ${ended.message}\n\n`,
+      'scenario' in ended ? `${formatReport(ended)}\n\n` : `FAILED ${ended.name}: ${ended.message}\n\n`,
     )
   })
-  process.stdout.write(`${placesOf(writeAll(reports, failed))}\n`)
+  process.stdout.write(`${describePlaces(writeAll(reports, failed))}\n`)
   const names = failed.map(({ name }) => name)
   if (json) process.stdout.write(`${allLine(reports, names)}\n`)
   if (names.length > 0) throw new Error(`not every scenario ended well: ${names.join('; ')}`)
 }
 
-function placesOf({ jsonPath, htmlPath }: WrittenReport): string {
+function describePlaces({ jsonPath, htmlPath }: WrittenReport): string {
   return `written to ${jsonPath}\nand ${htmlPath}`
 }
 

@@ -1,8 +1,8 @@
 import type { Harness } from './harness/harness.ts'
 import { faultCount, type LatencyMs, type LoadJob, type LoadResult } from './load/load-job.ts'
-import { curveOf, figuresOf, type Row } from './row.ts'
+import { type Row, toCurve, toFigures } from './row.ts'
 import type { ScenarioContext } from './scenario.ts'
-import { spreadOf } from './spread.ts'
+import { toSpread } from './spread.ts'
 import { withConfirmation } from './wrk/confirmation.ts'
 import type { WrkResult } from './wrk/run-wrk.ts'
 import { WRK_RATE } from './wrk/wrk-rate.ts'
@@ -10,7 +10,7 @@ import { WRK_RATE } from './wrk/wrk-rate.ts'
 export interface RowPlan {
   readonly name: string
   readonly job: LoadJob
-  /** What works for this row, the asked one first. */
+  /** The workers that serve this row, the asked one first. */
   readonly workers: readonly Worker[]
   /** Called before each round of this row; what it returns is called after it, for figures of its own. */
   readonly watch?: () => Promise<(answers: number) => Promise<Figures>>
@@ -32,7 +32,7 @@ export interface Measurement {
   readonly answersByWrk?: number
   readonly answersPerSecond: number
   readonly latencyMs: Pick<LatencyMs, 'p50' | 'p99' | 'curve'>
-  /** Of what worked for the row, the asked one first. */
+  /** The CPU time of the row's workers, the asked one first. */
   readonly cpuSeconds: CpuSeconds
   readonly figures: Figures
 }
@@ -94,7 +94,7 @@ export async function measureInTurn(
       results[index]?.push(await source.measure())
     }
   }
-  return sources.map(({ name }, index) => rowOf(name, results[index] ?? []))
+  return sources.map(({ name }, index) => toRow(name, results[index] ?? []))
 }
 
 /** One round of one row. Throws unless each answer was the expected one. */
@@ -112,7 +112,7 @@ export async function measure(harness: Harness, plan: RowPlan): Promise<Measured
 
 async function measureByWrk(harness: Harness, { job, watch }: RowPlan): Promise<WrkResult | undefined> {
   if (harness.wrk === undefined) return undefined
-  // For what a watch prepares and waits for; its figures are those of our own load.
+  // The watch needs to prepare and to be waited for; its figures are those of our own load.
   const endWatch = await watch?.()
   const result = await harness.wrk.run(job)
   await endWatch?.(result?.answers ?? 0)
@@ -129,7 +129,7 @@ async function measureByOwnLoad(harness: Harness, { name, job, workers, watch }:
   return { ...result, cpuSeconds, figures: (await endWatch?.(result.answers)) ?? {} }
 }
 
-/** What the workers used of the CPU while something was done. */
+/** Runs `work` and measures how much CPU time the workers used meanwhile. */
 export async function withCpuSeconds<Result>(
   workers: readonly Worker[],
   work: () => Promise<Result>,
@@ -144,20 +144,20 @@ export async function withCpuSeconds<Result>(
   return { result, cpuSeconds }
 }
 
-export function rowOf(name: string, results: readonly Measurement[]): Row {
+export function toRow(name: string, results: readonly Measurement[]): Row {
   return withConfirmation({
     name,
-    perSecond: spreadOf(results.map(({ answersPerSecond }) => answersPerSecond)),
-    p50Ms: spreadOf(results.map(({ latencyMs }) => latencyMs.p50)),
-    p99Ms: spreadOf(results.map(({ latencyMs }) => latencyMs.p99)),
-    ...curveOf(results.map(({ latencyMs }) => latencyMs.curve)),
-    cpuUs: cpuOf(results),
+    perSecond: toSpread(results.map(({ answersPerSecond }) => answersPerSecond)),
+    p50Ms: toSpread(results.map(({ latencyMs }) => latencyMs.p50)),
+    p99Ms: toSpread(results.map(({ latencyMs }) => latencyMs.p99)),
+    ...toCurve(results.map(({ latencyMs }) => latencyMs.curve)),
+    cpuUs: toCpuUs(results),
     answers: results.reduce((sum, { answers }) => sum + answers, 0),
-    figures: figuresOf(results.map(({ figures }) => figures)),
+    figures: toFigures(results.map(({ figures }) => figures)),
   })
 }
 
-function cpuOf(results: readonly Measurement[]): Row['cpuUs'] {
+function toCpuUs(results: readonly Measurement[]): Row['cpuUs'] {
   const asked: number[] = []
   const everything: number[] = []
   for (const { answers: all, answersByWrk = 0, cpuSeconds } of results) {
@@ -168,5 +168,5 @@ function cpuOf(results: readonly Measurement[]): Row['cpuUs'] {
     asked.push((first / answers) * 1e6)
     everything.push((known.reduce((sum, seconds) => sum + seconds, 0) / answers) * 1e6)
   }
-  return { asked: spreadOf(asked), everything: spreadOf(everything) }
+  return { asked: toSpread(asked), everything: toSpread(everything) }
 }

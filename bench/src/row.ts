@@ -1,20 +1,20 @@
 import type { CurvePoint } from './load/load-job.ts'
-import { type Spread, spreadOf } from './spread.ts'
+import { type Spread, toSpread } from './spread.ts'
 import { WRK_RATE } from './wrk/wrk-rate.ts'
 
 export interface Row {
   readonly name: string
   readonly perSecond: Spread
-  /** Null where nobody waits for an answer. */
+  /** Null where no client waits for an answer. */
   readonly p50Ms: Spread | null
   readonly p99Ms: Spread | null
-  /** Of each share of the answers the median over the rounds; absent where it is not known. */
+  /** Each share of the answers with its median over the rounds; absent where it is not known. */
   readonly latencyCurve?: readonly CurvePoint[]
   /** CPU time for one answer, in microseconds; null where the system does not tell. */
   readonly cpuUs: { readonly asked: Spread; readonly everything: Spread } | null
-  /** Of all rounds, with warm-up and drain. */
+  /** The answers of all rounds, with warm-up and drain. */
   readonly answers: number
-  /** What else a scenario measures for this row, by name, with its unit in the name. */
+  /** Whatever else a scenario measures for this row, by name, with its unit in the name. */
   readonly figures: Readonly<Record<string, Spread>>
 }
 
@@ -35,45 +35,45 @@ export function rowNamed(rows: readonly Row[], name: string): Row {
 }
 
 /** The figures of one round after the other, by name. */
-export function figuresOf(rounds: readonly Readonly<Record<string, number>>[]): Row['figures'] {
+export function toFigures(rounds: readonly Readonly<Record<string, number>>[]): Row['figures'] {
   const names = new Set(rounds.flatMap((figures) => Object.keys(figures)))
   return Object.fromEntries(
-    [...names].map((name) => [name, spreadOf(rounds.map((figures) => figures[name] ?? Number.NaN))]),
+    [...names].map((name) => [name, toSpread(rounds.map((figures) => figures[name] ?? Number.NaN))]),
   )
 }
 
 /** Round by round, since neighbours in time share the machine's mood. */
-export function ratioOf(name: string, above: Row, below: Row): Ratio {
-  const byCpu = cpuRatioOf(above, below)
-  const byWrk = wrkRatioOf(above, below)
+export function toRatio(name: string, above: Row, below: Row): Ratio {
+  const byCpu = toCpuRatio(above, below)
+  const byWrk = toWrkRatio(above, below)
   return {
     name,
-    spread: quotientsOf(above.perSecond, below.perSecond),
+    spread: divideSpreads(above.perSecond, below.perSecond),
     ...(byCpu === undefined ? {} : { byCpu }),
     ...(byWrk === undefined ? {} : { byWrk }),
   }
 }
 
-export function quotientsOf(above: Spread, below: Spread): Spread {
-  return spreadOf(above.rounds.map((value, round) => value / (below.rounds[round] ?? Number.NaN)))
+export function divideSpreads(above: Spread, below: Spread): Spread {
+  return toSpread(above.rounds.map((value, round) => value / (below.rounds[round] ?? Number.NaN)))
 }
 
-/** What the ratio would be if nothing but CPU time counted; much less disturbed by others on the machine. */
-function cpuRatioOf(above: Row, below: Row): Spread | undefined {
+/** The ratio if only CPU time counted; other work on the machine disturbs it much less. */
+function toCpuRatio(above: Row, below: Row): Spread | undefined {
   if (above.cpuUs === null || below.cpuUs === null) return undefined
-  return quotientsOf(below.cpuUs.everything, above.cpuUs.everything)
+  return divideSpreads(below.cpuUs.everything, above.cpuUs.everything)
 }
 
-function wrkRatioOf(above: Row, below: Row): Spread | undefined {
+function toWrkRatio(above: Row, below: Row): Spread | undefined {
   const [ours, theirs] = [above.figures[WRK_RATE], below.figures[WRK_RATE]]
-  return ours === undefined || theirs === undefined ? undefined : quotientsOf(ours, theirs)
+  return ours === undefined || theirs === undefined ? undefined : divideSpreads(ours, theirs)
 }
 
 /** Point by point the median of the rounds; nothing where a round has no curve. */
-export function curveOf(rounds: readonly (readonly CurvePoint[] | undefined)[]): Pick<Row, 'latencyCurve'> {
+export function toCurve(rounds: readonly (readonly CurvePoint[] | undefined)[]): Pick<Row, 'latencyCurve'> {
   const curves = rounds.filter((curve) => curve !== undefined)
   const [first] = curves
   if (first === undefined || curves.length < rounds.length) return {}
-  const msAt = (index: number) => spreadOf(curves.map((curve) => curve[index]?.ms ?? Number.NaN)).median
+  const msAt = (index: number) => toSpread(curves.map((curve) => curve[index]?.ms ?? Number.NaN)).median
   return { latencyCurve: first.map(({ share }, index) => ({ share, ms: msAt(index) })) }
 }

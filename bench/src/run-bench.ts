@@ -1,14 +1,14 @@
-import { assertAimsHaveRatios } from './aims/aim-of.ts'
+import { assertAimsHaveRatios } from './aims/find-aim.ts'
 import { Harness } from './harness/harness.ts'
 import { loadProgram } from './load-program.ts'
 import { readMachine } from './report/machine.ts'
 import type { Progress } from './report/progress.ts'
-import { type Report, reportOf } from './report/report.ts'
+import { makeReport, type Report } from './report/report.ts'
 import type { Scenario } from './scenario.ts'
 import type { Settings } from './settings.ts'
 import { confirmationNotes } from './wrk/confirmation.ts'
 
-/** Runs one scenario; whatever happens, no process and no folder of it is left. */
+/** Runs one scenario. In the end, also after a failure, no process and no folder of it is left. */
 export async function runBench(
   scenario: Scenario,
   settings: Settings,
@@ -24,7 +24,7 @@ export async function runBench(
     const outcome = await scenario.run({ settings, harness, progress })
     const wrkNotes = wrk === undefined ? [] : confirmationNotes(wrk, outcome)
     const notes = [...(outcome.notes ?? []), ...wrkNotes]
-    const report = reportOf(scenario.name, settings, machine, { ...outcome, notes })
+    const report = makeReport(scenario.name, settings, machine, { ...outcome, notes })
     assertAimsHaveRatios(report)
     return report
   } finally {

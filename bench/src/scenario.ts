@@ -17,7 +17,7 @@ export interface Outcome {
   readonly ratios: readonly Ratio[]
   /** Counts that were held against each other; a scenario fails when they do not add up. */
   readonly counters: Readonly<Record<string, number>>
-  /** What a reader of the figures must know, a sentence each. */
+  /** Sentences that a reader of the figures must know. */
   readonly notes?: readonly string[]
 }
 

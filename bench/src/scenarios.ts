@@ -14,14 +14,14 @@ import { sagaEmpty } from './scenarios/saga-empty.ts'
 import { sagaEmptyRetention } from './scenarios/saga-empty-retention.ts'
 import { scale } from './scenarios/scale.ts'
 import { signed } from './scenarios/signed.ts'
-import { storingRelay } from './scenarios/storing-relay.ts'
 import { submit } from './scenarios/submit.ts'
 import { transfer } from './scenarios/transfer.ts'
+import { twoWritesBaseline } from './scenarios/two-writes-baseline.ts'
 
 export const SCENARIOS: readonly Scenario[] = [
   relay,
   saga,
-  storingRelay,
+  twoWritesBaseline,
   sagaConnections,
   sagaBranches,
   sagaEmpty,

@@ -13,7 +13,7 @@ export interface Settings {
   readonly sagas: number
   /** Finished transactions in the full table. */
   readonly rows: number
-  /** In each table of the bank. */
+  /** The number in each table of the bank. */
   readonly accounts: number
   /** URLs of servers that speak DTM's dialect, with commas between. */
   readonly target?: string
@@ -25,7 +25,7 @@ export interface Settings {
 
 export interface Command {
   readonly scenario: string
-  /** What the command line says, and nothing else. */
+  /** The settings that the command line names, and no others. */
   readonly given: Partial<Settings>
   readonly json: boolean
 }
@@ -100,8 +100,8 @@ export function readCommand(argv: readonly string[]): Command | 'help' {
   if (scenario === undefined) throw new Error('name a scenario; --help lists them')
   if (others.length > 0) throw new Error(`one scenario at a time, not also ${others.join(' ')}`)
   const given: Partial<Settings> = {
-    ...(values.store === undefined ? {} : { store: storeOf(values.store) }),
-    ...numbersOf(values),
+    ...(values.store === undefined ? {} : { store: readStore(values.store) }),
+    ...readNumbers(values),
     ...(values.target === undefined ? {} : { target: values.target }),
     ...(values['cpu-prof'] === undefined ? {} : { cpuProf: values['cpu-prof'] }),
     ...(values.wrk ? { wrk: true } : {}),
@@ -109,18 +109,18 @@ export function readCommand(argv: readonly string[]): Command | 'help' {
   return { scenario, given, json: values.json }
 }
 
-function storeOf(given: string): StoreName {
+function readStore(given: string): StoreName {
   const store = STORES.find((name) => name === given)
   if (store === undefined) throw new Error(`--store ${given}: there are ${STORES.join(', ')}`)
   return store
 }
 
-function numbersOf(values: Readonly<Record<string, unknown>>): Partial<Record<NumberName, number>> {
+function readNumbers(values: Readonly<Record<string, unknown>>): Partial<Record<NumberName, number>> {
   const given = NUMBER_NAMES.filter((name) => values[NUMBERS[name].flag] !== undefined)
-  return Object.fromEntries(given.map((name) => [name, numberOf(name, String(values[NUMBERS[name].flag]))]))
+  return Object.fromEntries(given.map((name) => [name, readNumber(name, String(values[NUMBERS[name].flag]))]))
 }
 
-function numberOf(name: NumberName, given: string): number {
+function readNumber(name: NumberName, given: string): number {
   const { flag, max } = NUMBERS[name]
   const value = /^\d{1,9}$/.test(given) ? Number(given) : 0
   if (value < 1 || value > max)

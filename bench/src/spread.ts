@@ -6,7 +6,7 @@ export interface Spread {
   readonly rounds: readonly number[]
 }
 
-export function spreadOf(rounds: readonly number[]): Spread {
+export function toSpread(rounds: readonly number[]): Spread {
   const sorted = [...rounds].sort((a, b) => a - b)
   const middle = (sorted.length - 1) / 2
   const at = (index: number) => sorted[index] ?? Number.NaN

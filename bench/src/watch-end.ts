@@ -1,17 +1,17 @@
 import { until } from '@counterstep/test-servers/until'
 import type { Branch } from './harness/branch.ts'
-import { type Metrics, readMetrics, sumOf } from './harness/metrics.ts'
+import { type Metrics, readMetrics, sumMetric } from './harness/metrics.ts'
 import { readReadiness, type Server } from './harness/server.ts'
 
 const END_MS_MAX = 300_000
 const CALLS_LOOK_MS = 250
 
 export interface Ended {
-  /** By this machine's clock, in milliseconds from the epoch. */
+  /** This machine's clock, in milliseconds from the epoch. */
   readonly firstCallAt: number
   /** The server held nothing any more: the last end was durable. */
   readonly endAt: number
-  /** Of the server at that moment. */
+  /** The metrics of the server at that moment. */
   readonly metrics: Metrics
 }
 
@@ -36,14 +36,14 @@ export async function watchEnd(
     CALLS_LOOK_MS,
   )
   const end = await until(`the end of ${expected.sagas} sagas`, END_MS_MAX, () =>
-    endOf(server, expected.sagas),
+    findEnd(server, expected.sagas),
   )
   const { firstAt } = await branch.calls()
   if (firstAt === null) throw new Error('the branches were not called')
   return { firstCallAt: firstAt, ...end }
 }
 
-async function endOf(server: Server, sagas: number): Promise<Omit<Ended, 'firstCallAt'> | undefined> {
+async function findEnd(server: Server, sagas: number): Promise<Omit<Ended, 'firstCallAt'> | undefined> {
   const endAt = Date.now()
   const { inFlight } = await readReadiness(server.url)
   if (inFlight > 0) return undefined
@@ -52,5 +52,5 @@ async function endOf(server: Server, sagas: number): Promise<Omit<Ended, 'firstC
 }
 
 export function succeededIn(metrics: Metrics): number {
-  return sumOf(metrics, 'counterstep_transaction_duration_seconds_count', { status: 'succeeded' })
+  return sumMetric(metrics, 'counterstep_transaction_duration_seconds_count', { status: 'succeeded' })
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { aimOf, aimWords, assertAimsHaveRatios } from '../src/aims/aim-of.ts'
 import { AIMS } from '../src/aims/aims.ts'
-import { barsOf } from '../src/report/ratio-bars-of.ts'
+import { aimWords, assertAimsHaveRatios, findAim } from '../src/aims/find-aim.ts'
 import type { Report } from '../src/report/report.ts'
+import { toRatioBars } from '../src/report/to-ratio-bars.ts'
 import { SCENARIOS } from '../src/scenarios.ts'
 import { DEFAULT_SETTINGS } from '../src/settings.ts'
-import { spreadOf } from '../src/spread.ts'
+import { toSpread } from '../src/spread.ts'
 
-function reportOf(scenario: string, store: string, connections: number, branches = 2): Report {
+function makeReport(scenario: string, store: string, connections: number, branches = 2): Report {
   return {
     scenario,
     at: '2026-01-02T03:04:05.678Z',
@@ -25,7 +25,7 @@ function reportOf(scenario: string, store: string, connections: number, branches
     },
     rows: [],
     ratios: { 'saga/relay': 0.5 },
-    ratioSpreads: { 'saga/relay': { spread: spreadOf([0.5]) } },
+    ratioSpreads: { 'saga/relay': { spread: toSpread([0.5]) } },
     counters: {},
     notes: [],
   }
@@ -38,21 +38,21 @@ describe('the aim of a ratio', () => {
   })
 
   it('is that of the store, for the load that it was set for', () => {
-    expect(aimOf(reportOf('saga', 'redis', 64), 'saga/relay')?.value).toBe(0.6)
-    expect(aimOf(reportOf('saga', 'mysql', 64), 'saga/relay')?.value).toBe(0.45)
-    expect(aimOf(reportOf('saga', 'mysql', 1), 'saga/relay')).toBeUndefined()
-    expect(aimOf(reportOf('saga', 'mysql', 64, 5), 'saga/relay')).toBeUndefined()
-    expect(aimOf(reportOf('transfer', 'mysql', 20), 'saga/none-2sql')?.value).toBe(0.7)
+    expect(findAim(makeReport('saga', 'redis', 64), 'saga/relay')?.value).toBe(0.6)
+    expect(findAim(makeReport('saga', 'mysql', 64), 'saga/relay')?.value).toBe(0.45)
+    expect(findAim(makeReport('saga', 'mysql', 1), 'saga/relay')).toBeUndefined()
+    expect(findAim(makeReport('saga', 'mysql', 64, 5), 'saga/relay')).toBeUndefined()
+    expect(findAim(makeReport('transfer', 'mysql', 20), 'saga/none-2sql')?.value).toBe(0.7)
   })
 
   it('is that of the number of sagas', () => {
-    const { settings, ...report } = reportOf('memory', 'sqlite', 64)
-    expect(aimOf({ ...report, settings: { ...settings, sagas: 100_000 } }, 'RSS/300 MB')?.value).toBe(1)
-    expect(aimOf({ ...report, settings: { ...settings, sagas: 1_000 } }, 'RSS/300 MB')).toBeUndefined()
+    const { settings, ...report } = makeReport('memory', 'sqlite', 64)
+    expect(findAim({ ...report, settings: { ...settings, sagas: 100_000 } }, 'RSS/300 MB')?.value).toBe(1)
+    expect(findAim({ ...report, settings: { ...settings, sagas: 1_000 } }, 'RSS/300 MB')).toBeUndefined()
   })
 
   it('has a ratio', () => {
-    const report = reportOf('saga', 'mysql', 64)
+    const report = makeReport('saga', 'mysql', 64)
     expect(() => assertAimsHaveRatios(report)).not.toThrow()
     expect(() => assertAimsHaveRatios({ ...report, ratios: { 'saga/other': 1 } })).toThrow(
       'saga has an aim for saga/relay, and no such ratio',
@@ -60,8 +60,8 @@ describe('the aim of a ratio', () => {
   })
 
   it('is not there for other ratios, nor for scenarios without one', () => {
-    expect(aimOf(reportOf('saga', 'redis', 64), 'saga/relay, appendfsync always')).toBeUndefined()
-    expect(aimOf(reportOf('relay', 'redis', 64), 'saga/relay')).toBeUndefined()
+    expect(findAim(makeReport('saga', 'redis', 64), 'saga/relay, appendfsync always')).toBeUndefined()
+    expect(findAim(makeReport('relay', 'redis', 64), 'saga/relay')).toBeUndefined()
   })
 
   it('is told as reached or not, with what a plain program reaches', () => {
@@ -74,7 +74,7 @@ describe('the aim of a ratio', () => {
   })
 
   it('is drawn under the bar of its ratio, and what was reached by hand', () => {
-    const [bar] = barsOf(reportOf('saga', 'mysql', 64))
+    const [bar] = toRatioBars(makeReport('saga', 'mysql', 64))
     expect(bar?.seeds.map(({ source, ratio }) => [source, ratio])).toEqual([
       ['aim, at least', 0.45],
       ['a plain program by hand, 2 cores', 0.46],

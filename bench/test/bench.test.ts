@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Harness } from '../src/harness/harness.ts'
-import { printedReport } from '../src/report/print-report.ts'
+import { formatReport } from '../src/report/print-report.ts'
 import { reportLine } from '../src/report/report.ts'
 import { runBench } from '../src/run-bench.ts'
 import type { Scenario } from '../src/scenario.ts'
@@ -33,7 +33,7 @@ describe('bench', () => {
     expect(counters.branchCalls).toBe(3 * (counters.answers ?? 0))
     expect(report.store).toMatchObject({ name: 'sqlite', durabilityClass: 'A' })
     expect(ratios['saga/relay']).toBeGreaterThan(0)
-    expect(printedReport(report)).toContain('durability class A')
+    expect(formatReport(report)).toContain('durability class A')
     expect(JSON.parse(reportLine(report))).toMatchObject({ scenario: 'saga', store: 'sqlite', settings })
   })
 

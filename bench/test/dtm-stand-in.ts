@@ -31,7 +31,7 @@ export async function startDtmStandIn({ skipsCalls = false } = {}): Promise<DtmS
       case '/api/dtmsvr/newGid':
         return { dtm_result: 'SUCCESS', gid: 'a' }
       case '/api/dtmsvr/submit':
-        return await run(JSON.parse(await textOf(request)))
+        return await run(JSON.parse(await readText(request)))
       case '/api/dtmsvr/query': {
         const gid = url.searchParams.get('gid') ?? ''
         return { branches: [], transaction: succeeded.has(gid) ? { gid, status: 'succeed' } : null }
@@ -52,7 +52,7 @@ export async function startDtmStandIn({ skipsCalls = false } = {}): Promise<DtmS
   return { url: `http://127.0.0.1:${port}`, close: () => server.close() }
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function readText(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   return Buffer.concat(chunks).toString()

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { parseMetrics, sumOf, timesBetween } from '../src/harness/metrics.ts'
+import { parseMetrics, sumMetric, timesBetween } from '../src/harness/metrics.ts'
 import { MeasuredPart } from '../src/load/measured-part.ts'
 import { alignedTable } from '../src/report/table.ts'
-import { figuresOf, quotientsOf } from '../src/row.ts'
-import { spreadOf } from '../src/spread.ts'
+import { divideSpreads, toFigures } from '../src/row.ts'
+import { toSpread } from '../src/spread.ts'
 import { countOfGtids } from '../src/stores/commit-counter.ts'
-import { earlierMs, partsOf } from '../src/stores/copied-rows.ts'
+import { earlierMs, splitCopies } from '../src/stores/copied-rows.ts'
 
 describe('a count of answers', () => {
   it('is measured from the last answer of its warm-up', () => {
@@ -46,10 +46,10 @@ describe('metrics', () => {
 
   it('are summed over the lines of one name', () => {
     const metrics = parseMetrics(text)
-    expect(sumOf(metrics, 'up')).toBe(1)
-    expect(sumOf(metrics, 'calls_sum')).toBe(3.5)
-    expect(sumOf(metrics, 'calls_sum', { op: 'b' })).toBe(2)
-    expect(sumOf(metrics, 'calls')).toBe(0)
+    expect(sumMetric(metrics, 'up')).toBe(1)
+    expect(sumMetric(metrics, 'calls_sum')).toBe(3.5)
+    expect(sumMetric(metrics, 'calls_sum', { op: 'b' })).toBe(2)
+    expect(sumMetric(metrics, 'calls')).toBe(0)
   })
 
   it('grow between two moments', () => {
@@ -61,18 +61,18 @@ describe('metrics', () => {
 
 describe('rounds', () => {
   it('keep each figure by its name', () => {
-    const { a } = figuresOf([{ a: 1 }, { a: 3 }])
+    const { a } = toFigures([{ a: 1 }, { a: 3 }])
     expect(a).toMatchObject({ median: 2, min: 1, max: 3 })
   })
 
   it('are divided by their neighbours in time', () => {
-    expect(quotientsOf(spreadOf([2, 9]), spreadOf([1, 3])).rounds).toEqual([2, 3])
+    expect(divideSpreads(toSpread([2, 9]), toSpread([1, 3])).rounds).toEqual([2, 3])
   })
 })
 
 describe('copies of a row', () => {
   it('come in parts that hold each number once', () => {
-    expect([...partsOf(5, 2)]).toEqual([
+    expect([...splitCopies(5, 2)]).toEqual([
       { from: 1, to: 2 },
       { from: 3, to: 4 },
       { from: 5, to: 5 },

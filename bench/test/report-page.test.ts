@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import { seriesOf } from '../src/report/charts/series.ts'
+import { groupSeries } from '../src/report/charts/series.ts'
 import { combinedPage } from '../src/report/html/combined-page.ts'
-import { figureOf, tickOf } from '../src/report/html/figures.ts'
+import { formatFigure, formatTick } from '../src/report/html/figures.ts'
 import { html } from '../src/report/html/markup.ts'
 import { reportPage } from '../src/report/html/report-page.ts'
 import type { Report } from '../src/report/report.ts'
 import { linearScale, logScale } from '../src/report/svg/scale.ts'
 import type { Row } from '../src/row.ts'
 import { DEFAULT_SETTINGS } from '../src/settings.ts'
-import { spreadOf } from '../src/spread.ts'
+import { toSpread } from '../src/spread.ts'
 
 const HOSTILE = `<script>alert("1")</script>'&`
 
 function rowNamed(name: string, perSecond: number): Row {
   return {
     name,
-    perSecond: spreadOf([perSecond, perSecond * 2]),
-    p50Ms: spreadOf([1, 2]),
-    p99Ms: spreadOf([8, 9]),
+    perSecond: toSpread([perSecond, perSecond * 2]),
+    p50Ms: toSpread([1, 2]),
+    p99Ms: toSpread([8, 9]),
     latencyCurve: [
       { share: 0, ms: 0.5 },
       { share: 0.95, ms: 4.5 },
@@ -25,7 +25,7 @@ function rowNamed(name: string, perSecond: number): Row {
     ],
     cpuUs: null,
     answers: 1234,
-    figures: { 'DB-TPS': spreadOf([777]) },
+    figures: { 'DB-TPS': toSpread([777]) },
   }
 }
 
@@ -52,7 +52,7 @@ function reportWith(more: Partial<Report>): Report {
     },
     rows: [rowNamed('relay', 100), rowNamed('saga', 50)],
     ratios: { 'saga/relay': 0.5 },
-    ratioSpreads: { 'saga/relay': { spread: spreadOf([0.4, 0.5, 0.6]) } },
+    ratioSpreads: { 'saga/relay': { spread: toSpread([0.4, 0.5, 0.6]) } },
     counters: { stored: 5 },
     notes: ['a plain note', 'CAUTION: something spoils this'],
     ...more,
@@ -102,8 +102,8 @@ describe('the page of a run', () => {
 
   it('lets no name of a row, a figure or a note become markup', () => {
     const report = reportWith({
-      rows: [{ ...rowNamed(HOSTILE, 1), figures: { [HOSTILE]: spreadOf([1]) } }],
-      ratioSpreads: { [HOSTILE]: { spread: spreadOf([1]) } },
+      rows: [{ ...rowNamed(HOSTILE, 1), figures: { [HOSTILE]: toSpread([1]) } }],
+      ratioSpreads: { [HOSTILE]: { spread: toSpread([1]) } },
       notes: [HOSTILE],
       counters: { [HOSTILE]: 1 },
     })
@@ -119,16 +119,26 @@ describe('the page of all runs', () => {
       ratios: { 'saga/none-2sql': 0.75 },
     })
     const text = combinedPage([transfer], [], '2026-01-02T03:04:05Z')
-    const cellsOf = (head: string) =>
+    const findCells = (head: string) =>
       new RegExp(`${head}</th>([^]*?)</tr>`)
         .exec(text)?.[1]
         ?.replaceAll(/<td>|<\/td>/g, ' ')
         .trim()
         .split(/\s+/)
-    expect(cellsOf('Global-TPS, theirs')).toEqual(['–', '–', '1,232', '575', '531', '551', '357', '341', '–'])
-    expect(cellsOf('Global-TPS, ours')).toEqual(['–', '–', '6,000', '4,500', '–', '–', '–', '–', '–'])
-    expect(cellsOf('of no saga, ours')?.[3]).toBe('0.750')
-    expect(cellsOf('DB-TPS, ours')?.[2]).toBe('777')
+    expect(findCells('Global-TPS, theirs')).toEqual([
+      '–',
+      '–',
+      '1,232',
+      '575',
+      '531',
+      '551',
+      '357',
+      '341',
+      '–',
+    ])
+    expect(findCells('Global-TPS, ours')).toEqual(['–', '–', '6,000', '4,500', '–', '–', '–', '–', '–'])
+    expect(findCells('of no saga, ours')?.[3]).toBe('0.750')
+    expect(findCells('DB-TPS, ours')?.[2]).toBe('777')
     expect(text).toContain('There is no run of hot-row on this page.')
   })
 
@@ -147,7 +157,7 @@ describe('series', () => {
     const rows = ['plain, 1 caller', 'plain, 8 callers', 'plain, 64 callers', 'plain, 5 ms flush'].map(
       (name) => rowNamed(name, 1),
     )
-    const [group, ...others] = seriesOf(rows)
+    const [group, ...others] = groupSeries(rows)
     expect(others).toEqual([])
     expect(group?.unit).toBe('callers')
     expect(group?.series.map(({ name, points }) => [name, points.map(({ x }) => x)])).toEqual([
@@ -162,14 +172,14 @@ describe('series', () => {
     ['a claim of 1,000,000 rows', 'a claim of', 'rows', 1_000_000],
     ['finished rows: 100000', '', 'finished rows', 100_000],
   ])('read %j', (name, what, unit, x) => {
-    const [group] = seriesOf([rowNamed(name, 1), rowNamed(name, 1), rowNamed(name, 1)])
+    const [group] = groupSeries([rowNamed(name, 1), rowNamed(name, 1), rowNamed(name, 1)])
     expect(group?.unit).toBe(unit)
     if (unit !== undefined)
       expect(group?.series).toMatchObject([{ name: what, points: [{ x }, { x }, { x }] }])
   })
 
   it('are no fewer than three points', () => {
-    expect(seriesOf([rowNamed('fresh, 64 callers', 1), rowNamed('fresh, 256 callers', 1)])).toEqual([])
+    expect(groupSeries([rowNamed('fresh, 64 callers', 1), rowNamed('fresh, 256 callers', 1)])).toEqual([])
   })
 })
 
@@ -201,11 +211,11 @@ describe('figures for people', () => {
     [12_345.6, '12,346'],
     [Number.NaN, '–'],
     [undefined, '–'],
-  ])('%d is %s', (value, text) => expect(figureOf(value)).toBe(text))
+  ])('%d is %s', (value, text) => expect(formatFigure(value)).toBe(text))
 
   it.each([
     [2_500, '2.5k'],
     [1_000_000, '1M'],
     [0.25, '0.25'],
-  ])('at an axis %d is %s', (value, text) => expect(tickOf(value)).toBe(text))
+  ])('at an axis %d is %s', (value, text) => expect(formatTick(value)).toBe(text))
 })

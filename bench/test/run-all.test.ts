@@ -42,7 +42,7 @@ describe('all scenarios', () => {
     for (const name of ['transfer', 'saga-empty', 'submit', 'hot-row', 'recover'])
       expect(names.some((each) => each.startsWith(`${name} `))).toBe(true)
     for (const store of ['sqlite', 'mysql', 'redis']) {
-      expect(names).toEqual(expect.arrayContaining([`saga ${store}`, `storing-relay ${store}`]))
+      expect(names).toEqual(expect.arrayContaining([`saga ${store}`, `two-writes-baseline ${store}`]))
     }
   })
 

@@ -4,34 +4,34 @@ import { boundRatio, flushRatio } from '../src/scenarios/latency/bound-ratio.ts'
 import { branchRatios, branchVariants, withBranchRate } from '../src/scenarios/saga-branches.ts'
 import { submitJob } from '../src/scenarios/saga-job.ts'
 import { readCommand } from '../src/settings.ts'
-import { spreadOf } from '../src/spread.ts'
+import { toSpread } from '../src/spread.ts'
 
 const length = { type: 'count', warmUpAnswers: 0, answers: 1 } as const
-const bodyOf = (shape: Parameters<typeof submitJob>[1]) =>
+const readBody = (shape: Parameters<typeof submitJob>[1]) =>
   JSON.parse(submitJob('http://server', shape, 1, length).body)
 
 describe('the body of a saga', () => {
   const shape = { branchUrl: 'http://branch', branches: 2 }
 
   it('leaves the order of its branches to the server', () => {
-    expect(bodyOf(shape).branches).toMatchObject([
+    expect(readBody(shape).branches).toMatchObject([
       { action: 'http://branch/action-1', compensation: 'http://branch/compensation-1' },
       { action: 'http://branch/action-2', compensation: 'http://branch/compensation-2' },
     ])
-    expect(JSON.stringify(bodyOf(shape))).not.toContain('after')
+    expect(JSON.stringify(readBody(shape))).not.toContain('after')
   })
 
   it('has branches that wait for none when they are to run at once', () => {
-    expect(bodyOf({ ...shape, isParallel: true }).branches).toMatchObject([{ after: [] }, { after: [] }])
+    expect(readBody({ ...shape, isParallel: true }).branches).toMatchObject([{ after: [] }, { after: [] }])
   })
 
   it('has empty URLs when nobody is to be called', () => {
-    const [branch] = bodyOf({ ...shape, isEmpty: true }).branches
+    const [branch] = readBody({ ...shape, isEmpty: true }).branches
     expect(branch).toMatchObject({ action: '', compensation: '' })
   })
 
   it('says its ack, and expects it in the answer', () => {
-    expect(bodyOf({ ...shape, ack: 'memory' }).ack).toBe('memory')
+    expect(readBody({ ...shape, ack: 'memory' }).ack).toBe('memory')
     expect(submitJob('http://server', { ...shape, ack: 'memory' }, 1, length).expect).toBe('"ack":"memory"')
     expect(submitJob('http://server', shape, 1, length).expect).toBe('"ack":"durable"')
   })
@@ -53,7 +53,7 @@ describe('rows by number of branches', () => {
   it('are compared by branches a second, round by round', () => {
     // Sagas of 20 branches at a tenth of the rate of all others are twice as many branches as sagas of 2.
     const rows = variants.map(({ name, branches }) => {
-      const perSecond = spreadOf(branches === 20 ? [100, 200] : [1_000, 1_000])
+      const perSecond = toSpread(branches === 20 ? [100, 200] : [1_000, 1_000])
       const row = { name, perSecond, p50Ms: null, p99Ms: null, cpuUs: null, answers: 1, figures: {} }
       return withBranchRate(row, branches)
     })
@@ -65,7 +65,7 @@ describe('rows by number of branches', () => {
 
 describe('the bound of the latency', () => {
   it('is two commits and 0.3 ms', () => {
-    const p50s = { relay: spreadOf([0.2, 0.2]), writing: spreadOf([2.5, 4.8]), commit: spreadOf([1, 1]) }
+    const p50s = { relay: toSpread([0.2, 0.2]), writing: toSpread([2.5, 4.8]), commit: toSpread([1, 1]) }
     expect(boundRatio(p50s).rounds.map((each) => Math.round(each * 1000) / 1000)).toEqual([1, 2])
     expect(flushRatio(p50s).rounds.map((each) => Math.round(each * 1000) / 1000)).toEqual([2.3, 4.6])
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Ratio, type Row, ratioOf } from '../src/row.ts'
-import { spreadOf } from '../src/spread.ts'
+import { type Ratio, type Row, toRatio } from '../src/row.ts'
+import { toSpread } from '../src/spread.ts'
 import { confirmationNotes, OURS_TO_WRK, withConfirmation } from '../src/wrk/confirmation.ts'
 import { WRK_RATE } from '../src/wrk/wrk-rate.ts'
 
@@ -10,15 +10,15 @@ describe('what wrk says of the rows', () => {
   const row = (name: string, ours: number, wrk?: number): Row =>
     withConfirmation({
       name,
-      perSecond: spreadOf([ours]),
+      perSecond: toSpread([ours]),
       p50Ms: null,
       p99Ms: null,
       cpuUs: null,
       answers: 1,
-      figures: wrk === undefined ? {} : { [WRK_RATE]: spreadOf([wrk]) },
+      figures: wrk === undefined ? {} : { [WRK_RATE]: toSpread([wrk]) },
     })
 
-  const notesOf = (rows: readonly Row[], ratios: readonly Ratio[] = []) =>
+  const makeNotes = (rows: readonly Row[], ratios: readonly Ratio[] = []) =>
     confirmationNotes(WRK, { rows, ratios })
 
   it('is a ratio for each row', () => {
@@ -26,33 +26,33 @@ describe('what wrk says of the rows', () => {
   })
 
   it('is a confirmation within its bound', () => {
-    expect(notesOf([row('a', 90, 100), row('b', 100, 90), row('c', 1)])).toEqual([
+    expect(makeNotes([row('a', 90, 100), row('b', 100, 90), row('c', 1)])).toEqual([
       'wrk confirms 2 of 3 rows within 15 %: autocannon/wrk is 0.90 to 1.11',
     ])
   })
 
   it('names the rows that are further apart', () => {
-    expect(notesOf([row('a', 100, 100), row('b', 80, 100)])).toEqual([
+    expect(makeNotes([row('a', 100, 100), row('b', 80, 100)])).toEqual([
       expect.stringMatching(/^CAUTION: .*: b \(0\.80\)/),
     ])
   })
 
   it('measures each ratio of two rows again', () => {
-    const ratio = ratioOf('a/b', row('a', 80, 100), row('b', 40, 50))
+    const ratio = toRatio('a/b', row('a', 80, 100), row('b', 40, 50))
     expect([ratio.spread.median, ratio.byWrk?.median]).toEqual([2, 2])
-    expect(ratioOf('a/c', row('a', 80, 100), row('c', 40))).not.toHaveProperty('byWrk')
+    expect(toRatio('a/c', row('a', 80, 100), row('c', 40))).not.toHaveProperty('byWrk')
   })
 
   it('confirms a ratio whose rows are both further apart', () => {
     const [a, b, c] = [row('a', 80, 100), row('b', 40, 50), row('c', 40)]
-    expect(notesOf([a, b, c], [ratioOf('a/b', a, b), ratioOf('a/c', a, c)])[1]).toBe(
+    expect(makeNotes([a, b, c], [toRatio('a/b', a, b), toRatio('a/c', a, c)])[1]).toBe(
       'wrk confirms 1 of 2 ratios within 15 %: autocannon/wrk is 1.00 to 1.00',
     )
   })
 
   it('names the ratios that are further apart', () => {
     const [a, b] = [row('a', 80, 100), row('b', 50, 50)]
-    expect(notesOf([a, b], [ratioOf('a/b', a, b)])[1]).toMatch(/^CAUTION: .*: a\/b \(0\.80\)/)
+    expect(makeNotes([a, b], [toRatio('a/b', a, b)])[1]).toMatch(/^CAUTION: .*: a\/b \(0\.80\)/)
   })
 
   it('says why there is none where there is no wrk', () => {
@@ -63,6 +63,6 @@ describe('what wrk says of the rows', () => {
   })
 
   it('says so where it could ask nothing', () => {
-    expect(notesOf([row('a', 1)])).toEqual([expect.stringMatching(/^wrk: no row/)])
+    expect(makeNotes([row('a', 1)])).toEqual([expect.stringMatching(/^wrk: no row/)])
   })
 })

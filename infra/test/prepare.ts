@@ -16,7 +16,7 @@ await bring('the base of images', whyNoImages, () => {
 })
 await bring('the loader of compose files', whyNoCompose, () => buildLoader(ROOT, ensureKeptFolder()))
 
-/** What cannot be brought is counted by the checks, which try again. */
+/** Brings one thing. A failure is only printed: the checks try again and count it. */
 async function bring(
   what: string,
   whyNot: () => string | undefined | Promise<string | undefined>,

@@ -27,8 +27,12 @@ export function runCommand(file: string, args: readonly string[], options: RunOp
   })
 }
 
-/** What it printed; an error with the end of its output when its exit code is not 0. */
-export async function outputOf(file: string, args: readonly string[], options?: RunOptions): Promise<string> {
+/** Returns the command's standard output; throws with the end of its output when its exit code is not 0. */
+export async function readOutput(
+  file: string,
+  args: readonly string[],
+  options?: RunOptions,
+): Promise<string> {
   const { code, stdout, stderr } = await runCommand(file, args, options)
   if (code === 0) return stdout
   const end = `${stdout}${stderr}`.trim().split('\n').slice(-15).join('\n')

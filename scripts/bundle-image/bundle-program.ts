@@ -3,7 +3,7 @@ import { build, type Metafile } from 'esbuild'
 import { nameExports } from './name-exports.ts'
 import { swaggerUiFolder } from './swagger-ui-folder.ts'
 
-/** What CommonJS modules use, and an ES module does not have. */
+/** CommonJS modules use these names, and an ES module does not have them. */
 const COMMONJS = [
   "import{createRequire}from'node:module'",
   'const require=createRequire(import.meta.url),__dirname=import.meta.dirname',

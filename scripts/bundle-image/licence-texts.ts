@@ -11,11 +11,11 @@ export function licenceTexts(root: string, { outputs }: Metafile): string {
   const folders = new Set(inputs.flatMap((path) => PACKAGE_FOLDER.exec(path)?.[1] ?? []))
   return [...folders]
     .sort()
-    .map((folder) => textOf(join(root, folder)))
+    .map((folder) => readLicence(join(root, folder)))
     .join('\n')
 }
 
-function textOf(folder: string): string {
+function readLicence(folder: string): string {
   const { name, version, license }: Record<string, string> = JSON.parse(
     readFileSync(join(folder, 'package.json'), 'utf8'),
   )

@@ -1,6 +1,6 @@
 import type { Plugin } from 'esbuild'
 
-/** What a module that loads these packages late takes of them. */
+/** The exports that are used of these packages by a module that loads them late. */
 const EXPORTS: Readonly<Record<string, string>> = {
   '@fastify/swagger': 'fastifySwagger',
   '@fastify/swagger-ui': 'fastifySwaggerUi',

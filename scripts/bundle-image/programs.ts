@@ -2,7 +2,7 @@
 export interface Program {
   readonly folder: string
   readonly modules: Readonly<Record<string, string>>
-  /** Whose version the program tells. */
+  /** The program tells the version in this manifest. */
   readonly manifest: string
 }
 

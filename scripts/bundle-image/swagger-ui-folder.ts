@@ -5,7 +5,7 @@ import type { Plugin } from 'esbuild'
 
 /** The files of the API's page, from the repository's root. */
 const SWAGGER_UI_FILES = 'node_modules/@fastify/swagger-ui/static'
-/** Where a bundle finds them, from its `dist`. */
+/** A bundle finds them here, from its `dist`. */
 const SWAGGER_UI_COPY = 'swagger-ui/static'
 
 /** Puts the page's files where a program's bundle finds them. */

@@ -17,11 +17,11 @@ export async function readBalances(banks: readonly Bank[]): Promise<Balances> {
     const response = await fetch(`${url}/accounts`, { signal: AbortSignal.timeout(5_000) })
     if (!response.ok) throw new Error(`${name} answers ${response.status} when asked for its accounts.`)
     const { items } = (await response.json()) as AccountList
-    for (const { id, balanceCents } of items) balances.set(keyOf(id, name), balanceCents)
+    for (const { id, balanceCents } of items) balances.set(toKey(id, name), balanceCents)
   }
   return balances
 }
 
-export function keyOf(account: string, bankName: string): string {
+export function toKey(account: string, bankName: string): string {
   return `${account} at ${bankName}`
 }

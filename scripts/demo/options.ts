@@ -27,7 +27,7 @@ export function readDemoOptions(
       data: { type: 'string' },
     },
   })
-  // Nobody needs to know the ports of a run that ends by itself, so it can stand beside another.
+  // The ports of a run that ends by itself need not be known, so it can stand beside another run.
   const port = values.port ?? String(values.once ? 0 : PORT_DEFAULT)
   if (!/^\d{1,5}$/.test(port) || Number(port) > PORT_MAX) {
     throw new Error(`--port must be a number from 0 to ${PORT_MAX}, not "${port}".`)

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 
-/** Throws an Error that names the first port that is taken, and by whom it is wanted. */
+/** Throws an Error that names the first port that is taken, and the service that wants it. */
 export async function requireFreePorts(wanted: readonly { readonly name: string; readonly port: number }[]) {
   for (const { name, port } of wanted) {
     if (port === 0 || (await isFree(port))) continue

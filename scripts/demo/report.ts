@@ -1,5 +1,5 @@
 import type { Balances } from './bank-client.ts'
-import { keyOf } from './bank-client.ts'
+import { toKey } from './bank-client.ts'
 import type { Transfer } from './transfer.ts'
 
 export function money(cents: number): string {
@@ -7,7 +7,7 @@ export function money(cents: number): string {
 }
 
 export function describeTransfer({ from, fromAccount, to, toAccount, amountCents }: Transfer): string {
-  return `${money(amountCents)} from ${keyOf(fromAccount, from.name)} to ${keyOf(toAccount, to.name)}`
+  return `${money(amountCents)} from ${toKey(fromAccount, from.name)} to ${toKey(toAccount, to.name)}`
 }
 
 /** Every account with its balance before and after. */
@@ -31,17 +31,20 @@ export function balanceTable(before: Balances, after: Balances): string {
   ].join('\n')
 }
 
-/** What is not as one transfer that went through must leave it: a line for each account, none when all is right. */
+/**
+ * Compares the balances with those that one successful transfer must leave: a line for each wrong account, none when
+ * all is right.
+ */
 export function wrongBalances(before: Balances, after: Balances, done: Transfer): string[] {
   const expected = new Map(before)
   const add = (key: string, cents: number) => expected.set(key, (expected.get(key) ?? 0) + cents)
-  add(keyOf(done.fromAccount, done.from.name), -done.amountCents)
-  add(keyOf(done.toAccount, done.to.name), done.amountCents)
+  add(toKey(done.fromAccount, done.from.name), -done.amountCents)
+  add(toKey(done.toAccount, done.to.name), done.amountCents)
   return [...new Set([...expected.keys(), ...after.keys()])]
     .filter((key) => expected.get(key) !== after.get(key))
     .map((key) => `${key} should have ${money(expected.get(key) ?? 0)} and has ${money(after.get(key) ?? 0)}`)
 }
 
-export function sumOf(balances: Balances): number {
+export function sumBalances(balances: Balances): number {
   return [...balances.values()].reduce((sum, cents) => sum + cents, 0)
 }

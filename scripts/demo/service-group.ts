@@ -4,13 +4,14 @@ import { Service, type ServiceSpec } from './service.ts'
 export class ServiceGroup {
   readonly #services: Service[] = []
   #fail: (error: unknown) => void = () => undefined
-  /** Rejects when one of them ends although nobody asked. */
+  /** Rejects when one of them ends although it was not asked to. */
   readonly trouble = new Promise<never>((_resolve, reject) => {
     this.#fail = reject
   })
 
   constructor() {
-    // Whoever waits for it sees it; when nobody does any more, it is no news.
+    // A caller that awaits `trouble` sees the rejection. Without one it is ignored here, and is not reported as
+    // unhandled.
     this.trouble.catch(() => undefined)
   }
 

@@ -22,7 +22,7 @@ export interface ServiceSpec {
 export class Service {
   readonly name: string
   readonly logPath: string
-  /** Settles when the process has ended, whatever the reason. */
+  /** Settles when the process has ended, for any reason. */
   readonly ended: Promise<void>
   readonly #child: ChildProcess
   readonly #announced: Promise<string>
@@ -59,7 +59,7 @@ export class Service {
     }
   }
 
-  /** Rejects when it ends although nobody asked. */
+  /** Rejects when it ends although it was not asked to. */
   async died(): Promise<never> {
     await this.ended
     if (this.#stopping) return new Promise<never>(() => undefined)

@@ -1,5 +1,5 @@
 import { type Saga, saga } from '@counterstep/sdk'
-import { type Balances, type Bank, keyOf } from './bank-client.ts'
+import { type Balances, type Bank, toKey } from './bank-client.ts'
 
 export interface Transfer {
   readonly from: Bank
@@ -9,15 +9,15 @@ export interface Transfer {
   readonly amountCents: number
 }
 
-/** From the richer to the other, so that any number of demos leaves both with money. */
+/** The richer account pays the other, so that any number of demos leaves both with money. */
 export function transferThatSucceeds(
   bankA: Bank,
   bankB: Bank,
   balances: Balances,
   amountCents: number,
 ): Transfer {
-  const alice = balances.get(keyOf('alice', bankA.name)) ?? 0
-  const bob = balances.get(keyOf('bob', bankB.name)) ?? 0
+  const alice = balances.get(toKey('alice', bankA.name)) ?? 0
+  const bob = balances.get(toKey('bob', bankB.name)) ?? 0
   return alice >= bob
     ? { from: bankA, fromAccount: 'alice', to: bankB, toAccount: 'bob', amountCents }
     : { from: bankB, fromAccount: 'bob', to: bankA, toAccount: 'alice', amountCents }

@@ -5,7 +5,7 @@ import { buildSync } from 'esbuild'
 import { licenceTexts } from '../bundle-image/licence-texts.ts'
 import { publishedModule } from './carried-modules.ts'
 import type { PublicPackage } from './public-packages.ts'
-import { moduleOf, splitSource, type WorkspaceManifest } from './workspace-manifest.ts'
+import { splitSource, toModule, type WorkspaceManifest } from './workspace-manifest.ts'
 
 /** One folder for all of the command: a module that is loaded by its path is looked for beside the one that loads it. */
 const COMMAND_FOLDER = 'dist/command'
@@ -14,7 +14,7 @@ const SETTINGS_READER = 'zod/mini'
 /** The paths of a package's commands by their names. */
 export function commandPaths({ bin = {} }: WorkspaceManifest): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    // Without "./", which npm takes away with a warning.
+    // The path has no "./", which npm takes away with a warning.
     Object.keys(bin).map((name) => [name, `${COMMAND_FOLDER}/${name}.js`]),
   )
 }
@@ -32,13 +32,13 @@ export function bundleCommand(
 ): void {
   const commands = Object.entries(command.bin ?? {}).map(([name, source]) => [
     name,
-    publishedModule(commandFolder, moduleOf(command, source)),
+    publishedModule(commandFolder, toModule(command, source)),
   ])
   const loaded = loadedByPath
     .map(splitSource)
     .map((source) => [posix.basename(source.module), publishedModule(source.folder, source.module)])
   const { metafile } = buildSync({
-    // Else the files' names depend on where they are made.
+    // Otherwise the files' names depend on where they are made.
     absWorkingDir: folder,
     entryPoints: Object.fromEntries([...commands, ...loaded].map(([name, path]) => [name, `./${path}.js`])),
     outdir: COMMAND_FOLDER,

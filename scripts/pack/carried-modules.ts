@@ -4,10 +4,10 @@ import { join, posix } from 'node:path'
 import { moduleNames, withNames } from './module-names.ts'
 import { isOurs, type PublicPackage } from './public-packages.ts'
 import { workspaceFolders } from './workspace-folders.ts'
-import { manifestIn, moduleOf, splitSource, type WorkspaceManifest } from './workspace-manifest.ts'
+import { manifestIn, splitSource, toModule, type WorkspaceManifest } from './workspace-manifest.ts'
 
 interface Workspace {
-  /** From the repository's root. */
+  /** The path from the repository's root. */
   readonly folder: string
   readonly manifest: WorkspaceManifest
 }
@@ -30,7 +30,7 @@ export interface Carried {
 }
 
 /**
- * The files that the entries of a package reach. What they import from another workspace, they import by a relative path
+ * Collects the files that the entries of a package reach. Modules of another workspace are imported by a relative path
  * in the package, so that it has one copy of each.
  */
 export function carriedModules(root: string, built: string, published: PublicPackage): Carried {
@@ -56,7 +56,7 @@ export function carriedModules(root: string, built: string, published: PublicPac
   return { files, commandOnly: [...files.keys()].slice(ofEntries), manifests: [...manifests] }
 }
 
-/** Where a module of a workspace is in a package, without the ending. */
+/** Returns the path of a workspace's module in a package, without the ending. */
 export function publishedModule(folder: string, module: string): string {
   return `dist/${posix.basename(folder)}/${module}`
 }
@@ -95,7 +95,7 @@ function modulesNamed(
   workspace: Workspace,
   named: Readonly<Record<string, string>> = {},
 ): readonly StartingModule[] {
-  return Object.values(named).map((source) => ({ workspace, module: moduleOf(workspace.manifest, source) }))
+  return Object.values(named).map((source) => ({ workspace, module: toModule(workspace.manifest, source) }))
 }
 
 function workspaceIn(workspaces: readonly Workspace[], folder: string): Workspace {
@@ -128,15 +128,15 @@ function readCompiled(
   const compiled = readFileSync(path, 'utf8')
   const reached: CompiledFile[] = []
   const text = withNames(compiled, moduleNames(path, compiled, mayCompute), (name) => {
-    if (!name.startsWith('.') && (isBuiltin(name) || !isOurs(packageNameOf(name)))) return name
-    const target = targetOf(workspaces, file, name)
+    if (!name.startsWith('.') && (isBuiltin(name) || !isOurs(toPackageName(name)))) return name
+    const target = resolveTarget(workspaces, file, name)
     reached.push(target)
     return relativeName(file, target)
   })
   return { text, reached }
 }
 
-function targetOf(
+function resolveTarget(
   workspaces: readonly Workspace[],
   { workspace, module, ending }: CompiledFile,
   name: string,
@@ -146,15 +146,15 @@ function targetOf(
     // Declarations keep the sources' names.
     return { workspace, module: path.replace(/\.(js|ts)$/, ''), ending }
   }
-  const packageName = packageNameOf(name)
+  const packageName = toPackageName(name)
   const other = workspaces.find(({ manifest }) => manifest.name === packageName)
   if (other === undefined) throw new Error(`there is no workspace ${packageName}`)
   const entry = `.${name.slice(packageName.length)}`
-  return { workspace: other, module: moduleOf(other.manifest, other.manifest.exports?.[entry]), ending }
+  return { workspace: other, module: toModule(other.manifest, other.manifest.exports?.[entry]), ending }
 }
 
 /** `@scope/name/entry` is an entry of `@scope/name`. */
-function packageNameOf(name: string): string {
+function toPackageName(name: string): string {
   return name.split('/', name.startsWith('@') ? 2 : 1).join('/')
 }
 

@@ -2,7 +2,7 @@ import { transformSync } from 'esbuild'
 
 const FOLDER = 'dist/cjs'
 
-/** Where the CommonJS build of a module is in a package, by where the ES module is. */
+/** Returns the path of a module's CommonJS build in a package, by the path of the ES module. */
 export function commonJsPath(path: string): string {
   return path.replace(/^dist\//, `${FOLDER}/`)
 }

@@ -5,9 +5,9 @@ import { workspaceFolders } from './workspace-folders.ts'
 import { manifestIn } from './workspace-manifest.ts'
 
 /**
- * Compiles the sources of these workspaces, and all that they reach in others, into a folder of its own: what `dist`
- * has may be left over from sources that are gone, or be in the middle of somebody else's build. `into` gets the tree of
- * the repository.
+ * Compiles the sources of these workspaces, and all that they reach in others, into a folder of its own: the files in
+ * `dist` may be left over from sources that are gone, or belong to a build that is still running. `into` gets the tree
+ * of the repository.
  */
 export function compile(root: string, folders: readonly string[], into: string): void {
   const compilerOptions = {
@@ -19,8 +19,8 @@ export function compile(root: string, folders: readonly string[], into: string):
     rootDir: root,
     outDir: into,
     typeRoots: [join(root, 'node_modules', '@types')],
-    // What it finds in node_modules, as it would find these, the compiler does not emit.
-    paths: sourcesOf(root),
+    // The compiler does not emit modules that it finds in node_modules, and would find these there.
+    paths: findSources(root),
   }
   const config = join(into, 'tsconfig.json')
   const include = folders.map((folder) => join(root, folder, 'src'))
@@ -36,8 +36,8 @@ export function compile(root: string, folders: readonly string[], into: string):
   if (status !== 0) throw new Error(`the packages do not compile:\n${stdout}${stderr}`)
 }
 
-/** Where each entry of each workspace has its source. */
-function sourcesOf(root: string): Readonly<Record<string, readonly string[]>> {
+/** Finds the source of each entry of each workspace. */
+function findSources(root: string): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries(
     workspaceFolders(root).flatMap((folder) => {
       const { name, exports = {} } = manifestIn(root, folder)

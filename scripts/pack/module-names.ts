@@ -1,6 +1,6 @@
 import { isNode, parse, type SyntaxNode, walk } from '../../testing/repository/syntax.ts'
 
-/** Where a file names a module, quotes included, whether for its values or for its types. */
+/** A place where a file names a module, quotes included, whether for its values or for its types. */
 export interface ModuleName {
   readonly name: string
   readonly start: number
@@ -14,7 +14,7 @@ const WITH_SOURCE = new Set([
   'ImportExpression',
   'TSImportType',
 ])
-/** `import x = require()`: nobody writes it here, and it would be missed. */
+/** `import x = require()` is not used here, and it would be missed. */
 const REFUSED = new Set(['TSExternalModuleReference', 'TSImportEqualsDeclaration'])
 
 /** A module that computes a name is refused, unless it may: that name is left as it is. */
@@ -23,7 +23,7 @@ export function moduleNames(path: string, text: string, mayCompute: boolean): re
   // A declaration file is parsed as TypeScript, and compiled JavaScript is a part of it.
   walk(parse(path.endsWith('.d.ts') ? path : `${path}.ts`, text), (node) => {
     if (REFUSED.has(node.type)) throw new Error(`${path} has a ${node.type}`)
-    const source = sourceOf(node)
+    const source = getSource(node)
     if (source === undefined) return
     const { value: name, start, end } = source
     if (mayCompute && typeof name !== 'string') return
@@ -36,7 +36,7 @@ export function moduleNames(path: string, text: string, mayCompute: boolean): re
 }
 
 /** `declare module 'name'` names one, too. */
-function sourceOf(node: SyntaxNode): SyntaxNode | undefined {
+function getSource(node: SyntaxNode): SyntaxNode | undefined {
   if (WITH_SOURCE.has(node.type)) return isNode(node.source) ? node.source : undefined
   const isAugmentation = node.type === 'TSModuleDeclaration' && isNode(node.id) && node.id.type === 'Literal'
   return isAugmentation && isNode(node.id) ? node.id : undefined

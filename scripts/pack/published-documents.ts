@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { COUNTERSTEP, type PublicPackage, SDK } from './public-packages.ts'
 
-/** By their paths in the repository, those in the package. */
+/** The path in the package of each document, by its path in the repository. */
 type Documents = Readonly<Record<string, string>>
 
 const FOR_PARTICIPANTS: Documents = {
@@ -24,7 +24,7 @@ const FOR_HOSTS: Documents = {
   'docs/stores.md': 'docs/stores.md',
 }
 
-/** What a package carries besides its README. */
+/** The documents that a package carries besides its README. */
 const DOCUMENTS: Readonly<Record<string, Documents>> = {
   [SDK.name]: FOR_PARTICIPANTS,
   [COUNTERSTEP.name]: {
@@ -35,11 +35,11 @@ const DOCUMENTS: Readonly<Record<string, Documents>> = {
   },
 }
 
-/** Of no use without the repository, so a link to it stays as its text. */
+/** These are of no use without the repository, so a link to one becomes plain text. */
 const OF_THE_REPOSITORY =
   /^(README\.md$|infra\/|packages\/|testing\/|docs\/decisions\/|docs\/(README|invariants|reliability)\.md$)/
 
-/** By their paths in the package, with links that lead from there to each other. */
+/** Returns the documents by their paths in the package, with links that lead from there to each other. */
 export function publishedDocuments(
   root: string,
   { name, folder }: PublicPackage,
@@ -54,7 +54,7 @@ export function publishedDocuments(
 }
 
 function withLinks(text: string, source: string, documents: Documents): string {
-  // Who reads it in a package has the package.
+  // A reader of a package has the package.
   const withoutPart = text.replace(/<!-- not published yet -->\n[\s\S]*?<!-- end -->\n+/g, '')
   // A package carries no pictures.
   const withoutPictures = withoutPart.replace(/^!\[[^\]]*\]\([^)\s]+\)\n+/gm, '')

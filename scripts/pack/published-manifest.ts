@@ -2,7 +2,7 @@ import { commandPaths } from './bundle-command.ts'
 import { publishedModule } from './carried-modules.ts'
 import { commonJsPath } from './commonjs-modules.ts'
 import { isOurs, type Publication } from './public-packages.ts'
-import { moduleOf, type WorkspaceManifest } from './workspace-manifest.ts'
+import { toModule, type WorkspaceManifest } from './workspace-manifest.ts'
 
 const REPOSITORY = 'https://github.com/counterstep/counterstep'
 
@@ -30,8 +30,8 @@ export interface PublishedParts {
 }
 
 /**
- * The package.json that is published. The workspace's own leads to the sources, which everything in the repository
- * runs from, and is private, so that nobody publishes it by mistake.
+ * Makes the package.json that is published. The workspace's own leads to the sources, which everything in the
+ * repository runs from, and is private, so that it is not published by mistake.
  */
 export function publishedManifest(
   publication: Publication,
@@ -59,22 +59,22 @@ export function publishedManifest(
 /** The fields that lead to the entries. */
 function entryFields({ folder, manifest, hasCommonJs }: Publication): object {
   const paths = Object.entries(manifest.exports ?? {}).map(
-    ([entry, source]) => [entry, publishedModule(folder, moduleOf(manifest, source))] as const,
+    ([entry, source]) => [entry, publishedModule(folder, toModule(manifest, source))] as const,
   )
   const exported = Object.fromEntries(
-    paths.map(([entry, path]) => [entry, hasCommonJs ? bothConditions(path) : targetsOf(path)]),
+    paths.map(([entry, path]) => [entry, hasCommonJs ? bothConditions(path) : toTargets(path)]),
   )
   const exports = { ...exported, './package.json': './package.json' }
   return hasCommonJs ? { ...fieldsBeforeExports(paths), exports } : { exports }
 }
 
 /** Unconditional, not for "import" alone: every Node that `counterstep` runs on can also require() an ES module. */
-function targetsOf(path: string): object {
+function toTargets(path: string): object {
   return { types: `./${path}.d.ts`, default: `./${path}.js` }
 }
 
 function bothConditions(path: string): object {
-  return { import: targetsOf(path), require: targetsOf(commonJsPath(path)) }
+  return { import: toTargets(path), require: toTargets(commonJsPath(path)) }
 }
 
 /** TypeScript reads these fields with `moduleResolution: node`, which knows no `exports`. */

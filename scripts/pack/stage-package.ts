@@ -30,7 +30,7 @@ export function stagePackage({ root, built }: StageFrom, publication: Publicatio
     ['package.json', `${JSON.stringify(manifest, null, 2)}\n`],
     ['LICENSE', readFileSync(join(root, 'LICENSE'), 'utf8')],
     ...documents,
-    ...changelogOf(root, publication),
+    ...readChangelog(root, publication),
     ...modules,
     ...(publication.hasCommonJs ? commonJsModules(modules) : []),
   ])
@@ -45,7 +45,7 @@ export function stagePackage({ root, built }: StageFrom, publication: Publicatio
 }
 
 /** There is one from the first version on that changesets made. */
-function changelogOf(root: string, { folder }: Publication): ReadonlyMap<string, string> {
+function readChangelog(root: string, { folder }: Publication): ReadonlyMap<string, string> {
   const path = join(root, folder, 'CHANGELOG.md')
   return new Map(existsSync(path) ? [['CHANGELOG.md', readFileSync(path, 'utf8')]] : [])
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { manifestIn } from './workspace-manifest.ts'
 
-/** Of every workspace, from the repository's root. */
+/** Lists the folders of all workspaces, from the repository's root. */
 export function workspaceFolders(root: string): readonly string[] {
   const patterns = manifestIn(root, '.').workspaces as readonly string[]
   return patterns

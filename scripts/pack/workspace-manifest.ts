@@ -16,7 +16,7 @@ export function manifestIn(root: string, folder: string): WorkspaceManifest {
 }
 
 /** A module of a workspace by its source: its path within `src`, without an ending. */
-export function moduleOf(manifest: WorkspaceManifest, source: string | undefined): string {
+export function toModule(manifest: WorkspaceManifest, source: string | undefined): string {
   const module = /^\.\/src\/(.+)\.ts$/.exec(source ?? '')?.[1]
   if (module === undefined) throw new Error(`${manifest.name} has no source ${source}`)
   return module

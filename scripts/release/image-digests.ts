@@ -24,7 +24,10 @@ export function withDigests(text: string, resolve: (name: string) => string): st
   })
 }
 
-/** What a release may not leave open: an image without a digest is another one whenever its tag is moved. */
+/**
+ * Names the images without a digest, which a release may not leave open: such an image is another one whenever its tag
+ * is moved.
+ */
 export function digestFault(root: string): string | undefined {
   const open = IMAGE_FILES.flatMap((path) =>
     foreignImages(readFileSync(join(root, path), 'utf8'))

@@ -9,7 +9,7 @@ export interface Inspected {
   readonly faults: readonly string[]
 }
 
-/** What would be published, in this order, and what is wrong with it. Sends nothing. */
+/** Returns the packages that would be published, in this order, and the faults of each. Sends nothing. */
 export async function inspectPackages(
   packed: readonly Packed[],
   root: string,

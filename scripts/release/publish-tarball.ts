@@ -19,7 +19,7 @@ export function publishTarball(
   return status === 0 ? undefined : `npm publish: ${`${stdout}${stderr}`.trim()}`
 }
 
-/** What `npm install NAME` gives: the newest release, never what comes before one. */
+/** Chooses the tag so that `npm install NAME` gives the newest release, and never a prerelease. */
 export function distTag(version: string): string {
   return version.includes('-') ? 'next' : 'latest'
 }

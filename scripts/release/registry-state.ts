@@ -3,7 +3,7 @@ import { runNpm } from './run-npm.ts'
 /** `unknown`: the registry could not be asked. */
 export type RegistryState = 'new' | 'published' | 'unknown'
 
-/** Nobody waits long for a registry that is not there. */
+/** A release does not wait long for a registry that is not there. */
 const REGISTRY_MS_MAX = 10_000
 
 /** Whether the registry has this version of a package already. */
@@ -12,9 +12,9 @@ export function registryState(name: string, version: string): RegistryState {
   const { status, stdout } = runNpm(['view', `${name}@${version}`, 'version', '--json', ...bounds])
   const answer: unknown = stdout.trim() === '' ? undefined : JSON.parse(stdout)
   if (status === 0) return answer === undefined ? 'new' : 'published'
-  return codeOf(answer) === 'E404' ? 'new' : 'unknown'
+  return readCode(answer) === 'E404' ? 'new' : 'unknown'
 }
 
-function codeOf(answer: unknown): string | undefined {
+function readCode(answer: unknown): string | undefined {
   return (answer as { readonly error?: { readonly code?: string } } | undefined)?.error?.code
 }

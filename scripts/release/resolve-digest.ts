@@ -7,7 +7,7 @@ const TIMEOUT_MS = 60_000
  * `environment` tells where `docker` is found.
  */
 export function resolveDigest(name: string, environment: NodeJS.ProcessEnv = process.env): string {
-  // As JSON, since some versions of buildx print all that they know in place of a plain text.
+  // JSON is asked for, since some versions of buildx print all that they know in place of a plain text.
   const args = ['buildx', 'imagetools', 'inspect', name, '--format', '{{json .Manifest.Digest}}']
   const { status, stdout, stderr, error } = spawnSync('docker', args, {
     env: environment,

@@ -49,7 +49,7 @@ const TYPES_OF_ESM = packageFiles(
 /** A warning, were it not for "strict". */
 const WARNED_OF = packageFiles({ name: 'warned-of', repository: 'nowhere' })
 
-/** In a process without Vitest's condition "development", under which attw resolves to its TypeScript sources. */
+/** Runs in a process without Vitest's condition "development", under which attw resolves to its TypeScript sources. */
 const CHECK_ALL = `
 const { checkByTools } = await import(process.argv[1])
 const faults = []
@@ -59,7 +59,7 @@ console.log(JSON.stringify(faults))`
 describe('publint and attw', () => {
   const packages = [SOUND, WITHOUT_FILE, READ_AS_COMMONJS, WITHOUT_TYPES, TYPES_OF_ESM, WARNED_OF]
   let found: readonly (readonly string[])[]
-  const faultsOf = (files: Files) => found[packages.indexOf(files)]
+  const getFaults = (files: Files) => found[packages.indexOf(files)]
 
   beforeAll(() => {
     const folder = mkdtempSync(join(tmpdir(), 'counterstep-checked-'))
@@ -82,10 +82,10 @@ describe('publint and attw', () => {
     }
   })
 
-  it('are content with a sound package', () => expect(faultsOf(SOUND)).toEqual([]))
+  it('are content with a sound package', () => expect(getFaults(SOUND)).toEqual([]))
 
   it('both name an entry whose types are not there', () =>
-    expect(faultsOf(WITHOUT_FILE)).toEqual([
+    expect(getFaults(WITHOUT_FILE)).toEqual([
       'publint: error: pkg.exports["./none"].types is ./dist/none.d.ts but the file does not exist.',
       expect.stringMatching(
         /^attw: without-file v1\.0\.0\n[\s\S]*"without-file\/none"\n\nnode16 \(from ESM\): Used fallback condition\n/,
@@ -93,25 +93,25 @@ describe('publint and attw', () => {
     ]))
 
   it('both name an ES module that Node would read as CommonJS', () =>
-    expect(faultsOf(READ_AS_COMMONJS)).toEqual([
+    expect(getFaults(READ_AS_COMMONJS)).toEqual([
       expect.stringMatching(/^publint: error: .*is written in ESM, but is interpreted as CJS/),
       expect.stringMatching(/^attw: [\s\S]*\nnode16 \(from ESM\): Unexpected module syntax\n/),
     ]))
 
   it('miss the types of a package that has none', () =>
-    expect(faultsOf(WITHOUT_TYPES)).toEqual([
+    expect(getFaults(WITHOUT_TYPES)).toEqual([
       expect.stringMatching(/^attw: This package does not contain types/),
     ]))
 
   it('look at CommonJS too where a package has an entry for it', () =>
-    expect(faultsOf(TYPES_OF_ESM)).toEqual(
+    expect(getFaults(TYPES_OF_ESM)).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^attw: [\s\S]*\nnode16 \(from CJS\): Masquerading as ESM\n/),
       ]),
     ))
 
   it('take a warning for an error', () =>
-    expect(faultsOf(WARNED_OF)).toEqual([expect.stringMatching(/^publint: error: pkg\.repository /)]))
+    expect(getFaults(WARNED_OF)).toEqual([expect.stringMatching(/^publint: error: pkg\.repository /)]))
 
   it('both say that they cannot read a tarball', () =>
     expect(found.at(-1)).toEqual([expect.stringMatching(/^publint: /), expect.stringMatching(/^attw: /)]))

@@ -2,7 +2,7 @@ import { LAYERS } from './layers.ts'
 import { lockedPackages, resolvePackage } from './lockfile.ts'
 import {
   isOptionalPeer,
-  manifestsOf,
+  readManifests,
   runtimeDependencies,
   type SourceTree,
   type Violation,
@@ -12,8 +12,8 @@ export const DEPENDENCY_PAGE = 'docs/decisions/dependencies.md'
 
 /** Every runtime dependency stands on the page with its reasons, and the page names no other. */
 export function checkDependencyPage(tree: SourceTree): Violation[] {
-  const rows = rowsOf(tree.get(DEPENDENCY_PAGE) ?? '')
-  const wanted = usersOf(tree)
+  const rows = readRows(tree.get(DEPENDENCY_PAGE) ?? '')
+  const wanted = findUsers(tree)
   const missing = [...wanted.keys()].filter((name) => !rows.has(name)).map((name) => `${name} has no row`)
   const idle = [...rows.keys()].filter((name) => !wanted.has(name)).map((name) => `nothing uses ${name}`)
   const wrong = [...rows].flatMap(([name, row]) => rowFaults(name, row, tree, wanted.get(name) ?? []))
@@ -31,7 +31,7 @@ interface Row {
 }
 
 /** Rows of the table: dependency, used by, saves, brings, kept by, to remove it. */
-function rowsOf(page: string): ReadonlyMap<string, Row> {
+function readRows(page: string): ReadonlyMap<string, Row> {
   const rows = new Map<string, Row>()
   for (const line of page.split('\n')) {
     const cells = line
@@ -45,13 +45,13 @@ function rowsOf(page: string): ReadonlyMap<string, Row> {
 }
 
 /** Workspace folders by the third-party package that they need at run time. */
-function usersOf(tree: SourceTree): ReadonlyMap<string, readonly string[]> {
+function findUsers(tree: SourceTree): ReadonlyMap<string, readonly string[]> {
   const users = new Map<string, string[]>()
-  for (const [folder, manifest] of manifestsOf(tree)) {
+  for (const [folder, manifest] of readManifests(tree)) {
     if (folder === '') continue
     for (const name of runtimeDependencies(manifest)) {
       if (name in LAYERS) continue
-      // What its source does not import is the user's own.
+      // A peer that is not imported by the package's source is the user's own.
       const isImported = LAYERS[manifest.name]?.thirdParty.includes(name) === true
       if (isOptionalPeer(name, manifest) && !isImported) continue
       users.set(name, [...(users.get(name) ?? []), folder.replace(/^(?:packages|testing)\//, '')])

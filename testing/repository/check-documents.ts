@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, posix } from 'node:path'
-import { manifestsOf, type SourceTree, type Violation } from './source-tree.ts'
+import { readManifests, type SourceTree, type Violation } from './source-tree.ts'
 
 type FileExists = (path: string) => boolean
 
@@ -8,8 +8,8 @@ type FileExists = (path: string) => boolean
 export function checkDocuments(tree: SourceTree, root: string): Violation[] {
   const exists: FileExists = (path) => tree.has(path) || existsSync(join(root, path))
   const part = tree.get(NOT_PUBLISHED_YET)
-  const scripts = Object.keys(manifestsOf(tree).get('')?.scripts ?? {})
-  const needed = nodeVersions(manifestsOf(tree).get('')?.engines?.node)
+  const scripts = Object.keys(readManifests(tree).get('')?.scripts ?? {})
+  const needed = nodeVersions(readManifests(tree).get('')?.engines?.node)
   const pages = [...tree].filter(([path]) => path.endsWith('.md'))
   return pages
     .flatMap(([path, text]) => [

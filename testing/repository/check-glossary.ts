@@ -42,7 +42,7 @@ function isLong({ line }: Term): boolean {
   return line.length > LINE_CHARS_MAX
 }
 
-/** Also in the plural, and where a hyphen or a line's end stands in place of a space. */
+/** Finds the plural too, and a term with a hyphen or a line's end in place of a space. */
 function isUsed({ name }: Term, texts: readonly string[]): boolean {
   const words = name.toLowerCase().split(/[\s-]+/)
   const pattern = new RegExp(`\\b${words.join('[\\s-]+')}(?:s|es)?\\b`)

@@ -8,16 +8,23 @@ import {
   type Layer,
   THIRD_PARTY_ENTRIES,
 } from './layers.ts'
-import { isCode, isTest, type Manifest, manifestsOf, type SourceTree, type Violation } from './source-tree.ts'
-import { importsOf } from './syntax.ts'
+import {
+  isCode,
+  isTest,
+  type Manifest,
+  readManifests,
+  type SourceTree,
+  type Violation,
+} from './source-tree.ts'
+import { readImports } from './syntax.ts'
 
 /** Checks the import statements of every workspace against the layers. */
 export function checkImports(tree: SourceTree): Violation[] {
-  const manifests = manifestsOf(tree)
+  const manifests = readManifests(tree)
   return Object.entries(LAYERS).flatMap(([name, layer]) =>
     filesUnder(tree, layer.folder).flatMap(([path, text]) =>
-      importsOf(path, text).flatMap((imported) => {
-        const fault = faultOf({ name, layer, path, imported, manifests })
+      readImports(path, text).flatMap((imported) => {
+        const fault = findFault({ name, layer, path, imported, manifests })
         return fault === undefined ? [] : [{ path, ...fault }]
       }),
     ),
@@ -38,7 +45,7 @@ function filesUnder(tree: SourceTree, folder: string): readonly (readonly [strin
   return [...tree].filter(([path]) => path.startsWith(`${folder}/`) && isCode(path))
 }
 
-function faultOf(found: Import): Fault | undefined {
+function findFault(found: Import): Fault | undefined {
   const { imported } = found
   if (imported === '<computed>') return computedFault(found)
   if (imported.startsWith('.')) return relativeFault(found)

@@ -2,7 +2,7 @@ import { LAYERS } from './layers.ts'
 import {
   isOptionalPeer,
   type Manifest,
-  manifestsOf,
+  readManifests,
   runtimeDependencies,
   type SourceTree,
   type Violation,
@@ -10,7 +10,7 @@ import {
 
 /** Checks what every package.json declares: only allowed workspaces and packages, in exact versions. */
 export function checkManifests(tree: SourceTree): Violation[] {
-  return [...manifestsOf(tree)].flatMap(([folder, manifest]) => {
+  return [...readManifests(tree)].flatMap(([folder, manifest]) => {
     const path = folder === '' ? 'package.json' : `${folder}/package.json`
     const faults = [...versionFaults(manifest), ...(folder === '' ? [] : layerFaults(folder, manifest))]
     return faults.map((fault) => ({ path, ...fault }))

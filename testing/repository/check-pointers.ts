@@ -4,7 +4,7 @@ import { LAYERS } from './layers.ts'
 import { isCode, type SourceTree, type Violation } from './source-tree.ts'
 
 const ARCHITECTURE = 'ARCHITECTURE.md'
-/** Beside the workspaces: folders of the repository, whose paths are checked also where they name no file. */
+/** Folders of the repository, beside the workspaces, whose paths are checked also where they name no file. */
 const FOLDERS = ['docs', 'infra', 'scripts', 'testing', 'bench', 'examples', 'packages', 'functions', 'sdk']
 const FILE_ENDING = /[\w-]\.(?:ts|mjs|md|sql|lua|ya?ml|svg)$/
 const CODE_WORD = /`([A-Za-z.][\w./-]*\/?)`/g
@@ -23,10 +23,13 @@ const LINKED_FROM: Readonly<Record<string, readonly string[]>> = {
     '/store-conformance/README.md',
   ],
 }
-/** What a command or a user makes, and names with a part to fill in. */
+/** Paths that a command or a user makes, or that are named with a part to fill in. */
 const MADE = /(?:^|\/)(?:dist|node_modules|\.env)(?:\/|$)|[A-Z]{3,}$/
 
-/** What documents and comments point to is in the repository, and the table of packages names every workspace. */
+/**
+ * Checks that the targets of documents and comments are in the repository, and that the table of packages names every
+ * workspace.
+ */
 export function checkPointers(tree: SourceTree, root: string): Violation[] {
   const paths = [...tree.keys()]
   const isThere = (from: string, target: string): boolean =>

@@ -56,7 +56,7 @@ function isMathRandom(node: SyntaxNode): boolean {
   return node.object.name === 'Math' && property === 'random'
 }
 
-/** Of the product each command line and each function has one; the servers for tests have theirs. */
+/** In the product each command line and each function has one such module; the servers for tests have theirs. */
 const ENVIRONMENT_READERS = new Set([
   'packages/cli/src/config.ts',
   'packages/configuration/src/read-function-config.ts',

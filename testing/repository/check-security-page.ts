@@ -62,7 +62,7 @@ export function checkSecurityPage(tree: SourceTree): Violation[] {
   return [...inTables, ...entries]
 }
 
-/** As the source writes it, whichever quotes it uses. */
+/** Tells whether the text has the title as the source writes it, whichever quotes it uses. */
 export function hasTitle(text: string | undefined, title: string): boolean {
   return text !== undefined && [title, title.replaceAll("'", "\\'")].some((each) => text.includes(each))
 }

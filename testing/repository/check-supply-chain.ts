@@ -1,5 +1,5 @@
 import { type LockedPackages, lockedPackages } from './lockfile.ts'
-import { manifestsOf, type SourceTree, type Violation } from './source-tree.ts'
+import { readManifests, type SourceTree, type Violation } from './source-tree.ts'
 
 const LOCKFILE = 'package-lock.json'
 
@@ -22,11 +22,11 @@ const VERSION_MIN: Readonly<Record<string, string>> = {
   ioredis: '5.4.0',
 }
 
-/** What a clone installs is what was reviewed: by content, in one version, without running a line of it. */
+/** Checks that a clone installs what was reviewed: by content, in one version, without running a line of it. */
 export function checkSupplyChain(tree: SourceTree): Violation[] {
   const packages = lockedPackages(tree)
   return [
-    ...lockfilesOf(tree).flatMap((path) => lockFaults(path, lockedPackages(tree, path))),
+    ...findLockfiles(tree).flatMap((path) => lockFaults(path, lockedPackages(tree, path))),
     ...lockedAsDeclared(tree, packages),
     ...configFaults(tree),
   ].map((fault) => ({ path: LOCKFILE, ...fault }))
@@ -35,7 +35,7 @@ export function checkSupplyChain(tree: SourceTree): Violation[] {
 type Fault = Omit<Violation, 'path'> & { readonly path?: string }
 
 /** The workspaces' own, and those of folders that install apart from them. */
-function lockfilesOf(tree: SourceTree): readonly string[] {
+function findLockfiles(tree: SourceTree): readonly string[] {
   return [...tree.keys()].filter((path) => path === LOCKFILE || path.endsWith(`/${LOCKFILE}`))
 }
 
@@ -64,7 +64,7 @@ function entryFaults(path: string, entry: LockedPackages[string]): Fault[] {
 
 /** The root's own dependencies and those of each workspace are locked in the version that they declare. */
 function lockedAsDeclared(tree: SourceTree, packages: LockedPackages): Fault[] {
-  return [...manifestsOf(tree)].flatMap(([folder, { dependencies, devDependencies }]) =>
+  return [...readManifests(tree)].flatMap(([folder, { dependencies, devDependencies }]) =>
     Object.entries({ ...dependencies, ...devDependencies })
       .filter(([name]) => !name.startsWith('@counterstep/') && name !== 'counterstep')
       .flatMap(([name, declared]) => {

@@ -7,7 +7,7 @@ export interface FoundRegex {
   readonly flags: string
 }
 
-/** What runs beside other people's data: not the tools of tests, nor what only a test or a generated module has. */
+/** Code that runs beside other people's data: neither the tools of tests, nor code of a test or a generated module. */
 const SHIPPED = /^(?:packages\/[^/]+|sdk)\/src\//
 
 /** Every regular expression that is written in shipped code, and the files that build one. */
@@ -20,7 +20,7 @@ export function findRegexes(tree: SourceTree): {
   for (const [path, text] of tree) {
     if (!SHIPPED.test(path) || !isCode(path) || isTest(path) || path.includes('/generated/')) continue
     walk(parse(path, text), (node) => {
-      const regex = literalOf(node)
+      const regex = readLiteral(node)
       if (regex !== undefined) written.push({ path, ...regex })
       if (buildsRegex(node)) built.add(path)
     })
@@ -28,7 +28,7 @@ export function findRegexes(tree: SourceTree): {
   return { written, built: [...built].sort() }
 }
 
-function literalOf(node: SyntaxNode): { readonly pattern: string; readonly flags: string } | undefined {
+function readLiteral(node: SyntaxNode): { readonly pattern: string; readonly flags: string } | undefined {
   if (node.type !== 'Literal' || typeof node.regex !== 'object' || node.regex === null) return undefined
   const { pattern, flags } = node.regex as { readonly pattern: string; readonly flags: string }
   return { pattern, flags }

@@ -9,7 +9,7 @@ it('what is held is shown in its order, when it is to be shown, and the rest at 
     shown += text
   })
   const held = new HeldOutput(target)
-  // More than a stream holds by itself: who writes never waits for its turn.
+  // The text is longer than a stream's own buffer: the writer must never wait for its turn.
   const much = 'a'.repeat(200_000)
   await new Promise((resolve) => held.write(`first ${much}`, resolve))
   await new Promise((resolve) => held.write('second ', resolve))

@@ -10,7 +10,7 @@ import { REPOSITORY } from './source-tree.ts'
 
 const FILES = ['infra/Dockerfile', 'infra/compose.yaml']
 const TAGS = ['node:24-bookworm-slim', 'mysql:8.4', 'redis:8']
-const digestOf = (digit: string) => `sha256:${digit.repeat(64)}`
+const makeDigest = (digit: string) => `sha256:${digit.repeat(64)}`
 
 /** A copy of what names images, in a repository of its own. */
 function copyFiles(): string {
@@ -28,7 +28,7 @@ function withoutDigests(root: string): void {
   }
 }
 
-/** A program of this name that prints one text, for whoever looks it up on the PATH. */
+/** A program of this name that prints one text, for a caller that looks it up on the PATH. */
 function dockerThatPrints(text: string, status = 0): NodeJS.ProcessEnv {
   const folder = mkdtempSync(join(tmpdir(), 'counterstep-docker-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -59,16 +59,16 @@ describe('the images that ours are built from and run beside', () => {
     const asked: string[] = []
     const written = writeDigests(root, (name) => {
       asked.push(name)
-      return digestOf('a')
+      return makeDigest('a')
     })
     expect(asked).toEqual(TAGS)
-    expect(written).toEqual(TAGS.map((name) => `${name}@${digestOf('a')}`))
+    expect(written).toEqual(TAGS.map((name) => `${name}@${makeDigest('a')}`))
     const after = FILES.map((path) => readFileSync(join(root, path), 'utf8'))
-    expect(after.map((text) => text.replaceAll(`@${digestOf('a')}`, ''))).toEqual(before)
+    expect(after.map((text) => text.replaceAll(`@${makeDigest('a')}`, ''))).toEqual(before)
     expect(digestFault(root)).toBeUndefined()
     // Asked anew, the tag may have moved.
-    writeDigests(root, () => digestOf('b'))
-    expect(FILES.map((path) => readFileSync(join(root, path), 'utf8')).join()).not.toContain(digestOf('a'))
+    writeDigests(root, () => makeDigest('b'))
+    expect(FILES.map((path) => readFileSync(join(root, path), 'utf8')).join()).not.toContain(makeDigest('a'))
   })
 
   it('S35: leave both files as they were if one of them cannot be resolved', () => {
@@ -76,7 +76,7 @@ describe('the images that ours are built from and run beside', () => {
     const before = FILES.map((path) => readFileSync(join(root, path), 'utf8'))
     const resolve = (name: string) => {
       if (name.startsWith('redis')) throw new Error('no such image')
-      return digestOf('a')
+      return makeDigest('a')
     }
     expect(() => writeDigests(root, resolve)).toThrow('no such image')
     expect(FILES.map((path) => readFileSync(join(root, path), 'utf8'))).toEqual(before)
@@ -93,10 +93,10 @@ describe('the images that ours are built from and run beside', () => {
       ...['FROM scratch', '    image: redis:8 # comment', '    image: own:$' + '{VERSION}'],
     ].join('\n')
     expect(foreignImages(text)).toEqual(['debian:12', 'debian:12-slim', 'redis:8'])
-    expect(withDigests(text, () => digestOf('c')).split('\n')).toEqual([
-      ...[`ARG BASE_IMAGE=debian:12@${digestOf('c')}`, `FROM debian:12-slim@${digestOf('c')} AS one`],
+    expect(withDigests(text, () => makeDigest('c')).split('\n')).toEqual([
+      ...[`ARG BASE_IMAGE=debian:12@${makeDigest('c')}`, `FROM debian:12-slim@${makeDigest('c')} AS one`],
       ...['FROM one AS two', 'FROM $' + '{BASE_IMAGE}', 'FROM scratch'],
-      ...[`    image: redis:8@${digestOf('c')} # comment`, '    image: own:$' + '{VERSION}'],
+      ...[`    image: redis:8@${makeDigest('c')} # comment`, '    image: own:$' + '{VERSION}'],
     ])
   })
 })
@@ -130,7 +130,7 @@ describe('a release', () => {
 
   it('S35: is not refused for its images when all have one', () => {
     const root = copyFiles()
-    writeDigests(root, () => digestOf('d'))
+    writeDigests(root, () => makeDigest('d'))
     commitAs(root, 'v1.0.0')
     expect(releaseFault(root, '1.0.0')).toBeUndefined()
     expect(releaseFault(root, '1.0.1')).toContain('not tagged')
@@ -145,17 +145,17 @@ describe('a release', () => {
 
 describe('the digest of a tag', () => {
   it('S35: is what docker says of it, asked without a shell', () => {
-    const environment = dockerThatPrints(`"${digestOf('e')}"`)
-    expect(resolveDigest('node:24;id', environment)).toBe(digestOf('e'))
+    const environment = dockerThatPrints(`"${makeDigest('e')}"`)
+    expect(resolveDigest('node:24;id', environment)).toBe(makeDigest('e'))
     const asked = readFileSync(environment.ASKED ?? '', 'utf8')
     expect(asked).toBe('buildx imagetools inspect node:24;id --format {{json .Manifest.Digest}}\n')
   })
 
   it.each([
-    ['nothing', dockerOf('')],
-    ['another text', dockerOf('Name: docker.io/library/node:24')],
-    ['a digest that is too short', dockerOf('"sha256:abc"')],
-    ['a failure', dockerOf(`"${digestOf('e')}"`, 1)],
+    ['nothing', makeDocker('')],
+    ['another text', makeDocker('Name: docker.io/library/node:24')],
+    ['a digest that is too short', makeDocker('"sha256:abc"')],
+    ['a failure', makeDocker(`"${makeDigest('e')}"`, 1)],
   ])('S35: is none when docker gives %s', (_what, environment) => {
     expect(() => resolveDigest('node:24', environment())).toThrow(
       /^docker (gave no digest of|could not resolve) node:24/,
@@ -167,6 +167,6 @@ describe('the digest of a tag', () => {
   })
 })
 
-function dockerOf(text: string, status = 0): () => NodeJS.ProcessEnv {
+function makeDocker(text: string, status = 0): () => NodeJS.ProcessEnv {
   return () => dockerThatPrints(text, status)
 }

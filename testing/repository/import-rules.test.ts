@@ -36,7 +36,7 @@ const BROKEN_IMPORTS = [
   ['an SDK that imports the core', 'sdk', "import '@counterstep/core'", 'layers'],
   ['a simulator that imports the engine', 'testing/simulator', "import '@counterstep/engine'", 'layers'],
   ['a bench that imports a store', 'bench', "import '@counterstep/store-mysql'", 'layers'],
-  ['a bench that takes its relay’s store', 'bench', "import './storing-relay/open-store.ts'", 'layers'],
+  ['a bench that takes its relay’s store', 'bench', "import './two-writes-baseline/open-store.ts'", 'layers'],
   ['a cli that imports the bench', 'packages/cli', "import '@counterstep/bench'", 'layers'],
   ['an example that imports the cli', 'examples/bank', "import 'counterstep'", 'layers'],
   ['a store that imports another', 'packages/store-sqlite', "import '@counterstep/store-mysql'", 'layers'],

@@ -1,6 +1,6 @@
-/** What a workspace may import. Workspaces are named as their package.json names them. */
+/** The imports that a workspace may have. Workspaces are named as their package.json names them. */
 export interface Layer {
-  /** From the repository's root. */
+  /** The path from the repository's root. */
   readonly folder: string
   /** Workspaces that its `src` may import. */
   readonly workspaces: readonly string[]
@@ -34,9 +34,9 @@ const CLI = '@counterstep/cli'
 const FUNCTIONS = '@counterstep/functions'
 
 /**
- * Who may import whom: hosts → engine → core → protocol. A store knows the core's port, the words and its own driver;
- * the SDK knows the words, the barrier's decision and signatures; only a composition root (cli, functions) picks a store.
- * A new workspace needs a row here. Nothing lists the bench or the infra folder, and no store another.
+ * The permitted imports: hosts → engine → core → protocol. A store knows the core's port, the protocol and its own
+ * driver; the SDK knows the protocol, the barrier's decision and signatures; only a composition root (cli, functions)
+ * picks a store. A new workspace needs a row here. Nothing lists the bench or the infra folder, and no store another.
  */
 export const LAYERS: Readonly<Record<string, Layer>> = {
   // zod only behind the entry /schemas, for which users bring it themselves.
@@ -75,7 +75,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     thirdParty: ['fastify'],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
   }),
-  // What hosts have in common: which settings there are and what they mean. It opens nothing.
+  // Hosts have this in common: which settings there are and what they mean. It opens nothing.
   [CONFIGURATION]: layer('packages/configuration', [ACCESS, BRANCH_HTTP, CORE, ENGINE, PROTOCOL, SIGNATURE], {
     thirdParty: ['zod'],
   }),
@@ -162,7 +162,7 @@ export const THIRD_PARTY_ENTRIES: Readonly<Record<string, string>> = {
 export interface Enclave {
   readonly workspaces: readonly string[]
   readonly folder: string
-  /** What all others of the workspace may import of the folder. */
+  /** The module of the folder that all others of the workspace may import. */
   readonly entry: string
   /** Modules elsewhere that may import all that those of the folder may. */
   readonly outside: readonly string[]
@@ -172,9 +172,9 @@ export const ENCLAVES: Readonly<Record<string, Enclave>> = {
   // The relay that writes as a saga does; all else measures from outside.
   '@counterstep/bench': {
     workspaces: [CORE, ENGINE, BRANCH_HTTP, SQLITE, MYSQL, REDIS],
-    folder: 'bench/src/storing-relay/',
-    entry: 'bench/src/storing-relay/start-storing-relay.ts',
-    outside: ['bench/src/processes/storing-relay.ts', 'bench/test/storing-relay.test.ts'],
+    folder: 'bench/src/two-writes-baseline/',
+    entry: 'bench/src/two-writes-baseline/start-two-writes-baseline.ts',
+    outside: ['bench/src/processes/two-writes-baseline.ts', 'bench/test/two-writes-baseline.test.ts'],
   },
 }
 

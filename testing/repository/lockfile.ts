@@ -20,7 +20,7 @@ export function lockedPackages(tree: SourceTree, path = LOCKFILE): LockedPackage
   return lock.packages ?? {}
 }
 
-/** As Node resolves it: the nearest node_modules upward that has it. */
+/** Resolves a package like Node: the nearest node_modules upward that has it. */
 export function resolvePackage(packages: LockedPackages, name: string, from: string): string | undefined {
   let folder = from
   while (true) {

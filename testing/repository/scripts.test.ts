@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { keyOf } from '../../scripts/demo/bank-client.ts'
+import { toKey } from '../../scripts/demo/bank-client.ts'
 import { readDemoOptions } from '../../scripts/demo/options.ts'
 import { balanceTable, wrongBalances } from '../../scripts/demo/report.ts'
 import { transferThatFails, transferThatSucceeds } from '../../scripts/demo/transfer.ts'
@@ -71,7 +71,7 @@ describe('a version of Node', () => {
     "is the project's own where the system's does not fit, and npm exec finds it too",
     async () => {
       const own = await wants('>=99.0.0', '#!/bin/sh\necho v99.1.0\n')
-      // Also where one is there already, as at the next start.
+      // The second start finds one there already.
       for (let start = 0; start < 2; start++) expect(findNode(root)).toBe(own)
       expect(readlinkSync(join(root, 'node_modules/.bin/node'))).toBe(own)
     },
@@ -143,8 +143,8 @@ describe('the transfers of the demo', () => {
   const bankB = { name: 'bank-b', url: 'http://b' }
   const balances = (alice: number, bob: number) =>
     new Map([
-      [keyOf('alice', 'bank-a'), alice],
-      [keyOf('bob', 'bank-b'), bob],
+      [toKey('alice', 'bank-a'), alice],
+      [toKey('bob', 'bank-b'), bob],
     ])
 
   it('go from the richer to the other', () => {

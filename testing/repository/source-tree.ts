@@ -52,7 +52,7 @@ export interface Manifest {
 }
 
 /** The package.json of every workspace by its folder; the root's has the folder "". One beside a lockfile is none. */
-export function manifestsOf(tree: SourceTree): ReadonlyMap<string, Manifest> {
+export function readManifests(tree: SourceTree): ReadonlyMap<string, Manifest> {
   const manifests = new Map<string, Manifest>()
   for (const [path, text] of tree) {
     if (!/(^|\/)package\.json$/.test(path)) continue

@@ -40,13 +40,13 @@ const WITH_SOURCE = new Set([
 ])
 
 /** Every module that a file names: static and dynamic imports, re-exports and types. */
-export function importsOf(path: string, text: string): readonly string[] {
+export function readImports(path: string, text: string): readonly string[] {
   const names = new Set<string>()
   walk(parse(path, text), (node) => {
     const source = WITH_SOURCE.has(node.type) ? node.source : requiredBy(node)
     if (!isNode(source)) return
     const { value } = source
-    // A computed import cannot be checked, and `<computed>` is allowed to nobody.
+    // A computed import cannot be checked, and no layer allows `<computed>`.
     names.add(typeof value === 'string' ? value : '<computed>')
   })
   return [...names]

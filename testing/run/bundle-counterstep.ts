@@ -18,14 +18,14 @@ import { PROGRAMS } from '../../scripts/bundle-image/programs.ts'
 import { copySwaggerUi } from '../../scripts/bundle-image/swagger-ui-folder.ts'
 import { REPOSITORY } from '../repository/source-tree.ts'
 
-/** In the repository, where the driver's binary is found. */
+/** The folder is in the repository, where the driver's binary is found. */
 const FOLDER = join(REPOSITORY, '.tmp', 'programs')
 /** No run of the tests takes so long. */
 const UNUSED_MS_MAX = 24 * 60 * 60 * 1_000
 
 /**
- * Tells what the tests start where they start `counterstep`: the same modules as an image's, bundled in the same way, once
- * for all projects of a run. What TEST_COUNTERSTEP_PROGRAM names stays.
+ * Tells which program the tests start as `counterstep`: the same modules as an image's, bundled in the same way, once
+ * for all projects of a run. A program that TEST_COUNTERSTEP_PROGRAM names stays.
  */
 export async function setup(project: TestProject): Promise<void> {
   const given = process.env.TEST_COUNTERSTEP_PROGRAM

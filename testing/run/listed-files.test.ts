@@ -3,8 +3,8 @@ import { readRepository } from '../repository/source-tree.ts'
 import { ALONE_FILES } from './alone-files.ts'
 import { QUIET_FILES } from './quiet-files.ts'
 
-/** Of the tests that share their processes; those of the repository itself do not. */
-const SHARING = /^(bench|chaos|conformance|examples|functions|packages|sdk|test\/[^/]+)\/.*\.test\.ts$/
+/** The tests that share their processes; those of the repository itself do not. */
+const SHARING = /^(bench|examples|functions|packages|sdk|testing\/(?!repository\/|run\/)[^/]+)\/.*\.test\.ts$/
 const CHANGES = new RegExp(
   [
     /\bvi\.(useFakeTimers|setSystemTime|stubGlobal|stubEnv|mock|doMock)\(/,

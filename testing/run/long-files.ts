@@ -4,7 +4,7 @@
  * functions of one that is starved die at their deadlines and start again, which takes twice the CPU time.
  */
 export const LONG_FILES: readonly string[] = [
-  // Of the project servers.
+  // These are in the project servers.
   'testing/chaos/test/servers/lambda-mysql.test.ts',
   'packages/store-mysql/test/conformance.test.ts',
   'packages/store-mysql/test/contention.test.ts',
@@ -21,7 +21,7 @@ export const LONG_FILES: readonly string[] = [
   'packages/store-redis/test/conformance.test.ts',
   'testing/test-servers/test/sql-servers.test.ts',
   'packages/store-redis/test/races.test.ts',
-  'testing/system/servers/homes/lambda-homes.test.ts',
+  'testing/system/servers/hosts/lambda-hosts.test.ts',
   'packages/store-redis/test/tail-loss.test.ts',
   'testing/chaos/test/servers/bank-redis.test.ts',
   'packages/store-mysql/test/connection-faults.test.ts',
@@ -31,7 +31,7 @@ export const LONG_FILES: readonly string[] = [
   'testing/system/servers/cli-stores.test.ts',
   'bench/test/servers/transfer.test.ts',
   'testing/system/servers/several-nodes/store-outage.test.ts',
-  'testing/system/servers/homes/homes.test.ts',
+  'testing/system/servers/hosts/hosts.test.ts',
   'examples/express-fastify-transfer/test/servers/one-command.test.ts',
   'sdk/test/servers/grouped-postgres.test.ts',
   'testing/test-servers/test/owner-death.test.ts',
@@ -55,7 +55,7 @@ export const LONG_FILES: readonly string[] = [
   'packages/store-mysql/test/unflushed-commits.test.ts',
   'packages/store-redis/test/cluster-faults.test.ts',
   'testing/test-servers/test/redis-servers.test.ts',
-  // Of the projects packages and alone.
+  // These are in the projects packages and alone.
   'testing/chaos/test/crash-points.test.ts',
   'packages/dtm/test/golden/golden.test.ts',
   'testing/chaos/test/fuzz-sockets.test.ts',

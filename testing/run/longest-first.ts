@@ -15,10 +15,10 @@ export class LongestFirst extends BaseSequencer {
 
 /** Those of which nothing is known stay in their order. */
 export function longestFirst<File extends { readonly moduleId: string }>(files: readonly File[]): File[] {
-  return files.toSorted((a, b) => placeOf(a) - placeOf(b))
+  return files.toSorted((a, b) => findPlace(a) - findPlace(b))
 }
 
-function placeOf({ moduleId }: { readonly moduleId: string }): number {
+function findPlace({ moduleId }: { readonly moduleId: string }): number {
   const place = LONG_FILES.indexOf(relative(REPOSITORY, moduleId).replaceAll(sep, '/'))
   return place === -1 ? LONG_FILES.length : place
 }

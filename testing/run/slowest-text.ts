@@ -61,7 +61,7 @@ export interface Slowest {
 /** The text of that length on which it takes longest; of each text the shortest of a few times, since a machine is shared. */
 export function slowestText(regex: RegExp, length: number, hurryMs: number): Slowest {
   let slowest: Slowest = { tookMs: 0, text: '' }
-  for (const text of textsOf(length)) {
+  for (const text of getTexts(length)) {
     const tookMs = shortestTime(regex, text, hurryMs)
     if (tookMs > slowest.tookMs) slowest = { tookMs, text: shown(text) }
     if (tookMs > hurryMs) return slowest
@@ -82,7 +82,7 @@ function shortestTime(regex: RegExp, text: string, hurryMs: number): number {
 
 const texts = new Map<number, readonly string[]>()
 
-function textsOf(length: number): readonly string[] {
+function getTexts(length: number): readonly string[] {
   const known = texts.get(length)
   if (known !== undefined) return known
   const made = PUMPS.flatMap((pump) =>

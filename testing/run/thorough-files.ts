@@ -1,6 +1,7 @@
 /**
- * The files that `npm test` leaves to `npm run test:all`: each takes long on two cores, or needs what a newcomer's machine may
- * not have. What they prove is proven more shortly by what stays: the simulator, the unit tests and SQLite from end to end.
+ * The files that `npm test` leaves to `npm run test:all`: each takes long on two cores, or needs something that a
+ * newcomer's machine may not have. The files that stay prove the same more shortly: the simulator, the unit tests and
+ * SQLite from end to end.
  */
 export const THOROUGH_FILES: readonly string[] = [
   'bench/test/**/*.test.ts',

@@ -1,8 +1,8 @@
 import type { Settings } from '../settings.ts'
 
-/** What the project wants of a ratio, on a machine of 2 cores with everything on them. */
+/** The ratio that the project wants, on a machine of 2 cores with everything on them. */
 export interface Aim {
-  /** As the scenario calls its ratio. */
+  /** The name that the scenario gives its ratio. */
   readonly name: string
   /** Absent where it belongs beside every store. */
   readonly store?: string
@@ -10,7 +10,10 @@ export interface Aim {
   readonly settings: Partial<Pick<Settings, 'connections' | 'branches' | 'sagas'>>
   readonly is: 'at least' | 'at most'
   readonly value: number
-  /** What a plain program with the same calls and writes came to (median of its runs), where ours stays below: `bench/RESULTS.md`, "What was reached". */
+  /**
+   * The ratio that a plain program with the same calls and writes came to (median of its runs), where ours stays below
+   * the aim. See `bench/RESULTS.md`, "What was reached".
+   */
   readonly byHand?: number
 }
 
@@ -23,10 +26,10 @@ const SAGA: readonly Aim[] = [
 
 const TRANSFER = { settings: { connections: 20 }, is: 'at least' } as const
 
-/** By scenario. */
+/** The aims of each scenario, by its name. */
 export const AIMS: Readonly<Record<string, readonly Aim[]>> = {
   saga: SAGA,
-  'storing-relay': SAGA,
+  'two-writes-baseline': SAGA,
   'saga-branches': [
     { name: '20-branches/2-branches', settings: { connections: 64 }, is: 'at least', value: 1.3 },
   ],

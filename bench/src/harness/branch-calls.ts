@@ -1,4 +1,4 @@
-/** What the branch process is asked over its channel; each is answered with its `BranchCalls`. */
+/** A question to the branch process over its channel; each is answered with its `BranchCalls`. */
 export type BranchQuestion =
   | { readonly type: 'hold' }
   | { readonly type: 'release' }

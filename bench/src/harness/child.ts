@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
-import { cpuSecondsOf } from './cpu-time.ts'
+import { readCpuSeconds } from './cpu-time.ts'
 import { FOLLOW_PARENT } from './paths.ts'
 
 const READY_MS_MAX = 20_000
@@ -15,7 +15,7 @@ export interface ChildSpec {
   readonly script: string
   readonly args?: readonly string[]
   readonly nodeArgs?: readonly string[]
-  /** Beside this process's own. */
+  /** These variables are added to this process's own. */
   readonly environment?: Readonly<Record<string, string>>
 }
 
@@ -47,7 +47,7 @@ export class Child {
     const printed = new Promise<string>((resolve) => {
       // Read to the end, so that the pipe never fills.
       createInterface({ input: stdout }).on('line', (line) => {
-        const url = urlOf(line)
+        const url = readUrl(line)
         if (url !== undefined) resolve(url)
         else this.#pass(line)
       })
@@ -70,10 +70,10 @@ export class Child {
   }
 
   cpuSeconds(): number | undefined {
-    return cpuSecondsOf(this.#process.pid)
+    return readCpuSeconds(this.#process.pid)
   }
 
-  /** As a crash ends it: nothing is given back, nothing is closed. */
+  /** Ends the process the way a crash does: nothing is given back, nothing is closed. */
   async kill(): Promise<void> {
     this.#isStopping = true
     this.#process.kill('SIGKILL')
@@ -107,7 +107,7 @@ export class Child {
 }
 
 /** Log lines share the output; they have a level. */
-function urlOf(line: string): string | undefined {
+function readUrl(line: string): string | undefined {
   if (!line.startsWith('{')) return undefined
   const value: { readonly url?: unknown; readonly level?: unknown } = JSON.parse(line)
   return typeof value.url === 'string' && value.level === undefined ? value.url : undefined

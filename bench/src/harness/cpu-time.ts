@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 const TICKS_PER_SECOND = 100
 
 /** CPU time of all threads of a process, in seconds; undefined where the system does not tell it this way. */
-export function cpuSecondsOf(pid: number | undefined): number | undefined {
+export function readCpuSeconds(pid: number | undefined): number | undefined {
   if (pid === undefined || process.platform !== 'linux') return undefined
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   // The name, in parentheses, may hold spaces; utime and stime are the 14th and 15th field.

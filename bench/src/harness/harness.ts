@@ -5,7 +5,7 @@ import { Wrk } from '../wrk/run-wrk.ts'
 import { Child, type ChildSpec } from './child.ts'
 import { processPath, WORK_FOLDER } from './paths.ts'
 
-/** What a load run may take beyond its time: connecting and draining. */
+/** A load run may take this much longer than its time, to connect and to drain. */
 const LOAD_MARGIN_MS = 60_000
 /** A count of answers has no time of its own. */
 const COUNT_MS_MAX = 300_000
@@ -42,10 +42,10 @@ export class Harness {
 
   async load(job: LoadJob): Promise<LoadResult> {
     // Both ends are of one checkout.
-    return (await this.loader.ask(job, limitMsOf(job.length))) as LoadResult
+    return (await this.loader.ask(job, toLimitMs(job.length))) as LoadResult
   }
 
-  /** All of it, whatever fails on the way. */
+  /** Closes all of it, even if a part fails. */
   async close(): Promise<void> {
     const errors: unknown[] = []
     // Last started, first stopped: the server before the branches that it may still call, and before its database.
@@ -68,7 +68,7 @@ export async function startRelay(harness: Harness, branchUrl: string, calls: num
   return { url: await child.url(), child }
 }
 
-function limitMsOf(length: LoadLength): number {
+function toLimitMs(length: LoadLength): number {
   return length.type === 'time'
     ? (length.warmUpSeconds + length.seconds) * 1000 + LOAD_MARGIN_MS
     : COUNT_MS_MAX

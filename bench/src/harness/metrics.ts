@@ -1,4 +1,4 @@
-/** What a server's /metrics said at one moment: each line's value under its name with its labels. */
+/** The content of a server's /metrics at one moment: each line's value under its name with its labels. */
 export type Metrics = ReadonlyMap<string, number>
 
 export async function readMetrics(url: string): Promise<Metrics> {
@@ -19,7 +19,11 @@ export function parseMetrics(text: string): Metrics {
 }
 
 /** The sum over all lines of that name that have all these labels. */
-export function sumOf(metrics: Metrics, name: string, labels: Readonly<Record<string, string>> = {}): number {
+export function sumMetric(
+  metrics: Metrics,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): number {
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
   let sum = 0
   for (const [key, value] of metrics) {
@@ -37,6 +41,6 @@ export function timesBetween(
   labels: Readonly<Record<string, string>> = {},
 ): { readonly count: number; readonly seconds: number } {
   const grown = (line: string) =>
-    sumOf(after, line, labels) - (before === undefined ? 0 : sumOf(before, line, labels))
+    sumMetric(after, line, labels) - (before === undefined ? 0 : sumMetric(before, line, labels))
   return { count: grown(`${name}_count`), seconds: grown(`${name}_sum`) }
 }

@@ -14,7 +14,7 @@ type ProcessName =
   | 'callers'
   | 'load'
   | 'relay'
-  | 'storing-relay'
+  | 'two-writes-baseline'
 
 export function processPath(name: ProcessName): string {
   return fileURLToPath(new URL(`../processes/${name}.ts`, import.meta.url))

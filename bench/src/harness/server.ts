@@ -14,7 +14,9 @@ export interface Readiness {
   readonly inFlight: number
 }
 
-/** As `counterstep serve` starts itself again, which it cannot while it has the channel that ties it to this harness. */
+/**
+ * `counterstep serve` restarts itself with this flag, but cannot while it has the channel that ties it to this harness.
+ */
 export const YOUNG_GENERATION = '--max-semi-space-size=16'
 
 /** The real server, with its default settings but for those that `more` names. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { InvocationReport, LambdaFunction } from '@counterstep/lambda-emulator'
-import { type FunctionBed, startFunctionBed } from './function-bed.ts'
+import { type FunctionFixture, startFunctionFixture } from './function-fixture.ts'
 
 export interface FunctionFigures {
   readonly name: string
@@ -18,18 +18,18 @@ const BATCHES = 20
 const BATCH_GIDS = 10
 const DELAY_MS = 2_000
 
-/** What each handler takes on this machine: to start, and for its work in an environment that is warm. */
+/** Measures each handler on this machine: how long it takes to start, and to do its work in a warm environment. */
 export async function measureFunctions(
   store: 'mysql' | 'redis',
   progress: (line: string) => void,
 ): Promise<readonly FunctionFigures[]> {
   const reports: InvocationReport[] = []
-  const bed = await startFunctionBed(store, (report) => reports.push(report))
+  const fixture = await startFunctionFixture(store, (report) => reports.push(report))
   try {
-    const measured = new Measured(bed, reports)
+    const measured = new Measured(fixture, reports)
     progress('api')
     const api = await measured.row('api', 'a saga of three branches, waited for', () =>
-      submission(bed, { prefer: 'wait=10' }),
+      submission(fixture, { prefer: 'wait=10' }),
     )
     progress('worker')
     const one = await measured.worker(1)
@@ -38,21 +38,21 @@ export async function measureFunctions(
     const sweeper = await measured.row('sweeper', 'nothing is due', () => ({}))
     return [api, one, ten, sweeper]
   } finally {
-    await bed.stop()
+    await fixture.stop()
   }
 }
 
 class Measured {
-  readonly #bed: FunctionBed
+  readonly #fixture: FunctionFixture
   readonly #reports: InvocationReport[]
 
-  constructor(bed: FunctionBed, reports: InvocationReport[]) {
-    this.#bed = bed
+  constructor(fixture: FunctionFixture, reports: InvocationReport[]) {
+    this.#fixture = fixture
     this.#reports = reports
   }
 
   async row(name: 'api' | 'sweeper', what: string, event: () => object): Promise<FunctionFigures> {
-    const target = this.#bed.functions[name]
+    const target = this.#fixture.functions[name]
     const coldMs = await this.#cold(target, event)
     await this.#invoke(target, event())
     const warm = await this.#warm(target, Array.from({ length: WARM }, event))
@@ -61,10 +61,10 @@ class Measured {
 
   /** Messages that name sagas which have become due. */
   async worker(gids: number): Promise<FunctionFigures> {
-    const target = this.#bed.functions.worker
-    const coldMs = gids === 1 ? await this.#cold(target, () => messageOf([])) : undefined
+    const target = this.#fixture.functions.worker
+    const coldMs = gids === 1 ? await this.#cold(target, () => toMessage([])) : undefined
     const events: object[] = []
-    for (let batch = 0; batch <= BATCHES; batch++) events.push(messageOf(await this.#delayed(gids)))
+    for (let batch = 0; batch <= BATCHES; batch++) events.push(toMessage(await this.#delayed(gids)))
     await delay(DELAY_MS)
     await this.#invoke(target, events.pop() ?? {})
     const warm = await this.#warm(target, events)
@@ -75,8 +75,8 @@ class Measured {
   async #delayed(count: number): Promise<readonly string[]> {
     const gids: string[] = []
     for (let index = 0; index < count; index++) {
-      const event = submission(this.#bed, {}, { delayMs: DELAY_MS })
-      await this.#invoke(this.#bed.functions.api, event)
+      const event = submission(this.#fixture, {}, { delayMs: DELAY_MS })
+      await this.#invoke(this.#fixture.functions.api, event)
       gids.push(event.gid)
     }
     return gids
@@ -88,19 +88,19 @@ class Measured {
       await this.#invoke(target, event())
       await target.recycle()
     }
-    return medianOf(this.#reports.slice(from).map(({ initMs = 0 }) => initMs))
+    return findMedian(this.#reports.slice(from).map(({ initMs = 0 }) => initMs))
   }
 
   async #warm(
     target: LambdaFunction,
     events: readonly object[],
   ): Promise<Pick<FunctionFigures, 'warmMs' | 'roundTrips' | 'rssMb'>> {
-    const [from, before] = [this.#reports.length, this.#bed.sent()]
+    const [from, before] = [this.#reports.length, this.#fixture.sent()]
     for (const event of events) await this.#invoke(target, event)
     const reports = this.#reports.slice(from)
     return {
-      warmMs: medianOf(reports.map(({ durationMs }) => durationMs)),
-      roundTrips: (this.#bed.sent() - before) / events.length,
+      warmMs: findMedian(reports.map(({ durationMs }) => durationMs)),
+      roundTrips: (this.#fixture.sent() - before) / events.length,
       rssMb: Math.round(Math.max(...reports.map(({ rssBytesMax }) => rssBytesMax)) / 1_000_000),
     }
   }
@@ -117,7 +117,7 @@ class Measured {
 let drawn = 0
 
 function submission(
-  { branchUrl }: FunctionBed,
+  { branchUrl }: FunctionFixture,
   headers: object,
   more: object = {},
 ): { readonly gid: string } {
@@ -136,10 +136,10 @@ function submission(
   return { ...event, gid }
 }
 
-function messageOf(gids: readonly string[]): object {
+function toMessage(gids: readonly string[]): object {
   return { Records: [{ messageId: 'm1', body: JSON.stringify({ gids }) }] }
 }
 
-function medianOf(values: readonly number[]): number {
+function findMedian(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0
 }

@@ -7,7 +7,7 @@ declare module 'autocannon' {
     interface Client extends EventEmitter {
       responseMax: number | undefined
       readonly reqsMade: number
-      /** Of the next request and those after it. */
+      /** Sets the body of the next request and of those after it. */
       setBody(body: string): void
     }
 
@@ -19,7 +19,7 @@ declare module 'autocannon' {
       readonly connections: number
       /** Seconds; without an `amount` only. */
       readonly duration?: number
-      /** Of answers. */
+      /** The number of answers after which the run ends. */
       readonly amount?: number
       readonly timeout: number
       readonly sampleInt: number

@@ -1,6 +1,6 @@
-/** What the load process is asked to do. */
+/** The task of the load process. */
 export interface LoadJob {
-  /** Of several, each has its share of the connections. */
+  /** If there are several, each gets its share of the connections. */
   readonly url: string | readonly string[]
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -13,7 +13,7 @@ export interface LoadJob {
   readonly expect: string
 }
 
-/** What comes before the measured part goes over the same connections. */
+/** The warm-up goes over the same connections as the measured part. */
 export type LoadLength =
   | TimedLength
   | { readonly type: 'count'; readonly warmUpAnswers: number; readonly answers: number }
@@ -38,7 +38,7 @@ export interface LatencyMs {
   readonly p90: number
   readonly p99: number
   readonly max: number
-  /** From the fastest to the slowest answer; absent where a scenario keeps no durations. */
+  /** The curve runs from the fastest to the slowest answer; absent where a scenario keeps no durations. */
   readonly curve?: readonly CurvePoint[]
 }
 

@@ -1,4 +1,4 @@
-import { latencyOf } from './latency.ts'
+import { toLatency } from './latency.ts'
 import type { LoadLength, LoadResult } from './load-job.ts'
 
 /** Takes every answer with its instant, and keeps those of the measured part. */
@@ -33,7 +33,7 @@ export class MeasuredPart {
   result(): Pick<LoadResult, 'answersPerSecond' | 'latencyMs'> {
     return {
       answersPerSecond: this.#durationsMs.length / this.#seconds(),
-      latencyMs: latencyOf(this.#durationsMs),
+      latencyMs: toLatency(this.#durationsMs),
     }
   }
 

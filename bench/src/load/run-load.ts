@@ -37,7 +37,7 @@ export async function runLoad(job: LoadJob): Promise<LoadResult> {
     headers: job.headers,
     body: job.body,
     connections: job.connections,
-    ...limitOf(length),
+    ...toLimit(length),
     timeout: ANSWER_SECONDS_MAX,
     sampleInt: SAMPLE_MS,
     verifyBody: (body) => {
@@ -79,7 +79,7 @@ function drainAfter(
 }
 
 /** A time is only a backstop: the run ends when the last connection has drained. */
-function limitOf(length: LoadJob['length']): { readonly duration: number } | { readonly amount: number } {
+function toLimit(length: LoadJob['length']): { readonly duration: number } | { readonly amount: number } {
   return length.type === 'time'
     ? { duration: length.warmUpSeconds + length.seconds + ANSWER_SECONDS_MAX }
     : { amount: length.warmUpAnswers + length.answers }

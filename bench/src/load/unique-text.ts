@@ -1,4 +1,4 @@
-/** What stands in a request in place of a job's `unique`. Connections and requests count from 1. */
+/** Makes the text that replaces a job's `unique` in one request. Connections and requests count from 1. */
 export function uniqueText(unique: string, connection: number, request: number): string {
   return `${unique}-${connection}-${request}`
 }

@@ -1,5 +1,5 @@
 // The gateway that gets every transfer, whichever the column. Arguments: the URLs of the services, the
-// storing relay and the server, the number of accounts.
+// two-writes baseline and the server, the number of accounts.
 import { createClient } from '@counterstep/sdk'
 import { fastify } from 'fastify'
 import { Pool } from 'undici'
@@ -7,11 +7,11 @@ import { COLUMNS } from '../transfer/columns.ts'
 import { serveTransfers } from '../transfer/gateway.ts'
 import { announce } from './announce.ts'
 
-const [servicesUrl = '', storingUrl = '', serverUrl = '', accounts = ''] = process.argv.slice(2)
+const [servicesUrl = '', baselineUrl = '', serverUrl = '', accounts = ''] = process.argv.slice(2)
 const backends = {
   servicesUrl,
   services: new Pool(servicesUrl, { pipelining: 1 }),
-  storingRelay: new Pool(storingUrl, { pipelining: 1 }),
+  twoWritesBaseline: new Pool(baselineUrl, { pipelining: 1 }),
   client: createClient({ url: serverUrl }),
   accounts: Number(accounts),
 }

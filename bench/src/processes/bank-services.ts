@@ -5,7 +5,7 @@ import { serveColumn } from '../transfer/bank-services.ts'
 import { COLUMNS } from '../transfer/columns.ts'
 import { announce } from './announce.ts'
 
-/** As many as the gateway's callers by default: a call never waits for a connection. */
+/** The gateway has as many callers by default, so a call never waits for a connection. */
 const CONNECTIONS_MAX = 20
 
 const { BANK_DATABASE: uri = '' } = process.env

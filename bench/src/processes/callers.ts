@@ -5,7 +5,7 @@ import { type Serve, serveHotRow } from '../scenarios/hot-row/serve-hot-row.ts'
 
 const services = new Map<string, Serve>()
 
-function serviceOf({ way, databaseUrl }: CallersJob): Serve {
+function getService({ way, databaseUrl }: CallersJob): Serve {
   const known = services.get(databaseUrl)
   if (known !== undefined) return known
   const made = serveHotRow(way, databaseUrl)
@@ -14,7 +14,7 @@ function serviceOf({ way, databaseUrl }: CallersJob): Serve {
 }
 
 process.on('message', (job: CallersJob) => {
-  void runCallers(job, serviceOf(job)).then((result) => process.send?.(result))
+  void runCallers(job, getService(job)).then((result) => process.send?.(result))
 })
 // It listens nowhere: only the channel keeps it alive.
 process.channel?.ref()

@@ -18,7 +18,7 @@ export interface CallFrame {
   readonly lineNumber: number
 }
 
-export function packageOf({ functionName, url }: CallFrame): string {
+export function toPackageName({ functionName, url }: CallFrame): string {
   if (url.startsWith('node:')) return shortUrl(url).split('/').slice(0, 2).join('/')
   const dependency = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1]
   const own = /\/packages\/([^/]+)\//.exec(url)?.[1]

@@ -3,13 +3,13 @@ import {
   type CpuProfile,
   isOwn,
   type ProfileNode,
-  packageOf,
   shortUrl,
+  toPackageName,
 } from './cpu-profile.ts'
 
 export interface Share {
   readonly name: string
-  /** Of the time in which the thread was not idle. */
+  /** The share of the time in which the thread was not idle. */
   readonly share: number
 }
 
@@ -18,18 +18,18 @@ export interface ProfileSummary {
   readonly packages: readonly Share[]
   /** Self time. */
   readonly functions: readonly Share[]
-  /** With all that they call; only functions of our own packages. */
+  /** Shares that include everything that the function calls; only functions of our own packages. */
   readonly inclusive: readonly Share[]
 }
 
-/** Of a profile, from the process's start on. */
+/** A part of a profile, in seconds from the start of the process. */
 export interface ProfileWindow {
   readonly fromSeconds: number
   readonly toSeconds: number
 }
 
 export function summarise(profile: CpuProfile, { fromSeconds, toSeconds }: ProfileWindow): ProfileSummary {
-  const stacks = stacksOf(profile.nodes)
+  const stacks = readStacks(profile.nodes)
   const sums = { packages: new Map(), functions: new Map(), inclusive: new Map() }
   let at = 0
   let busy = 0
@@ -42,15 +42,15 @@ export function summarise(profile: CpuProfile, { fromSeconds, toSeconds }: Profi
     total += time
     if (stack.self.functionName === '(idle)') continue
     busy += time
-    add(sums.packages, packageOf(stack.self), time)
-    add(sums.functions, nameOf(stack.self), time)
+    add(sums.packages, toPackageName(stack.self), time)
+    add(sums.functions, toName(stack.self), time)
     for (const name of stack.own) add(sums.inclusive, name, time)
   }
   return {
     busyShare: busy / total,
-    packages: sharesOf(sums.packages, busy),
-    functions: sharesOf(sums.functions, busy),
-    inclusive: sharesOf(sums.inclusive, busy),
+    packages: toShares(sums.packages, busy),
+    functions: toShares(sums.functions, busy),
+    inclusive: toShares(sums.inclusive, busy),
   }
 }
 
@@ -60,7 +60,7 @@ interface Stack {
   readonly own: ReadonlySet<string>
 }
 
-function stacksOf(nodes: readonly ProfileNode[]): ReadonlyMap<number, Stack> {
+function readStacks(nodes: readonly ProfileNode[]): ReadonlyMap<number, Stack> {
   const parents = new Map<number, number>()
   for (const { id, children = [] } of nodes) for (const child of children) parents.set(child, id)
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]))
@@ -69,7 +69,7 @@ function stacksOf(nodes: readonly ProfileNode[]): ReadonlyMap<number, Stack> {
       const own = new Set<string>()
       for (let at: number | undefined = id; at !== undefined; at = parents.get(at)) {
         const frame = frames.get(at)
-        if (frame !== undefined && isOwn(frame)) own.add(nameOf(frame))
+        if (frame !== undefined && isOwn(frame)) own.add(toName(frame))
       }
       return [id, { self: callFrame, own }]
     }),
@@ -80,13 +80,13 @@ function add(times: Map<string, number>, key: string, time: number): void {
   times.set(key, (times.get(key) ?? 0) + time)
 }
 
-function sharesOf(times: ReadonlyMap<string, number>, busy: number): Share[] {
+function toShares(times: ReadonlyMap<string, number>, busy: number): Share[] {
   return [...times]
     .sort(([, one], [, other]) => other - one)
     .map(([name, time]) => ({ name, share: time / busy }))
 }
 
-function nameOf({ functionName, url, lineNumber }: CallFrame): string {
+function toName({ functionName, url, lineNumber }: CallFrame): string {
   const name = functionName === '' ? '(anonymous)' : functionName
   return url === '' ? name : `${name.padEnd(32)} ${shortUrl(url)}:${lineNumber + 1}`
 }

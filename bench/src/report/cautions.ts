@@ -3,8 +3,8 @@ import type { Report } from './report.ts'
 const LOAD_PER_CORE_MAX = 0.5
 const CAUTION = /^CAUTION:\s*/
 
-/** What spoils these figures, a sentence each. */
-export function cautionsOf({ machine, settings, notes }: Report): readonly string[] {
+/** Lists what spoils these figures, a sentence each. */
+export function listCautions({ machine, settings, notes }: Report): readonly string[] {
   const { isMemoryDisk, loadPerCore } = machine
   return [
     ...(isMemoryDisk ? ['the data lies in memory; a flush costs nothing here'] : []),
@@ -17,6 +17,6 @@ export function cautionsOf({ machine, settings, notes }: Report): readonly strin
 }
 
 /** The other notes. */
-export function plainNotesOf({ notes }: Report): readonly string[] {
+export function listPlainNotes({ notes }: Report): readonly string[] {
   return notes.filter((note) => !CAUTION.test(note))
 }

@@ -3,10 +3,10 @@ import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } fro
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { REPOSITORY } from '../harness/paths.ts'
-import { spreadOf } from '../spread.ts'
+import { toSpread } from '../spread.ts'
 
 export interface Machine {
-  /** With `+` when the checkout differs from it. */
+  /** The commit has a `+` when the checkout differs from it. */
   readonly commit: string
   readonly node: string
   readonly cores: number
@@ -61,5 +61,5 @@ function measureFlushMs(folder: string): number {
   })
   closeSync(file)
   rmSync(path)
-  return Math.round(spreadOf(times).median * 1000) / 1000
+  return Math.round(toSpread(times).median * 1000) / 1000
 }

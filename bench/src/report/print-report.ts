@@ -1,12 +1,12 @@
-import { aimOf, aimWords } from '../aims/aim-of.ts'
+import { aimWords, findAim } from '../aims/find-aim.ts'
 import type { Row } from '../row.ts'
 import type { Spread } from '../spread.ts'
-import { cautionsOf, plainNotesOf } from './cautions.ts'
+import { listCautions, listPlainNotes } from './cautions.ts'
 import type { Report } from './report.ts'
 import { alignedTable } from './table.ts'
 
-export function printedReport(report: Report): string {
-  const plain = plainNotesOf(report)
+export function formatReport(report: Report): string {
+  const plain = listPlainNotes(report)
   const notes = plain.length === 0 ? [] : ['', ...plain]
   return [...headLines(report), '', ...tableLines(report), '', ...ratioLines(report), ...notes].join('\n')
 }
@@ -19,7 +19,7 @@ function headLines(report: Report): string[] {
     `${scenario}: ${connections} connections, ${branches} branches, ${rounds} rounds of ${warmUpSeconds} + ${seconds} s`,
     `commit ${commit}, Node ${node}, ${cores} cores (${cpu}), flush ${flushMs} ms`,
     ...storeLines(store),
-    ...cautionsOf(report).map((caution) => `CAUTION: ${caution}`),
+    ...listCautions(report).map((caution) => `CAUTION: ${caution}`),
   ]
 }
 
@@ -37,32 +37,32 @@ const COLUMNS = ['row', 'per second', 'range', 'p50 ms', 'p99 ms', 'CPU µs', 'o
 
 function tableLines({ rows }: Report): string[] {
   const figures = [...new Set(rows.flatMap((row) => Object.keys(row.figures)))]
-  return alignedTable([[...COLUMNS, ...figures], ...rows.map((row) => cellsOf(row, figures))])
+  return alignedTable([[...COLUMNS, ...figures], ...rows.map((row) => toCells(row, figures))])
 }
 
-function cellsOf(row: Row, figures: readonly string[]): readonly string[] {
+function toCells(row: Row, figures: readonly string[]): readonly string[] {
   const { name, perSecond, p50Ms, p99Ms, cpuUs, answers } = row
   return [
     name,
     perSecond.median.toFixed(0),
-    rangeOf(perSecond, 0),
-    cellOf(p50Ms, 2),
-    cellOf(p99Ms, 2),
-    cellOf(cpuUs?.everything, 0),
-    cellOf(cpuUs?.asked, 0),
+    toRange(perSecond, 0),
+    toCell(p50Ms, 2),
+    toCell(p99Ms, 2),
+    toCell(cpuUs?.everything, 0),
+    toCell(cpuUs?.asked, 0),
     String(answers),
-    ...figures.map((figure) => cellOf(row.figures[figure], 3)),
+    ...figures.map((figure) => toCell(row.figures[figure], 3)),
   ]
 }
 
-function cellOf(spread: Spread | null | undefined, digits: number): string {
+function toCell(spread: Spread | null | undefined, digits: number): string {
   return spread?.median.toFixed(digits) ?? '–'
 }
 
 function ratioLines(report: Report): string[] {
   return Object.entries(report.ratioSpreads).flatMap(([name, { spread, byCpu, byWrk }]) => {
     const indent = ' '.repeat(name.length + 3)
-    const aim = aimOf(report, name)
+    const aim = findAim(report, name)
     return [
       `${name} = ${measured(spread)}`,
       ...(byCpu === undefined ? [] : [`${indent}${measured(byCpu)} by CPU time alone`]),
@@ -73,9 +73,9 @@ function ratioLines(report: Report): string[] {
 }
 
 function measured(spread: Spread): string {
-  return `${spread.median.toFixed(3)} (${rangeOf(spread, 3)})`
+  return `${spread.median.toFixed(3)} (${toRange(spread, 3)})`
 }
 
-function rangeOf({ min, max }: Spread, digits: number): string {
+function toRange({ min, max }: Spread, digits: number): string {
   return `${min.toFixed(digits)}–${max.toFixed(digits)}`
 }

@@ -18,7 +18,7 @@ export interface Report {
   readonly notes: readonly string[]
 }
 
-export function reportOf(scenario: string, settings: Settings, machine: Machine, outcome: Outcome): Report {
+export function makeReport(scenario: string, settings: Settings, machine: Machine, outcome: Outcome): Report {
   const { store = null, rows, ratios, counters, notes = [] } = outcome
   return {
     scenario,
@@ -34,12 +34,12 @@ export function reportOf(scenario: string, settings: Settings, machine: Machine,
   }
 }
 
-/** For machines that read: the part of a report whose names stay as they are, on one line. */
+/** Prints one line for machines that read: the part of a report whose names stay as they are. */
 export function reportLine(report: Report): string {
   return JSON.stringify(fixedPart(report))
 }
 
-/** Of several reports, on one line as well. */
+/** Prints several reports on one line as well. */
 export function allLine(reports: readonly Report[], failed: readonly string[]): string {
   return JSON.stringify({ scenario: 'all', reports: reports.map(fixedPart), failed })
 }

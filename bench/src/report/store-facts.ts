@@ -1,6 +1,6 @@
 import type { StoreSoftware } from '../stores/store-host.ts'
 
-/** What a figure was measured on: by the server's own word, and by the database's. */
+/** The store that a figure was measured on, by the server's own word and by the database's. */
 export interface StoreFacts {
   readonly name: string
   readonly durabilityClass: string

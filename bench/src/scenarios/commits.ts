@@ -4,14 +4,14 @@ import { countStored } from '../harness/count-stored.ts'
 import { databaseWorker } from '../harness/database-worker.ts'
 import { type Metrics, readMetrics, timesBetween } from '../harness/metrics.ts'
 import { type Server, startServer } from '../harness/server.ts'
-import { timed } from '../load/timed.ts'
+import { toTimedLength } from '../load/to-timed-length.ts'
 import { type RowPlan, runRounds } from '../rounds.ts'
-import { quotientsOf, type Ratio, type Row } from '../row.ts'
+import { divideSpreads, type Ratio, type Row } from '../row.ts'
 import type { Scenario } from '../scenario.ts'
 import type { Settings } from '../settings.ts'
 import { type CommitCounts, readCommits } from '../stores/commit-counter.ts'
 import { openOwnMysql } from '../stores/open-own-mysql.ts'
-import { storeFactsOf } from '../stores/open-store-host.ts'
+import { toStoreFacts } from '../stores/open-store-host.ts'
 import { slowFlushes } from '../stores/slow-flush.ts'
 import type { SqlLink } from '../stores/sql-link.ts'
 import type { StoreHost } from '../stores/store-host.ts'
@@ -32,7 +32,7 @@ export const commits: Scenario = {
     const branch = await startBranch(harness)
     const server = await startServer(harness, await host.newDatabase(), settings)
     const plans = FLUSH_DELAYS_US.flatMap((delayUs) =>
-      BRANCHES.map((branches) => planOf({ server, branch, host, link, settings }, branches, delayUs)),
+      BRANCHES.map((branches) => makePlan({ server, branch, host, link, settings }, branches, delayUs)),
     )
     const rows = await runRounds(context, plans)
     progress.show('counting what is stored')
@@ -46,7 +46,7 @@ export const commits: Scenario = {
     checkEqual({ answers, stored })
     checkEqual({ callsExpected, branchCalls })
     return {
-      store: storeFactsOf(host, server),
+      store: toStoreFacts(host, server),
       rows,
       ratios: FLUSH_DELAYS_US.map((delayUs) => manyToFew(plans, rows, delayUs)),
       counters: { answers, stored, branchCalls },
@@ -57,7 +57,7 @@ export const commits: Scenario = {
   },
 }
 
-interface Bed {
+interface Fixture {
   readonly server: Server
   readonly branch: Branch
   readonly host: StoreHost
@@ -70,8 +70,8 @@ interface CommitsPlan extends RowPlan {
   readonly delayUs: number
 }
 
-function planOf(
-  { server, branch, host, link, settings }: Bed,
+function makePlan(
+  { server, branch, host, link, settings }: Fixture,
   branches: number,
   delayUs: number,
 ): CommitsPlan {
@@ -80,7 +80,12 @@ function planOf(
     name: `${branches} branches${flush}`,
     branches,
     delayUs,
-    job: sagaJob(server.url, { branchUrl: branch.url, branches }, settings.connections, timed(settings)),
+    job: sagaJob(
+      server.url,
+      { branchUrl: branch.url, branches },
+      settings.connections,
+      toTimedLength(settings),
+    ),
     workers: [server.child, branch.child, ...databaseWorker(host)],
     watch: async () => {
       await slowFlushes(link, delayUs)
@@ -95,9 +100,9 @@ function planOf(
 
 /** Rows that the server asked its store to write: creates and updates. */
 function writesBetween(before: Metrics, after: Metrics): number {
-  const countOf = (verb: string) =>
+  const readCount = (verb: string) =>
     timesBetween(before, after, 'counterstep_store_call_duration_seconds', { verb }).count
-  return countOf('create') + countOf('update')
+  return readCount('create') + readCount('update')
 }
 
 function commitFigures(
@@ -116,14 +121,14 @@ function commitFigures(
   }
 }
 
-/** What many branches cost in commits, against two. */
+/** Compares the commits of many branches with those of two. */
 function manyToFew(plans: readonly CommitsPlan[], rows: readonly Row[], delayUs: number): Ratio {
-  const commitsOf = (branches: number) => {
+  const findCommits = (branches: number) => {
     const index = plans.findIndex((plan) => plan.branches === branches && plan.delayUs === delayUs)
     const spread = rows[index]?.figures[COMMITS]
     if (spread === undefined) throw new Error(`${branches} branches were not measured`)
     return spread
   }
   const flush = delayUs === 0 ? '' : `, ${delayUs / 1000} ms flush`
-  return { name: `commits 20/2 branches${flush}`, spread: quotientsOf(commitsOf(20), commitsOf(2)) }
+  return { name: `commits 20/2 branches${flush}`, spread: divideSpreads(findCommits(20), findCommits(2)) }
 }

@@ -4,13 +4,13 @@ import { startBranch } from '../harness/branch.ts'
 import { countStored } from '../harness/count-stored.ts'
 import { startRelay } from '../harness/harness.ts'
 import { type Measurement, measure, measureInTurn, type RowSource } from '../rounds.ts'
-import { type Ratio, type Row, ratioOf } from '../row.ts'
+import { type Ratio, type Row, toRatio } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
-import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import { speaksDtm } from './dtm/dtm-job.ts'
 import { DtmRow } from './dtm/dtm-row.ts'
 import { relayPlan } from './relay.ts'
-import { openSagaBed, type SagaBed, sagaPlan } from './saga-bed.ts'
+import { openSagaFixture, type SagaFixture, sagaPlan } from './saga-fixture.ts'
 
 const NATIVE = 'counterstep'
 const DIALECT = 'counterstep, DTM’s dialect'
@@ -22,16 +22,16 @@ export const dtm: Scenario = {
   async run(context) {
     const { harness, settings, progress } = context
     const { branches } = settings
-    const targets = await targetsOf(settings.target)
+    const targets = await readTargets(settings.target)
     const relayBranch = await startBranch(harness)
     const relayService = await startRelay(harness, relayBranch.url, branches)
     const relay = relayPlan(relayService, relayBranch, settings)
     const host = await openStoreHost(harness, settings.store)
-    // Beside a port that the system chooses the dialect is off.
+    // The dialect is off by default when the system chooses the server's port, so it gets a port here.
     const dtmPort = await freePort()
     const options = ['--dtm-port', String(dtmPort)]
-    const bed = await openSagaBed(context, host, await host.newDatabase(), { options })
-    const [server] = bed.servers
+    const fixture = await openSagaFixture(context, host, await host.newDatabase(), { options })
+    const [server] = fixture.servers
     const dialectUrl = `http://127.0.0.1:${dtmPort}`
     const dialect = (await speaksDtm(dialectUrl))
       ? [await DtmRow.open(DIALECT, context, dialectUrl, server.child)]
@@ -44,7 +44,7 @@ export const dtm: Scenario = {
       const name = targets.length === 1 ? 'dtm' : `dtm ${index + 1}`
       theirs.push(await DtmRow.open(name, context, target))
     }
-    const native = nativeRow(context, bed)
+    const native = nativeRow(context, fixture)
     const rows = await measureInTurn(context, [
       { name: relay.name, measure: () => measure(harness, relay) },
       native,
@@ -60,15 +60,15 @@ export const dtm: Scenario = {
     }
     const dialectAnswers = rows.find(({ name }) => name === DIALECT)?.answers ?? 0
     const stored = await countStored(server.url)
-    const branchCalls = await bed.branch.callCount()
+    const branchCalls = await fixture.branch.callCount()
     const relayCalls = await relayBranch.callCount()
     checkEqual({ answers: answers.native + dialectAnswers, stored })
     checkEqual({ callsExpected: answers.native * branches, branchCalls })
     checkEqual({ callsExpected: answers.relay * branches, relayCalls })
     return {
-      store: storeFactsOf(host, server),
+      store: toStoreFacts(host, server),
       rows,
-      ratios: ratiosOf(rows, theirs),
+      ratios: toRatios(rows, theirs),
       counters: { ...counters, answers: answers.native, stored, branchCalls, relayCalls },
       notes: [
         ...theirs.map(({ name, target }) => `${name}: ${target}`),
@@ -79,7 +79,7 @@ export const dtm: Scenario = {
   },
 }
 
-async function targetsOf(given = ''): Promise<readonly string[]> {
+async function readTargets(given = ''): Promise<readonly string[]> {
   const targets = given
     .split(',')
     .filter((url) => url !== '')
@@ -91,7 +91,7 @@ async function targetsOf(given = ''): Promise<readonly string[]> {
 }
 
 /** The same saga in our own words. */
-function nativeRow(context: ScenarioContext, bed: SagaBed): RowSource {
+function nativeRow(context: ScenarioContext, fixture: SagaFixture): RowSource {
   const { harness, settings } = context
   const { branches, connections } = settings
   let round = 0
@@ -100,21 +100,21 @@ function nativeRow(context: ScenarioContext, bed: SagaBed): RowSource {
     measure: async (): Promise<Measurement> => {
       round += 1
       const gid = `native-${round}`
-      const plan = sagaPlan(bed, context, { name: NATIVE, connections, branches, gid })
+      const plan = sagaPlan(fixture, context, { name: NATIVE, connections, branches, gid })
       return await measure(harness, { ...plan, job: { ...plan.job, unique: gid } })
     },
   }
 }
 
-function ratiosOf(rows: readonly Row[], theirs: readonly DtmRow[]): readonly Ratio[] {
+function toRatios(rows: readonly Row[], theirs: readonly DtmRow[]): readonly Ratio[] {
   const [relay, ...others] = rows
   if (relay === undefined) throw new Error('the relay was not measured')
   const ours = others.filter(({ name }) => name === NATIVE || name === DIALECT)
   return [
     ...theirs.flatMap(({ name }) => {
       const their = others.find((row) => row.name === name)
-      return their === undefined ? [] : ours.map((our) => ratioOf(`${our.name}/${name}`, our, their))
+      return their === undefined ? [] : ours.map((our) => toRatio(`${our.name}/${name}`, our, their))
     }),
-    ...others.map((row) => ratioOf(`${row.name}/relay`, row, relay)),
+    ...others.map((row) => toRatio(`${row.name}/relay`, row, relay)),
   ]
 }

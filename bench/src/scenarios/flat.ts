@@ -5,7 +5,7 @@ import { databaseWorker } from '../harness/database-worker.ts'
 import { type Server, startServer } from '../harness/server.ts'
 import type { Measured } from '../rounds.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
-import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
 import { claimDue } from './flat/claim-due.ts'
 import { flatRows, type TableRounds } from './flat/flat-rows.ts'
@@ -13,7 +13,7 @@ import { measureSubmits } from './flat/measure-submits.ts'
 import { openTables, TABLE_NAMES, type TableName, type Tables } from './flat/open-tables.ts'
 import type { SagaShape } from './saga-job.ts'
 
-/** From submit to the first call: time enough for the submits of both tables, and for killing their servers. */
+/** The time from submit to the first call is enough for the submits of both tables, and for killing their servers. */
 const DELAY_MS = 30_000
 /** Longer than a round, so that no call that is held times out. */
 const BRANCH_TIMEOUT_MS = 120_000
@@ -32,7 +32,7 @@ export const flat: Scenario = {
     const counters = { submitted: 0, finished: 0 }
     let server: Server | undefined
     for (let round = 1; round <= settings.rounds; round += 1) {
-      // Whoever comes second profits from the first: the branches and the load are warm.
+      // The second of the two profits from the first, because the branches and the load are warm.
       const order = round % 2 === 0 ? TABLE_NAMES.toReversed() : TABLE_NAMES
       context.progress.show(`round ${round} of ${settings.rounds}`)
       const submitted = await submitToBoth(
@@ -55,7 +55,7 @@ export const flat: Scenario = {
     if (server === undefined) throw new Error('there was no round')
     checkEqual(counters)
     return {
-      store: storeFactsOf(host, server),
+      store: toStoreFacts(host, server),
       ...flatRows(seen, settings.connections),
       counters: { ...counters, finishedRows: settings.rows },
       notes: [
@@ -72,7 +72,7 @@ interface Submitted {
   readonly counts: Readonly<Record<TableName, number>>
 }
 
-/** Both servers run, and are asked in turn. Returns when all that was submitted is due and nobody runs it. */
+/** Both servers run, and are asked in turn. Returns when all that was submitted is due and no server runs it. */
 async function submitToBoth(
   context: ScenarioContext,
   host: StoreHost,

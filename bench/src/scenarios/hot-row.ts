@@ -1,15 +1,15 @@
-import { timed } from '../load/timed.ts'
+import { toTimedLength } from '../load/to-timed-length.ts'
 import { measureInTurn, type RowSource } from '../rounds.ts'
-import { quotientsOf, type Ratio, type Row, ratioOf } from '../row.ts'
+import { divideSpreads, type Ratio, type Row, toRatio } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
-import { type Spread, spreadOf } from '../spread.ts'
+import { type Spread, toSpread } from '../spread.ts'
 import { isDatabaseInMemory } from '../stores/is-database-in-memory.ts'
 import { mysqlDurabilityClass } from '../stores/mysql-durability.ts'
 import { type OwnMysql, openOwnMysql } from '../stores/open-own-mysql.ts'
 import { WAYS, type Way } from './hot-row/callers-job.ts'
-import { HotRowBed } from './hot-row/hot-row-bed.ts'
+import { HotRowFixture } from './hot-row/hot-row-fixture.ts'
 
-/** Of each way before the first round, by the warm-up of a row. */
+/** Each way gets so many warm-ups of a row before the first round. */
 const FIRST_WARM_UPS = 5
 
 interface HotRowSource extends RowSource {
@@ -26,15 +26,15 @@ export const hotRow: Scenario = {
   async run(context) {
     const { harness, settings, progress } = context
     const mysql = await openOwnMysql(harness, settings.store)
-    const bed = await HotRowBed.open(harness, mysql)
+    const fixture = await HotRowFixture.open(harness, mysql)
     progress.show('warming up')
     const length = {
       type: 'time',
       warmUpSeconds: 0,
       seconds: FIRST_WARM_UPS * settings.warmUpSeconds,
     } as const
-    for (const way of WAYS) await bed.measure(way, settings.connections, length)
-    const sources = sourcesOf(bed, context)
+    for (const way of WAYS) await fixture.measure(way, settings.connections, length)
+    const sources = makeSources(fixture, context)
     const rows = await measureInTurn(context, sources)
     progress.show('auditing')
     const { software } = mysql.host
@@ -47,8 +47,8 @@ export const hotRow: Scenario = {
         software,
       },
       rows,
-      ratios: ratiosOf(sources, rows, settings.connections),
-      counters: await auditAll(bed),
+      ratios: toRatios(sources, rows, settings.connections),
+      counters: await auditAll(fixture),
       notes: [...(await memoryNotes(mysql)), ...NOTES],
     }
   },
@@ -62,13 +62,13 @@ const NOTES = [
   'audit: each balance is what it was and its ledger’s sum; each call that ran has one ledger row and one barrier row; nothing sent twice ran twice',
 ]
 
-function sourcesOf(bed: HotRowBed, { settings }: ScenarioContext): readonly HotRowSource[] {
+function makeSources(fixture: HotRowFixture, { settings }: ScenarioContext): readonly HotRowSource[] {
   return callerCounts(settings.connections).flatMap((callers) =>
     WAYS.map((way) => ({
       name: `${way}, ${callers} ${callers === 1 ? 'caller' : 'callers'}`,
       way,
       callers,
-      measure: () => bed.measure(way, callers, timed(settings)),
+      measure: () => fixture.measure(way, callers, toTimedLength(settings)),
     })),
   )
 }
@@ -80,38 +80,38 @@ export function callerCounts(max: number): readonly number[] {
   return [...counts, max]
 }
 
-function ratiosOf(sources: readonly HotRowSource[], rows: readonly Row[], callers: number): readonly Ratio[] {
-  const rowsOf = (way: Way) => rows.filter((_, index) => sources[index]?.way === way)
+function toRatios(sources: readonly HotRowSource[], rows: readonly Row[], callers: number): readonly Ratio[] {
+  const filterRows = (way: Way) => rows.filter((_, index) => sources[index]?.way === way)
   const rowAt = (way: Way): Row => {
     const row = rows[sources.findIndex((source) => source.way === way && source.callers === callers)]
     if (row === undefined) throw new Error(`${way} was not measured with ${callers} callers`)
     return row
   }
   return [
-    ratioOf('grouped/plain', rowAt('grouped'), rowAt('plain')),
-    ratioOf('grouped/update', rowAt('grouped'), rowAt('update')),
+    toRatio('grouped/plain', rowAt('grouped'), rowAt('plain')),
+    toRatio('grouped/update', rowAt('grouped'), rowAt('update')),
     {
       name: 'grouped/plain, each with its best number of callers',
-      spread: quotientsOf(bestOf(rowsOf('grouped')), bestOf(rowsOf('plain'))),
+      spread: divideSpreads(findBest(filterRows('grouped')), findBest(filterRows('plain'))),
     },
   ]
 }
 
-/** Of each round the highest rate. */
-function bestOf(rows: readonly Row[]): Spread {
+/** Returns the highest rate of each round. */
+function findBest(rows: readonly Row[]): Spread {
   const [first] = rows
   if (first === undefined) throw new Error('a way was not measured')
-  return spreadOf(
+  return toSpread(
     first.perSecond.rounds.map((_, round) =>
       Math.max(...rows.map(({ perSecond }) => perSecond.rounds[round] ?? 0)),
     ),
   )
 }
 
-async function auditAll(bed: HotRowBed): Promise<Readonly<Record<string, number>>> {
+async function auditAll(fixture: HotRowFixture): Promise<Readonly<Record<string, number>>> {
   const counters: Record<string, number> = {}
   for (const way of WAYS) {
-    for (const [name, count] of Object.entries({ ...bed.totals[way], ...(await bed.audit(way)) }))
+    for (const [name, count] of Object.entries({ ...fixture.totals[way], ...(await fixture.audit(way)) }))
       counters[`${way} ${name}`] = count
   }
   return counters

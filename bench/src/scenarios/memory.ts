@@ -4,11 +4,11 @@ import { startBranch } from '../harness/branch.ts'
 import { countStored } from '../harness/count-stored.ts'
 import { databaseWorker } from '../harness/database-worker.ts'
 import { type Server, startServer } from '../harness/server.ts'
-import { type Measured, measure, rowOf } from '../rounds.ts'
-import { quotientsOf } from '../row.ts'
+import { type Measured, measure, toRow } from '../rounds.ts'
+import { divideSpreads } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
-import { spreadOf } from '../spread.ts'
-import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import { toSpread } from '../spread.ts'
+import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
 import { heapFigures, residentMb, residentPeakMb } from './memory/resident-peak.ts'
 import { submitJob } from './saga-job.ts'
@@ -32,22 +32,22 @@ export const memory: Scenario = {
     for (let round = 1; round <= settings.rounds; round += 1) rounds.push(await runRound(context, host))
     const [first] = rounds
     if (first === undefined) throw new Error('there was no round')
-    const row = rowOf(
+    const row = toRow(
       `${settings.sagas} delayed sagas`,
       rounds.map(({ measured }) => measured),
     )
-    const peaks = spreadOf(
+    const peaks = toSpread(
       rounds.map(({ measured: { figures } }) =>
         Math.max(figures[PEAK] ?? Number.NaN, figures[RESTARTED_PEAK] ?? Number.NaN),
       ),
     )
     return {
-      store: storeFactsOf(host, first.server),
+      store: toStoreFacts(host, first.server),
       rows: [row],
       ratios: [
         {
           name: `RSS/${BOUND_MB} MB`,
-          spread: quotientsOf(peaks, spreadOf(peaks.rounds.map(() => BOUND_MB))),
+          spread: divideSpreads(peaks, toSpread(peaks.rounds.map(() => BOUND_MB))),
         },
       ],
       counters: { answers: row.answers, stored: rounds.reduce((sum, { stored }) => sum + stored, 0) },

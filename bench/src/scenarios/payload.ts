@@ -1,2 +1,2 @@
-/** What each branch is sent, by a saga as by the relay. */
+/** The payload of each branch, sent by a saga and by the relay alike. */
 export const PAYLOAD = { account: 4711, amountCents: 1250 }

@@ -3,12 +3,12 @@ import { type Branch, startBranch } from '../harness/branch.ts'
 import { countStored } from '../harness/count-stored.ts'
 import { databaseWorker } from '../harness/database-worker.ts'
 import { type Server, startServer } from '../harness/server.ts'
-import { timed } from '../load/timed.ts'
-import { type Measured, measure, rowOf } from '../rounds.ts'
-import { figuresOf, quotientsOf, type Row } from '../row.ts'
+import { toTimedLength } from '../load/to-timed-length.ts'
+import { type Measured, measure, toRow } from '../rounds.ts'
+import { divideSpreads, type Row, toFigures } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
-import { spreadOf } from '../spread.ts'
-import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import { toSpread } from '../spread.ts'
+import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
 import { watchEnd } from '../watch-end.ts'
 import { interruptSagas } from './recover/interrupt.ts'
@@ -34,7 +34,7 @@ export const recover: Scenario = {
     const [first] = rounds
     if (first === undefined) throw new Error('there was no round')
     const fresh = first.fresh.map(({ name }, index) =>
-      rowOf(
+      toRow(
         name,
         rounds.flatMap((round) => round.fresh[index]?.measured ?? []),
       ),
@@ -43,11 +43,11 @@ export const recover: Scenario = {
       rounds.map(({ recovery }) => recovery),
       settings.sagas,
     )
-    const bestFresh = spreadOf(rounds.map((round) => Math.max(...round.fresh.map(rateOf))))
+    const bestFresh = toSpread(rounds.map((round) => Math.max(...round.fresh.map(readRate))))
     return {
-      store: storeFactsOf(host, first.server),
+      store: toStoreFacts(host, first.server),
       rows: [recovered, ...fresh],
-      ratios: [{ name: 'recover/fresh', spread: quotientsOf(recovered.perSecond, bestFresh) }],
+      ratios: [{ name: 'recover/fresh', spread: divideSpreads(recovered.perSecond, bestFresh) }],
       counters: sumOfCounters(rounds.map(({ counters }) => counters)),
       notes: [
         `recover: from the first branch call of a new server until the last of ${settings.sagas} was final; all were due before it started`,
@@ -115,24 +115,24 @@ async function measureFresh(
 ): Promise<Fresh> {
   const name = `fresh, ${connections} callers`
   progress.show(name)
-  const job = sagaJob(server.url, shape, connections, timed(settings))
+  const job = sagaJob(server.url, shape, connections, toTimedLength(settings))
   const workers = [server.child, branch.child, ...databaseWorker(host)]
   return { name, measured: await measure(harness, { name, job, workers }) }
 }
 
-function rateOf({ measured }: Fresh): number {
+function readRate({ measured }: Fresh): number {
   return measured.answersPerSecond
 }
 
 function recoveredRow(rounds: readonly RecoveryFigures[], sagas: number): Row {
   return {
     name: 'recover',
-    perSecond: spreadOf(rounds.map(({ perSecond }) => perSecond)),
+    perSecond: toSpread(rounds.map(({ perSecond }) => perSecond)),
     p50Ms: null,
     p99Ms: null,
     cpuUs: null,
     answers: rounds.length * sagas,
-    figures: figuresOf(rounds.map(({ figures }) => figures)),
+    figures: toFigures(rounds.map(({ figures }) => figures)),
   }
 }
 

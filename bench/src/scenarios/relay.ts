@@ -1,7 +1,7 @@
 import { checkEqual } from '../check-counts.ts'
 import { type Branch, startBranch } from '../harness/branch.ts'
 import { type Service, startRelay } from '../harness/harness.ts'
-import { timed } from '../load/timed.ts'
+import { toTimedLength } from '../load/to-timed-length.ts'
 import { type RowPlan, runRounds } from '../rounds.ts'
 import type { Scenario } from '../scenario.ts'
 import type { Settings } from '../settings.ts'
@@ -34,7 +34,7 @@ export function relayPlan(service: Service, branch: Branch, settings: Settings):
       expectStatus: 200,
       expect: '"ok":true',
       connections: settings.connections,
-      length: timed(settings),
+      length: toTimedLength(settings),
     },
   }
 }

@@ -1,8 +1,8 @@
 import { runRounds } from '../rounds.ts'
-import { quotientsOf, type Ratio, type Row } from '../row.ts'
+import { divideSpreads, type Ratio, type Row } from '../row.ts'
 import type { Scenario } from '../scenario.ts'
-import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
-import { auditSagas, openSagaBed, type SagaPlan, type SagaVariant, sagaPlan } from './saga-bed.ts'
+import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
+import { auditSagas, openSagaFixture, type SagaPlan, type SagaVariant, sagaPlan } from './saga-fixture.ts'
 
 const BRANCHES = [1, 2, 5, 20]
 const ORDERS = [
@@ -19,17 +19,17 @@ export const sagaBranches: Scenario = {
   async run(context) {
     const { harness, settings, progress } = context
     const host = await openStoreHost(harness, settings.store)
-    const bed = await openSagaBed(context, host, await host.newDatabase())
-    const plans = branchVariants(settings.connections).map((variant) => sagaPlan(bed, context, variant))
+    const fixture = await openSagaFixture(context, host, await host.newDatabase())
+    const plans = branchVariants(settings.connections).map((variant) => sagaPlan(fixture, context, variant))
     const rows = (await runRounds(context, plans)).map((row, index) =>
       withBranchRate(row, plans[index]?.variant.branches ?? Number.NaN),
     )
     progress.show('counting what is stored')
     return {
-      store: storeFactsOf(host, bed.servers[0]),
+      store: toStoreFacts(host, fixture.servers[0]),
       rows,
       ratios: branchRatios(plans, rows),
-      counters: await auditSagas(bed, plans, rows),
+      counters: await auditSagas(fixture, plans, rows),
       notes: [`20-branches/2-branches: ${BRANCH_RATE} of sagas with 20 branches to that of sagas with 2`],
     }
   },
@@ -60,7 +60,7 @@ export function withBranchRate(row: Row, branches: number): Row {
 }
 
 export function branchRatios(plans: readonly SagaPlan[], rows: readonly Row[]): readonly Ratio[] {
-  const rateOf = (branches: number, isParallel: boolean) => {
+  const readRate = (branches: number, isParallel: boolean) => {
     const at = plans.findIndex(
       ({ variant }) => variant.branches === branches && variant.isParallel === isParallel,
     )
@@ -68,12 +68,12 @@ export function branchRatios(plans: readonly SagaPlan[], rows: readonly Row[]): 
     if (rate === undefined) throw new Error(`${branches} branches were not measured`)
     return rate
   }
-  const serial = (branches: number) => rateOf(branches, false)
+  const serial = (branches: number) => readRate(branches, false)
   return [
-    { name: '20-branches/2-branches', spread: quotientsOf(serial(20), serial(2)) },
+    { name: '20-branches/2-branches', spread: divideSpreads(serial(20), serial(2)) },
     ...[2, 5, 20].map((branches) => ({
       name: `at once/one after the other, ${branches} branches`,
-      spread: quotientsOf(rateOf(branches, true), serial(branches)),
+      spread: divideSpreads(readRate(branches, true), serial(branches)),
     })),
   ]
 }

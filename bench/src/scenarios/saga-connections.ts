@@ -2,12 +2,12 @@ import { checkEqual } from '../check-counts.ts'
 import { startBranch } from '../harness/branch.ts'
 import { startRelay } from '../harness/harness.ts'
 import { runRounds } from '../rounds.ts'
-import { ratioOf, rowNamed } from '../row.ts'
+import { rowNamed, toRatio } from '../row.ts'
 import type { Scenario } from '../scenario.ts'
-import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import { counted } from './counted.ts'
 import { relayPlan } from './relay.ts'
-import { auditSagas, openSagaBed, sagaPlan } from './saga-bed.ts'
+import { auditSagas, openSagaFixture, sagaPlan } from './saga-fixture.ts'
 
 const CONNECTIONS = [1, 8, 64, 256]
 
@@ -20,7 +20,7 @@ export const sagaConnections: Scenario = {
     const { harness, settings, progress } = context
     const { branches } = settings
     const host = await openStoreHost(harness, settings.store)
-    const bed = await openSagaBed(context, host, await host.newDatabase())
+    const fixture = await openSagaFixture(context, host, await host.newDatabase())
     const relayBranch = await startBranch(harness)
     const relayService = await startRelay(harness, relayBranch.url, branches)
     const relayPlans = CONNECTIONS.map((connections) => ({
@@ -28,24 +28,28 @@ export const sagaConnections: Scenario = {
       name: `relay, ${counted(connections, 'connection')}`,
     }))
     const sagaPlans = CONNECTIONS.map((connections) =>
-      sagaPlan(bed, context, { name: `saga, ${counted(connections, 'connection')}`, connections, branches }),
+      sagaPlan(fixture, context, {
+        name: `saga, ${counted(connections, 'connection')}`,
+        connections,
+        branches,
+      }),
     )
     const inTurn = relayPlans.flatMap((plan, index) => [plan, ...sagaPlans.slice(index, index + 1)])
     const rows = await runRounds(context, inTurn)
     const relayRows = relayPlans.map(({ name }) => rowNamed(rows, name))
     const sagaRows = sagaPlans.map(({ name }) => rowNamed(rows, name))
     progress.show('counting what is stored')
-    const counters = await auditSagas(bed, sagaPlans, sagaRows)
+    const counters = await auditSagas(fixture, sagaPlans, sagaRows)
     const relayAnswers = relayRows.reduce((sum, row) => sum + row.answers, 0)
     const relayCalls = await relayBranch.callCount()
     checkEqual({ callsExpected: relayAnswers * branches, relayCalls })
     return {
-      store: storeFactsOf(host, bed.servers[0]),
+      store: toStoreFacts(host, fixture.servers[0]),
       rows,
       ratios: CONNECTIONS.flatMap((connections, index) => {
         const [saga, relay] = [sagaRows[index], relayRows[index]]
         return saga && relay
-          ? [ratioOf(`saga/relay, ${counted(connections, 'connection')}`, saga, relay)]
+          ? [toRatio(`saga/relay, ${counted(connections, 'connection')}`, saga, relay)]
           : []
       }),
       counters: { ...counters, relayAnswers, relayCalls },

@@ -1,21 +1,21 @@
 import { until } from '@counterstep/test-servers/until'
 import { checkEqual } from '../check-counts.ts'
 import { countStored } from '../harness/count-stored.ts'
-import { measure, rowOf } from '../rounds.ts'
+import { measure, toRow } from '../rounds.ts'
 import type { Scenario } from '../scenario.ts'
-import { spreadOf } from '../spread.ts'
+import { toSpread } from '../spread.ts'
 import { keyCount, type OwnRedis, openOwnRedis, usedMemoryBytes } from '../stores/open-own-redis.ts'
-import { storeFactsOf } from '../stores/open-store-host.ts'
-import { openSagaBed, sagaPlan } from './saga-bed.ts'
+import { toStoreFacts } from '../stores/open-store-host.ts'
 import { requireRedis } from './saga-empty/require-redis.ts'
 import { emptyNote, takesEmptyUrls } from './saga-empty/takes-empty-urls.ts'
+import { openSagaFixture, sagaPlan } from './saga-fixture.ts'
 
 /** The shortest that a server takes. */
 const RETENTION_MS = 60_000
 /** A server looks for what may go every 30 s. */
 const GONE_MS_MAX = RETENTION_MS + 90_000
 const SETTLE_MS_MAX = 30_000
-const LOOK_MS = 1_000
+const POLL_MS = 1_000
 
 export const sagaEmptyRetention: Scenario = {
   name: 'saga-empty-retention',
@@ -28,20 +28,20 @@ export const sagaEmptyRetention: Scenario = {
     const { host, link } = await openOwnRedis(harness, 'everysec')
     const isEmpty = await takesEmptyUrls(context, await host.newDatabase())
     const options = ['--retention-ms', String(RETENTION_MS)]
-    const bed = await openSagaBed(context, host, await host.newDatabase(), { options })
+    const fixture = await openSagaFixture(context, host, await host.newDatabase(), { options })
     const name = `${sagas} finished sagas`
-    const plan = sagaPlan(bed, context, { name, connections, branches, isEmpty })
+    const plan = sagaPlan(fixture, context, { name, connections, branches, isEmpty })
     const [emptyBytes, emptyKeys] = [await usedMemoryBytes(link), await keyCount(link)]
     const job = { ...plan.job, length: { type: 'count', warmUpAnswers: 0, answers: sagas } } as const
     progress.show(`${sagas} sagas run`)
     const measured = await measure(harness, { ...plan, job })
-    const [server] = bed.servers
+    const [server] = fixture.servers
     const [fullBytes, fullKeys] = [await usedMemoryBytes(link), await keyCount(link)]
     const finishedAt = performance.now()
-    const branchCalls = await bed.branch.callCount()
+    const branchCalls = await fixture.branch.callCount()
     checkEqual({ sagas, answers: measured.answers })
     checkEqual({ callsExpected: isEmpty ? 0 : sagas * branches, branchCalls })
-    await until('the end of the retention', GONE_MS_MAX, () => nothingLeft(server.url, progress), LOOK_MS)
+    await until('the end of the retention', GONE_MS_MAX, () => nothingLeft(server.url, progress), POLL_MS)
     const goneMs = performance.now() - finishedAt
     const leftBytes = await settledBytes(link)
     const leftKeys = await keyCount(link)
@@ -53,12 +53,12 @@ export const sagaEmptyRetention: Scenario = {
       'gone after s': goneMs / 1000,
     }
     return {
-      store: storeFactsOf(host, server),
-      rows: [rowOf(name, [{ ...measured, figures }])],
+      store: toStoreFacts(host, server),
+      rows: [toRow(name, [{ ...measured, figures }])],
       ratios: [
         {
           name: 'memory given back',
-          spread: spreadOf([(fullBytes - leftBytes) / (fullBytes - emptyBytes)]),
+          spread: toSpread([(fullBytes - leftBytes) / (fullBytes - emptyBytes)]),
         },
       ],
       counters: { answers: measured.answers, branchCalls, left: await countStored(server.url) },
@@ -82,7 +82,7 @@ async function settledBytes(link: OwnRedis['link']): Promise<number> {
       before = bytes
       return isSettled ? bytes : undefined
     },
-    LOOK_MS,
+    POLL_MS,
   )
 }
 

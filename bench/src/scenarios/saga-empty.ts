@@ -1,12 +1,12 @@
 import { runRounds } from '../rounds.ts'
-import { ratioOf } from '../row.ts'
+import { toRatio } from '../row.ts'
 import type { Scenario } from '../scenario.ts'
 import { openOwnRedis, usedMemoryBytes } from '../stores/open-own-redis.ts'
-import { storeFactsOf } from '../stores/open-store-host.ts'
+import { toStoreFacts } from '../stores/open-store-host.ts'
 import { counted } from './counted.ts'
-import { auditSagas, openSagaBed, sagaPlan } from './saga-bed.ts'
 import { requireRedis } from './saga-empty/require-redis.ts'
 import { emptyNote, takesEmptyUrls } from './saga-empty/takes-empty-urls.ts'
+import { auditSagas, openSagaFixture, sagaPlan } from './saga-fixture.ts'
 
 const PROCESSES = [1, 2]
 
@@ -20,12 +20,12 @@ export const sagaEmpty: Scenario = {
     requireRedis(settings.store)
     const { host, link } = await openOwnRedis(harness, 'everysec')
     const isEmpty = await takesEmptyUrls(context, await host.newDatabase())
-    const bed = await openSagaBed(context, host, await host.newDatabase(), {
+    const fixture = await openSagaFixture(context, host, await host.newDatabase(), {
       processes: Math.max(...PROCESSES),
     })
     const { branches, connections } = settings
     const plans = PROCESSES.map((processes) =>
-      sagaPlan(bed, context, {
+      sagaPlan(fixture, context, {
         name: counted(processes, 'server'),
         connections,
         branches,
@@ -36,14 +36,14 @@ export const sagaEmpty: Scenario = {
     const emptyBytes = await usedMemoryBytes(link)
     const rows = await runRounds(context, plans)
     progress.show('counting what is stored')
-    const counters = await auditSagas(bed, plans, rows)
+    const counters = await auditSagas(fixture, plans, rows)
     const bytesPerSaga = ((await usedMemoryBytes(link)) - emptyBytes) / counters.answers
     const [one, two] = rows
     if (one === undefined || two === undefined) throw new Error('a row is missing')
     return {
-      store: storeFactsOf(host, bed.servers[0]),
+      store: toStoreFacts(host, fixture.servers[0]),
       rows,
-      ratios: [ratioOf('2 servers/1 server', two, one)],
+      ratios: [toRatio('2 servers/1 server', two, one)],
       counters: { ...counters, 'bytes per finished saga': Math.round(bytesPerSaga) },
       notes: [
         emptyNote(isEmpty),

@@ -6,13 +6,13 @@ const WAIT_SECONDS = 30
 export interface SagaShape {
   readonly branchUrl: string
   readonly branches: number
-  /** From accept to the first call. */
+  /** The time from accept to the first call. */
   readonly delayMs?: number
-  /** Of one branch call. */
+  /** The time-out of one branch call. */
   readonly timeoutMs?: number
   /** All branches at once, and not one after the other. */
   readonly isParallel?: boolean
-  /** Nobody is to be called: the URLs are empty. */
+  /** No service is called: the URLs are empty. */
   readonly isEmpty?: boolean
   readonly ack?: 'memory'
   readonly gid?: string
@@ -44,7 +44,7 @@ export function submitJob(
   return {
     url: `${serverUrl}/v1/transactions`,
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(bodyOf(shape)),
+    body: JSON.stringify(toSubmitBody(shape)),
     expectStatus: 202,
     expect: `"ack":"${shape.ack ?? 'durable'}"`,
     connections,
@@ -52,19 +52,19 @@ export function submitJob(
   }
 }
 
-export function bodyOf({
+export function toSubmitBody({
   branchUrl,
   branches,
   isParallel = false,
   isEmpty = false,
   ...more
 }: SagaShape): object {
-  const urlOf = (path: string) => (isEmpty ? '' : `${branchUrl}/${path}`)
+  const toUrl = (path: string) => (isEmpty ? '' : `${branchUrl}/${path}`)
   return {
     ...more,
     branches: Array.from({ length: branches }, (_, index) => ({
-      action: urlOf(`action-${index + 1}`),
-      compensation: urlOf(`compensation-${index + 1}`),
+      action: toUrl(`action-${index + 1}`),
+      compensation: toUrl(`compensation-${index + 1}`),
       payload: PAYLOAD,
       ...(isParallel ? { after: [] } : {}),
     })),

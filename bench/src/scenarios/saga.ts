@@ -2,13 +2,13 @@ import { checkEqual } from '../check-counts.ts'
 import { startBranch } from '../harness/branch.ts'
 import { startRelay } from '../harness/harness.ts'
 import { runRounds } from '../rounds.ts'
-import { ratioOf } from '../row.ts'
+import { toRatio } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
 import { hasOwnRedis, openOwnRedis } from '../stores/open-own-redis.ts'
-import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
 import { relayPlan } from './relay.ts'
-import { auditSagas, openSagaBed, type SagaBed, type SagaPlan, sagaPlan } from './saga-bed.ts'
+import { auditSagas, openSagaFixture, type SagaFixture, type SagaPlan, sagaPlan } from './saga-fixture.ts'
 
 export const saga: Scenario = {
   name: 'saga',
@@ -30,9 +30,13 @@ export const saga: Scenario = {
 
     progress.show('counting what is stored')
     const counters = { answers: 0, stored: 0, branchCalls: 0 }
-    for (const [index, { bed, plan }] of sagas.entries()) {
+    for (const [index, { fixture, plan }] of sagas.entries()) {
       const row = sagaRows[index]
-      const { answers, stored, branchCalls } = await auditSagas(bed, [plan], row === undefined ? [] : [row])
+      const { answers, stored, branchCalls } = await auditSagas(
+        fixture,
+        [plan],
+        row === undefined ? [] : [row],
+      )
       counters.answers += answers
       counters.stored += stored
       counters.branchCalls += branchCalls
@@ -40,20 +44,20 @@ export const saga: Scenario = {
     const relayCalls = await relayBranch.callCount()
     checkEqual({ callsExpected: relayRow.answers * branches, relayCalls })
     return {
-      store: storeFactsOf(first.bed.host, first.bed.servers[0]),
+      store: toStoreFacts(first.fixture.host, first.fixture.servers[0]),
       rows,
-      ratios: sagaRows.map((row) => ratioOf(`${row.name.replace('saga', 'saga/relay')}`, row, relayRow)),
+      ratios: sagaRows.map((row) => toRatio(`${row.name.replace('saga', 'saga/relay')}`, row, relayRow)),
       counters: { ...counters, relayAnswers: relayRow.answers, relayCalls },
       notes: others.map(
-        ({ plan, bed }) =>
-          `${plan.name}: a second database of durability class ${bed.servers[0].store.durabilityClass}; the first is described above (${connections} connections each)`,
+        ({ plan, fixture }) =>
+          `${plan.name}: a second database of durability class ${fixture.servers[0].store.durabilityClass}; the first is described above (${connections} connections each)`,
       ),
     }
   },
 }
 
 interface SagaRow {
-  readonly bed: SagaBed
+  readonly fixture: SagaFixture
   readonly plan: SagaPlan
 }
 
@@ -73,6 +77,6 @@ async function openRows(context: ScenarioContext): Promise<readonly [SagaRow, ..
 
 async function openRow(context: ScenarioContext, host: StoreHost, name: string): Promise<SagaRow> {
   const { branches, connections } = context.settings
-  const bed = await openSagaBed(context, host, await host.newDatabase())
-  return { bed, plan: sagaPlan(bed, context, { name, connections, branches }) }
+  const fixture = await openSagaFixture(context, host, await host.newDatabase())
+  return { fixture, plan: sagaPlan(fixture, context, { name, connections, branches }) }
 }

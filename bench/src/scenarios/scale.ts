@@ -1,14 +1,14 @@
 import { checkEqual } from '../check-counts.ts'
 import { readMetrics } from '../harness/metrics.ts'
 import { runRounds } from '../rounds.ts'
-import { type Ratio, type Row, ratioOf } from '../row.ts'
+import { type Ratio, type Row, toRatio } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
-import { spreadOf } from '../spread.ts'
-import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import { toSpread } from '../spread.ts'
+import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
 import { succeededIn } from '../watch-end.ts'
-import { type SagaBed, type SagaPlan, type SagaVariant, sagaPlan } from './saga-bed.ts'
-import { openFullBed, openSharedBed } from './scale/scale-beds.ts'
+import { type SagaFixture, type SagaPlan, type SagaVariant, sagaPlan } from './saga-fixture.ts'
+import { openFullFixture, openSharedFixture } from './scale/scale-fixtures.ts'
 
 const SOME_ROWS = 100_000
 const BRANCHES = [1, 2, 5, 20]
@@ -17,7 +17,7 @@ const CONNECTIONS = [1, 8, 64, 256]
 type Dimension = 'finished rows' | 'branches' | 'connections' | 'servers'
 
 interface ScalePlan extends SagaPlan {
-  readonly bed: SagaBed
+  readonly fixture: SagaFixture
   readonly dimension: Dimension
   readonly size: number
 }
@@ -30,15 +30,15 @@ export const scale: Scenario = {
   defaults: { seconds: 1, warmUpSeconds: 0.4 },
   async run(context) {
     const host = await openStoreHost(context.harness, context.settings.store)
-    const plans = await plansOf(context, host)
+    const plans = await makePlans(context, host)
     const rows = await runRounds(context, plans)
     context.progress.show('counting')
     const [first] = plans
     if (first === undefined) throw new Error('there is no row')
     return {
-      store: storeFactsOf(host, first.bed.servers[0]),
+      store: toStoreFacts(host, first.fixture.servers[0]),
       rows,
-      ratios: ratiosOf(plans, rows),
+      ratios: toRatios(plans, rows),
       counters: await audit(plans, rows),
       notes: [
         'cost of a saga: rate of the first divided by that of the other; of a branch: the same for the branches of a saga',
@@ -49,37 +49,37 @@ export const scale: Scenario = {
   },
 }
 
-async function plansOf(context: ScenarioContext, host: StoreHost): Promise<readonly ScalePlan[]> {
+async function makePlans(context: ScenarioContext, host: StoreHost): Promise<readonly ScalePlan[]> {
   const { branches, connections, rows } = context.settings
   const plans: ScalePlan[] = []
-  const add = (bed: SagaBed, dimension: Dimension, size: number, variant: Partial<SagaVariant>) => {
+  const add = (fixture: SagaFixture, dimension: Dimension, size: number, variant: Partial<SagaVariant>) => {
     const name = `${dimension}: ${size}`
-    const plan = sagaPlan(bed, context, { name, branches, connections, ...variant })
-    plans.push({ ...plan, bed, dimension, size })
+    const plan = sagaPlan(fixture, context, { name, branches, connections, ...variant })
+    plans.push({ ...plan, fixture, dimension, size })
   }
   for (const size of new Set([0, Math.min(SOME_ROWS, rows), rows])) {
-    add(await openFullBed(context, host, size), 'finished rows', size, {})
+    add(await openFullFixture(context, host, size), 'finished rows', size, {})
   }
-  const { bed, processes } = await openSharedBed(context, host)
-  for (const size of BRANCHES) add(bed, 'branches', size, { branches: size, processes: 1 })
-  for (const size of CONNECTIONS) add(bed, 'connections', size, { connections: size, processes: 1 })
-  for (const size of processes) add(bed, 'servers', size, { processes: size })
+  const { fixture, processes } = await openSharedFixture(context, host)
+  for (const size of BRANCHES) add(fixture, 'branches', size, { branches: size, processes: 1 })
+  for (const size of CONNECTIONS) add(fixture, 'connections', size, { connections: size, processes: 1 })
+  for (const size of processes) add(fixture, 'servers', size, { processes: size })
   return plans
 }
 
-function ratiosOf(plans: readonly ScalePlan[], rows: readonly Row[]): readonly Ratio[] {
+function toRatios(plans: readonly ScalePlan[], rows: readonly Row[]): readonly Ratio[] {
   return plans.flatMap(({ dimension, size }, index) => {
     const first = plans.findIndex((plan) => plan.dimension === dimension)
     const [base, row, from] = [rows[first], rows[index], plans[first]?.size]
     if (base === undefined || row === undefined || from === undefined || index === first) return []
     return dimension === 'branches'
-      ? [dividedBy(ratioOf(`cost of a branch, ${size}/${from} ${dimension}`, base, row), size / from)]
-      : [ratioOf(`cost of a saga, ${size}/${from} ${dimension}`, base, row)]
+      ? [dividedBy(toRatio(`cost of a branch, ${size}/${from} ${dimension}`, base, row), size / from)]
+      : [toRatio(`cost of a saga, ${size}/${from} ${dimension}`, base, row)]
   })
 }
 
 function dividedBy({ name, spread, byCpu, byWrk }: Ratio, divisor: number): Ratio {
-  const divide = (rounds: readonly number[]) => spreadOf(rounds.map((each) => each / divisor))
+  const divide = (rounds: readonly number[]) => toSpread(rounds.map((each) => each / divisor))
   return {
     name,
     spread: divide(spread.rounds),
@@ -88,24 +88,24 @@ function dividedBy({ name, spread, byCpu, byWrk }: Ratio, divisor: number): Rati
   }
 }
 
-/** By what the servers counted: a list of a million would take longer than the measurement. */
+/** The audit uses the servers' own counters: a list of a million would take longer than the measurement. */
 async function audit(
   plans: readonly ScalePlan[],
   rows: readonly Row[],
 ): Promise<Readonly<Record<string, number>>> {
   const counters = { answers: 0, ended: 0, branchCalls: 0 }
-  for (const bed of new Set(plans.map((plan) => plan.bed))) {
+  for (const fixture of new Set(plans.map((plan) => plan.fixture))) {
     let answers = 0
     let callsExpected = 0
     for (const [index, plan] of plans.entries()) {
       const row = rows[index]
-      if (plan.bed !== bed || row === undefined) continue
+      if (plan.fixture !== fixture || row === undefined) continue
       answers += row.answers
       callsExpected += row.answers * plan.variant.branches
     }
     let ended = 0
-    for (const { url } of bed.servers) ended += succeededIn(await readMetrics(url))
-    const branchCalls = await bed.branch.callCount()
+    for (const { url } of fixture.servers) ended += succeededIn(await readMetrics(url))
+    const branchCalls = await fixture.branch.callCount()
     checkEqual({ answers, ended })
     checkEqual({ callsExpected, branchCalls })
     counters.answers += answers

@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { runRounds } from '../rounds.ts'
-import { ratioOf } from '../row.ts'
+import { toRatio } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
-import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
-import { auditSagas, openSagaBed, type SagaBed, type SagaPlan, sagaPlan } from './saga-bed.ts'
+import { auditSagas, openSagaFixture, type SagaFixture, type SagaPlan, sagaPlan } from './saga-fixture.ts'
 
 const ALGORITHMS = ['ed25519', 'hmac-sha256'] as const
 type Algorithm = (typeof ALGORITHMS)[number]
@@ -19,15 +19,15 @@ export const signed: Scenario = {
     const plain = await openRow(context, host)
     const signing: SignedRow[] = []
     for (const algorithm of ALGORITHMS) signing.push(await openRow(context, host, algorithm))
-    const beds = [plain, ...signing]
+    const fixtures = [plain, ...signing]
     const rows = await runRounds(
       context,
-      beds.map(({ plan }) => plan),
+      fixtures.map(({ plan }) => plan),
     )
     context.progress.show('counting what is stored')
     const counters = { answers: 0, stored: 0, branchCalls: 0 }
-    for (const [index, { bed, plan }] of beds.entries()) {
-      const counted = await auditSagas(bed, [plan], rows.slice(index, index + 1))
+    for (const [index, { fixture, plan }] of fixtures.entries()) {
+      const counted = await auditSagas(fixture, [plan], rows.slice(index, index + 1))
       counters.answers += counted.answers
       counters.stored += counted.stored
       counters.branchCalls += counted.branchCalls
@@ -35,28 +35,28 @@ export const signed: Scenario = {
     const [plainRow, ...signedRows] = rows
     if (plainRow === undefined) throw new Error('a row is missing')
     return {
-      store: storeFactsOf(host, plain.bed.servers[0]),
+      store: toStoreFacts(host, plain.fixture.servers[0]),
       rows,
-      ratios: signedRows.map((row, index) => ratioOf(`signed/saga, ${ALGORITHMS[index]}`, row, plainRow)),
+      ratios: signedRows.map((row, index) => toRatio(`signed/saga, ${ALGORITHMS[index]}`, row, plainRow)),
       counters,
     }
   },
 }
 
 interface SignedRow {
-  readonly bed: SagaBed
+  readonly fixture: SagaFixture
   readonly plan: SagaPlan
 }
 
 async function openRow(context: ScenarioContext, host: StoreHost, algorithm?: Algorithm): Promise<SignedRow> {
   const { branches, connections } = context.settings
   const options = algorithm === undefined ? [] : ['--signing-key-file', makeKey(context, algorithm)]
-  const bed = await openSagaBed(context, host, await host.newDatabase(), { options })
+  const fixture = await openSagaFixture(context, host, await host.newDatabase(), { options })
   const name = algorithm === undefined ? 'saga' : `saga, signed, ${algorithm}`
-  return { bed, plan: sagaPlan(bed, context, { name, connections, branches }) }
+  return { fixture, plan: sagaPlan(fixture, context, { name, connections, branches }) }
 }
 
-/** As a user makes one. */
+/** Makes a key with the same command that a user calls. */
 function makeKey({ harness }: ScenarioContext, algorithm: Algorithm): string {
   const path = join(harness.folder, `${algorithm}.key`)
   const args = [COUNTERSTEP_PROGRAM, 'signing-key', 'create', '--alg', algorithm, '--out', path]

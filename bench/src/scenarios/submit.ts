@@ -1,12 +1,12 @@
 import { checkEqual } from '../check-counts.ts'
 import { countStored } from '../harness/count-stored.ts'
 import { runRounds } from '../rounds.ts'
-import { type Ratio, type Row, ratioOf } from '../row.ts'
+import { type Ratio, type Row, toRatio } from '../row.ts'
 import type { Scenario } from '../scenario.ts'
 import { openOwnMysql } from '../stores/open-own-mysql.ts'
-import { openStoreHost, storeFactsOf } from '../stores/open-store-host.ts'
+import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import { counted } from './counted.ts'
-import { openSagaBed } from './saga-bed.ts'
+import { openSagaFixture } from './saga-fixture.ts'
 import { ACKS, type Ack, type SubmitPlan, submitPlan } from './submit/submit-plans.ts'
 
 const CONNECTIONS = [1, 8, 96]
@@ -28,23 +28,23 @@ export const submit: Scenario = {
     const inFlight = ['--in-flight-max', String(IN_FLIGHT_MAX), '--memory-ack-max', String(IN_FLIGHT_MAX)]
     // All are of one target.
     const bounds = [...inFlight, '--target-share', '1']
-    const bed = await openSagaBed(context, host, await host.newDatabase(), { options: bounds })
+    const fixture = await openSagaFixture(context, host, await host.newDatabase(), { options: bounds })
     const plans = [0, ...(isSql ? [SLOW_FLUSH_US] : [])].flatMap((flushDelayUs) =>
       CONNECTIONS.flatMap((connections) =>
-        ACKS.map((ack) => submitPlan(bed, context, { ack, connections, flushDelayUs }, own?.link)),
+        ACKS.map((ack) => submitPlan(fixture, context, { ack, connections, flushDelayUs }, own?.link)),
       ),
     )
     const rows = await runRounds(context, plans)
     progress.show('counting what is stored')
-    const [server] = bed.servers
+    const [server] = fixture.servers
     const answers = rows.reduce((sum, row) => sum + row.answers, 0)
     const stored = await countStored(server.url)
-    const branchCalls = await bed.branch.callCount()
-    // What was acknowledged from memory is there as well: no server died.
+    const branchCalls = await fixture.branch.callCount()
+    // Transactions that were acknowledged from memory are there as well, because no server died.
     checkEqual({ answers, stored })
     checkEqual({ callsExpected: answers * settings.branches, branchCalls })
     return {
-      store: storeFactsOf(host, server),
+      store: toStoreFacts(host, server),
       rows,
       ratios: submitRatios(plans, rows),
       counters: { answers, stored, branchCalls },
@@ -76,7 +76,7 @@ function submitRatios(plans: readonly SubmitPlan[], rows: readonly Row[]): reado
         rowAt('durable', connections, flushDelayUs),
       ]
       if (memory === undefined || durable === undefined) return []
-      return [ratioOf(ratioName(connections, flushDelayUs), memory, durable)]
+      return [toRatio(ratioName(connections, flushDelayUs), memory, durable)]
     }),
   )
 }

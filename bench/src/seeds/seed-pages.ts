@@ -7,7 +7,7 @@ export type Place =
 export interface SeedPage {
   readonly number: number
   readonly title: string
-  /** What the seeds measured on. */
+  /** The machine that the seeds measured on. */
   readonly machine: string
   readonly scenario: string
   readonly heads: readonly string[]

@@ -1,6 +1,6 @@
 /** A ratio that others published or that was measured with another coordinator. */
 export interface SeedRatio {
-  /** As the scenario calls its own. */
+  /** The name that the scenario gives its own ratio. */
   readonly name: string
   readonly ratio: number
   readonly source: string
@@ -13,7 +13,7 @@ const DTM_HERE = 'DTM on 2 cores'
 const PAGE_3 = 'seeds, page 3: OneSQL, 96 threads'
 const PAGE_4 = 'seeds, page 4: AliSQL hints against MySQL 5.6, 64 threads'
 
-/** By scenario. */
+/** The ratios of the seeds for each scenario, by its name. */
 export const seedRatios: Readonly<Record<string, readonly SeedRatio[]>> = {
   transfer: [
     { name: 'saga/none-2sql', ratio: 575 / 1232, source: PAGE_1 },

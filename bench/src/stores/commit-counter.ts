@@ -1,12 +1,12 @@
 import type { SqlLink } from './sql-link.ts'
 
-/** What a database has done since it started. */
+/** Counters of what a database has done since it started. */
 export interface CommitCounts {
   /** Database transactions that wrote something. */
   readonly commits: number
   /** Writes of its binary log to the disk: what is flushed together counts once. Undefined where it does not tell. */
   readonly groups: number | undefined
-  /** Of InnoDB's files, without the binary log. Undefined where it does not tell. */
+  /** Flushes of InnoDB's files, without the binary log. Undefined where it does not tell. */
   readonly fsyncs: number | undefined
 }
 
@@ -29,7 +29,7 @@ async function gtidCount(link: SqlLink): Promise<number> {
   return countOfGtids(String(row.executed))
 }
 
-/** Of a set like `UUID:1-5:7, UUID:tag:1-3`. */
+/** Counts the transactions of a set like `UUID:1-5:7, UUID:tag:1-3`. */
 export function countOfGtids(set: string): number {
   const ranges = set.matchAll(/:(\d+)(?:-(\d+))?(?=[:,\s]|$)/g)
   let count = 0

@@ -7,7 +7,7 @@ export interface CopiedRows {
 }
 
 /** Parts of at most `max`, the numbers 1 to `copies` once each. */
-export function* partsOf(copies: number, max: number): Generator<CopiedRows> {
+export function* splitCopies(copies: number, max: number): Generator<CopiedRows> {
   for (let from = 1; from <= copies; from += max) yield { from, to: Math.min(from + max - 1, copies) }
 }
 

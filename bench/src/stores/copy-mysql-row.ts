@@ -1,4 +1,4 @@
-import { earlierMs, partsOf } from './copied-rows.ts'
+import { earlierMs, splitCopies } from './copied-rows.ts'
 import type { SqlLink } from './sql-link.ts'
 
 const PART_ROWS = 20_000
@@ -27,12 +27,12 @@ export async function copyMysqlRow(
   if (Number(finished?.count) !== 1) {
     throw new Error(`there must be one finished transaction to copy, not ${finished?.count}`)
   }
-  const columns = await columnsOf(link, database)
+  const columns = await readColumns(link, database)
   const { firstMs, stepMs } = earlierMs(copies)
   await link.run('SET @first = ?, @step = ?', [firstMs, stepMs])
-  // Nobody replicates them, and a log of them would be as large again.
+  // No replica reads these rows, and a log of them would be as large again.
   await link.run('SET SESSION sql_log_bin = 0')
-  for (const { from, to } of partsOf(copies, PART_ROWS)) {
+  for (const { from, to } of splitCopies(copies, PART_ROWS)) {
     await link.run(
       `INSERT INTO ${TABLE} (${columns.join(', ')})
        SELECT ${columns.map((name) => CHANGED[name] ?? name).join(', ')}
@@ -46,7 +46,7 @@ export async function copyMysqlRow(
   await link.rows(`ANALYZE TABLE ${TABLE}`)
 }
 
-async function columnsOf(link: SqlLink, database: string): Promise<readonly string[]> {
+async function readColumns(link: SqlLink, database: string): Promise<readonly string[]> {
   const rows = await link.rows(
     `SELECT COLUMN_NAME AS name FROM information_schema.columns
      WHERE table_schema = ? AND table_name = ? AND extra NOT LIKE '%auto_increment%'

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Redis } from 'ioredis'
-import { earlierMs, partsOf } from './copied-rows.ts'
+import { earlierMs, splitCopies } from './copied-rows.ts'
 
 const PART_ROWS = 6_400
 const SCRIPT_ROWS_MAX = 100
 const SCRIPT = readFileSync(new URL('./copy-redis-row.lua', import.meta.url), 'utf8')
-/** Where in a row's head its instants are: created, updated, purged. */
+/** The places of the instants in a row's head: created, updated, purged. */
 const FIRST_INSTANT = 11
 const AFTER_INSTANTS = 14
 
@@ -17,11 +17,11 @@ export async function copyRedisRow(
 ): Promise<void> {
   const original = await readOriginal(link)
   const { firstMs, stepMs } = earlierMs(copies)
-  for (const { from, to } of partsOf(copies, PART_ROWS)) {
+  for (const { from, to } of splitCopies(copies, PART_ROWS)) {
     const part = Array.from({ length: to - from + 1 }, (_, i) =>
-      copyOf(original, firstMs - (from + i) * stepMs),
+      makeCopy(original, firstMs - (from + i) * stepMs),
     )
-    const scripts = [...partsOf(part.length, SCRIPT_ROWS_MAX)].map((rows) =>
+    const scripts = [...splitCopies(part.length, SCRIPT_ROWS_MAX)].map((rows) =>
       writeCopies(link, original, part.slice(rows.from - 1, rows.to)),
     )
     await Promise.all(scripts)
@@ -30,7 +30,7 @@ export async function copyRedisRow(
 }
 
 interface Original {
-  /** What its keys begin with, and those of its copies: on one server all rows are in one shard. */
+  /** The prefix of its keys and of its copies' keys: on one server all rows are in one shard. */
   readonly base: string
   /** The row's text before its instants and after them. */
   readonly before: string
@@ -65,7 +65,7 @@ async function readOriginal(link: Redis): Promise<Original> {
   }
 }
 
-function copyOf({ instants }: Original, earlier: number): Copy {
+function makeCopy({ instants }: Original, earlier: number): Copy {
   const moved = instants.map((instant) => instant - earlier)
   // UUIDv7: time first, as the server draws them.
   const time = (moved[0] ?? 0).toString(16).padStart(12, '0')

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { earlierMs, partsOf } from './copied-rows.ts'
+import { earlierMs, splitCopies } from './copied-rows.ts'
 
 const PART_ROWS = 50_000
 const FINISHED = 'FROM transactions WHERE live = 0'
@@ -30,7 +30,7 @@ export function copySqliteRow(path: string, copies: number, onCopied: (count: nu
       FROM numbers, (SELECT * ${FINISHED} ORDER BY id LIMIT 1)
       ORDER BY n`)
     const { firstMs, stepMs } = earlierMs(copies)
-    for (const { from, to } of partsOf(copies, PART_ROWS)) {
+    for (const { from, to } of splitCopies(copies, PART_ROWS)) {
       insert.run({ from, to, first: firstMs, step: stepMs })
       onCopied(to)
     }

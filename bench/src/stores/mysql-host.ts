@@ -1,12 +1,12 @@
-import { cpuSecondsOf } from '../harness/cpu-time.ts'
+import { readCpuSeconds } from '../harness/cpu-time.ts'
 import { copyMysqlRow } from './copy-mysql-row.ts'
 import { SqlLink } from './sql-link.ts'
 import type { Database, StoreHost, StoreSoftware } from './store-host.ts'
 
 export interface SqlPlace {
-  /** Without a database. */
+  /** The URL names no database. */
   readonly url: string
-  /** Of the server's process, when it runs for this run alone. */
+  /** The process id of the server, when it runs for this run alone. */
   readonly pid?: () => number
   readonly end: () => Promise<void>
 }
@@ -30,9 +30,9 @@ export async function mysqlHost({ url, pid, end }: SqlPlace): Promise<StoreHost>
       const name = `counterstep_bench_${process.pid}_${names.length + 1}`
       names.push(name)
       await link.run(`CREATE DATABASE ${name}`)
-      return mysqlDatabase(link, urlOf(url, name), name, pid !== undefined)
+      return mysqlDatabase(link, toDatabaseUrl(url, name), name, pid !== undefined)
     },
-    ...(pid === undefined ? {} : { cpuSeconds: () => cpuSecondsOf(pid()) }),
+    ...(pid === undefined ? {} : { cpuSeconds: () => readCpuSeconds(pid()) }),
     close: async () => {
       try {
         for (const name of names) await link.run(`DROP DATABASE IF EXISTS ${name}`)
@@ -62,7 +62,7 @@ async function readSoftware(link: SqlLink): Promise<StoreSoftware> {
   return { version: `${make} ${version}`, settings: await link.globals('VARIABLES', DURABILITY) }
 }
 
-export function urlOf(server: string, database: string): string {
+export function toDatabaseUrl(server: string, database: string): string {
   const url = new URL(server)
   url.pathname = `/${database}`
   return url.href

@@ -7,13 +7,15 @@ import type { StoreName } from './store-names.ts'
 
 export interface OwnMysql {
   readonly host: StoreHost
-  /** Without a database. */
+  /** The URL names no database. */
   readonly url: string
-  /** As its administrator. */
+  /** A connection of the administrator. */
   readonly link: SqlLink
 }
 
-/** A private server whatever the environment names: one whose settings may be changed, and whose counters are ours. */
+/**
+ * Starts a private server even if the environment names one: its settings may be changed, and its counters are ours.
+ */
 export async function openOwnMysql(harness: Harness, store: StoreName): Promise<OwnMysql> {
   const server = await startOwn(store)
   const host = await mysqlHost({ url: server.url, pid: () => server.pid(), end: () => server.stop() })

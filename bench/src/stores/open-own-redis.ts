@@ -19,7 +19,7 @@ export function hasOwnRedis({ store }: Pick<Settings, 'store'>): boolean {
   return store === 'redis' && TEST_REDIS_URL === ''
 }
 
-/** A private server whatever the environment names: one whose settings and whose memory are ours. */
+/** Starts a private server even if the environment names one: its settings and its memory are ours. */
 export async function openOwnRedis(harness: Harness, appendFsync: AppendFsync): Promise<OwnRedis> {
   const server = await startRedis({ settings: ['--appendfsync', appendFsync] })
   const host = await redisHost({ url: server.url, pid: () => server.pid(), end: () => server.stop() })
@@ -36,7 +36,7 @@ export async function usedMemoryBytes(link: Redis): Promise<number> {
   return Number(used)
 }
 
-/** In all of its databases. */
+/** Counts the keys of all of its databases. */
 export async function keyCount(link: Redis): Promise<number> {
   let count = 0
   for (const [, keys] of (await link.info('keyspace')).matchAll(/keys=(\d+)/g)) count += Number(keys)

@@ -15,7 +15,7 @@ export async function openStoreHost(harness: Harness, store: StoreName): Promise
   return host
 }
 
-export function storeFactsOf(host: StoreHost, server: Server): StoreFacts {
+export function toStoreFacts(host: StoreHost, server: Server): StoreFacts {
   return { ...server.store, software: host.software }
 }
 
@@ -25,13 +25,13 @@ async function open(harness: Harness, store: StoreName): Promise<StoreHost> {
     case 'sqlite':
       return sqliteHost(harness.folder)
     case 'mysql':
-      return await mysqlHost(TEST_MYSQL_URL === '' ? ownPlace(await startMariadb()) : placeOf(TEST_MYSQL_URL))
+      return await mysqlHost(TEST_MYSQL_URL === '' ? ownPlace(await startMariadb()) : toPlace(TEST_MYSQL_URL))
     case 'mariadb':
       return await mysqlHost(ownPlace(await startMariadb()))
     case 'mysql9':
       return await mysqlHost(ownPlace(await startMysql()))
     case 'redis':
-      return await redisHost(TEST_REDIS_URL === '' ? ownPlace(await startRedis()) : placeOf(TEST_REDIS_URL))
+      return await redisHost(TEST_REDIS_URL === '' ? ownPlace(await startRedis()) : toPlace(TEST_REDIS_URL))
   }
 }
 
@@ -45,6 +45,6 @@ function ownPlace(server: OwnServer) {
   return { url: server.url, pid: () => server.pid(), end: () => server.stop() }
 }
 
-function placeOf(url: string) {
+function toPlace(url: string) {
   return { url, end: () => Promise.resolve() }
 }

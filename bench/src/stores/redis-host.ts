@@ -1,12 +1,12 @@
 import { Redis } from 'ioredis'
-import { cpuSecondsOf } from '../harness/cpu-time.ts'
+import { readCpuSeconds } from '../harness/cpu-time.ts'
 import { copyRedisRow } from './copy-redis-row.ts'
 import type { StoreHost, StoreSoftware } from './store-host.ts'
 
 export interface RedisPlace {
-  /** Without a database. */
+  /** The URL names no database. */
   readonly url: string
-  /** Of the server's process, when it runs for this run alone. */
+  /** The process id of the server, when it runs for this run alone. */
   readonly pid?: () => number
   readonly end: () => Promise<void>
 }
@@ -24,14 +24,14 @@ export async function redisHost({ url, pid, end }: RedisPlace): Promise<StoreHos
       const number = await emptyDatabase(link, (taken.at(-1) ?? 0) + 1)
       taken.push(number)
       return {
-        environment: { COUNTERSTEP_STORE: urlOf(url, number) },
+        environment: { COUNTERSTEP_STORE: toDatabaseUrl(url, number) },
         copyFinished: async (copies, onCopied) => {
           await link.select(number)
           await copyRedisRow(link, copies, onCopied)
         },
       }
     },
-    ...(pid === undefined ? {} : { cpuSeconds: () => cpuSecondsOf(pid()) }),
+    ...(pid === undefined ? {} : { cpuSeconds: () => readCpuSeconds(pid()) }),
     close: async () => {
       try {
         for (const number of taken) {
@@ -70,7 +70,7 @@ async function readSoftware(link: Redis): Promise<StoreSoftware> {
   }
 }
 
-function urlOf(server: string, database: number): string {
+function toDatabaseUrl(server: string, database: number): string {
   const url = new URL(server)
   url.pathname = `/${database}`
   return url.href

@@ -21,7 +21,7 @@ export class SqlLink {
     return rows
   }
 
-  /** Of the server's variables or counters: those of these names that it has. */
+  /** Reads the server's variables or counters: those of these names that it has. */
   async globals(
     kind: 'VARIABLES' | 'STATUS',
     names: readonly string[],

@@ -1,7 +1,10 @@
-/** Where the databases of a run are. Each is new, empty and of one run only; closing the host removes them. */
+/** The place of a run's databases. Each is new, empty and of one run only; closing the host removes them. */
 export interface StoreHost {
   readonly software: StoreSoftware
-  /** A store that only one process opens takes every lease as void then, so that nobody waits for its end. */
+  /**
+   * Tells whether a new server voids all leases when it opens the store, so that no client waits for their end. A store
+   * that only one process opens does.
+   */
   readonly voidsLeasesAtOpen: boolean
   newDatabase(): Promise<Database>
   /** CPU time of the database's own process, where there is one and it runs here for this run alone. */
@@ -9,7 +12,7 @@ export interface StoreHost {
   close(): Promise<void>
 }
 
-/** For the report. */
+/** The report shows this. */
 export interface StoreSoftware {
   readonly version: string
   /** Those that decide what an acknowledged write survives, by the database's own names. */

@@ -1,10 +1,10 @@
 import { checkEqual } from '../check-counts.ts'
 import { countStored } from '../harness/count-stored.ts'
 import { auditColumn } from './audit-column.ts'
-import { tablesOf } from './bank-tables.ts'
+import { toTables } from './bank-tables.ts'
 import { type Column, SERVICES } from './columns.ts'
 import { PAIRS } from './run-writers.ts'
-import type { TransferBed } from './transfer-bed.ts'
+import type { TransferFixture } from './transfer-fixture.ts'
 
 /** The barrier's rows of one call. */
 const BARRIER_ROWS = {
@@ -15,25 +15,25 @@ const BARRIER_ROWS = {
 
 /** All answers of a run, with those of its warm-ups; `writes` where there is a table of them. */
 export async function auditBank(
-  { link, accounts, server, storingRelay }: TransferBed,
+  { link, accounts, server, twoWritesBaseline }: TransferFixture,
   transfers: ReadonlyMap<Column, number>,
   writes: number | undefined,
 ): Promise<Record<string, number>> {
   const counters: Record<string, number> = {}
   for (const [{ name, branch, pairs }, answered] of transfers) {
-    const { ledgerRows } = await auditColumn(link, name, tablesOf(name), {
+    const { ledgerRows } = await auditColumn(link, name, toTables(name), {
       accounts,
       transfers: answered,
       rowsEach: SERVICES.length * pairs,
       barrierRowsEach: SERVICES.length * BARRIER_ROWS[branch],
-      // What one service takes the other adds.
+      // The other service adds what the first one takes.
       addedCents: 0,
     })
     counters[`${name} transfers`] = answered
     counters[`${name} ledgerRows`] = ledgerRows
   }
   if (writes !== undefined) {
-    await auditColumn(link, 'writes', tablesOf('writes'), {
+    await auditColumn(link, 'writes', toTables('writes'), {
       accounts,
       transfers: writes,
       rowsEach: PAIRS,
@@ -43,14 +43,14 @@ export async function auditBank(
     counters.writes = writes
   }
   const stored = await countStored(server.url)
-  const sagas = totalOf(transfers, 'saga')
+  const sagas = sumTransfers(transfers, 'saga')
   checkEqual({ sagas, stored })
-  const storedByRelay = await storingRelay.countFinished()
-  checkEqual({ relayed: totalOf(transfers, 'storing'), storedByRelay })
-  return { ...counters, sagas, stored, storedByRelay }
+  const storedByBaseline = await twoWritesBaseline.countFinished()
+  checkEqual({ relayed: sumTransfers(transfers, 'baseline'), storedByBaseline })
+  return { ...counters, sagas, stored, storedByBaseline }
 }
 
-function totalOf(transfers: ReadonlyMap<Column, number>, calls: Column['calls']): number {
+function sumTransfers(transfers: ReadonlyMap<Column, number>, calls: Column['calls']): number {
   let total = 0
   for (const [column, answered] of transfers) if (column.calls === calls) total += answered
   return total

@@ -15,13 +15,13 @@ export type Audit = Readonly<Record<(typeof AUDITED)[number], number>>
 
 export interface Expected {
   readonly accounts: number
-  /** By their answers. */
+  /** Transfers that were answered. */
   readonly transfers: number
   /** Ledger rows of one transfer. */
   readonly rowsEach: number
   /** Rows of the barrier of one transfer. */
   readonly barrierRowsEach: number
-  /** What all balances have become more, together. */
+  /** The sum by which all balances together have grown. */
   readonly addedCents: number
 }
 

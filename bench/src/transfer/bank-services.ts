@@ -4,18 +4,18 @@ import { branchHandler } from '@counterstep/sdk/fastify'
 import { groupedBranch } from '@counterstep/sdk/grouped'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Pool, PoolConnection } from 'mysql2/promise'
-import { type BankTables, tablesOf } from './bank-tables.ts'
+import { type BankTables, toTables } from './bank-tables.ts'
 import { type Booking, book } from './book.ts'
 import { type Column, SERVICES, type ServiceName } from './columns.ts'
 import { inTransaction } from './in-transaction.ts'
 
-/** What the gateway sends to a service, directly or as a branch's payload. */
+/** The body that the gateway sends to a service, directly or as a branch's payload. */
 export interface TransferPart {
   readonly account: number
   readonly cents: number
 }
 
-/** What a column's calls say in the query; without a saga there is no op. */
+/** The query of a column's calls; without a saga there is no op. */
 interface PlainQuery {
   readonly gid: string
   readonly branch_id: string
@@ -24,10 +24,10 @@ interface PlainQuery {
 
 /** Both services of one column: what one takes away the other adds; an undo does the opposite. */
 export function serveColumn(app: FastifyInstance, pool: Pool, { name, branch, pairs }: Column): void {
-  const tables = tablesOf(name)
+  const tables = toTables(name)
   switch (branch) {
     case 'plain':
-      for (const service of SERVICES) app.post(pathOf(name, service), plain(pool, tables, service, pairs))
+      for (const service of SERVICES) app.post(toPath(name, service), plain(pool, tables, service, pairs))
       break
     case 'barrier': {
       const barrier = mysqlBarrier(pool, { table: tables.barrier })
@@ -36,7 +36,7 @@ export function serveColumn(app: FastifyInstance, pool: Pool, { name, branch, pa
           const cents = signedCents(service, call.op, call.payload)
           await book(tx, tables, pairs, { ...call, account: call.payload.account, cents })
         }
-        app.post(pathOf(name, service), branchHandler(barrier, handler))
+        app.post(toPath(name, service), branchHandler(barrier, handler))
       }
       break
     }
@@ -47,26 +47,26 @@ export function serveColumn(app: FastifyInstance, pool: Pool, { name, branch, pa
           id: payload.account,
           delta: signedCents(service, op, payload),
         })
-        app.post(pathOf(name, service), branchHandler(barrier, handler))
+        app.post(toPath(name, service), branchHandler(barrier, handler))
       }
       break
     }
   }
 }
 
-function pathOf(column: string, service: ServiceName): string {
+function toPath(column: string, service: ServiceName): string {
   return `/${column}/${service}`
 }
 
 function plain(pool: Pool, tables: BankTables, service: ServiceName, pairs: number) {
   return async (request: FastifyRequest): Promise<object> => {
-    const booking = bookingOf(service, request)
+    const booking = readBooking(service, request)
     await inTransaction(pool, (tx) => book(tx, tables, pairs, booking))
     return { ok: true }
   }
 }
 
-function bookingOf(service: ServiceName, { query, body }: FastifyRequest): Booking {
+function readBooking(service: ServiceName, { query, body }: FastifyRequest): Booking {
   const { gid, branch_id: branchId, op = 'action' } = query as PlainQuery
   const payload = body as TransferPart
   return { account: payload.account, cents: signedCents(service, op, payload), gid, branchId }

@@ -5,12 +5,12 @@ import type { ColumnName } from './columns.ts'
 /** So much that no transfer of a run is refused. */
 export const START_CENTS = 1_000_000
 
-/** Whose tables they are: a column's, or those of our own transaction without a service. */
+/** The owner of the tables: a column, or our own transaction without a service. */
 export type BankName = ColumnName | 'writes'
 
 export interface Bank {
   readonly names: readonly BankName[]
-  /** In each table of them. */
+  /** The number in each of the tables. */
   readonly accounts: number
 }
 
@@ -21,7 +21,7 @@ export interface BankTables {
 }
 
 /** Each column has its own, so that each is audited by itself and none profits of another's warm pages. */
-export function tablesOf(name: BankName): BankTables {
+export function toTables(name: BankName): BankTables {
   const suffix = name.replaceAll('-', '_')
   return { account: `account_${suffix}`, ledger: `ledger_${suffix}`, barrier: `barrier_${suffix}` }
 }
@@ -32,7 +32,7 @@ export async function createBank(
   { names, accounts }: Bank,
   onFilled: (tables: number) => void,
 ): Promise<void> {
-  const all = names.map(tablesOf)
+  const all = names.map(toTables)
   for (const [index, { account, ledger, barrier }] of all.entries()) {
     await link.run(
       `CREATE TABLE ${account} (id INT PRIMARY KEY, cents BIGINT NOT NULL, updated_at DATETIME NOT NULL DEFAULT NOW() ON UPDATE NOW()) ENGINE = InnoDB`,

@@ -1,7 +1,7 @@
 import type { PoolConnection, ResultSetHeader } from 'mysql2/promise'
 import type { BankTables } from './bank-tables.ts'
 
-/** What one branch is to book. */
+/** The booking that one branch has to make. */
 export interface Booking {
   readonly account: number
   readonly cents: number
@@ -9,7 +9,7 @@ export interface Booking {
   readonly branchId: string
 }
 
-/** In the open database transaction: a ledger row and an update of the balance, so many times. */
+/** Writes a ledger row and an update of the balance in the open database transaction, so many times. */
 export async function book(
   tx: PoolConnection,
   { account: accounts, ledger }: BankTables,

@@ -1,8 +1,8 @@
 interface ColumnKind {
-  /** `direct`: the gateway calls both services itself, one after the other. `storing`: a relay that writes twice does. */
-  readonly calls: 'direct' | 'storing' | 'saga'
+  /** `direct`: the gateway calls both services itself, one after the other. `baseline`: a relay that writes twice does. */
+  readonly calls: 'direct' | 'baseline' | 'saga'
   readonly branch: 'plain' | 'barrier' | 'grouped'
-  /** Of a ledger row and an update of the balance, in each branch. */
+  /** The number of pairs in each branch: a ledger row and an update of the balance. */
   readonly pairs: number
 }
 
@@ -13,7 +13,7 @@ export interface Column extends ColumnKind {
 
 export const COLUMNS = [
   { name: 'none-2sql', calls: 'direct', branch: 'plain', pairs: 1 },
-  { name: 'storing-2sql', calls: 'storing', branch: 'plain', pairs: 1 },
+  { name: 'baseline-2sql', calls: 'baseline', branch: 'plain', pairs: 1 },
   { name: 'saga-2sql', calls: 'saga', branch: 'plain', pairs: 1 },
   { name: 'barrier-2sql', calls: 'saga', branch: 'barrier', pairs: 1 },
   { name: 'grouped-2sql', calls: 'saga', branch: 'grouped', pairs: 1 },
@@ -24,6 +24,6 @@ export const COLUMNS = [
 
 export type ColumnName = (typeof COLUMNS)[number]['name']
 
-/** Where a saga's branches lie under a column's path; the action and its undo share one. */
+/** The paths of a saga's branches under a column's path; the action and its undo share one. */
 export const SERVICES = ['trans-out', 'trans-in'] as const
 export type ServiceName = (typeof SERVICES)[number]

@@ -1,8 +1,8 @@
 import { isDatabaseInMemory } from '../stores/is-database-in-memory.ts'
-import type { TransferBed } from './transfer-bed.ts'
+import type { TransferFixture } from './transfer-fixture.ts'
 
-/** What a reader of the database's own figures must know of it. */
-export async function databaseCautions({ host, link }: TransferBed): Promise<readonly string[]> {
+/** Lists what a reader of the database's own figures must know about the database. */
+export async function databaseCautions({ host, link }: TransferFixture): Promise<readonly string[]> {
   if (host.cpuSeconds === undefined) {
     return ['CAUTION: the database is not ours alone: its counters tell of everybody']
   }

@@ -8,14 +8,14 @@ const CENTS = 1
 const WAIT_MS = 30_000
 const HEADERS = { 'content-type': 'application/json' }
 
-/** What the gateway speaks to. */
+/** The services and connections that the gateway uses. */
 export interface Backends {
   /** The services' own address: theirs in a saga as in a direct call. */
   readonly servicesUrl: string
   readonly services: Pool
-  readonly storingRelay: Pool
+  readonly twoWritesBaseline: Pool
   readonly client: Client
-  /** In each of the bank's tables. */
+  /** The number in each of the bank's tables. */
   readonly accounts: number
 }
 
@@ -38,7 +38,7 @@ export function serveTransfers(app: FastifyInstance, backends: Backends, column:
 
 type Parts = Readonly<Record<ServiceName, TransferPart>>
 
-const WAYS = { direct: callInTurn, storing: askStoringRelay, saga: submitSaga } as const
+const WAYS = { direct: callInTurn, baseline: askTwoWritesBaseline, saga: submitSaga } as const
 
 async function callInTurn({ services }: Backends, { name }: Column, parts: Parts): Promise<string> {
   const gid = newGid()
@@ -52,8 +52,8 @@ async function callInTurn({ services }: Backends, { name }: Column, parts: Parts
   return 'succeeded'
 }
 
-async function askStoringRelay(
-  { servicesUrl, storingRelay }: Backends,
+async function askTwoWritesBaseline(
+  { servicesUrl, twoWritesBaseline }: Backends,
   { name }: Column,
   parts: Parts,
 ): Promise<string> {
@@ -64,9 +64,9 @@ async function askStoringRelay(
     payload: parts[service],
   }))
   const body = JSON.stringify({ branches })
-  const answer = await storingRelay.request({ method: 'POST', path: '/sagas', headers: HEADERS, body })
+  const answer = await twoWritesBaseline.request({ method: 'POST', path: '/sagas', headers: HEADERS, body })
   await answer.body.text()
-  if (answer.statusCode !== 200) throw new Error(`the storing relay answered ${answer.statusCode}`)
+  if (answer.statusCode !== 200) throw new Error(`the two-writes baseline answered ${answer.statusCode}`)
   return 'succeeded'
 }
 
@@ -75,12 +75,12 @@ async function submitSaga(
   { name }: Column,
   parts: Parts,
 ): Promise<string> {
-  const urlOf = (service: ServiceName) => `${servicesUrl}/${name}/${service}`
+  const toUrl = (service: ServiceName) => `${servicesUrl}/${name}/${service}`
   const transfer = SERVICES.reduce(
     (sum, service) =>
       sum.branch(service, {
-        action: urlOf(service),
-        compensation: urlOf(service),
+        action: toUrl(service),
+        compensation: toUrl(service),
         payload: { ...parts[service] },
       }),
     saga(),

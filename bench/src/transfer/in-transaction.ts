@@ -1,6 +1,6 @@
 import type { Pool, PoolConnection } from 'mysql2/promise'
 
-/** As a service without a barrier does it: begin, the effect, commit; a connection that fails is not used again. */
+/** Works like a service without a barrier: begin, the effect, commit; a connection that fails is not used again. */
 export async function inTransaction(
   pool: Pool,
   effect: (tx: PoolConnection) => Promise<void>,

@@ -1,4 +1,4 @@
-/** As sysbench prints it: `   0.500 |***      12`, an upper value in milliseconds and a count. */
+/** A line as sysbench prints it: `   0.500 |***      12`, an upper value in milliseconds and a count. */
 const LINE = /^\s*([\d.]+) \|\**\s+(\d+)\s*$/gm
 
 /** Percentiles by nearest rank, as exact as the steps are. NaN of an empty one. */

@@ -3,22 +3,22 @@ import type { TimedLength } from '../load/load-job.ts'
 import { type Figures, type Measurement, measure, type RowPlan, type Worker } from '../rounds.ts'
 import type { Column } from './columns.ts'
 import { type DatabaseCounts, readDatabase } from './statement-counter.ts'
-import type { TransferBed } from './transfer-bed.ts'
+import type { TransferFixture } from './transfer-fixture.ts'
 
 /** One round of one column: each connection asks for one transfer and waits for its end. */
 export async function measureColumn(
   harness: Harness,
-  bed: TransferBed,
+  fixture: TransferFixture,
   column: Column,
   connections: number,
   length: TimedLength,
 ): Promise<Measurement> {
-  const named = workersOf(bed, column)
+  const named = listWorkers(fixture, column)
   const plan: RowPlan = {
     name: column.name,
     workers: named,
     job: {
-      url: `${bed.gatewayUrl}/${column.name}`,
+      url: `${fixture.gatewayUrl}/${column.name}`,
       headers: { 'content-type': 'application/json' },
       body: '{}',
       connections,
@@ -27,9 +27,9 @@ export async function measureColumn(
       expect: '"status":"succeeded"',
     },
   }
-  const before = await readDatabase(bed.link)
+  const before = await readDatabase(fixture.link)
   const measured = await measure(harness, plan)
-  const after = await readDatabase(bed.link)
+  const after = await readDatabase(fixture.link)
   return {
     ...measured,
     figures: {
@@ -40,7 +40,10 @@ export async function measureColumn(
   }
 }
 
-/** Of all of a round, with its warm-up, for one transaction; and by the measured rate for one second. */
+/**
+ * Divides the counts of a whole round, warm-up included, by its transactions; with the measured rate it also gives
+ * figures for one second.
+ */
 export function databaseFigures(
   before: DatabaseCounts,
   after: DatabaseCounts,
@@ -62,11 +65,11 @@ export function databaseFigures(
   }
 }
 
-function workersOf(
-  { gateway, services, storingRelay, server, database }: TransferBed,
+function listWorkers(
+  { gateway, services, twoWritesBaseline, server, database }: TransferFixture,
   { calls }: Column,
 ): readonly Worker[] {
-  const between = { direct: [], storing: [storingRelay.child], saga: [server.child] }[calls]
+  const between = { direct: [], baseline: [twoWritesBaseline.child], saga: [server.child] }[calls]
   return [gateway, services, ...between, ...database]
 }
 

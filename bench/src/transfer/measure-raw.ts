@@ -1,17 +1,17 @@
 import type { TimedLength } from '../load/load-job.ts'
 import { type Measurement, withCpuSeconds } from '../rounds.ts'
 import { databaseFigures } from './measure-column.ts'
-import type { RawBed } from './raw-bed.ts'
+import type { RawFixture } from './raw-fixture.ts'
 import type { WritersJob, WritersResult } from './run-writers.ts'
 import { readDatabase } from './statement-counter.ts'
 import type { Sysbench } from './sysbench.ts'
-import type { TransferBed } from './transfer-bed.ts'
+import type { TransferFixture } from './transfer-fixture.ts'
 
 /** Beyond the measured time: connecting, and the last commits. */
 const WRITERS_MARGIN_MS = 60_000
 
 export async function measureSysbench(
-  { link, database }: TransferBed,
+  { link, database }: TransferFixture,
   sysbench: Sysbench,
   seconds: number,
 ): Promise<Measurement> {
@@ -30,8 +30,8 @@ export async function measureSysbench(
 
 /** Our own database transaction, of six writes. */
 export async function measureWriters(
-  { link, accounts, database }: TransferBed,
-  { writers }: RawBed,
+  { link, accounts, database }: TransferFixture,
+  { writers }: RawFixture,
   length: TimedLength,
 ): Promise<Measurement> {
   const job: WritersJob = { accounts, length }

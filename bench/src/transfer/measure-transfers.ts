@@ -1,18 +1,21 @@
 import type { TimedLength } from '../load/load-job.ts'
-import { timed } from '../load/timed.ts'
+import { toTimedLength } from '../load/to-timed-length.ts'
 import { type Measurement, measureInTurn, type RowSource } from '../rounds.ts'
-import { type Ratio, type Row, ratioOf, rowNamed } from '../row.ts'
+import { type Ratio, type Row, rowNamed, toRatio } from '../row.ts'
 import type { Outcome, ScenarioContext } from '../scenario.ts'
-import { storeFactsOf } from '../stores/open-store-host.ts'
+import { toStoreFacts } from '../stores/open-store-host.ts'
 import { auditBank } from './audit-bank.ts'
 import type { Column, ColumnName } from './columns.ts'
 import { databaseCautions } from './database-cautions.ts'
 import { measureColumn } from './measure-column.ts'
-import type { TransferBed } from './transfer-bed.ts'
+import type { TransferFixture } from './transfer-fixture.ts'
 
-/** Before the first round, by the warm-up of each. */
+/** Each warm-up is run so many times before the first round. */
 const FIRST_WARM_UPS = 2
-/** Server, storing relay and gateway have more code than a service, and it is the same in every column that has them. */
+/**
+ * The server, the two-writes baseline and the gateway have more code than a service, and it is the same in every column
+ * that has them.
+ */
 const LONG_FIRST_WARM_UPS = 15
 
 /** Rows without a service; they come before the columns. */
@@ -25,14 +28,14 @@ export interface RawRows {
 /** Throws unless the tables hold what was answered. */
 export async function measureTransfers(
   context: ScenarioContext,
-  bed: TransferBed,
+  fixture: TransferFixture,
   columns: readonly Column[],
   raw?: RawRows,
 ): Promise<Omit<Outcome, 'ratios'> & Required<Pick<Outcome, 'notes'>>> {
   const { harness, settings, progress } = context
   const transfers = new Map<Column, number>()
   const measure = async (column: Column, length: TimedLength): Promise<Measurement> => {
-    const measured = await measureColumn(harness, bed, column, settings.connections, length)
+    const measured = await measureColumn(harness, fixture, column, settings.connections, length)
     transfers.set(column, (transfers.get(column) ?? 0) + measured.answers)
     return measured
   }
@@ -46,20 +49,20 @@ export async function measureTransfers(
   }
   const sources = columns.map((column) => ({
     name: column.name,
-    measure: () => measure(column, timed(settings)),
+    measure: () => measure(column, toTimedLength(settings)),
   }))
   const rows = await measureInTurn(context, [...(raw?.sources ?? []), ...sources])
   progress.show('auditing')
   return {
-    store: storeFactsOf(bed.host, bed.server),
+    store: toStoreFacts(fixture.host, fixture.server),
     rows,
-    counters: await auditBank(bed, transfers, raw?.writes()),
-    notes: await databaseCautions(bed),
+    counters: await auditBank(fixture, transfers, raw?.writes()),
+    notes: await databaseCautions(fixture),
   }
 }
 
 export function ratiosBetween(
   rows: readonly Row[],
 ): (name: string, above: ColumnName, below: ColumnName) => Ratio {
-  return (name, above, below) => ratioOf(name, rowNamed(rows, above), rowNamed(rows, below))
+  return (name, above, below) => toRatio(name, rowNamed(rows, above), rowNamed(rows, below))
 }

@@ -2,13 +2,13 @@ import { newGid } from '@counterstep/sdk'
 import type { Pool } from 'mysql2/promise'
 import type { LatencyMs, TimedLength } from '../load/load-job.ts'
 import { MeasuredPart } from '../load/measured-part.ts'
-import { tablesOf } from './bank-tables.ts'
+import { toTables } from './bank-tables.ts'
 import { book } from './book.ts'
 import { inTransaction } from './in-transaction.ts'
 
-/** As many as sysbench has threads. */
+/** Sysbench has as many threads. */
 export const WRITERS = 10
-/** Of an insert and an update: six writes. */
+/** The pairs of an insert and an update in one transaction: six writes. */
 export const PAIRS = 3
 
 export interface WritersJob {
@@ -24,7 +24,7 @@ export interface WritersResult {
 
 /** So many at once, each one database transaction after the other. None is cut at the end. */
 export async function runWriters(pool: Pool, { accounts, length }: WritersJob): Promise<WritersResult> {
-  const tables = tablesOf('writes')
+  const tables = toTables('writes')
   const startedAt = performance.now()
   const endAt = startedAt + (length.warmUpSeconds + length.seconds) * 1000
   const measured = new MeasuredPart(length, startedAt)

@@ -1,7 +1,7 @@
 import { type CommitCounts, readCommits } from '../stores/commit-counter.ts'
 import type { SqlLink } from '../stores/sql-link.ts'
 
-/** What a database has done since it started, by its own counters. */
+/** Counters of what a database has done since it started, as it counts itself. */
 export interface DatabaseCounts extends CommitCounts {
   /** Everything that clients asked, with START TRANSACTION and COMMIT; each execution of a prepared statement counts. */
   readonly questions: number

@@ -26,8 +26,8 @@ export class Sysbench {
   /** Makes and fills its tables in an empty database. */
   static async prepare(program: string, databaseUrl: string, folder: string): Promise<Sysbench> {
     const config = join(folder, 'sysbench.conf')
-    // In a file, since others on the machine can read a command line and its password.
-    writeFileSync(config, configOf(new URL(databaseUrl)), { mode: 0o600 })
+    // The settings are in a file, since others on the machine can read a command line and its password.
+    writeFileSync(config, toConfig(new URL(databaseUrl)), { mode: 0o600 })
     const prepared = new Sysbench(program, config)
     await prepared.#output(['prepare'])
     return prepared
@@ -54,7 +54,7 @@ export class Sysbench {
   }
 }
 
-function configOf({ hostname, port, username, password, pathname }: URL): string {
+function toConfig({ hostname, port, username, password, pathname }: URL): string {
   const options = {
     'db-driver': 'mysql',
     'mysql-host': hostname,

@@ -1,6 +1,6 @@
 import type { Brought } from '@counterstep/test-servers'
-import { quotientsOf, type Ratio, type Row } from '../row.ts'
-import { spreadOf } from '../spread.ts'
+import { divideSpreads, type Ratio, type Row } from '../row.ts'
+import { toSpread } from '../spread.ts'
 import { WRK_RATE } from './wrk-rate.ts'
 
 /** The name of a row's figure. */
@@ -13,7 +13,7 @@ const DIFFERENCE_MAX = 0.15
 export function withConfirmation(row: Row): Row {
   const wrk = row.figures[WRK_RATE]
   if (wrk === undefined) return row
-  return { ...row, figures: { ...row.figures, [OURS_TO_WRK]: quotientsOf(row.perSecond, wrk) } }
+  return { ...row, figures: { ...row.figures, [OURS_TO_WRK]: divideSpreads(row.perSecond, wrk) } }
 }
 
 /** Whether wrk found what our own load found, a sentence for the rows and one for the ratios. */
@@ -32,8 +32,8 @@ export function confirmationNotes(
     byWrk === undefined ? [] : [{ name, quotient: spread.median / byWrk.median }],
   )
   return [
-    noteOf(ofRows, `${ofRows.length} of ${rows.length} rows`),
-    ...(ofRatios.length === 0 ? [] : [noteOf(ofRatios, `${ofRatios.length} of ${ratios.length} ratios`)]),
+    toNote(ofRows, `${ofRows.length} of ${rows.length} rows`),
+    ...(ofRatios.length === 0 ? [] : [toNote(ofRatios, `${ofRatios.length} of ${ratios.length} ratios`)]),
   ]
 }
 
@@ -43,8 +43,8 @@ interface Compared {
   readonly quotient: number
 }
 
-function noteOf(compared: readonly Compared[], howMany: string): string {
-  const { min, max } = spreadOf(compared.map(({ quotient }) => quotient))
+function toNote(compared: readonly Compared[], howMany: string): string {
+  const { min, max } = toSpread(compared.map(({ quotient }) => quotient))
   const range = `autocannon/wrk is ${min.toFixed(2)} to ${max.toFixed(2)}`
   const apart = compared.filter(({ quotient }) => Math.abs(quotient - 1) > DIFFERENCE_MAX)
   const bound = `${DIFFERENCE_MAX * 100} %`

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import type { LoadJob } from '../load/load-job.ts'
 import { wrkScript } from './wrk-script.ts'
 
-/** After the measured part: for the last answers. */
+/** The last answers get this time after the measured part. */
 const DRAIN_SECONDS = 2
 const TIMEOUT_SECONDS = 40
 

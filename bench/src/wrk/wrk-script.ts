@@ -1,8 +1,9 @@
 import type { LoadJob, TimedLength } from '../load/load-job.ts'
 
 /**
- * What wrk asks. It counts the answers of the measured part itself, by the same rule as our own load, and sends nothing
- * after it, so that the last answers come before wrk ends and each one can be held against the store.
+ * Writes the script that wrk runs. The script counts the answers of the measured part itself, by the same rule as our
+ * own load, and sends nothing after it, so that the last answers come before wrk ends and each one can be held against
+ * the store.
  */
 export function wrkScript(
   { headers, body, unique }: Pick<LoadJob, 'headers' | 'body' | 'unique'>,

@@ -1,6 +1,6 @@
 import { describeOn, describeOwn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { printedReport } from '../../src/report/print-report.ts'
+import { formatReport } from '../../src/report/print-report.ts'
 import { reportLine } from '../../src/report/report.ts'
 import { runBench } from '../../src/run-bench.ts'
 import { auditHotRow } from '../../src/scenarios/hot-row/audit-hot-row.ts'
@@ -32,12 +32,13 @@ describeOwn('mariadb', 'the hot row', () => {
       expect(counters[`${way} duplicates`]).toBeLessThanOrEqual(counters[`${way} sentTwice`] ?? 0)
     }
     expect(counters['update balance']).toBe(1_000 + (counters['update ran'] ?? 0))
-    const commitsOf = (name: string) => rows.find((row) => row.name === name)?.figures['commits/call']?.rounds
-    expect(commitsOf('plain, 2 callers')).toEqual([1])
-    expect(commitsOf('grouped, 2 callers')?.[0]).toBeLessThan(1)
+    const findCommits = (name: string) =>
+      rows.find((row) => row.name === name)?.figures['commits/call']?.rounds
+    expect(findCommits('plain, 2 callers')).toEqual([1])
+    expect(findCommits('grouped, 2 callers')?.[0]).toBeLessThan(1)
     expect(ratios['grouped/plain']).toBeGreaterThan(0)
     expect(report.store).toMatchObject({ name: 'mysql', durabilityClass: 'A', failover: 'none' })
-    expect(printedReport(report)).toContain('grouped/plain = ')
+    expect(formatReport(report)).toContain('grouped/plain = ')
     expect(JSON.parse(reportLine(report))).toMatchObject({
       scenario: 'hot-row',
       store: 'mysql',

@@ -24,24 +24,24 @@ describeOwn('mariadb', 'sagas on a private MariaDB', () => {
     expect(rows.map(({ name }) => name)).toEqual([
       'relay, 16 connections',
       'relay',
-      'storing relay, 16 connections',
-      'storing relay',
+      'two-writes baseline, 16 connections',
+      'two-writes baseline',
       'saga, 16 connections',
       'saga',
       'one-row commit',
     ])
     expect(counters.stored).toBe(counters.answers)
-    const [, , warmStoring, storing] = rows
-    expect(counters.storedByRelay).toBe(Number(warmStoring?.answers) + Number(storing?.answers))
+    const [, , warmBaseline, baseline] = rows
+    expect(counters.storedByBaseline).toBe(Number(warmBaseline?.answers) + Number(baseline?.answers))
     expect(counters.commits).toBe(rows.at(-1)?.answers)
     expect(Number.isFinite(ratios['latency/bound'])).toBe(true)
-    expect(Number.isFinite(ratios['storing/bound'])).toBe(true)
+    expect(Number.isFinite(ratios['baseline/bound'])).toBe(true)
   })
 
   it('wait for a flush of 5 ms where it was slowed', { timeout: SMOKE_MS_MAX }, async () => {
     const { counters, rows, ratios } = await runBench(submit, { ...SMOKE, store: 'mariadb' }, silent)
-    const p50Of = (name: string) => rows.find((row) => row.name === name)?.p50Ms?.median
-    expect(p50Of('durable, 1 connection, 5 ms flush')).toBeGreaterThanOrEqual(5)
+    const readP50 = (name: string) => rows.find((row) => row.name === name)?.p50Ms?.median
+    expect(readP50('durable, 1 connection, 5 ms flush')).toBeGreaterThanOrEqual(5)
     expect(counters.stored).toBe(counters.answers)
     expect(ratios['memory/durable']).toBeGreaterThan(0)
   })

@@ -7,7 +7,7 @@ import { transfer } from '../../src/scenarios/transfer.ts'
 import type { Settings } from '../../src/settings.ts'
 import { SqlLink } from '../../src/stores/sql-link.ts'
 import { auditColumn } from '../../src/transfer/audit-column.ts'
-import { createBank, tablesOf } from '../../src/transfer/bank-tables.ts'
+import { createBank, toTables } from '../../src/transfer/bank-tables.ts'
 import { COLUMNS } from '../../src/transfer/columns.ts'
 import { SMOKE, silent } from '../smoke.ts'
 
@@ -33,13 +33,14 @@ describeOwn('mariadb', 'the transfers', () => {
       expect(counters[`${name} ledgerRows`]).toBe(2 * pairs * transfers)
     }
     expect(counters.stored).toBe(counters.sagas)
-    expect(counters.storedByRelay).toBe(counters['storing-2sql transfers'])
-    const commitsOf = (name: string) => rows.find((row) => row.name === name)?.figures['commits each']?.rounds
-    expect(commitsOf('writes')).toEqual([1])
-    expect(commitsOf('none-2sql')).toEqual([2])
-    expect(commitsOf('none-10sql')).toEqual([2])
+    expect(counters.storedByBaseline).toBe(counters['baseline-2sql transfers'])
+    const findCommits = (name: string) =>
+      rows.find((row) => row.name === name)?.figures['commits each']?.rounds
+    expect(findCommits('writes')).toEqual([1])
+    expect(findCommits('none-2sql')).toEqual([2])
+    expect(findCommits('none-10sql')).toEqual([2])
     expect(Object.keys(ratios)).toEqual([
-      'storing/none-2sql',
+      'baseline/none-2sql',
       'saga/none-2sql',
       'barrier/none-2sql',
       'grouped/none-2sql',
@@ -53,7 +54,7 @@ describeOwn('mariadb', 'the transfers', () => {
 
 describeOn('mariadb', 'the audit of a column', (url) => {
   const database = `bench_transfer_${process.pid}`
-  const tables = tablesOf('barrier-2sql')
+  const tables = toTables('barrier-2sql')
   const audit = (transfers: number) =>
     auditColumn(link, 'barrier-2sql', tables, {
       accounts,

@@ -24,7 +24,7 @@ function describeWrk(path: string): void {
   let folder: string
   let wrk: Wrk
 
-  const jobOf = (unique?: string) => ({
+  const makeJob = (unique?: string) => ({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/path`,
     headers: { 'content-type': 'application/json', prefer: 'wait=30' },
     body: BODY,
@@ -58,7 +58,7 @@ function describeWrk(path: string): void {
   })
 
   it('asks the same, byte for byte, and gets an answer to each request', async () => {
-    const result = await wrk.run(jobOf())
+    const result = await wrk.run(makeJob())
     expect([...bodies]).toEqual([`POST /path wait=30 ${BODY}`])
     expect(answered).toBeGreaterThan(3)
     expect(result?.answers).toBe(answered)
@@ -66,13 +66,13 @@ function describeWrk(path: string): void {
   })
 
   it('gives each request its own text where that is asked for', async () => {
-    await wrk.run(jobOf('a]]b'))
+    await wrk.run(makeJob('a]]b'))
     expect(bodies.size).toBe(answered)
     for (const body of bodies) expect(body).toMatch(/"gid":"(a\]\]b-wrk1-\d+)\\.*"again":"\1\\/)
   })
 
   it('fails when an answer is an error', async () => {
     status = 500
-    await expect(wrk.run(jobOf())).rejects.toThrow('not every answer was as expected')
+    await expect(wrk.run(makeJob())).rejects.toThrow('not every answer was as expected')
   })
 }

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { INSTALL_TIMEOUT_MS, installCfnLint, LINT_TIMEOUT_MS, lint, missingPython } from './cfn-lint.ts'
 import { TEMPLATE_PATH } from './template.ts'
 
-/** What is planted: in words, the text, what stands there instead, and the rule of cfn-lint that must catch it. */
+/** Each planted fault: its name, the text, the text that replaces it, and the rule of cfn-lint that must catch it. */
 const PLANTED = [
   ['a type that is none', 'Type: AWS::Scheduler::Schedule', 'Type: AWS::Scheduler::Scheduler', 'E3006'],
   ['a property that is none', 'maxReceiveCount: 5', 'maximumReceiveCount: 5', 'E3002'],

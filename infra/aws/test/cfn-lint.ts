@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { cacheFolder } from '../../test/cache-folder.ts'
 
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt')
-/** Where the template is checked: one region with every service, and one elsewhere. */
+/** The template is checked for these: one region with every service, and one elsewhere. */
 const REGIONS = ['us-east-1', 'eu-central-1']
 
 const PROBE_TIMEOUT_MS = 30_000
@@ -48,7 +48,9 @@ export interface LintMatch {
   readonly Message: string
 }
 
-/** What cfn-lint has against some templates. All in one run, since it takes longest to start. */
+/**
+ * Returns what cfn-lint has against some templates. One run takes all of them, since cfn-lint takes longest to start.
+ */
 export function lint(python: string, templatePaths: readonly string[]): readonly LintMatch[] {
   const main = 'import sys; from cfnlint.runner import main; sys.exit(main())'
   const end = run(

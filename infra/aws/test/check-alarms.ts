@@ -1,9 +1,9 @@
 import { GAUGES } from '../../../functions/src/gauges.ts'
-import { type Fault, type Properties, resourcesOf, type Template } from './template.ts'
+import { type Fault, findResources, type Properties, type Template } from './template.ts'
 
 const OWN = { Ref: 'MetricsNamespace' }
 
-/** What must be noticed: a metric, whose it is, and what silence means. */
+/** The alarms that must exist: a metric, its source, and the meaning of silence. */
 const ALARMS = [
   {
     metric: 'ApproximateNumberOfMessagesVisible',
@@ -32,7 +32,7 @@ const ALARMS = [
 const PERIOD_SECONDS_MIN = 60
 
 export function checkAlarms(template: Template): Fault[] {
-  const alarms = resourcesOf(template, 'AWS::CloudWatch::Alarm')
+  const alarms = findResources(template, 'AWS::CloudWatch::Alarm')
   return [
     ...ALARMS.flatMap((wanted) => {
       const found = alarms.find(([, { Properties }]) => Properties.MetricName === wanted.metric)

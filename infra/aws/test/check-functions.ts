@@ -1,5 +1,5 @@
 import { resolveTemplate } from './resolve-template.ts'
-import { type Fault, type Properties, resourcesOf, type Template } from './template.ts'
+import { type Fault, findResources, type Properties, type Template } from './template.ts'
 
 export interface Bundles {
   /** Below functions/dist. */
@@ -12,14 +12,14 @@ const RUNTIME = 'nodejs24.x'
 const ARCHITECTURES = ['arm64']
 const HANDLER = 'index.handler'
 const CODE = '../../functions/dist/'
-/** Of AWS, for a function. */
+/** The limit that AWS sets for a function. */
 const TIMEOUT_SECONDS_MAX = 900
 
 const FUNCTIONS = ['api', 'worker', 'sweeper'] as const
 
 /** The functions are the bundles, run as they were tested, and are told what they read. */
 export function checkFunctions(template: Template, bundles: Bundles): Fault[] {
-  const functions = resourcesOf(template, 'AWS::Serverless::Function')
+  const functions = findResources(template, 'AWS::Serverless::Function')
   const code = functions.map(([, { Properties }]) => String(Properties.CodeUri))
   const wanted = bundles.folders.map((folder) => `${CODE}${folder}`)
   return [
@@ -28,7 +28,7 @@ export function checkFunctions(template: Template, bundles: Bundles): Fault[] {
       .map((path) => fault('bundles', `${path} is not both built and deployed`)),
     ...globalFaults(template.Globals.Function),
     ...functions.flatMap(([name, { Properties }]) => functionFaults(template, name, Properties)),
-    ...resourcesOf(template, 'AWS::Lambda::Function').map(([name]) =>
+    ...findResources(template, 'AWS::Lambda::Function').map(([name]) =>
       fault('bundles', `${name} is a function without its part of the globals`),
     ),
     ...unreadVariables(template, bundles.reads),
@@ -71,7 +71,7 @@ function functionFaults({ Parameters, Resources }: Template, name: string, prope
 }
 
 function unreadVariables(template: Template, reads: Bundles['reads']): Fault[] {
-  const places = [template.Globals.Function, ...FUNCTIONS.map((name) => propertiesOf(template, name))]
+  const places = [template.Globals.Function, ...FUNCTIONS.map((name) => getProperties(template, name))]
   const set = places.flatMap(({ Environment }) =>
     Object.keys((Environment as { readonly Variables?: Properties } | undefined)?.Variables ?? {}),
   )
@@ -83,16 +83,16 @@ function unreadVariables(template: Template, reads: Bundles['reads']): Fault[] {
 /** The worker asks itself for a later look; nothing else calls itself, and there the guard of AWS stays. */
 function recursionFaults(template: Template): Fault[] {
   return FUNCTIONS.filter((name) => {
-    const { RecursiveLoop } = propertiesOf(template, name)
+    const { RecursiveLoop } = getProperties(template, name)
     return name === 'worker' ? RecursiveLoop !== 'Allow' : RecursiveLoop !== undefined
   }).map((name) => fault('recursion', `${name} must ${name === 'worker' ? '' : 'not '}allow its loop`))
 }
 
-function propertiesOf({ Resources }: Template, name: (typeof FUNCTIONS)[number]): Properties {
+function getProperties({ Resources }: Template, name: (typeof FUNCTIONS)[number]): Properties {
   return Resources[`${name.slice(0, 1).toUpperCase()}${name.slice(1)}Function`]?.Properties ?? {}
 }
 
-/** A secret that a function is told of, it may read, and the other way round, whatever the parameters. */
+/** Checks under these parameters that a function may read exactly the secrets that it is told of. */
 export function checkSecrets(template: Template, parameters: Readonly<Record<string, string>>): Fault[] {
   const { Resources, environments } = resolveTemplate(template, parameters)
   return Object.entries(environments).flatMap(([name, variables]) => {

@@ -1,9 +1,9 @@
 import { resolveTemplate } from './resolve-template.ts'
-import { type Fault, type Properties, type Resource, resourcesOf, type Template } from './template.ts'
+import { type Fault, findResources, type Properties, type Resource, type Template } from './template.ts'
 
 const SECRET = 'arn:aws:secretsmanager:us-east-1:111122223333:secret:keys'
 
-/** Whatever the parameters, also those that the template's rules refuse: somebody checks who calls. */
+/** Checks that some part authenticates the caller under all parameters, also those that the template's rules refuse. */
 export function checkOpenness(template: Template): Fault[] {
   const { Face, Authorization } = template.Parameters
   return (Face?.AllowedValues ?? []).flatMap((face) =>
@@ -21,8 +21,8 @@ function openings(template: Template, parameters: Readonly<Record<string, string
   const variables = environments.ApiFunction ?? {}
   const asksForKeys = variables.COUNTERSTEP_KEYS_SECRET === SECRET
   const guards = [
-    ...guardsOf(Resources, 'AWS::Lambda::Url', 'AuthType'),
-    ...guardsOf(Resources, 'AWS::ApiGatewayV2::Route', 'AuthorizationType'),
+    ...findGuards(Resources, 'AWS::Lambda::Url', 'AuthType'),
+    ...findGuards(Resources, 'AWS::ApiGatewayV2::Route', 'AuthorizationType'),
   ]
   const found: string[] = []
   if (guards.length !== 1) found.push(`it has ${guards.length} faces`)
@@ -38,19 +38,23 @@ function openings(template: Template, parameters: Readonly<Record<string, string
   )
 }
 
-function guardsOf(Resources: Readonly<Record<string, Resource>>, type: string, property: string): unknown[] {
-  return resourcesOf({ Resources }, type).map(([, { Properties }]) => Properties[property] ?? 'NONE')
+function findGuards(
+  Resources: Readonly<Record<string, Resource>>,
+  type: string,
+  property: string,
+): unknown[] {
+  return findResources({ Resources }, type).map(([, { Properties }]) => Properties[property] ?? 'NONE')
 }
 
 function hasAuthorizer(Resources: Readonly<Record<string, Resource>>): boolean {
-  const [route] = resourcesOf({ Resources }, 'AWS::ApiGatewayV2::Route')
+  const [route] = findResources({ Resources }, 'AWS::ApiGatewayV2::Route')
   const { Ref } = (route?.[1].Properties.AuthorizerId ?? {}) as { readonly Ref?: string }
   return Ref !== undefined && Resources[Ref]?.Type === 'AWS::ApiGatewayV2::Authorizer'
 }
 
-/** Who else may invoke a function. */
+/** Lists the other permissions to invoke a function. */
 function strangers(Resources: Readonly<Record<string, Resource>>, asksForKeys: boolean): readonly string[] {
-  return resourcesOf({ Resources }, 'AWS::Lambda::Permission')
+  return findResources({ Resources }, 'AWS::Lambda::Permission')
     .filter(([, { Properties }]) => !isBounded(Properties, asksForKeys))
     .map(([name]) => `${name} lets more in than it must`)
 }

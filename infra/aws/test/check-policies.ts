@@ -1,6 +1,6 @@
-import { type Fault, listed, type Properties, resourcesOf, type Template } from './template.ts'
+import { type Fault, findResources, type Properties, type Template, toList } from './template.ts'
 
-/** What each role may do, once for every parameter given: an action, and what it may be done to. */
+/** The grants of each role, once for every parameter given: an action, and the resources that it may be done to. */
 type Grants = Readonly<Record<string, readonly string[]>>
 
 const LOGS = ['logs:CreateLogStream', 'logs:PutLogEvents']
@@ -73,15 +73,15 @@ interface Statement {
 /** Every role does what its function needs, and nothing else. */
 export function checkPolicies(template: Template): Fault[] {
   return [
-    ...resourcesOf(template, 'AWS::IAM::Role').flatMap(([name, { Properties }]) => [
+    ...findResources(template, 'AWS::IAM::Role').flatMap(([name, { Properties }]) => [
       ...roleFaults(name, Properties),
       ...statementsOfRole(Properties).flatMap((statement) => statementFaults(name, statement)),
     ]),
-    ...resourcesOf(template, 'AWS::IAM::ManagedPolicy').flatMap(([name, { Properties }]) =>
+    ...findResources(template, 'AWS::IAM::ManagedPolicy').flatMap(([name, { Properties }]) =>
       networkFaults(template, name, Properties),
     ),
     ...['AWS::IAM::Policy', 'AWS::IAM::UserPolicy', 'AWS::IAM::RolePolicy'].flatMap((type) =>
-      resourcesOf(template, type).map(([name]) =>
+      findResources(template, type).map(([name]) =>
         fault('policies-in-roles', `${name} stands outside its role`),
       ),
     ),
@@ -99,9 +99,9 @@ function roleFaults(name: string, properties: Properties): Fault[] {
 }
 
 function grantFaults(name: string, expected: Grants, properties: Properties): Fault[] {
-  const wanted = pairsOf(expected)
+  const wanted = listPairs(expected)
   const found = statementsOfRole(properties).flatMap(({ Action, Resource }) =>
-    listed(Action).flatMap((action) => resourceNames(Resource).map((resource) => `${action} on ${resource}`)),
+    toList(Action).flatMap((action) => resourceNames(Resource).map((resource) => `${action} on ${resource}`)),
   )
   return [
     ...found
@@ -131,7 +131,7 @@ function statementFaults(owner: string, statement: Statement): Fault[] {
   const where = `${owner}, ${statement.Sid}`
   const faults = wildcardFaults(where, statement)
   if (statement.Effect !== 'Allow') faults.push(fault('effects', `${where} is no Allow`))
-  const service = listed(statement.Action).some((action) => String(action).startsWith('kms:'))
+  const service = toList(statement.Action).some((action) => String(action).startsWith('kms:'))
     ? `${statement.Sid === 'QueueKey' ? 'sqs' : 'secretsmanager'}.\${AWS::Region}.amazonaws.com`
     : undefined
   const via = JSON.stringify(statement.Condition?.StringEquals?.['kms:ViaService'])
@@ -146,7 +146,7 @@ function wildcardFaults(where: string, statement: Statement): Fault[] {
   if ('NotAction' in statement || 'NotResource' in statement || 'NotPrincipal' in statement) {
     faults.push(fault('no-negations', `${where} says what is not meant`))
   }
-  if (listed(statement.Action).some((action) => String(action).includes('*'))) {
+  if (toList(statement.Action).some((action) => String(action).includes('*'))) {
     faults.push(fault('no-wildcards', `${where} has a * in an action`))
   }
   if (JSON.stringify(statement.Resource ?? '').includes('*') && !(statement.Sid in WILDCARDS)) {
@@ -168,7 +168,7 @@ function networkFaults(template: Template, name: string, { PolicyDocument }: Pro
     faults.push(fault('network', `${name} must allow exactly what Lambda needs, and refuse the same to code`))
   }
   const refused = JSON.stringify(deny?.Condition?.ArnEquals?.['lambda:SourceFunctionArn'] ?? [])
-  for (const [owner, { Properties }] of resourcesOf(template, 'AWS::Serverless::Function')) {
+  for (const [owner, { Properties }] of findResources(template, 'AWS::Serverless::Function')) {
     const { 'Fn::Sub': functionName } = Properties.FunctionName as { readonly 'Fn::Sub': string }
     if (!refused.includes(`:function:${functionName}"`)) {
       faults.push(fault('network', `${name} lets the code of ${owner} change the network`))
@@ -193,14 +193,14 @@ function branches(value: unknown): readonly unknown[] {
   return 'Ref' in value && value.Ref === 'AWS::NoValue' ? [] : [value]
 }
 
-/** As short as in `GRANTS`; whatever else it is, in JSON. */
+/** Names a resource as briefly as `GRANTS` does; any other form is written as JSON. */
 function resourceNames(resource: unknown): readonly string[] {
-  return listed(resource)
+  return toList(resource)
     .flatMap(branches)
     .map((one) => {
       if (typeof one !== 'object' || one === null) return String(one)
       if ('Ref' in one) return `Ref ${one.Ref}`
-      return 'Fn::GetAtt' in one ? `GetAtt ${listed(one['Fn::GetAtt']).join('.')}` : JSON.stringify(one)
+      return 'Fn::GetAtt' in one ? `GetAtt ${toList(one['Fn::GetAtt']).join('.')}` : JSON.stringify(one)
     })
 }
 
@@ -208,7 +208,7 @@ function grants(actions: readonly string[], resources: readonly string[]): Grant
   return Object.fromEntries(actions.map((action) => [action, resources]))
 }
 
-function pairsOf(expected: Grants): readonly string[] {
+function listPairs(expected: Grants): readonly string[] {
   return Object.entries(expected).flatMap(([action, resources]) =>
     resources.map((resource) => `${action} on ${resource}`),
   )

@@ -1,5 +1,12 @@
 import { statements } from './check-policies.ts'
-import { type Fault, listed, type Properties, type Resource, resourcesOf, type Template } from './template.ts'
+import {
+  type Fault,
+  findResources,
+  type Properties,
+  type Resource,
+  type Template,
+  toList,
+} from './template.ts'
 
 /** AWS asks for it, so that a message does not come back while its first reader is throttled. */
 const VISIBILITY_FACTOR = 6
@@ -8,7 +15,7 @@ const RECEIVES_MIN = 5
 const DELAY_SECONDS_MAX = 900
 /** A message is a hint, and new ones come each minute: old ones only pile up. */
 const HINT_SLACK_SECONDS = 1800
-/** As long as SQS keeps anything: somebody has to see them. */
+/** SQS keeps no message longer, and a person has to see these. */
 const DEAD_SECONDS = 1_209_600
 
 /** The queue bears with slow workers, and what it gives up is noticed. */
@@ -78,7 +85,7 @@ function encryptionFaults({ Properties }: Resource): Fault[] {
 
 function sourceFaults({ Mappings, Parameters }: Template, { Properties }: Resource): Fault[] {
   const faults: Fault[] = []
-  if (!listed(Properties.FunctionResponseTypes).includes('ReportBatchItemFailures')) {
+  if (!toList(Properties.FunctionResponseTypes).includes('ReportBatchItemFailures')) {
     faults.push(fault('batches', 'one message that fails brings back the whole batch'))
   }
   const { MaximumConcurrency } = (Properties.ScalingConfig ?? {}) as Properties
@@ -93,9 +100,9 @@ function sourceFaults({ Mappings, Parameters }: Template, { Properties }: Resour
   return faults
 }
 
-/** A queue's policy only refuses; who may is said by the roles. */
+/** A queue's policy only refuses; the roles say who may use it. */
 function queuePolicyFaults(template: Template, queue: string): Fault[] {
-  const policies = resourcesOf(template, 'AWS::SQS::QueuePolicy').filter(
+  const policies = findResources(template, 'AWS::SQS::QueuePolicy').filter(
     ([, { Properties }]) => JSON.stringify(Properties.Queues) === JSON.stringify([{ Ref: queue }]),
   )
   const all = policies.flatMap(([, { Properties }]) => statements(Properties.PolicyDocument))

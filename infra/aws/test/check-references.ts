@@ -1,4 +1,4 @@
-import { type Fault, listed, type Template } from './template.ts'
+import { type Fault, type Template, toList } from './template.ts'
 
 const PSEUDO_PARAMETERS: ReadonlySet<string> = new Set([
   'AWS::AccountId',
@@ -23,9 +23,9 @@ export function checkReferences(template: Template): Fault[] {
   const inUse = [...references(used)]
   return [
     ...everywhere.filter((reference) => !exists(template, reference)).map(dangling),
-    ...unused(template, 'Parameters', namesOf(inUse, 'parameter or resource')),
-    ...unused(template, 'Conditions', namesOf(inUse, 'condition')),
-    ...unused(template, 'Mappings', namesOf(inUse, 'mapping')),
+    ...unused(template, 'Parameters', collectNames(inUse, 'parameter or resource')),
+    ...unused(template, 'Conditions', collectNames(inUse, 'condition')),
+    ...unused(template, 'Mappings', collectNames(inUse, 'mapping')),
     ...ungrouped(template),
   ]
 }
@@ -39,15 +39,15 @@ function* references(value: unknown): Generator<Reference> {
 }
 
 function* own(key: string, value: unknown): Generator<Reference> {
-  const first = String(listed(value)[0])
+  const first = String(toList(value)[0])
   if (key === 'Ref') yield { kind: 'parameter or resource', name: first }
   else if (key === 'Fn::GetAtt') yield { kind: 'resource', name: first }
   else if (key === 'Fn::If') yield { kind: 'condition', name: first }
   else if (key === 'Fn::FindInMap') yield { kind: 'mapping', name: first }
-  // In a policy it is a map, and CloudFormation has no part in it.
+  // A condition in a policy is a map, and CloudFormation has no part in it.
   else if (key === 'Condition' && typeof value === 'string') yield { kind: 'condition', name: value }
   else if (key === 'DependsOn')
-    for (const name of listed(value)) yield { kind: 'resource', name: String(name) }
+    for (const name of toList(value)) yield { kind: 'resource', name: String(name) }
   else if (key === 'Fn::Sub')
     for (const [, name = '', attribute] of first.matchAll(/\$\{([^!.}][^.}]*)(\.[^}]+)?\}/g))
       yield { kind: attribute === undefined ? 'parameter or resource' : 'resource', name }
@@ -73,7 +73,7 @@ function dangling({ kind, name }: Reference): Fault {
   return { rule: 'names-exist', detail: `there is no ${kind} ${name}` }
 }
 
-function namesOf(found: readonly Reference[], kind: Kind): ReadonlySet<string> {
+function collectNames(found: readonly Reference[], kind: Kind): ReadonlySet<string> {
   return new Set(found.filter((reference) => reference.kind === kind).map(({ name }) => name))
 }
 

@@ -6,7 +6,7 @@ interface Rule {
   readonly Assertions: readonly { readonly Assert: unknown; readonly AssertDescription: string }[]
 }
 
-/** What CloudFormation would say to these parameters before it changes anything. */
+/** Returns what CloudFormation would say to these parameters before it changes anything. */
 export function refusals(template: Template, given: ParameterValues): readonly string[] {
   const holds = (value: unknown) => resolveValue(template, given, value) === true
   return Object.values(template.Rules as Readonly<Record<string, Rule>>)

@@ -2,16 +2,19 @@ import type { Properties, Resource, Template } from './template.ts'
 
 export type ParameterValues = Readonly<Record<string, string>>
 
-/** What is left of a template once its parameters are known. */
+/** The parts of a template that remain once its parameters are known. */
 export interface Resolved {
   readonly Resources: Readonly<Record<string, Resource>>
-  /** Of the functions, with the globals in them. */
+  /** The environments of the functions, with the globals in them. */
   readonly environments: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
 const ABSENT = Symbol('AWS::NoValue')
 
-/** Decides conditions as CloudFormation does. What only AWS knows (`Ref` of a resource, `Fn::Sub`) stays as written. */
+/**
+ * Decides conditions as CloudFormation does. Values that only AWS knows (`Ref` of a resource, `Fn::Sub`) stay as
+ * written.
+ */
 export function resolveTemplate(template: Template, given: ParameterValues): Resolved {
   const resolver = new Resolver(template, given)
   const Resources = Object.fromEntries(
@@ -19,10 +22,10 @@ export function resolveTemplate(template: Template, given: ParameterValues): Res
       .filter(([, { Condition }]) => Condition === undefined || resolver.holds(Condition))
       .map(([name, resource]) => [name, resolver.value(resource) as Resource]),
   )
-  const globals = variablesOf(resolver.value(template.Globals.Function) as Properties)
+  const globals = getVariables(resolver.value(template.Globals.Function) as Properties)
   const environments = Object.entries(Resources)
     .filter(([, { Type }]) => Type === 'AWS::Serverless::Function')
-    .map(([name, { Properties }]) => [name, { ...globals, ...variablesOf(Properties) }])
+    .map(([name, { Properties }]) => [name, { ...globals, ...getVariables(Properties) }])
   return { Resources, environments: Object.fromEntries(environments) }
 }
 
@@ -31,7 +34,7 @@ export function resolveValue(template: Template, given: ParameterValues, value: 
   return new Resolver(template, given).value(value)
 }
 
-function variablesOf({ Environment }: Properties): Properties {
+function getVariables({ Environment }: Properties): Properties {
   return (Environment as { readonly Variables: Properties }).Variables
 }
 

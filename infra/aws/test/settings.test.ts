@@ -11,7 +11,7 @@ const JWT = { JwtIssuer: 'https://issuer.example', JwtAudiences: 'counterstep' }
 const ROLES = ['api', 'worker', 'sweeper'] as const
 const template = readTemplate()
 
-/** What somebody may deploy. */
+/** Parameters that a user may deploy with. */
 const DEPLOYMENTS: readonly ParameterValues[] = [
   { StoreUrl: 'mysql://counterstep@db.example/counterstep', Services: 'bank=https://bank.example' },
   {
@@ -53,8 +53,8 @@ const BOUNDS_OF_TARGETS = [
   'COUNTERSTEP_PARK_AFTER_MS',
 ]
 
-/** As Lambda would hand it over: text, and the queue's address in place of its name. */
-function environmentOf(role: FunctionRole, parameters: ParameterValues): Record<string, string> {
+/** Returns the variables as Lambda would hand them over: text, and the queue's address in place of its name. */
+function makeEnvironment(role: FunctionRole, parameters: ParameterValues): Record<string, string> {
   const { environments } = resolveTemplate(template, parameters)
   const variables = environments[`${role.slice(0, 1).toUpperCase()}${role.slice(1)}Function`] ?? {}
   return Object.fromEntries(
@@ -69,7 +69,7 @@ describe('what the template tells its functions', () => {
   for (const [index, parameters] of DEPLOYMENTS.entries()) {
     for (const role of ROLES) {
       it(`is what ${role} reads, without a problem or a warning (deployment ${index + 1})`, () => {
-        const read = readFunctionConfig(role, environmentOf(role, parameters))
+        const read = readFunctionConfig(role, makeEnvironment(role, parameters))
         expect(read).toMatchObject({ config: { warnings: [], queueUrl: QUEUE_URL } })
       })
     }
@@ -81,11 +81,11 @@ describe('what one service may take', () => {
     it(`is told to ${role}, with the defaults of the server`, () => {
       const [usual = {}, , own = {}] = DEPLOYMENTS
       const { targetShare, targetCallsPerSecond, timeoutMsMax, retryFloorMs, parkAfterMs } = DEFAULT_SETTINGS
-      expect(readFunctionConfig(role, environmentOf(role, usual))).toMatchObject({
+      expect(readFunctionConfig(role, makeEnvironment(role, usual))).toMatchObject({
         config: { engine: { targetShare, targetCallsPerSecond, timeoutMsMax, retryFloorMs, parkAfterMs } },
       })
-      expect(Object.keys(environmentOf(role, usual))).toEqual(expect.arrayContaining(BOUNDS_OF_TARGETS))
-      expect(readFunctionConfig(role, environmentOf(role, own))).toMatchObject({
+      expect(Object.keys(makeEnvironment(role, usual))).toEqual(expect.arrayContaining(BOUNDS_OF_TARGETS))
+      expect(readFunctionConfig(role, makeEnvironment(role, own))).toMatchObject({
         config: {
           engine: {
             targetShare: 1,

@@ -71,7 +71,7 @@ const SWEEPER_STATEMENTS = 'Resources SweeperRole Properties Policies 0 PolicyDo
 const NETWORK_STATEMENTS = 'Resources NetworkPolicy Properties PolicyDocument Statement'
 const QUEUE_ARN = { 'Fn::GetAtt': ['Queue', 'Arn'] }
 
-/** What is planted: in words, where, what, and the rule that must catch it. */
+/** Each planted fault: its name, its place, the value, and the rule that must catch it. */
 const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
   ['a Ref to nothing', `${API} Timeout`, { Ref: 'Nothing' }, 'names-exist'],
   ['a GetAtt of nothing', `${API} Role`, { 'Fn::GetAtt': ['NoRole', 'Arn'] }, 'names-exist'],

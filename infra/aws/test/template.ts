@@ -69,7 +69,7 @@ function plain(node: unknown): unknown {
   const name = tag.slice(1)
   if (BARE.includes(name)) return { [name]: value }
   if (!FUNCTIONS.includes(name)) throw new Error(`${tag} is no tag of CloudFormation that is known here`)
-  return { [`Fn::${name}`]: name === 'GetAtt' ? attributeOf(value) : value }
+  return { [`Fn::${name}`]: name === 'GetAtt' ? readAttribute(value) : value }
 }
 
 function untagged(node: unknown): unknown {
@@ -79,13 +79,13 @@ function untagged(node: unknown): unknown {
   throw new Error(`neither a map, a sequence nor a scalar: ${String(node)}`)
 }
 
-function attributeOf(value: unknown): unknown {
+function readAttribute(value: unknown): unknown {
   if (typeof value !== 'string') return value
   const dot = value.indexOf('.')
   return [value.slice(0, dot), value.slice(dot + 1)]
 }
 
-export function resourcesOf(
+export function findResources(
   { Resources }: Pick<Template, 'Resources'>,
   type: string,
 ): readonly (readonly [string, Resource])[] {
@@ -93,7 +93,7 @@ export function resourcesOf(
 }
 
 /** One value or a list of them, as policies and dependencies are written. */
-export function listed(value: unknown): readonly unknown[] {
+export function toList(value: unknown): readonly unknown[] {
   if (value === undefined) return []
   return Array.isArray(value) ? value : [value]
 }

@@ -9,7 +9,7 @@ import {
 } from '../image/container.ts'
 import type { RootFileSystem } from '../image/root-file-system.ts'
 import { StartedContainers } from '../image/started-containers.ts'
-import { serviceOf } from './compose-stores.ts'
+import { getService } from './compose-stores.ts'
 import type { Roots } from './embedded-world.ts'
 
 /** host:port of the compose network → the port of 127.0.0.1 that stands for it here. */
@@ -34,7 +34,7 @@ export class ComposeServices {
   }
 
   start(name: string): Container {
-    return this.#containers.start(this.#rootOf(name), this.#optionsOf(name))
+    return this.#containers.start(this.#getRoot(name), this.#makeOptions(name))
   }
 
   /** Ends all that it has started. */
@@ -44,38 +44,38 @@ export class ComposeServices {
 
   /** A one-shot service; answers what it printed. */
   async run(name: string): Promise<string> {
-    const { code, output } = await runContainer(this.#rootOf(name), this.#optionsOf(name))
+    const { code, output } = await runContainer(this.#getRoot(name), this.#makeOptions(name))
     if (code !== 0) throw new Error(`${name} ended with ${code}: ${output}`)
     return output
   }
 
-  #rootOf(name: string): RootFileSystem {
-    const { image } = serviceOf(this.#project, name)
+  #getRoot(name: string): RootFileSystem {
+    const { image } = getService(this.#project, name)
     return image.startsWith('counterstep-examples:') ? this.#roots.examples : this.#roots.orchestrator
   }
 
-  #optionsOf(name: string): ContainerOptions {
-    const { entrypoint, command, environment = {} } = serviceOf(this.#project, name)
+  #makeOptions(name: string): ContainerOptions {
+    const { entrypoint, command, environment = {} } = getService(this.#project, name)
     const env = Object.entries(environment).map(([key, value]) => [key, this.#withPorts(value)])
     return {
       ...(entrypoint === null ? {} : { entrypoint }),
       ...(command === null ? {} : { command: command.map((word) => this.#ownPort(name, word)) }),
       env: { ...Object.fromEntries(env), ...this.#listening(name) },
-      mounts: [...this.#volumesOf(name), ...this.#secretsOf(name)],
+      mounts: [...this.#listVolumes(name), ...this.#listSecrets(name)],
     }
   }
 
-  #volumesOf(name: string): Mount[] {
-    const volumes = serviceOf(this.#project, name).volumes ?? []
+  #listVolumes(name: string): Mount[] {
+    const volumes = getService(this.#project, name).volumes ?? []
     return volumes.map(({ type, source, target, read_only = false }) =>
       type === 'bind'
         ? { source, target, readOnly: read_only }
-        : { ...makeVolume(this.#rootOf(name), join(this.#folder, source), target), readOnly: read_only },
+        : { ...makeVolume(this.#getRoot(name), join(this.#folder, source), target), readOnly: read_only },
     )
   }
 
-  #secretsOf(name: string): Mount[] {
-    return (serviceOf(this.#project, name).secrets ?? []).map(({ source }) => ({
+  #listSecrets(name: string): Mount[] {
+    return (getService(this.#project, name).secrets ?? []).map(({ source }) => ({
       source: this.#project.secrets[source]?.file ?? '',
       target: `/run/secrets/${source}`,
       readOnly: true,

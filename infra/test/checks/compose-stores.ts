@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort, startKept, startMysql } from '@counterstep/test-servers'
 import type { ComposeProject, ComposeService } from '../compose/load-project.ts'
-import { outputOf, runCommand } from '../run-command.ts'
+import { readOutput, runCommand } from '../run-command.ts'
 
 const ROOT_LOGIN = ['--user=root', '--host=127.0.0.1'] as const
 const ANSWER_TRIES_MAX = 500
@@ -15,12 +15,12 @@ export interface RunningStore {
 /** A MySQL as its image leaves it: root has its password, and one user all rights on one database. */
 export async function startComposeMysql(project: ComposeProject): Promise<RunningStore> {
   const server = await startMysql()
-  const { MYSQL_DATABASE: database, MYSQL_USER: user } = serviceOf(project, 'mysql').environment ?? {}
+  const { MYSQL_DATABASE: database, MYSQL_USER: user } = getService(project, 'mysql').environment ?? {}
   const sql = `CREATE DATABASE ${database};
-    CREATE USER ${user}@'%' IDENTIFIED BY '${secretOf(project, 'mysql-migrate-password')}';
+    CREATE USER ${user}@'%' IDENTIFIED BY '${readSecret(project, 'mysql-migrate-password')}';
     GRANT ALL ON ${database}.* TO ${user}@'%';
-    ALTER USER CURRENT_USER() IDENTIFIED BY '${secretOf(project, 'mysql-root-password')}';`
-  await outputOf('mysql', [...ROOT_LOGIN, `--port=${server.port}`, '--execute', sql])
+    ALTER USER CURRENT_USER() IDENTIFIED BY '${readSecret(project, 'mysql-root-password')}';`
+  await readOutput('mysql', [...ROOT_LOGIN, `--port=${server.port}`, '--execute', sql])
   return { port: server.port, stop: () => server.stop() }
 }
 
@@ -32,7 +32,7 @@ export async function runGrant(project: ComposeProject, root: string, port: numb
     MYSQL_HOST: '127.0.0.1',
     MYSQL_TCP_PORT: String(port),
   }
-  await outputOf('sh', [join(root, 'infra', 'mysql', 'grant.sh')], { env })
+  await readOutput('sh', [join(root, 'infra', 'mysql', 'grant.sh')], { env })
 }
 
 /** The script of the service `redis`; the image's entrypoint, which only changes the user, is left out. */
@@ -64,7 +64,7 @@ export async function startComposeRedis(
 
 /** Asks as the health check of the compose file does. */
 async function untilHealthy(project: ComposeProject, port: number, log: string): Promise<void> {
-  const [, command = '', ...args] = serviceOf(project, 'redis').healthcheck?.test ?? []
+  const [, command = '', ...args] = getService(project, 'redis').healthcheck?.test ?? []
   for (let tries = 0; tries < ANSWER_TRIES_MAX; tries++) {
     const { stdout } = await runCommand(command, ['-p', String(port), ...args])
     if (stdout.trim() === 'PONG') return
@@ -72,19 +72,19 @@ async function untilHealthy(project: ComposeProject, port: number, log: string):
   throw new Error(`Redis does not answer its health check: ${readFileSync(log, 'utf8')}`)
 }
 
-export function serviceOf(project: ComposeProject, name: string): ComposeService {
+export function getService(project: ComposeProject, name: string): ComposeService {
   const service = project.services[name]
   if (service === undefined) throw new Error(`there is no service ${name}`)
   return service
 }
 
-function secretOf(project: ComposeProject, name: string): string {
+function readSecret(project: ComposeProject, name: string): string {
   return readFileSync(project.secrets[name]?.file ?? '', 'utf8').trim()
 }
 
 /** The variables of a service, with secrets where this machine has them. */
 function onThisMachine(project: ComposeProject, name: string): Record<string, string> {
-  const variables = Object.entries(serviceOf(project, name).environment ?? {})
+  const variables = Object.entries(getService(project, name).environment ?? {})
   return Object.fromEntries(
     variables.map(([key, value]) => {
       const secret = /^\/run\/secrets\/(.+)$/.exec(value)?.[1]

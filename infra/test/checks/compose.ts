@@ -16,7 +16,7 @@ const BANKS = ['bank-a', 'bank-b'] as const
 
 export interface ComposePlaces {
   readonly root: string
-  /** Where built programs are kept. */
+  /** The folder that keeps the built programs. */
   readonly kept: string
   readonly folder: string
 }

@@ -4,7 +4,7 @@ import { BASE } from '../image/base-image.ts'
 import type { Image } from '../image/build-image.ts'
 import type { Buildah } from '../image/buildah.ts'
 import type { RootFileSystem } from '../image/root-file-system.ts'
-import { outputOf } from '../run-command.ts'
+import { readOutput } from '../run-command.ts'
 
 const MEGABYTE = 1_000_000
 const IMAGE_BYTES_MAX = 250 * MEGABYTE
@@ -21,7 +21,7 @@ export function checkUser({ config }: Image): string {
 
 /** The base is a stand-in of the same parts: what is ours is measured, the sum is close. */
 export async function checkSize(buildah: Buildah, image: Image): Promise<string> {
-  const [whole, base] = [await sizeOf(buildah, image.name), await sizeOf(buildah, BASE)]
+  const [whole, base] = [await measureSize(buildah, image.name), await measureSize(buildah, BASE)]
   const ours = whole - base
   const text = `${inMegabytes(whole)} whole, ${inMegabytes(ours)} of it ours`
   if (whole > IMAGE_BYTES_MAX || ours > OURS_BYTES_MAX) throw new Error(text)
@@ -38,7 +38,7 @@ export function checkFiles({ folder }: RootFileSystem): string {
   return `${files.length} files`
 }
 
-/** What anybody sees who has the image: its settings and how each layer was made. */
+/** Looks for secrets in all that a holder of the image can read: its settings and how each layer was made. */
 export async function checkNoSecrets(buildah: Buildah, image: Image): Promise<undefined> {
   const inspected = await buildah.run('inspect', '--type', 'image', image.name)
   const { Docker, OCIv1 } = JSON.parse(inspected)
@@ -47,10 +47,10 @@ export async function checkNoSecrets(buildah: Buildah, image: Image): Promise<un
   if (found !== null) throw new Error(`says "${shown.slice(found.index - 40, found.index + 60)}"`)
 }
 
-async function sizeOf(buildah: Buildah, name: string): Promise<number> {
+async function measureSize(buildah: Buildah, name: string): Promise<number> {
   const container = await buildah.run('from', '--pull-never', name)
   const folder = await buildah.run('mount', container)
-  const bytes = Number((await outputOf('du', ['--summarize', '--bytes', folder])).split('\t')[0])
+  const bytes = Number((await readOutput('du', ['--summarize', '--bytes', folder])).split('\t')[0])
   await buildah.run('rm', container)
   return bytes
 }

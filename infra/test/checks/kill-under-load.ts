@@ -9,7 +9,7 @@ const END_MS_MAX = 60_000
 
 /** Kills it while it accepts and runs transfers; all of them have to end, and each has to have moved its money once. */
 export async function checkKill(world: EmbeddedWorld): Promise<string> {
-  const before = await centsOf(world)
+  const before = await readCents(world)
   const { container } = await world.start()
   const transfers = Array.from({ length: TRANSFERS }, transferSaga)
   let accepted = 0
@@ -30,7 +30,7 @@ export async function checkKill(world: EmbeddedWorld): Promise<string> {
   }
   await again.container.signal('SIGTERM')
   await again.container.ended
-  const [after, moved] = [await centsOf(world), TRANSFERS * CENTS]
+  const [after, moved] = [await readCents(world), TRANSFERS * CENTS]
   if (after.alice !== before.alice - moved || after.bob !== before.bob + moved) {
     throw new Error(`${JSON.stringify(before)} became ${JSON.stringify(after)}; ${moved} should have moved`)
   }
@@ -65,11 +65,14 @@ interface Cents {
   readonly bob: number
 }
 
-async function centsOf({ bankUrls: [bankA, bankB] }: EmbeddedWorld): Promise<Cents> {
-  return { alice: await balanceOf(`${bankA}/accounts/alice`), bob: await balanceOf(`${bankB}/accounts/bob`) }
+async function readCents({ bankUrls: [bankA, bankB] }: EmbeddedWorld): Promise<Cents> {
+  return {
+    alice: await readBalance(`${bankA}/accounts/alice`),
+    bob: await readBalance(`${bankB}/accounts/bob`),
+  }
 }
 
-async function balanceOf(url: string): Promise<number> {
+async function readBalance(url: string): Promise<number> {
   const response = await fetch(url)
   const { balanceCents } = (await response.json()) as { readonly balanceCents: number }
   return balanceCents

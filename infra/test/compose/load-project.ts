@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { findOnPath } from '../image/tools.ts'
-import { outputOf } from '../run-command.ts'
+import { readOutput } from '../run-command.ts'
 
 export interface ComposeService {
   readonly image: string
@@ -28,7 +28,7 @@ export function whyNoCompose(): string | undefined {
   return findOnPath('go') === undefined ? 'no Go, in which Docker Compose is written' : undefined
 }
 
-/** What Docker Compose itself would make of the file, under these variables; an error is what it would say. */
+/** Loads the file with Docker Compose's own loader, under these variables; an error is what Compose would say. */
 export async function loadProject(
   root: string,
   kept: string,
@@ -36,7 +36,7 @@ export async function loadProject(
 ): Promise<ComposeProject> {
   const program = await buildLoader(root, kept)
   const file = join(root, 'infra', 'compose.yaml')
-  return JSON.parse(await outputOf(program, [file], { env: { ...process.env, ...variables } }))
+  return JSON.parse(await readOutput(program, [file], { env: { ...process.env, ...variables } }))
 }
 
 /** The program that asks Docker Compose. */
@@ -44,6 +44,6 @@ export async function buildLoader(root: string, kept: string): Promise<string> {
   mkdirSync(kept, { recursive: true })
   const program = join(kept, 'compose-project')
   const sources = join(root, 'infra', 'test', 'compose')
-  await outputOf('go', ['build', '-mod=readonly', '-o', program, '.'], { cwd: sources })
+  await readOutput('go', ['build', '-mod=readonly', '-o', program, '.'], { cwd: sources })
   return program
 }

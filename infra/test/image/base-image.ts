@@ -10,14 +10,14 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { outputOf } from '../run-command.ts'
+import { readOutput } from '../run-command.ts'
 import type { Buildah } from './buildah.ts'
 import { findOnPath } from './tools.ts'
 
 /** The name under which the stand-in is found: the Dockerfile's own, in full and without a digest. */
 export const BASE = 'docker.io/library/node:24-bookworm-slim'
 const EXCLUDED = ['doc', 'man', 'locale', 'info'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`)
-/** For a merged /usr there is an empty package; the one that apt would take brings a Perl of 45 MB. */
+/** A merged /usr needs only an empty package; the one that apt would take brings a Perl of 45 MB. */
 const MERGED = 'usr-is-merged'
 const UNNEEDED =
   'usrmerge perl perl-modules-5.36 libperl5.36 libfile-find-rule-perl libnumber-compare-perl libtext-glob-perl libgdbm6 libgdbm-compat4'
@@ -57,7 +57,7 @@ async function makeDebian(path: string): Promise<void> {
     without,
     ...EXCLUDED,
   ]
-  await outputOf('mmdebstrap', [...options, 'bookworm', unfinished])
+  await readOutput('mmdebstrap', [...options, 'bookworm', unfinished])
   renameSync(unfinished, path)
 }
 
@@ -69,12 +69,12 @@ function addNode(files: string): void {
   cpSync(npmFolder(), join(modules, 'npm'), { recursive: true, dereference: true })
   symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(bin, 'npm'))
   if (!existsSync(CERTIFICATES)) return
-  // Where a registry is reached through a proxy with a certificate of its own, npm has to know it. Not in our Dockerfile.
+  // npm has to know the certificate of a proxy through which a registry is reached. Our Dockerfile does not do this.
   mkdirSync(dirname(join(files, CERTIFICATES)), { recursive: true })
   cpSync(CERTIFICATES, join(files, CERTIFICATES), { dereference: true })
 }
 
-/** The npm of whoever runs this: the pinned Node comes without. */
+/** The npm on the PATH: the pinned Node comes without. */
 function npmFolder(): string {
   const npm = findOnPath('npm')
   if (npm === undefined) throw new Error('no npm on the PATH')

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { BASE } from './base-image.ts'
 import type { Buildah } from './buildah.ts'
 
-/** As `docker inspect` shows it. */
+/** The configuration as `docker inspect` shows it. */
 export interface ImageConfig {
   readonly User: string
   readonly Env: readonly string[]

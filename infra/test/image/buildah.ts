@@ -1,17 +1,17 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { outputOf } from '../run-command.ts'
+import { readOutput } from '../run-command.ts'
 
 export interface Buildah {
-  /** What the command printed, without its last line break. */
+  /** Returns the output of the command, without its last line break. */
   run(...args: readonly string[]): Promise<string>
 }
 
-/** With a storage of its own: the machine's images, if it has any, are left alone. */
+/** Uses a storage of its own: the machine's images, if it has any, are left alone. */
 export function buildahIn(folder: string): Buildah {
   mkdirSync(folder, { recursive: true })
   const storage = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run')]
   return {
-    run: async (...args) => (await outputOf('buildah', [...storage, ...args])).trim(),
+    run: async (...args) => (await readOutput('buildah', [...storage, ...args])).trim(),
   }
 }

@@ -7,8 +7,8 @@ import type { RootFileSystem } from './root-file-system.ts'
 
 const ENTER_ROOT = join(import.meta.dirname, 'enter-root.sh')
 const START_MS_MAX = 10_000
-const LOOK_MS = 5
-/** Of a command that ends by itself. */
+const POLL_MS = 5
+/** The bound for a command that ends by itself. */
 const RUN_MS_MAX = 120_000
 
 export interface Mount {
@@ -33,10 +33,10 @@ export interface Ended {
 export interface Container {
   /** All that it printed so far. */
   output(): string
-  /** To its PID 1, as `docker stop` and `docker kill` send it. */
+  /** Sends a signal to its PID 1, like `docker stop` and `docker kill`. */
   signal(signal: NodeJS.Signals): Promise<void>
   readonly ended: Promise<Ended>
-  /** With SIGKILL, if it has not ended. */
+  /** Ends it with SIGKILL, if it has not ended. */
   end(): Promise<void>
 }
 
@@ -119,6 +119,6 @@ async function firstProcess({ pid }: ChildProcess): Promise<number> {
     const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
     if (child !== undefined && child !== '') return Number(child)
     if (Date.now() > endAt) throw new Error(`no process in the container after ${START_MS_MAX} ms`)
-    await sleep(LOOK_MS)
+    await sleep(POLL_MS)
   }
 }

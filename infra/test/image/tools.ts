@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { outputOf } from '../run-command.ts'
+import { readOutput } from '../run-command.ts'
 
 const TOOLS = ['buildah', 'mmdebstrap'] as const
 
@@ -13,8 +13,8 @@ export async function whyNoImages(): Promise<string | undefined> {
   if (!/^ID=debian$/m.test(system)) return `${missing.join(', ')}: not here, and only Debian's apt is tried`
   const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   try {
-    await outputOf('apt-get', ['-q', 'update'], { env: environment })
-    await outputOf('apt-get', ['-q', 'install', '-y', '--no-install-recommends', ...missing], {
+    await readOutput('apt-get', ['-q', 'update'], { env: environment })
+    await readOutput('apt-get', ['-q', 'install', '-y', '--no-install-recommends', ...missing], {
       env: environment,
     })
     return undefined

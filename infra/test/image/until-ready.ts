@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Container } from './container.ts'
 
 const READY_MS_MAX = 60_000
-const LOOK_MS = 10
+const POLL_MS = 10
 
 /** Resolves with how long it took from now until this URL answered with 200. */
 export async function untilReady(container: Container, url: string): Promise<number> {
@@ -17,7 +17,7 @@ export async function untilReady(container: Container, url: string): Promise<num
     if (performance.now() - startedAt > READY_MS_MAX) {
       throw new Error(`not ready within ${READY_MS_MAX} ms:\n${container.output()}`)
     }
-    await sleep(LOOK_MS)
+    await sleep(POLL_MS)
   }
 }
 
@@ -27,7 +27,7 @@ async function answers(url: string): Promise<boolean> {
     await response.arrayBuffer()
     return response.ok
   } catch (error: unknown) {
-    // Nobody listens yet.
+    // The server does not listen yet.
     if (error instanceof TypeError || (error instanceof Error && error.name === 'TimeoutError')) return false
     throw error
   }

@@ -1,6 +1,6 @@
 import type { BranchAnswer, BranchCall } from '@counterstep/core'
 import type { EngineApi } from '@counterstep/engine'
-import { findCanaries, canary } from '@counterstep/test-servers/canary'
+import { canary, findCanaries } from '@counterstep/test-servers/canary'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { buildApp } from '../src/index.ts'

@@ -8,7 +8,7 @@ type Options = Parameters<typeof getExitCode>[1]
 const ESM_ONLY: Options = { ignoreResolutions: ['node10', 'node16-cjs'] }
 const EVERY_RESOLUTION: Options = {}
 
-/** What "are the types wrong" says of a tarball, in the words of its command, if anything. */
+/** Returns the complaint of "are the types wrong" about a tarball, in the words of its command, if there is one. */
 export async function attwFault(tarball: Uint8Array): Promise<string | undefined> {
   const contents = createPackageFromTarballData(tarball)
   const result = await checkPackage(contents)

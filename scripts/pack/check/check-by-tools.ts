@@ -3,8 +3,8 @@ import { attwFault } from './attw-fault.ts'
 import { publintFault } from './publint-fault.ts'
 
 /**
- * What publint and "are the types wrong" say of a tarball, if anything. Both are called in this process: as commands,
- * each would load its modules, one of them a whole TypeScript, again for every package.
+ * Returns the complaints of publint and "are the types wrong" about a tarball. Both are called in this process: as
+ * commands, each would load its modules, one of them a whole TypeScript, again for every package.
  */
 export async function checkByTools(tarball: string): Promise<string[]> {
   // A copy, since what is read may be a view of a buffer that holds more.

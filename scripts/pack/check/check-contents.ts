@@ -1,7 +1,7 @@
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { posix } from 'node:path'
-import { importsOf } from '../../../testing/repository/syntax.ts'
+import { readImports } from '../../../testing/repository/syntax.ts'
 
 /** The larger of the two packages has 1.8 MB, a third of it declarations and pages. */
 export const UNPACKED_BYTES_MAX = 2_500_000
@@ -16,7 +16,7 @@ const TELLING =
 
 type Files = ReadonlyMap<string, string>
 
-/** What is wrong with the files of a package that is about to be published. `root` is the repository's. */
+/** Lists the faults in the files of a package that is about to be published. `root` is the repository's. */
 export function checkContents(files: Files, root: string): string[] {
   const paths = [...files.keys()]
   const missing = ['package.json', 'README.md', 'LICENSE'].filter((path) => !files.has(path))
@@ -48,12 +48,12 @@ interface Published {
   readonly peerDependencies?: Readonly<Record<string, string>>
 }
 
-function manifestOf(files: Files): Published {
+function readManifest(files: Files): Published {
   return JSON.parse(files.get('package.json') ?? '{}')
 }
 
 function manifestFaults(files: Files): string[] {
-  const manifest = manifestOf(files)
+  const manifest = readManifest(files)
   const refused = ['private', 'devDependencies', 'scripts', 'workspaces'].filter((field) => field in manifest)
   const { main, types, typesVersions, exports, bin } = manifest
   const named = pathsIn([main, types, typesVersions, exports, bin]).map((path) => posix.normalize(path))
@@ -82,16 +82,16 @@ function pathsIn(value: unknown): readonly string[] {
 
 /** Whatever it imports, it has, or names as what it needs. */
 function importFaults(files: Files): string[] {
-  const { dependencies, peerDependencies } = manifestOf(files)
+  const { dependencies, peerDependencies } = readManifest(files)
   const needed = Object.keys({ ...dependencies, ...peerDependencies })
   return [...files]
     .filter(([path]) => /^dist\/.*(\.js|\.d\.ts)$/.test(path))
     .flatMap(([path, text]) =>
-      importsOf(path.replace(/(\.d\.ts|\.js)$/, '.ts'), text)
+      readImports(path.replace(/(\.d\.ts|\.js)$/, '.ts'), text)
         .filter((name) => {
-          // The name is in a setting; who sets it imports nothing then.
+          // The name comes from a setting; a user who sets it imports nothing then.
           if (name === '<computed>' || isBuiltin(name)) return false
-          if (name.startsWith('.')) return !files.has(reached(path, name))
+          if (name.startsWith('.')) return !files.has(resolveModule(path, name))
           return !needed.some((each) => name === each || name.startsWith(`${each}/`))
         })
         .map((name) => `${path} imports ${name}, which it may not find`),
@@ -99,7 +99,7 @@ function importFaults(files: Files): string[] {
 }
 
 /** The types of x.js are in x.d.ts, and what has types alone has no x.js. */
-function reached(path: string, name: string): string {
+function resolveModule(path: string, name: string): string {
   const target = posix.join(posix.dirname(path), name)
   return path.endsWith('.d.ts') ? target.replace(/\.js$/, '.d.ts') : target
 }

@@ -1,7 +1,7 @@
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 
-/** What publint says of a tarball, if more than suggestions. What it warns of is an error. */
+/** Returns publint's complaints about a tarball, if it has more than suggestions. A warning counts as an error. */
 export async function publintFault(tarball: Uint8Array<ArrayBuffer>): Promise<string | undefined> {
   const { messages, pkg } = await publint({ strict: true, pack: { tarball: tarball.buffer } })
   const errors = messages.filter(({ type }) => type === 'error')

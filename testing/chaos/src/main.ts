@@ -1,4 +1,4 @@
-import { printedResult, resultLine } from './bank/report/print-result.ts'
+import { formatResult, resultLine } from './bank/report/print-result.ts'
 import { progressOn } from './bank/report/progress.ts'
 import { runChaos } from './bank/run-chaos.ts'
 import { HELP, readCommand } from './settings.ts'
@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   const guard = withoutBarrier ? 'none' : 'barrier'
   const { result, keptFolder } = await runChaos({ ...settings, guard }, progressOn(process.stderr))
   const forPeople = json ? process.stderr : process.stdout
-  forPeople.write(`${printedResult(result)}\n`)
+  forPeople.write(`${formatResult(result)}\n`)
   if (keptFolder !== undefined) {
     forPeople.write(`logs and files are kept in ${keptFolder}\n`)
     process.exitCode = 1
@@ -26,12 +26,12 @@ try {
   // All is stopped and told. Node's own clean-up has been seen to spin for minutes over a socket that a proxy had reset.
   process.exit()
 } catch (error: unknown) {
-  process.stderr.write(`chaos: ${error instanceof Error ? messagesOf(error) : String(error)}\n`)
+  process.stderr.write(`chaos: ${error instanceof Error ? listMessages(error) : String(error)}\n`)
   // Clients and nemesis of a run that broke off would go on with what is no longer there.
   process.exit(1)
 }
 
-function messagesOf(error: Error): string {
+function listMessages(error: Error): string {
   return error.cause instanceof Error
     ? `${error.message}\n${error.cause.stack}`
     : (error.stack ?? error.message)

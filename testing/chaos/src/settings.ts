@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 export const STORES = ['sqlite', 'mysql', 'redis'] as const
 export type StoreName = (typeof STORES)[number]
 
-/** What `npm run chaos` is told. */
+/** The arguments of `npm run chaos`. */
 export interface ChaosCommand {
   readonly store: StoreName
   readonly sagas: number
@@ -61,27 +61,27 @@ export function readCommand(argv: readonly string[], now: () => number): ChaosCo
     },
   })
   if (values.help) return 'help'
-  const store = storeOf(values.store ?? 'sqlite')
-  const sagas = numberOf('sagas', values.sagas, 1) ?? SAGAS_DEFAULT
+  const store = readStore(values.store ?? 'sqlite')
+  const sagas = readNumber('sagas', values.sagas, 1) ?? SAGAS_DEFAULT
   return {
     store,
     sagas,
-    kills: numberOf('kills', values.kills, 0) ?? Math.ceil(sagas / SAGAS_PER_KILL),
-    pauses: numberOf('pauses', values.pauses, 0) ?? Math.ceil(sagas / SAGAS_PER_PAUSE),
-    ambiguous: numberOf('ambiguous', values.ambiguous, 0) ?? Math.ceil(sagas / SAGAS_PER_AMBIGUOUS),
-    seed: numberOf('seed', values.seed, 0) ?? now() % MAX,
+    kills: readNumber('kills', values.kills, 0) ?? Math.ceil(sagas / SAGAS_PER_KILL),
+    pauses: readNumber('pauses', values.pauses, 0) ?? Math.ceil(sagas / SAGAS_PER_PAUSE),
+    ambiguous: readNumber('ambiguous', values.ambiguous, 0) ?? Math.ceil(sagas / SAGAS_PER_AMBIGUOUS),
+    seed: readNumber('seed', values.seed, 0) ?? now() % MAX,
     withoutBarrier: values['without-barrier'],
     json: values.json,
   }
 }
 
-function storeOf(given: string): StoreName {
+function readStore(given: string): StoreName {
   const store = STORES.find((name) => name === given)
   if (store === undefined) throw new Error(`--store ${given}: there are ${STORES.join(', ')}`)
   return store
 }
 
-function numberOf(flag: string, given: string | undefined, min: number): number | undefined {
+function readNumber(flag: string, given: string | undefined, min: number): number | undefined {
   if (given === undefined) return undefined
   const value = /^\d{1,9}$/.test(given) ? Number(given) : -1
   if (value < min || value > MAX) {

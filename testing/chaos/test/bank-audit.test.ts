@@ -9,9 +9,9 @@ import { audit } from '../src/bank/audit/audit.ts'
 import { INVARIANTS, type InvariantName } from '../src/bank/audit/violation.ts'
 import type { BankBooks, ClientAnswer, ClientNote, Effect, Evidence } from '../src/bank/evidence.ts'
 import { watchLogs } from '../src/bank/report/watch-logs.ts'
-import { auditBed } from './bank-audit-bed.ts'
+import { auditFixture } from './bank-audit-fixture.ts'
 
-/** What is planted, and what the auditor must then name. */
+/** Each planted fault, and the invariants that the auditor must then name. */
 const PLANTED: readonly (readonly [
   title: string,
   names: readonly InvariantName[],
@@ -21,7 +21,7 @@ const PLANTED: readonly (readonly [
   [
     'a server that does not know what was acknowledged',
     ['I1'],
-    (sound) => noted(sound, note('done', 'look', problem(404, 'SAGA_UNKNOWN_GID'), 50)),
+    (sound) => addNote(sound, note('done', 'look', problem(404, 'SAGA_UNKNOWN_GID'), 50)),
   ],
   ['a row that nobody submitted', ['I2'], (sound) => withRow(sound, 'stranger', 'failed')],
   [
@@ -75,7 +75,7 @@ const PLANTED: readonly (readonly [
   [
     'a success of which an abort was promised',
     ['I4'],
-    (sound) => noted(sound, note('done', 'abort', view(202, 'aborting'), 5)),
+    (sound) => addNote(sound, note('done', 'abort', view(202, 'aborting'), 5)),
   ],
   ['a success without an effect', ['I5', 'I15'], (sound) => withoutEffect(sound, 'done', 'credit', 'action')],
   [
@@ -126,27 +126,27 @@ const PLANTED: readonly (readonly [
   [
     'a repeated submit that was refused',
     ['I17'],
-    (sound) => noted(sound, note('done', 'submit', problem(409, 'SAGA_GID_CONFLICT'), 5)),
+    (sound) => addNote(sound, note('done', 'submit', problem(409, 'SAGA_GID_CONFLICT'), 5)),
   ],
   [
     'other content that was taken',
     ['I17'],
-    (sound) => noted(sound, note('done', 'other-content', view(202, 'submitted'), 0)),
+    (sound) => addNote(sound, note('done', 'other-content', view(202, 'submitted'), 0)),
   ],
   [
     'an end that was taken back',
     ['I18'],
-    (sound) => noted(sound, note('done', 'look', view(200, 'submitted'), 50)),
+    (sound) => addNote(sound, note('done', 'look', view(200, 'submitted'), 50)),
   ],
   [
     'two different ends',
     ['I18', 'I19'],
-    (sound) => noted(sound, note('done', 'look', view(200, 'failed'), 50)),
+    (sound) => addNote(sound, note('done', 'look', view(200, 'failed'), 50)),
   ],
   [
     'an end that the store does not know',
     ['I19'],
-    (sound) => noted(sound, note('left', 'submit', view(200, 'failed'), 5)),
+    (sound) => addNote(sound, note('left', 'submit', view(200, 'failed'), 5)),
   ],
   [
     'a refused submit that was done',
@@ -166,21 +166,25 @@ const PLANTED: readonly (readonly [
 
 describe('the audit of a run', () => {
   it('finds nothing where nothing is wrong', () => {
-    expect(audit(auditBed())).toEqual([])
+    expect(audit(auditFixture())).toEqual([])
   })
 
   it('takes an answer that was asked for before the end was known for no step back', () => {
-    expect(audit(noted(auditBed(), note('done', 'look', view(200, 'submitted'), 1)))).toEqual([])
+    expect(audit(addNote(auditFixture(), note('done', 'look', view(200, 'submitted'), 1)))).toEqual([])
   })
 
   it('asks nothing of the branches of a stopped saga but I7 to I9', () => {
-    const stopped = withRow(withoutEffect(auditBed(), 'left', 'credit', 'action', false), 'left', 'stopped')
+    const stopped = withRow(
+      withoutEffect(auditFixture(), 'left', 'credit', 'action', false),
+      'left',
+      'stopped',
+    )
     expect(audit({ ...stopped, writes: [] })).toEqual([])
   })
 
   for (const [title, names, plant] of PLANTED) {
     it(`names ${names.join(', ')}: ${title}`, () => {
-      const found = audit(plant(auditBed())).map(({ invariant }) => invariant)
+      const found = audit(plant(auditFixture())).map(({ invariant }) => invariant)
       expect(found.toSorted()).toEqual([...names].sort())
     })
   }
@@ -197,7 +201,7 @@ describe('the audit of a run', () => {
     const watch = new SecretWatch()
     await watchLogs(logFolder, watch)
     await rm(logFolder, { recursive: true })
-    expect(audit({ ...auditBed(), shownSecrets: watch.shown })).toEqual([
+    expect(audit({ ...auditFixture(), shownSecrets: watch.shown })).toEqual([
       { invariant: 'S28', subject: 'a secret', detail: `server-1.log: ${secret}` },
     ])
   })
@@ -219,7 +223,7 @@ function note(gid: string, ask: ClientNote['ask'], answer: ClientAnswer, askedAt
   return { gid, ask, askedAt, answeredAt: askedAt + 5, answer }
 }
 
-function noted(evidence: Evidence, more: ClientNote): Evidence {
+function addNote(evidence: Evidence, more: ClientNote): Evidence {
   return { ...evidence, notes: [...evidence.notes, more] }
 }
 
@@ -241,10 +245,10 @@ function withBooks(evidence: Evidence, change: (books: BankBooks, bank: number) 
   return { ...evidence, banks: evidence.banks.map(change) }
 }
 
-/** As a bank without a barrier would: the balance follows. */
+/** Adds an effect like a bank without a barrier: the balance follows. */
 function withEffect(evidence: Evidence, at: number, effect: Omit<Effect, 'seq'>): Evidence {
   return withBooks(evidence, (books, bank) =>
-    bank === at ? balanced({ ...books, effects: [...books.effects, { ...effect, seq: 500 }] }) : books,
+    bank === at ? withBalances({ ...books, effects: [...books.effects, { ...effect, seq: 500 }] }) : books,
   )
 }
 
@@ -256,7 +260,7 @@ function withoutEffect(
   alone = true,
 ): Evidence {
   return withBooks(evidence, (books) =>
-    balanced({
+    withBalances({
       ...books,
       effects: books.effects.filter((effect) => {
         if (effect.gid !== gid) return true
@@ -272,11 +276,11 @@ function changed(evidence: Evidence, change: (effect: Effect) => Effect, balance
       ...books,
       effects: books.effects.map(change).toSorted((one, other) => one.seq - other.seq),
     }
-    return balancedGid === undefined ? next : balanced(next)
+    return balancedGid === undefined ? next : withBalances(next)
   })
 }
 
-function balanced(books: BankBooks): BankBooks {
+function withBalances(books: BankBooks): BankBooks {
   return {
     ...books,
     accounts: books.accounts.map((account) => ({

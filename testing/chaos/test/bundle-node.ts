@@ -5,7 +5,7 @@ import { build } from 'esbuild'
 const ROOT = join(import.meta.dirname, '../../..')
 const TEMPORARY = join(ROOT, '.tmp')
 const NODE = 'testing/chaos/src/crash-points'
-/** What CommonJS modules use, and an ES module does not have. */
+/** CommonJS modules use `require`, and an ES module does not have it. */
 const REQUIRE =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"
 

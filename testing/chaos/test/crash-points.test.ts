@@ -25,7 +25,7 @@ describe('a node killed at each crash point', () => {
   let flaky: FlakyServer | undefined
   let node: BundledNode | undefined
   let ledger: BankLedger | undefined
-  let chainOf: (name: string, more?: Partial<Pick<ChainParts, 'mutant' | 'program'>>) => CrashChain
+  let makeChain: (name: string, more?: Partial<Pick<ChainParts, 'mutant' | 'program'>>) => CrashChain
   let opening: (path: string, hit: Hit) => Promise<'killed' | 'missed'>
   let chains: readonly CrashChain[] = []
   let counts: Partial<Record<Point, number>> = {}
@@ -41,7 +41,7 @@ describe('a node killed at each crash point', () => {
       ledger: new BankLedger(bankFile),
     }
     ledger = parts.ledger
-    chainOf = (name, more) =>
+    makeChain = (name, more) =>
       new CrashChain({
         ...parts,
         name,
@@ -62,7 +62,7 @@ describe('a node killed at each crash point', () => {
   it('finds what is lost by a node that answers and does not write, or this audit would see nothing', {
     timeout: RUN_MS_MAX,
   }, async () => {
-    const chain = chainOf('mutant', { mutant: 'forgetful' })
+    const chain = makeChain('mutant', { mutant: 'forgetful' })
     await chain.run([{ hit: { point: 'document-before', nth: 1 }, during: 'scenario' }])
     expect(chain.killed).toHaveLength(1)
     expect(chain.faults).toContainEqual(expect.stringMatching(/^I1: \S+ was acknowledged and is lost$/))
@@ -70,10 +70,10 @@ describe('a node killed at each crash point', () => {
 
   describe('at every point', () => {
     beforeAll(async () => {
-      const counted = await chainOf('counting', { program: SOURCE }).count()
+      const counted = await makeChain('counting', { program: SOURCE }).count()
       counts = counted
       const cases = chosenCases(counted)
-      chains = Array.from({ length: CHAINS }, (_, index) => chainOf(`chain-${index + 1}`))
+      chains = Array.from({ length: CHAINS }, (_, index) => makeChain(`chain-${index + 1}`))
       await Promise.all(
         chains.map((chain, index) => chain.run(cases.filter((_, position) => position % CHAINS === index))),
       )

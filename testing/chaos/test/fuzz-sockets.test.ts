@@ -5,7 +5,7 @@ import { FuzzedServer } from '../src/fuzz/fuzzed-server.ts'
 import { RawConnection } from '../src/fuzz/raw-connection.ts'
 import { NO_ANSWER, RAW_CASES } from './fuzz/raw-cases.ts'
 
-/** At once, on two cores that others use too. */
+/** An answer at once, on two cores that others use too, takes no longer. */
 const PROMPT_MS_MAX = 8_000
 /** 15 s for a request to come, 2 s between two looks, and those others. */
 const SLOW_MS_MAX = 30_000

@@ -4,7 +4,10 @@ import { runHangingBank, runHangingBankRound } from '../src/hanging-bank/run-han
 
 const HEALTHY_SHARE_MIN = 0.7
 const RUN_MS_MAX = 600_000
-/** Few callers, who wait for their banks most of the time: the CPU, which other tests want too, must not be the limit. */
+/**
+ * There are few callers, which wait for their banks most of the time: the CPU, which other tests want too, must not be
+ * the limit.
+ */
 const SETTINGS = {
   healthyCallers: 8,
   rounds: 2,

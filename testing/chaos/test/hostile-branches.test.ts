@@ -12,8 +12,8 @@ const PASS_MS_MAX = 240_000
 const MANY_HEADERS = 'sends-64-kib-of-small-headers'
 
 /**
- * By the quickest attempt of each behaviour, of ten and more: on a machine that does other work too, each of them may
- * be seen late, and a deadline that is not kept makes all of them late.
+ * Judges each behaviour by its quickest attempt, of ten and more: on a machine that does other work too, each of them
+ * may be seen late, and a deadline that is not kept makes all of them late.
  */
 function behavioursOverTime({ cases }: HostileReport): readonly string[] {
   const names = new Set(cases.map(({ name }) => name))

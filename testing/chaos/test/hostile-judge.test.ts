@@ -6,7 +6,7 @@ import { judgeTheEnd, judgeWhileHostile } from '../src/hostile/judge-case.ts'
 
 const URL_OF_IT = 'http://branch/hangs'
 
-function caseOf(role: Role, meaning: 'again' | 'failure' = 'again'): HostileCase {
+function findCase(role: Role, meaning: 'again' | 'failure' = 'again'): HostileCase {
   const found = hostileCases({ name: 'hangs', meaning, url: URL_OF_IT, getsWell: true }).find(
     (each) => each.role === role,
   )
@@ -14,7 +14,7 @@ function caseOf(role: Role, meaning: 'again' | 'failure' = 'again'): HostileCase
   return found
 }
 
-function viewOf({ gid, op }: HostileCase, more: Partial<TransactionView>): TransactionView {
+function makeView({ gid, op }: HostileCase, more: Partial<TransactionView>): TransactionView {
   const times = { createdAt: 0, updatedAt: 0, epoch: 1 }
   const shown = { op, url: URL_OF_IT, state: 'waiting', attempts: 2, result: 'unknown' } as const
   return {
@@ -28,26 +28,26 @@ function viewOf({ gid, op }: HostileCase, more: Partial<TransactionView>): Trans
 }
 
 it('is content with a saga that asks again, and then succeeds', () => {
-  const action = caseOf('action')
-  expect(judgeWhileHostile(action, viewOf(action, {}))).toEqual([])
-  expect(judgeTheEnd(action, viewOf(action, { status: 'succeeded' }), new BranchCalls())).toEqual([])
+  const action = findCase('action')
+  expect(judgeWhileHostile(action, makeView(action, {}))).toEqual([])
+  expect(judgeTheEnd(action, makeView(action, { status: 'succeeded' }), new BranchCalls())).toEqual([])
 })
 
 it('finds a saga that was turned around by what is no refusal', () => {
-  const action = caseOf('action')
-  const turned = viewOf(action, { status: 'aborting', abort: { cause: 'branch-failed', at: 1 } })
+  const action = findCase('action')
+  const turned = makeView(action, { status: 'aborting', abort: { cause: 'branch-failed', at: 1 } })
   expect(judgeWhileHostile(action, turned)).toEqual(['action:hangs is aborting instead of submitted'])
   expect(judgeTheEnd(action, { ...turned, status: 'failed' }, new BranchCalls())).toHaveLength(2)
 })
 
 it('finds a compensation that was given up, and one that refused without anybody being told', () => {
-  const given = caseOf('compensation')
-  expect(judgeWhileHostile(given, viewOf(given, { status: 'failed' }))).toHaveLength(1)
-  const refused = caseOf('compensation', 'failure')
+  const given = findCase('compensation')
+  expect(judgeWhileHostile(given, makeView(given, { status: 'failed' }))).toHaveLength(1)
+  const refused = findCase('compensation', 'failure')
   const ops = [
     { op: 'compensate', url: URL_OF_IT, state: 'waiting', attempts: 2, result: 'failure' } as const,
   ]
-  const silent = viewOf(refused, { status: 'aborting', branches: [{ id: '01', after: [], ops }] })
+  const silent = makeView(refused, { status: 'aborting', branches: [{ id: '01', after: [], ops }] })
   expect(judgeWhileHostile(refused, silent)).toHaveLength(1)
   expect(judgeWhileHostile(refused, { ...silent, attention: 'refused' })).toEqual([])
 })

@@ -4,7 +4,7 @@ import { type OverloadReport, runOverload } from '../src/overload/run-overload.t
 /** 100 sagas a second: that the branches' time bounds them, and not a processor that is shared. */
 const CALLS_IN_FLIGHT_MAX = 10
 const GOODPUT_SHARE_MIN = 0.5
-/** On demand 50 ms at p99; here half of them, and with room for a processor that is shared. */
+/** The run on demand allows 50 ms at p99; here half of them are measured, with room for a processor that is shared. */
 const REFUSED_P50_MS_MAX = 1_000
 const GROWTH_BYTES_MAX = 256 * 1024 * 1024
 const SETTLED_MS_MAX = 5_000

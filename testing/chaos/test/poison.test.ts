@@ -8,7 +8,8 @@ const RUN_MS_MAX = 400_000
 it('goes on beside sagas that cannot be undone, which a person sees and can end', {
   timeout: RUN_MS_MAX,
 }, async () => {
-  // Few callers, who wait for their branches most of the time: the CPU, which other tests want too, must not be the limit.
+  // There are few callers, which wait for their branches most of the time: the CPU, which other tests want too, must
+  // not be the limit.
   const report = await runPoison({ healthyCallers: 8, rounds: 3, roundSeconds: 3 })
   for (const round of report.beside) {
     expect(round.poison).toBeGreaterThan(0)

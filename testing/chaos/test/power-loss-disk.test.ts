@@ -61,7 +61,7 @@ describe('a disk after a cut', () => {
   it('keeps nothing more once it lies', () => {
     const disk = diskAfter(durable('a', 'old'))
     disk.lie()
-    for (const step of [written('a', 0, 'new'), ...synced('a', 9n)]) disk.apply(noteOf(step))
+    for (const step of [written('a', 0, 'new'), ...synced('a', 9n)]) disk.apply(toNote(step))
     expect(text(disk.image(fate(NOTHING)), 'a')).toBe('old')
   })
 
@@ -117,11 +117,11 @@ describe('the recorder of writes', () => {
 
 function diskAfter(steps: readonly Step[], growth: Growth = 'any'): Disk {
   const disk = new Disk(ROOT, EMPTY, growth)
-  for (const step of steps) disk.apply(noteOf(step))
+  for (const step of steps) disk.apply(toNote(step))
   return disk
 }
 
-function noteOf(step: Step): Note {
+function toNote(step: Step): Note {
   const path = step.path === undefined ? ROOT : `${ROOT}/${step.path}`
   const other = step.other === undefined ? '' : `${ROOT}/${step.other}`
   return { number: 0n, data: Buffer.alloc(0), endsAt: 0, ...step, path, other }

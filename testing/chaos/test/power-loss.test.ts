@@ -13,7 +13,7 @@ const RUN_MS_MAX = 300_000
 describe('a sqlite store whose power is cut under load', { timeout: RUN_MS_MAX }, () => {
   it('has all that was acknowledged, finished once, with synchronous=FULL', async (context) => {
     const store = poweredSqlite('full')
-    const report = reportOf(
+    const report = readReport(
       await runPowerLoss({ store, cuts: CUTS, acknowledgedPerCut: ACKNOWLEDGED_PER_CUT, seed: SEED }),
       context,
     )
@@ -24,7 +24,7 @@ describe('a sqlite store whose power is cut under load', { timeout: RUN_MS_MAX }
 
   it('loses what was acknowledged with synchronous=NORMAL, or these cuts would prove nothing', async (context) => {
     const store = poweredSqlite('normal')
-    const report = reportOf(
+    const report = readReport(
       await runPowerLoss({ store, cuts: 3, acknowledgedPerCut: ACKNOWLEDGED_PER_CUT, seed: SEED }),
       context,
     )
@@ -33,7 +33,7 @@ describe('a sqlite store whose power is cut under load', { timeout: RUN_MS_MAX }
 
   it('loses what was acknowledged on a disk that only says it has synced', async (context) => {
     const store = poweredSqlite('full')
-    const report = reportOf(
+    const report = readReport(
       await runPowerLoss({
         store,
         cuts: 3,
@@ -53,7 +53,7 @@ describe('a sqlite store whose power is cut under load', { timeout: RUN_MS_MAX }
   })
 })
 
-function reportOf(result: PowerLossResult, context: TestContext): CutReport {
+function readReport(result: PowerLossResult, context: TestContext): CutReport {
   if ('type' in result) return context.skip(result.reason)
   const { lost, faults, refused: _, ...counts } = result
   process.stdout.write(

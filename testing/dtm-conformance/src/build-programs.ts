@@ -15,14 +15,14 @@ export interface BuiltProgram {
 
 export type Print = (text: string) => void
 
-/** What is missing or does not build is told, and counted. */
+/** Builds the programs; one that is missing or does not build is reported, and counted. */
 export async function buildPrograms(
   settings: Settings,
   print: Print,
 ): Promise<{ built: BuiltProgram[]; tally: Tally }> {
   const built: BuiltProgram[] = []
   const tallies: Tally[] = []
-  for (const { name, missing, build } of chosen(settings)) {
+  for (const { name, missing, build } of choosePrograms(settings)) {
     const reason = await missing()
     if (reason !== undefined) {
       print(`skipped ${name}: ${reason}`)
@@ -40,7 +40,7 @@ export async function buildPrograms(
   return { built, tally: sum(tallies) }
 }
 
-function chosen({ programs }: Settings): readonly ClientProgram[] {
+function choosePrograms({ programs }: Settings): readonly ClientProgram[] {
   const unknown = programs.filter((name) => !PROGRAMS.some((each) => each.name === name))
   if (unknown.length > 0) throw new Error(`there is no program ${unknown.join(', ')}`)
   return PROGRAMS.filter(({ name }) => programs.length === 0 || programs.includes(name))

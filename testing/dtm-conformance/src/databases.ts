@@ -1,7 +1,7 @@
 import { startMariadb, startRedis } from '@counterstep/test-servers'
 import type { Settings } from './settings.ts'
 
-/** Where the programs keep their accounts, barrier rows and stocks. */
+/** The databases in which the programs keep their accounts, barrier rows and stocks. */
 export interface Databases {
   readonly mysqlUrl: string
   readonly redisUrl: string

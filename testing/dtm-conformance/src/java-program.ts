@@ -1,7 +1,7 @@
 import { delimiter, join } from 'node:path'
 import { keptBuild } from './kept-build.ts'
 import type { ClientProgram } from './program.ts'
-import { buildStep, missingCommand, sourcesOf } from './toolchain.ts'
+import { buildStep, findSources, missingCommand } from './toolchain.ts'
 
 export const javaProgram: ClientProgram = {
   name: 'java',
@@ -9,7 +9,7 @@ export const javaProgram: ClientProgram = {
     (await missingCommand('javac', ['-version'])) ?? (await missingCommand('mvn', ['--version'])),
   build: async (cacheFolder) => {
     const built = await keptBuild(
-      { sources: sourcesOf('java'), keptIn: join(cacheFolder, 'java') },
+      { sources: findSources('java'), keptIn: join(cacheFolder, 'java') },
       (folder) =>
         buildStep('java', 'mvn', [
           ...['--quiet', '--batch-mode', `-Dconformance.out=${folder}`, 'package'],

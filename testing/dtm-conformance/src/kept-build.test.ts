@@ -24,32 +24,32 @@ const build = async (folder: string) => {
   await writeFile(join(folder, 'program'), `build ${builds}`)
 }
 
-async function programOf(files?: readonly string[]): Promise<string> {
+async function buildProgram(files?: readonly string[]): Promise<string> {
   const given = { sources, keptIn: join(home, 'kept'), ...(files === undefined ? {} : { files }) }
   return await readFile(join(await keptBuild(given, build), 'program'), 'utf8')
 }
 
 it('builds once', async () => {
-  expect(await programOf()).toBe('build 1')
-  expect(await programOf()).toBe('build 1')
+  expect(await buildProgram()).toBe('build 1')
+  expect(await buildProgram()).toBe('build 1')
 })
 
 it.each(['main', 'inner/part'])('builds again when %s is another', async (file) => {
-  await programOf()
+  await buildProgram()
   await writeFile(join(sources, file), 'changed')
-  expect(await programOf()).toBe('build 2')
+  expect(await buildProgram()).toBe('build 2')
 })
 
 it('builds again when a file is new', async () => {
-  await programOf()
+  await buildProgram()
   await writeFile(join(sources, 'more'), '')
-  expect(await programOf()).toBe('build 2')
+  expect(await buildProgram()).toBe('build 2')
 })
 
 it('does not build again for a file that is not named', async () => {
-  await programOf(['main'])
+  await buildProgram(['main'])
   await writeFile(join(sources, 'inner', 'part'), 'changed')
-  expect(await programOf(['main'])).toBe('build 1')
+  expect(await buildProgram(['main'])).toBe('build 1')
 })
 
 it('begins anew what failed on the way, and leaves nothing of it', async () => {
@@ -60,7 +60,7 @@ it('begins anew what failed on the way, and leaves nothing of it', async () => {
   }
   await expect(keptBuild({ sources, keptIn }, failing)).rejects.toThrow('cut off')
   expect(await readdir(keptIn)).toEqual([])
-  expect(await programOf()).toBe('build 2')
+  expect(await buildProgram()).toBe('build 2')
 })
 
 it('takes what another run has built meanwhile', async () => {

@@ -14,14 +14,14 @@ export interface KeptBuild {
 }
 
 /**
- * The folder that holds what `build` made of just these sources, now or before: a compiler takes seconds only to find
- * that nothing is to be done. What is built may be moved.
+ * Returns the folder that holds the result of `build` for just these sources, made now or before: a compiler takes
+ * seconds only to find that nothing is to be done. The result may be moved.
  */
 export async function keptBuild(
   { sources, files, keptIn }: KeptBuild,
   build: (folder: string) => Promise<void>,
 ): Promise<string> {
-  const folder = join(keptIn, await hashOf(sources, files ?? (await filesUnder(sources))))
+  const folder = join(keptIn, await hashFiles(sources, files ?? (await filesUnder(sources))))
   if (await exists(folder)) return folder
   // Moved into place when it is whole: another run may build at the same time, or this one be cut off.
   const made = `${folder}.${randomUUID()}`
@@ -30,7 +30,7 @@ export async function keptBuild(
     await build(made)
     await moveUnlessThere(made, folder)
   } finally {
-    // What a step has started may still be writing.
+    // A process that a step has started may still be writing.
     await rm(made, { recursive: true, force: true, maxRetries: 5 })
   }
   return folder
@@ -49,7 +49,7 @@ async function filesUnder(root: string): Promise<readonly string[]> {
   return entries.flatMap((each) => (each.isFile() ? [relative(root, join(each.parentPath, each.name))] : []))
 }
 
-async function hashOf(root: string, files: readonly string[]): Promise<string> {
+async function hashFiles(root: string, files: readonly string[]): Promise<string> {
   const hash = createHash('sha256')
   for (const file of files.toSorted()) {
     const content = createHash('sha256').update(await readFile(join(root, file)))

@@ -2,6 +2,6 @@
 import { buildPrograms } from './build-programs.ts'
 import { readSettings } from './settings.ts'
 
-// Who is missing or does not build is counted by the run.
+// The run counts a program that is missing or does not build.
 const { built } = await buildPrograms(readSettings([]), (text) => process.stdout.write(`${text}\n`))
 process.stdout.write(`built: ${built.map(({ name }) => name).join(', ') || 'none'}\n`)

@@ -23,9 +23,9 @@ export function readTally(report: string, exitCode: number | null): Tally | unde
   const told = LAST_LINE.exec(lines.pop() ?? '')?.groups
   if (told === undefined) return undefined
   const counted = {
-    passed: countOf(lines, 'ok '),
-    failed: countOf(lines, 'not ok '),
-    known: countOf(lines, 'known '),
+    passed: countLines(lines, 'ok '),
+    failed: countLines(lines, 'not ok '),
+    known: countLines(lines, 'known '),
   }
   const isTrue =
     Number(told.passed) === counted.passed &&
@@ -56,6 +56,6 @@ export function tallyLine({ passed, failed, known, skipped }: Tally): string {
   ].join(', ')
 }
 
-function countOf(lines: readonly string[], start: string): number {
+function countLines(lines: readonly string[], start: string): number {
   return lines.filter((line) => line.startsWith(start)).length
 }

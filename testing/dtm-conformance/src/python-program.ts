@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { keptBuild } from './kept-build.ts'
 import type { ClientProgram } from './program.ts'
-import { buildStep, missingCommand, sourcesOf } from './toolchain.ts'
+import { buildStep, findSources, missingCommand } from './toolchain.ts'
 
 export const pythonProgram: ClientProgram = {
   name: 'python',
@@ -9,7 +9,7 @@ export const pythonProgram: ClientProgram = {
   build: async (cacheFolder) => {
     const pythonIn = (folder: string) => join(folder, 'bin', 'python')
     const built = await keptBuild(
-      { sources: sourcesOf('python'), files: ['requirements.txt'], keptIn: join(cacheFolder, 'python') },
+      { sources: findSources('python'), files: ['requirements.txt'], keptIn: join(cacheFolder, 'python') },
       async (folder) => {
         await buildStep('python', 'python3', ['-m', 'venv', folder])
         const install = ['-m', 'pip', 'install', '--quiet', '-r', 'requirements.txt']
@@ -18,7 +18,7 @@ export const pythonProgram: ClientProgram = {
     )
     return {
       command: pythonIn(built),
-      args: [join(sourcesOf('python'), 'main.py')],
+      args: [join(findSources('python'), 'main.py')],
       variables: { PYTHONDONTWRITEBYTECODE: '1' },
     }
   },

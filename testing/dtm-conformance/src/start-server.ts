@@ -30,7 +30,7 @@ export async function startServer(folder: string, storeUrl: string | undefined):
   const ready = new Promise<string>((resolve, reject) => {
     // Read to the end, so that the pipe never fills.
     createInterface({ input: stdout }).on('line', (line) => {
-      const url = dtmUrlOf(line)
+      const url = readDtmUrl(line)
       if (url !== undefined) resolve(url)
       else process.stderr.write(`${line}\n`)
     })
@@ -52,7 +52,7 @@ export async function startServer(folder: string, storeUrl: string | undefined):
   }
 }
 
-function dtmUrlOf(line: string): string | undefined {
+function readDtmUrl(line: string): string | undefined {
   try {
     const { dtmUrl } = JSON.parse(line) as { readonly dtmUrl?: unknown }
     return typeof dtmUrl === 'string' ? dtmUrl : undefined

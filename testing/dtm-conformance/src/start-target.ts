@@ -20,7 +20,7 @@ export type StoreName = (typeof STORES)[number]
 /** Starts a Counterstep server on that store, with the dialect on a free port. */
 export async function startTarget(store: StoreName, databases: Databases): Promise<Target> {
   const folder = await mkdtemp(join(tmpdir(), 'counterstep-conformance-'))
-  const place = await placeOf(store, databases)
+  const place = await findPlace(store, databases)
   const server = await startServer(folder, place)
   return {
     name: store,
@@ -33,7 +33,7 @@ export async function startTarget(store: StoreName, databases: Databases): Promi
 }
 
 /** Undefined: the file in the server's folder. */
-async function placeOf(store: StoreName, { mysqlUrl, redisUrl }: Databases): Promise<string | undefined> {
+async function findPlace(store: StoreName, { mysqlUrl, redisUrl }: Databases): Promise<string | undefined> {
   switch (store) {
     case 'sqlite':
       return undefined
@@ -44,7 +44,7 @@ async function placeOf(store: StoreName, { mysqlUrl, redisUrl }: Databases): Pro
   }
 }
 
-/** A target that somebody else has started and will stop. */
+/** A target that another program has started and will stop. */
 export function runningTarget(url: string): Target {
   return { name: new URL(url).host, url, stop: async () => undefined }
 }

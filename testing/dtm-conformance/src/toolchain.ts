@@ -20,7 +20,7 @@ export async function missingCommand(command: string, args: readonly string[]): 
 
 /** One step of a build, in the folder of that program's sources. */
 export async function buildStep(language: string, command: string, args: readonly string[]): Promise<void> {
-  const folder = sourcesOf(language)
+  const folder = findSources(language)
   const { exitCode, output, errors } = await runCommand(command, args, {
     folder,
     timeoutMs: BUILD_TIMEOUT_MS,
@@ -28,6 +28,6 @@ export async function buildStep(language: string, command: string, args: readonl
   if (exitCode !== 0) throw new BuildFailedError(`${command} ${args.join(' ')}:\n${output}${errors}`)
 }
 
-export function sourcesOf(language: string): string {
+export function findSources(language: string): string {
   return fileURLToPath(new URL(`../${language}`, import.meta.url))
 }

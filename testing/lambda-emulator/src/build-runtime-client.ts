@@ -8,7 +8,7 @@ const OUTPUT_LINES_SHOWN = 5
 const NPM_OPTIONS = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
 
 /**
- * Installs by the lockfile of this folder, then does what the scripts of the package would: npm runs none, whatever its
+ * Installs by the lockfile of this folder, then does the work of the package's scripts: npm runs none, with any
  * settings, and node-gyp takes the headers that lie beside this Node instead of asking the network for them.
  */
 export async function buildRuntimeClient(folder: string, machine: Machine): Promise<void> {
@@ -26,7 +26,7 @@ export async function buildRuntimeClient(folder: string, machine: Machine): Prom
   for (const built of [join(client, 'deps'), join(native, 'build')]) await rm(built, { recursive: true })
 }
 
-/** Where Node's archives and packages have them; else node-gyp downloads them. */
+/** Node's archives and packages have the headers there; otherwise node-gyp downloads them. */
 function headers(): readonly string[] {
   const nodeFolder = dirname(dirname(process.execPath))
   return existsSync(join(nodeFolder, 'include', 'node', 'node_api.h')) ? [`--nodedir=${nodeFolder}`] : []

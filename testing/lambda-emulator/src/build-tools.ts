@@ -6,7 +6,7 @@ interface BuildTool {
   readonly debianPackage: DebianPackage
 }
 
-/** What a fresh Debian lacks; a compiler of C comes with that of C++. */
+/** Tools that a fresh Debian lacks; a compiler of C comes with that of C++. */
 const TOOLS: readonly BuildTool[] = [
   { names: ['g++'], debianPackage: 'g++' },
   { names: ['make'], debianPackage: 'make' },

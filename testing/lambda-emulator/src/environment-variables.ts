@@ -1,13 +1,13 @@
 import { type FunctionSpec, REGION } from './function-spec.ts'
 
-/** For its client of AWS, which insists on some. */
+/** The client of AWS insists on credentials. */
 const CREDENTIALS = {
   AWS_ACCESS_KEY_ID: 'emulated',
   AWS_SECRET_ACCESS_KEY: 'emulated',
   AWS_SESSION_TOKEN: 'emulated',
 }
 
-/** What AWS sets stands above what the function's owner sets, except for credentials. */
+/** The variables of AWS override those of the function's owner, except for credentials. */
 export function environmentVariables(
   spec: FunctionSpec,
   environment: number,

@@ -1,11 +1,13 @@
 import { deferred } from './deferred.ts'
 import { type EnvironmentProcess, startEnvironmentProcess } from './environment-process.ts'
-import { arnOf, type FunctionSpec } from './function-spec.ts'
+import { type FunctionSpec, toArn } from './function-spec.ts'
 import type { RuntimeClient } from './install-runtime-client.ts'
 import type { FunctionError, InvocationOutcome, InvocationReport } from './invocation.ts'
 import { type Delivery, openRuntimeApi, type RuntimeApi } from './runtime-api.ts'
 
-/** As AWS has it; what it does then, a second start within the first invocation, is left out. */
+/**
+ * The limit of AWS, which then starts the environment a second time within the first invocation; that is left out here.
+ */
 const INIT_MS_MAX = 10_000
 
 /** busy: taken for an invocation. frozen: stopped, to be taken. gone: its process has ended or is being killed. */
@@ -62,7 +64,7 @@ export class Environment {
     return Date.now() - this.#startedAt >= ageMsMax
   }
 
-  /** For one invocation, which must follow. A new one is taken already. */
+  /** Reserves it for one invocation, which must follow. A new one is taken already. */
   take(): void {
     this.#state = 'busy'
   }
@@ -119,7 +121,7 @@ export class Environment {
     const startedAt = Date.now()
     const { promise, resolve } = deferred<Ending>()
     this.#invocation = { requestId, end: resolve }
-    this.#event = { requestId, payload, functionArn: arnOf(this.#spec), deadlineAt: startedAt + timeoutMs }
+    this.#event = { requestId, payload, functionArn: toArn(this.#spec), deadlineAt: startedAt + timeoutMs }
     const killAfterMs = this.#spec.killAfterMs?.() ?? timeoutMs
     this.#deadline = setTimeout(
       () => {

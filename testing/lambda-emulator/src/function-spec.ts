@@ -21,7 +21,7 @@ export interface FunctionSpec {
    * its deadline, as without this.
    */
   readonly killAfterMs?: () => number | undefined
-  /** What each environment prints is appended to NAME-ENVIRONMENT.log here. */
+  /** The folder of the logs: the output of each environment is appended to NAME-ENVIRONMENT.log here. */
   readonly logFolder: string
   readonly onReport?: (report: InvocationReport) => void
   readonly onLine?: (line: LogLine) => void
@@ -42,6 +42,6 @@ export interface LogLine {
 export const REGION = 'eu-central-1'
 export const ACCOUNT = '000000000000'
 
-export function arnOf({ name }: FunctionSpec): string {
+export function toArn({ name }: FunctionSpec): string {
   return `arn:aws:lambda:${REGION}:${ACCOUNT}:function:${name}`
 }

@@ -68,7 +68,7 @@ async function buildInto(folder: string, machine: Machine): Promise<void> {
   }
 }
 
-/** Under the lock nobody writes to what a killed run left. */
+/** No process writes to the leftovers of a killed run while the lock is held. */
 async function removePartial(folder: string): Promise<void> {
   const parent = dirname(folder)
   await mkdir(parent, { recursive: true })

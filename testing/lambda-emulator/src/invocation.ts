@@ -1,4 +1,4 @@
-/** What a function's failure looks like to its caller. */
+/** A function's failure as its caller sees it. */
 export interface FunctionError {
   readonly errorType: string
   readonly errorMessage: string
@@ -13,10 +13,10 @@ export type InvocationOutcome =
   | { readonly type: 'failed'; readonly error: FunctionError; readonly report: InvocationReport }
   /** Killed at the deadline. */
   | { readonly type: 'timed-out'; readonly error: FunctionError; readonly report: InvocationReport }
-  /** As many environments as are allowed are busy: nothing was started. */
+  /** All environments that are allowed are busy: nothing was started. */
   | { readonly type: 'throttled' }
 
-/** What AWS would write to the log after an invocation. */
+/** The lines that AWS would write to the log after an invocation. */
 export interface InvocationReport {
   readonly functionName: string
   readonly requestId: string
@@ -24,9 +24,9 @@ export interface InvocationReport {
   readonly environment: number
   readonly pid: number
   readonly outcome: 'answered' | 'failed' | 'timed-out'
-  /** From the start of the process to its first question for an event; undefined in a warm environment. */
+  /** The time from the start of the process to its first question for an event; undefined in a warm environment. */
   readonly initMs: number | undefined
-  /** From the event to the answer. */
+  /** The time from the event to the answer. */
   readonly durationMs: number
   /** The most that its process has ever had in memory. */
   readonly rssBytesMax: number

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Environment, type EnvironmentState } from './environment.ts'
-import { arnOf, type FunctionSpec } from './function-spec.ts'
+import { type FunctionSpec, toArn } from './function-spec.ts'
 import type { RuntimeClient } from './install-runtime-client.ts'
 import type { InvocationOutcome } from './invocation.ts'
 import { PAYLOAD_BYTES_MAX } from './runtime-api.ts'
@@ -29,7 +29,7 @@ export function startFunction(client: RuntimeClient, spec: FunctionSpec): Lambda
   const pool = new EnvironmentPool(client, spec)
   return {
     name: spec.name,
-    arn: arnOf(spec),
+    arn: toArn(spec),
     timeoutMs: spec.timeoutMs,
     async invoke(event) {
       const payload = JSON.stringify(event)

@@ -16,7 +16,10 @@ export interface Delivery {
   readonly payload: string
 }
 
-/** What the runtime client tells. An answer is taken if it was asked for, and acknowledged when its taker wants. */
+/**
+ * Calls of the runtime client. An answer is taken if it was asked for, and acknowledged when the one that takes it
+ * decides.
+ */
 export interface RuntimeCalls {
   /** It waits for an event. */
   readonly onNext: (deliver: (delivery: Delivery) => void) => void

@@ -76,7 +76,7 @@ describeLambda('a function behind HTTP', (client) => {
       expect((await fetch(`${url}/throw`)).status).toBe(failure)
       expect((await fetch(asking(url, { statusCode: 'fine' }))).status).toBe(failure)
       const slow = fetch(`${url}/wait`)
-      // Until the slow one has the only environment, this one is answered.
+      // This one is answered until the slow one has the only environment.
       await expect.poll(async () => (await fetch(asking(url, {}))).status).toBe(throttle)
       expect((await slow).status).toBe(failure)
     })

@@ -13,7 +13,7 @@ import {
 
 export interface OpenFunction extends LambdaFunction {
   readonly logFolder: string
-  /** What its environments have printed so far. */
+  /** The lines that its environments have printed so far. */
   readonly lines: readonly LogLine[]
 }
 
@@ -45,7 +45,7 @@ export async function openFunction(
   return { ...started, logFolder, lines }
 }
 
-/** What it answered; throws when it did not. */
+/** Returns the function's answer; throws when there is none. */
 export function answerIn(outcome: InvocationOutcome): Readonly<Record<string, unknown>> {
   if (outcome.type !== 'answered') throw new Error(`not answered: ${JSON.stringify(outcome)}`)
   return JSON.parse(outcome.payload)

@@ -22,7 +22,7 @@ const TOOLS = [
   ...'basename cat cp dirname env ls mkdir mv readlink rm sed tr uname'.split(' '),
 ]
 const MISSING = ['python', 'python3', 'cc', 'gcc', 'g++', 'c++', 'clang', 'make', 'cmake']
-/** The user `nobody` of every Linux. */
+/** The id of the user without rights on every Linux. */
 const NOBODY = 65_534
 export const STEP_MS_MAX = 240_000
 
@@ -31,7 +31,7 @@ const asNobody = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 
 /** A PATH and a home as of a machine with node, npm, git and the shell's basic tools, but neither a compiler nor Python. */
 export class BareMachine {
-  /** An empty folder of the user who runs it all. */
+  /** An empty folder of the user that runs it all. */
   readonly folder: string
   readonly #parent: string
   readonly #environment: Readonly<Record<string, string>>

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findCanaries, canary } from '@counterstep/test-servers/canary'
+import { canary, findCanaries } from '@counterstep/test-servers/canary'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ServeProcess } from '../../../packages/cli/test/serve-process.ts'
 import { startTellingBranch } from './canary-branch.ts'
@@ -157,7 +157,7 @@ describe('S28: secrets', () => {
     process.signal('SIGTERM')
     expect((await process.ended()).code).toBe(0)
     expect(findCanaries({ ...outputs, 'what it printed': process.output })).toEqual([])
-    // Else the drive has missed what it is for.
+    // Otherwise the drive has missed its purpose.
     expect(outputs['/metrics']).toMatch(/result="failure"|failed/)
   })
 

@@ -1,4 +1,4 @@
-/** What DTM does wrong and only whole processes can show, by the numbers of docs/reliability.md. */
+/** These defects of DTM can be shown only by whole processes; the numbers are those of docs/reliability.md. */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'

@@ -5,7 +5,7 @@ const TRY_EVERY_MS = 50
 
 /** Submits and aborts through kills: what has no definite answer is sent again. */
 export class KillClient {
-  /** Where the server is now; undefined while it is down. */
+  /** The URL of the server now; undefined while it is down. */
   url: string | undefined
   readonly acknowledged = new Set<string>()
   #abortsAccepted = 0

@@ -55,7 +55,7 @@ describe('kill -9 in the middle of many sagas', () => {
     unfinishedAtKill.push(countUnfinished())
   }
 
-  /** On a copy, so that looking does not touch what the restart will find. */
+  /** Counts on a copy, so that the next start finds the files untouched. */
   function countUnfinished(): number {
     const copy = join(folder, `copy-${unfinishedAtKill.length}.db`)
     for (const suffix of ['', '-wal']) {

@@ -7,12 +7,12 @@ import { registryState } from '../../../scripts/release/registry-state.ts'
 import { REPOSITORY } from '../../repository/source-tree.ts'
 import { type FakeRegistry, startFakeRegistry } from './packed/fake-registry.ts'
 import { PackagesProject } from './packed/packages-project.ts'
-import { outputOf, type Service, startService } from './packed/run-program.ts'
-import { replaced } from './packed/user-project.ts'
+import { readOutput, type Service, startService } from './packed/run-program.ts'
+import { replaceTexts } from './packed/user-project.ts'
 
 const PUBLIC = publications(REPOSITORY)
 const VERSION = PUBLIC[0]?.manifest.version ?? ''
-/** As if a release had been cut short after it. */
+/** A release that was cut short would have published only this. */
 const PUBLISHED = '@counterstep/sdk'
 const ENTRIES = PUBLIC.flatMap(({ name, manifest }) =>
   Object.keys(manifest.exports ?? {}).map((entry) => name + entry.slice(1)),
@@ -54,7 +54,7 @@ describe('npm run release:dry', () => {
   })
 
   it('says that the registry could not be asked, and goes on', () => {
-    // A port that nobody may listen on.
+    // No process may listen on this port without special rights.
     vi.stubEnv('npm_config_registry', 'http://127.0.0.1:1/')
     expect(registryState('counterstep', VERSION)).toBe('unknown')
     vi.unstubAllEnvs()
@@ -65,10 +65,10 @@ describe('a project with both packed packages', () => {
   const services: Service[] = []
   afterAll(() => Promise.all(services.map((service) => service.stop())))
 
-  const node = (...args: readonly string[]) => outputOf(process.execPath, args, { cwd: project.folder })
+  const node = (...args: readonly string[]) => readOutput(process.execPath, args, { cwd: project.folder })
 
   it('has the counterstep command', async () => {
-    const output = await outputOf('npx', ['--no-install', 'counterstep', '--version'], {
+    const output = await readOutput('npx', ['--no-install', 'counterstep', '--version'], {
       cwd: project.folder,
     })
     expect(output.trim()).toBe(VERSION)
@@ -173,7 +173,7 @@ describe('a project with both packed packages', () => {
       { status: 'ready', store: { name: 'sqlite' } },
     ])
 
-    // What the guide's service needs besides.
+    // The guide's service needs this besides.
     project.addFromRepository(['express'])
     const sdk = '@counterstep/sdk'
     for (const [name, code] of project.examplesIn(sdk, 'docs/participant.md')) project.write(name, code)
@@ -184,15 +184,15 @@ describe('a project with both packed packages', () => {
       'http://127.0.0.1:3002': (await start(bank, 'bank-b')).url,
     }
     const transfer = project.examplesIn(sdk, 'README.md').get('transfer.ts') ?? ''
-    project.write('transfer.ts', replaced(transfer, addresses))
+    project.write('transfer.ts', replaceTexts(transfer, addresses))
     expect(await node('transfer.ts')).toBe('succeeded\n')
-    expect([centsOf('bank-a', 'alice'), centsOf('bank-b', 'bob')]).toEqual([8_750, 1_250])
-    project.write('transfer.ts', replaced(transfer, { ...addresses, "'bob'": "'nobody'" }))
+    expect([readCents('bank-a', 'alice'), readCents('bank-b', 'bob')]).toEqual([8_750, 1_250])
+    project.write('transfer.ts', replaceTexts(transfer, { ...addresses, "'bob'": "'nobody'" }))
     expect(await node('transfer.ts')).toBe('failed\n')
-    expect([centsOf('bank-a', 'alice'), centsOf('bank-b', 'bob')]).toEqual([8_750, 1_250])
+    expect([readCents('bank-a', 'alice'), readCents('bank-b', 'bob')]).toEqual([8_750, 1_250])
   })
 
-  function centsOf(bank: string, account: string): unknown {
+  function readCents(bank: string, account: string): unknown {
     const database = new DatabaseSync(join(project.folder, bank, 'bank.db'), {
       readOnly: true,
       timeout: 5_000,

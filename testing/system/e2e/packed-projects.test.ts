@@ -5,16 +5,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { refusalOfNode } from '../../../packages/cli/src/node-version.ts'
 import { REPOSITORY } from '../../repository/source-tree.ts'
 import { InstalledProject, nodesOfSystem, packBoth, type Wanted } from './packed/installed-project.ts'
-import { outputOf, runProgram } from './packed/run-program.ts'
+import { readOutput, runProgram } from './packed/run-program.ts'
 
 const SETUP_MS_MAX = 300_000
 const RUN_MS_MAX = 90_000
 /** A transfer that succeeds, and one that is undone, as each project prints it. */
 const DONE_AND_UNDONE = `${JSON.stringify({ statuses: ['succeeded', 'failed'], cents: { alice: 95, bob: 5 } })}\n`
 
-const versionOf = (name: string): string =>
+const readVersion = (name: string): string =>
   JSON.parse(readFileSync(join(REPOSITORY, 'node_modules', name, 'package.json'), 'utf8')).version
-const ours = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, versionOf(name)]))
+const ours = (...names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, readVersion(name)]))
 /** The last line of TypeScript that has `moduleResolution: node` without a warning, which many projects have still. */
 const TYPESCRIPT = '5.9.3'
 /** More Nodes to run on, as versions of this package, with commas between them; fetched only if they are named. */
@@ -66,7 +67,7 @@ describe('projects that have both packages', () => {
     it(`run sagas as ${title}, on every Node that is here`, { timeout: RUN_MS_MAX }, async () => {
       const more = Object.keys(nodes).map((each) => join(projects().installedAt(each), 'bin', 'node'))
       for (const node of [process.execPath, ...nodesOfSystem(), ...more]) {
-        const version = await outputOf(node, ['--version'], { cwd: projects().folder })
+        const version = await readOutput(node, ['--version'], { cwd: projects().folder })
         const printed = await projects().run(name, ['main.js'], node)
         expect([version, printed]).toEqual([version, DONE_AND_UNDONE])
       }
@@ -96,7 +97,7 @@ describe('projects that have both packages', () => {
       Promise.all(attempts.map((load) => load().then(() => 'loaded', ({ message }) => message)))
         .then((messages) => console.log([...new Set(messages)].join()))`
     for (const node of [process.execPath, ...nodesOfSystem()]) {
-      const version = await outputOf(node, ['--print', 'process.versions.node'], { cwd: projects().folder })
+      const version = await readOutput(node, ['--print', 'process.versions.node'], { cwd: projects().folder })
       const wanted = refusalOfNode(version.trim()) ?? 'loaded'
       const printed = await projects().run('commonjs', ['--input-type=commonjs', '--eval', code], node)
       expect(printed.trim()).toBe(wanted)

@@ -6,11 +6,11 @@ import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-progr
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { installUserDrivers } from '../../../sdk/test/user-drivers/install-user-drivers.ts'
 import { REPOSITORY } from '../../repository/source-tree.ts'
-import { importsOf } from '../../repository/syntax.ts'
+import { readImports } from '../../repository/syntax.ts'
 import { type Child, startChild } from './child-process.ts'
-import { outputOf, type Service, startService } from './packed/run-program.ts'
+import { readOutput, type Service, startService } from './packed/run-program.ts'
 import { SdkProject } from './packed/sdk-project.ts'
-import { replaced } from './packed/user-project.ts'
+import { replaceTexts } from './packed/user-project.ts'
 
 const DRIVERS = ['mysql', 'postgres', 'sqlite', 'redis']
 const ENTRIES = [
@@ -42,8 +42,8 @@ function packedFiles(): readonly string[] {
     )
     .sort()
 }
-const textOf = (file: string) => readFileSync(join(project.installed, file), 'utf8')
-const node = (args: readonly string[], cwd = project.folder) => outputOf(process.execPath, args, { cwd })
+const readText = (file: string) => readFileSync(join(project.installed, file), 'utf8')
+const node = (args: readonly string[], cwd = project.folder) => readOutput(process.execPath, args, { cwd })
 
 describe('the packed SDK', () => {
   it('is named for its version, and installs alone, without a registry', () => {
@@ -56,7 +56,7 @@ describe('the packed SDK', () => {
 
   it('has a manifest for users, with every entry and nothing to install', () => {
     const { exports, main, types, typesVersions, homepage, bugs, repository, ...manifest } = JSON.parse(
-      textOf('package.json'),
+      readText('package.json'),
     )
     expect([homepage, bugs.url, repository.url].filter((url) => !/^(git\+)?https:/.test(url))).toEqual([])
     expect(repository.directory).toBe('sdk')
@@ -110,7 +110,7 @@ describe('the packed SDK', () => {
     expect(required?.map((file) => file.replace('/cjs/', '/'))).toEqual(
       [...(imported ?? []), 'dist/package.json'].sort(),
     )
-    expect(textOf('LICENSE')).toBe(readFileSync(join(REPOSITORY, 'LICENSE'), 'utf8'))
+    expect(readText('LICENSE')).toBe(readFileSync(join(REPOSITORY, 'LICENSE'), 'utf8'))
     expect(files).toContain('dist/protocol/barrier/decide-barrier.js')
     expect(files.filter((file) => file.includes('schemas'))).toEqual([])
   })
@@ -119,7 +119,7 @@ describe('the packed SDK', () => {
     const foreign = packedFiles()
       .filter((file) => /^dist\/.*\.(js|ts)$/.test(file))
       .flatMap((file) =>
-        importsOf(file.replace(/(\.d\.ts|\.js)$/, '.ts'), textOf(file)).map((name) => [file, name]),
+        readImports(file.replace(/(\.d\.ts|\.js)$/, '.ts'), readText(file)).map((name) => [file, name]),
       )
       .filter(([, name = '']) => !/^\.{1,2}\/[\w./-]+\.js$/.test(name) && !name.startsWith('node:'))
     expect(foreign).toEqual([])
@@ -129,7 +129,7 @@ describe('the packed SDK', () => {
     const told =
       /@counterstep\/(protocol|barrier|signature)\b|sourceMappingURL|counterstep-pack|file:\/\/|registry\.|\/(?:home|Users|work)\//
     const telling = packedFiles().filter(
-      (file) => told.test(textOf(file)) || textOf(file).includes(REPOSITORY),
+      (file) => told.test(readText(file)) || readText(file).includes(REPOSITORY),
     )
     expect(telling).toEqual([])
   })
@@ -138,7 +138,7 @@ describe('the packed SDK', () => {
     const files = packedFiles()
     const documents = files.filter((file) => file.endsWith('.md'))
     const broken = documents.flatMap((file) =>
-      [...textOf(file).matchAll(/\]\(([^)#\s]+)/g)]
+      [...readText(file).matchAll(/\]\(([^)#\s]+)/g)]
         .map(([, link = '']) => new URL(link, `file:///${file}`).pathname.slice(1))
         .filter((target) => !files.includes(target)),
     )
@@ -179,11 +179,11 @@ await import(process.argv[1])
 console.log(JSON.stringify(loaded))`
 
 describe('an entry of the packed SDK', () => {
-  const idOf = (entry: string) => `@counterstep/sdk${entry.slice(1)}`
+  const toEntryName = (entry: string) => `@counterstep/sdk${entry.slice(1)}`
 
   for (const entry of ENTRIES) {
     it(`${entry} loads without a driver or framework, and no file of another entry`, async () => {
-      const output = await node(['--input-type=module', '--eval', PRINT_LOADED, idOf(entry)])
+      const output = await node(['--input-type=module', '--eval', PRINT_LOADED, toEntryName(entry)])
       const urls: string[] = JSON.parse(output)
       const paths = urls.flatMap((url) => url.split('/node_modules/@counterstep/sdk/dist/').slice(1))
       const builtins = urls.filter((url) => url.startsWith('node:'))
@@ -213,8 +213,8 @@ describe('a project with the packed SDK', () => {
     const drivers = ['express', 'fastify', 'ioredis', 'mysql2', 'pg']
     const types = ['node', 'express', 'pg'].map((name) => `@types/${name}`)
     project.addFromRepository([...drivers, ...types])
-    guide = project.examplesOf('docs/participant.md')
-    readme = project.examplesOf('README.md')
+    guide = project.readExamples('docs/participant.md')
+    readme = project.readExamples('README.md')
     for (const [name, code] of [...guide, ...readme]) project.write(name, code)
     const brought = join(await installUserDrivers(), 'node_modules')
     symlinkSync(join(brought, 'better-sqlite3'), project.installedAt('better-sqlite3'), 'junction')
@@ -308,7 +308,7 @@ describe('a project with the packed SDK', () => {
       services.push(bank)
       return bank
     }
-    const centsOf = (name: string, account: string): unknown => {
+    const readCents = (name: string, account: string): unknown => {
       const database = new DatabaseSync(join(project.folder, name, 'bank.db'), {
         readOnly: true,
         timeout: 5_000,
@@ -329,28 +329,28 @@ describe('a project with the packed SDK', () => {
       'http://127.0.0.1:3001': bankA.url,
       'http://127.0.0.1:3002': bankB.url,
     }
-    const transfer = replaced(readme.get('transfer.ts') ?? '', addresses)
+    const transfer = replaceTexts(readme.get('transfer.ts') ?? '', addresses)
     project.write('transfer-here.ts', transfer)
     expect(await node(['transfer-here.ts'])).toBe('succeeded\n')
-    expect([centsOf('bank-a', 'alice'), centsOf('bank-b', 'bob')]).toEqual([8_750, 1_250])
+    expect([readCents('bank-a', 'alice'), readCents('bank-b', 'bob')]).toEqual([8_750, 1_250])
 
     // The second bank says no when the first has paid.
-    project.write('transfer-undone.ts', replaced(transfer, { "'bob'": "'nobody'" }))
+    project.write('transfer-undone.ts', replaceTexts(transfer, { "'bob'": "'nobody'" }))
     expect(await node(['transfer-undone.ts'])).toBe('failed\n')
-    expect([centsOf('bank-a', 'alice'), centsOf('bank-b', 'bob')]).toEqual([8_750, 1_250])
+    expect([readCents('bank-a', 'alice'), readCents('bank-b', 'bob')]).toEqual([8_750, 1_250])
 
     // The guide's message and its TCC.
     const [folder, here] = [join(project.folder, 'orders'), { 'http://127.0.0.1:8470': server.url }]
     mkdirSync(folder)
-    const orders = replaced(guide.get('orders.ts') ?? '', {
+    const orders = replaceTexts(guide.get('orders.ts') ?? '', {
       ...here,
       'http://127.0.0.1:3002': bankB.url,
       'listen(3003': 'listen(0',
     })
     project.write('orders-here.ts', orders)
     expect(await node([join(project.folder, 'orders-here.ts')], folder)).toBe('succeeded\n')
-    expect(centsOf('bank-b', 'bob')).toBe(1_750)
-    project.write('rooms-here.ts', replaced(guide.get('rooms.ts') ?? '', here))
+    expect(readCents('bank-b', 'bob')).toBe(1_750)
+    project.write('rooms-here.ts', replaceTexts(guide.get('rooms.ts') ?? '', here))
     const booked = await node([join(project.folder, 'rooms-here.ts')], folder)
     expect(booked).toMatch(/^FULL succeeded .*\{ free: 0, held: 0, taken: 1 \}\n$/)
   })

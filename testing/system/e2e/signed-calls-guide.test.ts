@@ -10,7 +10,10 @@ import { startChild } from './child-process.ts'
 
 const TIMEOUT_MS = 60_000
 
-/** Within the repository, where it finds the packages; it says on one line where it listens, as `startChild` expects. */
+/**
+ * Writes the service into the repository, where it finds the packages; it says on one line where it listens, as
+ * `startChild` expects.
+ */
 function writeService(folder: string, port: number): string {
   const guide = readFileSync(join(REPOSITORY, 'docs/guides/signed-calls.md'), 'utf8')
   const code = /^```ts signed-bank\.ts\n([\s\S]*?)^```/m.exec(guide)?.[1] ?? ''

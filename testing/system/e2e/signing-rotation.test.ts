@@ -81,7 +81,7 @@ async function startServer({ text }: Key) {
   })
   return {
     client: createClient({ url: server.url }),
-    /** As an operator does: another file, then its name. */
+    /** Replaces the key like an operator: another file, then its name. */
     replaceKey(next: Key) {
       write(`${keyFile}.next`, next.text)
       renameSync(`${keyFile}.next`, keyFile)

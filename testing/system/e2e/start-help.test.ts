@@ -7,7 +7,7 @@ import { reasonToInstall } from '../../../scripts/install.mjs'
 const ROOT = join(import.meta.dirname, '../../..')
 
 it('npm start -- --help shows the options of the demo, then those of serve, and starts nothing', () => {
-  // Else the script would first install, under the feet of whoever runs this.
+  // Otherwise the script would first install, while other programs use this checkout.
   expect(reasonToInstall(ROOT)).toBeUndefined()
   const { status, stdout, stderr } = spawnSync(
     process.execPath,

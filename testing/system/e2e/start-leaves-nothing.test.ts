@@ -14,10 +14,10 @@ const GONE_MS_MAX = 25_000
 
 /** The pids whose command line holds the text; no process of another user is seen. */
 function processesWith(text: string): readonly string[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && commandLineOf(name).includes(text))
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && readCommandLine(name).includes(text))
 }
 
-function commandLineOf(pid: string): string {
+function readCommandLine(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
   } catch {
@@ -28,7 +28,7 @@ function commandLineOf(pid: string): string {
 
 /** Runs the body with an empty data folder, which every process of the demo has in its command line. */
 async function withData(body: (data: string) => Promise<void>): Promise<void> {
-  // Else the script would first install, under the feet of whoever runs this.
+  // Otherwise the script would first install, while other programs use this checkout.
   expect(reasonToInstall(ROOT)).toBeUndefined()
   const data = mkdtempSync(join(tmpdir(), 'counterstep-start-'))
   try {

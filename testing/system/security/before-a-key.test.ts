@@ -1,7 +1,7 @@
 import { memoryStore } from '@counterstep/store-conformance'
 import { type FastifyInstance, fastify } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type BothFaces, bothFaces, type FacesOptions } from './both-faces.ts'
+import { type BothApis, type BothApisOptions, openBothApis } from './both-apis.ts'
 import { RawCaller } from './raw-caller.ts'
 
 /** Tells what is stuck from what is slow on a machine with other work. */
@@ -11,12 +11,12 @@ const HOST = 'Host: 127.0.0.1\r\n'
 const JSON_TYPE = 'Content-Type: application/json\r\n'
 const UNLIMITED = Number.POSITIVE_INFINITY
 
-const FACES = [
-  { face: 'native', submit: '/v1/transactions', open: '/health/live' },
-  { face: 'dtm', submit: '/api/dtmsvr/submit', open: '/api/ping' },
+const APIS = [
+  { api: 'native', submit: '/v1/transactions', open: '/health/live' },
+  { api: 'dtm', submit: '/api/dtmsvr/submit', open: '/api/ping' },
 ] as const
 
-const opened: (BothFaces | RawCaller)[] = []
+const opened: (BothApis | RawCaller)[] = []
 afterEach(async () => {
   for (const each of opened.splice(0).reverse())
     if (each instanceof RawCaller) each.drop()
@@ -24,11 +24,11 @@ afterEach(async () => {
 })
 
 /** `prepare` adds what only can be added before an app listens. */
-async function faces(
-  options: FacesOptions,
+async function apis(
+  options: BothApisOptions,
   prepare: (app: FastifyInstance) => void = () => undefined,
-): Promise<BothFaces> {
-  const made = await bothFaces(memoryStore(), options)
+): Promise<BothApis> {
+  const made = await openBothApis(memoryStore(), options)
   for (const app of [made.native, made.dtm]) {
     prepare(app)
     await app.listen({ port: 0, host: '127.0.0.1' })
@@ -55,7 +55,7 @@ function hasAnswers(some: RawCaller, count: number): Promise<unknown> {
   return expect.poll(() => some.statuses.length, POLL).toBeGreaterThanOrEqual(count)
 }
 
-for (const { face, submit, open } of FACES) {
+for (const { api, submit, open } of APIS) {
   const post = `POST ${submit} HTTP/1.1\r\n${HOST}${JSON_TYPE}`
   const bodies: readonly (readonly [string, string])[] = [
     [
@@ -67,10 +67,10 @@ for (const { face, submit, open } of FACES) {
     ['a wrong key and a body', `${post}Authorization: Bearer cs_x\r\nContent-Length: 9000\r\n\r\nx`],
   ]
 
-  describe(`S41: a caller of the ${face} API without a key`, () => {
+  describe(`S41: a caller of the ${api} API without a key`, () => {
     for (const [what, bytes] of bodies) {
       it(`that sends ${what} is answered at the head, and loses its connection`, async () => {
-        const { [face]: app, bounds } = await faces({ keys: NO_KEYS })
+        const { [api]: app, bounds } = await apis({ keys: NO_KEYS })
         const stranger = await caller(app)
         stranger.send(bytes)
         await hasEnded(stranger)
@@ -81,7 +81,7 @@ for (const { face, submit, open } of FACES) {
 
     it('has nothing looked at that it sent behind a refused request', async () => {
       let requests = 0
-      const { [face]: app } = await faces({ keys: NO_KEYS }, (each) =>
+      const { [api]: app } = await apis({ keys: NO_KEYS }, (each) =>
         each.addHook('onRequest', (_request, _reply, done) => {
           requests += 1
           done()
@@ -91,7 +91,7 @@ for (const { face, submit, open } of FACES) {
       stranger.send(
         `GET /api/dtmsvr/all HTTP/1.1\r\n${HOST}\r\n`
           .repeat(500)
-          .replaceAll('/api/dtmsvr/all', face === 'dtm' ? '/api/dtmsvr/all' : '/v1/transactions'),
+          .replaceAll('/api/dtmsvr/all', api === 'dtm' ? '/api/dtmsvr/all' : '/v1/transactions'),
       )
       await hasEnded(stranger)
       expect(stranger.statuses).toEqual([401])
@@ -99,7 +99,7 @@ for (const { face, submit, open } of FACES) {
     })
 
     it('has a body that no route takes not read', async () => {
-      const { [face]: app, bounds } = await faces({ keys: NO_KEYS })
+      const { [api]: app, bounds } = await apis({ keys: NO_KEYS })
       const stranger = await caller(app)
       stranger.send(bodies[0]?.[1].replace(submit, '/nothing') ?? '')
       await hasAnswers(stranger, 1)
@@ -107,7 +107,7 @@ for (const { face, submit, open } of FACES) {
     })
 
     it('keeps its connection where the refusal does not end it (mutant)', async () => {
-      const { [face]: app } = await faces({ keys: NO_KEYS }, (each) =>
+      const { [api]: app } = await apis({ keys: NO_KEYS }, (each) =>
         each.addHook('onSend', (_request, reply, payload, done) => {
           reply.removeHeader('connection')
           done(null, payload)
@@ -121,7 +121,7 @@ for (const { face, submit, open } of FACES) {
     })
   })
 
-  describe(`S41: bodies that are never whole, sent to the ${face} API where there are no keys,`, () => {
+  describe(`S41: bodies that are never whole, sent to the ${api} API where there are no keys,`, () => {
     const MIB = 1024 * 1024
     const spellings = [
       ['with a length', `${post}Content-Length: 900000\r\n\r\n`, ''],
@@ -130,7 +130,7 @@ for (const { face, submit, open } of FACES) {
     ] as const
 
     async function attack(head: string, chunk: string, unreadBodyBytesMax: number) {
-      const { [face]: app, bounds, reached } = await faces({ limits: { unreadBodyBytesMax } })
+      const { [api]: app, bounds, reached } = await apis({ limits: { unreadBodyBytesMax } })
       const senders = await callers(app, 8)
       const piece =
         chunk === '7d0\r\n' ? `${chunk}${' '.repeat(2_000)}\r\n`.repeat(100) : chunk + ' '.repeat(200_000)
@@ -158,11 +158,11 @@ for (const { face, submit, open } of FACES) {
     })
   })
 
-  describe(`S41: what a stranger of the ${face} API may have held`, () => {
+  describe(`S41: what a stranger of the ${api} API may have held`, () => {
     const waiting = `GET ${open} HTTP/1.1\r\n${HOST}\r\n`.repeat(32)
 
     it('is nothing when its connection is gone, though its requests never had their turn', async () => {
-      const { [face]: app, bounds } = await faces({ keys: NO_KEYS })
+      const { [api]: app, bounds } = await apis({ keys: NO_KEYS })
       for (const announced of [
         'Content-Length: 65536',
         'Content-Length: 4300',
@@ -179,8 +179,8 @@ for (const { face, submit, open } of FACES) {
 
     for (const body of ['Content-Length: 5', 'Transfer-Encoding: chunked', 'content-length: 1000000']) {
       it(`is no body of a route that is open to all: ${body}`, async () => {
-        const { [face]: app, bounds } = await faces({ keys: NO_KEYS })
-        for (const method of face === 'dtm' ? ['POST', 'GET', 'PUT'] : ['GET']) {
+        const { [api]: app, bounds } = await apis({ keys: NO_KEYS })
+        for (const method of api === 'dtm' ? ['POST', 'GET', 'PUT'] : ['GET']) {
           const stranger = await caller(app)
           stranger.send(`${method} ${open} HTTP/1.1\r\n${HOST}${JSON_TYPE}${body}\r\n\r\n`)
           await hasEnded(stranger)
@@ -191,7 +191,7 @@ for (const { face, submit, open } of FACES) {
     }
 
     it('counts each chunk of a body, since each is kept as an object of its own', async () => {
-      const { [face]: app, reached } = await faces({ limits: { unreadBodyBytesMax: 1024 * 1024 } })
+      const { [api]: app, reached } = await apis({ limits: { unreadBodyBytesMax: 1024 * 1024 } })
       const some = await caller(app)
       some.send(`${post}Transfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(5_000)}`)
       await hasEnded(some)
@@ -204,7 +204,7 @@ for (const { face, submit, open } of FACES) {
       ['no Host', ''],
     ] as const) {
       it(`is no connection with ${what}, however often it is sent`, async () => {
-        const { [face]: app, bounds } = await faces({ keys: NO_KEYS })
+        const { [api]: app, bounds } = await apis({ keys: NO_KEYS })
         const stranger = await caller(app)
         stranger.send(`GET ${open} HTTP/1.1\r\n${head}\r\n`.repeat(500))
         await hasEnded(stranger)
@@ -214,7 +214,7 @@ for (const { face, submit, open } of FACES) {
     }
   })
 
-  describe(`S41: pipelined requests to the ${face} API`, () => {
+  describe(`S41: pipelined requests to the ${api} API`, () => {
     const MANY = 400
     const spellings = [
       ['an open route', `GET ${open} HTTP/1.1\r\n${HOST}\r\n`],
@@ -225,7 +225,7 @@ for (const { face, submit, open } of FACES) {
     /** How many requests of one caller are begun before one of another, which came behind the first of them. */
     async function begunBefore(request: string, requestsPerTurnMax: number): Promise<number> {
       const begun: number[] = []
-      const { [face]: app } = await faces({ limits: { requestsPerTurnMax } }, (each) =>
+      const { [api]: app } = await apis({ limits: { requestsPerTurnMax } }, (each) =>
         each.addHook('onRequest', async ({ raw }) => void begun.push(raw.socket.remotePort ?? 0)),
       )
       const [flood, other] = [await caller(app), await caller(app)]
@@ -254,7 +254,7 @@ for (const { face, submit, open } of FACES) {
     async function parsedBefore(requestsPerTurnMax: number): Promise<number> {
       const seen = { parsed: 0, atOther: 0, otherPort: -1 }
       const limits = { requestsPerTurnMax, pipelinedRequestsMax: 100_000 }
-      const { [face]: app } = await faces({ limits }, (each) =>
+      const { [api]: app } = await apis({ limits }, (each) =>
         each.addHook('onRequest', async ({ raw }) => {
           if (raw.socket.remotePort === seen.otherPort) seen.atOther = seen.parsed
         }),
@@ -284,7 +284,7 @@ for (const { face, submit, open } of FACES) {
     })
 
     it('over the number that may wait in all end their connection', async () => {
-      const { [face]: app, bounds, reached } = await faces({ limits: { pipelinedRequestsMax: 100 } })
+      const { [api]: app, bounds, reached } = await apis({ limits: { pipelinedRequestsMax: 100 } })
       const flood = await caller(app)
       flood.send(spellings[0][1].repeat(1_000))
       await hasEnded(flood)
@@ -292,7 +292,7 @@ for (const { face, submit, open } of FACES) {
     })
 
     it('that end with a URL that cannot be read end their connection', async () => {
-      const { [face]: app } = await faces({})
+      const { [api]: app } = await apis({})
       const flood = await caller(app)
       flood.send(`GET /%zz HTTP/1.1\r\n${HOST}\r\n`.repeat(100))
       await hasEnded(flood)
@@ -300,11 +300,11 @@ for (const { face, submit, open } of FACES) {
     })
   })
 
-  describe(`S41: chunks of one byte, sent to the ${face} API without a key`, () => {
+  describe(`S41: chunks of one byte, sent to the ${api} API without a key`, () => {
     const chunks = '1\r\nx\r\n'.repeat(10_000)
 
     it('behind the answer to a path that is not there end their connection', async () => {
-      const { [face]: app } = await faces({ keys: NO_KEYS })
+      const { [api]: app } = await apis({ keys: NO_KEYS })
       const stranger = await caller(app)
       stranger.send(`POST /nothing HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n${chunks}`)
       await hasEnded(stranger)
@@ -312,7 +312,7 @@ for (const { face, submit, open } of FACES) {
     })
 
     it('over many connections at once are read by turns', async () => {
-      const { [face]: app } = await faces({ keys: NO_KEYS })
+      const { [api]: app } = await apis({ keys: NO_KEYS })
       const ask = `GET ${open} HTTP/1.1\r\n${HOST}\r\n`
       const [other, ...flood] = await callers(app, 101)
       // Each has had its first turn, so that all of them may be read from at once.
@@ -331,9 +331,9 @@ for (const { face, submit, open } of FACES) {
     })
   })
 
-  describe(`S41: connections to the ${face} API`, () => {
+  describe(`S41: connections to the ${api} API`, () => {
     it('that say nothing make room for new ones, and none that has shown a good key ends', async () => {
-      const { [face]: app, bounds, reached } = await faces({ limits: { strangersPerAddressMax: 3 } })
+      const { [api]: app, bounds, reached } = await apis({ limits: { strangersPerAddressMax: 3 } })
       const known: RawCaller[] = []
       for (let count = 0; count < 5; count += 1) {
         const each = await caller(app)
@@ -352,14 +352,14 @@ for (const { face, submit, open } of FACES) {
     })
 
     it('that say nothing take at most half of all that there may be, from one address', async () => {
-      const { [face]: app, bounds } = await faces({ limits: { connectionsMax: 10 } })
+      const { [api]: app, bounds } = await apis({ limits: { connectionsMax: 10 } })
       const silent = await callers(app, 30)
       await expect.poll(() => silent.filter(({ isEnded }) => isEnded).length, POLL).toBe(25)
       await expect.poll(() => bounds.held.connections, POLL).toBe(5)
     })
 
     it('that say nothing are all kept where there is no bound (mutant)', async () => {
-      const { [face]: app, bounds } = await faces({ limits: { connectionsMax: UNLIMITED } })
+      const { [api]: app, bounds } = await apis({ limits: { connectionsMax: UNLIMITED } })
       await callers(app, 30)
       await expect.poll(() => bounds.held.connections, POLL).toBe(30)
     })
@@ -371,7 +371,7 @@ for (const { face, submit, open } of FACES) {
       ['half a body', `${post}Content-Length: 9\r\n\r\n{`],
     ] as const) {
       it(`that say ${what} lose their descriptor with the 408, though the caller does not close`, async () => {
-        const { [face]: app, bounds } = await faces({ limits: SLOW })
+        const { [api]: app, bounds } = await apis({ limits: SLOW })
         const slow = await caller(app)
         if (bytes !== '') slow.send(bytes)
         await hasEnded(slow)
@@ -380,7 +380,7 @@ for (const { face, submit, open } of FACES) {
     }
 
     it('keep their descriptor where the 408 only ends the server’s side (mutant)', async () => {
-      const { [face]: app, bounds } = await faces({ limits: SLOW })
+      const { [api]: app, bounds } = await apis({ limits: SLOW })
       app.server.removeAllListeners('clientError')
       app.server.on('clientError', (_error, socket) => socket.end('HTTP/1.1 408 Request Timeout\r\n\r\n'))
       const slow = await caller(app)
@@ -392,7 +392,7 @@ for (const { face, submit, open } of FACES) {
     })
   })
 
-  describe(`S41: a request to the ${face} API that others may read in another way`, () => {
+  describe(`S41: a request to the ${api} API that others may read in another way`, () => {
     const get = `GET ${open} HTTP/1.1\r\n`
     const odd = [
       ['has two Hosts', `${get}${HOST}Host: evil.example\r\n\r\n`],
@@ -413,7 +413,7 @@ for (const { face, submit, open } of FACES) {
     ] as const
     for (const [what, bytes] of odd) {
       it(`since it ${what} is refused, and its connection ends`, async () => {
-        const { [face]: app } = await faces({})
+        const { [api]: app } = await apis({})
         const stranger = await caller(app)
         stranger.send(`${bytes}${get}${HOST}\r\n`)
         await hasEnded(stranger)

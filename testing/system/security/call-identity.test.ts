@@ -178,7 +178,10 @@ describe('S39: the identity of a call', () => {
         .map(([each, value]) => `${spell(each)}=${value}`)
         .join('&')
 
-    /** What the participants read that are forged by a target, though its last or first four parameters are ours. */
+    /**
+     * Names the participants that read a forged identity from a target, though its last or first four parameters are
+     * ours.
+     */
     async function forged(target: string): Promise<readonly string[]> {
       const names: string[] = []
       for (const { name: participant, url } of participants) {

@@ -1,11 +1,11 @@
 import { memoryStore } from '@counterstep/store-conformance'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type BothFaces, bothFaces } from './both-faces.ts'
+import { type BothApis, openBothApis } from './both-apis.ts'
 
 const BODY = JSON.stringify({ branches: [{ action: 'http://127.0.0.1:9/a' }], unknownField: 1 })
 const VALID = JSON.stringify({ branches: [{ action: 'http://127.0.0.1:9/a' }] })
 
-/** Of the four ways around a schema that were found in 2025 and 2026, and their neighbours. */
+/** Texts of the four ways around a schema that were found in 2025 and 2026, and their neighbours. */
 const TRICKS: readonly string[] = [
   ...[
     'application/json\t',
@@ -46,24 +46,24 @@ const TRICKS: readonly string[] = [
 ]
 
 describe('S26: content types', () => {
-  let faces: BothFaces
+  let apis: BothApis
   beforeAll(async () => {
-    faces = await bothFaces(memoryStore())
+    apis = await openBothApis(memoryStore())
   })
-  afterAll(() => faces[Symbol.asyncDispose]())
+  afterAll(() => apis[Symbol.asyncDispose]())
 
   for (const type of TRICKS) {
     it(`S26: ${JSON.stringify(type)} is refused as a type, or its body is checked like any other`, async () => {
       const headers = { 'content-type': type }
-      const wrong = await faces.send({
-        face: 'native',
+      const wrong = await apis.send({
+        api: 'native',
         method: 'POST',
         url: '/v1/transactions',
         headers,
         body: BODY,
       })
-      const right = await faces.send({
-        face: 'native',
+      const right = await apis.send({
+        api: 'native',
         method: 'POST',
         url: '/v1/transactions',
         headers,
@@ -80,8 +80,8 @@ describe('S26: content types', () => {
     const accepted: string[] = []
     for (const type of TRICKS) {
       const headers = { 'content-type': type }
-      const { status } = await faces.send({
-        face: 'native',
+      const { status } = await apis.send({
+        api: 'native',
         method: 'POST',
         url: '/v1/transactions',
         headers,
@@ -100,8 +100,8 @@ describe('S26: content types', () => {
     const body = { gid: 'types', trans_type: 'saga', steps: 'no list' }
     const answers = new Set<string>()
     for (const type of TRICKS) {
-      const answer = await faces.send({
-        face: 'dtm',
+      const answer = await apis.send({
+        api: 'dtm',
         method: 'POST',
         url: '/api/dtmsvr/submit',
         headers: { 'content-type': type },

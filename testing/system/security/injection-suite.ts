@@ -1,11 +1,11 @@
 import type { Store } from '@counterstep/core'
 import { expect } from 'vitest'
-import { type BothFaces, bothFaces } from './both-faces.ts'
-import { faceRequests, withEachText } from './face-requests.ts'
+import { apiRequests, withEachText } from './api-requests.ts'
+import { type BothApis, openBothApis } from './both-apis.ts'
 
 const TABLE = 'counterstep_transactions'
 
-/** What opens a literal, a comment or another statement in one of the dialects. */
+/** Texts that open a literal, a comment or another statement in one of the dialects. */
 export const SQL_TEXTS: readonly string[] = [
   "'",
   "' OR '1'='1",
@@ -29,23 +29,23 @@ export const SQL_TEXTS: readonly string[] = [
   '\u0000',
 ]
 
-/** What a driver of old would have written as a piece of SQL. */
+/** Values that an old driver would have written as a piece of SQL. */
 const NO_TEXTS: readonly unknown[] = [{ gid: 1 }, { toSqlString: 'x' }, ['a'], [['a', 'b']], 1, true, null]
 
 const INTERNAL = /SAGA_INTERNAL|syntax|SQL|SQLITE|ER_[A-Z]+|mariadb/i
 
 export interface Injected {
   readonly sent: number
-  /** Of these; the others were refused, and stored nothing. */
+  /** Those of them that were accepted; the others were refused, and stored nothing. */
   readonly accepted: number
 }
 
-/** Sends each of them in each text field of both faces. */
+/** Sends each of them in each text field of both HTTP APIs. */
 export async function injectEverywhere(store: Store): Promise<Injected> {
-  await using faces = await bothFaces(store)
+  await using apis = await openBothApis(store)
   const bystander = { gid: 'bystander', delayMs: 3_600_000, branches: [{ action: 'http://127.0.0.1:9/a' }] }
-  const stored = await faces.send({
-    face: 'native',
+  const stored = await apis.send({
+    api: 'native',
     method: 'POST',
     url: '/v1/transactions',
     body: bystander,
@@ -54,12 +54,12 @@ export async function injectEverywhere(store: Store): Promise<Injected> {
   const before = await store.readMany(['bystander' as never])
   let [sent, accepted] = [0, 0]
   for (const [index, value] of [...SQL_TEXTS, ...NO_TEXTS].entries()) {
-    // What is changed in one request must be there for the next.
-    for (const request of faceRequests(`plain-${index}`)) await faces.send(request)
-    for (const request of faceRequests(`x-${index}`).flatMap((one) => withEachText(one, value))) {
-      const answer = await faces.send(request)
+    // A transaction that one request changes must be there for the next.
+    for (const request of apiRequests(`plain-${index}`)) await apis.send(request)
+    for (const request of apiRequests(`x-${index}`).flatMap((one) => withEachText(one, value))) {
+      const answer = await apis.send(request)
       const where = `${request.method} ${request.url} ${JSON.stringify(request.body)}`
-      if (request.face === 'native')
+      if (request.api === 'native')
         expect([where, answer.status]).toEqual([where, expect.toSatisfy(isNoFault)])
       if (answer.status >= 500) expect(withoutEchoes(answer.body)).not.toMatch(INTERNAL)
       sent += 1
@@ -67,20 +67,20 @@ export async function injectEverywhere(store: Store): Promise<Injected> {
     }
   }
   expect(await store.readMany(['bystander' as never])).toEqual(before)
-  expect(errorsIn(faces)).toEqual([])
+  expect(errorsIn(apis)).toEqual([])
   return { sent, accepted }
 }
 
 /** An accepted text comes back as it was, character by character. */
 export async function keepsTexts(store: Store): Promise<void> {
-  await using faces = await bothFaces(store)
+  await using apis = await openBothApis(store)
   for (const [index, text] of SQL_TEXTS.entries()) {
     const gid = `kept-${index}`
     const branches = [{ action: 'http://127.0.0.1:9/a', payload: { text } }]
-    const sent = { face: 'native', method: 'POST', url: '/v1/transactions', body: { gid, branches } } as const
-    const answer = await faces.send({ ...sent, headers: { prefer: 'wait=10' } })
+    const sent = { api: 'native', method: 'POST', url: '/v1/transactions', body: { gid, branches } } as const
+    const answer = await apis.send({ ...sent, headers: { prefer: 'wait=10' } })
     expect([text, answer.status]).toEqual([text, 200])
-    const call = faces.calls.find((one) => one.gid === gid)
+    const call = apis.calls.find((one) => one.gid === gid)
     expect(JSON.parse(String((call as unknown as { readonly body: string }).body))).toEqual({ text })
   }
 }
@@ -94,6 +94,6 @@ function isNoFault(status: number): boolean {
   return status < 500
 }
 
-function errorsIn({ lines }: BothFaces): readonly string[] {
+function errorsIn({ lines }: BothApis): readonly string[] {
   return lines.filter((line) => /"level":[5-9]\d/.test(line))
 }

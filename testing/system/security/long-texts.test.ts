@@ -1,8 +1,8 @@
 import { findPayloadFault } from '@counterstep/protocol'
 import { memoryStore } from '@counterstep/store-conformance'
 import { expect, it } from 'vitest'
-import { bothFaces } from './both-faces.ts'
-import { faceRequests, withEachText } from './face-requests.ts'
+import { apiRequests, withEachText } from './api-requests.ts'
+import { openBothApis } from './both-apis.ts'
 
 const LENGTH = 100_000
 /** The bound is 50 ms of a core; the rest is room for a machine that is shared. The shortest of three counts. */
@@ -11,15 +11,15 @@ const REPEATS = 3
 const PUMPS = ['a', ' ', '0', '{', '\\', '/', '1.', 'ä', '\u0000', '%41']
 
 it('S27: 100 KB in any text field of either face are answered in 50 ms', { timeout: 120_000 }, async () => {
-  await using faces = await bothFaces(memoryStore())
+  await using apis = await openBothApis(memoryStore())
   const slow: string[] = []
   for (const pump of PUMPS) {
     const text = pump.repeat(LENGTH / pump.length)
-    for (const request of faceRequests('long').flatMap((one) => withEachText(one, text))) {
+    for (const request of apiRequests('long').flatMap((one) => withEachText(one, text))) {
       let shortest = Number.POSITIVE_INFINITY
       for (let repeat = 0; repeat < REPEATS && shortest > CPU_MS_MAX; repeat += 1) {
         const before = process.cpuUsage()
-        await faces.send(request)
+        await apis.send(request)
         const { user, system } = process.cpuUsage(before)
         shortest = Math.min(shortest, (user + system) / 1_000)
       }

@@ -6,8 +6,8 @@ import { createClient } from '@counterstep/sdk'
 import { openSqliteStore } from '@counterstep/store-sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { readCommand } from '../../../packages/cli/src/config.ts'
-import { bothFaces, type FaceRequest } from './both-faces.ts'
-import { faceRequests } from './face-requests.ts'
+import { apiRequests } from './api-requests.ts'
+import { type ApiRequest, openBothApis } from './both-apis.ts'
 
 const POISON = [
   '"__proto__":{"polluted":"yes"}',
@@ -37,35 +37,35 @@ describe('S25: prototypes', () => {
   })
 
   it('S25: the native face refuses a body that reaches a prototype, and neither face is poisoned by one', async () => {
-    const store = await openSqliteStore({ path: join(folder, 'faces.db') })
-    await using faces = await bothFaces(store)
-    for (const request of faceRequests('a')) await faces.send(request)
-    for (const request of faceRequests('b').filter(({ body }) => body !== undefined)) {
+    const store = await openSqliteStore({ path: join(folder, 'apis.db') })
+    await using apis = await openBothApis(store)
+    for (const request of apiRequests('a')) await apis.send(request)
+    for (const request of apiRequests('b').filter(({ body }) => body !== undefined)) {
       for (const body of POISON.flatMap((poison) => poisoned(JSON.stringify(request.body), poison))) {
-        const answer = await faces.send({ ...request, body })
-        if (request.face === 'native') expect([body, answer.status]).toEqual([body, 422])
+        const answer = await apis.send({ ...request, body })
+        if (request.api === 'native') expect([body, answer.status]).toEqual([body, 422])
         expect(answer.body).not.toContain('"polluted":"yes"')
       }
     }
-    const queries: FaceRequest[] = [
-      { face: 'native', method: 'GET', url: '/v1/transactions?__proto__=x&constructor=y' },
-      { face: 'native', method: 'GET', url: '/v1/transactions/__proto__' },
-      { face: 'native', method: 'GET', url: '/v1/transactions/constructor' },
-      { face: 'dtm', method: 'GET', url: '/api/dtmsvr/query?gid=__proto__&__proto__=x' },
-      { face: 'dtm', method: 'GET', url: '/api/dtmsvr/all?transType=constructor&status=toString' },
+    const queries: ApiRequest[] = [
+      { api: 'native', method: 'GET', url: '/v1/transactions?__proto__=x&constructor=y' },
+      { api: 'native', method: 'GET', url: '/v1/transactions/__proto__' },
+      { api: 'native', method: 'GET', url: '/v1/transactions/constructor' },
+      { api: 'dtm', method: 'GET', url: '/api/dtmsvr/query?gid=__proto__&__proto__=x' },
+      { api: 'dtm', method: 'GET', url: '/api/dtmsvr/all?transType=constructor&status=toString' },
       {
-        face: 'dtm',
+        api: 'dtm',
         method: 'GET',
         url: '/api/dtmsvr/subscribe?topic=__proto__&url=http%3A%2F%2F127.0.0.1%3A9%2Ft',
       },
-      { face: 'dtm', method: 'DELETE', url: '/api/dtmsvr/topic/__proto__' },
+      { api: 'dtm', method: 'DELETE', url: '/api/dtmsvr/topic/__proto__' },
     ]
     for (const query of queries)
-      expect([query.url, (await faces.send(query)).body]).toEqual([
+      expect([query.url, (await apis.send(query)).body]).toEqual([
         query.url,
         expect.not.stringContaining('SAGA_INTERNAL'),
       ])
-    expect(faces.lines.filter((line) => /"level":50/.test(line))).toEqual([])
+    expect(apis.lines.filter((line) => /"level":50/.test(line))).toEqual([])
     await store.close()
   })
 
@@ -73,8 +73,8 @@ describe('S25: prototypes', () => {
     const path = join(folder, 'stored.db')
     const first = await openSqliteStore({ path })
     {
-      await using faces = await bothFaces(first)
-      for (const request of faceRequests('s')) await faces.send(request)
+      await using apis = await openBothApis(first)
+      for (const request of apiRequests('s')) await apis.send(request)
     }
     await first.close()
     const database = new DatabaseSync(path)
@@ -93,16 +93,16 @@ describe('S25: prototypes', () => {
     database.close()
     const second = await openSqliteStore({ path })
     {
-      await using faces = await bothFaces(second)
+      await using apis = await openBothApis(second)
       for (const { gid } of rows) {
         for (const request of [
-          { face: 'native', method: 'GET', url: `/v1/transactions/${gid}` },
-          { face: 'dtm', method: 'GET', url: `/api/dtmsvr/query?gid=${gid}` },
+          { api: 'native', method: 'GET', url: `/v1/transactions/${gid}` },
+          { api: 'dtm', method: 'GET', url: `/api/dtmsvr/query?gid=${gid}` },
         ] as const) {
-          await faces.send(request)
+          await apis.send(request)
         }
       }
-      await faces.send({ face: 'dtm', method: 'GET', url: '/api/dtmsvr/all' })
+      await apis.send({ api: 'dtm', method: 'GET', url: '/api/dtmsvr/all' })
     }
     await second.close()
   })

@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import type { Gid } from '@counterstep/protocol'
 import { openSqliteStore, type SqliteStore } from '@counterstep/store-sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type BothFaces, bothFaces, type FaceRequest } from './both-faces.ts'
+import { type ApiRequest, type BothApis, openBothApis } from './both-apis.ts'
 
-/** As many as one list scans. */
+/** One list scans as many rows. */
 const ROWS = 10_000
 const READERS = 600
 /** A few places for lists, each in use again and again until the last reader has given up. */
 const SERVED_MAX = 200
 
-const get = (face: FaceRequest['face'], url: string): FaceRequest => ({ face, method: 'GET', url })
+const get = (api: ApiRequest['api'], url: string): ApiRequest => ({ api, method: 'GET', url })
 
 const SPELLINGS = {
   'a filter that matches nothing': get('native', '/v1/transactions?attention=true&limit=200'),
@@ -42,8 +42,8 @@ describe('S42: 600 readers', () => {
 
   for (const [name, request] of Object.entries(SPELLINGS)) {
     it(`do not hold up a submit, and all but a few are refused by code: ${name}`, async () => {
-      await using faces = await bothFaces(store)
-      const { before, answers } = await submitBeside(faces, request)
+      await using apis = await openBothApis(store)
+      const { before, answers } = await submitBeside(apis, request)
       expect(before).toBeLessThan(SERVED_MAX)
       const served = answers.filter(({ status }) => status === 200)
       const refused = answers.filter(({ status }) => status === 429)
@@ -58,24 +58,24 @@ describe('S42: 600 readers', () => {
   }
 
   it('mutant: without the bound none of them is refused, and each scans the whole store', async () => {
-    await using faces = await bothFaces(store, { settings: { scansAtOnceMax: 10_000 } })
-    const { answers } = await submitBeside(faces, SPELLINGS['a filter that matches nothing'])
+    await using apis = await openBothApis(store, { settings: { scansAtOnceMax: 10_000 } })
+    const { answers } = await submitBeside(apis, SPELLINGS['a filter that matches nothing'])
     expect(answers.filter(({ status }) => status === 429)).toEqual([])
   })
 })
 
 /** `before`: how many readers were served before a submit beside them was answered with the end of its saga. */
-async function submitBeside(faces: BothFaces, request: FaceRequest) {
+async function submitBeside(apis: BothApis, request: ApiRequest) {
   let served = 0
   const readers = Array.from({ length: READERS }, async () => {
-    const answer = await faces.send(request)
+    const answer = await apis.send(request)
     if (answer.status === 200) served += 1
     return answer
   })
   const branches = [{ action: 'http://127.0.0.1:9/a' }]
   const url = '/v1/transactions'
-  const submitted = await faces.send({
-    ...{ face: 'native', method: 'POST', url, headers: { prefer: 'wait=10' } },
+  const submitted = await apis.send({
+    ...{ api: 'native', method: 'POST', url, headers: { prefer: 'wait=10' } },
     body: { branches },
   })
   const before = served

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqliteStore } from '@counterstep/store-sqlite'
 import { expect, it } from 'vitest'
-import { bothFaces } from './both-faces.ts'
+import { openBothApis } from './both-apis.ts'
 
 const OF_THE_CALLER = {
   authorization: 'Bearer secret-of-caller',
@@ -19,10 +19,10 @@ it("S29: no header of a caller's request is stored or passed on: only those that
   const folder = await mkdtemp(join(tmpdir(), 'counterstep-headers-'))
   const store = await openSqliteStore({ path: join(folder, 'a.db') })
   {
-    await using faces = await bothFaces(store)
+    await using apis = await openBothApis(store)
     const branches = [{ action: 'http://127.0.0.1:9/a', headers: { 'x-trace': 'named-in-body' } }]
-    const submitted = await faces.send({
-      face: 'native',
+    const submitted = await apis.send({
+      api: 'native',
       method: 'POST',
       url: '/v1/transactions',
       headers: { ...OF_THE_CALLER, prefer: 'wait=10' },
@@ -30,8 +30,8 @@ it("S29: no header of a caller's request is stored or passed on: only those that
     })
     expect(submitted.status).toBe(200)
     const steps = [{ action: 'http://127.0.0.1:9/a', compensate: '' }]
-    const dtm = await faces.send({
-      face: 'dtm',
+    const dtm = await apis.send({
+      api: 'dtm',
       method: 'POST',
       url: '/api/dtmsvr/submit',
       headers: OF_THE_CALLER,
@@ -45,8 +45,8 @@ it("S29: no header of a caller's request is stored or passed on: only those that
       },
     })
     expect(dtm.status).toBe(200)
-    expect(faces.calls.map(({ headers }) => headers['x-trace'])).toEqual(['named-in-body', 'named-in-body'])
-    expect(JSON.stringify(faces.calls)).not.toContain('secret-of-caller')
+    expect(apis.calls.map(({ headers }) => headers['x-trace'])).toEqual(['named-in-body', 'named-in-body'])
+    expect(JSON.stringify(apis.calls)).not.toContain('secret-of-caller')
   }
   await store.close()
   const files = await Promise.all(

@@ -1,6 +1,6 @@
 import { memoryStore } from '@counterstep/store-conformance'
 import { expect, it } from 'vitest'
-import { bothFaces } from './both-faces.ts'
+import { openBothApis } from './both-apis.ts'
 
 /** Node's own of these are mostly none. */
 const BOUNDS = {
@@ -12,8 +12,8 @@ const BOUNDS = {
 } as const
 
 it('S32: both faces bound the time to send a request, an idle connection, and the requests of one', async () => {
-  await using faces = await bothFaces(memoryStore())
-  for (const { server, initialConfig } of [faces.native, faces.dtm]) {
+  await using apis = await openBothApis(memoryStore())
+  for (const { server, initialConfig } of [apis.native, apis.dtm]) {
     expect(server).toMatchObject(BOUNDS)
     expect(initialConfig.bodyLimit).toBe(1024 * 1024)
   }

@@ -6,7 +6,7 @@ import type { Store } from '@counterstep/core'
 import { memoryStore } from '@counterstep/store-conformance'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type BothFaces, bothFaces, type FacesOptions } from './both-faces.ts'
+import { type BothApis, type BothApisOptions, openBothApis } from './both-apis.ts'
 import { RawCaller } from './raw-caller.ts'
 
 const POLL = { timeout: 10_000, interval: 5 }
@@ -15,9 +15,9 @@ const MIB = 1024 * 1024
 
 const LONG_URL = `http://127.0.0.1/${'p'.repeat(1_900)}`
 
-const FACES = [
+const APIS = [
   {
-    face: 'native',
+    api: 'native',
     submit: '/v1/transactions',
     list: '/v1/transactions?attention=true&limit=200',
     open: '/health/live',
@@ -34,7 +34,7 @@ const FACES = [
     lookLarge: '/v1/transactions/large',
   },
   {
-    face: 'dtm',
+    api: 'dtm',
     submit: '/api/dtmsvr/submit',
     list: '/api/dtmsvr/all?status=aborting',
     open: '/api/ping',
@@ -79,19 +79,19 @@ async function twoKeys() {
   return { flood, honest }
 }
 
-function idOf(key: string): string {
+function readKeyId(key: string): string {
   return key.split('_')[1] ?? ''
 }
 
-const opened: (BothFaces | RawCaller)[] = []
+const opened: (BothApis | RawCaller)[] = []
 afterEach(async () => {
   for (const each of opened.splice(0).reverse())
     if (each instanceof RawCaller) each.drop()
     else await each[Symbol.asyncDispose]()
 })
 
-async function faces(options: Omit<FacesOptions, 'keys'>, store: Store = memoryStore()): Promise<BothFaces> {
-  const made = await bothFaces(store, { ...options, keys: ring })
+async function apis(options: Omit<BothApisOptions, 'keys'>, store: Store = memoryStore()): Promise<BothApis> {
+  const made = await openBothApis(store, { ...options, keys: ring })
   for (const app of [made.native, made.dtm]) await app.listen({ port: 0, host: '127.0.0.1' })
   opened.push(made)
   return made
@@ -113,7 +113,7 @@ function countEnded(some: readonly RawCaller[]): number {
 
 it('S41: files of the page of documents that one key does not read are held up to a bound', async () => {
   const { flood, honest } = await twoKeys()
-  const { native: app, bounds, reached } = await faces({ limits: { unreadBodyBytesMax: 2 * MIB } })
+  const { native: app, bounds, reached } = await apis({ limits: { unreadBodyBytesMax: 2 * MIB } })
   const ask = (key: string) =>
     `GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\n${HOST}Authorization: Bearer ${key}\r\n\r\n`
   const deaf = await Promise.all(Array.from({ length: 4 }, () => caller(app)))
@@ -129,7 +129,7 @@ it('S41: files of the page of documents that one key does not read are held up t
   expect([reader.statuses, reader.isEnded]).toEqual([[200], false])
 })
 
-for (const { face, submit, list, open, look, large, lookLarge } of FACES) {
+for (const { api, submit, list, open, look, large, lookLarge } of APIS) {
   const get = (key: string) => `GET ${list} HTTP/1.1\r\n${HOST}Authorization: Bearer ${key}\r\n\r\n`
   const post = (key: string) =>
     `POST ${submit} HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nAuthorization: Bearer ${key}\r\n`
@@ -146,10 +146,10 @@ for (const { face, submit, list, open, look, large, lookLarge } of FACES) {
     return made
   }
 
-  describe(`S41: the connections of one key to the ${face} API`, () => {
+  describe(`S41: the connections of one key to the ${api} API`, () => {
     it('leave room for newcomers and for another key, and its own make room', async () => {
       const { flood, honest } = await twoKeys()
-      const { [face]: app, bounds, reached } = await faces({ limits: { connectionsMax: 16 } })
+      const { [api]: app, bounds, reached } = await apis({ limits: { connectionsMax: 16 } })
       const [known] = await callersWith(app, honest, 1)
       const many = await callersWith(app, flood, 30)
       expect(bounds.held.connections).toBeLessThanOrEqual(14)
@@ -161,9 +161,9 @@ for (const { face, submit, list, open, look, large, lookLarge } of FACES) {
 
     it('are strangers’ soon after it is revoked', async () => {
       const { flood, honest } = await twoKeys()
-      const { [face]: app } = await faces({ limits: { connectionsMax: 16, strangersPerAddressMax: 3 } })
+      const { [api]: app } = await apis({ limits: { connectionsMax: 16, strangersPerAddressMax: 3 } })
       const many = await callersWith(app, flood, 10)
-      await revokeKey(path, idOf(flood))
+      await revokeKey(path, readKeyId(flood))
       await ring.refresh()
       await expect
         .poll(
@@ -177,12 +177,12 @@ for (const { face, submit, list, open, look, large, lookLarge } of FACES) {
     })
   })
 
-  describe(`S41: bodies that are never whole, sent to the ${face} API`, () => {
+  describe(`S41: bodies that are never whole, sent to the ${api} API`, () => {
     const body = `Content-Length: 900000\r\n\r\n${' '.repeat(200_000)}`
 
     it('by one key end none of another that holds less than its share', async () => {
       const { flood, honest } = await twoKeys()
-      const { [face]: app, bounds, reached } = await faces({ limits: { unreadBodyBytesMax: 2.5 * MIB } })
+      const { [api]: app, bounds, reached } = await apis({ limits: { unreadBodyBytesMax: 2.5 * MIB } })
       const upload = await caller(app)
       // The largest of all bodies, and within the share of its key.
       upload.send(`${post(honest)}Content-Length: 900000\r\n\r\n${' '.repeat(350_000)}`)
@@ -203,7 +203,7 @@ for (const { face, submit, list, open, look, large, lookLarge } of FACES) {
     ] as const) {
       it(`are not held for a stranger while they wait for their turn: ${how}`, async () => {
         const { honest } = await twoKeys()
-        const { [face]: app, bounds, reached } = await faces({ limits: { unreadBodyBytesMax: MIB } })
+        const { [api]: app, bounds, reached } = await apis({ limits: { unreadBodyBytesMax: MIB } })
         const upload = await caller(app)
         upload.send(`${post(honest)}Content-Length: 1000000\r\n\r\n${' '.repeat(900_000)}`)
         await expect.poll(() => bounds.held.bodyBytes, POLL).toBeGreaterThan(900_000)
@@ -221,9 +221,9 @@ for (const { face, submit, list, open, look, large, lookLarge } of FACES) {
     }
   })
 
-  it(`S41: answers of the ${face} API that one key does not read are held up to a bound, and another key reads its own`, async () => {
+  it(`S41: answers of the ${api} API that one key does not read are held up to a bound, and another key reads its own`, async () => {
     const { flood, honest } = await twoKeys()
-    const { [face]: app, bounds, reached } = await faces({ limits: { unreadBodyBytesMax: 2 * MIB } })
+    const { [api]: app, bounds, reached } = await apis({ limits: { unreadBodyBytesMax: 2 * MIB } })
     const writer = await caller(app)
     writer.send(`${post(honest)}Content-Length: ${large.length}\r\n\r\n${large}`)
     await hasAnswers(writer, 1)
@@ -243,9 +243,9 @@ for (const { face, submit, list, open, look, large, lookLarge } of FACES) {
     await expect.poll(() => countEnded(deaf), POLL).toBeGreaterThan(0)
   })
 
-  it(`S41: large bodies that come whole to the ${face} API at once are looked at one in a turn`, async () => {
+  it(`S41: large bodies that come whole to the ${api} API at once are looked at one in a turn`, async () => {
     const { honest } = await twoKeys()
-    const { [face]: app, engine, bounds } = await faces({})
+    const { [api]: app, engine, bounds } = await apis({})
     const turns: number[] = []
     let turn = 0
     const count = () => {
@@ -272,9 +272,9 @@ for (const { face, submit, list, open, look, large, lookLarge } of FACES) {
     expect(new Set(turns).size).toBe(6)
   })
 
-  it(`S41: a body of chunks with a GET of the ${face} API ends its connection, and is not kept until the answer`, async () => {
+  it(`S41: a body of chunks with a GET of the ${api} API ends its connection, and is not kept until the answer`, async () => {
     const { honest } = await twoKeys()
-    const { [face]: app } = await faces({})
+    const { [api]: app } = await apis({})
     const reader = await caller(app)
     const head = `GET ${list} HTTP/1.1\r\n${HOST}Authorization: Bearer ${honest}\r\n`
     reader.send(`${head}Transfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(10_000)}`)
@@ -282,9 +282,9 @@ for (const { face, submit, list, open, look, large, lookLarge } of FACES) {
     expect(reader.statuses).toEqual([400])
   })
 
-  it(`S41: requests that many connections of one key pipeline to the ${face} API are read by turns with another key's`, async () => {
+  it(`S41: requests that many connections of one key pipeline to the ${api} API are read by turns with another key's`, async () => {
     const { flood, honest } = await twoKeys()
-    const { [face]: app } = await faces({ limits: { pipelinedRequestsMax: 100_000 } })
+    const { [api]: app } = await apis({ limits: { pipelinedRequestsMax: 100_000 } })
     const ask = (key: string) => `GET ${look} HTTP/1.1\r\n${HOST}Authorization: Bearer ${key}\r\n\r\n`
     const [other, senders] = [
       await caller(app),
@@ -304,7 +304,7 @@ for (const { face, submit, list, open, look, large, lookLarge } of FACES) {
     expect(seen.atOther).toBeLessThan(12_000)
   })
 
-  it(`S42: lists of one key over the ${face} API leave turns to another`, async () => {
+  it(`S42: lists of one key over the ${api} API leave turns to another`, async () => {
     const { flood, honest } = await twoKeys()
     const store = memoryStore()
     const held: (() => void)[] = []
@@ -313,7 +313,7 @@ for (const { face, submit, list, open, look, large, lookLarge } of FACES) {
       await new Promise<void>((resolve) => held.push(resolve))
       return readList.call(store, query)
     }
-    const { [face]: app } = await faces({ settings: { scansAtOnceMax: 1, readWaitMs: 30_000 } }, store)
+    const { [api]: app } = await apis({ settings: { scansAtOnceMax: 1, readWaitMs: 30_000 } }, store)
     let seen = 0
     app.server.on('request', () => {
       seen += 1

@@ -10,7 +10,7 @@ import { ServeProcess } from '../../../packages/cli/test/serve-process.ts'
 import { startPortGate } from './cli-stores/port-gate.ts'
 import { createSqlAccounts, type SqlAccounts } from './cli-stores/sql-accounts.ts'
 
-// With characters that a URL must encode: neither form may be shown.
+// These have characters that a URL must encode: neither form may be shown.
 const CANARY = canary('store-password')
 const PASSWORD = `${CANARY}:/%@`
 const PASSWORDS = { admin: `admin-${PASSWORD}`, serving: `serving-${PASSWORD}` }

@@ -6,9 +6,9 @@ import { describeOn } from '@counterstep/test-servers/vitest'
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startChild } from '../e2e/child-process.ts'
-import { outputOf, startService } from '../e2e/packed/run-program.ts'
+import { readOutput, startService } from '../e2e/packed/run-program.ts'
 import { SdkProject } from '../e2e/packed/sdk-project.ts'
-import { replaced } from '../e2e/packed/user-project.ts'
+import { replaceTexts } from '../e2e/packed/user-project.ts'
 
 let project: SdkProject
 
@@ -40,13 +40,13 @@ for (const kind of ['mariadb', 'mysql'] as const) {
     async function start(): Promise<Readonly<Record<string, string>>> {
       const cwd = join(project.folder, kind)
       mkdirSync(cwd)
-      const readme = project.examplesOf('README.md')
+      const readme = project.readExamples('README.md')
       const program = `participant-${kind}.ts`
       const here = { 'mysql://bank@127.0.0.1/bank': `${rootUrl}/${database}`, 'port: 3001': 'port: 0' }
-      project.write(program, replaced(readme.get('participant.ts') ?? '', here))
+      project.write(program, replaceTexts(readme.get('participant.ts') ?? '', here))
       const debit = await startService(join(project.folder, program), { cwd })
       stops.push(debit.stop)
-      for (const [name, code] of project.examplesOf('docs/participant.md')) project.write(name, code)
+      for (const [name, code] of project.readExamples('docs/participant.md')) project.write(name, code)
       const credit = await startService(join(project.folder, 'serve.ts'), { cwd, env: { PORT: '0' } })
       stops.push(credit.stop)
       const flags = ['--port', '0', '--data', join(cwd, 'data'), '--ready-json', '--log-level', 'error']
@@ -60,9 +60,9 @@ for (const kind of ['mariadb', 'mysql'] as const) {
     }
 
     async function transfer(addresses: Readonly<Record<string, string>>): Promise<string> {
-      const code = replaced(project.examplesOf('README.md').get('transfer.ts') ?? '', addresses)
+      const code = replaceTexts(project.readExamples('README.md').get('transfer.ts') ?? '', addresses)
       project.write(`transfer-${kind}.ts`, code)
-      return outputOf(process.execPath, [`transfer-${kind}.ts`], { cwd: project.folder })
+      return readOutput(process.execPath, [`transfer-${kind}.ts`], { cwd: project.folder })
     }
 
     async function cents(): Promise<readonly unknown[]> {

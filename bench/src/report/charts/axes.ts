@@ -1,9 +1,9 @@
-import { tickOf } from '../html/figures.ts'
+import { formatTick } from '../html/figures.ts'
 import { html, type Markup } from '../html/markup.ts'
 import { line, text, WIDTH } from '../svg/picture.ts'
 import type { Range, Scale } from '../svg/scale.ts'
 
-/** Where points lie in a picture with two axes. */
+/** The area in which points lie in a picture with two axes. */
 export const PLOT_X: Range = { from: 44, to: WIDTH - 20 }
 export const PLOT_Y: Range = { from: 230, to: 14 }
 export const PLOT_HEIGHT = 272
@@ -13,8 +13,8 @@ export interface Tick {
   readonly label: string
 }
 
-export function ticksOf(scale: Scale): readonly Tick[] {
-  return scale.ticks.map((tick) => ({ at: scale.at(tick), label: tickOf(tick) }))
+export function toTicks(scale: Scale): readonly Tick[] {
+  return scale.ticks.map((tick) => ({ at: scale.at(tick), label: formatTick(tick) }))
 }
 
 export function axes(x: readonly Tick[], y: readonly Tick[], xTitle: string): Markup {

@@ -1,10 +1,10 @@
 import type { CurvePoint } from '../../load/load-job.ts'
 import type { Row } from '../../row.ts'
-import { figureOf } from '../html/figures.ts'
+import { formatFigure } from '../html/figures.ts'
 import { html, type Markup } from '../html/markup.ts'
 import { dot, picture, polyline } from '../svg/picture.ts'
 import { logScale } from '../svg/scale.ts'
-import { axes, PLOT_HEIGHT, PLOT_X, PLOT_Y, ticksOf } from './axes.ts'
+import { axes, PLOT_HEIGHT, PLOT_X, PLOT_Y, toTicks } from './axes.ts'
 import { colour, figure } from './figure.ts'
 
 /** More curves than colours cannot be told apart. */
@@ -21,7 +21,7 @@ export function latencyCurves(rows: readonly Row[]): Markup | undefined {
   })
   const times = curves.flatMap(({ points }) => points.map(({ ms }) => ms))
   if (curves.length === 0 || curves.length > CURVES_MAX) return undefined
-  const along = (share: number) => PLOT_X.from + (PLOT_X.to - PLOT_X.from) * (ninesOf(share) / NINES_MAX)
+  const along = (share: number) => PLOT_X.from + (PLOT_X.to - PLOT_X.from) * (countNines(share) / NINES_MAX)
   const y = logScale(Math.min(...times), Math.max(...times), PLOT_Y)
   const shares = SHARE_TICKS.map((share) => ({ at: along(share), label: `${share * 100}` }))
   const lines = curves.map(({ name, points }, index) => {
@@ -29,11 +29,11 @@ export function latencyCurves(rows: readonly Row[]): Markup | undefined {
     return html`<g>${[
       polyline(`curve ${colour(index)}`, placed),
       ...points.map((point, at) =>
-        dot(`dot ${colour(index)}`, placed[at] ?? { x: 0, y: 0 }, titleOf(name, point), 2.5),
+        dot(`dot ${colour(index)}`, placed[at] ?? { x: 0, y: 0 }, toTitle(name, point), 2.5),
       ),
     ]}</g>`
   })
-  const parts = [axes([...shares, { at: along(1), label: 'max' }], ticksOf(y), '% of the answers'), ...lines]
+  const parts = [axes([...shares, { at: along(1), label: 'max' }], toTicks(y), '% of the answers'), ...lines]
   return figure(
     'Latency, ms',
     curves.map(({ name }) => name),
@@ -42,10 +42,10 @@ export function latencyCurves(rows: readonly Row[]): Markup | undefined {
   )
 }
 
-function ninesOf(share: number): number {
+function countNines(share: number): number {
   return share === 1 ? NINES_MAX : -Math.log10(1 - share)
 }
 
-function titleOf(name: string, { share, ms }: CurvePoint): string {
-  return `${name}: ${figureOf(share * 100)} % within ${figureOf(ms)} ms`
+function toTitle(name: string, { share, ms }: CurvePoint): string {
+  return `${name}: ${formatFigure(share * 100)} % within ${formatFigure(ms)} ms`
 }

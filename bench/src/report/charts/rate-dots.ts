@@ -1,5 +1,5 @@
 import type { Row } from '../../row.ts'
-import { figureOf, tickOf } from '../html/figures.ts'
+import { formatFigure, formatTick } from '../html/figures.ts'
 import { html, type Markup } from '../html/markup.ts'
 import { box, dot, line, picture, text, WIDTH } from '../svg/picture.ts'
 import { linearScale, type Scale } from '../svg/scale.ts'
@@ -22,7 +22,7 @@ export function rateDots(rows: readonly Row[]): Markup | undefined {
     const x = scale.at(tick)
     return html`${[
       line('grid', { x, y: 0 }, { x, y: height }),
-      text('tick', { x, y: height + 16 }, tickOf(tick), x === 0 ? 'start' : 'middle'),
+      text('tick', { x, y: height + 16 }, formatTick(tick), x === 0 ? 'start' : 'middle'),
     ]}`
   })
   return figure(
@@ -41,10 +41,10 @@ function oneRow({ name, perSecond }: Row, y: number, scale: Scale): Markup {
   const bar = { x: 0, y: middle - BAR_HEIGHT / 2, width: scale.at(perSecond.median), height: BAR_HEIGHT }
   return html`<g>${[
     text('label', { x: 0, y: y + 14 }, name),
-    box('bar c1 pale', bar, `${name}: ${figureOf(perSecond.median)} per second`),
+    box('bar c1 pale', bar, `${name}: ${formatFigure(perSecond.median)} per second`),
     ...perSecond.rounds.map((rate, round) =>
-      dot('dot c1', { x: scale.at(rate), y: middle }, `round ${round + 1}: ${figureOf(rate)}`),
+      dot('dot c1', { x: scale.at(rate), y: middle }, `round ${round + 1}: ${formatFigure(rate)}`),
     ),
-    text('value', { x: scale.at(perSecond.max) + 8, y: middle + 5 }, figureOf(perSecond.median)),
+    text('value', { x: scale.at(perSecond.max) + 8, y: middle + 5 }, formatFigure(perSecond.median)),
   ]}</g>`
 }

@@ -1,6 +1,6 @@
 import type { SeedRatio } from '../../seeds/seeds.ts'
 import type { Spread } from '../../spread.ts'
-import { figureOf, tickOf } from '../html/figures.ts'
+import { formatFigure, formatTick } from '../html/figures.ts'
 import { html, type Markup } from '../html/markup.ts'
 import { box, line, picture, text, WIDTH } from '../svg/picture.ts'
 import { linearScale, type Scale } from '../svg/scale.ts'
@@ -28,7 +28,7 @@ export function ratioBars(bars: readonly RatioBar[]): Markup | undefined {
   const parts: Markup[] = []
   for (const bar of bars) {
     parts.push(oneBar(bar, y, scale))
-    y += heightOf(bar)
+    y += toHeight(bar)
   }
   const grid = scale.ticks.map((tick) => gridLine(tick, scale.at(tick), y))
   const one = line('reference', { x: scale.at(1), y: 0 }, { x: scale.at(1), y })
@@ -40,20 +40,20 @@ export function ratioBars(bars: readonly RatioBar[]): Markup | undefined {
   )
 }
 
-function heightOf({ seeds }: RatioBar): number {
+function toHeight({ seeds }: RatioBar): number {
   return LINE_HEIGHT + OUR_BAR + seeds.length * (LINE_HEIGHT + SEED_BAR) + GAP
 }
 
 function oneBar({ name, spread, seeds }: RatioBar, y: number, scale: Scale): Markup {
   const middle = y + LINE_HEIGHT + OUR_BAR / 2
-  const range = `${figureOf(spread.min)} to ${figureOf(spread.max)}`
+  const range = `${formatFigure(spread.min)} to ${formatFigure(spread.max)}`
   const end = Math.max(scale.at(spread.median), scale.at(spread.max))
   const ours = { x: 0, y: y + LINE_HEIGHT, width: scale.at(spread.median), height: OUR_BAR }
   return html`<g>${[
     text('label', { x: 0, y: y + 13 }, name),
-    box('bar c1', ours, `${name}: ${figureOf(spread.median)}, ${range}`),
+    box('bar c1', ours, `${name}: ${formatFigure(spread.median)}, ${range}`),
     line('whisker', { x: scale.at(spread.min), y: middle }, { x: scale.at(spread.max), y: middle }),
-    text('value', { x: end + 6, y: middle + 5 }, figureOf(spread.median)),
+    text('value', { x: end + 6, y: middle + 5 }, formatFigure(spread.median)),
     ...seeds.map((seed, index) =>
       seedBar(seed, y + LINE_HEIGHT + OUR_BAR + 2 + index * (LINE_HEIGHT + SEED_BAR), scale),
     ),
@@ -61,7 +61,7 @@ function oneBar({ name, spread, seeds }: RatioBar, y: number, scale: Scale): Mar
 }
 
 function seedBar({ ratio, source }: SeedRatio, y: number, scale: Scale): Markup {
-  const words = `${source}: ${figureOf(ratio)}`
+  const words = `${source}: ${formatFigure(ratio)}`
   const bar = { x: 0, y: y + LINE_HEIGHT, width: scale.at(ratio), height: SEED_BAR }
   return html`${[text('note', { x: 0, y: y + 14 }, words), box('bar c2', bar, words)]}`
 }
@@ -70,6 +70,6 @@ function gridLine(value: number, x: number, height: number): Markup {
   const anchor = x === 0 ? 'start' : 'middle'
   return html`${[
     line('grid', { x, y: 0 }, { x, y: height }),
-    text('tick', { x, y: height + 16 }, tickOf(value), anchor),
+    text('tick', { x, y: height + 16 }, formatTick(value), anchor),
   ]}`
 }

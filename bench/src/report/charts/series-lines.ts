@@ -1,19 +1,19 @@
 import type { Spread } from '../../spread.ts'
-import { figureOf, tickOf } from '../html/figures.ts'
+import { formatFigure, formatTick } from '../html/figures.ts'
 import { html, type Markup } from '../html/markup.ts'
 import { dot, type Point, picture, polyline } from '../svg/picture.ts'
 import { linearScale, logScale, type Scale } from '../svg/scale.ts'
-import { axes, PLOT_HEIGHT, PLOT_X, PLOT_Y, ticksOf } from './axes.ts'
+import { axes, PLOT_HEIGHT, PLOT_X, PLOT_Y, toTicks } from './axes.ts'
 import { colour, figure } from './figure.ts'
 import type { Series, SeriesGroup, SeriesPoint } from './series.ts'
 
-/** From here on a linear axis hides the smaller rows. */
+/** A linear axis hides the smaller rows beyond this span. */
 const LINEAR_SPAN_MAX = 50
 const TICKS_MAX = 9
 
 /** Throughput along a number of callers, connections, branches …, with a dot for each round. */
 export function rateLines({ unit, series }: SeriesGroup): Markup {
-  const along = alongOf(series)
+  const along = toDoublingScale(series)
   const rates = series.flatMap(({ points }) => points.flatMap(({ row }) => row.perSecond.rounds))
   const y = rateScale(rates.filter((rate) => rate > 0))
   const lines = series.map(({ name, points }, index) => {
@@ -22,7 +22,7 @@ export function rateLines({ unit, series }: SeriesGroup): Markup {
       row.perSecond.rounds
         .filter((rate) => rate > 0)
         .map((rate) =>
-          dot(`dot ${colour(index)}`, { x: along(x), y: y.at(rate) }, titleOf(name, x, unit, rate)),
+          dot(`dot ${colour(index)}`, { x: along(x), y: y.at(rate) }, toTitle(name, x, unit, rate)),
         ),
     )
     return html`<g>${[polyline(`curve ${colour(index)}`, points.map(place)), ...dots]}</g>`
@@ -30,14 +30,14 @@ export function rateLines({ unit, series }: SeriesGroup): Markup {
   return figure(
     `Per second, by ${unit}`,
     series.map(({ name }) => name),
-    picture(`Per second, by ${unit}`, PLOT_HEIGHT, [axes(xTicks(series, along), ticksOf(y), unit), ...lines]),
+    picture(`Per second, by ${unit}`, PLOT_HEIGHT, [axes(xTicks(series, along), toTicks(y), unit), ...lines]),
     'The line is the median, each dot is a round.',
   )
 }
 
 /** Median and slow answers along the same number. */
 export function latencyLines({ unit, series }: SeriesGroup): Markup | undefined {
-  const along = alongOf(series)
+  const along = toDoublingScale(series)
   const times = series.flatMap(({ points }) =>
     points.flatMap(({ row }) => [row.p50Ms?.median, row.p99Ms?.median].filter(isTime)),
   )
@@ -47,7 +47,7 @@ export function latencyLines({ unit, series }: SeriesGroup): Markup | undefined 
     const through = (of: (point: SeriesPoint) => Spread | null) =>
       points.flatMap((point) => {
         const ms = of(point)?.median
-        return isTime(ms) ? [{ x: along(point.x), y: y.at(ms), title: titleOf(name, point.x, unit, ms) }] : []
+        return isTime(ms) ? [{ x: along(point.x), y: y.at(ms), title: toTitle(name, point.x, unit, ms) }] : []
       })
     const p50 = through(({ row }) => row.p50Ms)
     const p99 = through(({ row }) => row.p99Ms)
@@ -61,7 +61,7 @@ export function latencyLines({ unit, series }: SeriesGroup): Markup | undefined 
     `Latency in ms, by ${unit}`,
     series.map(({ name }) => name),
     picture(`Latency in ms, by ${unit}`, PLOT_HEIGHT, [
-      axes(xTicks(series, along), ticksOf(y), unit),
+      axes(xTicks(series, along), toTicks(y), unit),
       ...lines,
     ]),
     'Whole line: p50. Dashed line: p99. Medians over the rounds.',
@@ -78,9 +78,9 @@ function rateScale(rates: readonly number[]): Scale {
   return max / min > LINEAR_SPAN_MAX ? logScale(min, max, PLOT_Y) : linearScale(max, PLOT_Y)
 }
 
-/** By doublings; zero lies where the half of the smallest number would. */
-function alongOf(series: readonly Series[]): (x: number) => number {
-  const numbers = numbersOf(series)
+/** The scale doubles from step to step; zero lies where half of the smallest number would. */
+function toDoublingScale(series: readonly Series[]): (x: number) => number {
+  const numbers = listNumbers(series)
   const positive = numbers.filter((x) => x > 0)
   const [least = 1] = positive
   const shifted = numbers.map((x) => (x === 0 ? least / 2 : x))
@@ -93,15 +93,17 @@ function alongOf(series: readonly Series[]): (x: number) => number {
 }
 
 function xTicks(series: readonly Series[], along: (x: number) => number) {
-  const numbers = numbersOf(series)
+  const numbers = listNumbers(series)
   const every = Math.ceil(numbers.length / TICKS_MAX)
-  return numbers.filter((_, index) => index % every === 0).map((x) => ({ at: along(x), label: tickOf(x) }))
+  return numbers
+    .filter((_, index) => index % every === 0)
+    .map((x) => ({ at: along(x), label: formatTick(x) }))
 }
 
-function numbersOf(series: readonly Series[]): readonly number[] {
+function listNumbers(series: readonly Series[]): readonly number[] {
   return [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))].sort((a, b) => a - b)
 }
 
-function titleOf(name: string, x: number, unit: string, value: number): string {
-  return `${name}, ${x} ${unit}: ${figureOf(value)}`
+function toTitle(name: string, x: number, unit: string, value: number): string {
+  return `${name}, ${x} ${unit}: ${formatFigure(value)}`
 }

@@ -18,14 +18,14 @@ export interface SeriesGroup {
 }
 
 const POINTS_MIN = 3
-/** `grouped, 64 callers`: what it is, a number, of what. What follows belongs to what it is. */
+/** A name like `grouped, 64 callers`: the kind, a number, a unit. Words that follow belong to the kind. */
 const NAME =
   /^(?<before>.*?)(?<number>\d[\d,_]*) (?<unit>callers?|connections?|branch(?:es)?|rows?|process(?:es)?|servers?|transactions?)\b(?<after>.*)$/
 
 /** `connections: 64`: of what, a number. */
 const UNIT_FIRST = /^(?<unit>[a-z][a-z ]*): (?<number>\d[\d,_]*)$/
 
-export function seriesOf(rows: readonly Row[]): readonly SeriesGroup[] {
+export function groupSeries(rows: readonly Row[]): readonly SeriesGroup[] {
   const groups = new Map<string, Map<string, SeriesPoint[]>>()
   for (const row of rows) {
     const {
@@ -35,7 +35,7 @@ export function seriesOf(rows: readonly Row[]): readonly SeriesGroup[] {
       after = '',
     } = (UNIT_FIRST.exec(row.name) ?? NAME.exec(row.name))?.groups ?? {}
     if (unit === '') continue
-    const units = pluralOf(unit)
+    const units = toPlural(unit)
     const what = [before, after]
       .map((part) => part.replaceAll(/^[, ]+|[, ]+$/g, ''))
       .filter((part) => part !== '')
@@ -54,8 +54,8 @@ export function seriesOf(rows: readonly Row[]): readonly SeriesGroup[] {
   })
 }
 
-/** Of `caller` and of `callers`: `callers`. */
-function pluralOf(unit: string): string {
+/** Returns `callers` for `caller` and for `callers`. */
+function toPlural(unit: string): string {
   if (/[^s]s$/.test(unit)) return unit
   return /(?:ch|ss)$/.test(unit) ? `${unit}es` : `${unit}s`
 }

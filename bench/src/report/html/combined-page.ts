@@ -1,9 +1,9 @@
 import { SEED_PAGES } from '../../seeds/seed-pages.ts'
 import type { Report } from '../report.ts'
-import { figureOf } from './figures.ts'
+import { formatFigure } from './figures.ts'
 import { html, type Markup } from './markup.ts'
 import { page } from './page.ts'
-import { leadOf, titleOf } from './report-page.ts'
+import { toLead, toTitle } from './report-page.ts'
 import { reportSection } from './report-section.ts'
 import { seedTable } from './seed-table.ts'
 
@@ -25,8 +25,8 @@ export function combinedPage(reports: readonly Report[], failed: readonly Failed
       ),
     )}</section>`,
     ...reports.map(
-      (report, number) => html`<section id="${anchorOf(number)}">
-<h2>${titleOf(report)}</h2><p class="lead">${leadOf(report)}</p>
+      (report, number) => html`<section id="${toAnchor(number)}">
+<h2>${toTitle(report)}</h2><p class="lead">${toLead(report)}</p>
 ${reportSection(report)}
 </section>`,
     ),
@@ -44,13 +44,13 @@ function leadOfAll(reports: readonly Report[], at: string): string {
 function index(reports: readonly Report[]): Markup {
   const lines = reports.map((report, number) => {
     const ratios = Object.entries(report.ratios).map(
-      ([name, ratio]) => html`<li>${name} <strong>${figureOf(ratio)}</strong></li>`,
+      ([name, ratio]) => html`<li>${name} <strong>${formatFigure(ratio)}</strong></li>`,
     )
-    return html`<li><a href="#${anchorOf(number)}">${titleOf(report)}</a><ul>${ratios}</ul></li>`
+    return html`<li><a href="#${toAnchor(number)}">${toTitle(report)}</a><ul>${ratios}</ul></li>`
   })
   return html`<ul class="index"><li><a href="#seeds">Beside the seeds</a></li>${lines}</ul>`
 }
 
-function anchorOf(number: number): string {
+function toAnchor(number: number): string {
   return `run-${number + 1}`
 }

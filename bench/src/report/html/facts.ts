@@ -6,8 +6,8 @@ const LINE_LENGTH_MAX = 36
 
 export type Fact = readonly [name: string, value: string | number]
 
-/** What a figure is worth nothing without: where, on what and with which settings it was measured. */
-export function factsOf({ at, store, settings, machine }: Report): Markup {
+/** Lists where, on what and with which settings the figures were measured: without that they are worth nothing. */
+export function renderFacts({ at, store, settings, machine }: Report): Markup {
   const { commit, node, cores, cpu, memoryGib, flushMs, loadPerCore } = machine
   return factList([
     ['measured', `${at.slice(0, 16).replace('T', ' ')} UTC`],
@@ -17,7 +17,7 @@ export function factsOf({ at, store, settings, machine }: Report): Markup {
     ['a flush', `${flushMs} ms, median`],
     ['load before', `${loadPerCore} a core`],
     ...storeFacts(store),
-    ['run with', settingsOf(settings)],
+    ['run with', describeSettings(settings)],
   ])
 }
 
@@ -34,11 +34,11 @@ function storeFacts(store: Report['store']): readonly Fact[] {
   return [
     ['store', `${name}, on ${software.version}`],
     ['durability', `class ${durabilityClass}, failover ${failover}`],
-    ['its settings', settingsOf(software.settings)],
+    ['its settings', describeSettings(software.settings)],
   ]
 }
 
-function settingsOf(settings: object): string {
+function describeSettings(settings: object): string {
   return Object.entries(settings)
     .map(([name, value]) => `${name}=${value}`)
     .join(', ')

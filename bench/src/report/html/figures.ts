@@ -1,5 +1,5 @@
 /** A figure for people: three digits that count, thousands apart. */
-export function figureOf(value: number | null | undefined): string {
+export function formatFigure(value: number | null | undefined): string {
   if (value === null || value === undefined || Number.isNaN(value)) return '–'
   const size = Math.abs(value)
   if (size >= 100 || Number.isInteger(value)) return value.toLocaleString('en', { maximumFractionDigits: 0 })
@@ -8,7 +8,7 @@ export function figureOf(value: number | null | undefined): string {
 }
 
 /** A figure at an axis: as short as can be. */
-export function tickOf(value: number): string {
+export function formatTick(value: number): string {
   if (value >= 1_000_000) return `${Number((value / 1_000_000).toPrecision(3))}M`
   if (value >= 1_000) return `${Number((value / 1_000).toPrecision(3))}k`
   return String(Number(value.toPrecision(3)))

@@ -5,16 +5,16 @@ import { reportSection } from './report-section.ts'
 
 /** One run as a page of its own. */
 export function reportPage(report: Report): string {
-  return page(`Counterstep bench: ${titleOf(report)}`, leadOf(report), [
+  return page(`Counterstep bench: ${toTitle(report)}`, toLead(report), [
     html`<section>${reportSection(report)}</section>`,
   ])
 }
 
-export function titleOf({ scenario, store }: Report): string {
+export function toTitle({ scenario, store }: Report): string {
   return store === null ? scenario : `${scenario}, ${store.name}`
 }
 
-export function leadOf({ settings, store }: Report): string {
+export function toLead({ settings, store }: Report): string {
   const { connections, rounds, warmUpSeconds, seconds } = settings
   const durability = store === null ? 'nothing stored' : `durability class ${store.durabilityClass}`
   return `${counted(connections, 'connection')}, ${counted(rounds, 'round')} of ${warmUpSeconds} + ${seconds} s a row, ${durability}`

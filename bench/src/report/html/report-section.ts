@@ -1,38 +1,38 @@
-import { aimOf, aimWords } from '../../aims/aim-of.ts'
-import { cautionsOf, plainNotesOf } from '../cautions.ts'
+import { aimWords, findAim } from '../../aims/find-aim.ts'
+import { listCautions, listPlainNotes } from '../cautions.ts'
 import { latencyCurves } from '../charts/latency-curves.ts'
 import { rateDots } from '../charts/rate-dots.ts'
 import { ratioBars } from '../charts/ratio-bars.ts'
-import { type SeriesGroup, seriesOf } from '../charts/series.ts'
+import { groupSeries, type SeriesGroup } from '../charts/series.ts'
 import { latencyLines, rateLines } from '../charts/series-lines.ts'
-import { barsOf } from '../ratio-bars-of.ts'
 import type { Report } from '../report.ts'
-import { factsOf } from './facts.ts'
-import { figureOf } from './figures.ts'
+import { toRatioBars } from '../to-ratio-bars.ts'
+import { renderFacts } from './facts.ts'
+import { formatFigure } from './figures.ts'
 import { html, Markup } from './markup.ts'
 import { rowTable, table } from './row-table.ts'
 
 /** Everything about one run: facts, cautions, pictures, figures, notes, and the counts that were held against each other. */
 export function reportSection(report: Report): Markup {
-  const notes = plainNotesOf(report)
+  const notes = listPlainNotes(report)
   return html`
-${cautionsOf(report).map((caution) => html`<p class="caution"><strong>CAUTION</strong> ${caution}</p>`)}
-<div class="charts">${chartsOf(report)}</div>
+${listCautions(report).map((caution) => html`<p class="caution"><strong>CAUTION</strong> ${caution}</p>`)}
+<div class="charts">${renderCharts(report)}</div>
 ${rowTable(report.rows)}
 ${ratioTable(report)}
 ${notes.length === 0 ? '' : html`<ul class="notes">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}
-${factsOf(report)}
+${renderFacts(report)}
 <details><summary>Counts that were held against each other</summary>${countTable(report)}</details>`
 }
 
-function chartsOf(report: Report): readonly Markup[] {
-  const groups = seriesOf(report.rows)
+function renderCharts(report: Report): readonly Markup[] {
+  const groups = groupSeries(report.rows)
   const inSeries = new Set(
     groups.flatMap(({ series }) => series.flatMap(({ points }) => points)).map(({ row }) => row),
   )
   const single = report.rows.filter((row) => !inSeries.has(row))
   const charts = [
-    ratioBars(barsOf(report)),
+    ratioBars(toRatioBars(report)),
     rateDots(single),
     latencyCurves(single),
     ...groups.flatMap((group: SeriesGroup) => [rateLines(group), latencyLines(group)]),
@@ -47,13 +47,13 @@ function ratioTable(report: Report): Markup | '' {
   return table(
     ['ratio', 'median', 'range', 'by CPU time alone', ...(hasWrk ? ['by wrk'] : []), 'aim'],
     ratios.map(([name, { spread, byCpu, byWrk }]) => {
-      const aim = aimOf(report, name)
+      const aim = findAim(report, name)
       return [
         name,
-        figureOf(spread.median),
-        `${figureOf(spread.min)}–${figureOf(spread.max)}`,
-        figureOf(byCpu?.median),
-        ...(hasWrk ? [figureOf(byWrk?.median)] : []),
+        formatFigure(spread.median),
+        `${formatFigure(spread.min)}–${formatFigure(spread.max)}`,
+        formatFigure(byCpu?.median),
+        ...(hasWrk ? [formatFigure(byWrk?.median)] : []),
         aim === undefined ? '' : aimWords(aim, spread.median),
       ]
     }),

@@ -1,5 +1,5 @@
 import type { Row } from '../../row.ts'
-import { figureOf } from './figures.ts'
+import { formatFigure } from './figures.ts'
 import { html, type Markup } from './markup.ts'
 
 const HEADS = ['row', 'per second', 'range', 'p50 ms', 'p99 ms', 'CPU µs', 'of it asked', 'answers']
@@ -8,7 +8,7 @@ export function rowTable(rows: readonly Row[]): Markup {
   const figures = [...new Set(rows.flatMap((row) => Object.keys(row.figures)))]
   return table(
     [...HEADS, ...figures],
-    rows.map((row) => cellsOf(row, figures)),
+    rows.map((row) => toCells(row, figures)),
   )
 }
 
@@ -25,17 +25,17 @@ ${caption === '' ? '' : html`<caption>${caption}</caption>`}
 </table></div>`
 }
 
-function cellsOf(row: Row, figures: readonly string[]): readonly string[] {
+function toCells(row: Row, figures: readonly string[]): readonly string[] {
   const { name, perSecond, p50Ms, p99Ms, cpuUs, answers } = row
   return [
     name,
-    figureOf(perSecond.median),
-    `${figureOf(perSecond.min)}–${figureOf(perSecond.max)}`,
-    figureOf(p50Ms?.median),
-    figureOf(p99Ms?.median),
-    figureOf(cpuUs?.everything.median),
-    figureOf(cpuUs?.asked.median),
+    formatFigure(perSecond.median),
+    `${formatFigure(perSecond.min)}–${formatFigure(perSecond.max)}`,
+    formatFigure(p50Ms?.median),
+    formatFigure(p99Ms?.median),
+    formatFigure(cpuUs?.everything.median),
+    formatFigure(cpuUs?.asked.median),
     answers.toLocaleString('en'),
-    ...figures.map((figure) => figureOf(row.figures[figure]?.median)),
+    ...figures.map((figure) => formatFigure(row.figures[figure]?.median)),
   ]
 }

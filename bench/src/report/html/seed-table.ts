@@ -1,8 +1,8 @@
 import type { Place, SeedLine, SeedPage } from '../../seeds/seed-pages.ts'
 import { ratioBars } from '../charts/ratio-bars.ts'
-import { barsOf } from '../ratio-bars-of.ts'
 import type { Report } from '../report.ts'
-import { figureOf } from './figures.ts'
+import { toRatioBars } from '../to-ratio-bars.ts'
+import { formatFigure } from './figures.ts'
 import { html, type Markup } from './markup.ts'
 import { table } from './row-table.ts'
 
@@ -18,24 +18,27 @@ export function seedTable(seedPage: SeedPage, report: Report | undefined): Marku
 <p class="lead">Theirs: ${machine}. ${ours} Figures per second differ from machine to machine: compare ratios.</p>
 ${table(
   ['', ...heads],
-  lines.flatMap((line) => linesOf(line, report)),
+  lines.flatMap((line) => toLines(line, report)),
 )}
 ${bars(report)}
 </article>`
 }
 
 function bars(report: Report | undefined): Markup | '' {
-  const compared = report === undefined ? [] : barsOf(report).filter(({ seeds }) => seeds.length > 0)
+  const compared = report === undefined ? [] : toRatioBars(report).filter(({ seeds }) => seeds.length > 0)
   const chart = ratioBars(compared)
   return chart === undefined ? '' : html`<div class="charts">${chart}</div>`
 }
 
-function linesOf(
+function toLines(
   { name, theirs, ours }: SeedLine,
   report: Report | undefined,
 ): readonly (readonly string[])[] {
-  const their = [`${name}, theirs`, ...theirs.map(figureOf)]
-  const own = [`${name}, ours`, ...ours.map((place) => figureOf(place && report && valueAt(place, report)))]
+  const their = [`${name}, theirs`, ...theirs.map(formatFigure)]
+  const own = [
+    `${name}, ours`,
+    ...ours.map((place) => formatFigure(place && report && valueAt(place, report))),
+  ]
   return [...(theirs.some((value) => value !== undefined) ? [their] : []), ...(ours.length > 0 ? [own] : [])]
 }
 

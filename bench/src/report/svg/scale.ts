@@ -1,4 +1,4 @@
-/** From values to places along an axis. */
+/** Maps values to places along an axis. */
 export interface Scale {
   readonly ticks: readonly number[]
   at(value: number): number
@@ -11,7 +11,7 @@ export interface Range {
 
 const STEPS = [1, 2, 2.5, 5, 10]
 
-/** From zero to a round number at or above `max`. */
+/** The scale runs from zero to a round number at or above `max`. */
 export function linearScale(max: number, { from, to }: Range, tickCount = 4): Scale {
   const top = max > 0 ? max : 1
   const power = 10 ** Math.floor(Math.log10(top / tickCount))
@@ -26,7 +26,7 @@ export function linearScale(max: number, { from, to }: Range, tickCount = 4): Sc
 
 const TENS_FROM = 40
 
-/** Over whole powers of ten, or of two where the span is small. */
+/** The scale covers whole powers of ten, or of two where the span is small. */
 export function logScale(min: number, max: number, { from, to }: Range): Scale {
   const base = max / min < TENS_FROM ? 2 : 10
   const log = (value: number) => Math.log(value) / Math.log(base)

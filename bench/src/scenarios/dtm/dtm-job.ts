@@ -43,7 +43,7 @@ export async function speaksDtm(target: string): Promise<boolean> {
 }
 
 /** The status of one transaction; undefined when it is not known. */
-export async function dtmStatusOf(target: string, gid: string): Promise<string | undefined> {
+export async function readDtmStatus(target: string, gid: string): Promise<string | undefined> {
   const response = await fetch(`${target}${BASE}/query?${new URLSearchParams({ gid })}`)
   if (response.status !== 200) throw new Error(`the query of ${gid} answered ${response.status}`)
   const body = (await response.json()) as { readonly transaction: { readonly status?: string } | null }

@@ -1,10 +1,10 @@
 import { checkEqual } from '../../check-counts.ts'
 import { type Branch, startBranch } from '../../harness/branch.ts'
-import { timed } from '../../load/timed.ts'
+import { toTimedLength } from '../../load/to-timed-length.ts'
 import { uniqueText } from '../../load/unique-text.ts'
 import { type Measurement, measure, type RowSource, type Worker } from '../../rounds.ts'
 import type { ScenarioContext } from '../../scenario.ts'
-import { dtmJob, dtmStatusOf } from './dtm-job.ts'
+import { dtmJob, readDtmStatus } from './dtm-job.ts'
 
 /** Any server that speaks DTM's dialect, asked for sagas whose branches are ours. */
 export class DtmRow implements RowSource {
@@ -46,7 +46,7 @@ export class DtmRow implements RowSource {
     const unique = `bench-${process.pid}-${Date.now().toString(36)}-${this.#uniques.length + 1}`
     this.#uniques.push(unique)
     const { branches, connections } = settings
-    const job = dtmJob(this.target, this.#branch.url, branches, unique, connections, timed(settings))
+    const job = dtmJob(this.target, this.#branch.url, branches, unique, connections, toTimedLength(settings))
     const measured = await measure(harness, {
       name: this.name,
       job,
@@ -68,7 +68,7 @@ export class DtmRow implements RowSource {
     for (const unique of this.#uniques) {
       for (let connection = 1; connection <= connections; connection += 1) {
         const gid = uniqueText(unique, connection, 1)
-        const status = await dtmStatusOf(this.target, gid)
+        const status = await readDtmStatus(this.target, gid)
         if (status !== 'succeed') throw new Error(`${this.name}: ${gid} is ${status ?? 'not known'}`)
         asked += 1
       }

@@ -1,6 +1,6 @@
 import { until } from '@counterstep/test-servers/until'
 import type { Branch } from '../../harness/branch.ts'
-import { type Metrics, readMetrics, sumOf, timesBetween } from '../../harness/metrics.ts'
+import { type Metrics, readMetrics, sumMetric, timesBetween } from '../../harness/metrics.ts'
 import { startServer } from '../../harness/server.ts'
 import type { ScenarioContext } from '../../scenario.ts'
 import type { Database } from '../../stores/store-host.ts'
@@ -11,7 +11,7 @@ const CLAIM_MS_MAX = 60_000
 export interface DueClaims {
   readonly claimed: number
   readonly claims: number
-  /** Of all claims together, as the server timed its calls of the store. */
+  /** The time of all claims together, measured by the server around its calls of the store. */
   readonly seconds: number
   /** All that were due and have succeeded since. */
   readonly finished: number
@@ -56,5 +56,5 @@ export async function claimDue(
 }
 
 function claimedIn(metrics: Metrics): number {
-  return sumOf(metrics, 'counterstep_transactions_claimed_total')
+  return sumMetric(metrics, 'counterstep_transactions_claimed_total')
 }

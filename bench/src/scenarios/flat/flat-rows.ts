@@ -1,10 +1,10 @@
-import { type Measured, rowOf } from '../../rounds.ts'
-import { figuresOf, quotientsOf, type Ratio, type Row } from '../../row.ts'
-import { type Spread, spreadOf } from '../../spread.ts'
+import { type Measured, toRow } from '../../rounds.ts'
+import { divideSpreads, type Ratio, type Row, toFigures } from '../../row.ts'
+import { type Spread, toSpread } from '../../spread.ts'
 import type { DueClaims } from './claim-due.ts'
 import { TABLE_NAMES, type TableName } from './open-tables.ts'
 
-/** What one table has shown, a round after the other. */
+/** The measurements of one table, one round after the other. */
 export interface TableRounds {
   readonly together: Measured[]
   readonly oneByOne: Measured[]
@@ -15,14 +15,14 @@ export function flatRows(
   tables: Readonly<Record<TableName, TableRounds>>,
   connections: number,
 ): { readonly rows: readonly Row[]; readonly ratios: readonly Ratio[] } {
-  const rowsOf = (row: (name: TableName) => Row) => {
+  const toRows = (row: (name: TableName) => Row) => {
     const [empty, full] = TABLE_NAMES.map(row)
     if (empty === undefined || full === undefined) throw new Error('a table is missing')
     return { empty, full }
   }
-  const together = rowsOf((name) => rowOf(`submit, ${connections} callers, ${name}`, tables[name].together))
-  const oneByOne = rowsOf((name) => rowOf(`submit, 1 caller, ${name}`, tables[name].oneByOne))
-  const claims = rowsOf((name) => claimRow(`claim, ${name}`, tables[name].claims))
+  const together = toRows((name) => toRow(`submit, ${connections} callers, ${name}`, tables[name].together))
+  const oneByOne = toRows((name) => toRow(`submit, 1 caller, ${name}`, tables[name].oneByOne))
+  const claims = toRows((name) => claimRow(`claim, ${name}`, tables[name].claims))
   const createMs = (row: Row) => row.figures['create ms']
   return {
     rows: [together, oneByOne, claims].flatMap(({ empty, full }) => [empty, full]),
@@ -39,12 +39,12 @@ export function flatRows(
 function claimRow(name: string, rounds: readonly DueClaims[]): Row {
   return {
     name,
-    perSecond: spreadOf(rounds.map(({ claimed, seconds }) => claimed / seconds)),
+    perSecond: toSpread(rounds.map(({ claimed, seconds }) => claimed / seconds)),
     p50Ms: null,
     p99Ms: null,
     cpuUs: null,
     answers: rounds.reduce((sum, { claimed }) => sum + claimed, 0),
-    figures: figuresOf(
+    figures: toFigures(
       rounds.map(({ claims, seconds }) => ({ claims, 'claim ms': (seconds / claims) * 1000 })),
     ),
   }
@@ -52,5 +52,5 @@ function claimRow(name: string, rounds: readonly DueClaims[]): Row {
 
 function ratio(name: string, above: Spread | null | undefined, below: Spread | null | undefined): Ratio {
   if (above == null || below == null) throw new Error(`${name} was not measured`)
-  return { name, spread: quotientsOf(above, below) }
+  return { name, spread: divideSpreads(above, below) }
 }

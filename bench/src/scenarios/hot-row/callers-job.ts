@@ -4,14 +4,14 @@ import type { LatencyMs, TimedLength } from '../../load/load-job.ts'
 export const WAYS = ['update', 'plain', 'grouped'] as const
 export type Way = (typeof WAYS)[number]
 
-/** What the process of the callers is asked to do. */
+/** The task of the process that plays the callers. */
 export interface CallersJob {
   readonly way: Way
-  /** Of the way's own database. */
+  /** The URL of the way's own database. */
   readonly databaseUrl: string
   readonly callers: number
   readonly length: TimedLength
-  /** Of the calls so many are sent twice, 0 to 1: half of these at once, half after the first's answer. */
+  /** The share of the calls that are sent twice, 0 to 1: half of these at once, half after the first's answer. */
   readonly twiceShare: number
 }
 

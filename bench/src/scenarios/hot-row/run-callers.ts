@@ -45,7 +45,7 @@ export async function runCallers(job: Omit<CallersJob, 'databaseUrl'>, serve: Se
   return { ran, duplicates: duplicate, refused, sentTwice, ranPerSecond: answersPerSecond, latencyMs }
 }
 
-/** As much is added as is taken away, in the mean. */
+/** The sums that are added and those that are taken away cancel out in the mean. */
 function newWish(): Wish {
   const cents = 1 + Math.floor(Math.random() * CENTS_MAX)
   const call = { gid: newGid(), branchId: '01', op: 'action' } as const
@@ -59,8 +59,8 @@ async function sendTwice(wish: Wish, send: Serve): Promise<readonly Answer[]> {
 
 /** A refusal leaves no row, so that the second of a pair may run or be refused. Otherwise one ran, one is a duplicate. */
 function assertFiltered({ call }: Wish, answers: readonly Answer[]): void {
-  const countOf = (answer: Answer) => answers.filter((each) => each === answer).length
-  const ran = countOf('ran')
-  const isFiltered = ran <= 1 && countOf('duplicate') === (countOf('refused') > 0 ? 0 : 1)
+  const countAnswers = (answer: Answer) => answers.filter((each) => each === answer).length
+  const ran = countAnswers('ran')
+  const isFiltered = ran <= 1 && countAnswers('duplicate') === (countAnswers('refused') > 0 ? 0 : 1)
   if (!isFiltered) throw new Error(`${call.gid} was sent twice and answered ${answers.join(', ')}`)
 }

@@ -34,7 +34,7 @@ export function serveHotRow(way: Way, databaseUrl: string): Serve {
   }
 }
 
-/** In autocommit: one statement, one round trip, one commit. */
+/** Runs in autocommit: one statement, one round trip, one commit. */
 function bareUpdate(pool: Pool): Serve {
   return async () => {
     const [done] = await pool.query<ResultSetHeader>('UPDATE account SET cents = cents + 1 WHERE id = ?', [
@@ -48,7 +48,7 @@ function bareUpdate(pool: Pool): Serve {
 
 function plainBarrier(pool: Pool): Serve {
   const barrier = mysqlBarrier(pool)
-  // The hot row comes last, which is the better order for this way: whoever has it holds it for fewer round trips.
+  // The hot row comes last, which is the better order for this way: its lock is held for fewer round trips.
   const add = async (tx: PoolConnection, { call, cents }: Wish): Promise<void> => {
     const insert = 'INSERT INTO ledger (gid, account, cents) VALUES (?, ?, ?)'
     await tx.query(insert, [call.gid, HOT_ID, cents])
@@ -56,7 +56,7 @@ function plainBarrier(pool: Pool): Serve {
     const [done] = await tx.query<ResultSetHeader>(update, [cents, HOT_ID, cents])
     if (done.affectedRows === 0) throw new BranchFailure('too little is left', { code: 'INSUFFICIENT' })
   }
-  return (wish) => answerOf(barrier.run(wish.call, (tx) => add(tx, wish)))
+  return (wish) => toAnswer(barrier.run(wish.call, (tx) => add(tx, wish)))
 }
 
 function groupedBarrier(pool: Pool): Serve {
@@ -72,10 +72,10 @@ function groupedBarrier(pool: Pool): Serve {
       },
     }),
   })
-  return ({ call, cents }) => answerOf(branch.run(call, () => ({ id: HOT_ID, delta: cents })))
+  return ({ call, cents }) => toAnswer(branch.run(call, () => ({ id: HOT_ID, delta: cents })))
 }
 
-async function answerOf(running: Promise<BarrierOutcome>): Promise<Answer> {
+async function toAnswer(running: Promise<BarrierOutcome>): Promise<Answer> {
   try {
     const { decision } = await running
     if (decision === 'run') return 'ran'

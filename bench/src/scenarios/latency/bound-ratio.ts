@@ -1,4 +1,4 @@
-import { type Spread, spreadOf } from '../../spread.ts'
+import { type Spread, toSpread } from '../../spread.ts'
 
 /** Accept and finish: what a saga cannot do without. */
 export const FLUSHES = 2
@@ -11,7 +11,7 @@ export interface ComparedP50s {
   readonly commit: Spread
 }
 
-/** What is at most 1 within the bound. */
+/** The ratio is at most 1 when the latency is within the bound. */
 export function boundRatio(p50s: ComparedP50s): Spread {
   return each(p50s, (moreMs, commitMs) => moreMs / (FLUSHES * commitMs + BEYOND_MS))
 }
@@ -24,7 +24,7 @@ function each(
   { relay, writing, commit }: ComparedP50s,
   quotient: (moreMs: number, commitMs: number) => number,
 ): Spread {
-  return spreadOf(
+  return toSpread(
     writing.rounds.map((writingMs, round) => {
       const [relayMs = Number.NaN, commitMs = Number.NaN] = [relay.rounds[round], commit.rounds[round]]
       return quotient(writingMs - relayMs, commitMs)

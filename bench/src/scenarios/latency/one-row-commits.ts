@@ -1,15 +1,15 @@
 import { checkEqual } from '../../check-counts.ts'
-import { latencyOf } from '../../load/latency.ts'
+import { toLatency } from '../../load/latency.ts'
 import type { TimedLength } from '../../load/load-job.ts'
 import type { Measurement, RowSource } from '../../rounds.ts'
 import { readCommits } from '../../stores/commit-counter.ts'
-import { urlOf } from '../../stores/mysql-host.ts'
+import { toDatabaseUrl } from '../../stores/mysql-host.ts'
 import type { OwnMysql } from '../../stores/open-own-mysql.ts'
 import { SqlLink } from '../../stores/sql-link.ts'
 
 const DATABASE = 'one_row_commits'
 
-/** What one flush of this database costs: inserts of one row, each committed by itself, on one connection. */
+/** Measures what one flush of this database costs: inserts of one row, each committed by itself, on one connection. */
 export class OneRowCommits implements RowSource {
   readonly name = 'one-row commit'
   readonly #mysql: OwnMysql
@@ -28,7 +28,7 @@ export class OneRowCommits implements RowSource {
     await mysql.link.run(
       `CREATE TABLE ${DATABASE}.commits (id INT AUTO_INCREMENT PRIMARY KEY, text VARCHAR(100) NOT NULL) ENGINE=InnoDB`,
     )
-    return new OneRowCommits(mysql, await SqlLink.open(urlOf(mysql.url, DATABASE)), length)
+    return new OneRowCommits(mysql, await SqlLink.open(toDatabaseUrl(mysql.url, DATABASE)), length)
   }
 
   async measure(): Promise<Measurement> {
@@ -52,7 +52,7 @@ export class OneRowCommits implements RowSource {
     return {
       answers,
       answersPerSecond: durationsMs.length / this.#length.seconds,
-      latencyMs: latencyOf(durationsMs),
+      latencyMs: toLatency(durationsMs),
       cpuSeconds: [],
       figures: {},
     }

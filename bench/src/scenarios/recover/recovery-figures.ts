@@ -1,4 +1,4 @@
-import { sumOf, timesBetween } from '../../harness/metrics.ts'
+import { sumMetric, timesBetween } from '../../harness/metrics.ts'
 import type { Figures } from '../../rounds.ts'
 import type { Ended } from '../../watch-end.ts'
 
@@ -7,7 +7,7 @@ export interface RecoveryFigures {
   readonly figures: Figures
 }
 
-/** From what a server that did nothing but recover says of itself. */
+/** Computes the figures from the metrics of a server that did nothing but recover. */
 export function recoveryFigures(ended: Ended, startedAt: number, sagas: number): RecoveryFigures {
   const { metrics, firstCallAt, endAt } = ended
   const seconds = (endAt - firstCallAt) / 1000
@@ -21,14 +21,14 @@ export function recoveryFigures(ended: Ended, startedAt: number, sagas: number):
     figures: {
       seconds,
       'start to first call s': (firstCallAt - startedAt) / 1000,
-      // By Little's law: the sum of their durations over the time.
+      // Little's law: the sum of their durations over the time.
       'calls at once': calls.seconds / seconds,
       claims: claims.count,
       'claim ms': (claims.seconds / claims.count) * 1000,
       // Claims follow one on the other, so near 1 they are what recovery waits for.
       'in claims': claims.seconds / seconds,
       'update ms': (updates.seconds / updates.count) * 1000,
-      'loop p99 ms': sumOf(metrics, 'nodejs_eventloop_lag_p99_seconds') * 1000,
+      'loop p99 ms': sumMetric(metrics, 'nodejs_eventloop_lag_p99_seconds') * 1000,
     },
   }
 }

@@ -1,11 +1,13 @@
 import { startServer } from '../../harness/server.ts'
 import type { ScenarioContext } from '../../scenario.ts'
 import type { Database } from '../../stores/store-host.ts'
-import { bodyOf } from '../saga-job.ts'
+import { toSubmitBody } from '../saga-job.ts'
 
 const REFUSED = 'SAGA_URL_INVALID'
 
-/** Whether a branch may have an empty URL here, and so be nobody's. Asked of a server on a database for that alone. */
+/**
+ * Tells whether a branch may have an empty URL here, and so call no service. Asks a server on a database of its own.
+ */
 export async function takesEmptyUrls(
   { harness, settings }: ScenarioContext,
   database: Database,
@@ -14,7 +16,7 @@ export async function takesEmptyUrls(
   const response = await fetch(`${server.url}/v1/transactions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(bodyOf({ branchUrl: '', branches: settings.branches, isEmpty: true })),
+    body: JSON.stringify(toSubmitBody({ branchUrl: '', branches: settings.branches, isEmpty: true })),
   })
   const text = await response.text()
   await server.child.stop()
@@ -23,7 +25,7 @@ export async function takesEmptyUrls(
   throw new Error(`a saga with empty URLs was answered ${response.status}: ${text}`)
 }
 
-/** For the report: what its rows are. */
+/** Returns the report's note on its rows: whether their branches have empty URLs. */
 export function emptyNote(isEmpty: boolean): string {
   return isEmpty
     ? 'the branches have empty URLs: nobody is called'

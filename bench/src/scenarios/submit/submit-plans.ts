@@ -1,19 +1,19 @@
 import { until } from '@counterstep/test-servers/until'
 import { databaseWorker } from '../../harness/database-worker.ts'
 import { readReadiness, type Server } from '../../harness/server.ts'
-import { timed } from '../../load/timed.ts'
+import { toTimedLength } from '../../load/to-timed-length.ts'
 import type { Figures, RowPlan } from '../../rounds.ts'
 import type { ScenarioContext } from '../../scenario.ts'
 import { slowFlushes } from '../../stores/slow-flush.ts'
 import type { SqlLink } from '../../stores/sql-link.ts'
 import { counted } from '../counted.ts'
-import type { SagaBed } from '../saga-bed.ts'
+import type { SagaFixture } from '../saga-fixture.ts'
 import { submitJob } from '../saga-job.ts'
 
 export const ACKS = ['durable', 'memory'] as const
 export type Ack = (typeof ACKS)[number]
 
-/** What was accepted has ended by then. */
+/** All that was accepted has ended by then. */
 const END_MS_MAX = 60_000
 
 export interface SubmitVariant {
@@ -27,17 +27,17 @@ export interface SubmitPlan extends RowPlan {
   readonly variant: SubmitVariant
 }
 
-/** Nobody waits for the end, but it comes before the next row is measured. */
+/** No client waits for the end, but it comes before the next row is measured. */
 export function submitPlan(
-  bed: SagaBed,
+  fixture: SagaFixture,
   { settings }: ScenarioContext,
   variant: SubmitVariant,
   link: SqlLink | undefined,
 ): SubmitPlan {
   const { ack, connections, flushDelayUs } = variant
-  const [server] = bed.servers
+  const [server] = fixture.servers
   const shape = {
-    branchUrl: bed.branch.url,
+    branchUrl: fixture.branch.url,
     branches: settings.branches,
     ...(ack === 'memory' ? { ack } : {}),
   }
@@ -45,8 +45,8 @@ export function submitPlan(
   return {
     name: `${ack}, ${counted(connections, 'connection')}${flush}`,
     variant,
-    job: submitJob(server.url, shape, connections, timed(settings)),
-    workers: [server.child, bed.branch.child, ...databaseWorker(bed.host)],
+    job: submitJob(server.url, shape, connections, toTimedLength(settings)),
+    workers: [server.child, fixture.branch.child, ...databaseWorker(fixture.host)],
     watch: async () => {
       if (link !== undefined) await slowFlushes(link, flushDelayUs)
       const startedAt = performance.now()

@@ -2,11 +2,11 @@ import type { Violation } from './audit/violation.ts'
 import type { ChaosSettings } from './chaos-settings.ts'
 import type { NemesisCounts } from './nemesis/nemesis.ts'
 
-/** What a run has done, what bit, and what is wrong. */
+/** The result of a run: its work, the faults that bit, and the violations. */
 export interface ChaosResult {
   readonly settings: ChaosSettings
   readonly tookMs: number
-  /** From the last fault to the last end. */
+  /** The time from the last fault to the last end. */
   readonly healedMs: number
   readonly accepted: number
   readonly ends: Readonly<Record<'succeeded' | 'failed' | 'other', number>>

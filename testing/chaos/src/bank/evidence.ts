@@ -6,18 +6,18 @@ export interface PlannedBranch {
   /** Which bank serves it. */
   readonly bank: number
   readonly account: string
-  /** What its action adds to the account; its compensation takes it back. */
+  /** The amount that its action adds to the account; its compensation takes it back. */
   readonly cents: number
 }
 
-/** What a client set out to do under one gid. */
+/** The transaction that a client means to run under one gid. */
 export interface PlannedTransaction {
   readonly gid: string
   readonly kind: Kind
   readonly branches: readonly PlannedBranch[]
 }
 
-/** What a client asked for. `other-content` submits something else under a gid that was accepted. */
+/** The kind of a client's request. `other-content` submits something else under a gid that was accepted. */
 export type Ask = 'submit' | 'other-content' | 'abort' | 'look'
 
 export type ClientAnswer =
@@ -42,7 +42,7 @@ export interface BranchCallNote {
   readonly at: number
   /** Undefined: the bank's answer is not known. */
   readonly statusCode?: number
-  /** Of a body that has one. */
+  /** The code of the body, if it has one. */
   readonly code?: string
   /** Sent by the network once more, not by the orchestrator. */
   readonly isCopy: boolean
@@ -87,7 +87,7 @@ export interface BlockedOp {
   readonly op: Op
 }
 
-/** What one bank's database holds. */
+/** The content of one bank's database. */
 export interface BankBooks {
   readonly accounts: readonly Account[]
   readonly effects: readonly Effect[]

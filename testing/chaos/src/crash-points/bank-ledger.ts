@@ -33,8 +33,8 @@ export class BankLedger {
     this.#database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS_MAX })
   }
 
-  /** What is wrong with a transaction that has ended, each a sentence. */
-  faultsOf(view: TransactionView): string[] {
+  /** Lists the faults of a transaction that has ended, each a sentence. */
+  findFaults(view: TransactionView): string[] {
     const effects = this.#rows<Effect>(EFFECTS, view.gid)
     const arrivals = this.#rows<Arrival>(ARRIVALS, view.gid)
     const hanging = this.#rows<{ branchId: string }>(HANGING, view.gid)
@@ -100,7 +100,7 @@ function branchFaults({ status }: TransactionView, id: string, effects: readonly
   return found
 }
 
-/** I10: whatever was called forward, with or without effect, was called back. */
+/** I10: every branch that was called forward, with or without effect, was called back. */
 function forgottenBranches(arrivals: readonly Arrival[]): string[] {
   const called = new Set(arrivals.filter(({ op }) => FORWARD.has(op)).map(({ branchId }) => branchId))
   const undone = arrivals.filter(({ op, statusCode }) => !FORWARD.has(op) && statusCode === 200)

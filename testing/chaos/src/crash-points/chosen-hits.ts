@@ -20,10 +20,10 @@ const IN_RECOVERY: readonly Point[] = [
 const SHARES = [0.2, 0.4, 0.6, 0.8]
 const FIRST_HITS = [1, 2, 3, 4]
 
-/** Of each point the first hits, and some on the way to the last one. */
+/** Chooses the first hits of each point, and some on the way to the last one. */
 export function chosenCases(counts: Readonly<Record<Point, number>>): CrashCase[] {
   const inScenario = POINTS.filter((point) => !isOfOpening(point)).flatMap((point) =>
-    hitsOf(counts[point]).map((nth): CrashCase => ({ hit: { point, nth }, during: 'scenario' })),
+    chooseHits(counts[point]).map((nth): CrashCase => ({ hit: { point, nth }, during: 'scenario' })),
   )
   const inRecovery = IN_RECOVERY.map((point): CrashCase => ({ hit: { point, nth: 1 }, during: 'recovery' }))
   return [...inScenario, ...inRecovery]
@@ -33,7 +33,7 @@ export function isOfOpening(point: Point): boolean {
   return point.startsWith('migration-')
 }
 
-function hitsOf(count: number): number[] {
+function chooseHits(count: number): number[] {
   const shares = SHARES.map((share) => Math.floor(count * share))
   const hits = new Set([...FIRST_HITS.filter((nth) => nth <= count), ...shares.filter((nth) => nth > 0)])
   return [...hits].sort((a, b) => a - b)

@@ -13,7 +13,7 @@ import { StartedNode } from './started-node.ts'
 const FINAL_MS_MAX = 60_000
 /** A recovery that has not passed its point by then will not. */
 const RECOVERY_MS_MAX = 3_000
-/** Where the node dies that leaves something to recover: with calls under way and answers unsaved. */
+/** A death at this point leaves something to recover: calls under way and answers unsaved. */
 const BEFORE_RECOVERY: Hit = { point: 'call-after', nth: 6 }
 
 /** One kill: during a scenario, or while a node recovers from the kill before. */
@@ -26,7 +26,7 @@ export interface ChainParts {
   readonly name: string
   /** The store's file, in a folder of its own beside those of other chains. */
   readonly path: string
-  /** Of the first node only: those after it find what it has done. */
+  /** The mutant of the first node only: the nodes after it show what it has done. */
   readonly mutant?: 'forgetful'
   /** The node's module. */
   readonly program: string
@@ -114,7 +114,10 @@ export class CrashChain {
     return ended === 'SIGKILL'
   }
 
-  /** The node that is up, or a new one; which must know of these what was acknowledged (I1), before anyone asks again. */
+  /**
+   * Returns the node that is up, or a new one; it must know what was acknowledged of these gids (I1), before a client
+   * asks again.
+   */
   async #living(gids: readonly string[]): Promise<StartedNode> {
     if (this.#node !== undefined) return this.#node
     const { path, program, mutant } = this.#parts
@@ -137,7 +140,7 @@ export class CrashChain {
       const view = await this.#client.look(node.url, gid)
       if (view === undefined) this.#faults.push(`I1: ${gid} is gone`)
       else if (!endsIn.includes(view.status)) this.#faults.push(`${gid} ended as ${view.status}`)
-      if (view !== undefined) this.#faults.push(...this.#parts.ledger.faultsOf(view))
+      if (view !== undefined) this.#faults.push(...this.#parts.ledger.findFaults(view))
     }
   }
 

@@ -18,7 +18,7 @@ export class CrashSwitch {
     this.#cells = cells
   }
 
-  /** Before the first thread is started. */
+  /** Call this before the first thread is started. */
   static share(): CrashSwitch {
     const memory = new SharedArrayBuffer((COUNTS_FROM + POINTS.length) * Int32Array.BYTES_PER_ELEMENT)
     setEnvironmentData(SHARED_KEY, memory)
@@ -27,7 +27,7 @@ export class CrashSwitch {
     return crash
   }
 
-  /** In a thread of the process that shares it. */
+  /** Call this in a thread of the process that shares it. */
   static ofProcess(): CrashSwitch {
     const memory = getEnvironmentData(SHARED_KEY)
     if (!(memory instanceof SharedArrayBuffer)) throw new Error('no crash switch is shared with this thread')

@@ -3,12 +3,15 @@ import type { Gid, Status } from '@counterstep/protocol'
 import type { CrashSwitch } from './crash-switch.ts'
 import type { Step } from './points.ts'
 
-/** The store, with a crash point before each write is asked for and after it is durable but not yet known to anyone. */
+/**
+ * Wraps the store, with a crash point before each write is asked for, and one after it is durable but before the caller
+ * knows.
+ */
 export function crashingStore(store: Store, crash: CrashSwitch): Store {
   const statuses = new Map<Gid, Status>()
   const remember = ({ gid, status }: StoredTransaction) => statuses.set(gid, status)
 
-  function stepOf({ gid, status, hold }: TransactionUpdate): Step {
+  function toStep({ gid, status, hold }: TransactionUpdate): Step {
     const before = statuses.get(gid)
     statuses.set(gid, status)
     if (status === 'aborting' && before !== 'aborting') return 'decision'
@@ -25,7 +28,7 @@ export function crashingStore(store: Store, crash: CrashSwitch): Store {
       return crash.around('create', () => store.create(transaction))
     },
     readMany: (gids) => store.readMany(gids),
-    update: (update) => crash.around(stepOf(update), () => store.update(update)),
+    update: (update) => crash.around(toStep(update), () => store.update(update)),
     renew: (leases, leaseMs) => crash.around('renew', () => store.renew(leases, leaseMs)),
     claimDue: async (claim) => {
       crash.pass('claim-before')

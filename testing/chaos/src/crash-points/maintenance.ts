@@ -4,10 +4,10 @@ import { type Gid, isGid } from '@counterstep/protocol'
 
 const CATEGORY = 'crash-points'
 const PURGE_LIMIT = 10
-/** Nobody takes it up meanwhile: what it holds is no transaction of ours. */
+/** No node claims it before then: its content is no transaction of ours. */
 const FODDER_DUE_IN_MS = 3_600_000
 
-/** What the engine does only every half minute, or never: a purge that finds something, and documents. */
+/** Does the work that the engine does only every half minute, or never: a purge that finds something, and documents. */
 export async function maintain(store: Store): Promise<void> {
   await leaveFodder(store)
   await store.purgeFinished(PURGE_LIMIT)

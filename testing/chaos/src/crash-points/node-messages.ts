@@ -1,6 +1,6 @@
 import type { Point } from './points.ts'
 
-/** Where a node opens its store, and where it dies before anyone could tell it to. */
+/** The place of a node's store, and the point at which it dies before an order could reach it. */
 export interface NodeArguments {
   readonly path: string
   readonly armed?: Hit

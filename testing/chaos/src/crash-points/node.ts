@@ -55,7 +55,7 @@ async function main({ path, armed, mutant }: NodeArguments): Promise<void> {
   })
   await engine.start()
   tell({ type: 'listening', url: await app.listen({ host: '127.0.0.1', port: 0 }) })
-  // By itself that is written at the exit, and most of these processes have none.
+  // Node writes the compile cache by itself only at the exit, and most of these processes have none.
   flushCompileCache()
 }
 
@@ -79,6 +79,6 @@ function tell(news: NodeNews): void {
   process.send?.(news)
 }
 
-// Whoever started it is gone.
+// The process that started this one is gone.
 process.on('disconnect', () => process.exit(0))
 await main(JSON.parse(process.argv[2] ?? '') as NodeArguments)

@@ -1,4 +1,6 @@
-/** Where a node can be made to die. Each stands directly beside a durable write, a claim or a branch call. */
+/**
+ * The points at which a node can be made to die. Each stands directly beside a durable write, a claim or a branch call.
+ */
 export const POINTS = [
   'create-before',
   'create-after',

@@ -40,7 +40,7 @@ export class ResumingClient {
     this.#see(body as TransactionView)
   }
 
-  /** Until there is a definite answer, which is not always a good one. */
+  /** Sends until there is a definite answer, which is not always a good one. */
   async send(
     method: string,
     path: string,
@@ -89,7 +89,7 @@ export class ResumingClient {
     }
   }
 
-  /** What a client saw as final stays as it was seen (I18). */
+  /** Checks that a final status that a client saw stays as it was seen (I18). */
   #see({ gid, status }: TransactionView): void {
     const before = this.#seenFinal.get(gid)
     if (before !== undefined && before !== status) this.faults.push(`${gid} was ${before}, then ${status}`)

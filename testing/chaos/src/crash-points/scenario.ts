@@ -28,7 +28,7 @@ export class Scenario {
 
   constructor(prefix: string, client: ResumingClient, participants: Participants) {
     this.prefix = prefix
-    const cast = castOf(prefix, client, participants)
+    const cast = makeRoles(prefix, client, participants)
     this.gids = cast.map(({ gid }) => gid)
     this.expected = new Map(cast.map(({ gid, endsIn }) => [gid, endsIn]))
     this.#scripts = cast.map(({ play }) => play)
@@ -48,7 +48,7 @@ interface Role {
 const SUCCEEDED = ['succeeded']
 const FAILED = ['failed']
 
-function castOf(prefix: string, client: ResumingClient, { bank, flaky, yes }: Participants): Role[] {
+function makeRoles(prefix: string, client: ResumingClient, { bank, flaky, yes }: Participants): Role[] {
   const saga = (
     name: string,
     endsIn: readonly string[],

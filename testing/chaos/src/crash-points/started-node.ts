@@ -5,7 +5,10 @@ import type { Hit, NodeArguments, NodeNews, NodeOrder } from './node-messages.ts
 import type { Point } from './points.ts'
 
 const START_MS_MAX = 60_000
-/** From the start: while it grew, each of hundreds of starts would copy its modules about, for a tenth more of CPU time. */
+/**
+ * The generation has this size from the start: while it grew, each of hundreds of starts would copy its modules about,
+ * for a tenth more of CPU time.
+ */
 const YOUNG_GENERATION = '--min-semi-space-size=16'
 
 export interface StartOptions {
@@ -19,7 +22,7 @@ export type NodeStart =
   /** It was armed, and died on the way. */
   | { readonly type: 'died' }
 
-/** A node in a process of its own, as who started it sees it. */
+/** A node in a process of its own, as its starter sees it. */
 export class StartedNode {
   readonly url: string
   /** Resolves with the signal that ended it, or with its exit code. */
@@ -32,7 +35,7 @@ export class StartedNode {
     this.gone = gone
   }
 
-  /** What it prints is heard by `watch`, and seen by who runs the tests. */
+  /** Starts a node. Its output goes to `watch`, and to the terminal that runs the tests. */
   static async start(
     given: NodeArguments,
     watch: SecretWatch,
@@ -55,12 +58,12 @@ export class StartedNode {
       isLate = true
       child.kill('SIGKILL')
     }, startMsMax)
-    const first = await Promise.race([newsOf(child, 'listening'), gone])
+    const first = await Promise.race([waitForNews(child, 'listening'), gone])
     clearTimeout(timer)
     if (typeof first !== 'string') {
       return { type: 'listening', node: new StartedNode(first.url, child, gone) }
     }
-    // Else this kill would count as that of an armed point.
+    // Otherwise this kill would count as that of an armed point.
     if (isLate) throw new Error(`the node did not listen within ${startMsMax} ms`)
     if (given.armed !== undefined && first === 'SIGKILL') return { type: 'died' }
     throw new Error(`the node ended with ${first} before it listened`)
@@ -85,8 +88,11 @@ export class StartedNode {
   }
 
   /** Undefined when the node died of it. */
-  async #ask<Type extends NodeNews['type']>(order: NodeOrder, type: Type): Promise<NewsOf<Type> | undefined> {
-    const answer = newsOf(this.#child, type)
+  async #ask<Type extends NodeNews['type']>(
+    order: NodeOrder,
+    type: Type,
+  ): Promise<NewsByType<Type> | undefined> {
+    const answer = waitForNews(this.#child, type)
     // It may have died a moment ago; `gone` tells.
     this.#child.send(order, () => undefined)
     const news = await Promise.race([answer, this.gone])
@@ -94,12 +100,15 @@ export class StartedNode {
   }
 }
 
-type NewsOf<Type extends NodeNews['type']> = Extract<NodeNews, { readonly type: Type }>
+type NewsByType<Type extends NodeNews['type']> = Extract<NodeNews, { readonly type: Type }>
 
-function newsOf<Type extends NodeNews['type']>(child: ChildProcess, type: Type): Promise<NewsOf<Type>> {
+function waitForNews<Type extends NodeNews['type']>(
+  child: ChildProcess,
+  type: Type,
+): Promise<NewsByType<Type>> {
   return new Promise((resolve) => {
     const onMessage = (news: NodeNews) => {
-      if (!isOf(news, type)) return
+      if (!isNewsOfType(news, type)) return
       child.off('message', onMessage)
       resolve(news)
     }
@@ -107,6 +116,6 @@ function newsOf<Type extends NodeNews['type']>(child: ChildProcess, type: Type):
   })
 }
 
-function isOf<Type extends NodeNews['type']>(news: NodeNews, type: Type): news is NewsOf<Type> {
+function isNewsOfType<Type extends NodeNews['type']>(news: NodeNews, type: Type): news is NewsByType<Type> {
   return news.type === type
 }

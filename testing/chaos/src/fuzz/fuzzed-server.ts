@@ -8,7 +8,10 @@ import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 
 const READY_MS_MAX = 60_000
 const LEVEL_ERROR = 50
-/** Who asks for an answer before the store was asked, under a gid that was taken, is told by the log alone. */
+/**
+ * A client that asks for an answer before the store was asked, under a gid that was taken, learns of it by the log
+ * alone.
+ */
 const TAKEN_GID = /"event":"memory-ack-lost",.*"detail":"other-content"/
 
 export interface ServerFigures {
@@ -56,7 +59,7 @@ export class FuzzedServer {
   /** Lines that no request may cause: errors in the log, and what is no log line at all. */
   get complaints(): readonly string[] {
     return this.#lines.filter(
-      (line) => !line.startsWith('{"url":') && levelOf(line) >= LEVEL_ERROR && !TAKEN_GID.test(line),
+      (line) => !line.startsWith('{"url":') && readLevel(line) >= LEVEL_ERROR && !TAKEN_GID.test(line),
     )
   }
 
@@ -116,8 +119,8 @@ function readyUrls(child: ChildProcess, lines: string[]): Promise<Urls> {
   })
 }
 
-/** What is no log line is a stack trace or a warning of Node's: as bad as an error. */
-function levelOf(line: string): number {
+/** A line that is no log line is a stack trace or a warning of Node's: as bad as an error. */
+function readLevel(line: string): number {
   const level = /^\{"level":(\d+)/.exec(line)?.[1]
   return level === undefined ? LEVEL_ERROR : Number(level)
 }

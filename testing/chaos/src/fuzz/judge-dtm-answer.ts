@@ -1,4 +1,4 @@
-import { pathOf, type WireAnswer, type WireRequest } from './wire-request.ts'
+import { readPath, type WireAnswer, type WireRequest } from './wire-request.ts'
 
 export type Nature = 'valid' | 'near-valid' | 'rubbish'
 
@@ -9,11 +9,13 @@ const STATUSES: ReadonlySet<number> = new Set([
 const COMMAND = /^\/api\/dtmsvr\/(?:prepare|submit|abort|forceStop|resetNextCronTime)$/
 /** DTM's Go client panics over JSON that is no workflow. */
 const PLAIN = /^\/api\/dtmsvr\/prepareWorkflow$/
-/** What an error says that nobody has foreseen. */
+/** The message of an error that the code did not foresee. */
 const BROKE = 'internal error'
 const WORDS: Readonly<Record<number, string>> = { 200: 'SUCCESS', 409: 'FAILURE', 425: 'ONGOING' }
 
-/** What is wrong with an answer of DTM's face, which has no document of its own. Empty: nothing. */
+/**
+ * Lists the faults of an answer of DTM's HTTP API, which has no OpenAPI document of its own. An empty list means none.
+ */
 export function faultsOfDtmAnswer(
   nature: Nature,
   request: WireRequest,
@@ -33,7 +35,7 @@ export function faultsOfDtmAnswer(
 
 function bodyFaults({ method, target }: WireRequest, { status, contentType, body }: WireAnswer) {
   if (method === 'HEAD') return body.length === 0 ? [] : ['a HEAD with a body']
-  const isPlain = PLAIN.test(pathOf(target)) && method === 'POST' && status === 501
+  const isPlain = PLAIN.test(readPath(target)) && method === 'POST' && status === 501
   if (isPlain) return contentType === 'text/plain' ? [] : ['a workflow is refused in JSON']
   if (contentType !== 'application/json') {
     return status < 500 ? [] : ['it broke, and says it in no JSON']
@@ -44,13 +46,13 @@ function bodyFaults({ method, target }: WireRequest, { status, contentType, body
     const message = 'message' in value ? value.message : undefined
     return typeof message === 'string' && message !== BROKE ? [] : ['it broke']
   }
-  if (!COMMAND.test(pathOf(target)) || WORDS[status] === undefined) return []
+  if (!COMMAND.test(readPath(target)) || WORDS[status] === undefined) return []
   const word = 'dtm_result' in value ? value.dtm_result : undefined
   return word === WORDS[status] ? [] : ['a status and a word that do not fit']
 }
 
 function takenFaults({ method, target, body }: WireRequest, { status }: WireAnswer): readonly string[] {
-  if (method !== 'POST' || !COMMAND.test(pathOf(target)) || status !== 200) return []
+  if (method !== 'POST' || !COMMAND.test(readPath(target)) || status !== 200) return []
   try {
     const value: unknown = JSON.parse(Buffer.from(body, 'latin1').toString('utf8'))
     return typeof value === 'object' && !Array.isArray(value) ? [] : ['what is no object was taken']

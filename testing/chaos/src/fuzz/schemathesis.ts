@@ -79,7 +79,7 @@ async function missingPython(python: string): Promise<string | undefined> {
   }
 }
 
-/** In an environment of its own in the user's cache: it is no dependency of this repository. */
+/** Schemathesis gets an environment of its own in the user's cache: it is no dependency of this repository. */
 async function install(python: string): Promise<string> {
   const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache')
   const folder = join(cache, 'counterstep', `schemathesis-${VERSION}`)

@@ -19,7 +19,7 @@ export interface WireAnswer {
 
 const ANSWER_MS_MAX = 60_000
 
-export function bytesOf(text: string): string {
+export function toBytes(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1')
 }
 
@@ -54,8 +54,11 @@ export function sendRequest(url: string, agent: Agent, request: WireRequest): Pr
   })
 }
 
-/** Of an absolute-form target too. The router takes `*` for `/` and drops a fragment: neither belongs in a target. */
-export function pathOf(target: string): string {
+/**
+ * Returns the path, of an absolute-form target too. The router takes `*` for `/` and drops a fragment: neither belongs
+ * in a target.
+ */
+export function readPath(target: string): string {
   const path = target === '*' ? '/' : (target.split(/[?#]/, 1)[0] ?? '')
   return path.replace(/^[a-z]+:\/\/[^/]*/i, '')
 }

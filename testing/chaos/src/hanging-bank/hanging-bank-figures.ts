@@ -8,7 +8,7 @@ export function healthyShare({ well, hanging }: HangingBankReport): number {
   return medianPerSecond(hanging) / medianPerSecond(well)
 }
 
-export function missedByHangingBank(report: HangingBankReport): readonly string[] {
+export function findHangingBankMisses(report: HangingBankReport): readonly string[] {
   const missed: string[] = []
   const rounds = [...report.well, ...report.hanging]
   if (!(healthyShare(report) >= HEALTHY_SHARE_MIN))

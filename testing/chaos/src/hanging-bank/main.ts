@@ -1,7 +1,7 @@
 // node scripts/run.mjs testing/chaos/src/hanging-bank/main.ts [--rounds N] [--seconds N] [--json]: what two banks lose while a
 // third one hangs, and 6,000 sagas wait for it that may wait for 15 min. Exits with 1 when a figure is missed.
 import { parseArgs } from 'node:util'
-import { hangingBankTable, healthyShare, missedByHangingBank } from './hanging-bank-figures.ts'
+import { findHangingBankMisses, hangingBankTable, healthyShare } from './hanging-bank-figures.ts'
 import { runHangingBank } from './run-hanging-bank.ts'
 
 /** More than a server with the default settings holds at once. */
@@ -21,7 +21,7 @@ const report = await runHangingBank({
   roundSeconds: Number(values.seconds),
   flood: FLOOD,
 })
-const missed = missedByHangingBank(report)
+const missed = findHangingBankMisses(report)
 process.stdout.write(
   `${values.json ? JSON.stringify({ ...report, healthyShare: healthyShare(report), missed }) : [hangingBankTable(report), ...missed].join('\n')}\n`,
 )

@@ -46,13 +46,13 @@ const FLOOD_AT_ONCE = 64
 const BESIDE_PER_SECOND = 50
 /** A transaction that was given back is looked at again within 31 s, so all of them end well before this. */
 const FINISH_MS_MAX = 120_000
-const LOOK_EVERY_MS = 500
+const POLL_EVERY_MS = 500
 
 export async function runHangingBank(settings: HangingBankSettings): Promise<HangingBankReport> {
   const well: HangingBankRound[] = []
   const hanging: HangingBankRound[] = []
   for (let round = 0; round < settings.rounds; round++) {
-    // In turns, so that neither sort is always the one that comes second.
+    // The two take turns, so that neither is always the second.
     const order = round % 2 === 0 ? [well, hanging] : [hanging, well]
     for (const results of order) results.push(await runHangingBankRound(settings, results === hanging))
   }
@@ -128,7 +128,7 @@ class Round {
 
   async #transferUntil(endAt: number): Promise<void> {
     while (performance.now() < endAt) {
-      const saga = this.#sagaOf(`healthy-${this.#submitted++}`, 0, 1)
+      const saga = this.#makeSaga(`healthy-${this.#submitted++}`, 0, 1)
       const { status } = await this.#healthy.submit(saga, performance.now(), WAIT_SECONDS)
       if (status === 'succeeded') this.#transfers++
       else this.#healthyFailures++
@@ -152,19 +152,19 @@ class Round {
   /** Every second one calls a healthy bank first. */
   async #submitToThird(): Promise<void> {
     const number = this.#submitted++
-    const saga = this.#sagaOf(`third-${number}`, number % 2 === 0 ? 0 : 2, 2)
+    const saga = this.#makeSaga(`third-${number}`, number % 2 === 0 ? 0 : 2, 2)
     const { statusCode, code } = await this.#beside.submit(saga, performance.now(), 0)
     if (statusCode === 202) this.#accepted.push(saga.gid)
     else if (code === 'SAGA_TARGET_OVER_CAPACITY' || code === 'SAGA_OVER_CAPACITY') this.#refused++
     else this.#others++
   }
 
-  #sagaOf(gid: string, from: number, to: number) {
-    const branchOf = (bank: number, path: string) => {
+  #makeSaga(gid: string, from: number, to: number) {
+    const makeBranch = (bank: number, path: string) => {
       const url = this.#banks[bank]?.url
       return { action: `${url}/${path}`, compensation: `${url}/undone`, timeoutMs: TIMEOUT_MS }
     }
-    return { gid, branches: [branchOf(from, 'first'), branchOf(to, 'second')] }
+    return { gid, branches: [makeBranch(from, 'first'), makeBranch(to, 'second')] }
   }
 
   async #unfinished(): Promise<number> {
@@ -178,7 +178,7 @@ class Round {
       }
       left = still
       if (left.length === 0 || performance.now() > end) return left.length
-      await sleep(LOOK_EVERY_MS)
+      await sleep(POLL_EVERY_MS)
     }
   }
 }

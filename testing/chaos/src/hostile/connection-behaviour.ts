@@ -1,4 +1,4 @@
-/** What goes wrong before a request could be read: each on a port of its own. */
+/** These faults happen before a request could be read: each on a port of its own. */
 import { once } from 'node:events'
 import type { Server as HttpServer } from 'node:http'
 import { createServer as createTcpServer, type Socket } from 'node:net'
@@ -10,7 +10,7 @@ import { listening } from './listening.ts'
 export interface ConnectionBehaviour {
   readonly name: string
   readonly url: string
-  /** From now on it is an ordinary branch. Absent: it never will be. */
+  /** Turns it into an ordinary branch. Absent: it never will be one. */
   readonly heal?: () => void
   close(): Promise<void>
 }
@@ -18,13 +18,13 @@ export interface ConnectionBehaviour {
 /** Connections that get through are handed to `branches`. */
 export interface ConnectionBehaviours {
   readonly all: readonly ConnectionBehaviour[]
-  /** What a server must trust, so that what it refuses is refused for the reason that is meant. */
+  /** The certificate that a server must trust, so that a refused connection is refused for the reason that is meant. */
   readonly trusted: string
 }
 
 const ADDRESS = '127.0.0.1'
 const DAY_MS = 24 * 3_600_000
-/** tcpmux, which nobody runs, and no test is given as a free port. */
+/** The port of tcpmux, which is never in use, and which no test is given as a free port. */
 const CLOSED_PORT = 1
 
 export async function connectionBehaviours(branches: HttpServer): Promise<ConnectionBehaviours> {
@@ -61,7 +61,7 @@ function certificate(fromMs: number, toMs: number, address = ADDRESS): Certifica
   })
 }
 
-/** Without `branches` it never will be well. */
+/** A service without `branches` never gets well. */
 async function onTcp(
   name: string,
   branches: HttpServer | undefined,

@@ -77,7 +77,7 @@ export class HostileBranches {
     return [...answers, ...connections, { ...noTls, url: `${this.#url.replace('http:', 'https:')}/well` }]
   }
 
-  /** From now on every branch that can is an ordinary one. */
+  /** Turns every branch that can be one into an ordinary branch. */
   heal(): void {
     this.#isWell = true
     for (const { heal } of this.#connections) heal?.()

@@ -18,7 +18,7 @@ export interface HostileCase {
   readonly role: Role
   readonly hostile: HostileUrl
   readonly op: Op
-  /** What it must become when the branch has got well. */
+  /** The status that the transaction must reach when the branch has got well. */
   readonly end: 'succeeded' | 'failed'
 }
 
@@ -43,11 +43,11 @@ export function hostileCases(hostile: HostileUrl): readonly HostileCase[] {
     role,
     hostile,
     op: OPS[role],
-    end: endOf(role, hostile),
+    end: toEnd(role, hostile),
   }))
 }
 
-export function stepsOf(hostileCase: HostileCase, branches: HostileBranches): readonly Step[] {
+export function toSteps(hostileCase: HostileCase, branches: HostileBranches): readonly Step[] {
   const { gid, role, hostile } = hostileCase
   const { wellUrl, refusingUrl } = branches
   const timeoutMs = BRANCH_TIMEOUT_MS
@@ -60,18 +60,18 @@ export function stepsOf(hostileCase: HostileCase, branches: HostileBranches): re
       return [submit({ gid, timeoutMs, branches: [undone, { action: refusingUrl }] })]
     }
     case 'confirm':
-      return [...tcc(gid, { confirm: hostile.url, cancel: wellUrl }), { path: `${pathOf(gid)}/submit` }]
+      return [...tcc(gid, { confirm: hostile.url, cancel: wellUrl }), { path: `${toPath(gid)}/submit` }]
     case 'cancel':
       return [
         ...tcc(gid, { confirm: wellUrl, cancel: hostile.url }),
-        { path: `${pathOf(gid)}/abort`, body: {} },
+        { path: `${toPath(gid)}/abort`, body: {} },
       ]
     case 'delivery':
       return [submit({ kind: 'message', gid, timeoutMs, branches: [{ action: hostile.url }] })]
   }
 }
 
-export function pathOf(gid: string): string {
+export function toPath(gid: string): string {
   return `${TRANSACTIONS}/${encodeURIComponent(gid)}`
 }
 
@@ -83,7 +83,7 @@ function tcc(gid: string, urls: Pick<TccBranchRequest, 'confirm' | 'cancel'>): r
   const branch: TccBranchRequest = { id: '01', timeoutMs: BRANCH_TIMEOUT_MS, ...urls }
   return [
     submit({ kind: 'tcc', gid, deadlineMs: PREPARED_MS }),
-    { path: `${pathOf(gid)}/branches`, body: withBranchSecrets(branch) },
+    { path: `${toPath(gid)}/branches`, body: withBranchSecrets(branch) },
   ]
 }
 
@@ -96,7 +96,7 @@ const OPS: Readonly<Record<Role, Op>> = {
 }
 
 /** Only an action that was refused explicitly turns its saga around. */
-function endOf(role: Role, { meaning }: HostileUrl): HostileCase['end'] {
+function toEnd(role: Role, { meaning }: HostileUrl): HostileCase['end'] {
   if (role === 'compensation' || role === 'cancel') return 'failed'
   return role === 'action' && meaning === 'failure' ? 'failed' : 'succeeded'
 }

@@ -10,7 +10,7 @@ export function overshootMsMax({ cases }: HostileReport): number {
 export function summarize(report: HostileReport): string {
   const names = new Set(report.cases.map(({ name }) => name))
   const lines = [...names].map((name) =>
-    lineOf(
+    toLine(
       name,
       report.cases.filter((tried) => tried.name === name),
     ),
@@ -27,7 +27,7 @@ export function summarize(report: HostileReport): string {
   ].join('\n')
 }
 
-function lineOf(name: string, cases: readonly TriedCase[]): string {
+function toLine(name: string, cases: readonly TriedCase[]): string {
   const attempts = cases.map((tried) => tried.attempts).join(' ')
   const over = Math.max(...cases.flatMap(({ overshootMs }) => overshootMs))
   const answers = [...new Set(cases.map(({ lastAnswer }) => lastAnswer))].join(', ')

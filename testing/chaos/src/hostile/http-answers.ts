@@ -16,7 +16,7 @@ const STATUSES_ASKED_AGAIN = [
 const STATUSES_OF_REDIRECTS = [301, 302, 303, 307, 308] as const
 const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
-/** `elsewhereUrl` is where a redirect leads to. Nobody may come there. */
+/** Lists the behaviours. `elsewhereUrl` is the target of a redirect. No request may arrive there. */
 export function httpAnswers(elsewhereUrl: string): readonly Behaviour[] {
   return [
     ...STATUSES_ASKED_AGAIN.map((status) =>
@@ -70,7 +70,7 @@ function floods(name: string, meaning: Meaning, status: number): Behaviour {
   return { name, meaning, answer: (response) => flood(response, status) }
 }
 
-/** As fast as it is taken. */
+/** Writes as fast as the reader takes it. */
 function flood(response: ServerResponse, status: number): void {
   response.writeHead(status, { 'content-length': GIBIBYTE })
   let leftBytes = GIBIBYTE

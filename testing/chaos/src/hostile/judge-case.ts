@@ -1,4 +1,4 @@
-/** What a case may look like while its branch is hostile, and when that is over: each breach is one sentence. */
+/** Judges a case while its branch is hostile, and when that is over: each breach is one sentence. */
 import { isFinalStatus, type OpView, type TransactionView } from '@counterstep/protocol'
 import type { BranchCalls } from './branch-calls.ts'
 import type { HostileCase } from './hostile-case.ts'

@@ -3,7 +3,7 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 
 export interface Listening {
   readonly port: number
-  /** Ends every connection, also one that nobody reads. */
+  /** Ends every connection, also one that is not read. */
   close(): Promise<void>
 }
 
@@ -11,7 +11,7 @@ export async function listening(server: Server): Promise<Listening> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
     sockets.add(socket)
-    // What the other side does to the connection of a hostile branch is no news.
+    // An error on the connection of a hostile branch is expected.
     socket.on('error', () => socket.destroy())
     socket.on('close', () => sockets.delete(socket))
   })

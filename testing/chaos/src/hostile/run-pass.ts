@@ -9,7 +9,7 @@ import { Orchestrator } from '../overload/orchestrator.ts'
 import { growthBytes, readMemory } from '../overload/process-memory.ts'
 import { Api } from './api.ts'
 import { HostileBranches } from './hostile-branches.ts'
-import { BRANCH_TIMEOUT_MS, type HostileCase, hostileCases, pathOf, stepsOf } from './hostile-case.ts'
+import { BRANCH_TIMEOUT_MS, type HostileCase, hostileCases, toPath, toSteps } from './hostile-case.ts'
 import { hostileOp, isTried, judgeTheEnd, judgeWhileHostile } from './judge-case.ts'
 
 export interface TriedCase {
@@ -17,7 +17,7 @@ export interface TriedCase {
   readonly role: HostileCase['role']
   readonly attempts: number
   readonly lastAnswer: string
-  /** Of each attempt whose time is known, how far it went beyond its deadline; negative: it ended before. */
+  /** How far each attempt whose time is known went beyond its deadline; negative: it ended before. */
   readonly overshootMs: readonly number[]
 }
 
@@ -38,11 +38,11 @@ const FLAGS = {
   'poll-ms': 100,
   'log-level': 'error',
 }
-const LOOK_EVERY_MS = 100
+const POLL_EVERY_MS = 100
 /** Tells stuck from slow. */
 const STUCK_MS = 120_000
 
-/** With the behaviours whose names `isTaken` takes. */
+/** Runs the behaviours whose names `isTaken` takes. */
 export async function runHostilePass(
   isTaken: (name: string) => boolean = () => true,
 ): Promise<HostileReport> {
@@ -54,7 +54,7 @@ export async function runHostilePass(
     const orchestrator = await Orchestrator.start({
       dataFolder,
       flags: FLAGS,
-      // One of the branches has a name that nobody has, so it is not on this machine.
+      // One of the branches has a name that does not exist, so it is not on this machine.
       environment: { NODE_EXTRA_CA_CERTS: trustFile, COUNTERSTEP_ALLOW_ANY_TARGET: 'true' },
     })
     try {
@@ -111,20 +111,20 @@ class HostilePass {
       hostileCases({ name: `well-${index}`, meaning: 'success', url, getsWell: true }),
     )
     await Promise.all(cases.map((each) => this.#submit(each)))
-    for (const { gid } of cases) await this.#until(pathOf(gid), ({ status }) => isFinalStatus(status))
+    for (const { gid } of cases) await this.#until(toPath(gid), ({ status }) => isFinalStatus(status))
   }
 
   async #submit(hostileCase: HostileCase): Promise<void> {
-    for (const { path, body } of stepsOf(hostileCase, this.#branches)) {
+    for (const { path, body } of toSteps(hostileCase, this.#branches)) {
       const answer = await this.#api.post(path, body)
       if (answer.status >= 300) throw new Error(`POST ${path}: ${JSON.stringify(answer)}`)
     }
   }
 
-  /** What cannot get well is ended by a person. */
+  /** Stops a transaction that cannot get well, as a person would. */
   async #endByHand({ gid, hostile }: HostileCase): Promise<void> {
     if (hostile.getsWell) return
-    const answer = await this.#api.post(`${pathOf(gid)}/stop`)
+    const answer = await this.#api.post(`${toPath(gid)}/stop`)
     if (answer.status !== 200) throw new Error(`stop of ${gid}: ${JSON.stringify(answer)}`)
   }
 
@@ -132,7 +132,7 @@ class HostilePass {
     holds: (hostileCase: HostileCase, view: TransactionView) => boolean,
   ): Promise<Map<string, TransactionView>> {
     const views = await Promise.all(
-      this.#cases.map((each) => this.#until(pathOf(each.gid), (view) => holds(each, view))),
+      this.#cases.map((each) => this.#until(toPath(each.gid), (view) => holds(each, view))),
     )
     return new Map(views.map((view) => [view.gid, view]))
   }
@@ -143,7 +143,7 @@ class HostilePass {
       const view = await this.#api.view(path)
       if (holds(view)) return view
       if (performance.now() > end) throw new Error(`stuck: ${JSON.stringify(view)}`)
-      await sleep(LOOK_EVERY_MS)
+      await sleep(POLL_EVERY_MS)
     }
   }
 

@@ -1,4 +1,4 @@
-// A service that listens and does not come to accept anybody, until it is woken; from then on it answers 200.
+// This service listens and accepts no connection until it is woken; from then on it answers 200.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'

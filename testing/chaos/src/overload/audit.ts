@@ -1,4 +1,4 @@
-/** What may never be, whatever was offered: each breach is one sentence. */
+/** Checks the rules that hold under any load: each breach is one sentence. */
 import type { CallsOfGid } from './branch-question.ts'
 import type { StoredRow } from './stored-rows.ts'
 import type { Submitted } from './submitter.ts'
@@ -41,20 +41,20 @@ export function isAccepted({ statusCode }: Submitted): boolean {
 }
 
 export function audit({ submitted, calls, rows }: Evidence): Audit {
-  const callsOf = new Map(calls.map((call) => [call[0], call]))
-  const rowOf = new Map(rows.map((row) => [row.gid, row]))
+  const callsByGid = new Map(calls.map((call) => [call[0], call]))
+  const rowByGid = new Map(rows.map((row) => [row.gid, row]))
   const accepted = submitted.filter(isAccepted)
   const refused = submitted.filter(isRefused)
   const wasCalledWhole = ({ gid }: Submitted) => {
-    const [, first, second] = callsOf.get(gid) ?? [gid, 0, 0]
+    const [, first, second] = callsByGid.get(gid) ?? [gid, 0, 0]
     return first > 0 && second > 0
   }
   return {
     accepted: accepted.length,
     refused: refused.length,
     unclear: submitted.length - accepted.length - refused.length,
-    lost: accepted.filter(({ gid }) => rowOf.get(gid)?.isFinal !== true).length,
-    refusedThatRan: refused.filter(({ gid }) => rowOf.has(gid) || callsOf.has(gid)).length,
+    lost: accepted.filter(({ gid }) => rowByGid.get(gid)?.isFinal !== true).length,
+    refusedThatRan: refused.filter(({ gid }) => rowByGid.has(gid) || callsByGid.has(gid)).length,
     unfinishedWork: accepted.filter((each) => !wasCalledWhole(each)).length,
     repeatedCalls: calls.reduce(
       (sum, [, first, second]) => sum + Math.max(0, first - 1) + Math.max(0, second - 1),

@@ -1,5 +1,5 @@
-// A participant in a process of its own. Each answer takes ANSWER_MS, whatever else happens: the capacity of a run is
-// then its calls in flight over that time. Under /undo/KIND are compensations that always fail, until they are healed.
+// A participant in a process of its own. Each answer takes ANSWER_MS in every case: the capacity of a run is then its
+// calls in flight over that time. The paths under /undo/KIND are compensations that always fail, until they are healed.
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { BranchAnswer, BranchQuestion, CallsOfGid } from './branch-question.ts'
@@ -35,7 +35,7 @@ function answer(pathname: string, response: ServerResponse): void {
   else if (pathname === '/undo/refuse') response.writeHead(409).end('{"ok":false}')
   else if (pathname === '/undo/error') response.writeHead(500).end('{"ok":false}')
   else if (pathname === '/undo/reset') response.socket?.resetAndDestroy()
-  // Of /undo/hang nothing is heard until its caller's time is over.
+  // A call of /undo/hang gets no answer until its caller's time is over.
 }
 
 process.on('message', (question: BranchQuestion) => {
@@ -46,7 +46,7 @@ process.on('message', (question: BranchQuestion) => {
   process.send?.({ calls: question.type === 'calls' ? all : [] } satisfies BranchAnswer)
 })
 
-// Who started it is gone.
+// The process that started this one is gone.
 process.on('disconnect', () => process.exit(0))
 server.keepAliveTimeout = 0
 server.listen({ port: 0, host: '127.0.0.1', backlog: 1_024 }, () => {

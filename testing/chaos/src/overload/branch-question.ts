@@ -1,9 +1,9 @@
-/** What is asked of the branch process, over its channel. */
+/** A question to the branch process, over its channel. */
 export type BranchQuestion =
   | { readonly type: 'calls' }
-  /** From now on the compensations that always failed succeed, and what was not answered is. */
+  /** Makes the compensations that always failed succeed, and answers the calls that were not answered. */
   | { readonly type: 'heal' }
-  /** From now on nothing is answered, until it is healed. */
+  /** Stops all answers until it is healed. */
   | { readonly type: 'hang' }
 
 /** How often each op of one transaction was called: first action, second action, compensations. */

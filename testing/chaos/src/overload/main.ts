@@ -1,7 +1,7 @@
 // node testing/chaos/src/overload/main.ts [--seconds N] [--json]: five times more than there is capacity for, and what is left
 // of it. Exits with 1 when a figure is missed. The figures mean something only while nothing else computes.
 import { parseArgs } from 'node:util'
-import { missedByOverload } from './overload-figures.ts'
+import { findOverloadMisses } from './overload-figures.ts'
 import { overloadTable } from './overload-table.ts'
 import { runOverload } from './run-overload.ts'
 
@@ -22,7 +22,7 @@ const report = await runOverload({
   overloadSeconds,
   afterSeconds: AFTER_SECONDS,
 })
-const missed = missedByOverload(report)
+const missed = findOverloadMisses(report)
 process.stdout.write(
   `${values.json ? JSON.stringify({ ...report, missed }) : [overloadTable(report), ...missed].join('\n')}\n`,
 )

@@ -8,8 +8,8 @@ export interface Offered {
 const TICK_MS = 1
 
 /**
- * Sends by a schedule that was fixed before, whatever is answered and however late: a server that stalls is asked all
- * the same, as its callers would. Resolves when the last one has ended.
+ * Sends by a schedule that was fixed before and does not depend on the answers: a server that stalls is asked all the
+ * same, as its callers would. Resolves when the last one has ended.
  */
 export function openLoop(
   { perSecond, seconds }: Offered,

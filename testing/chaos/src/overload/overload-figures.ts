@@ -6,8 +6,8 @@ const REFUSED_P99_MS_MAX = 50
 const GROWTH_BYTES_MAX = 256 * 1024 * 1024
 const SETTLED_MS_MAX = 5_000
 
-/** What the run on demand has to reach; each miss is one sentence. */
-export function missedByOverload(report: OverloadReport): readonly string[] {
+/** Lists the goals that the run on demand has missed, each in one sentence. */
+export function findOverloadMisses(report: OverloadReport): readonly string[] {
   const { overload, audit, capacityPerSecond } = report
   const goodput = overload.goodputPerSecond / capacityPerSecond
   const missed: readonly (readonly [boolean, string])[] = [

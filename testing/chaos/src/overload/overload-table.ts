@@ -10,9 +10,9 @@ export function overloadTable(report: OverloadReport): string {
   return [
     `capacity fixed by settings: ${capacityPerSecond} sagas/s`,
     'phase     offered  sagas/s  refused  p50 ms  p99 ms  refused: p50 ms  p99 ms  no Retry-After',
-    rowOf('calm', report.calm),
-    rowOf('overload', report.overload),
-    rowOf('after', report.after),
+    toRow('calm', report.calm),
+    toRow('overload', report.overload),
+    toRow('after', report.after),
     `goodput under overload: ${share.toFixed(1)} % of the capacity`,
     `normal again after ${report.settledAfterMs.toFixed(0)} ms; the server grew by ${growth} MiB under overload`,
     `accepted ${audit.accepted}, refused ${audit.refused}, unclear ${audit.unclear}; lost ${audit.lost}, ` +
@@ -21,7 +21,7 @@ export function overloadTable(report: OverloadReport): string {
   ].join('\n')
 }
 
-function rowOf(name: string, figures: PhaseFigures): string {
+function toRow(name: string, figures: PhaseFigures): string {
   const ms = (value: number | undefined, width: number) => (value?.toFixed(0) ?? '-').padStart(width)
   return [
     name.padEnd(9),

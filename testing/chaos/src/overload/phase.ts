@@ -9,14 +9,14 @@ export interface PhaseFigures {
   readonly refused: number
   /** Refusals that do not say when to come again. */
   readonly withoutRetryAfter: number
-  /** From the intended start to the final answer. */
+  /** The time from the intended start to the final answer. */
   readonly acceptedP50Ms: number | undefined
   readonly acceptedP99Ms: number | undefined
   readonly refusedP50Ms: number | undefined
   readonly refusedP99Ms: number | undefined
 }
 
-export function figuresOf(submitted: readonly Submitted[], seconds: number): PhaseFigures {
+export function toFigures(submitted: readonly Submitted[], seconds: number): PhaseFigures {
   const startedAt = submitted[0]?.intendedAt ?? 0
   const refused = submitted.filter(isRefused)
   const accepted = latenciesMs(submitted.filter(isAccepted))

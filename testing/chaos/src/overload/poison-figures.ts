@@ -3,12 +3,12 @@ import type { PoisonReport, PoisonRound } from './run-poison.ts'
 
 const HEALTHY_SHARE_MIN = 0.95
 
-/** Of the throughput without poison, by the medians of the rounds. */
+/** Returns the share of the throughput without poison that is left, by the medians of the rounds. */
 export function healthyShare({ without, beside }: PoisonReport): number {
   return medianPerSecond(beside) / medianPerSecond(without)
 }
 
-export function missedByPoison(report: PoisonReport): readonly string[] {
+export function findPoisonMisses(report: PoisonReport): readonly string[] {
   const missed: string[] = []
   if (!(healthyShare(report) >= HEALTHY_SHARE_MIN))
     missed.push(`healthy throughput is under ${100 * HEALTHY_SHARE_MIN} % beside poison`)
@@ -26,13 +26,13 @@ export function missedByPoison(report: PoisonReport): readonly string[] {
 export function poisonTable(report: PoisonReport): string {
   return [
     'round             healthy/s  p99 ms  poison  without attention  not undone',
-    ...report.without.map((round) => rowOf('without poison', round)),
-    ...report.beside.map((round) => rowOf('beside poison', round)),
+    ...report.without.map((round) => toRow('without poison', round)),
+    ...report.beside.map((round) => toRow('beside poison', round)),
     `healthy throughput beside poison: ${(100 * healthyShare(report)).toFixed(1)} % of that without`,
   ].join('\n')
 }
 
-function rowOf(name: string, round: PoisonRound): string {
+function toRow(name: string, round: PoisonRound): string {
   return [
     name.padEnd(17),
     round.healthyPerSecond.toFixed(1).padStart(9),

@@ -1,10 +1,10 @@
 // node testing/chaos/src/overload/poison-main.ts [--rounds N] [--seconds N] [--json]: what every tenth saga, whose compensation
 // always fails, costs the nine others. Exits with 1 when a figure is missed.
 import { parseArgs } from 'node:util'
-import { healthyShare, missedByPoison, poisonTable } from './poison-figures.ts'
+import { findPoisonMisses, healthyShare, poisonTable } from './poison-figures.ts'
 import { runPoison } from './run-poison.ts'
 
-/** At 50 ms a branch some 450 sagas a second. */
+/** The branches take 50 ms, which makes some 450 sagas a second. */
 const HEALTHY_CALLERS = 50
 
 const { values } = parseArgs({
@@ -19,7 +19,7 @@ const report = await runPoison({
   rounds: Number(values.rounds),
   roundSeconds: Number(values.seconds),
 })
-const missed = missedByPoison(report)
+const missed = findPoisonMisses(report)
 process.stdout.write(
   `${values.json ? JSON.stringify({ ...report, healthyShare: healthyShare(report), missed }) : [poisonTable(report), ...missed].join('\n')}\n`,
 )

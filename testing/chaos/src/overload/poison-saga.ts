@@ -3,7 +3,7 @@ import type { RetryPolicy, SagaSubmitRequest } from '@counterstep/protocol'
 /** How a compensation fails: refused, in error, reset, or never answered. */
 const KINDS = ['refuse', 'error', 'reset', 'hang'] as const
 
-/** Short, so that ten failed attempts, after which somebody must look, are over within seconds. */
+/** The delays are short, so that ten failed attempts, after which a person must look, are over within seconds. */
 const RETRY: Partial<RetryPolicy> = { initialMs: 50, factor: 1.5, capMs: 1_000 }
 const HANG_TIMEOUT_MS = 200
 

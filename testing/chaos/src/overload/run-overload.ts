@@ -7,7 +7,7 @@ import { type Audit, audit } from './audit.ts'
 import { BranchService } from './branch-service.ts'
 import { type Offered, openLoop } from './open-loop.ts'
 import { Orchestrator } from './orchestrator.ts'
-import { figuresOf, type PhaseFigures, settledAfterMs } from './phase.ts'
+import { type PhaseFigures, settledAfterMs, toFigures } from './phase.ts'
 import { growthBytes, readMemory } from './process-memory.ts'
 import { readStoredRows } from './stored-rows.ts'
 import { type Submitted, Submitter } from './submitter.ts'
@@ -27,7 +27,7 @@ export interface OverloadReport {
   readonly after: PhaseFigures
   readonly settledAfterMs: number
   readonly audit: Audit
-  /** During the overload, over what it had after the calm. Undefined where the system does not tell. */
+  /** The growth during the overload, over the memory after the calm. Undefined where the system does not tell. */
   readonly growthBytes: number | undefined
   /** How long this process could not do anything at worst: what it measured then, it measured of itself. */
   readonly heldUpMsMax: number
@@ -35,7 +35,7 @@ export interface OverloadReport {
 
 const BRANCH_MS = 50
 const BRANCHES = 2
-/** Of the sagas in flight one third is at a branch; the others wait for their turn or for the disk. */
+/** One third of the sagas in flight is at a branch; the others wait for their turn or for the disk. */
 const IN_FLIGHT_PER_CALL = 3
 /** All branches are of one target, which has a half of what is not reserved: three eighths of the whole. */
 const PLACES_PER_PLACE_OF_ONE_TARGET = 8 / 3
@@ -43,7 +43,7 @@ const CALM_SHARE = 0.5
 const OVERLOAD_SHARE = 5
 const CONNECTIONS_MAX = 512
 const WAIT_SECONDS = 30
-/** In the calm at the end a saga that takes longer than so many times the p99 of the calm before is not normal yet. */
+/** A saga in the calm at the end that takes longer than so many times the p99 of the calm before is not normal yet. */
 const NORMAL_FACTOR = 2
 const NORMAL_MS_MIN = 500
 
@@ -92,13 +92,13 @@ async function offer(settings: OverloadSettings, world: World): Promise<Overload
   await submitter.close()
   const calls = await branches.calls()
   await orchestrator.stop()
-  const calmFigures = figuresOf(calm, settings.calmSeconds)
+  const calmFigures = toFigures(calm, settings.calmSeconds)
   const normalMs = Math.max(NORMAL_MS_MIN, NORMAL_FACTOR * (calmFigures.acceptedP99Ms ?? 0))
   return {
     capacityPerSecond,
     calm: calmFigures,
-    overload: figuresOf(overload, settings.overloadSeconds),
-    after: figuresOf(after, settings.afterSeconds),
+    overload: toFigures(overload, settings.overloadSeconds),
+    after: toFigures(after, settings.afterSeconds),
     settledAfterMs: settledAfterMs(after, normalMs),
     audit: audit({ submitted: [...calm, ...overload, ...after], calls, rows: readStoredRows(dataFolder) }),
     growthBytes: growth,

@@ -25,9 +25,9 @@ export interface PoisonRound {
   readonly poison: number
   /** Healthy ones that did not succeed. */
   readonly notSucceeded: number
-  /** Of the poison, when the round was over: those that nobody was told of. */
+  /** Poison sagas that had not been marked for attention when the round was over. */
   readonly withoutAttention: number
-  /** Of the poison, when a person had asked for one more try and its compensations succeeded. */
+  /** Poison sagas that were not undone when a person had asked for one more try and their compensations succeeded. */
   readonly notUndone: number
 }
 
@@ -42,7 +42,7 @@ const HEALTHY_PER_POISON = 9
 /** One for what it waits for, one for the poison. */
 const CONNECTIONS_PER_CALLER = 2
 const WAIT_SECONDS = 30
-const LOOK_EVERY_MS = 100
+const POLL_EVERY_MS = 100
 /** Tells stuck from slow. */
 const STUCK_MS = 60_000
 
@@ -50,7 +50,7 @@ export async function runPoison(settings: PoisonSettings): Promise<PoisonReport>
   const without: PoisonRound[] = []
   const beside: PoisonRound[] = []
   for (let round = 0; round < settings.rounds; round++) {
-    // In turns, so that neither sort is always the one that comes second.
+    // The two take turns, so that neither is always the second.
     const order = round % 2 === 0 ? [without, beside] : [beside, without]
     for (const results of order) results.push(await runRound(results === beside, settings))
   }
@@ -116,7 +116,7 @@ class Round {
   async #callUntil(endAt: number, isPoisoned: boolean): Promise<void> {
     while (performance.now() < endAt) {
       const index = this.#healthy++
-      // Beside it: a healthy caller does not wait for the poison of others.
+      // The poison is submitted beside it: a healthy caller does not wait for the poison of others.
       if (isPoisoned && index % HEALTHY_PER_POISON === 0) this.#poisonings.push(this.#submitPoison(index))
       const url = this.#branches.url
       const [action, second, compensation] = [`${url}/first`, `${url}/second`, `${url}/undone`]
@@ -144,7 +144,7 @@ class Round {
     this.#poison.push(saga.gid)
   }
 
-  /** Waits until each has come to somebody's attention; counts those that did not in time. */
+  /** Waits until each is marked for attention; counts those that were not in time. */
   async #unseen(): Promise<number> {
     return await this.#without((view) => view.attention !== undefined && view.status === 'aborting')
   }
@@ -165,7 +165,7 @@ class Round {
       const still: string[] = []
       for (const gid of left) if (!holds(await this.#api.view(`/v1/transactions/${gid}`))) still.push(gid)
       left = still
-      if (left.length > 0) await sleep(LOOK_EVERY_MS)
+      if (left.length > 0) await sleep(POLL_EVERY_MS)
     }
     return left.length
   }

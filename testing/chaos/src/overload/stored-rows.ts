@@ -3,11 +3,11 @@ import { DatabaseSync } from 'node:sqlite'
 
 export interface StoredRow {
   readonly gid: string
-  /** Final: nobody looks at it again. */
+  /** A final row is never run again. */
   readonly isFinal: boolean
 }
 
-/** What the store of a stopped server holds, read past every layer of it. */
+/** Reads the rows in the store of a stopped server, past every layer of it. */
 export function readStoredRows(dataFolder: string): readonly StoredRow[] {
   const database = new DatabaseSync(join(dataFolder, 'counterstep.db'), { readOnly: true })
   try {

@@ -3,18 +3,18 @@ import type { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import { withSecrets } from '@counterstep/test-servers/with-secrets'
 import { Pool } from 'undici'
 
-/** What became of one submit. */
+/** The outcome of one submit. */
 export interface Submitted {
   readonly gid: string
-  /** By performance.now(): when its turn was, whatever kept it from being sent. */
+  /** When its turn was, in the time of performance.now(), whatever kept it from being sent. */
   readonly intendedAt: number
   readonly endedAt: number
   /** Undefined: no answer came. */
   readonly statusCode: number | undefined
-  /** Of a refusal. */
+  /** The code of a refusal. */
   readonly code: string | undefined
   readonly retryAfter: string | undefined
-  /** Of an accepted one, when it was answered. */
+  /** The status of an accepted one, when it was answered. */
   readonly status: string | undefined
 }
 

@@ -11,7 +11,7 @@ export type Shim =
   | { readonly type: 'compiled'; readonly path: string }
   | { readonly type: 'missing'; readonly reason: string }
 
-/** What is preloaded, made in this folder by the C compiler of the machine. */
+/** Compiles the library that is preloaded, in this folder, with the C compiler of the machine. */
 export async function compileShim(folder: string): Promise<Shim> {
   if (process.platform !== 'linux') return { type: 'missing', reason: 'writes are recorded on Linux only' }
   const path = join(folder, 'record-writes.so')
@@ -26,7 +26,7 @@ export async function compileShim(folder: string): Promise<Shim> {
   return { type: 'missing', reason: `no C compiler here (${COMPILERS.join(', ')})` }
 }
 
-/** For the environment of a process whose writes below `root` are noted in `journal`. */
+/** The variables of a process whose writes below `root` are noted in `journal`. */
 export function shimVariables(shimPath: string, root: string, journal: string): Record<string, string> {
   return {
     LD_PRELOAD: shimPath,

@@ -17,21 +17,21 @@ import { Fate } from './surviving-changes.ts'
 
 /** Recovery takes a second or so; this only tells stuck from slow. */
 const FINAL_MS_MAX = 60_000
-const LOOK_EVERY_MS = 2
+const POLL_EVERY_MS = 2
 /** Besides the acknowledged ones of a round, so that cuts fall anywhere. */
 const MORE_MS_MAX = 40
 
 export interface CutRunParts {
   readonly store: PoweredStore
   readonly shimPath: string
-  /** For disks and journals. */
+  /** The folder of disks and journals. */
   readonly folder: string
   readonly load: Load
   readonly ledger: BankLedger
   readonly random: Random
   readonly cuts: number
   readonly acknowledgedPerCut: number
-  /** From when a server is up, its disk only says that it has synced. */
+  /** The disk only says that it has synced, once a server is up. */
   readonly isLying?: boolean
 }
 
@@ -40,7 +40,7 @@ export interface CutReport {
   readonly acknowledged: number
   /** Cuts with something to lose: without them the run proves nothing. */
   readonly cutsBetweenWriteAndSync: number
-  /** What no sync was sure of, over all cuts. */
+  /** The changes that no sync had secured, over all cuts. */
   readonly unsettledChanges: number
   /** Acknowledged, and gone. */
   readonly lost: readonly string[]
@@ -104,7 +104,7 @@ export class CutRun {
       })
       while (load.acknowledged.size < enough) {
         if (isOver) throw new Error('the server has stopped to answer before its power was cut')
-        await Promise.race([sleep(LOOK_EVERY_MS), over])
+        await Promise.race([sleep(POLL_EVERY_MS), over])
       }
       await sleep(random.next() * MORE_MS_MAX)
       await server.cut()
@@ -177,7 +177,7 @@ export class CutRun {
     const views = await lookMany(url, [...load.sent], load.watch)
     for (const gid of load.sent) {
       const view = views.get(gid)
-      if (view !== undefined) this.#faults.push(...ledger.faultsOf(view))
+      if (view !== undefined) this.#faults.push(...ledger.findFaults(view))
       else if (!load.acknowledged.has(gid) && ledger.wasCalled(gid)) {
         this.#faults.push(`${gid} was called before its accept was durable`)
       }
@@ -197,6 +197,6 @@ interface Round {
   readonly root: string
   readonly journal: string
   readonly before: Image
-  /** Where the journal stood when the server was up. */
+  /** The place in the journal at which the server was up. */
   readonly readyAt: number
 }

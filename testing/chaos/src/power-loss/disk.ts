@@ -19,7 +19,7 @@ interface Folder {
   settled: number
 }
 
-/** What happens to names at once: a new one, one less, or both in a rename. */
+/** The names that change in one step: a new one, one less, or both in a rename. */
 type NameChange = readonly (readonly [path: string, node: File | Folder | undefined])[]
 type Names = Map<string, File | Folder>
 
@@ -29,12 +29,12 @@ interface Sync {
 }
 
 /**
- * What a file system promises of a file that grows. `in-order`: its length never reaches over bytes that were not
+ * The promise of a file system about a file that grows. `in-order`: its length never reaches over bytes that were not
  * written, as with ext4 and data=ordered. `any`: later bytes may be there without earlier ones, which read as zeros.
  */
 export type Growth = 'any' | 'in-order'
 
-/** What may be on the disk after a cut: paths below the root. */
+/** A state in which a cut may leave the disk: paths below the root. */
 export interface Image {
   readonly folders: readonly string[]
   readonly files: ReadonlyMap<string, Buffer>
@@ -42,8 +42,8 @@ export interface Image {
 
 /**
  * A disk that has for certain only what was synced: a file's content by the sync of the file, its name by the sync of
- * its folder, as POSIX says. Of everything later any part may be there. Of the names of one folder it is the first ones,
- * since journalling file systems keep their order.
+ * its folder, as POSIX says. Any part of everything later may be there. The names of one folder survive in their order,
+ * the first ones first, since journalling file systems keep it.
  */
 export class Disk {
   readonly #root: string
@@ -62,7 +62,7 @@ export class Disk {
     for (const [path, content] of image.files) this.#put(path, newFile(content))
   }
 
-  /** From now on it says that it has synced and does not. */
+  /** Makes the disk say that it has synced when it has not. */
   lie(): void {
     this.#isLying = true
   }
@@ -114,7 +114,7 @@ export class Disk {
 
   image(fate: Fate): Image {
     const names: Names = new Map(this.#durableNames)
-    // Sorted, so that a seed means the same whatever the order of the notes of several threads.
+    // The names are sorted, so that a seed means the same in any order of the notes of several threads.
     for (const [, node] of [...this.#names].sort(byPath)) {
       if (node.type !== 'folder') continue
       for (const change of node.changes.slice(0, fate.upTo(node.changes.length))) setNames(names, change)
@@ -124,7 +124,7 @@ export class Disk {
     for (const [path, node] of [...names].sort(byPath)) {
       if (!hasItsFolders(path, names)) continue
       if (node.type === 'folder') folders.push(path)
-      else files.set(path, contentOf(node, fate, this.#growth))
+      else files.set(path, makeContent(node, fate, this.#growth))
     }
     return { folders, files }
   }
@@ -142,7 +142,7 @@ export class Disk {
   /** Certain with the sync of the folder that the last name is in. */
   #rename(change: NameChange): void {
     const [path] = change.at(-1) ?? ['']
-    const folder = this.#names.get(folderOf(path))
+    const folder = this.#names.get(toFolder(path))
     if (folder?.type !== 'folder') throw new Error(`${path} is in no known folder`)
     folder.changes.push(change)
     setNames(this.#names, change)
@@ -169,7 +169,7 @@ export class Disk {
     this.#syncs.set(id, { node, upTo: node.settled + node.changes.length })
   }
 
-  /** What was there when it began is certain now. */
+  /** Changes that were there when the sync began are certain now. */
   #endSync(id: bigint): void {
     const sync = this.#syncs.get(id)
     if (sync === undefined) throw new Error('a sync has ended that never began')
@@ -201,18 +201,18 @@ function setNames(names: Names, change: NameChange): void {
   }
 }
 
-function folderOf(path: string): string {
+function toFolder(path: string): string {
   const folder = dirname(path)
   return folder === '.' ? '' : folder
 }
 
 function hasItsFolders(path: string, names: Names): boolean {
   if (path === '') return true
-  const folder = folderOf(path)
+  const folder = toFolder(path)
   return names.get(folder)?.type === 'folder' && hasItsFolders(folder, names)
 }
 
-function contentOf(file: File, fate: Fate, growth: Growth): Buffer {
+function makeContent(file: File, fate: Fate, growth: Growth): Buffer {
   const bytes = new FileBytes(file.synced.content())
   const survivors = surviving(file.changes, fate)
   for (const change of survivors) applyTo(bytes, change)

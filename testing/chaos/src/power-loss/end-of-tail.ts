@@ -1,6 +1,9 @@
 import type { Change } from './surviving-changes.ts'
 
-/** Where the first hole begins behind what was synced: so far a file reaches that grows in the order of its bytes. */
+/**
+ * Returns where the first hole begins behind what was synced: a file that grows in the order of its bytes reaches so
+ * far.
+ */
 export function endOfTail(syncedBytes: number, survivors: readonly Change[]): number {
   const writes = survivors.filter((change) => change.type === 'write').sort((a, b) => a.offset - b.offset)
   let end = syncedBytes

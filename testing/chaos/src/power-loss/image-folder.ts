@@ -2,16 +2,16 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Image } from './disk.ts'
 
-/** As it is in a folder now. */
+/** Reads the present content of a folder. */
 export function readImage(root: string): Image {
   const entries = readdirSync(root, { recursive: true, withFileTypes: true })
-  const pathOf = (entry: (typeof entries)[number]) => relative(root, join(entry.parentPath, entry.name))
+  const toPath = (entry: (typeof entries)[number]) => relative(root, join(entry.parentPath, entry.name))
   return {
-    folders: entries.filter((entry) => entry.isDirectory()).map(pathOf),
+    folders: entries.filter((entry) => entry.isDirectory()).map(toPath),
     files: new Map(
       entries
         .filter((entry) => entry.isFile())
-        .map((entry) => [pathOf(entry), readFileSync(join(root, pathOf(entry)))]),
+        .map((entry) => [toPath(entry), readFileSync(join(root, toPath(entry)))]),
     ),
   }
 }

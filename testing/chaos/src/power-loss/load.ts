@@ -9,13 +9,13 @@ const WAITING_SHARE = 0.5
 export const ACCOUNTS = 40
 const AMOUNT_CENTS_MAX = 500
 
-/** What clients know: which gids they sent, and what they were told of each. */
+/** The knowledge of the clients: the gids that they sent, and the answers that they got for each. */
 export class Load {
   readonly sent = new Set<string>()
-  /** With the last status that was seen. */
+  /** The last status that was seen of each gid. */
   readonly acknowledged = new Map<string, string>()
   readonly faults: string[] = []
-  /** Of every answer that comes. */
+  /** Watches every answer that comes. */
   readonly watch = new SecretWatch()
   readonly #bank: string
   readonly #random: Random

@@ -62,7 +62,7 @@ export class PoweredRedis implements PoweredStore {
 
   /**
    * A last write with a hole in it may make Redis refuse its log; its operator then cuts the log after the last good
-   * entry, as Redis' own manual says. What was acknowledged must stand before that.
+   * entry, as Redis' own manual says. Every acknowledged write must stand before that.
    */
   async #startRepaired(root: string, variables: RecordedDisk['variables']): Promise<RedisProcess> {
     try {
@@ -138,7 +138,7 @@ async function repairLog(binary: string, root: string): Promise<void> {
   await new Promise((resolve, reject) => child.once('exit', resolve).once('error', reject))
 }
 
-/** While it loads its log it answers an error, and before that nobody answers. */
+/** A Redis that loads its log answers an error; before that there is no answer. */
 function ping(port: number): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port }, () => socket.write('PING\r\n'))

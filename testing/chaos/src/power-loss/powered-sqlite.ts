@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { PoweredStore } from './powered-store.ts'
 import { startServer } from './server-process.ts'
 
-/** From an empty disk on: also the making of the file must survive a cut. */
+/** The disk is empty at first: the making of the file must survive a cut too. */
 export function poweredSqlite(synchronous: 'full' | 'normal'): PoweredStore {
   return {
     name: `sqlite ${synchronous}`,

@@ -3,23 +3,23 @@ import type { Growth } from './disk.ts'
 /** A counterstep server and its store, on a machine whose power can be cut. */
 export interface PoweredStore {
   readonly name: string
-  /** What it needs of the file system below. */
+  /** The promise that the store needs from the file system below. */
   readonly growth: Growth
   /** How often it did not start before what came after the last good entry of its log was cut off. */
   readonly repairs: number
-  /** What stands on the disk before the first cut, and is there for certain. */
+  /** Makes the files that are on the disk before the first cut, and are there for certain. */
   prepare(root: string): Promise<void>
   start(disk: RecordedDisk): Promise<PoweredServer>
 }
 
 export interface RecordedDisk {
   readonly root: string
-  /** For the environment of whoever writes below `root`. */
+  /** The environment of each process that writes below `root`. */
   readonly variables: Readonly<Record<string, string>>
 }
 
 export interface PoweredServer {
   readonly url: string
-  /** At once, without a word. */
+  /** Ends it at once, without a shutdown. */
   cut(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** As in record-writes.c. */
+/** The order is that of record-writes.c. */
 const TYPES = [
   undefined,
   'write',
@@ -21,16 +21,19 @@ const HEAD_BYTES = 32
 export interface Note {
   readonly type: NonNullable<(typeof TYPES)[number]>
   readonly path: string
-  /** Where a rename leads. */
+  /** The target of a rename. */
   readonly other: string
   /** An offset, a length, or which sync it is. */
   readonly number: bigint
   readonly data: Buffer
-  /** Where in the journal it ends. */
+  /** The place in the journal at which it ends. */
   readonly endsAt: number
 }
 
-/** In the order in which they were made. The last one may be cut short by SIGKILL, and then never happened. */
+/**
+ * Reads the notes in the order in which they were made. The last one may be cut short by SIGKILL, and then never
+ * happened.
+ */
 export function readJournal(file: string): Note[] {
   const bytes = readFileSync(file)
   const notes: Note[] = []

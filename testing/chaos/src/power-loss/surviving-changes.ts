@@ -4,7 +4,7 @@ export type Change =
   | { readonly type: 'write'; readonly offset: number; readonly data: Buffer }
   | { readonly type: 'truncate'; readonly length: number }
 
-/** What a disk writes at once or not at all. */
+/** A disk writes as many bytes at once or not at all. */
 const SECTOR_BYTES = 512
 const KEPT_SHARES = [0, 0.5, 1, 0.1, 0.9] as const
 const TORN_SHARE = 0.3
@@ -38,12 +38,12 @@ export class Fate {
 /** Any subset, in their order; and of a torn write any of its sectors. */
 export function surviving(changes: readonly Change[], fate: Fate): Change[] {
   return changes.flatMap((change) => {
-    if (change.type === 'write' && fate.isTorn()) return sectorsOf(change).filter(() => fate.isKept())
+    if (change.type === 'write' && fate.isTorn()) return splitSectors(change).filter(() => fate.isKept())
     return fate.isKept() ? [change] : []
   })
 }
 
-function sectorsOf({ offset, data }: Change & { readonly type: 'write' }): Change[] {
+function splitSectors({ offset, data }: Change & { readonly type: 'write' }): Change[] {
   const sectors: Change[] = []
   for (let at = 0; at < data.length; ) {
     const end = Math.min(data.length, at + SECTOR_BYTES - ((offset + at) % SECTOR_BYTES))

@@ -11,7 +11,7 @@ const MESSAGES_DOUBLED = 0.4
 const MESSAGES_DELAYED = 0.1
 const DELAY_MS_MAX = 1_000
 
-/** What AWS may do to functions and messages at its worst, until the run heals. */
+/** The worst that AWS may do to functions and messages, until the run heals. */
 export class FunctionFaults {
   readonly #random: SeededRandom
   readonly #seed: number
@@ -29,7 +29,7 @@ export class FunctionFaults {
     this.#hasHealed = true
   }
 
-  /** For an invocation: as a deadline that comes in the middle of its work. */
+  /** Draws the time of a kill for one invocation: like a deadline that comes in the middle of its work. */
   killAfterMs = (): number | undefined => {
     const isKilled = this.#random.chance(KILLED)
     const afterMs = this.#random.between(1, KILL_AFTER_MS_MAX)

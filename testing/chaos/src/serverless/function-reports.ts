@@ -5,14 +5,14 @@ export interface FunctionFigures {
   readonly coldStarts: number
   /** SIGKILL in the middle, by the deadline. */
   readonly timedOut: number
-  /** Of the process or of its start. */
+  /** Failures of the process or of its start. */
   readonly failed: number
   readonly initMsMedian: number
   readonly durationMsMedian: number
   readonly rssMbMost: number
 }
 
-/** Of all invocations of a run. */
+/** Collects all invocations of a run. */
 export class FunctionReports {
   readonly #reports: InvocationReport[] = []
 
@@ -20,7 +20,7 @@ export class FunctionReports {
     this.#reports.push(report)
   }
 
-  figuresOf(functionName: string): FunctionFigures {
+  toFigures(functionName: string): FunctionFigures {
     const own = this.#reports.filter((report) => report.functionName === functionName)
     const inits = own.flatMap(({ initMs }) => (initMs === undefined ? [] : [initMs]))
     const warm = own.filter(({ initMs, outcome }) => initMs === undefined && outcome === 'answered')
@@ -29,13 +29,13 @@ export class FunctionReports {
       coldStarts: inits.length,
       timedOut: own.filter(({ outcome }) => outcome === 'timed-out').length,
       failed: own.filter(({ outcome }) => outcome === 'failed').length,
-      initMsMedian: medianOf(inits),
-      durationMsMedian: medianOf(warm.map(({ durationMs }) => durationMs)),
+      initMsMedian: findMedian(inits),
+      durationMsMedian: findMedian(warm.map(({ durationMs }) => durationMs)),
       rssMbMost: Math.round(Math.max(0, ...own.map(({ rssBytesMax }) => rssBytesMax)) / 1_000_000),
     }
   }
 }
 
-function medianOf(values: readonly number[]): number {
+function findMedian(values: readonly number[]): number {
   return Math.round(values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0)
 }

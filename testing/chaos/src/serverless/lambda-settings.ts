@@ -8,9 +8,9 @@ export interface LambdaSettings {
   readonly seed: number
 }
 
-/** After the burst. */
+/** The callers after the burst. */
 export const CALLERS = 24
-/** Of the store's user, where the store bounds them: less than all environments would take. */
+/** The bound for the store's user, where the store has one: less than all environments would take. */
 export const CONNECTIONS_MAX = 50
 export const API_CONCURRENCY = 28
 export const WORKER_CONCURRENCY = 4
@@ -22,7 +22,7 @@ export const SWEEP_EVERY_MS = 1_000
 export const VISIBILITY_MS = 12_000
 export const RECYCLE_AFTER_INVOCATIONS = 60
 
-/** What the functions are started with: waits that are short, so that a run need not be long. */
+/** The functions start with these: waits are short, so that a run need not be long. */
 export const FUNCTION_VARIABLES: Readonly<Record<string, string>> = {
   COUNTERSTEP_AUTHORIZER: 'iam',
   COUNTERSTEP_LOG_LEVEL: 'warn',

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { installRuntimeClient } from '@counterstep/lambda-emulator'
 import { progressOn } from '../bank/report/progress.ts'
-import { printedLambdaResult } from './print-lambda-result.ts'
+import { formatLambdaResult } from './print-lambda-result.ts'
 import { runLambda } from './run-lambda.ts'
 
 const USAGE = 'npm run chaos:lambda -- [--store mysql|redis] [--sagas N] [--burst N] [--seed N]'
@@ -31,6 +31,6 @@ const { result, keptFolder } = await runLambda(
   settings,
   progressOn(process.stderr),
 )
-process.stdout.write(`${printedLambdaResult(result)}\n`)
+process.stdout.write(`${formatLambdaResult(result)}\n`)
 if (keptFolder !== undefined) process.stdout.write(`logs and files are kept in ${keptFolder}\n`)
 process.exit(keptFolder === undefined ? 0 : 1)

@@ -1,9 +1,9 @@
-import type { LambdaResult } from './lambda-course.ts'
+import type { LambdaResult } from './lambda-run.ts'
 
 const VIOLATIONS_SHOWN = 20
 
-/** For people. */
-export function printedLambdaResult(result: LambdaResult): string {
+/** Prints the result for people. */
+export function formatLambdaResult(result: LambdaResult): string {
   const { settings, ends, functions, messages, violations } = result
   const { store, sagas, burst, seed } = settings
   return [

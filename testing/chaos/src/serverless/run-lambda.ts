@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RuntimeClient } from '@counterstep/lambda-emulator'
 import type { Progress } from '../bank/report/progress.ts'
-import { LambdaCourse, type LambdaResult } from './lambda-course.ts'
+import { type LambdaResult, LambdaRun } from './lambda-run.ts'
 import type { LambdaSettings } from './lambda-settings.ts'
 
-export interface LambdaRun {
+export interface LambdaOutcome {
   readonly result: LambdaResult
   /** Kept: where the logs are. Undefined when all was well. */
   readonly keptFolder: string | undefined
@@ -17,11 +17,11 @@ export async function runLambda(
   client: RuntimeClient,
   settings: LambdaSettings,
   progress: Progress,
-): Promise<LambdaRun> {
+): Promise<LambdaOutcome> {
   const folder = await mkdtemp(join(tmpdir(), 'counterstep-lambda-'))
   let result: LambdaResult
   try {
-    result = await new LambdaCourse(client, settings, folder, progress).run()
+    result = await new LambdaRun(client, settings, folder, progress).run()
   } catch (error: unknown) {
     const place = join(folder, 'logs')
     throw new Error(`the run broke off (seed ${settings.seed}); its logs are in ${place}`, { cause: error })

@@ -6,7 +6,7 @@ export interface AnsweringBranch extends AsyncDisposable {
   readonly url: string
 }
 
-/** A branch that answers 200 to whatever it is asked. */
+/** A branch that answers 200 to every request. */
 export async function answeringBranch(): Promise<AnsweringBranch> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => response.end('{}'))

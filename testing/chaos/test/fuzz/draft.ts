@@ -9,7 +9,7 @@ export interface Draft {
 }
 
 export interface Surroundings {
-  /** Where a branch answers 200. No request names any other host. */
+  /** A branch answers 200 there. No request names any other host. */
   readonly branchUrl: string
   /** Transactions that are there. */
   readonly gids: readonly string[]

@@ -1,6 +1,6 @@
 import type { WireAnswer } from '../../src/fuzz/wire-request.ts'
 
-/** What a run met: without refusals and successes of every kind it would have shown nothing. */
+/** Counts what a run met: without refusals and successes of every kind it would have shown nothing. */
 export class FuzzTally {
   readonly statuses = new Map<number, number>()
   readonly #tookMs: number[] = []

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { bytesOf, type WireRequest } from '../../src/fuzz/wire-request.ts'
+import { toBytes, type WireRequest } from '../../src/fuzz/wire-request.ts'
 import type { Draft } from './draft.ts'
 
 /** Writes a draft as a client would. */
@@ -9,7 +9,7 @@ export function written({ method, segments, query, headers, json }: Draft): Wire
   const pairs = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
   const target = pairs.length === 0 ? path : `${path}?${pairs.join('&')}`
   if (json === undefined) return { method, target, headers, body: '' }
-  const body = bytesOf(JSON.stringify(json))
+  const body = toBytes(JSON.stringify(json))
   return { method, target, headers: [...headers, ['content-type', 'application/json']], body }
 }
 
@@ -292,7 +292,7 @@ function member(request: WireRequest, json: unknown): fc.Arbitrary<WireRequest> 
   )
   return fc.tuple(fc.constantFrom(...places), change).map(([place, how]) => ({
     ...request,
-    body: bytesOf(JSON.stringify(changed(json, place, how)) ?? 'null'),
+    body: toBytes(JSON.stringify(changed(json, place, how)) ?? 'null'),
   }))
 }
 
@@ -329,14 +329,14 @@ function changedHere(value: unknown, change: Change): unknown {
     case 'remove':
       return undefined
     case 'add':
-      // As an own member, which an assignment of __proto__ would not be.
+      // An own member, which an assignment of __proto__ would not make.
       return Object.fromEntries([...Object.entries(Object(value)), [change.key, change.with]])
     case 'repeat':
       return Array.isArray(value) ? Array(change.times).fill(value).flat() : Array(change.times).fill(value)
   }
 }
 
-/** What no serializer writes: the text itself is changed. */
+/** Changes the text itself, into one that no serializer writes. */
 function bytes(request: WireRequest): fc.Arbitrary<WireRequest> {
   const { body } = request
   const literals = [
@@ -409,8 +409,8 @@ const RESERVED = new Set([
 ])
 
 /**
- * What was never a request of this server. Without a HEAD that node's parser refuses: whoever refuses it does not know
- * that it is one, and says why in a body, which the client then does not expect.
+ * Texts that were never a request of this server. A HEAD that node's parser refuses is left out: the parser does not
+ * know that it is one, and says why in a body, which the client then does not expect.
  */
 export const rubbish: fc.Arbitrary<WireRequest> = fc
   .record({

@@ -10,7 +10,7 @@ export function validDtmRequest(around: Surroundings, waits: boolean): fc.Arbitr
   const { gids } = around
   const fresh = fc.uuid().map((text) => `d-${text}`)
   const known = fc.constantFrom(...gids)
-  const body = { fresh: transactionOf(around, fresh, waits), known: transactionOf(around, known, false) }
+  const body = { fresh: makeTransaction(around, fresh, waits), known: makeTransaction(around, known, false) }
   const command = (name: string, json: fc.Arbitrary<unknown>) => draft('POST', [name], NONE, json)
   const read = (path: readonly string[], query: fc.Arbitrary<Draft['query']> = NONE) =>
     draft('GET', path, query, fc.constant(undefined))
@@ -28,7 +28,10 @@ export function validDtmRequest(around: Surroundings, waits: boolean): fc.Arbitr
   )
 }
 
-/** What may be refused, since it depends on what is there: taken gids and branch ids, topics, and what is not there yet. */
+/**
+ * Requests that may be refused, since they depend on the state: taken gids and branch ids, topics, and transactions
+ * that are not there yet.
+ */
 export function dtmRequestOfState(around: Surroundings): fc.Arbitrary<Draft> {
   const { branchUrl, gids } = around
   const query = pairs({
@@ -46,7 +49,7 @@ export function dtmRequestOfState(around: Surroundings): fc.Arbitrary<Draft> {
     cancel: fc.constant(`${around.branchUrl}/cancel`),
   })
   return fc.oneof(
-    draft('POST', ['submit'], NONE, transactionOf(around, fc.constantFrom(...gids), false)),
+    draft('POST', ['submit'], NONE, makeTransaction(around, fc.constantFrom(...gids), false)),
     ...['registerBranch', 'registerTccBranch'].map((name) => draft('POST', [name], NONE, branch)),
     draft('GET', ['subscribe'], query, nothing),
     draft('GET', ['unsubscribe'], query, nothing),
@@ -91,7 +94,7 @@ function isPreparable(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'trans_type' in value && value.trans_type !== 'saga'
 }
 
-function transactionOf({ branchUrl }: Surroundings, gid: fc.Arbitrary<string>, waits: boolean) {
+function makeTransaction({ branchUrl }: Surroundings, gid: fc.Arbitrary<string>, waits: boolean) {
   const action = fc.constantFrom('a', `b?x=${canary('query')}`).map((path) => `${branchUrl}/${path}`)
   const step = fc.record({ action, compensate: action })
   const options = {

@@ -2,7 +2,7 @@ import { describeLambda } from '@counterstep/lambda-emulator/vitest'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
 import type { LambdaSettings } from '../../src/serverless/lambda-settings.ts'
-import { printedLambdaResult } from '../../src/serverless/print-lambda-result.ts'
+import { formatLambdaResult } from '../../src/serverless/print-lambda-result.ts'
 import { runLambda } from '../../src/serverless/run-lambda.ts'
 
 const SEED = 20_261_121
@@ -19,7 +19,7 @@ export function proveFunctions(given: Pick<LambdaSettings, 'store' | 'sagas' | '
         `lose nothing and double nothing of ${sagas} sagas, ${burst} of them at once (seed ${SEED})`,
         async () => {
           const { result, keptFolder } = await runLambda(client, settings, { show: ignore, clear: ignore })
-          const printed = printedLambdaResult(result)
+          const printed = formatLambdaResult(result)
           process.stdout.write(`${printed}\n`)
           expect(result.violations, `${printed}\nlogs are kept in ${keptFolder}`).toEqual([])
           expect(result.accepted).toBeGreaterThan(sagas * 0.9)
@@ -39,5 +39,5 @@ export function proveFunctions(given: Pick<LambdaSettings, 'store' | 'sagas' | '
 }
 
 function ignore(): void {
-  // Nobody looks.
+  // Nothing reads these.
 }

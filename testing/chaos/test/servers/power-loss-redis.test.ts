@@ -15,7 +15,7 @@ describeOwn('redis', 'a Redis whose power is cut under load', () => {
   it('has all that was acknowledged, finished once, with appendfsync always', {
     timeout: RUN_MS_MAX,
   }, async (context) => {
-    const report = reportOf(await cutRedis('always', CUTS), context)
+    const report = readReport(await cutRedis('always', CUTS), context)
     expect(report).toMatchObject({ cuts: CUTS, lost: [], faults: [], refused: undefined })
     expect(report.acknowledged).toBeGreaterThanOrEqual(CUTS * ACKNOWLEDGED_PER_CUT)
     expect(report.cutsBetweenWriteAndSync).toBeGreaterThanOrEqual(CUTS - 1)
@@ -24,7 +24,7 @@ describeOwn('redis', 'a Redis whose power is cut under load', () => {
   it('loses what was acknowledged with appendfsync everysec, or these cuts would prove nothing', {
     timeout: RUN_MS_MAX,
   }, async (context) => {
-    const report = reportOf(await cutRedis('everysec', 3), context)
+    const report = readReport(await cutRedis('everysec', 3), context)
     expect(report.lost.length).toBeGreaterThan(0)
   })
 })
@@ -45,7 +45,7 @@ async function redisProgram(): Promise<string> {
   }
 }
 
-function reportOf(result: PowerLossResult, context: TestContext): CutReport {
+function readReport(result: PowerLossResult, context: TestContext): CutReport {
   if ('type' in result) return context.skip(result.reason)
   const { lost, faults, refused: _, ...counts } = result
   process.stdout.write(

@@ -1,7 +1,7 @@
 import { badGateway, type HttpFace, type PlainAnswer } from './http-face.ts'
 
-/** What the function's JSON means as an answer: with a status as it says, and otherwise all of it is the body. */
-export function httpAnswerOf(payload: string, face: HttpFace): PlainAnswer {
+/** Reads the function's JSON as an answer: if it has a status it says the rest too, otherwise all of it is the body. */
+export function toHttpAnswer(payload: string, face: HttpFace): PlainAnswer {
   const answer: unknown = JSON.parse(payload)
   if (!isObject(answer) || answer.statusCode === undefined) {
     return { status: 200, headers: [['content-type', 'application/json']], body: payload }

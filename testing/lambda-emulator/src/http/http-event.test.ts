@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type ClientRequest, httpEventOf } from './http-event.ts'
+import { type ClientRequest, toHttpEvent } from './http-event.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 9, 37)
 
@@ -9,7 +9,7 @@ function request(more: Partial<ClientRequest> = {}): ClientRequest {
 }
 
 it('is of payload format 2.0', () => {
-  expect(httpEventOf(request({ target: '/a/b?c=1&c=2&d=%20' }), 'function-url', NOW)).toEqual({
+  expect(toHttpEvent(request({ target: '/a/b?c=1&c=2&d=%20' }), 'function-url', NOW)).toEqual({
     version: '2.0',
     routeKey: '$default',
     rawPath: '/a/b',
@@ -34,7 +34,7 @@ it('is of payload format 2.0', () => {
 
 it('joins repeated headers and keeps cookies apart', () => {
   const rawHeaders = ['X-Many', 'a', 'x-many', 'b', 'Cookie', 'c=1; d=2']
-  const event = httpEventOf(request({ rawHeaders }), 'function-url')
+  const event = toHttpEvent(request({ rawHeaders }), 'function-url')
   expect(event.headers).toEqual({ 'x-many': 'a,b' })
   expect(event.cookies).toEqual(['c=1', 'd=2'])
 })
@@ -44,7 +44,7 @@ for (const [face, rawPath] of [
   ['http-api', '/gid/1'],
 ] as const) {
   it(`has the path that a ${face} makes of an encoded one`, () => {
-    expect(httpEventOf(request({ target: '/gid%2F1%3Fa?b=1' }), face)).toMatchObject({
+    expect(toHttpEvent(request({ target: '/gid%2F1%3Fa?b=1' }), face)).toMatchObject({
       rawPath,
       rawQueryString: 'b=1',
     })
@@ -65,7 +65,7 @@ for (const [type, encoding, isBase64Encoded] of [
       ...(type === undefined ? [] : ['Content-Type', type]),
       ...(encoding === undefined ? [] : ['Content-Encoding', encoding]),
     ]
-    const event = httpEventOf(request({ rawHeaders, body: Buffer.from('{"ä":1}') }), 'function-url')
+    const event = toHttpEvent(request({ rawHeaders, body: Buffer.from('{"ä":1}') }), 'function-url')
     expect(event.isBase64Encoded).toBe(isBase64Encoded)
     expect(event.body).toBe(isBase64Encoded ? 'eyLDpCI6MX0=' : '{"ä":1}')
   })

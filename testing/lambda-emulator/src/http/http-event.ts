@@ -49,10 +49,10 @@ interface RequestContext {
 /** Any other content, also a form, comes as base64. */
 const TEXT = /^(text\/[^;]+|application\/(json|javascript|xml))\s*(;|$)/i
 
-export function httpEventOf(request: ClientRequest, face: HttpFace, now = Date.now()): HttpEvent {
+export function toHttpEvent(request: ClientRequest, face: HttpFace, now = Date.now()): HttpEvent {
   const [encodedPath = '', rawQueryString = ''] = splitOnce(request.target, '?')
   const rawPath = face === 'http-api' ? decodedPath(encodedPath) : encodedPath
-  const { headers, cookies } = headersOf(request.rawHeaders)
+  const { headers, cookies } = readHeaders(request.rawHeaders)
   return {
     version: '2.0',
     routeKey: '$default',
@@ -60,9 +60,9 @@ export function httpEventOf(request: ClientRequest, face: HttpFace, now = Date.n
     rawQueryString,
     ...(cookies.length === 0 ? {} : { cookies }),
     headers,
-    ...(rawQueryString === '' ? {} : { queryStringParameters: parametersOf(rawQueryString) }),
-    requestContext: contextOf(request, rawPath, headers, now),
-    ...bodyOf(request.body, headers),
+    ...(rawQueryString === '' ? {} : { queryStringParameters: readParameters(rawQueryString) }),
+    requestContext: makeContext(request, rawPath, headers, now),
+    ...toEventBody(request.body, headers),
   }
 }
 
@@ -72,7 +72,7 @@ function decodedPath(path: string): string {
 }
 
 /** Names in lower case, repeated ones joined; cookies apart. */
-function headersOf(raw: readonly string[]): { headers: Record<string, string>; cookies: string[] } {
+function readHeaders(raw: readonly string[]): { headers: Record<string, string>; cookies: string[] } {
   const headers: Record<string, string> = {}
   const cookies: string[] = []
   for (let i = 0; i < raw.length; i += 2) {
@@ -84,7 +84,7 @@ function headersOf(raw: readonly string[]): { headers: Record<string, string>; c
   return { headers, cookies }
 }
 
-function parametersOf(query: string): Record<string, string> {
+function readParameters(query: string): Record<string, string> {
   const parameters: Record<string, string> = {}
   for (const [name, value] of new URLSearchParams(query)) {
     parameters[name] = parameters[name] === undefined ? value : `${parameters[name]},${value}`
@@ -92,7 +92,7 @@ function parametersOf(query: string): Record<string, string> {
   return parameters
 }
 
-function contextOf(
+function makeContext(
   { method, sourceIp }: ClientRequest,
   path: string,
   headers: Readonly<Record<string, string>>,
@@ -112,7 +112,7 @@ function contextOf(
   }
 }
 
-function bodyOf(
+function toEventBody(
   body: Buffer,
   headers: Readonly<Record<string, string>>,
 ): Pick<HttpEvent, 'body' | 'isBase64Encoded'> {

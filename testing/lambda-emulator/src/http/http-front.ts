@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { deferred } from '../deferred.ts'
 import type { LambdaFunction } from '../lambda-function.ts'
 import { PAYLOAD_BYTES_MAX } from '../runtime-api.ts'
-import { httpAnswerOf } from './http-answer.ts'
-import { type ClientRequest, httpEventOf } from './http-event.ts'
+import { toHttpAnswer } from './http-answer.ts'
+import { type ClientRequest, toHttpEvent } from './http-event.ts'
 import {
   badGateway,
   type HttpFace,
@@ -14,7 +14,7 @@ import {
   tooManyRequests,
 } from './http-face.ts'
 
-/** Of a body; base64 makes a third more of it, and the event has a limit of its own. */
+/** The limit for a body; base64 makes a third more of it, and the event has a limit of its own. */
 const BODY_BYTES_MAX = 6 * 1024 * 1024
 const INTEGRATION_MS_MAX = 30_000
 
@@ -56,7 +56,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const body = await bodyOf(request)
+  const body = await readBody(request)
   const {
     status,
     headers,
@@ -75,12 +75,12 @@ async function answer(
 }
 
 /** Undefined when it is too large. */
-async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    // What is too much is read all the same, so that the client hears the answer.
+    // Bytes beyond the limit are read all the same, so that the client gets the answer.
     if (bytes <= BODY_BYTES_MAX) chunks.push(chunk)
   }
   return bytes <= BODY_BYTES_MAX ? Buffer.concat(chunks) : undefined
@@ -90,17 +90,17 @@ async function invoke(
   { target, face, integrationTimeoutMs = INTEGRATION_MS_MAX }: HttpFrontOptions,
   request: ClientRequest,
 ): Promise<PlainAnswer> {
-  const event = httpEventOf(request, face)
+  const event = toHttpEvent(request, face)
   if (Buffer.byteLength(JSON.stringify(event)) > PAYLOAD_BYTES_MAX) return REQUEST_TOO_LARGE
-  const answered = answerOf(target, event, face)
+  const answered = getAnswer(target, event, face)
   return face === 'http-api' ? await within(integrationTimeoutMs, answered) : await answered
 }
 
-async function answerOf(target: LambdaFunction, event: unknown, face: HttpFace): Promise<PlainAnswer> {
+async function getAnswer(target: LambdaFunction, event: unknown, face: HttpFace): Promise<PlainAnswer> {
   const outcome = await target.invoke(event)
   switch (outcome.type) {
     case 'answered':
-      return httpAnswerOf(outcome.payload, face)
+      return toHttpAnswer(outcome.payload, face)
     case 'failed':
     case 'timed-out':
       return badGateway(face)

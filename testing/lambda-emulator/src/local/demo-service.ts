@@ -13,7 +13,7 @@ export interface DemoService {
 /** A service that takes every call, tells of it, and refuses an action with `cents` over 100 euros. */
 export async function startDemoService(tell: (line: string) => void): Promise<DemoService> {
   const server = createServer(async (request, response) => {
-    const isRefused = request.headers['counterstep-op'] === 'action' && (await centsOf(request)) > CENTS_MAX
+    const isRefused = request.headers['counterstep-op'] === 'action' && (await readCents(request)) > CENTS_MAX
     request.resume()
     tell(`${request.url?.split('?')[0]} ${isRefused ? 'refused' : 'done'}`)
     response.writeHead(isRefused ? 409 : 200, { 'content-type': 'application/json' })
@@ -34,7 +34,7 @@ export async function startDemoService(tell: (line: string) => void): Promise<De
 }
 
 /** A payload of another form has none. */
-async function centsOf(request: IncomingMessage): Promise<number> {
+async function readCents(request: IncomingMessage): Promise<number> {
   const isJson = request.headers['content-type']?.startsWith('application/json') === true
   const payload: unknown = isJson ? await json(request) : undefined
   const cents = typeof payload === 'object' && payload !== null && 'cents' in payload ? payload.cents : 0

@@ -29,7 +29,7 @@ export interface LocalAccountOptions {
 }
 
 export interface LocalAccount {
-  /** Where `CounterstepUrl` would be. It asks for no signature. */
+  /** The address that `CounterstepUrl` would have. It asks for no signature. */
   readonly url: string
   stop(): Promise<void>
 }

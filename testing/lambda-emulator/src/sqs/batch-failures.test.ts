@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { batchFailuresOf } from './batch-failures.ts'
+import { readBatchFailures } from './batch-failures.ts'
 
 for (const [title, answer, expected] of [
   ['nothing', null, []],
@@ -18,7 +18,7 @@ for (const [title, answer, expected] of [
   ['a number', 1, 'all'],
 ] as const) {
   it(`says of an answer with ${title} which messages come back`, () => {
-    const failures = batchFailuresOf(JSON.stringify(answer), ['a', 'b'])
+    const failures = readBatchFailures(JSON.stringify(answer), ['a', 'b'])
     expect(failures === 'all' ? failures : [...failures]).toEqual(expected)
   })
 }

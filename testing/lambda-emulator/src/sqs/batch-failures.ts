@@ -5,7 +5,7 @@ export type BatchFailures = 'all' | ReadonlySet<string>
  * Reads the answer of a function that reports failures of single messages. Nothing named means that all succeeded; a
  * name that is none makes the whole batch fail.
  */
-export function batchFailuresOf(payload: string, messageIds: readonly string[]): BatchFailures {
+export function readBatchFailures(payload: string, messageIds: readonly string[]): BatchFailures {
   const answer: unknown = JSON.parse(payload)
   if (answer === null || answer === '') return new Set()
   if (typeof answer !== 'object') return 'all'

@@ -2,14 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { DeleteMessageBatchCommand, type Message } from '@aws-sdk/client-sqs'
 import type { InvocationOutcome } from '../invocation.ts'
 import type { LambdaFunction } from '../lambda-function.ts'
-import { batchFailuresOf } from './batch-failures.ts'
+import { readBatchFailures } from './batch-failures.ts'
 import { drawFates, type SqsFaults } from './message-faults.ts'
 import type { Queue } from './queue.ts'
 import { type BatchLimits, receiveBatch } from './receive-batch.ts'
 import { Slots } from './slots.ts'
-import { sqsEventOf } from './sqs-event.ts'
+import { toSqsEvent } from './sqs-event.ts'
 
-/** As many as one request takes. */
+/** One request deletes at most as many. */
 const DELETED_MAX = 10
 const AFTER_THROTTLE_MS = 100
 const AFTER_ERROR_MS = 200
@@ -27,7 +27,7 @@ export interface SqsEventSourceOptions extends BatchLimits {
 
 export interface BatchDelivery {
   readonly messageIds: readonly string[]
-  /** Of them, those that were not deleted. */
+  /** Those of them that were not deleted. */
   readonly failedIds: readonly string[]
   readonly outcome: InvocationOutcome['type']
 }
@@ -41,7 +41,7 @@ export interface SqsCounts {
   readonly doubled: number
   readonly delayed: number
   readonly batches: number
-  /** Of which nothing was deleted. */
+  /** Batches of which nothing was deleted. */
   readonly batchesFailed: number
   readonly throttles: number
 }
@@ -148,7 +148,7 @@ class EventSource {
     await this.#slots.run(async () => {
       const outcome = await this.#invoke(messages, visibleAt)
       const messageIds = messages.map(({ MessageId = '' }) => MessageId)
-      const failures = outcome.type === 'answered' ? batchFailuresOf(outcome.payload, messageIds) : 'all'
+      const failures = outcome.type === 'answered' ? readBatchFailures(outcome.payload, messageIds) : 'all'
       const failedIds = failures === 'all' ? messageIds : messageIds.filter((id) => failures.has(id))
       this.counts.batches += 1
       this.counts.delivered += messages.length
@@ -164,7 +164,7 @@ class EventSource {
   async #invoke(messages: readonly Message[], visibleAt: number): Promise<InvocationOutcome> {
     const { target, queue } = this.#options
     for (;;) {
-      const outcome = await target.invoke(sqsEventOf(messages, queue.arn))
+      const outcome = await target.invoke(toSqsEvent(messages, queue.arn))
       if (outcome.type !== 'throttled') return outcome
       this.counts.throttles += 1
       if (Date.now() + AFTER_THROTTLE_MS > visibleAt) return outcome

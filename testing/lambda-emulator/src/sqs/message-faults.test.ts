@@ -16,10 +16,10 @@ it('is the same for the same seed and another for another', () => {
 
 it('falls as often as it should', () => {
   const fates = draw(FAULTS)
-  const shareOf = (type: string) => fates.filter((fate) => fate.type === type).length / DRAWS
-  expect(shareOf('lost')).toBeCloseTo(0.1, 1)
-  expect(shareOf('doubled')).toBeCloseTo(0.2, 1)
-  expect(shareOf('delayed')).toBeCloseTo(0.3, 1)
+  const countShare = (type: string) => fates.filter((fate) => fate.type === type).length / DRAWS
+  expect(countShare('lost')).toBeCloseTo(0.1, 1)
+  expect(countShare('doubled')).toBeCloseTo(0.2, 1)
+  expect(countShare('delayed')).toBeCloseTo(0.3, 1)
   const delays = fates.flatMap((fate) => (fate.type === 'delayed' ? [fate.delayMs] : []))
   expect(Math.min(...delays)).toBeLessThan(50)
   expect(Math.max(...delays)).toBeGreaterThan(450)
@@ -30,8 +30,8 @@ it('falls as it should on ten messages as well', () => {
   const next = drawFates(FAULTS)
   for (let ten = 0; ten < 100; ten++) {
     const types = Array.from({ length: 10 }, () => next().type)
-    const countOf = (type: string) => types.filter((each) => each === type).length
-    expect([countOf('lost'), countOf('doubled'), countOf('delayed')]).toEqual([1, 2, 3])
+    const countFates = (type: string) => types.filter((each) => each === type).length
+    expect([countFates('lost'), countFates('doubled'), countFates('delayed')]).toEqual([1, 2, 3])
   }
 })
 

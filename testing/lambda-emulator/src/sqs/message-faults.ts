@@ -1,10 +1,10 @@
 /**
- * What a standard queue may do to a message, and how often it does. Shares are from 0 to 1, add up to at most 1, and are
- * read at each message.
+ * The faults that a standard queue may do to a message, and their shares. Shares are from 0 to 1, add up to at most 1,
+ * and are read at each message.
  */
 export interface SqsFaults {
   readonly seed: number
-  /** Deleted unseen. A queue must not do that; an operator who empties it does. */
+  /** The share that is deleted unseen. A queue must not do that; an operator who empties it does. */
   readonly lostShare: number
   /** Delivered twice, at the same time where the concurrency allows. */
   readonly doubledShare: number
@@ -39,7 +39,7 @@ export function drawFates(faults: SqsFaults | undefined): () => MessageFate {
   }
 }
 
-/** Numbers from 0 up to 1. Of each ten that follow one another, one lies in each tenth. */
+/** Draws numbers from 0 up to 1. Ten that follow one another have one in each tenth. */
 function stratifiedLots(draw: () => number): () => number {
   const strata: number[] = []
   return () => {

@@ -7,9 +7,11 @@ export interface QueueOptions {
   /** http://127.0.0.1:PORT of the server. */
   readonly endpoint: string
   readonly name: string
-  /** In whole seconds. */
+  /** The time is in whole seconds. */
   readonly visibilityTimeoutMs: number
-  /** Where a message goes that was received so often without being deleted. Default: it comes back for ever. */
+  /**
+   * The queue for a message that was received so often without being deleted. Default: the message comes back for ever.
+   */
   readonly deadLetters?: { readonly queue: Queue; readonly receivesMax: number }
 }
 
@@ -47,12 +49,12 @@ export async function createQueue({
       },
     }),
   )
-  const { QueueArn: arn = '' } = await attributesOf(client, url)
+  const { QueueArn: arn = '' } = await readAttributes(client, url)
   return { name, url, arn, visibilityTimeoutMs, client }
 }
 
 export async function countMessages({ client, url }: Queue): Promise<MessageCounts> {
-  const attributes = await attributesOf(client, url)
+  const attributes = await readAttributes(client, url)
   return {
     visible: Number(attributes.ApproximateNumberOfMessages),
     inFlight: Number(attributes.ApproximateNumberOfMessagesNotVisible),
@@ -64,7 +66,7 @@ function redrivePolicy({ queue, receivesMax }: NonNullable<QueueOptions['deadLet
   return JSON.stringify({ deadLetterTargetArn: queue.arn, maxReceiveCount: receivesMax })
 }
 
-async function attributesOf(client: SQSClient, url: string): Promise<Readonly<Record<string, string>>> {
+async function readAttributes(client: SQSClient, url: string): Promise<Readonly<Record<string, string>>> {
   const { Attributes = {} } = await client.send(
     new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] }),
   )

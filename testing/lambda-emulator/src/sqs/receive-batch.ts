@@ -6,7 +6,7 @@ const LONG_POLL_S = 20
 const RECEIVED_MAX = 10
 const MS_PER_SECOND = 1000
 /** Between two looks in what is left of a window, which is too short for a long poll. */
-const LOOK_EVERY_MS = 50
+const POLL_EVERY_MS = 50
 
 export interface BatchLimits {
   readonly batchSizeMax: number
@@ -27,7 +27,7 @@ export async function receiveBatch(
     const waitS = Math.min(LONG_POLL_S, Math.floor((endAt - Date.now()) / MS_PER_SECOND))
     const more = await receive(queue, batchSizeMax - batch.length, waitS, signal)
     batch.push(...more)
-    if (more.length === 0 && waitS === 0) await pause(LOOK_EVERY_MS, undefined, { signal })
+    if (more.length === 0 && waitS === 0) await pause(POLL_EVERY_MS, undefined, { signal })
   }
   return batch
 }

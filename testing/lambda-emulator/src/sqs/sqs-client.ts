@@ -7,7 +7,7 @@ export function openSqsClient(endpoint: string): SQSClient {
     endpoint,
     region: REGION,
     credentials: { accessKeyId: 'emulated', secretAccessKey: 'emulated' },
-    // Whoever polls asks again anyway.
+    // A client that polls asks again anyway.
     maxAttempts: 1,
   })
 }

@@ -26,11 +26,11 @@ export interface SqsRecordAttribute {
   readonly dataType: string
 }
 
-export function sqsEventOf(messages: readonly Message[], queueArn: string): SqsEvent {
-  return { Records: messages.map((message) => recordOf(message, queueArn)) }
+export function toSqsEvent(messages: readonly Message[], queueArn: string): SqsEvent {
+  return { Records: messages.map((message) => toRecord(message, queueArn)) }
 }
 
-function recordOf(message: Message, queueArn: string): SqsRecord {
+function toRecord(message: Message, queueArn: string): SqsRecord {
   const { MessageId = '', ReceiptHandle = '', Body = '', MD5OfBody = '' } = message
   return {
     messageId: MessageId,
@@ -38,7 +38,7 @@ function recordOf(message: Message, queueArn: string): SqsRecord {
     body: Body,
     attributes: { ...message.Attributes },
     messageAttributes: Object.fromEntries(
-      Object.entries(message.MessageAttributes ?? {}).map(([name, value]) => [name, attributeOf(value)]),
+      Object.entries(message.MessageAttributes ?? {}).map(([name, value]) => [name, toAttribute(value)]),
     ),
     md5OfBody: MD5OfBody,
     eventSource: 'aws:sqs',
@@ -47,7 +47,7 @@ function recordOf(message: Message, queueArn: string): SqsRecord {
   }
 }
 
-function attributeOf({ StringValue, BinaryValue, DataType = '' }: MessageAttributeValue): SqsRecordAttribute {
+function toAttribute({ StringValue, BinaryValue, DataType = '' }: MessageAttributeValue): SqsRecordAttribute {
   return {
     ...(StringValue === undefined ? {} : { stringValue: StringValue }),
     ...(BinaryValue === undefined ? {} : { binaryValue: Buffer.from(BinaryValue).toString('base64') }),

@@ -8,7 +8,7 @@ interface Missing {
   readonly isError: boolean
 }
 
-/** Before the tests are known: which of them there are depends on it. */
+/** This runs before the tests are known, because it decides which of them there are. */
 const found = await find()
 
 /** Tests with functions. Without the runtime client they are one skipped test with the reason. */

@@ -65,7 +65,7 @@ async function openSource(
     ...more,
   })
   onTestFinished(async () => {
-    // What a test leaves running ends with its environments.
+    // Invocations that a test leaves running end with their environments.
     const stopped = source.stop()
     await target.stop()
     await stopped
@@ -133,7 +133,7 @@ function defineTests(setup: Setup): void {
     await send(queue, [{ name: 'good' }, { name: 'bad', failTimes: 1 }])
     await untilEmpty(queue)
     await vi.waitFor(() => expect(source.counts().deleted).toBe(2), WAIT_MS_MAX)
-    // What it prints comes by another way than its answer.
+    // The function's output comes by another way than its answer.
     await vi.waitFor(() => expect(source.told()).toHaveLength(6), WAIT_MS_MAX)
     const starts = source.told().filter(({ type }) => type === 'started')
     expect(starts.map(({ name, receives }) => `${name} ${receives}`).toSorted()).toEqual([

@@ -18,7 +18,7 @@ function firstSaga(): { readonly gid: string; readonly branches: readonly object
   return JSON.parse(body)
 }
 
-async function urlOf(program: ChildProcess): Promise<string> {
+async function readUrl(program: ChildProcess): Promise<string> {
   if (program.stdout === null) throw new Error('it has no output')
   for await (const line of createInterface({ input: program.stdout })) {
     if (line.startsWith('URL=')) return line.slice('URL='.length)
@@ -35,7 +35,7 @@ describeLambda('npm run lambda:local', () => {
         const program = spawn(process.execPath, [PROGRAM], { stdio: ['ignore', 'pipe', 'inherit'] })
         const ended = once(program, 'exit')
         onTestFinished(() => void program.kill('SIGKILL'))
-        const url = await urlOf(program)
+        const url = await readUrl(program)
         const submit = async (saga: object) => {
           const headers = { 'content-type': 'application/json', prefer: 'wait=20' }
           const body = JSON.stringify(saga)

@@ -1,4 +1,4 @@
-// What a user may write, one use of each entry. It is compiled against the packed types, never run.
+// A user may write this, one use of each entry. It is compiled against the packed types, never run.
 import { DatabaseSync } from 'node:sqlite'
 import {
   type Barrier,
@@ -141,7 +141,7 @@ export async function placeOrder(): Promise<number> {
     return { number: 17 }
   })
   const plain = orders.message({ branches: [{ action: 'http://mail/welcome' }] })
-  // @ts-expect-error Nobody could ask about its local transaction.
+  // @ts-expect-error No service could be asked about its local transaction.
   plain.doAndSubmit
   // @ts-expect-error A barrier in a transaction of one's own cannot tell of it afterwards.
   await order.doAndSubmit(postgresBarrierIn(await client.connect()), () => undefined)

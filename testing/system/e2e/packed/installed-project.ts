@@ -2,7 +2,7 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { REPOSITORY } from '../../../repository/source-tree.ts'
-import { outputOf, type Service, startService } from './run-program.ts'
+import { readOutput, type Service, startService } from './run-program.ts'
 import { UserProject } from './user-project.ts'
 
 const PROJECTS = join(import.meta.dirname, 'projects')
@@ -33,7 +33,7 @@ export class InstalledProject extends UserProject {
       copyFileSync(join(PROJECTS, 'memory-barrier.cjs'), join(project.folder, name, 'memory-barrier.cjs'))
     }
     const options = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock']
-    await outputOf('npm', ['install', ...options, ...tarballs], {
+    await readOutput('npm', ['install', ...options, ...tarballs], {
       cwd: project.folder,
       limitMs: INSTALL_MS_MAX,
     })
@@ -52,7 +52,10 @@ export class InstalledProject extends UserProject {
       { cwd: this.#parent },
       ['serve', '--port', '0', '--data', join(this.#parent, 'data'), '--ready-json', '--log-level', 'error'],
     )
-    return outputOf(node, args, { cwd: join(this.folder, name), env: { COUNTERSTEP_URL: this.#server.url } })
+    return readOutput(node, args, {
+      cwd: join(this.folder, name),
+      env: { COUNTERSTEP_URL: this.#server.url },
+    })
   }
 
   /** A folder beside all that, from which none of the packages is found. */
@@ -72,7 +75,7 @@ export class InstalledProject extends UserProject {
 export async function packBoth(): Promise<{ readonly tarballs: readonly string[]; remove(): void }> {
   const folder = mkdtempSync(join(tmpdir(), 'counterstep-both-'))
   const script = join(REPOSITORY, 'scripts', 'pack.ts')
-  const printed = await outputOf(process.execPath, [script, '--into', folder], { cwd: folder })
+  const printed = await readOutput(process.execPath, [script, '--into', folder], { cwd: folder })
   return {
     tarballs: printed.trim().split('\n'),
     remove: () => rmSync(folder, { recursive: true, force: true }),

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { REPOSITORY } from '../../../repository/source-tree.ts'
-import { outputOf, runProgram } from './run-program.ts'
+import { readOutput, runProgram } from './run-program.ts'
 import { UserProject } from './user-project.ts'
 
 /** Packs, checks and tries all packages one after the other. */
@@ -14,7 +14,7 @@ interface Locked {
 
 /** A user's project that has every public package, as `npm run release:dry` packed it. */
 export class PackagesProject extends UserProject {
-  /** What `npm run release:dry` printed. */
+  /** The output of `npm run release:dry`. */
   readonly report: string
   readonly tarballs: readonly string[]
 
@@ -39,7 +39,7 @@ export class PackagesProject extends UserProject {
     this.tarballs = tarballs
   }
 
-  /** What is not ours comes from the registry, in the versions that the repository has. */
+  /** Installs all other packages from the registry, in the versions that the repository has. */
   async install(): Promise<void> {
     const lock: { packages: Record<string, Locked> } = JSON.parse(
       readFileSync(join(REPOSITORY, 'package-lock.json'), 'utf8'),
@@ -51,6 +51,6 @@ export class PackagesProject extends UserProject {
     )
     this.write('package-lock.json', JSON.stringify({ lockfileVersion: 3, packages: { '': {}, ...packages } }))
     const options = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund']
-    await outputOf('npm', ['install', ...options, ...this.tarballs], { cwd: this.folder })
+    await readOutput('npm', ['install', ...options, ...this.tarballs], { cwd: this.folder })
   }
 }

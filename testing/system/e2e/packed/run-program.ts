@@ -11,7 +11,7 @@ export interface ProgramOptions {
   readonly limitMs?: number
   /** The whole environment, where nothing of this process's is to be in it. */
   readonly only?: Readonly<Record<string, string>>
-  /** The user as whom it runs. Default: that of this process. */
+  /** The user id of the program. Default: that of this process. */
   readonly uid?: number
   readonly gid?: number
 }
@@ -48,7 +48,7 @@ export function runProgram(
 }
 
 /** Runs a program to its end, which must be a good one; answers what it printed. */
-export async function outputOf(
+export async function readOutput(
   file: string,
   args: readonly string[],
   options: ProgramOptions,

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { REPOSITORY } from '../../../repository/source-tree.ts'
-import { outputOf } from './run-program.ts'
+import { readOutput } from './run-program.ts'
 import { UserProject } from './user-project.ts'
 
 const NAME = '@counterstep/sdk'
@@ -14,13 +14,13 @@ export class SdkProject extends UserProject {
   static async create(): Promise<SdkProject> {
     const folder = mkdtempSync(join(tmpdir(), 'counterstep-packed-'))
     const script = join(REPOSITORY, 'scripts', 'pack.ts')
-    const packed = await outputOf(process.execPath, [script, '--only', NAME, '--into', folder], {
+    const packed = await readOutput(process.execPath, [script, '--only', NAME, '--into', folder], {
       cwd: folder,
     })
     const project = new SdkProject(folder, packed.trim())
-    // From nowhere but the tarball: the cache is empty, and no registry is asked.
+    // All comes from the tarball: the cache is empty, and no registry is asked.
     const options = ['--offline', '--no-audit', '--no-fund', '--cache', join(folder, 'cache')]
-    await outputOf('npm', ['install', ...options, project.tarball], { cwd: project.folder })
+    await readOutput('npm', ['install', ...options, project.tarball], { cwd: project.folder })
     return project
   }
 
@@ -33,7 +33,7 @@ export class SdkProject extends UserProject {
     return this.installedAt(NAME)
   }
 
-  examplesOf(document: string): ReadonlyMap<string, string> {
+  readExamples(document: string): ReadonlyMap<string, string> {
     return this.examplesIn(NAME, document)
   }
 }

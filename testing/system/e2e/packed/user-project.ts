@@ -7,14 +7,14 @@ import { type Ended, runProgram } from './run-program.ts'
 export class UserProject {
   readonly folder: string
 
-  /** In a folder that `remove` removes. */
+  /** The project is in a folder that `remove` removes. */
   protected constructor(parent: string) {
     this.folder = join(parent, 'project')
     mkdirSync(this.folder)
     this.write('package.json', '{ "private": true, "type": "module" }\n')
   }
 
-  /** Where a package was installed to. */
+  /** Returns the folder to which a package was installed. */
   installedAt(name: string): string {
     return join(this.folder, 'node_modules', name)
   }
@@ -52,7 +52,7 @@ export class UserProject {
 }
 
 /** Puts something else in the place of each of these texts, which must all be there. */
-export function replaced(text: string, replacements: Readonly<Record<string, string>>): string {
+export function replaceTexts(text: string, replacements: Readonly<Record<string, string>>): string {
   return Object.entries(replacements).reduce((rest, [from, to]) => {
     if (!rest.includes(from)) throw new Error(`the example has no ${from}`)
     return rest.replaceAll(from, to)

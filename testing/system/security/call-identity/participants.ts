@@ -9,7 +9,7 @@ import express4 from 'express4'
 import fastify from 'fastify'
 import { parseBranch } from '../../../../sdk/src/index.ts'
 
-/** What a participant takes for the identity of one call: each value as it reads it, or why it refuses the call. */
+/** The identity of one call as a participant takes it: each value as it reads it, or why it refuses the call. */
 export type Seen = Readonly<Record<string, unknown>> | { readonly refused: string }
 
 /** A participant that answers the target of a request with what it takes for the identity. */
@@ -80,7 +80,7 @@ async function listenFastify(how: string, see: (request: AnyRequest) => Seen): P
   return { name: `Fastify 5, ${how}`, url, close: () => app.close() }
 }
 
-/** As far as Koa is used here; it brings no types. */
+/** The part of Koa that is used here; it brings no types. */
 interface KoaApp {
   use(middleware: (context: AnyRequest & { body: unknown }) => void): void
   callback(): Parameters<typeof createServer>[1]
@@ -111,7 +111,9 @@ function pick(query: unknown): Seen {
   return Object.fromEntries(IDENTITY_PARAMETERS.map((name) => [name, record[name]]))
 }
 
-/** What services in another language read from each target; undefined where the language is not on this machine. */
+/**
+ * Returns what services in another language read from each target; undefined where the language is not on this machine.
+ */
 export function readElsewhere(
   command: readonly [program: string, ...args: string[]],
   targets: readonly string[],
@@ -138,7 +140,7 @@ export const PYTHON = ['python3', join(import.meta.dirname, 'read_query.py')] as
 /** Undefined where a participant read our identity, or refuses the call; else what it read in its place. */
 export function findForgery(seen: Seen, ours: CallIdentity): string | undefined {
   if ('refused' in seen) return undefined
-  // An object or nothing at all is no id: a service can do nothing with it. Of a list it may take any one.
+  // An object or nothing at all is no id: a service can do nothing with it. A service may take any one of a list.
   const values = IDENTITY_PARAMETERS.map((name) => [seen[name] ?? ''].flat())
   if (values.flat().some((value) => typeof value !== 'string' || value === '')) return undefined
   const isOurs = IDENTITY_PARAMETERS.every((name, at) => values[at]?.every((value) => value === ours[name]))

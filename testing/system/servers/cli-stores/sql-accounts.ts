@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { type Connection, createConnection } from 'mysql2/promise'
 
-/** A database of its own, and two users of it: one who may change its tables, one who may not. */
+/** A database of its own, and two users of it: one may change its tables, one may not. */
 export interface SqlAccounts {
-  /** Without a password. */
+  /** The URL has no password. */
   readonly adminUrl: string
   readonly servingUrl: string
   drop(): Promise<void>

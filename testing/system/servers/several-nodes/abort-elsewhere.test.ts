@@ -4,7 +4,7 @@ import { Random } from '@counterstep/simulator'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { auditEffects } from './audit-effects.ts'
-import { Bed } from './bed.ts'
+import { Fixture } from './fixture.ts'
 import { abort, isRetryable, submit } from './node-client.ts'
 import { serialSaga } from './saga-requests.ts'
 import { AnswerCounts, submitUntilFinal, untilFinal } from './until-final.ts'
@@ -27,17 +27,17 @@ interface Aborted {
 for (const server of ['mariadb', 'redis'] as const) {
   describeOn(server, `an abort sent to a node that does not run the saga`, (storeUrl) => {
     const random = new Random(SEED)
-    let bed: Bed
+    let fixture: Fixture
 
     beforeAll(async () => {
-      bed = await Bed.start(storeUrl, 2, {})
-      bed.branches.rule = async () => {
+      fixture = await Fixture.start(storeUrl, 2, {})
+      fixture.branches.rule = async () => {
         await delay(random.between(BRANCH_MS_MIN, BRANCH_MS_MAX))
         return 'run'
       }
     })
 
-    afterAll(() => bed.stop())
+    afterAll(() => fixture.stop())
 
     async function inParallel(count: number, run: (index: number) => Promise<void>): Promise<void> {
       let next = 0
@@ -47,11 +47,11 @@ for (const server of ['mariadb', 'redis'] as const) {
       await Promise.all(Array.from({ length: CALLERS }, caller))
     }
 
-    const request = (gid: string, index: number) => serialSaga(gid, bed.branches.url, 2 + (index % 2))
+    const request = (gid: string, index: number) => serialSaga(gid, fixture.branches.url, 2 + (index % 2))
 
-    /** From its accept to its end, with as many others beside it. */
+    /** Measures from its accept to its end, with as many others beside it. */
     async function typicalMs(): Promise<number> {
-      const [runner = ''] = bed.urls
+      const [runner = ''] = fixture.urls
       const tookMs: number[] = []
       await inParallel(WARM_UP, async (index) => {
         const options = { pickUrl: () => runner, counts: new AnswerCounts() }
@@ -62,7 +62,7 @@ for (const server of ['mariadb', 'redis'] as const) {
     }
 
     async function abortAt(afterMs: number, index: number, counts: AnswerCounts): Promise<Aborted> {
-      const [runner = '', other = ''] = bed.urls
+      const [runner = '', other = ''] = fixture.urls
       const gid = `abort-${index}`
       const accepted = await submit(runner, request(gid, index))
       if (accepted.type !== 'view') throw new Error(`not accepted: ${JSON.stringify(accepted)}`)
@@ -90,7 +90,7 @@ for (const server of ['mariadb', 'redis'] as const) {
       const tooLate = aborted.filter(({ answer }) => answer === 'already-final')
       const inTime = aborted.filter(({ answer }) => answer === 'accepted')
       const undone = inTime
-        .flatMap(({ view }) => bed.branches.calls(view.gid))
+        .flatMap(({ view }) => fixture.branches.calls(view.gid))
         .filter(({ op }) => op === 'compensate')
       process.stdout.write(
         `${server}: ${SAGAS} aborts within ${Math.round(usualMs * SPREAD)} ms of the accept: ${inTime.length} in time (${undone.length} compensations), ${tooLate.length} too late (${counts})\n`,
@@ -99,7 +99,7 @@ for (const server of ['mariadb', 'redis'] as const) {
       expect(new Set(inTime.map(({ view }) => view.status))).toEqual(new Set(['failed']))
       expect(new Set(inTime.map(({ view }) => view.abort?.cause))).toEqual(new Set(['requested']))
       expect(Math.min(inTime.length, tooLate.length)).toBeGreaterThanOrEqual(EITHER_MIN)
-      expect(aborted.flatMap(({ view }) => auditEffects(bed.branches.ledger, view))).toEqual([])
+      expect(aborted.flatMap(({ view }) => auditEffects(fixture.branches.ledger, view))).toEqual([])
     }, 90_000)
   })
 }

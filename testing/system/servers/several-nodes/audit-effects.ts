@@ -5,20 +5,20 @@ type Ended = Pick<TransactionView, 'gid' | 'status'> & {
   readonly branches: readonly { readonly id: string }[]
 }
 
-/** What the ledger says against a serial saga's end; empty if nothing. */
+/** Lists the objections of the ledger to a serial saga's end; empty if there are none. */
 export function auditEffects(ledger: BranchLedger, { gid, status, branches }: Ended): string[] {
   const byBranch = branches.map(({ id }) => ({ id, effects: ledger.effects(gid, id) }))
   const faults = byBranch.flatMap(({ id, effects }) =>
-    faultsOf(status, effects).map((fault) => `${id} ${fault}`),
+    findFaults(status, effects).map((fault) => `${id} ${fault}`),
   )
-  const actions = byBranch.flatMap(({ effects }) => placeOf(effects, 'action') ?? [])
-  const undone = byBranch.flatMap(({ effects }) => placeOf(effects, 'compensate') ?? [])
+  const actions = byBranch.flatMap(({ effects }) => findPlace(effects, 'action') ?? [])
+  const undone = byBranch.flatMap(({ effects }) => findPlace(effects, 'compensate') ?? [])
   if (!isAscending(actions)) faults.push('actions are out of order')
   if (!isAscending(undone.toReversed())) faults.push('compensations are not in reverse order')
   return faults.map((fault) => `${gid} ${status}: ${fault}`)
 }
 
-function faultsOf(status: TransactionView['status'], effects: readonly Effect[]): string[] {
+function findFaults(status: TransactionView['status'], effects: readonly Effect[]): string[] {
   const actions = effects.filter(({ op }) => op === 'action').length
   const undone = effects.filter(({ op }) => op === 'compensate').length
   switch (status) {
@@ -34,7 +34,7 @@ function faultsOf(status: TransactionView['status'], effects: readonly Effect[])
   }
 }
 
-function placeOf(effects: readonly Effect[], op: Effect['op']): number | undefined {
+function findPlace(effects: readonly Effect[], op: Effect['op']): number | undefined {
   return effects.find((effect) => effect.op === op)?.place
 }
 

@@ -14,17 +14,17 @@ interface LedgerBranch {
 
 export type LedgerAnswer = 'done' | 'duplicate' | 'null-compensation' | 'already-compensated'
 
-/** What the services behind the branches have done: an effect and its barrier rows, written together or not at all. */
+/** The work of the services behind the branches: an effect and its barrier rows, written together or not at all. */
 export class BranchLedger {
   readonly #branches = new Map<string, LedgerBranch>()
   #places = 0
 
   effects(gid: string, branchId: string): readonly Effect[] {
-    return this.#branches.get(keyOf(gid, branchId))?.effects ?? []
+    return this.#branches.get(toKey(gid, branchId))?.effects ?? []
   }
 
   commit(gid: string, branchId: string, op: Op): LedgerAnswer {
-    const key = keyOf(gid, branchId)
+    const key = toKey(gid, branchId)
     const before = this.#branches.get(key) ?? { rows: [], effects: [] }
     const inserted = barrierRows(op).filter((row) => !before.rows.some((standing) => standing.op === row.op))
     const rows = [...before.rows, ...inserted]
@@ -41,6 +41,6 @@ export class BranchLedger {
   }
 }
 
-function keyOf(gid: string, branchId: string): string {
+function toKey(gid: string, branchId: string): string {
   return `${gid} ${branchId}`
 }

@@ -11,7 +11,7 @@ export interface BranchCall {
   readonly attempt: number
   readonly epoch: number
   readonly body: string
-  /** By this process's monotonic clock. */
+  /** Time of this process's monotonic clock. */
   readonly arrivedAt: number
 }
 
@@ -52,7 +52,7 @@ export class BranchService {
     return this.#url
   }
 
-  /** In the order of their arrival. */
+  /** Lists the calls in the order of their arrival. */
   calls(gid: string): readonly LoggedCall[] {
     return this.#calls.get(gid) ?? []
   }

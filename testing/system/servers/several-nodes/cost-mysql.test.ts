@@ -1,7 +1,7 @@
 import { type SqlServer, startMariadb, startMysql } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Bed } from './bed.ts'
+import { Fixture } from './fixture.ts'
 import { runSagas } from './saga-callers.ts'
 import { SqlCounters } from './sql-counters.ts'
 
@@ -34,18 +34,18 @@ for (const kind of ['mariadb', 'mysql'] as const) {
     const { start, transactions, slow, unslow } = SERVERS[kind]
     let server: SqlServer
     let counters: SqlCounters
-    let bed: Bed
+    let fixture: Fixture
 
     beforeAll(async () => {
       server = await start()
       counters = await SqlCounters.open(server)
-      bed = await Bed.start(server.url, 1, QUIET)
-      await runSagas(bed, 'warm', { callers: CALLERS, each: WARM_UP, branches: 2 })
+      fixture = await Fixture.start(server.url, 1, QUIET)
+      await runSagas(fixture, 'warm', { callers: CALLERS, each: WARM_UP, branches: 2 })
     })
 
     afterAll(async () => {
       await counters.close()
-      await bed.stop()
+      await fixture.stop()
       await server.stop()
     })
 
@@ -54,9 +54,9 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       readonly rowsEach: number
     }
 
-    async function costOf(word: string): Promise<Cost> {
+    async function measureCost(word: string): Promise<Cost> {
       const [before, rowsBefore] = [await transactions(counters), await counters.rowsWritten()]
-      await runSagas(bed, word, { callers: CALLERS, each: EACH, branches: 2 })
+      await runSagas(fixture, word, { callers: CALLERS, each: EACH, branches: 2 })
       const done = (await transactions(counters)) - before
       const rows = (await counters.rowsWritten()) - rowsBefore
       process.stdout.write(
@@ -67,7 +67,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
 
     it(`is below ${SLOWED_MAX} with ${CALLERS} callers when each flush takes 3 ms`, async () => {
       for (const assignment of slow) await counters.set(assignment)
-      const { perSaga } = await costOf('slowed')
+      const { perSaga } = await measureCost('slowed')
       for (const assignment of unslow) await counters.set(assignment)
       expect(perSaga).toBeLessThan(SLOWED_MAX)
       // Less than one transaction for all of them would mean that nothing was counted.
@@ -75,7 +75,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
     })
 
     it(`is below ${UNSLOWED_MAX} with ${CALLERS} callers`, async () => {
-      const { perSaga } = await costOf('unslowed')
+      const { perSaga } = await measureCost('unslowed')
       expect(perSaga).toBeLessThan(UNSLOWED_MAX)
       expect(perSaga).toBeGreaterThan(0)
     })
@@ -84,7 +84,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       const costs: { readonly done: number; readonly rows: number }[] = []
       for (const branches of [2, 20]) {
         const [before, rowsBefore] = [await transactions(counters), await counters.rowsWritten()]
-        await runSagas(bed, `with-${branches}`, { callers: 1, each: ONE_BY_ONE, branches })
+        await runSagas(fixture, `with-${branches}`, { callers: 1, each: ONE_BY_ONE, branches })
         costs.push({
           done: (await transactions(counters)) - before,
           rows: (await counters.rowsWritten()) - rowsBefore,

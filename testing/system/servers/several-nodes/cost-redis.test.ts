@@ -3,7 +3,7 @@ import { until } from '@counterstep/test-servers/until'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Bed } from './bed.ts'
+import { Fixture } from './fixture.ts'
 import { runSagas } from './saga-callers.ts'
 
 const SAGAS = 10
@@ -16,21 +16,21 @@ describeOwn('redis', 'what a saga costs in calls of Redis', () => {
   let server: RedisServer
   let monitor: Redis
   let redis: Redis
-  let bed: Bed
+  let fixture: Fixture
 
   beforeAll(async () => {
     server = await startRedis()
     redis = new Redis(server.url)
     monitor = await redis.monitor()
     monitor.on('monitor', (_at: string, command: string[]) => commands.push(command))
-    bed = await Bed.start(server.url, 1, QUIET)
-    await runSagas(bed, 'warm', { callers: 1, each: SAGAS, branches: 2 })
+    fixture = await Fixture.start(server.url, 1, QUIET)
+    await runSagas(fixture, 'warm', { callers: 1, each: SAGAS, branches: 2 })
   })
 
   afterAll(async () => {
     monitor.disconnect()
     redis.disconnect()
-    await bed.stop()
+    await fixture.stop()
     await server.stop()
   })
 
@@ -50,7 +50,7 @@ describeOwn('redis', 'what a saga costs in calls of Redis', () => {
     const scripts: number[] = []
     for (const branches of [2, 20]) {
       const word = `with-${branches}-branches`
-      await runSagas(bed, word, { callers: 1, each: SAGAS, branches })
+      await runSagas(fixture, word, { callers: 1, each: SAGAS, branches })
       scripts.push(await scriptsAbout(word))
     }
     const [two, twenty] = scripts

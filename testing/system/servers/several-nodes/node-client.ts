@@ -9,7 +9,7 @@ import { withSecrets } from '@counterstep/test-servers/with-secrets'
 
 const ANSWER_MS_MAX = 20_000
 
-/** What a node said, or that it said nothing. */
+/** The answer of a node, or that it gave none. */
 export type NodeAnswer =
   | { readonly type: 'view'; readonly status: number; readonly view: TransactionView }
   | { readonly type: 'problem'; readonly status: number; readonly code: string }
@@ -59,12 +59,12 @@ async function ask(url: string, init: RequestInit, answerMsMax: number): Promise
     const body = JSON.parse(text) as TransactionView & { readonly code: string }
     return status < 300 ? { type: 'view', status, view: body } : { type: 'problem', status, code: body.code }
   } catch (error: unknown) {
-    return { type: 'none', why: reasonOf(error) }
+    return { type: 'none', why: readReason(error) }
   }
 }
 
 /** fetch reports a lost connection as a TypeError; anything else is a fault of the test. */
-function reasonOf(error: unknown): 'refused' | 'lost' | 'timeout' {
+function readReason(error: unknown): 'refused' | 'lost' | 'timeout' {
   if (error instanceof DOMException && error.name === 'TimeoutError') return 'timeout'
   if (!(error instanceof TypeError)) throw error
   const { cause } = error

@@ -51,7 +51,7 @@ export class NodeProcess {
     return Number(new URL(this.#url).port)
   }
 
-  /** What it logged as errors: bugs, and what nobody expects of a sound node. Also each secret that it printed. */
+  /** The errors that it logged: bugs, or events that a sound node never logs. Also each secret that it printed. */
   get errors(): readonly string[] {
     return [...this.#errors, ...this.#watch.shown]
   }

@@ -2,25 +2,25 @@ import type { TransactionView } from '@counterstep/protocol'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { auditEffects } from './audit-effects.ts'
-import { Bed } from './bed.ts'
+import { Fixture } from './fixture.ts'
 import { isRetryable, type NodeAnswer, submit } from './node-client.ts'
 import { type NamedRequest, serialSaga } from './saga-requests.ts'
 
 const GIDS = 200
 const NODES = 3
-/** Of gids at once: each is sent to all nodes at the same instant. */
+/** The number of gids at once: each is sent to all nodes at the same instant. */
 const AT_ONCE = 20
 const WAIT_SECONDS = 10
 
 for (const server of ['mariadb', 'redis'] as const) {
   describeOn(server, `one gid submitted to ${NODES} nodes at once`, (storeUrl) => {
-    let bed: Bed
+    let fixture: Fixture
 
     beforeAll(async () => {
-      bed = await Bed.start(storeUrl, NODES, { 'poll-ms': 200 })
+      fixture = await Fixture.start(storeUrl, NODES, { 'poll-ms': 200 })
     })
 
-    afterAll(() => bed.stop())
+    afterAll(() => fixture.stop())
 
     async function everywhere(
       word: string,
@@ -30,7 +30,7 @@ for (const server of ['mariadb', 'redis'] as const) {
       for (let from = 0; from < GIDS; from += AT_ONCE) {
         const gids = Array.from({ length: AT_ONCE }, (_, index) => `${word}-${from + index}`)
         const sent = gids.map(async (gid) => {
-          const each = bed.urls.map((url, node) => untilDefinite(url, request(gid, node)))
+          const each = fixture.urls.map((url, node) => untilDefinite(url, request(gid, node)))
           answers.set(gid, await Promise.all(each))
         })
         await Promise.all(sent)
@@ -39,10 +39,11 @@ for (const server of ['mariadb', 'redis'] as const) {
     }
 
     it('is one transaction: all answers agree, and its branches were called once', async () => {
-      const answers = await everywhere('same', (gid) => serialSaga(gid, bed.branches.url, 2))
-      const views = [...answers.values()].map((each) => each.map(viewOf))
+      const answers = await everywhere('same', (gid) => serialSaga(gid, fixture.branches.url, 2))
+      const views = [...answers.values()].map((each) => each.map(readView))
       for (const each of views) {
-        // Who did not run it answers from the row, which may stand behind the runner's memory in what only informs.
+        // A node that did not run it answers from the row, which may stand behind the runner's memory in fields that
+        // only inform.
         const said = each.map(({ gid, status, createdAt, finishedAt, epoch }) => ({
           gid,
           status,
@@ -52,8 +53,10 @@ for (const server of ['mariadb', 'redis'] as const) {
         }))
         expect(said).toEqual(said.map(() => ({ ...said[0], status: 'succeeded', epoch: 1 })))
       }
-      const faults = views.flatMap((each) => each.flatMap((view) => auditEffects(bed.branches.ledger, view)))
-      const calls = [...answers.keys()].map((gid) => bed.branches.calls(gid).length)
+      const faults = views.flatMap((each) =>
+        each.flatMap((view) => auditEffects(fixture.branches.ledger, view)),
+      )
+      const calls = [...answers.keys()].map((gid) => fixture.branches.calls(gid).length)
       process.stdout.write(
         `${server}: ${answers.size} gids, each to ${NODES} nodes: ${calls.reduce((sum, n) => sum + n)} branch calls\n`,
       )
@@ -63,7 +66,7 @@ for (const server of ['mariadb', 'redis'] as const) {
 
     it('with other content is accepted once, and the others leave it untouched', async () => {
       const answers = await everywhere('other', (gid, node) =>
-        serialSaga(gid, bed.branches.url, 2, `content of node ${node}`),
+        serialSaga(gid, fixture.branches.url, 2, `content of node ${node}`),
       )
       const winners = new Map<number, number>()
       for (const [gid, each] of answers) {
@@ -75,10 +78,12 @@ for (const server of ['mariadb', 'redis'] as const) {
         )
         const [winner = -1] = accepted
         winners.set(winner, (winners.get(winner) ?? 0) + 1)
-        const bodies = bed.branches.calls(gid).map(({ body }) => body)
+        const bodies = fixture.branches.calls(gid).map(({ body }) => body)
         expect(bodies).toEqual([winner, winner].map((node) => JSON.stringify(`content of node ${node}`)))
         const accept = each[winner]
-        expect(accept === undefined ? [] : auditEffects(bed.branches.ledger, viewOf(accept))).toEqual([])
+        expect(accept === undefined ? [] : auditEffects(fixture.branches.ledger, readView(accept))).toEqual(
+          [],
+        )
       }
       process.stdout.write(
         `${server}: ${answers.size} gids with ${NODES} contents, won by ${[...winners.values()].join(' / ')}\n`,
@@ -95,7 +100,7 @@ async function untilDefinite(url: string, request: NamedRequest): Promise<NodeAn
   }
 }
 
-function viewOf(answer: NodeAnswer): TransactionView {
+function readView(answer: NodeAnswer): TransactionView {
   if (answer.type === 'view') return answer.view
   throw new Error(`no view: ${JSON.stringify(answer)}`)
 }

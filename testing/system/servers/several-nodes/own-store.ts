@@ -4,9 +4,9 @@ import { Redis } from 'ioredis'
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
 
 export interface OwnStore {
-  /** What a node is started with to use it. */
+  /** The URL of the store that a node is started with. */
   readonly url: string
-  /** Whether someone is for long in a database transaction, with locks that others wait for. */
+  /** Tells whether a database transaction has been open for long, with locks that others wait for. */
   hasLongTransaction(): Promise<boolean>
   drop(): Promise<void>
 }
@@ -14,11 +14,11 @@ export interface OwnStore {
 /** MariaDB answers for so long what it has answered before. */
 const TRANSACTIONS_CACHED_MS = 100
 const LOOKS = 10
-const LOOK_EVERY_MS = 50
+const POLL_EVERY_MS = 50
 const COUNT_TRANSACTIONS = `SELECT COUNT(*) AS count FROM information_schema.innodb_trx
   JOIN information_schema.processlist ON processlist.id = innodb_trx.trx_mysql_thread_id WHERE db = ?`
 
-/** A database of MySQL or of Redis that nobody else has. */
+/** Makes a database of MySQL or of Redis that no other test uses. */
 export function ownStore(serverUrl: string): Promise<OwnStore> {
   const name = `several_${randomBytes(6).toString('hex')}`
   return serverUrl.startsWith('redis:') ? ownNumber(serverUrl, name) : ownDatabase(serverUrl, name)
@@ -40,7 +40,7 @@ async function hasLongTransaction(serverUrl: string, database: string): Promise<
     for (let looks = 0; looks < LOOKS; looks++) {
       const [rows] = await connection.query<RowDataPacket[]>(COUNT_TRANSACTIONS, [database])
       if (Number(rows[0]?.count) === 0) return false
-      await delay(LOOK_EVERY_MS)
+      await delay(POLL_EVERY_MS)
     }
     return true
   } finally {

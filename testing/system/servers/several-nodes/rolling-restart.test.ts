@@ -3,7 +3,7 @@ import { Random } from '@counterstep/simulator'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { auditEffects } from './audit-effects.ts'
-import { Bed } from './bed.ts'
+import { Fixture } from './fixture.ts'
 import { Load } from './load.ts'
 import type { Ending } from './node-process.ts'
 import { serialSaga } from './saga-requests.ts'
@@ -16,7 +16,9 @@ const POLL_MS = 200
 const SEED = 20_261_122
 /** The promise of a stop. */
 const STOP_MS_MAX = 10_000
-/** From accept to end. Far below the lease, which a saga that was not given back would have to wait for. */
+/**
+ * The time from accept to end. It is far below the lease, which a saga that was not given back would have to wait for.
+ */
 const LIFE_MS_MAX = 10_000
 /** Each of them, and one that has only begun under load. */
 const STOPPED = [0, 1, 2, 0]
@@ -25,29 +27,29 @@ const LONG_CALL_MS = 900
 for (const server of ['mariadb', 'redis'] as const) {
   describeOn(server, `a rolling restart of ${NODES} nodes under load`, (storeUrl) => {
     const random = new Random(SEED)
-    let bed: Bed
+    let fixture: Fixture
 
     beforeAll(async () => {
-      bed = await Bed.start(storeUrl, NODES, { 'lease-ms': LEASE_MS, 'poll-ms': POLL_MS })
-      bed.branches.rule = async ({ gid, branchId, op }) => {
+      fixture = await Fixture.start(storeUrl, NODES, { 'lease-ms': LEASE_MS, 'poll-ms': POLL_MS })
+      fixture.branches.rule = async ({ gid, branchId, op }) => {
         await delay(random.chance(0.3) ? LONG_CALL_MS : random.between(5, 50))
         return gid.endsWith('7') && branchId === '03' && op === 'action' ? 'refuse' : 'run'
       }
     })
 
-    afterAll(() => bed.stop())
+    afterAll(() => fixture.stop())
 
     it('refuses with nothing but the documented 503, and no saga waits for a lease', async () => {
       const startedAt = performance.now()
       const load = new Load({
         callers: CALLERS,
-        request: (index) => serialSaga(`roll-${index}`, bed.branches.url, 3),
-        pickUrl: () => bed.urls[random.between(0, NODES - 1)] ?? '',
+        request: (index) => serialSaga(`roll-${index}`, fixture.branches.url, 3),
+        pickUrl: () => fixture.urls[random.between(0, NODES - 1)] ?? '',
       })
       const endings: Ending[] = []
       for (const index of STOPPED) {
-        endings.push(await bed.node(index).stop())
-        await bed.restart(index)
+        endings.push(await fixture.node(index).stop())
+        await fixture.restart(index)
       }
       // It throws if any answer was another one than a 2xx or a 503 that says to send the same again.
       const views = await load.end()
@@ -66,7 +68,7 @@ for (const server of ['mariadb', 'redis'] as const) {
       expect(handedOver).toBeGreaterThanOrEqual(10)
       expect(Math.max(...lifeMs)).toBeLessThanOrEqual(LIFE_MS_MAX)
       expect(new Set(views.map(({ status }) => status))).toEqual(new Set(['succeeded', 'failed']))
-      expect(views.flatMap((view) => auditEffects(bed.branches.ledger, view))).toEqual([])
+      expect(views.flatMap((view) => auditEffects(fixture.branches.ledger, view))).toEqual([])
     }, 120_000)
   })
 }

@@ -1,4 +1,4 @@
-import type { Bed } from './bed.ts'
+import type { Fixture } from './fixture.ts'
 import { submit } from './node-client.ts'
 import { serialSaga } from './saga-requests.ts'
 
@@ -6,14 +6,14 @@ const WAIT_SECONDS = 20
 
 /** Runs sagas one after the other in each of `callers`, all on the first node, each to its end. */
 export async function runSagas(
-  bed: Bed,
+  fixture: Fixture,
   word: string,
   { callers, each, branches }: { readonly callers: number; readonly each: number; readonly branches: number },
 ): Promise<void> {
-  const [url = ''] = bed.urls
+  const [url = ''] = fixture.urls
   const call = async (caller: number) => {
     for (let index = 0; index < each; index++) {
-      const request = serialSaga(`${word}-${caller}-${index}`, bed.branches.url, branches)
+      const request = serialSaga(`${word}-${caller}-${index}`, fixture.branches.url, branches)
       const answer = await submit(url, request, { waitSeconds: WAIT_SECONDS })
       if (answer.type !== 'view' || answer.view.status !== 'succeeded') {
         throw new Error(`${request.gid}: ${JSON.stringify(answer)}`)

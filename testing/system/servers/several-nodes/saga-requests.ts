@@ -2,7 +2,7 @@ import type { SagaBranchRequest, SubmitRequest } from '@counterstep/protocol'
 
 export type NamedRequest = SubmitRequest & { readonly gid: string }
 
-export function branchIdOf(position: number): string {
+export function toBranchId(position: number): string {
   return String(position).padStart(2, '0')
 }
 
@@ -11,7 +11,7 @@ export function serialSaga(gid: string, service: string, branchCount: number, pa
   const branches = Array.from(
     { length: branchCount },
     (_, index): SagaBranchRequest => ({
-      id: branchIdOf(index + 1),
+      id: toBranchId(index + 1),
       action: `${service}/do`,
       compensation: `${service}/undo`,
       payload,

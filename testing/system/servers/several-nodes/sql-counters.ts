@@ -7,7 +7,7 @@ const ROW_COUNTERS = {
   mysql: ['Innodb_rows_inserted', 'Innodb_rows_updated', 'Innodb_rows_deleted'],
 } as const
 
-/** Counters of a whole server, so it must be one that nobody else uses. */
+/** Counters of a whole server, so no other program may use it. */
 export class SqlCounters {
   readonly #connection: Connection
   readonly #flavor: SqlServer['flavor']
@@ -25,12 +25,12 @@ export class SqlCounters {
     await this.#connection.query(`SET GLOBAL ${assignment}`)
   }
 
-  /** Of MariaDB: database transactions that were written to the binary log. */
+  /** MariaDB counts the database transactions that were written to the binary log. */
   async binlogCommits(): Promise<number> {
     return this.#status('Binlog_commits')
   }
 
-  /** Of MySQL: each database transaction has a number of its own, kept as intervals. */
+  /** MySQL gives each database transaction a number of its own, kept as intervals. */
   async gtids(): Promise<number> {
     const [rows] = await this.#connection.query<RowDataPacket[]>('SELECT @@global.gtid_executed AS executed')
     const executed = String(rows[0]?.executed ?? '')
@@ -40,7 +40,10 @@ export class SqlCounters {
     )
   }
 
-  /** By the statements of all clients; what only the server writes for itself counts elsewhere. */
+  /**
+   * Counts the rows written by the statements of all clients; rows that only the server writes for itself count
+   * elsewhere.
+   */
   async rowsWritten(): Promise<number> {
     const counts = await Promise.all(ROW_COUNTERS[this.#flavor].map((name) => this.#status(name)))
     return counts.reduce((sum, count) => sum + count)

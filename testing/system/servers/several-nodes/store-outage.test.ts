@@ -5,7 +5,7 @@ import { until } from '@counterstep/test-servers/until'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { auditEffects } from './audit-effects.ts'
-import { Bed } from './bed.ts'
+import { Fixture } from './fixture.ts'
 import { Load } from './load.ts'
 import { isRetryable, type NodeAnswer, submit, view } from './node-client.ts'
 import { type NamedRequest, serialSaga } from './saga-requests.ts'
@@ -26,7 +26,7 @@ const SEED = 20_261_123
 /** Accepted and on their way when the store goes: or it proves nothing. */
 const UNFINISHED_MIN = 10
 const PROBES = 20
-/** From the store's return until as many sagas as there are callers have ended. */
+/** The time from the store's return until as many sagas as there are callers have ended. */
 const RESUMED_MS_MAX = 5_000
 const STUCK_MS = 20_000
 
@@ -43,29 +43,29 @@ for (const kind of ['mariadb', 'redis'] as const) {
   describeOwn(kind, 'a store that goes away under load and comes back', () => {
     const random = new Random(SEED)
     let server: Server
-    let bed: Bed
+    let fixture: Fixture
     let turn = 0
-    const pickUrl = () => bed.urls[turn++ % NODES] ?? ''
+    const pickUrl = () => fixture.urls[turn++ % NODES] ?? ''
 
     beforeAll(async () => {
       server = await START[kind]()
-      bed = await Bed.start(server.url, NODES, {
+      fixture = await Fixture.start(server.url, NODES, {
         'lease-ms': LEASE_MS,
         'poll-ms': 200,
         'store-timeout-ms': STORE_TIMEOUT_MS,
       })
-      bed.branches.rule = async () => {
+      fixture.branches.rule = async () => {
         await delay(random.between(BRANCH_MS_MIN, BRANCH_MS_MAX))
         return 'run'
       }
     })
 
     afterAll(async () => {
-      await bed.stop()
+      await fixture.stop()
       await server.stop()
     })
 
-    const request = (gid: string) => serialSaga(gid, bed.branches.url, 3)
+    const request = (gid: string) => serialSaga(gid, fixture.branches.url, 3)
 
     async function probe(gid: string): Promise<Probe> {
       const startedAt = performance.now()
@@ -73,14 +73,14 @@ for (const kind of ['mariadb', 'redis'] as const) {
       return { request: request(gid), answer, tookMs: performance.now() - startedAt }
     }
 
-    /** Proven not to be stored: nobody knows it, and no branch was called. */
+    /** Proves that it is not stored: no node knows it, and no branch was called. */
     async function expectNeverRun(refused: readonly Probe[]): Promise<void> {
       const seen = await Promise.all(refused.map(({ request: { gid } }) => view(pickUrl(), gid)))
       expect(seen.map((answer) => answer.type === 'problem' && answer.status)).toEqual(seen.map(() => 404))
-      expect(refused.flatMap(({ request: { gid } }) => bed.branches.calls(gid))).toEqual([])
+      expect(refused.flatMap(({ request: { gid } }) => fixture.branches.calls(gid))).toEqual([])
     }
 
-    /** Hurts the store under load, asks it, heals it, and holds it to everything that anybody was told. */
+    /** Hurts the store under load, asks it, heals it, and holds it to every answer that a client got. */
     async function outage(
       word: string,
       hurt: () => unknown,
@@ -117,7 +117,7 @@ for (const kind of ['mariadb', 'redis'] as const) {
       const codes = probes.map(({ answer }) => (answer.type === 'problem' ? answer.code : answer.type))
       const notAccepted = probes.filter((_, index) => codes[index] === 'SAGA_NOT_ACCEPTED')
       process.stdout.write(
-        `${kind} ${word} with ${unfinished} sagas on their way: ${PROBES} submits refused within ${Math.round(slowestMs)} ms (${notAccepted.length} proven not stored), ${CALLERS} sagas ended ${Math.round(resumedMs)} ms after it was back; ${loaded.length} sagas, ${bed.branches.repeatedCalls(load.accepted)} calls repeated; ${load.counts}\n`,
+        `${kind} ${word} with ${unfinished} sagas on their way: ${PROBES} submits refused within ${Math.round(slowestMs)} ms (${notAccepted.length} proven not stored), ${CALLERS} sagas ended ${Math.round(resumedMs)} ms after it was back; ${loaded.length} sagas, ${fixture.branches.repeatedCalls(load.accepted)} calls repeated; ${load.counts}\n`,
       )
       expect(probes.map(({ answer }) => isRetryable(answer))).toEqual(probes.map(() => true))
       expect(slowestMs).toBeLessThanOrEqual(REFUSAL_MS_MAX)
@@ -128,8 +128,8 @@ for (const kind of ['mariadb', 'redis'] as const) {
       )
       const views = [...loaded, ...sentAgain]
       expect(new Set(views.map(({ status }) => status))).toEqual(new Set(['succeeded']))
-      expect(views.flatMap((seen) => auditEffects(bed.branches.ledger, seen))).toEqual([])
-      expect([0, 1].map((index) => bed.node(index).isAlive)).toEqual([true, true])
+      expect(views.flatMap((seen) => auditEffects(fixture.branches.ledger, seen))).toEqual([])
+      expect([0, 1].map((index) => fixture.node(index).isAlive)).toEqual([true, true])
     }
 
     it('is killed: submits are answered 503, nothing acknowledged is lost, work resumes by itself', async () => {

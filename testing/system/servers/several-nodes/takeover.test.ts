@@ -2,7 +2,7 @@ import { until } from '@counterstep/test-servers/until'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { auditEffects } from './audit-effects.ts'
-import { Bed } from './bed.ts'
+import { Fixture } from './fixture.ts'
 import { Gate } from './gate.ts'
 import { storeCalls } from './metrics.ts'
 import { submit } from './node-client.ts'
@@ -24,11 +24,11 @@ const turnsAround = (gid: string) => Number(gid.split('-')[1]) % 3 === 0
 for (const server of ['mariadb', 'redis'] as const) {
   describeOn(server, `a node that dies with sagas in flight`, (storeUrl) => {
     const late = new Gate()
-    let bed: Bed
+    let fixture: Fixture
 
     beforeAll(async () => {
-      bed = await Bed.start(storeUrl, 2, { 'lease-ms': LEASE_MS, 'poll-ms': POLL_MS })
-      bed.branches.rule = async ({ gid, branchId, op, epoch }) => {
+      fixture = await Fixture.start(storeUrl, 2, { 'lease-ms': LEASE_MS, 'poll-ms': POLL_MS })
+      fixture.branches.rule = async ({ gid, branchId, op, epoch }) => {
         if (op === 'action' && branchId === '03' && turnsAround(gid)) return 'refuse'
         const isLong = turnsAround(gid) ? op === 'compensate' && branchId === '02' : branchId === '02'
         if (isLong && epoch === 1) await late.pass()
@@ -36,28 +36,28 @@ for (const server of ['mariadb', 'redis'] as const) {
       }
     })
 
-    afterAll(() => bed.stop())
+    afterAll(() => fixture.stop())
 
     it('is taken over within lease + poll + 1 s, and each of its sagas ends as it should', async () => {
-      const [dying = '', living = ''] = bed.urls
-      const request = (gid: string) => serialSaga(gid, bed.branches.url, 3)
+      const [dying = '', living = ''] = fixture.urls
+      const request = (gid: string) => serialSaga(gid, fixture.branches.url, 3)
       await Promise.all(gids.map((gid) => submit(dying, request(gid))))
       await until('each saga has its long call in flight', STUCK_MS, () => late.arrived === SAGAS)
       await until('the leases have been renewed', STUCK_MS, async () => {
         return (await storeCalls(dying, 'renew', 'ok')) >= 2
       })
       const killedAt = performance.now()
-      await bed.node(0).kill()
+      await fixture.node(0).kill()
       const atLiving = { pickUrl: () => living, counts: new AnswerCounts() }
       const views = await Promise.all(gids.map((gid) => submitUntilFinal(request(gid), atLiving)))
       // The dead node's calls go on at the services, and have their effect after everything else.
       late.open()
       await until('the late originals have been answered', STUCK_MS, () =>
-        gids.every((gid) => bed.branches.calls(gid).every(({ statusCode }) => statusCode !== undefined)),
+        gids.every((gid) => fixture.branches.calls(gid).every(({ statusCode }) => statusCode !== undefined)),
       )
 
       const waitsMs = gids.map((gid) => {
-        const first = bed.branches.calls(gid).find(({ arrivedAt }) => arrivedAt > killedAt)
+        const first = fixture.branches.calls(gid).find(({ arrivedAt }) => arrivedAt > killedAt)
         return (first?.arrivedAt ?? Number.POSITIVE_INFINITY) - killedAt
       })
       process.stdout.write(
@@ -68,7 +68,7 @@ for (const server of ['mariadb', 'redis'] as const) {
       expect(views.map(({ status }) => status)).toEqual(
         gids.map((gid) => (turnsAround(gid) ? 'failed' : 'succeeded')),
       )
-      expect(views.flatMap((view) => auditEffects(bed.branches.ledger, view))).toEqual([])
+      expect(views.flatMap((view) => auditEffects(fixture.branches.ledger, view))).toEqual([])
     }, 60_000)
   })
 }

@@ -3,7 +3,10 @@ import { isFinalStatus, type TransactionView } from '@counterstep/protocol'
 import { isRetryable, type NodeAnswer, submit, view } from './node-client.ts'
 import type { NamedRequest } from './saga-requests.ts'
 
-/** Both sides of an answer cost CPU time, which dozens of callers take from the nodes. What a test times may be late by it. */
+/**
+ * Both sides of an answer cost CPU time, which dozens of callers take from the nodes. This may delay the times that a
+ * test takes.
+ */
 const ASK_AGAIN_MS = 100
 const WAIT_SECONDS = 5
 
@@ -12,7 +15,7 @@ export class AnswerCounts {
   readonly #counts = new Map<string, number>()
 
   add(answer: NodeAnswer): void {
-    const word = wordOf(answer)
+    const word = toWord(answer)
     this.#counts.set(word, (this.#counts.get(word) ?? 0) + 1)
   }
 
@@ -25,7 +28,7 @@ export class AnswerCounts {
   }
 }
 
-function wordOf(answer: NodeAnswer): string {
+function toWord(answer: NodeAnswer): string {
   switch (answer.type) {
     case 'view':
       return String(answer.status)
@@ -47,7 +50,7 @@ export interface FinalOptions {
   readonly onAccepted?: (gid: string) => void
 }
 
-/** As a client should: sends the same again until it is accepted, then asks until it is final. */
+/** Works as a client should: sends the same again until it is accepted, then asks until it is final. */
 export async function submitUntilFinal(
   request: NamedRequest,
   options: FinalOptions,
@@ -76,7 +79,7 @@ export async function insist(
     const answer = await send(pickUrl())
     counts.add(answer)
     if (answer.type === 'view') return answer.view
-    if (answer.type === 'problem' && !isRetryable(answer)) throw new Error(wordOf(answer))
+    if (answer.type === 'problem' && !isRetryable(answer)) throw new Error(toWord(answer))
     await delay(ASK_AGAIN_MS)
   }
 }

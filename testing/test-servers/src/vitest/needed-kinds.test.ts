@@ -1,5 +1,7 @@
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { neededKinds } from './needed-kinds.ts'
+import { KINDS_OF_PATH, neededKinds } from './needed-kinds.ts'
 
 for (const [title, files, kinds] of [
   ['no file needs no server', [], []],
@@ -7,7 +9,7 @@ for (const [title, files, kinds] of [
   ['the other store needs others', ['/r/packages/store-redis/test/a.test.ts'], ['redis', 'redis-cluster']],
   [
     "the harness's test of Redis needs no other",
-    ['/r/packages/test-servers/test/shared-redis.test.ts'],
+    ['/r/testing/test-servers/test/shared-redis.test.ts'],
     ['redis', 'redis-cluster'],
   ],
   [
@@ -17,7 +19,7 @@ for (const [title, files, kinds] of [
   ],
   [
     'tests of several stores need all',
-    ['/r/packages/store-mysql/test/a.test.ts', '/r/test/servers/b.test.ts'],
+    ['/r/packages/store-mysql/test/a.test.ts', '/r/testing/system/servers/b.test.ts'],
     ['mariadb', 'mysql', 'redis', 'redis-cluster'],
   ],
   [
@@ -27,14 +29,14 @@ for (const [title, files, kinds] of [
   ],
   [
     'the emulator of Lambda has a queue',
-    ['/r/packages/lambda-emulator/test/servers/a.test.ts'],
+    ['/r/testing/lambda-emulator/test/servers/a.test.ts'],
     ['elasticmq'],
   ],
   ['functions have a queue, too', ['/r/functions/test/a.test.ts'], ['mariadb', 'redis', 'elasticmq']],
-  ['homes of a saga have a queue', ['/r/test/servers/homes/a.test.ts'], ['mariadb', 'elasticmq']],
+  ['hosts of a saga have a queue', ['/r/testing/system/servers/hosts/a.test.ts'], ['mariadb', 'elasticmq']],
   [
     'chaos hurts two, and asks one queue',
-    ['/r/chaos/test/servers/a.test.ts'],
+    ['/r/testing/chaos/test/servers/a.test.ts'],
     ['mariadb', 'redis', 'elasticmq'],
   ],
   ['the bench measures two', ['/r/bench/test/servers/a.test.ts'], ['mariadb', 'redis']],
@@ -42,3 +44,8 @@ for (const [title, files, kinds] of [
 ] as const) {
   it(title, () => expect(neededKinds(files)).toEqual(kinds))
 }
+
+it.each(KINDS_OF_PATH)('the path %s leads to files of the repository', (part) => {
+  const root = join(import.meta.dirname, '../../../..')
+  expect(globSync(`${part.slice(1)}*`, { cwd: root })).not.toEqual([])
+})

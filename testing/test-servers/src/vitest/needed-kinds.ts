@@ -4,19 +4,19 @@ const DATABASES: readonly ServerKind[] = ['mariadb', 'mysql', 'redis', 'redis-cl
 const ALL: readonly ServerKind[] = [...DATABASES, 'elasticmq']
 
 /** The first entry that a path contains decides. */
-const KINDS_OF_PATH: readonly (readonly [string, readonly ServerKind[]])[] = [
+export const KINDS_OF_PATH: readonly (readonly [string, readonly ServerKind[]])[] = [
   ['/packages/store-mysql/', ['mariadb', 'mysql']],
   ['/packages/store-redis/', ['redis', 'redis-cluster']],
-  ['/packages/test-servers/test/shared-redis.', ['redis', 'redis-cluster']],
-  ['/packages/lambda-emulator/', ['elasticmq']],
+  ['/testing/test-servers/test/shared-redis.', ['redis', 'redis-cluster']],
+  ['/testing/lambda-emulator/', ['elasticmq']],
   ['/functions/', ['mariadb', 'redis', 'elasticmq']],
   ['/bench/', ['mariadb', 'redis']],
-  ['/chaos/', ['mariadb', 'redis', 'elasticmq']],
+  ['/testing/chaos/', ['mariadb', 'redis', 'elasticmq']],
   ['/examples/', ['mariadb', 'postgres']],
   ['/sdk/test/servers/', DATABASES],
-  ['/test/servers/homes/', ['mariadb', 'elasticmq']],
+  ['/testing/system/servers/hosts/', ['mariadb', 'elasticmq']],
   // PostgreSQL is missing here, because no store uses it.
-  ['/test/servers/', ['mariadb', 'mysql', 'redis', 'redis-cluster']],
+  ['/testing/system/servers/', ['mariadb', 'mysql', 'redis', 'redis-cluster']],
 ]
 
 /** Finds the kinds of servers that these test files may need. A store's tests use its own servers, and those of this package use any. */

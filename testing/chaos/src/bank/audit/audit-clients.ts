@@ -65,14 +65,14 @@ function auditSight(gid: string, notes: readonly ClientNote[]): Violation[] {
   const { status, answeredAt } = first
   const back = notes.find(({ askedAt, answer }) => askedAt > answeredAt && goesBack(answer))
   if (back === undefined) return []
-  return [{ invariant: 'I18', subject: gid, detail: `seen ${status}, then ${wordOf(back)}` }]
+  return [{ invariant: 'I18', subject: gid, detail: `seen ${status}, then ${toWord(back)}` }]
 }
 
 function goesBack(answer: ClientNote['answer']): boolean {
   return answer.type === 'view' && !isFinalStatus(answer.status)
 }
 
-function wordOf({ answer }: ClientNote): string {
+function toWord({ answer }: ClientNote): string {
   return answer.type === 'view' ? answer.status : answer.type
 }
 
@@ -97,7 +97,7 @@ const NOT_ACCEPTED: ReadonlySet<string> = new Set([
   'SAGA_STOPPING',
 ])
 
-/** I21. Of a gid that was never answered otherwise. */
+/** Audits I21 for a gid whose submits never got another answer. */
 function auditRefused(gid: string, notes: readonly ClientNote[], isDone: boolean): Violation[] {
   const submits = notes.filter(({ ask }) => ask === 'submit')
   const refused = submits.filter(({ answer }) => answer.type === 'problem' && NOT_ACCEPTED.has(answer.code))

@@ -14,7 +14,7 @@ export function auditEnds({ planned, rows }: Evidence, effects: EffectIndex): Vi
 
 function auditSuccess({ gid, branches }: PlannedTransaction, effects: EffectIndex): Violation[] {
   return branches.flatMap(({ id, bank }) => {
-    const [done, undone] = countsOf(effects.find(gid, bank, id))
+    const [done, undone] = countEffects(effects.find(gid, bank, id))
     if (done === 1 && undone === 0) return []
     return [{ invariant: 'I5', subject: gid, detail: `succeeded, but ${id} has ${words(done, undone)}` }]
   })
@@ -22,13 +22,13 @@ function auditSuccess({ gid, branches }: PlannedTransaction, effects: EffectInde
 
 function auditFailure({ gid, branches }: PlannedTransaction, effects: EffectIndex): Violation[] {
   return branches.flatMap(({ id, bank }) => {
-    const [done, undone] = countsOf(effects.find(gid, bank, id))
+    const [done, undone] = countEffects(effects.find(gid, bank, id))
     if (done === undone && done <= 1) return []
     return [{ invariant: 'I6', subject: gid, detail: `failed, but ${id} has ${words(done, undone)}` }]
   })
 }
 
-/** I7, I8, I9: whatever became of the transaction. */
+/** I7, I8, I9: these hold for every outcome of the transaction. */
 export function auditOrder(effects: EffectIndex): Violation[] {
   return [...effects.all()].flatMap((branch) => [
     ...auditOnce(branch),
@@ -66,7 +66,7 @@ function auditUndo({ gid, branchId, actions, compensations }: BranchEffects): Vi
   return [{ invariant: 'I9', subject: gid, detail: `${branchId} was undone, and had not been done` }]
 }
 
-function countsOf(branch: BranchEffects | undefined): readonly [done: number, undone: number] {
+function countEffects(branch: BranchEffects | undefined): readonly [done: number, undone: number] {
   return [branch?.actions.length ?? 0, branch?.compensations.length ?? 0]
 }
 

@@ -3,8 +3,8 @@ import type { Violation } from './violation.ts'
 
 /** I15. When all is over each transfer's cents have left one account for another, or nothing has moved. */
 export function auditMoney({ banks }: Evidence): Violation[] {
-  const initial = sumOf(banks, ({ initialCents }) => initialCents)
-  const now = sumOf(banks, ({ balanceCents }) => balanceCents)
+  const initial = sumAccounts(banks, ({ initialCents }) => initialCents)
+  const now = sumAccounts(banks, ({ balanceCents }) => balanceCents)
   const wrong = banks.flatMap((books, bank) => wrongBalances(books, bank))
   if (initial === now) return wrong
   const detail = `${initial} cents were there at first, now there are ${now}`
@@ -22,7 +22,7 @@ function wrongBalances({ accounts, effects }: BankBooks, bank: number): Violatio
   })
 }
 
-function sumOf(
+function sumAccounts(
   banks: readonly BankBooks[],
   pick: (account: BankBooks['accounts'][number]) => number,
 ): number {

@@ -24,7 +24,7 @@ export function isAcknowledged({ ask, answer }: ClientNote): boolean {
   return ask === 'submit' && answer.type === 'view'
 }
 
-/** Where each status may go. From a final one nowhere. */
+/** The statuses that may follow each status. None follows a final one. */
 const NEXT: Readonly<Record<Status, readonly Status[]>> = {
   prepared: ['prepared', 'submitted', 'aborting', 'succeeded', 'failed', 'stopped'],
   submitted: ['submitted', 'aborting', 'succeeded', 'stopped'],
@@ -57,7 +57,7 @@ function auditStep(before: StatusWrite, { gid, status, epoch }: StatusWrite): Vi
   return found
 }
 
-/** I2: every gid that anybody knows was submitted, and every effect is as it was meant. */
+/** I2: every gid in the store, the calls and the banks was submitted, and every effect is as it was meant. */
 export function auditPhantoms({ planned, rows, calls, banks }: Evidence): Violation[] {
   const violations: Violation[] = []
   const strangers = new Set<string>()

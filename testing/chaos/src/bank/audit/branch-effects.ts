@@ -31,7 +31,7 @@ export class EffectIndex {
   }
 
   find(gid: string, bank: number, branchId: string): BranchEffects | undefined {
-    return this.#byGid.get(gid)?.get(keyOf(bank, branchId))
+    return this.#byGid.get(gid)?.get(toKey(bank, branchId))
   }
 
   *all(): Iterable<BranchEffects> {
@@ -47,7 +47,7 @@ export class EffectIndex {
   #branch(bank: number, gid: string, branchId: string): BranchEffects {
     const branches = this.#byGid.get(gid) ?? new Map<string, BranchEffects>()
     this.#byGid.set(gid, branches)
-    const key = keyOf(bank, branchId)
+    const key = toKey(bank, branchId)
     const found = branches.get(key)
     if (found !== undefined) return found
     const made = { gid, branchId, bank, actions: [], compensations: [], isBlocked: false }
@@ -56,6 +56,6 @@ export class EffectIndex {
   }
 }
 
-function keyOf(bank: number, branchId: string): string {
+function toKey(bank: number, branchId: string): string {
   return `${bank}/${branchId}`
 }

@@ -37,9 +37,9 @@ export class ServerAsker {
       })
       const text = await response.body.text()
       this.#watch.hear('answers to clients', JSON.stringify(response.headers) + text)
-      return answerOf(response.statusCode, JSON.parse(text))
+      return readAnswer(response.statusCode, JSON.parse(text))
     } catch (error: unknown) {
-      return { type: 'none', why: lossOf(error) }
+      return { type: 'none', why: describeLoss(error) }
     }
   }
 
@@ -48,20 +48,20 @@ export class ServerAsker {
   }
 }
 
-function answerOf(statusCode: number, body: unknown): ClientAnswer {
+function readAnswer(statusCode: number, body: unknown): ClientAnswer {
   const { status, code } = body as Readonly<Record<string, unknown>>
-  if (statusCode < 300) return { type: 'view', statusCode, status: statusOf(status) }
+  if (statusCode < 300) return { type: 'view', statusCode, status: readStatus(status) }
   return { type: 'problem', statusCode, code: String(code) }
 }
 
-function statusOf(word: unknown): Status {
+function readStatus(word: unknown): Status {
   const status = STATUSES.find((each) => each === word)
   if (status === undefined) throw new Error(`a server answers the status ${String(word)}`)
   return status
 }
 
 /** A connection that ended, or an answer that did not come in time. Anything else is a fault of the run. */
-function lossOf(error: unknown): string {
+function describeLoss(error: unknown): string {
   if (error instanceof errors.UndiciError) return error.code
   if (error instanceof DOMException) return error.name
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code

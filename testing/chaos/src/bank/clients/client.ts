@@ -12,11 +12,11 @@ const LOOKS_MAX = 3
 
 export interface ClientDeps {
   readonly asker: ServerAsker
-  /** Of every server, through its proxy. */
+  /** The URLs of every server, through its proxy. */
   readonly urls: readonly string[]
   readonly random: SeededRandom
   readonly note: (note: ClientNote) => void
-  /** Nobody waits for an end any more: what has none by now is for the audit. */
+  /** Tells that the client need not wait for an end any more: the audit judges transactions that have none by now. */
   readonly isOver: () => boolean
 }
 
@@ -34,14 +34,14 @@ export class Client {
       const answer = await this.#submitOnce(plan)
       if (answer.type === 'view') return true
       if (plan.givesUp && tries === 0 && isNotAccepted(answer)) return false
-      // What it means that its own content is in conflict, the audit says.
+      // The audit judges the meaning of a conflict with the client's own content.
       if (answer.type === 'problem' && answer.statusCode === 409) return true
       if (isRefusal(answer)) throw new Error(`a submit is refused: ${JSON.stringify(answer)}`)
       await this.#pause()
     }
   }
 
-  /** What it does after it was accepted. */
+  /** Does what the plan says for the time after the accept. */
   async follow(plan: ClientPlan): Promise<void> {
     const { gid } = plan.request
     if (plan.again === 'same') await this.#submitOnce(plan)
@@ -108,7 +108,7 @@ function isDefinite(answer: ClientAnswer): boolean {
 
 const TOO_MANY_REQUESTS = 429
 
-/** Who asks again gets the same; but for him who was only too early. */
+/** A client that asks again after a refusal gets the same answer. 429 is no refusal: the client was only too early. */
 function isRefusal(answer: ClientAnswer): boolean {
   return answer.type === 'problem' && answer.statusCode < 500 && answer.statusCode !== TOO_MANY_REQUESTS
 }

@@ -5,7 +5,7 @@ import type { SeededRandom } from '../seeded-random.ts'
 import { ACCOUNTS } from '../service/bank-schema.ts'
 import type { Mood, TransferPayload } from '../service/transfer-payload.ts'
 
-/** What one client is going to do. */
+/** The plan of one client. */
 export interface ClientPlan {
   readonly transaction: PlannedTransaction
   readonly request: (SagaSubmitRequest | MessageSubmitRequest) & { readonly gid: string }

@@ -10,9 +10,9 @@ const BANK_ANSWERS_LOST = 0.02
 
 export interface LostAnswersDeps {
   readonly random: SeededRandom
-  /** From 0 to 1. */
+  /** The progress from 0 to 1. */
   readonly progress: () => number
-  /** Of commits, over the whole run. */
+  /** The number of commits whose answer gets lost, over the whole run. */
   readonly ambiguousCommits: number
 }
 
@@ -30,7 +30,7 @@ export class LostAnswers {
 
   ofCommits(proxy: TcpProxy, isCommit: (chunk: Buffer) => boolean): void {
     const { random, progress, ambiguousCommits } = this.#deps
-    const isBehind = () => bitesOf(this.#commits) < ambiguousCommits * progress()
+    const isBehind = () => countBites(this.#commits) < ambiguousCommits * progress()
     this.#commits.push(
       proxy.dropAnswerWhen(
         (chunk) => isCommit(chunk) && isBehind() && random.chance(HIT),
@@ -40,7 +40,7 @@ export class LostAnswers {
     const lostMax = () => ambiguousCommits * REQUESTS_LOST_SHARE * progress()
     this.#commitRequests.push(
       proxy.cutBefore(
-        (chunk) => isCommit(chunk) && bitesOf(this.#commitRequests) < lostMax() && random.chance(HIT),
+        (chunk) => isCommit(chunk) && countBites(this.#commitRequests) < lostMax() && random.chance(HIT),
         Number.POSITIVE_INFINITY,
       ),
     )
@@ -61,10 +61,10 @@ export class LostAnswers {
     readonly branchCalls: number
   } {
     return {
-      commits: bitesOf(this.#commits),
-      commitRequests: bitesOf(this.#commitRequests),
-      submits: bitesOf(this.#submits),
-      branchCalls: bitesOf(this.#branchCalls),
+      commits: countBites(this.#commits),
+      commitRequests: countBites(this.#commitRequests),
+      submits: countBites(this.#submits),
+      branchCalls: countBites(this.#branchCalls),
     }
   }
 
@@ -83,6 +83,6 @@ export class LostAnswers {
   }
 }
 
-function bitesOf(faults: readonly ProxyFault[]): number {
+function countBites(faults: readonly ProxyFault[]): number {
   return faults.reduce((sum, fault) => sum + fault.bites(), 0)
 }

@@ -22,7 +22,7 @@ export interface ScheduleSettings {
   readonly hasStoreServer: boolean
 }
 
-/** Two courses of events that run side by side. Drawn from the seed alone, before anything starts. */
+/** Two series of events that run side by side. Drawn from the seed alone, before anything starts. */
 export interface NemesisSchedule {
   readonly crashes: readonly NemesisAction[]
   readonly stalls: readonly NemesisAction[]
@@ -48,7 +48,7 @@ export function nemesisSchedule(settings: ScheduleSettings, random: SeededRandom
       () => ({ type: 'kill-bank', bank: bank(), downMs: downMs() }) as const,
     ),
   ]
-  const edges = edgesOf(servers, hasStoreServer)
+  const edges = listEdges(servers, hasStoreServer)
   const stalls: NemesisAction[] = [
     ...times(
       pauses,
@@ -73,7 +73,7 @@ export function nemesisSchedule(settings: ScheduleSettings, random: SeededRandom
   return { crashes: random.shuffled(crashes), stalls: random.shuffled(stalls) }
 }
 
-function edgesOf(servers: number, hasStoreServer: boolean): readonly Edge[] {
+function listEdges(servers: number, hasStoreServer: boolean): readonly Edge[] {
   return [
     ...times(servers, (server) => ({ type: 'client', server }) as const),
     ...(hasStoreServer ? times(servers, (server) => ({ type: 'store', server }) as const) : []),

@@ -1,19 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TcpProxy } from '@counterstep/test-servers'
 import type { BankNode } from '../processes/bank-node.ts'
-import { type FencedWrites, inFlightOf } from '../processes/server-figures.ts'
+import { type FencedWrites, readInFlight } from '../processes/server-figures.ts'
 import type { ServerNode } from '../processes/server-node.ts'
-import type { HurtServer } from '../stores/store-bed.ts'
+import type { HurtServer } from '../stores/store-fixture.ts'
 import { HARM_RULES } from './hurt-edge.ts'
 import type { Edge, Harm, NemesisAction } from './nemesis-action.ts'
 import type { Lane } from './pace.ts'
 import { Turns } from './turns.ts'
 
-/** With fewer a kill proves little. */
+/** A kill with fewer in flight proves little. */
 export const IN_FLIGHT_MIN = 5
 /** A kill waits so long at most for a server that has enough to lose. */
 const IN_FLIGHT_WAIT_MS = 4_000
-const LOOK_EVERY_MS = 10
+const POLL_EVERY_MS = 10
 
 export interface NemesisDeps {
   readonly servers: readonly ServerNode[]
@@ -26,7 +26,7 @@ export interface NemesisDeps {
 
 export interface NemesisCounts {
   serverKills: number
-  /** Of these, those that hit at least IN_FLIGHT_MIN transactions. */
+  /** Those of the kills that hit at least IN_FLIGHT_MIN transactions. */
   killsWithWork: number
   serverPauses: number
   storeKills: number
@@ -132,14 +132,14 @@ export class Nemesis {
   }
 
   async #hurt(edge: Edge, harm: Harm, forMs: number): Promise<void> {
-    const proxy = this.#proxyOf(edge)
+    const proxy = this.#findProxy(edge)
     HARM_RULES[harm].begin(proxy)
     this.counts.edgesHurt += 1
     await delay(forMs)
     HARM_RULES[harm].end(proxy)
   }
 
-  #proxyOf(edge: Edge): TcpProxy {
+  #findProxy(edge: Edge): TcpProxy {
     switch (edge.type) {
       case 'client':
         return at(this.#deps.servers, edge.server).clientProxy
@@ -158,9 +158,9 @@ export class Nemesis {
 async function untilBusy(server: ServerNode): Promise<number> {
   const endAt = performance.now() + IN_FLIGHT_WAIT_MS
   for (;;) {
-    const held = await inFlightOf(server)
+    const held = await readInFlight(server)
     if (held >= IN_FLIGHT_MIN || performance.now() > endAt) return held
-    await delay(LOOK_EVERY_MS)
+    await delay(POLL_EVERY_MS)
   }
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-const LOOK_EVERY_MS = 10
+const POLL_EVERY_MS = 10
 
 /**
  * Keeps the clients and the nemesis side by side, so that every fault meets work under way on a fast machine and on a
@@ -19,7 +19,7 @@ export class Pace {
     return this.#submitted
   }
 
-  /** From 0 to 1. */
+  /** The progress from 0 to 1. */
   get progress(): number {
     return this.#submitted / this.#total
   }
@@ -32,16 +32,16 @@ export class Pace {
 
   /** Waits for its turn, and takes it. */
   async submitNext(): Promise<void> {
-    while (this.#lanes.some((lane) => this.progress > lane.submitsUntil)) await delay(LOOK_EVERY_MS)
+    while (this.#lanes.some((lane) => this.progress > lane.submitsUntil)) await delay(POLL_EVERY_MS)
     this.#submitted += 1
   }
 
   async untilProgress(share: number): Promise<void> {
-    while (this.progress < share) await delay(LOOK_EVERY_MS)
+    while (this.progress < share) await delay(POLL_EVERY_MS)
   }
 }
 
-/** One course of actions, each due in the middle of its share of the run. */
+/** One series of actions, each due in the middle of its share of the run. */
 export class Lane {
   readonly #actions: number
   readonly #pace: Pace

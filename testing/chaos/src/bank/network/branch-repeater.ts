@@ -31,7 +31,7 @@ interface BankAnswer {
   readonly body: string
 }
 
-/** What the network before one bank did to requests. */
+/** Counts of what the network before one bank did to requests. */
 export interface RepeaterCounts {
   doubled: number
   late: number
@@ -73,7 +73,7 @@ export class BranchRepeater {
     while (this.#copiesUnderWay > 0) await delay(DRAIN_LOOK_MS)
   }
 
-  /** As a network may that has kept them for long: sends some requests of the whole run again. */
+  /** Sends some requests of the whole run again, like a network that has kept them for long. */
   async replay(): Promise<void> {
     for (const call of this.#samples.splice(0)) {
       this.counts.replayed += 1
@@ -166,7 +166,7 @@ export class BranchRepeater {
         headersTimeout: ANSWER_MS_MAX,
       })
       const text = await stream.text()
-      this.notes.push({ ...note, statusCode, ...codeOf(text) })
+      this.notes.push({ ...note, statusCode, ...readCode(text) })
       if (key.op === 'compensate') this.#releaseWithheld(key)
       const contentType = head['content-type']
       return {
@@ -175,7 +175,7 @@ export class BranchRepeater {
         body: text,
       }
     } catch {
-      // Whatever came between: nobody knows what the bank did.
+      // The connection broke, so it is unknown what the bank did.
       this.notes.push(note)
       return undefined
     }
@@ -209,7 +209,7 @@ function respond(response: ServerResponse, { statusCode, contentType, body }: Ba
   response.end(body)
 }
 
-function codeOf(body: string): { readonly code?: string } {
+function readCode(body: string): { readonly code?: string } {
   const code = /"code":"([A-Z_]+)"/.exec(body)?.[1]
   return code === undefined ? {} : { code }
 }

@@ -1,7 +1,7 @@
 import type { Op } from '@counterstep/protocol'
 import type { SeededRandom } from '../seeded-random.ts'
 
-/** What the network does to one request of the orchestrator. */
+/** The treatment that the network gives to one request of the orchestrator. */
 export type CallFate =
   | { readonly type: 'pass' }
   /** The request arrives twice: the second copy so much later. */

@@ -1,6 +1,6 @@
 import type { CallKey } from './call-fate.ts'
 
-/** Of one action that is asked again and again, as many copies are kept. */
+/** At most so many copies are kept of an action that is asked again and again. */
 const COPIES_MAX = 2
 
 /** Actions that wait for their compensation to be there before them. */
@@ -8,14 +8,14 @@ export class WithheldCalls<Call> {
   readonly #byBranch = new Map<string, Call[]>()
 
   keep(key: CallKey, call: Call): void {
-    const branch = branchOf(key)
+    const branch = toBranchKey(key)
     const kept = this.#byBranch.get(branch) ?? []
     if (kept.length < COPIES_MAX) kept.push(call)
     this.#byBranch.set(branch, kept)
   }
 
   take(key: CallKey): readonly Call[] {
-    const branch = branchOf(key)
+    const branch = toBranchKey(key)
     const kept = this.#byBranch.get(branch) ?? []
     this.#byBranch.delete(branch)
     return kept
@@ -28,6 +28,6 @@ export class WithheldCalls<Call> {
   }
 }
 
-function branchOf({ gid, branchId }: CallKey): string {
+function toBranchKey({ gid, branchId }: CallKey): string {
   return `${gid}/${branchId}`
 }

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { canary } from '@counterstep/test-servers/canary'
 
 const ID = 'chaosbankrun'
-/** As long as a real one is. */
+/** A real secret is as long. */
 const SECRET = canary('api-key').padEnd(43, '-')
 const SCOPES = ['submit', 'read', 'admin']
 const MODE = 0o600
 
-/** The headers of whoever may do all. */
+/** The headers of a caller that may do everything. */
 export const AUTHORIZED: Readonly<Record<string, string>> = { authorization: `Bearer cs_${ID}_${SECRET}` }
 
 /** The file that tells the servers of a run of its one key. Written here: `counterstep keys` draws its secrets itself. */

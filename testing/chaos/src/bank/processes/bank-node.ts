@@ -19,7 +19,7 @@ export interface BankNodeSpec {
 /** A bank, and the network before it: a TCP proxy, then one that repeats whole requests. */
 export interface BankNode {
   readonly process: OwnProcess
-  /** What sagas are given. */
+  /** The URL that sagas get. */
   readonly url: string
   readonly proxy: TcpProxy
   readonly repeater: BranchRepeater

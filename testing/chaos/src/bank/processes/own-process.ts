@@ -6,13 +6,13 @@ import { type KeptProcess, startKept } from '@counterstep/test-servers'
 const READY_MS_MAX = 90_000
 const STOP_MS_MAX = 20_000
 const KILL_MS_MAX = 10_000
-const LOOK_EVERY_MS = 20
+const POLL_EVERY_MS = 20
 
 export interface ProcessSpec {
   readonly name: string
   /** A program of the repository and its arguments. */
   readonly args: readonly string[]
-  /** What it prints is appended to it, of all its lives. */
+  /** The file to which the output of all its lives is appended. */
   readonly log: string
   /** Answers 200 when it is ready. */
   readonly readyUrl: string
@@ -80,7 +80,7 @@ export class OwnProcess {
         const log = await readFile(this.#spec.log, 'utf8')
         throw new Error(`${this.#spec.name} does not get ready; the end of its log:\n${log.slice(-2_000)}`)
       }
-      await delay(LOOK_EVERY_MS)
+      await delay(POLL_EVERY_MS)
     }
   }
 }
@@ -95,7 +95,7 @@ async function answers(url: string): Promise<boolean> {
     await response.arrayBuffer()
     return response.status === 200
   } catch {
-    // Not yet: nobody listens there.
+    // The process does not listen there yet.
     return false
   }
 }

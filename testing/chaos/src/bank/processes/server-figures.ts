@@ -5,7 +5,7 @@ const SAMPLE_EVERY_MS = 250
 const FENCED = /^counterstep_store_call_duration_seconds_count\{(?=[^}]*outcome="fenced")[^}]*\} (\d+)/gm
 
 /** How many transactions this server holds now; 0 when it does not say. */
-export async function inFlightOf(server: ServerNode): Promise<number> {
+export async function readInFlight(server: ServerNode): Promise<number> {
   const text = await readText(server, '/health/ready')
   const count = /"inFlight":(\d+)/.exec(text ?? '')?.[1]
   return count === undefined ? 0 : Number(count)

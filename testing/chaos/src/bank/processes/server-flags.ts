@@ -1,4 +1,4 @@
-/** What the servers of a run are started with: leases and waits that are short, so that a run need not be long. */
+/** The servers of a run start with these: leases and waits are short, so that a run need not be long. */
 export const LEASE_MS = 1_000
 export const STORE_TIMEOUT_MS = 1_500
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { freePort, startTcpProxy, type TcpProxy } from '@counterstep/test-servers'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import type { SecretWatch } from '@counterstep/test-servers/secret-watch'
-import type { StoreEdge } from '../stores/store-bed.ts'
+import type { StoreEdge } from '../stores/store-fixture.ts'
 import { OwnProcess } from './own-process.ts'
 import { SERVER_FLAGS } from './server-flags.ts'
 import { type ReadServer, serverReader } from './server-reader.ts'
@@ -20,7 +20,7 @@ export interface ServerNode {
   readonly process: OwnProcess
   /** Past the proxy: for the harness alone. */
   readonly read: ReadServer
-  /** Through the proxy. */
+  /** The URL leads through the proxy. */
   readonly url: string
   readonly clientProxy: TcpProxy
   readonly storeProxy?: TcpProxy

@@ -3,13 +3,13 @@ import type { ChaosSettings } from '../chaos-settings.ts'
 
 /** Kills that found work, of all kills. */
 const KILLS_WITH_WORK_MIN = 0.8
-/** For 2,000 sagas; fewer sagas need fewer. */
+/** These are for 2,000 sagas; fewer sagas need fewer. */
 const FULL_SAGAS = 2_000
 const HANGING_MIN = 20
 const NULL_COMPENSATIONS_MIN = 20
 const DUPLICATES_MIN = 100
 
-/** What was ordered and did not happen, or happened to nobody. */
+/** Lists the faults that were ordered and did not happen, or hit nothing. */
 export function unbittenFaults(
   settings: ChaosSettings,
   faults: ChaosFaults,

@@ -6,7 +6,7 @@ export interface BranchFigures {
   readonly duplicatesFiltered: number
 }
 
-/** What the banks' barriers kept from happening. */
+/** Counts the calls that the banks' barriers kept from taking effect. */
 export function branchFigures(calls: readonly BranchCallNote[], banks: readonly BankBooks[]): BranchFigures {
   const succeeded = new Set<string>()
   let duplicatesFiltered = 0

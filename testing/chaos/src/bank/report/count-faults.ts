@@ -1,4 +1,4 @@
-import type { BankBed } from '../bank-bed.ts'
+import type { BankFixture } from '../bank-fixture.ts'
 import type { ChaosFaults } from '../chaos-result.ts'
 import type { Evidence } from '../evidence.ts'
 import type { LostAnswers } from '../nemesis/lost-answers.ts'
@@ -11,17 +11,17 @@ export interface CountedRun {
   readonly nemesis: Nemesis
   readonly fenced: FencedWrites
   readonly lost: LostAnswers
-  readonly bed: BankBed
+  readonly fixture: BankFixture
   readonly evidence: Evidence
   readonly logFolder: string
 }
 
-/** What went wrong in a run, and whom it hit. */
+/** Counts the faults of a run, and what they hit. */
 export async function countFaults({
   nemesis,
   fenced,
   lost,
-  bed,
+  fixture,
   evidence,
   logFolder,
 }: CountedRun): Promise<ChaosFaults> {
@@ -29,7 +29,7 @@ export async function countFaults({
     ...nemesis.counts,
     fencedWrites: fenced.count,
     ...lostCounts(lost),
-    ...repeaterCounts(bed),
+    ...repeaterCounts(fixture),
     ...branchFigures(evidence.calls, evidence.banks),
     unansweredQuestions: evidence.notes.filter(({ answer }) => answer.type === 'none').length,
     serverErrorsLogged: await countServerErrors(logFolder),
@@ -46,7 +46,7 @@ function lostCounts(lost: LostAnswers) {
   }
 }
 
-function repeaterCounts({ banks }: BankBed) {
+function repeaterCounts({ banks }: BankFixture) {
   const sum = (pick: (counts: (typeof banks)[number]['repeater']['counts']) => number) =>
     banks.reduce((total, { repeater }) => total + pick(repeater.counts), 0)
   return {

@@ -29,8 +29,8 @@ const FAULT_WORDS: Readonly<Record<keyof ChaosFaults, string>> = {
   serverErrorsLogged: 'errors that servers logged',
 }
 
-/** For people. */
-export function printedResult(result: ChaosResult): string {
+/** Prints the result for people. */
+export function formatResult(result: ChaosResult): string {
   const { settings, tookMs, healedMs, accepted, ends, faults, violations, unbitten } = result
   const rows = (Object.keys(FAULT_WORDS) as (keyof ChaosFaults)[]).map((name) =>
     row(FAULT_WORDS[name], faults[name]),
@@ -44,7 +44,7 @@ export function printedResult(result: ChaosResult): string {
     ...rows,
     '',
     ...['lost', 'doubled effects', 'stuck', 'other violations'].map((name, index) =>
-      row(name, countsOf(violations)[index] ?? 0),
+      row(name, countViolations(violations)[index] ?? 0),
     ),
     ...violations.slice(0, VIOLATIONS_SHOWN).map(violationLine),
     ...(violations.length > VIOLATIONS_SHOWN ? [`… and ${violations.length - VIOLATIONS_SHOWN} more`] : []),
@@ -52,9 +52,9 @@ export function printedResult(result: ChaosResult): string {
   ].join('\n')
 }
 
-/** For programs: one line of JSON. */
+/** Prints the result for programs: one line of JSON. */
 export function resultLine(result: ChaosResult): string {
-  const [lost, doubled, stuck, other] = countsOf(result.violations)
+  const [lost, doubled, stuck, other] = countViolations(result.violations)
   const { violations, ...rest } = result
   return JSON.stringify({
     ok: violations.length === 0 && rest.unbitten.length === 0,
@@ -69,7 +69,7 @@ export function resultLine(result: ChaosResult): string {
   })
 }
 
-function countsOf(violations: readonly Violation[]): readonly number[] {
+function countViolations(violations: readonly Violation[]): readonly number[] {
   const count = (name: Violation['invariant']) =>
     violations.filter(({ invariant }) => invariant === name).length
   const named = [count('I1'), count('I7'), count('L1')]

@@ -4,7 +4,7 @@ export interface Progress {
 }
 
 const CLEAR_LINE = '\r\u001b[2K'
-/** Where lines cannot be written over, they are few. */
+/** Lines that cannot be written over are printed rarely. */
 const BETWEEN_LINES_MS = 10_000
 
 /** One line that is written over, on a terminal; elsewhere a line now and then. */

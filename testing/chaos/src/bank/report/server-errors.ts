@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 const ERROR_LINE = /^\{"level":(50|60)/gm
 
-/** Lines that servers logged as errors: what nobody expects, whatever the store and the banks do. */
+/** Counts the lines that servers logged as errors: none is expected, even when the store and the banks fail. */
 export async function countServerErrors(logFolder: string): Promise<number> {
   const names = (await readdir(logFolder)).filter((name) => name.startsWith('server-'))
   const texts = await Promise.all(names.map((name) => readFile(join(logFolder, name), 'utf8')))

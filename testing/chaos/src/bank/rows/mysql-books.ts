@@ -13,7 +13,9 @@ const JOURNAL = [
     INSERT INTO audit_journal (gid, status, epoch) VALUES (NEW.gid, NEW.status, NEW.epoch)`,
 ]
 
-/** Of a database whose tables are made. From here on every write of a row leaves a line, in the same transaction. */
+/**
+ * Prepares a database whose tables are made. From here on every write of a row leaves a line, in the same transaction.
+ */
 export async function keepMysqlJournal(url: string): Promise<void> {
   const connection = await createConnection(url)
   try {

@@ -17,7 +17,7 @@ export async function readRedisStore(url: string): Promise<StoreBooks> {
       const [next, keys] = await redis.scan(cursor, 'MATCH', KEYS, 'COUNT', SCAN_COUNT)
       cursor = next
       const texts = keys.length === 0 ? [] : await redis.mget(keys)
-      rows.push(...texts.flatMap((text, index) => (text === null ? [] : [rowOf(keys[index] ?? '', text)])))
+      rows.push(...texts.flatMap((text, index) => (text === null ? [] : [readRow(keys[index] ?? '', text)])))
     } while (cursor !== '0')
     return { rows: rowsByGid(rows) }
   } finally {
@@ -28,7 +28,7 @@ export async function readRedisStore(url: string): Promise<StoreBooks> {
 const HEAD_WORDS = 11
 
 /** Its first line is words: the layout, the format, the kind, the status and so on, the eleventh whether it needs attention. */
-function rowOf(key: string, text: string): StoredRow {
+function readRow(key: string, text: string): StoredRow {
   const words = text.split(' ', HEAD_WORDS)
   const [layout, , kind, status] = words
   if (layout !== LAYOUT) throw new Error(`the row of ${key} has a layout that no auditor knows: ${layout}`)

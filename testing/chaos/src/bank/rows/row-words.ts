@@ -5,14 +5,14 @@ const KINDS: readonly Kind[] = ['saga', 'tcc', 'message']
 const STATUSES: readonly Status[] = ['prepared', 'submitted', 'aborting', 'succeeded', 'failed', 'stopped']
 
 export function kindWord(code: unknown): Kind {
-  return wordOf(KINDS, code)
+  return readWord(KINDS, code)
 }
 
 export function statusWord(code: unknown): Status {
-  return wordOf(STATUSES, code)
+  return readWord(STATUSES, code)
 }
 
-function wordOf<Word>(words: readonly Word[], code: unknown): Word {
+function readWord<Word>(words: readonly Word[], code: unknown): Word {
   const word = words[Number(code)]
   if (word === undefined) throw new Error(`the store holds a code that no auditor knows: ${String(code)}`)
   return word

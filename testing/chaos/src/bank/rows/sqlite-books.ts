@@ -15,7 +15,7 @@ const JOURNAL = `
     INSERT INTO audit_journal (gid, status, epoch) VALUES (NEW.gid, NEW.status, NEW.epoch);
   END`
 
-/** Of a file that nobody has open. From here on every write of a row leaves a line. */
+/** Prepares a file that no process has open. From here on every write of a row leaves a line. */
 export function keepSqliteJournal(path: string): void {
   const database = new DatabaseSync(path, { timeout: BUSY_MS_MAX })
   try {

@@ -1,6 +1,6 @@
 import type { StatusWrite, StoredRow } from '../evidence.ts'
 
-/** What an auditor takes out of the orchestrator's database, past the orchestrator. */
+/** The rows that an auditor reads from the orchestrator's database, past the orchestrator. */
 export interface StoreBooks {
   readonly rows: ReadonlyMap<string, StoredRow>
   /** Every write of a status in its order, where triggers could keep them. */

@@ -14,7 +14,7 @@ export interface BankDatabase {
 /** `none` is a bank that does what it is told as often as it is told: to show that the audit sees it. */
 export type Guard = 'barrier' | 'none'
 
-/** What an op adds to the account. */
-export function centsOf({ op, payload }: Branch<TransferPayload>): number {
+/** Returns the amount that an op adds to the account. */
+export function toCents({ op, payload }: Branch<TransferPayload>): number {
   return op === 'compensate' || op === 'cancel' ? -payload.cents : payload.cents
 }

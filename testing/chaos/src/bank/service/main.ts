@@ -31,7 +31,7 @@ const app = fastify({
 })
 app.addHook('preHandler', async ({ body, headers }) => {
   if (body === undefined) return
-  // What never came here nobody could have shown on the way.
+  // A secret that never came here could not have been shown on the way.
   if (findCanaries({ headers: JSON.stringify(headers) }).length === 0)
     throw new Error('a call without its secret')
   const { slowMs } = readTransferPayload(body)

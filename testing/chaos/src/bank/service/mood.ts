@@ -1,10 +1,10 @@
 import { type Branch, BranchFailure, BranchOngoing } from '@counterstep/sdk'
 import type { TransferPayload } from './transfer-payload.ts'
 
-/** After so many attempts nothing breaks any more: everything has an end that a run can wait for. */
+/** Nothing breaks any more after so many attempts: everything has an end that a run can wait for. */
 const BROKEN_ATTEMPTS_MAX = 4
 
-/** What a moody branch throws instead of doing its work. */
+/** Throws the answer that a moody branch gives in place of its work. */
 export function applyMood(
   { op, attempt, payload: { mood } }: Branch<TransferPayload>,
   draw: () => number,

@@ -2,7 +2,7 @@ import type { Barrier } from '@counterstep/sdk'
 import { migrateBarrier, mysqlBarrier } from '@counterstep/sdk/barrier/mysql'
 import { branchHandler } from '@counterstep/sdk/fastify'
 import { createPool, type Pool, type PoolConnection } from 'mysql2/promise'
-import { type BankDatabase, centsOf, type Guard } from './bank-database.ts'
+import { type BankDatabase, type Guard, toCents } from './bank-database.ts'
 import { accountIds, INITIAL_CENTS } from './bank-schema.ts'
 import { readTransferPayload } from './transfer-payload.ts'
 
@@ -33,7 +33,7 @@ export async function openMysqlBank(url: string, guard: Guard): Promise<BankData
         barrier,
         async (tx, branch) => {
           before(branch)
-          const cents = centsOf(branch)
+          const cents = toCents(branch)
           const { account } = branch.payload
           await tx.query('UPDATE account SET balance_cents = balance_cents + ? WHERE id = ?', [
             cents,

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Barrier } from '@counterstep/sdk'
 import { migrateBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
 import { branchHandler } from '@counterstep/sdk/fastify'
-import { type BankDatabase, centsOf, type Guard } from './bank-database.ts'
+import { type BankDatabase, type Guard, toCents } from './bank-database.ts'
 import { accountIds, INITIAL_CENTS } from './bank-schema.ts'
 import { readTransferPayload } from './transfer-payload.ts'
 
@@ -16,7 +16,7 @@ const SCHEMA = `
     gid TEXT NOT NULL, branch_id TEXT NOT NULL, op TEXT NOT NULL, account TEXT NOT NULL, cents INTEGER NOT NULL
   ) STRICT`
 
-/** How long a call waits for the auditor, who reads the file meanwhile. */
+/** A call waits so long for the auditor, which reads the file meanwhile. */
 const BUSY_MS_MAX = 5_000
 
 export function openSqliteBank(path: string, guard: Guard): BankDatabase {
@@ -37,7 +37,7 @@ export function openSqliteBank(path: string, guard: Guard): BankDatabase {
         barrier,
         (tx, branch) => {
           before(branch)
-          const cents = centsOf(branch)
+          const cents = toCents(branch)
           const { account } = branch.payload
           tx.prepare('UPDATE account SET balance_cents = balance_cents + ? WHERE id = ?').run(cents, account)
           tx.prepare('INSERT INTO effect (gid, branch_id, op, account, cents) VALUES (?, ?, ?, ?, ?)').run(

@@ -15,11 +15,11 @@ export type Mood = (typeof MOODS)[number]
 /** The JSON that a branch is called with. */
 export interface TransferPayload {
   readonly account: string
-  /** What the action adds; the compensation takes it back. */
+  /** The amount that the action adds; the compensation takes it back. */
   readonly cents: number
   /** How long the bank takes before it looks. */
   readonly slowMs: number
-  /** Of the action. A compensation knows no business failure. */
+  /** The mood of the action. A compensation knows no business failure. */
   readonly mood: Mood
 }
 

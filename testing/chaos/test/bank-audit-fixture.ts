@@ -1,0 +1,109 @@
+import type { BankBooks, Effect, Evidence, PlannedTransaction } from '../src/bank/evidence.ts'
+
+const INITIAL_CENTS = 1_000
+
+/**
+ * A sound run of three sagas between account a at bank 0 and account b at bank 1. `done` and `left` have succeeded;
+ * `undone` has failed: its debit was undone, its credit never came and is blocked.
+ */
+export function auditFixture(): Evidence {
+  const plans = [plan('done', 7), plan('left', 3), plan('undone', 9)]
+  return {
+    planned: new Map(plans.map((each) => [each.gid, each])),
+    notes: [
+      {
+        gid: 'done',
+        ask: 'submit',
+        askedAt: 0,
+        answeredAt: 20,
+        answer: { type: 'view', statusCode: 200, status: 'succeeded' },
+      },
+      {
+        gid: 'left',
+        ask: 'submit',
+        askedAt: 0,
+        answeredAt: 20,
+        answer: { type: 'view', statusCode: 202, status: 'submitted' },
+      },
+      {
+        gid: 'undone',
+        ask: 'submit',
+        askedAt: 0,
+        answeredAt: 2,
+        answer: { type: 'none', why: 'ECONNRESET' },
+      },
+      {
+        gid: 'undone',
+        ask: 'submit',
+        askedAt: 3,
+        answeredAt: 9,
+        answer: { type: 'view', statusCode: 202, status: 'submitted' },
+      },
+      {
+        gid: 'done',
+        ask: 'other-content',
+        askedAt: 30,
+        answeredAt: 31,
+        answer: { type: 'problem', statusCode: 409, code: 'SAGA_GID_CONFLICT' },
+      },
+    ],
+    calls: [{ gid: 'done', branchId: 'debit', op: 'action', at: 1, statusCode: 200, isCopy: false }],
+    rows: new Map([
+      ['done', { gid: 'done', kind: 'saga', status: 'succeeded', attention: false }],
+      ['left', { gid: 'left', kind: 'saga', status: 'succeeded', attention: false }],
+      ['undone', { gid: 'undone', kind: 'saga', status: 'failed', attention: false }],
+    ]),
+    shownSecrets: [],
+    writes: [
+      { gid: 'done', status: 'submitted', epoch: 1 },
+      { gid: 'undone', status: 'submitted', epoch: 1 },
+      { gid: 'undone', status: 'aborting', epoch: 2 },
+      { gid: 'done', status: 'succeeded', epoch: 1 },
+      { gid: 'undone', status: 'failed', epoch: 2 },
+    ],
+    banks: [
+      books('a', [
+        ['done', 'debit', 'action', -7],
+        ['left', 'debit', 'action', -3],
+        ['undone', 'debit', 'action', -9],
+        ['undone', 'debit', 'compensate', 9],
+      ]),
+      {
+        ...books('b', [
+          ['done', 'credit', 'action', 7],
+          ['left', 'credit', 'action', 3],
+        ]),
+        blocked: [{ gid: 'undone', branchId: 'credit', op: 'action' }],
+      },
+    ],
+  }
+}
+
+function plan(gid: string, cents: number): PlannedTransaction {
+  return {
+    gid,
+    kind: 'saga',
+    branches: [
+      { id: 'debit', bank: 0, account: 'a', cents: -cents },
+      { id: 'credit', bank: 1, account: 'b', cents },
+    ],
+  }
+}
+
+type Line = readonly [gid: string, branchId: string, op: Effect['op'], cents: number]
+
+function books(account: string, lines: readonly Line[]): BankBooks {
+  const moved = lines.reduce((sum, [, , , cents]) => sum + cents, 0)
+  return {
+    accounts: [{ id: account, initialCents: INITIAL_CENTS, balanceCents: INITIAL_CENTS + moved }],
+    effects: lines.map(([gid, branchId, op, cents], index) => ({
+      seq: index + 1,
+      gid,
+      branchId,
+      op,
+      account,
+      cents,
+    })),
+    blocked: [],
+  }
+}
