@@ -1,7 +1,7 @@
 import type { TransactionView } from '@counterstep/protocol'
-import type { AbortOptions } from './client.ts'
 import { isCounterstepError } from './errors.ts'
 import { jsonOf } from './json-of.ts'
+import type { AbortOptions } from './options.ts'
 import { preferWait } from './prefer-wait.ts'
 import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'

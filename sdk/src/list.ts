@@ -1,6 +1,6 @@
 import type { TransactionPage, TransactionSummary } from '@counterstep/protocol'
-import type { CallOptions, ListFilter } from './client.ts'
 import { UnavailableError } from './errors.ts'
+import type { CallOptions, ListFilter } from './options.ts'
 import { isRecord } from './problem-error.ts'
 import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'

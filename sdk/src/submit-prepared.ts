@@ -1,5 +1,5 @@
 import type { TransactionView } from '@counterstep/protocol'
-import type { SubmitOptions } from './client.ts'
+import type { SubmitOptions } from './options.ts'
 import { preferWait } from './prefer-wait.ts'
 import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'

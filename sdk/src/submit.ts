@@ -1,7 +1,7 @@
 import type { SubmitRequest, SubmitView } from '@counterstep/protocol'
-import type { SubmitOptions } from './client.ts'
 import { newGid } from './gid.ts'
 import { jsonOf } from './json-of.ts'
+import type { SubmitOptions } from './options.ts'
 import { preferWait } from './prefer-wait.ts'
 import type { Saga } from './saga.ts'
 import { sendAgain } from './send-again.ts'

@@ -1,6 +1,6 @@
 import type { TransactionView } from '@counterstep/protocol'
-import type { WaitOptions } from './client.ts'
 import { isUnavailable, NotFinalError } from './errors.ts'
+import type { WaitOptions } from './options.ts'
 import type { Setup } from './setup.ts'
 import { sleep } from './sleep.ts'
 import { fetchTransaction, isFinal } from './transaction.ts'

@@ -1,12 +1,12 @@
 import { localCall, type MessageBarrier } from '../barrier/message-barrier.ts'
 import { type FirstAnswer, withBarrier } from '../barrier/with-barrier.ts'
-import type { CallOptions } from '../client.ts'
 import { command } from '../command.ts'
+import type { CallOptions } from '../options.ts'
 import { assertWaitMs } from '../prefer-wait.ts'
 import type { Setup } from '../setup.ts'
 import { submitPrepared } from '../submit-prepared.ts'
 import { assertPrepared, reasonOf } from '../undecided.ts'
-import type { DoAndSubmitOptions, SubmittedMessage, TwoPhaseMessage } from './message.ts'
+import type { DoAndSubmitOptions, SubmittedMessage, TwoPhaseMessage } from './message-types.ts'
 
 interface LocalWork<Tx, Effect, Answer extends Effect> {
   readonly barrier: MessageBarrier<Tx, Effect>

@@ -1,13 +1,14 @@
 import type { TransactionView } from '@counterstep/protocol'
-import type { SubmitOptions } from '../client.ts'
 import { command } from '../command.ts'
+import type { SubmitOptions } from '../options.ts'
 import { assertWaitMs } from '../prefer-wait.ts'
 import type { Setup } from '../setup.ts'
 import { submit } from '../submit.ts'
 import { submitPrepared } from '../submit-prepared.ts'
 import { assertPrepared, reasonOf } from '../undecided.ts'
 import { waitUntilFinal } from '../wait.ts'
-import { openTcc, type TccScope, type TccSettings } from './tcc.ts'
+import { openTcc } from './tcc.ts'
+import type { TccScope, TccSettings } from './tcc-types.ts'
 
 /**
  * What a `runTcc` may say for itself. `signal` ends its calls of the server; give it to the tries as well. `waitMs` is for

@@ -1,11 +1,11 @@
 import type { TccBranchRequest } from '@counterstep/protocol'
-import type { CallOptions } from '../client.ts'
 import { jsonOf } from '../json-of.ts'
+import type { CallOptions } from '../options.ts'
 import { sendAgain } from '../send-again.ts'
 import type { Setup } from '../setup.ts'
 import { transactionOf, transactionPath } from '../transaction.ts'
 import { branchIds } from './branch-ids.ts'
-import type { RegisteredBranch, TccBranch, TccScope } from './tcc.ts'
+import type { RegisteredBranch, TccBranch, TccScope } from './tcc-types.ts'
 import { checkedTryUrl, tryBranch } from './try-branch.ts'
 
 export interface ScopeSettings {

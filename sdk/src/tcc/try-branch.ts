@@ -5,7 +5,7 @@ import { jsonOf } from '../json-of.ts'
 import { answerTooLarge, isRecord } from '../problem-error.ts'
 import { AnswerTooLargeError } from '../transport/answer-bytes.ts'
 import { readResponse } from '../transport/read-response.ts'
-import type { RegisteredBranch, TccBranch } from './tcc.ts'
+import type { RegisteredBranch, TccBranch } from './tcc-types.ts'
 
 export interface TryRequest {
   readonly branch: TccBranch

@@ -1,32 +1,6 @@
-import type { BranchCheck } from './branch-report.ts'
+import type { BranchCheck, BranchCheckName } from './branch-report.ts'
 import type { CompleteBranch } from './branch-under-test.ts'
 import type { Run, Trial } from './trial.ts'
-
-/**
- * The checks, in the order in which they run.
- *
- * @example
- * ```ts
- * const undecided = report.checks.filter((check) => check.outcome === 'undecided').map((check) => check.name)
- * ```
- */
-export type BranchCheckName =
-  | 'one-action-and-its-compensation'
-  | 'two-gids'
-  | 'duplicates'
-  | 'concurrent-duplicates'
-  | 'compensation-first'
-  | 'action-after-compensation'
-  | 'action-against-compensation'
-  | 'two-branches'
-  | 'refusal'
-  | 'payloads'
-  | 'broken-payload'
-  | 'garbage'
-  | 'outage'
-  | 'late-duplicates'
-  | 'spent'
-  | 'drained'
 
 export interface BranchCheckPlan {
   readonly name: BranchCheckName

@@ -1,6 +1,31 @@
-import type { BranchCheckName } from './branch-check.ts'
 import { BRANCH_RULES, type BranchRuleCode } from './branch-rules.ts'
 import { type Evidence, renderEvidence } from './evidence.ts'
+
+/**
+ * The checks, in the order in which they run.
+ *
+ * @example
+ * ```ts
+ * const undecided = report.checks.filter((check) => check.outcome === 'undecided').map((check) => check.name)
+ * ```
+ */
+export type BranchCheckName =
+  | 'one-action-and-its-compensation'
+  | 'two-gids'
+  | 'duplicates'
+  | 'concurrent-duplicates'
+  | 'compensation-first'
+  | 'action-after-compensation'
+  | 'action-against-compensation'
+  | 'two-branches'
+  | 'refusal'
+  | 'payloads'
+  | 'broken-payload'
+  | 'garbage'
+  | 'outage'
+  | 'late-duplicates'
+  | 'spent'
+  | 'drained'
 
 /**
  * A rule that the service broke.

@@ -3,7 +3,8 @@ import { localCall } from '../../src/barrier/message-barrier.ts'
 import { answerQueryBack } from '../../src/http/answer-query-back.ts'
 import { isBranchError, type LocalOutcome, type QueryPreparedOptions } from '../../src/index.ts'
 import { callUrl } from '../branch/call-url.ts'
-import type { BarrierBed, BarrierSuite } from './barrier-suite.ts'
+import type { BarrierBed } from './barrier-bed.ts'
+import type { BarrierSuite } from './barrier-suite.ts'
 import { suiteClock } from './suite-clock.ts'
 
 export interface MessageBed extends BarrierBed {

@@ -1,7 +1,7 @@
 import { GID_REUSE_MARGIN_MS, type Op } from '@counterstep/protocol'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { BarrierCall } from '../../src/index.ts'
-import type { BarrierBed } from './barrier-suite.ts'
+import type { BarrierBed } from './barrier-bed.ts'
 import { suiteClock } from './suite-clock.ts'
 
 const SUCCEED = { does: 'succeed' } as const

@@ -1,6 +1,6 @@
 import { migrateBarrier, purgeBarrier, type SqliteDatabase, sqliteBarrier } from '../../src/barrier/sqlite.ts'
 import type { BarrierCall } from '../../src/index.ts'
-import { type SuiteEffect, thrownBy } from './barrier-suite.ts'
+import { type SuiteEffect, thrownBy } from './barrier-bed.ts'
 import type { MessageBed } from './message-suite.ts'
 import { purging, suiteClock } from './suite-clock.ts'
 

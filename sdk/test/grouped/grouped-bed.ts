@@ -6,7 +6,7 @@ import {
   takeOut,
 } from '../../src/grouped/grouped.ts'
 import type { Barrier, BarrierCall } from '../../src/index.ts'
-import { type BarrierBed, type SuiteEffect, thrownBy } from '../barrier/barrier-suite.ts'
+import { type BarrierBed, type SuiteEffect, thrownBy } from '../barrier/barrier-bed.ts'
 
 /** Writes the effects of all calls, in their order. */
 export type WriteEffects<Tx> = (tx: Tx, calls: readonly GroupCall<unknown>[]) => void | Promise<void>

@@ -8,7 +8,7 @@ import {
 import { localCall } from '../../src/barrier/message-barrier.ts'
 import { migrateBarrier, mysqlBarrier, purgeBarrier } from '../../src/barrier/mysql.ts'
 import type { BarrierCall } from '../../src/index.ts'
-import { type SuiteEffect, thrownBy } from '../barrier/barrier-suite.ts'
+import { type SuiteEffect, thrownBy } from '../barrier/barrier-bed.ts'
 import type { MessageBed } from '../barrier/message-suite.ts'
 import { opsByGid } from '../barrier/ops-by-gid.ts'
 import { purging, suiteClock } from '../barrier/suite-clock.ts'

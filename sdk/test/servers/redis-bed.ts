@@ -1,7 +1,7 @@
 import { Cluster, Redis } from 'ioredis'
 import { type RedisEffect, type RedisEffects, redisBarrier } from '../../src/barrier/redis.ts'
 import type { BarrierCall } from '../../src/index.ts'
-import type { SuiteEffect } from '../barrier/barrier-suite.ts'
+import type { SuiteEffect } from '../barrier/barrier-bed.ts'
 import type { MessageBed } from '../barrier/message-suite.ts'
 import { suiteClock } from '../barrier/suite-clock.ts'
 
