@@ -1,7 +1,7 @@
 import type { BarrierCall } from '../../branch/branch.ts'
 import { admitCall } from '../../grouped/admit-call.ts'
 import type { GroupBarrier } from '../../grouped/group-barrier.ts'
-import { runMysqlGroup } from '../../grouped/mysql/run-mysql-group.ts'
+import { runMysqlGroup } from '../../grouped/mysql/mysql-group-barrier.ts'
 import type { Barrier, BarrierOptions } from '../barrier.ts'
 import { checkedTimeoutMs, deadlineIn, type PooledBarrierOptions } from '../deadline.ts'
 import type { MessageBarrier } from '../message-barrier.ts'

@@ -1,6 +1,6 @@
 import { admitCall } from '../../grouped/admit-call.ts'
 import type { GroupBarrier } from '../../grouped/group-barrier.ts'
-import { runPostgresGroup } from '../../grouped/postgres/run-postgres-group.ts'
+import { runPostgresGroup } from '../../grouped/postgres/postgres-group-barrier.ts'
 import type { Barrier, BarrierOptions } from '../barrier.ts'
 import { checkedTimeoutMs, deadlineIn, type PooledBarrierOptions } from '../deadline.ts'
 import type { MessageBarrier } from '../message-barrier.ts'
