@@ -4,21 +4,22 @@ import type { BarrierKey } from '../branch/barrier-key.ts'
 import type { BarrierCall } from '../branch/branch.ts'
 
 /**
- * A barrier that can pass several calls in one database transaction, as those of MySQL, PostgreSQL and SQLite can.
- * Give it to `groupedBranch`.
+ * A barrier that can pass several calls in one database transaction. Make one with `mysqlGroupBarrier`,
+ * `postgresGroupBarrier` or `sqliteGroupBarrier`, and give it to `groupedBranch`.
  *
  * @example
  * ```ts
- * const barrier: GroupBarrier<PoolConnection> = mysqlBarrier(pool)
+ * const barrier: GroupBarrier<PoolConnection> = mysqlGroupBarrier(pool)
  * const transfers = groupedBranch(barrier, { key: () => 'transfer', apply })
  * ```
  */
 export interface GroupBarrier<Tx> extends Barrier<Tx> {
-  /** For `groupedBranch`. */
-  readonly group: GroupDoor<Tx>
+  /** Runs the groups of a `groupedBranch`. */
+  readonly groupRunner: GroupRunner<Tx>
 }
 
-export interface GroupDoor<Tx> {
+/** Runs groups of calls on one database. */
+export interface GroupRunner<Tx> {
   /** How long a call may take that does not wait for a group. */
   readonly timeoutMs?: number
   /** Throws what `run` would throw before it does anything. */

@@ -67,11 +67,11 @@ const TIMEOUT_MS_DEFAULT = 10_000
  * ```ts
  * import fastify from 'fastify'
  * import { createPool } from 'mysql2/promise'
- * import { conditionalAdd, mysqlBarrier } from '@counterstep/sdk/barrier/mysql'
  * import { branchHandler } from '@counterstep/sdk/fastify'
  * import { groupedBranch } from '@counterstep/sdk/grouped'
+ * import { conditionalAdd, mysqlGroupBarrier } from '@counterstep/sdk/grouped/mysql'
  *
- * const barrier = mysqlBarrier(createPool({ uri: 'mysql://bank@127.0.0.1/bank' }))
+ * const barrier = mysqlGroupBarrier(createPool({ uri: 'mysql://bank@127.0.0.1/bank' }))
  * const transfers = groupedBranch(barrier, {
  *   key: () => 'transfer',
  *   apply: conditionalAdd({ table: 'account', valueColumn: 'cents' }),
@@ -96,15 +96,17 @@ export function groupedBranch<Tx, Entry>(
   assertWhole('groupMax', groupMax, 1, 1_000)
   assertWhole('queueMax', queueMax, 1, 100_000)
   assertWhole('lingerMs', lingerMs, 0, 1_000)
-  const { group: door, assertHandler } = barrier
-  if (door === undefined)
-    throw new TypeError('groupedBranch needs the barrier of a database: MySQL, PostgreSQL, SQLite')
+  const { groupRunner, assertHandler } = barrier
+  if (groupRunner === undefined)
+    throw new TypeError(
+      'groupedBranch needs the barrier of a database that runs groups, for example mysqlGroupBarrier',
+    )
   assertHandler?.(apply)
   const bounds: GroupBounds = {
     groupMax,
     queueMax,
     lingerMs,
-    timeoutMs: door.timeoutMs ?? TIMEOUT_MS_DEFAULT,
+    timeoutMs: groupRunner.timeoutMs ?? TIMEOUT_MS_DEFAULT,
   }
   const queues = new Map<string, GroupQueue>()
   // An entry comes from the handler whose type is Entry, and goes to apply as it is.
@@ -122,7 +124,7 @@ export function groupedBranch<Tx, Entry>(
   return {
     run: (call, effect) =>
       new Promise<BarrierOutcome>((settle, reject) => {
-        const admitted = door.admit(call)
+        const admitted = groupRunner.admit(call)
         const entry = () => effect(undefined)
         queueOf(key(call)).add({ admitted, entry, settle, reject, waitingSince: performance.now() })
       }),

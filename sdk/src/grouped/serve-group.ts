@@ -64,12 +64,12 @@ async function serveAlone<Tx>(
 
 /** Settles all calls, or resolves with why several of them cannot be served together. */
 async function runGroup<Tx>(
-  { group: door }: GroupBarrier<Tx>,
+  { groupRunner }: GroupBarrier<Tx>,
   apply: GroupApply<Tx, unknown>,
   group: readonly WaitingCall[],
 ): Promise<GroupRolledBack | undefined> {
   try {
-    const verdicts = await door.run(group, apply)
+    const verdicts = await groupRunner.run(group, apply)
     for (const [place, call] of group.entries()) settle(call, verdicts[place])
     return undefined
   } catch (error: unknown) {

@@ -1,13 +1,9 @@
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { localCall } from '../../src/barrier/message-barrier.ts'
-import {
-  conditionalAdd,
-  migrateBarrier,
-  type SqliteBarrier,
-  sqliteBarrier,
-} from '../../src/barrier/sqlite.ts'
+import { migrateBarrier, type SqliteBarrier, sqliteBarrier } from '../../src/barrier/sqlite.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
+import { conditionalAdd, sqliteGroupBarrier } from '../../src/grouped/sqlite.ts'
 import { answerQueryBack } from '../../src/http/answer-query-back.ts'
 import { answerBranch, type Branch, withBarrier } from '../../src/index.ts'
 import { suiteClock } from './suite-clock.ts'
@@ -29,7 +25,7 @@ function bank({ isGrouped = false, isMutant = false } = {}) {
   )
   migrateBarrier(database)
   const plain: SqliteBarrier<DatabaseSync> = sqliteBarrier(database, suiteClock)
-  const grouped = groupedBranch(plain, {
+  const grouped = groupedBranch(sqliteGroupBarrier(database, suiteClock), {
     key: () => 'one',
     apply: conditionalAdd({ table: 'account', valueColumn: 'cents' }),
   })

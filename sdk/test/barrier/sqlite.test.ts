@@ -10,6 +10,7 @@ import {
 import { branchHandler } from '../../src/fastify.ts'
 import type { GroupCall } from '../../src/grouped/group-barrier.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
+import { sqliteGroupBarrier } from '../../src/grouped/sqlite.ts'
 import { type BarrierCall, withBarrier } from '../../src/index.ts'
 import { barrierSuite } from './barrier-suite.ts'
 import { BetterSqlite3Twin } from './better-sqlite3-twin.ts'
@@ -143,7 +144,7 @@ for (const [name, open] of DATABASES) {
         await expect(failing).rejects.toThrow('broken on purpose')
         const undoing = barrier.run(back, (tx) => act(tx, back, { does: 'succeed' }))
         await expect(undoing).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
-        const grouped = groupedBranch(barrier, {
+        const grouped = groupedBranch(sqliteGroupBarrier(database), {
           key: () => 'one',
           apply: (tx, calls: readonly GroupCall<BarrierCall>[]) =>
             calls.map(({ entry }) => act(tx, entry, { does: 'succeed' })),
@@ -173,7 +174,7 @@ for (const [name, open] of DATABASES) {
         return act(tx, CALL, { does: 'fail' })
       })
       await expect(failing).rejects.toThrow('said no')
-      const grouped = groupedBranch(barrier, {
+      const grouped = groupedBranch(sqliteGroupBarrier(database), {
         key: () => 'one',
         apply: (_tx, calls: readonly GroupCall<string>[]) => calls.map(({ entry }) => entry),
       })

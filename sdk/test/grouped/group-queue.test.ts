@@ -151,8 +151,8 @@ describe('taking a group apart', () => {
   afterEach(() => {
     vi.useRealTimers()
   })
-  const barrierOf = (group: GroupBarrier<unknown>['group']): GroupBarrier<unknown> => ({
-    group,
+  const barrierOf = (groupRunner: GroupBarrier<unknown>['groupRunner']): GroupBarrier<unknown> => ({
+    groupRunner,
     run: () => Promise.reject(new Error('of a group of several')),
   })
   const calls = (gids: string, settled: Map<string, unknown>) => [...gids].map((gid) => newCall(gid, settled))

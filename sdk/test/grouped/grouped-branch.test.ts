@@ -2,10 +2,11 @@ import { DatabaseSync } from 'node:sqlite'
 import express from 'express'
 import fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { conditionalAdd, migrateBarrier, sqliteBarrier } from '../../src/barrier/sqlite.ts'
+import { migrateBarrier } from '../../src/barrier/sqlite.ts'
 import { branchHandler as expressHandler } from '../../src/express.ts'
 import { branchHandler as fastifyHandler } from '../../src/fastify.ts'
 import { type Addition, groupedBranch, takeOut } from '../../src/grouped/grouped.ts'
+import { conditionalAdd, sqliteGroupBarrier } from '../../src/grouped/sqlite.ts'
 import { type Branch, BranchFailure, type BranchHandlerOptions, withBarrier } from '../../src/index.ts'
 
 interface Debit {
@@ -19,7 +20,7 @@ function bank() {
   database.exec(
     "CREATE TABLE account (id TEXT PRIMARY KEY, cents INTEGER); INSERT INTO account VALUES ('alice', 100)",
   )
-  const barrier = sqliteBarrier(database)
+  const barrier = sqliteGroupBarrier(database)
   const branch = groupedBranch(barrier, {
     key: () => 'transfer',
     apply: conditionalAdd({ table: 'account', valueColumn: 'cents' }),

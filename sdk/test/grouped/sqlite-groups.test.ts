@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { migrateBarrier, purgeBarrier, type SqliteDatabase, sqliteBarrier } from '../../src/barrier/sqlite.ts'
+import { migrateBarrier, purgeBarrier, type SqliteDatabase } from '../../src/barrier/sqlite.ts'
 import { type GroupCall, groupedBranch } from '../../src/grouped/grouped.ts'
+import { sqliteGroupBarrier } from '../../src/grouped/sqlite.ts'
 import type { BarrierBed } from '../barrier/barrier-bed.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { BetterSqlite3Twin } from '../barrier/better-sqlite3-twin.ts'
@@ -46,7 +47,7 @@ for (const [name, open] of DATABASES) {
       width: 64,
       open: async () => {
         const database = open()
-        return groupedBed(bedOf(database), () => sqliteBarrier(database, suiteClock), write, manner)
+        return groupedBed(bedOf(database), () => sqliteGroupBarrier(database, suiteClock), write, manner)
       },
     })
   }
@@ -54,7 +55,7 @@ for (const [name, open] of DATABASES) {
   groupSuite(name, async () => {
     const database = open()
     const { effects, rows, close } = bedOf(database)
-    const barrier = sqliteBarrier(database)
+    const barrier = sqliteGroupBarrier(database)
     const deadlock = () => Object.assign(new Error('database is locked'), { errcode: 5, code: 'SQLITE_BUSY' })
     const rollBack = (tx: SqliteDatabase): void => {
       tx.exec('ROLLBACK')
@@ -76,7 +77,7 @@ for (const [name, open] of DATABASES) {
     it('refuses an apply and a handler that are async when they are given, and a promise when it is returned', async () => {
       const database = open()
       const bed = bedOf(database)
-      const barrier = sqliteBarrier(database)
+      const barrier = sqliteGroupBarrier(database)
       expect(() => groupedBranch(barrier, { key: () => 'one', apply: async () => [] })).toThrow(/synchronous/)
       const branch = groupedBranch(barrier, {
         key: () => 'one',
@@ -106,7 +107,7 @@ for (const [name, open] of DATABASES) {
           return typeof value === 'function' ? value.bind(target) : value
         },
       })
-      const branch = groupedBranch(sqliteBarrier(watched), {
+      const branch = groupedBranch(sqliteGroupBarrier(watched), {
         key: () => 'one',
         apply: (_tx, calls) => {
           write(database, calls)

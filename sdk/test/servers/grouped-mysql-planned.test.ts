@@ -1,8 +1,9 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { createPool, type Pool, type RowDataPacket } from 'mysql2/promise'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { conditionalAdd, mysqlBarrier } from '../../src/barrier/mysql.ts'
+import { mysqlBarrier } from '../../src/barrier/mysql.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
+import { conditionalAdd, mysqlGroupBarrier } from '../../src/grouped/mysql.ts'
 import { type BarrierCall, BranchFailure } from '../../src/index.ts'
 import {
   beforeEachStatement,
@@ -31,7 +32,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       afterEach(() => dropMysqlDatabase(pool))
 
       const debits = (before: Parameters<typeof beforeEachStatement>[1] = () => undefined) =>
-        groupedBranch(mysqlBarrier(beforeEachStatement(pool, before)), {
+        groupedBranch(mysqlGroupBarrier(beforeEachStatement(pool, before)), {
           key: () => 'one',
           apply: conditionalAdd({ table: 'account', valueColumn: 'cents' }),
         })
@@ -255,7 +256,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const losing = beforeEachStatement(own, async (sql, connection) => {
           if (sql.startsWith('SET SESSION')) await connection.query('ROLLBACK')
         })
-        const branch = groupedBranch(mysqlBarrier(losing), { key: () => 'one', apply })
+        const branch = groupedBranch(mysqlGroupBarrier(losing), { key: () => 'one', apply })
         const running = callsOf('unnoticed', 3).map((call) => branch.run(call, () => DEBIT))
         for (const { reason } of (await Promise.allSettled(running)) as PromiseRejectedResult[])
           expect(reason).toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
@@ -271,7 +272,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
             return Reflect.apply(add, self, values)
           },
         })
-        const branch = groupedBranch(mysqlBarrier(pool), { key: () => 'one', apply })
+        const branch = groupedBranch(mysqlGroupBarrier(pool), { key: () => 'one', apply })
         await decisionsOf(branch, callsOf('around', 3))
         expect([calls, await cents()]).toEqual([1, 97])
       })

@@ -8,8 +8,9 @@ import {
   type RowDataPacket,
 } from 'mysql2/promise'
 import { expect, it } from 'vitest'
-import { conditionalAdd, mysqlBarrier, mysqlBarrierIn, purgeBarrier } from '../../src/barrier/mysql.ts'
+import { mysqlBarrier, mysqlBarrierIn, purgeBarrier } from '../../src/barrier/mysql.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
+import { conditionalAdd, mysqlGroupBarrier } from '../../src/grouped/mysql.ts'
 import { BranchFailure } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { purging, suiteClock } from '../barrier/suite-clock.ts'
@@ -60,7 +61,7 @@ async function openGroupedBed(url: string, manner: Manner, queues = 1, options: 
         await purgeBarrier(pool, purging(before))
       },
     },
-    (when) => mysqlBarrier(when === undefined ? groupPool : losingCommit(groupPool, when), suiteClock),
+    (when) => mysqlGroupBarrier(when === undefined ? groupPool : losingCommit(groupPool, when), suiteClock),
     write as WriteEffects<unknown>,
     manner,
     queues,
@@ -100,7 +101,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
     groupSuite(server, async () => {
       const pool: Pool = await openMysqlDatabase(url)
       return {
-        barrier: mysqlBarrier(pool),
+        barrier: mysqlGroupBarrier(pool),
         write,
         effects: (gid: string) => mysqlEffects(pool, gid),
         rows: (gid: string) => mysqlRowsOf(pool, gid),
@@ -108,8 +109,8 @@ for (const server of ['mariadb', 'mysql'] as const) {
           await tx.query({ sql: 'ROLLBACK' })
         },
         deadlock: () => Object.assign(new Error('Deadlock found'), { errno: 1213 }),
-        losingCommit: (when: 'before' | 'after') => mysqlBarrier(losingCommit(pool, when)) as never,
-        impatient: (timeoutMs) => mysqlBarrier(pool, { timeoutMs }),
+        losingCommit: (when: 'before' | 'after') => mysqlGroupBarrier(losingCommit(pool, when)) as never,
+        impatient: (timeoutMs) => mysqlGroupBarrier(pool, { timeoutMs }),
         isConcurrent: true,
         close: () => dropMysqlDatabase(pool),
       }
@@ -119,7 +120,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const call = { gid: 'waited', branchId: '01', op: 'action' } as const
       const undo = { ...call, op: 'compensate' } as const
       let seen: readonly unknown[] = []
-      const branch = groupedBranch(mysqlBarrier(pool), {
+      const branch = groupedBranch(mysqlGroupBarrier(pool), {
         key: () => 'one',
         apply: async (tx, calls) => {
           if (calls.some(({ call: { op } }) => op === 'compensate')) {
@@ -162,7 +163,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const [rows] = await plain.query<RowDataPacket[]>('SELECT DATABASE() AS name')
       const pool = createPool({ uri: `${url}/${rows[0]?.name}`, connectionLimit: 1, ...options })
       if (session !== undefined) await pool.query(`SET SESSION ${session}`)
-      const branch = groupedBranch(mysqlBarrier(pool), { key: () => 'one', apply: answerEntries })
+      const branch = groupedBranch(mysqlGroupBarrier(pool), { key: () => 'one', apply: answerEntries })
       const signs = Array.from({ length: 95 }, (_, at) => String.fromCodePoint(32 + at))
       const gids = [...signs.map((sign) => `g${sign}n`), 'é', '裏', '表\\', 'it\'s :here? {"n":1}']
       const callOf = (gid: string) => ({ gid, branchId: '01', op: 'action' }) as const
@@ -180,7 +181,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
     it('looks past what its connection saw in a transaction that somebody left open', async () => {
       const pool = await openMysqlDatabase(url, { connectionLimit: 1 })
       await pool.query('SET SESSION autocommit = 0')
-      const branch = groupedBranch(mysqlBarrier(pool), { key: () => 'one', apply: answerEntries })
+      const branch = groupedBranch(mysqlGroupBarrier(pool), { key: () => 'one', apply: answerEntries })
       const calls = ['a', 'b', 'c', 'd'].map((gid) => ({ gid, branchId: '01', op: 'action' }) as const)
       const ask = async () => {
         const outcomes = await Promise.all(calls.map((call) => branch.run(call, () => 'done')))
@@ -201,7 +202,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
     it('costs a call that is alone no statement more than the plain barrier does, and a group two', async () => {
       const pool = await openMysqlDatabase(url)
       const texts: string[] = []
-      const barrier = mysqlBarrier(beforeEachStatement(pool, (sql) => texts.push(sql)))
+      const barrier = mysqlGroupBarrier(beforeEachStatement(pool, (sql) => texts.push(sql)))
       const branch = groupedBranch(barrier, {
         key: () => 'one',
         apply: async (tx, calls) => {
@@ -235,7 +236,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         return Number(rows[0]?.seconds)
       }
       const within: number[] = []
-      const branch = groupedBranch(mysqlBarrier(pool), {
+      const branch = groupedBranch(mysqlGroupBarrier(pool), {
         key: () => 'one',
         apply: async (tx, calls) => {
           within.push(await lockWait(tx))
@@ -315,7 +316,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         'CREATE TABLE ledger (number BIGINT AUTO_INCREMENT PRIMARY KEY, gid VARCHAR(128), op VARCHAR(16), account VARCHAR(64), cents BIGINT) ENGINE = InnoDB',
       )
       return {
-        barrier: mysqlBarrier(pool),
+        barrier: mysqlGroupBarrier(pool),
         conditionalAdd,
         execute: async (sql) => {
           await pool.query(sql)

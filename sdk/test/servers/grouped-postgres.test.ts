@@ -1,8 +1,9 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { escapeLiteral, type Pool, type PoolClient, type PoolConfig } from 'pg'
 import { expect, it } from 'vitest'
-import { conditionalAdd, postgresBarrier, purgeBarrier } from '../../src/barrier/postgres.ts'
+import { purgeBarrier } from '../../src/barrier/postgres.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
+import { conditionalAdd, postgresGroupBarrier } from '../../src/grouped/postgres.ts'
 import { BranchFailure } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { purging, suiteClock } from '../barrier/suite-clock.ts'
@@ -40,7 +41,7 @@ async function openGroupedBed(url: string, manner: Manner, queues = 1, options: 
       },
       close: () => dropPostgresDatabase(url, pool),
     },
-    (when) => postgresBarrier(when === undefined ? pool : losingCommit(pool, when), suiteClock),
+    (when) => postgresGroupBarrier(when === undefined ? pool : losingCommit(pool, when), suiteClock),
     write,
     manner,
     queues,
@@ -102,8 +103,8 @@ describeOn('postgres', 'grouped branches', (url) => {
     await pool.query(`CREATE TABLE parent (id int PRIMARY KEY);
       CREATE TABLE child (parent int REFERENCES parent DEFERRABLE INITIALLY DEFERRED)`)
     return {
-      barrier: postgresBarrier(pool),
-      impatient: (timeoutMs: number) => postgresBarrier(pool, { timeoutMs }),
+      barrier: postgresGroupBarrier(pool),
+      impatient: (timeoutMs: number) => postgresGroupBarrier(pool, { timeoutMs }),
       deferred: {
         write: async (tx: PoolClient, calls) => {
           for (const _ of calls) await tx.query('INSERT INTO child VALUES (7)')
@@ -117,7 +118,7 @@ describeOn('postgres', 'grouped branches', (url) => {
         await tx.query('ROLLBACK')
       },
       deadlock: () => Object.assign(new Error('deadlock detected'), { code: '40P01' }),
-      losingCommit: (when: 'before' | 'after') => postgresBarrier(losingCommit(pool, when)),
+      losingCommit: (when: 'before' | 'after') => postgresGroupBarrier(losingCommit(pool, when)),
       isConcurrent: true,
       close: () => dropPostgresDatabase(url, pool),
     }
@@ -129,7 +130,7 @@ describeOn('postgres', 'grouped branches', (url) => {
       if (text === 'COMMIT') throw Object.assign(new Error('completion unknown'), { code: '40003' })
       return answer
     })
-    const branch = groupedBranch(postgresBarrier(unknowing), {
+    const branch = groupedBranch(postgresGroupBarrier(unknowing), {
       key: () => 'one',
       apply: async (tx, calls) => {
         await write(tx, calls)
@@ -145,7 +146,7 @@ describeOn('postgres', 'grouped branches', (url) => {
   it('costs a call that is alone no statement more than the plain barrier does', async () => {
     const pool = await openPostgresDatabase(url, { max: 1 })
     const texts: string[] = []
-    const barrier = postgresBarrier(
+    const barrier = postgresGroupBarrier(
       watched(pool, (text, run) => {
         texts.push(text)
         return run()
@@ -195,7 +196,7 @@ describeOn('postgres', 'grouped branches', (url) => {
       CREATE TABLE numbered (id bigint PRIMARY KEY, cents int NOT NULL);
       CREATE TABLE ledger (number bigserial PRIMARY KEY, gid text, op text, account text, cents bigint)`)
     return {
-      barrier: postgresBarrier(pool),
+      barrier: postgresGroupBarrier(pool),
       conditionalAdd,
       execute: async (sql) => {
         await pool.query(sql)

@@ -16,7 +16,7 @@ import {
 } from '../../src/barrier/mysql.ts'
 import type { GroupApply, GroupCall } from '../../src/grouped/group-barrier.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
-import { conditionalAdd } from '../../src/grouped/mysql/mysql-conditional-add.ts'
+import { conditionalAdd, mysqlGroupBarrier } from '../../src/grouped/mysql.ts'
 import { type BarrierCall, BranchFailure, withBarrier } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { messageSuite } from '../barrier/message-suite.ts'
@@ -229,12 +229,12 @@ for (const server of ['mariadb', 'mysql'] as const) {
           [raw, 'raw'],
         ] as const) {
           seen.length = 0
-          const { group } = mysqlBarrier(pool)
+          const { groupRunner } = mysqlGroupBarrier(pool)
           const passes = [newCall(), newCall(), newCall()].map((call) => ({
-            admitted: group.admit(call),
+            admitted: groupRunner.admit(call),
             entry: () => ({ id: 1, delta: 1 }),
           }))
-          expect(await group.run(passes, apply)).toHaveLength(3)
+          expect(await groupRunner.run(passes, apply)).toHaveLength(3)
           const seenThere = seen.filter((statement) => statement.startsWith(layer))
           expect(seenThere).toEqual(grouped.map((statement) => `${layer} ${statement}`))
         }
@@ -277,7 +277,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
             await expect(undoing).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
           })
           const other = newCall()
-          const grouped = groupedBranch(barrier, {
+          const grouped = groupedBranch(mysqlGroupBarrier(pool), {
             key: () => 'one',
             apply: async (tx, calls: readonly GroupCall<BarrierCall>[]) => {
               for (const { entry } of calls) await actOnMysql(tx, entry, SUCCEED)

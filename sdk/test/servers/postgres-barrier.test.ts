@@ -10,6 +10,7 @@ import {
 } from '../../src/barrier/postgres.ts'
 import type { GroupCall } from '../../src/grouped/group-barrier.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
+import { postgresGroupBarrier } from '../../src/grouped/postgres.ts'
 import { type BarrierCall, BranchFailure, withBarrier } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { messageSuite } from '../barrier/message-suite.ts'
@@ -258,7 +259,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
           await expect(undoing).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
         }
         const other = newCall()
-        const grouped = groupedBranch(barrier, {
+        const grouped = groupedBranch(postgresGroupBarrier(pool), {
           key: () => 'one',
           apply: async (tx, calls: readonly GroupCall<BarrierCall>[]) => {
             for (const { entry } of calls) await actOnPostgres(tx, entry, SUCCEED)

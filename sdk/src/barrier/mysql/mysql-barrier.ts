@@ -1,7 +1,4 @@
 import type { BarrierCall } from '../../branch/branch.ts'
-import { admitCall } from '../../grouped/admit-call.ts'
-import type { GroupBarrier } from '../../grouped/group-barrier.ts'
-import { runMysqlGroup } from '../../grouped/mysql/mysql-group-barrier.ts'
 import type { Barrier, BarrierOptions } from '../barrier.ts'
 import { checkedTimeoutMs, deadlineIn, type PooledBarrierOptions } from '../deadline.ts'
 import type { MessageBarrier } from '../message-barrier.ts'
@@ -52,7 +49,7 @@ import { inTransaction } from './mysql-transaction.ts'
 export function mysqlBarrier<Connection extends MysqlPoolConnection>(
   pool: MysqlPool<Connection>,
   { table, retentionMs, timeoutMs, now = Date.now }: PooledBarrierOptions = {},
-): GroupBarrier<Connection> & MessageBarrier<Connection> {
+): MessageBarrier<Connection> {
   assertPromiseApi(pool, 'pool')
   const name = quoted(checkedTable(table), '`')
   const keptMs = checkedRetentionMs(retentionMs)
@@ -78,11 +75,6 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
         () => inTransaction(pool, deadline, (connection) => queryBack(mysqlRows(connection, name), query)),
         isContended,
       )
-    },
-    group: {
-      timeoutMs: callMs,
-      admit: (call) => admitCall(call, keptMs, now()),
-      run: runMysqlGroup(pool, name, callMs),
     },
   }
 }

@@ -1,6 +1,3 @@
-import { admitCall } from '../../grouped/admit-call.ts'
-import type { GroupBarrier } from '../../grouped/group-barrier.ts'
-import { runPostgresGroup } from '../../grouped/postgres/postgres-group-barrier.ts'
 import type { Barrier, BarrierOptions } from '../barrier.ts'
 import { checkedTimeoutMs, deadlineIn, type PooledBarrierOptions } from '../deadline.ts'
 import type { MessageBarrier } from '../message-barrier.ts'
@@ -48,7 +45,7 @@ import { inTransaction } from './postgres-transaction.ts'
 export function postgresBarrier<Client extends PostgresPoolClient>(
   pool: PostgresPool<Client>,
   { table, retentionMs, timeoutMs, now = Date.now }: PooledBarrierOptions = {},
-): GroupBarrier<Client> & MessageBarrier<Client> {
+): MessageBarrier<Client> {
   assertPool(pool)
   const name = quoted(checkedTable(table), '"')
   const keptMs = checkedRetentionMs(retentionMs)
@@ -74,11 +71,6 @@ export function postgresBarrier<Client extends PostgresPoolClient>(
         () => inTransaction(pool, deadline, (client) => queryBack(postgresRows(client, name), query)),
         isContended,
       )
-    },
-    group: {
-      timeoutMs: callMs,
-      admit: (call) => admitCall(call, keptMs, now()),
-      run: runPostgresGroup(pool, name, callMs),
     },
   }
 }

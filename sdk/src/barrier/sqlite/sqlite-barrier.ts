@@ -1,23 +1,26 @@
 import { barrierRows } from '@counterstep/protocol/barrier'
 import type { BarrierCall } from '../../branch/branch.ts'
 import { BranchError } from '../../branch/branch-errors.ts'
-import { admitCall } from '../../grouped/admit-call.ts'
-import type { GroupBarrier } from '../../grouped/group-barrier.ts'
-import { runSqliteGroup } from '../../grouped/sqlite/sqlite-group-barrier.ts'
 import type { BarrierOptions, BarrierOutcome } from '../barrier.ts'
 import { decideCall, heldBack, mustRemoveOwn, needsStanding, outcomeOf } from '../decide-call.ts'
-import { lease } from '../lease.ts'
 import type { LocalOutcome, MessageBarrier } from '../message-barrier.ts'
 import { type PassingCall, passingCall } from '../pass-barrier.ts'
 import { checkedQueryBack, isNew, QUERY_BACK_ROWS, type QueryBack, queriedOutcome } from '../query-back.ts'
-import { causesOf, repeatContended } from '../repeat-contended.ts'
+import { repeatContended } from '../repeat-contended.ts'
 import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
 import { answerText } from '../stored-answer.ts'
 import { checkedTable, quoted } from '../table-name.ts'
 import { isThenable } from '../thenable.ts'
-import { isBusy, isInTransaction, type SqliteDatabase } from './sqlite-database.ts'
-import { SQLITE_PACE } from './sqlite-pace.ts'
+import { isInTransaction, type SqliteDatabase } from './sqlite-database.ts'
 import { type SqliteRows, sqliteRows } from './sqlite-rows.ts'
+import {
+  assertNotTaken,
+  inOwnTransaction,
+  inTransaction,
+  isBusyOrTaken,
+  SQLITE_PACE,
+  transactionLost,
+} from './sqlite-transaction.ts'
 
 /**
  * A barrier of one SQLite connection. Its effects are synchronous.
@@ -27,9 +30,7 @@ import { type SqliteRows, sqliteRows } from './sqlite-rows.ts'
  * const barrier: SqliteBarrier<Database> = sqliteBarrier(database)
  * ```
  */
-export interface SqliteBarrier<Database extends SqliteDatabase>
-  extends GroupBarrier<Database>,
-    MessageBarrier<Database> {
+export interface SqliteBarrier<Database extends SqliteDatabase> extends MessageBarrier<Database> {
   /**
    * Like `run`, at once, and within a transaction that is open already a savepoint of it: for a synchronous transaction
    * function of your own. Throws what `run` rejects with.
@@ -93,13 +94,6 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
       const ask = async () => inOwnTransaction(database, () => queryBack(rows, query))
       return repeatContended(ask, isBusyOrTaken, SQLITE_PACE)
     },
-    group: {
-      admit: (call) => admitCall(call, keptMs, now()),
-      run: runSqliteGroup(rows, {
-        inOwnTransaction: (body) => inOwnTransaction(database, body),
-        isContended: isBusyOrTaken,
-      }),
-    },
     assertHandler: (handler) => {
       if (handler.constructor.name === 'AsyncFunction') {
         throw new TypeError(
@@ -137,55 +131,4 @@ function synchronous(result: unknown): unknown {
     'BARRIER_EFFECT_ASYNC',
     'the effect returned what has to be awaited: behind the SQLite barrier it must be synchronous',
   )
-}
-
-/** A transaction that is open when a call's or a group's turn comes is somebody else's, who may roll it back. */
-class ConnectionTaken extends Error {
-  constructor() {
-    super('a transaction of somebody else is open on the connection')
-    this.name = 'ConnectionTaken'
-  }
-}
-
-function isBusyOrTaken(error: unknown): boolean {
-  // A group wraps what its apply threw.
-  return error instanceof ConnectionTaken || [...causesOf(error)].some(isBusy)
-}
-
-function inOwnTransaction<Database extends SqliteDatabase, T>(
-  database: Database,
-  body: (tx: Database) => T,
-): T {
-  assertNotTaken(database)
-  return inTransaction(database, body)
-}
-
-function assertNotTaken(database: SqliteDatabase): void {
-  if (isInTransaction(database)) throw new ConnectionTaken()
-}
-
-/** The write lock is taken at the start: two calls of one branch come one after the other, in whatever process. */
-function inTransaction<Database extends SqliteDatabase, T>(database: Database, body: (tx: Database) => T): T {
-  const outer = isInTransaction(database)
-  const lent = lease(database)
-  database.exec(outer ? 'SAVEPOINT counterstep_barrier' : 'BEGIN IMMEDIATE')
-  try {
-    const outcome = body(lent.handle)
-    if (!isInTransaction(database)) throw transactionLost()
-    database.exec(outer ? 'RELEASE counterstep_barrier' : 'COMMIT')
-    return outcome
-  } catch (error: unknown) {
-    // A full disk or an I/O error has rolled it back already.
-    if (isInTransaction(database)) {
-      database.exec(outer ? 'ROLLBACK TO counterstep_barrier; RELEASE counterstep_barrier' : 'ROLLBACK')
-    }
-    throw error
-  } finally {
-    lent.end()
-  }
-}
-
-function transactionLost(): BranchError {
-  const message = 'the effect ended the transaction that it ran in, or went on after an error that did'
-  return new BranchError('BARRIER_TRANSACTION_LOST', message)
 }

@@ -67,7 +67,7 @@ function keyBytesOf(fields: unknown): number | undefined {
  *
  * @example
  * ```ts
- * const transfers = groupedBranch(mysqlBarrier(pool), {
+ * const transfers = groupedBranch(mysqlGroupBarrier(pool), {
  *   key: () => 'transfer',
  *   apply: conditionalAdd({ table: 'account', keyColumn: 'id', valueColumn: 'cents' }),
  * })

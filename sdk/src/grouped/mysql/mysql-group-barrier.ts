@@ -1,4 +1,6 @@
-import { deadlineIn } from '../../barrier/deadline.ts'
+import { checkedTimeoutMs, deadlineIn, type PooledBarrierOptions } from '../../barrier/deadline.ts'
+import type { MessageBarrier } from '../../barrier/message-barrier.ts'
+import { mysqlBarrier } from '../../barrier/mysql/mysql-barrier.ts'
 import {
   isContended,
   type MysqlConnection,
@@ -7,7 +9,10 @@ import {
 } from '../../barrier/mysql/mysql-connection.ts'
 import { inTransaction } from '../../barrier/mysql/mysql-transaction.ts'
 import { repeatContended } from '../../barrier/repeat-contended.ts'
-import type { GroupDoor, GroupVerdict } from '../group-barrier.ts'
+import { checkedRetentionMs } from '../../barrier/retention.ts'
+import { checkedTable, quoted } from '../../barrier/table-name.ts'
+import { admitCall } from '../admit-call.ts'
+import type { GroupBarrier, GroupRunner, GroupVerdict } from '../group-barrier.ts'
 import { isLockedOut, lockedOut } from '../lock-wait.ts'
 import { passGroup } from '../pass-group.ts'
 import { planOf } from '../planned-apply.ts'
@@ -16,12 +21,43 @@ import { verdictsOf } from '../verdicts-of.ts'
 import { type GroupHabit, mysqlGroupTable } from './mysql-group-table.ts'
 import { hasWaitedInVain, lockWaitsOf } from './mysql-lock-waits.ts'
 
-/** The `run` of a barrier's door. `table` is quoted already. */
-export function runMysqlGroup<Connection extends MysqlPoolConnection>(
+/**
+ * A `mysqlBarrier` that can also pass several calls in one database transaction: give it to `groupedBranch`. It takes
+ * the same pool and options, and behaves like a `mysqlBarrier` for every call that does not come through a group.
+ *
+ * @example
+ * ```ts
+ * const transfers = groupedBranch(mysqlGroupBarrier(pool), {
+ *   key: () => 'transfer',
+ *   apply: conditionalAdd({ table: 'account', valueColumn: 'cents' }),
+ * })
+ * ```
+ */
+export function mysqlGroupBarrier<Connection extends MysqlPoolConnection>(
+  pool: MysqlPool<Connection>,
+  options: PooledBarrierOptions = {},
+): GroupBarrier<Connection> & MessageBarrier<Connection> {
+  const barrier = mysqlBarrier(pool, options)
+  const { now = Date.now } = options
+  const retentionMs = checkedRetentionMs(options.retentionMs)
+  const timeoutMs = checkedTimeoutMs(options.timeoutMs)
+  const table = quoted(checkedTable(options.table), '`')
+  return {
+    ...barrier,
+    groupRunner: {
+      timeoutMs,
+      admit: (call) => admitCall(call, retentionMs, now()),
+      run: createMysqlGroupRun(pool, table, timeoutMs),
+    },
+  }
+}
+
+/** Makes the `run` of a group runner. `table` is quoted already. */
+function createMysqlGroupRun<Connection extends MysqlPoolConnection>(
   pool: MysqlPool<Connection>,
   table: string,
   timeoutMs: number,
-): GroupDoor<Connection>['run'] {
+): GroupRunner<Connection>['run'] {
   const habit: GroupHabit = { hadDuplicates: false, plansAgainAt: 0 }
   return (passes, apply) => {
     const deadline = deadlineIn(timeoutMs)

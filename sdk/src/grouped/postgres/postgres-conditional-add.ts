@@ -35,7 +35,7 @@ function placeText(value: string | number | bigint, values: string[]): string {
  *
  * @example
  * ```ts
- * const transfers = groupedBranch(postgresBarrier(pool), {
+ * const transfers = groupedBranch(postgresGroupBarrier(pool), {
  *   key: () => 'transfer',
  *   apply: conditionalAdd({ table: 'account', keyColumn: 'id', valueColumn: 'cents' }),
  * })

@@ -1,4 +1,6 @@
-import { deadlineIn } from '../../barrier/deadline.ts'
+import { checkedTimeoutMs, deadlineIn, type PooledBarrierOptions } from '../../barrier/deadline.ts'
+import type { MessageBarrier } from '../../barrier/message-barrier.ts'
+import { postgresBarrier } from '../../barrier/postgres/postgres-barrier.ts'
 import {
   execute,
   isContended,
@@ -7,7 +9,10 @@ import {
 } from '../../barrier/postgres/postgres-client.ts'
 import { inTransaction } from '../../barrier/postgres/postgres-transaction.ts'
 import { causesOf, repeatContended } from '../../barrier/repeat-contended.ts'
-import type { GroupDoor, GroupVerdict } from '../group-barrier.ts'
+import { checkedRetentionMs } from '../../barrier/retention.ts'
+import { checkedTable, quoted } from '../../barrier/table-name.ts'
+import { admitCall } from '../admit-call.ts'
+import type { GroupBarrier, GroupRunner, GroupVerdict } from '../group-barrier.ts'
 import { GroupRolledBack } from '../group-rolled-back.ts'
 import { isLockedOut, LOCK_WAIT_MS, lockedOut } from '../lock-wait.ts'
 import { passGroup } from '../pass-group.ts'
@@ -15,12 +20,44 @@ import { runSteps } from '../steps.ts'
 import { verdictsOf } from '../verdicts-of.ts'
 import { postgresGroupTable } from './postgres-group-table.ts'
 
-/** The `run` of a barrier's door. `table` is quoted already. */
-export function runPostgresGroup<Client extends PostgresPoolClient>(
+/**
+ * A `postgresBarrier` that can also pass several calls in one database transaction: give it to `groupedBranch`. It
+ * takes the same pool and options, and behaves like a `postgresBarrier` for every call that does not come through a
+ * group.
+ *
+ * @example
+ * ```ts
+ * const transfers = groupedBranch(postgresGroupBarrier(pool), {
+ *   key: () => 'transfer',
+ *   apply: conditionalAdd({ table: 'account', valueColumn: 'cents' }),
+ * })
+ * ```
+ */
+export function postgresGroupBarrier<Client extends PostgresPoolClient>(
+  pool: PostgresPool<Client>,
+  options: PooledBarrierOptions = {},
+): GroupBarrier<Client> & MessageBarrier<Client> {
+  const barrier = postgresBarrier(pool, options)
+  const { now = Date.now } = options
+  const retentionMs = checkedRetentionMs(options.retentionMs)
+  const timeoutMs = checkedTimeoutMs(options.timeoutMs)
+  const table = quoted(checkedTable(options.table), '"')
+  return {
+    ...barrier,
+    groupRunner: {
+      timeoutMs,
+      admit: (call) => admitCall(call, retentionMs, now()),
+      run: createPostgresGroupRun(pool, table, timeoutMs),
+    },
+  }
+}
+
+/** Makes the `run` of a group runner. `table` is quoted already. */
+function createPostgresGroupRun<Client extends PostgresPoolClient>(
   pool: PostgresPool<Client>,
   table: string,
   timeoutMs: number,
-): GroupDoor<Client>['run'] {
+): GroupRunner<Client>['run'] {
   const lockWaitMs = Math.min(LOCK_WAIT_MS, Math.ceil(timeoutMs / LOCK_WAITS_OF_A_CALL))
   return (passes, apply) => {
     const deadline = deadlineIn(timeoutMs)

@@ -37,7 +37,7 @@ function place(value: SqlValue, values: string[]): string {
  *
  * @example
  * ```ts
- * const transfers = groupedBranch(sqliteBarrier(database), {
+ * const transfers = groupedBranch(sqliteGroupBarrier(database), {
  *   key: () => 'transfer',
  *   apply: conditionalAdd({ table: 'account', keyColumn: 'id', valueColumn: 'cents' }),
  * })

@@ -1,30 +1,59 @@
+import type { BarrierOptions } from '../../barrier/barrier.ts'
 import { repeatContended } from '../../barrier/repeat-contended.ts'
+import { checkedRetentionMs } from '../../barrier/retention.ts'
+import { type SqliteBarrier, sqliteBarrier } from '../../barrier/sqlite/sqlite-barrier.ts'
 import type { SqliteDatabase } from '../../barrier/sqlite/sqlite-database.ts'
-import { SQLITE_PACE } from '../../barrier/sqlite/sqlite-pace.ts'
-import type { SqliteRows } from '../../barrier/sqlite/sqlite-rows.ts'
-import type { GroupDoor, GroupVerdict } from '../group-barrier.ts'
+import { sqliteRows } from '../../barrier/sqlite/sqlite-rows.ts'
+import { inOwnTransaction, isBusyOrTaken, SQLITE_PACE } from '../../barrier/sqlite/sqlite-transaction.ts'
+import { checkedTable, quoted } from '../../barrier/table-name.ts'
+import { admitCall } from '../admit-call.ts'
+import type { GroupBarrier, GroupRunner, GroupVerdict } from '../group-barrier.ts'
 import { GroupRolledBack } from '../group-rolled-back.ts'
 import { passGroup } from '../pass-group.ts'
 import { runStepsNow } from '../steps.ts'
 import { verdictsOf } from '../verdicts-of.ts'
 import { sqliteGroupTable } from './sqlite-group-table.ts'
 
-/** Begins and ends a transaction of one's own on the connection, and tells what is tried again. */
-export interface SqliteTransactions<Database> {
-  inOwnTransaction<T>(body: (tx: Database) => T): T
-  isContended(error: unknown): boolean
+/**
+ * A `sqliteBarrier` that can also pass several calls in one database transaction: give it to `groupedBranch`. It takes
+ * the same database and options, and behaves like a `sqliteBarrier` for every call that does not come through a group.
+ *
+ * @example
+ * ```ts
+ * const transfers = groupedBranch(sqliteGroupBarrier(database), {
+ *   key: () => 'transfer',
+ *   apply: conditionalAdd({ table: 'account', valueColumn: 'cents' }),
+ * })
+ * ```
+ */
+export function sqliteGroupBarrier<Database extends SqliteDatabase>(
+  database: Database,
+  options: BarrierOptions = {},
+): GroupBarrier<Database> & SqliteBarrier<Database> {
+  const barrier = sqliteBarrier(database, options)
+  const { now = Date.now } = options
+  const retentionMs = checkedRetentionMs(options.retentionMs)
+  const table = quoted(checkedTable(options.table), '"')
+  return {
+    ...barrier,
+    groupRunner: {
+      admit: (call) => admitCall(call, retentionMs, now()),
+      run: createSqliteGroupRun(database, table),
+    },
+  }
 }
 
-/** The `run` of a barrier's door. */
-export function runSqliteGroup<Database extends SqliteDatabase>(
-  rows: SqliteRows,
-  { inOwnTransaction, isContended }: SqliteTransactions<Database>,
-): GroupDoor<Database>['run'] {
+/** Makes the `run` of a group runner. `table` is quoted already. */
+function createSqliteGroupRun<Database extends SqliteDatabase>(
+  database: Database,
+  table: string,
+): GroupRunner<Database>['run'] {
+  const rows = sqliteRows(database, table)
   return (passes, apply) => {
     const attempt = async (): Promise<readonly GroupVerdict[]> => {
       let isPassed = false
       try {
-        return inOwnTransaction((tx) => {
+        return inOwnTransaction(database, (tx) => {
           const work = { apply: (calls: Parameters<typeof apply>[1]) => apply(tx, calls) }
           const verdicts = runStepsNow(passGroup(sqliteGroupTable(rows), passes, work))
           isPassed = true
@@ -35,7 +64,7 @@ export function runSqliteGroup<Database extends SqliteDatabase>(
         throw isPassed && isConstraint(error) ? new GroupRolledBack(error) : error
       }
     }
-    return verdictsOf(repeatContended(attempt, isContended, SQLITE_PACE))
+    return verdictsOf(repeatContended(attempt, isBusyOrTaken, SQLITE_PACE))
   }
 }
 

@@ -1,0 +1,64 @@
+import { BranchError } from '../../branch/branch-errors.ts'
+import { lease } from '../lease.ts'
+import { causesOf, type RepeatPace } from '../repeat-contended.ts'
+import { isBusy, isInTransaction, type SqliteDatabase } from './sqlite-database.ts'
+
+/**
+ * Bounded by its time alone: a call that finds the file or the connection taken has done nothing yet, and nobody keeps a
+ * queue, so that another writer who hardly pauses has it at most of the times that one looks.
+ */
+export const SQLITE_PACE: RepeatPace = { repeatsMax: Number.POSITIVE_INFINITY, pauseMsMax: 50 }
+
+/** A transaction that is open when a call's or a group's turn comes is somebody else's, who may roll it back. */
+class ConnectionTaken extends Error {
+  constructor() {
+    super('a transaction of somebody else is open on the connection')
+    this.name = 'ConnectionTaken'
+  }
+}
+
+export function isBusyOrTaken(error: unknown): boolean {
+  // A group wraps what its apply threw.
+  return error instanceof ConnectionTaken || [...causesOf(error)].some(isBusy)
+}
+
+export function inOwnTransaction<Database extends SqliteDatabase, T>(
+  database: Database,
+  body: (tx: Database) => T,
+): T {
+  assertNotTaken(database)
+  return inTransaction(database, body)
+}
+
+export function assertNotTaken(database: SqliteDatabase): void {
+  if (isInTransaction(database)) throw new ConnectionTaken()
+}
+
+/** The write lock is taken at the start: two calls of one branch come one after the other, in whatever process. */
+export function inTransaction<Database extends SqliteDatabase, T>(
+  database: Database,
+  body: (tx: Database) => T,
+): T {
+  const outer = isInTransaction(database)
+  const lent = lease(database)
+  database.exec(outer ? 'SAVEPOINT counterstep_barrier' : 'BEGIN IMMEDIATE')
+  try {
+    const outcome = body(lent.handle)
+    if (!isInTransaction(database)) throw transactionLost()
+    database.exec(outer ? 'RELEASE counterstep_barrier' : 'COMMIT')
+    return outcome
+  } catch (error: unknown) {
+    // A full disk or an I/O error has rolled it back already.
+    if (isInTransaction(database)) {
+      database.exec(outer ? 'ROLLBACK TO counterstep_barrier; RELEASE counterstep_barrier' : 'ROLLBACK')
+    }
+    throw error
+  } finally {
+    lent.end()
+  }
+}
+
+export function transactionLost(): BranchError {
+  const message = 'the effect ended the transaction that it ran in, or went on after an error that did'
+  return new BranchError('BARRIER_TRANSACTION_LOST', message)
+}
