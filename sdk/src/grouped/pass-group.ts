@@ -21,6 +21,18 @@ export class NothingToCommit extends Error {
   }
 }
 
+/** The verdicts of a group, also of one that was rolled back because it had nothing to commit. */
+export async function verdictsOf(
+  transaction: Promise<readonly GroupVerdict[]>,
+): Promise<readonly GroupVerdict[]> {
+  try {
+    return await transaction
+  } catch (error: unknown) {
+    if (error instanceof NothingToCommit) return error.verdicts
+    throw error
+  }
+}
+
 /**
  * Several calls in one transaction. Calls of one branch come one after the other, in waves: what the first of them
  * left behind, the second finds, as if it had been committed in between. One that only repeats the call before it is

@@ -1,8 +1,8 @@
-import type { Deadline } from '../barrier/deadline.ts'
+import { type Deadline, deadlineIn } from '../barrier/deadline.ts'
 import { outcomeOf } from '../barrier/decide-call.ts'
 import { answerText } from '../barrier/stored-answer.ts'
+import type { Made } from './asked-handler.ts'
 import { checkedResults } from './checked-results.ts'
-import { entriesOf } from './entries-of.ts'
 import type { GroupCall, GroupVerdict } from './group-barrier.ts'
 import { GroupRolledBack } from './group-rolled-back.ts'
 import type { GroupTable, KeptAnswer } from './group-table.ts'
@@ -88,4 +88,24 @@ export function* blamingCalls<T>(work: () => Waited<T>): Steps<T> {
   } catch (error: unknown) {
     throw new GroupRolledBack(error)
   }
+}
+
+/** Of the time that is left to a group: the rest is for `apply` and the COMMIT. */
+const HANDLERS_SHARE = 0.5
+
+/**
+ * Asks the handlers of all calls at once, since the transaction is open while they work. One that is late keeps the
+ * others waiting for no longer than its limit.
+ */
+function* entriesOf(
+  members: readonly Member[],
+  deadline: Deadline | undefined,
+): Steps<readonly (Made & { readonly member: Member })[]> {
+  const limit = deadline && deadlineIn(Math.round(HANDLERS_SHARE * (deadline.at - performance.now())))
+  const started = members.map((member) => ({ member, made: member.handler.made(limit) }))
+  const entries: (Made & { readonly member: Member })[] = []
+  for (const { member, made } of started) {
+    entries.push({ member, ...(made instanceof Promise ? yield* waited(made) : made) })
+  }
+  return entries
 }

@@ -2,7 +2,6 @@ import type { BarrierOutcome } from '../barrier/barrier.ts'
 import { BranchError } from '../branch/branch-errors.ts'
 import type { GroupApply, GroupBarrier, GroupPass, GroupVerdict } from './group-barrier.ts'
 import { type GroupRolledBack, isGroupRolledBack } from './group-rolled-back.ts'
-import { Lanes } from './lanes.ts'
 import { runAlone } from './run-alone.ts'
 
 /** A call that waits for its group. */
@@ -120,4 +119,26 @@ function equalParts(group: readonly WaitingCall[], count: number): readonly (rea
   const parts: (readonly WaitingCall[])[] = []
   for (let at = 0; at < group.length; at += size) parts.push(group.slice(at, at + size))
   return parts
+}
+
+/** Lets so many works run at once; the others wait for their turn, in their order. */
+class Lanes {
+  #free: number
+  readonly #waiting: (() => void)[] = []
+
+  constructor(count: number) {
+    this.#free = count
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#free++
+      else next()
+    }
+  }
 }

@@ -1,10 +1,10 @@
 import type { TccBranchRequest } from '@counterstep/protocol'
+import { CounterstepError } from '../errors.ts'
 import { jsonOf } from '../json-of.ts'
 import type { CallOptions } from '../options.ts'
 import { sendAgain } from '../send-again.ts'
 import type { Setup } from '../setup.ts'
 import { transactionOf, transactionPath } from '../transaction.ts'
-import { branchIds } from './branch-ids.ts'
 import type { RegisteredBranch, TccBranch, TccScope } from './tcc-types.ts'
 import { checkedTryUrl, tryBranch } from './try-branch.ts'
 
@@ -66,4 +66,26 @@ function registerBranch(
     const { createdAt } = transactionOf(await send(request), gid)
     return { gid, branchId: branch.id, acceptedAt: createdAt }
   }, persistence)
+}
+
+const CHILDREN_MAX = 99
+
+/** Ids as DTM's clients make them: two digits behind the parent's, so that a nested TCC keeps apart from its siblings. */
+function branchIds(gid: string, parentId: string): (id: string | undefined) => string {
+  const taken = new Set<string>()
+  let last = 0
+  const next = (): string => {
+    if (last === CHILDREN_MAX) {
+      const message = `${gid} has ${CHILDREN_MAX} branches behind "${parentId}" already`
+      throw new CounterstepError('SAGA_TOO_MANY_BRANCHES', message, { meaning: 'failure', gid })
+    }
+    last += 1
+    return `${parentId}${String(last).padStart(2, '0')}`
+  }
+  return (given) => {
+    let id = given ?? next()
+    while (given === undefined && taken.has(id)) id = next()
+    taken.add(id)
+    return id
+  }
 }

@@ -4,7 +4,6 @@ import type { GroupCall } from '../group-barrier.ts'
 import { type Steps, waited } from '../steps.ts'
 import { type Added, type Addition, type AdditionLog, isInt64, wholeNumber } from './addition.ts'
 import type { AdditionSession, AdditionSql, FoundRows, SqlValue } from './addition-sql.ts'
-import { sameWriting } from './same-writing.ts'
 
 /** To these the business has agreed already: refused, they would be asked again for ever. */
 const AGREED: ReadonlySet<Op> = new Set(['compensate', 'cancel', 'confirm'])
@@ -170,4 +169,18 @@ function logRow<Entry extends Addition>(log: AdditionLog<Entry>, added: Added<En
 
 function isSqlValue(value: unknown): boolean {
   return value === null || typeof value === 'string' || typeof value === 'bigint' || Number.isFinite(value)
+}
+
+const NUMBER = /^\s*\+?(-?)0*(0|[1-9]\d*)\s*$/
+const UUID = /^\{?([0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12})\}?$/i
+
+/**
+ * One text for all that a column of numbers or of UUIDs takes for one key: 7, 007 (ZEROFILL) and +7; a UUID in either
+ * case. Letter cases of other texts are a collation's, and stay apart.
+ */
+function sameWriting(text: string): string {
+  const [, sign, digits] = NUMBER.exec(text) ?? []
+  if (digits !== undefined) return `${sign}${digits}`
+  const uuid = UUID.exec(text)?.[1]
+  return uuid === undefined ? text : uuid.replaceAll('-', '').toLowerCase()
 }

@@ -15,9 +15,8 @@ import { admitCall } from '../admit-call.ts'
 import type { GroupBarrier, GroupRunner, GroupVerdict } from '../group-barrier.ts'
 import { GroupRolledBack } from '../group-rolled-back.ts'
 import { isLockedOut, LOCK_WAIT_MS, lockedOut } from '../lock-wait.ts'
-import { passGroup } from '../pass-group.ts'
+import { passGroup, verdictsOf } from '../pass-group.ts'
 import { runSteps } from '../steps.ts'
-import { verdictsOf } from '../verdicts-of.ts'
 import { postgresGroupTable } from './postgres-group-table.ts'
 
 /**

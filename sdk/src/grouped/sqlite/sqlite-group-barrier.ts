@@ -9,9 +9,8 @@ import { checkedTable, quoted } from '../../barrier/table-name.ts'
 import { admitCall } from '../admit-call.ts'
 import type { GroupBarrier, GroupRunner, GroupVerdict } from '../group-barrier.ts'
 import { GroupRolledBack } from '../group-rolled-back.ts'
-import { passGroup } from '../pass-group.ts'
+import { passGroup, verdictsOf } from '../pass-group.ts'
 import { runStepsNow } from '../steps.ts'
-import { verdictsOf } from '../verdicts-of.ts'
 import { sqliteGroupTable } from './sqlite-group-table.ts'
 
 /**

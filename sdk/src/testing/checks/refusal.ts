@@ -32,6 +32,20 @@ export const drained: BranchCheckPlan = {
   },
 }
 
+/** A compensation has no way to fail. What it leaves behind then (a debt, a seat sold twice) is the business's own. */
+export const spent: BranchCheckPlan = {
+  name: 'spent',
+  needs: ['two-gids'],
+  lacks: ({ spend }) => (spend === undefined ? 'no spend was given' : undefined),
+  examine: async (trial, { branch }) => {
+    const ids = trial.newBranch()
+    await mustSucceed(trial, 'action', ids, 'ACTION_NOT_DONE')
+    trial.did('spend')
+    await branch.spend?.()
+    await mustSucceed(trial, 'compensation', ids, 'COMPENSATION_NOT_DONE')
+  },
+}
+
 /** However little the business allows now: nobody asks it whether an action may be undone. */
 async function mustUndo(trial: Trial, { learned: { undo } }: Run, ids: BranchIds): Promise<void> {
   const start = await trial.readFirst(ids)
