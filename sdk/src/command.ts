@@ -1,10 +1,10 @@
 import type { TransactionView } from '@counterstep/protocol'
 import { isCounterstepError } from './errors.ts'
-import { jsonOf } from './json-of.ts'
 import type { AbortOptions } from './options.ts'
 import { preferWait } from './prefer-wait.ts'
 import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'
+import { jsonOf } from './to-json.ts'
 import { fetchTransaction, transactionOf, transactionPath } from './transaction.ts'
 
 type Command = 'abort' | 'retry' | 'stop'

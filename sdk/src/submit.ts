@@ -1,11 +1,11 @@
 import type { SubmitRequest, SubmitView } from '@counterstep/protocol'
 import { newGid } from './gid.ts'
-import { jsonOf } from './json-of.ts'
 import type { SubmitOptions } from './options.ts'
 import { preferWait } from './prefer-wait.ts'
 import type { Saga } from './saga.ts'
 import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'
+import { jsonOf } from './to-json.ts'
 import { transactionOf } from './transaction.ts'
 
 export async function submit(

@@ -1,14 +1,14 @@
 import type { Op } from '@counterstep/protocol'
 import { barrierRows } from '@counterstep/protocol/barrier'
 import { decideCall, mustRemoveOwn, needsStanding } from '../barrier/decide-call.ts'
+import { ToldCalls } from './answered-calls.ts'
+import { type GroupWork, removeFailed, runWave } from './apply-round.ts'
 import type { GroupPass, GroupVerdict } from './group-barrier.ts'
 import type { GroupRow, GroupTable } from './group-table.ts'
-import { heldVerdict } from './held-verdict.ts'
 import { passPlanned } from './pass-planned.ts'
-import { type GroupWork, removeFailed, runWave } from './run-wave.ts'
+import { byBranch, type Member, wavesOf } from './rounds.ts'
+import { heldVerdict } from './settled-verdict.ts'
 import { type Steps, waited } from './steps.ts'
-import { ToldCalls } from './told-calls.ts'
-import { byBranch, type Member, wavesOf } from './wave.ts'
 
 /** Thrown so that a transaction is rolled back which would commit nothing: it spares the flush. */
 export class NothingToCommit extends Error {

@@ -1,12 +1,12 @@
 import { barrierRows } from '@counterstep/protocol/barrier'
 import { decideCall, type StandingRow } from '../barrier/decide-call.ts'
+import { blamingCalls, type GroupWork, removeFailed, runWave } from './apply-round.ts'
 import type { GroupCall, GroupVerdict } from './group-barrier.ts'
 import type { GroupTable } from './group-table.ts'
-import { heldVerdict } from './held-verdict.ts'
 import type { GroupPlan } from './planned-apply.ts'
-import { blamingCalls, type GroupWork, removeFailed, runWave } from './run-wave.ts'
+import { byBranch, type Member } from './rounds.ts'
+import { heldVerdict } from './settled-verdict.ts'
 import { type Steps, waited } from './steps.ts'
-import { byBranch, type Member } from './wave.ts'
 
 /** How often a group is planned because others' rows have come in between; then it is passed row by row. */
 const PLANS_MAX = 3

@@ -1,6 +1,6 @@
 import type { Barrier, BarrierOutcome } from '../barrier/barrier.ts'
 import { isThenable } from '../barrier/thenable.ts'
-import { checkedResults } from './checked-results.ts'
+import { checkedResults } from './check-results.ts'
 import type { GroupApply, GroupPass } from './group-barrier.ts'
 import { isTakenOut } from './take-out.ts'
 

@@ -1,3 +1,4 @@
+import { assertPrepared, reasonOf } from '../assert-prepared.ts'
 import { localCall, type MessageBarrier } from '../barrier/message-barrier.ts'
 import { type FirstAnswer, withBarrier } from '../barrier/with-barrier.ts'
 import { command } from '../command.ts'
@@ -5,7 +6,6 @@ import type { CallOptions } from '../options.ts'
 import { assertWaitMs } from '../prefer-wait.ts'
 import type { Setup } from '../setup.ts'
 import { submitPrepared } from '../submit-prepared.ts'
-import { assertPrepared, reasonOf } from '../undecided.ts'
 import type { DoAndSubmitOptions, SubmittedMessage, TwoPhaseMessage } from './message-types.ts'
 
 interface LocalWork<Tx, Effect, Answer extends Effect> {

@@ -9,7 +9,7 @@ import {
   type MysqlPool,
   type MysqlPoolConnection,
 } from './mysql-connection.ts'
-import { close, cutOff } from './mysql-cut-off.ts'
+import { close, cutOff } from './mysql-end-session.ts'
 
 /**
  * Runs `body` in a transaction of its own. What it throws rolls back; the connection goes back clean or not at all. The

@@ -1,7 +1,6 @@
 import { BranchError, isBranchError } from '../../branch/branch-errors.ts'
 import { assertTimeLeft, borrow, type Deadline, within } from '../deadline.ts'
 import { lease } from '../lease.ts'
-import { statementBoundMs } from './postgres-bound.ts'
 import {
   execute,
   isContended,
@@ -11,6 +10,7 @@ import {
   type PostgresPoolClient,
   transactionLost,
 } from './postgres-client.ts'
+import { statementBoundMs } from './postgres-statement-timeout.ts'
 
 /** Runs `body` in a transaction of its own. What it throws rolls back; the client goes back clean or is closed. */
 export async function inTransaction<Client extends PostgresPoolClient, T>(

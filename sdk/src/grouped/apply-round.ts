@@ -1,15 +1,15 @@
 import { type Deadline, deadlineIn } from '../barrier/deadline.ts'
 import { outcomeOf } from '../barrier/decide-call.ts'
 import { answerText } from '../barrier/stored-answer.ts'
-import type { Made } from './asked-handler.ts'
-import { checkedResults } from './checked-results.ts'
+import type { Made } from './call-handler.ts'
+import { checkedResults } from './check-results.ts'
 import type { GroupCall, GroupVerdict } from './group-barrier.ts'
 import { GroupRolledBack } from './group-rolled-back.ts'
 import type { GroupTable, KeptAnswer } from './group-table.ts'
 import type { GroupPlan } from './planned-apply.ts'
+import type { Member } from './rounds.ts'
 import { type Steps, type Waited, waited } from './steps.ts'
 import { isTakenOut } from './take-out.ts'
-import type { Member } from './wave.ts'
 
 /** The business's part of a group. */
 export interface GroupWork {

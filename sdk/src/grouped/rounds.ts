@@ -1,4 +1,4 @@
-import { AskedHandler } from './asked-handler.ts'
+import { AskedHandler } from './call-handler.ts'
 import type { AdmittedCall, GroupPass } from './group-barrier.ts'
 
 /** A call with its place in the group. */

@@ -1,7 +1,7 @@
 import type { Op } from '@counterstep/protocol'
 import { EMPTY_ANSWER } from '../barrier/stored-answer.ts'
 import type { AdmittedCall, GroupVerdict } from './group-barrier.ts'
-import { heldVerdict } from './held-verdict.ts'
+import { heldVerdict } from './settled-verdict.ts'
 
 /**
  * What the calls of one group were told, as far as it answers the next call of their branch: that an effect has run, in
