@@ -13,7 +13,7 @@ const REASON_LENGTH_MAX = 1024
 const SURROGATE = /\p{Surrogate}/gu
 
 /** What the server keeps with an abort. Of an error that is not meant for others, only that there was one. */
-export function reasonOf(error: unknown): string {
+export function toAbortReason(error: unknown): string {
   if (isBranchFailure(error)) {
     // Cut at the bound, a pair may be halved.
     return `${error.code}: ${error.message}`.slice(0, REASON_LENGTH_MAX).replaceAll(SURROGATE, '\ufffd')

@@ -122,16 +122,16 @@ function serve(
     } catch (error: unknown) {
       if (isRefusal(error)) {
         signedCalls?.onRefused?.(error)
-        return responseOf(refusalAnswer(error))
+        return toResponse(refusalAnswer(error))
       }
       answered = { answer: errorAnswer(error), error }
     }
     const { answer, error, branch } = answered
-    if (error === undefined) return responseOf(answer)
+    if (error === undefined) return toResponse(answer)
     // A foreign error may carry a status that means something here.
     if (onError === undefined) throw asBranchError(error)
     tell(() => onError(error, branch))
-    return responseOf(answer)
+    return toResponse(answer)
   }
 }
 
@@ -167,7 +167,7 @@ async function readBytes(request: Request): Promise<Buffer> {
   return Buffer.from(buffer, byteOffset, byteLength)
 }
 
-function responseOf({
+function toResponse({
   statusCode,
   headers,
   body = null,

@@ -22,11 +22,11 @@ export function problemError({ status, value, retryAfter, gid: askedGid }: BadAn
     return new UnavailableError('SAGA_UNREACHABLE', message, { status, gid })
   }
   if (status === 503 || status === 429) {
-    const retryAfterMs = secondsOf(retryAfter)
+    const retryAfterMs = readSeconds(retryAfter)
     return new UnavailableError(problem.code, detail, { status, retryAfterMs, gid })
   }
   if (status >= 500) return new CounterstepError(problem.code, detail, { meaning: 'bug', gid })
-  return new RefusedError(problem.code, detail, { status, faults: faultsOf(problem.faults), gid })
+  return new RefusedError(problem.code, detail, { status, faults: readFaults(problem.faults), gid })
 }
 
 /** What was asked for may have been done. With a status below 500 it is not sent again: the same answer would come. */
@@ -39,11 +39,11 @@ export function answerTooLarge(
   return new UnavailableError('SAGA_ANSWER_TOO_LARGE', text, { status, gid })
 }
 
-function secondsOf(retryAfter: string | null): number | undefined {
+function readSeconds(retryAfter: string | null): number | undefined {
   return retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1000 : undefined
 }
 
-function faultsOf(value: unknown): readonly Fault[] {
+function readFaults(value: unknown): readonly Fault[] {
   return Array.isArray(value) ? value.filter(isFault) : []
 }
 

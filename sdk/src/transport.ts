@@ -68,7 +68,7 @@ export function createTransport({
     }
     const server = servers.current()
     try {
-      return await exchanged(server, sent, gid)
+      return await exchangeWithServer(server, sent, gid)
     } catch (error: unknown) {
       if (isUnavailable(error) && mayServeElsewhere(error)) servers.leave(server)
       throw error
@@ -76,14 +76,18 @@ export function createTransport({
   }
 }
 
-async function exchanged({ origin, exchange }: Server, sent: ExchangeRequest, gid: string | undefined) {
+async function exchangeWithServer(
+  { origin, exchange }: Server,
+  sent: ExchangeRequest,
+  gid: string | undefined,
+) {
   const { status, retryAfter, text } = await exchange(sent).catch((error: unknown) => {
     // The caller's own signal is the caller's own reason.
     sent.signal?.throwIfAborted()
     if (error instanceof AnswerTooLargeError) throw answerTooLarge(error, origin, gid)
     throw new UnavailableError('SAGA_UNREACHABLE', `no answer from ${origin}`, { gid, cause: error })
   })
-  const value = parsed(text)
+  const value = parseJson(text)
   if (status < 200 || status > 299) throw problemError({ status, value, retryAfter, gid })
   if (value !== undefined) return value
   throw new UnavailableError('SAGA_UNREACHABLE', 'the answer was not JSON', { status, gid })
@@ -99,7 +103,7 @@ function exchangeWith(url: URL, fetch: typeof globalThis.fetch | undefined): Exc
   return node === undefined ? fetchExchange(url, globalThis.fetch) : nodeExchange(url, node)
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

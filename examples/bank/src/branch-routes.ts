@@ -103,7 +103,7 @@ type Outcome = { readonly answer: BankAnswer } | { readonly error: unknown }
 function loggedAnswer({ database, callLog }: BranchRouteDeps): LoggedAnswer {
   return (branch, answer) => {
     const outcome = inTransaction(database, () => {
-      const found = outcomeOf(answer)
+      const found = catchOutcome(answer)
       if ('error' in found) callLog.record(branch, 500)
       else callLog.record(branch, found.answer.statusCode, found.answer.code)
       return found
@@ -113,7 +113,7 @@ function loggedAnswer({ database, callLog }: BranchRouteDeps): LoggedAnswer {
   }
 }
 
-function outcomeOf(answer: () => BankAnswer): Outcome {
+function catchOutcome(answer: () => BankAnswer): Outcome {
   try {
     return { answer: answer() }
   } catch (error: unknown) {

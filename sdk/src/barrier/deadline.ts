@@ -26,7 +26,7 @@ const TIMEOUT_MS_DEFAULT = 10_000
 const TIMEOUT_MS_MAX = 900_000
 
 /** Bad configuration throws at construction. */
-export function checkedTimeoutMs(timeoutMs: number = TIMEOUT_MS_DEFAULT): number {
+export function checkTimeoutMs(timeoutMs: number = TIMEOUT_MS_DEFAULT): number {
   if (Number.isSafeInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= TIMEOUT_MS_MAX) return timeoutMs
   throw new TypeError(`timeoutMs must be a whole number from 1 to ${TIMEOUT_MS_MAX}`)
 }
@@ -38,7 +38,7 @@ export interface Deadline {
   readonly at: number
 }
 
-export function deadlineIn(timeoutMs: number): Deadline {
+export function startDeadline(timeoutMs: number): Deadline {
   return { timeoutMs, at: performance.now() + timeoutMs }
 }
 
@@ -48,7 +48,7 @@ export async function within<T>(deadline: Deadline, work: () => Promise<T>): Pro
   const working = work()
   // A promise by hand: several of these are on the path of each call, and a race makes three promises more.
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(timedOut(deadline)), deadline.at - performance.now())
+    const timer = setTimeout(() => reject(toTimedOutError(deadline)), deadline.at - performance.now())
     working.then(
       (value) => {
         clearTimeout(timer)
@@ -64,10 +64,10 @@ export async function within<T>(deadline: Deadline, work: () => Promise<T>): Pro
 
 /** For a step that cannot be taken back once it has begun. */
 export function assertTimeLeft(deadline: Deadline): void {
-  if (deadline.at <= performance.now()) throw timedOut(deadline)
+  if (deadline.at <= performance.now()) throw toTimedOutError(deadline)
 }
 
-function timedOut({ timeoutMs }: Deadline): BranchError {
+function toTimedOutError({ timeoutMs }: Deadline): BranchError {
   return new BranchError(
     'BARRIER_TIMED_OUT',
     `the call was not done within ${timeoutMs} ms: the database does not answer, or the effect needs a longer timeoutMs`,

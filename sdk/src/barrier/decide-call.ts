@@ -67,25 +67,25 @@ export function mustRemoveOwn(op: Op, decision: CallDecision, inserted: Inserted
  * undo it would be to pay back what was never taken. Throws MESSAGE_DUPLICATED or MESSAGE_REFUSED for a message's local
  * transaction that must not commit. Throws GID_REUSED, or BARRIER_UNDO_IN_THE_WAY, for a row of another transaction.
  */
-export function heldBack(
+export function settleWithoutEffect(
   op: Op,
   decision: CallDecision,
   standing: readonly StandingRow[],
 ): BarrierOutcome | undefined {
-  if (isReuse(decision)) return heldByReuse(op, decision)
+  if (isReuse(decision)) return settleReuse(op, decision)
   if (decision === 'run') {
     const origin = standing.find((row) => row.op === originOf(op))
-    if (origin !== undefined && isUnfinished(origin)) throw nothingToUndo(op)
+    if (origin !== undefined && isUnfinished(origin)) throw toNothingToUndoError(op)
     return undefined
   }
   if (decision !== 'duplicate') {
-    if (mustRollBack(op, decision)) throw messageHeldBack(decision)
+    if (mustRollBack(op, decision)) throw toMessageError(decision)
     return { decision }
   }
   const own = standing.find((row) => row.op === op)
-  if (own !== undefined && isUnfinished(own) && !isNullCompensation(op, standing)) throw unfinished(op)
-  if (mustRollBack(op, decision)) throw messageHeldBack(decision)
-  return outcomeOf(decision, own?.answer ?? EMPTY_ANSWER)
+  if (own !== undefined && isUnfinished(own) && !isNullCompensation(op, standing)) throw toUnfinishedError(op)
+  if (mustRollBack(op, decision)) throw toMessageError(decision)
+  return toOutcome(decision, own?.answer ?? EMPTY_ANSWER)
 }
 
 /** Of a row that was committed without its effect. */
@@ -99,20 +99,20 @@ function isNullCompensation(op: Op, standing: readonly BarrierRow[]): boolean {
   return origin !== undefined && standing.some((row) => row.op === origin && row.reason === op)
 }
 
-function unfinished(op: Op): BranchError {
+function toUnfinishedError(op: Op): BranchError {
   const message = `the row of this ${op} was committed, but its effect never came to its end: the effect or its caller committed`
   return new BranchError('BARRIER_TRANSACTION_LOST', message)
 }
 
 /** Throws GID_REUSED and BARRIER_UNDO_IN_THE_WAY. */
-export function heldByReuse(op: Op, decision: ReuseDecision): BarrierOutcome {
+export function settleReuse(op: Op, decision: ReuseDecision): BarrierOutcome {
   switch (decision) {
     case 'nothing-to-undo':
       return { decision: 'null-compensation' }
     case 'gid-reused':
-      throw gidReused(op)
+      throw toGidReusedError(op)
     case 'undo-in-the-way':
-      throw undoInTheWay(op)
+      throw toUndoInTheWayError(op)
   }
 }
 
@@ -121,18 +121,18 @@ function isReuse(decision: CallDecision): decision is ReuseDecision {
 }
 
 /** A failure also for a confirm, which asks again after one and draws attention: its try was refused or never made. */
-function gidReused(op: Op): BranchFailure {
+function toGidReusedError(op: Op): BranchFailure {
   const message = `the row of this ${op} is an earlier transaction's: the gid was used before`
   return new BranchFailure(message, { code: 'GID_REUSED' })
 }
 
-function undoInTheWay(op: Op): BranchError {
+function toUndoInTheWayError(op: Op): BranchError {
   const message = `the row of this ${op} is an earlier transaction's of the same gid: it can run when that is purged`
   return new BranchError('BARRIER_UNDO_IN_THE_WAY', message)
 }
 
 /** For a message's local transaction, which rolls back together with whatever else its sender has open. */
-export function messageHeldBack(decision: BarrierDecision): BranchError {
+export function toMessageError(decision: BarrierDecision): BranchError {
   return decision === 'duplicate'
     ? new BranchError('MESSAGE_DUPLICATED', 'the local transaction of this message has committed before')
     : new BranchError(
@@ -142,11 +142,11 @@ export function messageHeldBack(decision: BarrierDecision): BranchError {
 }
 
 /** For an undo whose origin's row was committed without its effect. */
-export function nothingToUndo(op: Op): BranchError {
+export function toNothingToUndoError(op: Op): BranchError {
   const message = `the row of the ${originOf(op)} was committed without its effect: what the ${op} has to undo, somebody must find out`
   return new BranchError('BARRIER_TRANSACTION_LOST', message)
 }
 
-export function outcomeOf(decision: BarrierDecision, answer: string): BarrierOutcome {
+export function toOutcome(decision: BarrierDecision, answer: string): BarrierOutcome {
   return answer === EMPTY_ANSWER ? { decision } : { decision, answer }
 }

@@ -14,7 +14,7 @@ type Call = (...values: unknown[]) => unknown
 const STANDS_FOR = Symbol.for('counterstep.lease.stands-for')
 
 /** What a handle stands for; anything else stands for itself. Only to be looked at: what is asked of it nobody guards. */
-export function unlent<Connection extends object>(handle: Connection): Connection {
+export function unwrapLease<Connection extends object>(handle: Connection): Connection {
   return (Reflect.get(handle, STANDS_FOR) ?? handle) as Connection
 }
 
@@ -38,42 +38,42 @@ export function lease<Connection extends object>(connection: Connection): Lease<
   let isOver = false
   const handles = new WeakMap<object, object>()
 
-  const lent = (value: unknown): unknown => {
+  const lendIfConnection = (value: unknown): unknown => {
     if (!isObject(value)) return value
-    return handles.get(value) ?? (isConnection(value) ? handleOf(value) : value)
+    return handles.get(value) ?? (isConnection(value) ? createHandle(value) : value)
   }
-  const lentAnyway = (value: unknown): unknown => {
-    if (isThenable(value)) return value.then(lentAnyway)
-    return isObject(value) ? handleOf(value) : value
+  const lendAlways = (value: unknown): unknown => {
+    if (isThenable(value)) return value.then(lendAlways)
+    return isObject(value) ? createHandle(value) : value
   }
 
   const call = (key: string | symbol | undefined, method: () => unknown, values: readonly unknown[]) => {
     if (!isOver) return method()
-    const error = effectIsOver()
+    const error = toEffectOverError()
     if (key !== undefined && PROMISING.has(key) && typeof values.at(-1) !== 'function') {
       return Promise.reject(error)
     }
     throw error
   }
 
-  const lending = (owner: object, method: Call, values: readonly unknown[]): unknown => {
+  const lend = (owner: object, method: Call, values: readonly unknown[]): unknown => {
     const callback = values.at(-1)
     // A transaction function of SQLite is given a function that is no callback, and returns one.
     if (typeof callback !== 'function' || !isConnection(owner))
-      return lentAnyway(method.apply(owner, [...values]))
-    const hand = (error: unknown, statement: unknown) => callback(error, lentAnyway(statement))
+      return lendAlways(method.apply(owner, [...values]))
+    const hand = (error: unknown, statement: unknown) => callback(error, lendAlways(statement))
     return method.apply(owner, [...values.slice(0, -1), hand])
   }
 
-  const guarded = (owner: object, key: string | symbol, method: Call) =>
+  const guard = (owner: object, key: string | symbol, method: Call) =>
     // The driver's methods get the connection itself: what they do inside is theirs.
     function guardedMethod(...values: unknown[]): unknown {
       const run = () =>
-        LENDING.has(key) ? lending(owner, method, values) : lent(method.apply(owner, values))
+        LENDING.has(key) ? lend(owner, method, values) : lendIfConnection(method.apply(owner, values))
       return call(key, run, values)
     }
 
-  const handleOf = <Raw extends object>(raw: Raw): Raw => {
+  const createHandle = <Raw extends object>(raw: Raw): Raw => {
     const known = handles.get(raw)
     // Kept under the object that it stands for.
     if (known !== undefined) return known as Raw
@@ -83,11 +83,11 @@ export function lease<Connection extends object>(connection: Connection): Lease<
       get: (_, key) => {
         if (key === STANDS_FOR) return raw
         const value: unknown = Reflect.get(raw, key)
-        if (key === RAW_STATEMENT) return lentAnyway(value)
+        if (key === RAW_STATEMENT) return lendAlways(value)
         // Drizzle asks for the constructor's name.
         return typeof value === 'function' && key !== 'constructor'
-          ? guarded(raw, key, value as Call)
-          : lent(value)
+          ? guard(raw, key, value as Call)
+          : lendIfConnection(value)
       },
       set: (_, key, value: unknown) => Reflect.set(raw, key, value),
       // Of a transaction function.
@@ -99,7 +99,7 @@ export function lease<Connection extends object>(connection: Connection): Lease<
   }
 
   return {
-    handle: handleOf(connection),
+    handle: createHandle(connection),
     end: () => {
       isOver = true
     },
@@ -114,7 +114,7 @@ function isConnection(value: object): boolean {
   return 'query' in value && typeof value.query === 'function'
 }
 
-function effectIsOver(): BranchError {
+function toEffectOverError(): BranchError {
   const message =
     'the transaction is over, but a part of the effect goes on: wait for all parts, also when one fails'
   return new BranchError('BARRIER_TRANSACTION_LOST', message)

@@ -3,8 +3,14 @@ import { type BarrierRow, barrierRows, type RowInstants, rowInstants } from '@co
 import { type BarrierKey, barrierKey } from '../branch/barrier-key.ts'
 import type { BarrierCall } from '../branch/branch.ts'
 import type { BarrierOutcome } from './barrier.ts'
-import { decideCall, heldBack, type InsertedOps, outcomeOf, type StandingRow } from './decide-call.ts'
-import { answerText } from './stored-answer.ts'
+import {
+  decideCall,
+  type InsertedOps,
+  type StandingRow,
+  settleWithoutEffect,
+  toOutcome,
+} from './decide-call.ts'
+import { toAnswerText } from './stored-answer.ts'
 
 export interface PassingCall extends RowInstants {
   readonly key: BarrierKey
@@ -16,7 +22,7 @@ export interface BarrierTable {
   /**
    * In the given order, each ignored where it stands already. Waits for another database transaction's uncommitted row.
    * An undo's own row is not kept where its origin's has an instant before `since`, and is then not among the ops. Throws
-   * `nothingToUndo` for an undo whose own row is new, and whose origin's was committed without its effect. Both it can
+   * `toNothingToUndoError` for an undo whose own row is new, and whose origin's was committed without its effect. Both it can
    * tell without asking the database once more.
    */
   insert(key: BarrierKey, rows: readonly BarrierRow[], instants: RowInstants): Promise<InsertedOps>
@@ -27,7 +33,7 @@ export interface BarrierTable {
 }
 
 /** Throws BRANCH_CALL_INVALID, before anything is inserted. */
-export function passingCall(call: BarrierCall, now: number): PassingCall {
+export function toPassingCall(call: BarrierCall, now: number): PassingCall {
   return { key: barrierKey(call), op: call.op, ...rowInstants(call.acceptedAt, now) }
 }
 
@@ -41,11 +47,11 @@ export async function passBarrier(
   const inserted = await table.insert(key, barrierRows(op), call)
   const standing = inserted.has(op) ? [] : await table.standing(key)
   const decision = decideCall(op, inserted, standing, call.since)
-  const held = heldBack(op, decision, standing)
+  const held = settleWithoutEffect(op, decision, standing)
   if (held !== undefined) return held
-  const answer = answerText(await effect())
+  const answer = toAnswerText(await effect())
   // Also for an empty answer. A deadlock that the effect swallowed has rolled everything back, and what the effect did
   // after it would commit without a row: this is where that is noticed.
   await table.keepAnswer(key, op, answer)
-  return outcomeOf('run', answer)
+  return toOutcome('run', answer)
 }

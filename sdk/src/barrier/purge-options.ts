@@ -1,5 +1,5 @@
-import { checkedRetentionMs } from './retention.ts'
-import { checkedTable, type TableName } from './table-name.ts'
+import { checkRetentionMs } from './retention.ts'
+import { parseTableName, type TableName } from './table-name.ts'
 
 /** In one statement and one commit: short enough to hold nobody up. */
 export const PURGE_CHUNK_ROWS = 500
@@ -38,5 +38,5 @@ export function purgeBefore({
 }: PurgeOptions): PurgePlan {
   if (!Number.isSafeInteger(limit) || limit < 1)
     throw new TypeError('limit must be a whole number of at least 1')
-  return { table: checkedTable(table), before: now() - checkedRetentionMs(retentionMs), limit }
+  return { table: parseTableName(table), before: now() - checkRetentionMs(retentionMs), limit }
 }

@@ -13,7 +13,7 @@ export interface QueryBack extends RowInstants {
 export const QUERY_BACK_ROWS = [QUERY_BACK_ROW] as const
 
 /** Throws BARRIER_EXPIRED: the row of what has committed may be gone, and a new one would say that it has not. */
-export function checkedQueryBack(
+export function toQueryBack(
   gid: string,
   options: QueryPreparedOptions | undefined,
   retentionMs: number,
@@ -27,7 +27,7 @@ export function checkedQueryBack(
 /** In a transaction that commits whatever is found. The insert waits for a local transaction that is under way. */
 export async function queryBack(table: BarrierTable, query: QueryBack): Promise<LocalOutcome> {
   const inserted = await table.insert(query.key, QUERY_BACK_ROWS, query)
-  return queriedOutcome(inserted, isNew(inserted) ? [] : await table.standing(query.key), query.since)
+  return toLocalOutcome(inserted, isNew(inserted) ? [] : await table.standing(query.key), query.since)
 }
 
 /** Whether the query-back came first, and nothing more has to be read. */
@@ -35,7 +35,7 @@ export function isNew(inserted: InsertedOps): boolean {
   return inserted.has(QUERY_BACK_ROW.op)
 }
 
-export function queriedOutcome(
+export function toLocalOutcome(
   inserted: InsertedOps,
   standing: readonly StandingRow[],
   since: number,

@@ -39,7 +39,7 @@ export async function repeatContended<T>(
 const CAUSES_MAX = 5
 
 /** The error and what caused it: a query builder wraps the driver's error, and its code says what to do. */
-export function* causesOf(error: unknown): Generator<object> {
+export function* listCauses(error: unknown): Generator<object> {
   let cause = error
   for (let depth = 0; depth < CAUSES_MAX && typeof cause === 'object' && cause !== null; depth++) {
     yield cause

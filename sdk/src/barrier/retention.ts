@@ -7,7 +7,7 @@ const RETENTION_MS_MIN = 24 * 3_600_000
 const RETENTION_MARGIN_MS = 3_600_000
 
 /** Bad configuration throws at construction. */
-export function checkedRetentionMs(retentionMs: number = RETENTION_MS_DEFAULT): number {
+export function checkRetentionMs(retentionMs: number = RETENTION_MS_DEFAULT): number {
   if (Number.isSafeInteger(retentionMs) && retentionMs >= RETENTION_MS_MIN) return retentionMs
   throw new TypeError(`retentionMs must be a whole number of at least ${RETENTION_MS_MIN} (one day)`)
 }

@@ -15,16 +15,16 @@ export const STORED_ANSWER_BYTES_MAX = 16 * 1024
 export const EMPTY_ANSWER = ''
 
 /** Thrown inside the database transaction, so that the effect is rolled back with the answer that cannot be kept. */
-export function answerText(value: unknown): string {
+export function toAnswerText(value: unknown): string {
   if (value === undefined) return EMPTY_ANSWER
-  const json = jsonOf(value)
+  const json = toJson(value)
   const bytes = Buffer.byteLength(json)
   if (bytes <= STORED_ANSWER_BYTES_MAX) return json
   const message = `the answer has ${bytes} bytes, more than ${STORED_ANSWER_BYTES_MAX}`
   throw new BranchError('BRANCH_ANSWER_TOO_LARGE', message)
 }
 
-function jsonOf(value: unknown): string {
+function toJson(value: unknown): string {
   let json: string | undefined
   try {
     json = JSON.stringify(value)

@@ -10,7 +10,7 @@ export interface TableName {
 }
 
 /** Names go into the SQL as text, so nothing but plain ones is let in. */
-export function checkedTable(name: string = BARRIER_TABLE_DEFAULT): TableName {
+export function parseTableName(name: string = BARRIER_TABLE_DEFAULT): TableName {
   const match = NAME.exec(name)
   const table = match?.[2]
   if (table === undefined) {
@@ -21,7 +21,7 @@ export function checkedTable(name: string = BARRIER_TABLE_DEFAULT): TableName {
 }
 
 /** `quote` is the dialect's: a backtick in MySQL, a double quote elsewhere. */
-export function quoted({ schema, table }: TableName, quote: '`' | '"'): string {
+export function quoteTable({ schema, table }: TableName, quote: '`' | '"'): string {
   const name = `${quote}${table}${quote}`
   return schema === undefined ? name : `${quote}${schema}${quote}.${name}`
 }

@@ -1,7 +1,7 @@
 import type { Op } from '@counterstep/protocol'
 import { EMPTY_ANSWER } from '../barrier/stored-answer.ts'
 import type { AdmittedCall, GroupVerdict } from './group-barrier.ts'
-import { heldVerdict } from './settled-verdict.ts'
+import { toSettledVerdict } from './settled-verdict.ts'
 
 /**
  * What the calls of one group were told, as far as it answers the next call of their branch: that an effect has run, in
@@ -9,7 +9,7 @@ import { heldVerdict } from './settled-verdict.ts'
  * may have the same gid. Only a call of another op changes what a repetition is told: in this group it comes
  * between; elsewhere, if it commits meanwhile, the repetition was there before it.
  */
-export class ToldCalls {
+export class AnsweredCalls {
   readonly #last = new Map<string, { readonly op: Op; readonly since: number; readonly answer: string }>()
 
   tell({ branch, op, since }: AdmittedCall, verdict: GroupVerdict | undefined): void {
@@ -23,6 +23,6 @@ export class ToldCalls {
   repeated({ branch, op, since }: AdmittedCall): GroupVerdict | undefined {
     const last = this.#last.get(branch)
     if (last?.op !== op || last.since !== since) return undefined
-    return heldVerdict(op, 'duplicate', [{ op, reason: op, answer: last.answer }])
+    return toSettledVerdict(op, 'duplicate', [{ op, reason: op, answer: last.answer }])
   }
 }

@@ -1,14 +1,14 @@
 import { type Deadline, within } from '../barrier/deadline.ts'
 import { isThenable } from '../barrier/thenable.ts'
-import { refusedAsync, type Waited } from './steps.ts'
+import { type Awaitable, refuseAsync } from './steps.ts'
 
 /** What the handler of a call returned, or threw. */
-export type Made = { readonly entry: unknown } | { readonly error: unknown }
+export type HandlerResult = { readonly entry: unknown } | { readonly error: unknown }
 
 /** The handler of one call within one transaction: asked once, however often its group is planned. */
-export class AskedHandler {
+export class CallHandler {
   readonly #entry: () => unknown
-  #made: Waited<Made> | undefined
+  #made: Awaitable<HandlerResult> | undefined
 
   constructor(entry: () => unknown) {
     this.#entry = entry
@@ -18,16 +18,16 @@ export class AskedHandler {
    * Never rejects: it may settle before somebody waits for it. One that is late fails with BARRIER_TIMED_OUT; without a
    * limit it must be synchronous.
    */
-  made(limit: Deadline | undefined): Waited<Made> {
+  made(limit: Deadline | undefined): Awaitable<HandlerResult> {
     this.#made ??= this.#ask(limit)
     return this.#made
   }
 
-  #ask(limit: Deadline | undefined): Waited<Made> {
+  #ask(limit: Deadline | undefined): Awaitable<HandlerResult> {
     try {
       const made = this.#entry()
       if (!isThenable(made)) return { entry: made }
-      if (limit === undefined) return { error: refusedAsync(made) }
+      if (limit === undefined) return { error: refuseAsync(made) }
       return within(limit, async () => made).then(
         (entry: unknown) => ({ entry }),
         (error: unknown) => ({ error }),

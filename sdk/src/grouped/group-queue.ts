@@ -56,13 +56,13 @@ export class GroupQueue {
       await this.#linger()
       this.#refuseLate()
       const group = this.#waiting.splice(0, this.#bounds.groupMax)
-      await this.#served(group)
+      await this.#serveInTurn(group)
     }
     this.#isServing = false
     this.#onIdle()
   }
 
-  async #served(group: readonly WaitingCall[]): Promise<void> {
+  async #serveInTurn(group: readonly WaitingCall[]): Promise<void> {
     if (group.length === 0) return
     const serving = this.#serve(group)
     if (group.length > 1) return serving

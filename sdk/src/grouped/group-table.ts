@@ -2,7 +2,7 @@ import type { Op } from '@counterstep/protocol'
 import type { BarrierReason } from '@counterstep/protocol/barrier'
 import type { StandingRow } from '../barrier/decide-call.ts'
 import type { AdmittedCall } from './group-barrier.ts'
-import type { Waited } from './steps.ts'
+import type { Awaitable } from './steps.ts'
 
 /** One row that a call of a group wants to be there. */
 export interface GroupRow {
@@ -17,13 +17,13 @@ export interface GroupTable {
    * Inserts those that do not stand yet, and returns them. No two of `rows` have one key, and they come in the order
    * in which all transactions take them. Waits for other transactions' uncommitted rows.
    */
-  insert(rows: readonly GroupRow[]): Waited<ReadonlySet<GroupRow>>
+  insert(rows: readonly GroupRow[]): Awaitable<ReadonlySet<GroupRow>>
   /** The newest committed rows of the calls' branches, and those of this transaction, by the branch. */
-  standing(calls: readonly AdmittedCall[]): Waited<ReadonlyMap<string, readonly StandingRow[]>>
+  standing(calls: readonly AdmittedCall[]): Awaitable<ReadonlyMap<string, readonly StandingRow[]>>
   /** Throws BARRIER_TRANSACTION_LOST unless each row is there, in a transaction. */
-  keepAnswers(kept: readonly KeptAnswer[]): Waited<void>
+  keepAnswers(kept: readonly KeptAnswer[]): Awaitable<void>
   /** Deletes the calls' own rows. Throws BARRIER_TRANSACTION_LOST likewise. */
-  remove(calls: readonly AdmittedCall[]): Waited<void>
+  remove(calls: readonly AdmittedCall[]): Awaitable<void>
   /** Where a plan spares a statement. */
   readonly planned?: PlannedRows
 }
@@ -34,14 +34,14 @@ export interface PlannedRows {
    * What may stand of these calls' branches, by the branch; it need not find all, since `insert` does. Undefined where no
    * plan should be made now. Nothing may have been written.
    */
-  look(calls: readonly AdmittedCall[]): Waited<ReadonlyMap<string, readonly StandingRow[]> | undefined>
+  look(calls: readonly AdmittedCall[]): Awaitable<ReadonlyMap<string, readonly StandingRow[]> | undefined>
   /**
    * In the given order, an answer where there is one. If one stands already, none of them is inserted, the transaction is
    * begun again, and what stands of these branches is returned; otherwise undefined.
    */
-  insert(rows: readonly PlannedRow[]): Waited<ReadonlyMap<string, readonly StandingRow[]> | undefined>
+  insert(rows: readonly PlannedRow[]): Awaitable<ReadonlyMap<string, readonly StandingRow[]> | undefined>
   /** After the effects. Throws BARRIER_TRANSACTION_LOST unless the transaction is still open. */
-  end(): Waited<void>
+  end(): Awaitable<void>
 }
 
 export type PlannedRow = Pick<KeptAnswer, 'admitted'> & Partial<KeptAnswer>

@@ -113,7 +113,7 @@ export function groupedBranch<Tx, Entry>(
   const serve = (calls: readonly WaitingCall[]) =>
     serveGroup(barrier, apply as GroupApply<Tx, unknown>, calls)
 
-  const queueOf = (name: unknown): GroupQueue => {
+  const openQueue = (name: unknown): GroupQueue => {
     if (typeof name !== 'string') throw new TypeError('the key of a grouped branch must be a string')
     const known = queues.get(name)
     if (known !== undefined) return known
@@ -126,7 +126,7 @@ export function groupedBranch<Tx, Entry>(
       new Promise<BarrierOutcome>((settle, reject) => {
         const admitted = groupRunner.admit(call)
         const entry = () => effect(undefined)
-        queueOf(key(call)).add({ admitted, entry, settle, reject, waitingSince: performance.now() })
+        openQueue(key(call)).add({ admitted, entry, settle, reject, waitingSince: performance.now() })
       }),
     ...(assertHandler === undefined ? {} : { assertHandler }),
   }

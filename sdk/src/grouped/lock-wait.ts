@@ -6,7 +6,7 @@ import { GroupRolledBack, isGroupRolledBack } from './group-rolled-back.ts'
  */
 export const LOCK_WAIT_MS = 1_000
 
-export function lockedOut(error: unknown): GroupRolledBack {
+export function asLockedOut(error: unknown): GroupRolledBack {
   return new GroupRolledBack(isGroupRolledBack(error) ? error.cause : error, { isLockedOut: true })
 }
 

@@ -1,12 +1,12 @@
 import { barrierRows } from '@counterstep/protocol/barrier'
 import { decideCall, type StandingRow } from '../barrier/decide-call.ts'
-import { blamingCalls, type GroupWork, removeFailed, runWave } from './apply-round.ts'
+import { applyRound, blameCalls, type GroupWork, removeFailed } from './apply-round.ts'
 import type { GroupCall, GroupVerdict } from './group-barrier.ts'
 import type { GroupTable } from './group-table.ts'
 import type { GroupPlan } from './planned-apply.ts'
-import { byBranch, type Member } from './rounds.ts'
-import { heldVerdict } from './settled-verdict.ts'
-import { type Steps, waited } from './steps.ts'
+import { compareBranches, type Member } from './rounds.ts'
+import { toSettledVerdict } from './settled-verdict.ts'
+import { type Steps, wait } from './steps.ts'
 
 /** How often a group is planned because others' rows have come in between; then it is passed row by row. */
 const PLANS_MAX = 3
@@ -19,30 +19,30 @@ const PLANS_MAX = 3
  */
 export function* passPlanned(
   table: GroupTable,
-  wave: readonly Member[],
+  round: readonly Member[],
   { plan, deadline }: GroupWork,
   verdicts: GroupVerdict[],
   isOneOfSeveral: boolean,
 ): Steps<number | undefined> {
   const { planned } = table
-  if (plan === undefined || planned === undefined || !wave.every(hasOneRow)) return undefined
-  let standing = yield* waited(planned.look(wave.map(({ admitted }) => admitted)))
-  let running = wave
+  if (plan === undefined || planned === undefined || !round.every(hasOneRow)) return undefined
+  let standing = yield* wait(planned.look(round.map(({ admitted }) => admitted)))
+  let running = round
   for (let plans = 0; plans < PLANS_MAX && standing !== undefined; plans++) {
-    running = notHeld(running, standing, verdicts)
+    running = keepUnsettled(running, standing, verdicts)
     if (running.length === 0) return 0
     let made: GroupPlan | undefined
     const apply = async (calls: readonly GroupCall<unknown>[]) => {
       made = await plan(calls)
       return made.results
     }
-    const { kept, failed } = yield* runWave(running, { apply, deadline }, verdicts)
-    standing = yield* waited(planned.insert([...kept, ...failed].sort(byBranch)))
+    const { kept, failed } = yield* applyRound(running, { apply, deadline }, verdicts)
+    standing = yield* wait(planned.insert([...kept, ...failed].sort(compareBranches)))
     if (standing !== undefined) continue
     // Nothing was planned if every handler failed.
-    yield* blamingCalls(() => made?.write())
+    yield* blameCalls(() => made?.write())
     yield* removeFailed(table, failed, kept.length, isOneOfSeveral)
-    yield* waited(planned.end())
+    yield* wait(planned.end())
     return kept.length
   }
   return undefined
@@ -54,7 +54,7 @@ function hasOneRow({ admitted }: Member): boolean {
 }
 
 /** Those whose own rows do not stand; the others get their verdicts. */
-function notHeld(
+function keepUnsettled(
   members: readonly Member[],
   standing: ReadonlyMap<string, readonly StandingRow[]>,
   verdicts: GroupVerdict[],
@@ -62,7 +62,7 @@ function notHeld(
   return members.filter(({ admitted: { op, branch, since }, place }) => {
     const rows = standing.get(branch) ?? []
     if (!rows.some((row) => row.op === op)) return true
-    const verdict = heldVerdict(op, decideCall(op, new Set(), rows, since), rows)
+    const verdict = toSettledVerdict(op, decideCall(op, new Set(), rows, since), rows)
     if (verdict !== undefined) verdicts[place] = verdict
     return verdict === undefined
   })

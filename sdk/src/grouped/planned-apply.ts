@@ -1,15 +1,15 @@
 import type { GroupApply, GroupCall } from './group-barrier.ts'
-import type { Waited } from './steps.ts'
+import type { Awaitable } from './steps.ts'
 
 /** What a group comes to, before any of it is written. */
 export interface GroupPlan {
   /** One for each call, as an `apply` returns them; none of them a `TakenOut`. */
   readonly results: readonly unknown[]
   /** Writes what the results tell of, and nothing of a call whose result is an Error. */
-  write(): Waited<void>
+  write(): Awaitable<void>
 }
 
-export type MakePlan<Tx, Entry> = (tx: Tx, calls: readonly GroupCall<Entry>[]) => Waited<GroupPlan>
+export type MakePlan<Tx, Entry> = (tx: Tx, calls: readonly GroupCall<Entry>[]) => Awaitable<GroupPlan>
 
 const plans = new WeakMap<object, unknown>()
 
@@ -18,7 +18,7 @@ const plans = new WeakMap<object, unknown>()
  * they would have to be written twice. Only for what this package does itself: while a plan is made the rows do not stand
  * yet, so it must neither write nor end the transaction. Answers have to be short: a group's go in one statement.
  */
-export function plannedApply<Tx, Entry>(
+export function registerPlan<Tx, Entry>(
   apply: GroupApply<Tx, Entry>,
   plan: MakePlan<Tx, Entry>,
 ): GroupApply<Tx, Entry> {
@@ -27,6 +27,6 @@ export function plannedApply<Tx, Entry>(
 }
 
 /** Undefined for any other `apply`, also for one that is wrapped: then the wrapper is called. */
-export function planOf<Tx, Entry>(apply: GroupApply<Tx, Entry>): MakePlan<Tx, Entry> | undefined {
+export function findPlan<Tx, Entry>(apply: GroupApply<Tx, Entry>): MakePlan<Tx, Entry> | undefined {
   return plans.get(apply) as MakePlan<Tx, Entry> | undefined
 }

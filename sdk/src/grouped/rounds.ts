@@ -1,29 +1,29 @@
-import { AskedHandler } from './call-handler.ts'
+import { CallHandler } from './call-handler.ts'
 import type { AdmittedCall, GroupPass } from './group-barrier.ts'
 
 /** A call with its place in the group. */
 export interface Member {
   readonly admitted: AdmittedCall
-  readonly handler: AskedHandler
+  readonly handler: CallHandler
   readonly place: number
 }
 
 /** Each wave has at most one call of a branch; in their order of arrival. */
-export function wavesOf(passes: readonly GroupPass[]): readonly (readonly Member[])[] {
-  const waves: Member[][] = []
+export function toRounds(passes: readonly GroupPass[]): readonly (readonly Member[])[] {
+  const rounds: Member[][] = []
   const calls = new Map<string, number>()
   for (const [place, { admitted, entry }] of passes.entries()) {
     const earlier = calls.get(admitted.branch) ?? 0
     calls.set(admitted.branch, earlier + 1)
-    const wave = waves[earlier] ?? []
-    waves[earlier] = wave
-    wave.push({ admitted, handler: new AskedHandler(entry), place })
+    const round = rounds[earlier] ?? []
+    rounds[earlier] = round
+    round.push({ admitted, handler: new CallHandler(entry), place })
   }
-  return waves
+  return rounds
 }
 
 /** One order for all transactions, so that two groups do not wait for each other. For calls of different branches. */
-export function byBranch(
+export function compareBranches(
   one: { readonly admitted: AdmittedCall },
   other: { readonly admitted: AdmittedCall },
 ): number {

@@ -20,7 +20,7 @@ const TAKE_APART_FOR_MS = 5_000
  */
 const LOCKED_OUT_PARTS = 16
 /** Parts of one group that are under way at once, each on a connection of its own. */
-const LANES = 4
+const PARTS_AT_ONCE = 4
 
 /**
  * Serves all calls, whatever some of them do to the others; never rejects. A call is answered only by a transaction
@@ -35,14 +35,15 @@ export async function serveGroup<Tx>(
   const [first, ...more] = calls
   if (first !== undefined && more.length === 0) return serveAlone(barrier, apply, first)
   const endAt = performance.now() + TAKE_APART_FOR_MS
-  const lanes = new Lanes(LANES)
+  const semaphore = new Semaphore(PARTS_AT_ONCE)
   const serve = async (group: readonly WaitingCall[], because?: GroupRolledBack): Promise<void> => {
-    const error = await lanes.run(async () => {
-      if (because !== undefined && performance.now() > endAt) return rejectAll(group, tookTooLong(because))
+    const error = await semaphore.run(async () => {
+      if (because !== undefined && performance.now() > endAt)
+        return rejectAll(group, toTookTooLongError(because))
       return runGroup(barrier, apply, group)
     })
     if (error === undefined) return
-    const parts = partsOf(group, error)
+    const parts = splitGroup(group, error)
     if (error.isLockedOut) await Promise.all(parts.map((part) => serve(part, error)))
     else for (const part of parts) await serve(part, error)
   }
@@ -74,7 +75,7 @@ async function runGroup<Tx>(
   } catch (error: unknown) {
     if (!isGroupRolledBack(error)) return rejectAll(group, error)
     if (group.length > 1) return error
-    return rejectAll(group, causeOf(error))
+    return rejectAll(group, readCause(error))
   }
 }
 
@@ -90,31 +91,31 @@ function rejectAll(group: readonly WaitingCall[], error: unknown): undefined {
 }
 
 /** Of a group of one. */
-function causeOf({ blamed, cause, isLockedOut }: GroupRolledBack): unknown {
+function readCause({ blamed, cause, isLockedOut }: GroupRolledBack): unknown {
   if (isLockedOut)
     return new BranchError('BARRIER_CONTENDED', 'somebody else has locked what it needs', cause)
   return blamed === undefined ? cause : blamed.get(0)
 }
 
 /** Not the error itself: it may be a business failure, and of none of these calls is it known to be theirs. */
-function tookTooLong(error: GroupRolledBack): BranchError {
+function toTookTooLongError(error: GroupRolledBack): BranchError {
   const [blamed] = error.blamed?.values() ?? []
   const code = error.isLockedOut ? 'BARRIER_CONTENDED' : 'BRANCH_ERROR'
   return new BranchError(code, 'the group was taken apart for too long', error.cause ?? blamed)
 }
 
 /** Those that nobody blames together, and each other one by itself; equal parts, if nobody knows. In their order. */
-function partsOf(
+function splitGroup(
   group: readonly WaitingCall[],
   { blamed, isLockedOut }: GroupRolledBack,
 ): readonly (readonly WaitingCall[])[] {
-  if (blamed === undefined) return equalParts(group, isLockedOut ? LOCKED_OUT_PARTS : 2)
+  if (blamed === undefined) return splitEqually(group, isLockedOut ? LOCKED_OUT_PARTS : 2)
   const rest = group.filter((_, place) => !blamed.has(place))
   const alone = group.filter((_, place) => blamed.has(place)).map((call) => [call])
   return rest.length === 0 ? alone : [rest, ...alone]
 }
 
-function equalParts(group: readonly WaitingCall[], count: number): readonly (readonly WaitingCall[])[] {
+function splitEqually(group: readonly WaitingCall[], count: number): readonly (readonly WaitingCall[])[] {
   const size = Math.ceil(group.length / count)
   const parts: (readonly WaitingCall[])[] = []
   for (let at = 0; at < group.length; at += size) parts.push(group.slice(at, at + size))
@@ -122,7 +123,7 @@ function equalParts(group: readonly WaitingCall[], count: number): readonly (rea
 }
 
 /** Lets so many works run at once; the others wait for their turn, in their order. */
-class Lanes {
+class Semaphore {
   #free: number
   readonly #waiting: (() => void)[] = []
 

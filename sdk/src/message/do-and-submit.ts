@@ -1,4 +1,4 @@
-import { assertPrepared, reasonOf } from '../assert-prepared.ts'
+import { assertPrepared, toAbortReason } from '../assert-prepared.ts'
 import { localCall, type MessageBarrier } from '../barrier/message-barrier.ts'
 import { type FirstAnswer, withBarrier } from '../barrier/with-barrier.ts'
 import { command } from '../command.ts'
@@ -55,5 +55,5 @@ async function settle(
 ): Promise<void> {
   const outcome = await barrier.queryPrepared(gid, { acceptedAt })
   if (outcome === 'committed') await submitPrepared(setup, gid, options)
-  else await command(setup, 'abort', gid, { ...options, reason: reasonOf(error) })
+  else await command(setup, 'abort', gid, { ...options, reason: toAbortReason(error) })
 }

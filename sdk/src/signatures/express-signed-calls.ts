@@ -4,7 +4,7 @@ import type { BranchExpressResponse } from '../express-types.ts'
 import { hasBody } from '../http/has-body.ts'
 import { parseBody } from '../http/parse-body.ts'
 import { type BodyCheck, callVerifier } from './call-verifier.ts'
-import { originOf, rawValues } from './raw-headers.ts'
+import { rawValues, toOrigin } from './raw-headers.ts'
 import { readBody } from './read-body.ts'
 import { refusalAnswer } from './signature-refusal.ts'
 import type { SignedCallsOptions } from './signed-calls-options.ts'
@@ -71,7 +71,7 @@ export function signedCalls(
       const checkBody = verifier.check({
         method,
         path: originalUrl,
-        origin: () => originOf(request.protocol, String(headers.host)),
+        origin: () => toOrigin(request.protocol, String(headers.host)),
         values: (name) => rawValues(rawHeaders, name),
       })
       await takeBody(request, checkBody)

@@ -3,7 +3,7 @@ import { isBranchError } from '../branch/branch-errors.ts'
 import { asBranchError } from '../branch/http-answer.ts'
 import type { BranchFastifyReply } from '../fastify-types.ts'
 import { callVerifier } from './call-verifier.ts'
-import { originOf, rawValues } from './raw-headers.ts'
+import { rawValues, toOrigin } from './raw-headers.ts'
 import { readBody } from './read-body.ts'
 import { refusalAnswer } from './signature-refusal.ts'
 import type { SignedCallsOptions } from './signed-calls-options.ts'
@@ -65,7 +65,7 @@ export function signedCalls(
       const checkBody = verifier.check({
         method,
         path: originalUrl,
-        origin: () => originOf(request.protocol, request.host),
+        origin: () => toOrigin(request.protocol, request.host),
         values: (name) => rawValues(request.raw.rawHeaders, name),
       })
       // Whatever the headers say: over HTTP/2 none needs to tell of a body.

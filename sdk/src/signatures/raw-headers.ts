@@ -13,6 +13,6 @@ export function rawValues(rawHeaders: readonly string[], wanted: string): readon
 }
 
 /** As a URL has it: in lower case, without the port of the scheme. What is no host gives what no call was signed for. */
-export function originOf(protocol: string, host: string): string {
+export function toOrigin(protocol: string, host: string): string {
   return URL.parse(`${protocol}://${host}`)?.origin ?? ''
 }

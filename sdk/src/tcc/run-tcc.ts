@@ -1,5 +1,5 @@
 import type { TransactionView } from '@counterstep/protocol'
-import { assertPrepared, reasonOf } from '../assert-prepared.ts'
+import { assertPrepared, toAbortReason } from '../assert-prepared.ts'
 import { command } from '../command.ts'
 import type { SubmitOptions } from '../options.ts'
 import { assertWaitMs } from '../prefer-wait.ts'
@@ -52,9 +52,9 @@ export async function runTcc<Answer>(
     answer = await callback(scope)
     await tries.ended()
   } catch (error: unknown) {
-    const turn = { ...options, reason: reasonOf(error) }
+    const turn = { ...options, reason: toAbortReason(error) }
     await command(setup, 'abort', scope.gid, turn)
-      .then(() => cancelled(setup, scope.gid, waitMs, options.signal))
+      .then(() => waitUntilCancelled(setup, scope.gid, waitMs, options.signal))
       .catch((unsettled: unknown) => onUnsettled?.(unsettled))
     throw error
   }
@@ -62,7 +62,12 @@ export async function runTcc<Answer>(
 }
 
 /** Until all are cancelled, or nobody wants to wait for that any more. It is decided, and the callback's error is told. */
-async function cancelled(setup: Setup, gid: string, waitMs: number, signal?: AbortSignal): Promise<void> {
+async function waitUntilCancelled(
+  setup: Setup,
+  gid: string,
+  waitMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
   if (waitMs === 0) return
   const wait = { timeoutMs: waitMs, ...(signal === undefined ? {} : { signal }) }
   await waitUntilFinal(setup, gid, wait).catch(() => undefined)

@@ -3,10 +3,10 @@ import { CounterstepError } from '../errors.ts'
 import type { CallOptions } from '../options.ts'
 import { sendAgain } from '../send-again.ts'
 import type { Setup } from '../setup.ts'
-import { jsonOf } from '../to-json.ts'
-import { transactionOf, transactionPath } from '../transaction.ts'
+import { toJson } from '../to-json.ts'
+import { readTransaction, transactionPath } from '../transaction.ts'
 import type { RegisteredBranch, TccBranch, TccScope } from './tcc-types.ts'
-import { checkedTryUrl, tryBranch } from './try-branch.ts'
+import { parseTryUrl, tryBranch } from './try-branch.ts'
 
 export interface ScopeSettings {
   readonly gid: string
@@ -18,15 +18,15 @@ export interface ScopeSettings {
 }
 
 export function tccScope(setup: Setup, { gid, parentId, headers, timeoutMs }: ScopeSettings): TccScope {
-  const idOf = branchIds(gid, parentId)
+  const idOf = createBranchIds(gid, parentId)
   const register = async (branch: Omit<TccBranch, 'try'>, options: CallOptions = {}) =>
-    registerBranch(setup, gid, registrationOf(branch, idOf(branch.id)), options)
+    registerBranch(setup, gid, toRegistration(branch, idOf(branch.id)), options)
   return {
     gid,
     register,
     try: async (branch, options = {}) => {
       const { parse } = branch
-      const url = checkedTryUrl(branch.try)
+      const url = parseTryUrl(branch.try)
       const registered = await register(branch, options)
       const answer = await tryBranch(setup.fetch, {
         branch,
@@ -44,7 +44,7 @@ export function tccScope(setup: Setup, { gid, parentId, headers, timeoutMs }: Sc
 }
 
 /** What of a branch the server knows: how it is tried is no matter of its. */
-function registrationOf(
+function toRegistration(
   branch: Omit<TccBranch, 'try'> & { readonly try?: string },
   id: string,
 ): TccBranchRequest {
@@ -60,10 +60,10 @@ function registerBranch(
   { signal, ...options }: CallOptions,
 ): Promise<RegisteredBranch> {
   const path = `${transactionPath(gid)}/branches`
-  const request = { method: 'POST', path, body: jsonOf(branch, gid), timeoutMs, signal, gid } as const
+  const request = { method: 'POST', path, body: toJson(branch, gid), timeoutMs, signal, gid } as const
   const persistence = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal }
   return sendAgain(async () => {
-    const { createdAt } = transactionOf(await send(request), gid)
+    const { createdAt } = readTransaction(await send(request), gid)
     return { gid, branchId: branch.id, acceptedAt: createdAt }
   }, persistence)
 }
@@ -71,7 +71,7 @@ function registerBranch(
 const CHILDREN_MAX = 99
 
 /** Ids as DTM's clients make them: two digits behind the parent's, so that a nested TCC keeps apart from its siblings. */
-function branchIds(gid: string, parentId: string): (id: string | undefined) => string {
+function createBranchIds(gid: string, parentId: string): (id: string | undefined) => string {
   const taken = new Set<string>()
   let last = 0
   const next = (): string => {

@@ -18,10 +18,10 @@ export function whySkipped(
   before: readonly BranchCheck[],
 ): string | undefined {
   const missing = before.find(({ name, outcome }) => needs.includes(name) && outcome !== 'passed')
-  return lacks?.(branch) ?? (missing && reasonOf(missing))
+  return lacks?.(branch) ?? (missing && toReason(missing))
 }
 
 /** Where the needed check was skipped itself, its own reason: else the reasons nest. None that is needed lacks an option. */
-function reasonOf({ name, outcome, because = '' }: BranchCheck): string {
+function toReason({ name, outcome, because = '' }: BranchCheck): string {
   return outcome === 'skipped' ? because : `${name} did not pass (${because})`
 }

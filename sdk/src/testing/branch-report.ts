@@ -103,7 +103,7 @@ export function renderBranchReport({ violations, checks }: BranchReport): string
   ].join('\n')
 }
 
-export function violationOf(
+export function toViolation(
   check: BranchCheckName,
   { code, found, evidence }: Pick<BranchViolation, 'code' | 'found' | 'evidence'>,
 ): BranchViolation {

@@ -21,7 +21,7 @@ export function stateText(state: unknown, gid: string): string {
   return json.replaceAll(gid, '<gid>')
 }
 
-export function changeOf(before: string, after: string): StateChange {
+export function findChange(before: string, after: string): StateChange {
   const changes = differences('', JSON.parse(before), JSON.parse(after))
   if (changes.length === 0) return { text: NOTHING, isCountable: false }
   return {

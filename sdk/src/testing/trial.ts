@@ -4,7 +4,7 @@ import { sleep } from '../sleep.ts'
 import type { OpenService, WireAnswer } from './branch-service.ts'
 import type { BranchIds, CompleteBranch } from './branch-under-test.ts'
 import type { Evidence, SentCall } from './evidence.ts'
-import { changeOf, NOTHING, type StateChange, stateText } from './state-change.ts'
+import { findChange, NOTHING, type StateChange, stateText } from './state-change.ts'
 import { NoAnswer, RuleBroken, TimeOver } from './verdict.ts'
 
 export type Role = 'action' | 'compensation'
@@ -67,7 +67,7 @@ export class Trial {
   async send(role: Role, ids: BranchIds, unusual: Unusual = {}): Promise<WireAnswer> {
     const { callTimeoutMs } = this.run.branch
     const at = this.evidence.length
-    const call = this.#callOf(role, ids, unusual)
+    const call = this.#toCall(role, ids, unusual)
     this.evidence.push(call)
     try {
       const answer = await this.#answerTo(call, callTimeoutMs, unusual.query === undefined)
@@ -75,7 +75,7 @@ export class Trial {
       this.#remember(role, ids, unusual, answer.statusCode)
       return answer
     } catch (error: unknown) {
-      const lost = reasonOf(error)
+      const lost = toReason(error)
       this.evidence[at] = { ...call, lost }
       throw new NoAnswer(`${call.op} of ${ids.gid} got no answer: ${lost}`, error instanceof TimeOver)
     }
@@ -153,13 +153,13 @@ export class Trial {
    * effect that should not come cannot be waited for; where one took its time before, it is given as much again.
    */
   async changeSince(start: string, ids: BranchIds, expected: readonly string[]): Promise<StateChange> {
-    const isThere = (state: string) => expected.includes(changeOf(start, state).text)
+    const isThere = (state: string) => expected.includes(findChange(start, state).text)
     const mayCome = expected.some((text) => text !== NOTHING)
     const state = mayCome ? await this.readUntil(ids, isThere) : await this.read(ids)
     const { lagMs } = this.run.learned
-    if (lagMs === 0) return changeOf(start, state)
+    if (lagMs === 0) return findChange(start, state)
     await sleep(2 * lagMs)
-    return changeOf(start, await this.read(ids))
+    return findChange(start, await this.read(ids))
   }
 
   /** Compensates what was done, so that the next check finds the service as this one did. All of it, also if one fails. */
@@ -177,7 +177,7 @@ export class Trial {
     throw new RuleBroken('COMPENSATION_NOT_DONE', found)
   }
 
-  #callOf(role: Role, ids: BranchIds, { payload, body, bodyBytes = 0, query }: Unusual): SentCall {
+  #toCall(role: Role, ids: BranchIds, { payload, body, bodyBytes = 0, query }: Unusual): SentCall {
     const { branch, service } = this.run
     const op = OPS[branch.kind][role]
     const url = new URL(branch[role], service.base)
@@ -189,7 +189,7 @@ export class Trial {
     const key = `${ids.gid} ${ids.branchId} ${op}`
     const attempt = (this.#attempts.get(key) ?? 0) + 1
     this.#attempts.set(key, attempt)
-    const sent = payload === undefined ? payloadOf(branch.payload, ids) : payload
+    const sent = payload === undefined ? toPayload(branch.payload, ids) : payload
     const text = (body ?? JSON.stringify(sent)).padEnd(bodyBytes)
     return { step: 'call', op, ...ids, attempt, url: url.href, body: text, sentMs: this.#ms() }
   }
@@ -239,7 +239,7 @@ function isAskedAgain(statusCode: number): boolean {
   return statusCode === 425 || statusCode === 429 || statusCode >= 500
 }
 
-function payloadOf(payload: unknown, ids: BranchIds): unknown {
+function toPayload(payload: unknown, ids: BranchIds): unknown {
   return typeof payload === 'function' ? payload(ids) : payload
 }
 
@@ -264,7 +264,7 @@ async function answerWithin<Answer>(
 }
 
 /** `fetch` hides why it failed in the cause. */
-function reasonOf(error: unknown): string {
+function toReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
 }

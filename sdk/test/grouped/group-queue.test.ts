@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { GroupBarrier, GroupPass } from '../../src/grouped/group-barrier.ts'
 import { type GroupBounds, GroupQueue } from '../../src/grouped/group-queue.ts'
 import { GroupRolledBack } from '../../src/grouped/group-rolled-back.ts'
-import { lockedOut } from '../../src/grouped/lock-wait.ts'
+import { asLockedOut } from '../../src/grouped/lock-wait.ts'
 import { serveGroup, type WaitingCall } from '../../src/grouped/serve-group.ts'
 import { BranchFailure } from '../../src/index.ts'
 
@@ -195,7 +195,7 @@ describe('taking a group apart', () => {
         underMax = Math.max(underMax, ++under)
         await new Promise((resolve) => setImmediate(resolve))
         under--
-        if (group.some(({ admitted }) => locked.has(admitted.key.gid))) throw lockedOut(cause)
+        if (group.some(({ admitted }) => locked.has(admitted.key.gid))) throw asLockedOut(cause)
         return group.map(() => ({ outcome: { decision: 'run' } }) as const)
       },
     }

@@ -1,6 +1,6 @@
 import { BranchError } from '../../branch/branch-errors.ts'
-import { unlent } from '../lease.ts'
-import { causesOf } from '../repeat-contended.ts'
+import { unwrapLease } from '../lease.ts'
+import { listCauses } from '../repeat-contended.ts'
 
 /**
  * One statement as mysql2 takes it.
@@ -76,7 +76,7 @@ export async function execute(
   sql: string,
   values: MysqlStatement['values'] = [],
 ): Promise<MysqlDone> {
-  const done = await answered(connection, { sql, values })
+  const done = await sendStatement(connection, { sql, values })
   if (isDone(done)) return done
   throw new TypeError('this is no mysql2 connection: a statement was answered without a server status')
 }
@@ -87,18 +87,18 @@ export async function select(
   sql: string,
   values: MysqlStatement['values'] = [],
 ): Promise<readonly (readonly (string | null)[])[]> {
-  const rows = await answered(connection, { sql, values, rowsAsArray: true, typeCast: true })
+  const rows = await sendStatement(connection, { sql, values, rowsAsArray: true, typeCast: true })
   if (!Array.isArray(rows))
     throw new TypeError('this is no mysql2 connection: a SELECT was answered without rows')
-  return rows.map((row: readonly unknown[]) => row.map(textOf))
+  return rows.map((row: readonly unknown[]) => row.map(toText))
 }
 
 /** The callback connection under a promise connection is asked where there is one: the promise layer takes a stack trace for each query. */
-function answered(connection: MysqlConnection, statement: MysqlStatement): Promise<unknown> {
-  const raw = callbackConnectionOf(connection)
+function sendStatement(connection: MysqlConnection, statement: MysqlStatement): Promise<unknown> {
+  const raw = findCallbackConnection(connection)
   if (raw === undefined) return connection.query(statement).then(([answer]) => answer)
   return new Promise((resolve, reject) => {
-    raw.query(withoutLook(raw, statement), (error, answer) => {
+    raw.query(withoutValues(raw, statement), (error, answer) => {
       if (error) reject(error)
       else resolve(answer)
     })
@@ -114,7 +114,7 @@ interface CallbackConnection {
  * A statement without values, which mysql2 would read through for placeholders unless it is told that there are none. What
  * the user has put in the place of that look expects a list.
  */
-function withoutLook({ config }: CallbackConnection, statement: MysqlStatement): object {
+function withoutValues({ config }: CallbackConnection, statement: MysqlStatement): object {
   if ((statement.values ?? []).length > 0) return statement
   const isUsersOwn = config?.queryFormat !== undefined || config?.namedPlaceholders === true
   return isUsersOwn ? statement : { ...statement, values: null }
@@ -124,10 +124,10 @@ function withoutLook({ config }: CallbackConnection, statement: MysqlStatement):
  * Undefined for what is no connection of mysql2, and for one whose `query` somebody has replaced: he is to see all of them.
  * Of a connection that is lent it is lent likewise.
  */
-function callbackConnectionOf(connection: MysqlConnection): CallbackConnection | undefined {
+function findCallbackConnection(connection: MysqlConnection): CallbackConnection | undefined {
   if (!('connection' in connection)) return undefined
   const { connection: raw } = connection
-  const owner = unlent(connection)
+  const owner = unwrapLease(connection)
   const isOwnQuery = owner.query === Object.getPrototypeOf(owner).query
   return isOwnQuery && isCallbackConnection(raw) ? raw : undefined
 }
@@ -139,7 +139,7 @@ function isCallbackConnection(value: unknown): value is CallbackConnection {
   return typeof query === 'function' && typeof promise === 'function'
 }
 
-function textOf(value: unknown): string | null {
+function toText(value: unknown): string | null {
   if (value === null || value === undefined) return null
   return Buffer.isBuffer(value) ? value.toString('utf8') : String(value)
 }
@@ -181,12 +181,12 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 export function hasErrno(error: unknown, errnos: ReadonlySet<unknown>): boolean {
-  for (const cause of causesOf(error)) {
+  for (const cause of listCauses(error)) {
     if ('errno' in cause && errnos.has(cause.errno)) return true
   }
   return false
 }
 
-export function transactionLost(detail: string): BranchError {
+export function toTransactionLostError(detail: string): BranchError {
   return new BranchError('BARRIER_TRANSACTION_LOST', detail)
 }

@@ -1,4 +1,4 @@
-import { borrow, deadlineIn, within } from '../deadline.ts'
+import { borrow, startDeadline, within } from '../deadline.ts'
 import {
   execute,
   hasErrno,
@@ -28,7 +28,7 @@ export function cutOff<Connection extends MysqlPoolConnection>(
   pool: MysqlPool<Connection>,
   connection: Connection,
 ): void {
-  const session = sessionOf(connection)
+  const session = readSession(connection)
   close(connection)
   if (session === undefined) return
   const sessions = waitingToEnd.get(pool)
@@ -42,7 +42,7 @@ export function cutOff<Connection extends MysqlPoolConnection>(
 
 /** The driver's own `destroy` only says that it will send no more: a server that has stopped would not answer to that. */
 export function close(connection: MysqlPoolConnection): void {
-  const stream = streamOf(connection)
+  const stream = findStream(connection)
   connection.destroy()
   stream?.destroy()
 }
@@ -54,7 +54,7 @@ async function endSessions<Connection extends MysqlPoolConnection>(
   sessions: Session[],
 ): Promise<void> {
   waitingToEnd.set(pool, sessions)
-  const deadline = deadlineIn(END_WITHIN_MS)
+  const deadline = startDeadline(END_WITHIN_MS)
   try {
     const connection = await borrow(deadline, () => pool.getConnection())
     try {
@@ -87,9 +87,9 @@ async function kill(connection: MysqlConnection, sessions: readonly Session[]): 
 }
 
 /** Undefined for what is no connection of mysql2, but only behaves like one. */
-function sessionOf(connection: MysqlPoolConnection): Session | undefined {
-  const raw = rawOf(connection)
-  const stream = streamOf(connection)
+function readSession(connection: MysqlPoolConnection): Session | undefined {
+  const raw = findRaw(connection)
+  const stream = findStream(connection)
   if (!('threadId' in raw) || typeof raw.threadId !== 'number' || stream === undefined) return undefined
   return { id: raw.threadId, port: stream.localPort }
 }
@@ -99,8 +99,8 @@ interface Stream {
   destroy(): unknown
 }
 
-function streamOf(connection: MysqlPoolConnection): Stream | undefined {
-  const raw = rawOf(connection)
+function findStream(connection: MysqlPoolConnection): Stream | undefined {
+  const raw = findRaw(connection)
   return 'stream' in raw && isStream(raw.stream) ? raw.stream : undefined
 }
 
@@ -111,7 +111,7 @@ function isStream(value: unknown): value is Stream {
 }
 
 /** A promise connection of mysql2 holds the one that has the socket. */
-function rawOf(connection: MysqlPoolConnection): object {
+function findRaw(connection: MysqlPoolConnection): object {
   if (!('connection' in connection)) return connection
   const { connection: raw } = connection
   return typeof raw === 'object' && raw !== null ? raw : connection

@@ -6,7 +6,7 @@ import {
   type RowInstants,
 } from '@counterstep/protocol/barrier'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
-import { nothingToUndo, type StandingRow } from '../decide-call.ts'
+import { type StandingRow, toNothingToUndoError } from '../decide-call.ts'
 import type { BarrierTable } from '../pass-barrier.ts'
 import { readStandingRow } from '../standing-row.ts'
 import {
@@ -16,7 +16,7 @@ import {
   type MysqlConnection,
   type MysqlStatement,
   select,
-  transactionLost,
+  toTransactionLostError,
 } from './mysql-connection.ts'
 
 const OF_BRANCH = 'gid = ? AND branch_id = ? AND barrier_id = ?'
@@ -63,7 +63,7 @@ export function mysqlRows(connection: MysqlConnection, table: string): BarrierTa
     const found = (await standing(key)).find((row) => row.op === origin)
     if (found !== undefined && isOfOtherTransaction(found, since)) return false
     // The origin's effect is missing. A row that stands gives its own answer all the same.
-    if (await insertOne(key, op, op, at)) throw nothingToUndo(op)
+    if (await insertOne(key, op, op, at)) throw toNothingToUndoError(op)
     return false
   }
   return {
@@ -88,7 +88,7 @@ export function mysqlRows(connection: MysqlConnection, table: string): BarrierTa
         values,
       )
       if (done.affectedRows === 1 && isInTransaction(done)) return
-      throw transactionLost(
+      throw toTransactionLostError(
         'the effect ended the transaction that it ran in, or went on after a deadlock that did',
       )
     },

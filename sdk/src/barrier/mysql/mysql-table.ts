@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { BarrierOptions } from '../barrier.ts'
 import type { BarrierMigration } from '../migration.ts'
 import { PURGE_CHUNK_ROWS, type PurgeOptions, purgeBefore } from '../purge-options.ts'
-import { checkedTable, quoted } from '../table-name.ts'
+import { parseTableName, quoteTable } from '../table-name.ts'
 import { execute, isContended, type MysqlConnection, select } from './mysql-connection.ts'
 
 /**
@@ -20,7 +20,7 @@ export function mysqlBarrierMigrations(table?: string): readonly BarrierMigratio
   return [
     {
       version: 1,
-      sql: `CREATE TABLE IF NOT EXISTS ${quoted(checkedTable(table), '`')} (
+      sql: `CREATE TABLE IF NOT EXISTS ${quoteTable(parseTableName(table), '`')} (
   gid VARBINARY(128) NOT NULL,
   branch_id VARBINARY(128) NOT NULL,
   op VARBINARY(16) NOT NULL,
@@ -67,7 +67,7 @@ const CONTENTIONS_MAX = 20
  */
 export async function purgeBarrier(connection: MysqlConnection, options: PurgeOptions = {}): Promise<number> {
   const { table, before, limit } = purgeBefore(options)
-  const name = quoted(table, '`')
+  const name = quoteTable(table, '`')
   let deleted = 0
   while (deleted < limit) {
     const chunk = Math.min(PURGE_CHUNK_ROWS, limit - deleted)

@@ -1,5 +1,5 @@
 import { BranchError } from '../../branch/branch-errors.ts'
-import { causesOf } from '../repeat-contended.ts'
+import { listCauses } from '../repeat-contended.ts'
 
 /**
  * What `pg` answers to a statement, as far as it is read.
@@ -114,12 +114,12 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 function hasCode(error: unknown, codes: ReadonlySet<unknown>): boolean {
-  for (const cause of causesOf(error)) {
+  for (const cause of listCauses(error)) {
     if ('code' in cause && codes.has(cause.code)) return true
   }
   return false
 }
 
-export function transactionLost(detail: string, cause?: unknown): BranchError {
+export function toTransactionLostError(detail: string, cause?: unknown): BranchError {
   return new BranchError('BARRIER_TRANSACTION_LOST', detail, cause)
 }

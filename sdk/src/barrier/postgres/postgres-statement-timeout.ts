@@ -12,7 +12,7 @@ const sessionTimeouts = new WeakMap<PostgresClient, number>()
  * for a lock: with neither bound, it would keep the place of a connection and its own locks until it got what it waits
  * for, and every repetition of the call would add another. The session's own bound stays if it is the stricter one.
  */
-export async function statementBoundMs(client: PostgresClient, deadline: Deadline): Promise<number> {
+export async function readStatementTimeoutMs(client: PostgresClient, deadline: Deadline): Promise<number> {
   const ownMs = await sessionTimeoutMs(client)
   const callMs = Math.ceil(Math.max(deadline.at - performance.now(), 0)) + GRACE_MS
   return ownMs === NO_TIMEOUT_MS ? callMs : Math.min(ownMs, callMs)

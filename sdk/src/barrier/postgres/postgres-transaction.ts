@@ -8,9 +8,9 @@ import {
   type PostgresClient,
   type PostgresPool,
   type PostgresPoolClient,
-  transactionLost,
+  toTransactionLostError,
 } from './postgres-client.ts'
-import { statementBoundMs } from './postgres-statement-timeout.ts'
+import { readStatementTimeoutMs } from './postgres-statement-timeout.ts'
 
 /** Runs `body` in a transaction of its own. What it throws rolls back; the client goes back clean or is closed. */
 export async function inTransaction<Client extends PostgresPoolClient, T>(
@@ -22,10 +22,10 @@ export async function inTransaction<Client extends PostgresPoolClient, T>(
   const lent = lease(client)
   // The pool hears only of clients that nobody has; of a lent one, an error that comes while no query runs would end
   // the process. The listener stays on a client that is closed, whose last words may still come.
-  client.on('error', heardByTheNextQuery)
+  client.on('error', ignoreError)
   try {
     const result = await within(deadline, async () => {
-      const boundMs = await statementBoundMs(client, deadline)
+      const boundMs = await readStatementTimeoutMs(client, deadline)
       await execute(client, `BEGIN; SET LOCAL statement_timeout = ${boundMs}`)
       return body(lent.handle)
     })
@@ -53,7 +53,7 @@ async function commit(client: PostgresClient, deadline: Deadline): Promise<void>
     },
   )
   // The server's answer to a COMMIT after an error that somebody swallowed.
-  if (command === ROLLED_BACK) throw transactionLost('the transaction had failed before its COMMIT')
+  if (command === ROLLED_BACK) throw toTransactionLostError('the transaction had failed before its COMMIT')
 }
 
 /**
@@ -83,11 +83,11 @@ async function giveBack(client: PostgresPoolClient, deadline: Deadline, thrown: 
 }
 
 function release(client: PostgresPoolClient): void {
-  client.removeListener('error', heardByTheNextQuery)
+  client.removeListener('error', ignoreError)
   client.release()
 }
 
 /** Nothing is lost by doing nothing: on a broken client every further query fails, COMMIT among them. */
-function heardByTheNextQuery(error: Error): Error {
+function ignoreError(error: Error): Error {
   return error
 }

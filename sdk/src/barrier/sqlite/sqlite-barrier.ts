@@ -2,14 +2,14 @@ import { barrierRows } from '@counterstep/protocol/barrier'
 import type { BarrierCall } from '../../branch/branch.ts'
 import { BranchError } from '../../branch/branch-errors.ts'
 import type { BarrierOptions, BarrierOutcome } from '../barrier.ts'
-import { decideCall, heldBack, mustRemoveOwn, needsStanding, outcomeOf } from '../decide-call.ts'
+import { decideCall, mustRemoveOwn, needsStanding, settleWithoutEffect, toOutcome } from '../decide-call.ts'
 import type { LocalOutcome, MessageBarrier } from '../message-barrier.ts'
-import { type PassingCall, passingCall } from '../pass-barrier.ts'
-import { checkedQueryBack, isNew, QUERY_BACK_ROWS, type QueryBack, queriedOutcome } from '../query-back.ts'
+import { type PassingCall, toPassingCall } from '../pass-barrier.ts'
+import { isNew, QUERY_BACK_ROWS, type QueryBack, toLocalOutcome, toQueryBack } from '../query-back.ts'
 import { repeatContended } from '../repeat-contended.ts'
-import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
-import { answerText } from '../stored-answer.ts'
-import { checkedTable, quoted } from '../table-name.ts'
+import { assertNotExpired, checkRetentionMs } from '../retention.ts'
+import { toAnswerText } from '../stored-answer.ts'
+import { parseTableName, quoteTable } from '../table-name.ts'
 import { isThenable } from '../thenable.ts'
 import { isInTransaction, type SqliteDatabase } from './sqlite-database.ts'
 import { type SqliteRows, sqliteRows } from './sqlite-rows.ts'
@@ -19,7 +19,7 @@ import {
   inTransaction,
   isBusyOrTaken,
   SQLITE_PACE,
-  transactionLost,
+  toTransactionLostError,
 } from './sqlite-transaction.ts'
 
 /**
@@ -69,13 +69,13 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
   { table, retentionMs, now = Date.now }: BarrierOptions = {},
 ): SqliteBarrier<Database> {
   isInTransaction(database)
-  const rows = sqliteRows(database, quoted(checkedTable(table), '"'))
-  const keptMs = checkedRetentionMs(retentionMs)
+  const rows = sqliteRows(database, quoteTable(parseTableName(table), '"'))
+  const keptMs = checkRetentionMs(retentionMs)
 
   const runSync: SqliteBarrier<Database>['runSync'] = (call, effect) => {
     const nowMs = now()
     assertNotExpired(call, keptMs, nowMs)
-    const passing = passingCall(call, nowMs)
+    const passing = toPassingCall(call, nowMs)
     return inTransaction(database, (tx) => pass(rows, passing, () => effect(tx)))
   }
   return {
@@ -90,7 +90,7 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
         SQLITE_PACE,
       ),
     queryPrepared: async (gid, options) => {
-      const query = checkedQueryBack(gid, options, keptMs, now())
+      const query = toQueryBack(gid, options, keptMs, now())
       const ask = async () => inOwnTransaction(database, () => queryBack(rows, query))
       return repeatContended(ask, isBusyOrTaken, SQLITE_PACE)
     },
@@ -108,18 +108,18 @@ function pass(rows: SqliteRows, { key, op, at, since }: PassingCall, effect: () 
   const inserted = rows.insert(key, barrierRows(op), at)
   const standing = needsStanding(op, inserted) ? rows.standing(key) : []
   const decision = decideCall(op, inserted, standing, since)
-  if (mustRemoveOwn(op, decision, inserted) && !rows.remove(key, op)) throw transactionLost()
-  const held = heldBack(op, decision, standing)
+  if (mustRemoveOwn(op, decision, inserted) && !rows.remove(key, op)) throw toTransactionLostError()
+  const held = settleWithoutEffect(op, decision, standing)
   if (held !== undefined) return held
-  const answer = answerText(synchronous(effect()))
-  if (!rows.keepAnswer(key, op, answer)) throw transactionLost()
-  return outcomeOf('run', answer)
+  const answer = toAnswerText(synchronous(effect()))
+  if (!rows.keepAnswer(key, op, answer)) throw toTransactionLostError()
+  return toOutcome('run', answer)
 }
 
 /** In a transaction that commits whatever is found. */
 function queryBack(rows: SqliteRows, { key, at, since }: QueryBack): LocalOutcome {
   const inserted = rows.insert(key, QUERY_BACK_ROWS, at)
-  return queriedOutcome(inserted, isNew(inserted) ? [] : rows.standing(key), since)
+  return toLocalOutcome(inserted, isNew(inserted) ? [] : rows.standing(key), since)
 }
 
 function synchronous(result: unknown): unknown {

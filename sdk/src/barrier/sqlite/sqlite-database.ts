@@ -41,7 +41,7 @@ export function isInTransaction(database: SqliteDatabase): boolean {
 }
 
 /** A row in the order of its columns, whatever the database makes of rows: node:sqlite has `returnArrays`. */
-export function cellsOf(row: unknown): readonly unknown[] {
+export function readCells(row: unknown): readonly unknown[] {
   if (typeof row !== 'object' || row === null) throw new TypeError('a SELECT was answered without a row')
   return Array.isArray(row) ? row : Object.values(row)
 }

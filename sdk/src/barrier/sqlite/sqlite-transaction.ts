@@ -1,6 +1,6 @@
 import { BranchError } from '../../branch/branch-errors.ts'
 import { lease } from '../lease.ts'
-import { causesOf, type RepeatPace } from '../repeat-contended.ts'
+import { listCauses, type RepeatPace } from '../repeat-contended.ts'
 import { isBusy, isInTransaction, type SqliteDatabase } from './sqlite-database.ts'
 
 /**
@@ -19,7 +19,7 @@ class ConnectionTaken extends Error {
 
 export function isBusyOrTaken(error: unknown): boolean {
   // A group wraps what its apply threw.
-  return error instanceof ConnectionTaken || [...causesOf(error)].some(isBusy)
+  return error instanceof ConnectionTaken || [...listCauses(error)].some(isBusy)
 }
 
 export function inOwnTransaction<Database extends SqliteDatabase, T>(
@@ -44,7 +44,7 @@ export function inTransaction<Database extends SqliteDatabase, T>(
   database.exec(outer ? 'SAVEPOINT counterstep_barrier' : 'BEGIN IMMEDIATE')
   try {
     const outcome = body(lent.handle)
-    if (!isInTransaction(database)) throw transactionLost()
+    if (!isInTransaction(database)) throw toTransactionLostError()
     database.exec(outer ? 'RELEASE counterstep_barrier' : 'COMMIT')
     return outcome
   } catch (error: unknown) {
@@ -58,7 +58,7 @@ export function inTransaction<Database extends SqliteDatabase, T>(
   }
 }
 
-export function transactionLost(): BranchError {
+export function toTransactionLostError(): BranchError {
   const message = 'the effect ended the transaction that it ran in, or went on after an error that did'
   return new BranchError('BARRIER_TRANSACTION_LOST', message)
 }

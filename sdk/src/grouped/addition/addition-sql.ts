@@ -1,14 +1,14 @@
-import { checkedTable, quoted } from '../../barrier/table-name.ts'
-import type { Waited } from '../steps.ts'
-import { type Addition, type ConditionalAddOptions, wholeNumber } from './addition.ts'
+import { parseTableName, quoteTable } from '../../barrier/table-name.ts'
+import type { Awaitable } from '../steps.ts'
+import { type Addition, type ConditionalAddOptions, toWholeNumber } from './addition.ts'
 
 export type SqlValue = string | number | bigint | null
 
 /** How one database is spoken to. Rows come as texts, in the order of the columns. */
 export interface AdditionSession {
-  select(text: string, values: SqlText['values']): Waited<FoundRows>
+  select(text: string, values: SqlText['values']): Awaitable<FoundRows>
   /** Resolves with how many rows it changed. */
-  execute(text: string, values: SqlText['values']): Waited<number>
+  execute(text: string, values: SqlText['values']): Awaitable<number>
 }
 
 export interface FoundRows {
@@ -55,17 +55,17 @@ const COLUMN = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/
 const LOG_COLUMNS_MAX = 32
 
 /** Names go into the SQL as text, so nothing but plain ones is let in. Throws a TypeError at construction. */
-export function additionSql<Entry extends Addition>(
+export function createAdditionSql<Entry extends Addition>(
   dialect: AdditionDialect,
   { table, keyColumn = 'id', valueColumn, min = 0, log }: ConditionalAddOptions<Entry>,
 ): AdditionSql {
   const { quote, place } = dialect
-  const name = quoted(checkedTable(table), quote)
+  const name = quoteTable(parseTableName(table), quote)
   const key = column(keyColumn, quote)
   const value = column(valueColumn, quote)
-  const logInto = log === undefined ? '' : logTarget(log, quote)
+  const logInto = log === undefined ? '' : toLogTarget(log, quote)
   return {
-    min: checkedMin(min),
+    min: checkMin(min),
     readKey: dialect.readKey,
     select: (ids) => {
       const values: string[] = []
@@ -96,14 +96,14 @@ export function additionSql<Entry extends Addition>(
   }
 }
 
-function logTarget(
+function toLogTarget(
   { table, columns }: { readonly table: string; readonly columns: readonly string[] },
   quote: '`' | '"',
 ): string {
   if (columns.length === 0 || columns.length > LOG_COLUMNS_MAX) {
     throw new TypeError(`log.columns must be 1 to ${LOG_COLUMNS_MAX} names`)
   }
-  return `${quoted(checkedTable(table), quote)} (${columns.map((each) => column(each, quote)).join()})`
+  return `${quoteTable(parseTableName(table), quote)} (${columns.map((each) => column(each, quote)).join()})`
 }
 
 function column(name: string, quote: '`' | '"'): string {
@@ -111,9 +111,9 @@ function column(name: string, quote: '`' | '"'): string {
   throw new TypeError('a column must be a plain name of at most 63 letters, digits and _')
 }
 
-function checkedMin(min: unknown): bigint | undefined {
+function checkMin(min: unknown): bigint | undefined {
   if (min === null) return undefined
-  const whole = wholeNumber(min)
+  const whole = toWholeNumber(min)
   if (whole === undefined) throw new TypeError('min must be a whole number of 64 bits, or null')
   return whole
 }

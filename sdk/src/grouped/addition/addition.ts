@@ -93,7 +93,7 @@ export function isInt64(value: bigint): boolean {
 }
 
 /** Undefined for what is no whole number of 64 bits, or has been rounded on its way. */
-export function wholeNumber(value: unknown): bigint | undefined {
+export function toWholeNumber(value: unknown): bigint | undefined {
   const isWhole =
     typeof value === 'bigint' ||
     (typeof value === 'number' && Number.isSafeInteger(value)) ||

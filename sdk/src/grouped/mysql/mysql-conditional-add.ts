@@ -1,9 +1,9 @@
 import { execute, type MysqlConnection, select } from '../../barrier/mysql/mysql-connection.ts'
 import { addGroup, planAdditions, writeAdditions } from '../addition/add-group.ts'
 import type { Addition, ConditionalAddOptions } from '../addition/addition.ts'
-import { type AdditionDialect, type AdditionSession, additionSql } from '../addition/addition-sql.ts'
+import { type AdditionDialect, type AdditionSession, createAdditionSql } from '../addition/addition-sql.ts'
 import type { GroupApply } from '../group-barrier.ts'
-import { plannedApply } from '../planned-apply.ts'
+import { registerPlan } from '../planned-apply.ts'
 import { runSteps } from '../steps.ts'
 import { hex } from './mysql-literals.ts'
 
@@ -44,7 +44,7 @@ const STRING = 254
 const BINARY = 63
 
 /** Of BINARY(n): it pads with zero bytes what it stores, and finds it only with them. */
-function keyBytesOf(fields: unknown): number | undefined {
+function readKeyBytes(fields: unknown): number | undefined {
   const key: unknown = Array.isArray(fields) ? fields.at(-1) : undefined
   if (typeof key !== 'object' || key === null) return undefined
   const { type, characterSet, columnLength } = key as Readonly<Record<string, unknown>>
@@ -78,20 +78,20 @@ function keyBytesOf(fields: unknown): number | undefined {
 export function conditionalAdd<Entry extends Addition = Addition>(
   options: ConditionalAddOptions<Entry>,
 ): GroupApply<MysqlConnection, Entry> {
-  const sql = additionSql(DIALECT, options)
-  return plannedApply(
+  const sql = createAdditionSql(DIALECT, options)
+  return registerPlan(
     function conditionalAdd(connection, calls) {
-      return runSteps(addGroup(sessionOf(connection), sql, calls, options.log))
+      return runSteps(addGroup(openSession(connection), sql, calls, options.log))
     },
     async (connection, calls) => {
-      const session = sessionOf(connection)
+      const session = openSession(connection)
       const plan = await runSteps(planAdditions(session, sql, calls, options.log))
       return { results: plan.results, write: () => runSteps(writeAdditions(session, sql, plan)) }
     },
   )
 }
 
-function sessionOf(connection: MysqlConnection): AdditionSession {
+function openSession(connection: MysqlConnection): AdditionSession {
   return {
     select: async (text) => {
       let fields: unknown
@@ -102,7 +102,7 @@ function sessionOf(connection: MysqlConnection): AdditionSession {
           return answer
         },
       }
-      return { rows: assertStrict(await select(watched, text)), keyBytes: keyBytesOf(fields) }
+      return { rows: assertStrict(await select(watched, text)), keyBytes: readKeyBytes(fields) }
     },
     execute: async (text) => (await execute(connection, text)).affectedRows,
   }

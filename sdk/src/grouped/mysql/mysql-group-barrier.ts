@@ -1,4 +1,4 @@
-import { checkedTimeoutMs, deadlineIn, type PooledBarrierOptions } from '../../barrier/deadline.ts'
+import { checkTimeoutMs, type PooledBarrierOptions, startDeadline } from '../../barrier/deadline.ts'
 import type { MessageBarrier } from '../../barrier/message-barrier.ts'
 import { mysqlBarrier } from '../../barrier/mysql/mysql-barrier.ts'
 import {
@@ -9,16 +9,16 @@ import {
 } from '../../barrier/mysql/mysql-connection.ts'
 import { inTransaction } from '../../barrier/mysql/mysql-transaction.ts'
 import { repeatContended } from '../../barrier/repeat-contended.ts'
-import { checkedRetentionMs } from '../../barrier/retention.ts'
-import { checkedTable, quoted } from '../../barrier/table-name.ts'
+import { checkRetentionMs } from '../../barrier/retention.ts'
+import { parseTableName, quoteTable } from '../../barrier/table-name.ts'
 import { admitCall } from '../admit-call.ts'
 import type { GroupBarrier, GroupRunner, GroupVerdict } from '../group-barrier.ts'
-import { isLockedOut, lockedOut } from '../lock-wait.ts'
-import { passGroup, verdictsOf } from '../pass-group.ts'
-import { planOf } from '../planned-apply.ts'
+import { asLockedOut, isLockedOut } from '../lock-wait.ts'
+import { passGroup, readVerdicts } from '../pass-group.ts'
+import { findPlan } from '../planned-apply.ts'
 import { runSteps } from '../steps.ts'
-import { type GroupHabit, mysqlGroupTable } from './mysql-group-table.ts'
-import { hasWaitedInVain, lockWaitsOf } from './mysql-lock-waits.ts'
+import { type GroupHistory, mysqlGroupTable } from './mysql-group-table.ts'
+import { createLockWaits, hasWaitedInVain } from './mysql-lock-waits.ts'
 
 /**
  * A `mysqlBarrier` that can also pass several calls in one database transaction: give it to `groupedBranch`. It takes
@@ -38,9 +38,9 @@ export function mysqlGroupBarrier<Connection extends MysqlPoolConnection>(
 ): GroupBarrier<Connection> & MessageBarrier<Connection> {
   const barrier = mysqlBarrier(pool, options)
   const { now = Date.now } = options
-  const retentionMs = checkedRetentionMs(options.retentionMs)
-  const timeoutMs = checkedTimeoutMs(options.timeoutMs)
-  const table = quoted(checkedTable(options.table), '`')
+  const retentionMs = checkRetentionMs(options.retentionMs)
+  const timeoutMs = checkTimeoutMs(options.timeoutMs)
+  const table = quoteTable(parseTableName(options.table), '`')
   return {
     ...barrier,
     groupRunner: {
@@ -57,13 +57,13 @@ function createMysqlGroupRun<Connection extends MysqlPoolConnection>(
   table: string,
   timeoutMs: number,
 ): GroupRunner<Connection>['run'] {
-  const habit: GroupHabit = { hadDuplicates: false, plansAgainAt: 0 }
+  const history: GroupHistory = { hadDuplicates: false, plansAgainAt: 0 }
   return (passes, apply) => {
-    const deadline = deadlineIn(timeoutMs)
-    const plan = planOf(apply)
+    const deadline = startDeadline(timeoutMs)
+    const plan = findPlan(apply)
     const pass = async (handle: Connection, own: MysqlConnection): Promise<readonly GroupVerdict[]> => {
-      const lockWaits = lockWaitsOf(own)
-      const rows = mysqlGroupTable(own, table, lockWaits, habit)
+      const lockWaits = createLockWaits(own)
+      const rows = mysqlGroupTable(own, table, lockWaits, history)
       const work = {
         deadline,
         apply: (calls: Parameters<typeof apply>[1]) => apply(handle, calls),
@@ -83,10 +83,10 @@ function createMysqlGroupRun<Connection extends MysqlPoolConnection>(
       try {
         return await inTransaction(pool, deadline, pass)
       } catch (error: unknown) {
-        throw hasWaitedInVain(error) ? lockedOut(error) : error
+        throw hasWaitedInVain(error) ? asLockedOut(error) : error
       }
     }
     const isRepeated = (error: unknown): boolean => isContended(error) && !isLockedOut(error)
-    return verdictsOf(repeatContended(attempt, isRepeated))
+    return readVerdicts(repeatContended(attempt, isRepeated))
   }
 }

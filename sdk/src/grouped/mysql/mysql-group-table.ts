@@ -8,10 +8,10 @@ import {
   type MysqlConnection,
   type MysqlDone,
   select,
-  transactionLost,
+  toTransactionLostError,
 } from '../../barrier/mysql/mysql-connection.ts'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
-import { branchText } from '../admit-call.ts'
+import { toBranchText } from '../admit-call.ts'
 import type { AdmittedCall } from '../group-barrier.ts'
 import { type GroupRow, type GroupTable, type KeptAnswer, ROWS_LOST } from '../group-table.ts'
 import { hex } from './mysql-literals.ts'
@@ -21,14 +21,14 @@ const COLUMNS = 'gid, branch_id, op, barrier_id, reason, created_at'
 /** So few are inserted one by one: a single call, which is the plain barrier's way. */
 const ONE_BY_ONE_ROWS_MAX = 2
 /** How often the rows are looked for again because others have come in between; then it is one by one. */
-const LOOKS_MAX = 3
+const READS_MAX = 3
 /** Of one statement: far below the smallest max_allowed_packet that is in use. */
 const STATEMENT_BYTES_MAX = 1024 * 1024
 
 type StandingRows = ReadonlyMap<string, readonly StandingRow[]>
 
 /** What earlier groups found. */
-export interface GroupHabit {
+export interface GroupHistory {
   /** Where duplicates are usual, an insert that fails on one is a statement too many. */
   hadDuplicates: boolean
   /** On the clock of `performance`. */
@@ -39,14 +39,14 @@ export interface GroupHabit {
  * A planned group waits for another transaction's row of the same call with its business rows locked, and so do all that
  * need these. One that has waited in vain shows that there are calls which keep their rows for long.
  */
-const PLANLESS_MS = 60_000
+const NO_PLAN_FOR_MS = 60_000
 
 /** The rows of a group within the connection's open transaction. `table` is quoted already. */
 export function mysqlGroupTable(
   connection: MysqlConnection,
   table: string,
   lockWaits: LockWaits,
-  habit: GroupHabit,
+  history: GroupHistory,
 ): GroupTable {
   // Nothing of this transaction would be lost if it were begun again.
   let isFresh = true
@@ -55,7 +55,7 @@ export function mysqlGroupTable(
   const lookUp = async (rows: readonly Pick<GroupRow, 'admitted' | 'op'>[]): Promise<StandingRows> => {
     const calls = [...new Set(rows.map(({ admitted }) => admitted))]
     const found = await standingCommitted(connection, table, calls)
-    habit.hadDuplicates = rows.some(({ admitted, op }) => holds(found, admitted, op))
+    history.hadDuplicates = rows.some(({ admitted, op }) => hasRow(found, admitted, op))
     return found
   }
   const insertOneByOne = async (rows: readonly GroupRow[]): Promise<ReadonlySet<GroupRow>> => {
@@ -67,13 +67,13 @@ export function mysqlGroupTable(
   }
   const insertAtOnce = async (rows: readonly GroupRow[]): Promise<ReadonlySet<GroupRow>> => {
     let missing = rows
-    let looksFirst = isFresh && habit.hadDuplicates
+    let looksFirst = isFresh && history.hadDuplicates
     for (let looks = 0; missing.length > ONE_BY_ONE_ROWS_MAX; looks++) {
       if (!looksFirst && (await isInserted(connection, table, missing))) return new Set(missing)
-      if (!isFresh || looks === LOOKS_MAX) break
+      if (!isFresh || looks === READS_MAX) break
       looksFirst = false
       seen = await lookUp(rows)
-      missing = rows.filter(({ admitted, op }) => !holds(seen, admitted, op))
+      missing = rows.filter(({ admitted, op }) => !hasRow(seen, admitted, op))
     }
     return insertOneByOne(missing)
   }
@@ -86,18 +86,18 @@ export function mysqlGroupTable(
       return inserted
     },
     standing: async (calls) =>
-      calls.every((call) => holds(seen, call, call.op)) ? seen : standingNow(connection, table, calls),
+      calls.every((call) => hasRow(seen, call, call.op)) ? seen : standingNow(connection, table, calls),
     keepAnswers: async (kept) => {
       // The statement below would insert what is missing, and outside of a transaction it would commit that.
-      if (!(await lockWaits.restoreAndAsk())) throw transactionLost(ROWS_LOST)
-      for (const chunk of chunksOf(kept)) await keep(connection, table, chunk)
+      if (!(await lockWaits.restoreAndAsk())) throw toTransactionLostError(ROWS_LOST)
+      for (const chunk of splitIntoChunks(kept)) await keep(connection, table, chunk)
     },
     planned: {
       look: async (calls) => {
-        if (performance.now() < habit.plansAgainAt) return undefined
+        if (performance.now() < history.plansAgainAt) return undefined
         // Elsewhere the statement after a transaction that was lost would begin another one, and nobody would notice.
         if (!(await lockWaits.shorten())) return undefined
-        return habit.hadDuplicates
+        return history.hadDuplicates
           ? lookUp(calls.map((admitted) => ({ admitted, op: admitted.op })))
           : new Map()
       },
@@ -106,17 +106,17 @@ export function mysqlGroupTable(
         try {
           isFresh = !(await isInserted(connection, table, rows))
         } catch (error: unknown) {
-          if (hasWaitedInVain(error)) habit.plansAgainAt = performance.now() + PLANLESS_MS
+          if (hasWaitedInVain(error)) history.plansAgainAt = performance.now() + NO_PLAN_FOR_MS
           throw error
         }
         return isFresh ? lookUp(rows) : undefined
       },
       end: async () => {
-        if (!(await lockWaits.restoreAndAsk())) throw transactionLost(ROWS_LOST)
+        if (!(await lockWaits.restoreAndAsk())) throw toTransactionLostError(ROWS_LOST)
       },
     },
     remove: async (calls) => {
-      const where = calls.map(({ key, op }) => ofRow(key, op)).join(' OR ')
+      const where = calls.map(({ key, op }) => matchRow(key, op)).join(' OR ')
       // By the key: a scan of the table would lock all of it.
       const sql = `DELETE doomed FROM ${table} AS doomed FORCE INDEX (PRIMARY) WHERE ${where}`
       assertTouched(await execute(connection, sql), calls.length)
@@ -176,9 +176,9 @@ async function readStanding(
 ): Promise<StandingRows> {
   const found = new Map<string, StandingRow[]>()
   const sql = `SELECT gid, branch_id, barrier_id, op, reason, answer, created_at
-    FROM ${table} FORCE INDEX (PRIMARY) WHERE ${ofBranches(calls.map(({ key }) => key))}${lock}`
+    FROM ${table} FORCE INDEX (PRIMARY) WHERE ${matchBranches(calls.map(({ key }) => key))}${lock}`
   for (const [gid, branchId, barrierId, op, reason, answer, createdAt] of await select(connection, sql)) {
-    const branch = branchText(String(gid), String(branchId), String(barrierId))
+    const branch = toBranchText(String(gid), String(branchId), String(barrierId))
     // The columns hold only what is inserted here.
     const row = {
       op: op as Op,
@@ -194,7 +194,7 @@ async function readStanding(
 }
 
 /** A service is usually one branch of its sagas: to name it once spares the server a quarter of such a SELECT's time. */
-function ofBranches(keys: readonly BarrierKey[]): string {
+function matchBranches(keys: readonly BarrierKey[]): string {
   const [first] = keys
   if (first !== undefined && keys.every(({ branchId }) => branchId === first.branchId))
     return `branch_id = ${hex(first.branchId)} AND gid IN (${keys.map(({ gid }) => hex(gid)).join()})`
@@ -202,7 +202,7 @@ function ofBranches(keys: readonly BarrierKey[]): string {
   return `(gid, branch_id) IN (${pairs.join()})`
 }
 
-function holds(rows: StandingRows, { branch }: AdmittedCall, op: Op): boolean {
+function hasRow(rows: StandingRows, { branch }: AdmittedCall, op: Op): boolean {
   return rows.get(branch)?.some((row) => row.op === op) ?? false
 }
 
@@ -219,10 +219,10 @@ async function keep(connection: MysqlConnection, table: string, kept: readonly K
 }
 
 function assertTouched(done: MysqlDone, rows: number): void {
-  if (done.affectedRows !== rows || !isInTransaction(done)) throw transactionLost(ROWS_LOST)
+  if (done.affectedRows !== rows || !isInTransaction(done)) throw toTransactionLostError(ROWS_LOST)
 }
 
-function* chunksOf(kept: readonly KeptAnswer[]): Generator<readonly KeptAnswer[]> {
+function* splitIntoChunks(kept: readonly KeptAnswer[]): Generator<readonly KeptAnswer[]> {
   let chunk: KeptAnswer[] = []
   let bytes = 0
   for (const each of kept) {
@@ -238,6 +238,6 @@ function* chunksOf(kept: readonly KeptAnswer[]): Generator<readonly KeptAnswer[]
   yield chunk
 }
 
-function ofRow({ gid, branchId, barrierId }: BarrierKey, op: Op): string {
+function matchRow({ gid, branchId, barrierId }: BarrierKey, op: Op): string {
   return `(gid = ${hex(gid)} AND branch_id = ${hex(branchId)} AND op = ${hex(op)} AND barrier_id = ${hex(barrierId)})`
 }

@@ -22,7 +22,7 @@ const SHORTEN = `SET @counterstep_lock_wait = @@SESSION.innodb_lock_wait_timeout
   SESSION innodb_lock_wait_timeout = ${LOCK_WAIT_MS / 1_000}`
 const RESTORE = 'SET SESSION innodb_lock_wait_timeout = @counterstep_lock_wait'
 
-export function lockWaitsOf(connection: MysqlConnection): LockWaits {
+export function createLockWaits(connection: MysqlConnection): LockWaits {
   let isShort = false
   let isAutocommit = false
   return {

@@ -1,7 +1,7 @@
 import { execute, type PostgresClient, select } from '../../barrier/postgres/postgres-client.ts'
 import { addGroup } from '../addition/add-group.ts'
 import type { Addition, ConditionalAddOptions } from '../addition/addition.ts'
-import { type AdditionDialect, additionSql } from '../addition/addition-sql.ts'
+import { type AdditionDialect, createAdditionSql } from '../addition/addition-sql.ts'
 import type { GroupApply } from '../group-barrier.ts'
 import { runSteps } from '../steps.ts'
 
@@ -46,7 +46,7 @@ function placeText(value: string | number | bigint, values: string[]): string {
 export function conditionalAdd<Entry extends Addition = Addition>(
   options: ConditionalAddOptions<Entry>,
 ): GroupApply<PostgresClient, Entry> {
-  const sql = additionSql(DIALECT, options)
+  const sql = createAdditionSql(DIALECT, options)
   return function conditionalAdd(client, calls) {
     const session = {
       select: async (text: string, values: string[]) => ({ rows: await select(client, text, values) }),

@@ -1,4 +1,4 @@
-import { checkedTimeoutMs, deadlineIn, type PooledBarrierOptions } from '../../barrier/deadline.ts'
+import { checkTimeoutMs, type PooledBarrierOptions, startDeadline } from '../../barrier/deadline.ts'
 import type { MessageBarrier } from '../../barrier/message-barrier.ts'
 import { postgresBarrier } from '../../barrier/postgres/postgres-barrier.ts'
 import {
@@ -8,14 +8,14 @@ import {
   type PostgresPoolClient,
 } from '../../barrier/postgres/postgres-client.ts'
 import { inTransaction } from '../../barrier/postgres/postgres-transaction.ts'
-import { causesOf, repeatContended } from '../../barrier/repeat-contended.ts'
-import { checkedRetentionMs } from '../../barrier/retention.ts'
-import { checkedTable, quoted } from '../../barrier/table-name.ts'
+import { listCauses, repeatContended } from '../../barrier/repeat-contended.ts'
+import { checkRetentionMs } from '../../barrier/retention.ts'
+import { parseTableName, quoteTable } from '../../barrier/table-name.ts'
 import { admitCall } from '../admit-call.ts'
 import type { GroupBarrier, GroupRunner, GroupVerdict } from '../group-barrier.ts'
 import { GroupRolledBack } from '../group-rolled-back.ts'
-import { isLockedOut, LOCK_WAIT_MS, lockedOut } from '../lock-wait.ts'
-import { passGroup, verdictsOf } from '../pass-group.ts'
+import { asLockedOut, isLockedOut, LOCK_WAIT_MS } from '../lock-wait.ts'
+import { passGroup, readVerdicts } from '../pass-group.ts'
 import { runSteps } from '../steps.ts'
 import { postgresGroupTable } from './postgres-group-table.ts'
 
@@ -38,9 +38,9 @@ export function postgresGroupBarrier<Client extends PostgresPoolClient>(
 ): GroupBarrier<Client> & MessageBarrier<Client> {
   const barrier = postgresBarrier(pool, options)
   const { now = Date.now } = options
-  const retentionMs = checkedRetentionMs(options.retentionMs)
-  const timeoutMs = checkedTimeoutMs(options.timeoutMs)
-  const table = quoted(checkedTable(options.table), '"')
+  const retentionMs = checkRetentionMs(options.retentionMs)
+  const timeoutMs = checkTimeoutMs(options.timeoutMs)
+  const table = quoteTable(parseTableName(options.table), '"')
   return {
     ...barrier,
     groupRunner: {
@@ -59,7 +59,7 @@ function createPostgresGroupRun<Client extends PostgresPoolClient>(
 ): GroupRunner<Client>['run'] {
   const lockWaitMs = Math.min(LOCK_WAIT_MS, Math.ceil(timeoutMs / LOCK_WAITS_OF_A_CALL))
   return (passes, apply) => {
-    const deadline = deadlineIn(timeoutMs)
+    const deadline = startDeadline(timeoutMs)
     const attempt = async (): Promise<readonly GroupVerdict[]> => {
       let isPassed = false
       try {
@@ -71,13 +71,13 @@ function createPostgresGroupRun<Client extends PostgresPoolClient>(
           return verdicts
         })
       } catch (error: unknown) {
-        if (hasWaitedInVain(error)) throw lockedOut(error)
+        if (hasWaitedInVain(error)) throw asLockedOut(error)
         // A deferred constraint, which COMMIT checks: it is of some call's effect, as if `apply` had thrown it.
         throw isPassed && isIntegrityError(error) ? new GroupRolledBack(error) : error
       }
     }
     const isRepeated = (error: unknown): boolean => isContended(error) && !isLockedOut(error)
-    return verdictsOf(repeatContended(attempt, isRepeated))
+    return readVerdicts(repeatContended(attempt, isRepeated))
   }
 }
 
@@ -87,7 +87,7 @@ const LOCK_WAITS_OF_A_CALL = 20
 const LOCK_NOT_AVAILABLE = '55P03'
 
 function hasWaitedInVain(error: unknown): boolean {
-  return [...causesOf(error)].some((cause) => 'code' in cause && cause.code === LOCK_NOT_AVAILABLE)
+  return [...listCauses(error)].some((cause) => 'code' in cause && cause.code === LOCK_NOT_AVAILABLE)
 }
 
 /** Class 23: integrity constraint violation. */

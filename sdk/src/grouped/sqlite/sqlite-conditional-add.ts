@@ -1,7 +1,7 @@
 import type { SqliteDatabase } from '../../barrier/sqlite/sqlite-database.ts'
 import { addGroup } from '../addition/add-group.ts'
 import type { Addition, ConditionalAddOptions } from '../addition/addition.ts'
-import { type AdditionDialect, additionSql, type SqlValue } from '../addition/addition-sql.ts'
+import { type AdditionDialect, createAdditionSql, type SqlValue } from '../addition/addition-sql.ts'
 import type { GroupApply } from '../group-barrier.ts'
 import { runStepsNow } from '../steps.ts'
 
@@ -48,14 +48,14 @@ function place(value: SqlValue, values: string[]): string {
 export function conditionalAdd<Entry extends Addition = Addition>(
   options: ConditionalAddOptions<Entry>,
 ): GroupApply<SqliteDatabase, Entry> {
-  const sql = additionSql(DIALECT, options)
+  const sql = createAdditionSql(DIALECT, options)
   return function conditionalAdd(database, calls) {
     const session = {
       select: (text: string, values: string[]) => ({
         rows: database
           .prepare(text)
           .all(...values)
-          .map(textsOf),
+          .map(toTexts),
       }),
       execute: (text: string, values: string[]) => Number(database.prepare(text).run(...values).changes),
     }
@@ -63,7 +63,7 @@ export function conditionalAdd<Entry extends Addition = Addition>(
   }
 }
 
-function textsOf(row: unknown): readonly (string | null)[] {
+function toTexts(row: unknown): readonly (string | null)[] {
   // The columns are named in the statement.
   const { key, value } = row as { readonly key: string | null; readonly value: string | null }
   return [key, value]

@@ -1,15 +1,15 @@
 import type { BarrierOptions } from '../../barrier/barrier.ts'
 import { repeatContended } from '../../barrier/repeat-contended.ts'
-import { checkedRetentionMs } from '../../barrier/retention.ts'
+import { checkRetentionMs } from '../../barrier/retention.ts'
 import { type SqliteBarrier, sqliteBarrier } from '../../barrier/sqlite/sqlite-barrier.ts'
 import type { SqliteDatabase } from '../../barrier/sqlite/sqlite-database.ts'
 import { sqliteRows } from '../../barrier/sqlite/sqlite-rows.ts'
 import { inOwnTransaction, isBusyOrTaken, SQLITE_PACE } from '../../barrier/sqlite/sqlite-transaction.ts'
-import { checkedTable, quoted } from '../../barrier/table-name.ts'
+import { parseTableName, quoteTable } from '../../barrier/table-name.ts'
 import { admitCall } from '../admit-call.ts'
 import type { GroupBarrier, GroupRunner, GroupVerdict } from '../group-barrier.ts'
 import { GroupRolledBack } from '../group-rolled-back.ts'
-import { passGroup, verdictsOf } from '../pass-group.ts'
+import { passGroup, readVerdicts } from '../pass-group.ts'
 import { runStepsNow } from '../steps.ts'
 import { sqliteGroupTable } from './sqlite-group-table.ts'
 
@@ -31,8 +31,8 @@ export function sqliteGroupBarrier<Database extends SqliteDatabase>(
 ): GroupBarrier<Database> & SqliteBarrier<Database> {
   const barrier = sqliteBarrier(database, options)
   const { now = Date.now } = options
-  const retentionMs = checkedRetentionMs(options.retentionMs)
-  const table = quoted(checkedTable(options.table), '"')
+  const retentionMs = checkRetentionMs(options.retentionMs)
+  const table = quoteTable(parseTableName(options.table), '"')
   return {
     ...barrier,
     groupRunner: {
@@ -63,7 +63,7 @@ function createSqliteGroupRun<Database extends SqliteDatabase>(
         throw isPassed && isConstraint(error) ? new GroupRolledBack(error) : error
       }
     }
-    return verdictsOf(repeatContended(attempt, isBusyOrTaken, SQLITE_PACE))
+    return readVerdicts(repeatContended(attempt, isBusyOrTaken, SQLITE_PACE))
   }
 }
 
