@@ -56,16 +56,17 @@ export interface ClientOptions {
   readonly apiKey?: string | (() => string | Promise<string>)
   /** Sent with every request, for example an authorization for a proxy. */
   readonly headers?: Readonly<Record<string, string>>
-  /** For one attempt, without the time of a wait. Default 10,000. */
+  /** The time limit of one attempt, in milliseconds, not counting the time of a wait. Default 10,000. */
   readonly timeoutMs?: number
   /**
-   * For how long a call is tried again while its outcome is open. Default 30,000; 0 tries once. With several URLs the next
-   * one is asked at once after no answer, a 502, 503 or 504, and the wait comes when each of them has been asked.
+   * How long a call is tried again while its outcome is open, in milliseconds. Default 30,000; 0 tries once. With
+   * several URLs the next one is asked at once after no answer, a 502, 503 or 504, and the wait comes when each of
+   * them has been asked.
    */
   readonly retryForMs?: number
   /**
-   * Of one answer, unpacked. A longer one is SAGA_ANSWER_TOO_LARGE, and its connection is ended. Default 4 MiB, from 1 KiB
-   * to 256 MiB.
+   * The bound of one answer, unpacked. A longer one is SAGA_ANSWER_TOO_LARGE, and its connection is ended. Default 4
+   * MiB, from 1 KiB to 256 MiB.
    */
   readonly answerBytesMax?: number
 }
@@ -105,28 +106,33 @@ export interface Client {
   /** A TCC to be taken step by step. Nothing is sent yet. */
   tcc(settings?: TccSettings): Tcc
   /**
-   * The share of a TCC that the participant of this branch has: it tries branches of its own from within its try, under
-   * ids behind its own (`0201`). Whoever began the TCC submits or aborts it, and theirs with it.
+   * The share of a TCC that the participant of this branch has: it tries branches of its own from within its try,
+   * under ids behind its own (`0201`). The process that began the TCC submits or aborts it, and these branches with
+   * it.
    */
   tccOf(branch: Pick<Branch, 'gid' | 'branchId' | 'kind'>): TccScope
-  /** Submits what is prepared, by its gid alone. Again: nothing changes. Throws SAGA_NOT_PREPARED, SAGA_WRONG_KIND. */
+  /**
+   * Submits a prepared transaction by its gid alone. A second submit changes nothing. Throws SAGA_NOT_PREPARED,
+   * SAGA_WRONG_KIND.
+   */
   submitPrepared(gid: string, options?: SubmitOptions): Promise<TransactionView>
   /** Resolves when the transaction is final. Throws NotFinalError with what was seen last, and SAGA_UNKNOWN_GID. */
   wait(gid: string, options?: WaitOptions): Promise<TransactionView>
   /** Throws SAGA_UNKNOWN_GID. */
   get(gid: string, options?: CallOptions): Promise<TransactionView>
-  /** All that match, newest first, fetched page by page. */
+  /** Lists all transactions that match, newest first, fetched page by page. */
   list(filter?: ListFilter, options?: CallOptions): AsyncIterable<TransactionSummary>
-  /** One page; its `cursor` leads to the next. */
+  /** Lists one page; its `cursor` leads to the next. */
   page(filter?: ListFilter, options?: CallOptions): Promise<TransactionPage>
   /**
-   * Turns it around: what may have run is compensated, what is prepared is cancelled or dropped. Resolves when that is
-   * decided for good. Throws SAGA_ALREADY_FINAL, and SAGA_NOT_PREPARED for a TCC or a message that is submitted.
+   * Undoes a transaction: actions that may have run are compensated, prepared branches are cancelled, and a prepared
+   * message is dropped. Resolves when that is decided for good. Throws SAGA_ALREADY_FINAL, and SAGA_NOT_PREPARED for
+   * a TCC or a message that is submitted.
    */
   abort(gid: string, options?: AbortOptions): Promise<TransactionView>
-  /** Asks again now what waits for its back-off. Throws SAGA_ALREADY_FINAL. */
+  /** Asks again at once those branches that wait for their back-off. Throws SAGA_ALREADY_FINAL. */
   retry(gid: string, options?: CallOptions): Promise<TransactionView>
-  /** Ends it as it is, undoing nothing. For operators. Throws SAGA_ALREADY_FINAL. */
+  /** Ends a transaction as it is, and undoes nothing. For operators. Throws SAGA_ALREADY_FINAL. */
   stop(gid: string, options?: CallOptions): Promise<TransactionView>
 }
 
@@ -165,7 +171,7 @@ export function createClient({
   }
   return {
     submit: (transaction, options = {}) => submit(setup, transaction, options),
-    // The overloads are the builder's own.
+    // The overloads are those of `message`.
     message: ((settings: TwoPhaseMessageSettings) => message(setup, settings)) as Client['message'],
     runTcc: (settings, callback, options = {}) => runTcc(setup, settings, callback, options),
     tcc: (settings = {}) => tcc(setup, settings),

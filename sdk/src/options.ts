@@ -1,7 +1,7 @@
 import type { Kind, Status } from '@counterstep/protocol'
 
 /**
- * What each call may say for itself.
+ * The options of each call.
  *
  * @example
  * ```ts
@@ -9,14 +9,14 @@ import type { Kind, Status } from '@counterstep/protocol'
  * ```
  */
 export interface CallOptions {
-  /** Ends the call; it rejects with the signal's reason. What was sent may still be done. */
+  /** Ends the call, which rejects with the signal's reason. A request that was sent may still be carried out. */
   readonly signal?: AbortSignal
-  /** Instead of the client's. */
+  /** Used instead of the client's `retryForMs`. */
   readonly retryForMs?: number
 }
 
 /**
- * What a submit may say for itself.
+ * The options of a submit.
  *
  * @example
  * ```ts
@@ -29,7 +29,7 @@ export interface SubmitOptions extends CallOptions {
 }
 
 /**
- * What an abort may say for itself.
+ * The options of an abort.
  *
  * @example
  * ```ts
@@ -42,7 +42,7 @@ export interface AbortOptions extends SubmitOptions {
 }
 
 /**
- * What a wait may say for itself.
+ * The options of a wait.
  *
  * @example
  * ```ts
@@ -74,7 +74,7 @@ export interface ListFilter {
   readonly createdFrom?: number
   /** Exclusive. */
   readonly createdTo?: number
-  /** Of one page: 1 to 200, default 50. */
+  /** How many transactions one page has: 1 to 200, default 50. */
   readonly limit?: number
   /** From the page before. */
   readonly cursor?: string

@@ -2,8 +2,8 @@ import type { SagaBranchRequest } from '@counterstep/protocol'
 import { CounterstepError } from './errors.ts'
 
 /**
- * What a branch calls and how. `action` and `compensation` are http(s) URLs, called with POST; `timeoutMs` bounds one
- * call (default 10,000); `payload` is a JSON value of at most 256 KiB, `body` a text sent byte for byte instead.
+ * The calls of a branch. `action` and `compensation` are http(s) URLs, called with POST; `timeoutMs` bounds one call
+ * (default 10,000); `payload` is a JSON value of at most 256 KiB, `body` a text sent byte for byte instead.
  *
  * @example
  * ```ts

@@ -5,7 +5,10 @@ import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'
 import { readTransaction, transactionPath } from './transaction.ts'
 
-/** To submit what is submitted already changes nothing, so that a lost answer is made good by another attempt. */
+/**
+ * Submits a prepared transaction. A second submit changes nothing, so an attempt whose answer was lost can be
+ * repeated.
+ */
 export async function submitPrepared(
   { send, serverCount, timeoutMs, retryForMs }: Setup,
   gid: string,

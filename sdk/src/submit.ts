@@ -15,7 +15,7 @@ export async function submit(
 ): Promise<SubmitView> {
   const { headers, longerMs } = preferWait(waitMs)
   const request = 'request' in transaction ? transaction.request : transaction
-  // Made on this side, so that an attempt whose answer is lost can be sent again as the same transaction.
+  // The gid is made on this side, so that an attempt whose answer is lost can be sent again as the same transaction.
   const gid = request.gid ?? newGid()
   const sent = {
     method: 'POST',

@@ -25,7 +25,7 @@ export function fetchTransaction(
   return sendAgain(async () => readTransaction(await send(request), gid), persistence)
 }
 
-/** Enough of a look to know that our server answered; what it says of a transaction is its own contract. */
+/** Checks just enough to know that our server answered. The rest of the view is the server's own contract. */
 export function readTransaction(value: unknown, gid: string): TransactionView {
   if (isTransaction(value)) return value
   throw new UnavailableError('SAGA_UNREACHABLE', 'the answer was not a transaction', { gid })

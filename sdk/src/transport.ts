@@ -11,12 +11,12 @@ import type { ServerUrls } from './transport/server-urls.ts'
 
 export interface Request {
   readonly method: 'GET' | 'POST'
-  /** From the base URL, percent-encoded. */
+  /** The path from the base URL, percent-encoded. */
   readonly path: string
   /** JSON text. */
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** For one attempt. */
+  /** The time limit of one attempt. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
   /** Named in errors. */
@@ -24,15 +24,15 @@ export interface Request {
 }
 
 /**
- * Sends a request once and gives the JSON of a 2xx answer. It goes to the server that answered last; the request after one
- * that its server could not serve goes to the next server.
+ * Sends a request once and returns the JSON of a 2xx answer. It goes to the server that answered last; after a
+ * request that its server could not serve, the next one goes to the next server.
  */
 export type Transport = (request: Request) => Promise<unknown>
 
 export interface TransportOptions {
   /** The URLs of servers that share one store. */
   readonly urls: ServerUrls
-  /** The caller's own. Without it: Node's HTTP client, and elsewhere the global `fetch`. */
+  /** The caller's own `fetch`. Without it Node's HTTP client is used, and elsewhere the global `fetch`. */
   readonly fetch: typeof globalThis.fetch | undefined
   readonly keyOf: KeyReader
   readonly headers: Readonly<Record<string, string>>
@@ -107,7 +107,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Not JSON is not ours; the caller of this says so with the status.
+    // An answer that is not JSON is not ours. The caller of this function reports it with the status.
     return undefined
   }
 }

@@ -1,38 +1,45 @@
 import { BranchError } from '../branch/branch-errors.ts'
 import { isThenable } from './thenable.ts'
 
-/** A connection as an effect is given it. */
+/** A connection that is lent to an effect. */
 export interface Lease<Connection> {
   readonly handle: Connection
-  /** From now on the handle does nothing more. To be called before the COMMIT or the ROLLBACK is sent. */
+  /**
+   * Ends the lease: the handle then does nothing more. It has to be called before the COMMIT or the ROLLBACK is sent.
+   */
   end(): void
 }
 
 type Call = (...values: unknown[]) => unknown
 
-/** Under which a handle tells what it stands for, also to another copy of this package. */
+/** The property under which a handle gives the object that it stands for, also to another copy of this package. */
 const STANDS_FOR = Symbol.for('counterstep.lease.stands-for')
 
-/** What a handle stands for; anything else stands for itself. Only to be looked at: what is asked of it nobody guards. */
+/**
+ * Returns the object that a handle stands for, and any other object as it is. It is only for looking at properties:
+ * calls on it are not guarded.
+ */
 export function unwrapLease<Connection extends object>(handle: Connection): Connection {
   return (Reflect.get(handle, STANDS_FOR) ?? handle) as Connection
 }
 
-// What mysql2 and `pg` answer with a promise that somebody may only have a `catch` on.
+// Methods of mysql2 and `pg` that return a promise. The caller may handle only its rejection, so an error must not be
+// thrown directly.
 const PROMISING: ReadonlySet<string | symbol> = new Set(['query', 'execute'])
 /**
- * What returns something to write by later: a statement of mysql2 (as a promise, or to a callback) and of SQLite, and the
- * transaction function and the tag store of SQLite's drivers.
+ * Methods that return something to write with later: a statement of mysql2 (as a promise, or to a callback) or of
+ * SQLite, and the transaction function and the tag store of SQLite's drivers.
  */
 const LENDING: ReadonlySet<string | symbol> = new Set(['prepare', 'transaction', 'createTagStore'])
-/** Under which mysql2's promise statement holds the raw one. */
+/** The property of mysql2's promise statement that holds the raw one. */
 const RAW_STATEMENT = 'statement'
 
 /**
- * Lends a connection for the time of one transaction. An effect that works in parallel rejects with its first part,
- * and the others go on: what they sent after the ROLLBACK would be committed at once, without a row, or in the
- * transaction of whoever has the connection then. The raw connection that a query builder takes out of it
- * (`tx.connection`, `promise()`) is lent likewise, and so are the statements that are prepared by it.
+ * Lends a connection for the time of one transaction. An effect that works in parallel rejects when its first part
+ * fails, and the other parts go on. Without the lease, a statement that they send after the ROLLBACK would be
+ * committed at once and without a barrier row, or become part of the next borrower's transaction. The raw connection
+ * that a query builder takes out of it (`tx.connection`, `promise()`) is lent likewise, and so are the statements
+ * that are prepared by it.
  */
 export function lease<Connection extends object>(connection: Connection): Lease<Connection> {
   let isOver = false
@@ -58,7 +65,7 @@ export function lease<Connection extends object>(connection: Connection): Lease<
 
   const lend = (owner: object, method: Call, values: readonly unknown[]): unknown => {
     const callback = values.at(-1)
-    // A transaction function of SQLite is given a function that is no callback, and returns one.
+    // SQLite's `transaction` takes a function that is no callback, and returns a function.
     if (typeof callback !== 'function' || !isConnection(owner))
       return lendAlways(method.apply(owner, [...values]))
     const hand = (error: unknown, statement: unknown) => callback(error, lendAlways(statement))
@@ -66,7 +73,7 @@ export function lease<Connection extends object>(connection: Connection): Lease<
   }
 
   const guard = (owner: object, key: string | symbol, method: Call) =>
-    // The driver's methods get the connection itself: what they do inside is theirs.
+    // The driver's methods run on the connection itself, so the statements that they send inside are not guarded.
     function guardedMethod(...values: unknown[]): unknown {
       const run = () =>
         LENDING.has(key) ? lend(owner, method, values) : lendIfConnection(method.apply(owner, values))
@@ -75,9 +82,10 @@ export function lease<Connection extends object>(connection: Connection): Lease<
 
   const createHandle = <Raw extends object>(raw: Raw): Raw => {
     const known = handles.get(raw)
-    // Kept under the object that it stands for.
+    // A handle is kept under the object that it stands for.
     if (known !== undefined) return known as Raw
-    // In place of a function, whose properties may be fixed: a proxy would have to give them as they are.
+    // A proxy must report the fixed properties of its target as they are, and those of a function may be fixed. So
+    // another function stands in its place.
     const shadow = typeof raw === 'function' ? ((() => undefined) as unknown as Raw) : raw
     const handle = new Proxy(shadow, {
       get: (_, key) => {
@@ -90,7 +98,7 @@ export function lease<Connection extends object>(connection: Connection): Lease<
           : lendIfConnection(value)
       },
       set: (_, key, value: unknown) => Reflect.set(raw, key, value),
-      // Of a transaction function.
+      // Calls a transaction function.
       apply: (_, self, values) =>
         call(undefined, () => Reflect.apply(raw as unknown as Call, self, values), values),
     })

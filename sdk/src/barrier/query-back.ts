@@ -12,7 +12,10 @@ export interface QueryBack extends RowInstants {
 
 export const QUERY_BACK_ROWS = [QUERY_BACK_ROW] as const
 
-/** Throws BARRIER_EXPIRED: the row of what has committed may be gone, and a new one would say that it has not. */
+/**
+ * Checks a query-back before it is run. Throws BARRIER_EXPIRED if the row of a committed transaction may be gone,
+ * because a new row would say that it has not committed.
+ */
 export function toQueryBack(
   gid: string,
   options: QueryPreparedOptions | undefined,
@@ -24,13 +27,16 @@ export function toQueryBack(
   return { key: barrierKey(call), ...rowInstants(call.acceptedAt, now) }
 }
 
-/** In a transaction that commits whatever is found. The insert waits for a local transaction that is under way. */
+/**
+ * Asks in a transaction that the caller commits in any case. The insert waits for a local transaction that is under
+ * way.
+ */
 export async function queryBack(table: BarrierTable, query: QueryBack): Promise<LocalOutcome> {
   const inserted = await table.insert(query.key, QUERY_BACK_ROWS, query)
   return toLocalOutcome(inserted, isNew(inserted) ? [] : await table.standing(query.key), query.since)
 }
 
-/** Whether the query-back came first, and nothing more has to be read. */
+/** Whether the query-back came first, so that nothing more has to be read. */
 export function isNew(inserted: InsertedOps): boolean {
   return inserted.has(QUERY_BACK_ROW.op)
 }

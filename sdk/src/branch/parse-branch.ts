@@ -11,7 +11,7 @@ import type { Branch } from './branch.ts'
 import { BranchError } from './branch-errors.ts'
 
 /**
- * What came over HTTP, from whichever framework.
+ * A request that came over HTTP, from any framework.
  *
  * @example
  * ```ts

@@ -11,16 +11,20 @@ import type { Member } from './rounds.ts'
 import { type Awaitable, type Steps, wait } from './steps.ts'
 import { isTakenOut } from './take-out.ts'
 
-/** The business's part of a group. */
+/** The user's part of a group. */
 export interface GroupWork {
   readonly apply: (calls: readonly GroupCall<unknown>[]) => Awaitable<readonly unknown[]>
-  /** Of an `apply` that can decide before it writes. */
+  /** Present for an `apply` that can decide before it writes. */
   readonly plan?: ((calls: readonly GroupCall<unknown>[]) => Awaitable<GroupPlan>) | undefined
-  /** Of the whole group; none where nothing may be waited for. */
+  /** The deadline of the whole group. Absent where nothing may be waited for. */
   readonly deadline?: Deadline | undefined
 }
 
-/** What the business says of each call, in the verdicts. Of a call that failed, no row but its own may stand: with the origin's it would not run. */
+/**
+ * Asks the handlers, calls `apply` once, and puts the outcomes into the verdicts. A call that failed has inserted no
+ * row but its own, which the caller removes: an undo that has inserted its origin's row has nothing to undo, and does
+ * not run.
+ */
 export function* applyRound(
   running: readonly Member[],
   { apply, deadline }: Pick<GroupWork, 'apply' | 'deadline'>,
@@ -59,7 +63,7 @@ export function* applyRound(
   return { kept, failed }
 }
 
-/** The rows of those that failed, unless all of the transaction will be rolled back. */
+/** Removes the rows of the calls that failed, unless the whole transaction will be rolled back anyway. */
 export function* removeFailed(
   table: GroupTable,
   failed: readonly Member[],
@@ -81,7 +85,10 @@ function* applied(apply: GroupWork['apply'], ready: readonly ReadyMember[]): Ste
   return checkResults(yield* blameCalls(() => apply(calls)), calls.length)
 }
 
-/** What the business throws rolls the group back because of some of its calls. */
+/**
+ * Turns an error of the user's code into one that says that some of the calls are to blame, so that the group is
+ * rolled back and taken apart.
+ */
 export function* blameCalls<T>(work: () => Awaitable<T>): Steps<T> {
   try {
     return yield* wait(work())
@@ -90,12 +97,12 @@ export function* blameCalls<T>(work: () => Awaitable<T>): Steps<T> {
   }
 }
 
-/** Of the time that is left to a group: the rest is for `apply` and the COMMIT. */
+/** The handlers' share of the time that is left to a group. The rest is for `apply` and the COMMIT. */
 const HANDLERS_SHARE = 0.5
 
 /**
- * Asks the handlers of all calls at once, since the transaction is open while they work. One that is late keeps the
- * others waiting for no longer than its limit.
+ * Asks the handlers of all calls at once, since the transaction is open while they work. A handler that is late keeps
+ * the others waiting for no longer than its limit.
  */
 function* askHandlers(
   members: readonly Member[],

@@ -2,10 +2,10 @@ import { type Deadline, within } from '../barrier/deadline.ts'
 import { isThenable } from '../barrier/thenable.ts'
 import { type Awaitable, refuseAsync } from './steps.ts'
 
-/** What the handler of a call returned, or threw. */
+/** The value that the handler of a call returned, or the error that it threw. */
 export type HandlerResult = { readonly entry: unknown } | { readonly error: unknown }
 
-/** The handler of one call within one transaction: asked once, however often its group is planned. */
+/** The handler of one call within one transaction. It is asked only once, however often its group is planned. */
 export class CallHandler {
   readonly #entry: () => unknown
   #made: Awaitable<HandlerResult> | undefined
@@ -15,8 +15,8 @@ export class CallHandler {
   }
 
   /**
-   * Never rejects: it may settle before somebody waits for it. One that is late fails with BARRIER_TIMED_OUT; without a
-   * limit it must be synchronous.
+   * Asks the handler. The promise never rejects, because it may settle before it is awaited. A handler that is late
+   * fails with BARRIER_TIMED_OUT. Without a limit the handler must be synchronous.
    */
   made(limit: Deadline | undefined): Awaitable<HandlerResult> {
     this.#made ??= this.#ask(limit)

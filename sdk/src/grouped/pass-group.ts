@@ -10,7 +10,7 @@ import { compareBranches, type Member, toRounds } from './rounds.ts'
 import { toSettledVerdict } from './settled-verdict.ts'
 import { type Steps, wait } from './steps.ts'
 
-/** Thrown so that a transaction is rolled back which would commit nothing: it spares the flush. */
+/** Thrown to roll back a transaction that would commit nothing. This saves the flush. */
 export class NothingToCommit extends Error {
   readonly verdicts: readonly GroupVerdict[]
 
@@ -21,7 +21,7 @@ export class NothingToCommit extends Error {
   }
 }
 
-/** The verdicts of a group, also of one that was rolled back because it had nothing to commit. */
+/** Returns the verdicts of a group, also of one that was rolled back because it had nothing to commit. */
 export async function readVerdicts(
   transaction: Promise<readonly GroupVerdict[]>,
 ): Promise<readonly GroupVerdict[]> {
@@ -34,9 +34,9 @@ export async function readVerdicts(
 }
 
 /**
- * Several calls in one transaction. Calls of one branch come one after the other, in waves: what the first of them
- * left behind, the second finds, as if it had been committed in between. One that only repeats the call before it is
- * told the same, and asks nothing of the database. Everything thrown has to roll all of it back.
+ * Passes several calls in one transaction. Calls of one branch come one after the other, in rounds: the second finds
+ * what the first left behind, as if that had been committed in between. A call that only repeats the one before it
+ * gets the same answer, without asking the database. Any error that is thrown has to roll back the whole transaction.
  */
 export function* passGroup(
   table: GroupTable,
@@ -64,7 +64,10 @@ export function* passGroup(
   return verdicts
 }
 
-/** Row by row: what stands, what runs, what is kept. Returns how many rows are new. */
+/**
+ * Passes a round with its rows inserted first and the answers stored after the effects. Returns how many rows are
+ * new.
+ */
 function* passRound(
   table: GroupTable,
   round: readonly Member[],
@@ -85,11 +88,11 @@ interface Findings {
   /** How many are new. */
   readonly rows: number
   readonly running: readonly Member[]
-  /** Whose own row is new, and must not stay. */
+  /** Members whose own row is new, and must not stay. */
   readonly removed: readonly Member[]
 }
 
-/** The barrier's own part: as for a single call, but one statement does it for all. */
+/** Inserts the rows and decides for each call, as for a single call, but with one statement for all. */
 function* decideRound(
   table: GroupTable,
   round: readonly Member[],
@@ -121,7 +124,7 @@ function* decideRound(
 
 const NONE: ReadonlySet<Op> = new Set()
 
-/** The origin's row first. */
+/** Lists the rows of all members in one order for all transactions; the row of a call's origin comes first. */
 function toRows(round: readonly Member[]): readonly GroupRow[] {
   return [...round]
     .sort(compareBranches)

@@ -8,14 +8,18 @@ import { compareBranches, type Member } from './rounds.ts'
 import { toSettledVerdict } from './settled-verdict.ts'
 import { type Steps, wait } from './steps.ts'
 
-/** How often a group is planned because others' rows have come in between; then it is passed row by row. */
+/**
+ * How often a group is planned anew because other transactions have inserted rows in between. After that it goes row
+ * by row.
+ */
 const PLANS_MAX = 3
 
 /**
- * The first calls of a transaction, by an `apply` that can decide before it writes: each row goes in once, with its
- * answer, between the decision and the effect. A row that stands after all refuses the insert, and what was planned is
- * forgotten, since nothing has been written then. What is refused has a row until then, too: the plan may have refused
- * what has run before. Undefined where it cannot be done so, with nothing written either; otherwise how many rows are new.
+ * Passes the first round of a transaction by an `apply` that can decide before it writes. Each row goes in once, with
+ * its answer, between the decision and the effect. If a row stands already, the insert is refused and the plan is
+ * dropped, since nothing has been written yet. Refused calls get a row too until the insert has succeeded, because
+ * the plan may have refused a call that already ran elsewhere. Returns how many rows are new, or undefined if the
+ * round cannot be passed this way; nothing has been written then either.
  */
 export function* passPlanned(
   table: GroupTable,
@@ -39,7 +43,7 @@ export function* passPlanned(
     const { kept, failed } = yield* applyRound(running, { apply, deadline }, verdicts)
     standing = yield* wait(planned.insert([...kept, ...failed].sort(compareBranches)))
     if (standing !== undefined) continue
-    // Nothing was planned if every handler failed.
+    // There is no plan if every handler failed.
     yield* blameCalls(() => made?.write())
     yield* removeFailed(table, failed, kept.length, isOneOfSeveral)
     yield* wait(planned.end())
@@ -48,12 +52,12 @@ export function* passPlanned(
   return undefined
 }
 
-/** Of an undo there are two, and what it does depends on the first. */
+/** A compensation or cancel inserts two rows and its effect depends on the first, so it cannot be planned. */
 function hasOneRow({ admitted }: Member): boolean {
   return barrierRows(admitted.op).length === 1
 }
 
-/** Those whose own rows do not stand; the others get their verdicts. */
+/** Returns the members whose own rows do not stand, and gives the others their verdicts. */
 function keepUnsettled(
   members: readonly Member[],
   standing: ReadonlyMap<string, readonly StandingRow[]>,

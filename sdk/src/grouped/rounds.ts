@@ -8,7 +8,7 @@ export interface Member {
   readonly place: number
 }
 
-/** Each wave has at most one call of a branch; in their order of arrival. */
+/** Splits the calls into rounds, in their order of arrival. A round has at most one call of each branch. */
 export function toRounds(passes: readonly GroupPass[]): readonly (readonly Member[])[] {
   const rounds: Member[][] = []
   const calls = new Map<string, number>()
@@ -22,7 +22,10 @@ export function toRounds(passes: readonly GroupPass[]): readonly (readonly Membe
   return rounds
 }
 
-/** One order for all transactions, so that two groups do not wait for each other. For calls of different branches. */
+/**
+ * Compares by branch. All transactions insert in this order, so that two groups do not wait for each other. It is for
+ * calls of different branches.
+ */
 export function compareBranches(
   one: { readonly admitted: AdmittedCall },
   other: { readonly admitted: AdmittedCall },

@@ -4,7 +4,7 @@ import { checkResults } from './check-results.ts'
 import type { GroupApply, GroupPass } from './group-barrier.ts'
 import { isTakenOut } from './take-out.ts'
 
-/** A group of one is a call of the plain barrier: it has fewer statements than a group, and the same answers. */
+/** Runs a group of one through the plain barrier, which takes fewer statements and gives the same answers. */
 export function runAlone<Tx>(
   barrier: Barrier<Tx>,
   apply: GroupApply<Tx, unknown>,
@@ -15,7 +15,7 @@ export function runAlone<Tx>(
   )
 }
 
-/** At once if it can be: behind the SQLite barrier an effect must not return a promise. */
+/** Continues at once where it can, because behind the SQLite barrier an effect must not return a promise. */
 function chain(value: unknown, next: (value: unknown) => unknown): unknown {
   return isThenable(value) ? Promise.resolve(value).then(next) : next(value)
 }

@@ -6,26 +6,29 @@ import { runAlone } from './run-alone.ts'
 
 /** A call that waits for its group. */
 export interface WaitingCall extends GroupPass {
-  /** On the clock of `performance`. */
+  /** A time of `performance.now()`. */
   readonly waitingSince: number
   settle(outcome: BarrierOutcome): void
   reject(error: unknown): void
 }
 
-/** How long a group may be taken apart. What is left then is asked again by its callers, and meets other company. */
+/**
+ * How long a group may be taken apart. After that the remaining calls are rejected; their callers ask again, and they
+ * meet other calls in their next group.
+ */
 const TAKE_APART_FOR_MS = 5_000
 /**
- * Parts of a group that was locked out: each level costs the wait for a lock, and of 1,000 calls there are three. Halves
- * would be ten.
+ * Into how many parts a group is split that waited for a lock in vain. Each level costs one wait for a lock. 1,000
+ * calls take three levels in parts of 16, and would take ten in halves.
  */
 const LOCKED_OUT_PARTS = 16
-/** Parts of one group that are under way at once, each on a connection of its own. */
+/** How many parts of one group run at once, each on a connection of its own. */
 const PARTS_AT_ONCE = 4
 
 /**
- * Serves all calls, whatever some of them do to the others; never rejects. A call is answered only by a transaction
- * that committed, or in which it was alone: what it was told in a group that was rolled back came of things that never
- * happened.
+ * Serves all calls of a group, also if some of them make the others fail. It never rejects. A call is answered only
+ * by a transaction that committed, or by one in which it was alone. Its verdict in a group that was rolled back does
+ * not count, since it may depend on effects that never happened.
  */
 export async function serveGroup<Tx>(
   barrier: GroupBarrier<Tx>,
@@ -62,7 +65,7 @@ async function serveAlone<Tx>(
   }
 }
 
-/** Settles all calls, or resolves with why several of them cannot be served together. */
+/** Settles all calls, or resolves with the reason why they cannot be served together. */
 async function runGroup<Tx>(
   { groupRunner }: GroupBarrier<Tx>,
   apply: GroupApply<Tx, unknown>,
@@ -90,21 +93,27 @@ function rejectAll(group: readonly WaitingCall[], error: unknown): undefined {
   for (const call of group) call.reject(error)
 }
 
-/** Of a group of one. */
+/** Returns the error of the only call of a group. */
 function readCause({ blamed, cause, isLockedOut }: GroupRolledBack): unknown {
   if (isLockedOut)
     return new BranchError('BARRIER_CONTENDED', 'somebody else has locked what it needs', cause)
   return blamed === undefined ? cause : blamed.get(0)
 }
 
-/** Not the error itself: it may be a business failure, and of none of these calls is it known to be theirs. */
+/**
+ * Makes an error of its own instead of passing on the cause: the cause may be a business failure, and it is not known
+ * which of these calls it belongs to.
+ */
 function toTookTooLongError(error: GroupRolledBack): BranchError {
   const [blamed] = error.blamed?.values() ?? []
   const code = error.isLockedOut ? 'BARRIER_CONTENDED' : 'BRANCH_ERROR'
   return new BranchError(code, 'the group was taken apart for too long', error.cause ?? blamed)
 }
 
-/** Those that nobody blames together, and each other one by itself; equal parts, if nobody knows. In their order. */
+/**
+ * Splits a group that was rolled back. If it is known which calls are to blame, each of them is alone and the others
+ * stay together; otherwise the parts are equal. The calls stay in their order.
+ */
 function splitGroup(
   group: readonly WaitingCall[],
   { blamed, isLockedOut }: GroupRolledBack,
@@ -122,7 +131,7 @@ function splitEqually(group: readonly WaitingCall[], count: number): readonly (r
   return parts
 }
 
-/** Lets so many works run at once; the others wait for their turn, in their order. */
+/** Lets at most `count` pieces of work run at once. The others wait for their turn, in their order. */
 class Semaphore {
   #free: number
   readonly #waiting: (() => void)[] = []

@@ -2,7 +2,10 @@ import type { Op } from '@counterstep/protocol'
 import { type CallDecision, type StandingRow, settleWithoutEffect } from '../barrier/decide-call.ts'
 import type { GroupVerdict } from './group-barrier.ts'
 
-/** The verdict of a call whose effect must not run; undefined: then run it. What is wrong concerns its own branch alone. */
+/**
+ * Returns the verdict of a call whose effect must not run, or undefined if it has to run. An error concerns only the
+ * call's own branch.
+ */
 export function toSettledVerdict(
   op: Op,
   decision: CallDecision,

@@ -5,8 +5,8 @@ import { BranchError } from '../branch/branch-errors.ts'
 export type Awaitable<T> = T | Promise<T>
 
 /**
- * A computation that leaves its waits to whoever runs it, so that one text serves the databases that answer later and
- * SQLite, whose effects must not let go of the connection.
+ * A computation that leaves its waits to its runner. So the same code serves the databases that answer later and
+ * SQLite, whose effects must be synchronous.
  */
 export type Steps<T> = Generator<unknown, T, never>
 
@@ -31,7 +31,7 @@ async function resume<T>(steps: Steps<T>, awaited: unknown): Promise<IteratorRes
   return steps.next(value as never)
 }
 
-/** A promise is refused at the step that made it. */
+/** Runs the steps synchronously. A promise is refused at the step that made it. */
 export function runStepsNow<T>(steps: Steps<T>): T {
   let step = steps.next()
   while (step.done !== true) {
@@ -42,8 +42,8 @@ export function runStepsNow<T>(steps: Steps<T>): T {
 }
 
 export function refuseAsync(promise: PromiseLike<unknown>): BranchError {
-  // It is refused whatever comes of it; unheard, its rejection would end the process. A query that only runs when it is
-  // awaited stays where it is.
+  // The promise is refused whatever its outcome. Without a handler its rejection would end the process. A query that
+  // runs only when it is awaited is left alone.
   if (promise instanceof Promise) promise.catch((error: unknown) => error)
   return new BranchError(
     'BARRIER_EFFECT_ASYNC',

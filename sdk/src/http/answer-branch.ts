@@ -7,8 +7,9 @@ import { type BranchRequest, parseBranch } from '../branch/parse-branch.ts'
 import { assertServed, type BranchOp } from './served-ops.ts'
 
 /**
- * What serves a branch: runs once per gid, branch and op, in the barrier's database transaction, and writes through
- * `tx` alone. Its return value is the answer (a JSON value, or nothing). `BranchFailure` and `BranchOngoing` are thrown.
+ * The code that serves a branch. It runs once per gid, branch and op, in the barrier's database transaction, and
+ * writes through `tx` alone. Its return value is the answer (a JSON value, or nothing). `BranchFailure` and
+ * `BranchOngoing` are thrown.
  *
  * @example
  * ```ts
@@ -23,7 +24,7 @@ export type BranchHandler<Tx, Payload = unknown, Effect = unknown> = (
 ) => Effect | Promise<Effect>
 
 /**
- * What a `branchHandler` may be told.
+ * The options of a `branchHandler`.
  *
  * @example
  * ```ts
@@ -61,7 +62,7 @@ export interface BranchHandlerOptions<Payload> {
  */
 export interface AnsweredBranch {
   readonly answer: HttpAnswer
-  /** To be logged: the answer tells only its code. */
+  /** The error for your log, since the answer tells only its code. */
   readonly error?: unknown
   /** Absent if the request was no branch call. */
   readonly branch?: Branch

@@ -6,9 +6,9 @@ import { type BranchRequest, parseBranch } from '../branch/parse-branch.ts'
 import type { AnsweredBranch } from './answer-branch.ts'
 
 /**
- * Answers the query-back of a two-phase message, ours or DTM's; never rejects. For a framework without a
- * `queryPreparedHandler` here. 200: the local transaction has committed; 409: it has not, and never will; 425: a lock is
- * in the way, ask again; 400 and 500: nobody can tell.
+ * Answers the query-back of a two-phase message, ours or DTM's; never rejects. It is for a framework without a
+ * `queryPreparedHandler` here. 200: the local transaction has committed; 409: it has not, and never will; 425: a lock
+ * is in the way, ask again; 400 and 500: the outcome cannot be known.
  *
  * @example
  * ```ts

@@ -19,7 +19,7 @@ export async function doAndSubmit<Tx, Effect, Answer extends Effect>(
   { barrier, effect }: LocalWork<Tx, Effect, Answer>,
   { waitMs = 0, onUnsettled, ...options }: DoAndSubmitOptions,
 ): Promise<SubmittedMessage<FirstAnswer<Effect, Answer> | undefined>> {
-  // What cannot be is refused before anything is prepared.
+  // Settings that cannot work are refused before anything is prepared.
   assertWaitMs(waitMs)
   barrier.assertHandler?.(effect)
   const prepared = await prepare(options)
@@ -45,8 +45,9 @@ interface Unsettled {
 }
 
 /**
- * Also a business failure is asked about before the message is aborted: another process may run the same message's
- * local transaction, and only the query-back's row keeps that from committing afterwards.
+ * Settles a message whose effect threw. The barrier is asked before the message is aborted, also after a business
+ * failure: another process may run the same message's local transaction, and only the query-back's row keeps that
+ * from committing afterwards.
  */
 async function settle(
   setup: Setup,

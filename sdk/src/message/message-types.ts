@@ -22,9 +22,9 @@ export interface MessageSettings extends Omit<MessageSubmitRequest, 'kind' | 'ch
 }
 
 /**
- * A message that is delivered if and only if a local transaction commits. `check.url` leads to a `queryPreparedHandler`
- * of the sender, which the server asks (GET) when nobody has submitted or aborted for `check.afterMs` (default 35,000):
- * longer than the local transaction takes.
+ * A message that is delivered if and only if a local transaction commits. `check.url` leads to a
+ * `queryPreparedHandler` of the sender. The server asks it (GET) when the message was neither submitted nor aborted
+ * for `check.afterMs` (default 35,000), which must be longer than the local transaction takes.
  *
  * @example
  * ```ts
@@ -49,7 +49,7 @@ export interface TwoPhaseMessageSettings extends Omit<MessageSubmitRequest, 'kin
  */
 export interface Message {
   readonly gid: string
-  /** What is sent. */
+  /** The request that is sent. */
   readonly request: MessageSubmitRequest & { readonly gid: string }
   /** Resolves when it is durable, or delivered with `waitMs`. */
   submit(options?: SubmitOptions): Promise<TransactionView>
@@ -69,20 +69,21 @@ export interface Message {
  * ```
  */
 export interface TwoPhaseMessage extends Message {
-  /** Stores it without delivering it. Again: nothing changes. */
+  /** Stores the message without delivering it. A second call changes nothing. */
   prepare(options?: CallOptions): Promise<SubmitView>
-  /** Delivers it, also if it was not prepared before. Throws SAGA_NOT_PREPARED if it was dropped. */
+  /** Delivers the message, also if it was not prepared before. Throws SAGA_NOT_PREPARED if it was dropped. */
   submit(options?: SubmitOptions): Promise<TransactionView>
-  /** Drops it. Throws SAGA_NOT_PREPARED if it was submitted. */
+  /** Drops the message. Throws SAGA_NOT_PREPARED if it was submitted. */
   abort(options?: AbortOptions): Promise<TransactionView>
   /**
-   * Prepares the message, runs `effect` in a database transaction of the barrier, and submits: the message is delivered
-   * if and only if that transaction commits, whatever breaks in between. Resolves with what `effect` returned, as it
-   * came out of JSON, and with the transaction as the submit left it.
+   * Prepares the message, runs `effect` in a database transaction of the barrier, and submits: the message is
+   * delivered if and only if that transaction commits, whatever breaks in between. Resolves with the value that
+   * `effect` returned, as it came out of JSON, and with the transaction as the submit left it.
    *
-   * What `effect` or its transaction throws is thrown on, whatever became of the message: if the transaction has
-   * committed all the same (a lost answer to COMMIT), it is submitted; if it has not, it is aborted; if nobody can tell,
-   * the server asks later. An error of the submit is thrown too, though what is committed will be delivered.
+   * An error of `effect` or its transaction is thrown on, whatever happens to the message: if the transaction has
+   * committed all the same (a lost answer to COMMIT), it is submitted; if it has not, it is aborted; if that cannot
+   * be known, the server asks later. An error of the submit is thrown too, though a committed message will be
+   * delivered.
    *
    * A second `effect` for the same gid is refused: `SAGA_NOT_PREPARED`, or `MESSAGE_DUPLICATED` by the barrier. A
    * `waitMs` that is not from 0 to 60,000 is a RangeError before anything is prepared.
@@ -95,7 +96,7 @@ export interface TwoPhaseMessage extends Message {
 }
 
 /**
- * What a `doAndSubmit` may say for itself. `signal` ends its calls of the server; not the effect.
+ * The options of a `doAndSubmit`. `signal` ends its calls of the server; not the effect.
  *
  * @example
  * ```ts
@@ -104,14 +105,14 @@ export interface TwoPhaseMessage extends Message {
  */
 export interface DoAndSubmitOptions extends SubmitOptions {
   /**
-   * Hears why a message whose effect threw could not be submitted or aborted at once. Nothing is lost: the server asks.
-   * It must not throw.
+   * Is called with the reason why a message whose effect threw could not be submitted or aborted at once. Nothing is
+   * lost: the server asks later. It must not throw.
    */
   readonly onUnsettled?: (error: unknown) => void
 }
 
 /**
- * What became of a message and its local transaction.
+ * The outcome of a message and its local transaction.
  *
  * @example
  * ```ts

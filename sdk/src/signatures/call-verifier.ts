@@ -14,7 +14,10 @@ export interface ArrivedCall {
   readonly method: string
   /** Path and query, as they stand in the request line. */
   readonly path: string
-  /** What the request says of where it went, e.g. `https://bank.example`. It is read with `trustHost` only. */
+  /**
+   * Returns the origin that the request was sent to by its own account, e.g. `https://bank.example`. It is read with
+   * `trustHost` only.
+   */
   readonly origin: () => string
   /** Every value of a header, one for each line. */
   values(name: string): readonly string[]
@@ -41,7 +44,8 @@ export function callVerifier(options: SignedCallsOptions): CallVerifier {
   const seen = new SeenCalls(callsRememberedMax)
   return {
     check({ method, path, origin, values }) {
-      // Or `https://bank.example` and `.elsewhere/debit` would make what was signed for somebody else.
+      // Without the slash, `https://bank.example` and `.elsewhere/debit` would make a URL of another host, for which
+      // the signature would hold.
       if (!path.startsWith('/')) throw signatureError('mismatch')
       const verdict = verifyHead(
         { method, targetUri: (base ?? origin()) + path, values },
@@ -51,7 +55,8 @@ export function callVerifier(options: SignedCallsOptions): CallVerifier {
       if (verdict.refusal !== undefined) throw signatureError(verdict.refusal)
       const { digest, signature, times } = verdict
       return (body) => {
-        // Of now, not of the head: who holds the body back would come again when the first is forgotten.
+        // The time is read now and not when the head came. Otherwise a caller could hold the body back until the
+        // first call is forgotten, and send it again.
         const nowS = now() / 1000
         const untimely = timeRefusal(times, nowS)
         if (untimely !== undefined) throw signatureError(untimely)

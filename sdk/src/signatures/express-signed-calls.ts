@@ -13,7 +13,7 @@ import type { SignedCallsOptions } from './signed-calls-options.ts'
 const HTTP_2 = 2
 
 /**
- * What is read of Express's request by `signedCalls`, and the body that it leaves there.
+ * The part of Express's request that `signedCalls` reads, and the body that it leaves there.
  *
  * @example
  * ```ts
@@ -115,7 +115,7 @@ async function takeBody(request: SignedExpressRequest, checkBody: BodyCheck): Pr
   })
 }
 
-/** What a parser before us has kept, or `express.raw()` has made the body. */
+/** Returns the bytes that a parser before us has kept, or that `express.raw()` has made the body. */
 function keptBytes(request: SignedExpressRequest): Uint8Array | undefined {
   const { body } = request
   const rawBody = 'rawBody' in request ? request.rawBody : undefined

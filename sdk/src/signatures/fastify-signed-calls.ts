@@ -9,7 +9,7 @@ import { refusalAnswer } from './signature-refusal.ts'
 import type { SignedCallsOptions } from './signed-calls-options.ts'
 
 /**
- * What is read of Fastify's request by `signedCalls`.
+ * The part of Fastify's request that `signedCalls` reads.
  *
  * @example
  * ```ts

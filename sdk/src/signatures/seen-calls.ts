@@ -4,7 +4,7 @@ import { signatureError } from './signature-refusal.ts'
 /** A call may come from a clock that is 300 s ahead, and is good for 300 s of that clock. */
 const REMEMBERED_S = 600
 const CALLS_MAX = 10_000_000
-// Of the base64: 128 bits of a signature, which nobody can choose.
+// How many letters of a signature's base64 are kept: 128 bits, which a caller cannot choose.
 const KEY_LENGTH = 22
 
 /** The signatures of the last ten minutes, bounded. Only calls that were signed rightly come in, so no forger fills it. */

@@ -1,7 +1,8 @@
 import type { BranchError } from '../branch/branch-errors.ts'
 
 /**
- * What a service knows of the orchestrator that calls it, and of its own address: `baseUrl`, or `trustHost: true`.
+ * The settings that tell a service about the orchestrator that calls it, and about its own address: `baseUrl`, or
+ * `trustHost: true`.
  *
  * @example
  * ```ts

@@ -11,8 +11,8 @@ import { openTcc } from './tcc.ts'
 import type { TccScope, TccSettings } from './tcc-types.ts'
 
 /**
- * What a `runTcc` may say for itself. `signal` ends its calls of the server; give it to the tries as well. `waitMs` is for
- * either end: after an abort the error comes when all are cancelled, or when that time is over.
+ * The options of a `runTcc`. `signal` ends its calls of the server; give it to the tries as well. `waitMs` is for
+ * either end: after an abort the error comes when all branches are cancelled, or when that time is over.
  *
  * @example
  * ```ts
@@ -20,7 +20,10 @@ import type { TccScope, TccSettings } from './tcc-types.ts'
  * ```
  */
 export interface RunTccOptions extends SubmitOptions {
-  /** Hears why a TCC could not be aborted at once. Nothing is lost: its deadline cancels it. It must not throw. */
+  /**
+   * Is called with the reason why a TCC could not be aborted at once. Nothing is lost: its deadline cancels it. It
+   * must not throw.
+   */
   readonly onUnsettled?: (error: unknown) => void
 }
 
@@ -43,7 +46,7 @@ export async function runTcc<Answer>(
   callback: (tcc: TccScope) => Answer | Promise<Answer>,
   { waitMs = 0, onUnsettled, ...options }: RunTccOptions,
 ): Promise<SubmittedTcc<Answer>> {
-  // A wait that cannot be is refused before anything is tried.
+  // A wait out of its range is refused before anything is tried.
   assertWaitMs(waitMs)
   const { request, scope, tries } = openTcc(setup, settings)
   assertPrepared(await submit(setup, request, options))
@@ -61,7 +64,10 @@ export async function runTcc<Answer>(
   return { answer, transaction: await submitPrepared(setup, scope.gid, { ...options, waitMs }) }
 }
 
-/** Until all are cancelled, or nobody wants to wait for that any more. It is decided, and the callback's error is told. */
+/**
+ * Waits until all branches are cancelled or the time is over. The abort is decided already and the callback's error
+ * is thrown in any case, so an error of the wait is ignored.
+ */
 async function waitUntilCancelled(
   setup: Setup,
   gid: string,

@@ -10,10 +10,10 @@ import { parseTryUrl, tryBranch } from './try-branch.ts'
 
 export interface ScopeSettings {
   readonly gid: string
-  /** Of the participant that has this share; empty for the whole. */
+  /** The branch id of the participant that has this share; empty for the whole TCC. */
   readonly parentId: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Of a try, as of every other call. */
+  /** The time limit of a try, and of every other call. */
   readonly timeoutMs?: number
 }
 
@@ -37,13 +37,13 @@ export function tccScope(setup: Setup, { gid, parentId, headers, timeoutMs }: Sc
         timeoutMs: branch.timeoutMs ?? timeoutMs ?? setup.timeoutMs,
         signal: options.signal,
       })
-      // Without `parse` the caller has said what the answer is, and answers for it.
+      // Without `parse` the caller has named the answer's type, and is responsible for it.
       return parse === undefined ? (answer as never) : parse(answer)
     },
   }
 }
 
-/** What of a branch the server knows: how it is tried is no matter of its. */
+/** Returns the part of a branch that the server knows. It does not need to know how the branch is tried. */
 function toRegistration(
   branch: Omit<TccBranch, 'try'> & { readonly try?: string },
   id: string,
@@ -52,7 +52,10 @@ function toRegistration(
   return { ...registration, id }
 }
 
-/** The same branch again is there once, so that a lost answer is made good by another attempt. */
+/**
+ * Registers a branch. The server keeps a branch that is sent twice only once, so an attempt whose answer was lost can
+ * be repeated.
+ */
 function registerBranch(
   { send, serverCount, timeoutMs, retryForMs }: Setup,
   gid: string,
@@ -70,7 +73,10 @@ function registerBranch(
 
 const CHILDREN_MAX = 99
 
-/** Ids as DTM's clients make them: two digits behind the parent's, so that a nested TCC keeps apart from its siblings. */
+/**
+ * Makes ids like those of DTM's clients: two digits behind the parent's id, so that the branches of a nested TCC stay
+ * apart from its siblings.
+ */
 function createBranchIds(gid: string, parentId: string): (id: string | undefined) => string {
   const taken = new Set<string>()
   let last = 0

@@ -2,7 +2,7 @@ import type { SubmitView, TccBranchRequest, TccSubmitRequest, TransactionView } 
 import type { AbortOptions, CallOptions, SubmitOptions } from '../options.ts'
 
 /**
- * What holds for the whole TCC: `deadlineMs` from prepare (default 35,000: when it has passed before the submit, every
+ * The settings of a whole TCC: `deadlineMs` from prepare (default 35,000: when it has passed before the submit, every
  * branch is cancelled), `timeoutMs` and `retry` of its calls, `headers` for every call.
  *
  * @example
@@ -31,7 +31,10 @@ export interface TccBranch<Answer = unknown> extends Omit<TccBranchRequest, 'id'
   /** Default: "01", "02", … in the order of the calls; of a nested one "0201", "0202", … */
   readonly id?: string
   readonly try: string
-  /** Makes the answer's type true; what it throws fails the try. Without it the caller says what the type is. */
+  /**
+   * Checks the answer and returns it with its type. An error that it throws fails the try. Without it the caller only
+   * states the type.
+   */
   readonly parse?: (answer: unknown) => Answer
 }
 
@@ -46,7 +49,7 @@ export interface TccBranch<Answer = unknown> extends Omit<TccBranchRequest, 'id'
 export interface RegisteredBranch {
   readonly gid: string
   readonly branchId: string
-  /** Of the transaction, as epoch milliseconds: the header `counterstep-accepted-at` of its calls. */
+  /** When the transaction was accepted, as epoch milliseconds: the header `counterstep-accepted-at` of its calls. */
   readonly acceptedAt: number
 }
 
@@ -68,7 +71,10 @@ export interface TccScope {
    * UnavailableError for everything else: let it pass, so that the TCC is aborted.
    */
   try<Answer = unknown>(branch: TccBranch<Answer>, options?: CallOptions): Promise<Answer>
-  /** Only registers it: for a try that you call yourself, by gRPC or a queue. `try` and `parse`, if there, are left out. */
+  /**
+   * Only registers the branch, for a try that you call yourself, by gRPC or a queue. `try` and `parse` are left out
+   * if they are given.
+   */
   register(branch: Omit<TccBranch, 'try'>, options?: CallOptions): Promise<RegisteredBranch>
 }
 
@@ -84,13 +90,13 @@ export interface TccScope {
  * ```
  */
 export interface Tcc extends TccScope {
-  /** What is sent. */
+  /** The request that is sent. */
   readonly request: TccSubmitRequest & { readonly gid: string }
-  /** Stores it. Again: nothing changes. */
+  /** Stores the TCC. A second call changes nothing. */
   prepare(options?: CallOptions): Promise<SubmitView>
   /**
    * Confirms every branch. Waits for the tries that are under way, and throws the first error of a try instead of
-   * submitting, also of one that somebody caught: a branch whose try did not succeed must not be confirmed. Throws
+   * submitting, also of one that was caught: a branch whose try did not succeed must not be confirmed. Throws
    * SAGA_NOT_PREPARED when the deadline came first.
    */
   submit(options?: SubmitOptions): Promise<TransactionView>

@@ -9,7 +9,7 @@ import { type OpenTries, openTries } from './open-tries.ts'
 import { tccScope } from './tcc-scope.ts'
 import type { Tcc, TccScope, TccSettings } from './tcc-types.ts'
 
-/** What a TCC is, before anything of it is sent. */
+/** A TCC before anything of it is sent. */
 export interface OpenTcc {
   readonly request: TccSubmitRequest & { readonly gid: string }
   readonly scope: TccScope

@@ -18,7 +18,7 @@ export interface TryRequest {
   readonly signal: AbortSignal | undefined
 }
 
-/** Throws a TypeError for what the server would not call either. */
+/** Parses the URL of a try. Throws a TypeError for one that the server would not call either. */
 export function parseTryUrl(text: string): URL {
   const url = new URL(text)
   const isHttp = url.protocol === 'http:' || url.protocol === 'https:'
@@ -29,7 +29,10 @@ export function parseTryUrl(text: string): URL {
   return url
 }
 
-/** Calls it once: what is not answered is cancelled, and may then be tried by another transaction. */
+/**
+ * Calls the try once. A try without an answer is cancelled, and its resource may then be tried by another
+ * transaction.
+ */
 export async function tryBranch(fetch: typeof globalThis.fetch, request: TryRequest): Promise<unknown> {
   const { branch, registered, url, signal } = request
   const timeout = AbortSignal.timeout(Math.ceil(request.timeoutMs))
@@ -55,7 +58,10 @@ export async function tryBranch(fetch: typeof globalThis.fetch, request: TryRequ
   return readOutcome(response, text, request)
 }
 
-/** The identity stands first, as in the orchestrator's own calls. The URL's own query stays as it is written. */
+/**
+ * Adds the identity to the URL. It stands first, as in the orchestrator's own calls, and the URL's own query stays as
+ * it is written.
+ */
 function toTarget({ origin, pathname, search }: URL, { gid, branchId }: RegisteredBranch): string {
   const ownQuery = search === '' ? '' : `&${search.slice(1)}`
   const ids = `gid=${encodeURIComponent(gid)}&trans_type=tcc&branch_id=${encodeURIComponent(branchId)}&op=try`
@@ -79,7 +85,7 @@ async function callTry(
   }
 }
 
-/** By the status alone, as the server reads its own calls. */
+/** Reads the outcome from the status alone, as the server does for its own calls. */
 function readOutcome(
   { status, headers }: Response,
   text: string,
@@ -99,7 +105,7 @@ function readOutcome(
   throw new UnavailableError('SAGA_UNREACHABLE', message, { status, gid })
 }
 
-/** JSON, or the text as it is; undefined for none. */
+/** Returns the JSON value, or the text as it is; undefined for an empty answer. */
 function parseAnswer(text: string): unknown {
   if (text === '') return undefined
   try {

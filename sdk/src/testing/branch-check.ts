@@ -4,7 +4,7 @@ import type { Run, Trial } from './trial.ts'
 
 export interface BranchCheckPlan {
   readonly name: BranchCheckName
-  /** What has to have passed: else this one would find the same fault under another name. */
+  /** The checks that must have passed before: otherwise this one would find the same fault under another name. */
   readonly needs: readonly BranchCheckName[]
   /** Why it cannot be done with what was given, if so. */
   readonly lacks?: (branch: CompleteBranch) => string | undefined
@@ -21,7 +21,10 @@ export function whySkipped(
   return lacks?.(branch) ?? (missing && toReason(missing))
 }
 
-/** Where the needed check was skipped itself, its own reason: else the reasons nest. None that is needed lacks an option. */
+/**
+ * Returns the reason for a skip. If the needed check was skipped itself, its own reason is given, since reasons would
+ * nest otherwise. No check that another one needs lacks an option.
+ */
 function toReason({ name, outcome, because = '' }: BranchCheck): string {
   return outcome === 'skipped' ? because : `${name} did not pass (${because})`
 }

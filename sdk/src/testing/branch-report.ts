@@ -41,15 +41,15 @@ export interface BranchViolation {
   /** The rule, in words. */
   readonly rule: string
   readonly check: BranchCheckName
-  /** What was seen instead. */
+  /** The observation that breaks the rule. */
   readonly found: string
   /** All that the check sent and saw, in order. */
   readonly evidence: readonly Evidence[]
 }
 
 /**
- * What became of one check. `skipped`: a check that it builds on did not pass, or something that it needs was not
- * given. `undecided`: there was no answer in time, or what was given did not do its part.
+ * The outcome of one check. `skipped`: a check that it builds on did not pass, or something that it needs was not
+ * given. `undecided`: there was no answer in time, or a given function did not do its part.
  *
  * @example
  * ```ts
@@ -65,7 +65,7 @@ export interface BranchCheck {
 }
 
 /**
- * What the kit found.
+ * The findings of the kit.
  *
  * @example
  * ```ts

@@ -14,8 +14,8 @@ export interface BranchIds {
 }
 
 /**
- * A service, and all that the kit has to know of it. Nobody else may change what `read` shows while it runs, and the
- * account (the stock, the seats) has to bear five actions at once; each is compensated in the end.
+ * A service, and all that the kit has to know of it. No other process may change the value of `read` while the kit
+ * runs, and the account (the stock, the seats) has to bear five actions at once; each is compensated in the end.
  *
  * @example
  * ```ts
@@ -46,12 +46,13 @@ export interface BranchUnderTest {
   /** Sent with each call, for instance `authorization`. */
   readonly headers?: Readonly<Record<string, string>>
   /**
-   * What the effect can be seen by, as anything that JSON can hold: a balance, a count of rows, the rows. Numbers (also
-   * decimal texts and bigints) are compared by their difference, lists by their length, everything else by what it was
-   * and is; what one action does to it is learned by running one. Leave out times and generated ids. It should see what
-   * has been committed at once. If it lags, it has to do so from the first effects on: each step is then given twice the
-   * longest lag that was seen, and the run takes some 250 times that lag (at least of 20 ms). It must not go back, as
-   * several replicas behind one address do. Both the action and its compensation have to change it.
+   * Returns a value in which the effect can be seen, of any kind that JSON can hold: a balance, a count of rows, the
+   * rows. Numbers (also decimal texts and bigints) are compared by their difference, lists by their length, and all
+   * else by its old and new value. The kit learns the change of one action by running one. Leave out times and
+   * generated ids. A committed effect should be seen at once. If it lags, it has to do so from the first effects on:
+   * each step is then given twice the longest lag that was seen, and the run takes some 250 times that lag (at least
+   * of 20 ms). It must not go back, as several replicas behind one address do. Both the action and its compensation
+   * have to change it.
    */
   readonly read: (branch: BranchIds) => unknown
   /** JSON that the business refuses: without it (and without `drain`) nothing is known of failures. */

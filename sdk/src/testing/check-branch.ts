@@ -108,7 +108,7 @@ export async function assertBranch(branch: BranchUnderTest): Promise<BranchRepor
 }
 
 /**
- * What `assertBranch` throws. Its message is the report as text.
+ * The error of `assertBranch`. Its message is the report as text.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** What became of a state that `read` showed, in a text that two changes can be compared by. */
+/** The change of a state that `read` showed, as a text by which two changes can be compared. */
 export interface StateChange {
   readonly text: string
   /** Numbers and lengths alone: then the same can be seen to happen twice. */

@@ -9,7 +9,7 @@ import { NoAnswer, RuleBroken, TimeOver } from './verdict.ts'
 
 export type Role = 'action' | 'compensation'
 
-/** What one action, its compensation, and the two together were seen to change; and how late at most any effect was. */
+/** The changes that one action, its compensation, and the two together made, and the longest lag of an effect. */
 export interface Learned {
   once: StateChange
   undo: StateChange
@@ -17,17 +17,17 @@ export interface Learned {
   lagMs: number
 }
 
-/** What all checks of one run have in common. */
+/** The state that all checks of one run share. */
 export interface Run {
   readonly branch: CompleteBranch
   readonly service: OpenService
-  /** By `performance.now`. */
+  /** A time of `performance.now()`. */
   readonly startedAt: number
   readonly learned: Learned
   hasPassed(check: string): boolean
 }
 
-/** What a call is sent with, if not as usual. */
+/** The parts of a call that differ from the usual one. */
 export interface Unusual {
   readonly payload?: unknown
   /** The body as it is. */
@@ -81,7 +81,7 @@ export class Trial {
     }
   }
 
-  /** As the orchestrator does: while the answer is 425, 429, 5xx or lost, the call is sent again, after a while. */
+  /** Sends a call again like the orchestrator, after a while, as long as the answer is 425, 429, 5xx or lost. */
   async ask(role: Role, ids: BranchIds, unusual: Unusual = {}): Promise<WireAnswer> {
     const { attemptsMax } = this.run.branch
     for (let attempt = 1; attempt < attemptsMax; attempt++) {
@@ -111,7 +111,7 @@ export class Trial {
     return state
   }
 
-  /** What is there before the next call. Where effects were seen late, the last one is given its time to show. */
+  /** Reads the state before the next call. Where effects were seen late, the last one is given its time to show. */
   async readFirst(ids: BranchIds): Promise<string> {
     const { lagMs } = this.run.learned
     const state = await this.read(ids)
@@ -149,8 +149,9 @@ export class Trial {
   }
 
   /**
-   * What has changed since `start`: waits for one of `expected`, since an effect may be seen later than its answer. An
-   * effect that should not come cannot be waited for; where one took its time before, it is given as much again.
+   * Returns the change since `start`. It waits for one of `expected`, since an effect may be seen later than its
+   * answer. An effect that should not come cannot be waited for; where an effect took its time before, it is given as
+   * much again.
    */
   async changeSince(start: string, ids: BranchIds, expected: readonly string[]): Promise<StateChange> {
     const isThere = (state: string) => expected.includes(findChange(start, state).text)

@@ -94,7 +94,7 @@ function toAnswer({ statusCode = 0, headers }: IncomingMessage, text: string): E
   return { status: statusCode, retryAfter: headers['retry-after'] ?? null, text }
 }
 
-/** As `AbortSignal.timeout` gives it. */
+/** Makes the error that `AbortSignal.timeout` gives. */
 function timedOut(): DOMException {
   return new DOMException('The operation was aborted due to timeout', 'TimeoutError')
 }

@@ -56,7 +56,7 @@ async function openNetwork(serviceUrl: string): Promise<UnreliableNetwork> {
   return network
 }
 
-/** What must be booked for one transfer: at the first service, and at the second. */
+/** The entries that must be booked for one transfer: at the first service, and at the second. */
 function toEntries(at: number): { readonly debits: number[]; readonly credits: number[] | undefined } {
   const cents = toAmount(at)
   return isRefused(at)

@@ -64,13 +64,13 @@ export function assertPromiseApi(value: object, kind: 'pool' | 'connection'): vo
   if (!(method in value)) throw new TypeError(`this is no mysql2 ${kind}: it has no ${method}()`)
 }
 
-/** What is read of an OK packet. */
+/** The fields of an OK packet that are read. */
 export interface MysqlDone {
   readonly affectedRows: number
   readonly serverStatus: number
 }
 
-/** A statement that returns no rows. */
+/** Runs a statement that returns no rows. */
 export async function execute(
   connection: MysqlConnection,
   sql: string,
@@ -81,7 +81,7 @@ export async function execute(
   throw new TypeError('this is no mysql2 connection: a statement was answered without a server status')
 }
 
-/** Rows as texts in the order of their columns, whatever the connection is set to. */
+/** Runs a SELECT. Returns rows as texts in the order of their columns, whatever the connection is set to. */
 export async function select(
   connection: MysqlConnection,
   sql: string,
@@ -93,7 +93,10 @@ export async function select(
   return rows.map((row: readonly unknown[]) => row.map(toText))
 }
 
-/** The callback connection under a promise connection is asked where there is one: the promise layer takes a stack trace for each query. */
+/**
+ * Sends a statement through the callback connection under a promise connection where there is one, because the
+ * promise layer takes a stack trace for each query.
+ */
 function sendStatement(connection: MysqlConnection, statement: MysqlStatement): Promise<unknown> {
   const raw = findCallbackConnection(connection)
   if (raw === undefined) return connection.query(statement).then(([answer]) => answer)
@@ -111,8 +114,8 @@ interface CallbackConnection {
 }
 
 /**
- * A statement without values, which mysql2 would read through for placeholders unless it is told that there are none. What
- * the user has put in the place of that look expects a list.
+ * Tells mysql2 that a statement has no placeholders, so that it does not search for them. A user's own `queryFormat`
+ * expects a list of values and gets the statement unchanged.
  */
 function withoutValues({ config }: CallbackConnection, statement: MysqlStatement): object {
   if ((statement.values ?? []).length > 0) return statement
@@ -121,8 +124,8 @@ function withoutValues({ config }: CallbackConnection, statement: MysqlStatement
 }
 
 /**
- * Undefined for what is no connection of mysql2, and for one whose `query` somebody has replaced: he is to see all of them.
- * Of a connection that is lent it is lent likewise.
+ * Returns undefined for an object that is no connection of mysql2, and for one whose `query` was replaced: the
+ * replacement has to see all statements. The callback connection under a lent connection is lent likewise.
  */
 function findCallbackConnection(connection: MysqlConnection): CallbackConnection | undefined {
   if (!('connection' in connection)) return undefined
@@ -135,7 +138,7 @@ function findCallbackConnection(connection: MysqlConnection): CallbackConnection
 function isCallbackConnection(value: unknown): value is CallbackConnection {
   if (typeof value !== 'object' || value === null) return false
   const { query, promise } = value as { readonly query?: unknown; readonly promise?: unknown }
-  // Only mysql2's callback API has a way back to promises.
+  // Only objects of mysql2's callback API have a method that leads back to promises.
   return typeof query === 'function' && typeof promise === 'function'
 }
 
@@ -152,12 +155,12 @@ function isDone(value: unknown): value is MysqlDone {
 const IN_TRANSACTION = 1
 const AUTOCOMMIT = 2
 
-/** Whether a statement that writes is part of a transaction that somebody else commits. */
+/** Whether the session is in a transaction, or would begin one with the next statement that writes. */
 export function isInTransaction(done: MysqlDone): boolean {
   return (done.serverStatus & IN_TRANSACTION) !== 0 || !commitsByItself(done)
 }
 
-/** Whether the session commits by itself what is in no transaction. */
+/** Whether the session has autocommit on. */
 export function commitsByItself({ serverStatus }: MysqlDone): boolean {
   return (serverStatus & AUTOCOMMIT) !== 0
 }

@@ -71,8 +71,8 @@ export async function purgeBarrier(connection: MysqlConnection, options: PurgeOp
   let deleted = 0
   while (deleted < limit) {
     const chunk = Math.min(PURGE_CHUNK_ROWS, limit - deleted)
-    // Read without locks and deleted by whole keys: a DELETE by `created_at` would lock the gaps between its rows too.
-    // HEX, because not every key is text in the connection's charset.
+    // The keys are read without locks and deleted whole: a DELETE by `created_at` would lock the gaps between its
+    // rows too. They are read by HEX, because not every key is text in the connection's charset.
     const keys = await select(
       connection,
       `SELECT HEX(gid), HEX(branch_id), HEX(op), HEX(barrier_id) FROM ${name}
@@ -86,7 +86,10 @@ export async function purgeBarrier(connection: MysqlConnection, options: PurgeOp
   return deleted
 }
 
-/** In the order of the key, as all inserts of one branch are, so that two purges do not cross. */
+/**
+ * Deletes in the order of the key, in which all inserts of one branch go too, so that two purges do not wait for each
+ * other.
+ */
 async function deleteRows(
   connection: MysqlConnection,
   name: string,

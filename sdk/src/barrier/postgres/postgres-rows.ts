@@ -28,7 +28,10 @@ export function postgresRows(client: PostgresClient, table: string): BarrierTabl
     if (rowCount !== 1)
       throw toTransactionLostError('the row of an undo that has nothing to undo is gone already')
   }
-  /** Throws `toNothingToUndoError` as well. */
+  /**
+   * Whether the origin's row belongs to another transaction. Throws `toNothingToUndoError` if it was committed
+   * without its effect.
+   */
   const isOriginOther = async (key: BarrierKey, undo: Op, since: number): Promise<boolean> => {
     const found = await standing(key)
     const origin = found.find(({ op }) => op === originOf(undo))
@@ -38,15 +41,16 @@ export function postgresRows(client: PostgresClient, table: string): BarrierTabl
   }
   return {
     standing,
-    // One statement for both rows, in their order. It waits for another's uncommitted row, and under REPEATABLE READ
-    // fails with 40001 for a row that its snapshot does not show.
+    // One statement inserts both rows, in their order. It waits for another transaction's uncommitted row, and under
+    // REPEATABLE READ fails with 40001 for a row that its snapshot does not show.
     insert: async (key, rows, { at, since }) => {
       const values: unknown[] = [key.gid, key.branchId, key.barrierId, at]
       const tuples = rows.map(({ op, reason }) => {
         values.push(op, reason)
         return `($1, $2, $${values.length - 1}, $3, $${values.length}, $4)`
       })
-      // An undo has two rows, which come in this order. What it finds of the origin's decides what becomes of its own.
+      // An undo has two rows, which come in this order. The state of the origin's row decides whether the undo's own
+      // row may stay.
       let seen = 'NULL'
       if (rows.length > 1) {
         values.push(since)
@@ -66,7 +70,7 @@ export function postgresRows(client: PostgresClient, table: string): BarrierTabl
       if (undo === undefined) return ops
       const [, origin = null] = inserted[0] ?? []
       if (origin === 'unfinished') throw toNothingToUndoError(undo)
-      // It did not see an origin's row that it had to wait for.
+      // The subquery did not see an origin's row that the insert had to wait for.
       const isOther = origin === 'other' || (origin === null && (await isOriginOther(key, undo, since)))
       if (isOther) {
         await remove(key, undo)

@@ -15,7 +15,7 @@ import { REDIS_EFFECTS, type RedisEffect, type RedisEffects } from './redis-effe
 import { QUERY_BACK_SCRIPT, type RedisScript, readRule, redisScripts } from './redis-script.ts'
 
 /**
- * What the Redis barrier takes. Instead of a table it has keys, and the retention is their time to live.
+ * The options of the Redis barrier. It has keys instead of a table, and the retention is their time to live.
  *
  * @example
  * ```ts
@@ -23,13 +23,13 @@ import { QUERY_BACK_SCRIPT, type RedisScript, readRule, redisScripts } from './r
  * ```
  */
 export interface RedisBarrierOptions extends Omit<BarrierOptions, 'table'> {
-  /** Of the barrier's keys. Default `counterstep:barrier`. No braces. */
+  /** The prefix of the barrier's keys. Default `counterstep:barrier`. No braces. */
   readonly prefix?: string
   /**
-   * Needed in a cluster: what stands between braces in the keys of the effect, so that the barrier's key is in their
-   * slot. It must be the same for an action and its compensation, or the barrier cannot see the one from the other;
-   * they get the same payload. All keys of an effect are checked against it. A message's local transaction and its
-   * query-back (op `msg`) have no payload: there it must follow from the gid.
+   * Needed in a cluster: returns the text between braces in the keys of the effect, so that the barrier's key is in
+   * their slot. It must be the same for an action and its compensation, or the barrier cannot see the one from the
+   * other; they get the same payload. All keys of an effect are checked against it. A message's local transaction and
+   * its query-back (op `msg`) have no payload: there it must follow from the gid.
    */
   readonly hashTag?: (call: BarrierCall) => string
 }
@@ -39,8 +39,9 @@ export interface RedisBarrierOptions extends Omit<BarrierOptions, 'table'> {
  * save for a script that breaks off between its own writes (see {@link RedisEffect}). Rows live as long as the
  * retention, counted from the last write of the branch.
  *
- * The handler returns its effect instead of doing it; it is asked before the barrier decides, also for a duplicate. What
- * it throws counts only if the effect was to run. An answer over 16 KiB is dropped, since its effect cannot be undone.
+ * The handler returns its effect instead of doing it. It is asked before the barrier decides, also for a duplicate,
+ * and an error that it throws counts only if the effect was to run. An answer over 16 KiB is dropped, since its
+ * effect cannot be undone.
  *
  * Safe with any setting of ioredis: a script that is sent twice is a duplicate. Set its `commandTimeout` (10 s is how
  * long the server waits by default): without it a Redis that has stopped holds each call for good. A call that it ends
@@ -71,7 +72,7 @@ export function redisBarrier(
   const scriptOf = redisScripts()
   const readKey = (call: BarrierCall): string => {
     const { gid, branchId, barrierId } = barrierKey(call)
-    // Lengths, because ids may have colons: no two of them make one key.
+    // The lengths keep two keys apart, because ids may have colons.
     const id = `${gid.length}:${gid}:${branchId.length}:${branchId}:${barrierId}`
     return hashTag === undefined ? `${prefix}:${id}` : `${prefix}:{${checkTag(hashTag(call))}}:${id}`
   }
@@ -103,7 +104,7 @@ export function redisBarrier(
       if (!Array.isArray(reply)) throw toNoIoredisError()
       const [standing, createdAt] = reply.map(String)
       if (standing === '') return toLocalOutcome(new Set([op]), [], since)
-      // A script keeps the row and its answer, or neither.
+      // A script keeps both the row and its answer, or neither.
       const row = { op, reason: standing as BarrierReason, answer: EMPTY_ANSWER }
       const known = createdAt === '' ? row : { ...row, createdAt: Number(createdAt) }
       return toLocalOutcome(new Set(), [known], since)
@@ -115,7 +116,10 @@ const NO_EFFECT: RedisEffect = { script: '', keys: [] }
 
 type Planned = { readonly effect: RedisEffect } | { readonly error: unknown }
 
-/** A payload that is refused must neither fail a duplicate nor keep a null compensation from being recorded. */
+/**
+ * Asks the handler for its effect. An error is kept for later: a payload that is refused must neither fail a
+ * duplicate nor keep a null compensation from being recorded.
+ */
 async function planEffect(plan: (tx: RedisEffects) => RedisEffect | Promise<RedisEffect>): Promise<Planned> {
   try {
     const effect = await plan(REDIS_EFFECTS)

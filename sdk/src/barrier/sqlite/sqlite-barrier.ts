@@ -32,8 +32,8 @@ import {
  */
 export interface SqliteBarrier<Database extends SqliteDatabase> extends MessageBarrier<Database> {
   /**
-   * Like `run`, at once, and within a transaction that is open already a savepoint of it: for a synchronous transaction
-   * function of your own. Throws what `run` rejects with.
+   * Does the same as `run` synchronously, and inside an open transaction as a savepoint of it: for a synchronous
+   * transaction function of your own. Throws the errors that `run` rejects with.
    */
   runSync(call: BarrierCall, effect: (database: Database) => unknown): BarrierOutcome
 }
@@ -41,15 +41,15 @@ export interface SqliteBarrier<Database extends SqliteDatabase> extends MessageB
 /**
  * A barrier over a connection of better-sqlite3 or node:sqlite, whose effects are in the same database.
  *
- * The effect runs between BEGIN IMMEDIATE and COMMIT on the connection that everybody shares, so it has to be
- * synchronous: while it waited, other code would write into its transaction. A promise is refused with
- * `BARRIER_EFFECT_ASYNC` and rolled back (what the promise goes on to do is not), and so is a query builder's query
- * that nobody has run; an `async` handler is refused when the `branchHandler` is made. What the effect is given, and a
+ * The effect runs between BEGIN IMMEDIATE and COMMIT on the connection that all code of the process shares, so it has
+ * to be synchronous: while it waited, other code would write into its transaction. A promise is refused with
+ * `BARRIER_EFFECT_ASYNC` and rolled back (its later writes are not), and so is a query builder's query that was not
+ * run; an `async` handler is refused when the `branchHandler` is made. The handle that the effect gets, and a
  * statement that it prepares by it, ends with the effect: keep statements that live longer by the database itself.
  *
- * SQLITE_BUSY is tried again for 5 s, then it is `BARRIER_CONTENDED`; so is a connection on which a transaction is open
- * already, since whoever began it may roll it back after the call was answered. Inside a transaction of your own call
- * `runSync`: it makes a savepoint, and you commit.
+ * SQLITE_BUSY is tried again for 5 s, then it is `BARRIER_CONTENDED`. The same holds for a connection on which a
+ * transaction is open already, since its owner may roll it back after the call was answered. Inside a transaction of
+ * your own call `runSync`: it makes a savepoint, and you commit.
  *
  * @example
  * ```ts
@@ -116,7 +116,7 @@ function pass(rows: SqliteRows, { key, op, at, since }: PassingCall, effect: () 
   return toOutcome('run', answer)
 }
 
-/** In a transaction that commits whatever is found. */
+/** Asks in a transaction that commits in any case. */
 function queryBack(rows: SqliteRows, { key, at, since }: QueryBack): LocalOutcome {
   const inserted = rows.insert(key, QUERY_BACK_ROWS, at)
   return toLocalOutcome(inserted, isNew(inserted) ? [] : rows.standing(key), since)
@@ -124,8 +124,8 @@ function queryBack(rows: SqliteRows, { key, at, since }: QueryBack): LocalOutcom
 
 function synchronous(result: unknown): unknown {
   if (!isThenable(result)) return result
-  // It is refused whatever comes of it; unheard, its rejection would end the process. What is no Promise is left alone:
-  // a query builder's only runs when somebody waits for it.
+  // The promise is refused whatever its outcome. Without a handler its rejection would end the process. A thenable
+  // that is no Promise is left alone: a query builder's query runs only when it is awaited.
   if (result instanceof Promise) result.catch((error: unknown) => error)
   throw new BranchError(
     'BARRIER_EFFECT_ASYNC',

@@ -64,7 +64,10 @@ export function migrateBarrier(
 
 const START_WAIT_MS = 5_000
 
-/** Of itself node:sqlite waits for no lock at all: of processes that start at once all but one would fail. */
+/**
+ * Lets the work wait for locks of other processes. By default node:sqlite does not wait at all, so that of processes
+ * that start at once all but one would fail.
+ */
 function waitForOthers(database: SqliteDatabase, work: () => void): void {
   const waitMs = busyTimeoutMs(database)
   if (waitMs >= START_WAIT_MS) {

@@ -4,12 +4,16 @@ import { listCauses, type RepeatPace } from '../repeat-contended.ts'
 import { isBusy, isInTransaction, type SqliteDatabase } from './sqlite-database.ts'
 
 /**
- * Bounded by its time alone: a call that finds the file or the connection taken has done nothing yet, and nobody keeps a
- * queue, so that another writer who hardly pauses has it at most of the times that one looks.
+ * The repetitions are bounded by their time alone. A call that finds the file or the connection taken has done
+ * nothing yet. SQLite has no queue of waiting writers, so another writer that hardly pauses has the lock at most of
+ * the times that one tries.
  */
 export const SQLITE_PACE: RepeatPace = { repeatsMax: Number.POSITIVE_INFINITY, pauseMsMax: 50 }
 
-/** A transaction that is open when a call's or a group's turn comes is somebody else's, who may roll it back. */
+/**
+ * Says that a transaction is open already when a call's or a group's turn comes. It belongs to other code, which may
+ * roll it back.
+ */
 class ConnectionTaken extends Error {
   constructor() {
     super('a transaction of somebody else is open on the connection')
@@ -34,7 +38,10 @@ export function assertNotTaken(database: SqliteDatabase): void {
   if (isInTransaction(database)) throw new ConnectionTaken()
 }
 
-/** The write lock is taken at the start: two calls of one branch come one after the other, in whatever process. */
+/**
+ * Runs `body` in a transaction, or in a savepoint of one that is open. The write lock is taken at the start, so two
+ * calls of one branch come one after the other, in whatever process they are.
+ */
 export function inTransaction<Database extends SqliteDatabase, T>(
   database: Database,
   body: (tx: Database) => T,

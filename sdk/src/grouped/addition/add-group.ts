@@ -5,7 +5,7 @@ import { type Steps, wait } from '../steps.ts'
 import { type Added, type Addition, type AdditionLog, isInt64, toWholeNumber } from './addition.ts'
 import type { AdditionSession, AdditionSql, FoundRows, SqlValue } from './addition-sql.ts'
 
-/** To these the business has agreed already: refused, they would be asked again for ever. */
+/** The business has agreed to these ops already. If they were refused, they would be asked again for ever. */
 const AGREED: ReadonlySet<Op> = new Set(['compensate', 'cancel', 'confirm'])
 
 /** Two texts for one id (7 and '7') are one row. */
@@ -18,12 +18,14 @@ interface Balance {
 
 interface Balances {
   readonly byId: ReadonlyMap<string, Balance>
-  /** The `normalizeKey` of every key that was found, asked for to the letter or not. */
+  /**
+   * Every key that was found, normalized by `normalizeKey`, also one that was not asked for in exactly this writing.
+   */
   readonly writings: ReadonlySet<string>
   readonly keyBytes: FoundRows['keyBytes']
 }
 
-/** What a group's additions come to, before any of it is written. */
+/** The outcome of a group's additions, before any of it is written. */
 export interface AdditionPlan {
   /** One for each call: its answer, or the error that it is refused with. */
   readonly results: readonly unknown[]
@@ -31,7 +33,7 @@ export interface AdditionPlan {
   readonly log: readonly (readonly SqlValue[])[]
 }
 
-/** Locks and reads the rows, and decides for each call in the order of their arrival. Writes nothing. */
+/** Locks and reads the rows, and decides for each call in the order of arrival. It writes nothing. */
 export function* planAdditions<Entry extends Addition>(
   session: AdditionSession,
   sql: AdditionSql,
@@ -58,7 +60,7 @@ export function* planAdditions<Entry extends Addition>(
   return { results, changes, log: rows }
 }
 
-/** The sums by one statement, the log by another. */
+/** Writes all sums by one statement, and the log by another. */
 export function* writeAdditions(
   session: AdditionSession,
   sql: AdditionSql,
@@ -79,7 +81,7 @@ export function* writeAdditions(
   }
 }
 
-/** Both, one after the other. A call that is refused has written nothing. */
+/** Plans and then writes. A call that is refused has written nothing. */
 export function* addGroup<Entry extends Addition>(
   session: AdditionSession,
   sql: AdditionSql,
@@ -122,7 +124,7 @@ function isId(id: unknown): id is Addition['id'] {
   return typeof id === 'string' || typeof id === 'bigint' || Number.isSafeInteger(id)
 }
 
-/** Throws what keeps this call from adding. */
+/** Decides one addition. Throws the reason why it is refused. */
 function addOne<Entry extends Addition>(
   balances: Balances,
   { call, entry }: GroupCall<Entry>,
@@ -156,7 +158,10 @@ function addOne<Entry extends Addition>(
   return { call, entry, id, delta, value }
 }
 
-/** What cannot be refused any more is an error of the service, to be mended and tried again. */
+/**
+ * A call that may not be refused any more fails with an error of the service, which has to be mended before the call
+ * can succeed.
+ */
 function toRefusal(op: Op, code: string, message: string): Error {
   return AGREED.has(op) ? new Error(`${code} for a ${op}: ${message}`) : new BranchFailure(message, { code })
 }
@@ -175,8 +180,9 @@ const NUMBER = /^\s*\+?(-?)0*(0|[1-9]\d*)\s*$/
 const UUID = /^\{?([0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12})\}?$/i
 
 /**
- * One text for all that a column of numbers or of UUIDs takes for one key: 7, 007 (ZEROFILL) and +7; a UUID in either
- * case. Letter cases of other texts are a collation's, and stay apart.
+ * Returns one text for all writings that a column of numbers or UUIDs takes for one key: 7, 007 (ZEROFILL) and +7, or
+ * a UUID in either case. Texts that differ in the case of letters stay apart, since only a collation makes them
+ * equal.
  */
 function normalizeKey(text: string): string {
   const [, sign, digits] = NUMBER.exec(text) ?? []

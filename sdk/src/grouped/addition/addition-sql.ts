@@ -4,7 +4,7 @@ import { type Addition, type ConditionalAddOptions, toWholeNumber } from './addi
 
 export type SqlValue = string | number | bigint | null
 
-/** How one database is spoken to. Rows come as texts, in the order of the columns. */
+/** The statements of one group on one database. Rows come as texts, in the order of the columns. */
 export interface AdditionSession {
   select(text: string, values: SqlText['values']): Awaitable<FoundRows>
   /** Resolves with how many rows it changed. */
@@ -17,19 +17,22 @@ export interface FoundRows {
   readonly keyBytes?: number | undefined
 }
 
-/** One database's way to write it. */
+/** The SQL that differs between the databases. */
 export interface AdditionDialect {
   readonly quote: '`' | '"'
   readonly forUpdate: string
   /** The expression that reads a key as text, to the letter, and its reverse. */
   keyText(column: string): string
   readKey(text: string): string
-  /** What `keyText` is of the row with this id. */
+  /** Writes the value that `keyText` has in the row with this id. */
   placeKeyText(id: string, values: string[]): string
-  /** What finds the row by the column's index. It may find others too: a collation's, or of a number near by. */
+  /**
+   * Writes a condition value that finds the row by the column's index. It may find other rows too: equal ones under a
+   * collation, or numbers that are near.
+   */
   placeKey(id: Addition['id'], values: string[]): string
   valueText(column: string): string
-  /** More that the session wants to see of each row, after a comma. */
+  /** More columns that the session needs of each row, after a comma. */
   alsoRead(key: string): string
   /** A placeholder for a value that it adds to `values`, or a literal. */
   place(value: SqlValue, values: string[]): string
@@ -40,9 +43,9 @@ export interface SqlText {
   readonly values: string[]
 }
 
-/** The three statements of one group. */
+/** Builds the three statements of one group. */
 export interface AdditionSql {
-  /** Of the rows' key and value, locked in the order of the key. */
+  /** Selects key and value of the rows, and locks them in the order of the key. */
   select(ids: readonly Addition['id'][]): SqlText
   update(changes: readonly { readonly id: Addition['id']; readonly value: bigint }[]): SqlText
   insertLog(rows: readonly (readonly SqlValue[])[]): SqlText
@@ -54,7 +57,7 @@ const COLUMN = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/
 // SQLite takes 32,766 values in one statement, and a group has 1,000 calls.
 const LOG_COLUMNS_MAX = 32
 
-/** Names go into the SQL as text, so nothing but plain ones is let in. Throws a TypeError at construction. */
+/** Names go into the SQL as text, so only plain ones are allowed. Throws a TypeError at construction for any other. */
 export function createAdditionSql<Entry extends Addition>(
   dialect: AdditionDialect,
   { table, keyColumn = 'id', valueColumn, min = 0, log }: ConditionalAddOptions<Entry>,
@@ -74,7 +77,8 @@ export function createAdditionSql<Entry extends Addition>(
         ORDER BY ${name}.${key}${dialect.forUpdate}`
       return { text, values }
     },
-    // The rows are locked: what was read is what is there, and to set it cannot overflow on the way as a sum could.
+    // The rows are locked, so the values that were read still stand. A new value is set rather than added, because it
+    // cannot overflow in between.
     update: (changes) => {
       const values: string[] = []
       const keyText = dialect.keyText(key)
@@ -83,7 +87,8 @@ export function createAdditionSql<Entry extends Addition>(
       const cases = changes.map((each) => `WHEN ${placeKeyText(each)} THEN ${String(each.value)}`)
       const ids = changes.map((each) => dialect.placeKey(each.id, values))
       const keyTexts = changes.map(placeKeyText)
-      // By its text alone a row gets its value: MySQL compares numbers with texts as doubles, whose neighbours are one.
+      // The key is compared as text: MySQL compares numbers with texts as doubles, and two neighbouring large keys
+      // may be one double.
       const text = `UPDATE ${name} SET ${value} = CASE ${keyText} ${cases.join(' ')} END
         WHERE ${key} IN (${ids.join()}) AND ${keyText} IN (${keyTexts.join()})`
       return { text, values }

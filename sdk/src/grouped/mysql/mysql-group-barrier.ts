@@ -74,7 +74,7 @@ function createMysqlGroupRun<Connection extends MysqlPoolConnection>(
         await lockWaits.restore()
         return verdicts
       } catch (error: unknown) {
-        // Nobody else gets a connection whose setting is not as it was.
+        // A connection whose setting could not be restored must not go back to the pool.
         await lockWaits.restore().catch(() => handle.destroy())
         throw error
       }

@@ -17,7 +17,10 @@ const DIALECT: AdditionDialect = {
   place: (value, values) => (value === null ? 'NULL' : placeText(value, values)),
 }
 
-/** Of no type: PostgreSQL takes it for that of what it is compared with or stored in. */
+/**
+ * Writes a placeholder without a type: PostgreSQL gives it the type of the column that it is compared with or stored
+ * in.
+ */
 function placeText(value: string | number | bigint, values: string[]): string {
   return `$${values.push(String(value))}`
 }

@@ -72,7 +72,8 @@ function createPostgresGroupRun<Client extends PostgresPoolClient>(
         })
       } catch (error: unknown) {
         if (hasWaitedInVain(error)) throw asLockedOut(error)
-        // A deferred constraint, which COMMIT checks: it is of some call's effect, as if `apply` had thrown it.
+        // COMMIT checks deferred constraints. A violation comes from some call's effect, so it counts as if `apply`
+        // had thrown it.
         throw isPassed && isIntegrityError(error) ? new GroupRolledBack(error) : error
       }
     }
@@ -81,7 +82,10 @@ function createPostgresGroupRun<Client extends PostgresPoolClient>(
   }
 }
 
-/** A group that waits in vain is taken apart, its parts may wait in vain again, and each waits behind the others. */
+/**
+ * Bounds the share of one lock wait: a group that waits in vain is taken apart, its parts may wait in vain again, and
+ * each waits behind the others.
+ */
 const LOCK_WAITS_OF_A_CALL = 20
 
 const LOCK_NOT_AVAILABLE = '55P03'

@@ -13,13 +13,13 @@ const DIALECT: AdditionDialect = {
   readKey: (text) => text,
   placeKeyText: place,
   placeKey: place,
-  // As text, for a driver makes numbers of integers that a number does not hold.
+  // The value is read as text, because drivers turn integers into numbers, which cannot hold all of them.
   valueText: (column) => `CAST(${column} AS TEXT)`,
   alsoRead: () => '',
   place,
 }
 
-/** Numbers stand in the text: bound, they would be real ones. */
+/** Writes numbers into the text, because a driver would bind them as real ones. */
 function place(value: SqlValue, values: string[]): string {
   if (typeof value !== 'string') return String(value ?? 'NULL')
   values.push(value)

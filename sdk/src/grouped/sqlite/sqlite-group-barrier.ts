@@ -59,7 +59,8 @@ function createSqliteGroupRun<Database extends SqliteDatabase>(
           return verdicts
         })
       } catch (error: unknown) {
-        // A deferred foreign key, which COMMIT checks: it is of some call's effect, as if `apply` had thrown it.
+        // COMMIT checks deferred foreign keys. A violation comes from some call's effect, so it counts as if `apply`
+        // had thrown it.
         throw isPassed && isConstraint(error) ? new GroupRolledBack(error) : error
       }
     }

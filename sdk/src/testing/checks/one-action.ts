@@ -4,7 +4,7 @@ import { mustHaveChanged, mustSucceed } from '../expectations.ts'
 import { findChange, NOTHING } from '../state-change.ts'
 import { RuleBroken, Undecided } from '../verdict.ts'
 
-/** What everything else is compared with is learned here. */
+/** Learns the changes that everything else is compared with. */
 export const oneActionAndItsCompensation: BranchCheckPlan = {
   name: 'one-action-and-its-compensation',
   needs: [],

@@ -32,7 +32,10 @@ export const drained: BranchCheckPlan = {
   },
 }
 
-/** A compensation has no way to fail. What it leaves behind then (a debt, a seat sold twice) is the business's own. */
+/**
+ * A compensation cannot fail. The debt, or the seat that is sold twice, that it may leave behind is the business's
+ * own matter.
+ */
 export const spent: BranchCheckPlan = {
   name: 'spent',
   needs: ['two-gids'],
@@ -46,7 +49,10 @@ export const spent: BranchCheckPlan = {
   },
 }
 
-/** However little the business allows now: nobody asks it whether an action may be undone. */
+/**
+ * Checks that an action is undone, however little the business allows now. The business must not refuse a
+ * compensation.
+ */
 async function mustUndo(trial: Trial, { learned: { undo } }: Run, ids: BranchIds): Promise<void> {
   const start = await trial.readFirst(ids)
   await mustSucceed(trial, 'compensation', ids, 'COMPENSATION_NOT_DONE')
