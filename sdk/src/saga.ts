@@ -26,9 +26,12 @@ export interface Saga<Ids extends string = string> {
   readonly gid: string
   /** The request that is sent. */
   readonly request: SagaSubmitRequest & { readonly gid: string }
-  /** Adds a branch behind what is there, or after the branches that it names. Throws SAGA_BRANCH_ID_DUPLICATE and SAGA_AFTER_UNKNOWN. */
+  /**
+   * Adds a branch behind the last part, or after the branches that it names. Throws SAGA_BRANCH_ID_DUPLICATE and
+   * SAGA_AFTER_UNKNOWN.
+   */
   branch<const Id extends string>(id: Id, options: BranchOptions<Ids>): Saga<Ids | Id>
-  /** Adds a part behind what is there. Throws like `branch`. */
+  /** Adds a part behind the last one. Throws like `branch`. */
   add<PartIds extends string>(part: Part<PartIds>): Saga<Ids | PartIds>
 }
 

@@ -23,17 +23,17 @@ export interface ArrivedCall {
   values(name: string): readonly string[]
 }
 
-/** The two options as a caller without types may give them. */
+/** The two options as a caller without types may pass them. */
 interface StatedAddress {
   readonly baseUrl?: string
   readonly trustHost?: boolean
 }
 
-/** The second half of the check; throws a BranchError too. */
+/** Checks the body, as the second half of the check. Throws a BranchError too. */
 export type BodyCheck = (body: Uint8Array) => void
 
 export interface CallVerifier {
-  /** Checks all but the body, so that a body is read only for who has a key. Throws a BranchError. */
+  /** Checks all but the body, so that a body is read only for a caller with a key. Throws a BranchError. */
   check(call: ArrivedCall): BodyCheck
 }
 
@@ -78,7 +78,7 @@ function keysById(keys: SignedCallsOptions['keys']): ReadonlyMap<string, Verific
   return byId
 }
 
-/** Undefined: the host that a request names is trusted, because the options say so by name. */
+/** Undefined means that the host of each request is trusted, because the options say so by name. */
 function readBase({ baseUrl, trustHost }: StatedAddress): string | undefined {
   if (baseUrl !== undefined && trustHost === true)
     throw new TypeError('baseUrl and trustHost contradict each other: give one of them')
@@ -90,7 +90,7 @@ function readBase({ baseUrl, trustHost }: StatedAddress): string | undefined {
   )
 }
 
-/** Without the slash that every path begins with. */
+/** Returns the base URL without the slash that every path begins with. */
 function checkedBaseUrl(text: string): string {
   const url = URL.parse(text)
   const isPlain = url !== null && url.search === '' && url.hash === '' && url.username + url.password === ''

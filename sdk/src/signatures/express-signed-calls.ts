@@ -9,7 +9,7 @@ import { readBody } from './read-body.ts'
 import { refusalAnswer } from './signature-refusal.ts'
 import type { SignedCallsOptions } from './signed-calls-options.ts'
 
-/** From here on no header needs to tell of a body. */
+/** From this HTTP version on no header needs to announce a body. */
 const HTTP_2 = 2
 
 /**

@@ -62,7 +62,10 @@ export interface BranchUnderTest {
    * itself must still be possible then. Give it where the action brings something; where it takes something, give `drain`.
    */
   readonly spend?: () => unknown
-  /** Makes the business refuse from now on what it allowed, for instance empties the account. Run last. */
+  /**
+   * Makes the business refuse from now on the action that it allowed before, for instance by emptying the account.
+   * Run last.
+   */
   readonly drain?: () => unknown
   /**
    * Makes the service meet an internal error (a table renamed, a database paused) until `end`. Without it a broken
@@ -78,13 +81,14 @@ export interface BranchUnderTest {
    * wrong: the check ends as `undecided`.
    */
   readonly callTimeoutMs?: number
-  /** How often a call that is answered 425, 429 or 5xx is sent until it is taken for what it says. Default 6. */
+  /** How often a call that is answered 425, 429 or 5xx is sent until that answer is taken as final. Default 6. */
   readonly attemptsMax?: number
   /** How late after the answer an effect may be seen at most, in milliseconds. Default 2,000. */
   readonly settleMs?: number
   /**
-   * After how long a duplicate still comes, in milliseconds: longer than what remembers calls lives, if that is a cache.
-   * Production repeats a call for hours. Default 0: no late duplicate is sent. It is waited for once.
+   * How long after the call a late duplicate comes, in milliseconds: choose it longer than the life of a cache that
+   * remembers calls. Production repeats a call for hours. Default 0: no late duplicate is sent. It is waited for
+   * once.
    */
   readonly lingerMs?: number
   /**
@@ -92,7 +96,10 @@ export interface BranchUnderTest {
    * this size is the usual payload with white space behind it.
    */
   readonly payloadBytesMax?: number
-  /** For everything, in milliseconds. Default 600,000: what is not done by then is `undecided`. */
+  /**
+   * The time limit of the whole run, in milliseconds. Default 600,000. A check that is not done by then is
+   * `undecided`.
+   */
   readonly timeLimitMs?: number
 }
 
@@ -122,7 +129,7 @@ const SMALLEST = {
 
 export type CompleteBranch = BranchUnderTest & Required<Pick<BranchUnderTest, keyof typeof DEFAULTS>>
 
-/** Throws a TypeError for a number that is none. */
+/** Checks a number of the options. Throws a TypeError for one that is none. */
 export function withDefaults(branch: BranchUnderTest): CompleteBranch {
   const complete = { ...DEFAULTS, ...branch }
   for (const [name, least] of Object.entries(SMALLEST)) {

@@ -140,7 +140,7 @@ async function examined(plan: BranchCheckPlan, run: Run, before: readonly Branch
   const trial = new Trial(run)
   const { evidence } = trial
   const seen = await findVerdict(() => plan.examine(trial, run))
-  // A service that does not answer would only be waited for again.
+  // The rest is skipped, since the kit would only wait again for a service that does not answer.
   const tidied = seen instanceof NoAnswer ? undefined : await findVerdict(() => trial.tidyUp())
   const verdict = seen ?? tidied
   if (verdict === undefined) return { check: { name, outcome: 'passed', evidence } }

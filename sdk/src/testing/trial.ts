@@ -32,7 +32,7 @@ export interface Unusual {
   readonly payload?: unknown
   /** The body as it is. */
   readonly body?: string
-  /** White space fills the body up to this size. */
+  /** The body is filled up to this size with white space. */
   readonly bodyBytes?: number
   /** Changes the query before it is sent. */
   readonly query?: (query: URLSearchParams) => void
@@ -46,13 +46,13 @@ const RETRY_DELAY_MS = 50
 const POLL_MS = 20
 const HTTP_OK = 200
 
-/** One check at work: it sends, reads, and writes down both. */
+/** One run of one check. It sends calls, reads the state, and writes down both. */
 export class Trial {
   readonly evidence: Evidence[] = []
   readonly run: Run
   readonly #attempts = new Map<string, number>()
   readonly #acceptedAt = Date.now()
-  /** Actions that may have an effect still, with what they were sent. */
+  /** Actions whose effect may still stand, with the calls that they were sent by. */
   readonly #open = new Map<string, { readonly ids: BranchIds; readonly unusual: Unusual }>()
 
   constructor(run: Run) {
@@ -63,7 +63,7 @@ export class Trial {
     return { gid: newGid(), branchId }
   }
 
-  /** One call. Rejects with `NoAnswer` if there is no answer. */
+  /** Sends one call. Rejects with `NoAnswer` if there is no answer. */
   async send(role: Role, ids: BranchIds, unusual: Unusual = {}): Promise<WireAnswer> {
     const { callTimeoutMs } = this.run.branch
     const at = this.evidence.length
@@ -92,7 +92,7 @@ export class Trial {
     return this.send(role, ids, unusual)
   }
 
-  /** Undefined if the answer was lost and may be asked for again. */
+  /** Returns undefined if the answer was lost and may be asked for again. */
   async #sendOnce(role: Role, ids: BranchIds, unusual: Unusual): Promise<WireAnswer | undefined> {
     try {
       return await this.send(role, ids, unusual)
@@ -121,7 +121,8 @@ export class Trial {
   }
 
   /**
-   * Reads until `isThere`, at the latest once more after `settleMs`: a kit that was held up may have looked only once before.
+   * Reads until `isThere`, and once more after `settleMs` at the latest: a kit that was delayed itself may have read
+   * only once before.
    */
   async readUntil(ids: BranchIds, isThere: (state: string) => boolean): Promise<string> {
     const startedAt = performance.now()
@@ -138,7 +139,7 @@ export class Trial {
     }
   }
 
-  /** For all checks from now on; a time in which the kit itself was held up counts at most as `settleMs`. */
+  /** Raises the lag for all later checks. A time in which the kit itself was delayed counts at most as `settleMs`. */
   #learnLag(lagMs: number): void {
     const { branch, learned } = this.run
     learned.lagMs = Math.max(learned.lagMs, Math.min(Math.ceil(lagMs), branch.settleMs))
@@ -163,7 +164,10 @@ export class Trial {
     return findChange(start, await this.read(ids))
   }
 
-  /** Compensates what was done, so that the next check finds the service as this one did. All of it, also if one fails. */
+  /**
+   * Compensates all actions of the check, also if one fails, so that the next check finds the service as this one
+   * did.
+   */
   async tidyUp(): Promise<void> {
     if (this.#open.size === 0) return
     this.did('tidies up')
@@ -215,7 +219,7 @@ export class Trial {
       'counterstep-attempt': String(call.attempt),
       'counterstep-epoch': '1',
       'counterstep-accepted-at': String(this.#acceptedAt),
-      // A query that was made wrong on purpose is the only thing that such a call says of itself.
+      // A call whose query is wrong on purpose must not name its branch in headers instead.
       ...(hasIdentity ? this.#identityHeaders(call) : {}),
     }
     const request = { url: new URL(call.url), headers, body: call.body }
@@ -244,7 +248,10 @@ function toPayload(payload: unknown, ids: BranchIds): unknown {
   return typeof payload === 'function' ? payload(ids) : payload
 }
 
-/** A handler in process does not have to look at the signal. The timer keeps the process alive, unlike a signal's own. */
+/**
+ * Rejects at the time limit, because a handler in process need not look at the signal. The timer keeps the process
+ * alive, unlike a signal's own.
+ */
 async function answerWithin<Answer>(
   { timeoutMs, late }: { readonly timeoutMs: number; readonly late: TimeOver },
   send: (signal: AbortSignal) => Promise<Answer>,
@@ -264,7 +271,7 @@ async function answerWithin<Answer>(
   }
 }
 
-/** `fetch` hides why it failed in the cause. */
+/** Reads the reason of an error. `fetch` hides it in the cause. */
 function toReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
