@@ -21,7 +21,7 @@ interface Exported {
 
 type Statement = ReturnType<typeof parseAst>['body'][number]
 
-/** What a file exports, each name followed to where it is declared. */
+/** Lists the exports of a file, each name followed to its declaration. */
 function exportedBy(file: string): Exported[] {
   const text = readFileSync(file, 'utf8')
   const { body } = parseAst(text, { lang: 'ts' }, file)

@@ -35,7 +35,7 @@ function findReached(file: string, pattern: RegExp, found: Set<string>): Readonl
   return found
 }
 
-/** What only one entry may load, by the start of its path. */
+/** The files that only one entry may load, by the start of their path. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
   '.': ['src/client.ts', 'src/saga.ts'],
   './fastify': ['src/fastify.ts', 'src/signatures/fastify-signed-calls.ts'],
@@ -69,7 +69,7 @@ describe('the entries of the package', () => {
     const files = readdirSync(join(SDK, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
       .map((path) => join('src', path))
-    // Of these only the types are used, and so nothing is loaded.
+    // Only the types of these files are used, and so they are not loaded.
     const typesOnly = [
       'branch/branch.ts',
       'barrier/barrier.ts',

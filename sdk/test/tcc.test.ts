@@ -282,7 +282,7 @@ describe('runTcc', () => {
     await client.runTcc({ gid: 'lossy' }, (tcc) => tcc.try(participants.branch(200)))
     expect((await server.client.wait('lossy')).status).toBe('succeeded')
     expect([attempts, participants.ids(), server.calls]).toEqual([6, ['01'], ['01 confirm']])
-    // What the client tells the server is not told to participants.
+    // Headers for the server are not sent to participants.
     expect(participants.tried[0]?.headers.authorization).toBeUndefined()
   })
 

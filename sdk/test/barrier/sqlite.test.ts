@@ -15,7 +15,7 @@ import { type BarrierCall, withBarrier } from '../../src/index.ts'
 import { barrierSuite } from './barrier-suite.ts'
 import { BetterSqlite3Twin } from './better-sqlite3-twin.ts'
 import { messageSuite } from './message-suite.ts'
-import { act, bedOf, count, effectsOf, opened } from './sqlite-bed.ts'
+import { act, count, effectsOf, opened, toFixture } from './sqlite-fixture.ts'
 
 const DATABASES: readonly (readonly [string, () => SqliteDatabase])[] = [
   ['better-sqlite3', () => new BetterSqlite3Twin(':memory:')],
@@ -23,8 +23,8 @@ const DATABASES: readonly (readonly [string, () => SqliteDatabase])[] = [
 ]
 
 for (const [name, open] of DATABASES) {
-  barrierSuite({ name, open: async () => bedOf(opened(open)), width: 64 })
-  messageSuite({ name, open: async () => bedOf(opened(open)), width: 64 })
+  barrierSuite({ name, open: async () => toFixture(opened(open)), width: 64 })
+  messageSuite({ name, open: async () => toFixture(opened(open)), width: 64 })
 
   describe(`the SQLite barrier with ${name}`, () => {
     const CALL = { gid: 'g', branchId: '01', op: 'action' } as const

@@ -14,15 +14,15 @@ import {
   BranchOngoing,
   STORED_ANSWER_BYTES_MAX,
 } from '../../src/index.ts'
-import type { WriteEffects } from './grouped-bed.ts'
+import type { WriteEffects } from './grouped-fixture.ts'
 
 /** One driver on one real database, for what only groups do. */
-export interface GroupBed<Tx> {
+export interface GroupFixture<Tx> {
   readonly barrier: GroupBarrier<Tx>
   readonly write: WriteEffects<Tx>
   effects(gid: string): Promise<readonly string[]>
   rows(gid: string): Promise<number>
-  /** What an `apply` must not do. */
+  /** Ends the transaction, which an `apply` must not do. */
   rollBack(tx: Tx): void | Promise<void>
   /** An error as the driver throws it for the victim of a deadlock. */
   deadlock(): Error
@@ -39,9 +39,9 @@ export interface GroupBed<Tx> {
 
 type Outcome = BarrierOutcome['decision'] | string
 
-export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>): void {
+export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx>>): void {
   describe(`groups on ${name}`, () => {
-    let bed: GroupBed<Tx>
+    let fixture: GroupFixture<Tx>
     let gids = 0
     const newCall = (op: BarrierCall['op'] = 'action'): BarrierCall => ({
       gid: `g-${++gids}`,
@@ -50,23 +50,23 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
     })
     const newCalls = (count: number): BarrierCall[] => Array.from({ length: count }, () => newCall())
     beforeAll(async () => {
-      bed = await open()
+      fixture = await open()
     })
-    afterAll(() => bed.close())
+    afterAll(() => fixture.close())
 
     /** Groups whose entries are what the calls answer: an Error is returned as the call's result. */
     const grouped = (
       judge: (calls: readonly GroupCall<unknown>[]) => readonly unknown[] = (calls) =>
         calls.map(({ entry }) => entry),
       options: Partial<GroupedBranchOptions<Tx, unknown>> = {},
-      barrier: GroupBarrier<Tx> = bed.barrier,
+      barrier: GroupBarrier<Tx> = fixture.barrier,
     ) => {
       const applied: (readonly GroupCall<unknown>[])[] = []
       const apply: GroupApply<Tx, unknown> = (tx, calls) => {
         applied.push(calls)
         const results = judge(calls)
-        // What returns an error has written nothing of it.
-        const writing = bed.write(
+        // A call that returns an error has written nothing.
+        const writing = fixture.write(
           tx,
           calls.filter((_, at) => !(results[at] instanceof Error)),
         )
@@ -84,7 +84,10 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
         (outcome) => `${outcome.decision} ${outcome.answer ?? ''}`,
         (error: Error & { code?: string }) => `${error.name} ${error.code ?? ''} ${error.message}`,
       )
-    const stateOf = async ({ gid }: BarrierCall) => [await bed.rows(gid), (await bed.effects(gid)).join()]
+    const stateOf = async ({ gid }: BarrierCall) => [
+      await fixture.rows(gid),
+      (await fixture.effects(gid)).join(),
+    ]
     const DONE = [1, 'action']
     const NOTHING = [0, '']
 
@@ -118,8 +121,8 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
       const { branch } = grouped()
       const calls = newCalls(30)
       for (const call of calls.slice(0, 3)) {
-        await bed.barrier.run(call, (tx) => {
-          const writing = bed.write(tx, [{ call, entry: undefined }])
+        await fixture.barrier.run(call, (tx) => {
+          const writing = fixture.write(tx, [{ call, entry: undefined }])
           return writing === undefined ? 'plain' : writing.then(() => 'plain')
         })
       }
@@ -131,7 +134,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
         ...Array(3).fill('duplicate "grouped"'),
         'run "again"',
       ])
-      expect((await bed.barrier.run(calls[9] ?? newCall(), () => 'plain')).answer).toBe('"again"')
+      expect((await fixture.barrier.run(calls[9] ?? newCall(), () => 'plain')).answer).toBe('"again"')
       for (const call of calls) expect(await stateOf(call)).toEqual(DONE)
     })
 
@@ -165,9 +168,9 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
           const expected: Outcome[] = []
           const plain = callsOf(sequence)
           for (const [place, call] of plain.entries()) {
-            const running = bed.barrier.run(call, (tx) => {
+            const running = fixture.barrier.run(call, (tx) => {
               if (sequence[place]?.endsWith('!')) throw no()
-              const writing = bed.write(tx, [{ call, entry: undefined }])
+              const writing = fixture.write(tx, [{ call, entry: undefined }])
               return writing === undefined ? place : writing.then(() => place)
             })
             expected.push(await outcomeOf(running))
@@ -192,7 +195,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
         { decision: 'run', answer: '6' },
         { decision: 'already-compensated' },
       ])
-      expect(await bed.effects(call.gid)).toEqual(['action', 'compensate'])
+      expect(await fixture.effects(call.gid)).toEqual(['action', 'compensate'])
     })
 
     it('keeps nothing of what a group did for a branch when it is rolled back over another call of that branch', async () => {
@@ -220,7 +223,8 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
         'run',
       ])
       expect(outcomes.map(({ answer }) => answer)).toEqual(['1', '2', '3', '"earlier"', '5', '"poison"'])
-      for (const call of tries) expect((await bed.effects(call.gid)).toSorted()).toEqual(['confirm', 'try'])
+      for (const call of tries)
+        expect((await fixture.effects(call.gid)).toSorted()).toEqual(['confirm', 'try'])
     })
 
     it('commits the others with one that is refused before it wrote, in one go', async () => {
@@ -272,7 +276,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
     })
 
     it('lets async handlers of a group run at once', async () => {
-      if (!bed.isConcurrent) return expect(bed.losingCommit).toBeUndefined()
+      if (!fixture.isConcurrent) return expect(fixture.losingCommit).toBeUndefined()
       const { branch, sizes } = grouped()
       const calls = newCalls(20)
       let under = 0
@@ -295,8 +299,8 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
     })
 
     it('fails the handlers alone that are late, and commits the others', async () => {
-      if (bed.impatient === undefined) return expect(bed.isConcurrent).toBe(false)
-      const { branch } = grouped(undefined, {}, bed.impatient(1_000))
+      if (fixture.impatient === undefined) return expect(fixture.isConcurrent).toBe(false)
+      const { branch } = grouped(undefined, {}, fixture.impatient(1_000))
       const calls = newCalls(6)
       const never = new Promise<never>(() => undefined)
       const outcomes = await Promise.all(
@@ -309,9 +313,9 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
     })
 
     it('finds the one call that fails at the COMMIT, and fails it alone', async () => {
-      if (bed.deferred === undefined) return expect(bed.losingCommit).toBeDefined()
-      const { write, isViolation } = bed.deferred
-      const branch = groupedBranch(bed.barrier, {
+      if (fixture.deferred === undefined) return expect(fixture.losingCommit).toBeDefined()
+      const { write, isViolation } = fixture.deferred
+      const branch = groupedBranch(fixture.barrier, {
         key: () => 'one',
         apply: (tx, calls) => {
           const results = calls.map(({ entry }) => entry)
@@ -328,7 +332,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
       const settled = await Promise.allSettled(running)
       expect(settled.map(({ status }) => status === 'fulfilled')).toEqual(calls.map((_, at) => at !== 5))
       expect(settled[5]?.status === 'rejected' && isViolation(settled[5].reason)).toBe(true)
-      const rows = await Promise.all(calls.map(({ gid }) => bed.rows(gid)))
+      const rows = await Promise.all(calls.map(({ gid }) => fixture.rows(gid)))
       expect(rows).toEqual(calls.map((_, at) => (at === 5 ? 0 : 1)))
     })
 
@@ -384,7 +388,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
     it('runs the whole group again after a deadlock, with all of its calls', async () => {
       let runs = 0
       const { branch, sizes } = grouped((calls) => {
-        if (++runs < 3) throw new Error('the query failed', { cause: bed.deadlock() })
+        if (++runs < 3) throw new Error('the query failed', { cause: fixture.deadlock() })
         return calls.map(() => 'done')
       })
       const calls = newCalls(7)
@@ -395,10 +399,10 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
     })
 
     it('commits no row of a group whose apply has ended the transaction', async () => {
-      const branch = groupedBranch(bed.barrier, {
+      const branch = groupedBranch(fixture.barrier, {
         key: () => 'one',
         apply: (tx, calls) => {
-          const ending = bed.rollBack(tx)
+          const ending = fixture.rollBack(tx)
           const results = calls.map(({ entry }) => entry)
           return ending === undefined ? results : ending.then(() => results)
         },
@@ -408,14 +412,14 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
         const calls = [...newCalls(3), newCall('compensate')]
         const outcomes = await Promise.all(calls.map((call) => outcomeOf(branch.run(call, () => entry))))
         for (const outcome of outcomes) expect(outcome).toMatch(/^BranchError BARRIER_TRANSACTION_LOST/)
-        for (const call of calls) expect(await bed.rows(call.gid)).toBe(0)
+        for (const call of calls) expect(await fixture.rows(call.gid)).toBe(0)
       }
     })
 
     it('answers all of a group 500 when the answer to its COMMIT is lost, and the next calls agree with it', async () => {
-      if (bed.losingCommit === undefined) return expect(bed.isConcurrent).toBe(false)
+      if (fixture.losingCommit === undefined) return expect(fixture.isConcurrent).toBe(false)
       for (const when of ['before', 'after'] as const) {
-        const { branch } = grouped(undefined, {}, bed.losingCommit(when))
+        const { branch } = grouped(undefined, {}, fixture.losingCommit(when))
         const calls = newCalls(4)
         const entries = [1, new BranchFailure('no'), 3, 4]
         const outcomes = await Promise.all(
@@ -433,21 +437,21 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
     })
 
     it('serves groups of different keys at once, and those of one key one after the other', async () => {
-      if (!bed.isConcurrent) return expect(bed.losingCommit).toBeUndefined()
+      if (!fixture.isConcurrent) return expect(fixture.losingCommit).toBeUndefined()
       let under = 0
       const seen: number[] = []
       let release = (): void => undefined
       const bothAreIn = new Promise<void>((resolve) => {
         release = resolve
       })
-      const branch = groupedBranch(bed.barrier, {
+      const branch = groupedBranch(fixture.barrier, {
         key: ({ branchId }) => branchId,
         groupMax: 2,
         apply: async (tx, calls) => {
           seen.push(++under)
           if (under === 2) release()
           await bothAreIn
-          await bed.write(tx, calls)
+          await fixture.write(tx, calls)
           under--
           return calls.map(() => 'done')
         },

@@ -6,7 +6,7 @@ import { GroupQueue } from '../../src/grouped/group-queue.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { sqliteGroupBarrier } from '../../src/grouped/sqlite.ts'
 
-/** What lives, after a garbage collection. */
+/** Counts the queues that live after a garbage collection. */
 const queuesAlive = (): number => queryObjects(GroupQueue, { format: 'count' })
 
 it('keeps no queue of a key that is idle', async () => {

@@ -11,7 +11,7 @@ import {
   isWaitingFor,
   openMysqlDatabase,
   wordOf,
-} from './mysql-bed.ts'
+} from './mysql-fixture.ts'
 
 const DEBIT = { id: 1, delta: -1 } as const
 
@@ -50,7 +50,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         )
         return { rows: Number(rows[0]?.total), answered: Number(rows[0]?.answered) }
       }
-      /** Somebody else serves the call, in another process for all that the group can know. */
+      /** Serves the call elsewhere: in another process, for all that the group can know. */
       const serveElsewhere = (call: BarrierCall) =>
         mysqlBarrier(pool).run(call, async (tx) => {
           await tx.query('UPDATE account SET cents = cents - 1 WHERE id = 1')
@@ -87,7 +87,8 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(statements()).toEqual(fresh)
         const some = [...callsOf('a', 1), ...callsOf('b', 3)]
         expect(await decisionsOf(branch, some)).toEqual(['duplicate', 'run', 'run', 'run'])
-        // What it read and locked before the insert failed is forgotten with the transaction that is begun again.
+        // The rows that it read and locked before the insert failed are forgotten with the transaction, which is
+        // begun again.
         expect(statements()).toEqual([...fresh.slice(0, 4), 'SELECT', 'START', ...fresh.slice(2)])
         const more = [...callsOf('b', 1), ...callsOf('c', 3)]
         expect(await decisionsOf(branch, more)).toEqual(['duplicate', 'run', 'run', 'run'])

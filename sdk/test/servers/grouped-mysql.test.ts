@@ -16,7 +16,7 @@ import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { purging, suiteClock } from '../barrier/suite-clock.ts'
 import { conditionalAddSuite } from '../grouped/conditional-add-suite.ts'
 import { groupSuite } from '../grouped/group-suite.ts'
-import { groupedBed, MANNERS, type Manner, PAIRS, type WriteEffects } from '../grouped/grouped-bed.ts'
+import { groupedFixture, MANNERS, type Manner, PAIRS, type WriteEffects } from '../grouped/grouped-fixture.ts'
 import {
   beforeEachStatement,
   dropMysqlDatabase,
@@ -25,10 +25,10 @@ import {
   mysqlEffects,
   mysqlEffectsOfEach,
   mysqlRowsOf,
-  openMysqlBed,
   openMysqlDatabase,
+  openMysqlFixture,
   wordOf,
-} from './mysql-bed.ts'
+} from './mysql-fixture.ts'
 
 const write: WriteEffects<Pick<PoolConnection, 'query'>> = async (tx, calls) => {
   const rows = calls.map(({ call }) => [Buffer.from(call.gid), call.op])
@@ -38,20 +38,20 @@ const write: WriteEffects<Pick<PoolConnection, 'query'>> = async (tx, calls) => 
 const answerEntries = async (_: unknown, calls: readonly { readonly entry: unknown }[]) =>
   calls.map(({ entry }) => entry)
 
-/** As people write it: every name is looked up, and one that has no value is an error. */
+/** A `queryFormat` as users write it: every name is looked up, and one without a value is an error. */
 function strictFormat(sql: string, values: unknown): string {
   const [name] = /:\w+/.exec(sql) ?? []
   if (name !== undefined) throw new Error(`no value for ${name}`)
   return format(sql, Array.isArray(values) ? values : [])
 }
 
-/** The suite's bed, whose calls go through groups instead; one pool more, on the bed's own database. */
-async function openGroupedBed(url: string, manner: Manner, queues = 1, options: PoolOptions = {}) {
+/** The suite's fixture, whose calls go through groups instead; one pool more, on the fixture's own database. */
+async function openGroupedFixture(url: string, manner: Manner, queues = 1, options: PoolOptions = {}) {
   const pool = await openMysqlDatabase(url)
   const [rows] = await pool.query<RowDataPacket[]>('SELECT DATABASE() AS name')
   const groupPool = createPool({ uri: `${url}/${rows[0]?.name}`, ...options })
-  const plain = await openMysqlBed(url)
-  const bed = groupedBed(
+  const plain = await openMysqlFixture(url)
+  const fixture = groupedFixture(
     {
       ...plain,
       effects: (gid) => mysqlEffects(pool, gid),
@@ -67,7 +67,7 @@ async function openGroupedBed(url: string, manner: Manner, queues = 1, options: 
     queues,
   )
   return {
-    ...bed,
+    ...fixture,
     close: async () => {
       await plain.close()
       await groupPool.end()
@@ -81,20 +81,24 @@ for (const server of ['mariadb', 'mysql'] as const) {
     for (const manner of MANNERS) {
       barrierSuite({
         name: `${server}, grouped, whose apply ${manner}`,
-        open: () => openGroupedBed(url, manner),
+        open: () => openGroupedFixture(url, manner),
         pairs: PAIRS[manner],
         width: 64,
       })
     }
     barrierSuite({
       name: `${server}, grouped in eight queues`,
-      open: () => openGroupedBed(url, 'takes out', 8),
+      open: () => openGroupedFixture(url, 'takes out', 8),
       width: 64,
     })
     barrierSuite({
       name: `${server}, grouped, with other flags and values`,
       open: () =>
-        openGroupedBed(url, 'takes out', 2, { flags: ['-FOUND_ROWS'], rowsAsArray: true, typeCast: false }),
+        openGroupedFixture(url, 'takes out', 2, {
+          flags: ['-FOUND_ROWS'],
+          rowsAsArray: true,
+          typeCast: false,
+        }),
       pairs: 100,
       width: 20,
     })

@@ -9,7 +9,7 @@ import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { purging, suiteClock } from '../barrier/suite-clock.ts'
 import { conditionalAddSuite } from '../grouped/conditional-add-suite.ts'
 import { groupSuite } from '../grouped/group-suite.ts'
-import { groupedBed, MANNERS, type Manner, PAIRS, type WriteEffects } from '../grouped/grouped-bed.ts'
+import { groupedFixture, MANNERS, type Manner, PAIRS, type WriteEffects } from '../grouped/grouped-fixture.ts'
 import {
   dropPostgresDatabase,
   losingCommit,
@@ -17,7 +17,7 @@ import {
   postgresEffects,
   postgresEffectsOfEach,
   postgresRowsOf,
-} from './postgres-bed.ts'
+} from './postgres-fixture.ts'
 
 const write: WriteEffects<PoolClient> = async (tx, calls) => {
   await tx.query('INSERT INTO effect (gid, op) SELECT * FROM unnest($1::text[], $2::text[])', [
@@ -26,11 +26,11 @@ const write: WriteEffects<PoolClient> = async (tx, calls) => {
   ])
 }
 
-async function openGroupedBed(url: string, manner: Manner, queues = 1, options: PoolConfig = {}) {
+async function openGroupedFixture(url: string, manner: Manner, queues = 1, options: PoolConfig = {}) {
   const pool = await openPostgresDatabase(url, options)
-  return groupedBed(
+  return groupedFixture(
     {
-      run: () => Promise.reject(new Error('the bed of the plain barrier is not used')),
+      run: () => Promise.reject(new Error('the fixture of the plain barrier is not used')),
       runLosingCommit: () => Promise.reject(new Error('nor is this')),
       effects: (gid) => postgresEffects(pool, gid),
       effectsOfEach: (gids) => postgresEffectsOfEach(pool, gids),
@@ -82,19 +82,19 @@ describeOn('postgres', 'grouped branches', (url) => {
   for (const manner of MANNERS) {
     barrierSuite({
       name: `postgres, grouped, whose apply ${manner}`,
-      open: () => openGroupedBed(url, manner),
+      open: () => openGroupedFixture(url, manner),
       pairs: PAIRS[manner],
       width: 64,
     })
   }
   barrierSuite({
     name: 'postgres, grouped in eight queues',
-    open: () => openGroupedBed(url, 'takes out', 8),
+    open: () => openGroupedFixture(url, 'takes out', 8),
     width: 64,
   })
   barrierSuite({
     name: 'postgres, serializable, grouped',
-    open: () => openGroupedBed(url, 'takes out', 2, SERIALIZABLE),
+    open: () => openGroupedFixture(url, 'takes out', 2, SERIALIZABLE),
     pairs: 100,
     width: 8,
   })

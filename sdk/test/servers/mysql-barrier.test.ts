@@ -25,20 +25,20 @@ import {
   dropMysqlDatabase,
   mysqlEffects,
   mysqlRowsOf,
-  openMysqlBed,
   openMysqlDatabase,
-} from './mysql-bed.ts'
+  openMysqlFixture,
+} from './mysql-fixture.ts'
 
 const SUCCEED = { does: 'succeed' } as const
 const DEADLOCK = 1213
 
 for (const server of ['mariadb', 'mysql'] as const) {
   describeOn(server, 'the MySQL barrier', (url) => {
-    barrierSuite({ name: server, open: () => openMysqlBed(url), width: 64 })
-    messageSuite({ name: server, open: () => openMysqlBed(url), width: 64 })
+    barrierSuite({ name: server, open: () => openMysqlFixture(url), width: 64 })
+    messageSuite({ name: server, open: () => openMysqlFixture(url), width: 64 })
     barrierSuite({
       name: `${server} with other flags and values`,
-      open: () => openMysqlBed(url, { flags: ['-FOUND_ROWS'], rowsAsArray: true, typeCast: false }),
+      open: () => openMysqlFixture(url, { flags: ['-FOUND_ROWS'], rowsAsArray: true, typeCast: false }),
       pairs: 20,
       width: 20,
     })
@@ -71,7 +71,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
           await other.query('INSERT INTO effect (number, gid, op) VALUES (900, ?, ?)', ['other', 'x'])
           const outcome = await barrier.run(call, async (tx) => {
             await actOnMysql(tx, call, SUCCEED)
-            // As the driver throws it, wrapped as a query builder does.
+            // The driver's error is wrapped as a query builder does.
             const deadlock = Object.assign(new Error('Deadlock found'), { errno: DEADLOCK })
             if (++runs < 3) throw new Error('the query failed', { cause: deadlock })
           })
@@ -368,7 +368,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await expect.poll(() => waitingIn(pool, database), { timeout: 5_000 }).toEqual([])
         await holder.rollback()
         holder.release()
-        // Nobody took what was not its own.
+        // None of the calls has left a row behind.
         for (const call of calls) {
           expect((await barrier.run(call, (tx) => actOnMysql(tx, call, SUCCEED))).decision).toBe('run')
         }
@@ -554,7 +554,7 @@ function streamOf(tx: PoolConnection): Socket {
   return (rawOf(tx) as unknown as { readonly stream: Socket }).stream
 }
 
-/** What the sessions of a database do that do something. */
+/** Lists the statements of the busy sessions of a database. */
 async function waitingIn(pool: Pool, database: string): Promise<unknown[]> {
   const [rows] = await pool.query<RowDataPacket[]>('SHOW PROCESSLIST')
   return rows
@@ -562,7 +562,7 @@ async function waitingIn(pool: Pool, database: string): Promise<unknown[]> {
     .map(({ Command, State, Info }) => [Command, State, Info])
 }
 
-/** As Knex is given it. The types of mysql2 say that it is a promise connection too. */
+/** Returns the connection as Knex is given it. The types of mysql2 say that it is a promise connection too. */
 function rawOf({ connection }: PoolConnection): CallbackConnection {
   return connection as unknown as CallbackConnection
 }

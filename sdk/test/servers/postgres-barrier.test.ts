@@ -17,27 +17,27 @@ import { messageSuite } from '../barrier/message-suite.ts'
 import {
   actOnPostgres,
   dropPostgresDatabase,
-  openPostgresBed,
   openPostgresDatabase,
+  openPostgresFixture,
   postgresEffects,
   postgresRowsOf,
-} from './postgres-bed.ts'
+} from './postgres-fixture.ts'
 
 const SUCCEED = { does: 'succeed' } as const
 const SERIALIZABLE = { options: '-c default_transaction_isolation=serializable' }
 
 describeOn('postgres', 'the PostgreSQL barrier', (url) => {
-  barrierSuite({ name: 'postgres', open: () => openPostgresBed(url), width: 64 })
-  messageSuite({ name: 'postgres', open: () => openPostgresBed(url), width: 64 })
+  barrierSuite({ name: 'postgres', open: () => openPostgresFixture(url), width: 64 })
+  messageSuite({ name: 'postgres', open: () => openPostgresFixture(url), width: 64 })
   messageSuite({
     name: 'postgres, serializable',
-    open: () => openPostgresBed(url, SERIALIZABLE),
+    open: () => openPostgresFixture(url, SERIALIZABLE),
     pairs: 100,
     width: 8,
   })
   barrierSuite({
     name: 'postgres, serializable',
-    open: () => openPostgresBed(url, SERIALIZABLE),
+    open: () => openPostgresFixture(url, SERIALIZABLE),
     pairs: 100,
     width: 8,
   })
@@ -70,7 +70,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       await pool.query("INSERT INTO effect (number, gid, op) VALUES (100001, 'a', 'x'), (100002, 'b', 'x')")
       let runs = 0
       await inTransaction('BEGIN', async (other) => {
-        // Whoever waits first looks for the deadlock first: it has to be the barrier's side.
+        // The side that waits first looks for the deadlock first, and that has to be the barrier's side.
         await other.query("SET LOCAL deadlock_timeout = '10s'")
         await other.query("UPDATE effect SET op = 'y' WHERE number = 100001")
         let crossing: Promise<unknown> | undefined
@@ -431,7 +431,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
   })
 })
 
-/** What the sessions of this database wait for a lock with. */
+/** Lists the statements with which sessions of this database wait for a lock. */
 async function waitingOn(client: Pool | PoolClient): Promise<unknown[]> {
   const { rows } = await client.query(
     "SELECT query FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",

@@ -2,11 +2,11 @@ import { startPostgres } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { Pool, type PoolClient } from 'pg'
 import { postgresBarrier } from '../../src/barrier/postgres.ts'
-import { actOnPostgres, openPostgresDatabase, postgresEffects, postgresRowsOf } from './postgres-bed.ts'
-import { type StoppableBed, stoppedDatabaseSuite } from './stopped-database-suite.ts'
+import { actOnPostgres, openPostgresDatabase, postgresEffects, postgresRowsOf } from './postgres-fixture.ts'
+import { type StoppableFixture, stoppedDatabaseSuite } from './stopped-database-suite.ts'
 
 describeOwn('postgres', 'the PostgreSQL barrier while its server is stopped', () => {
-  stoppedDatabaseSuite(async (): Promise<StoppableBed<PoolClient>> => {
+  stoppedDatabaseSuite(async (): Promise<StoppableFixture<PoolClient>> => {
     const server = await startPostgres()
     const observer = hearing(await openPostgresDatabase(server.url))
     const openPool = () =>

@@ -9,13 +9,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { mysqlBarrier, mysqlBarrierIn } from '../../src/barrier/mysql.ts'
 import { postgresBarrier, postgresBarrierIn } from '../../src/barrier/postgres.ts'
 import { type BarrierCall, BranchFailure, withBarrier } from '../../src/index.ts'
-import { dropMysqlDatabase, mysqlEffects, mysqlRowsOf, openMysqlDatabase } from './mysql-bed.ts'
+import { dropMysqlDatabase, mysqlEffects, mysqlRowsOf, openMysqlDatabase } from './mysql-fixture.ts'
 import {
   dropPostgresDatabase,
   openPostgresDatabase,
   postgresEffects,
   postgresRowsOf,
-} from './postgres-bed.ts'
+} from './postgres-fixture.ts'
 
 let gids = 0
 const newCall = (): BarrierCall => ({ gid: `builder-${++gids}`, branchId: '01', op: 'action' })

@@ -10,8 +10,8 @@ import { redisBarrier } from '../../src/barrier/redis.ts'
 import { branchHandler } from '../../src/fastify.ts'
 import { type Branch, BranchFailure } from '../../src/index.ts'
 import { assertBranch, type BranchUnderTest } from '../../src/testing/index.ts'
-import { dropMysqlDatabase, openMysqlDatabase } from './mysql-bed.ts'
-import { dropPostgresDatabase, openPostgresDatabase } from './postgres-bed.ts'
+import { dropMysqlDatabase, openMysqlDatabase } from './mysql-fixture.ts'
+import { dropPostgresDatabase, openPostgresDatabase } from './postgres-fixture.ts'
 
 interface Payload {
   readonly cents: number
@@ -26,7 +26,7 @@ function refusedUnless(changed: number | null): void {
   if (changed !== 1) throw new BranchFailure('not enough money', { code: 'INSUFFICIENT_FUNDS' })
 }
 
-/** Passes everything that can be checked of an action that takes: nobody can spend what it brought. */
+/** Checks that everything passes that can be checked of an action that takes: its result cannot be spent. */
 async function mustPass(
   branch: Pick<BranchUnderTest, 'service' | 'read' | 'drain' | 'outage'>,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { OPS, type Op } from '@counterstep/protocol'
 import { ALREADY_COMPENSATED, barrierRows, decideBarrier, originOf } from '@counterstep/protocol/barrier'
 import type { BranchRuleCode, BranchUnderTest } from '../../src/testing/index.ts'
 
-/** What a wallet does wrong, in the words of a review. */
+/** The faults of a wallet, in the words of a review. */
 export type Fault =
   | 'does nothing'
   | 'lets the business refuse an undo'
@@ -103,7 +103,7 @@ export class Wallet {
     return Number(this.#database.prepare('SELECT cents FROM account').get()?.cents ?? Number.NaN)
   }
 
-  /** What was done for a gid, in order. */
+  /** Lists the entries of a gid, in order. */
   ledgerOf(gid: string): { op: string }[] {
     const sql = 'SELECT op FROM ledger WHERE gid = ? ORDER BY rowid'
     return this.#database.prepare(sql).all(gid) as unknown as { op: string }[]
@@ -156,7 +156,7 @@ export class Wallet {
     return { status: 500, body: 'error' }
   }
 
-  /** As a cache does: a while after the last call. */
+  /** Forgets like a cache: a while after the last call. */
   #forgetSoon(): void {
     clearTimeout(this.#forgetting)
     this.#forgetting = setTimeout(() => this.#database.exec('DELETE FROM barrier'), FORGOTTEN_AFTER_MS)
@@ -246,7 +246,7 @@ export class Wallet {
     if (this.cents + cents < 0) throw new Refused()
   }
 
-  /** As for an action; and an empty account is taken for closed. */
+  /** Requires the same as for an action, and takes an empty account for closed. */
   #mustBeOpen(cents: number): void {
     if (this.cents === 0) throw new Refused()
     this.#mustBear(cents)
@@ -307,7 +307,7 @@ function callOf(query: URLSearchParams): Call | undefined {
   return gid === undefined || branchId === undefined || op === undefined ? undefined : { gid, branchId, op }
 }
 
-/** With it a kit finds out what a wallet forgets. */
+/** A kit that waits this long finds out that a wallet forgets. */
 export const LINGER_MS = 2 * FORGOTTEN_AFTER_MS
 
 /** A wallet with all that a service author can give, but for what takes time. */

@@ -21,7 +21,10 @@ interface Arrival {
 const WIDTH = 6
 const ROUNDS = 3
 
-/** What reached the service, written down by the service's side: a report that only claims its calls would be found out. */
+/**
+ * These tests read the calls that reached the service, as the service wrote them down. A report that only claims its
+ * calls would be found out.
+ */
 describe('what the test kit sends', () => {
   const arrivals: Arrival[] = []
   let report: BranchReport

@@ -79,7 +79,7 @@ describe("the client over Node's HTTP client", () => {
     socket?.once('close', () => {
       isClosed = true
     })
-    // The process, and nobody's timer, closes it: no other end of it is known to either side before 4 s.
+    // The process closes it, and not a timer: neither side knows of another end before 4 s.
     const startedAt = performance.now()
     expect((await ended)[0]).toBe(0)
     expect(socket).toBeDefined()

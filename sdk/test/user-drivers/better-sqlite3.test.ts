@@ -8,7 +8,7 @@ import { checkBarrier, migrateBarrier, type SqliteDatabase, sqliteBarrier } from
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { BetterSqlite3Twin } from '../barrier/better-sqlite3-twin.ts'
 import { messageSuite } from '../barrier/message-suite.ts'
-import { bedOf, effectsOf, opened } from '../barrier/sqlite-bed.ts'
+import { effectsOf, opened, toFixture } from '../barrier/sqlite-fixture.ts'
 import { installUserDrivers } from './install-user-drivers.ts'
 
 /** The part of the real package that these tests use, whose types are checked where the SDK is packed. */
@@ -30,7 +30,7 @@ const Database = require('better-sqlite3') as OpenBetterSqlite3
 const { drizzle } = require('drizzle-orm/better-sqlite3') as { drizzle(client: object): Drizzle }
 
 const CALL = { gid: 'g', branchId: '01', op: 'action' } as const
-const open = async () => bedOf(opened(() => new Database(':memory:')))
+const open = async () => toFixture(opened(() => new Database(':memory:')))
 
 barrierSuite({ name: 'better-sqlite3 itself', open, width: 64 })
 messageSuite({ name: 'better-sqlite3 itself', open, width: 64 })

@@ -1,8 +1,8 @@
 import { Cluster, Redis } from 'ioredis'
 import { type RedisEffect, type RedisEffects, redisBarrier } from '../../src/barrier/redis.ts'
 import type { BarrierCall } from '../../src/index.ts'
-import type { SuiteEffect } from '../barrier/barrier-bed.ts'
-import type { MessageBed } from '../barrier/message-suite.ts'
+import type { SuiteEffect } from '../barrier/barrier-fixture.ts'
+import type { MessageFixture } from '../barrier/message-suite.ts'
 import { suiteClock } from '../barrier/suite-clock.ts'
 
 // An effect is an element of a list. Like every script for Redis it looks first and writes last, so what fails has not written.
@@ -31,7 +31,7 @@ function connect(url: string): Redis | Cluster {
   )
 }
 
-export async function openRedisBed(url: string): Promise<MessageBed> {
+export async function openRedisFixture(url: string): Promise<MessageFixture> {
   const redis = connect(url)
   // Another process, whose order with this one is the server's choice.
   const asking = connect(url)

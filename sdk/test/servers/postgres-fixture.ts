@@ -2,8 +2,8 @@ import { Client, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { localCall } from '../../src/barrier/message-barrier.ts'
 import { migrateBarrier, postgresBarrier, purgeBarrier } from '../../src/barrier/postgres.ts'
 import type { BarrierCall } from '../../src/index.ts'
-import { type SuiteEffect, thrownBy } from '../barrier/barrier-bed.ts'
-import type { MessageBed } from '../barrier/message-suite.ts'
+import { type SuiteEffect, thrownBy } from '../barrier/barrier-fixture.ts'
+import type { MessageFixture } from '../barrier/message-suite.ts'
 import { opsByGid } from '../barrier/ops-by-gid.ts'
 import { purging, suiteClock } from '../barrier/suite-clock.ts'
 
@@ -60,7 +60,7 @@ export async function postgresRowsOf(pool: Pool, gid: string): Promise<number> {
   return Number(rows[0].number)
 }
 
-export async function openPostgresBed(url: string, options: PoolConfig = {}): Promise<MessageBed> {
+export async function openPostgresFixture(url: string, options: PoolConfig = {}): Promise<MessageFixture> {
   const pool = await openPostgresDatabase(url, options)
   const barrier = postgresBarrier(pool, suiteClock)
   return {

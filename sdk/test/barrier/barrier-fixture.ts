@@ -1,6 +1,6 @@
 import { type BarrierCall, type BarrierOutcome, BranchFailure, BranchOngoing } from '../../src/index.ts'
 
-/** What the business of a call does, in words that every driver can act out. */
+/** The outcome of a call's business, in words that every driver can act out. */
 export type SuiteEffect =
   | { readonly does: 'succeed'; readonly answer?: unknown }
   /** It writes its effect, and then says no. */
@@ -10,7 +10,7 @@ export type SuiteEffect =
   | { readonly does: 'break' }
 
 /** One driver on one real database. An effect is a row, written in the transaction of the barrier, that tells its op. */
-export interface BarrierBed {
+export interface BarrierFixture {
   run(call: BarrierCall, effect: SuiteEffect): Promise<BarrierOutcome>
   /** The ops whose effects committed for this gid, in their order. */
   effects(gid: string): Promise<readonly string[]>
@@ -29,7 +29,7 @@ export interface BarrierBed {
   close(): Promise<void>
 }
 
-/** What an effect of the suite throws once it has written, if it throws. */
+/** Returns the error that an effect of the suite throws once it has written, if it throws. */
 export function thrownBy(effect: SuiteEffect): Error | undefined {
   switch (effect.does) {
     case 'succeed':

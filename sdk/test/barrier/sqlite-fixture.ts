@@ -1,7 +1,7 @@
 import { migrateBarrier, purgeBarrier, type SqliteDatabase, sqliteBarrier } from '../../src/barrier/sqlite.ts'
 import type { BarrierCall } from '../../src/index.ts'
-import { type SuiteEffect, thrownBy } from './barrier-bed.ts'
-import type { MessageBed } from './message-suite.ts'
+import { type SuiteEffect, thrownBy } from './barrier-fixture.ts'
+import type { MessageFixture } from './message-suite.ts'
 import { purging, suiteClock } from './suite-clock.ts'
 
 export function opened(open: () => SqliteDatabase): SqliteDatabase {
@@ -29,7 +29,7 @@ export function count(database: SqliteDatabase, where = '1 = 1'): number {
 }
 
 /** The part of a driver of SQLite that the suites use. */
-export function bedOf(database: SqliteDatabase): MessageBed {
+export function toFixture(database: SqliteDatabase): MessageFixture {
   const barrier = sqliteBarrier(database, suiteClock)
   return {
     run: (call, effect) => barrier.run(call, (tx) => act(tx, call, effect)),

@@ -8,8 +8,8 @@ import {
 import { localCall } from '../../src/barrier/message-barrier.ts'
 import { migrateBarrier, mysqlBarrier, purgeBarrier } from '../../src/barrier/mysql.ts'
 import type { BarrierCall } from '../../src/index.ts'
-import { type SuiteEffect, thrownBy } from '../barrier/barrier-bed.ts'
-import type { MessageBed } from '../barrier/message-suite.ts'
+import { type SuiteEffect, thrownBy } from '../barrier/barrier-fixture.ts'
+import type { MessageFixture } from '../barrier/message-suite.ts'
 import { opsByGid } from '../barrier/ops-by-gid.ts'
 import { purging, suiteClock } from '../barrier/suite-clock.ts'
 
@@ -67,8 +67,8 @@ export async function mysqlRowsOf(pool: Pool, gid: string): Promise<number> {
   return Number(rows[0]?.number)
 }
 
-/** `options` are those of the pool that the barrier gets; the bed itself looks through a plain one. */
-export async function openMysqlBed(url: string, options: PoolOptions = {}): Promise<MessageBed> {
+/** `options` are those of the pool that the barrier gets; the fixture itself looks through a plain one. */
+export async function openMysqlFixture(url: string, options: PoolOptions = {}): Promise<MessageFixture> {
   const pool = await openMysqlDatabase(url)
   const [rows] = await pool.query<RowDataPacket[]>('SELECT DATABASE() AS name')
   const barrierPool = createPool({ uri: `${url}/${rows[0]?.name}`, connectionLimit: CONNECTIONS, ...options })
