@@ -35,9 +35,8 @@ export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
  */
 export interface FetchHandlerOptions<Payload> extends BranchHandlerOptions<Payload> {
   /**
-   * With this option only calls that an orchestrator signed with one of the keys run (RFC 9421); others are answered
-   * 401. The handler checks the signature itself, because a body can be read only once, so no middleware before it
-   * could.
+   * Lets only calls run that an orchestrator signed with one of the keys (RFC 9421); others are answered 401. The
+   * handler checks the signature itself, because a body can be read only once, so no middleware before it could.
    */
   readonly signedCalls?: SignedCallsOptions
 }

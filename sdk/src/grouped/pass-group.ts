@@ -100,8 +100,8 @@ function* decideRound(
 ): Steps<Findings> {
   const inserted = yield* wait(table.insert(toRows(round)))
   const insertedOps = groupOpsByBranch(inserted)
-  const opsOf = (member: Member) => insertedOps.get(member.admitted.branch) ?? NONE
-  const repeated = round.filter((member) => needsStanding(member.admitted.op, opsOf(member)))
+  const findOps = (member: Member) => insertedOps.get(member.admitted.branch) ?? NONE
+  const repeated = round.filter((member) => needsStanding(member.admitted.op, findOps(member)))
   const standing =
     repeated.length === 0 ? undefined : yield* wait(table.standing(repeated.map(({ admitted }) => admitted)))
   const running: Member[] = []
@@ -109,15 +109,15 @@ function* decideRound(
   for (const member of round) {
     const { op, branch, since } = member.admitted
     const rows = standing?.get(branch) ?? []
-    const decision = decideCall(op, opsOf(member), rows, since)
+    const decision = decideCall(op, findOps(member), rows, since)
     const verdict = toSettledVerdict(op, decision, rows)
     if (verdict === undefined) {
       running.push(member)
       continue
     }
     verdicts[member.place] = verdict
-    const isRefused = 'error' in verdict && opsOf(member).has(op)
-    if (isRefused || mustRemoveOwn(op, decision, opsOf(member))) removed.push(member)
+    const isRefused = 'error' in verdict && findOps(member).has(op)
+    if (isRefused || mustRemoveOwn(op, decision, findOps(member))) removed.push(member)
   }
   return { rows: inserted.size, running, removed }
 }

@@ -226,7 +226,10 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
         return decisions
       }
 
-      const pairsOf = (first: Op, second: Op): { readonly gids: string[]; readonly calls: BarrierCall[] } => {
+      const makePairs = (
+        first: Op,
+        second: Op,
+      ): { readonly gids: string[]; readonly calls: BarrierCall[] } => {
         const calls = Array.from({ length: pairs }, (_, number) => {
           const call = newCall(first)
           const pair = [call, { ...call, op: second }]
@@ -236,7 +239,7 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
       }
 
       it(`${pairs} pairs of action and action: one effect each, and no deadlock is seen`, async () => {
-        const { gids: all, calls } = pairsOf('action', 'action')
+        const { gids: all, calls } = makePairs('action', 'action')
         const decisions = await concurrently(calls)
         expect(decisions.filter((decision) => decision === 'run')).toHaveLength(pairs)
         expect(decisions.filter((decision) => decision === 'duplicate')).toHaveLength(pairs)
@@ -244,7 +247,7 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
       }, 120_000)
 
       it(`${pairs} pairs of action and compensation: one of the two orders each, and no deadlock is seen`, async () => {
-        const { gids: all, calls } = pairsOf('action', 'compensate')
+        const { gids: all, calls } = makePairs('action', 'compensate')
         const decisions = await concurrently(calls)
         const compensated = decisions.filter((decision) => decision === 'null-compensation').length
         expect(decisions.filter((decision) => decision === 'already-compensated')).toHaveLength(compensated)

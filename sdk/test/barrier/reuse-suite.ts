@@ -76,17 +76,17 @@ export function reuseSuite(name: string, open: () => Promise<BarrierFixture>): v
         (error: { code?: string }) => error.code ?? String(error),
       )
     }
-    const stateOf = async ({ gid }: BarrierCall) => [await fixture.rows(gid), await fixture.effects(gid)]
+    const readState = async ({ gid }: BarrierCall) => [await fixture.rows(gid), await fixture.effects(gid)]
 
     for (const { before, arrives, outcome } of REUSED) {
       it(`${arrives} after an earlier transaction's ${before.join(', ')}: ${outcome}, again and again`, async () => {
         const call = newCall(arrives)
         for (const op of before) await arriveBefore(EARLIER_MS, { ...call, op })
-        const [rows, effects] = await stateOf(call)
+        const [rows, effects] = await readState(call)
         expect(await arriveNow(call)).toBe(outcome)
         if (outcome === 'run') return
         expect(await arriveNow(call)).toBe(outcome)
-        expect(await stateOf(call)).toEqual([rows, effects])
+        expect(await readState(call)).toEqual([rows, effects])
       })
     }
 

@@ -11,7 +11,7 @@ export function opened(open: () => SqliteDatabase): SqliteDatabase {
   return database
 }
 
-export function effectsOf(database: SqliteDatabase, gid: string): string[] {
+export function readEffects(database: SqliteDatabase, gid: string): string[] {
   const rows = database.prepare('SELECT op FROM effect WHERE gid = ? ORDER BY number').all(gid)
   return rows.map((row) => String((row as { readonly op: unknown }).op))
 }
@@ -34,7 +34,7 @@ export function toFixture(database: SqliteDatabase): MessageFixture {
   return {
     run: (call, effect) => barrier.run(call, (tx) => act(tx, call, effect)),
     queryPrepared: barrier.queryPrepared,
-    effects: async (gid) => effectsOf(database, gid),
+    effects: async (gid) => readEffects(database, gid),
     rows: async (gid) => count(database, `gid = '${gid}'`),
     rollsBack: true,
     purge: (before) => void purgeBarrier(database, purging(before)),

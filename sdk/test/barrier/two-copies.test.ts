@@ -9,7 +9,7 @@ const FILES = {
   errors: new URL('../../src/branch/branch-errors.ts?again', import.meta.url).href,
 }
 
-it('what one copy lends, the other one knows', async () => {
+it('a connection that one copy lends is known to the other', async () => {
   const other: typeof import('../../src/barrier/lease.ts') = await import(FILES.lease)
   expect(other.lease).not.toBe(lease)
   const connection = { query: () => undefined }

@@ -58,7 +58,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
     const OPTIONS = { table: 'account', valueColumn: 'cents', log: LOG } as const
     const give = (id: string, cents: number | string) =>
       fixture.execute(`INSERT INTO account (id, cents) VALUES (${fixture.literal(id)}, ${cents})`)
-    const centsOf = async (id: string) =>
+    const readCents = async (id: string) =>
       (
         await fixture.column(
           `SELECT CAST(cents AS CHAR(30)) AS found FROM account WHERE id = ${fixture.literal(id)}`,
@@ -104,7 +104,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
         '0',
         'failure INSUFFICIENT',
       ])
-      expect([await centsOf('alice'), await ledger()]).toEqual(['0', ['-60', '20', '-60']])
+      expect([await readCents('alice'), await ledger()]).toEqual(['0', ['-60', '20', '-60']])
     })
 
     it('never refuses a compensation, and nothing that adds', async () => {
@@ -123,7 +123,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
         '-36',
         'failure INSUFFICIENT',
       ])
-      expect([await centsOf('alice'), await ledger()]).toEqual(['-36', ['-50', '5', '-1']])
+      expect([await readCents('alice'), await ledger()]).toEqual(['-36', ['-50', '5', '-1']])
     })
 
     it('gives the duplicate of a debit its first answer when the account is drained', async () => {
@@ -135,7 +135,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       const call = newCall()
       const debit = () => told(branch.run(call, () => ({ id: 'alice', delta: -60 })))
       expect(await Promise.all([debit(), debit()])).toEqual(['0', 'duplicate'])
-      expect([await debit(), await centsOf('alice')]).toEqual(['duplicate', '0'])
+      expect([await debit(), await readCents('alice')]).toEqual(['duplicate', '0'])
     })
 
     it('undoes in one group what it has added there', async () => {
@@ -152,7 +152,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
         branch.run(undone, () => ({ id: 'alice', delta: -3 })),
       ]
       expect(await Promise.all(running.map(told))).toEqual(['7', '2', '5', 'already-compensated'])
-      expect([await centsOf('alice'), await ledger()]).toEqual(['5', ['-3', '-5', '3']])
+      expect([await readCents('alice'), await ledger()]).toEqual(['5', ['-3', '-5', '3']])
     })
 
     it('fails for an account that is not there, to the letter, and serves the others', async () => {
@@ -191,7 +191,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
         'broken OUT_OF_RANGE for a compensate: the value would be too large',
         '-1',
       ])
-      expect([await centsOf('alice'), await centsOf('rich')]).toEqual(['1', '-1'])
+      expect([await readCents('alice'), await readCents('rich')]).toEqual(['1', '-1'])
     })
 
     it('holds the smallest and the largest value', async () => {
@@ -203,7 +203,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       ]
       const outcomes = await inOneGroup(wishes, { min: null })
       expect(outcomes).toEqual(['-9223372036854775808', '9223372036854775807'])
-      expect([await centsOf('low'), await centsOf('high')]).toEqual(outcomes)
+      expect([await readCents('low'), await readCents('high')]).toEqual(outcomes)
     })
 
     it('takes no delta for a number that is none, and no failure for it either', async () => {
@@ -289,7 +289,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
         { id: 'alice', delta: 1 },
       ]
       expect(await inOneGroup(texts)).toEqual(['6', '1001'])
-      expect([await centsOf('0'), await centsOf('alice')]).toEqual(['6', '1001'])
+      expect([await readCents('0'), await readCents('alice')]).toEqual(['6', '1001'])
     })
 
     it('calls no account unknown that was found under another writing of its id', async () => {
@@ -321,7 +321,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
         { log: { ...LOG, values } },
       )
       expect(outcomes.map((outcome) => outcome.split(' ')[0])).toEqual(['101', 'broken', 'broken', '105'])
-      expect([await centsOf('alice'), await ledger()]).toEqual(['105', ['1', '4']])
+      expect([await readCents('alice'), await ledger()]).toEqual(['105', ['1', '4']])
     })
 
     it('waits for no row but its own, however small the table', async () => {
@@ -342,7 +342,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       await unlock()
       const expected = ids.map((id) => (id === 'id-7' ? 'broken BARRIER_CONTENDED' : '9'))
       expect(outcomes).toEqual([...expected, 'broken BARRIER_CONTENDED'])
-      expect([await centsOf('id-7'), (await ledger()).length]).toEqual(['10', 39])
+      expect([await readCents('id-7'), (await ledger()).length]).toEqual(['10', 39])
     })
 
     it('holds up nobody behind a call that waits alone for a locked row', async () => {

@@ -79,12 +79,12 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       })
       return { branch, applied, sizes: () => applied.map((calls) => calls.length) }
     }
-    const outcomeOf = (running: Promise<BarrierOutcome>): Promise<Outcome> =>
+    const catchOutcome = (running: Promise<BarrierOutcome>): Promise<Outcome> =>
       running.then(
         (outcome) => `${outcome.decision} ${outcome.answer ?? ''}`,
         (error: Error & { code?: string }) => `${error.name} ${error.code ?? ''} ${error.message}`,
       )
-    const stateOf = async ({ gid }: BarrierCall) => [
+    const readState = async ({ gid }: BarrierCall) => [
       await fixture.rows(gid),
       (await fixture.effects(gid)).join(),
     ]
@@ -97,7 +97,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       const outcomes = await Promise.all(calls.map((call, number) => branch.run(call, () => ({ number }))))
       expect(sizes()).toEqual([50])
       expect(outcomes.map(({ answer }) => answer)).toEqual(calls.map((_, number) => `{"number":${number}}`))
-      for (const call of calls) expect(await stateOf(call)).toEqual(DONE)
+      for (const call of calls) expect(await readState(call)).toEqual(DONE)
     })
 
     it('runs a call once that stands several times in one group, and gives all of them the first answer', async () => {
@@ -114,7 +114,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       ])
       expect(outcomes.map(({ answer }) => answer)).toEqual(['0', '1', '0', '0', '1'])
       expect(sizes()).toEqual([2])
-      expect([await stateOf(one), await stateOf(other)]).toEqual([DONE, DONE])
+      expect([await readState(one), await readState(other)]).toEqual([DONE, DONE])
     })
 
     it('finds the duplicates of earlier groups among new calls, whoever served them', async () => {
@@ -135,7 +135,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
         'run "again"',
       ])
       expect((await fixture.barrier.run(calls[9] ?? newCall(), () => 'plain')).answer).toBe('"again"')
-      for (const call of calls) expect(await stateOf(call)).toEqual(DONE)
+      for (const call of calls) expect(await readState(call)).toEqual(DONE)
     })
 
     for (const ops of [
@@ -143,9 +143,9 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       ['try', 'try!', 'confirm', 'cancel'],
     ]) {
       it(`decides for every order of ${ops.join(', ')} in one group as the plain barrier does one after the other`, async () => {
-        const sequences = sequencesOf(ops, 4)
+        const sequences = listSequences(ops, 4)
         const no = () => new BranchFailure('said no', { code: 'SAID_NO' })
-        const callsOf = (sequence: readonly string[]): BarrierCall[] => {
+        const makeCalls = (sequence: readonly string[]): BarrierCall[] => {
           const { gid } = newCall()
           return sequence.map((step) => ({
             gid,
@@ -154,31 +154,31 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
           }))
         }
         const { branch } = grouped(undefined, { groupMax: 1_000 })
-        const ours = sequences.map(callsOf)
+        const ours = sequences.map(makeCalls)
         const outcomes = await Promise.all(
           sequences.map((sequence, number) =>
             Promise.all(
               (ours[number] ?? []).map((call, place) =>
-                outcomeOf(branch.run(call, () => (sequence[place]?.endsWith('!') ? no() : place))),
+                catchOutcome(branch.run(call, () => (sequence[place]?.endsWith('!') ? no() : place))),
               ),
             ),
           ),
         )
         for (const [number, sequence] of sequences.entries()) {
           const expected: Outcome[] = []
-          const plain = callsOf(sequence)
+          const plain = makeCalls(sequence)
           for (const [place, call] of plain.entries()) {
             const running = fixture.barrier.run(call, (tx) => {
               if (sequence[place]?.endsWith('!')) throw no()
               const writing = fixture.write(tx, [{ call, entry: undefined }])
               return writing === undefined ? place : writing.then(() => place)
             })
-            expected.push(await outcomeOf(running))
+            expected.push(await catchOutcome(running))
           }
           expect([sequence, outcomes[number]]).toEqual([sequence, expected])
-          expect([sequence, await stateOf(ours[number]?.[0] ?? newCall())]).toEqual([
+          expect([sequence, await readState(ours[number]?.[0] ?? newCall())]).toEqual([
             sequence,
-            await stateOf(plain[0] ?? newCall()),
+            await readState(plain[0] ?? newCall()),
           ])
         }
       }, 120_000)
@@ -232,7 +232,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       const calls = newCalls(5)
       const entries = [1, new BranchFailure('no'), 3, new BranchOngoing(), new Error('broken')]
       const outcomes = await Promise.all(
-        calls.map((call, at) => outcomeOf(branch.run(call, () => entries[at]))),
+        calls.map((call, at) => catchOutcome(branch.run(call, () => entries[at]))),
       )
       expect(outcomes).toEqual([
         'run 1',
@@ -242,7 +242,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
         'Error  broken',
       ])
       expect(sizes()).toEqual([5])
-      expect(await Promise.all(calls.map(stateOf))).toEqual([DONE, NOTHING, DONE, NOTHING, NOTHING])
+      expect(await Promise.all(calls.map(readState))).toEqual([DONE, NOTHING, DONE, NOTHING, NOTHING])
     })
 
     it('leaves nothing when every call is refused, and each may come again', async () => {
@@ -251,9 +251,9 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       for (const call of calls) {
         await expect(branch.run(call, () => new BranchFailure('no'))).rejects.toThrow('no')
       }
-      const refused = calls.map((call) => outcomeOf(branch.run(call, () => new BranchFailure('no'))))
+      const refused = calls.map((call) => catchOutcome(branch.run(call, () => new BranchFailure('no'))))
       expect(new Set(await Promise.all(refused)).size).toBe(1)
-      expect(await Promise.all(calls.map(stateOf))).toEqual([NOTHING, NOTHING, NOTHING])
+      expect(await Promise.all(calls.map(readState))).toEqual([NOTHING, NOTHING, NOTHING])
       expect((await branch.run(calls[0] ?? newCall(), () => 1)).decision).toBe('run')
     })
 
@@ -262,7 +262,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       const calls = newCalls(3)
       const outcomes = await Promise.all(
         calls.map((call, at) =>
-          outcomeOf(
+          catchOutcome(
             branch.run(call, () => {
               if (at === 1) throw new BranchFailure('no such account')
               return at
@@ -272,7 +272,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       )
       expect(outcomes).toEqual(['run 0', 'BranchFailure BRANCH_FAILED no such account', 'run 2'])
       expect(sizes()).toEqual([2])
-      expect(await Promise.all(calls.map(stateOf))).toEqual([DONE, NOTHING, DONE])
+      expect(await Promise.all(calls.map(readState))).toEqual([DONE, NOTHING, DONE])
     })
 
     it('lets async handlers of a group run at once', async () => {
@@ -291,7 +291,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
         return at
       }
       const outcomes = await Promise.all(
-        calls.map((call, at) => outcomeOf(branch.run(call, () => handler(at)))),
+        calls.map((call, at) => catchOutcome(branch.run(call, () => handler(at)))),
       )
       expect(outcomes.filter((outcome) => outcome.startsWith('run'))).toHaveLength(19)
       expect(outcomes[3]).toBe('BranchFailure BRANCH_FAILED no')
@@ -304,11 +304,11 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       const calls = newCalls(6)
       const never = new Promise<never>(() => undefined)
       const outcomes = await Promise.all(
-        calls.map((call, at) => outcomeOf(branch.run(call, () => (at % 3 === 1 ? never : at)))),
+        calls.map((call, at) => catchOutcome(branch.run(call, () => (at % 3 === 1 ? never : at)))),
       )
       for (const [at, outcome] of outcomes.entries())
         expect(outcome).toMatch(at % 3 === 1 ? /^BranchError BARRIER_TIMED_OUT/ : /^run/)
-      const states = await Promise.all(calls.map(stateOf))
+      const states = await Promise.all(calls.map(readState))
       expect(states).toEqual(calls.map((_, at) => (at % 3 === 1 ? NOTHING : DONE)))
     })
 
@@ -345,7 +345,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
         }),
       )
       const calls = newCalls(5)
-      const outcomes = await Promise.all(calls.map((call, at) => outcomeOf(branch.run(call, () => at))))
+      const outcomes = await Promise.all(calls.map((call, at) => catchOutcome(branch.run(call, () => at))))
       expect(outcomes).toEqual(['run 0', 'BranchFailure BRANCH_FAILED always', 'run 2', 'run 3', 'run 4'])
       expect(applied.map((group) => group.map(({ entry }) => entry))).toEqual([
         [0, 1, 2, 3, 4],
@@ -353,7 +353,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
         [1],
         [2],
       ])
-      expect(await Promise.all(calls.map(stateOf))).toEqual([DONE, NOTHING, DONE, DONE, DONE])
+      expect(await Promise.all(calls.map(readState))).toEqual([DONE, NOTHING, DONE, DONE, DONE])
     })
 
     it('takes out an answer that cannot be kept, and its effect', async () => {
@@ -361,10 +361,10 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       const calls = newCalls(3)
       const entries = [1, 'x'.repeat(STORED_ANSWER_BYTES_MAX), 3]
       const outcomes = await Promise.all(
-        calls.map((call, at) => outcomeOf(branch.run(call, () => entries[at]))),
+        calls.map((call, at) => catchOutcome(branch.run(call, () => entries[at]))),
       )
       expect(outcomes[1]).toMatch(/^BranchError BRANCH_ANSWER_TOO_LARGE/)
-      expect(await Promise.all(calls.map(stateOf))).toEqual([DONE, NOTHING, DONE])
+      expect(await Promise.all(calls.map(readState))).toEqual([DONE, NOTHING, DONE])
     })
 
     it('finds the one call that apply throws for, and fails it alone', async () => {
@@ -375,12 +375,12 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
         }),
       )
       const calls = newCalls(64)
-      const outcomes = await Promise.all(calls.map((call, at) => outcomeOf(branch.run(call, () => at))))
+      const outcomes = await Promise.all(calls.map((call, at) => catchOutcome(branch.run(call, () => at))))
       expect(outcomes.filter((outcome) => outcome.startsWith('run'))).toHaveLength(63)
       expect(outcomes[29]).toBe('Error  poison')
       // Halves: two for each power of two, and the whole.
       expect(sizes().length).toBeLessThanOrEqual(13)
-      const states = await Promise.all(calls.map(stateOf))
+      const states = await Promise.all(calls.map(readState))
       expect(states[29]).toEqual(NOTHING)
       expect(states.filter(([rows]) => rows === 1)).toHaveLength(63)
     })
@@ -395,7 +395,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       const outcomes = await Promise.all(calls.map((call) => branch.run(call, () => 0)))
       expect(outcomes.every(({ decision }) => decision === 'run')).toBe(true)
       expect(sizes()).toEqual([7, 7, 7])
-      for (const call of calls) expect(await stateOf(call)).toEqual(DONE)
+      for (const call of calls) expect(await readState(call)).toEqual(DONE)
     })
 
     it('commits no row of a group whose apply has ended the transaction', async () => {
@@ -410,7 +410,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       // Also when every call of it failed.
       for (const entry of [0, new BranchFailure('no')]) {
         const calls = [...newCalls(3), newCall('compensate')]
-        const outcomes = await Promise.all(calls.map((call) => outcomeOf(branch.run(call, () => entry))))
+        const outcomes = await Promise.all(calls.map((call) => catchOutcome(branch.run(call, () => entry))))
         for (const outcome of outcomes) expect(outcome).toMatch(/^BranchError BARRIER_TRANSACTION_LOST/)
         for (const call of calls) expect(await fixture.rows(call.gid)).toBe(0)
       }
@@ -423,7 +423,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
         const calls = newCalls(4)
         const entries = [1, new BranchFailure('no'), 3, 4]
         const outcomes = await Promise.all(
-          calls.map((call, at) => outcomeOf(branch.run(call, () => entries[at]))),
+          calls.map((call, at) => catchOutcome(branch.run(call, () => entries[at]))),
         )
         expect(outcomes.filter((outcome) => outcome.includes('BARRIER_COMMIT_UNKNOWN'))).toHaveLength(4)
         const again = grouped().branch
@@ -432,7 +432,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
         )
         const expected = when === 'before' ? 'run' : 'duplicate'
         expect(decisions).toEqual([expected, 'run', expected, expected])
-        for (const call of calls) expect(await stateOf(call)).toEqual(DONE)
+        for (const call of calls) expect(await readState(call)).toEqual(DONE)
       }
     })
 
@@ -464,7 +464,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
   })
 }
 
-function sequencesOf(steps: readonly string[], lengthMax: number): readonly (readonly string[])[] {
+function listSequences(steps: readonly string[], lengthMax: number): readonly (readonly string[])[] {
   const all: string[][] = []
   let longest: string[][] = [[]]
   for (let length = 1; length <= lengthMax; length++) {

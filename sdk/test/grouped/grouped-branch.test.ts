@@ -45,7 +45,7 @@ type Call = (
   gid: string,
   payload: unknown,
 ) => Promise<{ status: number; body: unknown; decision: unknown }>
-const queryOf = (op: string, gid: string): string => `?gid=${gid}&trans_type=saga&branch_id=01&op=${op}`
+const toQuery = (op: string, gid: string): string => `?gid=${gid}&trans_type=saga&branch_id=01&op=${op}`
 
 const FRAMEWORKS: Readonly<
   Record<
@@ -59,7 +59,7 @@ const FRAMEWORKS: Readonly<
     await use(async (op, gid, payload) => {
       const answer = await app.inject({
         method: 'POST',
-        url: `/debit${queryOf(op, gid)}`,
+        url: `/debit${toQuery(op, gid)}`,
         payload: payload as object,
       })
       const { statusCode: status, body, headers } = answer
@@ -81,7 +81,7 @@ const FRAMEWORKS: Readonly<
     const port = typeof address === 'object' ? address?.port : 0
     await use(async (op, gid, payload) => {
       const headers = { 'content-type': 'application/json' }
-      const url = `http://127.0.0.1:${port}/debit${queryOf(op, gid)}`
+      const url = `http://127.0.0.1:${port}/debit${toQuery(op, gid)}`
       const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(payload) })
       const text = await answer.text()
       const decision = answer.headers.get('counterstep-barrier')

@@ -19,15 +19,15 @@ import { groupSuite } from '../grouped/group-suite.ts'
 import { groupedFixture, MANNERS, type Manner, PAIRS, type WriteEffects } from '../grouped/grouped-fixture.ts'
 import {
   beforeEachStatement,
+  countMysqlRows,
   dropMysqlDatabase,
   isWaitingFor,
   losingCommit,
   mysqlEffects,
   mysqlEffectsOfEach,
-  mysqlRowsOf,
   openMysqlDatabase,
   openMysqlFixture,
-  wordOf,
+  readWord,
 } from './mysql-fixture.ts'
 
 const write: WriteEffects<Pick<PoolConnection, 'query'>> = async (tx, calls) => {
@@ -56,7 +56,7 @@ async function openGroupedFixture(url: string, manner: Manner, queues = 1, optio
       ...plain,
       effects: (gid) => mysqlEffects(pool, gid),
       effectsOfEach: (gids) => mysqlEffectsOfEach(pool, gids),
-      rows: (gid) => mysqlRowsOf(pool, gid),
+      rows: (gid) => countMysqlRows(pool, gid),
       purge: async (before) => {
         await purgeBarrier(pool, purging(before))
       },
@@ -108,7 +108,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         barrier: mysqlGroupBarrier(pool),
         write,
         effects: (gid: string) => mysqlEffects(pool, gid),
-        rows: (gid: string) => mysqlRowsOf(pool, gid),
+        rows: (gid: string) => countMysqlRows(pool, gid),
         rollBack: async (tx: PoolConnection) => {
           await tx.query({ sql: 'ROLLBACK' })
         },
@@ -170,13 +170,13 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const branch = groupedBranch(mysqlGroupBarrier(pool), { key: () => 'one', apply: answerEntries })
       const signs = Array.from({ length: 95 }, (_, at) => String.fromCodePoint(32 + at))
       const gids = [...signs.map((sign) => `g${sign}n`), 'é', '裏', '表\\', 'it\'s :here? {"n":1}']
-      const callOf = (gid: string) => ({ gid, branchId: '01', op: 'action' }) as const
-      const ask = () => Promise.all(gids.map((gid) => branch.run(callOf(gid), () => ({ [gid]: 1 }))))
+      const toCall = (gid: string) => ({ gid, branchId: '01', op: 'action' }) as const
+      const ask = () => Promise.all(gids.map((gid) => branch.run(toCall(gid), () => ({ [gid]: 1 }))))
       const answers = gids.map((gid) => JSON.stringify({ [gid]: 1 }))
       expect(await ask()).toEqual(answers.map((answer) => ({ decision: 'run', answer })))
       expect(await ask()).toEqual(answers.map((answer) => ({ decision: 'duplicate', answer })))
       for (const [at, gid] of gids.entries()) {
-        const outcome = await mysqlBarrier(plain).run(callOf(gid), () => 'again')
+        const outcome = await mysqlBarrier(plain).run(toCall(gid), () => 'again')
         expect(outcome).toEqual({ decision: 'duplicate', answer: answers[at] })
       }
       await pool.end()
@@ -219,17 +219,17 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await write(tx, [{ call, entry: 0 }])
         return 'done'
       })
-      const plain = texts.splice(0).map(wordOf)
+      const plain = texts.splice(0).map(readWord)
       await branch.run({ ...call, gid: 'alone' }, () => 0)
-      expect(texts.splice(0).map(wordOf)).toEqual(plain)
+      expect(texts.splice(0).map(readWord)).toEqual(plain)
       await Promise.all(['a', 'b', 'c', 'd'].map((gid) => branch.run({ ...call, gid }, () => 0)))
       const [start, insert, effect, , commit] = plain
       const grouped = [start, 'SET', insert, effect, 'SET', 'INSERT', commit]
-      expect(texts.splice(0).map(wordOf)).toEqual(grouped)
+      expect(texts.splice(0).map(readWord)).toEqual(grouped)
       // Each twice: what only repeats is not asked of the database.
       const twice = ['e', 'f', 'g', 'e', 'f', 'g'].map((gid) => ({ ...call, gid }))
       await Promise.all(twice.map((each) => branch.run(each, () => 0)))
-      expect(texts.splice(0).map(wordOf)).toEqual(grouped)
+      expect(texts.splice(0).map(readWord)).toEqual(grouped)
       await dropMysqlDatabase(pool)
     })
     it('gives a connection back with the lock wait that it came with, whatever becomes of the group', async () => {

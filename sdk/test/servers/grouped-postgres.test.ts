@@ -11,12 +11,12 @@ import { conditionalAddSuite } from '../grouped/conditional-add-suite.ts'
 import { groupSuite } from '../grouped/group-suite.ts'
 import { groupedFixture, MANNERS, type Manner, PAIRS, type WriteEffects } from '../grouped/grouped-fixture.ts'
 import {
+  countPostgresRows,
   dropPostgresDatabase,
   losingCommit,
   openPostgresDatabase,
   postgresEffects,
   postgresEffectsOfEach,
-  postgresRowsOf,
 } from './postgres-fixture.ts'
 
 const write: WriteEffects<PoolClient> = async (tx, calls) => {
@@ -34,7 +34,7 @@ async function openGroupedFixture(url: string, manner: Manner, queues = 1, optio
       runLosingCommit: () => Promise.reject(new Error('nor is this')),
       effects: (gid) => postgresEffects(pool, gid),
       effectsOfEach: (gids) => postgresEffectsOfEach(pool, gids),
-      rows: (gid) => postgresRowsOf(pool, gid),
+      rows: (gid) => countPostgresRows(pool, gid),
       rollsBack: true,
       purge: async (before) => {
         await purgeBarrier(pool, purging(before))
@@ -48,7 +48,7 @@ async function openGroupedFixture(url: string, manner: Manner, queues = 1, optio
   )
 }
 
-const wordOf = (text: string): string => text.split(/[\s;]/)[0] ?? ''
+const readWord = (text: string): string => text.split(/[\s;]/)[0] ?? ''
 
 /** A pool whose clients' statements go by `through`. */
 function watched(pool: Pool, through: (text: string, run: () => Promise<unknown>) => Promise<unknown>) {
@@ -113,7 +113,7 @@ describeOn('postgres', 'grouped branches', (url) => {
       },
       write,
       effects: (gid: string) => postgresEffects(pool, gid),
-      rows: (gid: string) => postgresRowsOf(pool, gid),
+      rows: (gid: string) => countPostgresRows(pool, gid),
       rollBack: async (tx: PoolClient) => {
         await tx.query('ROLLBACK')
       },
@@ -169,7 +169,7 @@ describeOn('postgres', 'grouped branches', (url) => {
     await act(call)
     const plain = texts.splice(0).slice(-5)
     await branch.run({ ...call, gid: 'alone' }, () => 0)
-    expect(texts.map(wordOf)).toEqual(plain.map(wordOf))
+    expect(texts.map(readWord)).toEqual(plain.map(readWord))
     await dropPostgresDatabase(url, pool)
   })
   it('calls no account unknown whose UUID is asked for in capitals', async () => {

@@ -22,7 +22,7 @@ const FIXTURES = [
 ] as const
 
 /** Makes the barrier that doAndSubmit needs: its local transaction writes one effect, when it may begin. */
-function barrierOf(
+function makeBarrier(
   fixture: MessageFixture,
   begin: (gid: string) => Promise<unknown>,
 ): MessageBarrier<undefined> {
@@ -60,7 +60,7 @@ for (const [server, open] of FIXTURES) {
           check: { url: 'http://sender/query', afterMs: isEarly ? 60_000 : (number % 10) + 1 },
         })
         const thrown = await message
-          .doAndSubmit(barrierOf(fixture, begin), () => undefined)
+          .doAndSubmit(makeBarrier(fixture, begin), () => undefined)
           .catch((error: unknown) => error)
         const { status } = await orchestrator.client.wait(message.gid)
         const effects = await fixture.effects(message.gid)

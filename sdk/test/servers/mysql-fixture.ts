@@ -61,7 +61,7 @@ export async function mysqlEffectsOfEach(pool: Pool, gids: readonly string[]): P
   return opsByGid(gids, rows)
 }
 
-export async function mysqlRowsOf(pool: Pool, gid: string): Promise<number> {
+export async function countMysqlRows(pool: Pool, gid: string): Promise<number> {
   const sql = 'SELECT count(*) AS number FROM counterstep_barrier WHERE gid = ?'
   const [rows] = await pool.query<RowDataPacket[]>(sql, [Buffer.from(gid)])
   return Number(rows[0]?.number)
@@ -85,12 +85,12 @@ export async function openMysqlFixture(url: string, options: PoolOptions = {}): 
       }),
     effects: (gid) => mysqlEffects(pool, gid),
     effectsOfEach: (gids) => mysqlEffectsOfEach(pool, gids),
-    rows: (gid) => mysqlRowsOf(pool, gid),
+    rows: (gid) => countMysqlRows(pool, gid),
     rollsBack: true,
     purge: async (before) => {
       await purgeBarrier(pool, purging(before))
     },
-    deadlocks: () => deadlocksOf(pool),
+    deadlocks: () => countDeadlocks(pool),
     close: async () => {
       await barrierPool.end()
       await dropMysqlDatabase(pool)
@@ -115,7 +115,7 @@ export function losingCommit(pool: Pool, when: 'before' | 'after'): Pick<Pool, '
   }
 }
 
-async function deadlocksOf(pool: Pool): Promise<number> {
+async function countDeadlocks(pool: Pool): Promise<number> {
   const [status] = await pool.query<RowDataPacket[]>("SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'")
   if (status[0] !== undefined) return Number(status[0].Value)
   const sql = "SELECT `COUNT` AS number FROM information_schema.innodb_metrics WHERE name = 'lock_deadlocks'"
@@ -144,7 +144,7 @@ export function beforeEachStatement(
   }
 }
 
-export function wordOf(sql: string): string {
+export function readWord(sql: string): string {
   return sql.split(' ')[0] ?? ''
 }
 

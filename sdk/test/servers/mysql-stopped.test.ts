@@ -2,7 +2,7 @@ import { startMariadb, startMysql } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { createPool, type Pool, type PoolConnection, type RowDataPacket } from 'mysql2/promise'
 import { mysqlBarrier } from '../../src/barrier/mysql.ts'
-import { actOnMysql, mysqlEffects, mysqlRowsOf, openMysqlDatabase } from './mysql-fixture.ts'
+import { actOnMysql, countMysqlRows, mysqlEffects, openMysqlDatabase } from './mysql-fixture.ts'
 import { type StoppableFixture, stoppedDatabaseSuite } from './stopped-database-suite.ts'
 
 for (const [kind, start] of [
@@ -16,14 +16,14 @@ for (const [kind, start] of [
       const [rows] = await observer.query<RowDataPacket[]>('SELECT DATABASE() AS name')
       const openPool = () => createPool({ uri: `${server.url}/${rows[0]?.name}`, connectionLimit: 1 })
       let pool = openPool()
-      const optionsOf = (timeoutMs: number | undefined) => (timeoutMs === undefined ? {} : { timeoutMs })
+      const toOptions = (timeoutMs: number | undefined) => (timeoutMs === undefined ? {} : { timeoutMs })
       return {
-        barrier: (timeoutMs) => mysqlBarrier(pool, optionsOf(timeoutMs)),
+        barrier: (timeoutMs) => mysqlBarrier(pool, toOptions(timeoutMs)),
         barrierStoppedAtCommit: (timeoutMs) =>
           mysqlBarrier(pausingAtCommit(pool, server.pause), { timeoutMs }),
         act: (tx, call) => actOnMysql(tx, call, { does: 'succeed' }),
         effects: (gid) => mysqlEffects(observer, gid),
-        rows: (gid) => mysqlRowsOf(observer, gid),
+        rows: (gid) => countMysqlRows(observer, gid),
         occupy: async () => {
           const connection = await pool.getConnection()
           return () => connection.release()

@@ -16,11 +16,11 @@ import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { messageSuite } from '../barrier/message-suite.ts'
 import {
   actOnPostgres,
+  countPostgresRows,
   dropPostgresDatabase,
   openPostgresDatabase,
   openPostgresFixture,
   postgresEffects,
-  postgresRowsOf,
 } from './postgres-fixture.ts'
 
 const SUCCEED = { does: 'succeed' } as const
@@ -94,7 +94,10 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
         await tx.query('SELECT 1 / 0').catch((error: unknown) => error)
       })
       await expect(running).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
-      expect([await postgresRowsOf(pool, call.gid), await postgresEffects(pool, call.gid)]).toEqual([0, []])
+      expect([await countPostgresRows(pool, call.gid), await postgresEffects(pool, call.gid)]).toEqual([
+        0,
+        [],
+      ])
     })
 
     it('tells a constraint that is checked at COMMIT from a lost answer, and runs again', async () => {
@@ -104,7 +107,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
         await tx.query('INSERT INTO deferred VALUES (1), (1)')
       })
       await expect(running).rejects.toMatchObject({ code: '23505' })
-      expect(await postgresRowsOf(pool, call.gid)).toBe(0)
+      expect(await countPostgresRows(pool, call.gid)).toBe(0)
     })
 
     it('gives each client back clean, or not at all', async () => {
@@ -153,7 +156,10 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       })
       await expect(failing).rejects.toThrow('broken on purpose')
       await barrier.run(newCall(), () => undefined)
-      expect([await postgresRowsOf(small, call.gid), await postgresEffects(small, call.gid)]).toEqual([0, []])
+      expect([await countPostgresRows(small, call.gid), await postgresEffects(small, call.gid)]).toEqual([
+        0,
+        [],
+      ])
       await dropPostgresDatabase(url, small)
     })
 
@@ -164,7 +170,10 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
         await barrier.run(call, (tx) => actOnPostgres(tx, call, SUCCEED))
         expect((await barrier.run(call, () => 0)).decision).toBe('duplicate')
       })
-      expect([await postgresRowsOf(pool, call.gid), await postgresEffects(pool, call.gid)]).toEqual([0, []])
+      expect([await countPostgresRows(pool, call.gid), await postgresEffects(pool, call.gid)]).toEqual([
+        0,
+        [],
+      ])
     })
 
     it("fails, and does not run twice, when a caller's snapshot is older than the row", async () => {
@@ -206,7 +215,10 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
         resume()
         expect(await late).toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
       })
-      expect([await postgresRowsOf(small, call.gid), await postgresEffects(small, call.gid)]).toEqual([0, []])
+      expect([await countPostgresRows(small, call.gid), await postgresEffects(small, call.gid)]).toEqual([
+        0,
+        [],
+      ])
       expect(await postgresEffects(small, next.gid)).toEqual(['action'])
       await dropPostgresDatabase(url, small)
     })
@@ -275,7 +287,10 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
           { status: 'fulfilled' },
         ])
         expect(await postgresEffects(pool, other.gid)).toEqual(['action'])
-        expect([await postgresRowsOf(pool, call.gid), await postgresEffects(pool, call.gid)]).toEqual([1, []])
+        expect([await countPostgresRows(pool, call.gid), await postgresEffects(pool, call.gid)]).toEqual([
+          1,
+          [],
+        ])
       })
     }
 
@@ -380,7 +395,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       const running = postgresBarrierIn(client).run(call, (tx) => actOnPostgres(tx, call, SUCCEED))
       await expect(running).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
       client.release()
-      expect(await postgresRowsOf(pool, call.gid)).toBe(0)
+      expect(await countPostgresRows(pool, call.gid)).toBe(0)
     })
 
     it('refuses a client where it needs a pool', () => {

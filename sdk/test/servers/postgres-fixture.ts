@@ -53,7 +53,7 @@ export async function postgresEffectsOfEach(pool: Pool, gids: readonly string[])
   return opsByGid(gids, rows)
 }
 
-export async function postgresRowsOf(pool: Pool, gid: string): Promise<number> {
+export async function countPostgresRows(pool: Pool, gid: string): Promise<number> {
   const { rows } = await pool.query('SELECT count(*) AS number FROM counterstep_barrier WHERE gid = $1', [
     gid,
   ])
@@ -75,7 +75,7 @@ export async function openPostgresFixture(url: string, options: PoolConfig = {})
       }),
     effects: (gid) => postgresEffects(pool, gid),
     effectsOfEach: (gids) => postgresEffectsOfEach(pool, gids),
-    rows: (gid) => postgresRowsOf(pool, gid),
+    rows: (gid) => countPostgresRows(pool, gid),
     rollsBack: true,
     purge: async (before) => {
       await purgeBarrier(pool, purging(before))

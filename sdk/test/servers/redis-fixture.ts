@@ -37,12 +37,12 @@ export async function openRedisFixture(url: string): Promise<MessageFixture> {
   const asking = connect(url)
   const run = crypto.randomUUID().slice(0, 8)
   const prefix = `sdk-${run}`
-  const tagOf = ({ gid }: BarrierCall): string => `${run}-${gid}`
-  const barrier = redisBarrier(redis, { prefix, hashTag: tagOf, now: suiteClock.now })
+  const toTag = ({ gid }: BarrierCall): string => `${run}-${gid}`
+  const barrier = redisBarrier(redis, { prefix, hashTag: toTag, now: suiteClock.now })
   const effectsKey = (gid: string): string => `effects:{${run}-${gid}}`
   return {
     run: (call, effect) => barrier.run(call, (tx) => actOnRedis(tx, effectsKey(call.gid), call, effect)),
-    queryPrepared: redisBarrier(asking, { prefix, hashTag: tagOf }).queryPrepared,
+    queryPrepared: redisBarrier(asking, { prefix, hashTag: toTag }).queryPrepared,
     effects: (gid) => redis.lrange(effectsKey(gid), 0, -1),
     rows: async (gid) => {
       const key = `${prefix}:{${run}-${gid}}:${gid.length}:${gid}:2:01:01`

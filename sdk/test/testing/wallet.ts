@@ -104,7 +104,7 @@ export class Wallet {
   }
 
   /** Lists the entries of a gid, in order. */
-  ledgerOf(gid: string): { op: string }[] {
+  readLedger(gid: string): { op: string }[] {
     const sql = 'SELECT op FROM ledger WHERE gid = ? ORDER BY rowid'
     return this.#database.prepare(sql).all(gid) as unknown as { op: string }[]
   }
@@ -128,7 +128,7 @@ export class Wallet {
   }
 
   async #reply(request: Request): Promise<Reply> {
-    const call = callOf(new URL(request.url).searchParams)
+    const call = readCall(new URL(request.url).searchParams)
     if (call === undefined)
       return { status: this.#is('calls garbage a failure') ? 409 : 400, body: 'no call' }
     if (this.#is('forgets what it did a while ago')) this.#forgetSoon()
@@ -137,7 +137,7 @@ export class Wallet {
       if (this.#is('takes no large body') && body.length > BODY_BYTES_MAX) return { status: 413, body: '' }
       if (this.#is('takes no text for a payload') && body.startsWith('"')) return { status: 400, body: '' }
       const { cents } = JSON.parse(body) as { cents: number }
-      return await this.#pass(this.#keyOf(call), call.op === 'action' ? -cents : cents)
+      return await this.#pass(this.#toKey(call), call.op === 'action' ? -cents : cents)
     } catch (error: unknown) {
       return this.#thrown(error)
     }
@@ -162,7 +162,7 @@ export class Wallet {
     this.#forgetting = setTimeout(() => this.#database.exec('DELETE FROM barrier'), FORGOTTEN_AFTER_MS)
   }
 
-  #keyOf({ gid, branchId, op }: Call): Call {
+  #toKey({ gid, branchId, op }: Call): Call {
     return {
       gid: this.#is('compares gids without case') ? gid.toLowerCase() : gid,
       branchId: this.#is('leaves branch_id out of its key') ? '01' : branchId,
@@ -300,7 +300,7 @@ interface Inserted {
   readonly originInserted: boolean
 }
 
-function callOf(query: URLSearchParams): Call | undefined {
+function readCall(query: URLSearchParams): Call | undefined {
   const one = (name: string) => (query.getAll(name).length === 1 ? query.get(name) : '') || undefined
   const [gid, branchId, opText] = [one('gid'), one('branch_id'), one('op')]
   const op = OPS.find((each) => each === opText)
