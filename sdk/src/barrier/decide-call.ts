@@ -154,7 +154,7 @@ export function toMessageError(decision: BarrierDecision): BranchError {
 
 /** Makes the error of an undo whose origin's row was committed without its effect. */
 export function toNothingToUndoError(op: Op): BranchError {
-  const message = `the row of the ${originOf(op)} was committed without its effect: what the ${op} has to undo, somebody must find out`
+  const message = `the row of the ${originOf(op)} was committed without its effect: a person must find out what the ${op} has to undo`
   return new BranchError('BARRIER_TRANSACTION_LOST', message)
 }
 

@@ -56,7 +56,7 @@ export function toLocalOutcome(
   const own = standing.find((row) => row.op === QUERY_BACK_ROW.op)
   if (outcome === 'committed' && own !== undefined && isUnfinished(own)) {
     const message =
-      'the row of the local transaction was committed without its effect: somebody must find out'
+      'the row of the local transaction was committed without its effect: a person must look into it'
     throw new BranchError('BARRIER_TRANSACTION_LOST', message)
   }
   return outcome

@@ -96,7 +96,7 @@ function rejectAll(group: readonly WaitingCall[], error: unknown): undefined {
 /** Returns the error of the only call of a group. */
 function readCause({ blamed, cause, isLockedOut }: GroupRolledBack): unknown {
   if (isLockedOut)
-    return new BranchError('BARRIER_CONTENDED', 'somebody else has locked what it needs', cause)
+    return new BranchError('BARRIER_CONTENDED', 'another transaction has locked a row that it needs', cause)
   return blamed === undefined ? cause : blamed.get(0)
 }
 

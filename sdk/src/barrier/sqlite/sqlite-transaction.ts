@@ -16,7 +16,7 @@ export const SQLITE_PACE: RepeatPace = { repeatsMax: Number.POSITIVE_INFINITY, p
  */
 class ConnectionTaken extends Error {
   constructor() {
-    super('a transaction of somebody else is open on the connection')
+    super('another transaction is open on the connection')
     this.name = 'ConnectionTaken'
   }
 }
