@@ -1,7 +1,7 @@
-/** Gives the key for one attempt; undefined: the client has none. */
+/** Returns the key for one attempt. Undefined if the client has none. */
 export type KeyReader = (() => string | Promise<string>) | undefined
 
-/** Throws a TypeError that does not show the key. */
+/** Makes the reader of the key. Throws a TypeError that does not show the key. */
 export function apiKeyReader(
   apiKey: string | (() => string | Promise<string>) | undefined,
   headers: Readonly<Record<string, string>>,
@@ -16,7 +16,10 @@ export function apiKeyReader(
   return async () => checked(await apiKey())
 }
 
-/** A line break from a file would be a fault deep inside a client, which might show the header. */
+/**
+ * Checks a key. A line break from a file would otherwise fail deep inside an HTTP client, whose error might show the
+ * header.
+ */
 function checked(key: unknown): string {
   if (typeof key === 'string' && /^[\x21-\x7e]+$/.test(key)) return key
   throw new TypeError('apiKey must be a text of visible ASCII characters, without blanks or line breaks')

@@ -1,6 +1,4 @@
 import type {
-  Kind,
-  Status,
   SubmitRequest,
   SubmitView,
   TransactionPage,
@@ -11,18 +9,20 @@ import { apiKeyReader } from './api-key.ts'
 import type { Branch } from './branch/branch.ts'
 import { command } from './command.ts'
 import { listAll, listPage } from './list.ts'
-import {
-  type Message,
-  type MessageSettings,
-  message,
-  type TwoPhaseMessage,
-  type TwoPhaseMessageSettings,
-} from './message/message.ts'
+import { message } from './message/message.ts'
+import type {
+  Message,
+  MessageSettings,
+  TwoPhaseMessage,
+  TwoPhaseMessageSettings,
+} from './message/message-types.ts'
+import type { AbortOptions, CallOptions, ListFilter, SubmitOptions, WaitOptions } from './options.ts'
 import type { Saga } from './saga.ts'
 import { submit } from './submit.ts'
 import { submitPrepared } from './submit-prepared.ts'
 import { type RunTccOptions, runTcc, type SubmittedTcc } from './tcc/run-tcc.ts'
-import { type Tcc, type TccScope, type TccSettings, tcc, tccOf } from './tcc/tcc.ts'
+import { tcc, tccOf } from './tcc/tcc.ts'
+import type { Tcc, TccScope, TccSettings } from './tcc/tcc-types.ts'
 import { fetchTransaction } from './transaction.ts'
 import { ANSWER_BYTES_MAX_DEFAULT, checkedAnswerBytesMax } from './transport/answer-bytes.ts'
 import { checkUrls } from './transport/server-urls.ts'
@@ -56,98 +56,19 @@ export interface ClientOptions {
   readonly apiKey?: string | (() => string | Promise<string>)
   /** Sent with every request, for example an authorization for a proxy. */
   readonly headers?: Readonly<Record<string, string>>
-  /** For one attempt, without the time of a wait. Default 10,000. */
+  /** The time limit of one attempt, in milliseconds, not counting the time of a wait. Default 10,000. */
   readonly timeoutMs?: number
   /**
-   * For how long a call is tried again while its outcome is open. Default 30,000; 0 tries once. With several URLs the next
-   * one is asked at once after no answer, a 502, 503 or 504, and the wait comes when each of them has been asked.
+   * How long a call is tried again while its outcome is open, in milliseconds. Default 30,000; 0 tries once. With
+   * several URLs the next one is asked at once after no answer, a 502, 503 or 504, and the wait comes when each of
+   * them has been asked.
    */
   readonly retryForMs?: number
   /**
-   * Of one answer, unpacked. A longer one is SAGA_ANSWER_TOO_LARGE, and its connection is ended. Default 4 MiB, from 1 KiB
-   * to 256 MiB.
+   * The bound of one answer, unpacked. A longer one is SAGA_ANSWER_TOO_LARGE, and its connection is ended. Default 4
+   * MiB, from 1 KiB to 256 MiB.
    */
   readonly answerBytesMax?: number
-}
-
-/**
- * What each call may say for itself.
- *
- * @example
- * ```ts
- * await client.get(gid, { signal: AbortSignal.timeout(2_000) })
- * ```
- */
-export interface CallOptions {
-  /** Ends the call; it rejects with the signal's reason. What was sent may still be done. */
-  readonly signal?: AbortSignal
-  /** Instead of the client's. */
-  readonly retryForMs?: number
-}
-
-/**
- * What a submit may say for itself.
- *
- * @example
- * ```ts
- * await client.submit(transfer, { waitMs: 10_000 })
- * ```
- */
-export interface SubmitOptions extends CallOptions {
-  /** Answer when the transaction is final, or after this time. 0 to 60,000; whole seconds go out. Default: no wait. */
-  readonly waitMs?: number
-}
-
-/**
- * What an abort may say for itself.
- *
- * @example
- * ```ts
- * await client.abort(gid, { reason: 'the customer has cancelled', waitMs: 5_000 })
- * ```
- */
-export interface AbortOptions extends SubmitOptions {
-  /** Kept with the decision, and shown. At most 1,024 characters. */
-  readonly reason?: string
-}
-
-/**
- * What a wait may say for itself.
- *
- * @example
- * ```ts
- * await client.wait(gid, { timeoutMs: 120_000 })
- * ```
- */
-export interface WaitOptions {
-  readonly signal?: AbortSignal
-  /** Default 60,000. */
-  readonly timeoutMs?: number
-}
-
-/**
- * Which transactions to list. Instants are milliseconds from the epoch.
- *
- * @example
- * ```ts
- * const filter: ListFilter = { status: ['submitted', 'aborting'], createdTo: Date.now() - 60_000 }
- * ```
- */
-export interface ListFilter {
-  readonly status?: Status | readonly Status[]
-  readonly kind?: Kind
-  /** An op waits to be asked again. */
-  readonly retrying?: boolean
-  /** A person should look at it. */
-  readonly attention?: boolean
-  /** Inclusive. */
-  readonly createdFrom?: number
-  /** Exclusive. */
-  readonly createdTo?: number
-  /** Of one page: 1 to 200, default 50. */
-  readonly limit?: number
-  /** From the page before. */
-  readonly cursor?: string
 }
 
 /**
@@ -185,28 +106,33 @@ export interface Client {
   /** A TCC to be taken step by step. Nothing is sent yet. */
   tcc(settings?: TccSettings): Tcc
   /**
-   * The share of a TCC that the participant of this branch has: it tries branches of its own from within its try, under
-   * ids behind its own (`0201`). Whoever began the TCC submits or aborts it, and theirs with it.
+   * The share of a TCC that the participant of this branch has: it tries branches of its own from within its try,
+   * under ids behind its own (`0201`). The process that began the TCC submits or aborts it, and these branches with
+   * it.
    */
   tccOf(branch: Pick<Branch, 'gid' | 'branchId' | 'kind'>): TccScope
-  /** Submits what is prepared, by its gid alone. Again: nothing changes. Throws SAGA_NOT_PREPARED, SAGA_WRONG_KIND. */
+  /**
+   * Submits a prepared transaction by its gid alone. A second submit changes nothing. Throws SAGA_NOT_PREPARED,
+   * SAGA_WRONG_KIND.
+   */
   submitPrepared(gid: string, options?: SubmitOptions): Promise<TransactionView>
   /** Resolves when the transaction is final. Throws NotFinalError with what was seen last, and SAGA_UNKNOWN_GID. */
   wait(gid: string, options?: WaitOptions): Promise<TransactionView>
   /** Throws SAGA_UNKNOWN_GID. */
   get(gid: string, options?: CallOptions): Promise<TransactionView>
-  /** All that match, newest first, fetched page by page. */
+  /** Lists all transactions that match, newest first, fetched page by page. */
   list(filter?: ListFilter, options?: CallOptions): AsyncIterable<TransactionSummary>
-  /** One page; its `cursor` leads to the next. */
+  /** Lists one page; its `cursor` leads to the next. */
   page(filter?: ListFilter, options?: CallOptions): Promise<TransactionPage>
   /**
-   * Turns it around: what may have run is compensated, what is prepared is cancelled or dropped. Resolves when that is
-   * decided for good. Throws SAGA_ALREADY_FINAL, and SAGA_NOT_PREPARED for a TCC or a message that is submitted.
+   * Undoes a transaction: actions that may have run are compensated, prepared branches are cancelled, and a prepared
+   * message is dropped. Resolves when that is decided for good. Throws SAGA_ALREADY_FINAL, and SAGA_NOT_PREPARED for
+   * a TCC or a message that is submitted.
    */
   abort(gid: string, options?: AbortOptions): Promise<TransactionView>
-  /** Asks again now what waits for its back-off. Throws SAGA_ALREADY_FINAL. */
+  /** Asks again at once those branches that wait for their back-off. Throws SAGA_ALREADY_FINAL. */
   retry(gid: string, options?: CallOptions): Promise<TransactionView>
-  /** Ends it as it is, undoing nothing. For operators. Throws SAGA_ALREADY_FINAL. */
+  /** Ends a transaction as it is, and undoes nothing. For operators. Throws SAGA_ALREADY_FINAL. */
   stop(gid: string, options?: CallOptions): Promise<TransactionView>
 }
 
@@ -245,7 +171,7 @@ export function createClient({
   }
   return {
     submit: (transaction, options = {}) => submit(setup, transaction, options),
-    // The overloads are the builder's own.
+    // The overloads are those of `message`.
     message: ((settings: TwoPhaseMessageSettings) => message(setup, settings)) as Client['message'],
     runTcc: (settings, callback, options = {}) => runTcc(setup, settings, callback, options),
     tcc: (settings = {}) => tcc(setup, settings),

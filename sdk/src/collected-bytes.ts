@@ -11,7 +11,7 @@ export class CollectedBytes {
     this.#bytesMax = bytesMax
   }
 
-  /** False, with all bytes let go of, where the message gets longer than it may. */
+  /** Adds a chunk. Returns false and drops all bytes where the message gets longer than it may. */
   add(chunk: Uint8Array): boolean {
     const length = this.#length + chunk.length
     if (length > this.#bytesMax) {
@@ -25,12 +25,14 @@ export class CollectedBytes {
     return true
   }
 
-  /** Answers the bytes that have come so far. */
+  /** Returns the bytes that have come so far. */
   whole(): Uint8Array {
     return this.#buffer.subarray(0, this.#length)
   }
 
-  /** Doubles, so that a byte is copied twice on average. A length that the peer announces is not believed. */
+  /**
+   * Doubles the buffer, so that a byte is copied twice on average. The length that the peer announces is not trusted.
+   */
   #grow(lengthNeeded: number): void {
     const grown = new Uint8Array(Math.max(lengthNeeded, Math.min(2 * this.#buffer.length, this.#bytesMax)))
     grown.set(this.whole())

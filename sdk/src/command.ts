@@ -1,11 +1,11 @@
 import type { TransactionView } from '@counterstep/protocol'
-import type { AbortOptions } from './client.ts'
 import { isCounterstepError } from './errors.ts'
-import { jsonOf } from './json-of.ts'
+import type { AbortOptions } from './options.ts'
 import { preferWait } from './prefer-wait.ts'
 import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'
-import { fetchTransaction, transactionOf, transactionPath } from './transaction.ts'
+import { toJson } from './to-json.ts'
+import { fetchTransaction, readTransaction, transactionPath } from './transaction.ts'
 
 type Command = 'abort' | 'retry' | 'stop'
 
@@ -18,7 +18,7 @@ export async function command(
   const { headers, longerMs } = preferWait(waitMs)
   const path = `${transactionPath(gid)}/${verb}`
   const timeoutMs = setup.timeoutMs + longerMs
-  const body = reason === undefined ? {} : { body: jsonOf({ reason }, gid) }
+  const body = reason === undefined ? {} : { body: toJson({ reason }, gid) }
   const request = { method: 'POST', path, headers, ...body, timeoutMs, signal, gid } as const
   const persistence = {
     retryForMs: options.retryForMs ?? setup.retryForMs,
@@ -27,7 +27,7 @@ export async function command(
   }
   return sendAgain(async (number) => {
     try {
-      return transactionOf(await setup.send(request), gid)
+      return readTransaction(await setup.send(request), gid)
     } catch (error: unknown) {
       if (number === 1 || !isTooLate(error)) throw error
       // An earlier attempt, whose answer was lost, may be why it is too late.

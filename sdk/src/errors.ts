@@ -88,7 +88,7 @@ export class RefusedError extends CounterstepError {
 export class UnavailableError extends CounterstepError {
   /** The HTTP status, if anything answered. */
   readonly status?: number
-  /** What the server asked for with Retry-After, in milliseconds. */
+  /** The time that the server asked for with Retry-After, in milliseconds. */
   readonly retryAfterMs?: number
 
   constructor(
@@ -117,7 +117,7 @@ export class UnavailableError extends CounterstepError {
  * ```
  */
 export class NotFinalError extends CounterstepError {
-  /** As it was last seen; absent when no server answered in that time. */
+  /** The transaction as it was last seen. Absent when no server answered in that time. */
   readonly transaction?: TransactionView
 
   constructor(gid: string, transaction: TransactionView | undefined, cause?: unknown) {

@@ -1,5 +1,5 @@
 /**
- * What is read of Express's request.
+ * The part of Express's request that is read.
  *
  * @example
  * ```ts
@@ -7,14 +7,14 @@
  * ```
  */
 export interface BranchExpressRequest {
-  /** As it stands in the request line, before any router has changed it. */
+  /** The URL as it stands in the request line, before any router has changed it. */
   readonly originalUrl: string
   readonly headers: Readonly<Record<string, unknown>>
   readonly body?: unknown
 }
 
 /**
- * What is used of Express's response.
+ * The part of Express's response that is used.
  *
  * @example
  * ```ts

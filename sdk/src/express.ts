@@ -58,11 +58,11 @@ export function branchHandler<Tx, Effect, Payload>(
 ) => Promise<void> {
   barrier.assertHandler?.(handler)
   assertOps(options.ops)
-  // Express 4 looks at no promise: whatever happens has to reach `next`, and nothing may reject.
+  // Express 4 ignores the promise of a handler: every error has to go to `next`, and the promise must not reject.
   return async function branchHandler(request, response, next) {
     try {
       const { originalUrl: url, headers } = request
-      // Express 4 makes an empty object of a request without a body, which would pass for a payload.
+      // Express 4 makes an empty object of a missing body, which would pass for a payload.
       const payload = hasBody(headers) ? request.body : undefined
       const answered = isUnparsed(request)
         ? unparsedBody()
@@ -108,7 +108,7 @@ export function queryPreparedHandler(
   }
 }
 
-/** Without a parser in front, or with one that passes by the content type of the call. */
+/** The body is unparsed where no parser stands in front, or where it ignores the content type of the call. */
 function isUnparsed({ headers, body }: BranchExpressRequest): boolean {
   return hasBody(headers) && body === undefined
 }

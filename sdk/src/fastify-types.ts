@@ -1,5 +1,5 @@
 /**
- * What is read of Fastify's request.
+ * The part of Fastify's request that is read.
  *
  * @example
  * ```ts
@@ -7,7 +7,7 @@
  * ```
  */
 export interface BranchFastifyRequest {
-  /** As it stands in the request line, before any router has changed it. */
+  /** The URL as it stands in the request line, before any router has changed it. */
   readonly originalUrl: string
   readonly headers: Readonly<Record<string, unknown>>
   readonly body?: unknown
@@ -15,7 +15,7 @@ export interface BranchFastifyRequest {
 }
 
 /**
- * What is used of Fastify's reply.
+ * The part of Fastify's reply that is used.
  *
  * @example
  * ```ts

@@ -97,7 +97,7 @@ function respond(
   return reply.send(answer.body)
 }
 
-/** Fastify would take a status out of what it throws; this one is 500. */
+/** Makes an error with the status 500, because Fastify would take a status out of the error that was thrown. */
 function tell(hear: () => void): void {
   try {
     hear()

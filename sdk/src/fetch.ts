@@ -35,8 +35,8 @@ export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
  */
 export interface FetchHandlerOptions<Payload> extends BranchHandlerOptions<Payload> {
   /**
-   * Only calls that an orchestrator signed with one of the keys run (RFC 9421); others are answered 401. A body can be read
-   * once, so that no middleware before the handler can check it.
+   * Lets only calls run that an orchestrator signed with one of the keys (RFC 9421); others are answered 401. The
+   * handler checks the signature itself, because a body can be read only once, so no middleware before it could.
    */
   readonly signedCalls?: SignedCallsOptions
 }
@@ -122,16 +122,16 @@ function serve(
     } catch (error: unknown) {
       if (isRefusal(error)) {
         signedCalls?.onRefused?.(error)
-        return responseOf(refusalAnswer(error))
+        return toResponse(refusalAnswer(error))
       }
       answered = { answer: errorAnswer(error), error }
     }
     const { answer, error, branch } = answered
-    if (error === undefined) return responseOf(answer)
-    // A foreign error may carry a status that means something here.
+    if (error === undefined) return toResponse(answer)
+    // A foreign error may carry a status that has a meaning here.
     if (onError === undefined) throw asBranchError(error)
     tell(() => onError(error, branch))
-    return responseOf(answer)
+    return toResponse(answer)
   }
 }
 
@@ -158,7 +158,7 @@ async function readBytes(request: Request): Promise<Buffer> {
     const part = await reader?.read()
     if (part === undefined || part.done) break
     if (!bytes.add(part.value)) {
-      // Whatever else is sent is not read. That it cannot be ended is no other outcome.
+      // The rest of the body is not read. An error of ending it does not change the outcome.
       void reader?.cancel().catch(() => undefined)
       throw new BranchError('BRANCH_CALL_INVALID', `the body is longer than ${BODY_BYTES_MAX} bytes`)
     }
@@ -167,7 +167,7 @@ async function readBytes(request: Request): Promise<Buffer> {
   return Buffer.from(buffer, byteOffset, byteLength)
 }
 
-function responseOf({
+function toResponse({
   statusCode,
   headers,
   body = null,

@@ -18,15 +18,7 @@ export type { HttpAnswer } from './branch/http-answer.ts'
 export type { BranchRequest } from './branch/parse-branch.ts'
 export { parseBranch } from './branch/parse-branch.ts'
 export { branchOf, type TypedBranch } from './branch-of.ts'
-export type {
-  AbortOptions,
-  CallOptions,
-  Client,
-  ClientOptions,
-  ListFilter,
-  SubmitOptions,
-  WaitOptions,
-} from './client.ts'
+export type { Client, ClientOptions } from './client.ts'
 export { createClient } from './client.ts'
 export type { CounterstepErrorCode } from './errors.ts'
 export {
@@ -51,7 +43,8 @@ export type {
   SubmittedMessage,
   TwoPhaseMessage,
   TwoPhaseMessageSettings,
-} from './message/message.ts'
+} from './message/message-types.ts'
+export type { AbortOptions, CallOptions, ListFilter, SubmitOptions, WaitOptions } from './options.ts'
 export type { BranchOptions, Part } from './part.ts'
 export { branch, parallel, serial } from './part.ts'
 export type {
@@ -85,4 +78,4 @@ export type {
 export type { Saga, SagaSettings } from './saga.ts'
 export { saga } from './saga.ts'
 export type { RunTccOptions, SubmittedTcc } from './tcc/run-tcc.ts'
-export type { RegisteredBranch, Tcc, TccBranch, TccScope, TccSettings } from './tcc/tcc.ts'
+export type { RegisteredBranch, Tcc, TccBranch, TccScope, TccSettings } from './tcc/tcc-types.ts'

@@ -1,6 +1,6 @@
 import type { TransactionPage, TransactionSummary } from '@counterstep/protocol'
-import type { CallOptions, ListFilter } from './client.ts'
 import { UnavailableError } from './errors.ts'
+import type { CallOptions, ListFilter } from './options.ts'
 import { isRecord } from './problem-error.ts'
 import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'
@@ -23,12 +23,12 @@ export function listPage(
   filter: ListFilter,
   { signal, ...options }: CallOptions,
 ): Promise<TransactionPage> {
-  const request = { method: 'GET', path: `/v1/transactions${queryOf(filter)}`, timeoutMs, signal } as const
+  const request = { method: 'GET', path: `/v1/transactions${toQuery(filter)}`, timeoutMs, signal } as const
   const persistence = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal }
-  return sendAgain(async () => pageOf(await send(request)), persistence)
+  return sendAgain(async () => readPage(await send(request)), persistence)
 }
 
-function queryOf(filter: ListFilter): string {
+function toQuery(filter: ListFilter): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(filter)) {
     if (value !== undefined) query.set(name, String(value))
@@ -36,7 +36,7 @@ function queryOf(filter: ListFilter): string {
   return query.size === 0 ? '' : `?${query}`
 }
 
-function pageOf(value: unknown): TransactionPage {
+function readPage(value: unknown): TransactionPage {
   if (isPage(value)) return value
   throw new UnavailableError('SAGA_UNREACHABLE', 'the answer was not a page')
 }

@@ -2,8 +2,8 @@ import type { SagaBranchRequest } from '@counterstep/protocol'
 import { CounterstepError } from './errors.ts'
 
 /**
- * What a branch calls and how. `action` and `compensation` are http(s) URLs, called with POST; `timeoutMs` bounds one
- * call (default 10,000); `payload` is a JSON value of at most 256 KiB, `body` a text sent byte for byte instead.
+ * The calls of a branch. `action` and `compensation` are http(s) URLs, called with POST; `timeoutMs` bounds one call
+ * (default 10,000); `payload` is a JSON value of at most 256 KiB, `body` a text sent byte for byte instead.
  *
  * @example
  * ```ts
@@ -16,7 +16,7 @@ import { CounterstepError } from './errors.ts'
  */
 export interface BranchOptions<EarlierIds extends string = string>
   extends Omit<SagaBranchRequest, 'id' | 'after'> {
-  /** Which earlier branches must have succeeded. Default: what stands before it; [] starts at once. */
+  /** Which earlier branches must have succeeded. Default: the parts before it; [] starts at once. */
   readonly after?: readonly EarlierIds[]
 }
 
@@ -37,7 +37,7 @@ export interface Part<Ids extends string = string> {
 }
 
 /**
- * One branch, to be put into {@link serial} or {@link parallel}.
+ * Makes one branch, to be put into {@link serial} or {@link parallel}.
  *
  * @example
  * ```ts
@@ -49,7 +49,7 @@ export function branch<const Id extends string>(id: Id, options: BranchOptions):
 }
 
 /**
- * Parts that run one after the other.
+ * Makes a part whose parts run one after the other.
  *
  * @example
  * ```ts
@@ -61,7 +61,7 @@ export function serial<Ids extends string>(...parts: readonly Part<Ids>[]): Part
 }
 
 /**
- * Parts that run at the same time; what follows waits for all of them.
+ * Makes a part whose parts run at the same time; the next part waits for all of them.
  *
  * @example
  * ```ts
@@ -72,13 +72,13 @@ export function parallel<Ids extends string>(...parts: readonly Part<Ids>[]): Pa
   return { ids: parts.flatMap((part) => part.ids), shape: { type: 'parallel', parts } }
 }
 
-/** Branches in order, and the ids of the last ones, which whatever comes next has to wait for. */
+/** Branches in order, and the ids of the last ones, which the next part has to wait for. */
 export interface Chain {
   readonly branches: readonly SagaBranchRequest[]
   readonly lastIds: readonly string[]
 }
 
-/** Puts a part behind a chain. An `after` can name only what stands before it, so there is no cycle. */
+/** Puts a part behind a chain. An `after` can name only earlier branches, so there is no cycle. */
 export function appended(chain: Chain, part: Part): Chain {
   const { shape } = part
   switch (shape.type) {

@@ -2,13 +2,13 @@ import type { Fault } from '@counterstep/protocol'
 import { CounterstepError, RefusedError, UnavailableError } from './errors.ts'
 import type { AnswerTooLargeError } from './transport/answer-bytes.ts'
 
-/** What a server, or something before it, answered instead of what was asked for. */
+/** An answer of a server, or of a proxy before it, that is not the one that was asked for. */
 export interface BadAnswer {
   readonly status: number
   /** The body, if it was JSON. */
   readonly value: unknown
   readonly retryAfter: string | null
-  /** Of the request, for an answer that does not name it. */
+  /** The gid of the request, for an answer that does not name it. */
   readonly gid?: string | undefined
 }
 
@@ -22,14 +22,17 @@ export function problemError({ status, value, retryAfter, gid: askedGid }: BadAn
     return new UnavailableError('SAGA_UNREACHABLE', message, { status, gid })
   }
   if (status === 503 || status === 429) {
-    const retryAfterMs = secondsOf(retryAfter)
+    const retryAfterMs = readSeconds(retryAfter)
     return new UnavailableError(problem.code, detail, { status, retryAfterMs, gid })
   }
   if (status >= 500) return new CounterstepError(problem.code, detail, { meaning: 'bug', gid })
-  return new RefusedError(problem.code, detail, { status, faults: faultsOf(problem.faults), gid })
+  return new RefusedError(problem.code, detail, { status, faults: readFaults(problem.faults), gid })
 }
 
-/** What was asked for may have been done. With a status below 500 it is not sent again: the same answer would come. */
+/**
+ * Makes the error for an answer that is too long. The request may have been carried out. With a status below 500 it
+ * is not sent again, because the same answer would come.
+ */
 export function answerTooLarge(
   { message, status }: AnswerTooLargeError,
   origin: string,
@@ -39,11 +42,11 @@ export function answerTooLarge(
   return new UnavailableError('SAGA_ANSWER_TOO_LARGE', text, { status, gid })
 }
 
-function secondsOf(retryAfter: string | null): number | undefined {
+function readSeconds(retryAfter: string | null): number | undefined {
   return retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1000 : undefined
 }
 
-function faultsOf(value: unknown): readonly Fault[] {
+function readFaults(value: unknown): readonly Fault[] {
   return Array.isArray(value) ? value.filter(isFault) : []
 }
 

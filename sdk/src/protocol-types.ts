@@ -2,8 +2,8 @@
 import type * as protocol from '@counterstep/protocol'
 
 /**
- * Why a transaction turned around: a branch said no, an action failed as often as its policy allows, the deadline passed, or
- * somebody asked for it.
+ * The cause of an abort: a branch failed, an action failed as often as its policy allows, the deadline passed, or a
+ * client asked for it.
  *
  * @example
  * ```ts
@@ -44,8 +44,8 @@ export type BranchView = protocol.BranchView
 export type ErrorCode = protocol.ErrorCode
 
 /**
- * What an error means: `failure`, a definite no; `ongoing`, not yet; `unavailable`, ask the same again; `bug`, a fault to be
- * mended.
+ * The meaning of an error: `failure`, a definite no; `ongoing`, not yet; `unavailable`, ask the same again; `bug`, a
+ * fault to be mended.
  *
  * @example
  * ```ts
@@ -77,7 +77,7 @@ export type Fault = protocol.Fault
 export type FinalStatus = protocol.FinalStatus
 
 /**
- * What JSON can hold. Numbers have to be exact: send others as a text.
+ * A value that JSON can hold. Numbers have to be exact: send others as a text.
  *
  * @example
  * ```ts
@@ -97,8 +97,8 @@ export type JsonValue = protocol.JsonValue
 export type Kind = protocol.Kind
 
 /**
- * What is asked of a branch: `action` and `compensate` of a saga's, `try`, `confirm` and `cancel` of a TCC's; `msg` is DTM's
- * query-back.
+ * The operation that a branch is asked for: `action` and `compensate` of a saga's, `try`, `confirm` and `cancel` of a
+ * TCC's; `msg` is DTM's query-back.
  *
  * @example
  * ```ts
@@ -118,7 +118,7 @@ export type Op = protocol.Op
 export type OpView = protocol.OpView
 
 /**
- * What a branch's answer says. `unknown` (a timeout, a 500, anything else) is asked again.
+ * The result that a branch's answer reports. `unknown` (a timeout, a 500, anything else) is asked again.
  *
  * @example
  * ```ts

@@ -3,7 +3,7 @@ import { newGid } from './gid.ts'
 import { appended, type BranchOptions, branch, type Chain, type Part } from './part.ts'
 
 /**
- * What holds for the whole saga: `deadlineMs` from accept (at most 30 days), `delayMs` before the first call,
+ * The settings of a whole saga: `deadlineMs` from accept (at most 30 days), `delayMs` before the first call,
  * `timeoutMs` and `retry` as defaults of its branches, `headers` for every call.
  *
  * @example
@@ -24,11 +24,14 @@ export type SagaSettings = Omit<SagaSubmitRequest, 'kind' | 'branches'>
  */
 export interface Saga<Ids extends string = string> {
   readonly gid: string
-  /** What is sent. */
+  /** The request that is sent. */
   readonly request: SagaSubmitRequest & { readonly gid: string }
-  /** Adds a branch behind what is there, or after the branches that it names. Throws SAGA_BRANCH_ID_DUPLICATE and SAGA_AFTER_UNKNOWN. */
+  /**
+   * Adds a branch behind the last part, or after the branches that it names. Throws SAGA_BRANCH_ID_DUPLICATE and
+   * SAGA_AFTER_UNKNOWN.
+   */
   branch<const Id extends string>(id: Id, options: BranchOptions<Ids>): Saga<Ids | Id>
-  /** Adds a part behind what is there. Throws like `branch`. */
+  /** Adds a part behind the last one. Throws like `branch`. */
   add<PartIds extends string>(part: Part<PartIds>): Saga<Ids | PartIds>
 }
 

@@ -1,13 +1,13 @@
 import type { Transport } from './transport.ts'
 
-/** What the calls of one client share. */
+/** The setup that all calls of one client share. */
 export interface Setup {
   readonly send: Transport
   /** How many servers `send` may go on to. */
   readonly serverCount: number
   /** For calls of branches, which get none of the client's headers. */
   readonly fetch: typeof globalThis.fetch
-  /** Of an answer of the server, and of a branch to its try. */
+  /** The bound of a server's answer, and of a branch's answer to its try. */
   readonly answerBytesMax: number
   readonly timeoutMs: number
   readonly retryForMs: number

@@ -1,11 +1,14 @@
 import type { TransactionView } from '@counterstep/protocol'
-import type { SubmitOptions } from './client.ts'
+import type { SubmitOptions } from './options.ts'
 import { preferWait } from './prefer-wait.ts'
 import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'
-import { transactionOf, transactionPath } from './transaction.ts'
+import { readTransaction, transactionPath } from './transaction.ts'
 
-/** To submit what is submitted already changes nothing, so that a lost answer is made good by another attempt. */
+/**
+ * Submits a prepared transaction. A second submit changes nothing, so an attempt whose answer was lost can be
+ * repeated.
+ */
 export async function submitPrepared(
   { send, serverCount, timeoutMs, retryForMs }: Setup,
   gid: string,
@@ -15,5 +18,5 @@ export async function submitPrepared(
   const path = `${transactionPath(gid)}/submit`
   const request = { method: 'POST', path, headers, timeoutMs: timeoutMs + longerMs, signal, gid } as const
   const persistence = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal }
-  return sendAgain(async () => transactionOf(await send(request), gid), persistence)
+  return sendAgain(async () => readTransaction(await send(request), gid), persistence)
 }

@@ -1,12 +1,12 @@
 import type { SubmitRequest, SubmitView } from '@counterstep/protocol'
-import type { SubmitOptions } from './client.ts'
 import { newGid } from './gid.ts'
-import { jsonOf } from './json-of.ts'
+import type { SubmitOptions } from './options.ts'
 import { preferWait } from './prefer-wait.ts'
 import type { Saga } from './saga.ts'
 import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'
-import { transactionOf } from './transaction.ts'
+import { toJson } from './to-json.ts'
+import { readTransaction } from './transaction.ts'
 
 export async function submit(
   { send, serverCount, timeoutMs, retryForMs }: Setup,
@@ -15,22 +15,22 @@ export async function submit(
 ): Promise<SubmitView> {
   const { headers, longerMs } = preferWait(waitMs)
   const request = 'request' in transaction ? transaction.request : transaction
-  // Made on this side, so that an attempt whose answer is lost can be sent again as the same transaction.
+  // The gid is made on this side, so that an attempt whose answer is lost can be sent again as the same transaction.
   const gid = request.gid ?? newGid()
   const sent = {
     method: 'POST',
     path: '/v1/transactions',
-    body: jsonOf({ ...request, gid }, gid),
+    body: toJson({ ...request, gid }, gid),
     headers,
     timeoutMs: timeoutMs + longerMs,
     signal,
     gid,
   } as const
   const persistence = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal }
-  return sendAgain(async () => submitViewOf(await send(sent), gid), persistence)
+  return sendAgain(async () => readSubmitView(await send(sent), gid), persistence)
 }
 
-function submitViewOf(value: unknown, gid: string): SubmitView {
+function readSubmitView(value: unknown, gid: string): SubmitView {
   const ack = typeof value === 'object' && value !== null && 'ack' in value && value.ack === 'memory'
-  return { ...transactionOf(value, gid), ack: ack ? 'memory' : 'durable' }
+  return { ...readTransaction(value, gid), ack: ack ? 'memory' : 'durable' }
 }

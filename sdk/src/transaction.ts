@@ -1,6 +1,6 @@
 import type { TransactionView } from '@counterstep/protocol'
-import type { CallOptions } from './client.ts'
 import { UnavailableError } from './errors.ts'
+import type { CallOptions } from './options.ts'
 import { isRecord } from './problem-error.ts'
 import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'
@@ -22,11 +22,11 @@ export function fetchTransaction(
     gid,
   } as const
   const persistence = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal: options.signal }
-  return sendAgain(async () => transactionOf(await send(request), gid), persistence)
+  return sendAgain(async () => readTransaction(await send(request), gid), persistence)
 }
 
-/** Enough of a look to know that our server answered; what it says of a transaction is its own contract. */
-export function transactionOf(value: unknown, gid: string): TransactionView {
+/** Checks just enough to know that our server answered. The rest of the view is the server's own contract. */
+export function readTransaction(value: unknown, gid: string): TransactionView {
   if (isTransaction(value)) return value
   throw new UnavailableError('SAGA_UNREACHABLE', 'the answer was not a transaction', { gid })
 }

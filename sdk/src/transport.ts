@@ -11,12 +11,12 @@ import type { ServerUrls } from './transport/server-urls.ts'
 
 export interface Request {
   readonly method: 'GET' | 'POST'
-  /** From the base URL, percent-encoded. */
+  /** The path from the base URL, percent-encoded. */
   readonly path: string
   /** JSON text. */
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** For one attempt. */
+  /** The time limit of one attempt. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
   /** Named in errors. */
@@ -24,15 +24,15 @@ export interface Request {
 }
 
 /**
- * Sends a request once and gives the JSON of a 2xx answer. It goes to the server that answered last; the request after one
- * that its server could not serve goes to the next server.
+ * Sends a request once and returns the JSON of a 2xx answer. It goes to the server that answered last; after a
+ * request that its server could not serve, the next one goes to the next server.
  */
 export type Transport = (request: Request) => Promise<unknown>
 
 export interface TransportOptions {
   /** The URLs of servers that share one store. */
   readonly urls: ServerUrls
-  /** The caller's own. Without it: Node's HTTP client, and elsewhere the global `fetch`. */
+  /** The caller's own `fetch`. Without it Node's HTTP client is used, and elsewhere the global `fetch`. */
   readonly fetch: typeof globalThis.fetch | undefined
   readonly keyOf: KeyReader
   readonly headers: Readonly<Record<string, string>>
@@ -68,7 +68,7 @@ export function createTransport({
     }
     const server = servers.current()
     try {
-      return await exchanged(server, sent, gid)
+      return await exchangeWithServer(server, sent, gid)
     } catch (error: unknown) {
       if (isUnavailable(error) && mayServeElsewhere(error)) servers.leave(server)
       throw error
@@ -76,14 +76,18 @@ export function createTransport({
   }
 }
 
-async function exchanged({ origin, exchange }: Server, sent: ExchangeRequest, gid: string | undefined) {
+async function exchangeWithServer(
+  { origin, exchange }: Server,
+  sent: ExchangeRequest,
+  gid: string | undefined,
+) {
   const { status, retryAfter, text } = await exchange(sent).catch((error: unknown) => {
     // The caller's own signal is the caller's own reason.
     sent.signal?.throwIfAborted()
     if (error instanceof AnswerTooLargeError) throw answerTooLarge(error, origin, gid)
     throw new UnavailableError('SAGA_UNREACHABLE', `no answer from ${origin}`, { gid, cause: error })
   })
-  const value = parsed(text)
+  const value = parseJson(text)
   if (status < 200 || status > 299) throw problemError({ status, value, retryAfter, gid })
   if (value !== undefined) return value
   throw new UnavailableError('SAGA_UNREACHABLE', 'the answer was not JSON', { status, gid })
@@ -99,11 +103,11 @@ function exchangeWith(url: URL, fetch: typeof globalThis.fetch | undefined): Exc
   return node === undefined ? fetchExchange(url, globalThis.fetch) : nodeExchange(url, node)
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Not JSON is not ours; the caller of this says so with the status.
+    // An answer that is not JSON is not ours. The caller of this function reports it with the status.
     return undefined
   }
 }

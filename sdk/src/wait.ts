@@ -1,6 +1,6 @@
 import type { TransactionView } from '@counterstep/protocol'
-import type { WaitOptions } from './client.ts'
 import { isUnavailable, NotFinalError } from './errors.ts'
+import type { WaitOptions } from './options.ts'
 import type { Setup } from './setup.ts'
 import { sleep } from './sleep.ts'
 import { fetchTransaction, isFinal } from './transaction.ts'
@@ -8,7 +8,10 @@ import { fetchTransaction, isFinal } from './transaction.ts'
 const FIRST_POLL_MS = 50
 const POLL_MS_MAX = 1_000
 
-/** Polls, from every 50 ms to every second. A server that is away meanwhile is waited for, too. */
+/**
+ * Polls, at first every 50 ms and in the end every second. A server that does not answer meanwhile is waited for,
+ * too.
+ */
 export async function waitUntilFinal(
   setup: Setup,
   gid: string,
@@ -27,11 +30,11 @@ export async function waitUntilFinal(
       })
       if (isFinal(seen)) return seen
     } catch (error: unknown) {
-      // An answer that is too long is as long the next time.
+      // An answer that is too long would be as long the next time.
       if (!isUnavailable(error) || error.code === 'SAGA_ANSWER_TOO_LARGE') throw error
       cause = error
     }
-    // Half of it is jitter, so that many who wait do not ask in step.
+    // Half of the delay is jitter, so that many waiting clients do not ask in step.
     const delayMs = pollMs * (0.5 + Math.random() / 2)
     if (performance.now() + delayMs >= until) throw new NotFinalError(gid, seen, cause)
     await sleep(delayMs, signal)

@@ -30,7 +30,7 @@ function problem(status: number, code: string, more: object = {}): Exclude<Reply
   return { status, body: { type: 'x', title: 'x', status, detail: 'why', code, ...more } }
 }
 
-async function errorOf(promise: Promise<unknown>): Promise<unknown> {
+async function catchError(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise
   } catch (error: unknown) {
@@ -84,7 +84,7 @@ describe('submit', () => {
   ] as const) {
     it(`gives up on ${JSON.stringify(reply).slice(0, 40)} after retryForMs, and says with which gid to go on`, async () => {
       await using server = await scriptedServer([reply])
-      const error = await errorOf(createClient({ url: server.url, retryForMs: 250 }).submit(transfer))
+      const error = await catchError(createClient({ url: server.url, retryForMs: 250 }).submit(transfer))
       expect(isUnavailable(error) && error.gid).toBe('g')
       expect(server.seen.length).toBeGreaterThan(1)
     })
@@ -93,7 +93,7 @@ describe('submit', () => {
   it('does not try again after a refusal, and gives every fault', async () => {
     const faults = [{ code: 'SAGA_URL_INVALID', path: '/branches/0/action', message: 'not http' }]
     await using server = await scriptedServer([problem(422, 'SAGA_URL_INVALID', { faults })])
-    const error = await errorOf(createClient({ url: server.url }).submit(transfer))
+    const error = await catchError(createClient({ url: server.url }).submit(transfer))
     expect(isRefused(error)).toBe(true)
     expect(error).toMatchObject({
       code: 'SAGA_URL_INVALID',
@@ -112,7 +112,7 @@ describe('submit', () => {
       { status: 301 },
     ]) {
       await using server = await scriptedServer([reply])
-      const error = await errorOf(createClient({ url: server.url }).submit(transfer))
+      const error = await catchError(createClient({ url: server.url }).submit(transfer))
       expect(isCounterstepError(error)).toBe(true)
       expect(server.seen).toHaveLength(1)
     }
@@ -120,7 +120,7 @@ describe('submit', () => {
 
   it('refuses a number that JSON would turn into null', async () => {
     const broken = saga().branch('debit', { action: 'http://bank/debit', payload: { cents: Number.NaN } })
-    const error = await errorOf(createClient({ url: 'http://127.0.0.1:1' }).submit(broken))
+    const error = await catchError(createClient({ url: 'http://127.0.0.1:1' }).submit(broken))
     expect(error).toMatchObject({
       code: 'SAGA_NUMBER_NOT_EXACT',
       message: 'cents is NaN, which JSON cannot hold',
@@ -136,31 +136,31 @@ describe('submit', () => {
     for (const fetch of [hanging, async () => Promise.reject(new TypeError('fetch failed'))] as const) {
       const controller = new AbortController()
       const client = createClient({ url: 'http://127.0.0.1:1', fetch })
-      const done = errorOf(client.submit(transfer, { signal: controller.signal }))
+      const done = catchError(client.submit(transfer, { signal: controller.signal }))
       setTimeout(() => controller.abort(reason), 60)
       expect(await done).toBe(reason)
     }
     const client = createClient({ url: 'http://127.0.0.1:1' })
-    expect(await errorOf(client.submit(transfer, { signal: AbortSignal.abort(reason) }))).toBe(reason)
+    expect(await catchError(client.submit(transfer, { signal: AbortSignal.abort(reason) }))).toBe(reason)
   })
 
-  it('takes an attempt that hangs for unavailable', async () => {
+  it('submit treats an attempt that hangs as unavailable', async () => {
     const hanging: typeof fetch = (_url, init) =>
       new Promise((_resolve, reject) => {
         init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))
       })
     const client = createClient({ url: 'http://127.0.0.1:1', fetch: hanging, timeoutMs: 30, retryForMs: 0 })
-    const error = await errorOf(client.submit(transfer))
+    const error = await catchError(client.submit(transfer))
     expect(error).toMatchObject({ code: 'SAGA_UNREACHABLE', cause: { name: 'TimeoutError' } })
   })
 
   it('names the place that gave no answer', async () => {
     const client = createClient({ url: 'http://127.0.0.1:9/orders', retryForMs: 0 })
-    const error = await errorOf(client.get('g'))
+    const error = await catchError(client.get('g'))
     expect(error).toMatchObject({ code: 'SAGA_UNREACHABLE', message: 'no answer from http://127.0.0.1:9' })
   })
 
-  it('is not made for a URL with a login, which fetch would refuse and quote each time', () => {
+  it('no client is made for a URL with a login, which fetch would refuse and quote each time', () => {
     for (const url of [
       'http://me:secret@127.0.0.1:9',
       'http://me@127.0.0.1:9',
@@ -183,25 +183,25 @@ describe('wait', () => {
     expect(server.seen.map(({ url }) => url)).toEqual(Array(4).fill('/v1/transactions/a%2Fb'))
   })
 
-  it('ends with what it saw last', async () => {
+  it('wait ends with the transaction that it saw last', async () => {
     await using server = await scriptedServer([{ status: 200, body: view }])
-    const error = await errorOf(createClient({ url: server.url }).wait('g', { timeoutMs: 150 }))
+    const error = await catchError(createClient({ url: server.url }).wait('g', { timeoutMs: 150 }))
     expect(isNotFinal(error) && error.transaction).toEqual(view)
     expect(error).toMatchObject({ code: 'SAGA_NOT_FINAL', meaning: 'ongoing', gid: 'g' })
   })
 
-  it('ends with what kept it from seeing anything', async () => {
-    const error = await errorOf(createClient({ url: 'http://127.0.0.1:1' }).wait('g', { timeoutMs: 100 }))
+  it('wait ends with the error that kept it from seeing the transaction', async () => {
+    const error = await catchError(createClient({ url: 'http://127.0.0.1:1' }).wait('g', { timeoutMs: 100 }))
     expect(error).toMatchObject({ code: 'SAGA_NOT_FINAL', cause: { code: 'SAGA_UNREACHABLE' } })
   })
 
   it('does not wait for a gid that is unknown, nor after its signal', async () => {
     await using server = await scriptedServer([problem(404, 'SAGA_UNKNOWN_GID')])
     const client = createClient({ url: server.url })
-    expect(await errorOf(client.wait('g'))).toMatchObject({ code: 'SAGA_UNKNOWN_GID', status: 404 })
+    expect(await catchError(client.wait('g'))).toMatchObject({ code: 'SAGA_UNKNOWN_GID', status: 404 })
     await using still = await scriptedServer([{ status: 200, body: view }])
     const signal = AbortSignal.timeout(120)
-    const error = await errorOf(createClient({ url: still.url }).wait('g', { signal }))
+    const error = await catchError(createClient({ url: still.url }).wait('g', { signal }))
     expect(error).toMatchObject({ name: 'TimeoutError' })
   })
 })
@@ -218,7 +218,7 @@ describe('the commands', () => {
 
     it(`${verb} is refused on a final transaction`, async () => {
       await using server = await scriptedServer([problem(409, 'SAGA_ALREADY_FINAL')])
-      const error = await errorOf(createClient({ url: server.url })[verb]('g'))
+      const error = await catchError(createClient({ url: server.url })[verb]('g'))
       expect(error).toMatchObject({ code: 'SAGA_ALREADY_FINAL', status: 409 })
       expect(server.seen).toHaveLength(1)
     })
@@ -233,7 +233,7 @@ describe('the commands', () => {
 
   it('abort fails when the end had another reason', async () => {
     await using server = await scriptedServer(['cut', late, { status: 200, body: final }])
-    expect(await errorOf(createClient({ url: server.url }).abort('g'))).toMatchObject({
+    expect(await catchError(createClient({ url: server.url }).abort('g'))).toMatchObject({
       code: 'SAGA_ALREADY_FINAL',
     })
   })
@@ -242,7 +242,7 @@ describe('the commands', () => {
 describe('list', () => {
   const items = (...gids: readonly string[]) => gids.map((gid) => ({ gid }))
 
-  it('goes over all pages, each asked for with the same filter', async () => {
+  it('list goes over all pages, each asked for with the same filter', async () => {
     await using server = await scriptedServer([
       { status: 200, body: { items: items('a', 'b'), cursor: 'c1' } },
       { status: 200, body: { items: [], cursor: 'c2' } },
@@ -256,7 +256,7 @@ describe('list', () => {
     expect(server.seen.map(({ url }) => url)).toEqual([first, `${first}&cursor=c1`, `${first}&cursor=c2`])
   })
 
-  it('asks for no page that nobody reads', async () => {
+  it('list asks for no page that is not read', async () => {
     await using server = await scriptedServer([{ status: 200, body: { items: items('a'), cursor: 'c1' } }])
     for await (const { gid } of createClient({ url: server.url }).list()) if (gid === 'a') break
     expect(server.seen).toHaveLength(1)

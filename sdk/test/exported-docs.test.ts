@@ -21,32 +21,32 @@ interface Exported {
 
 type Statement = ReturnType<typeof parseAst>['body'][number]
 
-/** What a file exports, each name followed to where it is declared. */
-function exportedBy(file: string): Exported[] {
+/** Lists the exports of a file, each name followed to its declaration. */
+function listExports(file: string): Exported[] {
   const text = readFileSync(file, 'utf8')
   const { body } = parseAst(text, { lang: 'ts' }, file)
   return body.flatMap((statement) => {
     if (statement.type === 'ExportAllDeclaration') throw new Error(`${file} exports all of another`)
     if (statement.type !== 'ExportNamedDeclaration') return []
-    if (statement.declaration !== null) return declaredBy(statement, file, text)
+    if (statement.declaration !== null) return listDeclared(statement, file, text)
     return statement.specifiers.map((specifier) => {
-      const { name, as } = namesOf(specifier)
+      const { name, as } = readNames(specifier)
       const from = statement.source?.value
       if (from === undefined || !from.startsWith('.'))
         return { name: as, from: from ?? file, comment: undefined }
-      const found = exportedBy(join(dirname(file), from)).find((each) => each.name === name)
+      const found = listExports(join(dirname(file), from)).find((each) => each.name === name)
       if (found === undefined) throw new Error(`${from} does not export ${name}`)
       return { ...found, name: as }
     })
   })
 }
 
-function namesOf(specifier: { readonly local: unknown; readonly exported: unknown }) {
-  const nameOf = (node: unknown) => String((node as { readonly name?: unknown }).name)
-  return { name: nameOf(specifier.local), as: nameOf(specifier.exported) }
+function readNames(specifier: { readonly local: unknown; readonly exported: unknown }) {
+  const readName = (node: unknown) => String((node as { readonly name?: unknown }).name)
+  return { name: readName(specifier.local), as: readName(specifier.exported) }
 }
 
-function declaredBy(
+function listDeclared(
   statement: Statement & { readonly type: 'ExportNamedDeclaration' },
   file: string,
   text: string,
@@ -63,10 +63,10 @@ function declaredBy(
   })
 }
 
-describe('what a user imports has a comment with an example', () => {
+describe('every export of an entry has a comment with an example', () => {
   for (const [entry, path] of Object.entries(manifest.exports)) {
     it(`from ${entry}`, () => {
-      const exported = exportedBy(join(SDK, path))
+      const exported = listExports(join(SDK, path))
       expect(exported.length).toBeGreaterThan(0)
       const without = exported.filter(({ comment }) => !EXAMPLE.test(comment ?? ''))
       expect(without.map(({ name, from }) => `${name} of ${from}`)).toEqual([])

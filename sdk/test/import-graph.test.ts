@@ -7,25 +7,35 @@ const SDK = fileURLToPath(new URL('..', import.meta.url))
 const manifest: { readonly exports: Readonly<Record<string, string>> } = JSON.parse(
   readFileSync(join(SDK, 'package.json'), 'utf8'),
 )
-// A type is no import: it is gone before anything is loaded.
-const IMPORT =
+// An import of types is gone before anything is loaded.
+const LOADING =
   /^(?:import|export)(?!\s+type)[^'"()]*?from '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm
+const NAMING = /^(?:import|export)[^'"()]*?from '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm
 
-/** Everything that loading a file loads: files of this package, and names of others. */
-function loadedBy(file: string, found = new Set<string>()): ReadonlySet<string> {
+/** Finds everything that loading a file loads: files of this package, and names of others. */
+function findLoaded(file: string): ReadonlySet<string> {
+  return findReached(file, LOADING, new Set())
+}
+
+/** Finds everything that a file names directly or through others, types included. */
+function findNamed(file: string): ReadonlySet<string> {
+  return findReached(file, NAMING, new Set())
+}
+
+function findReached(file: string, pattern: RegExp, found: Set<string>): ReadonlySet<string> {
   const name = relative(SDK, file)
   if (found.has(name)) return found
   found.add(name)
   const text = readFileSync(file, 'utf8').replaceAll(/\/\*[\s\S]*?\*\//g, '')
-  for (const match of text.matchAll(IMPORT)) {
+  for (const match of text.matchAll(pattern)) {
     const imported = match[1] ?? match[2] ?? match[3] ?? ''
-    if (imported.startsWith('.')) loadedBy(join(dirname(file), imported), found)
+    if (imported.startsWith('.')) findReached(join(dirname(file), imported), pattern, found)
     else found.add(imported)
   }
   return found
 }
 
-/** What only one entry may load, by the start of its path. */
+/** The files that only one entry may load, by the start of their path. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
   '.': ['src/client.ts', 'src/saga.ts'],
   './fastify': ['src/fastify.ts', 'src/signatures/fastify-signed-calls.ts'],
@@ -34,28 +44,42 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   './signatures': ['src/signatures/signed-call-check.ts'],
   './testing': ['src/testing'],
   './grouped': ['src/grouped/grouped-branch.ts', 'src/grouped/group-queue.ts', 'src/grouped/serve-group.ts'],
-  './barrier/mysql': ['src/barrier/mysql', 'src/grouped/mysql'],
-  './barrier/postgres': ['src/barrier/postgres', 'src/grouped/postgres'],
-  './barrier/sqlite': ['src/barrier/sqlite', 'src/grouped/sqlite'],
+  './grouped/mysql': ['src/grouped/mysql'],
+  './grouped/postgres': ['src/grouped/postgres'],
+  './grouped/sqlite': ['src/grouped/sqlite'],
+  './barrier/mysql': ['src/barrier/mysql'],
+  './barrier/postgres': ['src/barrier/postgres'],
+  './barrier/sqlite': ['src/barrier/sqlite'],
   './barrier/redis': ['src/barrier/redis'],
+}
+/** A group barrier is the plain barrier of its database and a way to run groups. */
+const BUILDS_ON: Readonly<Record<string, string>> = {
+  './grouped/mysql': './barrier/mysql',
+  './grouped/postgres': './barrier/postgres',
+  './grouped/sqlite': './barrier/sqlite',
 }
 const BUNDLED = ['@counterstep/protocol/barrier', '@counterstep/protocol', '@counterstep/signature']
 
 describe('the entries of the package', () => {
   it('are all here, and each file belongs to one', () => {
     expect(Object.keys(manifest.exports).sort()).toEqual(Object.keys(OWN).sort())
-    const loaded = new Set(Object.values(manifest.exports).flatMap((path) => [...loadedBy(join(SDK, path))]))
+    const loaded = new Set(
+      Object.values(manifest.exports).flatMap((path) => [...findLoaded(join(SDK, path))]),
+    )
     const files = readdirSync(join(SDK, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
       .map((path) => join('src', path))
-    // Of these only the types are used, and so nothing is loaded.
+    // Only the types of these files are used, and so they are not loaded.
     const typesOnly = [
       'branch/branch.ts',
       'barrier/barrier.ts',
       'barrier/migration.ts',
       'protocol-types.ts',
       'grouped/group-barrier.ts',
+      'message/message-types.ts',
+      'options.ts',
       'setup.ts',
+      'tcc/tcc-types.ts',
       'transport/exchange.ts',
       'express-types.ts',
       'fastify-types.ts',
@@ -68,11 +92,26 @@ describe('the entries of the package', () => {
 
   for (const [entry, path] of Object.entries(manifest.exports)) {
     it(`${entry} loads no driver, no framework, and nothing of another entry`, () => {
-      const loaded = [...loadedBy(join(SDK, path))]
+      const loaded = [...findLoaded(join(SDK, path))]
       const foreign = loaded.filter((name) => !name.startsWith('src/') && !name.startsWith('node:'))
       expect(foreign.filter((name) => !BUNDLED.includes(name))).toEqual([])
-      const others = Object.entries(OWN).flatMap(([other, starts]) => (other === entry ? [] : starts))
+      const others = Object.entries(OWN).flatMap(([other, starts]) =>
+        other === entry || other === BUILDS_ON[entry] ? [] : starts,
+      )
       expect(loaded.filter((name) => others.some((start) => name.startsWith(start)))).toEqual([])
+    })
+  }
+
+  for (const database of ['mysql', 'postgres', 'sqlite']) {
+    it(`./barrier/${database} reaches its own database and the barrier, and nothing of the grouping`, () => {
+      const own = `src/barrier/${database}`
+      const named = [...findNamed(join(SDK, `${own}.ts`))].filter((name) => name.startsWith('src/'))
+      const allowed = (name: string) =>
+        name === `${own}.ts` ||
+        name.startsWith(`${own}/`) ||
+        /^src\/(?:barrier|branch)\/[^/]+\.ts$/.test(name)
+      expect(named.filter((name) => !allowed(name))).toEqual([])
+      expect(named.filter((name) => name.startsWith(`${own}/`)).length).toBeGreaterThan(3)
     })
   }
 })

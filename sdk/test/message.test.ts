@@ -10,7 +10,7 @@ import { callOver, FAILURE, SUCCESS, serve } from './served-server.ts'
 const CHECK = { url: 'http://sender/query-prepared', afterMs: 60_000 }
 const BRANCHES = [{ action: 'http://service/a', payload: { order: 17 } }, { action: 'http://service/b' }]
 
-function senderOf() {
+function createSender() {
   const database = new DatabaseSync(':memory:')
   migrateBarrier(database)
   database.exec('CREATE TABLE placed (gid TEXT)')
@@ -40,7 +40,7 @@ function breaking(barrier: MessageBarrier<DatabaseSync>, when: 'before' | 'after
 }
 
 describe('a plain reliable message', () => {
-  it('is delivered branch by branch, and once however often it is submitted', async () => {
+  it('a plain message is delivered branch by branch, and once however often it is submitted', async () => {
     await using server = await serve(() => SUCCESS)
     const message = server.client.message({ branches: BRANCHES })
     expect(await message.submit({ waitMs: 10_000 })).toMatchObject({ kind: 'message', status: 'succeeded' })
@@ -50,9 +50,9 @@ describe('a plain reliable message', () => {
 })
 
 describe('doAndSubmit', () => {
-  it('commits the local transaction, delivers the message, and gives both answers', async () => {
+  it('doAndSubmit commits the local transaction, delivers the message, and returns both answers', async () => {
     await using server = await serve(() => SUCCESS)
-    const sender = senderOf()
+    const sender = createSender()
     const message = server.client.message({ branches: BRANCHES, check: CHECK })
     const done = await message.doAndSubmit(sender.barrier, sender.place(message.gid), { waitMs: 10_000 })
     expect(done.answer).toEqual({ gid: message.gid })
@@ -61,9 +61,9 @@ describe('doAndSubmit', () => {
     expect(await sender.barrier.queryPrepared(message.gid)).toBe('committed')
   })
 
-  it('of a business failure aborts, with its words, and throws it on', async () => {
+  it('doAndSubmit aborts after a business failure, with its message, and throws it on', async () => {
     await using server = await serve(() => SUCCESS)
-    const sender = senderOf()
+    const sender = createSender()
     const message = server.client.message({ branches: BRANCHES, check: CHECK })
     const failure = new BranchFailure('sold out', { code: 'SOLD_OUT' })
     const running = message.doAndSubmit(sender.barrier, () => {
@@ -82,9 +82,9 @@ describe('doAndSubmit', () => {
     expect([sender.placed(message.gid), server.calls]).toEqual([0, []])
   })
 
-  it('of another error aborts when it has rolled back, and tells nobody the text of the error', async () => {
+  it('doAndSubmit aborts after another error that rolled back, and keeps the text of the error to itself', async () => {
     await using server = await serve(() => SUCCESS)
-    const sender = senderOf()
+    const sender = createSender()
     const message = server.client.message({ branches: BRANCHES, check: CHECK })
     const error = new Error('SELECT secret')
     const running = message.doAndSubmit(breaking(sender.barrier, 'before', error), sender.place(message.gid))
@@ -94,9 +94,9 @@ describe('doAndSubmit', () => {
     expect(server.calls).toEqual([])
   })
 
-  it('of another error submits when it has committed all the same, and throws it on', async () => {
+  it('doAndSubmit submits after an error whose transaction committed all the same, and throws it on', async () => {
     await using server = await serve(() => SUCCESS)
-    const sender = senderOf()
+    const sender = createSender()
     const message = server.client.message({ branches: BRANCHES, check: CHECK })
     const error = new BranchError('BARRIER_COMMIT_UNKNOWN', 'the answer to COMMIT was lost')
     const running = message.doAndSubmit(breaking(sender.barrier, 'after', error), sender.place(message.gid))
@@ -105,8 +105,8 @@ describe('doAndSubmit', () => {
     expect([sender.placed(message.gid), server.calls]).toEqual([1, ['01 action', '02 action']])
   })
 
-  it('leaves it to the server when nobody can tell: it asks, and delivers', async () => {
-    const sender = senderOf()
+  it('doAndSubmit leaves an unknown outcome to the server, which asks and delivers', async () => {
+    const sender = createSender()
     const service = fastify()
     service.get('/query-prepared', queryPreparedHandler(sender.barrier))
     const url = `${await service.listen({ port: 0, host: '127.0.0.1' })}/query-prepared`
@@ -128,8 +128,8 @@ describe('doAndSubmit', () => {
     await service.close()
   })
 
-  it('that died before its local transaction: the server asks, and drops the message', async () => {
-    const sender = senderOf()
+  it('the server asks and drops the message of a doAndSubmit that died before its local transaction', async () => {
+    const sender = createSender()
     const service = fastify()
     service.get('/query-prepared', queryPreparedHandler(sender.barrier))
     const url = `${await service.listen({ port: 0, host: '127.0.0.1' })}/query-prepared`
@@ -145,9 +145,9 @@ describe('doAndSubmit', () => {
     await service.close()
   })
 
-  it('runs nothing for a gid that has been used before', async () => {
+  it('doAndSubmit runs nothing for a gid that has been used before', async () => {
     await using server = await serve(() => SUCCESS)
-    const sender = senderOf()
+    const sender = createSender()
     const message = server.client.message({ gid: 'order-17', branches: BRANCHES, check: CHECK })
     await message.doAndSubmit(sender.barrier, sender.place('order-17'), { waitMs: 10_000 })
     const again = message.doAndSubmit(sender.barrier, sender.place('order-17'))
@@ -159,9 +159,9 @@ describe('doAndSubmit', () => {
     expect(sender.placed('order-17')).toBe(1)
   })
 
-  it('of two at once for one message runs one local transaction, and delivers once', async () => {
+  it('two calls of doAndSubmit at once for one message run one local transaction, and deliver once', async () => {
     await using server = await serve(() => SUCCESS)
-    const sender = senderOf()
+    const sender = createSender()
     for (let round = 0; round < 50; round += 1) {
       const message = server.client.message({ branches: BRANCHES, check: CHECK })
       const run = () => message.doAndSubmit(sender.barrier, sender.place(message.gid))
@@ -173,9 +173,9 @@ describe('doAndSubmit', () => {
     expect(server.calls).toHaveLength(100)
   })
 
-  it('of two at once, one of which fails: delivered if and only if the other has committed', async () => {
+  it('when one of two calls at once fails, the message is delivered if and only if the other has committed', async () => {
     await using server = await serve(() => SUCCESS)
-    const sender = senderOf()
+    const sender = createSender()
     const seen = new Set<string>()
     for (let round = 0; round < 50; round += 1) {
       const message = server.client.message({ branches: BRANCHES, check: CHECK })
@@ -192,16 +192,16 @@ describe('doAndSubmit', () => {
     expect([...seen].sort()).toEqual(['failed', 'succeeded'])
   })
 
-  it('prepares nothing for an effect that its barrier could never run', async () => {
+  it('doAndSubmit prepares nothing for an effect that its barrier could never run', async () => {
     await using server = await serve(() => SUCCESS)
     const message = server.client.message({ branches: BRANCHES, check: CHECK })
-    await expect(message.doAndSubmit(senderOf().barrier, async () => 1)).rejects.toThrow(TypeError)
+    await expect(message.doAndSubmit(createSender().barrier, async () => 1)).rejects.toThrow(TypeError)
     await expect(server.client.get(message.gid)).rejects.toMatchObject({ code: 'SAGA_UNKNOWN_GID' })
   })
 
-  it('prepares nothing for a wait that cannot be', async () => {
+  it('doAndSubmit prepares nothing for a waitMs out of its range', async () => {
     await using server = await serve(() => SUCCESS)
-    const sender = senderOf()
+    const sender = createSender()
     const message = server.client.message({ branches: BRANCHES, check: CHECK })
     const running = message.doAndSubmit(sender.barrier, sender.place(message.gid), { waitMs: 60_001 })
     await expect(running).rejects.toThrow(RangeError)
@@ -209,9 +209,9 @@ describe('doAndSubmit', () => {
     await expect(server.client.get(message.gid)).rejects.toMatchObject({ code: 'SAGA_UNKNOWN_GID' })
   })
 
-  it('runs nothing when the prepare has no answer', async () => {
+  it('doAndSubmit runs nothing when the prepare has no answer', async () => {
     await using server = await scriptedServer(['cut'])
-    const sender = senderOf()
+    const sender = createSender()
     const message = createClient({ url: server.url, retryForMs: 0 }).message({
       branches: BRANCHES,
       check: CHECK,
@@ -225,7 +225,7 @@ describe('doAndSubmit', () => {
 })
 
 describe('the steps of a two-phase message', () => {
-  it('are to prepare, and to submit or to abort; each may be repeated, and not be turned', async () => {
+  it('a message is prepared, and then submitted or aborted; each step may be repeated, and not be reversed', async () => {
     await using server = await serve(() => SUCCESS)
     const sent = server.client.message({ branches: BRANCHES, check: CHECK, concurrent: true })
     expect((await sent.prepare()).status).toBe('prepared')
@@ -242,7 +242,7 @@ describe('the steps of a two-phase message', () => {
     expect(server.calls).toHaveLength(2)
   })
 
-  it('send a submit again whose answer was lost', async () => {
+  it('a submit whose answer was lost is sent again', async () => {
     await using server = await serve(() => FAILURE)
     let attempts = 0
     const losing: typeof fetch = async (...request) => {

@@ -16,11 +16,11 @@ const to = (name: string) => ({
   compensation: `http://service/${name}/undo`,
 })
 
-function afterOf(value: Saga): Record<string, readonly string[] | undefined> {
+function readAfter(value: Saga): Record<string, readonly string[] | undefined> {
   return Object.fromEntries(value.request.branches.map(({ id, after }) => [id, after]))
 }
 
-function codeOf(make: () => unknown): string | undefined {
+function catchCode(make: () => unknown): string | undefined {
   try {
     make()
     return undefined
@@ -30,7 +30,7 @@ function codeOf(make: () => unknown): string | undefined {
 }
 
 describe('a saga', () => {
-  it('is a plain request, one branch after the other', () => {
+  it('a saga is a plain request, one branch after the other', () => {
     const transfer = saga({ gid: 'order-1', deadlineMs: 60_000 })
       .branch('debit', { ...to('debit'), payload: { cents: 1250 } })
       .branch('credit', to('credit'))
@@ -60,7 +60,7 @@ describe('a saga', () => {
         parallel(branch('hotel', to('hotel')), serial(branch('out', to('out')), branch('back', to('back')))),
       )
       .branch('pay', to('pay'))
-    expect(afterOf(travel)).toEqual({
+    expect(readAfter(travel)).toEqual({
       reserve: [],
       hotel: ['reserve'],
       out: ['reserve'],
@@ -71,7 +71,7 @@ describe('a saga', () => {
 
   it('starts parallel parts at once when nothing stands before them', () => {
     const both = saga().add(parallel(branch('a', to('a')), branch('b', to('b'))))
-    expect(afterOf(both)).toEqual({ a: [], b: [] })
+    expect(readAfter(both)).toEqual({ a: [], b: [] })
   })
 
   it('takes an explicit after', () => {
@@ -80,21 +80,21 @@ describe('a saga', () => {
       .branch('b', to('b'))
       .branch('c', { ...to('c'), after: ['a'] })
       .branch('d', { ...to('d'), after: [] })
-    expect(afterOf(value)).toEqual({ a: [], b: ['a'], c: ['a'], d: [] })
+    expect(readAfter(value)).toEqual({ a: [], b: ['a'], c: ['a'], d: [] })
   })
 
   it('skips empty parts', () => {
     const value = saga().branch('a', to('a')).add(serial()).add(parallel()).branch('b', to('b'))
-    expect(afterOf(value)).toEqual({ a: [], b: ['a'] })
+    expect(readAfter(value)).toEqual({ a: [], b: ['a'] })
   })
 
-  it('refuses an id twice, and an after that does not stand before', () => {
+  it('a saga refuses an id twice, and an after that names no earlier branch', () => {
     const one = saga().branch('a', to('a'))
-    expect(codeOf(() => one.branch('a', to('a')))).toBe('SAGA_BRANCH_ID_DUPLICATE')
-    expect(codeOf(() => one.add(parallel(branch('b', to('b')), branch('b', to('b')))))).toBe(
+    expect(catchCode(() => one.branch('a', to('a')))).toBe('SAGA_BRANCH_ID_DUPLICATE')
+    expect(catchCode(() => one.add(parallel(branch('b', to('b')), branch('b', to('b')))))).toBe(
       'SAGA_BRANCH_ID_DUPLICATE',
     )
-    expect(codeOf(() => one.add(branch('b', { ...to('b'), after: ['c'] })))).toBe('SAGA_AFTER_UNKNOWN')
+    expect(catchCode(() => one.add(branch('b', { ...to('b'), after: ['c'] })))).toBe('SAGA_AFTER_UNKNOWN')
   })
 
   it('knows the ids of its branches by type', () => {
@@ -107,10 +107,10 @@ describe('a saga', () => {
     const misspelt = () =>
       // @ts-expect-error There is no branch "aa".
       one.branch('b', { ...to('b'), after: ['aa'] })
-    expect(codeOf(misspelt)).toBe('SAGA_AFTER_UNKNOWN')
+    expect(catchCode(misspelt)).toBe('SAGA_AFTER_UNKNOWN')
   })
 
-  it('of any shape names in after only what stands before', () => {
+  it('a saga of any shape names only earlier branches in after', () => {
     let next = 0
     const { part } = fc.letrec<{ part: Part }>((tie) => ({
       part: fc.oneof(

@@ -8,7 +8,7 @@ export interface Seen {
   readonly body: string
 }
 
-/** What to do with the n-th request; `cut` ends the connection without an answer. */
+/** The reply to the n-th request; `cut` ends the connection without an answer. */
 export type Reply = 'cut' | { status: number; body?: unknown; headers?: Record<string, string> }
 
 export interface ScriptedServer extends AsyncDisposable {

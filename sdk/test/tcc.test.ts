@@ -67,7 +67,7 @@ function gate() {
 }
 
 describe('runTcc', () => {
-  it('prepares, tries each branch that it has registered, and confirms when the callback returns', async () => {
+  it('runTcc prepares, tries each branch that it has registered, and confirms when the callback returns', async () => {
     await using server = await serve(() => SUCCESS)
     await using participants = await serveTries(() => ({ room: 12 }))
     const done = await server.client.runTcc(
@@ -102,7 +102,7 @@ describe('runTcc', () => {
     expect(called).toMatchObject({ kind: 'tcc', op: 'try', branchId: '01', attempt: 1 })
   })
 
-  it('of a try that says no cancels what was registered, and throws a BranchFailure', async () => {
+  it('runTcc cancels the registered branches after a try that fails, and throws a BranchFailure', async () => {
     await using server = await serve(() => SUCCESS)
     await using participants = await serveTries(() => ({ code: 'SOLD_OUT', message: 'no room', details: 7 }))
     const gid = 'trip-1'
@@ -126,7 +126,7 @@ describe('runTcc', () => {
     ])
   })
 
-  it('with a wait throws when all are cancelled', async () => {
+  it('runTcc with a wait throws when all branches are cancelled', async () => {
     const cancelling = gate()
     const held = gate()
     await using server = await serve(async () => {
@@ -177,7 +177,7 @@ describe('runTcc', () => {
     expect(unsettled).toEqual([])
   })
 
-  it('with a wait that cannot be tries nothing', async () => {
+  it('runTcc tries nothing for a waitMs out of its range', async () => {
     await using server = await serve(() => SUCCESS)
     await using participants = await serveTries()
     const running = server.client.runTcc({ gid: 'trip-5' }, (tcc) => tcc.try(participants.branch(200)), {
@@ -194,7 +194,7 @@ describe('runTcc', () => {
     [201, isUnavailable],
     [302, isUnavailable],
   ] as const) {
-    it(`of a try that is answered ${status} cancels, and tries it once`, async () => {
+    it(`runTcc cancels after a try that is answered ${status}, and tries it once`, async () => {
       await using server = await serve(() => SUCCESS)
       await using participants = await serveTries()
       const running = server.client.runTcc({ gid: 'trip-2' }, (tcc) => tcc.try(participants.branch(status)))
@@ -205,7 +205,7 @@ describe('runTcc', () => {
     })
   }
 
-  it('throws on whatever the callback throws, and cancels', async () => {
+  it('runTcc throws on the error of the callback, and cancels', async () => {
     await using server = await serve(() => SUCCESS)
     await using participants = await serveTries()
     const error = new TypeError('broken')
@@ -218,7 +218,7 @@ describe('runTcc', () => {
     expect(server.calls).toEqual(['01 cancel'])
   })
 
-  it('confirms nothing when a try has failed whose error somebody caught, or nobody waited for', async () => {
+  it('runTcc confirms nothing when a try has failed whose error the callback caught or did not wait for', async () => {
     await using server = await serve(() => SUCCESS)
     await using participants = await serveTries()
     const caught = server.client.runTcc({ gid: 'caught' }, (tcc) =>
@@ -234,7 +234,7 @@ describe('runTcc', () => {
     expect(server.calls).toEqual(['01 cancel', '01 cancel'])
   })
 
-  it('tries nothing that it could not register', async () => {
+  it('runTcc tries no branch that it could not register', async () => {
     await using server = await serve(() => SUCCESS)
     await using participants = await serveTries()
     const running = server.client.runTcc({ gid: 'trip-4' }, (tcc) =>
@@ -245,7 +245,7 @@ describe('runTcc', () => {
     expect([server.calls, participants.tried]).toEqual([[], []])
   })
 
-  it('is too late when its deadline has passed: everything is cancelled', async () => {
+  it('runTcc cancels everything when its deadline has passed', async () => {
     await using server = await serve(() => SUCCESS)
     await using participants = await serveTries()
     const running = server.client.runTcc({ gid: 'late', deadlineMs: 300 }, async (tcc) => {
@@ -257,7 +257,7 @@ describe('runTcc', () => {
     expect(server.calls).toEqual(['01 cancel'])
   })
 
-  it('runs no callback for a gid that has been used before', async () => {
+  it('runTcc runs no callback for a gid that has been used before', async () => {
     await using server = await serve(() => SUCCESS)
     await server.client.runTcc({ gid: 'used' }, () => 1)
     let runs = 0
@@ -266,7 +266,7 @@ describe('runTcc', () => {
     expect(runs).toBe(0)
   })
 
-  it('makes good lost answers of prepare, register and submit, and tries once', async () => {
+  it('runTcc repeats prepare, register and submit after lost answers, and tries once', async () => {
     await using server = await serve(() => SUCCESS)
     await using participants = await serveTries()
     let attempts = 0
@@ -282,11 +282,11 @@ describe('runTcc', () => {
     await client.runTcc({ gid: 'lossy' }, (tcc) => tcc.try(participants.branch(200)))
     expect((await server.client.wait('lossy')).status).toBe('succeeded')
     expect([attempts, participants.ids(), server.calls]).toEqual([6, ['01'], ['01 confirm']])
-    // What the client tells the server is not told to participants.
+    // Headers for the server are not sent to participants.
     expect(participants.tried[0]?.headers.authorization).toBeUndefined()
   })
 
-  it('gives answers that are no JSON as their text, none as undefined, and a parsed one as parsed', async () => {
+  it('a try resolves with the text of an answer that is no JSON, undefined for an empty one, and the result of parse', async () => {
     await using server = await serve(() => SUCCESS)
     const texts = ['SUCCESS', '', '{"room":7}']
     await using participants = await serveTries(() => texts.shift())
@@ -299,7 +299,7 @@ describe('runTcc', () => {
     expect(answer).toEqual(['SUCCESS', undefined, 7])
   })
 
-  it('numbers branches up to 99, past ids that are given', async () => {
+  it('branches are numbered up to 99, and given ids are left out', async () => {
     await using server = await serve(() => SUCCESS)
     const tcc = server.client.tcc()
     await tcc.prepare()
@@ -314,7 +314,7 @@ describe('runTcc', () => {
 })
 
 describe('the steps of a TCC', () => {
-  it('are prepare, try or register, and submit or abort; to repeat one changes nothing', async () => {
+  it('a TCC is prepared, tried or registered, and submitted or aborted; repeating a step changes nothing', async () => {
     await using server = await serve(() => SUCCESS)
     await using participants = await serveTries()
     const tcc = server.client.tcc({ gid: 'steps' })
@@ -327,7 +327,7 @@ describe('the steps of a TCC', () => {
     await expect(tcc.abort()).rejects.toMatchObject({ code: 'SAGA_ALREADY_FINAL' })
   })
 
-  it('refuse to submit after a try that failed', async () => {
+  it('a submit is refused after a try that failed', async () => {
     await using server = await serve(() => SUCCESS)
     await using participants = await serveTries()
     const tcc = server.client.tcc()
@@ -370,7 +370,7 @@ async function reservations(nested?: (branch: Branch) => Promise<unknown>) {
 }
 
 describe('a nested TCC', () => {
-  it('registers children behind its own id, and all are confirmed', async () => {
+  it('a nested TCC registers children behind its own id, and all are confirmed', async () => {
     await using server = await serve(callOver)
     await using hotel = await reservations()
     await using flight = await reservations((branch) => server.client.tccOf(branch).try(hotel.branch))
@@ -388,7 +388,7 @@ describe('a nested TCC', () => {
     expect(flight.room()).toEqual({ free: 2, held: 0, taken: 1 })
   })
 
-  it('is cancelled with the whole, also a branch whose try never came', async () => {
+  it('a nested TCC is cancelled with the whole, also a branch whose try never came', async () => {
     await using server = await serve(callOver)
     await using hotel = await reservations()
     await using flight = await reservations((branch) => server.client.tccOf(branch).try(hotel.branch))
@@ -403,7 +403,7 @@ describe('a nested TCC', () => {
     for (const each of [hotel, flight]) expect(each.room()).toEqual({ free: 3, held: 0, taken: 0 })
   })
 
-  it('is of a branch of a TCC alone', async () => {
+  it('only a branch of a TCC can have a nested one', async () => {
     await using server = await serve(() => SUCCESS)
     expect(() => server.client.tccOf({ gid: 'g', branchId: '01', kind: 'saga' })).toThrow(TypeError)
   })

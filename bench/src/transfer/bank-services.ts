@@ -1,7 +1,8 @@
 import type { Branch } from '@counterstep/sdk'
-import { type Addition, conditionalAdd, mysqlBarrier } from '@counterstep/sdk/barrier/mysql'
+import { mysqlBarrier } from '@counterstep/sdk/barrier/mysql'
 import { branchHandler } from '@counterstep/sdk/fastify'
-import { groupedBranch } from '@counterstep/sdk/grouped'
+import { type Addition, groupedBranch } from '@counterstep/sdk/grouped'
+import { conditionalAdd, mysqlGroupBarrier } from '@counterstep/sdk/grouped/mysql'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Pool, PoolConnection } from 'mysql2/promise'
 import { type BankTables, toTables } from './bank-tables.ts'
@@ -74,7 +75,7 @@ function readBooking(service: ServiceName, { query, body }: FastifyRequest): Boo
 
 /** One queue for all accounts. A group locks its rows in the order of their ids. */
 function groupedTransfers(pool: Pool, { account, ledger, barrier }: BankTables) {
-  return groupedBranch<PoolConnection, Addition>(mysqlBarrier(pool, { table: barrier }), {
+  return groupedBranch<PoolConnection, Addition>(mysqlGroupBarrier(pool, { table: barrier }), {
     key: () => 'transfer',
     apply: conditionalAdd({
       table: account,

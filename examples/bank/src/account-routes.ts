@@ -10,16 +10,16 @@ export function addAccountRoutes(app: FastifyInstance, name: string, accounts: A
   app.get<{ Params: { id: string } }>('/accounts/:id', (request, reply) => {
     const account = accounts.get(request.params.id)
     if (account === undefined) return reply.code(404).send({ code: 'ACCOUNT_UNKNOWN' })
-    return reply.send(viewOf(account))
+    return reply.send(toView(account))
   })
 
   app.get('/accounts', (request) => {
     const { after } = request.query as Readonly<Record<string, unknown>>
     const items = accounts.list(typeof after === 'string' ? after : '', ACCOUNTS_LISTED_MAX)
-    return { items: items.map(viewOf) }
+    return { items: items.map(toView) }
   })
 }
 
-function viewOf({ id, balanceCents, isFrozen }: Account): Record<string, unknown> {
+function toView({ id, balanceCents, isFrozen }: Account): Record<string, unknown> {
   return { id, balanceCents, frozen: isFrozen }
 }

@@ -88,7 +88,7 @@ export function openAccounts(database: DatabaseSync, now: () => number): Account
 function allowed(account: Account | undefined, id: string, op: string, deltaCents: number): Account {
   if (account === undefined)
     throw new BranchFailure(`no account ${JSON.stringify(id)}`, { code: 'ACCOUNT_UNKNOWN' })
-  // What was done before the freeze must be possible to undo, or the other bank's money hangs.
+  // An action from before the freeze must stay undoable, or the other bank's money hangs.
   if (account.isFrozen && op !== 'compensate' && op !== 'cancel') {
     throw new BranchFailure(`account ${id} is frozen`, { code: 'ACCOUNT_FROZEN' })
   }

@@ -1,6 +1,9 @@
 import { DatabaseSync } from 'node:sqlite'
 
-/** What an auditor finds in one bank's database, read beside the running bank. Empty lists are as it should be. */
+/**
+ * The findings of an auditor in one bank's database, read beside the running bank. In a sound bank the lists are
+ * empty.
+ */
 export interface BankAudit {
   readonly balanceCents: number
   readonly initialCents: number

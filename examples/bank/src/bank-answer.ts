@@ -1,4 +1,4 @@
-/** What a branch call is answered with: the status is the result, the body is for people. */
+/** The answer to a branch call: the status is the result, the body is for people. */
 export interface BankAnswer {
   readonly statusCode: number
   readonly body: string

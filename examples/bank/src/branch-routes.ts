@@ -9,7 +9,10 @@ import type { CallLog } from './call-log.ts'
 import { inTransaction } from './in-transaction.ts'
 import { readTransferPayload, type TransferPayload } from './transfer-payload.ts'
 
-/** Something between the wire and the bank, for tests: it may answer instead, before, after, or not at all. */
+/**
+ * Stands between the wire and the bank, for tests: it may answer instead of the bank, before it, after it, or not at
+ * all.
+ */
 export type Intercept = (branch: Branch, handle: () => BankAnswer) => BankAnswer | Promise<BankAnswer>
 
 export interface BranchRouteDeps {
@@ -24,7 +27,7 @@ export interface BranchRouteDeps {
 interface Route {
   readonly path: string
   readonly ops: readonly Op[]
-  /** What one cent of the payload does to the balance. */
+  /** How one cent of the payload changes the balance. */
   readonly sign: 1 | -1
 }
 
@@ -72,7 +75,7 @@ function passBarrier(
   { barrier, accounts }: BranchRouteDeps,
 ): BankAnswer {
   try {
-    // It will be no better the next time: a definite no, so that the saga turns around.
+    // The payload will be the same the next time. So this is a definite failure, and the saga is undone.
     if (payload === undefined) {
       throw new BranchFailure('account and amountCents are needed', { code: 'PAYLOAD_INVALID' })
     }
@@ -96,14 +99,14 @@ type LoggedAnswer = (branch: Branch, answer: () => BankAnswer) => BankAnswer
 type Outcome = { readonly answer: BankAnswer } | { readonly error: unknown }
 
 /**
- * One commit for the effect, its barrier rows and the log. The barrier's part is a savepoint in it: a business failure
- * or a database error rolls that part back, and the log still tells of the call. An error is thrown on after the
- * commit, and becomes a 500: never a business failure.
+ * Commits the effect, its barrier rows and the log together. The barrier's part is a savepoint in it: a business
+ * failure or a database error rolls that part back, and the log still records the call. An error is thrown on after
+ * the commit, and becomes a 500: never a business failure.
  */
 function loggedAnswer({ database, callLog }: BranchRouteDeps): LoggedAnswer {
   return (branch, answer) => {
     const outcome = inTransaction(database, () => {
-      const found = outcomeOf(answer)
+      const found = catchOutcome(answer)
       if ('error' in found) callLog.record(branch, 500)
       else callLog.record(branch, found.answer.statusCode, found.answer.code)
       return found
@@ -113,7 +116,7 @@ function loggedAnswer({ database, callLog }: BranchRouteDeps): LoggedAnswer {
   }
 }
 
-function outcomeOf(answer: () => BankAnswer): Outcome {
+function catchOutcome(answer: () => BankAnswer): Outcome {
   try {
     return { answer: answer() }
   } catch (error: unknown) {

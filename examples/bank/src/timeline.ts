@@ -16,33 +16,33 @@ interface Line {
  * a bar that shows when it began and how long all its attempts took. An op that still runs reaches to the end.
  */
 export function renderTimeline(view: TransactionView): string {
-  const endAt = view.finishedAt ?? Math.max(view.updatedAt, ...endsOf(view))
+  const endAt = view.finishedAt ?? Math.max(view.updatedAt, ...listEnds(view))
   const lines = view.branches.flatMap((branch) =>
     branch.ops.flatMap((op): Line[] =>
       op.startedAt === undefined
         ? []
-        : [{ branchId: branch.id, op, startedAt: op.startedAt, endedAt: endedAtOf(op, endAt) }],
+        : [{ branchId: branch.id, op, startedAt: op.startedAt, endedAt: readEndedAt(op, endAt) }],
     ),
   )
   // The sort is stable: what started in one millisecond stays in the order of the branches.
   lines.sort((a, b) => a.startedAt - b.startedAt)
-  const rows = lines.map((line) => [...cellsOf(line), barOf(line, view.createdAt, endAt)])
+  const rows = lines.map((line) => [...toCells(line), toBar(line, view.createdAt, endAt)])
   return [
     ...table([['branch', 'op', 'attempts', 'result', 'status', 'ms', ''], ...rows]),
-    summaryOf(view, endAt),
+    toSummary(view, endAt),
   ].join('\n')
 }
 
-function endsOf(view: TransactionView): number[] {
+function listEnds(view: TransactionView): number[] {
   return view.branches.flatMap((branch) => branch.ops.map((op) => op.endedAt ?? op.startedAt ?? 0))
 }
 
-function endedAtOf(op: OpView, endAt: number): number {
+function readEndedAt(op: OpView, endAt: number): number {
   const isOver = op.state === 'succeeded' || op.state === 'failed'
   return isOver && op.endedAt !== undefined ? op.endedAt : endAt
 }
 
-function cellsOf({ branchId, op, startedAt, endedAt }: Line): string[] {
+function toCells({ branchId, op, startedAt, endedAt }: Line): string[] {
   const result = op.result === undefined ? op.state : `${MARKS[op.result]} ${op.result}`
   const status = op.error ?? op.statusCode?.toString() ?? '-'
   return [branchId, op.op, String(op.attempts), result, status, String(endedAt - startedAt)]
@@ -62,7 +62,7 @@ function table(rows: readonly (readonly string[])[]): string[] {
   )
 }
 
-function barOf({ startedAt, endedAt }: Line, createdAt: number, endAt: number): string {
+function toBar({ startedAt, endedAt }: Line, createdAt: number, endAt: number): string {
   const eighthsPerMs = (BAR_CELLS * 8) / Math.max(endAt - createdAt, 1)
   const offset = clamp(Math.floor(((startedAt - createdAt) * eighthsPerMs) / 8), 0, BAR_CELLS - 1)
   const end = clamp(Math.round((endedAt - createdAt) * eighthsPerMs), offset * 8 + 1, BAR_CELLS * 8)
@@ -74,7 +74,7 @@ function clamp(value: number, min: number, max: number): number {
   return Math.min(Math.max(value, min), max)
 }
 
-function summaryOf(view: TransactionView, endAt: number): string {
+function toSummary(view: TransactionView, endAt: number): string {
   const { abort, attention } = view
   const tookMs = endAt - view.createdAt
   const where = abort?.branchId === undefined ? '' : ` at ${abort.branchId}`

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { auditBank } from '@counterstep/example-bank'
 import { describe, expect, it } from 'vitest'
-import { balanceOf, debit, testBank } from './test-bank.ts'
+import { debit, readBalance, testBank } from './test-bank.ts'
 
 describe('the bank says no with a 409', () => {
   const rows: readonly (readonly [string, Parameters<typeof debit>[1], string])[] = [
@@ -43,7 +43,7 @@ describe('the bank', () => {
     database.exec(`UPDATE account SET frozen = 1 WHERE id = 'alice'`)
     database.close()
     expect((await debit(bank, { op: 'compensate' })).status).toBe(200)
-    expect(await balanceOf(bank)).toBe(100_000)
+    expect(await readBalance(bank)).toBe(100_000)
   })
 
   it('credits, and takes back what it credited', async () => {
@@ -110,7 +110,7 @@ describe('the bank', () => {
       body: { code: 'GID_REUSED' },
     })
     expect((await debit(bank, { op: 'compensate', acceptedAt: Date.now() })).status).toBe(200)
-    expect(await balanceOf(bank)).toBe(99_900)
+    expect(await readBalance(bank)).toBe(99_900)
   })
 
   it('can be stood in for: before, after, and in place of the effect', async () => {

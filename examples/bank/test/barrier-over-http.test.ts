@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { auditBank } from '@counterstep/example-bank'
 import type { Op } from '@counterstep/sdk'
 import { describe, expect, it } from 'vitest'
-import { balanceOf, debit, type TestBank, temporaryFile, testBank } from './test-bank.ts'
+import { debit, readBalance, type TestBank, temporaryFile, testBank } from './test-bank.ts'
 
 const START_CENTS = 100_000
 
@@ -75,7 +75,7 @@ describe('the truth table, through HTTP and a database', () => {
       for (const step of before) await arrive(bank, step)
       expect(await debit(bank, { op: arrives })).toMatchObject({ status, body })
       expect(effectsIn(bank.path)).toEqual(effects)
-      expect(await balanceOf(bank)).toBe(START_CENTS - (effects.length === 1 ? 100 : 0))
+      expect(await readBalance(bank)).toBe(START_CENTS - (effects.length === 1 ? 100 : 0))
     })
   }
 
@@ -101,7 +101,7 @@ describe('the truth table, through HTTP and a database', () => {
     )
     expect(await debit(bank)).toEqual({ status: 500, body: { code: 'ERR_SQLITE_ERROR' } })
     expect(errors).toHaveLength(1)
-    expect(await balanceOf(bank)).toBe(START_CENTS)
+    expect(await readBalance(bank)).toBe(START_CENTS)
     database.exec('DROP TRIGGER broken')
     expect((await debit(bank, { attempt: 2 })).status).toBe(200)
     const log = database.prepare('SELECT attempt, status_code AS status FROM call_log ORDER BY seq').all()
@@ -157,6 +157,6 @@ describe('a restart', () => {
     const second = testBank({ path })
     expect(await debit(second, { gid: 'done' })).toEqual({ status: 200, body: DEBITED })
     expect(await debit(second, { gid: 'blocked' })).toMatchObject({ status: 409, body: LATE })
-    expect(await balanceOf(second)).toBe(START_CENTS - 100)
+    expect(await readBalance(second)).toBe(START_CENTS - 100)
   })
 })

@@ -68,7 +68,7 @@ export async function debit(
   return { status: response.statusCode, body: response.json() }
 }
 
-export async function balanceOf({ app }: TestBank, account = 'alice'): Promise<number> {
+export async function readBalance({ app }: TestBank, account = 'alice'): Promise<number> {
   const response = await app.inject(`/accounts/${account}`)
   return response.json<{ balanceCents: number }>().balanceCents
 }

@@ -3,8 +3,9 @@ import { Pool } from 'pg'
 
 const CLIENTS_MAX = 10
 
-// No `CHECK (cents >= 0)`: the money may be spent before its credit is undone, and then somebody owes it.
-// No unique key over gid and op: that each entry is written once is the barrier's work, and the tests look at it.
+// There is no `CHECK (cents >= 0)`: the money may be spent before its credit is undone, and the account then owes it.
+// There is no unique key over gid and op: the barrier sees to it that each entry is written once, and the tests check
+// that.
 const TABLES = `
   CREATE TABLE IF NOT EXISTS account (
     id text PRIMARY KEY,
@@ -21,7 +22,8 @@ const TABLES = `
 
 export function createCreditPool(url: string): Pool {
   const pool = new Pool({ connectionString: url, max: CLIENTS_MAX })
-  // An idle client whose server goes away says so here, and ends the process if nobody listens. The pool makes another.
+  // An idle client whose server goes away emits an error here, which ends the process if there is no listener. The
+  // pool makes another client.
   pool.on('error', (error) => console.error('credit-service', error))
   return pool
 }

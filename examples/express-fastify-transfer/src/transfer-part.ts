@@ -1,10 +1,13 @@
-/** What each of the two services is told of a transfer: the payload of its branch. */
+/** One service's part of a transfer: the payload of its branch. */
 export interface TransferPart {
   readonly account: string
   readonly cents: number
 }
 
-/** What it throws is answered 422 and asked again: a payload that makes no sense is a bug, not a no of the business. */
+/**
+ * Reads the payload. An error is answered 422 and the call is asked again: a payload that makes no sense is a bug,
+ * not a business failure.
+ */
 export function parseTransferPart(payload: unknown): TransferPart {
   if (typeof payload !== 'object' || payload === null) throw new TypeError('the payload must be an object')
   const { account, cents } = payload as Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@ import type { BarrierDecision } from '@counterstep/protocol/barrier'
 import type { BarrierCall } from '../branch/branch.ts'
 
 /**
- * What became of a call that the barrier let through or held back. A business failure is none of these: it is thrown,
+ * The outcome of a call that the barrier let through or held back. A business failure is none of these: it is thrown,
  * and rolls everything back.
  *
  * - `run`: the effect ran, and committed together with the barrier's row.
@@ -24,8 +24,8 @@ export interface BarrierOutcome {
 }
 
 /**
- * Runs an effect at most once per gid, branch and op, and never after its undo. `Tx` is what the effect is given to
- * write with, `Effect` what it returns: for a database that is the answer, a JSON value or nothing.
+ * Runs an effect at most once per gid, branch and op, and never after its undo. The effect writes with a `Tx` and
+ * returns an `Effect`: for a database that is the answer, a JSON value or nothing.
  *
  * @example
  * ```ts
@@ -49,7 +49,7 @@ export interface Barrier<Tx, Effect = unknown> {
 }
 
 /**
- * What every barrier takes.
+ * The options of every barrier.
  *
  * @example
  * ```ts
@@ -57,7 +57,7 @@ export interface Barrier<Tx, Effect = unknown> {
  * ```
  */
 export interface BarrierOptions {
-  /** Default `counterstep_barrier`; with a schema before it if you like, as `bank.counterstep_barrier`. */
+  /** Default `counterstep_barrier`. It may have a schema before it, as in `bank.counterstep_barrier`. */
   readonly table?: string
   /**
    * How long rows are kept, in milliseconds: default 60 days, at least one day. Longer than the server keeps finished
@@ -65,6 +65,6 @@ export interface BarrierOptions {
    * `BARRIER_EXPIRED`, because its row may have been purged. DTM's calls do not say when they were accepted.
    */
   readonly retentionMs?: number
-  /** Epoch milliseconds. Default `Date.now`. */
+  /** Returns the time in epoch milliseconds. Default `Date.now`. */
   readonly now?: () => number
 }

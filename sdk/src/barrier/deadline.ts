@@ -2,7 +2,7 @@ import { BranchError } from '../branch/branch-errors.ts'
 import type { BarrierOptions } from './barrier.ts'
 
 /**
- * What a barrier takes that begins and commits a transaction of its own.
+ * The options of a barrier that begins and commits transactions of its own.
  *
  * @example
  * ```ts
@@ -25,20 +25,20 @@ const TIMEOUT_MS_DEFAULT = 10_000
 /** The longest that an orchestrator waits for a branch's answer. */
 const TIMEOUT_MS_MAX = 900_000
 
-/** Bad configuration throws at construction. */
-export function checkedTimeoutMs(timeoutMs: number = TIMEOUT_MS_DEFAULT): number {
+/** Returns the time limit of a call. Throws a TypeError at construction for one out of its range. */
+export function checkTimeoutMs(timeoutMs: number = TIMEOUT_MS_DEFAULT): number {
   if (Number.isSafeInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= TIMEOUT_MS_MAX) return timeoutMs
   throw new TypeError(`timeoutMs must be a whole number from 1 to ${TIMEOUT_MS_MAX}`)
 }
 
-/** The end of the time that one call has, for all that it does. */
+/** The end of the time that one call has for all its steps. */
 export interface Deadline {
   readonly timeoutMs: number
-  /** On the clock of `performance`, which nobody sets. */
+  /** A time of `performance.now()`, which does not jump when the system's clock is set. */
   readonly at: number
 }
 
-export function deadlineIn(timeoutMs: number): Deadline {
+export function startDeadline(timeoutMs: number): Deadline {
   return { timeoutMs, at: performance.now() + timeoutMs }
 }
 
@@ -46,9 +46,10 @@ export function deadlineIn(timeoutMs: number): Deadline {
 export async function within<T>(deadline: Deadline, work: () => Promise<T>): Promise<T> {
   assertTimeLeft(deadline)
   const working = work()
-  // A promise by hand: several of these are on the path of each call, and a race makes three promises more.
+  // The promise is made by hand: several of these are on the path of each call, and a race would make three promises
+  // more.
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(timedOut(deadline)), deadline.at - performance.now())
+    const timer = setTimeout(() => reject(toTimedOutError(deadline)), deadline.at - performance.now())
     working.then(
       (value) => {
         clearTimeout(timer)
@@ -62,12 +63,12 @@ export async function within<T>(deadline: Deadline, work: () => Promise<T>): Pro
   })
 }
 
-/** For a step that cannot be taken back once it has begun. */
+/** Throws BARRIER_TIMED_OUT if the time is over. Called before a step that cannot be taken back once it has begun. */
 export function assertTimeLeft(deadline: Deadline): void {
-  if (deadline.at <= performance.now()) throw timedOut(deadline)
+  if (deadline.at <= performance.now()) throw toTimedOutError(deadline)
 }
 
-function timedOut({ timeoutMs }: Deadline): BranchError {
+function toTimedOutError({ timeoutMs }: Deadline): BranchError {
   return new BranchError(
     'BARRIER_TIMED_OUT',
     `the call was not done within ${timeoutMs} ms: the database does not answer, or the effect needs a longer timeoutMs`,
@@ -78,7 +79,7 @@ interface Lent {
   release(): void
 }
 
-/** Takes a connection from a pool; one that comes too late goes back at once. */
+/** Takes a connection from a pool. A connection that comes too late goes back at once. */
 export async function borrow<Connection extends Lent>(
   deadline: Deadline,
   lend: () => Promise<Connection>,

@@ -13,20 +13,21 @@ import { BranchError, BranchFailure } from '../branch/branch-errors.ts'
 import type { BarrierOutcome } from './barrier.ts'
 import { EMPTY_ANSWER } from './stored-answer.ts'
 
-/** A row that stood already, with the answer that was stored in it. */
+/** A row that stood already, with its stored answer. */
 export interface StandingRow extends BarrierRow {
   /** Null in the two rows of a null compensation, and in the row of an effect that never came to its end. */
   readonly answer: string | null
 }
 
-/** The ops whose rows the inserts of one call made. What a driver, or a group of calls, found out. */
+/** The ops whose rows the inserts of one call made. A driver, or a group of calls, has found this out. */
 export type InsertedOps = ReadonlySet<Op>
 
 export type CallDecision = BarrierDecision | ReuseDecision
 
 /**
- * The one place between a driver's findings and the rule. `standing` matters only where `needsStanding` says so, and
- * `since` is the call's, by `rowInstants`: rows with an instant before it are another transaction's.
+ * Decides a call by the rule of the barrier, from the findings of a driver. `standing` matters only where
+ * `needsStanding` says so. `since` comes from `rowInstants` of the call: rows with an earlier instant belong to
+ * another transaction.
  */
 export function decideCall(
   op: Op,
@@ -47,72 +48,76 @@ export function decideCall(
   })
 }
 
-/** Whether more has to be read than the inserts have told: the first answer, or what there is to undo. */
+/** Whether the rows that stand have to be read: for the first answer, or to see what there is to undo. */
 export function needsStanding(op: Op, inserted: InsertedOps): boolean {
   const origin = originOf(op)
   return !inserted.has(op) || (origin !== undefined && !inserted.has(origin))
 }
 
 /**
- * Whether the own row that the call has inserted must go again: with it the undo of the transaction that has made the
- * origin's row would be taken for a repetition, and never run.
+ * Whether the call's own row, which it has inserted, must be removed again. If it stayed, the undo of the transaction
+ * that made the origin's row would be taken for a repetition, and would never run.
  */
 export function mustRemoveOwn(op: Op, decision: CallDecision, inserted: InsertedOps): boolean {
   return decision === 'nothing-to-undo' && inserted.has(op)
 }
 
 /**
- * The outcome of a call whose effect must not run, or undefined: then run it. Throws BARRIER_TRANSACTION_LOST for a row
- * that was committed without its effect: to answer for that would be to tell of something that never happened, and to
- * undo it would be to pay back what was never taken. Throws MESSAGE_DUPLICATED or MESSAGE_REFUSED for a message's local
- * transaction that must not commit. Throws GID_REUSED, or BARRIER_UNDO_IN_THE_WAY, for a row of another transaction.
+ * Returns the outcome of a call whose effect must not run, or undefined if it must run. Throws
+ * BARRIER_TRANSACTION_LOST for a row that was committed without its effect: an answer would report an effect that
+ * never happened, and an undo would pay back what was never taken. Throws MESSAGE_DUPLICATED or MESSAGE_REFUSED for a
+ * message's local transaction that must not commit, and GID_REUSED or BARRIER_UNDO_IN_THE_WAY for a row of another
+ * transaction.
  */
-export function heldBack(
+export function settleWithoutEffect(
   op: Op,
   decision: CallDecision,
   standing: readonly StandingRow[],
 ): BarrierOutcome | undefined {
-  if (isReuse(decision)) return heldByReuse(op, decision)
+  if (isReuse(decision)) return settleReuse(op, decision)
   if (decision === 'run') {
     const origin = standing.find((row) => row.op === originOf(op))
-    if (origin !== undefined && isUnfinished(origin)) throw nothingToUndo(op)
+    if (origin !== undefined && isUnfinished(origin)) throw toNothingToUndoError(op)
     return undefined
   }
   if (decision !== 'duplicate') {
-    if (mustRollBack(op, decision)) throw messageHeldBack(decision)
+    if (mustRollBack(op, decision)) throw toMessageError(decision)
     return { decision }
   }
   const own = standing.find((row) => row.op === op)
-  if (own !== undefined && isUnfinished(own) && !isNullCompensation(op, standing)) throw unfinished(op)
-  if (mustRollBack(op, decision)) throw messageHeldBack(decision)
-  return outcomeOf(decision, own?.answer ?? EMPTY_ANSWER)
+  if (own !== undefined && isUnfinished(own) && !isNullCompensation(op, standing)) throw toUnfinishedError(op)
+  if (mustRollBack(op, decision)) throw toMessageError(decision)
+  return toOutcome(decision, own?.answer ?? EMPTY_ANSWER)
 }
 
-/** Of a row that was committed without its effect. */
+/** Whether a row was committed without its effect. */
 export function isUnfinished({ op, reason, answer }: StandingRow): boolean {
   return reason === op && answer === null
 }
 
-/** Of an undo that had nothing to undo: it ran no effect, and so it has no answer. */
+/** Whether an undo had nothing to undo. It ran no effect, and so it has no answer. */
 function isNullCompensation(op: Op, standing: readonly BarrierRow[]): boolean {
   const origin = originOf(op)
   return origin !== undefined && standing.some((row) => row.op === origin && row.reason === op)
 }
 
-function unfinished(op: Op): BranchError {
+function toUnfinishedError(op: Op): BranchError {
   const message = `the row of this ${op} was committed, but its effect never came to its end: the effect or its caller committed`
   return new BranchError('BARRIER_TRANSACTION_LOST', message)
 }
 
-/** Throws GID_REUSED and BARRIER_UNDO_IN_THE_WAY. */
-export function heldByReuse(op: Op, decision: ReuseDecision): BarrierOutcome {
+/**
+ * Returns the outcome of a call that meets a row of another transaction with the same gid. Throws GID_REUSED and
+ * BARRIER_UNDO_IN_THE_WAY.
+ */
+export function settleReuse(op: Op, decision: ReuseDecision): BarrierOutcome {
   switch (decision) {
     case 'nothing-to-undo':
       return { decision: 'null-compensation' }
     case 'gid-reused':
-      throw gidReused(op)
+      throw toGidReusedError(op)
     case 'undo-in-the-way':
-      throw undoInTheWay(op)
+      throw toUndoInTheWayError(op)
   }
 }
 
@@ -120,19 +125,25 @@ function isReuse(decision: CallDecision): decision is ReuseDecision {
   return decision === 'gid-reused' || decision === 'nothing-to-undo' || decision === 'undo-in-the-way'
 }
 
-/** A failure also for a confirm, which asks again after one and draws attention: its try was refused or never made. */
-function gidReused(op: Op): BranchFailure {
+/**
+ * This is a failure also for a confirm, which is asked again after one and draws attention: its try was refused or
+ * never made.
+ */
+function toGidReusedError(op: Op): BranchFailure {
   const message = `the row of this ${op} is an earlier transaction's: the gid was used before`
   return new BranchFailure(message, { code: 'GID_REUSED' })
 }
 
-function undoInTheWay(op: Op): BranchError {
+function toUndoInTheWayError(op: Op): BranchError {
   const message = `the row of this ${op} is an earlier transaction's of the same gid: it can run when that is purged`
   return new BranchError('BARRIER_UNDO_IN_THE_WAY', message)
 }
 
-/** For a message's local transaction, which rolls back together with whatever else its sender has open. */
-export function messageHeldBack(decision: BarrierDecision): BranchError {
+/**
+ * Makes the error of a message's local transaction that must roll back, together with all else that its sender has
+ * written in it.
+ */
+export function toMessageError(decision: BarrierDecision): BranchError {
   return decision === 'duplicate'
     ? new BranchError('MESSAGE_DUPLICATED', 'the local transaction of this message has committed before')
     : new BranchError(
@@ -141,12 +152,12 @@ export function messageHeldBack(decision: BarrierDecision): BranchError {
       )
 }
 
-/** For an undo whose origin's row was committed without its effect. */
-export function nothingToUndo(op: Op): BranchError {
-  const message = `the row of the ${originOf(op)} was committed without its effect: what the ${op} has to undo, somebody must find out`
+/** Makes the error of an undo whose origin's row was committed without its effect. */
+export function toNothingToUndoError(op: Op): BranchError {
+  const message = `the row of the ${originOf(op)} was committed without its effect: a person must find out what the ${op} has to undo`
   return new BranchError('BARRIER_TRANSACTION_LOST', message)
 }
 
-export function outcomeOf(decision: BarrierDecision, answer: string): BarrierOutcome {
+export function toOutcome(decision: BarrierDecision, answer: string): BarrierOutcome {
   return answer === EMPTY_ANSWER ? { decision } : { decision, answer }
 }

@@ -1,97 +1,105 @@
 import { BranchError } from '../branch/branch-errors.ts'
 import { isThenable } from './thenable.ts'
 
-/** A connection as an effect is given it. */
+/** A connection that is lent to an effect. */
 export interface Lease<Connection> {
   readonly handle: Connection
-  /** From now on the handle does nothing more. To be called before the COMMIT or the ROLLBACK is sent. */
+  /**
+   * Ends the lease: the handle then does nothing more. It has to be called before the COMMIT or the ROLLBACK is sent.
+   */
   end(): void
 }
 
-/** Under which mysql2's promise statement holds the raw one: one of the parts that `mysql2-parts` looks for. */
+/** The property of mysql2's promise statement that holds the raw one: one of the parts that `mysql2-parts` looks for. */
 export const RAW_STATEMENT = 'statement'
 
 type Call = (...values: unknown[]) => unknown
 
-/** Under which a handle tells what it stands for, also to another copy of this package. */
+/** The property under which a handle gives the object that it stands for, also to another copy of this package. */
 const STANDS_FOR = Symbol.for('counterstep.lease.stands-for')
 
-/** What a handle stands for; anything else stands for itself. Only to be looked at: what is asked of it nobody guards. */
-export function unlent<Connection extends object>(handle: Connection): Connection {
+/**
+ * Returns the object that a handle stands for, and any other object as it is. It is only for looking at properties:
+ * calls on it are not guarded.
+ */
+export function unwrapLease<Connection extends object>(handle: Connection): Connection {
   return (Reflect.get(handle, STANDS_FOR) ?? handle) as Connection
 }
 
-// What mysql2 and `pg` answer with a promise that somebody may only have a `catch` on.
+// Methods of mysql2 and `pg` that return a promise. The caller may handle only its rejection, so an error must not be
+// thrown directly.
 const PROMISING: ReadonlySet<string | symbol> = new Set(['query', 'execute'])
 /**
- * What returns something to write by later: a statement of mysql2 (as a promise, or to a callback) and of SQLite, and the
- * transaction function and the tag store of SQLite's drivers.
+ * Methods that return something to write with later: a statement of mysql2 (as a promise, or to a callback) or of
+ * SQLite, and the transaction function and the tag store of SQLite's drivers.
  */
 const LENDING: ReadonlySet<string | symbol> = new Set(['prepare', 'transaction', 'createTagStore'])
 
 /**
- * Lends a connection for the time of one transaction. An effect that works in parallel rejects with its first part,
- * and the others go on: what they sent after the ROLLBACK would be committed at once, without a row, or in the
- * transaction of whoever has the connection then. The raw connection that a query builder takes out of it
- * (`tx.connection`, `promise()`) is lent likewise, and so are the statements that are prepared by it.
+ * Lends a connection for the time of one transaction. An effect that works in parallel rejects when its first part
+ * fails, and the other parts go on. Without the lease, a statement that they send after the ROLLBACK would be
+ * committed at once and without a barrier row, or become part of the next borrower's transaction. The raw connection
+ * that a query builder takes out of it (`tx.connection`, `promise()`) is lent likewise, and so are the statements
+ * that are prepared by it.
  */
 export function lease<Connection extends object>(connection: Connection): Lease<Connection> {
   let isOver = false
   const handles = new WeakMap<object, object>()
 
-  const lent = (value: unknown): unknown => {
+  const lendIfConnection = (value: unknown): unknown => {
     if (!isObject(value)) return value
-    return handles.get(value) ?? (isConnection(value) ? handleOf(value) : value)
+    return handles.get(value) ?? (isConnection(value) ? createHandle(value) : value)
   }
-  const lentAnyway = (value: unknown): unknown => {
-    if (isThenable(value)) return value.then(lentAnyway)
-    return isObject(value) ? handleOf(value) : value
+  const lendAlways = (value: unknown): unknown => {
+    if (isThenable(value)) return value.then(lendAlways)
+    return isObject(value) ? createHandle(value) : value
   }
 
   const call = (key: string | symbol | undefined, method: () => unknown, values: readonly unknown[]) => {
     if (!isOver) return method()
-    const error = effectIsOver()
+    const error = toEffectOverError()
     if (key !== undefined && PROMISING.has(key) && typeof values.at(-1) !== 'function') {
       return Promise.reject(error)
     }
     throw error
   }
 
-  const lending = (owner: object, method: Call, values: readonly unknown[]): unknown => {
+  const lend = (owner: object, method: Call, values: readonly unknown[]): unknown => {
     const callback = values.at(-1)
-    // A transaction function of SQLite is given a function that is no callback, and returns one.
+    // SQLite's `transaction` takes a function that is no callback, and returns a function.
     if (typeof callback !== 'function' || !isConnection(owner))
-      return lentAnyway(method.apply(owner, [...values]))
-    const hand = (error: unknown, statement: unknown) => callback(error, lentAnyway(statement))
+      return lendAlways(method.apply(owner, [...values]))
+    const hand = (error: unknown, statement: unknown) => callback(error, lendAlways(statement))
     return method.apply(owner, [...values.slice(0, -1), hand])
   }
 
-  const guarded = (owner: object, key: string | symbol, method: Call) =>
-    // The driver's methods get the connection itself: what they do inside is theirs.
+  const guard = (owner: object, key: string | symbol, method: Call) =>
+    // The driver's methods run on the connection itself, so the statements that they send inside are not guarded.
     function guardedMethod(...values: unknown[]): unknown {
       const run = () =>
-        LENDING.has(key) ? lending(owner, method, values) : lent(method.apply(owner, values))
+        LENDING.has(key) ? lend(owner, method, values) : lendIfConnection(method.apply(owner, values))
       return call(key, run, values)
     }
 
-  const handleOf = <Raw extends object>(raw: Raw): Raw => {
+  const createHandle = <Raw extends object>(raw: Raw): Raw => {
     const known = handles.get(raw)
-    // Kept under the object that it stands for.
+    // A handle is kept under the object that it stands for.
     if (known !== undefined) return known as Raw
-    // In place of a function, whose properties may be fixed: a proxy would have to give them as they are.
+    // A proxy must report the fixed properties of its target as they are, and those of a function may be fixed. So
+    // another function stands in its place.
     const shadow = typeof raw === 'function' ? ((() => undefined) as unknown as Raw) : raw
     const handle = new Proxy(shadow, {
       get: (_, key) => {
         if (key === STANDS_FOR) return raw
         const value: unknown = Reflect.get(raw, key)
-        if (key === RAW_STATEMENT) return lentAnyway(value)
+        if (key === RAW_STATEMENT) return lendAlways(value)
         // Drizzle asks for the constructor's name.
         return typeof value === 'function' && key !== 'constructor'
-          ? guarded(raw, key, value as Call)
-          : lent(value)
+          ? guard(raw, key, value as Call)
+          : lendIfConnection(value)
       },
       set: (_, key, value: unknown) => Reflect.set(raw, key, value),
-      // Of a transaction function.
+      // Calls a transaction function.
       apply: (_, self, values) =>
         call(undefined, () => Reflect.apply(raw as unknown as Call, self, values), values),
     })
@@ -100,7 +108,7 @@ export function lease<Connection extends object>(connection: Connection): Lease<
   }
 
   return {
-    handle: handleOf(connection),
+    handle: createHandle(connection),
     end: () => {
       isOver = true
     },
@@ -115,7 +123,7 @@ function isConnection(value: object): boolean {
   return 'query' in value && typeof value.query === 'function'
 }
 
-function effectIsOver(): BranchError {
+function toEffectOverError(): BranchError {
   const message =
     'the transaction is over, but a part of the effect goes on: wait for all parts, also when one fails'
   return new BranchError('BARRIER_TRANSACTION_LOST', message)

@@ -2,8 +2,8 @@ import type { BarrierCall } from '../branch/branch.ts'
 import type { Barrier } from './barrier.ts'
 
 /**
- * What became of the local transaction of a two-phase message. `rolled-back` is for good: one that comes later finds
- * that it has been asked about, and is refused.
+ * The outcome of the local transaction of a two-phase message. `rolled-back` is final: a local transaction that comes
+ * later finds that it has been asked about, and is refused.
  *
  * @example
  * ```ts
@@ -13,7 +13,7 @@ import type { Barrier } from './barrier.ts'
 export type LocalOutcome = 'committed' | 'rolled-back'
 
 /**
- * What a query-back may say besides the gid.
+ * The options of a query-back besides the gid.
  *
  * @example
  * ```ts
@@ -22,16 +22,17 @@ export type LocalOutcome = 'committed' | 'rolled-back'
  */
 export interface QueryPreparedOptions {
   /**
-   * When the server accepted the message, as epoch milliseconds. Without it nothing tells a query that comes too late, or
-   * an earlier message of the same gid.
+   * When the server accepted the message, as epoch milliseconds. Without it the barrier recognizes neither a
+   * query-back that comes too late nor an earlier message of the same gid.
    */
   readonly acceptedAt?: number
 }
 
 /**
- * A barrier that knows what became of the local transactions of two-phase messages, as those of a pool, of SQLite and
- * of Redis do: give it to `doAndSubmit` and to `queryPreparedHandler`. For a query builder write one yourself, with
- * `run` in a transaction of its own (`mysqlBarrierIn`, `postgresBarrierIn`) and `queryPrepared` of the pool's barrier.
+ * A barrier that can tell the outcome of the local transactions of two-phase messages: the barriers of a pool, of
+ * SQLite and of Redis can. Give it to `doAndSubmit` and to `queryPreparedHandler`. For a query builder write one
+ * yourself, with `run` in a transaction of its own (`mysqlBarrierIn`, `postgresBarrierIn`) and `queryPrepared` of the
+ * pool's barrier.
  *
  * @example
  * ```ts
@@ -40,10 +41,10 @@ export interface QueryPreparedOptions {
  */
 export interface MessageBarrier<Tx, Effect = unknown> extends Barrier<Tx, Effect> {
   /**
-   * Whether the local transaction of a message has committed. It waits for one that is under way, and blocks one that
-   * has not begun: what it says once, it says always. For a message whose gid an earlier one has used it says
-   * `rolled-back`, since the earlier one's row keeps its local transaction from committing. Rejects while nobody can tell,
-   * with a `BranchError` or the driver's own error; ask again then, and take it for neither.
+   * Tells whether the local transaction of a message has committed. It waits for one that is under way, and blocks
+   * one that has not begun, so its answer never changes. For a message whose gid an earlier one has used it says
+   * `rolled-back`, since the earlier one's row keeps its local transaction from committing. Rejects while the outcome
+   * cannot be known, with a `BranchError` or the driver's own error; ask again then, and take it for neither outcome.
    */
   queryPrepared(gid: string, options?: QueryPreparedOptions): Promise<LocalOutcome>
 }

@@ -1,6 +1,6 @@
 /**
- * One step of the barrier's table, for your own migration tool or for `migrateBarrier`. Never changed after a release;
- * each can be applied twice.
+ * One migration of the barrier's table, for your own migration tool or for `migrateBarrier`. It never changes after a
+ * release, and can be applied twice.
  *
  * @example
  * ```ts

@@ -3,35 +3,45 @@ import { type BarrierRow, barrierRows, type RowInstants, rowInstants } from '@co
 import { type BarrierKey, barrierKey } from '../branch/barrier-key.ts'
 import type { BarrierCall } from '../branch/branch.ts'
 import type { BarrierOutcome } from './barrier.ts'
-import { decideCall, heldBack, type InsertedOps, outcomeOf, type StandingRow } from './decide-call.ts'
-import { answerText } from './stored-answer.ts'
+import {
+  decideCall,
+  type InsertedOps,
+  type StandingRow,
+  settleWithoutEffect,
+  toOutcome,
+} from './decide-call.ts'
+import { toAnswerText } from './stored-answer.ts'
 
 export interface PassingCall extends RowInstants {
   readonly key: BarrierKey
   readonly op: Op
 }
 
-/** The rows of one database, inside one transaction that somebody else begins and ends. */
+/** The barrier's rows of one database, inside a transaction that the caller begins and ends. */
 export interface BarrierTable {
   /**
-   * In the given order, each ignored where it stands already. Waits for another database transaction's uncommitted row.
-   * An undo's own row is not kept where its origin's has an instant before `since`, and is then not among the ops. Throws
-   * `nothingToUndo` for an undo whose own row is new, and whose origin's was committed without its effect. Both it can
-   * tell without asking the database once more.
+   * Inserts the rows in the given order and ignores those that stand already. It waits for another database
+   * transaction's uncommitted row. The own row of an undo is not kept if its origin's row has an instant before
+   * `since`, and is then not among the returned ops. Throws `toNothingToUndoError` for an undo whose own row is new,
+   * and whose origin's row was committed without its effect. A driver can tell both without asking the database once
+   * more.
    */
   insert(key: BarrierKey, rows: readonly BarrierRow[], instants: RowInstants): Promise<InsertedOps>
-  /** The newest committed rows, not those of an older snapshot. */
+  /** Returns the newest committed rows, not those of an older snapshot. */
   standing(key: BarrierKey): Promise<readonly StandingRow[]>
-  /** Throws BARRIER_TRANSACTION_LOST if the row that was inserted is no longer there, or no longer in a transaction. */
+  /**
+   * Stores the answer. Throws BARRIER_TRANSACTION_LOST if the row that was inserted is no longer there, or no longer
+   * in a transaction.
+   */
   keepAnswer(key: BarrierKey, op: Op, answer: string): Promise<void>
 }
 
-/** Throws BRANCH_CALL_INVALID, before anything is inserted. */
-export function passingCall(call: BarrierCall, now: number): PassingCall {
+/** Checks a call before anything is inserted. Throws BRANCH_CALL_INVALID. */
+export function toPassingCall(call: BarrierCall, now: number): PassingCall {
   return { key: barrierKey(call), op: call.op, ...rowInstants(call.acceptedAt, now) }
 }
 
-/** One call of one branch. Everything that it throws has to roll the transaction back. */
+/** Passes one call of one branch. Any error that it throws has to roll the transaction back. */
 export async function passBarrier(
   table: BarrierTable,
   call: PassingCall,
@@ -41,11 +51,11 @@ export async function passBarrier(
   const inserted = await table.insert(key, barrierRows(op), call)
   const standing = inserted.has(op) ? [] : await table.standing(key)
   const decision = decideCall(op, inserted, standing, call.since)
-  const held = heldBack(op, decision, standing)
+  const held = settleWithoutEffect(op, decision, standing)
   if (held !== undefined) return held
-  const answer = answerText(await effect())
-  // Also for an empty answer. A deadlock that the effect swallowed has rolled everything back, and what the effect did
-  // after it would commit without a row: this is where that is noticed.
+  const answer = toAnswerText(await effect())
+  // The answer is stored even if it is empty. A deadlock that the effect swallowed has rolled everything back, and
+  // later writes of the effect would commit without a row: this statement notices it.
   await table.keepAnswer(key, op, answer)
-  return outcomeOf('run', answer)
+  return toOutcome('run', answer)
 }

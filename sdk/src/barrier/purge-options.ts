@@ -1,12 +1,12 @@
-import { checkedRetentionMs } from './retention.ts'
-import { checkedTable, type TableName } from './table-name.ts'
+import { checkRetentionMs } from './retention.ts'
+import { parseTableName, type TableName } from './table-name.ts'
 
-/** In one statement and one commit: short enough to hold nobody up. */
+/** How many rows go in one statement and one commit: few enough not to keep other transactions waiting. */
 export const PURGE_CHUNK_ROWS = 500
 const PURGE_ROWS_DEFAULT = 10_000
 
 /**
- * Which rows go.
+ * Tells which rows to delete.
  *
  * @example
  * ```ts
@@ -15,17 +15,17 @@ const PURGE_ROWS_DEFAULT = 10_000
  */
 export interface PurgeOptions {
   readonly table?: string
-  /** In milliseconds: the barrier's own, or longer. Default 60 days, at least one day. */
+  /** The retention in milliseconds: the barrier's own, or longer. Default 60 days, at least one day. */
   readonly retentionMs?: number
-  /** Rows at most, in this call. Default 10,000. */
+  /** How many rows to delete at most in this call. Default 10,000. */
   readonly limit?: number
-  /** Epoch milliseconds. Default `Date.now`. */
+  /** Returns the time in epoch milliseconds. Default `Date.now`. */
   readonly now?: () => number
 }
 
 export interface PurgePlan {
   readonly table: TableName
-  /** Rows with an earlier instant go: their transactions were accepted before it. */
+  /** Rows with an earlier instant are deleted: their transactions were accepted before it. */
   readonly before: number
   readonly limit: number
 }
@@ -38,5 +38,5 @@ export function purgeBefore({
 }: PurgeOptions): PurgePlan {
   if (!Number.isSafeInteger(limit) || limit < 1)
     throw new TypeError('limit must be a whole number of at least 1')
-  return { table: checkedTable(table), before: now() - checkedRetentionMs(retentionMs), limit }
+  return { table: parseTableName(table), before: now() - checkRetentionMs(retentionMs), limit }
 }

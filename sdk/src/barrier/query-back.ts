@@ -12,8 +12,11 @@ export interface QueryBack extends RowInstants {
 
 export const QUERY_BACK_ROWS = [QUERY_BACK_ROW] as const
 
-/** Throws BARRIER_EXPIRED: the row of what has committed may be gone, and a new one would say that it has not. */
-export function checkedQueryBack(
+/**
+ * Checks a query-back before it is run. Throws BARRIER_EXPIRED if the row of a committed transaction may be gone,
+ * because a new row would say that it has not committed.
+ */
+export function toQueryBack(
   gid: string,
   options: QueryPreparedOptions | undefined,
   retentionMs: number,
@@ -24,18 +27,21 @@ export function checkedQueryBack(
   return { key: barrierKey(call), ...rowInstants(call.acceptedAt, now) }
 }
 
-/** In a transaction that commits whatever is found. The insert waits for a local transaction that is under way. */
+/**
+ * Asks in a transaction that the caller commits in any case. The insert waits for a local transaction that is under
+ * way.
+ */
 export async function queryBack(table: BarrierTable, query: QueryBack): Promise<LocalOutcome> {
   const inserted = await table.insert(query.key, QUERY_BACK_ROWS, query)
-  return queriedOutcome(inserted, isNew(inserted) ? [] : await table.standing(query.key), query.since)
+  return toLocalOutcome(inserted, isNew(inserted) ? [] : await table.standing(query.key), query.since)
 }
 
-/** Whether the query-back came first, and nothing more has to be read. */
+/** Whether the query-back came first, so that nothing more has to be read. */
 export function isNew(inserted: InsertedOps): boolean {
   return inserted.has(QUERY_BACK_ROW.op)
 }
 
-export function queriedOutcome(
+export function toLocalOutcome(
   inserted: InsertedOps,
   standing: readonly StandingRow[],
   since: number,
@@ -50,7 +56,7 @@ export function queriedOutcome(
   const own = standing.find((row) => row.op === QUERY_BACK_ROW.op)
   if (outcome === 'committed' && own !== undefined && isUnfinished(own)) {
     const message =
-      'the row of the local transaction was committed without its effect: somebody must find out'
+      'the row of the local transaction was committed without its effect: a person must look into it'
     throw new BranchError('BARRIER_TRANSACTION_LOST', message)
   }
   return outcome

@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BranchError } from '../branch/branch-errors.ts'
 
-/** Half of what an orchestrator gives a call by default: it learns of the contention before it gives up waiting. */
+/**
+ * Half of the time that an orchestrator gives a call by default, so that it learns of the contention before it stops
+ * waiting.
+ */
 const REPEAT_FOR_MS = 5_000
 const PAUSE_MS_FIRST = 4
 
-/** How often and how slowly; how long is the same for all. */
+/** How often a transaction is repeated, and how slowly. How long is the same for all. */
 export interface RepeatPace {
   readonly repeatsMax: number
   readonly pauseMsMax: number
@@ -14,8 +17,9 @@ export interface RepeatPace {
 const SERVER_PACE: RepeatPace = { repeatsMax: 20, pauseMsMax: 250 }
 
 /**
- * Runs a whole database transaction again while it is the victim of contention. Full jitter, so that two victims do
- * not meet again; bounded in number and time, because a lock wait may itself take 50 s.
+ * Runs a whole database transaction again while it is the victim of contention. The pauses have full jitter, so that
+ * two victims do not meet again. Both their number and their time are bounded, because a lock wait may itself take 50
+ * s.
  */
 export async function repeatContended<T>(
   transaction: () => Promise<T>,
@@ -38,8 +42,11 @@ export async function repeatContended<T>(
 
 const CAUSES_MAX = 5
 
-/** The error and what caused it: a query builder wraps the driver's error, and its code says what to do. */
-export function* causesOf(error: unknown): Generator<object> {
+/**
+ * Lists the error and its causes. A query builder wraps the driver's error, and only the code of that tells what to
+ * do.
+ */
+export function* listCauses(error: unknown): Generator<object> {
   let cause = error
   for (let depth = 0; depth < CAUSES_MAX && typeof cause === 'object' && cause !== null; depth++) {
     yield cause

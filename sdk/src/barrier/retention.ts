@@ -3,19 +3,22 @@ import { BranchError } from '../branch/branch-errors.ts'
 
 const RETENTION_MS_DEFAULT = 60 * 24 * 3_600_000
 const RETENTION_MS_MIN = 24 * 3_600_000
-/** Covers the clocks of orchestrator, service and purge being apart, and the time that the call itself takes. */
+/**
+ * Allows for differences between the clocks of orchestrator, service and purge, and for the time that the call itself
+ * takes.
+ */
 const RETENTION_MARGIN_MS = 3_600_000
 
-/** Bad configuration throws at construction. */
-export function checkedRetentionMs(retentionMs: number = RETENTION_MS_DEFAULT): number {
+/** Returns the retention. Throws a TypeError at construction for one that is too short. */
+export function checkRetentionMs(retentionMs: number = RETENTION_MS_DEFAULT): number {
   if (Number.isSafeInteger(retentionMs) && retentionMs >= RETENTION_MS_MIN) return retentionMs
   throw new TypeError(`retentionMs must be a whole number of at least ${RETENTION_MS_MIN} (one day)`)
 }
 
 /**
- * Whether its row could still be there. If it could not, an action would run a second time, and a compensation would
- * take an action that did run for one that never did: so neither is run, and neither is answered. An `acceptedAt` that
- * is no instant is refused here, since the row would keep it.
+ * Throws BARRIER_EXPIRED if the call's row may have been purged. Without the row an action would run a second time,
+ * and a compensation would take an action that did run for one that never did. An `acceptedAt` that is no instant is
+ * refused here, since the row would keep it.
  */
 export function assertNotExpired({ gid, acceptedAt }: BarrierCall, retentionMs: number, now: number): void {
   if (acceptedAt === undefined) return

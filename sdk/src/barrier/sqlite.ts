@@ -1,8 +1,5 @@
 // biome-ignore-all lint/performance/noBarrelFile: An entry of package.json.
 
-export type { Added, Addition, AdditionLog, ConditionalAddOptions } from '../grouped/addition/addition.ts'
-export type { GroupApply, GroupBarrier, GroupCall } from '../grouped/group-barrier.ts'
-export { conditionalAdd } from '../grouped/sqlite/sqlite-conditional-add.ts'
 export type { Barrier, BarrierOptions, BarrierOutcome } from './barrier.ts'
 export type { LocalOutcome, MessageBarrier, QueryPreparedOptions } from './message-barrier.ts'
 export type { BarrierMigration } from './migration.ts'

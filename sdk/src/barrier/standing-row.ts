@@ -2,7 +2,10 @@ import type { Op } from '@counterstep/protocol'
 import type { BarrierReason } from '@counterstep/protocol/barrier'
 import type { StandingRow } from './decide-call.ts'
 
-/** Reads a row that a SQL driver returned as texts, in the order op, reason, answer, created_at. The columns hold only what `insert` writes. */
+/**
+ * Reads a row that a SQL driver returned as texts, in the order op, reason, answer, created_at. The columns hold only
+ * values that `insert` wrote.
+ */
 export function readStandingRow([op, reason, answer, createdAt]: readonly (string | null)[]): StandingRow {
   return {
     op: op as Op,

@@ -11,20 +11,23 @@ import { BranchError } from '../branch/branch-errors.ts'
  */
 export const STORED_ANSWER_BYTES_MAX = 16 * 1024
 
-/** What stands for an answer without a body. NULL stands for none at all: the row of an original that is blocked. */
+/** An answer without a body. NULL means that there is no answer at all: the row of an original that is blocked. */
 export const EMPTY_ANSWER = ''
 
-/** Thrown inside the database transaction, so that the effect is rolled back with the answer that cannot be kept. */
-export function answerText(value: unknown): string {
+/**
+ * Turns an answer into JSON text. It throws inside the database transaction, so that the effect is rolled back
+ * together with an answer that cannot be kept.
+ */
+export function toAnswerText(value: unknown): string {
   if (value === undefined) return EMPTY_ANSWER
-  const json = jsonOf(value)
+  const json = toJson(value)
   const bytes = Buffer.byteLength(json)
   if (bytes <= STORED_ANSWER_BYTES_MAX) return json
   const message = `the answer has ${bytes} bytes, more than ${STORED_ANSWER_BYTES_MAX}`
   throw new BranchError('BRANCH_ANSWER_TOO_LARGE', message)
 }
 
-function jsonOf(value: unknown): string {
+function toJson(value: unknown): string {
   let json: string | undefined
   try {
     json = JSON.stringify(value)

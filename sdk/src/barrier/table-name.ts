@@ -1,16 +1,16 @@
 const BARRIER_TABLE_DEFAULT = 'counterstep_barrier'
 
-// Room for the suffixes of the index and of the migrations' table within PostgreSQL's 63 bytes.
+// 48 letters leave room for the suffixes of the index and of the migrations' table within PostgreSQL's 63 bytes.
 const NAME = /^(?:([A-Za-z_][A-Za-z0-9_]{0,62})\.)?([A-Za-z_][A-Za-z0-9_]{0,47})$/
 
-/** A table's name in its parts, none of which needs escaping beyond its quotes. */
+/** The parts of a table's name. None of them needs escaping beyond its quotes. */
 export interface TableName {
   readonly schema?: string
   readonly table: string
 }
 
-/** Names go into the SQL as text, so nothing but plain ones is let in. */
-export function checkedTable(name: string = BARRIER_TABLE_DEFAULT): TableName {
+/** Splits a name into its parts. Names go into the SQL as text, so only plain ones are allowed. */
+export function parseTableName(name: string = BARRIER_TABLE_DEFAULT): TableName {
   const match = NAME.exec(name)
   const table = match?.[2]
   if (table === undefined) {
@@ -20,8 +20,8 @@ export function checkedTable(name: string = BARRIER_TABLE_DEFAULT): TableName {
   return schema === undefined ? { table } : { schema, table }
 }
 
-/** `quote` is the dialect's: a backtick in MySQL, a double quote elsewhere. */
-export function quoted({ schema, table }: TableName, quote: '`' | '"'): string {
+/** Quotes a name with the dialect's quote: a backtick in MySQL, a double quote elsewhere. */
+export function quoteTable({ schema, table }: TableName, quote: '`' | '"'): string {
   const name = `${quote}${table}${quote}`
   return schema === undefined ? name : `${quote}${schema}${quote}.${name}`
 }

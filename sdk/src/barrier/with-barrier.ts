@@ -7,11 +7,11 @@ import type { Barrier, BarrierOutcome } from './barrier.ts'
 /**
  * Runs `effect` behind a barrier, for calls that come by a queue, by gRPC or from a framework without an entry here.
  *
- * Resolves with what `effect` returned the first time, as it came out of JSON: also for a duplicate. A null
+ * Resolves with the value that `effect` returned the first time, as it came out of JSON: also for a duplicate. A null
  * compensation resolves with undefined. Throws a {@link BranchFailure} with the code `ALREADY_COMPENSATED` for an
- * original that came after its undo, whatever `effect` threw, one with `GID_REUSED` for a gid that an earlier
- * transaction has used, and the barrier's own `BranchError`: answer the failures as such, a `BranchOngoing` as not yet,
- * and everything else so that it is tried again.
+ * original that came after its undo, one with `GID_REUSED` for a gid that an earlier transaction has used, any error
+ * that `effect` threw, and the barrier's own `BranchError`: answer the failures as such, a `BranchOngoing` as not
+ * yet, and everything else so that it is tried again.
  *
  * @example
  * ```ts
@@ -30,7 +30,7 @@ export async function withBarrier<Tx, Effect, Answer extends Effect>(
 }
 
 /**
- * What `withBarrier` resolves with: what the effect returned, but for Redis, whose effect returns a script.
+ * The value that `withBarrier` resolves with: the effect's own, except for Redis, whose effect returns a script.
  *
  * @example
  * ```ts
@@ -39,7 +39,7 @@ export async function withBarrier<Tx, Effect, Answer extends Effect>(
  */
 export type FirstAnswer<Effect, Answer> = unknown extends Effect ? Answer : JsonValue
 
-/** The one decision that the caller must not take for a success. */
+/** Throws for the one decision that the caller must not take for a success. */
 export function assertNotCompensated({ decision }: BarrierOutcome): void {
   if (decision !== 'already-compensated') return
   throw new BranchFailure('this call came after its compensation', { code: ALREADY_COMPENSATED })

@@ -19,9 +19,12 @@ export const BRANCH_CODES = {
   ALREADY_COMPENSATED: { meaning: 'failure', statusCode: 409 },
   /** The gid was used before: a row of a transaction that was accepted at least a day earlier stands. Nothing was done. */
   GID_REUSED: { meaning: 'failure', statusCode: 409 },
-  /** The handler serves other ops (`ops`): the branch's URLs are mixed up, or somebody sends what is not meant for the route. Nothing was done. */
+  /**
+   * The handler serves other ops (`ops`): the branch's URLs are mixed up, or the call is not meant for this route.
+   * Nothing was done.
+   */
   BRANCH_OP_NOT_SERVED: { meaning: 'failure', statusCode: 409 },
-  /** To a query-back: the local transaction of the message has not committed, and never will. */
+  /** The answer to a query-back: the local transaction of the message has not committed, and never will. */
   MESSAGE_ROLLED_BACK: { meaning: 'failure', statusCode: 409 },
   BRANCH_NOT_YET: { meaning: 'ongoing', statusCode: 425 },
   /** The query or a header is no branch call: a wrong URL, or something that is no orchestrator. */
@@ -52,7 +55,7 @@ export const BRANCH_CODES = {
   BRANCH_ANSWER_TOO_LARGE: { meaning: 'bug', statusCode: 500 },
   /** Anything else that the handler or its database threw. */
   BRANCH_ERROR: { meaning: 'unavailable', statusCode: 500 },
-  /** The call is older than the barrier's rows: nobody can tell any more what has happened. */
+  /** The call is older than the barrier's rows, so it cannot be known any more whether it has run. */
   BARRIER_EXPIRED: { meaning: 'unavailable', statusCode: 500 },
   /** An undo whose row an older transaction of the same gid has made; it can run when that row is purged. */
   BARRIER_UNDO_IN_THE_WAY: { meaning: 'unavailable', statusCode: 500 },
@@ -114,7 +117,7 @@ type FaultCode = {
  * ```
  */
 export class BranchFailure extends Error {
-  /** What tells it from other errors, also across two copies of this package. */
+  /** Tells it from other errors, also across two copies of this package. */
   readonly branchResult = 'failure'
   /** Default `BRANCH_FAILED`. */
   readonly code: string

@@ -1,7 +1,7 @@
 import type { Kind, Op } from '@counterstep/protocol'
 
 /**
- * What a barrier has to know of a call: its key, and how old it is. A {@link Branch} is one; write it by hand for a
+ * A call as a barrier needs to know it: its key, and how old it is. A {@link Branch} is one; write it by hand for a
  * call that did not come over HTTP.
  *
  * @example
@@ -22,7 +22,7 @@ export interface BarrierCall {
    * tells an expired call, or the rows of an earlier transaction of the same gid.
    */
   readonly acceptedAt?: number
-  /** As it came. Only the Redis barrier's `hashTag` looks at it. */
+  /** The payload as it came. Only the Redis barrier's `hashTag` looks at it. */
   readonly payload?: unknown
 }
 
@@ -38,7 +38,7 @@ export interface BarrierCall {
  * ```
  */
 export interface Branch<Payload = unknown> extends BarrierCall {
-  /** Of the transaction: `saga`, `tcc` or `message` (`msg` on DTM's wire). */
+  /** The kind of the transaction: `saga`, `tcc` or `message` (`msg` on DTM's wire). */
   readonly kind: Kind
   readonly barrierId: string
   /** Counted from 1 within the op; 0 if the call does not say, as DTM's do not. */

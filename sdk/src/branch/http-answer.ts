@@ -46,8 +46,9 @@ export function errorAnswer(error: unknown): HttpAnswer {
 }
 
 /**
- * What is handed to a framework, which might read a status out of a foreign error (409 of some HTTP client's). Also one
- * of another copy of this package has the status of its code here, and no other.
+ * Turns any error into one of this package before a framework sees it, because the framework might read a status out
+ * of a foreign error (409 of an HTTP client's, for example). An error of another copy of this package gets the status
+ * of its code here, and no other.
  */
 export function asBranchError(error: unknown): BranchError {
   if (!isBranchError(error)) {

@@ -11,7 +11,7 @@ import type { Branch } from './branch.ts'
 import { BranchError } from './branch-errors.ts'
 
 /**
- * What came over HTTP, from whichever framework.
+ * A request that came over HTTP, from any framework.
  *
  * @example
  * ```ts
@@ -76,19 +76,19 @@ export function parseBranch({ url, headers, payload }: BranchRequest): Branch {
   if (op === undefined) {
     throw new BranchError('BRANCH_KIND_UNSUPPORTED', `op of a ${kind} must be ${OPS_OF[kind].join(' or ')}`)
   }
-  const known = headersOf(headers)
+  const known = readHeaders(headers)
   const gid = readId(identity, 'gid')
   const branchId = readId(identity, 'branch_id')
   assertHeadersAgree(known, { gid, branchId, op, kind })
-  const acceptedAt = acceptedAtOf(known['counterstep-accepted-at'])
+  const acceptedAt = readAcceptedAt(known['counterstep-accepted-at'])
   return {
     gid,
     kind,
     branchId,
     op,
     barrierId: BARRIER_ID_DEFAULT,
-    attempt: countOf(known['counterstep-attempt']),
-    epoch: countOf(known['counterstep-epoch']),
+    attempt: readCount(known['counterstep-attempt']),
+    epoch: readCount(known['counterstep-epoch']),
     ...(acceptedAt === undefined ? {} : { acceptedAt }),
     payload,
     headers: known,
@@ -123,7 +123,7 @@ function assertHeadersAgree(
   }
 }
 
-function headersOf(headers: BranchRequest['headers']): Readonly<Record<string, string>> {
+function readHeaders(headers: BranchRequest['headers']): Readonly<Record<string, string>> {
   const entries = headers instanceof Headers ? [...headers] : Object.entries(headers)
   return Object.fromEntries(
     entries.flatMap(([name, value]) => {
@@ -134,13 +134,13 @@ function headersOf(headers: BranchRequest['headers']): Readonly<Record<string, s
 }
 
 /** Garbage in it is a fault, not a missing header: whether the call has expired could no more be told. */
-function acceptedAtOf(header: string | undefined): number | undefined {
+function readAcceptedAt(header: string | undefined): number | undefined {
   if (header === undefined) return undefined
   if (COUNT.test(header)) return Number(header)
   throw new BranchError('BRANCH_CALL_INVALID', 'the header counterstep-accepted-at is no instant')
 }
 
 /** Only told to people: garbage in it is as good as nothing. */
-function countOf(header: string | undefined): number {
+function readCount(header: string | undefined): number {
   return header !== undefined && COUNT.test(header) ? Number(header) : 0
 }

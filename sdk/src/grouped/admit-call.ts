@@ -8,11 +8,11 @@ import type { AdmittedCall } from './group-barrier.ts'
 export function admitCall(call: BarrierCall, retentionMs: number, now: number): AdmittedCall {
   assertNotExpired(call, retentionMs, now)
   const key = barrierKey(call)
-  const branch = branchText(key.gid, key.branchId, key.barrierId)
+  const branch = toBranchText(key.gid, key.branchId, key.barrierId)
   return { call, key, op: call.op, ...rowInstants(call.acceptedAt, now), branch }
 }
 
 /** No part has a control character in it, so no two keys give one text. */
-export function branchText(gid: string, branchId: string, barrierId: string): string {
+export function toBranchText(gid: string, branchId: string, barrierId: string): string {
   return `${gid}\0${branchId}\0${barrierId}`
 }

@@ -4,29 +4,30 @@ import type { BarrierKey } from '../branch/barrier-key.ts'
 import type { BarrierCall } from '../branch/branch.ts'
 
 /**
- * A barrier that can pass several calls in one database transaction, as those of MySQL, PostgreSQL and SQLite can.
- * Give it to `groupedBranch`.
+ * A barrier that can pass several calls in one database transaction. Make one with `mysqlGroupBarrier`,
+ * `postgresGroupBarrier` or `sqliteGroupBarrier`, and give it to `groupedBranch`.
  *
  * @example
  * ```ts
- * const barrier: GroupBarrier<PoolConnection> = mysqlBarrier(pool)
+ * const barrier: GroupBarrier<PoolConnection> = mysqlGroupBarrier(pool)
  * const transfers = groupedBranch(barrier, { key: () => 'transfer', apply })
  * ```
  */
 export interface GroupBarrier<Tx> extends Barrier<Tx> {
-  /** For `groupedBranch`. */
-  readonly group: GroupDoor<Tx>
+  /** Runs the groups of a `groupedBranch`. */
+  readonly groupRunner: GroupRunner<Tx>
 }
 
-export interface GroupDoor<Tx> {
-  /** How long a call may take that does not wait for a group. */
+/** Runs groups of calls on one database. */
+export interface GroupRunner<Tx> {
+  /** How long a call may take, in milliseconds; a call also gets no longer than this to see its group begin. */
   readonly timeoutMs?: number
-  /** Throws what `run` would throw before it does anything. */
+  /** Checks a call before it waits for others. Throws what `run` would throw before it does anything. */
   admit(call: BarrierCall): AdmittedCall
   /**
-   * All calls in one database transaction, run again as a whole while it is the victim of a deadlock. The verdicts come
-   * after its COMMIT. Throws `GroupRolledBack` if a call stands in the others' way or needs what somebody else has
-   * locked, and everything else if it is the database that fails: nothing is known of any call then.
+   * Runs all calls in one database transaction, and runs it again as a whole while it is the victim of a deadlock.
+   * Resolves after its COMMIT. Throws `GroupRolledBack` if a call keeps the others from committing, or needs a row
+   * that another transaction has locked. Every other error is the database's, and then nothing is known of any call.
    */
   run(passes: readonly GroupPass[], apply: GroupApply<Tx, unknown>): Promise<readonly GroupVerdict[]>
 }
@@ -38,22 +39,25 @@ export interface AdmittedCall {
   readonly branch: string
   readonly key: BarrierKey
   readonly op: Op
-  /** Epoch milliseconds: the instant that its rows are given. */
+  /** The instant that its rows are given, in epoch milliseconds. */
   readonly at: number
-  /** Epoch milliseconds: rows with an earlier instant are another transaction's, of the same gid. */
+  /** Rows with an instant before this, in epoch milliseconds, belong to another transaction of the same gid. */
   readonly since: number
 }
 
 export interface GroupPass {
   readonly admitted: AdmittedCall
-  /** Makes what `apply` gets for this call. Asked where the call may have to run, once in each transaction. */
+  /**
+   * Asks the user's handler for what `apply` gets for this call. It is asked once in each transaction, where the call
+   * may have to run.
+   */
   readonly entry: () => unknown
 }
 
 export type GroupVerdict = { readonly outcome: BarrierOutcome } | { readonly error: unknown }
 
 /**
- * One call of a group that is to run: who calls, and what its handler returned.
+ * One call of a group that is to run: the call, and what its handler returned.
  *
  * @example
  * ```ts
@@ -66,8 +70,8 @@ export interface GroupCall<Entry> {
 }
 
 /**
- * Does what a group of calls wants, in one database transaction, through `tx` alone: as few statements as you can, for
- * all of them. Returns one result for each call, in their order:
+ * Applies the effects of a group of calls in one database transaction, through `tx` alone. Use as few statements as
+ * you can for all of them. Returns one result for each call, in their order:
  *
  * - a JSON value or undefined: it succeeded, with this answer;
  * - an Error (returned, not thrown): it did not, and **nothing of it has been written**. A `BranchFailure` is a

@@ -8,24 +8,27 @@ export interface GroupBounds {
   readonly queueMax: number
   /** How long the first call of a group waits for others, in milliseconds. */
   readonly lingerMs: number
-  /** A call whose group has not begun by then is refused: its caller waits no more. */
+  /** A call whose group has not begun within this time is refused, because its caller has stopped waiting. */
   readonly timeoutMs: number
 }
 
 /**
- * How long a call that is alone in its group keeps the next group waiting. It goes on as long as it does behind the plain
- * barrier, which for a lock of somebody else's may be all of `timeoutMs`.
+ * How long a call that is alone in its group keeps the next group waiting. The call itself goes on as behind the
+ * plain barrier, where it may wait for another transaction's lock for all of `timeoutMs`.
  */
 const ALONE_MS_MAX = 1_000
 
-/** One key's calls in the order in which they came. One group at a time: the next collects while it commits. */
+/**
+ * The waiting calls of one key, in the order in which they came. One group runs at a time, and the next one collects
+ * while it commits.
+ */
 export class GroupQueue {
   readonly #serve: (group: readonly WaitingCall[]) => Promise<void>
   readonly #bounds: GroupBounds
   readonly #onIdle: () => void
   #waiting: WaitingCall[] = []
   #isServing = false
-  /** Ends the lingering, when there is one. */
+  /** Ends the wait for more calls, while there is one. */
   #endLingering: (() => void) | undefined
 
   constructor(
@@ -51,18 +54,18 @@ export class GroupQueue {
   async #serveAll(): Promise<void> {
     this.#isServing = true
     while (this.#waiting.length > 0) {
-      // What one turn of the event loop brings goes together, also without lingering.
+      // Calls that come in one turn of the event loop go together, also without `lingerMs`.
       await new Promise((resolve) => setImmediate(resolve))
       await this.#linger()
       this.#refuseLate()
       const group = this.#waiting.splice(0, this.#bounds.groupMax)
-      await this.#served(group)
+      await this.#serveInTurn(group)
     }
     this.#isServing = false
     this.#onIdle()
   }
 
-  async #served(group: readonly WaitingCall[]): Promise<void> {
+  async #serveInTurn(group: readonly WaitingCall[]): Promise<void> {
     if (group.length === 0) return
     const serving = this.#serve(group)
     if (group.length > 1) return serving

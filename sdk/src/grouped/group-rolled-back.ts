@@ -1,15 +1,17 @@
-/** A group's transaction was rolled back because of some of its calls, and not by the database. */
+/**
+ * Says that a group's transaction was rolled back because of some of its calls, and not because the database failed.
+ */
 export class GroupRolledBack extends Error {
-  /** The places of the calls that are to blame, with what is wrong with each; undefined if nobody knows. */
+  /** The places of the calls that are to blame, with the error of each. Undefined if it is not known which they are. */
   readonly blamed: ReadonlyMap<number, unknown> | undefined
-  /** Some of its calls need what somebody else has locked. */
+  /** Some of its calls need a row that another transaction has locked. */
   readonly isLockedOut: boolean
 
   constructor(
     cause: unknown,
     { blamed, isLockedOut = false }: Partial<Pick<GroupRolledBack, 'blamed' | 'isLockedOut'>> = {},
   ) {
-    // The cause is looked through for a deadlock, which is nobody's fault.
+    // The causes are searched for a deadlock, for which no call is to blame.
     super('the group was rolled back', { cause })
     this.name = 'GroupRolledBack'
     this.blamed = blamed
@@ -17,7 +19,9 @@ export class GroupRolledBack extends Error {
   }
 }
 
-/** By its name: the barrier that throws it and the queue that hears of it may be in two bundles. */
+/**
+ * The check goes by the name, because the barrier that throws it and the queue that catches it may be in two bundles.
+ */
 export function isGroupRolledBack(error: unknown): error is GroupRolledBack {
   return error instanceof Error && error.name === 'GroupRolledBack' && 'blamed' in error
 }

@@ -2,46 +2,47 @@ import type { Op } from '@counterstep/protocol'
 import type { BarrierReason } from '@counterstep/protocol/barrier'
 import type { StandingRow } from '../barrier/decide-call.ts'
 import type { AdmittedCall } from './group-barrier.ts'
-import type { Waited } from './steps.ts'
+import type { Awaitable } from './steps.ts'
 
-/** One row that a call of a group wants to be there. */
+/** A row that has to be inserted for a call of a group. */
 export interface GroupRow {
   readonly admitted: AdmittedCall
   readonly op: Op
   readonly reason: BarrierReason
 }
 
-/** The rows of one database for several calls, inside one transaction that somebody else begins and ends. */
+/** The barrier's rows of one database for several calls, inside a transaction that the caller begins and ends. */
 export interface GroupTable {
   /**
-   * Inserts those that do not stand yet, and returns them. No two of `rows` have one key, and they come in the order
-   * in which all transactions take them. Waits for other transactions' uncommitted rows.
+   * Inserts the rows that do not stand yet, and returns them. No two of `rows` have one key, and they come in the
+   * order in which all transactions insert them. It waits for other transactions' uncommitted rows.
    */
-  insert(rows: readonly GroupRow[]): Waited<ReadonlySet<GroupRow>>
-  /** The newest committed rows of the calls' branches, and those of this transaction, by the branch. */
-  standing(calls: readonly AdmittedCall[]): Waited<ReadonlyMap<string, readonly StandingRow[]>>
-  /** Throws BARRIER_TRANSACTION_LOST unless each row is there, in a transaction. */
-  keepAnswers(kept: readonly KeptAnswer[]): Waited<void>
-  /** Deletes the calls' own rows. Throws BARRIER_TRANSACTION_LOST likewise. */
-  remove(calls: readonly AdmittedCall[]): Waited<void>
-  /** Where a plan spares a statement. */
+  insert(rows: readonly GroupRow[]): Awaitable<ReadonlySet<GroupRow>>
+  /** Returns the newest committed rows of the calls' branches, and those of this transaction, by branch. */
+  standing(calls: readonly AdmittedCall[]): Awaitable<ReadonlyMap<string, readonly StandingRow[]>>
+  /** Stores the answers. Throws BARRIER_TRANSACTION_LOST unless each row is there, in a transaction. */
+  keepAnswers(kept: readonly KeptAnswer[]): Awaitable<void>
+  /** Deletes the calls' own rows. Throws BARRIER_TRANSACTION_LOST unless each row is there, in a transaction. */
+  remove(calls: readonly AdmittedCall[]): Awaitable<void>
+  /** Present where deciding before the rows are written saves a statement. */
   readonly planned?: PlannedRows
 }
 
-/** The rows of calls that are decided before anything is written. */
+/** Inserts the rows of calls that are decided before anything is written. */
 export interface PlannedRows {
   /**
-   * What may stand of these calls' branches, by the branch; it need not find all, since `insert` does. Undefined where no
-   * plan should be made now. Nothing may have been written.
+   * Returns rows that may stand of these calls' branches, by branch. It need not find all of them, since `insert`
+   * does. Returns undefined where no plan should be made now. Nothing may have been written before.
    */
-  look(calls: readonly AdmittedCall[]): Waited<ReadonlyMap<string, readonly StandingRow[]> | undefined>
+  look(calls: readonly AdmittedCall[]): Awaitable<ReadonlyMap<string, readonly StandingRow[]> | undefined>
   /**
-   * In the given order, an answer where there is one. If one stands already, none of them is inserted, the transaction is
-   * begun again, and what stands of these branches is returned; otherwise undefined.
+   * Inserts the rows in the given order, with an answer where there is one. If one of them stands already, none is
+   * inserted, the transaction is begun again, and the rows that stand of these branches are returned; otherwise it
+   * returns undefined.
    */
-  insert(rows: readonly PlannedRow[]): Waited<ReadonlyMap<string, readonly StandingRow[]> | undefined>
-  /** After the effects. Throws BARRIER_TRANSACTION_LOST unless the transaction is still open. */
-  end(): Waited<void>
+  insert(rows: readonly PlannedRow[]): Awaitable<ReadonlyMap<string, readonly StandingRow[]> | undefined>
+  /** Ends the plan after the effects. Throws BARRIER_TRANSACTION_LOST unless the transaction is still open. */
+  end(): Awaitable<void>
 }
 
 export type PlannedRow = Pick<KeptAnswer, 'admitted'> & Partial<KeptAnswer>

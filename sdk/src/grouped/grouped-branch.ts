@@ -5,7 +5,7 @@ import { type GroupBounds, GroupQueue } from './group-queue.ts'
 import { serveGroup, type WaitingCall } from './serve-group.ts'
 
 /**
- * What a grouped branch is made of.
+ * The settings of a grouped branch.
  *
  * @example
  * ```ts
@@ -41,37 +41,38 @@ export interface GroupedBranchOptions<Tx, Entry> {
 
 const GROUP_MAX_DEFAULT = 256
 const QUEUE_MAX_DEFAULT = 4_096
-/** Where the barrier sets none. */
+/** The time limit where the barrier sets none. */
 const TIMEOUT_MS_DEFAULT = 10_000
 
 /**
- * A barrier for hot rows. What bounds the calls on one row of a database is its commits; here concurrent calls with
- * the same key are queued, and one database transaction serves a whole group of them: the barrier's rows in one
- * insert, one call of `apply`, the answers in one statement (with `conditionalAdd` on MySQL in the same insert), one
- * commit. To each single call it is as the plain barrier: the same decisions, the same answers to duplicates, and a
- * call that fails leaves nothing.
+ * A barrier for busy rows. The number of commits bounds how many calls one row of a database can take. Here
+ * concurrent calls with the same key are queued, and one database transaction serves a whole group of them: the
+ * barrier's rows in one insert, one call of `apply`, the answers in one statement (with `conditionalAdd` on MySQL in
+ * the same insert), one commit. A single call sees no difference from the plain barrier: it gets the same decisions,
+ * a duplicate gets the same answer, and a call that fails leaves nothing behind.
  *
- * Give it to a `branchHandler` or to `withBarrier` as any barrier. The handler gets no transaction: it returns what
- * `apply` needs to know of its call, and it is asked only for a call that is to run; where `apply` is `conditionalAdd` on
- * MySQL perhaps also for a repetition, whose answer stays the first one. What it throws concerns its call alone. Async handlers of
- * a group run at once; one that takes longer than half of the barrier's `timeoutMs` is late, and fails alone with
- * `BARRIER_TIMED_OUT`.
+ * Give it to a `branchHandler` or to `withBarrier` like any barrier. The handler gets no transaction. It returns what
+ * `apply` needs to know of its call, and it is asked only for a call that is to run; where `apply` is
+ * `conditionalAdd` on MySQL, perhaps also for a repetition, whose answer stays the first one. An error that it throws
+ * concerns its call alone. Async handlers of a group run at once; one that takes longer than half of the barrier's
+ * `timeoutMs` is late, and fails alone with `BARRIER_TIMED_OUT`.
  *
- * A deadlock runs the whole group again. A row that somebody else keeps locked for longer than 1 s (PostgreSQL: a
- * twentieth of `timeoutMs`, at most 1 s) costs only the calls that need it, which end with `BARRIER_CONTENDED`: the
- * group is served in parts, for at most 5 s, at once and so in any order. What a constraint refuses at COMMIT fails the
- * call whose effect it is. A COMMIT whose answer is lost is `BARRIER_COMMIT_UNKNOWN` for all of the group. A call that is
- * alone in its group goes through the plain barrier. Throws a TypeError at construction for bounds that make no sense.
+ * A deadlock runs the whole group again. A row that another transaction keeps locked for longer than 1 s (PostgreSQL:
+ * a twentieth of `timeoutMs`, at most 1 s) costs only the calls that need it, which end with `BARRIER_CONTENDED`: the
+ * group is served in parts, for at most 5 s, at once and so in any order. If a constraint is violated at COMMIT, the
+ * call whose effect violates it fails. A COMMIT whose answer is lost is `BARRIER_COMMIT_UNKNOWN` for all of the
+ * group. A call that is alone in its group goes through the plain barrier. Throws a TypeError at construction for
+ * bounds that make no sense.
  *
  * @example
  * ```ts
  * import fastify from 'fastify'
  * import { createPool } from 'mysql2/promise'
- * import { conditionalAdd, mysqlBarrier } from '@counterstep/sdk/barrier/mysql'
  * import { branchHandler } from '@counterstep/sdk/fastify'
  * import { groupedBranch } from '@counterstep/sdk/grouped'
+ * import { conditionalAdd, mysqlGroupBarrier } from '@counterstep/sdk/grouped/mysql'
  *
- * const barrier = mysqlBarrier(createPool({ uri: 'mysql://bank@127.0.0.1/bank' }))
+ * const barrier = mysqlGroupBarrier(createPool({ uri: 'mysql://bank@127.0.0.1/bank' }))
  * const transfers = groupedBranch(barrier, {
  *   key: () => 'transfer',
  *   apply: conditionalAdd({ table: 'account', valueColumn: 'cents' }),
@@ -96,22 +97,24 @@ export function groupedBranch<Tx, Entry>(
   assertWhole('groupMax', groupMax, 1, 1_000)
   assertWhole('queueMax', queueMax, 1, 100_000)
   assertWhole('lingerMs', lingerMs, 0, 1_000)
-  const { group: door, assertHandler } = barrier
-  if (door === undefined)
-    throw new TypeError('groupedBranch needs the barrier of a database: MySQL, PostgreSQL, SQLite')
+  const { groupRunner, assertHandler } = barrier
+  if (groupRunner === undefined)
+    throw new TypeError(
+      'groupedBranch needs the barrier of a database that runs groups, for example mysqlGroupBarrier',
+    )
   assertHandler?.(apply)
   const bounds: GroupBounds = {
     groupMax,
     queueMax,
     lingerMs,
-    timeoutMs: door.timeoutMs ?? TIMEOUT_MS_DEFAULT,
+    timeoutMs: groupRunner.timeoutMs ?? TIMEOUT_MS_DEFAULT,
   }
   const queues = new Map<string, GroupQueue>()
-  // An entry comes from the handler whose type is Entry, and goes to apply as it is.
+  // The handler returns an `Entry`, which goes to `apply` as it is.
   const serve = (calls: readonly WaitingCall[]) =>
     serveGroup(barrier, apply as GroupApply<Tx, unknown>, calls)
 
-  const queueOf = (name: unknown): GroupQueue => {
+  const openQueue = (name: unknown): GroupQueue => {
     if (typeof name !== 'string') throw new TypeError('the key of a grouped branch must be a string')
     const known = queues.get(name)
     if (known !== undefined) return known
@@ -122,9 +125,9 @@ export function groupedBranch<Tx, Entry>(
   return {
     run: (call, effect) =>
       new Promise<BarrierOutcome>((settle, reject) => {
-        const admitted = door.admit(call)
+        const admitted = groupRunner.admit(call)
         const entry = () => effect(undefined)
-        queueOf(key(call)).add({ admitted, entry, settle, reject, waitingSince: performance.now() })
+        openQueue(key(call)).add({ admitted, entry, settle, reject, waitingSince: performance.now() })
       }),
     ...(assertHandler === undefined ? {} : { assertHandler }),
   }

@@ -1,16 +1,16 @@
 import type { Op } from '@counterstep/protocol'
 import { barrierRows } from '@counterstep/protocol/barrier'
 import { decideCall, mustRemoveOwn, needsStanding } from '../barrier/decide-call.ts'
+import { AnsweredCalls } from './answered-calls.ts'
+import { applyRound, type GroupWork, removeFailed } from './apply-round.ts'
 import type { GroupPass, GroupVerdict } from './group-barrier.ts'
 import type { GroupRow, GroupTable } from './group-table.ts'
-import { heldVerdict } from './held-verdict.ts'
 import { passPlanned } from './pass-planned.ts'
-import { type GroupWork, removeFailed, runWave } from './run-wave.ts'
-import { type Steps, waited } from './steps.ts'
-import { ToldCalls } from './told-calls.ts'
-import { byBranch, type Member, wavesOf } from './wave.ts'
+import { compareBranches, type Member, toRounds } from './rounds.ts'
+import { toSettledVerdict } from './settled-verdict.ts'
+import { type Steps, wait } from './steps.ts'
 
-/** Thrown so that a transaction is rolled back which would commit nothing: it spares the flush. */
+/** Thrown to roll back a transaction that would commit nothing. This saves the flush. */
 export class NothingToCommit extends Error {
   readonly verdicts: readonly GroupVerdict[]
 
@@ -21,10 +21,22 @@ export class NothingToCommit extends Error {
   }
 }
 
+/** Returns the verdicts of a group, also of one that was rolled back because it had nothing to commit. */
+export async function readVerdicts(
+  transaction: Promise<readonly GroupVerdict[]>,
+): Promise<readonly GroupVerdict[]> {
+  try {
+    return await transaction
+  } catch (error: unknown) {
+    if (error instanceof NothingToCommit) return error.verdicts
+    throw error
+  }
+}
+
 /**
- * Several calls in one transaction. Calls of one branch come one after the other, in waves: what the first of them
- * left behind, the second finds, as if it had been committed in between. One that only repeats the call before it is
- * told the same, and asks nothing of the database. Everything thrown has to roll all of it back.
+ * Passes several calls in one transaction. Calls of one branch come one after the other, in rounds: the second finds
+ * what the first left behind, as if that had been committed in between. A call that only repeats the one before it
+ * gets the same answer, without asking the database. Any error that is thrown has to roll back the whole transaction.
  */
 export function* passGroup(
   table: GroupTable,
@@ -32,38 +44,41 @@ export function* passGroup(
   work: GroupWork,
 ): Steps<readonly GroupVerdict[]> {
   const verdicts: GroupVerdict[] = []
-  const waves = wavesOf(passes)
-  const told = new ToldCalls()
+  const rounds = toRounds(passes)
+  const answered = new AnsweredCalls()
   let rowsKept = 0
-  for (const members of waves) {
-    const wave = members.filter((member) => {
-      const verdict = told.repeated(member.admitted)
+  for (const members of rounds) {
+    const round = members.filter((member) => {
+      const verdict = answered.repeated(member.admitted)
       if (verdict !== undefined) verdicts[member.place] = verdict
       return verdict === undefined
     })
-    if (wave.length === 0) continue
-    const isFirst = members === waves[0]
-    const isOneOfSeveral = waves.length > 1
-    const planned = isFirst ? yield* passPlanned(table, wave, work, verdicts, isOneOfSeveral) : undefined
-    rowsKept += planned ?? (yield* passWave(table, wave, work, verdicts, isOneOfSeveral))
-    for (const { admitted, place } of wave) told.tell(admitted, verdicts[place])
+    if (round.length === 0) continue
+    const isFirst = members === rounds[0]
+    const isOneOfSeveral = rounds.length > 1
+    const planned = isFirst ? yield* passPlanned(table, round, work, verdicts, isOneOfSeveral) : undefined
+    rowsKept += planned ?? (yield* passRound(table, round, work, verdicts, isOneOfSeveral))
+    for (const { admitted, place } of round) answered.tell(admitted, verdicts[place])
   }
   if (rowsKept === 0) throw new NothingToCommit(verdicts)
   return verdicts
 }
 
-/** Row by row: what stands, what runs, what is kept. Returns how many rows are new. */
-function* passWave(
+/**
+ * Passes a round with its rows inserted first and the answers stored after the effects. Returns how many rows are
+ * new.
+ */
+function* passRound(
   table: GroupTable,
-  wave: readonly Member[],
+  round: readonly Member[],
   work: GroupWork,
   verdicts: GroupVerdict[],
   isOneOfSeveral: boolean,
 ): Steps<number> {
-  const findings = yield* decideWave(table, wave, verdicts)
-  const { kept, failed: unserved } = yield* runWave(findings.running, work, verdicts)
+  const findings = yield* decideRound(table, round, verdicts)
+  const { kept, failed: unserved } = yield* applyRound(findings.running, work, verdicts)
   const failed = [...findings.removed, ...unserved]
-  if (kept.length > 0) yield* waited(table.keepAnswers(kept))
+  if (kept.length > 0) yield* wait(table.keepAnswers(kept))
   const rowsKept = findings.rows - failed.length
   yield* removeFailed(table, failed, rowsKept, isOneOfSeveral)
   return rowsKept
@@ -73,48 +88,50 @@ interface Findings {
   /** How many are new. */
   readonly rows: number
   readonly running: readonly Member[]
-  /** Whose own row is new, and must not stay. */
+  /** Members whose own row is new, and must not stay. */
   readonly removed: readonly Member[]
 }
 
-/** The barrier's own part: as for a single call, but one statement does it for all. */
-function* decideWave(table: GroupTable, wave: readonly Member[], verdicts: GroupVerdict[]): Steps<Findings> {
-  const inserted = yield* waited(table.insert(rowsOf(wave)))
-  const insertedOps = opsByBranch(inserted)
-  const opsOf = (member: Member) => insertedOps.get(member.admitted.branch) ?? NONE
-  const repeated = wave.filter((member) => needsStanding(member.admitted.op, opsOf(member)))
+/** Inserts the rows and decides for each call, as for a single call, but with one statement for all. */
+function* decideRound(
+  table: GroupTable,
+  round: readonly Member[],
+  verdicts: GroupVerdict[],
+): Steps<Findings> {
+  const inserted = yield* wait(table.insert(toRows(round)))
+  const insertedOps = groupOpsByBranch(inserted)
+  const findOps = (member: Member) => insertedOps.get(member.admitted.branch) ?? NONE
+  const repeated = round.filter((member) => needsStanding(member.admitted.op, findOps(member)))
   const standing =
-    repeated.length === 0
-      ? undefined
-      : yield* waited(table.standing(repeated.map(({ admitted }) => admitted)))
+    repeated.length === 0 ? undefined : yield* wait(table.standing(repeated.map(({ admitted }) => admitted)))
   const running: Member[] = []
   const removed: Member[] = []
-  for (const member of wave) {
+  for (const member of round) {
     const { op, branch, since } = member.admitted
     const rows = standing?.get(branch) ?? []
-    const decision = decideCall(op, opsOf(member), rows, since)
-    const verdict = heldVerdict(op, decision, rows)
+    const decision = decideCall(op, findOps(member), rows, since)
+    const verdict = toSettledVerdict(op, decision, rows)
     if (verdict === undefined) {
       running.push(member)
       continue
     }
     verdicts[member.place] = verdict
-    const isRefused = 'error' in verdict && opsOf(member).has(op)
-    if (isRefused || mustRemoveOwn(op, decision, opsOf(member))) removed.push(member)
+    const isRefused = 'error' in verdict && findOps(member).has(op)
+    if (isRefused || mustRemoveOwn(op, decision, findOps(member))) removed.push(member)
   }
   return { rows: inserted.size, running, removed }
 }
 
 const NONE: ReadonlySet<Op> = new Set()
 
-/** The origin's row first. */
-function rowsOf(wave: readonly Member[]): readonly GroupRow[] {
-  return [...wave]
-    .sort(byBranch)
+/** Lists the rows of all members in one order for all transactions; the row of a call's origin comes first. */
+function toRows(round: readonly Member[]): readonly GroupRow[] {
+  return [...round]
+    .sort(compareBranches)
     .flatMap(({ admitted }) => barrierRows(admitted.op).map(({ op, reason }) => ({ admitted, op, reason })))
 }
 
-function opsByBranch(rows: Iterable<GroupRow>): ReadonlyMap<string, Set<Op>> {
+function groupOpsByBranch(rows: Iterable<GroupRow>): ReadonlyMap<string, Set<Op>> {
   const ops = new Map<string, Set<Op>>()
   for (const { admitted, op } of rows) {
     const known = ops.get(admitted.branch)

@@ -1,60 +1,64 @@
 import { barrierRows } from '@counterstep/protocol/barrier'
 import { decideCall, type StandingRow } from '../barrier/decide-call.ts'
+import { applyRound, blameCalls, type GroupWork, removeFailed } from './apply-round.ts'
 import type { GroupCall, GroupVerdict } from './group-barrier.ts'
 import type { GroupTable } from './group-table.ts'
-import { heldVerdict } from './held-verdict.ts'
 import type { GroupPlan } from './planned-apply.ts'
-import { blamingCalls, type GroupWork, removeFailed, runWave } from './run-wave.ts'
-import { type Steps, waited } from './steps.ts'
-import { byBranch, type Member } from './wave.ts'
+import { compareBranches, type Member } from './rounds.ts'
+import { toSettledVerdict } from './settled-verdict.ts'
+import { type Steps, wait } from './steps.ts'
 
-/** How often a group is planned because others' rows have come in between; then it is passed row by row. */
+/**
+ * How often a group is planned anew because other transactions have inserted rows in between. After that it goes row
+ * by row.
+ */
 const PLANS_MAX = 3
 
 /**
- * The first calls of a transaction, by an `apply` that can decide before it writes: each row goes in once, with its
- * answer, between the decision and the effect. A row that stands after all refuses the insert, and what was planned is
- * forgotten, since nothing has been written then. What is refused has a row until then, too: the plan may have refused
- * what has run before. Undefined where it cannot be done so, with nothing written either; otherwise how many rows are new.
+ * Passes the first round of a transaction by an `apply` that can decide before it writes. Each row goes in once, with
+ * its answer, between the decision and the effect. If a row stands already, the insert is refused and the plan is
+ * dropped, since nothing has been written yet. Refused calls get a row too until the insert has succeeded, because
+ * the plan may have refused a call that already ran elsewhere. Returns how many rows are new, or undefined if the
+ * round cannot be passed this way; nothing has been written then either.
  */
 export function* passPlanned(
   table: GroupTable,
-  wave: readonly Member[],
+  round: readonly Member[],
   { plan, deadline }: GroupWork,
   verdicts: GroupVerdict[],
   isOneOfSeveral: boolean,
 ): Steps<number | undefined> {
   const { planned } = table
-  if (plan === undefined || planned === undefined || !wave.every(hasOneRow)) return undefined
-  let standing = yield* waited(planned.look(wave.map(({ admitted }) => admitted)))
-  let running = wave
+  if (plan === undefined || planned === undefined || !round.every(hasOneRow)) return undefined
+  let standing = yield* wait(planned.look(round.map(({ admitted }) => admitted)))
+  let running = round
   for (let plans = 0; plans < PLANS_MAX && standing !== undefined; plans++) {
-    running = notHeld(running, standing, verdicts)
+    running = keepUnsettled(running, standing, verdicts)
     if (running.length === 0) return 0
     let made: GroupPlan | undefined
     const apply = async (calls: readonly GroupCall<unknown>[]) => {
       made = await plan(calls)
       return made.results
     }
-    const { kept, failed } = yield* runWave(running, { apply, deadline }, verdicts)
-    standing = yield* waited(planned.insert([...kept, ...failed].sort(byBranch)))
+    const { kept, failed } = yield* applyRound(running, { apply, deadline }, verdicts)
+    standing = yield* wait(planned.insert([...kept, ...failed].sort(compareBranches)))
     if (standing !== undefined) continue
-    // Nothing was planned if every handler failed.
-    yield* blamingCalls(() => made?.write())
+    // There is no plan if every handler failed.
+    yield* blameCalls(() => made?.write())
     yield* removeFailed(table, failed, kept.length, isOneOfSeveral)
-    yield* waited(planned.end())
+    yield* wait(planned.end())
     return kept.length
   }
   return undefined
 }
 
-/** Of an undo there are two, and what it does depends on the first. */
+/** A compensation or cancel inserts two rows and its effect depends on the first, so it cannot be planned. */
 function hasOneRow({ admitted }: Member): boolean {
   return barrierRows(admitted.op).length === 1
 }
 
-/** Those whose own rows do not stand; the others get their verdicts. */
-function notHeld(
+/** Returns the members whose own rows do not stand, and gives the others their verdicts. */
+function keepUnsettled(
   members: readonly Member[],
   standing: ReadonlyMap<string, readonly StandingRow[]>,
   verdicts: GroupVerdict[],
@@ -62,7 +66,7 @@ function notHeld(
   return members.filter(({ admitted: { op, branch, since }, place }) => {
     const rows = standing.get(branch) ?? []
     if (!rows.some((row) => row.op === op)) return true
-    const verdict = heldVerdict(op, decideCall(op, new Set(), rows, since), rows)
+    const verdict = toSettledVerdict(op, decideCall(op, new Set(), rows, since), rows)
     if (verdict !== undefined) verdicts[place] = verdict
     return verdict === undefined
   })

@@ -1,27 +1,27 @@
 import type { Barrier, BarrierOutcome } from '../barrier/barrier.ts'
 import { isThenable } from '../barrier/thenable.ts'
-import { checkedResults } from './checked-results.ts'
+import { checkResults } from './check-results.ts'
 import type { GroupApply, GroupPass } from './group-barrier.ts'
 import { isTakenOut } from './take-out.ts'
 
-/** A group of one is a call of the plain barrier: it has fewer statements than a group, and the same answers. */
+/** Runs a group of one through the plain barrier, which takes fewer statements and gives the same answers. */
 export function runAlone<Tx>(
   barrier: Barrier<Tx>,
   apply: GroupApply<Tx, unknown>,
   { admitted: { call }, entry: entryOf }: GroupPass,
 ): Promise<BarrierOutcome> {
   return barrier.run(call, (tx) =>
-    chained(entryOf(), (entry) => chained(apply(tx, [{ call, entry }]), answerOf)),
+    chain(entryOf(), (entry) => chain(apply(tx, [{ call, entry }]), readAnswer)),
   )
 }
 
-/** At once if it can be: behind the SQLite barrier an effect must not return a promise. */
-function chained(value: unknown, next: (value: unknown) => unknown): unknown {
+/** Continues at once where it can, because behind the SQLite barrier an effect must not return a promise. */
+function chain(value: unknown, next: (value: unknown) => unknown): unknown {
   return isThenable(value) ? Promise.resolve(value).then(next) : next(value)
 }
 
-function answerOf(results: unknown): unknown {
-  const [result] = checkedResults(results, 1)
+function readAnswer(results: unknown): unknown {
+  const [result] = checkResults(results, 1)
   if (result instanceof Error) throw result
   if (isTakenOut(result)) throw result.error
   return result

@@ -2,31 +2,33 @@ import type { BarrierOutcome } from '../barrier/barrier.ts'
 import { BranchError } from '../branch/branch-errors.ts'
 import type { GroupApply, GroupBarrier, GroupPass, GroupVerdict } from './group-barrier.ts'
 import { type GroupRolledBack, isGroupRolledBack } from './group-rolled-back.ts'
-import { Lanes } from './lanes.ts'
 import { runAlone } from './run-alone.ts'
 
 /** A call that waits for its group. */
 export interface WaitingCall extends GroupPass {
-  /** On the clock of `performance`. */
+  /** A time of `performance.now()`. */
   readonly waitingSince: number
   settle(outcome: BarrierOutcome): void
   reject(error: unknown): void
 }
 
-/** How long a group may be taken apart. What is left then is asked again by its callers, and meets other company. */
+/**
+ * How long a group may be taken apart. After that the remaining calls are rejected; their callers ask again, and they
+ * meet other calls in their next group.
+ */
 const TAKE_APART_FOR_MS = 5_000
 /**
- * Parts of a group that was locked out: each level costs the wait for a lock, and of 1,000 calls there are three. Halves
- * would be ten.
+ * Into how many parts a group is split that waited for a lock in vain. Each level costs one wait for a lock. 1,000
+ * calls take three levels in parts of 16, and would take ten in halves.
  */
 const LOCKED_OUT_PARTS = 16
-/** Parts of one group that are under way at once, each on a connection of its own. */
-const LANES = 4
+/** How many parts of one group run at once, each on a connection of its own. */
+const PARTS_AT_ONCE = 4
 
 /**
- * Serves all calls, whatever some of them do to the others; never rejects. A call is answered only by a transaction
- * that committed, or in which it was alone: what it was told in a group that was rolled back came of things that never
- * happened.
+ * Serves all calls of a group, also if some of them make the others fail. It never rejects. A call is answered only
+ * by a transaction that committed, or by one in which it was alone. Its verdict in a group that was rolled back does
+ * not count, since it may depend on effects that never happened.
  */
 export async function serveGroup<Tx>(
   barrier: GroupBarrier<Tx>,
@@ -36,14 +38,15 @@ export async function serveGroup<Tx>(
   const [first, ...more] = calls
   if (first !== undefined && more.length === 0) return serveAlone(barrier, apply, first)
   const endAt = performance.now() + TAKE_APART_FOR_MS
-  const lanes = new Lanes(LANES)
+  const semaphore = new Semaphore(PARTS_AT_ONCE)
   const serve = async (group: readonly WaitingCall[], because?: GroupRolledBack): Promise<void> => {
-    const error = await lanes.run(async () => {
-      if (because !== undefined && performance.now() > endAt) return rejectAll(group, tookTooLong(because))
+    const error = await semaphore.run(async () => {
+      if (because !== undefined && performance.now() > endAt)
+        return rejectAll(group, toTookTooLongError(because))
       return runGroup(barrier, apply, group)
     })
     if (error === undefined) return
-    const parts = partsOf(group, error)
+    const parts = splitGroup(group, error)
     if (error.isLockedOut) await Promise.all(parts.map((part) => serve(part, error)))
     else for (const part of parts) await serve(part, error)
   }
@@ -62,20 +65,20 @@ async function serveAlone<Tx>(
   }
 }
 
-/** Settles all calls, or resolves with why several of them cannot be served together. */
+/** Settles all calls, or resolves with the reason why they cannot be served together. */
 async function runGroup<Tx>(
-  { group: door }: GroupBarrier<Tx>,
+  { groupRunner }: GroupBarrier<Tx>,
   apply: GroupApply<Tx, unknown>,
   group: readonly WaitingCall[],
 ): Promise<GroupRolledBack | undefined> {
   try {
-    const verdicts = await door.run(group, apply)
+    const verdicts = await groupRunner.run(group, apply)
     for (const [place, call] of group.entries()) settle(call, verdicts[place])
     return undefined
   } catch (error: unknown) {
     if (!isGroupRolledBack(error)) return rejectAll(group, error)
     if (group.length > 1) return error
-    return rejectAll(group, causeOf(error))
+    return rejectAll(group, readCause(error))
   }
 }
 
@@ -90,34 +93,62 @@ function rejectAll(group: readonly WaitingCall[], error: unknown): undefined {
   for (const call of group) call.reject(error)
 }
 
-/** Of a group of one. */
-function causeOf({ blamed, cause, isLockedOut }: GroupRolledBack): unknown {
+/** Returns the error of the only call of a group. */
+function readCause({ blamed, cause, isLockedOut }: GroupRolledBack): unknown {
   if (isLockedOut)
-    return new BranchError('BARRIER_CONTENDED', 'somebody else has locked what it needs', cause)
+    return new BranchError('BARRIER_CONTENDED', 'another transaction has locked a row that it needs', cause)
   return blamed === undefined ? cause : blamed.get(0)
 }
 
-/** Not the error itself: it may be a business failure, and of none of these calls is it known to be theirs. */
-function tookTooLong(error: GroupRolledBack): BranchError {
+/**
+ * Makes an error of its own instead of passing on the cause: the cause may be a business failure, and it is not known
+ * which of these calls it belongs to.
+ */
+function toTookTooLongError(error: GroupRolledBack): BranchError {
   const [blamed] = error.blamed?.values() ?? []
   const code = error.isLockedOut ? 'BARRIER_CONTENDED' : 'BRANCH_ERROR'
   return new BranchError(code, 'the group was taken apart for too long', error.cause ?? blamed)
 }
 
-/** Those that nobody blames together, and each other one by itself; equal parts, if nobody knows. In their order. */
-function partsOf(
+/**
+ * Splits a group that was rolled back. If it is known which calls are to blame, each of them is alone and the others
+ * stay together; otherwise the parts are equal. The calls stay in their order.
+ */
+function splitGroup(
   group: readonly WaitingCall[],
   { blamed, isLockedOut }: GroupRolledBack,
 ): readonly (readonly WaitingCall[])[] {
-  if (blamed === undefined) return equalParts(group, isLockedOut ? LOCKED_OUT_PARTS : 2)
+  if (blamed === undefined) return splitEqually(group, isLockedOut ? LOCKED_OUT_PARTS : 2)
   const rest = group.filter((_, place) => !blamed.has(place))
   const alone = group.filter((_, place) => blamed.has(place)).map((call) => [call])
   return rest.length === 0 ? alone : [rest, ...alone]
 }
 
-function equalParts(group: readonly WaitingCall[], count: number): readonly (readonly WaitingCall[])[] {
+function splitEqually(group: readonly WaitingCall[], count: number): readonly (readonly WaitingCall[])[] {
   const size = Math.ceil(group.length / count)
   const parts: (readonly WaitingCall[])[] = []
   for (let at = 0; at < group.length; at += size) parts.push(group.slice(at, at + size))
   return parts
+}
+
+/** Lets at most `count` pieces of work run at once. The others wait for their turn, in their order. */
+class Semaphore {
+  #free: number
+  readonly #waiting: (() => void)[] = []
+
+  constructor(count: number) {
+    this.#free = count
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#free++
+      else next()
+    }
+  }
 }

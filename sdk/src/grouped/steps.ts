@@ -2,26 +2,26 @@ import { isThenable } from '../barrier/thenable.ts'
 import { BranchError } from '../branch/branch-errors.ts'
 
 /** A value, or the promise of one. */
-export type Waited<T> = T | Promise<T>
+export type Awaitable<T> = T | Promise<T>
 
 /**
- * A computation that leaves its waits to whoever runs it, so that one text serves the databases that answer later and
- * SQLite, whose effects must not let go of the connection.
+ * A computation that leaves its waits to its runner. So the same code serves the databases that answer later and
+ * SQLite, whose effects must be synchronous.
  */
 export type Steps<T> = Generator<unknown, T, never>
 
 /** One wait: `const rows = yield* waited(table.standing())`. */
-export function* waited<T>(value: Waited<T>): Generator<unknown, T, T> {
+export function* wait<T>(value: Awaitable<T>): Generator<unknown, T, T> {
   return yield value
 }
 
 export async function runSteps<T>(steps: Steps<T>): Promise<T> {
   let step = steps.next()
-  while (step.done !== true) step = await resumed(steps, step.value)
+  while (step.done !== true) step = await resume(steps, step.value)
   return step.value
 }
 
-async function resumed<T>(steps: Steps<T>, awaited: unknown): Promise<IteratorResult<unknown, T>> {
+async function resume<T>(steps: Steps<T>, awaited: unknown): Promise<IteratorResult<unknown, T>> {
   let value: unknown
   try {
     value = await awaited
@@ -31,19 +31,19 @@ async function resumed<T>(steps: Steps<T>, awaited: unknown): Promise<IteratorRe
   return steps.next(value as never)
 }
 
-/** A promise is refused at the step that made it. */
+/** Runs the steps synchronously. A promise is refused at the step that made it. */
 export function runStepsNow<T>(steps: Steps<T>): T {
   let step = steps.next()
   while (step.done !== true) {
     const { value } = step
-    step = isThenable(value) ? steps.throw(refusedAsync(value)) : steps.next(value as never)
+    step = isThenable(value) ? steps.throw(refuseAsync(value)) : steps.next(value as never)
   }
   return step.value
 }
 
-export function refusedAsync(promise: PromiseLike<unknown>): BranchError {
-  // It is refused whatever comes of it; unheard, its rejection would end the process. A query that only runs when it is
-  // awaited stays where it is.
+export function refuseAsync(promise: PromiseLike<unknown>): BranchError {
+  // The promise is refused whatever its outcome. Without a handler its rejection would end the process. A query that
+  // runs only when it is awaited is left alone.
   if (promise instanceof Promise) promise.catch((error: unknown) => error)
   return new BranchError(
     'BARRIER_EFFECT_ASYNC',

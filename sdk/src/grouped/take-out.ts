@@ -1,5 +1,5 @@
 /**
- * A result of `apply` that says: this call failed, and something of it has been written.
+ * A result of `apply` for a call that failed after something of it had been written.
  *
  * @example
  * ```ts
@@ -7,7 +7,7 @@
  * ```
  */
 export interface TakenOut {
-  /** What tells it from an answer, also across two copies of this package. */
+  /** Marks the result, so that it is told from an answer also across two copies of this package. */
   readonly groupResult: 'taken-out'
   readonly error: Error
 }

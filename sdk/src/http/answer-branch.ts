@@ -7,8 +7,9 @@ import { type BranchRequest, parseBranch } from '../branch/parse-branch.ts'
 import { assertServed, type BranchOp } from './served-ops.ts'
 
 /**
- * What serves a branch: runs once per gid, branch and op, in the barrier's database transaction, and writes through
- * `tx` alone. Its return value is the answer (a JSON value, or nothing). `BranchFailure` and `BranchOngoing` are thrown.
+ * The code that serves a branch. It runs once per gid, branch and op, in the barrier's database transaction, and
+ * writes through `tx` alone. Its return value is the answer (a JSON value, or nothing). `BranchFailure` and
+ * `BranchOngoing` are thrown.
  *
  * @example
  * ```ts
@@ -23,7 +24,7 @@ export type BranchHandler<Tx, Payload = unknown, Effect = unknown> = (
 ) => Effect | Promise<Effect>
 
 /**
- * What a `branchHandler` may be told.
+ * The options of a `branchHandler`.
  *
  * @example
  * ```ts
@@ -38,20 +39,21 @@ export interface BranchHandlerOptions<Payload> {
    */
   readonly ops?: readonly BranchOp[]
   /**
-   * Makes the payload's type true. It runs only when the handler is about to: a duplicate and a null compensation
-   * need no payload. What it throws is answered 422 `BRANCH_PAYLOAD_INVALID` and asked again, because an older
-   * version of the service may be what is wrong; throw a `BranchFailure` if the transaction shall turn around.
+   * Checks the payload and returns it with its type. It runs only when the handler is about to: a duplicate and a
+   * null compensation need no payload. An error that it throws is answered 422 `BRANCH_PAYLOAD_INVALID` and the call
+   * is asked again, because an older version of the service may be wrong; throw a `BranchFailure` if the transaction
+   * shall be undone.
    */
   readonly parse?: (payload: unknown) => Payload
   /**
-   * Hears of everything that was answered other than 200, 409 and 425, before it is answered. If it throws, that
-   * goes to the framework instead.
+   * Is called with each error that is not answered 200, 409 or 425, before the answer is sent. If it throws, its
+   * error goes to the framework instead.
    */
   readonly onError?: (error: unknown, branch: Branch | undefined) => void
 }
 
 /**
- * An answer, and what was thrown on the way to it unless the business threw it.
+ * An answer, and the error that led to it unless that is a business outcome.
  *
  * @example
  * ```ts
@@ -61,7 +63,7 @@ export interface BranchHandlerOptions<Payload> {
  */
 export interface AnsweredBranch {
   readonly answer: HttpAnswer
-  /** To be logged: the answer tells only its code. */
+  /** The error for your log, since the answer tells only its code. */
   readonly error?: unknown
   /** Absent if the request was no branch call. */
   readonly branch?: Branch
@@ -87,7 +89,7 @@ export async function answerBranch<Tx, Effect, Payload>(
   try {
     const called = parseBranch(request)
     branch = called
-    // Its local transaction would run, of which it only asks.
+    // This is a query-back: the handler would run the local transaction that it only asks about.
     if (called.op === 'msg')
       throw new BranchError('BRANCH_KIND_UNSUPPORTED', 'a query-back needs queryPreparedHandler')
     assertServed(called.op, ops)
@@ -107,7 +109,7 @@ function withPayload<Payload>(
   branch: Branch,
   parse: ((payload: unknown) => Payload) | undefined,
 ): Branch<Payload> {
-  // Without `parse` the caller has said what the payload is, and answers for it.
+  // Without `parse` the caller has named the payload's type, and is responsible for it.
   if (parse === undefined) return branch as Branch<Payload>
   return { ...branch, payload: parsed(branch.payload, parse) }
 }

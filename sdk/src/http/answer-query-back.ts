@@ -6,9 +6,9 @@ import { type BranchRequest, parseBranch } from '../branch/parse-branch.ts'
 import type { AnsweredBranch } from './answer-branch.ts'
 
 /**
- * Answers the query-back of a two-phase message, ours or DTM's; never rejects. For a framework without a
- * `queryPreparedHandler` here. 200: the local transaction has committed; 409: it has not, and never will; 425: a lock is
- * in the way, ask again; 400 and 500: nobody can tell.
+ * Answers the query-back of a two-phase message, ours or DTM's; never rejects. It is for a framework without a
+ * `queryPreparedHandler` here. 200: the local transaction has committed; 409: it has not, and never will; 425: a lock
+ * is in the way, ask again; 400 and 500: the outcome cannot be known.
  *
  * @example
  * ```ts
@@ -30,7 +30,7 @@ export async function answerQueryBack(
     return { answer: outcome === 'committed' ? COMMITTED : errorAnswer(ROLLED_BACK), ...known }
   } catch (error: unknown) {
     if (isContended(error)) return { answer: errorAnswer(new BranchOngoing()), ...known }
-    // Whatever was thrown: only what the barrier returns may drop a message.
+    // No error may drop a message, only the barrier's own answer.
     const answer = errorAnswer(asBranchError(error))
     return { answer, error: error ?? new Error('the barrier threw undefined'), ...known }
   }
@@ -47,7 +47,7 @@ function parsedQueryBack(request: BranchRequest): Branch {
   throw new BranchError('BRANCH_CALL_INVALID', 'this is no query-back: it has branch_id 00 and op msg')
 }
 
-/** The local transaction is under way, most likely. */
+/** The answer while a lock is in the way: most likely the local transaction is under way. */
 function isContended(error: unknown): boolean {
   return isBranchError(error) && error.code === 'BARRIER_CONTENDED'
 }

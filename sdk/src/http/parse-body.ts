@@ -2,7 +2,7 @@ import { BranchError } from '../branch/branch-errors.ts'
 
 const JSON_TYPE = /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i
 
-/** JSON parsed, nothing for an empty one, and everything else as the bytes that came. Throws BRANCH_CALL_INVALID. */
+/** Returns parsed JSON, undefined for an empty body, and the bytes of every other one. Throws BRANCH_CALL_INVALID. */
 export function parseBody(contentType: string | null | undefined, bytes: Buffer): unknown {
   if (!JSON_TYPE.test(contentType ?? '')) return bytes
   if (bytes.length === 0) return undefined

@@ -19,7 +19,7 @@ const BRANCH_OPS: { readonly [op in BranchOp]: true } = {
   cancel: true,
 }
 
-/** Bad configuration throws at construction. */
+/** Returns the ops of a handler. Throws a TypeError at construction for bad settings. */
 export function assertOps(ops: readonly BranchOp[] | undefined): void {
   if (ops === undefined) return
   if (Array.isArray(ops) && ops.length > 0 && ops.every((op) => Object.hasOwn(BRANCH_OPS, op))) return
@@ -27,8 +27,9 @@ export function assertOps(ops: readonly BranchOp[] | undefined): void {
 }
 
 /**
- * A definite no, since nothing was done and no repetition would change it. After it a saga or a TCC turns around; a
- * compensation, confirm or cancel draws attention at once, and is asked again until its URL is mended.
+ * Makes the definite failure for an op that is not served, since nothing was done and no repetition would change
+ * that. After it a saga or a TCC is undone. A compensation, confirm or cancel draws attention at once, and is asked
+ * again until its URL is mended.
  */
 export function assertServed(op: Op, ops: readonly BranchOp[] | undefined): void {
   if (ops === undefined || ops.some((served) => served === op)) return

@@ -1,12 +1,12 @@
+import { assertPrepared, toAbortReason } from '../assert-prepared.ts'
 import { localCall, type MessageBarrier } from '../barrier/message-barrier.ts'
 import { type FirstAnswer, withBarrier } from '../barrier/with-barrier.ts'
-import type { CallOptions } from '../client.ts'
 import { command } from '../command.ts'
+import type { CallOptions } from '../options.ts'
 import { assertWaitMs } from '../prefer-wait.ts'
 import type { Setup } from '../setup.ts'
 import { submitPrepared } from '../submit-prepared.ts'
-import { assertPrepared, reasonOf } from '../undecided.ts'
-import type { DoAndSubmitOptions, SubmittedMessage, TwoPhaseMessage } from './message.ts'
+import type { DoAndSubmitOptions, SubmittedMessage, TwoPhaseMessage } from './message-types.ts'
 
 interface LocalWork<Tx, Effect, Answer extends Effect> {
   readonly barrier: MessageBarrier<Tx, Effect>
@@ -19,7 +19,7 @@ export async function doAndSubmit<Tx, Effect, Answer extends Effect>(
   { barrier, effect }: LocalWork<Tx, Effect, Answer>,
   { waitMs = 0, onUnsettled, ...options }: DoAndSubmitOptions,
 ): Promise<SubmittedMessage<FirstAnswer<Effect, Answer> | undefined>> {
-  // What cannot be is refused before anything is prepared.
+  // Settings that cannot work are refused before anything is prepared.
   assertWaitMs(waitMs)
   barrier.assertHandler?.(effect)
   const prepared = await prepare(options)
@@ -45,8 +45,9 @@ interface Unsettled {
 }
 
 /**
- * Also a business failure is asked about before the message is aborted: another process may run the same message's
- * local transaction, and only the query-back's row keeps that from committing afterwards.
+ * Settles a message whose effect threw. The barrier is asked before the message is aborted, also after a business
+ * failure: another process may run the same message's local transaction, and only the query-back's row keeps that
+ * from committing afterwards.
  */
 async function settle(
   setup: Setup,
@@ -55,5 +56,5 @@ async function settle(
 ): Promise<void> {
   const outcome = await barrier.queryPrepared(gid, { acceptedAt })
   if (outcome === 'committed') await submitPrepared(setup, gid, options)
-  else await command(setup, 'abort', gid, { ...options, reason: reasonOf(error) })
+  else await command(setup, 'abort', gid, { ...options, reason: toAbortReason(error) })
 }

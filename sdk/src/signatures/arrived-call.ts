@@ -18,11 +18,11 @@ export function arrivedCall({
     method,
     path: url.slice(origin.length),
     origin: () => origin,
-    values: (name) => valuesOf(headers, name),
+    values: (name) => readValues(headers, name),
   }
 }
 
-function valuesOf(headers: HeaderValues, name: string): readonly string[] {
+function readValues(headers: HeaderValues, name: string): readonly string[] {
   const value = headers instanceof Headers ? headers.get(name) : headers[name]
   if (typeof value === 'string') return [value]
   return Array.isArray(value) ? value.map(String) : []

@@ -14,23 +14,26 @@ export interface ArrivedCall {
   readonly method: string
   /** Path and query, as they stand in the request line. */
   readonly path: string
-  /** What the request says of where it went, e.g. `https://bank.example`. It is read with `trustHost` only. */
+  /**
+   * Returns the origin that the request was sent to by its own account, e.g. `https://bank.example`. It is read with
+   * `trustHost` only.
+   */
   readonly origin: () => string
   /** Every value of a header, one for each line. */
   values(name: string): readonly string[]
 }
 
-/** The two options as a caller without types may give them. */
+/** The two options as a caller without types may pass them. */
 interface StatedAddress {
   readonly baseUrl?: string
   readonly trustHost?: boolean
 }
 
-/** The second half of the check; throws a BranchError too. */
+/** Checks the body, as the second half of the check. Throws a BranchError too. */
 export type BodyCheck = (body: Uint8Array) => void
 
 export interface CallVerifier {
-  /** Checks all but the body, so that a body is read only for who has a key. Throws a BranchError. */
+  /** Checks all but the body, so that a body is read only for a caller with a key. Throws a BranchError. */
   check(call: ArrivedCall): BodyCheck
 }
 
@@ -41,7 +44,8 @@ export function callVerifier(options: SignedCallsOptions): CallVerifier {
   const seen = new SeenCalls(callsRememberedMax)
   return {
     check({ method, path, origin, values }) {
-      // Or `https://bank.example` and `.elsewhere/debit` would make what was signed for somebody else.
+      // Without the slash, `https://bank.example` and `.elsewhere/debit` would make a URL of another host, for which
+      // the signature would hold.
       if (!path.startsWith('/')) throw signatureError('mismatch')
       const verdict = verifyHead(
         { method, targetUri: (base ?? origin()) + path, values },
@@ -51,7 +55,8 @@ export function callVerifier(options: SignedCallsOptions): CallVerifier {
       if (verdict.refusal !== undefined) throw signatureError(verdict.refusal)
       const { digest, signature, times } = verdict
       return (body) => {
-        // Of now, not of the head: who holds the body back would come again when the first is forgotten.
+        // The time is read now and not when the head came. Otherwise a caller could hold the body back until the
+        // first call is forgotten, and send it again.
         const nowS = now() / 1000
         const untimely = timeRefusal(times, nowS)
         if (untimely !== undefined) throw signatureError(untimely)
@@ -73,7 +78,7 @@ function keysById(keys: SignedCallsOptions['keys']): ReadonlyMap<string, Verific
   return byId
 }
 
-/** Undefined: the host that a request names is trusted, because the options say so by name. */
+/** Undefined means that the host of each request is trusted, because the options say so by name. */
 function readBase({ baseUrl, trustHost }: StatedAddress): string | undefined {
   if (baseUrl !== undefined && trustHost === true)
     throw new TypeError('baseUrl and trustHost contradict each other: give one of them')
@@ -85,7 +90,7 @@ function readBase({ baseUrl, trustHost }: StatedAddress): string | undefined {
   )
 }
 
-/** Without the slash that every path begins with. */
+/** Returns the base URL without the slash that every path begins with. */
 function checkedBaseUrl(text: string): string {
   const url = URL.parse(text)
   const isPlain = url !== null && url.search === '' && url.hash === '' && url.username + url.password === ''

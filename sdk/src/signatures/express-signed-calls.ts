@@ -4,16 +4,16 @@ import type { BranchExpressResponse } from '../express-types.ts'
 import { hasBody } from '../http/has-body.ts'
 import { parseBody } from '../http/parse-body.ts'
 import { type BodyCheck, callVerifier } from './call-verifier.ts'
-import { originOf, rawValues } from './raw-headers.ts'
+import { rawValues, toOrigin } from './raw-headers.ts'
 import { readBody } from './read-body.ts'
 import { refusalAnswer } from './signature-refusal.ts'
 import type { SignedCallsOptions } from './signed-calls-options.ts'
 
-/** From here on no header needs to tell of a body. */
+/** From this HTTP version on no header needs to announce a body. */
 const HTTP_2 = 2
 
 /**
- * What is read of Express's request by `signedCalls`, and the body that it leaves there.
+ * The part of Express's request that `signedCalls` reads, and the body that it leaves there.
  *
  * @example
  * ```ts
@@ -71,7 +71,7 @@ export function signedCalls(
       const checkBody = verifier.check({
         method,
         path: originalUrl,
-        origin: () => originOf(request.protocol, String(headers.host)),
+        origin: () => toOrigin(request.protocol, String(headers.host)),
         values: (name) => rawValues(rawHeaders, name),
       })
       await takeBody(request, checkBody)
@@ -124,7 +124,7 @@ async function takeBody(request: SignedExpressRequest, checkBody: BodyCheck): Pr
   })
 }
 
-/** What a parser before us has kept, or `express.raw()` has made the body. */
+/** Returns the bytes that a parser before us has kept, or that `express.raw()` has made the body. */
 function keptBytes(request: SignedExpressRequest): Uint8Array | undefined {
   const { body } = request
   const rawBody = 'rawBody' in request ? request.rawBody : undefined

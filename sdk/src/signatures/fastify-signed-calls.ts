@@ -3,13 +3,13 @@ import { isBranchError } from '../branch/branch-errors.ts'
 import { asBranchError } from '../branch/http-answer.ts'
 import type { BranchFastifyReply } from '../fastify-types.ts'
 import { callVerifier } from './call-verifier.ts'
-import { originOf, rawValues } from './raw-headers.ts'
+import { rawValues, toOrigin } from './raw-headers.ts'
 import { readBody } from './read-body.ts'
 import { refusalAnswer } from './signature-refusal.ts'
 import type { SignedCallsOptions } from './signed-calls-options.ts'
 
 /**
- * What is read of Fastify's request by `signedCalls`.
+ * The part of Fastify's request that `signedCalls` reads.
  *
  * @example
  * ```ts
@@ -19,7 +19,7 @@ import type { SignedCallsOptions } from './signed-calls-options.ts'
 export interface SignedFastifyRequest {
   readonly method: string
   readonly originalUrl: string
-  /** Fastify's, and so the proxy's word where `trustProxy` says that it counts. */
+  /** Fastify's own value, which is the proxy's where `trustProxy` is set. */
   readonly protocol: string
   readonly host: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
@@ -65,10 +65,10 @@ export function signedCalls(
       const checkBody = verifier.check({
         method,
         path: originalUrl,
-        origin: () => originOf(request.protocol, request.host),
+        origin: () => toOrigin(request.protocol, request.host),
         values: (name) => rawValues(request.raw.rawHeaders, name),
       })
-      // Whatever the headers say: over HTTP/2 none needs to tell of a body.
+      // The body is read whatever the headers say, because over HTTP/2 none needs to announce a body.
       const bytes = await readBody(payload, String(headers['content-length'] ?? 0))
       checkBody(bytes)
       return Readable.from([bytes], { objectMode: false })
@@ -80,8 +80,8 @@ export function signedCalls(
       reply.code(statusCode)
       reply.headers({ ...headers })
       reply.send(body)
-      // Whatever settled here would run the call where its caller hangs up while an `onSend` hook still waits: to Fastify
-      // nothing is answered then.
+      // This promise must not settle. If it did, the call would run although its caller has hung up, where an
+      // `onSend` hook still waits and Fastify therefore believes that nothing was answered.
       return new Promise(() => undefined)
     }
   }

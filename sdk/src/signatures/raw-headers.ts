@@ -12,7 +12,10 @@ export function rawValues(rawHeaders: readonly string[], wanted: string): readon
   return values
 }
 
-/** As a URL has it: in lower case, without the port of the scheme. What is no host gives what no call was signed for. */
-export function originOf(protocol: string, host: string): string {
+/**
+ * Returns the origin as a URL has it: in lower case, without the port of the scheme. A text that is no host gives an
+ * origin that no call was signed for.
+ */
+export function toOrigin(protocol: string, host: string): string {
   return URL.parse(`${protocol}://${host}`)?.origin ?? ''
 }

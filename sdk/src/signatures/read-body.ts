@@ -2,7 +2,7 @@ import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { CollectedBytes } from '../collected-bytes.ts'
 import { signatureError } from './signature-refusal.ts'
 
-/** All bytes of a stream that nobody has read, up to the length that a branch call may have. */
+/** Reads all bytes of a stream that was not read before, up to the length that a branch call may have. */
 export async function readBody(
   stream: AsyncIterable<Uint8Array | string>,
   contentLength: string | undefined,

@@ -1,16 +1,22 @@
 import { BranchError } from '../branch/branch-errors.ts'
 import { signatureError } from './signature-refusal.ts'
 
-/** A call may come from a clock that is 300 s ahead, and is good for 300 s of that clock. */
+/**
+ * How long a signature may be good: a call may come from a clock that is 300 s ahead, and is good for 300 s of that
+ * clock.
+ */
 const REMEMBERED_S = 600
 const CALLS_MAX = 10_000_000
-// Of the base64: 128 bits of a signature, which nobody can choose.
+// How many letters of a signature's base64 are kept: 128 bits, which a caller cannot choose.
 const KEY_LENGTH = 22
 
-/** The signatures of the last ten minutes, bounded. Only calls that were signed rightly come in, so no forger fills it. */
+/**
+ * The signatures of the last ten minutes, bounded. Only calls with a right signature come in, so a forger cannot fill
+ * it.
+ */
 export class SeenCalls {
   readonly #callsMax: number
-  /** When each came, in that order. */
+  /** The times at which they came, in their order. */
   readonly #seen = new Map<string, number>()
 
   constructor(callsMax: number) {
@@ -21,8 +27,9 @@ export class SeenCalls {
   }
 
   /**
-   * `nowS` is an instant at which the signature is good, or what it copies may be forgotten already.
-   * Throws if it was seen, and if it could not be remembered: then a second one could not be told.
+   * Remembers a signature. `nowS` has to be an instant at which it is good, since the call that it repeats may be
+   * forgotten otherwise. Throws if the signature was seen, or if there is no room to remember it: a second call could
+   * then not be recognized.
    */
   add(signature: Buffer, nowS: number): void {
     if (this.#callsMax === 0) return

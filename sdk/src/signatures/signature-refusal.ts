@@ -23,7 +23,10 @@ export function signatureError(refusal: keyof typeof ERRORS): BranchError {
   return new BranchError(code, message)
 }
 
-/** A problem (RFC 9457). It has what an operator needs to find the fault, and nothing that a forger could use. */
+/**
+ * Makes a problem (RFC 9457). It has the details that an operator needs to find the fault, and none that would help a
+ * forger.
+ */
 export function refusalAnswer({ code, status, message }: BranchError): HttpAnswer {
   const title = status === 401 ? 'Unauthorized' : 'Service Unavailable'
   return {

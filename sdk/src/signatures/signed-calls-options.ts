@@ -1,7 +1,8 @@
 import type { BranchError } from '../branch/branch-errors.ts'
 
 /**
- * What a service knows of the orchestrator that calls it, and of its own address: `baseUrl`, or `trustHost: true`.
+ * The settings that tell a service about the orchestrator that calls it, and about its own address: `baseUrl`, or
+ * `trustHost: true`.
  *
  * @example
  * ```ts
@@ -26,9 +27,9 @@ interface KnownAddress {
 /** The service believes the host that each request names, which its sender chooses. */
 interface TrustedHost {
   /**
-   * The Host header, and whatever the framework believes of its proxy, say where a call went. A call that was signed for
-   * another service runs here too when its sender repeats that service's host. Set it only where a proxy in front refuses
-   * every host but this service's own.
+   * The Host header, and the proxy's headers where the framework trusts them, say where a call went. A call that was
+   * signed for another service runs here too when its sender repeats that service's host. Set it only where a proxy
+   * in front refuses every host but this service's own.
    */
   readonly trustHost: true
   readonly baseUrl?: never
@@ -41,11 +42,12 @@ interface SignedCallsSettings {
    */
   readonly keys: readonly (string | object)[]
   /**
-   * For a service without a barrier, which would do the same twice: so many calls are remembered for ten minutes, and one
-   * that was seen is refused. When it is full, calls wait (503) until there is room. Default 0: none are.
+   * Set it for a service without a barrier, which would do a repeated call twice: this many calls are remembered for
+   * ten minutes, and one that was seen is refused. When the memory is full, calls wait (503) until there is room.
+   * Default 0: no call is remembered.
    */
   readonly callsRememberedMax?: number
-  /** Hears of every call that was refused. */
+  /** Is called for every call that was refused. */
   readonly onRefused?: (error: BranchError) => void
   /** Epoch milliseconds. Default `Date.now`. */
   readonly now?: () => number

@@ -1,7 +1,7 @@
 export interface OpenTries {
-  /** The same promise; its end is remembered. */
+  /** Returns the same promise, and remembers how it ends. */
   follow<Answer>(trying: Promise<Answer>): Promise<Answer>
-  /** When all have ended. Throws the first error among them, also if somebody has caught it. */
+  /** Resolves when all tries have ended. Throws the first error among them, also if the callback has caught it. */
   ended(): Promise<void>
 }
 
@@ -19,7 +19,7 @@ export function openTries(): OpenTries {
       return trying
     },
     ended: async () => {
-      // One that ends may have begun another.
+      // A try that ends may have begun another.
       while (open.size > 0) await Promise.all(open)
       if (failed !== undefined) throw failed.error
     },

@@ -1,17 +1,18 @@
 import type { TransactionView } from '@counterstep/protocol'
-import type { SubmitOptions } from '../client.ts'
+import { assertPrepared, toAbortReason } from '../assert-prepared.ts'
 import { command } from '../command.ts'
+import type { SubmitOptions } from '../options.ts'
 import { assertWaitMs } from '../prefer-wait.ts'
 import type { Setup } from '../setup.ts'
 import { submit } from '../submit.ts'
 import { submitPrepared } from '../submit-prepared.ts'
-import { assertPrepared, reasonOf } from '../undecided.ts'
 import { waitUntilFinal } from '../wait.ts'
-import { openTcc, type TccScope, type TccSettings } from './tcc.ts'
+import { openTcc } from './tcc.ts'
+import type { TccScope, TccSettings } from './tcc-types.ts'
 
 /**
- * What a `runTcc` may say for itself. `signal` ends its calls of the server; give it to the tries as well. `waitMs` is for
- * either end: after an abort the error comes when all are cancelled, or when that time is over.
+ * The options of a `runTcc`. `signal` ends its calls of the server; give it to the tries as well. `waitMs` is for
+ * either end: after an abort the error comes when all branches are cancelled, or when that time is over.
  *
  * @example
  * ```ts
@@ -19,7 +20,10 @@ import { openTcc, type TccScope, type TccSettings } from './tcc.ts'
  * ```
  */
 export interface RunTccOptions extends SubmitOptions {
-  /** Hears why a TCC could not be aborted at once. Nothing is lost: its deadline cancels it. It must not throw. */
+  /**
+   * Is called with the reason why a TCC could not be aborted at once. Nothing is lost: its deadline cancels it. It
+   * must not throw.
+   */
   readonly onUnsettled?: (error: unknown) => void
 }
 
@@ -42,7 +46,7 @@ export async function runTcc<Answer>(
   callback: (tcc: TccScope) => Answer | Promise<Answer>,
   { waitMs = 0, onUnsettled, ...options }: RunTccOptions,
 ): Promise<SubmittedTcc<Answer>> {
-  // A wait that cannot be is refused before anything is tried.
+  // A wait out of its range is refused before anything is tried.
   assertWaitMs(waitMs)
   const { request, scope, tries } = openTcc(setup, settings)
   assertPrepared(await submit(setup, request, options))
@@ -51,17 +55,25 @@ export async function runTcc<Answer>(
     answer = await callback(scope)
     await tries.ended()
   } catch (error: unknown) {
-    const turn = { ...options, reason: reasonOf(error) }
+    const turn = { ...options, reason: toAbortReason(error) }
     await command(setup, 'abort', scope.gid, turn)
-      .then(() => cancelled(setup, scope.gid, waitMs, options.signal))
+      .then(() => waitUntilCancelled(setup, scope.gid, waitMs, options.signal))
       .catch((unsettled: unknown) => onUnsettled?.(unsettled))
     throw error
   }
   return { answer, transaction: await submitPrepared(setup, scope.gid, { ...options, waitMs }) }
 }
 
-/** Until all are cancelled, or nobody wants to wait for that any more. It is decided, and the callback's error is told. */
-async function cancelled(setup: Setup, gid: string, waitMs: number, signal?: AbortSignal): Promise<void> {
+/**
+ * Waits until all branches are cancelled or the time is over. The abort is decided already and the callback's error
+ * is thrown in any case, so an error of the wait is ignored.
+ */
+async function waitUntilCancelled(
+  setup: Setup,
+  gid: string,
+  waitMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
   if (waitMs === 0) return
   const wait = { timeoutMs: waitMs, ...(signal === undefined ? {} : { signal }) }
   await waitUntilFinal(setup, gid, wait).catch(() => undefined)

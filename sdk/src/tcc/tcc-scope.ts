@@ -1,32 +1,32 @@
 import type { TccBranchRequest } from '@counterstep/protocol'
-import type { CallOptions } from '../client.ts'
-import { jsonOf } from '../json-of.ts'
+import { CounterstepError } from '../errors.ts'
+import type { CallOptions } from '../options.ts'
 import { sendAgain } from '../send-again.ts'
 import type { Setup } from '../setup.ts'
-import { transactionOf, transactionPath } from '../transaction.ts'
-import { branchIds } from './branch-ids.ts'
-import type { RegisteredBranch, TccBranch, TccScope } from './tcc.ts'
-import { checkedTryUrl, tryBranch } from './try-branch.ts'
+import { toJson } from '../to-json.ts'
+import { readTransaction, transactionPath } from '../transaction.ts'
+import type { RegisteredBranch, TccBranch, TccScope } from './tcc-types.ts'
+import { parseTryUrl, tryBranch } from './try-branch.ts'
 
 export interface ScopeSettings {
   readonly gid: string
-  /** Of the participant that has this share; empty for the whole. */
+  /** The branch id of the participant that has this share; empty for the whole TCC. */
   readonly parentId: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Of a try, as of every other call. */
+  /** The time limit of a try, and of every other call. */
   readonly timeoutMs?: number
 }
 
 export function tccScope(setup: Setup, { gid, parentId, headers, timeoutMs }: ScopeSettings): TccScope {
-  const idOf = branchIds(gid, parentId)
+  const idOf = createBranchIds(gid, parentId)
   const register = async (branch: Omit<TccBranch, 'try'>, options: CallOptions = {}) =>
-    registerBranch(setup, gid, registrationOf(branch, idOf(branch.id)), options)
+    registerBranch(setup, gid, toRegistration(branch, idOf(branch.id)), options)
   return {
     gid,
     register,
     try: async (branch, options = {}) => {
       const { parse } = branch
-      const url = checkedTryUrl(branch.try)
+      const url = parseTryUrl(branch.try)
       const registered = await register(branch, options)
       const answer = await tryBranch(setup.fetch, {
         branch,
@@ -37,14 +37,14 @@ export function tccScope(setup: Setup, { gid, parentId, headers, timeoutMs }: Sc
         timeoutMs: branch.timeoutMs ?? timeoutMs ?? setup.timeoutMs,
         signal: options.signal,
       })
-      // Without `parse` the caller has said what the answer is, and answers for it.
+      // Without `parse` the caller has named the answer's type, and is responsible for it.
       return parse === undefined ? (answer as never) : parse(answer)
     },
   }
 }
 
-/** What of a branch the server knows: how it is tried is no matter of its. */
-function registrationOf(
+/** Returns the part of a branch that the server knows. It does not need to know how the branch is tried. */
+function toRegistration(
   branch: Omit<TccBranch, 'try'> & { readonly try?: string },
   id: string,
 ): TccBranchRequest {
@@ -52,7 +52,10 @@ function registrationOf(
   return { ...registration, id }
 }
 
-/** The same branch again is there once, so that a lost answer is made good by another attempt. */
+/**
+ * Registers a branch. The server keeps a branch that is sent twice only once, so an attempt whose answer was lost can
+ * be repeated.
+ */
 function registerBranch(
   { send, serverCount, timeoutMs, retryForMs }: Setup,
   gid: string,
@@ -60,10 +63,35 @@ function registerBranch(
   { signal, ...options }: CallOptions,
 ): Promise<RegisteredBranch> {
   const path = `${transactionPath(gid)}/branches`
-  const request = { method: 'POST', path, body: jsonOf(branch, gid), timeoutMs, signal, gid } as const
+  const request = { method: 'POST', path, body: toJson(branch, gid), timeoutMs, signal, gid } as const
   const persistence = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal }
   return sendAgain(async () => {
-    const { createdAt } = transactionOf(await send(request), gid)
+    const { createdAt } = readTransaction(await send(request), gid)
     return { gid, branchId: branch.id, acceptedAt: createdAt }
   }, persistence)
+}
+
+const CHILDREN_MAX = 99
+
+/**
+ * Makes ids like those of DTM's clients: two digits behind the parent's id, so that the branches of a nested TCC stay
+ * apart from its siblings.
+ */
+function createBranchIds(gid: string, parentId: string): (id: string | undefined) => string {
+  const taken = new Set<string>()
+  let last = 0
+  const next = (): string => {
+    if (last === CHILDREN_MAX) {
+      const message = `${gid} has ${CHILDREN_MAX} branches behind "${parentId}" already`
+      throw new CounterstepError('SAGA_TOO_MANY_BRANCHES', message, { meaning: 'failure', gid })
+    }
+    last += 1
+    return `${parentId}${String(last).padStart(2, '0')}`
+  }
+  return (given) => {
+    let id = given ?? next()
+    while (given === undefined && taken.has(id)) id = next()
+    taken.add(id)
+    return id
+  }
 }

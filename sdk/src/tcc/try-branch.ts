@@ -1,11 +1,11 @@
 import { findUrlFault, IDENTITY_HEADERS, type JsonValue } from '@counterstep/protocol'
 import { BranchFailure, BranchOngoing } from '../branch/branch-errors.ts'
 import { UnavailableError } from '../errors.ts'
-import { jsonOf } from '../json-of.ts'
 import { answerTooLarge, isRecord } from '../problem-error.ts'
+import { toJson } from '../to-json.ts'
 import { AnswerTooLargeError } from '../transport/answer-bytes.ts'
 import { readResponse } from '../transport/read-response.ts'
-import type { RegisteredBranch, TccBranch } from './tcc.ts'
+import type { RegisteredBranch, TccBranch } from './tcc-types.ts'
 
 export interface TryRequest {
   readonly branch: TccBranch
@@ -18,8 +18,8 @@ export interface TryRequest {
   readonly signal: AbortSignal | undefined
 }
 
-/** Throws a TypeError for what the server would not call either. */
-export function checkedTryUrl(text: string): URL {
+/** Parses the URL of a try. Throws a TypeError for one that the server would not call either. */
+export function parseTryUrl(text: string): URL {
   const url = new URL(text)
   const isHttp = url.protocol === 'http:' || url.protocol === 'https:'
   if (!isHttp || url.username !== '' || url.password !== '')
@@ -29,7 +29,10 @@ export function checkedTryUrl(text: string): URL {
   return url
 }
 
-/** Calls it once: what is not answered is cancelled, and may then be tried by another transaction. */
+/**
+ * Calls the try once. A try without an answer is cancelled, and its resource may then be tried by another
+ * transaction.
+ */
 export async function tryBranch(fetch: typeof globalThis.fetch, request: TryRequest): Promise<unknown> {
   const { branch, registered, url, signal } = request
   const timeout = AbortSignal.timeout(Math.ceil(request.timeoutMs))
@@ -48,21 +51,24 @@ export async function tryBranch(fetch: typeof globalThis.fetch, request: TryRequ
       [IDENTITY_HEADERS.op]: 'try',
       [IDENTITY_HEADERS.kind]: 'tcc',
     },
-    body: branch.body ?? jsonOf(branch.payload === undefined ? {} : branch.payload, registered.gid),
+    body: branch.body ?? toJson(branch.payload === undefined ? {} : branch.payload, registered.gid),
     signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
   }
-  const { response, text } = await answered(fetch, targetOf(url, registered), init, request)
-  return outcomeOf(response, text, request)
+  const { response, text } = await callTry(fetch, toTarget(url, registered), init, request)
+  return readOutcome(response, text, request)
 }
 
-/** The identity stands first, as in the orchestrator's own calls. The URL's own query stays as it is written. */
-function targetOf({ origin, pathname, search }: URL, { gid, branchId }: RegisteredBranch): string {
+/**
+ * Adds the identity to the URL. It stands first, as in the orchestrator's own calls, and the URL's own query stays as
+ * it is written.
+ */
+function toTarget({ origin, pathname, search }: URL, { gid, branchId }: RegisteredBranch): string {
   const ownQuery = search === '' ? '' : `&${search.slice(1)}`
   const ids = `gid=${encodeURIComponent(gid)}&trans_type=tcc&branch_id=${encodeURIComponent(branchId)}&op=try`
   return `${origin}${pathname}?${ids}${ownQuery}`
 }
 
-async function answered(
+async function callTry(
   fetch: typeof globalThis.fetch,
   target: string,
   init: RequestInit,
@@ -79,14 +85,14 @@ async function answered(
   }
 }
 
-/** By the status alone, as the server reads its own calls. */
-function outcomeOf(
+/** Reads the outcome from the status alone, as the server does for its own calls. */
+function readOutcome(
   { status, headers }: Response,
   text: string,
   { registered: { gid, branchId } }: TryRequest,
 ): unknown {
-  if (status === 200) return answerOf(text)
-  if (status === 409) throw failureOf(answerOf(text), branchId)
+  if (status === 200) return parseAnswer(text)
+  if (status === 409) throw toBranchFailure(parseAnswer(text), branchId)
   if (status === 425) {
     const seconds = headers.get('retry-after')
     const isCount = seconds !== null && /^\d{1,6}$/.test(seconds)
@@ -99,8 +105,8 @@ function outcomeOf(
   throw new UnavailableError('SAGA_UNREACHABLE', message, { status, gid })
 }
 
-/** JSON, or the text as it is; undefined for none. */
-function answerOf(text: string): unknown {
+/** Returns the JSON value, or the text as it is; undefined for an empty answer. */
+function parseAnswer(text: string): unknown {
   if (text === '') return undefined
   try {
     return JSON.parse(text)
@@ -110,7 +116,7 @@ function answerOf(text: string): unknown {
   }
 }
 
-function failureOf(answer: unknown, branchId: string): BranchFailure {
+function toBranchFailure(answer: unknown, branchId: string): BranchFailure {
   const { code, message, details } = isRecord(answer) ? answer : {}
   const text = typeof message === 'string' ? message : `branch ${branchId} said no`
   return new BranchFailure(text, {

@@ -1,36 +1,10 @@
-import type { BranchCheck } from './branch-report.ts'
+import type { BranchCheck, BranchCheckName } from './branch-report.ts'
 import type { CompleteBranch } from './branch-under-test.ts'
 import type { Run, Trial } from './trial.ts'
 
-/**
- * The checks, in the order in which they run.
- *
- * @example
- * ```ts
- * const undecided = report.checks.filter((check) => check.outcome === 'undecided').map((check) => check.name)
- * ```
- */
-export type BranchCheckName =
-  | 'one-action-and-its-compensation'
-  | 'two-gids'
-  | 'duplicates'
-  | 'concurrent-duplicates'
-  | 'compensation-first'
-  | 'action-after-compensation'
-  | 'action-against-compensation'
-  | 'two-branches'
-  | 'refusal'
-  | 'payloads'
-  | 'broken-payload'
-  | 'garbage'
-  | 'outage'
-  | 'late-duplicates'
-  | 'spent'
-  | 'drained'
-
 export interface BranchCheckPlan {
   readonly name: BranchCheckName
-  /** What has to have passed: else this one would find the same fault under another name. */
+  /** The checks that must have passed before: otherwise this one would find the same fault under another name. */
   readonly needs: readonly BranchCheckName[]
   /** Why it cannot be done with what was given, if so. */
   readonly lacks?: (branch: CompleteBranch) => string | undefined
@@ -44,10 +18,13 @@ export function whySkipped(
   before: readonly BranchCheck[],
 ): string | undefined {
   const missing = before.find(({ name, outcome }) => needs.includes(name) && outcome !== 'passed')
-  return lacks?.(branch) ?? (missing && reasonOf(missing))
+  return lacks?.(branch) ?? (missing && toReason(missing))
 }
 
-/** Where the needed check was skipped itself, its own reason: else the reasons nest. None that is needed lacks an option. */
-function reasonOf({ name, outcome, because = '' }: BranchCheck): string {
+/**
+ * Returns the reason for a skip. If the needed check was skipped itself, its own reason is given, since reasons would
+ * nest otherwise. No check that another one needs lacks an option.
+ */
+function toReason({ name, outcome, because = '' }: BranchCheck): string {
   return outcome === 'skipped' ? because : `${name} did not pass (${because})`
 }

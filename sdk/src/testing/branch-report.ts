@@ -1,6 +1,31 @@
-import type { BranchCheckName } from './branch-check.ts'
 import { BRANCH_RULES, type BranchRuleCode } from './branch-rules.ts'
 import { type Evidence, renderEvidence } from './evidence.ts'
+
+/**
+ * The checks, in the order in which they run.
+ *
+ * @example
+ * ```ts
+ * const undecided = report.checks.filter((check) => check.outcome === 'undecided').map((check) => check.name)
+ * ```
+ */
+export type BranchCheckName =
+  | 'one-action-and-its-compensation'
+  | 'two-gids'
+  | 'duplicates'
+  | 'concurrent-duplicates'
+  | 'compensation-first'
+  | 'action-after-compensation'
+  | 'action-against-compensation'
+  | 'two-branches'
+  | 'refusal'
+  | 'payloads'
+  | 'broken-payload'
+  | 'garbage'
+  | 'outage'
+  | 'late-duplicates'
+  | 'spent'
+  | 'drained'
 
 /**
  * A rule that the service broke.
@@ -16,15 +41,15 @@ export interface BranchViolation {
   /** The rule, in words. */
   readonly rule: string
   readonly check: BranchCheckName
-  /** What was seen instead. */
+  /** The observation that breaks the rule. */
   readonly found: string
   /** All that the check sent and saw, in order. */
   readonly evidence: readonly Evidence[]
 }
 
 /**
- * What became of one check. `skipped`: a check that it builds on did not pass, or something that it needs was not
- * given. `undecided`: there was no answer in time, or what was given did not do its part.
+ * The outcome of one check. `skipped`: a check that it builds on did not pass, or something that it needs was not
+ * given. `undecided`: there was no answer in time, or a given function did not do its part.
  *
  * @example
  * ```ts
@@ -40,7 +65,7 @@ export interface BranchCheck {
 }
 
 /**
- * What the kit found.
+ * The findings of the kit.
  *
  * @example
  * ```ts
@@ -78,7 +103,7 @@ export function renderBranchReport({ violations, checks }: BranchReport): string
   ].join('\n')
 }
 
-export function violationOf(
+export function toViolation(
   check: BranchCheckName,
   { code, found, evidence }: Pick<BranchViolation, 'code' | 'found' | 'evidence'>,
 ): BranchViolation {

@@ -19,7 +19,7 @@ export type BranchService =
   | { readonly fetch: (request: Request) => Response | Promise<Response> }
 
 /**
- * What is used of a Fastify app.
+ * The part of a Fastify app that is used.
  *
  * @example
  * ```ts
@@ -47,7 +47,7 @@ export interface WireAnswer {
 }
 
 export interface OpenService {
-  /** What the paths of action and compensation are relative to. */
+  /** The URL that the paths of action and compensation are relative to. */
   readonly base: URL
   send(request: WireRequest, signal: AbortSignal): Promise<WireAnswer>
   close(): Promise<void>

@@ -14,8 +14,8 @@ export interface BranchIds {
 }
 
 /**
- * A service, and all that the kit has to know of it. Nobody else may change what `read` shows while it runs, and the
- * account (the stock, the seats) has to bear five actions at once; each is compensated in the end.
+ * A service, and all that the kit has to know of it. No other process may change the value of `read` while the kit
+ * runs, and the account (the stock, the seats) has to bear five actions at once; each is compensated in the end.
  *
  * @example
  * ```ts
@@ -46,12 +46,13 @@ export interface BranchUnderTest {
   /** Sent with each call, for instance `authorization`. */
   readonly headers?: Readonly<Record<string, string>>
   /**
-   * What the effect can be seen by, as anything that JSON can hold: a balance, a count of rows, the rows. Numbers (also
-   * decimal texts and bigints) are compared by their difference, lists by their length, everything else by what it was
-   * and is; what one action does to it is learned by running one. Leave out times and generated ids. It should see what
-   * has been committed at once. If it lags, it has to do so from the first effects on: each step is then given twice the
-   * longest lag that was seen, and the run takes some 250 times that lag (at least of 20 ms). It must not go back, as
-   * several replicas behind one address do. Both the action and its compensation have to change it.
+   * Returns a value in which the effect can be seen, of any kind that JSON can hold: a balance, a count of rows, the
+   * rows. Numbers (also decimal texts and bigints) are compared by their difference, lists by their length, and all
+   * else by its old and new value. The kit learns the change of one action by running one. Leave out times and
+   * generated ids. A committed effect should be seen at once. If it lags, it has to do so from the first effects on:
+   * each step is then given twice the longest lag that was seen, and the run takes some 250 times that lag (at least
+   * of 20 ms). It must not go back, as several replicas behind one address do. Both the action and its compensation
+   * have to change it.
    */
   readonly read: (branch: BranchIds) => unknown
   /** JSON that the business refuses: without it (and without `drain`) nothing is known of failures. */
@@ -61,7 +62,10 @@ export interface BranchUnderTest {
    * itself must still be possible then. Give it where the action brings something; where it takes something, give `drain`.
    */
   readonly spend?: () => unknown
-  /** Makes the business refuse from now on what it allowed, for instance empties the account. Run last. */
+  /**
+   * Makes the business refuse from now on the action that it allowed before, for instance by emptying the account.
+   * Run last.
+   */
   readonly drain?: () => unknown
   /**
    * Makes the service meet an internal error (a table renamed, a database paused) until `end`. Without it a broken
@@ -77,13 +81,14 @@ export interface BranchUnderTest {
    * wrong: the check ends as `undecided`.
    */
   readonly callTimeoutMs?: number
-  /** How often a call that is answered 425, 429 or 5xx is sent until it is taken for what it says. Default 6. */
+  /** How often a call that is answered 425, 429 or 5xx is sent until that answer is taken as final. Default 6. */
   readonly attemptsMax?: number
   /** How late after the answer an effect may be seen at most, in milliseconds. Default 2,000. */
   readonly settleMs?: number
   /**
-   * After how long a duplicate still comes, in milliseconds: longer than what remembers calls lives, if that is a cache.
-   * Production repeats a call for hours. Default 0: no late duplicate is sent. It is waited for once.
+   * How long after the call a late duplicate comes, in milliseconds: choose it longer than the life of a cache that
+   * remembers calls. Production repeats a call for hours. Default 0: no late duplicate is sent. It is waited for
+   * once.
    */
   readonly lingerMs?: number
   /**
@@ -91,7 +96,10 @@ export interface BranchUnderTest {
    * this size is the usual payload with white space behind it.
    */
   readonly payloadBytesMax?: number
-  /** For everything, in milliseconds. Default 600,000: what is not done by then is `undecided`. */
+  /**
+   * The time limit of the whole run, in milliseconds. Default 600,000. A check that is not done by then is
+   * `undecided`.
+   */
   readonly timeLimitMs?: number
 }
 
@@ -121,7 +129,7 @@ const SMALLEST = {
 
 export type CompleteBranch = BranchUnderTest & Required<Pick<BranchUnderTest, keyof typeof DEFAULTS>>
 
-/** Throws a TypeError for a number that is none. */
+/** Checks a number of the options. Throws a TypeError for one that is none. */
 export function withDefaults(branch: BranchUnderTest): CompleteBranch {
   const complete = { ...DEFAULTS, ...branch }
   for (const [name, least] of Object.entries(SMALLEST)) {

@@ -4,7 +4,7 @@ import {
   type BranchReport,
   type BranchViolation,
   renderBranchReport,
-  violationOf,
+  toViolation,
 } from './branch-report.ts'
 import { openService } from './branch-service.ts'
 import { type BranchUnderTest, withDefaults } from './branch-under-test.ts'
@@ -14,8 +14,7 @@ import { garbage } from './checks/garbage.ts'
 import { oneActionAndItsCompensation, twoGids } from './checks/one-action.ts'
 import { actionAfterCompensation, actionAgainstCompensation, compensationFirst } from './checks/order.ts'
 import { payloads } from './checks/payloads.ts'
-import { drained, refusal } from './checks/refusal.ts'
-import { spent } from './checks/spent.ts'
+import { drained, refusal, spent } from './checks/refusal.ts'
 import { twoBranches } from './checks/two-branches.ts'
 import { NOTHING } from './state-change.ts'
 import { type Run, Trial } from './trial.ts'
@@ -109,7 +108,7 @@ export async function assertBranch(branch: BranchUnderTest): Promise<BranchRepor
 }
 
 /**
- * What `assertBranch` throws. Its message is the report as text.
+ * The error of `assertBranch`. Its message is the report as text.
  *
  * @example
  * ```ts
@@ -140,9 +139,9 @@ async function examined(plan: BranchCheckPlan, run: Run, before: readonly Branch
   if (because !== undefined) return { check: { name, outcome: 'skipped', because, evidence: [] } }
   const trial = new Trial(run)
   const { evidence } = trial
-  const seen = await verdictOf(() => plan.examine(trial, run))
-  // A service that does not answer would only be waited for again.
-  const tidied = seen instanceof NoAnswer ? undefined : await verdictOf(() => trial.tidyUp())
+  const seen = await findVerdict(() => plan.examine(trial, run))
+  // The rest is skipped, since the kit would only wait again for a service that does not answer.
+  const tidied = seen instanceof NoAnswer ? undefined : await findVerdict(() => trial.tidyUp())
   const verdict = seen ?? tidied
   if (verdict === undefined) return { check: { name, outcome: 'passed', evidence } }
   const { message } = verdict
@@ -152,11 +151,11 @@ async function examined(plan: BranchCheckPlan, run: Run, before: readonly Branch
   const { code } = verdict
   return {
     check: { name, outcome: 'broken', because: code, evidence },
-    violation: violationOf(name, { code, found: message, evidence }),
+    violation: toViolation(name, { code, found: message, evidence }),
   }
 }
 
-async function verdictOf(work: () => Promise<void>): Promise<RuleBroken | Undecided | undefined> {
+async function findVerdict(work: () => Promise<void>): Promise<RuleBroken | Undecided | undefined> {
   try {
     await work()
     return undefined

@@ -1,7 +1,6 @@
 // biome-ignore-all lint/performance/noBarrelFile: An entry of package.json.
 
-export type { BranchCheckName } from './branch-check.ts'
-export type { BranchCheck, BranchReport, BranchViolation } from './branch-report.ts'
+export type { BranchCheck, BranchCheckName, BranchReport, BranchViolation } from './branch-report.ts'
 export { renderBranchReport } from './branch-report.ts'
 export type { BranchRuleCode } from './branch-rules.ts'
 export { BRANCH_RULES } from './branch-rules.ts'

@@ -1,4 +1,4 @@
-/** What became of a state that `read` showed, in a text that two changes can be compared by. */
+/** The change of a state that `read` showed, as a text by which two changes can be compared. */
 export interface StateChange {
   readonly text: string
   /** Numbers and lengths alone: then the same can be seen to happen twice. */
@@ -21,7 +21,7 @@ export function stateText(state: unknown, gid: string): string {
   return json.replaceAll(gid, '<gid>')
 }
 
-export function changeOf(before: string, after: string): StateChange {
+export function findChange(before: string, after: string): StateChange {
   const changes = differences('', JSON.parse(before), JSON.parse(after))
   if (changes.length === 0) return { text: NOTHING, isCountable: false }
   return {

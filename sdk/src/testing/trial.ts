@@ -4,12 +4,12 @@ import { sleep } from '../sleep.ts'
 import type { OpenService, WireAnswer } from './branch-service.ts'
 import type { BranchIds, CompleteBranch } from './branch-under-test.ts'
 import type { Evidence, SentCall } from './evidence.ts'
-import { changeOf, NOTHING, type StateChange, stateText } from './state-change.ts'
+import { findChange, NOTHING, type StateChange, stateText } from './state-change.ts'
 import { NoAnswer, RuleBroken, TimeOver } from './verdict.ts'
 
 export type Role = 'action' | 'compensation'
 
-/** What one action, its compensation, and the two together were seen to change; and how late at most any effect was. */
+/** The changes that one action, its compensation, and the two together made, and the longest lag of an effect. */
 export interface Learned {
   once: StateChange
   undo: StateChange
@@ -17,22 +17,22 @@ export interface Learned {
   lagMs: number
 }
 
-/** What all checks of one run have in common. */
+/** The state that all checks of one run share. */
 export interface Run {
   readonly branch: CompleteBranch
   readonly service: OpenService
-  /** By `performance.now`. */
+  /** A time of `performance.now()`. */
   readonly startedAt: number
   readonly learned: Learned
   hasPassed(check: string): boolean
 }
 
-/** What a call is sent with, if not as usual. */
+/** The parts of a call that differ from the usual one. */
 export interface Unusual {
   readonly payload?: unknown
   /** The body as it is. */
   readonly body?: string
-  /** White space fills the body up to this size. */
+  /** The body is filled up to this size with white space. */
   readonly bodyBytes?: number
   /** Changes the query before it is sent. */
   readonly query?: (query: URLSearchParams) => void
@@ -46,13 +46,13 @@ const RETRY_DELAY_MS = 50
 const POLL_MS = 20
 const HTTP_OK = 200
 
-/** One check at work: it sends, reads, and writes down both. */
+/** One run of one check. It sends calls, reads the state, and writes down both. */
 export class Trial {
   readonly evidence: Evidence[] = []
   readonly run: Run
   readonly #attempts = new Map<string, number>()
   readonly #acceptedAt = Date.now()
-  /** Actions that may have an effect still, with what they were sent. */
+  /** Actions whose effect may still stand, with the calls that they were sent by. */
   readonly #open = new Map<string, { readonly ids: BranchIds; readonly unusual: Unusual }>()
 
   constructor(run: Run) {
@@ -63,11 +63,11 @@ export class Trial {
     return { gid: newGid(), branchId }
   }
 
-  /** One call. Rejects with `NoAnswer` if there is no answer. */
+  /** Sends one call. Rejects with `NoAnswer` if there is no answer. */
   async send(role: Role, ids: BranchIds, unusual: Unusual = {}): Promise<WireAnswer> {
     const { callTimeoutMs } = this.run.branch
     const at = this.evidence.length
-    const call = this.#callOf(role, ids, unusual)
+    const call = this.#toCall(role, ids, unusual)
     this.evidence.push(call)
     try {
       const answer = await this.#answerTo(call, callTimeoutMs, unusual.query === undefined)
@@ -75,13 +75,13 @@ export class Trial {
       this.#remember(role, ids, unusual, answer.statusCode)
       return answer
     } catch (error: unknown) {
-      const lost = reasonOf(error)
+      const lost = toReason(error)
       this.evidence[at] = { ...call, lost }
       throw new NoAnswer(`${call.op} of ${ids.gid} got no answer: ${lost}`, error instanceof TimeOver)
     }
   }
 
-  /** As the orchestrator does: while the answer is 425, 429, 5xx or lost, the call is sent again, after a while. */
+  /** Sends a call again like the orchestrator, after a while, as long as the answer is 425, 429, 5xx or lost. */
   async ask(role: Role, ids: BranchIds, unusual: Unusual = {}): Promise<WireAnswer> {
     const { attemptsMax } = this.run.branch
     for (let attempt = 1; attempt < attemptsMax; attempt++) {
@@ -92,7 +92,7 @@ export class Trial {
     return this.send(role, ids, unusual)
   }
 
-  /** Undefined if the answer was lost and may be asked for again. */
+  /** Returns undefined if the answer was lost and may be asked for again. */
   async #sendOnce(role: Role, ids: BranchIds, unusual: Unusual): Promise<WireAnswer | undefined> {
     try {
       return await this.send(role, ids, unusual)
@@ -111,7 +111,7 @@ export class Trial {
     return state
   }
 
-  /** What is there before the next call. Where effects were seen late, the last one is given its time to show. */
+  /** Reads the state before the next call. Where effects were seen late, the last one is given its time to show. */
   async readFirst(ids: BranchIds): Promise<string> {
     const { lagMs } = this.run.learned
     const state = await this.read(ids)
@@ -121,7 +121,8 @@ export class Trial {
   }
 
   /**
-   * Reads until `isThere`, at the latest once more after `settleMs`: a kit that was held up may have looked only once before.
+   * Reads until `isThere`, and once more after `settleMs` at the latest: a kit that was delayed itself may have read
+   * only once before.
    */
   async readUntil(ids: BranchIds, isThere: (state: string) => boolean): Promise<string> {
     const startedAt = performance.now()
@@ -138,7 +139,7 @@ export class Trial {
     }
   }
 
-  /** For all checks from now on; a time in which the kit itself was held up counts at most as `settleMs`. */
+  /** Raises the lag for all later checks. A time in which the kit itself was delayed counts at most as `settleMs`. */
   #learnLag(lagMs: number): void {
     const { branch, learned } = this.run
     learned.lagMs = Math.max(learned.lagMs, Math.min(Math.ceil(lagMs), branch.settleMs))
@@ -149,20 +150,24 @@ export class Trial {
   }
 
   /**
-   * What has changed since `start`: waits for one of `expected`, since an effect may be seen later than its answer. An
-   * effect that should not come cannot be waited for; where one took its time before, it is given as much again.
+   * Returns the change since `start`. It waits for one of `expected`, since an effect may be seen later than its
+   * answer. An effect that should not come cannot be waited for; where an effect took its time before, it is given as
+   * much again.
    */
   async changeSince(start: string, ids: BranchIds, expected: readonly string[]): Promise<StateChange> {
-    const isThere = (state: string) => expected.includes(changeOf(start, state).text)
+    const isThere = (state: string) => expected.includes(findChange(start, state).text)
     const mayCome = expected.some((text) => text !== NOTHING)
     const state = mayCome ? await this.readUntil(ids, isThere) : await this.read(ids)
     const { lagMs } = this.run.learned
-    if (lagMs === 0) return changeOf(start, state)
+    if (lagMs === 0) return findChange(start, state)
     await sleep(2 * lagMs)
-    return changeOf(start, await this.read(ids))
+    return findChange(start, await this.read(ids))
   }
 
-  /** Compensates what was done, so that the next check finds the service as this one did. All of it, also if one fails. */
+  /**
+   * Compensates all actions of the check, also if one fails, so that the next check finds the service as this one
+   * did.
+   */
   async tidyUp(): Promise<void> {
     if (this.#open.size === 0) return
     this.did('tidies up')
@@ -177,7 +182,7 @@ export class Trial {
     throw new RuleBroken('COMPENSATION_NOT_DONE', found)
   }
 
-  #callOf(role: Role, ids: BranchIds, { payload, body, bodyBytes = 0, query }: Unusual): SentCall {
+  #toCall(role: Role, ids: BranchIds, { payload, body, bodyBytes = 0, query }: Unusual): SentCall {
     const { branch, service } = this.run
     const op = OPS[branch.kind][role]
     const url = new URL(branch[role], service.base)
@@ -189,7 +194,7 @@ export class Trial {
     const key = `${ids.gid} ${ids.branchId} ${op}`
     const attempt = (this.#attempts.get(key) ?? 0) + 1
     this.#attempts.set(key, attempt)
-    const sent = payload === undefined ? payloadOf(branch.payload, ids) : payload
+    const sent = payload === undefined ? toPayload(branch.payload, ids) : payload
     const text = (body ?? JSON.stringify(sent)).padEnd(bodyBytes)
     return { step: 'call', op, ...ids, attempt, url: url.href, body: text, sentMs: this.#ms() }
   }
@@ -214,7 +219,7 @@ export class Trial {
       'counterstep-attempt': String(call.attempt),
       'counterstep-epoch': '1',
       'counterstep-accepted-at': String(this.#acceptedAt),
-      // A query that was made wrong on purpose is the only thing that such a call says of itself.
+      // A call whose query is wrong on purpose must not name its branch in headers instead.
       ...(hasIdentity ? this.#identityHeaders(call) : {}),
     }
     const request = { url: new URL(call.url), headers, body: call.body }
@@ -239,11 +244,14 @@ function isAskedAgain(statusCode: number): boolean {
   return statusCode === 425 || statusCode === 429 || statusCode >= 500
 }
 
-function payloadOf(payload: unknown, ids: BranchIds): unknown {
+function toPayload(payload: unknown, ids: BranchIds): unknown {
   return typeof payload === 'function' ? payload(ids) : payload
 }
 
-/** A handler in process does not have to look at the signal. The timer keeps the process alive, unlike a signal's own. */
+/**
+ * Rejects at the time limit, because a handler in process need not look at the signal. The timer keeps the process
+ * alive, unlike a signal's own.
+ */
 async function answerWithin<Answer>(
   { timeoutMs, late }: { readonly timeoutMs: number; readonly late: TimeOver },
   send: (signal: AbortSignal) => Promise<Answer>,
@@ -263,8 +271,8 @@ async function answerWithin<Answer>(
   }
 }
 
-/** `fetch` hides why it failed in the cause. */
-function reasonOf(error: unknown): string {
+/** Reads the reason of an error. `fetch` hides it in the cause. */
+function toReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
 }

@@ -1,7 +1,7 @@
 import type { Exchange } from './exchange.ts'
 import { readResponse } from './read-response.ts'
 
-/** Over the caller's own `fetch`, or that of a platform without Node's HTTP client. */
+/** Exchanges over the caller's own `fetch`, or over that of a platform without Node's HTTP client. */
 export function fetchExchange(url: URL, fetch: typeof globalThis.fetch): Exchange {
   const base = url.href.replace(/\/$/, '')
   return async ({ method, path, body, headers, answerBytesMax, timeoutMs, signal }) => {

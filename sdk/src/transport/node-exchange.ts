@@ -57,7 +57,7 @@ function exchanged(
     outgoing.on('response', (response) => {
       const done = (text: string): void => {
         settle()
-        resolve(answerOf(response, text))
+        resolve(toAnswer(response, text))
       }
       outgoing.off('close', closed)
       response.on('close', closed)
@@ -90,11 +90,11 @@ function readText(
   }
 }
 
-function answerOf({ statusCode = 0, headers }: IncomingMessage, text: string): ExchangeAnswer {
+function toAnswer({ statusCode = 0, headers }: IncomingMessage, text: string): ExchangeAnswer {
   return { status: statusCode, retryAfter: headers['retry-after'] ?? null, text }
 }
 
-/** As `AbortSignal.timeout` gives it. */
+/** Makes the error that `AbortSignal.timeout` gives. */
 function timedOut(): DOMException {
   return new DOMException('The operation was aborted due to timeout', 'TimeoutError')
 }

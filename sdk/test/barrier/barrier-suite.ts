@@ -4,47 +4,17 @@ import { answerBranch } from '../../src/http/answer-branch.ts'
 import {
   type BarrierCall,
   type BarrierOutcome,
-  BranchFailure,
-  BranchOngoing,
   isBranchError,
   STORED_ANSWER_BYTES_MAX,
 } from '../../src/index.ts'
 import { callUrl } from '../branch/call-url.ts'
+import type { BarrierFixture, SuiteEffect } from './barrier-fixture.ts'
 import { reuseSuite } from './reuse-suite.ts'
-
-/** What the business of a call does, in words that every driver can act out. */
-export type SuiteEffect =
-  | { readonly does: 'succeed'; readonly answer?: unknown }
-  /** It writes its effect, and then says no. */
-  | { readonly does: 'fail' }
-  | { readonly does: 'not-yet' }
-  /** It writes its effect, and then throws what is no failure. */
-  | { readonly does: 'break' }
-
-/** One driver on one real database. An effect is a row, written in the transaction of the barrier, that tells its op. */
-export interface BarrierBed {
-  run(call: BarrierCall, effect: SuiteEffect): Promise<BarrierOutcome>
-  /** The ops whose effects committed for this gid, in their order. */
-  effects(gid: string): Promise<readonly string[]>
-  /** The same for many gids, where one question costs less than one for each. */
-  effectsOfEach?(gids: readonly string[]): Promise<readonly (readonly string[])[]>
-  /** How many barrier rows stand for this gid. */
-  rows(gid: string): Promise<number>
-  /** `run` on a connection that breaks at COMMIT, before or after the database did it. */
-  runLosingCommit?(call: BarrierCall, effect: SuiteEffect, when: 'before' | 'after'): Promise<BarrierOutcome>
-  /** Whether a failing effect that has written leaves nothing: not so in a script of Redis. */
-  readonly rollsBack: boolean
-  /** Deletes the rows that were made before that instant, where the database does not do so itself. */
-  purge?(before: number): void | Promise<void>
-  /** The server's own count of deadlocks, if it has one. */
-  deadlocks?(): Promise<number>
-  close(): Promise<void>
-}
 
 export interface BarrierSuite {
   readonly name: string
-  readonly open: () => Promise<BarrierBed>
-  /** Of concurrent calls. Default 1,000. */
+  readonly open: () => Promise<BarrierFixture>
+  /** The number of pairs of concurrent calls. Default 1,000. */
   readonly pairs?: number
   /** Calls under way at once. */
   readonly width: number
@@ -100,41 +70,43 @@ const TABLE: readonly Row[] = [
 export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite): void {
   reuseSuite(name, open)
   describe(`the barrier on ${name}`, () => {
-    let bed: BarrierBed
+    let fixture: BarrierFixture
     let gids = 0
     const newCall = (op: Op = 'action'): BarrierCall => ({ gid: `suite-${++gids}`, branchId: '01', op })
 
     beforeAll(async () => {
-      bed = await open()
+      fixture = await open()
     })
-    afterAll(() => bed.close())
+    afterAll(() => fixture.close())
 
     const arrive = async (call: BarrierCall, step: string): Promise<void> => {
       const op = step.replace('!', '') as Op
-      const running = bed.run({ ...call, op }, { does: step.endsWith('!') ? 'fail' : 'succeed' })
+      const running = fixture.run({ ...call, op }, { does: step.endsWith('!') ? 'fail' : 'succeed' })
       if (step.endsWith('!')) await expect(running).rejects.toMatchObject({ branchResult: 'failure' })
       else await running
     }
 
     const effectsOfEach = async (all: readonly string[]) =>
-      bed.effectsOfEach?.(all) ?? Promise.all(all.map((gid) => bed.effects(gid)))
+      fixture.effectsOfEach?.(all) ?? Promise.all(all.map((gid) => fixture.effects(gid)))
 
     describe('the truth table', () => {
       for (const { before, arrives, decision } of TABLE) {
         it(`${arrives} after ${before.join(', ') || 'nothing'}: ${decision}`, async () => {
           const call = newCall(arrives)
           for (const step of before) await arrive(call, step)
-          const earlier = await bed.effects(call.gid)
-          expect((await bed.run(call, SUCCEED)).decision).toBe(decision)
-          expect(await bed.effects(call.gid)).toEqual(decision === 'run' ? [...earlier, arrives] : earlier)
+          const earlier = await fixture.effects(call.gid)
+          expect((await fixture.run(call, SUCCEED)).decision).toBe(decision)
+          expect(await fixture.effects(call.gid)).toEqual(
+            decision === 'run' ? [...earlier, arrives] : earlier,
+          )
         })
       }
 
       it('msg after msg: the second local transaction of a message fails, and leaves nothing', async () => {
         const call = newCall('msg')
-        await bed.run(call, SUCCEED)
-        await expect(bed.run(call, SUCCEED)).rejects.toMatchObject({ code: 'MESSAGE_DUPLICATED' })
-        expect(await bed.effects(call.gid)).toEqual(['msg'])
+        await fixture.run(call, SUCCEED)
+        await expect(fixture.run(call, SUCCEED)).rejects.toMatchObject({ code: 'MESSAGE_DUPLICATED' })
+        expect(await fixture.effects(call.gid)).toEqual(['msg'])
       })
 
       for (const [op, undo] of [
@@ -145,9 +117,9 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
           for (let bits = 0; bits < 16; bits++) {
             const { gid } = newCall()
             for (let place = 0; place < 4; place++) {
-              await bed.run({ gid, branchId: '01', op: (bits >> place) & 1 ? undo : op }, SUCCEED)
+              await fixture.run({ gid, branchId: '01', op: (bits >> place) & 1 ? undo : op }, SUCCEED)
             }
-            expect(['', op, `${op} ${undo}`]).toContain((await bed.effects(gid)).join(' '))
+            expect(['', op, `${op} ${undo}`]).toContain((await fixture.effects(gid)).join(' '))
           }
         })
       }
@@ -157,16 +129,16 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
       it('is the first answer, given to the byte to every duplicate', async () => {
         const call = newCall()
         const answer = { id: 7, text: 'Zürich "\\ \u{1F600}', list: [null, 0.1] }
-        const first = await bed.run(call, { does: 'succeed', answer })
-        const second = await bed.run(call, { does: 'succeed', answer: { other: true } })
+        const first = await fixture.run(call, { does: 'succeed', answer })
+        const second = await fixture.run(call, { does: 'succeed', answer: { other: true } })
         expect(JSON.parse(first.answer ?? '')).toEqual(answer)
         expect(second).toEqual({ decision: 'duplicate', answer: first.answer })
       })
 
       it('is an empty answer as well', async () => {
         const call = newCall()
-        expect(await bed.run(call, SUCCEED)).toEqual({ decision: 'run' })
-        expect(await bed.run(call, { does: 'succeed', answer: 1 })).toEqual({ decision: 'duplicate' })
+        expect(await fixture.run(call, SUCCEED)).toEqual({ decision: 'run' })
+        expect(await fixture.run(call, { does: 'succeed', answer: 1 })).toEqual({ decision: 'duplicate' })
       })
 
       it('keeps apart what differs in letter case, in accents and in trailing spaces', async () => {
@@ -174,22 +146,22 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
         for (const id of ['a', 'A', 'á', 'a ']) {
           for (const barrierId of ['01', '02']) {
             const call = { gid, branchId: id, op: 'action', barrierId } as const
-            expect((await bed.run(call, SUCCEED)).decision).toBe('run')
-            expect((await bed.run(call, SUCCEED)).decision).toBe('duplicate')
+            expect((await fixture.run(call, SUCCEED)).decision).toBe('run')
+            expect((await fixture.run(call, SUCCEED)).decision).toBe('duplicate')
           }
         }
         expect(
-          (await bed.run({ gid: gid.toUpperCase(), branchId: 'a', op: 'action' }, SUCCEED)).decision,
+          (await fixture.run({ gid: gid.toUpperCase(), branchId: 'a', op: 'action' }, SUCCEED)).decision,
         ).toBe('run')
       })
 
       it('holds ids of 128 bytes, and refuses 129 before anything is done', async () => {
         const gid = `${'ü'.repeat(63)}-${++gids % 10}`
         const call = { gid, branchId: 'b'.repeat(128), op: 'action' } as const
-        expect((await bed.run(call, SUCCEED)).decision).toBe('run')
+        expect((await fixture.run(call, SUCCEED)).decision).toBe('run')
         const tooLong = { ...call, branchId: 'b'.repeat(129) }
-        await expect(bed.run(tooLong, SUCCEED)).rejects.toMatchObject({ code: 'BRANCH_CALL_INVALID' })
-        expect(await bed.effects(gid)).toEqual(['action'])
+        await expect(fixture.run(tooLong, SUCCEED)).rejects.toMatchObject({ code: 'BRANCH_CALL_INVALID' })
+        expect(await fixture.effects(gid)).toEqual(['action'])
       })
     })
 
@@ -197,22 +169,22 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
       for (const does of ['fail', 'not-yet', 'break'] as const) {
         it(`${does}: leaves neither row nor effect, and the next call runs`, async () => {
           const call = newCall()
-          await expect(bed.run(call, { does })).rejects.toThrow()
-          expect(await bed.rows(call.gid)).toBe(0)
-          if (bed.rollsBack) expect(await bed.effects(call.gid)).toEqual([])
-          expect((await bed.run(call, SUCCEED)).decision).toBe('run')
+          await expect(fixture.run(call, { does })).rejects.toThrow()
+          expect(await fixture.rows(call.gid)).toBe(0)
+          if (fixture.rollsBack) expect(await fixture.effects(call.gid)).toEqual([])
+          expect((await fixture.run(call, SUCCEED)).decision).toBe('run')
         })
       }
 
       it('throws the failure as it was thrown, and a broken effect as no failure', async () => {
-        await expect(bed.run(newCall(), { does: 'fail' })).rejects.toMatchObject({
+        await expect(fixture.run(newCall(), { does: 'fail' })).rejects.toMatchObject({
           branchResult: 'failure',
           code: 'SAID_NO',
         })
-        await expect(bed.run(newCall(), { does: 'not-yet' })).rejects.toMatchObject({
+        await expect(fixture.run(newCall(), { does: 'not-yet' })).rejects.toMatchObject({
           branchResult: 'ongoing',
         })
-        const thrown = await bed.run(newCall(), { does: 'break' }).catch((error: unknown) => error)
+        const thrown = await fixture.run(newCall(), { does: 'break' }).catch((error: unknown) => error)
         expect(thrown).toBeInstanceOf(Error)
         expect(thrown).not.toHaveProperty('branchResult')
       })
@@ -220,10 +192,12 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
       it('refuses an expired call, without a row', async () => {
         for (const op of ['action', 'compensate'] as const) {
           const call = { ...newCall(op), acceptedAt: Date.now() - 60 * 24 * 3_600_000 }
-          await expect(bed.run(call, SUCCEED)).rejects.toMatchObject({ code: 'BARRIER_EXPIRED' })
-          expect(await bed.rows(call.gid)).toBe(0)
+          await expect(fixture.run(call, SUCCEED)).rejects.toMatchObject({ code: 'BARRIER_EXPIRED' })
+          expect(await fixture.rows(call.gid)).toBe(0)
           const fresh = { ...call, acceptedAt: Date.now() - 59 * 24 * 3_600_000 }
-          expect((await bed.run(fresh, SUCCEED)).decision).toBe(op === 'action' ? 'run' : 'null-compensation')
+          expect((await fixture.run(fresh, SUCCEED)).decision).toBe(
+            op === 'action' ? 'run' : 'null-compensation',
+          )
         }
       })
     })
@@ -235,16 +209,16 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
         const walk = async (): Promise<void> => {
           for (let at = next++; at < calls.length; at = next++) {
             const call = calls[at]
-            if (call !== undefined) decisions[at] = (await bed.run(call, SUCCEED)).decision
+            if (call !== undefined) decisions[at] = (await fixture.run(call, SUCCEED)).decision
           }
         }
-        const before = await bed.deadlocks?.()
+        const before = await fixture.deadlocks?.()
         const startedAt = performance.now()
         await Promise.all(Array.from({ length: width }, walk))
         const ms = Math.round(performance.now() - startedAt)
-        const after = await bed.deadlocks?.()
+        const after = await fixture.deadlocks?.()
         if (before !== undefined && after !== undefined) {
-          // Of the whole server: other tests on it count too.
+          // This counts deadlocks of the whole server, also those of other tests.
           console.log(
             `${name}: ${calls.length} calls, ${width} at once, ${ms} ms, ${after - before} deadlocks`,
           )
@@ -252,7 +226,10 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
         return decisions
       }
 
-      const pairsOf = (first: Op, second: Op): { readonly gids: string[]; readonly calls: BarrierCall[] } => {
+      const makePairs = (
+        first: Op,
+        second: Op,
+      ): { readonly gids: string[]; readonly calls: BarrierCall[] } => {
         const calls = Array.from({ length: pairs }, (_, number) => {
           const call = newCall(first)
           const pair = [call, { ...call, op: second }]
@@ -262,7 +239,7 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
       }
 
       it(`${pairs} pairs of action and action: one effect each, and no deadlock is seen`, async () => {
-        const { gids: all, calls } = pairsOf('action', 'action')
+        const { gids: all, calls } = makePairs('action', 'action')
         const decisions = await concurrently(calls)
         expect(decisions.filter((decision) => decision === 'run')).toHaveLength(pairs)
         expect(decisions.filter((decision) => decision === 'duplicate')).toHaveLength(pairs)
@@ -270,7 +247,7 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
       }, 120_000)
 
       it(`${pairs} pairs of action and compensation: one of the two orders each, and no deadlock is seen`, async () => {
-        const { gids: all, calls } = pairsOf('action', 'compensate')
+        const { gids: all, calls } = makePairs('action', 'compensate')
         const decisions = await concurrently(calls)
         const compensated = decisions.filter((decision) => decision === 'null-compensation').length
         expect(decisions.filter((decision) => decision === 'already-compensated')).toHaveLength(compensated)
@@ -283,13 +260,13 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
       it('three of one action whose first says no: the others wait, one runs, and no deadlock is seen', async () => {
         for (let round = 0; round < REFUSED_FIRST; round++) {
           const call = newCall()
-          const first = bed.run(call, { does: 'fail' })
-          const rest = [bed.run(call, SUCCEED), bed.run(call, SUCCEED)]
+          const first = fixture.run(call, { does: 'fail' })
+          const rest = [fixture.run(call, SUCCEED), fixture.run(call, SUCCEED)]
           // Which of them comes first is the database's choice; after a success the no is a duplicate.
           await first.catch((error: unknown) => expect(error).toMatchObject({ branchResult: 'failure' }))
           const decisions = (await Promise.all(rest)).map((outcome) => outcome.decision).sort()
           expect(decisions).toEqual(['duplicate', 'run'])
-          expect(await bed.effects(call.gid)).toEqual(['action'])
+          expect(await fixture.effects(call.gid)).toEqual(['action'])
         }
       }, 120_000)
     })
@@ -305,50 +282,37 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
         const url = callUrl({ gid, trans_type: kind, branch_id: '01', op })
         const request = { url, headers: {}, payload: {} }
         const barrier = {
-          run: (call: BarrierCall, effect: (tx: undefined) => unknown) => bed.run(call, reading(effect)),
+          run: (call: BarrierCall, effect: (tx: undefined) => unknown) => fixture.run(call, reading(effect)),
         }
         const { answer } = await answerBranch(barrier, () => 'done', request)
         expect(answer).toMatchObject({ statusCode: 200, body: '"done"' })
-        expect(await bed.effects(gid)).toEqual([op])
+        expect(await fixture.effects(gid)).toEqual([op])
       }
     })
 
     it('answers 500 to a COMMIT whose answer was lost, and the next call agrees with what became of it', async () => {
-      if (bed.runLosingCommit === undefined) return expect(bed.rollsBack || name.includes('Redis')).toBe(true)
+      if (fixture.runLosingCommit === undefined)
+        return expect(fixture.rollsBack || name.includes('Redis')).toBe(true)
       for (const when of ['before', 'after'] as const) {
         const call = newCall()
-        const thrown = await bed.runLosingCommit(call, SUCCEED, when).catch((error: unknown) => error)
+        const thrown = await fixture.runLosingCommit(call, SUCCEED, when).catch((error: unknown) => error)
         expect(isBranchError(thrown) && thrown.code).toBe('BARRIER_COMMIT_UNKNOWN')
-        expect((await bed.run(call, SUCCEED)).decision).toBe(when === 'before' ? 'run' : 'duplicate')
-        expect(await bed.effects(call.gid)).toEqual(['action'])
+        expect((await fixture.run(call, SUCCEED)).decision).toBe(when === 'before' ? 'run' : 'duplicate')
+        expect(await fixture.effects(call.gid)).toEqual(['action'])
       }
     })
 
     it('refuses an answer that is too long, and rolls its effect back', async () => {
       const call = newCall()
       const answer = 'x'.repeat(STORED_ANSWER_BYTES_MAX)
-      const running = bed.run(call, { does: 'succeed', answer })
-      if (!bed.rollsBack) return expect(await running).toEqual({ decision: 'run' })
+      const running = fixture.run(call, { does: 'succeed', answer })
+      if (!fixture.rollsBack) return expect(await running).toEqual({ decision: 'run' })
       await expect(running).rejects.toMatchObject({ code: 'BRANCH_ANSWER_TOO_LARGE' })
-      expect(await bed.effects(call.gid)).toEqual([])
+      expect(await fixture.effects(call.gid)).toEqual([])
     })
   })
 }
 
 function reading(effect: (tx: undefined) => unknown): SuiteEffect {
   return { does: 'succeed', answer: effect(undefined) }
-}
-
-/** What an effect of the suite throws once it has written, if it throws. */
-export function thrownBy(effect: SuiteEffect): Error | undefined {
-  switch (effect.does) {
-    case 'succeed':
-      return undefined
-    case 'fail':
-      return new BranchFailure('said no', { code: 'SAID_NO' })
-    case 'not-yet':
-      return new BranchOngoing({ retryAfterMs: 1_500 })
-    case 'break':
-      return new Error('broken on purpose')
-  }
 }

@@ -1,13 +1,9 @@
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { localCall } from '../../src/barrier/message-barrier.ts'
-import {
-  conditionalAdd,
-  migrateBarrier,
-  type SqliteBarrier,
-  sqliteBarrier,
-} from '../../src/barrier/sqlite.ts'
+import { migrateBarrier, type SqliteBarrier, sqliteBarrier } from '../../src/barrier/sqlite.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
+import { conditionalAdd, sqliteGroupBarrier } from '../../src/grouped/sqlite.ts'
 import { answerQueryBack } from '../../src/http/answer-query-back.ts'
 import { answerBranch, type Branch, withBarrier } from '../../src/index.ts'
 import { suiteClock } from './suite-clock.ts'
@@ -29,11 +25,11 @@ function bank({ isGrouped = false, isMutant = false } = {}) {
   )
   migrateBarrier(database)
   const plain: SqliteBarrier<DatabaseSync> = sqliteBarrier(database, suiteClock)
-  const grouped = groupedBranch(plain, {
+  const grouped = groupedBranch(sqliteGroupBarrier(database, suiteClock), {
     key: () => 'one',
     apply: conditionalAdd({ table: 'account', valueColumn: 'cents' }),
   })
-  const deltaOf = ({ op, payload }: Branch<number>) => (op === 'action' || op === 'try' ? -payload : payload)
+  const toDelta = ({ op, payload }: Branch<number>) => (op === 'action' || op === 'try' ? -payload : payload)
   const call = async (agoMs: number, { kind = 'saga', op, cents }: Called) => {
     const branchId = op === 'msg' ? '00' : '01'
     const headers = {
@@ -50,11 +46,11 @@ function bank({ isGrouped = false, isMutant = false } = {}) {
     try {
       if (op === 'msg') return (await answerQueryBack(plain, request)).answer
       if (isGrouped) {
-        const add = (_: unknown, branch: Branch<number>) => ({ id: 'a', delta: deltaOf(branch) })
+        const add = (_: unknown, branch: Branch<number>) => ({ id: 'a', delta: toDelta(branch) })
         return (await answerBranch(grouped, add, request)).answer
       }
       const debit = (tx: DatabaseSync, branch: Branch<number>) => {
-        tx.prepare('UPDATE account SET cents = cents + ?').run(deltaOf(branch))
+        tx.prepare('UPDATE account SET cents = cents + ?').run(toDelta(branch))
       }
       return (await answerBranch(plain, debit, request)).answer
     } finally {
@@ -69,7 +65,7 @@ function bank({ isGrouped = false, isMutant = false } = {}) {
   }
 }
 
-const codeOf = ({ body }: { readonly body?: string | undefined }) =>
+const readCode = ({ body }: { readonly body?: string | undefined }) =>
   (JSON.parse(body ?? '{}') as { code?: string }).code
 
 describe('S20: the same gid, submitted anew when the orchestrator has forgotten the first', () => {
@@ -78,7 +74,7 @@ describe('S20: the same gid, submitted anew when the orchestrator has forgotten 
       const { earlier, later, cents } = bank({ isGrouped })
       await earlier({ op: 'action', cents: 500 })
       const refused = await later({ op: 'action', cents: 9_000 })
-      expect([refused.statusCode, codeOf(refused)]).toEqual([409, 'GID_REUSED'])
+      expect([refused.statusCode, readCode(refused)]).toEqual([409, 'GID_REUSED'])
       expect((await later({ op: 'compensate', cents: 9_000 })).statusCode).toBe(200)
       expect((await later({ op: 'compensate', cents: 9_000 })).statusCode).toBe(200)
       expect(cents()).toBe(9_500)
@@ -90,7 +86,7 @@ describe('S20: the same gid, submitted anew when the orchestrator has forgotten 
     await earlier({ kind: 'tcc', op: 'try', cents: 500 })
     await earlier({ kind: 'tcc', op: 'confirm', cents: 0 })
     const confirmed = await later({ kind: 'tcc', op: 'confirm', cents: 9_000 })
-    expect([confirmed.statusCode, codeOf(confirmed)]).toEqual([409, 'GID_REUSED'])
+    expect([confirmed.statusCode, readCode(confirmed)]).toEqual([409, 'GID_REUSED'])
     expect((await later({ kind: 'tcc', op: 'cancel', cents: 9_000 })).statusCode).toBe(200)
     expect(cents()).toBe(9_500)
   })

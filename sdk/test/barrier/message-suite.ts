@@ -3,17 +3,18 @@ import { localCall } from '../../src/barrier/message-barrier.ts'
 import { answerQueryBack } from '../../src/http/answer-query-back.ts'
 import { isBranchError, type LocalOutcome, type QueryPreparedOptions } from '../../src/index.ts'
 import { callUrl } from '../branch/call-url.ts'
-import type { BarrierBed, BarrierSuite } from './barrier-suite.ts'
+import type { BarrierFixture } from './barrier-fixture.ts'
+import type { BarrierSuite } from './barrier-suite.ts'
 import { suiteClock } from './suite-clock.ts'
 
-export interface MessageBed extends BarrierBed {
+export interface MessageFixture extends BarrierFixture {
   queryPrepared(gid: string, options?: QueryPreparedOptions): Promise<LocalOutcome>
   /** Runs a local transaction that has written its effect, and ends when the gate does. Not where effects cannot wait. */
   runHeld?(gid: string, gate: () => Promise<void>): Promise<unknown>
 }
 
 export interface MessageSuite extends Omit<BarrierSuite, 'open'> {
-  readonly open: () => Promise<MessageBed>
+  readonly open: () => Promise<MessageFixture>
 }
 
 const SUCCEED = { does: 'succeed' } as const
@@ -23,56 +24,61 @@ const DUPLICATED = { code: 'MESSAGE_DUPLICATED', meaning: 'bug' }
 /** Local transactions of two-phase messages against their query-back, for one driver. */
 export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite): void {
   describe(`the query-back on ${name}`, () => {
-    let bed: MessageBed
+    let fixture: MessageFixture
     let gids = 0
     const newGid = (): string => `message-${++gids}`
-    const local = (gid: string) => bed.run(localCall(gid), SUCCEED)
+    const local = (gid: string) => fixture.run(localCall(gid), SUCCEED)
 
     beforeAll(async () => {
-      bed = await open()
+      fixture = await open()
     })
-    afterAll(() => bed.close())
+    afterAll(() => fixture.close())
 
     it('after the local transaction: committed, again and again, and a second one is refused', async () => {
       const gid = newGid()
       expect(await local(gid)).toEqual({ decision: 'run' })
-      expect([await bed.queryPrepared(gid), await bed.queryPrepared(gid)]).toEqual(['committed', 'committed'])
+      expect([await fixture.queryPrepared(gid), await fixture.queryPrepared(gid)]).toEqual([
+        'committed',
+        'committed',
+      ])
       await expect(local(gid)).rejects.toMatchObject(DUPLICATED)
-      expect([await bed.effects(gid), await bed.queryPrepared(gid)]).toEqual([['msg'], 'committed'])
+      expect([await fixture.effects(gid), await fixture.queryPrepared(gid)]).toEqual([['msg'], 'committed'])
     })
 
     it('before the local transaction: rolled back, and the late one is refused for good', async () => {
       const gid = newGid()
-      expect(await bed.queryPrepared(gid)).toBe('rolled-back')
+      expect(await fixture.queryPrepared(gid)).toBe('rolled-back')
       await expect(local(gid)).rejects.toMatchObject(REFUSED)
-      expect([await bed.effects(gid), await bed.queryPrepared(gid)]).toEqual([[], 'rolled-back'])
+      expect([await fixture.effects(gid), await fixture.queryPrepared(gid)]).toEqual([[], 'rolled-back'])
       await expect(local(gid)).rejects.toMatchObject(REFUSED)
     })
 
     for (const does of ['fail', 'break', 'not-yet'] as const) {
       it(`after a local transaction that ended with ${does}: rolled back`, async () => {
         const gid = newGid()
-        await expect(bed.run(localCall(gid), { does })).rejects.toThrow()
-        expect(await bed.queryPrepared(gid)).toBe('rolled-back')
+        await expect(fixture.run(localCall(gid), { does })).rejects.toThrow()
+        expect(await fixture.queryPrepared(gid)).toBe('rolled-back')
         await expect(local(gid)).rejects.toMatchObject(REFUSED)
-        if (bed.rollsBack) expect(await bed.effects(gid)).toEqual([])
+        if (fixture.rollsBack) expect(await fixture.effects(gid)).toEqual([])
       })
     }
 
     it('asks about the message of the gid alone, and not about its branches', async () => {
       const gid = newGid()
-      await bed.run({ gid, branchId: '01', op: 'action' }, SUCCEED)
+      await fixture.run({ gid, branchId: '01', op: 'action' }, SUCCEED)
       await local(gid)
-      expect(await bed.queryPrepared(gid)).toBe('committed')
-      expect(await bed.queryPrepared(newGid())).toBe('rolled-back')
-      expect(await bed.effects(gid)).toEqual(['action', 'msg'])
+      expect(await fixture.queryPrepared(gid)).toBe('committed')
+      expect(await fixture.queryPrepared(newGid())).toBe('rolled-back')
+      expect(await fixture.effects(gid)).toEqual(['action', 'msg'])
     })
 
     it('tells nothing of a message that is older than the rows, and writes none', async () => {
       const gid = newGid()
       const acceptedAt = Date.now() - 60 * 24 * 3_600_000
-      await expect(bed.queryPrepared(gid, { acceptedAt })).rejects.toMatchObject({ code: 'BARRIER_EXPIRED' })
-      expect(await bed.queryPrepared(gid, { acceptedAt: Date.now() })).toBe('rolled-back')
+      await expect(fixture.queryPrepared(gid, { acceptedAt })).rejects.toMatchObject({
+        code: 'BARRIER_EXPIRED',
+      })
+      expect(await fixture.queryPrepared(gid, { acceptedAt: Date.now() })).toBe('rolled-back')
     })
 
     it('does not take the row of an earlier message of the same gid for its own', async () => {
@@ -80,28 +86,28 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
       const acceptedAt = Date.now() - 8 * 24 * 3_600_000
       const later = { acceptedAt: Date.now() }
       suiteClock.behindMs = 8 * 24 * 3_600_000
-      await bed.run(localCall(gid, { acceptedAt }), SUCCEED)
+      await fixture.run(localCall(gid, { acceptedAt }), SUCCEED)
       suiteClock.behindMs = 0
-      await expect(bed.run(localCall(gid, later), SUCCEED)).rejects.toMatchObject({ code: 'GID_REUSED' })
-      expect(await bed.queryPrepared(gid, later)).toBe('rolled-back')
-      expect(await bed.queryPrepared(gid, { acceptedAt })).toBe('committed')
-      expect(await bed.effects(gid)).toEqual(['msg'])
+      await expect(fixture.run(localCall(gid, later), SUCCEED)).rejects.toMatchObject({ code: 'GID_REUSED' })
+      expect(await fixture.queryPrepared(gid, later)).toBe('rolled-back')
+      expect(await fixture.queryPrepared(gid, { acceptedAt })).toBe('committed')
+      expect(await fixture.effects(gid)).toEqual(['msg'])
       // Mutant: without the instant the later message would be delivered, though nothing of it has committed.
-      expect(await bed.queryPrepared(gid)).toBe('committed')
+      expect(await fixture.queryPrepared(gid)).toBe('committed')
     })
 
     it("tells that it has committed, however far behind the service's clock is", async () => {
       const gid = newGid()
       const accepted = { acceptedAt: Date.now() }
       suiteClock.behindMs = 3 * 24 * 3_600_000
-      await bed.run(localCall(gid, accepted), SUCCEED)
-      expect(await bed.queryPrepared(gid, accepted)).toBe('committed')
+      await fixture.run(localCall(gid, accepted), SUCCEED)
+      expect(await fixture.queryPrepared(gid, accepted)).toBe('committed')
       suiteClock.behindMs = 0
-      expect(await bed.queryPrepared(gid, accepted)).toBe('committed')
+      expect(await fixture.queryPrepared(gid, accepted)).toBe('committed')
     })
 
     it('refuses a gid that no row can have', async () => {
-      const asking = bed.queryPrepared('x'.repeat(129))
+      const asking = fixture.queryPrepared('x'.repeat(129))
       await expect(asking).rejects.toMatchObject({ code: 'BRANCH_CALL_INVALID' })
     })
 
@@ -110,28 +116,29 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
       await local(done)
       const ask = async (gid: string) => {
         const url = callUrl({ gid, trans_type: 'msg', branch_id: '00', op: 'msg' })
-        return (await answerQueryBack(bed, { url, headers: {} })).answer
+        return (await answerQueryBack(fixture, { url, headers: {} })).answer
       }
       expect([(await ask(done)).statusCode, (await ask(undone)).statusCode]).toEqual([200, 409])
     })
 
     for (const ending of ['commits', 'rolls back'] as const) {
       it(`waits for a local transaction that is under way, and then ${ending}`, async () => {
-        if (bed.runHeld === undefined) return expect(name).toMatch(/sqlite|Redis/i)
+        if (fixture.runHeld === undefined) return expect(name).toMatch(/sqlite|Redis/i)
         const gid = newGid()
         const begun = gate()
         const held = gate()
-        const running = bed.runHeld(gid, () => {
+        const running = fixture.runHeld(gid, () => {
           begun.resolve()
           return held.promise
         })
         await begun.promise
         let isAnswered = false
-        const asking = bed.queryPrepared(gid).finally(() => {
+        const asking = fixture.queryPrepared(gid).finally(() => {
           isAnswered = true
         })
         // Others come and go meanwhile.
-        for (let other = 0; other < 20; other++) expect(await bed.queryPrepared(newGid())).toBe('rolled-back')
+        for (let other = 0; other < 20; other++)
+          expect(await fixture.queryPrepared(newGid())).toBe('rolled-back')
         expect(isAnswered).toBe(false)
         if (ending === 'commits') held.resolve()
         else held.reject(new Error('broken on purpose'))
@@ -145,17 +152,18 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
       const wins = { committed: 0, 'rolled-back': 0 }
       const pair = async (number: number): Promise<void> => {
         const gid = newGid()
-        // By turns: the query-back first; certainly last; a turn later, since a driver may take one before it sends anything.
-        const first = number % 3 === 0 ? bed.queryPrepared(gid) : undefined
+        // The query-back comes first, certainly last, or a turn later, since a driver may take a turn before it sends
+        // anything.
+        const first = number % 3 === 0 ? fixture.queryPrepared(gid) : undefined
         const ending = local(gid).catch((error: unknown) => error)
         if (number % 10 === 5) await ending
         else if (number % 3 === 1) await new Promise((resolve) => setImmediate(resolve))
-        const [outcome, ran] = await Promise.all([first ?? bed.queryPrepared(gid), ending])
+        const [outcome, ran] = await Promise.all([first ?? fixture.queryPrepared(gid), ending])
         wins[outcome]++
         if (outcome === 'committed') expect(ran).toEqual({ decision: 'run' })
         else expect(isBranchError(ran) && ran.code).toBe('MESSAGE_REFUSED')
-        expect(await bed.effects(gid)).toEqual(outcome === 'committed' ? ['msg'] : [])
-        expect(await bed.queryPrepared(gid)).toBe(outcome)
+        expect(await fixture.effects(gid)).toEqual(outcome === 'committed' ? ['msg'] : [])
+        expect(await fixture.queryPrepared(gid)).toBe(outcome)
       }
       let next = 0
       const walk = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 import { GID_REUSE_MARGIN_MS, type Op } from '@counterstep/protocol'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { BarrierCall } from '../../src/index.ts'
-import type { BarrierBed } from './barrier-suite.ts'
+import type { BarrierFixture } from './barrier-fixture.ts'
 import { suiteClock } from './suite-clock.ts'
 
 const SUCCEED = { does: 'succeed' } as const
@@ -9,9 +9,9 @@ const DAY_MS = 24 * 3_600_000
 const EARLIER_MS = 8 * DAY_MS
 
 interface Row {
-  /** What the earlier transaction has done. */
+  /** The ops that the earlier transaction has run. */
   readonly before: readonly Op[]
-  /** What the later one of the same gid asks for. */
+  /** The op that the later transaction of the same gid asks for. */
   readonly arrives: Op
   /** A decision, or the code of what is thrown. */
   readonly outcome: string
@@ -29,12 +29,15 @@ const REUSED: readonly Row[] = [
   { before: ['try', 'confirm'], arrives: 'cancel', outcome: 'null-compensation' },
   { before: ['try', 'cancel'], arrives: 'try', outcome: 'GID_REUSED' },
   { before: ['try', 'cancel'], arrives: 'cancel', outcome: 'null-compensation' },
-  // A confirm never asks for its try, whoever made that.
+  // A confirm never asks for its try, whichever transaction made that.
   { before: ['try', 'cancel'], arrives: 'confirm', outcome: 'run' },
   { before: ['msg'], arrives: 'msg', outcome: 'GID_REUSED' },
 ]
 
-/** What the same calls come to where they may be of one transaction: the hole, if they are not. */
+/**
+ * The outcomes of the same calls where they may be of one transaction. This is the gap in the protection if they are
+ * not.
+ */
 const ONE_TRANSACTION: readonly Row[] = [
   { before: ['action'], arrives: 'action', outcome: 'duplicate' },
   { before: ['action'], arrives: 'compensate', outcome: 'run' },
@@ -43,47 +46,47 @@ const ONE_TRANSACTION: readonly Row[] = [
 ]
 
 /** A gid that is submitted again when the orchestrator has forgotten its first transaction, for one driver. */
-export function reuseSuite(name: string, open: () => Promise<BarrierBed>): void {
+export function reuseSuite(name: string, open: () => Promise<BarrierFixture>): void {
   describe(`a gid that is used again, on ${name}`, () => {
-    let bed: BarrierBed
+    let fixture: BarrierFixture
     let gids = 0
     const newCall = (op: Op = 'action'): BarrierCall => ({ gid: `reused-${++gids}`, branchId: '01', op })
     beforeAll(async () => {
-      bed = await open()
+      fixture = await open()
     })
     afterEach(() => {
       suiteClock.behindMs = 0
     })
-    afterAll(() => bed.close())
+    afterAll(() => fixture.close())
 
     /** A call of a transaction that was accepted so long ago; it comes at once. */
     const arriveBefore = async (agoMs: number, call: BarrierCall) => {
       suiteClock.behindMs = agoMs
-      return bed.run({ ...call, acceptedAt: Date.now() - agoMs }, SUCCEED)
+      return fixture.run({ ...call, acceptedAt: Date.now() - agoMs }, SUCCEED)
     }
     /** A call that does not say when its transaction was accepted, as those of DTM do not. */
     const arriveUndated = async (agoMs: number, call: BarrierCall) => {
       suiteClock.behindMs = agoMs
-      return bed.run(call, SUCCEED)
+      return fixture.run(call, SUCCEED)
     }
     const arriveNow = (call: BarrierCall): Promise<string> => {
       suiteClock.behindMs = 0
-      return bed.run({ ...call, acceptedAt: Date.now() }, { does: 'succeed', answer: 'later' }).then(
+      return fixture.run({ ...call, acceptedAt: Date.now() }, { does: 'succeed', answer: 'later' }).then(
         ({ decision, answer }) => (decision === 'duplicate' ? `duplicate ${answer ?? ''}`.trim() : decision),
         (error: { code?: string }) => error.code ?? String(error),
       )
     }
-    const stateOf = async ({ gid }: BarrierCall) => [await bed.rows(gid), await bed.effects(gid)]
+    const readState = async ({ gid }: BarrierCall) => [await fixture.rows(gid), await fixture.effects(gid)]
 
     for (const { before, arrives, outcome } of REUSED) {
       it(`${arrives} after an earlier transaction's ${before.join(', ')}: ${outcome}, again and again`, async () => {
         const call = newCall(arrives)
         for (const op of before) await arriveBefore(EARLIER_MS, { ...call, op })
-        const [rows, effects] = await stateOf(call)
+        const [rows, effects] = await readState(call)
         expect(await arriveNow(call)).toBe(outcome)
         if (outcome === 'run') return
         expect(await arriveNow(call)).toBe(outcome)
-        expect(await stateOf(call)).toEqual([rows, effects])
+        expect(await readState(call)).toEqual([rows, effects])
       })
     }
 
@@ -96,7 +99,7 @@ export function reuseSuite(name: string, open: () => Promise<BarrierBed>): void 
         await arriveBefore(EARLIER_MS, call)
         expect(await arriveNow({ ...call, op: undo })).toBe('null-compensation')
         expect((await arriveBefore(EARLIER_MS, { ...call, op: undo })).decision).toBe('run')
-        expect(await bed.effects(call.gid)).toEqual([op, undo])
+        expect(await fixture.effects(call.gid)).toEqual([op, undo])
       })
     }
 
@@ -113,7 +116,7 @@ export function reuseSuite(name: string, open: () => Promise<BarrierBed>): void 
         for (const op of before) await arriveBefore(EARLIER_MS, { ...call, op })
         suiteClock.behindMs = 0
         // So do DTM's calls, which do not say when their transaction was accepted: of these nothing can be told.
-        expect((await bed.run(call, SUCCEED)).decision).toBe(outcome)
+        expect((await fixture.run(call, SUCCEED)).decision).toBe(outcome)
       })
     }
 
@@ -127,15 +130,15 @@ export function reuseSuite(name: string, open: () => Promise<BarrierBed>): void 
         suiteClock.behindMs = behindMs
         const decisions: string[] = []
         for (const each of [call, call, undo, undo, call])
-          decisions.push((await bed.run(each, SUCCEED)).decision)
+          decisions.push((await fixture.run(each, SUCCEED)).decision)
         expect(decisions).toEqual(['run', 'duplicate', 'run', 'duplicate', 'already-compensated'])
-        expect(await bed.effects(call.gid)).toEqual(['action', 'compensate'])
+        expect(await fixture.effects(call.gid)).toEqual(['action', 'compensate'])
       })
 
       it(`tells an earlier transaction's rows though the service's clock was three days ${clock} then`, async () => {
         const call = newCall()
         suiteClock.behindMs = behindMs
-        await bed.run({ ...call, acceptedAt: Date.now() - 2 * DAY_MS }, SUCCEED)
+        await fixture.run({ ...call, acceptedAt: Date.now() - 2 * DAY_MS }, SUCCEED)
         expect(await arriveNow(call)).toBe('GID_REUSED')
         expect(await arriveNow({ ...call, op: 'compensate' })).toBe('null-compensation')
       })
@@ -144,8 +147,8 @@ export function reuseSuite(name: string, open: () => Promise<BarrierBed>): void 
     it('refuses an acceptedAt that is no instant, without a row', async () => {
       for (const acceptedAt of [Number.NaN, -1, Number.POSITIVE_INFINITY]) {
         const call = { ...newCall(), acceptedAt }
-        await expect(bed.run(call, SUCCEED)).rejects.toMatchObject({ code: 'BRANCH_CALL_INVALID' })
-        expect(await bed.rows(call.gid)).toBe(0)
+        await expect(fixture.run(call, SUCCEED)).rejects.toMatchObject({ code: 'BRANCH_CALL_INVALID' })
+        expect(await fixture.rows(call.gid)).toBe(0)
       }
     })
 
@@ -158,32 +161,32 @@ export function reuseSuite(name: string, open: () => Promise<BarrierBed>): void 
     })
 
     it('makes an undo wait for the purge of the earlier undo, when its action was purged and has run again', async () => {
-      if (bed.purge === undefined) return expect(name).toMatch(/Redis/)
+      if (fixture.purge === undefined) return expect(name).toMatch(/Redis/)
       const call = newCall()
       const undo = { ...call, op: 'compensate' } as const
       await arriveBefore(10 * DAY_MS, call)
       await arriveUndated(5 * DAY_MS, undo)
-      await bed.purge(Date.now() - 7 * DAY_MS)
+      await fixture.purge(Date.now() - 7 * DAY_MS)
       expect([await arriveNow(call), await arriveNow(call)]).toEqual(['run', 'duplicate "later"'])
       expect(await arriveNow(undo)).toBe('BARRIER_UNDO_IN_THE_WAY')
-      await bed.purge(Date.now() - 4 * DAY_MS)
+      await fixture.purge(Date.now() - 4 * DAY_MS)
       expect([await arriveNow(undo), await arriveNow(undo)]).toEqual(['run', 'duplicate "later"'])
-      expect(await bed.effects(call.gid)).toEqual(['action', 'compensate', 'action', 'compensate'])
+      expect(await fixture.effects(call.gid)).toEqual(['action', 'compensate', 'action', 'compensate'])
     })
 
     it('blocks a late action, when only the undo of the earlier transaction stands', async () => {
-      if (bed.purge === undefined) return expect(name).toMatch(/Redis/)
+      if (fixture.purge === undefined) return expect(name).toMatch(/Redis/)
       const call = newCall()
       const undo = { ...call, op: 'compensate' } as const
       await arriveBefore(10 * DAY_MS, call)
       await arriveUndated(5 * DAY_MS, undo)
-      await bed.purge(Date.now() - 7 * DAY_MS)
+      await fixture.purge(Date.now() - 7 * DAY_MS)
       expect([await arriveNow(undo), await arriveNow(undo)]).toEqual([
         'null-compensation',
         'null-compensation',
       ])
       expect(await arriveNow(call)).toBe('already-compensated')
-      expect(await bed.effects(call.gid)).toEqual(['action', 'compensate'])
+      expect(await fixture.effects(call.gid)).toEqual(['action', 'compensate'])
     })
   })
 }

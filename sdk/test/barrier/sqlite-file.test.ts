@@ -66,7 +66,7 @@ describe('the SQLite barrier on a file that two threads write', () => {
           }),
       )
       const left = await Promise.all(instances.map((instance) => once(instance, 'message')))
-      // What it changed of the connection for its own time is as before.
+      // The migration has restored the setting of the connection that it changed for its own time.
       expect(left.flat()).toEqual(instances.map(() => timeoutMs))
     }, 60_000)
   }

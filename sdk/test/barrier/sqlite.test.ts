@@ -10,11 +10,12 @@ import {
 import { branchHandler } from '../../src/fastify.ts'
 import type { GroupCall } from '../../src/grouped/group-barrier.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
+import { sqliteGroupBarrier } from '../../src/grouped/sqlite.ts'
 import { type BarrierCall, withBarrier } from '../../src/index.ts'
 import { barrierSuite } from './barrier-suite.ts'
 import { BetterSqlite3Twin } from './better-sqlite3-twin.ts'
 import { messageSuite } from './message-suite.ts'
-import { act, bedOf, count, effectsOf, opened } from './sqlite-bed.ts'
+import { act, count, opened, readEffects, toFixture } from './sqlite-fixture.ts'
 
 const DATABASES: readonly (readonly [string, () => SqliteDatabase])[] = [
   ['better-sqlite3', () => new BetterSqlite3Twin(':memory:')],
@@ -22,8 +23,8 @@ const DATABASES: readonly (readonly [string, () => SqliteDatabase])[] = [
 ]
 
 for (const [name, open] of DATABASES) {
-  barrierSuite({ name, open: async () => bedOf(opened(open)), width: 64 })
-  messageSuite({ name, open: async () => bedOf(opened(open)), width: 64 })
+  barrierSuite({ name, open: async () => toFixture(opened(open)), width: 64 })
+  messageSuite({ name, open: async () => toFixture(opened(open)), width: 64 })
 
   describe(`the SQLite barrier with ${name}`, () => {
     const CALL = { gid: 'g', branchId: '01', op: 'action' } as const
@@ -41,7 +42,7 @@ for (const [name, open] of DATABASES) {
       const barrier = sqliteBarrier(database)
       const effect = (tx: SqliteDatabase) => Promise.resolve(act(tx, CALL, { does: 'succeed' }))
       await expect(barrier.run(CALL, effect)).rejects.toMatchObject({ code: 'BARRIER_EFFECT_ASYNC' })
-      expect(effectsOf(database, 'g')).toEqual([])
+      expect(readEffects(database, 'g')).toEqual([])
       expect(count(database)).toBe(0)
     })
 
@@ -59,7 +60,7 @@ for (const [name, open] of DATABASES) {
       }
       const running = sqliteBarrier(database).run(CALL, effect)
       await expect(running).rejects.toMatchObject({ code: 'BARRIER_EFFECT_ASYNC' })
-      expect([ran, effectsOf(database, 'g'), count(database)]).toEqual([false, [], 0])
+      expect([ran, readEffects(database, 'g'), count(database)]).toEqual([false, [], 0])
     })
 
     it('lets neither the handle nor a statement of it write when the effect is over', async () => {
@@ -75,7 +76,7 @@ for (const [name, open] of DATABASES) {
         act(tx, CALL, { does: 'succeed' })
       })
       for (const late of kept) expect(late).toThrow(/the transaction is over/)
-      expect([effectsOf(database, 'g'), effectsOf(database, 'late')]).toEqual([['action'], []])
+      expect([readEffects(database, 'g'), readEffects(database, 'late')]).toEqual([['action'], []])
     })
 
     it('refuses an async handler when it is made', () => {
@@ -88,9 +89,9 @@ for (const [name, open] of DATABASES) {
       database.exec('BEGIN')
       expect(() => barrier.runSync(CALL, (tx) => act(tx, CALL, { does: 'fail' }))).toThrow('said no')
       barrier.runSync({ ...CALL, gid: 'h' }, (tx) => act(tx, { ...CALL, gid: 'h' }, { does: 'succeed' }))
-      expect([effectsOf(database, 'g'), effectsOf(database, 'h')]).toEqual([[], ['action']])
+      expect([readEffects(database, 'g'), readEffects(database, 'h')]).toEqual([[], ['action']])
       database.exec('ROLLBACK')
-      expect([effectsOf(database, 'h'), count(database)]).toEqual([[], 0])
+      expect([readEffects(database, 'h'), count(database)]).toEqual([[], 0])
     })
 
     it("waits for the end of somebody else's transaction, which could take the effect away again", async () => {
@@ -98,10 +99,10 @@ for (const [name, open] of DATABASES) {
       const barrier = sqliteBarrier(database)
       database.exec('BEGIN')
       const running = barrier.run(CALL, (tx) => act(tx, CALL, { does: 'succeed' }))
-      expect(effectsOf(database, 'g')).toEqual([])
+      expect(readEffects(database, 'g')).toEqual([])
       database.exec('ROLLBACK')
       expect((await running).decision).toBe('run')
-      expect([effectsOf(database, 'g'), count(database)]).toEqual([['action'], 1])
+      expect([readEffects(database, 'g'), count(database)]).toEqual([['action'], 1])
     })
 
     it("refuses a call when somebody else's transaction does not end", async () => {
@@ -109,7 +110,7 @@ for (const [name, open] of DATABASES) {
       database.exec('BEGIN')
       const running = sqliteBarrier(database).run(CALL, (tx) => act(tx, CALL, { does: 'succeed' }))
       await expect(running).rejects.toMatchObject({ code: 'BARRIER_CONTENDED', meaning: 'unavailable' })
-      expect([effectsOf(database, 'g'), count(database)]).toEqual([[], 0])
+      expect([readEffects(database, 'g'), count(database)]).toEqual([[], 0])
       database.exec('ROLLBACK')
     }, 20_000)
 
@@ -143,7 +144,7 @@ for (const [name, open] of DATABASES) {
         await expect(failing).rejects.toThrow('broken on purpose')
         const undoing = barrier.run(back, (tx) => act(tx, back, { does: 'succeed' }))
         await expect(undoing).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
-        const grouped = groupedBranch(barrier, {
+        const grouped = groupedBranch(sqliteGroupBarrier(database), {
           key: () => 'one',
           apply: (tx, calls: readonly GroupCall<BarrierCall>[]) =>
             calls.map(({ entry }) => act(tx, entry, { does: 'succeed' })),
@@ -157,7 +158,7 @@ for (const [name, open] of DATABASES) {
           { reason: { code: 'BARRIER_TRANSACTION_LOST' } },
           { status: 'fulfilled' },
         ])
-        expect([effectsOf(database, 'g'), effectsOf(database, 'h'), count(database)]).toEqual([
+        expect([readEffects(database, 'g'), readEffects(database, 'h'), count(database)]).toEqual([
           [],
           ['action'],
           2,
@@ -173,7 +174,7 @@ for (const [name, open] of DATABASES) {
         return act(tx, CALL, { does: 'fail' })
       })
       await expect(failing).rejects.toThrow('said no')
-      const grouped = groupedBranch(barrier, {
+      const grouped = groupedBranch(sqliteGroupBarrier(database), {
         key: () => 'one',
         apply: (_tx, calls: readonly GroupCall<string>[]) => calls.map(({ entry }) => entry),
       })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { checkedTable, quoted } from '../../src/barrier/table-name.ts'
+import { parseTableName, quoteTable } from '../../src/barrier/table-name.ts'
 
 const HOSTILE = [
   ...[
@@ -31,6 +31,6 @@ const HOSTILE = [
 ]
 
 it('S23: the name of a table is a plain one, or it is refused before any statement is made', () => {
-  for (const name of HOSTILE) expect(() => checkedTable(name)).toThrow(TypeError)
-  expect(quoted(checkedTable('bank.barrier'), '"')).toBe('"bank"."barrier"')
+  for (const name of HOSTILE) expect(() => parseTableName(name)).toThrow(TypeError)
+  expect(quoteTable(parseTableName('bank.barrier'), '"')).toBe('"bank"."barrier"')
 })

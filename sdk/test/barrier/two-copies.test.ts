@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { deadlineIn } from '../../src/barrier/deadline.ts'
+import { startDeadline } from '../../src/barrier/deadline.ts'
 import { lease } from '../../src/barrier/lease.ts'
 import { inTransaction } from '../../src/barrier/postgres/postgres-transaction.ts'
 
@@ -9,14 +9,14 @@ const FILES = {
   errors: new URL('../../src/branch/branch-errors.ts?again', import.meta.url).href,
 }
 
-it('what one copy lends, the other one knows', async () => {
+it('a connection that one copy lends is known to the other', async () => {
   const other: typeof import('../../src/barrier/lease.ts') = await import(FILES.lease)
   expect(other.lease).not.toBe(lease)
   const connection = { query: () => undefined }
   const { handle } = lease(connection)
   expect(handle).not.toBe(connection)
-  expect(other.unlent(handle)).toBe(connection)
-  expect(other.unlent(connection)).toBe(connection)
+  expect(other.unwrapLease(handle)).toBe(connection)
+  expect(other.unwrapLease(connection)).toBe(connection)
 })
 
 it('a connection is closed on which the other copy left a statement under way', async () => {
@@ -31,7 +31,7 @@ it('a connection is closed on which the other copy left a statement under way', 
     removeListener: () => undefined,
     release: (isClosed?: boolean) => ends.push(isClosed ? 'closed' : 'given back'),
   }
-  const run = inTransaction({ connect: async () => client }, deadlineIn(5_000), () => {
+  const run = inTransaction({ connect: async () => client }, startDeadline(5_000), () => {
     throw new other.BranchError('BARRIER_TIMED_OUT', 'of mysqlBarrierIn, say')
   })
   await expect(run).rejects.toMatchObject({ code: 'BARRIER_TIMED_OUT' })

@@ -12,6 +12,6 @@ it('docs/errors.md has one line for each code of a branch, with its status and i
   ])
   expect(Object.fromEntries(shown)).toEqual(BRANCH_CODES)
   expect(rows).toHaveLength(Object.keys(BRANCH_CODES).length)
-  // What is not a code's is the table's own head: no row was overlooked for its form.
+  // Only the table's own head is no code: no row was overlooked for its form.
   expect(section.match(/^\|/gm)).toHaveLength(rows.length + 2)
 })

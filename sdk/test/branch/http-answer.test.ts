@@ -13,7 +13,7 @@ import { callUrl } from './call-url.ts'
 
 const url = callUrl({ gid: 'g', trans_type: 'saga', branch_id: '01', op: 'action' })
 
-/** What is answered to a call whose barrier, or whose handler, throws this. */
+/** Returns the answer to a call whose barrier, or whose handler, throws this. */
 function answerTo(thrown: unknown): Promise<AnsweredBranch> {
   const barrier = { run: () => Promise.reject(thrown) }
   return answerBranch(barrier, () => undefined, { url, headers: {}, payload: {} })

@@ -4,7 +4,7 @@ import { callUrl } from './call-url.ts'
 
 const QUERY = { gid: 'g-1', trans_type: 'saga', branch_id: '01', op: 'action' }
 
-function codeOf(url: string, headers: Readonly<Record<string, unknown>> = {}): string {
+function readCode(url: string, headers: Readonly<Record<string, unknown>> = {}): string {
   try {
     parseBranch({ url, headers })
     return 'none'
@@ -14,7 +14,7 @@ function codeOf(url: string, headers: Readonly<Record<string, unknown>> = {}): s
 }
 
 describe('a branch call', () => {
-  it('is read from a query and headers, as this server writes them', () => {
+  it('a branch call is read from a query and headers, as this server writes them', () => {
     const headers = {
       'counterstep-attempt': '3',
       'counterstep-epoch': '7',
@@ -35,7 +35,7 @@ describe('a branch call', () => {
     })
   })
 
-  it('is read from the platform’s own types', () => {
+  it('a branch call is read from the platform’s own types', () => {
     const { url } = new Request(
       'http://bank/debit?account=1&gid=a%2Fb&trans_type=tcc&branch_id=0201&op=cancel',
     )
@@ -58,7 +58,7 @@ describe('a branch call', () => {
     ['msg', 'msg', 'message'],
     ['message', 'action', 'message'],
   ] as const) {
-    it(`of DTM, without our headers: ${kind} ${op}`, () => {
+    it(`a call of DTM is read without our headers: ${kind} ${op}`, () => {
       const branch = parseBranch({ url: callUrl({ ...QUERY, trans_type: kind, op }), headers: {} })
       expect(branch).toMatchObject({ kind: own, op, attempt: 0, epoch: 0 })
       expect(branch).not.toHaveProperty('acceptedAt')
@@ -68,10 +68,10 @@ describe('a branch call', () => {
 
 describe('what is no branch call', () => {
   for (const name of Object.keys(QUERY)) {
-    it(`without ${name} is invalid`, () => {
+    it(`a call without ${name} is invalid`, () => {
       const { [name as keyof typeof QUERY]: _, ...others } = QUERY
-      expect(codeOf(callUrl(others))).toBe('400 BRANCH_CALL_INVALID')
-      expect(codeOf(callUrl({ ...QUERY, [name]: '' }))).toBe('400 BRANCH_CALL_INVALID')
+      expect(readCode(callUrl(others))).toBe('400 BRANCH_CALL_INVALID')
+      expect(readCode(callUrl({ ...QUERY, [name]: '' }))).toBe('400 BRANCH_CALL_INVALID')
     })
   }
 
@@ -87,10 +87,10 @@ describe('what is no branch call', () => {
     ['an id with a broken escape', callUrl(QUERY).replace('gid=g-1', 'gid=g%')],
     ['an id of 129 bytes', callUrl({ ...QUERY, branch_id: `${'ü'.repeat(64)}x` })],
   ] as const) {
-    it(`${title} is invalid`, () => expect(codeOf(url)).toBe('400 BRANCH_CALL_INVALID'))
+    it(`${title} is invalid`, () => expect(readCode(url)).toBe('400 BRANCH_CALL_INVALID'))
   }
 
-  it('of a kind or op that is not served says so', () => {
+  it('a kind or op that is not served is refused by name', () => {
     for (const [kind, op] of [
       ['xa', 'commit'],
       ['workflow', 'x'],
@@ -98,14 +98,16 @@ describe('what is no branch call', () => {
       ['tcc', 'action'],
       ['__proto__', 'action'],
     ]) {
-      expect(codeOf(callUrl({ ...QUERY, trans_type: kind ?? '', op: op ?? '' }))).toBe(
+      expect(readCode(callUrl({ ...QUERY, trans_type: kind ?? '', op: op ?? '' }))).toBe(
         '400 BRANCH_KIND_UNSUPPORTED',
       )
     }
   })
 
-  it('is one whose age is garbage, but not one whose attempt is', () => {
-    expect(codeOf(callUrl(QUERY), { 'counterstep-accepted-at': 'yesterday' })).toBe('400 BRANCH_CALL_INVALID')
+  it('a call whose age is garbage is refused, but not one whose attempt is', () => {
+    expect(readCode(callUrl(QUERY), { 'counterstep-accepted-at': 'yesterday' })).toBe(
+      '400 BRANCH_CALL_INVALID',
+    )
     const branch = parseBranch({
       url: callUrl(QUERY),
       headers: { 'counterstep-attempt': '-1', 'counterstep-epoch': 'x' },
@@ -131,9 +133,9 @@ describe('S39: the identity of a call', () => {
 
   for (const name of SPELLINGS) {
     it(`is refused where a second gid is spelt ${name}, before ours and behind it`, () => {
-      expect(codeOf(`${callUrl(QUERY)}&${name}=other`)).toBe('400 BRANCH_CALL_INVALID')
-      expect(codeOf(callUrl(QUERY).replace('?', `?${name}=other&`))).toBe('400 BRANCH_CALL_INVALID')
-      expect(codeOf(callUrl(QUERY).replace('?', `;${name}=other?`))).toBe('400 BRANCH_CALL_INVALID')
+      expect(readCode(`${callUrl(QUERY)}&${name}=other`)).toBe('400 BRANCH_CALL_INVALID')
+      expect(readCode(callUrl(QUERY).replace('?', `?${name}=other&`))).toBe('400 BRANCH_CALL_INVALID')
+      expect(readCode(callUrl(QUERY).replace('?', `;${name}=other?`))).toBe('400 BRANCH_CALL_INVALID')
     })
   }
 
@@ -150,16 +152,16 @@ describe('S39: the identity of a call', () => {
     ['counterstep-kind', 'saga', 'tcc'],
   ] as const) {
     it(`is refused where ${header} says something else`, () => {
-      expect(codeOf(callUrl(QUERY), { [header]: same })).toBe('none')
-      expect(codeOf(callUrl(QUERY), { [header]: other })).toBe('400 BRANCH_CALL_INVALID')
-      expect(codeOf(callUrl(QUERY), { [header]: [same, other] })).toBe('400 BRANCH_CALL_INVALID')
-      expect(codeOf(callUrl(QUERY), { [header]: '' })).toBe('400 BRANCH_CALL_INVALID')
+      expect(readCode(callUrl(QUERY), { [header]: same })).toBe('none')
+      expect(readCode(callUrl(QUERY), { [header]: other })).toBe('400 BRANCH_CALL_INVALID')
+      expect(readCode(callUrl(QUERY), { [header]: [same, other] })).toBe('400 BRANCH_CALL_INVALID')
+      expect(readCode(callUrl(QUERY), { [header]: '' })).toBe('400 BRANCH_CALL_INVALID')
     })
   }
 
   it('has the kind of a message in our own word, in the header alone', () => {
     const url = callUrl({ ...QUERY, trans_type: 'msg' })
-    expect(codeOf(url, { 'counterstep-kind': 'message' })).toBe('none')
-    expect(codeOf(url, { 'counterstep-kind': 'msg' })).toBe('400 BRANCH_CALL_INVALID')
+    expect(readCode(url, { 'counterstep-kind': 'message' })).toBe('none')
+    expect(readCode(url, { 'counterstep-kind': 'msg' })).toBe('400 BRANCH_CALL_INVALID')
   })
 })

@@ -13,14 +13,14 @@ import type { BarrierCall, BarrierOutcome } from '../../src/index.ts'
  * for one; cents, 64 bits), `numbered` (id 64 bits, cents 32 bits if there is such a type) and `ledger` (number,
  * counting; gid, op, account, cents).
  */
-export interface AdditionBed<Tx> {
+export interface AdditionFixture<Tx> {
   readonly barrier: GroupBarrier<Tx>
   conditionalAdd<Entry extends Addition>(options: ConditionalAddOptions<Entry>): GroupApply<Tx, Entry>
   /** Statements without values. */
   execute(sql: string): Promise<void>
   /** The first column, as texts. */
   column(sql: string): Promise<readonly string[]>
-  /** Of one text, as a literal of the dialect. */
+  /** Writes one text as a literal of the dialect. */
   literal(text: string): string
   readonly hasNarrowIntegers: boolean
   /** Locks one account on a connection of its own, if there are locks of rows; resolves with what lets it go. */
@@ -33,16 +33,16 @@ interface Wish extends Addition {
   readonly op?: Op
 }
 
-export function conditionalAddSuite<Tx>(name: string, open: () => Promise<AdditionBed<Tx>>): void {
+export function conditionalAddSuite<Tx>(name: string, open: () => Promise<AdditionFixture<Tx>>): void {
   describe(`conditionalAdd on ${name}`, () => {
-    let bed: AdditionBed<Tx>
+    let fixture: AdditionFixture<Tx>
     let gids = 0
     beforeAll(async () => {
-      bed = await open()
+      fixture = await open()
     })
-    afterAll(() => bed.close())
+    afterAll(() => fixture.close())
     beforeEach(async () => {
-      for (const table of ['account', 'numbered', 'ledger']) await bed.execute(`DELETE FROM ${table}`)
+      for (const table of ['account', 'numbered', 'ledger']) await fixture.execute(`DELETE FROM ${table}`)
     })
 
     const LOG = {
@@ -57,12 +57,14 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
     }
     const OPTIONS = { table: 'account', valueColumn: 'cents', log: LOG } as const
     const give = (id: string, cents: number | string) =>
-      bed.execute(`INSERT INTO account (id, cents) VALUES (${bed.literal(id)}, ${cents})`)
-    const centsOf = async (id: string) =>
+      fixture.execute(`INSERT INTO account (id, cents) VALUES (${fixture.literal(id)}, ${cents})`)
+    const readCents = async (id: string) =>
       (
-        await bed.column(`SELECT CAST(cents AS CHAR(30)) AS found FROM account WHERE id = ${bed.literal(id)}`)
+        await fixture.column(
+          `SELECT CAST(cents AS CHAR(30)) AS found FROM account WHERE id = ${fixture.literal(id)}`,
+        )
       )[0]?.trim()
-    const ledger = () => bed.column('SELECT cents AS found FROM ledger ORDER BY number')
+    const ledger = () => fixture.column('SELECT cents AS found FROM ledger ORDER BY number')
 
     const newCall = (op: Op = 'action'): BarrierCall => ({ gid: `add-${++gids}`, branchId: '01', op })
     /** Each wish as a call, all in one group; a compensation is of an action that ran. */
@@ -74,12 +76,12 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       for (const wish of wishes) {
         const op = wish?.op ?? 'action'
         const call = newCall(op)
-        if (op === 'compensate') await bed.barrier.run({ ...call, op: 'action' }, () => undefined)
+        if (op === 'compensate') await fixture.barrier.run({ ...call, op: 'action' }, () => undefined)
         calls.push(call)
       }
-      const branch = groupedBranch(bed.barrier, {
+      const branch = groupedBranch(fixture.barrier, {
         key: () => 'all',
-        apply: bed.conditionalAdd<Addition>({ ...OPTIONS, ...options }),
+        apply: fixture.conditionalAdd<Addition>({ ...OPTIONS, ...options }),
       })
       return Promise.all(calls.map((call, at) => told(branch.run(call, () => wishes[at] as Wish))))
     }
@@ -102,7 +104,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
         '0',
         'failure INSUFFICIENT',
       ])
-      expect([await centsOf('alice'), await ledger()]).toEqual(['0', ['-60', '20', '-60']])
+      expect([await readCents('alice'), await ledger()]).toEqual(['0', ['-60', '20', '-60']])
     })
 
     it('never refuses a compensation, and nothing that adds', async () => {
@@ -121,23 +123,26 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
         '-36',
         'failure INSUFFICIENT',
       ])
-      expect([await centsOf('alice'), await ledger()]).toEqual(['-36', ['-50', '5', '-1']])
+      expect([await readCents('alice'), await ledger()]).toEqual(['-36', ['-50', '5', '-1']])
     })
 
     it('gives the duplicate of a debit its first answer when the account is drained', async () => {
       await give('alice', 60)
-      const branch = groupedBranch(bed.barrier, { key: () => 'all', apply: bed.conditionalAdd(OPTIONS) })
+      const branch = groupedBranch(fixture.barrier, {
+        key: () => 'all',
+        apply: fixture.conditionalAdd(OPTIONS),
+      })
       const call = newCall()
       const debit = () => told(branch.run(call, () => ({ id: 'alice', delta: -60 })))
       expect(await Promise.all([debit(), debit()])).toEqual(['0', 'duplicate'])
-      expect([await debit(), await centsOf('alice')]).toEqual(['duplicate', '0'])
+      expect([await debit(), await readCents('alice')]).toEqual(['duplicate', '0'])
     })
 
     it('undoes in one group what it has added there', async () => {
       await give('alice', 10)
-      const branch = groupedBranch(bed.barrier, {
+      const branch = groupedBranch(fixture.barrier, {
         key: () => 'all',
-        apply: bed.conditionalAdd<Addition>(OPTIONS),
+        apply: fixture.conditionalAdd<Addition>(OPTIONS),
       })
       const [undone, other] = [newCall(), newCall()]
       const running = [
@@ -147,7 +152,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
         branch.run(undone, () => ({ id: 'alice', delta: -3 })),
       ]
       expect(await Promise.all(running.map(told))).toEqual(['7', '2', '5', 'already-compensated'])
-      expect([await centsOf('alice'), await ledger()]).toEqual(['5', ['-3', '-5', '3']])
+      expect([await readCents('alice'), await ledger()]).toEqual(['5', ['-3', '-5', '3']])
     })
 
     it('fails for an account that is not there, to the letter, and serves the others', async () => {
@@ -164,7 +169,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       const id = 'o\'\\" `; -- \u{1F600}ü'
       await give(id, 5)
       expect(await inOneGroup([{ id, delta: -5 }])).toEqual(['0'])
-      expect(await bed.column('SELECT account AS found FROM ledger')).toEqual([id])
+      expect(await fixture.column('SELECT account AS found FROM ledger')).toEqual([id])
     })
 
     it('computes in 64 bits, and refuses what they do not hold', async () => {
@@ -186,7 +191,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
         'broken OUT_OF_RANGE for a compensate: the value would be too large',
         '-1',
       ])
-      expect([await centsOf('alice'), await centsOf('rich')]).toEqual(['1', '-1'])
+      expect([await readCents('alice'), await readCents('rich')]).toEqual(['1', '-1'])
     })
 
     it('holds the smallest and the largest value', async () => {
@@ -198,7 +203,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       ]
       const outcomes = await inOneGroup(wishes, { min: null })
       expect(outcomes).toEqual(['-9223372036854775808', '9223372036854775807'])
-      expect([await centsOf('low'), await centsOf('high')]).toEqual(outcomes)
+      expect([await readCents('low'), await readCents('high')]).toEqual(outcomes)
     })
 
     it('takes no delta for a number that is none, and no failure for it either', async () => {
@@ -233,7 +238,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
     })
 
     it('knows rows by numbers, however they are written', async () => {
-      await bed.execute(
+      await fixture.execute(
         'INSERT INTO numbered (id, cents) VALUES (7, 10), (9007199254740993, 10), (9007199254740992, 0)',
       )
       const wishes: Wish[] = [
@@ -246,33 +251,37 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       ]
       const outcomes = await inOneGroup(wishes, { table: 'numbered' })
       expect(outcomes).toEqual(['9', '8', '7', '9', '8', 'failure UNKNOWN_ACCOUNT'])
-      expect(await bed.column('SELECT cents AS found FROM numbered ORDER BY id')).toEqual(['7', '0', '8'])
+      expect(await fixture.column('SELECT cents AS found FROM numbered ORDER BY id')).toEqual(['7', '0', '8'])
     })
 
     it('tells accounts apart whose ids are one double, two or three hundred of them', async () => {
       for (const count of [2, 300]) {
         const ids = Array.from({ length: count }, (_, at) => `${1_234_567_890_123_456_789n + BigInt(at)}`)
         const rows = ids.map((id, at) => `(${id}, ${1_000 * at})`)
-        await bed.execute(`DELETE FROM numbered`)
-        await bed.execute(`INSERT INTO numbered (id, cents) VALUES ${rows.join()}`)
+        await fixture.execute(`DELETE FROM numbered`)
+        await fixture.execute(`INSERT INTO numbered (id, cents) VALUES ${rows.join()}`)
         const wishes = ids.map((id, at) => ({ id: at % 5 === 4 ? BigInt(id) : id, delta: 1 + at }))
         const expected = ids.map((_, at) => `${1_001 * at + 1}`)
         expect(await inOneGroup(wishes, { table: 'numbered' })).toEqual(expected)
-        expect(await bed.column('SELECT cents AS found FROM numbered ORDER BY id')).toEqual(expected)
+        expect(await fixture.column('SELECT cents AS found FROM numbered ORDER BY id')).toEqual(expected)
       }
       const neighbour = { id: '1234567890123457800', delta: 1 }
       expect(await inOneGroup([neighbour], { table: 'numbered' })).toEqual(['failure UNKNOWN_ACCOUNT'])
     })
 
     it('takes numbers and texts together, for a column of either', async () => {
-      await bed.execute('INSERT INTO numbered (id, cents) VALUES (7, 70), (8, 80), (9, 90)')
+      await fixture.execute('INSERT INTO numbered (id, cents) VALUES (7, 70), (8, 80), (9, 90)')
       const mixed: Wish[] = [
         { id: 7, delta: 1 },
         { id: '8', delta: 1 },
         { id: 9n, delta: 1 },
       ]
       expect(await inOneGroup(mixed, { table: 'numbered' })).toEqual(['71', '81', '91'])
-      expect(await bed.column('SELECT cents AS found FROM numbered ORDER BY id')).toEqual(['71', '81', '91'])
+      expect(await fixture.column('SELECT cents AS found FROM numbered ORDER BY id')).toEqual([
+        '71',
+        '81',
+        '91',
+      ])
       await give('0', 5)
       await give('alice', 1_000)
       const texts: Wish[] = [
@@ -280,19 +289,19 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
         { id: 'alice', delta: 1 },
       ]
       expect(await inOneGroup(texts)).toEqual(['6', '1001'])
-      expect([await centsOf('0'), await centsOf('alice')]).toEqual(['6', '1001'])
+      expect([await readCents('0'), await readCents('alice')]).toEqual(['6', '1001'])
     })
 
     it('calls no account unknown that was found under another writing of its id', async () => {
-      await bed.execute('INSERT INTO numbered (id, cents) VALUES (7, 70)')
+      await fixture.execute('INSERT INTO numbered (id, cents) VALUES (7, 70)')
       const outcomes = await inOneGroup([{ id: '007', delta: 1 }], { table: 'numbered' })
       expect(outcomes[0]).toMatch(/^broken the database writes the key/)
-      expect(await bed.column('SELECT cents AS found FROM numbered')).toEqual(['70'])
+      expect(await fixture.column('SELECT cents AS found FROM numbered')).toEqual(['70'])
     })
 
     it('fails the one call alone whose column is too narrow, and as no business failure', async () => {
-      if (!bed.hasNarrowIntegers) return expect(name).toMatch(/sqlite/)
-      await bed.execute('INSERT INTO numbered (id, cents) VALUES (1, 10), (2, 2147483647), (3, 10)')
+      if (!fixture.hasNarrowIntegers) return expect(name).toMatch(/sqlite/)
+      await fixture.execute('INSERT INTO numbered (id, cents) VALUES (1, 10), (2, 2147483647), (3, 10)')
       const outcomes = await inOneGroup(
         [1, 2, 3].map((id) => ({ id, delta: 1 })),
         { table: 'numbered' },
@@ -312,35 +321,38 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
         { log: { ...LOG, values } },
       )
       expect(outcomes.map((outcome) => outcome.split(' ')[0])).toEqual(['101', 'broken', 'broken', '105'])
-      expect([await centsOf('alice'), await ledger()]).toEqual(['105', ['1', '4']])
+      expect([await readCents('alice'), await ledger()]).toEqual(['105', ['1', '4']])
     })
 
     it('waits for no row but its own, however small the table', async () => {
-      if (bed.lockOnly === undefined) return expect(name).toMatch(/sqlite/)
+      if (fixture.lockOnly === undefined) return expect(name).toMatch(/sqlite/)
       for (const id of ['alice', 'bob', 'carol']) await give(id, 10)
-      const unlock = await bed.lockOnly('alice')
+      const unlock = await fixture.lockOnly('alice')
       const debits = ['bob', 'carol'].map((id) => ({ id, delta: -1 }))
       expect(await inOneGroup(debits)).toEqual(['9', '9'])
       await unlock()
     })
 
     it('ends only the calls that need a locked row, as unavailable, and lets the others of their group through', async () => {
-      if (bed.lockOnly === undefined) return expect(name).toMatch(/sqlite/)
+      if (fixture.lockOnly === undefined) return expect(name).toMatch(/sqlite/)
       const ids = Array.from({ length: 40 }, (_, at) => `id-${at}`)
       for (const id of ids) await give(id, 10)
-      const unlock = await bed.lockOnly('id-7')
+      const unlock = await fixture.lockOnly('id-7')
       const outcomes = await inOneGroup([...ids, 'id-7'].map((id) => ({ id, delta: -1 })))
       await unlock()
       const expected = ids.map((id) => (id === 'id-7' ? 'broken BARRIER_CONTENDED' : '9'))
       expect(outcomes).toEqual([...expected, 'broken BARRIER_CONTENDED'])
-      expect([await centsOf('id-7'), (await ledger()).length]).toEqual(['10', 39])
+      expect([await readCents('id-7'), (await ledger()).length]).toEqual(['10', 39])
     })
 
     it('holds up nobody behind a call that waits alone for a locked row', async () => {
-      if (bed.lockOnly === undefined) return expect(name).toMatch(/sqlite/)
+      if (fixture.lockOnly === undefined) return expect(name).toMatch(/sqlite/)
       for (const id of ['alice', 'bob']) await give(id, 10)
-      const unlock = await bed.lockOnly('alice')
-      const branch = groupedBranch(bed.barrier, { key: () => 'all', apply: bed.conditionalAdd(OPTIONS) })
+      const unlock = await fixture.lockOnly('alice')
+      const branch = groupedBranch(fixture.barrier, {
+        key: () => 'all',
+        apply: fixture.conditionalAdd(OPTIONS),
+      })
       let alone: Promise<string> | undefined
       await new Promise<void>((entered) => {
         alone = told(
@@ -375,16 +387,16 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
         { log: { ...LOG, columns: [] } },
         { log: { ...LOG, columns: ['gid', 'x"'] } },
       ]
-      for (const each of bad) expect(() => bed.conditionalAdd({ ...OPTIONS, ...each })).toThrow(TypeError)
+      for (const each of bad) expect(() => fixture.conditionalAdd({ ...OPTIONS, ...each })).toThrow(TypeError)
     })
 
     it('conserves money between eight accounts in four queues, with duplicates and compensations', async () => {
       const ids = Array.from({ length: 8 }, (_, number) => `account-${number}`)
       for (const id of ids) await give(id, 100)
       let turn = 0
-      const branch = groupedBranch(bed.barrier, {
+      const branch = groupedBranch(fixture.barrier, {
         key: () => String(turn++ % 4),
-        apply: bed.conditionalAdd<Addition>(OPTIONS),
+        apply: fixture.conditionalAdd<Addition>(OPTIONS),
       })
       let state = 7
       const random = (below: number): number => {
@@ -437,10 +449,12 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       expect(Math.min(...Object.values(outcomes))).toBeGreaterThan(0)
       const sum = (numbers: readonly string[]): number =>
         numbers.reduce((total, each) => total + Number(each), 0)
-      const balances = await bed.column('SELECT cents AS found FROM account ORDER BY id')
+      const balances = await fixture.column('SELECT cents AS found FROM account ORDER BY id')
       expect([sum(balances), Math.min(...balances.map(Number)) >= 0]).toEqual([800, true])
       for (const [number, id] of ids.entries()) {
-        const own = await bed.column(`SELECT cents AS found FROM ledger WHERE account = ${bed.literal(id)}`)
+        const own = await fixture.column(
+          `SELECT cents AS found FROM ledger WHERE account = ${fixture.literal(id)}`,
+        )
         expect(100 + sum(own)).toBe(Number(balances[number]))
       }
       expect(await ledger()).toHaveLength(2 * (outcomes.run + outcomes.undone))

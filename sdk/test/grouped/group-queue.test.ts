@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { GroupBarrier, GroupPass } from '../../src/grouped/group-barrier.ts'
 import { type GroupBounds, GroupQueue } from '../../src/grouped/group-queue.ts'
 import { GroupRolledBack } from '../../src/grouped/group-rolled-back.ts'
-import { lockedOut } from '../../src/grouped/lock-wait.ts'
+import { asLockedOut } from '../../src/grouped/lock-wait.ts'
 import { serveGroup, type WaitingCall } from '../../src/grouped/serve-group.ts'
 import { BranchFailure } from '../../src/index.ts'
 
@@ -20,7 +20,7 @@ function newCall(gid: string, settled: Map<string, unknown>): WaitingCall {
   }
 }
 
-const gidsOf = (calls: readonly WaitingCall[]): string =>
+const listGids = (calls: readonly WaitingCall[]): string =>
   calls.map(({ admitted }) => admitted.key.gid).join('')
 
 describe('the queue of a grouped branch', () => {
@@ -38,7 +38,7 @@ describe('the queue of a grouped branch', () => {
     let idle = 0
     let finish = (): void => undefined
     const serve = (group: readonly WaitingCall[]): Promise<void> => {
-      groups.push(gidsOf(group))
+      groups.push(listGids(group))
       return new Promise((resolve) => {
         finish = () => {
           for (const call of group) call.settle({ decision: 'run' })
@@ -151,8 +151,8 @@ describe('taking a group apart', () => {
   afterEach(() => {
     vi.useRealTimers()
   })
-  const barrierOf = (group: GroupBarrier<unknown>['group']): GroupBarrier<unknown> => ({
-    group,
+  const makeBarrier = (groupRunner: GroupBarrier<unknown>['groupRunner']): GroupBarrier<unknown> => ({
+    groupRunner,
     run: () => Promise.reject(new Error('of a group of several')),
   })
   const calls = (gids: string, settled: Map<string, unknown>) => [...gids].map((gid) => newCall(gid, settled))
@@ -167,12 +167,12 @@ describe('taking a group apart', () => {
         throw new Error('unused')
       },
       run: async (group: readonly unknown[]) => {
-        runs.push(gidsOf(group as readonly WaitingCall[]))
+        runs.push(listGids(group as readonly WaitingCall[]))
         await vi.advanceTimersByTimeAsync(2_000)
         throw new GroupRolledBack(failure)
       },
     }
-    await serveGroup(barrierOf(door), () => [], calls('abcdefgh', settled))
+    await serveGroup(makeBarrier(door), () => [], calls('abcdefgh', settled))
     expect(runs).toEqual(['abcdefgh', 'abcd', 'ab'])
     expect(settled.size).toBe(8)
     for (const error of settled.values())
@@ -195,13 +195,13 @@ describe('taking a group apart', () => {
         underMax = Math.max(underMax, ++under)
         await new Promise((resolve) => setImmediate(resolve))
         under--
-        if (group.some(({ admitted }) => locked.has(admitted.key.gid))) throw lockedOut(cause)
+        if (group.some(({ admitted }) => locked.has(admitted.key.gid))) throw asLockedOut(cause)
         return group.map(() => ({ outcome: { decision: 'run' } }) as const)
       },
     }
     const gids = Array.from({ length: 256 }, (_, number) => String(number))
     await serveGroup(
-      barrierOf(door),
+      makeBarrier(door),
       () => [],
       gids.map((gid) => newCall(gid, settled)),
     )
@@ -225,7 +225,7 @@ describe('taking a group apart', () => {
         return Promise.reject(gone)
       },
     }
-    await serveGroup(barrierOf(door), () => [], calls('abcd', settled))
+    await serveGroup(makeBarrier(door), () => [], calls('abcd', settled))
     expect([runs, [...settled.values()]]).toEqual([1, [gone, gone, gone, gone]])
   })
 })

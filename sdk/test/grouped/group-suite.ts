@@ -14,15 +14,15 @@ import {
   BranchOngoing,
   STORED_ANSWER_BYTES_MAX,
 } from '../../src/index.ts'
-import type { WriteEffects } from './grouped-bed.ts'
+import type { WriteEffects } from './grouped-fixture.ts'
 
 /** One driver on one real database, for what only groups do. */
-export interface GroupBed<Tx> {
+export interface GroupFixture<Tx> {
   readonly barrier: GroupBarrier<Tx>
   readonly write: WriteEffects<Tx>
   effects(gid: string): Promise<readonly string[]>
   rows(gid: string): Promise<number>
-  /** What an `apply` must not do. */
+  /** Ends the transaction, which an `apply` must not do. */
   rollBack(tx: Tx): void | Promise<void>
   /** An error as the driver throws it for the victim of a deadlock. */
   deadlock(): Error
@@ -39,9 +39,9 @@ export interface GroupBed<Tx> {
 
 type Outcome = BarrierOutcome['decision'] | string
 
-export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>): void {
+export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx>>): void {
   describe(`groups on ${name}`, () => {
-    let bed: GroupBed<Tx>
+    let fixture: GroupFixture<Tx>
     let gids = 0
     const newCall = (op: BarrierCall['op'] = 'action'): BarrierCall => ({
       gid: `g-${++gids}`,
@@ -50,23 +50,23 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
     })
     const newCalls = (count: number): BarrierCall[] => Array.from({ length: count }, () => newCall())
     beforeAll(async () => {
-      bed = await open()
+      fixture = await open()
     })
-    afterAll(() => bed.close())
+    afterAll(() => fixture.close())
 
     /** Groups whose entries are what the calls answer: an Error is returned as the call's result. */
     const grouped = (
       judge: (calls: readonly GroupCall<unknown>[]) => readonly unknown[] = (calls) =>
         calls.map(({ entry }) => entry),
       options: Partial<GroupedBranchOptions<Tx, unknown>> = {},
-      barrier: GroupBarrier<Tx> = bed.barrier,
+      barrier: GroupBarrier<Tx> = fixture.barrier,
     ) => {
       const applied: (readonly GroupCall<unknown>[])[] = []
       const apply: GroupApply<Tx, unknown> = (tx, calls) => {
         applied.push(calls)
         const results = judge(calls)
-        // What returns an error has written nothing of it.
-        const writing = bed.write(
+        // A call that returns an error has written nothing.
+        const writing = fixture.write(
           tx,
           calls.filter((_, at) => !(results[at] instanceof Error)),
         )
@@ -79,12 +79,15 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
       })
       return { branch, applied, sizes: () => applied.map((calls) => calls.length) }
     }
-    const outcomeOf = (running: Promise<BarrierOutcome>): Promise<Outcome> =>
+    const catchOutcome = (running: Promise<BarrierOutcome>): Promise<Outcome> =>
       running.then(
         (outcome) => `${outcome.decision} ${outcome.answer ?? ''}`,
         (error: Error & { code?: string }) => `${error.name} ${error.code ?? ''} ${error.message}`,
       )
-    const stateOf = async ({ gid }: BarrierCall) => [await bed.rows(gid), (await bed.effects(gid)).join()]
+    const readState = async ({ gid }: BarrierCall) => [
+      await fixture.rows(gid),
+      (await fixture.effects(gid)).join(),
+    ]
     const DONE = [1, 'action']
     const NOTHING = [0, '']
 
@@ -94,7 +97,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
       const outcomes = await Promise.all(calls.map((call, number) => branch.run(call, () => ({ number }))))
       expect(sizes()).toEqual([50])
       expect(outcomes.map(({ answer }) => answer)).toEqual(calls.map((_, number) => `{"number":${number}}`))
-      for (const call of calls) expect(await stateOf(call)).toEqual(DONE)
+      for (const call of calls) expect(await readState(call)).toEqual(DONE)
     })
 
     it('runs a call once that stands several times in one group, and gives all of them the first answer', async () => {
@@ -111,15 +114,15 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
       ])
       expect(outcomes.map(({ answer }) => answer)).toEqual(['0', '1', '0', '0', '1'])
       expect(sizes()).toEqual([2])
-      expect([await stateOf(one), await stateOf(other)]).toEqual([DONE, DONE])
+      expect([await readState(one), await readState(other)]).toEqual([DONE, DONE])
     })
 
     it('finds the duplicates of earlier groups among new calls, whoever served them', async () => {
       const { branch } = grouped()
       const calls = newCalls(30)
       for (const call of calls.slice(0, 3)) {
-        await bed.barrier.run(call, (tx) => {
-          const writing = bed.write(tx, [{ call, entry: undefined }])
+        await fixture.barrier.run(call, (tx) => {
+          const writing = fixture.write(tx, [{ call, entry: undefined }])
           return writing === undefined ? 'plain' : writing.then(() => 'plain')
         })
       }
@@ -131,8 +134,8 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
         ...Array(3).fill('duplicate "grouped"'),
         'run "again"',
       ])
-      expect((await bed.barrier.run(calls[9] ?? newCall(), () => 'plain')).answer).toBe('"again"')
-      for (const call of calls) expect(await stateOf(call)).toEqual(DONE)
+      expect((await fixture.barrier.run(calls[9] ?? newCall(), () => 'plain')).answer).toBe('"again"')
+      for (const call of calls) expect(await readState(call)).toEqual(DONE)
     })
 
     for (const ops of [
@@ -140,9 +143,9 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
       ['try', 'try!', 'confirm', 'cancel'],
     ]) {
       it(`decides for every order of ${ops.join(', ')} in one group as the plain barrier does one after the other`, async () => {
-        const sequences = sequencesOf(ops, 4)
+        const sequences = listSequences(ops, 4)
         const no = () => new BranchFailure('said no', { code: 'SAID_NO' })
-        const callsOf = (sequence: readonly string[]): BarrierCall[] => {
+        const makeCalls = (sequence: readonly string[]): BarrierCall[] => {
           const { gid } = newCall()
           return sequence.map((step) => ({
             gid,
@@ -151,31 +154,31 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
           }))
         }
         const { branch } = grouped(undefined, { groupMax: 1_000 })
-        const ours = sequences.map(callsOf)
+        const ours = sequences.map(makeCalls)
         const outcomes = await Promise.all(
           sequences.map((sequence, number) =>
             Promise.all(
               (ours[number] ?? []).map((call, place) =>
-                outcomeOf(branch.run(call, () => (sequence[place]?.endsWith('!') ? no() : place))),
+                catchOutcome(branch.run(call, () => (sequence[place]?.endsWith('!') ? no() : place))),
               ),
             ),
           ),
         )
         for (const [number, sequence] of sequences.entries()) {
           const expected: Outcome[] = []
-          const plain = callsOf(sequence)
+          const plain = makeCalls(sequence)
           for (const [place, call] of plain.entries()) {
-            const running = bed.barrier.run(call, (tx) => {
+            const running = fixture.barrier.run(call, (tx) => {
               if (sequence[place]?.endsWith('!')) throw no()
-              const writing = bed.write(tx, [{ call, entry: undefined }])
+              const writing = fixture.write(tx, [{ call, entry: undefined }])
               return writing === undefined ? place : writing.then(() => place)
             })
-            expected.push(await outcomeOf(running))
+            expected.push(await catchOutcome(running))
           }
           expect([sequence, outcomes[number]]).toEqual([sequence, expected])
-          expect([sequence, await stateOf(ours[number]?.[0] ?? newCall())]).toEqual([
+          expect([sequence, await readState(ours[number]?.[0] ?? newCall())]).toEqual([
             sequence,
-            await stateOf(plain[0] ?? newCall()),
+            await readState(plain[0] ?? newCall()),
           ])
         }
       }, 120_000)
@@ -192,7 +195,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
         { decision: 'run', answer: '6' },
         { decision: 'already-compensated' },
       ])
-      expect(await bed.effects(call.gid)).toEqual(['action', 'compensate'])
+      expect(await fixture.effects(call.gid)).toEqual(['action', 'compensate'])
     })
 
     it('keeps nothing of what a group did for a branch when it is rolled back over another call of that branch', async () => {
@@ -220,7 +223,8 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
         'run',
       ])
       expect(outcomes.map(({ answer }) => answer)).toEqual(['1', '2', '3', '"earlier"', '5', '"poison"'])
-      for (const call of tries) expect((await bed.effects(call.gid)).toSorted()).toEqual(['confirm', 'try'])
+      for (const call of tries)
+        expect((await fixture.effects(call.gid)).toSorted()).toEqual(['confirm', 'try'])
     })
 
     it('commits the others with one that is refused before it wrote, in one go', async () => {
@@ -228,7 +232,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
       const calls = newCalls(5)
       const entries = [1, new BranchFailure('no'), 3, new BranchOngoing(), new Error('broken')]
       const outcomes = await Promise.all(
-        calls.map((call, at) => outcomeOf(branch.run(call, () => entries[at]))),
+        calls.map((call, at) => catchOutcome(branch.run(call, () => entries[at]))),
       )
       expect(outcomes).toEqual([
         'run 1',
@@ -238,7 +242,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
         'Error  broken',
       ])
       expect(sizes()).toEqual([5])
-      expect(await Promise.all(calls.map(stateOf))).toEqual([DONE, NOTHING, DONE, NOTHING, NOTHING])
+      expect(await Promise.all(calls.map(readState))).toEqual([DONE, NOTHING, DONE, NOTHING, NOTHING])
     })
 
     it('leaves nothing when every call is refused, and each may come again', async () => {
@@ -247,9 +251,9 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
       for (const call of calls) {
         await expect(branch.run(call, () => new BranchFailure('no'))).rejects.toThrow('no')
       }
-      const refused = calls.map((call) => outcomeOf(branch.run(call, () => new BranchFailure('no'))))
+      const refused = calls.map((call) => catchOutcome(branch.run(call, () => new BranchFailure('no'))))
       expect(new Set(await Promise.all(refused)).size).toBe(1)
-      expect(await Promise.all(calls.map(stateOf))).toEqual([NOTHING, NOTHING, NOTHING])
+      expect(await Promise.all(calls.map(readState))).toEqual([NOTHING, NOTHING, NOTHING])
       expect((await branch.run(calls[0] ?? newCall(), () => 1)).decision).toBe('run')
     })
 
@@ -258,7 +262,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
       const calls = newCalls(3)
       const outcomes = await Promise.all(
         calls.map((call, at) =>
-          outcomeOf(
+          catchOutcome(
             branch.run(call, () => {
               if (at === 1) throw new BranchFailure('no such account')
               return at
@@ -268,11 +272,11 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
       )
       expect(outcomes).toEqual(['run 0', 'BranchFailure BRANCH_FAILED no such account', 'run 2'])
       expect(sizes()).toEqual([2])
-      expect(await Promise.all(calls.map(stateOf))).toEqual([DONE, NOTHING, DONE])
+      expect(await Promise.all(calls.map(readState))).toEqual([DONE, NOTHING, DONE])
     })
 
     it('lets async handlers of a group run at once', async () => {
-      if (!bed.isConcurrent) return expect(bed.losingCommit).toBeUndefined()
+      if (!fixture.isConcurrent) return expect(fixture.losingCommit).toBeUndefined()
       const { branch, sizes } = grouped()
       const calls = newCalls(20)
       let under = 0
@@ -287,7 +291,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
         return at
       }
       const outcomes = await Promise.all(
-        calls.map((call, at) => outcomeOf(branch.run(call, () => handler(at)))),
+        calls.map((call, at) => catchOutcome(branch.run(call, () => handler(at)))),
       )
       expect(outcomes.filter((outcome) => outcome.startsWith('run'))).toHaveLength(19)
       expect(outcomes[3]).toBe('BranchFailure BRANCH_FAILED no')
@@ -295,23 +299,23 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
     })
 
     it('fails the handlers alone that are late, and commits the others', async () => {
-      if (bed.impatient === undefined) return expect(bed.isConcurrent).toBe(false)
-      const { branch } = grouped(undefined, {}, bed.impatient(1_000))
+      if (fixture.impatient === undefined) return expect(fixture.isConcurrent).toBe(false)
+      const { branch } = grouped(undefined, {}, fixture.impatient(1_000))
       const calls = newCalls(6)
       const never = new Promise<never>(() => undefined)
       const outcomes = await Promise.all(
-        calls.map((call, at) => outcomeOf(branch.run(call, () => (at % 3 === 1 ? never : at)))),
+        calls.map((call, at) => catchOutcome(branch.run(call, () => (at % 3 === 1 ? never : at)))),
       )
       for (const [at, outcome] of outcomes.entries())
         expect(outcome).toMatch(at % 3 === 1 ? /^BranchError BARRIER_TIMED_OUT/ : /^run/)
-      const states = await Promise.all(calls.map(stateOf))
+      const states = await Promise.all(calls.map(readState))
       expect(states).toEqual(calls.map((_, at) => (at % 3 === 1 ? NOTHING : DONE)))
     })
 
     it('finds the one call that fails at the COMMIT, and fails it alone', async () => {
-      if (bed.deferred === undefined) return expect(bed.losingCommit).toBeDefined()
-      const { write, isViolation } = bed.deferred
-      const branch = groupedBranch(bed.barrier, {
+      if (fixture.deferred === undefined) return expect(fixture.losingCommit).toBeDefined()
+      const { write, isViolation } = fixture.deferred
+      const branch = groupedBranch(fixture.barrier, {
         key: () => 'one',
         apply: (tx, calls) => {
           const results = calls.map(({ entry }) => entry)
@@ -328,7 +332,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
       const settled = await Promise.allSettled(running)
       expect(settled.map(({ status }) => status === 'fulfilled')).toEqual(calls.map((_, at) => at !== 5))
       expect(settled[5]?.status === 'rejected' && isViolation(settled[5].reason)).toBe(true)
-      const rows = await Promise.all(calls.map(({ gid }) => bed.rows(gid)))
+      const rows = await Promise.all(calls.map(({ gid }) => fixture.rows(gid)))
       expect(rows).toEqual(calls.map((_, at) => (at === 5 ? 0 : 1)))
     })
 
@@ -341,7 +345,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
         }),
       )
       const calls = newCalls(5)
-      const outcomes = await Promise.all(calls.map((call, at) => outcomeOf(branch.run(call, () => at))))
+      const outcomes = await Promise.all(calls.map((call, at) => catchOutcome(branch.run(call, () => at))))
       expect(outcomes).toEqual(['run 0', 'BranchFailure BRANCH_FAILED always', 'run 2', 'run 3', 'run 4'])
       expect(applied.map((group) => group.map(({ entry }) => entry))).toEqual([
         [0, 1, 2, 3, 4],
@@ -349,7 +353,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
         [1],
         [2],
       ])
-      expect(await Promise.all(calls.map(stateOf))).toEqual([DONE, NOTHING, DONE, DONE, DONE])
+      expect(await Promise.all(calls.map(readState))).toEqual([DONE, NOTHING, DONE, DONE, DONE])
     })
 
     it('takes out an answer that cannot be kept, and its effect', async () => {
@@ -357,10 +361,10 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
       const calls = newCalls(3)
       const entries = [1, 'x'.repeat(STORED_ANSWER_BYTES_MAX), 3]
       const outcomes = await Promise.all(
-        calls.map((call, at) => outcomeOf(branch.run(call, () => entries[at]))),
+        calls.map((call, at) => catchOutcome(branch.run(call, () => entries[at]))),
       )
       expect(outcomes[1]).toMatch(/^BranchError BRANCH_ANSWER_TOO_LARGE/)
-      expect(await Promise.all(calls.map(stateOf))).toEqual([DONE, NOTHING, DONE])
+      expect(await Promise.all(calls.map(readState))).toEqual([DONE, NOTHING, DONE])
     })
 
     it('finds the one call that apply throws for, and fails it alone', async () => {
@@ -371,12 +375,12 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
         }),
       )
       const calls = newCalls(64)
-      const outcomes = await Promise.all(calls.map((call, at) => outcomeOf(branch.run(call, () => at))))
+      const outcomes = await Promise.all(calls.map((call, at) => catchOutcome(branch.run(call, () => at))))
       expect(outcomes.filter((outcome) => outcome.startsWith('run'))).toHaveLength(63)
       expect(outcomes[29]).toBe('Error  poison')
       // Halves: two for each power of two, and the whole.
       expect(sizes().length).toBeLessThanOrEqual(13)
-      const states = await Promise.all(calls.map(stateOf))
+      const states = await Promise.all(calls.map(readState))
       expect(states[29]).toEqual(NOTHING)
       expect(states.filter(([rows]) => rows === 1)).toHaveLength(63)
     })
@@ -384,21 +388,21 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
     it('runs the whole group again after a deadlock, with all of its calls', async () => {
       let runs = 0
       const { branch, sizes } = grouped((calls) => {
-        if (++runs < 3) throw new Error('the query failed', { cause: bed.deadlock() })
+        if (++runs < 3) throw new Error('the query failed', { cause: fixture.deadlock() })
         return calls.map(() => 'done')
       })
       const calls = newCalls(7)
       const outcomes = await Promise.all(calls.map((call) => branch.run(call, () => 0)))
       expect(outcomes.every(({ decision }) => decision === 'run')).toBe(true)
       expect(sizes()).toEqual([7, 7, 7])
-      for (const call of calls) expect(await stateOf(call)).toEqual(DONE)
+      for (const call of calls) expect(await readState(call)).toEqual(DONE)
     })
 
     it('commits no row of a group whose apply has ended the transaction', async () => {
-      const branch = groupedBranch(bed.barrier, {
+      const branch = groupedBranch(fixture.barrier, {
         key: () => 'one',
         apply: (tx, calls) => {
-          const ending = bed.rollBack(tx)
+          const ending = fixture.rollBack(tx)
           const results = calls.map(({ entry }) => entry)
           return ending === undefined ? results : ending.then(() => results)
         },
@@ -406,20 +410,20 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
       // Also when every call of it failed.
       for (const entry of [0, new BranchFailure('no')]) {
         const calls = [...newCalls(3), newCall('compensate')]
-        const outcomes = await Promise.all(calls.map((call) => outcomeOf(branch.run(call, () => entry))))
+        const outcomes = await Promise.all(calls.map((call) => catchOutcome(branch.run(call, () => entry))))
         for (const outcome of outcomes) expect(outcome).toMatch(/^BranchError BARRIER_TRANSACTION_LOST/)
-        for (const call of calls) expect(await bed.rows(call.gid)).toBe(0)
+        for (const call of calls) expect(await fixture.rows(call.gid)).toBe(0)
       }
     })
 
     it('answers all of a group 500 when the answer to its COMMIT is lost, and the next calls agree with it', async () => {
-      if (bed.losingCommit === undefined) return expect(bed.isConcurrent).toBe(false)
+      if (fixture.losingCommit === undefined) return expect(fixture.isConcurrent).toBe(false)
       for (const when of ['before', 'after'] as const) {
-        const { branch } = grouped(undefined, {}, bed.losingCommit(when))
+        const { branch } = grouped(undefined, {}, fixture.losingCommit(when))
         const calls = newCalls(4)
         const entries = [1, new BranchFailure('no'), 3, 4]
         const outcomes = await Promise.all(
-          calls.map((call, at) => outcomeOf(branch.run(call, () => entries[at]))),
+          calls.map((call, at) => catchOutcome(branch.run(call, () => entries[at]))),
         )
         expect(outcomes.filter((outcome) => outcome.includes('BARRIER_COMMIT_UNKNOWN'))).toHaveLength(4)
         const again = grouped().branch
@@ -428,26 +432,26 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
         )
         const expected = when === 'before' ? 'run' : 'duplicate'
         expect(decisions).toEqual([expected, 'run', expected, expected])
-        for (const call of calls) expect(await stateOf(call)).toEqual(DONE)
+        for (const call of calls) expect(await readState(call)).toEqual(DONE)
       }
     })
 
     it('serves groups of different keys at once, and those of one key one after the other', async () => {
-      if (!bed.isConcurrent) return expect(bed.losingCommit).toBeUndefined()
+      if (!fixture.isConcurrent) return expect(fixture.losingCommit).toBeUndefined()
       let under = 0
       const seen: number[] = []
       let release = (): void => undefined
       const bothAreIn = new Promise<void>((resolve) => {
         release = resolve
       })
-      const branch = groupedBranch(bed.barrier, {
+      const branch = groupedBranch(fixture.barrier, {
         key: ({ branchId }) => branchId,
         groupMax: 2,
         apply: async (tx, calls) => {
           seen.push(++under)
           if (under === 2) release()
           await bothAreIn
-          await bed.write(tx, calls)
+          await fixture.write(tx, calls)
           under--
           return calls.map(() => 'done')
         },
@@ -460,7 +464,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupBed<Tx>>):
   })
 }
 
-function sequencesOf(steps: readonly string[], lengthMax: number): readonly (readonly string[])[] {
+function listSequences(steps: readonly string[], lengthMax: number): readonly (readonly string[])[] {
   const all: string[][] = []
   let longest: string[][] = [[]]
   for (let length = 1; length <= lengthMax; length++) {

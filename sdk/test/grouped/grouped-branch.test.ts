@@ -2,10 +2,11 @@ import { DatabaseSync } from 'node:sqlite'
 import express from 'express'
 import fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { conditionalAdd, migrateBarrier, sqliteBarrier } from '../../src/barrier/sqlite.ts'
+import { migrateBarrier } from '../../src/barrier/sqlite.ts'
 import { branchHandler as expressHandler } from '../../src/express.ts'
 import { branchHandler as fastifyHandler } from '../../src/fastify.ts'
 import { type Addition, groupedBranch, takeOut } from '../../src/grouped/grouped.ts'
+import { conditionalAdd, sqliteGroupBarrier } from '../../src/grouped/sqlite.ts'
 import { type Branch, BranchFailure, type BranchHandlerOptions, withBarrier } from '../../src/index.ts'
 
 interface Debit {
@@ -19,7 +20,7 @@ function bank() {
   database.exec(
     "CREATE TABLE account (id TEXT PRIMARY KEY, cents INTEGER); INSERT INTO account VALUES ('alice', 100)",
   )
-  const barrier = sqliteBarrier(database)
+  const barrier = sqliteGroupBarrier(database)
   const branch = groupedBranch(barrier, {
     key: () => 'transfer',
     apply: conditionalAdd({ table: 'account', valueColumn: 'cents' }),
@@ -44,7 +45,7 @@ type Call = (
   gid: string,
   payload: unknown,
 ) => Promise<{ status: number; body: unknown; decision: unknown }>
-const queryOf = (op: string, gid: string): string => `?gid=${gid}&trans_type=saga&branch_id=01&op=${op}`
+const toQuery = (op: string, gid: string): string => `?gid=${gid}&trans_type=saga&branch_id=01&op=${op}`
 
 const FRAMEWORKS: Readonly<
   Record<
@@ -58,7 +59,7 @@ const FRAMEWORKS: Readonly<
     await use(async (op, gid, payload) => {
       const answer = await app.inject({
         method: 'POST',
-        url: `/debit${queryOf(op, gid)}`,
+        url: `/debit${toQuery(op, gid)}`,
         payload: payload as object,
       })
       const { statusCode: status, body, headers } = answer
@@ -80,7 +81,7 @@ const FRAMEWORKS: Readonly<
     const port = typeof address === 'object' ? address?.port : 0
     await use(async (op, gid, payload) => {
       const headers = { 'content-type': 'application/json' }
-      const url = `http://127.0.0.1:${port}/debit${queryOf(op, gid)}`
+      const url = `http://127.0.0.1:${port}/debit${toQuery(op, gid)}`
       const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(payload) })
       const text = await answer.text()
       const decision = answer.headers.get('counterstep-barrier')

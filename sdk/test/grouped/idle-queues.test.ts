@@ -1,18 +1,19 @@
 import { DatabaseSync } from 'node:sqlite'
 import { queryObjects } from 'node:v8'
 import { expect, it } from 'vitest'
-import { migrateBarrier, sqliteBarrier } from '../../src/barrier/sqlite.ts'
+import { migrateBarrier } from '../../src/barrier/sqlite.ts'
 import { GroupQueue } from '../../src/grouped/group-queue.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
+import { sqliteGroupBarrier } from '../../src/grouped/sqlite.ts'
 
-/** What lives, after a garbage collection. */
+/** Counts the queues that live after a garbage collection. */
 const queuesAlive = (): number => queryObjects(GroupQueue, { format: 'count' })
 
 it('keeps no queue of a key that is idle', async () => {
   const database = new DatabaseSync(':memory:')
   migrateBarrier(database)
   const before = queuesAlive()
-  const branch = groupedBranch(sqliteBarrier(database), {
+  const branch = groupedBranch(sqliteGroupBarrier(database), {
     key: ({ gid }) => gid,
     apply: (_, calls) => calls.map(() => 'done'),
   })

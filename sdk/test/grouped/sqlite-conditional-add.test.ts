@@ -1,10 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
-import {
-  conditionalAdd,
-  migrateBarrier,
-  type SqliteDatabase,
-  sqliteBarrier,
-} from '../../src/barrier/sqlite.ts'
+import { migrateBarrier, type SqliteDatabase } from '../../src/barrier/sqlite.ts'
+import { conditionalAdd, sqliteGroupBarrier } from '../../src/grouped/sqlite.ts'
 import { BetterSqlite3Twin } from '../barrier/better-sqlite3-twin.ts'
 import { conditionalAddSuite } from './conditional-add-suite.ts'
 
@@ -21,7 +17,7 @@ for (const [name, open] of DATABASES) {
       CREATE TABLE numbered (id INTEGER PRIMARY KEY, cents INTEGER NOT NULL);
       CREATE TABLE ledger (number INTEGER PRIMARY KEY, gid TEXT, op TEXT, account TEXT, cents INTEGER) STRICT`)
     return {
-      barrier: sqliteBarrier(database),
+      barrier: sqliteGroupBarrier(database),
       conditionalAdd,
       execute: async (sql) => {
         database.exec(sql)

@@ -1,12 +1,14 @@
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { migrateBarrier, purgeBarrier, type SqliteDatabase, sqliteBarrier } from '../../src/barrier/sqlite.ts'
+import { migrateBarrier, purgeBarrier, type SqliteDatabase } from '../../src/barrier/sqlite.ts'
 import { type GroupCall, groupedBranch } from '../../src/grouped/grouped.ts'
-import { type BarrierBed, barrierSuite } from '../barrier/barrier-suite.ts'
+import { sqliteGroupBarrier } from '../../src/grouped/sqlite.ts'
+import type { BarrierFixture } from '../barrier/barrier-fixture.ts'
+import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { BetterSqlite3Twin } from '../barrier/better-sqlite3-twin.ts'
 import { purging, suiteClock } from '../barrier/suite-clock.ts'
 import { groupSuite } from './group-suite.ts'
-import { groupedBed, MANNERS } from './grouped-bed.ts'
+import { groupedFixture, MANNERS } from './grouped-fixture.ts'
 
 const DATABASES: readonly (readonly [string, () => SqliteDatabase])[] = [
   ['better-sqlite3', () => new BetterSqlite3Twin(':memory:')],
@@ -18,7 +20,7 @@ function write(tx: SqliteDatabase, calls: readonly GroupCall<unknown>[]): void {
   for (const { call } of calls) insert.run(call.gid, call.op)
 }
 
-function bedOf(database: SqliteDatabase): BarrierBed {
+function toFixture(database: SqliteDatabase): BarrierFixture {
   migrateBarrier(database)
   database.exec('CREATE TABLE effect (number INTEGER PRIMARY KEY, gid TEXT, op TEXT)')
   const column = (sql: string, gid: string): unknown[] =>
@@ -27,7 +29,7 @@ function bedOf(database: SqliteDatabase): BarrierBed {
       .all(gid)
       .map((row) => (row as { readonly found: unknown }).found)
   return {
-    run: () => Promise.reject(new Error('the bed of the plain barrier is not used')),
+    run: () => Promise.reject(new Error('the fixture of the plain barrier is not used')),
     effects: async (gid) =>
       column('SELECT op AS found FROM effect WHERE gid = ? ORDER BY number', gid).map(String),
     rows: async (gid) =>
@@ -45,15 +47,20 @@ for (const [name, open] of DATABASES) {
       width: 64,
       open: async () => {
         const database = open()
-        return groupedBed(bedOf(database), () => sqliteBarrier(database, suiteClock), write, manner)
+        return groupedFixture(
+          toFixture(database),
+          () => sqliteGroupBarrier(database, suiteClock),
+          write,
+          manner,
+        )
       },
     })
   }
 
   groupSuite(name, async () => {
     const database = open()
-    const { effects, rows, close } = bedOf(database)
-    const barrier = sqliteBarrier(database)
+    const { effects, rows, close } = toFixture(database)
+    const barrier = sqliteGroupBarrier(database)
     const deadlock = () => Object.assign(new Error('database is locked'), { errcode: 5, code: 'SQLITE_BUSY' })
     const rollBack = (tx: SqliteDatabase): void => {
       tx.exec('ROLLBACK')
@@ -74,8 +81,8 @@ for (const [name, open] of DATABASES) {
 
     it('refuses an apply and a handler that are async when they are given, and a promise when it is returned', async () => {
       const database = open()
-      const bed = bedOf(database)
-      const barrier = sqliteBarrier(database)
+      const fixture = toFixture(database)
+      const barrier = sqliteGroupBarrier(database)
       expect(() => groupedBranch(barrier, { key: () => 'one', apply: async () => [] })).toThrow(/synchronous/)
       const branch = groupedBranch(barrier, {
         key: () => 'one',
@@ -89,23 +96,23 @@ for (const [name, open] of DATABASES) {
       await expect(branch.run(CALL, () => Promise.resolve(0))).rejects.toMatchObject({
         code: 'BARRIER_EFFECT_ASYNC',
       })
-      expect([await bed.effects('g'), await bed.rows('g')]).toEqual([[], 0])
+      expect([await fixture.effects('g'), await fixture.rows('g')]).toEqual([[], 0])
     })
 
     it('waits until a transaction of somebody else is off the connection', async () => {
       const database = open()
-      const bed = bedOf(database)
+      const fixture = toFixture(database)
       let asked = 0
       const watched: SqliteDatabase = new Proxy(database, {
         get: (target, property) => {
           const value: unknown = Reflect.get(target, property)
-          // Somebody's transaction ends when the group has found it open for the second time.
+          // The foreign transaction ends when the group has found it open for the second time.
           if (String(property).endsWith('ransaction') && value === true && ++asked === 2)
             database.exec('ROLLBACK')
           return typeof value === 'function' ? value.bind(target) : value
         },
       })
-      const branch = groupedBranch(sqliteBarrier(watched), {
+      const branch = groupedBranch(sqliteGroupBarrier(watched), {
         key: () => 'one',
         apply: (_tx, calls) => {
           write(database, calls)
@@ -114,7 +121,7 @@ for (const [name, open] of DATABASES) {
       })
       database.exec('BEGIN; INSERT INTO effect (gid, op) VALUES (1, 2)')
       expect((await branch.run(CALL, () => 0)).decision).toBe('run')
-      expect([await bed.effects('g'), await bed.rows('g'), await bed.effects('1')]).toEqual([
+      expect([await fixture.effects('g'), await fixture.rows('g'), await fixture.effects('1')]).toEqual([
         ['action'],
         1,
         [],

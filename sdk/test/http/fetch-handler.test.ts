@@ -8,7 +8,7 @@ const BASE = 'https://bank.example'
 const MIB = 1024 * 1024
 const JSON_BODY = { 'content-type': 'application/json' }
 
-function bed(options: FetchHandlerOptions<unknown> = {}) {
+function fixture(options: FetchHandlerOptions<unknown> = {}) {
   const payloads: unknown[] = []
   const errors: unknown[] = []
   const barrier = {
@@ -31,7 +31,7 @@ function bed(options: FetchHandlerOptions<unknown> = {}) {
 
 it('takes a signed call, and none that is unsigned, changed, or signed for another service', async () => {
   const refused: BranchError[] = []
-  const { payloads, ask } = bed({
+  const { payloads, ask } = fixture({
     signedCalls: { keys: [PUBLIC_KEY], baseUrl: BASE, onRefused: (error) => refused.push(error) },
   })
   const target = `/debit?${QUERY}`
@@ -50,14 +50,14 @@ it('takes a signed call, and none that is unsigned, changed, or signed for anoth
 })
 
 it('reads no body of an unsigned call', async () => {
-  const { handler } = bed({ signedCalls: { keys: [PUBLIC_KEY], baseUrl: BASE } })
+  const { handler } = fixture({ signedCalls: { keys: [PUBLIC_KEY], baseUrl: BASE } })
   const request = new Request(`http://inside.test/debit?${QUERY}`, { method: 'POST', body: '{}' })
   expect((await handler(request)).status).toBe(401)
   expect(request.bodyUsed).toBe(false)
 })
 
 it('reads at most 1 MiB, and ends a body that goes on', async () => {
-  const { payloads, ask } = bed()
+  const { payloads, ask } = fixture()
   let isEnded = false
   const endless = new ReadableStream({
     pull: (controller) => controller.enqueue(new Uint8Array(64 * 1024)),
@@ -76,7 +76,7 @@ it('reads at most 1 MiB, and ends a body that goes on', async () => {
 })
 
 it('parses any JSON, says of garbage that it is none, and leaves other bodies as their bytes', async () => {
-  const { payloads, errors, ask } = bed()
+  const { payloads, errors, ask } = fixture()
   const headers = { 'content-type': 'application/problem+json; charset=utf-8' }
   for (const body of ['"text"', 'null', '17', '[1]']) expect((await ask({ headers, body })).status).toBe(200)
   expect((await ask({})).status).toBe(200)
@@ -87,7 +87,7 @@ it('parses any JSON, says of garbage that it is none, and leaves other bodies as
 })
 
 it('reads the identity from the URL as it came, and refuses one that is there twice in any spelling', async () => {
-  const { payloads, ask } = bed()
+  const { payloads, ask } = fixture()
   for (const more of ['&gid=h', '&%67id=h', '&[gid]=h', '&op=compensate']) {
     const answer = await ask({ headers: JSON_BODY, body: '{}' }, `/debit?${QUERY}${more}`)
     expect(answer).toEqual({ status: 400, code: 'BRANCH_CALL_INVALID' })
@@ -96,7 +96,7 @@ it('reads the identity from the URL as it came, and refuses one that is there tw
 })
 
 it('says that the body was read already, as by a middleware of Hono', async () => {
-  const { errors, handler } = bed()
+  const { errors, handler } = fixture()
   const app = new Hono()
   app.use(async (context, next) => {
     await context.req.raw.text()
@@ -109,8 +109,8 @@ it('says that the body was read already, as by a middleware of Hono', async () =
 })
 
 it('refuses bad options at construction', () => {
-  expect(() => bed({ ops: [] })).toThrow(TypeError)
-  expect(() => bed({ signedCalls: { keys: [], baseUrl: BASE } })).toThrow(TypeError)
+  expect(() => fixture({ ops: [] })).toThrow(TypeError)
+  expect(() => fixture({ signedCalls: { keys: [], baseUrl: BASE } })).toThrow(TypeError)
 })
 
 it('answers a query-back: committed, rolled back, and thrown on where nobody can tell', async () => {

@@ -21,11 +21,11 @@ export interface Framework {
 
 export interface ServedBranch {
   call(query: string, payload?: unknown): Promise<{ status: number; headers: Headers; text: string }>
-  /** What reached the framework's own log or error handling. */
+  /** The errors that reached the framework's own log or error handling. */
   readonly logged: readonly unknown[]
 }
 
-/** What every adapter does. SQLite in memory, so that nothing but the adapter is in question. */
+/** The rules that every adapter keeps. SQLite is in memory, so that only the adapter is in question. */
 export function handlerSuite({ name, serve }: Framework): void {
   describe(`branchHandler of ${name}`, () => {
     let database: DatabaseSync

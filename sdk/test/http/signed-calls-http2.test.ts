@@ -24,7 +24,7 @@ const serveFastify: Serve = async (seen) => {
   return app.listen({ port: 0, host: '127.0.0.1' })
 }
 
-/** The middleware alone: Express itself needs a bridge to HTTP/2, and each is somebody else's. */
+/** Serves the middleware alone, because Express itself needs a foreign bridge to HTTP/2. */
 const serveExpress: Serve = async (seen) => {
   const guard = ofExpress.signedCalls(OPTIONS)
   const server: Http2Server = createServer((request, response) => {

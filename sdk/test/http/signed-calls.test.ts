@@ -15,7 +15,7 @@ const BASE = 'https://bank.example'
 
 interface Served {
   readonly url: string
-  /** What the handlers saw. */
+  /** The calls that the handlers saw. */
   readonly branches: readonly Branch[]
   readonly refused: readonly BranchError[]
 }
@@ -37,7 +37,7 @@ type Serve = (
   address?: Address,
 ) => Promise<Served>
 
-function bed() {
+function fixture() {
   const branches: Branch[] = []
   const refused: BranchError[] = []
   const barrier = {
@@ -61,7 +61,7 @@ function bed() {
 const SIGNED_PATH = `/debit?${QUERY}`
 
 const serveFastify: Serve = async (more, mutant, address = { baseUrl: BASE }) => {
-  const { branches, refused, barrier, options, handler } = bed()
+  const { branches, refused, barrier, options, handler } = fixture()
   const app = fastify()
   const guard = ofFastify.signedCalls({ ...options, ...address, ...more })
   if (mutant?.startsWith('deaf-to-path')) {
@@ -81,7 +81,7 @@ const serveFastify: Serve = async (more, mutant, address = { baseUrl: BASE }) =>
 
 function serveExpress(make: typeof express): Serve {
   return async (more, mutant, address = { baseUrl: BASE }) => {
-    const { branches, refused, barrier, options, handler } = bed()
+    const { branches, refused, barrier, options, handler } = fixture()
     const app = make()
     app.set('env', 'test')
     const guard = ofExpress.signedCalls({ ...options, ...address, ...more })
@@ -192,7 +192,7 @@ for (const [name, serve] of FRAMEWORKS) {
       expect((await send(url, { ...outside, headers: [...outside.headers, ...forwarded] })).status).toBe(401)
     })
 
-    // Each is a whole call that the orchestrator signed for the shop, sent on by whoever saw it.
+    // Each is a whole call that the orchestrator signed for the shop, sent on by another party that saw it.
     const FOR_THE_SHOP: readonly (readonly [string, string, readonly Header[]])[] = [
       ['as it came', '', [['host', 'shop.example']]],
       ['with the default port written out', '', [['host', 'shop.example:80']]],

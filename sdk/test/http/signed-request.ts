@@ -23,7 +23,7 @@ export const PUBLIC_KEY = publicJwk(KEY) ?? ''
 
 export type Header = readonly [name: string, value: string]
 
-/** What goes over the wire, each part open to change after it was signed. */
+/** A request as it goes over the wire. Each part can be changed after it was signed. */
 export interface Request {
   readonly method: string
   readonly path: string
@@ -40,7 +40,7 @@ export interface Answer {
 
 export const QUERY = 'gid=g-1&trans_type=saga&branch_id=01&op=action'
 
-/** As the orchestrator sends it to a service that it knows as `baseUrl`. */
+/** Makes a request as the orchestrator sends it to a service that it knows as `baseUrl`. */
 export function signedRequest(
   baseUrl: string,
   path: string,

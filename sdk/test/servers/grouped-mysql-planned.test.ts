@@ -1,23 +1,24 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { createPool, type Pool, type RowDataPacket } from 'mysql2/promise'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { conditionalAdd, mysqlBarrier } from '../../src/barrier/mysql.ts'
+import { mysqlBarrier } from '../../src/barrier/mysql.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
+import { conditionalAdd, mysqlGroupBarrier } from '../../src/grouped/mysql.ts'
 import { type BarrierCall, BranchFailure } from '../../src/index.ts'
 import {
   beforeEachStatement,
   dropMysqlDatabase,
   isWaitingFor,
   openMysqlDatabase,
-  wordOf,
-} from './mysql-bed.ts'
+  readWord,
+} from './mysql-fixture.ts'
 
 const DEBIT = { id: 1, delta: -1 } as const
 
-const callOf = (gid: string): BarrierCall => ({ gid, branchId: '01', op: 'action' })
+const toCall = (gid: string): BarrierCall => ({ gid, branchId: '01', op: 'action' })
 
-const callsOf = (prefix: string, count: number): BarrierCall[] =>
-  Array.from({ length: count }, (_, number) => callOf(`${prefix}-${number}`))
+const makeCalls = (prefix: string, count: number): BarrierCall[] =>
+  Array.from({ length: count }, (_, number) => toCall(`${prefix}-${number}`))
 
 for (const server of ['mariadb', 'mysql'] as const) {
   describeOn(server, 'groups that are decided before anything is written', (url) => {
@@ -31,11 +32,11 @@ for (const server of ['mariadb', 'mysql'] as const) {
       afterEach(() => dropMysqlDatabase(pool))
 
       const debits = (before: Parameters<typeof beforeEachStatement>[1] = () => undefined) =>
-        groupedBranch(mysqlBarrier(beforeEachStatement(pool, before)), {
+        groupedBranch(mysqlGroupBarrier(beforeEachStatement(pool, before)), {
           key: () => 'one',
           apply: conditionalAdd({ table: 'account', valueColumn: 'cents' }),
         })
-      const decisionsOf = async (branch: ReturnType<typeof debits>, calls: readonly BarrierCall[]) => {
+      const listDecisions = async (branch: ReturnType<typeof debits>, calls: readonly BarrierCall[]) => {
         const outcomes = await Promise.all(calls.map((call) => branch.run(call, () => DEBIT)))
         return outcomes.map(({ decision }) => decision)
       }
@@ -43,13 +44,13 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const [rows] = await pool.query<RowDataPacket[]>('SELECT cents FROM account')
         return Number(rows[0]?.cents)
       }
-      const rowsOf = async (): Promise<{ readonly rows: number; readonly answered: number }> => {
+      const countRows = async (): Promise<{ readonly rows: number; readonly answered: number }> => {
         const [rows] = await pool.query<RowDataPacket[]>(
           'SELECT COUNT(*) AS total, COUNT(answer) AS answered FROM counterstep_barrier',
         )
         return { rows: Number(rows[0]?.total), answered: Number(rows[0]?.answered) }
       }
-      /** Somebody else serves the call, in another process for all that the group can know. */
+      /** Serves the call elsewhere: in another process, for all that the group can know. */
       const serveElsewhere = (call: BarrierCall) =>
         mysqlBarrier(pool).run(call, async (tx) => {
           await tx.query('UPDATE account SET cents = cents - 1 WHERE id = 1')
@@ -58,10 +59,13 @@ for (const server of ['mariadb', 'mysql'] as const) {
 
       it('refuse a gid that an earlier transaction has used, beside others that run', async () => {
         const DAY_MS = 24 * 3_600_000
-        const earlier = callsOf('reused', 3).map((call) => ({ ...call, acceptedAt: Date.now() - 8 * DAY_MS }))
+        const earlier = makeCalls('reused', 3).map((call) => ({
+          ...call,
+          acceptedAt: Date.now() - 8 * DAY_MS,
+        }))
         const past = mysqlBarrier(pool, { now: () => Date.now() - 8 * DAY_MS })
         for (const call of earlier) await past.run(call, () => 'earlier')
-        const calls = [...callsOf('reused', 3), ...callsOf('fresh', 3)]
+        const calls = [...makeCalls('reused', 3), ...makeCalls('fresh', 3)]
         const accepted = calls.map((call) => ({ ...call, acceptedAt: Date.now() }))
         const branch = debits()
         // The second time it looks first, since it has met rows that stood.
@@ -73,35 +77,36 @@ for (const server of ['mariadb', 'mysql'] as const) {
           expect(told).toEqual([...Array(3).fill('GID_REUSED'), ...Array(3).fill(decision)])
         }
         // Mutant: without the instant they are taken for the earlier transaction's own.
-        expect(await decisionsOf(debits(), callsOf('reused', 3))).toEqual(Array(3).fill('duplicate'))
-        expect([await cents(), await rowsOf()]).toEqual([97, { rows: 6, answered: 6 }])
+        expect(await listDecisions(debits(), makeCalls('reused', 3))).toEqual(Array(3).fill('duplicate'))
+        expect([await cents(), await countRows()]).toEqual([97, { rows: 6, answered: 6 }])
       })
 
       it('write each row of the barrier once, and look first where duplicates are usual', async () => {
         const texts: string[] = []
         const branch = debits((sql) => texts.push(sql))
-        const statements = () => texts.splice(0).map(wordOf)
+        const statements = () => texts.splice(0).map(readWord)
         const fresh = ['START', 'SET', 'SELECT', 'INSERT', 'UPDATE', 'SET', 'COMMIT']
-        expect(await decisionsOf(branch, callsOf('a', 3))).toEqual(Array(3).fill('run'))
+        expect(await listDecisions(branch, makeCalls('a', 3))).toEqual(Array(3).fill('run'))
         expect(statements()).toEqual(fresh)
-        const some = [...callsOf('a', 1), ...callsOf('b', 3)]
-        expect(await decisionsOf(branch, some)).toEqual(['duplicate', 'run', 'run', 'run'])
-        // What it read and locked before the insert failed is forgotten with the transaction that is begun again.
+        const some = [...makeCalls('a', 1), ...makeCalls('b', 3)]
+        expect(await listDecisions(branch, some)).toEqual(['duplicate', 'run', 'run', 'run'])
+        // The rows that it read and locked before the insert failed are forgotten with the transaction, which is
+        // begun again.
         expect(statements()).toEqual([...fresh.slice(0, 4), 'SELECT', 'START', ...fresh.slice(2)])
-        const more = [...callsOf('b', 1), ...callsOf('c', 3)]
-        expect(await decisionsOf(branch, more)).toEqual(['duplicate', 'run', 'run', 'run'])
+        const more = [...makeCalls('b', 1), ...makeCalls('c', 3)]
+        expect(await listDecisions(branch, more)).toEqual(['duplicate', 'run', 'run', 'run'])
         expect(statements()).toEqual(['START', 'SET', 'SELECT', 'START', ...fresh.slice(2)])
-        expect(await decisionsOf(branch, callsOf('c', 3))).toEqual(Array(3).fill('duplicate'))
+        expect(await listDecisions(branch, makeCalls('c', 3))).toEqual(Array(3).fill('duplicate'))
         expect(statements()).toEqual(['START', 'SET', 'SELECT', 'START', 'SET', 'ROLLBACK'])
-        expect(await decisionsOf(branch, callsOf('d', 3))).toEqual(Array(3).fill('run'))
+        expect(await listDecisions(branch, makeCalls('d', 3))).toEqual(Array(3).fill('run'))
         texts.splice(0)
-        expect(await decisionsOf(branch, callsOf('e', 3))).toEqual(Array(3).fill('run'))
+        expect(await listDecisions(branch, makeCalls('e', 3))).toEqual(Array(3).fill('run'))
         expect(statements()).toEqual(fresh)
-        expect([await cents(), await rowsOf()]).toEqual([85, { rows: 15, answered: 15 }])
+        expect([await cents(), await countRows()]).toEqual([85, { rows: 15, answered: 15 }])
       })
 
       it('forget what they planned for a call that somebody else has served meanwhile', async () => {
-        const [first, ...others] = callsOf('once', 5)
+        const [first, ...others] = makeCalls('once', 5)
         let isServed = false
         const branch = debits(async (sql) => {
           if (isServed || !sql.startsWith('SELECT HEX')) return
@@ -115,11 +120,11 @@ for (const server of ['mariadb', 'mysql'] as const) {
           { decision: 'duplicate', answer: '"elsewhere"' },
           ...[98, 97, 96, 95].map((value) => ({ decision: 'run', answer: `{"value":"${value}"}` })),
         ])
-        expect([await cents(), await rowsOf()]).toEqual([95, { rows: 5, answered: 5 }])
+        expect([await cents(), await countRows()]).toEqual([95, { rows: 5, answered: 5 }])
       })
 
       it('tell what stands its first answer, also where they would refuse it now, or its handler does', async () => {
-        const [run, failing] = callsOf('first', 2) as [BarrierCall, BarrierCall]
+        const [run, failing] = makeCalls('first', 2) as [BarrierCall, BarrierCall]
         const before = debits()
         await Promise.all([before.run(run, () => ({ id: 1, delta: -99 })), before.run(failing, () => DEBIT)])
         const branch = debits()
@@ -130,8 +135,8 @@ for (const server of ['mariadb', 'mysql'] as const) {
           told(failing, () => {
             throw new BranchFailure('no', { code: 'NO' })
           }),
-          told(callOf('late'), () => DEBIT),
-          told(callOf('also late'), () => {
+          told(toCall('late'), () => DEBIT),
+          told(toCall('also late'), () => {
             throw new BranchFailure('no', { code: 'NO' })
           }),
         ])
@@ -141,11 +146,11 @@ for (const server of ['mariadb', 'mysql'] as const) {
           'INSUFFICIENT',
           'NO',
         ])
-        expect([await cents(), await rowsOf()]).toEqual([0, { rows: 2, answered: 2 }])
+        expect([await cents(), await countRows()]).toEqual([0, { rows: 2, answered: 2 }])
       })
 
       it('ask a handler once, however often they are planned', async () => {
-        await debits().run(callOf('stands'), () => DEBIT)
+        await debits().run(toCall('stands'), () => DEBIT)
         const branch = debits()
         const asked: string[] = []
         const decide = async (gid: string) => {
@@ -154,7 +159,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
             await new Promise((resolve) => setImmediate(resolve))
             return DEBIT
           }
-          return (await branch.run(callOf(gid), handler)).decision
+          return (await branch.run(toCall(gid), handler)).decision
         }
         const gids = ['one', 'two', 'stands', 'three']
         expect(await Promise.all(gids.map(decide))).toEqual(['run', 'run', 'duplicate', 'run'])
@@ -164,36 +169,36 @@ for (const server of ['mariadb', 'mysql'] as const) {
       it('leave undos to the way that knows what was done', async () => {
         const texts: string[] = []
         const branch = debits((sql) => texts.push(sql))
-        const late = callOf('late')
+        const late = toCall('late')
         const undo = { ...late, op: 'compensate' } as const
-        expect(await decisionsOf(branch, [undo, ...callsOf('u', 2)])).toEqual([
+        expect(await listDecisions(branch, [undo, ...makeCalls('u', 2)])).toEqual([
           'null-compensation',
           'run',
           'run',
         ])
         // Once where nothing tells that rows stand, and once where it is usual.
         for (const prefix of ['v', 'w'])
-          expect(await decisionsOf(branch, [late, ...callsOf(prefix, 2)])).toEqual([
+          expect(await listDecisions(branch, [late, ...makeCalls(prefix, 2)])).toEqual([
             'already-compensated',
             'run',
             'run',
           ])
-        expect([await cents(), await rowsOf()]).toEqual([94, { rows: 8, answered: 6 }])
+        expect([await cents(), await countRows()]).toEqual([94, { rows: 8, answered: 6 }])
       })
 
       it('begin no transaction anew once they have written', async () => {
-        const actions = callsOf('several', 3)
+        const actions = makeCalls('several', 3)
         const confirms = actions.map((call) => ({ ...call, op: 'confirm' }) as const)
         await serveElsewhere(confirms[0] as BarrierCall)
         const texts: string[] = []
         const branch = debits((sql) => texts.push(sql))
-        expect(await decisionsOf(branch, [...actions, ...confirms])).toEqual([
+        expect(await listDecisions(branch, [...actions, ...confirms])).toEqual([
           ...Array(3).fill('run'),
           'duplicate',
           ...Array(2).fill('run'),
         ])
-        expect(texts.filter((sql) => wordOf(sql) === 'START')).toHaveLength(1)
-        expect([await cents(), await rowsOf()]).toEqual([94, { rows: 6, answered: 6 }])
+        expect(texts.filter((sql) => readWord(sql) === 'START')).toHaveLength(1)
+        expect([await cents(), await countRows()]).toEqual([94, { rows: 6, answered: 6 }])
       })
 
       it('insert in one order, in whichever the calls came', async () => {
@@ -201,15 +206,15 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const branch = debits((sql) => {
           if (sql.startsWith('INSERT')) insert = sql
         })
-        const calls = callsOf('order', 4)
-        await decisionsOf(branch, calls.toReversed())
+        const calls = makeCalls('order', 4)
+        await listDecisions(branch, calls.toReversed())
         const places = calls.map(({ gid }) => insert.toLowerCase().indexOf(Buffer.from(gid).toString('hex')))
         expect(places).toEqual(places.toSorted((one, other) => one - other))
         expect(places[0]).toBeGreaterThan(0)
       })
 
       it('go row by row for a minute after one has waited in vain for a row, and hold up nobody else', async () => {
-        const twin = callOf('twin')
+        const twin = toCall('twin')
         let letGo = (): void => undefined
         const held = new Promise<void>((resolve) => {
           letGo = resolve
@@ -225,7 +230,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await inserted
         const texts: string[] = []
         const branch = debits((sql) => texts.push(sql))
-        const others = callsOf('other', 40)
+        const others = makeCalls('other', 40)
         const running = [twin, ...others].map((call) => branch.run(call, () => DEBIT))
         const settled = await Promise.allSettled(running)
         expect(settled[0]).toMatchObject({ status: 'rejected', reason: { code: 'BARRIER_CONTENDED' } })
@@ -233,8 +238,8 @@ for (const server of ['mariadb', 'mysql'] as const) {
         letGo()
         await plain
         texts.splice(0)
-        expect(await decisionsOf(branch, callsOf('after', 3))).toEqual(Array(3).fill('run'))
-        expect(texts.map(wordOf)).toEqual([
+        expect(await listDecisions(branch, makeCalls('after', 3))).toEqual(Array(3).fill('run'))
+        expect(texts.map(readWord)).toEqual([
           'START',
           'SET',
           'INSERT',
@@ -244,7 +249,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
           'INSERT',
           'COMMIT',
         ])
-        expect([await cents(), await rowsOf()]).toEqual([57, { rows: 44, answered: 44 }])
+        expect([await cents(), await countRows()]).toEqual([57, { rows: 44, answered: 44 }])
       })
 
       it('are not made where a transaction that is lost would go unnoticed', async () => {
@@ -255,12 +260,12 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const losing = beforeEachStatement(own, async (sql, connection) => {
           if (sql.startsWith('SET SESSION')) await connection.query('ROLLBACK')
         })
-        const branch = groupedBranch(mysqlBarrier(losing), { key: () => 'one', apply })
-        const running = callsOf('unnoticed', 3).map((call) => branch.run(call, () => DEBIT))
+        const branch = groupedBranch(mysqlGroupBarrier(losing), { key: () => 'one', apply })
+        const running = makeCalls('unnoticed', 3).map((call) => branch.run(call, () => DEBIT))
         for (const { reason } of (await Promise.allSettled(running)) as PromiseRejectedResult[])
           expect(reason).toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
         await own.end()
-        expect([await cents(), await rowsOf()]).toEqual([100, { rows: 0, answered: 0 }])
+        expect([await cents(), await countRows()]).toEqual([100, { rows: 0, answered: 0 }])
       })
 
       it('call what somebody has put around conditionalAdd', async () => {
@@ -271,15 +276,15 @@ for (const server of ['mariadb', 'mysql'] as const) {
             return Reflect.apply(add, self, values)
           },
         })
-        const branch = groupedBranch(mysqlBarrier(pool), { key: () => 'one', apply })
-        await decisionsOf(branch, callsOf('around', 3))
+        const branch = groupedBranch(mysqlGroupBarrier(pool), { key: () => 'one', apply })
+        await listDecisions(branch, makeCalls('around', 3))
         expect([calls, await cents()]).toEqual([1, 97])
       })
 
       it('leave no row of a call that they refuse, and all rows of the others', async () => {
         const branch = debits()
         const outcomes = await Promise.allSettled(
-          [-60, -60, -40, -1].map((delta, at) => branch.run(callOf(`mixed-${at}`), () => ({ id: 1, delta }))),
+          [-60, -60, -40, -1].map((delta, at) => branch.run(toCall(`mixed-${at}`), () => ({ id: 1, delta }))),
         )
         expect(outcomes.map(({ status }) => status)).toEqual([
           'fulfilled',
@@ -287,9 +292,9 @@ for (const server of ['mariadb', 'mysql'] as const) {
           'fulfilled',
           'rejected',
         ])
-        expect([await cents(), await rowsOf()]).toEqual([0, { rows: 2, answered: 2 }])
+        expect([await cents(), await countRows()]).toEqual([0, { rows: 2, answered: 2 }])
         await pool.query('UPDATE account SET cents = 100')
-        expect(await branch.run(callOf('mixed-1'), () => ({ id: 1, delta: -60 }))).toMatchObject({
+        expect(await branch.run(toCall('mixed-1'), () => ({ id: 1, delta: -60 }))).toMatchObject({
           decision: 'run',
         })
       })
@@ -298,14 +303,14 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const branch = debits(async (sql, connection) => {
           if (sql.startsWith('SET SESSION')) await connection.query('ROLLBACK')
         })
-        const running = callsOf('lost', 3).map((call) => branch.run(call, () => DEBIT))
+        const running = makeCalls('lost', 3).map((call) => branch.run(call, () => DEBIT))
         for (const { reason } of (await Promise.allSettled(running)) as PromiseRejectedResult[])
           expect(reason).toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
-        expect([await cents(), await rowsOf()]).toEqual([100, { rows: 0, answered: 0 }])
+        expect([await cents(), await countRows()]).toEqual([100, { rows: 0, answered: 0 }])
       })
 
       it('end also when somebody else serves one of their calls each time before they insert', async () => {
-        const calls = callsOf('often', 12)
+        const calls = makeCalls('often', 12)
         const inserts: string[] = []
         const branch = debits(async (sql) => {
           if (!sql.startsWith('INSERT INTO `counterstep_barrier`')) return
@@ -313,19 +318,19 @@ for (const server of ['mariadb', 'mysql'] as const) {
           // Three plans, and three inserts of all rows that are missing.
           if (inserts.length <= 6 && call !== undefined) await mysqlBarrier(pool).run(call, () => 'elsewhere')
         })
-        const decisions = await decisionsOf(branch, calls)
+        const decisions = await listDecisions(branch, calls)
         expect(decisions).toEqual([...Array(6).fill('duplicate'), ...Array(6).fill('run')])
         // Row by row in the end, and the answers by a statement of their own.
         expect(inserts).toHaveLength(3 + 3 + 7 + 1)
         expect(inserts.at(-1)).toContain('ON DUPLICATE KEY')
-        expect([await cents(), await rowsOf()]).toEqual([94, { rows: 12, answered: 12 }])
+        expect([await cents(), await countRows()]).toEqual([94, { rows: 12, answered: 12 }])
       })
 
       it('run once what a plain call runs too, though each waits for what the other has locked', async () => {
-        const [both, ...others] = callsOf('both', 4) as [BarrierCall, ...BarrierCall[]]
-        let grouped: ReturnType<typeof decisionsOf> | undefined
+        const [both, ...others] = makeCalls('both', 4) as [BarrierCall, ...BarrierCall[]]
+        let grouped: ReturnType<typeof listDecisions> | undefined
         const plain = mysqlBarrier(pool).run(both, async (tx) => {
-          grouped ??= decisionsOf(debits(), [both, ...others])
+          grouped ??= listDecisions(debits(), [both, ...others])
           await expect.poll(() => isWaitingFor(pool, both.gid), { interval: 250, timeout: 8_000 }).toBe(true)
           await tx.query('UPDATE account SET cents = cents - 1 WHERE id = 1')
           return 'plain'
@@ -333,7 +338,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const [{ decision }, decisions] = await Promise.all([plain, plain.then(() => grouped)])
         expect([decision, decisions?.[0]].toSorted()).toEqual(['duplicate', 'run'])
         expect(decisions?.slice(1)).toEqual(Array(3).fill('run'))
-        expect([await cents(), await rowsOf()]).toEqual([96, { rows: 4, answered: 4 }])
+        expect([await cents(), await countRows()]).toEqual([96, { rows: 4, answered: 4 }])
       })
     })
   })

@@ -8,26 +8,27 @@ import {
   type RowDataPacket,
 } from 'mysql2/promise'
 import { expect, it } from 'vitest'
-import { conditionalAdd, mysqlBarrier, mysqlBarrierIn, purgeBarrier } from '../../src/barrier/mysql.ts'
+import { mysqlBarrier, mysqlBarrierIn, purgeBarrier } from '../../src/barrier/mysql.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
+import { conditionalAdd, mysqlGroupBarrier } from '../../src/grouped/mysql.ts'
 import { BranchFailure } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { purging, suiteClock } from '../barrier/suite-clock.ts'
 import { conditionalAddSuite } from '../grouped/conditional-add-suite.ts'
 import { groupSuite } from '../grouped/group-suite.ts'
-import { groupedBed, MANNERS, type Manner, PAIRS, type WriteEffects } from '../grouped/grouped-bed.ts'
+import { groupedFixture, MANNERS, type Manner, PAIRS, type WriteEffects } from '../grouped/grouped-fixture.ts'
 import {
   beforeEachStatement,
+  countMysqlRows,
   dropMysqlDatabase,
   isWaitingFor,
   losingCommit,
   mysqlEffects,
   mysqlEffectsOfEach,
-  mysqlRowsOf,
-  openMysqlBed,
   openMysqlDatabase,
-  wordOf,
-} from './mysql-bed.ts'
+  openMysqlFixture,
+  readWord,
+} from './mysql-fixture.ts'
 
 const write: WriteEffects<Pick<PoolConnection, 'query'>> = async (tx, calls) => {
   const rows = calls.map(({ call }) => [Buffer.from(call.gid), call.op])
@@ -37,36 +38,36 @@ const write: WriteEffects<Pick<PoolConnection, 'query'>> = async (tx, calls) => 
 const answerEntries = async (_: unknown, calls: readonly { readonly entry: unknown }[]) =>
   calls.map(({ entry }) => entry)
 
-/** As people write it: every name is looked up, and one that has no value is an error. */
+/** A `queryFormat` as users write it: every name is looked up, and one without a value is an error. */
 function strictFormat(sql: string, values: unknown): string {
   const [name] = /:\w+/.exec(sql) ?? []
   if (name !== undefined) throw new Error(`no value for ${name}`)
   return format(sql, Array.isArray(values) ? values : [])
 }
 
-/** The suite's bed, whose calls go through groups instead; one pool more, on the bed's own database. */
-async function openGroupedBed(url: string, manner: Manner, queues = 1, options: PoolOptions = {}) {
+/** The suite's fixture, whose calls go through groups instead; one pool more, on the fixture's own database. */
+async function openGroupedFixture(url: string, manner: Manner, queues = 1, options: PoolOptions = {}) {
   const pool = await openMysqlDatabase(url)
   const [rows] = await pool.query<RowDataPacket[]>('SELECT DATABASE() AS name')
   const groupPool = createPool({ uri: `${url}/${rows[0]?.name}`, ...options })
-  const plain = await openMysqlBed(url)
-  const bed = groupedBed(
+  const plain = await openMysqlFixture(url)
+  const fixture = groupedFixture(
     {
       ...plain,
       effects: (gid) => mysqlEffects(pool, gid),
       effectsOfEach: (gids) => mysqlEffectsOfEach(pool, gids),
-      rows: (gid) => mysqlRowsOf(pool, gid),
+      rows: (gid) => countMysqlRows(pool, gid),
       purge: async (before) => {
         await purgeBarrier(pool, purging(before))
       },
     },
-    (when) => mysqlBarrier(when === undefined ? groupPool : losingCommit(groupPool, when), suiteClock),
+    (when) => mysqlGroupBarrier(when === undefined ? groupPool : losingCommit(groupPool, when), suiteClock),
     write as WriteEffects<unknown>,
     manner,
     queues,
   )
   return {
-    ...bed,
+    ...fixture,
     close: async () => {
       await plain.close()
       await groupPool.end()
@@ -80,36 +81,40 @@ for (const server of ['mariadb', 'mysql'] as const) {
     for (const manner of MANNERS) {
       barrierSuite({
         name: `${server}, grouped, whose apply ${manner}`,
-        open: () => openGroupedBed(url, manner),
+        open: () => openGroupedFixture(url, manner),
         pairs: PAIRS[manner],
         width: 64,
       })
     }
     barrierSuite({
       name: `${server}, grouped in eight queues`,
-      open: () => openGroupedBed(url, 'takes out', 8),
+      open: () => openGroupedFixture(url, 'takes out', 8),
       width: 64,
     })
     barrierSuite({
       name: `${server}, grouped, with other flags and values`,
       open: () =>
-        openGroupedBed(url, 'takes out', 2, { flags: ['-FOUND_ROWS'], rowsAsArray: true, typeCast: false }),
+        openGroupedFixture(url, 'takes out', 2, {
+          flags: ['-FOUND_ROWS'],
+          rowsAsArray: true,
+          typeCast: false,
+        }),
       pairs: 100,
       width: 20,
     })
     groupSuite(server, async () => {
       const pool: Pool = await openMysqlDatabase(url)
       return {
-        barrier: mysqlBarrier(pool),
+        barrier: mysqlGroupBarrier(pool),
         write,
         effects: (gid: string) => mysqlEffects(pool, gid),
-        rows: (gid: string) => mysqlRowsOf(pool, gid),
+        rows: (gid: string) => countMysqlRows(pool, gid),
         rollBack: async (tx: PoolConnection) => {
           await tx.query({ sql: 'ROLLBACK' })
         },
         deadlock: () => Object.assign(new Error('Deadlock found'), { errno: 1213 }),
-        losingCommit: (when: 'before' | 'after') => mysqlBarrier(losingCommit(pool, when)) as never,
-        impatient: (timeoutMs) => mysqlBarrier(pool, { timeoutMs }),
+        losingCommit: (when: 'before' | 'after') => mysqlGroupBarrier(losingCommit(pool, when)) as never,
+        impatient: (timeoutMs) => mysqlGroupBarrier(pool, { timeoutMs }),
         isConcurrent: true,
         close: () => dropMysqlDatabase(pool),
       }
@@ -119,7 +124,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const call = { gid: 'waited', branchId: '01', op: 'action' } as const
       const undo = { ...call, op: 'compensate' } as const
       let seen: readonly unknown[] = []
-      const branch = groupedBranch(mysqlBarrier(pool), {
+      const branch = groupedBranch(mysqlGroupBarrier(pool), {
         key: () => 'one',
         apply: async (tx, calls) => {
           if (calls.some(({ call: { op } }) => op === 'compensate')) {
@@ -162,16 +167,16 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const [rows] = await plain.query<RowDataPacket[]>('SELECT DATABASE() AS name')
       const pool = createPool({ uri: `${url}/${rows[0]?.name}`, connectionLimit: 1, ...options })
       if (session !== undefined) await pool.query(`SET SESSION ${session}`)
-      const branch = groupedBranch(mysqlBarrier(pool), { key: () => 'one', apply: answerEntries })
+      const branch = groupedBranch(mysqlGroupBarrier(pool), { key: () => 'one', apply: answerEntries })
       const signs = Array.from({ length: 95 }, (_, at) => String.fromCodePoint(32 + at))
       const gids = [...signs.map((sign) => `g${sign}n`), 'é', '裏', '表\\', 'it\'s :here? {"n":1}']
-      const callOf = (gid: string) => ({ gid, branchId: '01', op: 'action' }) as const
-      const ask = () => Promise.all(gids.map((gid) => branch.run(callOf(gid), () => ({ [gid]: 1 }))))
+      const toCall = (gid: string) => ({ gid, branchId: '01', op: 'action' }) as const
+      const ask = () => Promise.all(gids.map((gid) => branch.run(toCall(gid), () => ({ [gid]: 1 }))))
       const answers = gids.map((gid) => JSON.stringify({ [gid]: 1 }))
       expect(await ask()).toEqual(answers.map((answer) => ({ decision: 'run', answer })))
       expect(await ask()).toEqual(answers.map((answer) => ({ decision: 'duplicate', answer })))
       for (const [at, gid] of gids.entries()) {
-        const outcome = await mysqlBarrier(plain).run(callOf(gid), () => 'again')
+        const outcome = await mysqlBarrier(plain).run(toCall(gid), () => 'again')
         expect(outcome).toEqual({ decision: 'duplicate', answer: answers[at] })
       }
       await pool.end()
@@ -180,7 +185,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
     it('looks past what its connection saw in a transaction that somebody left open', async () => {
       const pool = await openMysqlDatabase(url, { connectionLimit: 1 })
       await pool.query('SET SESSION autocommit = 0')
-      const branch = groupedBranch(mysqlBarrier(pool), { key: () => 'one', apply: answerEntries })
+      const branch = groupedBranch(mysqlGroupBarrier(pool), { key: () => 'one', apply: answerEntries })
       const calls = ['a', 'b', 'c', 'd'].map((gid) => ({ gid, branchId: '01', op: 'action' }) as const)
       const ask = async () => {
         const outcomes = await Promise.all(calls.map((call) => branch.run(call, () => 'done')))
@@ -201,7 +206,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
     it('costs a call that is alone no statement more than the plain barrier does, and a group two', async () => {
       const pool = await openMysqlDatabase(url)
       const texts: string[] = []
-      const barrier = mysqlBarrier(beforeEachStatement(pool, (sql) => texts.push(sql)))
+      const barrier = mysqlGroupBarrier(beforeEachStatement(pool, (sql) => texts.push(sql)))
       const branch = groupedBranch(barrier, {
         key: () => 'one',
         apply: async (tx, calls) => {
@@ -214,17 +219,17 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await write(tx, [{ call, entry: 0 }])
         return 'done'
       })
-      const plain = texts.splice(0).map(wordOf)
+      const plain = texts.splice(0).map(readWord)
       await branch.run({ ...call, gid: 'alone' }, () => 0)
-      expect(texts.splice(0).map(wordOf)).toEqual(plain)
+      expect(texts.splice(0).map(readWord)).toEqual(plain)
       await Promise.all(['a', 'b', 'c', 'd'].map((gid) => branch.run({ ...call, gid }, () => 0)))
       const [start, insert, effect, , commit] = plain
       const grouped = [start, 'SET', insert, effect, 'SET', 'INSERT', commit]
-      expect(texts.splice(0).map(wordOf)).toEqual(grouped)
+      expect(texts.splice(0).map(readWord)).toEqual(grouped)
       // Each twice: what only repeats is not asked of the database.
       const twice = ['e', 'f', 'g', 'e', 'f', 'g'].map((gid) => ({ ...call, gid }))
       await Promise.all(twice.map((each) => branch.run(each, () => 0)))
-      expect(texts.splice(0).map(wordOf)).toEqual(grouped)
+      expect(texts.splice(0).map(readWord)).toEqual(grouped)
       await dropMysqlDatabase(pool)
     })
     it('gives a connection back with the lock wait that it came with, whatever becomes of the group', async () => {
@@ -235,7 +240,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         return Number(rows[0]?.seconds)
       }
       const within: number[] = []
-      const branch = groupedBranch(mysqlBarrier(pool), {
+      const branch = groupedBranch(mysqlGroupBarrier(pool), {
         key: () => 'one',
         apply: async (tx, calls) => {
           within.push(await lockWait(tx))
@@ -315,7 +320,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         'CREATE TABLE ledger (number BIGINT AUTO_INCREMENT PRIMARY KEY, gid VARCHAR(128), op VARCHAR(16), account VARCHAR(64), cents BIGINT) ENGINE = InnoDB',
       )
       return {
-        barrier: mysqlBarrier(pool),
+        barrier: mysqlGroupBarrier(pool),
         conditionalAdd,
         execute: async (sql) => {
           await pool.query(sql)

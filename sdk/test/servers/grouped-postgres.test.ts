@@ -1,22 +1,23 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { escapeLiteral, type Pool, type PoolClient, type PoolConfig } from 'pg'
 import { expect, it } from 'vitest'
-import { conditionalAdd, postgresBarrier, purgeBarrier } from '../../src/barrier/postgres.ts'
+import { purgeBarrier } from '../../src/barrier/postgres.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
+import { conditionalAdd, postgresGroupBarrier } from '../../src/grouped/postgres.ts'
 import { BranchFailure } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { purging, suiteClock } from '../barrier/suite-clock.ts'
 import { conditionalAddSuite } from '../grouped/conditional-add-suite.ts'
 import { groupSuite } from '../grouped/group-suite.ts'
-import { groupedBed, MANNERS, type Manner, PAIRS, type WriteEffects } from '../grouped/grouped-bed.ts'
+import { groupedFixture, MANNERS, type Manner, PAIRS, type WriteEffects } from '../grouped/grouped-fixture.ts'
 import {
+  countPostgresRows,
   dropPostgresDatabase,
   losingCommit,
   openPostgresDatabase,
   postgresEffects,
   postgresEffectsOfEach,
-  postgresRowsOf,
-} from './postgres-bed.ts'
+} from './postgres-fixture.ts'
 
 const write: WriteEffects<PoolClient> = async (tx, calls) => {
   await tx.query('INSERT INTO effect (gid, op) SELECT * FROM unnest($1::text[], $2::text[])', [
@@ -25,29 +26,29 @@ const write: WriteEffects<PoolClient> = async (tx, calls) => {
   ])
 }
 
-async function openGroupedBed(url: string, manner: Manner, queues = 1, options: PoolConfig = {}) {
+async function openGroupedFixture(url: string, manner: Manner, queues = 1, options: PoolConfig = {}) {
   const pool = await openPostgresDatabase(url, options)
-  return groupedBed(
+  return groupedFixture(
     {
-      run: () => Promise.reject(new Error('the bed of the plain barrier is not used')),
+      run: () => Promise.reject(new Error('the fixture of the plain barrier is not used')),
       runLosingCommit: () => Promise.reject(new Error('nor is this')),
       effects: (gid) => postgresEffects(pool, gid),
       effectsOfEach: (gids) => postgresEffectsOfEach(pool, gids),
-      rows: (gid) => postgresRowsOf(pool, gid),
+      rows: (gid) => countPostgresRows(pool, gid),
       rollsBack: true,
       purge: async (before) => {
         await purgeBarrier(pool, purging(before))
       },
       close: () => dropPostgresDatabase(url, pool),
     },
-    (when) => postgresBarrier(when === undefined ? pool : losingCommit(pool, when), suiteClock),
+    (when) => postgresGroupBarrier(when === undefined ? pool : losingCommit(pool, when), suiteClock),
     write,
     manner,
     queues,
   )
 }
 
-const wordOf = (text: string): string => text.split(/[\s;]/)[0] ?? ''
+const readWord = (text: string): string => text.split(/[\s;]/)[0] ?? ''
 
 /** A pool whose clients' statements go by `through`. */
 function watched(pool: Pool, through: (text: string, run: () => Promise<unknown>) => Promise<unknown>) {
@@ -81,19 +82,19 @@ describeOn('postgres', 'grouped branches', (url) => {
   for (const manner of MANNERS) {
     barrierSuite({
       name: `postgres, grouped, whose apply ${manner}`,
-      open: () => openGroupedBed(url, manner),
+      open: () => openGroupedFixture(url, manner),
       pairs: PAIRS[manner],
       width: 64,
     })
   }
   barrierSuite({
     name: 'postgres, grouped in eight queues',
-    open: () => openGroupedBed(url, 'takes out', 8),
+    open: () => openGroupedFixture(url, 'takes out', 8),
     width: 64,
   })
   barrierSuite({
     name: 'postgres, serializable, grouped',
-    open: () => openGroupedBed(url, 'takes out', 2, SERIALIZABLE),
+    open: () => openGroupedFixture(url, 'takes out', 2, SERIALIZABLE),
     pairs: 100,
     width: 8,
   })
@@ -102,8 +103,8 @@ describeOn('postgres', 'grouped branches', (url) => {
     await pool.query(`CREATE TABLE parent (id int PRIMARY KEY);
       CREATE TABLE child (parent int REFERENCES parent DEFERRABLE INITIALLY DEFERRED)`)
     return {
-      barrier: postgresBarrier(pool),
-      impatient: (timeoutMs: number) => postgresBarrier(pool, { timeoutMs }),
+      barrier: postgresGroupBarrier(pool),
+      impatient: (timeoutMs: number) => postgresGroupBarrier(pool, { timeoutMs }),
       deferred: {
         write: async (tx: PoolClient, calls) => {
           for (const _ of calls) await tx.query('INSERT INTO child VALUES (7)')
@@ -112,12 +113,12 @@ describeOn('postgres', 'grouped branches', (url) => {
       },
       write,
       effects: (gid: string) => postgresEffects(pool, gid),
-      rows: (gid: string) => postgresRowsOf(pool, gid),
+      rows: (gid: string) => countPostgresRows(pool, gid),
       rollBack: async (tx: PoolClient) => {
         await tx.query('ROLLBACK')
       },
       deadlock: () => Object.assign(new Error('deadlock detected'), { code: '40P01' }),
-      losingCommit: (when: 'before' | 'after') => postgresBarrier(losingCommit(pool, when)),
+      losingCommit: (when: 'before' | 'after') => postgresGroupBarrier(losingCommit(pool, when)),
       isConcurrent: true,
       close: () => dropPostgresDatabase(url, pool),
     }
@@ -129,7 +130,7 @@ describeOn('postgres', 'grouped branches', (url) => {
       if (text === 'COMMIT') throw Object.assign(new Error('completion unknown'), { code: '40003' })
       return answer
     })
-    const branch = groupedBranch(postgresBarrier(unknowing), {
+    const branch = groupedBranch(postgresGroupBarrier(unknowing), {
       key: () => 'one',
       apply: async (tx, calls) => {
         await write(tx, calls)
@@ -145,7 +146,7 @@ describeOn('postgres', 'grouped branches', (url) => {
   it('costs a call that is alone no statement more than the plain barrier does', async () => {
     const pool = await openPostgresDatabase(url, { max: 1 })
     const texts: string[] = []
-    const barrier = postgresBarrier(
+    const barrier = postgresGroupBarrier(
       watched(pool, (text, run) => {
         texts.push(text)
         return run()
@@ -168,7 +169,7 @@ describeOn('postgres', 'grouped branches', (url) => {
     await act(call)
     const plain = texts.splice(0).slice(-5)
     await branch.run({ ...call, gid: 'alone' }, () => 0)
-    expect(texts.map(wordOf)).toEqual(plain.map(wordOf))
+    expect(texts.map(readWord)).toEqual(plain.map(readWord))
     await dropPostgresDatabase(url, pool)
   })
   it('calls no account unknown whose UUID is asked for in capitals', async () => {
@@ -195,7 +196,7 @@ describeOn('postgres', 'grouped branches', (url) => {
       CREATE TABLE numbered (id bigint PRIMARY KEY, cents int NOT NULL);
       CREATE TABLE ledger (number bigserial PRIMARY KEY, gid text, op text, account text, cents bigint)`)
     return {
-      barrier: postgresBarrier(pool),
+      barrier: postgresGroupBarrier(pool),
       conditionalAdd,
       execute: async (sql) => {
         await pool.query(sql)

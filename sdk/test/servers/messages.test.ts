@@ -2,40 +2,43 @@ import { describeOn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
 import { answerQueryBack } from '../../src/http/answer-query-back.ts'
 import { isBranchError, isCounterstepError, type MessageBarrier } from '../../src/index.ts'
-import type { MessageBed } from '../barrier/message-suite.ts'
+import type { MessageFixture } from '../barrier/message-suite.ts'
 import { callUrl } from '../branch/call-url.ts'
 import { serve } from '../served-server.ts'
-import { openMysqlBed } from './mysql-bed.ts'
-import { openPostgresBed } from './postgres-bed.ts'
-import { openRedisBed } from './redis-bed.ts'
+import { openMysqlFixture } from './mysql-fixture.ts'
+import { openPostgresFixture } from './postgres-fixture.ts'
+import { openRedisFixture } from './redis-fixture.ts'
 
 const MESSAGES = 1_000
 const WIDTH = 24
 const RESULTS = { 200: 'success', 409: 'failure', 425: 'ongoing' } as const
 
-const BEDS = [
-  ['mariadb', openMysqlBed],
-  ['mysql', openMysqlBed],
-  ['postgres', openPostgresBed],
-  ['redis', openRedisBed],
-  ['redis-cluster', openRedisBed],
+const FIXTURES = [
+  ['mariadb', openMysqlFixture],
+  ['mysql', openMysqlFixture],
+  ['postgres', openPostgresFixture],
+  ['redis', openRedisFixture],
+  ['redis-cluster', openRedisFixture],
 ] as const
 
-/** What doAndSubmit needs of a bed: its local transaction writes one effect, when it may begin. */
-function barrierOf(bed: MessageBed, begin: (gid: string) => Promise<unknown>): MessageBarrier<undefined> {
+/** Makes the barrier that doAndSubmit needs: its local transaction writes one effect, when it may begin. */
+function makeBarrier(
+  fixture: MessageFixture,
+  begin: (gid: string) => Promise<unknown>,
+): MessageBarrier<undefined> {
   return {
-    queryPrepared: (gid, options) => bed.queryPrepared(gid, options),
+    queryPrepared: (gid, options) => fixture.queryPrepared(gid, options),
     run: async (call) => {
       await begin(call.gid)
-      return bed.run(call, { does: 'succeed' })
+      return fixture.run(call, { does: 'succeed' })
     },
   }
 }
 
-for (const [server, open] of BEDS) {
+for (const [server, open] of FIXTURES) {
   describeOn(server, 'two-phase messages', (url) => {
     it(`${MESSAGES} whose query-back comes at once are delivered if and only if their local transaction has committed`, async () => {
-      const bed = await open(url)
+      const fixture = await open(url)
       const delivered = new Map<string, number>()
       await using orchestrator = await serve(async ({ gid, kind, branchId, op }) => {
         if (op !== 'msg') {
@@ -43,7 +46,7 @@ for (const [server, open] of BEDS) {
           return { result: 'success', statusCode: 200 }
         }
         const url = callUrl({ gid, trans_type: kind, branch_id: branchId, op })
-        const { statusCode } = (await answerQueryBack(bed, { url, headers: {} })).answer
+        const { statusCode } = (await answerQueryBack(fixture, { url, headers: {} })).answer
         return { result: RESULTS[statusCode as 200 | 409 | 425] ?? 'unknown', statusCode }
       })
       const seen = { succeeded: 0, failed: 0 }
@@ -57,10 +60,10 @@ for (const [server, open] of BEDS) {
           check: { url: 'http://sender/query', afterMs: isEarly ? 60_000 : (number % 10) + 1 },
         })
         const thrown = await message
-          .doAndSubmit(barrierOf(bed, begin), () => undefined)
+          .doAndSubmit(makeBarrier(fixture, begin), () => undefined)
           .catch((error: unknown) => error)
         const { status } = await orchestrator.client.wait(message.gid)
-        const effects = await bed.effects(message.gid)
+        const effects = await fixture.effects(message.gid)
         expect([effects, delivered.get(message.gid) ?? 0]).toEqual(
           status === 'succeeded' ? [['msg'], 1] : [[], 0],
         )
@@ -81,7 +84,7 @@ for (const [server, open] of BEDS) {
       console.log(`${server}: ${JSON.stringify(seen)} of ${MESSAGES} messages, ${ms} ms`)
       expect(seen.succeeded + seen.failed).toBe(MESSAGES)
       expect(Math.min(seen.succeeded, seen.failed)).toBeGreaterThanOrEqual(MESSAGES / 10)
-      await bed.close()
+      await fixture.close()
     }, 120_000)
   })
 }

@@ -16,29 +16,29 @@ import {
 } from '../../src/barrier/mysql.ts'
 import type { GroupApply, GroupCall } from '../../src/grouped/group-barrier.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
-import { conditionalAdd } from '../../src/grouped/mysql/mysql-conditional-add.ts'
+import { conditionalAdd, mysqlGroupBarrier } from '../../src/grouped/mysql.ts'
 import { type BarrierCall, BranchFailure, withBarrier } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { messageSuite } from '../barrier/message-suite.ts'
 import {
   actOnMysql,
+  countMysqlRows,
   dropMysqlDatabase,
   mysqlEffects,
-  mysqlRowsOf,
-  openMysqlBed,
   openMysqlDatabase,
-} from './mysql-bed.ts'
+  openMysqlFixture,
+} from './mysql-fixture.ts'
 
 const SUCCEED = { does: 'succeed' } as const
 const DEADLOCK = 1213
 
 for (const server of ['mariadb', 'mysql'] as const) {
   describeOn(server, 'the MySQL barrier', (url) => {
-    barrierSuite({ name: server, open: () => openMysqlBed(url), width: 64 })
-    messageSuite({ name: server, open: () => openMysqlBed(url), width: 64 })
+    barrierSuite({ name: server, open: () => openMysqlFixture(url), width: 64 })
+    messageSuite({ name: server, open: () => openMysqlFixture(url), width: 64 })
     barrierSuite({
       name: `${server} with other flags and values`,
-      open: () => openMysqlBed(url, { flags: ['-FOUND_ROWS'], rowsAsArray: true, typeCast: false }),
+      open: () => openMysqlFixture(url, { flags: ['-FOUND_ROWS'], rowsAsArray: true, typeCast: false }),
       pairs: 20,
       width: 20,
     })
@@ -71,7 +71,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
           await other.query('INSERT INTO effect (number, gid, op) VALUES (900, ?, ?)', ['other', 'x'])
           const outcome = await barrier.run(call, async (tx) => {
             await actOnMysql(tx, call, SUCCEED)
-            // As the driver throws it, wrapped as a query builder does.
+            // The driver's error is wrapped as a query builder does.
             const deadlock = Object.assign(new Error('Deadlock found'), { errno: DEADLOCK })
             if (++runs < 3) throw new Error('the query failed', { cause: deadlock })
           })
@@ -86,7 +86,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
           throw Object.assign(new Error('Deadlock found'), { errno: DEADLOCK })
         })
         await expect(running).rejects.toMatchObject({ code: 'BARRIER_CONTENDED', meaning: 'unavailable' })
-        expect(await mysqlRowsOf(pool, call.gid)).toBe(0)
+        expect(await countMysqlRows(pool, call.gid)).toBe(0)
       })
 
       it('gives up repeating when the time of the call is over', async () => {
@@ -122,7 +122,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
           })
         })
         expect([runs, outcome]).toMatchObject([1, { code: 'BARRIER_TRANSACTION_LOST' }])
-        expect(await mysqlRowsOf(pool, call.gid)).toBe(0)
+        expect(await countMysqlRows(pool, call.gid)).toBe(0)
       })
 
       it('gives each connection back clean, or not at all', async () => {
@@ -144,12 +144,12 @@ for (const server of ['mariadb', 'mysql'] as const) {
 
       for (const [raw, write] of [
         ['the handle', (tx: PoolConnection, sql: string) => tx.query(sql)],
-        ['its promise()', (tx: PoolConnection, sql: string) => rawOf(tx).promise().query(sql)],
+        ['its promise()', (tx: PoolConnection, sql: string) => findRaw(tx).promise().query(sql)],
         [
           'the raw connection',
           (tx: PoolConnection, sql: string) =>
             new Promise((resolve, reject) => {
-              rawOf(tx).query(sql, (error) => (error === null ? resolve(sql) : reject(error)))
+              findRaw(tx).query(sql, (error) => (error === null ? resolve(sql) : reject(error)))
             }),
         ],
       ] as const) {
@@ -181,7 +181,10 @@ for (const server of ['mariadb', 'mysql'] as const) {
             resume()
             expect(await late).toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
           })
-          expect([await mysqlRowsOf(small, call.gid), await mysqlEffects(small, call.gid)]).toEqual([0, []])
+          expect([await countMysqlRows(small, call.gid), await mysqlEffects(small, call.gid)]).toEqual([
+            0,
+            [],
+          ])
           expect(await mysqlEffects(small, next.gid)).toEqual(['action'])
           await dropMysqlDatabase(small)
         })
@@ -206,7 +209,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         })
         const watched = new WeakSet<object>()
         const raw = watching((connection) => {
-          const owner = rawOf(connection)
+          const owner = findRaw(connection)
           if (watched.has(owner)) return
           watched.add(owner)
           const query = owner.query.bind(owner) as (...values: unknown[]) => unknown
@@ -229,12 +232,12 @@ for (const server of ['mariadb', 'mysql'] as const) {
           [raw, 'raw'],
         ] as const) {
           seen.length = 0
-          const { group } = mysqlBarrier(pool)
+          const { groupRunner } = mysqlGroupBarrier(pool)
           const passes = [newCall(), newCall(), newCall()].map((call) => ({
-            admitted: group.admit(call),
+            admitted: groupRunner.admit(call),
             entry: () => ({ id: 1, delta: 1 }),
           }))
-          expect(await group.run(passes, apply)).toHaveLength(3)
+          expect(await groupRunner.run(passes, apply)).toHaveLength(3)
           const seenThere = seen.filter((statement) => statement.startsWith(layer))
           expect(seenThere).toEqual(grouped.map((statement) => `${layer} ${statement}`))
         }
@@ -277,7 +280,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
             await expect(undoing).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
           })
           const other = newCall()
-          const grouped = groupedBranch(barrier, {
+          const grouped = groupedBranch(mysqlGroupBarrier(pool), {
             key: () => 'one',
             apply: async (tx, calls: readonly GroupCall<BarrierCall>[]) => {
               for (const { entry } of calls) await actOnMysql(tx, entry, SUCCEED)
@@ -293,7 +296,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
             { status: 'fulfilled' },
           ])
           expect(await mysqlEffects(pool, other.gid)).toEqual(['action'])
-          expect([await mysqlRowsOf(pool, call.gid), await mysqlEffects(pool, call.gid)]).toEqual([1, []])
+          expect([await countMysqlRows(pool, call.gid), await mysqlEffects(pool, call.gid)]).toEqual([1, []])
         })
       }
 
@@ -312,12 +315,12 @@ for (const server of ['mariadb', 'mysql'] as const) {
 
       for (const [kind, prepare] of [
         ['the handle', (tx: PoolConnection, sql: string) => tx.prepare(sql)],
-        ['its promise()', (tx: PoolConnection, sql: string) => rawOf(tx).promise().prepare(sql)],
+        ['its promise()', (tx: PoolConnection, sql: string) => findRaw(tx).promise().prepare(sql)],
         [
           'the raw connection',
           (tx: PoolConnection, sql: string) =>
             new Promise<PrepareStatementInfo>((resolve, reject) => {
-              rawOf(tx).prepare(sql, (error, statement) =>
+              findRaw(tx).prepare(sql, (error, statement) =>
                 error === null ? resolve(statement) : reject(error),
               )
             }),
@@ -356,7 +359,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const outcomes = await Promise.allSettled(
           calls.map((call) =>
             barrier.run(call, async (tx) => {
-              streams.push(streamOf(tx))
+              streams.push(findStream(tx))
               await tx.query("UPDATE effect SET op = 'z' WHERE number = 1")
             }),
           ),
@@ -364,11 +367,11 @@ for (const server of ['mariadb', 'mysql'] as const) {
         for (const outcome of outcomes)
           expect(outcome).toMatchObject({ reason: { code: 'BARRIER_TIMED_OUT' } })
         expect(streams.map(({ destroyed }) => destroyed)).toEqual([true, true])
-        const database = await databaseOf(small)
-        await expect.poll(() => waitingIn(pool, database), { timeout: 5_000 }).toEqual([])
+        const database = await readDatabase(small)
+        await expect.poll(() => listWaiting(pool, database), { timeout: 5_000 }).toEqual([])
         await holder.rollback()
         holder.release()
-        // Nobody took what was not its own.
+        // None of the calls has left a row behind.
         for (const call of calls) {
           expect((await barrier.run(call, (tx) => actOnMysql(tx, call, SUCCEED))).decision).toBe('run')
         }
@@ -388,8 +391,8 @@ for (const server of ['mariadb', 'mysql'] as const) {
           ]),
         )
         await expect(running).rejects.toThrow('said no')
-        const database = await databaseOf(small)
-        await expect.poll(() => waitingIn(pool, database), { timeout: 5_000 }).toEqual([])
+        const database = await readDatabase(small)
+        await expect.poll(() => listWaiting(pool, database), { timeout: 5_000 }).toEqual([])
         await holder.rollback()
         holder.release()
         await dropMysqlDatabase(small)
@@ -422,7 +425,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         })
         await expect(failing).rejects.toThrow('broken on purpose')
         await barrier.run(newCall(), () => undefined)
-        expect([await mysqlRowsOf(small, call.gid), await mysqlEffects(small, call.gid)]).toEqual([0, []])
+        expect([await countMysqlRows(small, call.gid), await mysqlEffects(small, call.gid)]).toEqual([0, []])
         await dropMysqlDatabase(small)
       })
 
@@ -444,7 +447,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await inTransaction(async (connection) => {
           await mysqlBarrierIn(connection).run(call, (tx) => actOnMysql(tx, call, SUCCEED))
         })
-        expect([await mysqlRowsOf(pool, call.gid), await mysqlEffects(pool, call.gid)]).toEqual([0, []])
+        expect([await countMysqlRows(pool, call.gid), await mysqlEffects(pool, call.gid)]).toEqual([0, []])
       })
 
       it("throws a deadlock in a caller's transaction as it is, and repeats nothing", async () => {
@@ -467,7 +470,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const running = mysqlBarrierIn(connection).run(call, (tx) => actOnMysql(tx, call, SUCCEED))
         await expect(running).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
         connection.release()
-        expect(await mysqlRowsOf(pool, call.gid)).toBe(0)
+        expect(await countMysqlRows(pool, call.gid)).toBe(0)
       })
 
       it('refuses the callback API when it is made', () => {
@@ -524,7 +527,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       it('checks the table, its key, its engine and the business table, and leaves no row', async () => {
         await migrateBarrier(pool)
         expect(await checkBarrier(pool, { businessTable: 'effect' })).toBeUndefined()
-        const database = await databaseOf(pool)
+        const database = await readDatabase(pool)
         const qualified = { table: `${database}.counterstep_barrier`, businessTable: `${database}.effect` }
         expect(await checkBarrier(pool, qualified)).toBeUndefined()
         await pool.query('CREATE TABLE crooked (gid VARCHAR(128) PRIMARY KEY, op VARCHAR(9) UNIQUE)')
@@ -537,7 +540,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         }
         expect(await misconfigured('absent', 'loose')).toMatch(/run migrateBarrier.*; loose is in MyISAM/)
         expect(await misconfigured('crooked')).toMatch(/one unique key.*key columns/)
-        expect(await mysqlRowsOf(pool, 'self-check')).toBe(0)
+        expect(await countMysqlRows(pool, 'self-check')).toBe(0)
       })
 
       it('finds the isolation that would show it uncommitted rows', async () => {
@@ -550,24 +553,24 @@ for (const server of ['mariadb', 'mysql'] as const) {
   })
 }
 
-function streamOf(tx: PoolConnection): Socket {
-  return (rawOf(tx) as unknown as { readonly stream: Socket }).stream
+function findStream(tx: PoolConnection): Socket {
+  return (findRaw(tx) as unknown as { readonly stream: Socket }).stream
 }
 
-/** What the sessions of a database do that do something. */
-async function waitingIn(pool: Pool, database: string): Promise<unknown[]> {
+/** Lists the statements of the busy sessions of a database. */
+async function listWaiting(pool: Pool, database: string): Promise<unknown[]> {
   const [rows] = await pool.query<RowDataPacket[]>('SHOW PROCESSLIST')
   return rows
     .filter(({ db, Command }) => db === database && Command !== 'Sleep')
     .map(({ Command, State, Info }) => [Command, State, Info])
 }
 
-/** As Knex is given it. The types of mysql2 say that it is a promise connection too. */
-function rawOf({ connection }: PoolConnection): CallbackConnection {
+/** Returns the connection as Knex is given it. The types of mysql2 say that it is a promise connection too. */
+function findRaw({ connection }: PoolConnection): CallbackConnection {
   return connection as unknown as CallbackConnection
 }
 
-async function databaseOf(pool: Pool): Promise<string> {
+async function readDatabase(pool: Pool): Promise<string> {
   const [rows] = await pool.query<RowDataPacket[]>('SELECT DATABASE() AS name')
   return String(rows[0]?.name)
 }

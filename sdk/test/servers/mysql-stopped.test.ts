@@ -2,28 +2,28 @@ import { startMariadb, startMysql } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { createPool, type Pool, type PoolConnection, type RowDataPacket } from 'mysql2/promise'
 import { mysqlBarrier } from '../../src/barrier/mysql.ts'
-import { actOnMysql, mysqlEffects, mysqlRowsOf, openMysqlDatabase } from './mysql-bed.ts'
-import { type StoppableBed, stoppedDatabaseSuite } from './stopped-database-suite.ts'
+import { actOnMysql, countMysqlRows, mysqlEffects, openMysqlDatabase } from './mysql-fixture.ts'
+import { type StoppableFixture, stoppedDatabaseSuite } from './stopped-database-suite.ts'
 
 for (const [kind, start] of [
   ['mariadb', startMariadb],
   ['mysql', startMysql],
 ] as const) {
   describeOwn(kind, 'the MySQL barrier while its server is stopped', () => {
-    stoppedDatabaseSuite(async (): Promise<StoppableBed<PoolConnection>> => {
+    stoppedDatabaseSuite(async (): Promise<StoppableFixture<PoolConnection>> => {
       const server = await start()
       const observer = await openMysqlDatabase(server.url)
       const [rows] = await observer.query<RowDataPacket[]>('SELECT DATABASE() AS name')
       const openPool = () => createPool({ uri: `${server.url}/${rows[0]?.name}`, connectionLimit: 1 })
       let pool = openPool()
-      const optionsOf = (timeoutMs: number | undefined) => (timeoutMs === undefined ? {} : { timeoutMs })
+      const toOptions = (timeoutMs: number | undefined) => (timeoutMs === undefined ? {} : { timeoutMs })
       return {
-        barrier: (timeoutMs) => mysqlBarrier(pool, optionsOf(timeoutMs)),
+        barrier: (timeoutMs) => mysqlBarrier(pool, toOptions(timeoutMs)),
         barrierStoppedAtCommit: (timeoutMs) =>
           mysqlBarrier(pausingAtCommit(pool, server.pause), { timeoutMs }),
         act: (tx, call) => actOnMysql(tx, call, { does: 'succeed' }),
         effects: (gid) => mysqlEffects(observer, gid),
-        rows: (gid) => mysqlRowsOf(observer, gid),
+        rows: (gid) => countMysqlRows(observer, gid),
         occupy: async () => {
           const connection = await pool.getConnection()
           return () => connection.release()

@@ -10,33 +10,34 @@ import {
 } from '../../src/barrier/postgres.ts'
 import type { GroupCall } from '../../src/grouped/group-barrier.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
+import { postgresGroupBarrier } from '../../src/grouped/postgres.ts'
 import { type BarrierCall, BranchFailure, withBarrier } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { messageSuite } from '../barrier/message-suite.ts'
 import {
   actOnPostgres,
+  countPostgresRows,
   dropPostgresDatabase,
-  openPostgresBed,
   openPostgresDatabase,
+  openPostgresFixture,
   postgresEffects,
-  postgresRowsOf,
-} from './postgres-bed.ts'
+} from './postgres-fixture.ts'
 
 const SUCCEED = { does: 'succeed' } as const
 const SERIALIZABLE = { options: '-c default_transaction_isolation=serializable' }
 
 describeOn('postgres', 'the PostgreSQL barrier', (url) => {
-  barrierSuite({ name: 'postgres', open: () => openPostgresBed(url), width: 64 })
-  messageSuite({ name: 'postgres', open: () => openPostgresBed(url), width: 64 })
+  barrierSuite({ name: 'postgres', open: () => openPostgresFixture(url), width: 64 })
+  messageSuite({ name: 'postgres', open: () => openPostgresFixture(url), width: 64 })
   messageSuite({
     name: 'postgres, serializable',
-    open: () => openPostgresBed(url, SERIALIZABLE),
+    open: () => openPostgresFixture(url, SERIALIZABLE),
     pairs: 100,
     width: 8,
   })
   barrierSuite({
     name: 'postgres, serializable',
-    open: () => openPostgresBed(url, SERIALIZABLE),
+    open: () => openPostgresFixture(url, SERIALIZABLE),
     pairs: 100,
     width: 8,
   })
@@ -69,7 +70,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       await pool.query("INSERT INTO effect (number, gid, op) VALUES (100001, 'a', 'x'), (100002, 'b', 'x')")
       let runs = 0
       await inTransaction('BEGIN', async (other) => {
-        // Whoever waits first looks for the deadlock first: it has to be the barrier's side.
+        // The side that waits first looks for the deadlock first, and that has to be the barrier's side.
         await other.query("SET LOCAL deadlock_timeout = '10s'")
         await other.query("UPDATE effect SET op = 'y' WHERE number = 100001")
         let crossing: Promise<unknown> | undefined
@@ -93,7 +94,10 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
         await tx.query('SELECT 1 / 0').catch((error: unknown) => error)
       })
       await expect(running).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
-      expect([await postgresRowsOf(pool, call.gid), await postgresEffects(pool, call.gid)]).toEqual([0, []])
+      expect([await countPostgresRows(pool, call.gid), await postgresEffects(pool, call.gid)]).toEqual([
+        0,
+        [],
+      ])
     })
 
     it('tells a constraint that is checked at COMMIT from a lost answer, and runs again', async () => {
@@ -103,7 +107,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
         await tx.query('INSERT INTO deferred VALUES (1), (1)')
       })
       await expect(running).rejects.toMatchObject({ code: '23505' })
-      expect(await postgresRowsOf(pool, call.gid)).toBe(0)
+      expect(await countPostgresRows(pool, call.gid)).toBe(0)
     })
 
     it('gives each client back clean, or not at all', async () => {
@@ -152,7 +156,10 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       })
       await expect(failing).rejects.toThrow('broken on purpose')
       await barrier.run(newCall(), () => undefined)
-      expect([await postgresRowsOf(small, call.gid), await postgresEffects(small, call.gid)]).toEqual([0, []])
+      expect([await countPostgresRows(small, call.gid), await postgresEffects(small, call.gid)]).toEqual([
+        0,
+        [],
+      ])
       await dropPostgresDatabase(url, small)
     })
 
@@ -163,7 +170,10 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
         await barrier.run(call, (tx) => actOnPostgres(tx, call, SUCCEED))
         expect((await barrier.run(call, () => 0)).decision).toBe('duplicate')
       })
-      expect([await postgresRowsOf(pool, call.gid), await postgresEffects(pool, call.gid)]).toEqual([0, []])
+      expect([await countPostgresRows(pool, call.gid), await postgresEffects(pool, call.gid)]).toEqual([
+        0,
+        [],
+      ])
     })
 
     it("fails, and does not run twice, when a caller's snapshot is older than the row", async () => {
@@ -205,7 +215,10 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
         resume()
         expect(await late).toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
       })
-      expect([await postgresRowsOf(small, call.gid), await postgresEffects(small, call.gid)]).toEqual([0, []])
+      expect([await countPostgresRows(small, call.gid), await postgresEffects(small, call.gid)]).toEqual([
+        0,
+        [],
+      ])
       expect(await postgresEffects(small, next.gid)).toEqual(['action'])
       await dropPostgresDatabase(url, small)
     })
@@ -258,7 +271,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
           await expect(undoing).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
         }
         const other = newCall()
-        const grouped = groupedBranch(barrier, {
+        const grouped = groupedBranch(postgresGroupBarrier(pool), {
           key: () => 'one',
           apply: async (tx, calls: readonly GroupCall<BarrierCall>[]) => {
             for (const { entry } of calls) await actOnPostgres(tx, entry, SUCCEED)
@@ -274,7 +287,10 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
           { status: 'fulfilled' },
         ])
         expect(await postgresEffects(pool, other.gid)).toEqual(['action'])
-        expect([await postgresRowsOf(pool, call.gid), await postgresEffects(pool, call.gid)]).toEqual([1, []])
+        expect([await countPostgresRows(pool, call.gid), await postgresEffects(pool, call.gid)]).toEqual([
+          1,
+          [],
+        ])
       })
     }
 
@@ -379,7 +395,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       const running = postgresBarrierIn(client).run(call, (tx) => actOnPostgres(tx, call, SUCCEED))
       await expect(running).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
       client.release()
-      expect(await postgresRowsOf(pool, call.gid)).toBe(0)
+      expect(await countPostgresRows(pool, call.gid)).toBe(0)
     })
 
     it('refuses a client where it needs a pool', () => {
@@ -430,7 +446,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
   })
 })
 
-/** What the sessions of this database wait for a lock with. */
+/** Lists the statements with which sessions of this database wait for a lock. */
 async function waitingOn(client: Pool | PoolClient): Promise<unknown[]> {
   const { rows } = await client.query(
     "SELECT query FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",

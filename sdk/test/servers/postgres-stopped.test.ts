@@ -2,24 +2,29 @@ import { startPostgres } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { Pool, type PoolClient } from 'pg'
 import { postgresBarrier } from '../../src/barrier/postgres.ts'
-import { actOnPostgres, openPostgresDatabase, postgresEffects, postgresRowsOf } from './postgres-bed.ts'
-import { type StoppableBed, stoppedDatabaseSuite } from './stopped-database-suite.ts'
+import {
+  actOnPostgres,
+  countPostgresRows,
+  openPostgresDatabase,
+  postgresEffects,
+} from './postgres-fixture.ts'
+import { type StoppableFixture, stoppedDatabaseSuite } from './stopped-database-suite.ts'
 
 describeOwn('postgres', 'the PostgreSQL barrier while its server is stopped', () => {
-  stoppedDatabaseSuite(async (): Promise<StoppableBed<PoolClient>> => {
+  stoppedDatabaseSuite(async (): Promise<StoppableFixture<PoolClient>> => {
     const server = await startPostgres()
     const observer = hearing(await openPostgresDatabase(server.url))
     const openPool = () =>
       hearing(new Pool({ connectionString: String(observer.options.connectionString), max: 1 }))
     let pool = openPool()
-    const optionsOf = (timeoutMs: number | undefined) => (timeoutMs === undefined ? {} : { timeoutMs })
+    const toOptions = (timeoutMs: number | undefined) => (timeoutMs === undefined ? {} : { timeoutMs })
     return {
-      barrier: (timeoutMs) => postgresBarrier(pool, optionsOf(timeoutMs)),
+      barrier: (timeoutMs) => postgresBarrier(pool, toOptions(timeoutMs)),
       barrierStoppedAtCommit: (timeoutMs) =>
         postgresBarrier(pausingAtCommit(pool, server.pause), { timeoutMs }),
       act: (tx, call) => actOnPostgres(tx, call, { does: 'succeed' }),
       effects: (gid) => postgresEffects(observer, gid),
-      rows: (gid) => postgresRowsOf(observer, gid),
+      rows: (gid) => countPostgresRows(observer, gid),
       occupy: async () => {
         const client = await pool.connect()
         return () => client.release()

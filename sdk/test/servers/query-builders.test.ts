@@ -9,13 +9,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { mysqlBarrier, mysqlBarrierIn } from '../../src/barrier/mysql.ts'
 import { postgresBarrier, postgresBarrierIn } from '../../src/barrier/postgres.ts'
 import { type BarrierCall, BranchFailure, withBarrier } from '../../src/index.ts'
-import { dropMysqlDatabase, mysqlEffects, mysqlRowsOf, openMysqlDatabase } from './mysql-bed.ts'
+import { countMysqlRows, dropMysqlDatabase, mysqlEffects, openMysqlDatabase } from './mysql-fixture.ts'
 import {
+  countPostgresRows,
   dropPostgresDatabase,
   openPostgresDatabase,
   postgresEffects,
-  postgresRowsOf,
-} from './postgres-bed.ts'
+} from './postgres-fixture.ts'
 
 let gids = 0
 const newCall = (): BarrierCall => ({ gid: `builder-${++gids}`, branchId: '01', op: 'action' })
@@ -37,7 +37,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       await dropMysqlDatabase(pool)
     })
     const state = async ({ gid }: BarrierCall) => [
-      await mysqlRowsOf(pool, gid),
+      await countMysqlRows(pool, gid),
       await mysqlEffects(pool, gid),
     ]
 
@@ -133,7 +133,7 @@ describeOn('postgres', 'query builders with the PostgreSQL barrier', (url) => {
     await dropPostgresDatabase(url, pool)
   })
   const state = async ({ gid }: BarrierCall) => [
-    await postgresRowsOf(pool, gid),
+    await countPostgresRows(pool, gid),
     await postgresEffects(pool, gid),
   ]
 

@@ -7,13 +7,13 @@ import { type BarrierCall, BranchFailure } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { messageSuite } from '../barrier/message-suite.ts'
 import { callUrl } from '../branch/call-url.ts'
-import { openRedisBed } from './redis-bed.ts'
+import { openRedisFixture } from './redis-fixture.ts'
 
 for (const server of ['redis', 'redis-cluster'] as const) {
   describeOn(server, 'the Redis barrier', (url) => {
     const name = server === 'redis' ? 'Redis' : 'Redis Cluster'
-    barrierSuite({ name, open: () => openRedisBed(url), width: 64 })
-    messageSuite({ name, open: () => openRedisBed(url), width: 64 })
+    barrierSuite({ name, open: () => openRedisFixture(url), width: 64 })
+    messageSuite({ name, open: () => openRedisFixture(url), width: 64 })
   })
 }
 

@@ -4,7 +4,7 @@ import { type Barrier, type BarrierCall, BranchFailure } from '../../src/index.t
 import { callUrl } from '../branch/call-url.ts'
 
 /** A server of the test's own, and a pool of one connection to it that the barrier gets. */
-export interface StoppableBed<Tx> {
+export interface StoppableFixture<Tx> {
   /** Over the pool of one; without `timeoutMs` with the default. */
   barrier(timeoutMs?: number): Barrier<Tx>
   /** Over the same pool, but the database stops just before it gets a COMMIT. */
@@ -24,21 +24,21 @@ export interface StoppableBed<Tx> {
 }
 
 const TIMEOUT_MS = 400
-/** Only tells a call that ended by its own time from one that somebody else ended. */
+/** Only tells a call that ended by its own time limit from one that another limit ended. */
 const SLOW_MS = 8_000
 
-/** What becomes of calls while their database does not answer. */
-export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableBed<Tx>>): void {
-  let bed: StoppableBed<Tx>
+/** The behaviour of calls while their database does not answer. */
+export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableFixture<Tx>>): void {
+  let fixture: StoppableFixture<Tx>
   let gids = 0
   const newCall = (): BarrierCall => ({ gid: `stopped-${++gids}`, branchId: '01', op: 'action' })
   const acting = (call: BarrierCall) => async (tx: Tx) => {
-    await bed.act(tx, call)
+    await fixture.act(tx, call)
   }
   /** A later call on the same pool: it finds a connection that works, and the truth. */
   const expectRunOnce = async (call: BarrierCall): Promise<void> => {
-    await bed.barrier().run(call, acting(call))
-    expect([await bed.effects(call.gid), await bed.rows(call.gid)]).toEqual([['action'], 1])
+    await fixture.barrier().run(call, acting(call))
+    expect([await fixture.effects(call.gid), await fixture.rows(call.gid)]).toEqual([['action'], 1])
   }
   const thrownInTime = async (running: Promise<unknown>): Promise<unknown> => {
     const startedAt = performance.now()
@@ -51,20 +51,20 @@ export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableBed<Tx>>):
   }
 
   beforeAll(async () => {
-    bed = await open()
+    fixture = await open()
   })
-  afterAll(() => bed.close())
+  afterAll(() => fixture.close())
 
   it('ends a call on a connection that was there before, by 500', async () => {
     const call = newCall()
-    await bed.barrier().run(newCall(), () => undefined)
-    await bed.pause()
+    await fixture.barrier().run(newCall(), () => undefined)
+    await fixture.pause()
     const url = callUrl({ gid: call.gid, trans_type: 'saga', branch_id: call.branchId, op: call.op })
     const request = { url, headers: {}, payload: {} }
     const startedAt = performance.now()
-    const { answer, error } = await answerBranch(bed.barrier(TIMEOUT_MS), acting(call), request)
+    const { answer, error } = await answerBranch(fixture.barrier(TIMEOUT_MS), acting(call), request)
     const tookMs = performance.now() - startedAt
-    await bed.resume()
+    await fixture.resume()
     expect(answer).toMatchObject({ statusCode: 500, body: '{"code":"BARRIER_TIMED_OUT"}' })
     expect(error).toMatchObject({ code: 'BARRIER_TIMED_OUT', meaning: 'unavailable' })
     expect(tookMs).toBeGreaterThan(TIMEOUT_MS - 5)
@@ -74,18 +74,18 @@ export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableBed<Tx>>):
 
   it('ends a call that has to connect, and takes the connection that comes late', async () => {
     const call = newCall()
-    await bed.disconnect()
-    await bed.pause()
-    const thrown = await thrownInTime(bed.barrier(TIMEOUT_MS).run(call, acting(call)))
-    await bed.resume()
+    await fixture.disconnect()
+    await fixture.pause()
+    const thrown = await thrownInTime(fixture.barrier(TIMEOUT_MS).run(call, acting(call)))
+    await fixture.resume()
     expect(thrown).toMatchObject({ code: 'BARRIER_TIMED_OUT' })
     await expectRunOnce(call)
   })
 
   it('ends a call that waits for a connection, and loses none by it', async () => {
     const call = newCall()
-    const giveBack = await bed.occupy()
-    const thrown = await thrownInTime(bed.barrier(TIMEOUT_MS).run(call, acting(call)))
+    const giveBack = await fixture.occupy()
+    const thrown = await thrownInTime(fixture.barrier(TIMEOUT_MS).run(call, acting(call)))
     giveBack()
     expect(thrown).toMatchObject({ code: 'BARRIER_TIMED_OUT' })
     await expectRunOnce(call)
@@ -93,21 +93,21 @@ export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableBed<Tx>>):
 
   it('rolls back what an effect had written when the database stopped under it', async () => {
     const call = newCall()
-    const running = bed.barrier(TIMEOUT_MS).run(call, async (tx) => {
-      await bed.act(tx, call)
-      await bed.pause()
-      await bed.act(tx, call)
+    const running = fixture.barrier(TIMEOUT_MS).run(call, async (tx) => {
+      await fixture.act(tx, call)
+      await fixture.pause()
+      await fixture.act(tx, call)
     })
     const thrown = await thrownInTime(running)
-    await bed.resume()
+    await fixture.resume()
     expect(thrown).toMatchObject({ code: 'BARRIER_TIMED_OUT' })
     await expectRunOnce(call)
   })
 
   it('says of a COMMIT that was not answered that nobody knows, and the next call agrees with it', async () => {
     const call = newCall()
-    const thrown = await thrownInTime(bed.barrierStoppedAtCommit(TIMEOUT_MS).run(call, acting(call)))
-    await bed.resume()
+    const thrown = await thrownInTime(fixture.barrierStoppedAtCommit(TIMEOUT_MS).run(call, acting(call)))
+    await fixture.resume()
     expect(thrown).toMatchObject({
       code: 'BARRIER_COMMIT_UNKNOWN',
       cause: { code: 'BARRIER_TIMED_OUT' },
@@ -117,13 +117,13 @@ export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableBed<Tx>>):
 
   it('answers the no of an effect though the ROLLBACK is not answered: it can never commit', async () => {
     const call = newCall()
-    const running = bed.barrier(TIMEOUT_MS).run(call, async (tx) => {
-      await bed.act(tx, call)
-      await bed.pause()
+    const running = fixture.barrier(TIMEOUT_MS).run(call, async (tx) => {
+      await fixture.act(tx, call)
+      await fixture.pause()
       throw new BranchFailure('said no')
     })
     const thrown = await thrownInTime(running)
-    await bed.resume()
+    await fixture.resume()
     expect(thrown).toMatchObject({ message: 'said no', branchResult: 'failure' })
     await expectRunOnce(call)
   })
@@ -135,9 +135,9 @@ export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableBed<Tx>>):
     const ended = new Promise<void>((resolve) => {
       goOn = resolve
     })
-    const running = bed.barrier(TIMEOUT_MS).run(call, async (tx) => {
-      await bed.act(tx, call)
-      later = ended.then(() => bed.act(tx, call))
+    const running = fixture.barrier(TIMEOUT_MS).run(call, async (tx) => {
+      await fixture.act(tx, call)
+      later = ended.then(() => fixture.act(tx, call))
       await later
     })
     expect(await thrownInTime(running)).toMatchObject({ code: 'BARRIER_TIMED_OUT' })

@@ -10,8 +10,8 @@ import { redisBarrier } from '../../src/barrier/redis.ts'
 import { branchHandler } from '../../src/fastify.ts'
 import { type Branch, BranchFailure } from '../../src/index.ts'
 import { assertBranch, type BranchUnderTest } from '../../src/testing/index.ts'
-import { dropMysqlDatabase, openMysqlDatabase } from './mysql-bed.ts'
-import { dropPostgresDatabase, openPostgresDatabase } from './postgres-bed.ts'
+import { dropMysqlDatabase, openMysqlDatabase } from './mysql-fixture.ts'
+import { dropPostgresDatabase, openPostgresDatabase } from './postgres-fixture.ts'
 
 interface Payload {
   readonly cents: number
@@ -20,13 +20,13 @@ interface Payload {
 const START_CENTS = 10_000
 const LIMITS_MS = 120_000
 
-const deltaOf = ({ op, payload: { cents } }: Branch<Payload>): number => (op === 'action' ? -cents : cents)
+const toDelta = ({ op, payload: { cents } }: Branch<Payload>): number => (op === 'action' ? -cents : cents)
 
 function refusedUnless(changed: number | null): void {
   if (changed !== 1) throw new BranchFailure('not enough money', { code: 'INSUFFICIENT_FUNDS' })
 }
 
-/** Passes everything that can be checked of an action that takes: nobody can spend what it brought. */
+/** Checks that everything passes that can be checked of an action that takes: its result cannot be spent. */
 async function mustPass(
   branch: Pick<BranchUnderTest, 'service' | 'read' | 'drain' | 'outage'>,
 ): Promise<void> {
@@ -52,7 +52,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const app = fastify()
         const move = async (tx: PoolConnection, branch: Branch<Payload>) => {
           const sql = 'UPDATE account SET cents = cents + ? WHERE id = 1 AND cents + ? >= 0'
-          const delta = deltaOf(branch)
+          const delta = toDelta(branch)
           const [{ affectedRows }] = await tx.execute<ResultSetHeader>(sql, [delta, delta])
           refusedUnless(affectedRows)
         }
@@ -85,7 +85,7 @@ describeOn('postgres', 'the test kit', (url) => {
       const app = fastify()
       const move = async (tx: PoolClient, branch: Branch<Payload>) => {
         const sql = 'UPDATE account SET cents = cents + $1::bigint WHERE id = 1 AND cents + $1::bigint >= 0'
-        refusedUnless((await tx.query(sql, [deltaOf(branch)])).rowCount)
+        refusedUnless((await tx.query(sql, [toDelta(branch)])).rowCount)
       }
       app.post('/wallet', branchHandler(postgresBarrier(pool), move))
       const service = { url: await app.listen({ host: '127.0.0.1', port: 0 }) }
@@ -118,7 +118,7 @@ describeOn('redis', 'the test kit', (url) => {
       app.post(
         '/wallet',
         branchHandler(barrier, (tx, branch: Branch<Payload>) =>
-          tx.add({ key, delta: deltaOf(branch), minimum: 0 }),
+          tx.add({ key, delta: toDelta(branch), minimum: 0 }),
         ),
       )
       const service = { url: await app.listen({ host: '127.0.0.1', port: 0 }) }

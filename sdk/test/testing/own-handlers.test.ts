@@ -87,7 +87,7 @@ function fastifyApp({ barrier, debit, credit }: Bank) {
   return app
 }
 
-/** But for one check: what an action takes nobody can spend. */
+/** Expects all checks but one to have passed: the result of an action that takes cannot be spent. */
 function everything(checks: readonly BranchCheck[]): void {
   expect(checks.filter(({ outcome }) => outcome !== 'passed').map(({ name }) => name)).toEqual(['spent'])
 }

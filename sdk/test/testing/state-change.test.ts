@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { changeOf, stateText } from '../../src/testing/state-change.ts'
+import { findChange, stateText } from '../../src/testing/state-change.ts'
 
 const change = (before: unknown, after: unknown) =>
-  changeOf(stateText(before, 'g-1'), stateText(after, 'g-1'))
+  findChange(stateText(before, 'g-1'), stateText(after, 'g-1'))
 
 describe('a change of state', () => {
   for (const [before, after, text, isCountable] of [

@@ -4,7 +4,7 @@ import { OPS, type Op } from '@counterstep/protocol'
 import { ALREADY_COMPENSATED, barrierRows, decideBarrier, originOf } from '@counterstep/protocol/barrier'
 import type { BranchRuleCode, BranchUnderTest } from '../../src/testing/index.ts'
 
-/** What a wallet does wrong, in the words of a review. */
+/** The faults of a wallet, in the words of a review. */
 export type Fault =
   | 'does nothing'
   | 'lets the business refuse an undo'
@@ -103,8 +103,8 @@ export class Wallet {
     return Number(this.#database.prepare('SELECT cents FROM account').get()?.cents ?? Number.NaN)
   }
 
-  /** What was done for a gid, in order. */
-  ledgerOf(gid: string): { op: string }[] {
+  /** Lists the entries of a gid, in order. */
+  readLedger(gid: string): { op: string }[] {
     const sql = 'SELECT op FROM ledger WHERE gid = ? ORDER BY rowid'
     return this.#database.prepare(sql).all(gid) as unknown as { op: string }[]
   }
@@ -128,7 +128,7 @@ export class Wallet {
   }
 
   async #reply(request: Request): Promise<Reply> {
-    const call = callOf(new URL(request.url).searchParams)
+    const call = readCall(new URL(request.url).searchParams)
     if (call === undefined)
       return { status: this.#is('calls garbage a failure') ? 409 : 400, body: 'no call' }
     if (this.#is('forgets what it did a while ago')) this.#forgetSoon()
@@ -137,7 +137,7 @@ export class Wallet {
       if (this.#is('takes no large body') && body.length > BODY_BYTES_MAX) return { status: 413, body: '' }
       if (this.#is('takes no text for a payload') && body.startsWith('"')) return { status: 400, body: '' }
       const { cents } = JSON.parse(body) as { cents: number }
-      return await this.#pass(this.#keyOf(call), call.op === 'action' ? -cents : cents)
+      return await this.#pass(this.#toKey(call), call.op === 'action' ? -cents : cents)
     } catch (error: unknown) {
       return this.#thrown(error)
     }
@@ -156,13 +156,13 @@ export class Wallet {
     return { status: 500, body: 'error' }
   }
 
-  /** As a cache does: a while after the last call. */
+  /** Forgets like a cache: a while after the last call. */
   #forgetSoon(): void {
     clearTimeout(this.#forgetting)
     this.#forgetting = setTimeout(() => this.#database.exec('DELETE FROM barrier'), FORGOTTEN_AFTER_MS)
   }
 
-  #keyOf({ gid, branchId, op }: Call): Call {
+  #toKey({ gid, branchId, op }: Call): Call {
     return {
       gid: this.#is('compares gids without case') ? gid.toLowerCase() : gid,
       branchId: this.#is('leaves branch_id out of its key') ? '01' : branchId,
@@ -246,7 +246,7 @@ export class Wallet {
     if (this.cents + cents < 0) throw new Refused()
   }
 
-  /** As for an action; and an empty account is taken for closed. */
+  /** Requires the same as for an action, and takes an empty account for closed. */
   #mustBeOpen(cents: number): void {
     if (this.cents === 0) throw new Refused()
     this.#mustBear(cents)
@@ -300,14 +300,14 @@ interface Inserted {
   readonly originInserted: boolean
 }
 
-function callOf(query: URLSearchParams): Call | undefined {
+function readCall(query: URLSearchParams): Call | undefined {
   const one = (name: string) => (query.getAll(name).length === 1 ? query.get(name) : '') || undefined
   const [gid, branchId, opText] = [one('gid'), one('branch_id'), one('op')]
   const op = OPS.find((each) => each === opText)
   return gid === undefined || branchId === undefined || op === undefined ? undefined : { gid, branchId, op }
 }
 
-/** With it a kit finds out what a wallet forgets. */
+/** A kit that waits this long finds out that a wallet forgets. */
 export const LINGER_MS = 2 * FORGOTTEN_AFTER_MS
 
 /** A wallet with all that a service author can give, but for what takes time. */

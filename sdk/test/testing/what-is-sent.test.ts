@@ -21,7 +21,10 @@ interface Arrival {
 const WIDTH = 6
 const ROUNDS = 3
 
-/** What reached the service, written down by the service's side: a report that only claims its calls would be found out. */
+/**
+ * These tests read the calls that reached the service, as the service wrote them down. A report that only claims its
+ * calls would be found out.
+ */
 describe('what the test kit sends', () => {
   const arrivals: Arrival[] = []
   let report: BranchReport
@@ -52,12 +55,12 @@ describe('what the test kit sends', () => {
     expect(report.violations).toEqual([])
   })
 
-  const callsOf = (name: BranchCheckName): SentCall[] =>
+  const listCalls = (name: BranchCheckName): SentCall[] =>
     (report.checks.find((check) => check.name === name)?.evidence ?? []).filter(
       (step) => step.step === 'call',
     )
   /** The ops of each gid in order, without the tidying up at the end. */
-  const sequencesOf = (name: BranchCheckName): string[] => {
+  const listSequences = (name: BranchCheckName): string[] => {
     const evidence = report.checks.find((check) => check.name === name)?.evidence ?? []
     const tidiedAt = evidence.findIndex((step) => step.step === 'did' && step.what === 'tidies up')
     const sequences = new Map<string, string[]>()
@@ -67,7 +70,7 @@ describe('what the test kit sends', () => {
     }
     return [...sequences.values()].map((sequence) => sequence.join(' '))
   }
-  const arrivalsOf = (calls: readonly SentCall[]) =>
+  const listArrivals = (calls: readonly SentCall[]) =>
     arrivals.filter(({ query }) => calls.some(({ gid }) => query.get('gid') === gid))
 
   it('is exactly what the report says was sent, in its order', () => {
@@ -87,7 +90,7 @@ describe('what the test kit sends', () => {
       expect(headers.get('counterstep-epoch')).toBe('1')
       expect(Number(headers.get('counterstep-accepted-at'))).toBeGreaterThan(Date.now() - 600_000)
     }
-    const duplicate = arrivalsOf(callsOf('duplicates')).map(({ headers }) =>
+    const duplicate = listArrivals(listCalls('duplicates')).map(({ headers }) =>
       headers.get('counterstep-attempt'),
     )
     expect(duplicate).toEqual(['1', '2', '3', '1', '2', '3'])
@@ -111,19 +114,19 @@ describe('what the test kit sends', () => {
     ['drained', ['action=200 action=200 compensate=200', 'action=409']],
   ]
   for (const [name, sequences] of SEQUENCES) {
-    it(`has, in ${name}, these calls for each gid`, () => expect(sequencesOf(name)).toEqual(sequences))
+    it(`has, in ${name}, these calls for each gid`, () => expect(listSequences(name)).toEqual(sequences))
   }
 
   it('drains and breaks down between the calls, where it says so', () => {
-    const stepsOf = (name: BranchCheckName) =>
+    const listSteps = (name: BranchCheckName) =>
       report.checks
         .find((check) => check.name === name)
         ?.evidence.flatMap((step) =>
           step.step === 'did' ? [step.what] : step.step === 'call' ? [step.op] : [],
         )
-    expect(stepsOf('spent')).toEqual(['action', 'spend', 'compensate'])
-    expect(stepsOf('drained')).toEqual(['action', 'drain', 'action', 'action', 'compensate'])
-    expect(stepsOf('outage')).toEqual([
+    expect(listSteps('spent')).toEqual(['action', 'spend', 'compensate'])
+    expect(listSteps('drained')).toEqual(['action', 'drain', 'action', 'action', 'compensate'])
+    expect(listSteps('outage')).toEqual([
       'outage begins',
       'action',
       'outage ends',
@@ -134,9 +137,9 @@ describe('what the test kit sends', () => {
   })
 
   it('has all duplicates of a round under way at once', () => {
-    const calls = callsOf('concurrent-duplicates')
+    const calls = listCalls('concurrent-duplicates')
     expect(calls).toHaveLength(ROUNDS * 2 * WIDTH)
-    const widest = arrivalsOf(calls).map(({ underWay, query }) => {
+    const widest = listArrivals(calls).map(({ underWay, query }) => {
       const key = `${query.get('gid')} ${query.get('op')}`
       return underWay.filter((each) => each === key).length
     })
@@ -145,7 +148,7 @@ describe('what the test kit sends', () => {
 
   it('has action and compensation of one gid under way at once, each of them first in half the rounds', () => {
     const races = new Map<string, string[]>()
-    for (const { query, underWay } of arrivalsOf(callsOf('action-against-compensation'))) {
+    for (const { query, underWay } of listArrivals(listCalls('action-against-compensation'))) {
       const gid = query.get('gid') ?? ''
       if (underWay.length === 2)
         races.set(
@@ -159,15 +162,15 @@ describe('what the test kit sends', () => {
   })
 
   it('has two gids that differ in one capital letter, and three branches of one gid', () => {
-    const [small, capital] = [...new Set(callsOf('two-gids').map(({ gid }) => gid))]
+    const [small, capital] = [...new Set(listCalls('two-gids').map(({ gid }) => gid))]
     expect([small === capital, small?.toLowerCase() === capital?.toLowerCase()]).toEqual([false, true])
-    const branches = callsOf('two-branches').map(({ gid, branchId }) => `${gid} ${branchId}`)
+    const branches = listCalls('two-branches').map(({ gid, branchId }) => `${gid} ${branchId}`)
     const gid = branches[0]?.split(' ')[0]
     expect([...new Set(branches)]).toEqual([`${gid} 01`, `${gid} 02`, `${gid} 03`])
   })
 
   it('has each parameter missing, empty, repeated or wrong, on both URLs', () => {
-    const garbage = callsOf('garbage').map(({ url }) => new URL(url))
+    const garbage = listCalls('garbage').map(({ url }) => new URL(url))
     for (const path of ['/pay', '/refund']) {
       const queries = garbage
         .filter(({ pathname }) => pathname === path)

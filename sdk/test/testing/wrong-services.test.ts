@@ -20,7 +20,7 @@ const SIX: readonly Fault[] = [
   'asks the business before the barrier',
 ]
 
-function codesOf({ violations }: BranchReport): string[] {
+function listCodes({ violations }: BranchReport): string[] {
   return [...new Set(violations.map(({ code }) => code))]
 }
 
@@ -33,7 +33,7 @@ async function reportOn(fault: Fault | undefined, without: readonly (keyof Branc
 }
 
 /** Node's own server in front of what answers like fetch. */
-function listenerOf(fetch: (request: Request) => Promise<Response>) {
+function createListener(fetch: (request: Request) => Promise<Response>) {
   return async (request: IncomingMessage, response: ServerResponse) => {
     const { method = 'GET', url = '/' } = request
     const answer = await fetch(new Request(`http://wallet.test${url}`, { method, body: await text(request) }))
@@ -52,7 +52,7 @@ describe('the test kit on a hand-written service', () => {
   for (const fault of FAULTS) {
     it(`finds by its own rule alone that it ${fault}`, async () => {
       const report = await reportOn(fault)
-      expect(codesOf(report)).toEqual([CODE_OF[fault]])
+      expect(listCodes(report)).toEqual([CODE_OF[fault]])
       expect(report.ok).toBe(false)
       expect(report.checks.filter(({ outcome }) => outcome === 'undecided')).toEqual([])
       for (const { rule, code, found, evidence } of report.violations) {
@@ -72,7 +72,7 @@ describe('the test kit on a hand-written service', () => {
       // It pays in, which no business refuses.
       const { drain, refusedPayload, ...branch } = walletUnderTest(wallet)
       const report = await checkBranch({ ...branch, payload: { cents: -100 }, spend: () => wallet.drain() })
-      expect(codesOf(report)).toEqual(fault === undefined ? [] : [CODE_OF[fault]])
+      expect(listCodes(report)).toEqual(fault === undefined ? [] : [CODE_OF[fault]])
       const spent = report.checks.filter(({ name }) => name === 'spent')
       expect(spent.map(({ outcome }) => outcome)).toEqual(outcomes)
     })
@@ -85,7 +85,7 @@ describe('the test kit on a hand-written service', () => {
   for (const fault of SIX.filter((each) => each !== 'asks the business before the barrier')) {
     it(`finds that it ${fault}, when neither a refusal nor a drain nor an outage is given`, async () => {
       const report = await reportOn(fault, ['refusedPayload', 'drain', 'outage'])
-      expect(codesOf(report)).toEqual([CODE_OF[fault]])
+      expect(listCodes(report)).toEqual([CODE_OF[fault]])
     })
   }
 
@@ -103,23 +103,23 @@ describe('the test kit on a hand-written service', () => {
       const wallet = new Wallet(fault)
       const report = await checkBranch({
         ...walletUnderTest(wallet),
-        read: ({ gid }) => wallet.ledgerOf(gid),
+        read: ({ gid }) => wallet.readLedger(gid),
       })
-      expect(codesOf(report)).toEqual([CODE_OF[fault]])
+      expect(listCodes(report)).toEqual([CODE_OF[fault]])
     })
 
     it(`finds over HTTP that it ${fault}`, async () => {
       const wallet = new Wallet(fault)
-      const listener = listenerOf(wallet.fetch)
+      const listener = createListener(wallet.fetch)
       const report = await checkBranch({ ...walletUnderTest(wallet), service: { listener } })
-      expect(codesOf(report)).toEqual([CODE_OF[fault]])
+      expect(listCodes(report)).toEqual([CODE_OF[fault]])
     })
   }
 
   it('finds over HTTP, by a duplicate that comes late, that it forgets what it did a while ago', async () => {
     const newBranch = () => {
       const wallet = new Wallet('forgets what it did a while ago')
-      return { ...walletUnderTest(wallet), service: { listener: listenerOf(wallet.fetch) } }
+      return { ...walletUnderTest(wallet), service: { listener: createListener(wallet.fetch) } }
     }
     expect((await checkBranch(newBranch())).violations).toEqual([])
     const { violations } = await checkBranch({ ...newBranch(), lingerMs: LINGER_MS })
@@ -129,10 +129,10 @@ describe('the test kit on a hand-written service', () => {
   })
 
   for (const [kind, read] of [
-    ['the rows of each gid', (wallet, gid) => wallet.ledgerOf(gid)],
-    ['a status, in which nothing can be counted', (wallet, gid) => wallet.ledgerOf(gid).at(-1)?.op],
+    ['the rows of each gid', (wallet, gid) => wallet.readLedger(gid)],
+    ['a status, in which nothing can be counted', (wallet, gid) => wallet.readLedger(gid).at(-1)?.op],
     ['a decimal text', (wallet) => (wallet.cents / 100).toFixed(2)],
-    ['much at once', (wallet, gid) => ({ id: gid, cents: wallet.cents, rows: wallet.ledgerOf(gid) })],
+    ['much at once', (wallet, gid) => ({ id: gid, cents: wallet.cents, rows: wallet.readLedger(gid) })],
   ] satisfies [string, (wallet: Wallet, gid: string) => unknown][]) {
     it(`passes a right one by ${kind}`, async () => {
       const wallet = new Wallet()
@@ -166,7 +166,7 @@ describe('the test kit on a hand-written service', () => {
       attemptsMax: 1,
       settleMs: 50,
     })
-    expect(codesOf(report)).toEqual([
+    expect(listCodes(report)).toEqual([
       'DUPLICATE_RAN_TWICE',
       'COMPENSATION_WITHOUT_ACTION',
       'GARBAGE_ANSWERED',

@@ -45,7 +45,7 @@ async function serve(listener: RequestListener) {
 }
 
 /** A transaction of exactly so many bytes. */
-function viewOf(bytes: number): string {
+function makeView(bytes: number): string {
   const empty = JSON.stringify({ ...FINAL, more: '' })
   return JSON.stringify({ ...FINAL, more: 'x'.repeat(bytes - empty.length) })
 }
@@ -76,7 +76,7 @@ function packForEver(response: ServerResponse): void {
   write()
 }
 
-const errorOf = (promise: Promise<unknown>) =>
+const catchError = (promise: Promise<unknown>) =>
   promise.then(
     () => undefined,
     (error: unknown) => error,
@@ -99,31 +99,33 @@ for (const [client, options] of [
   ["Node's HTTP client", {}],
   ['fetch', { fetch: globalThis.fetch }],
 ] as readonly (readonly [string, Partial<ClientOptions>])[]) {
-  const clientOf = (url: string, more: Partial<ClientOptions> = {}) =>
+  const makeClient = (url: string, more: Partial<ClientOptions> = {}) =>
     createClient({ url, retryForMs: 0, answerBytesMax: BOUND, ...options, ...more })
 
   describe(`the bound of an answer, over ${client}`, () => {
     for (const [what, answer] of ENDLESS) {
       it(`S8: ends the connection of one that ${what}`, async () => {
         const { url, sockets } = await serve((_request, response) => answer(response))
-        expect(await errorOf(clientOf(url).submit(transfer))).toMatchObject({ ...TOO_LARGE, gid: 'g' })
+        expect(await catchError(makeClient(url).submit(transfer))).toMatchObject({ ...TOO_LARGE, gid: 'g' })
         await expect.poll(() => sockets[0]?.destroyed).toBe(true)
       })
     }
 
     it('S8: takes one of exactly that length, and none that is a byte longer', async () => {
       let bytes = BOUND
-      const { url } = await serve((_request, response) => response.end(viewOf(bytes)))
-      expect(await clientOf(url).get('g')).toMatchObject({ status: 'succeeded' })
+      const { url } = await serve((_request, response) => response.end(makeView(bytes)))
+      expect(await makeClient(url).get('g')).toMatchObject({ status: 'succeeded' })
       bytes += 1
-      expect(await errorOf(clientOf(url).get('g'))).toMatchObject({ ...TOO_LARGE, status: 200 })
+      expect(await catchError(makeClient(url).get('g'))).toMatchObject({ ...TOO_LARGE, status: 200 })
     })
 
     it('S8: is 4 MiB, and shows the test to be one: with a wider bound the same answer is taken', async () => {
-      const { url } = await serve((_request, response) => response.end(viewOf(4 * MIB + 1)))
+      const { url } = await serve((_request, response) => response.end(makeView(4 * MIB + 1)))
       const client = createClient({ url, ...options })
-      expect(await errorOf(client.get('g'))).toMatchObject(TOO_LARGE)
-      expect(await clientOf(url, { answerBytesMax: 5 * MIB }).get('g')).toMatchObject({ status: 'succeeded' })
+      expect(await catchError(client.get('g'))).toMatchObject(TOO_LARGE)
+      expect(await makeClient(url, { answerBytesMax: 5 * MIB }).get('g')).toMatchObject({
+        status: 'succeeded',
+      })
     })
 
     it('S8: unpacks no more of a packed answer than the bound', async () => {
@@ -132,15 +134,15 @@ for (const [client, options] of [
         response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed),
       )
       expect(packed.length).toBeLessThan(BOUND * 2)
-      expect(await errorOf(clientOf(url, { answerBytesMax: 128 * KIB }).get('g'))).toMatchObject(
+      expect(await catchError(makeClient(url, { answerBytesMax: 128 * KIB }).get('g'))).toMatchObject(
         // Node's client asks for none, and unpacks none: to it these are bytes that are no JSON.
         options.fetch === undefined ? { code: 'SAGA_UNREACHABLE' } : TOO_LARGE,
       )
     })
 
     it('is not asked for again by a call or a wait, since it would be as long', async () => {
-      const { url, requests } = await serve((_request, response) => response.end(viewOf(BOUND + 1)))
-      const client = clientOf(url, { retryForMs: 30_000 })
+      const { url, requests } = await serve((_request, response) => response.end(makeView(BOUND + 1)))
+      const client = makeClient(url, { retryForMs: 30_000 })
       const calls = [
         () => client.submit(transfer),
         () => client.get('g'),
@@ -148,7 +150,7 @@ for (const [client, options] of [
         () => client.page(),
       ]
       for (const call of calls) {
-        const error = await errorOf(call())
+        const error = await catchError(call())
         expect([isUnavailable(error), error]).toMatchObject([true, TOO_LARGE])
       }
       expect(requests()).toBe(4)
@@ -159,10 +161,10 @@ for (const [client, options] of [
         response.end(JSON.stringify({ ...FINAL, kind: 'tcc', status: 'prepared' })),
       )
       const branch = await serve((_request, response) => writeForEver(response.writeHead(200)))
-      const tried = clientOf(server.url)
+      const tried = makeClient(server.url)
         .tcc({ gid: 'g' })
         .try({ try: branch.url, confirm: branch.url, cancel: branch.url })
-      expect(await errorOf(tried)).toMatchObject({
+      expect(await catchError(tried)).toMatchObject({
         ...TOO_LARGE,
         message: expect.stringContaining(branch.url),
       })
@@ -201,13 +203,13 @@ describe('answerBytesMax', () => {
   })
 
   it('holds for a stand-in of fetch without streams as well', async () => {
-    const text = viewOf(BOUND + 1)
+    const text = makeView(BOUND + 1)
     const whole = { status: 200, headers: new Headers(), text: async () => text } as Response
     const client = createClient({
       url: 'http://127.0.0.1:1',
       fetch: async () => whole,
       answerBytesMax: BOUND,
     })
-    expect(await errorOf(client.get('g'))).toMatchObject(TOO_LARGE)
+    expect(await catchError(client.get('g'))).toMatchObject(TOO_LARGE)
   })
 })

@@ -2,7 +2,7 @@ import { createClient } from '@counterstep/sdk'
 import { afterAll, expect, it, vi } from 'vitest'
 import { scriptedServer } from '../scripted-server.ts'
 
-// What the client asks to find out whether it runs on Node. All tests of the client run once more, over `fetch`.
+// The client reads this to find out whether it runs on Node. All its tests run once more, over `fetch`.
 vi.stubGlobal('navigator', { userAgent: 'another platform' })
 afterAll(() => vi.unstubAllGlobals())
 

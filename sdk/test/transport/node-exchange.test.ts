@@ -35,7 +35,7 @@ async function serve(listener: RequestListener) {
   }
 }
 
-const errorOf = (promise: Promise<unknown>) =>
+const catchError = (promise: Promise<unknown>) =>
   promise.then(
     () => undefined,
     (error: unknown) => error,
@@ -79,7 +79,7 @@ describe("the client over Node's HTTP client", () => {
     socket?.once('close', () => {
       isClosed = true
     })
-    // The process, and nobody's timer, closes it: no other end of it is known to either side before 4 s.
+    // The process closes it, and not a timer: neither side knows of another end before 4 s.
     const startedAt = performance.now()
     expect((await ended)[0]).toBe(0)
     expect(socket).toBeDefined()
@@ -94,7 +94,7 @@ describe("the client over Node's HTTP client", () => {
     it(`takes an answer that stops ${when} for unavailable when the time is over, and closes the connection`, async () => {
       await using server = await serve((_, response) => void answer(response))
       const client = createClient({ url: server.url, timeoutMs: 80, retryForMs: 0 })
-      const error = await errorOf(client.submit(transfer))
+      const error = await catchError(client.submit(transfer))
       expect(error).toMatchObject({ code: 'SAGA_UNREACHABLE', gid: 'g', cause: { name: 'TimeoutError' } })
       await expect.poll(() => server.sockets[0]?.destroyed).toBe(true)
     })
@@ -106,7 +106,9 @@ describe("the client over Node's HTTP client", () => {
         answer(response)
         setImmediate(() => controller.abort(reason))
       })
-      const error = await errorOf(createClient({ url: server.url }).get('g', { signal: controller.signal }))
+      const error = await catchError(
+        createClient({ url: server.url }).get('g', { signal: controller.signal }),
+      )
       expect(error).toBe(reason)
       await expect.poll(() => server.sockets[0]?.destroyed).toBe(true)
     })
@@ -117,7 +119,7 @@ describe("the client over Node's HTTP client", () => {
       response.writeHead(200, { 'content-length': '1000' })
       response.write(JSON.stringify(view), () => response.socket?.destroy())
     })
-    const error = await errorOf(createClient({ url: server.url, retryForMs: 0 }).get('g'))
+    const error = await catchError(createClient({ url: server.url, retryForMs: 0 }).get('g'))
     expect(error).toMatchObject({ code: 'SAGA_UNREACHABLE', cause: { code: 'ECONNRESET' } })
   })
 
@@ -125,14 +127,14 @@ describe("the client over Node's HTTP client", () => {
     await using server = await serve((_, response) => {
       response.socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')
     })
-    const error = await errorOf(createClient({ url: server.url, retryForMs: 0 }).get('g'))
+    const error = await catchError(createClient({ url: server.url, retryForMs: 0 }).get('g'))
     expect(error).toMatchObject({ code: 'SAGA_UNREACHABLE' })
   })
 
   it('follows no redirect', async () => {
     await using elsewhere = await scriptedServer([{ status: 200, body: view }])
     await using server = await scriptedServer([{ status: 307, headers: { location: elsewhere.url } }])
-    const error = await errorOf(createClient({ url: server.url }).submit(transfer))
+    const error = await catchError(createClient({ url: server.url }).submit(transfer))
     expect([error, elsewhere.seen]).toMatchObject([{ code: 'SAGA_UNREACHABLE', status: 307 }, []])
   })
 
@@ -168,7 +170,7 @@ describe("the client over Node's HTTP client", () => {
   it('speaks TLS to an https URL, and says with which origin it could not', async () => {
     await using server = await scriptedServer([{ status: 200, body: view }])
     const url = server.url.replace('http:', 'https:')
-    const error = await errorOf(createClient({ url, retryForMs: 0 }).get('g'))
+    const error = await catchError(createClient({ url, retryForMs: 0 }).get('g'))
     expect(error).toMatchObject({ message: `no answer from ${url}`, cause: { code: 'EPROTO' } })
   })
 

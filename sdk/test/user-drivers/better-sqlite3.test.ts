@@ -8,7 +8,7 @@ import { checkBarrier, migrateBarrier, type SqliteDatabase, sqliteBarrier } from
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { BetterSqlite3Twin } from '../barrier/better-sqlite3-twin.ts'
 import { messageSuite } from '../barrier/message-suite.ts'
-import { bedOf, effectsOf, opened } from '../barrier/sqlite-bed.ts'
+import { opened, readEffects, toFixture } from '../barrier/sqlite-fixture.ts'
 import { installUserDrivers } from './install-user-drivers.ts'
 
 /** The part of the real package that these tests use, whose types are checked where the SDK is packed. */
@@ -30,7 +30,7 @@ const Database = require('better-sqlite3') as OpenBetterSqlite3
 const { drizzle } = require('drizzle-orm/better-sqlite3') as { drizzle(client: object): Drizzle }
 
 const CALL = { gid: 'g', branchId: '01', op: 'action' } as const
-const open = async () => bedOf(opened(() => new Database(':memory:')))
+const open = async () => toFixture(opened(() => new Database(':memory:')))
 
 barrierSuite({ name: 'better-sqlite3 itself', open, width: 64 })
 messageSuite({ name: 'better-sqlite3 itself', open, width: 64 })
@@ -56,7 +56,7 @@ describe('the SQLite barrier with better-sqlite3 itself', () => {
       return drizzle(tx).select().from(effect).all()
     })
     expect(outcome).toEqual({ decision: 'run', answer: '[{"gid":"g","op":"action"}]' })
-    expect(effectsOf(database, 'g')).toEqual(['action'])
+    expect(readEffects(database, 'g')).toEqual(['action'])
   })
 })
 
@@ -64,7 +64,7 @@ describe('the twin that the other tests take for better-sqlite3', () => {
   const openers = { itself: Database, 'its twin': BetterSqlite3Twin } as const
 
   /** Answers what the barrier can see of a driver: how it tells of its transaction, counts, answers and fails. */
-  function lookOf(Opener: OpenBetterSqlite3 | typeof BetterSqlite3Twin): unknown {
+  function readFeatures(Opener: OpenBetterSqlite3 | typeof BetterSqlite3Twin): unknown {
     const folder = mkdtempSync(join(tmpdir(), 'sdk-twin-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const path = join(folder, 'bank.db')
@@ -112,6 +112,6 @@ describe('the twin that the other tests take for better-sqlite3', () => {
   }
 
   it('looks to the barrier as the real one does', () => {
-    expect(lookOf(openers['its twin'])).toEqual(lookOf(openers.itself))
+    expect(readFeatures(openers['its twin'])).toEqual(readFeatures(openers.itself))
   })
 })

@@ -12,7 +12,8 @@ import { readOutput, type Service, startService } from './packed/run-program.ts'
 import { SdkProject } from './packed/sdk-project.ts'
 import { replaceTexts } from './packed/user-project.ts'
 
-const DRIVERS = ['mysql', 'postgres', 'sqlite', 'redis']
+const GROUPING_DRIVERS = ['mysql', 'postgres', 'sqlite']
+const DRIVERS = [...GROUPING_DRIVERS, 'redis']
 const ENTRIES = [
   '.',
   './express',
@@ -22,6 +23,7 @@ const ENTRIES = [
   './signatures',
   './testing',
   ...DRIVERS.map((name) => `./barrier/${name}`),
+  ...GROUPING_DRIVERS.map((name) => `./grouped/${name}`),
 ]
 const ENTRY_FILES = ['index', 'express', 'fastify', 'fetch', 'grouped/grouped', 'signatures', 'testing/index']
 
@@ -193,6 +195,8 @@ describe('an entry of the packed SDK', () => {
       const others = DRIVERS.filter((name) => name !== own).join('|')
       const ofDrivers = new RegExp(`^sdk/(barrier|grouped)/(${others})[/.]`)
       expect(paths.filter((path) => ofDrivers.test(path))).toEqual([])
+      const isGrouping = entry.startsWith('./grouped')
+      expect(paths.some((path) => path.startsWith('sdk/grouped/'))).toBe(isGrouping)
       const ofEntries = paths.flatMap((path) => ENTRY_FILES.filter((file) => path === `sdk/${file}.js`))
       expect(ofEntries).toEqual(ENTRY_FILES.filter((file) => file.startsWith(entry === '.' ? 'index' : own)))
     })

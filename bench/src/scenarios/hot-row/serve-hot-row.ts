@@ -1,11 +1,7 @@
 import { type BarrierCall, BranchFailure, isBranchFailure } from '@counterstep/sdk'
-import {
-  type Addition,
-  type BarrierOutcome,
-  conditionalAdd,
-  mysqlBarrier,
-} from '@counterstep/sdk/barrier/mysql'
-import { groupedBranch } from '@counterstep/sdk/grouped'
+import { type BarrierOutcome, mysqlBarrier } from '@counterstep/sdk/barrier/mysql'
+import { type Addition, groupedBranch } from '@counterstep/sdk/grouped'
+import { conditionalAdd, mysqlGroupBarrier } from '@counterstep/sdk/grouped/mysql'
 import { createPool, type Pool, type PoolConnection, type ResultSetHeader } from 'mysql2/promise'
 import type { Way } from './callers-job.ts'
 import { HOT_ID } from './hot-account.ts'
@@ -60,7 +56,7 @@ function plainBarrier(pool: Pool): Serve {
 }
 
 function groupedBarrier(pool: Pool): Serve {
-  const branch = groupedBranch<PoolConnection, Addition>(mysqlBarrier(pool), {
+  const branch = groupedBranch<PoolConnection, Addition>(mysqlGroupBarrier(pool), {
     key: () => HOT_ID,
     apply: conditionalAdd({
       table: 'account',

@@ -1,8 +1,8 @@
-/** What the demo has to be told. */
+/** The addresses that the demo needs. */
 export interface Addresses {
   readonly mysqlUrl: string
   readonly postgresUrl: string
-  /** Of a Counterstep that can reach this machine's loopback. Absent: one is started. */
+  /** The URL of a Counterstep that can reach this machine's loopback. If it is absent, the demo starts one. */
   readonly counterstepUrl?: string
 }
 

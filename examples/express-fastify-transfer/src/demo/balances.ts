@@ -21,7 +21,7 @@ async function readAccounts(url: string): Promise<readonly Account[]> {
   return (await response.json()) as readonly Account[]
 }
 
-export function sumOf(balances: Balances): number {
+export function addUp(balances: Balances): number {
   return [...balances.values()].reduce((sum, cents) => sum + cents, 0)
 }
 

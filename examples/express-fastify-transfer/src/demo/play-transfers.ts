@@ -1,6 +1,6 @@
 import type { FinalStatus } from '@counterstep/sdk'
 import { submitTransfer, type Transfer, transferSaga } from '../transfer.ts'
-import { type Balances, balanceTable, money, readBalances, sumOf } from './balances.ts'
+import { addUp, type Balances, balanceTable, money, readBalances } from './balances.ts'
 import { timeline } from './timeline.ts'
 import type { Services } from './with-services.ts'
 
@@ -50,7 +50,7 @@ export async function playTransfers(
   print(`\n${balanceTable(before, after)}\n`)
   faults.push(...wrongBalances(before, after))
   for (const fault of faults) print(`✗ ${fault}`)
-  if (faults.length === 0) print(`✓ Money is conserved: ${money(sumOf(before))} before and after.`)
+  if (faults.length === 0) print(`✓ Money is conserved: ${money(addUp(before))} before and after.`)
   return faults
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-// Of this repository. Where the package is installed: `npx counterstep serve`.
+// This is the command of the repository. Where the package is installed, use `npx counterstep serve`.
 const CLI = fileURLToPath(new URL('../../../../packages/cli/src/main.ts', import.meta.url))
 const FOLLOW_PARENT = new URL('../../../../scripts/follow-parent.mjs', import.meta.url).href
 const START_MS_MAX = 30_000

@@ -16,12 +16,14 @@ export function timeline({
   const line = (atMs: number, text: string) => `  ${String(atMs).padStart(5)} ms  ${text}`
   const why = abort === undefined ? '' : `: ${abort.cause} at ${abort.branchId ?? 'no branch'}`
   return [
-    ...called.map(({ id, op, atMs }) => line(atMs, `${id.padEnd(6)}  ${op.op.padEnd(10)}  ${answerOf(op)}`)),
+    ...called.map(({ id, op, atMs }) =>
+      line(atMs, `${id.padEnd(6)}  ${op.op.padEnd(10)}  ${readAnswer(op)}`),
+    ),
     line(finishedAt - createdAt, `${status}${why}`),
   ].join('\n')
 }
 
-function answerOf({ result, statusCode, error, answer = '' }: OpView): string {
+function readAnswer({ result, statusCode, error, answer = '' }: OpView): string {
   const code = /"code":"([A-Z_]+)"/.exec(answer)?.[1]
   return [statusCode ?? error ?? '-', result ?? 'no result', ...(code === undefined ? [] : [code])].join(' ')
 }

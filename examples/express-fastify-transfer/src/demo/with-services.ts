@@ -3,13 +3,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Client, createClient } from '@counterstep/sdk'
 import type { Express } from 'express'
+import type { Pool as MysqlPool } from 'mysql2/promise'
+import type { Pool as PostgresPool } from 'pg'
 import { createCreditPool, migrateCreditDatabase } from '../credit-database.ts'
 import { creditService } from '../credit-service.ts'
 import { createDebitPool, migrateDebitDatabase } from '../debit-database.ts'
 import { debitService } from '../debit-service.ts'
 import type { ServiceUrls } from '../transfer.ts'
 import type { Addresses } from './addresses.ts'
-import { seedCredit, seedDebit } from './demo-accounts.ts'
 import { startCounterstep } from './start-counterstep.ts'
 
 export interface Services extends ServiceUrls {
@@ -70,4 +71,23 @@ async function listen(app: Express, onStop: (stop: Stop) => void): Promise<strin
   })
   const { port } = server.address() as AddressInfo
   return `http://127.0.0.1:${port}`
+}
+
+/** Enough for some thousand demos on one database. */
+const ALICE_CENTS = 10_000_000
+const CAROL_CENTS = 1_000
+
+/** Accounts that are there already keep their balance. */
+async function seedDebit(pool: MysqlPool): Promise<void> {
+  await pool.execute(
+    "INSERT INTO account (id, cents) VALUES ('alice', ?), ('carol', ?) ON DUPLICATE KEY UPDATE id = id",
+    [ALICE_CENTS, CAROL_CENTS],
+  )
+}
+
+/** Accounts that are there already keep their balance. */
+async function seedCredit(pool: PostgresPool): Promise<void> {
+  await pool.query(
+    "INSERT INTO account (id, cents, frozen) VALUES ('bob', 0, false), ('dora', 0, true) ON CONFLICT DO NOTHING",
+  )
 }

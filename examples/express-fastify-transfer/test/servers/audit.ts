@@ -1,9 +1,9 @@
 import type { RowDataPacket } from 'mysql2/promise'
 import type { Pools } from './both-servers.ts'
 
-/** What an auditor reads in the two databases, who has seen nothing of the calls. */
+/** The findings of an auditor in the two databases, who has seen none of the calls. */
 export interface Audit {
-  /** By gid, what was booked at each of the two, in order. */
+  /** The bookings at each of the two services by gid, in order. */
   readonly debits: ReadonlyMap<string, readonly number[]>
   readonly credits: ReadonlyMap<string, readonly number[]>
   /** Cents of all accounts of both. */

@@ -24,7 +24,7 @@ export interface Pools {
   readonly creditPool: PostgresPool
 }
 
-/** As the two services have them, with all tables; closed when the test is over. */
+/** Opens the pools of the two services with all their tables. They are closed when the test is over. */
 export async function openPools({ mysqlUrl, postgresUrl }: Databases): Promise<Pools> {
   const debitPool = createDebitPool(mysqlUrl)
   onTestFinished(() => debitPool.end())

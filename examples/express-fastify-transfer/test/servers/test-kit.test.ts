@@ -11,7 +11,7 @@ const LIMIT_MS = 120_000
 async function mustPass(branch: BranchUnderTest): Promise<void> {
   const { checks } = await assertBranch({ lingerMs: 100, ...branch })
   const others = checks.filter(({ outcome }) => outcome !== 'passed').map(({ name }) => name)
-  // What a debit takes nobody can spend.
+  // Money that a debit has taken cannot be spent.
   expect(others).toEqual(branch.spend === undefined ? ['spent'] : [])
   expect(checks.length).toBeGreaterThan(10)
 }
@@ -39,7 +39,7 @@ describeOnBoth('the test kit of the SDK', (open) => {
           end: () => debitPool.query('RENAME TABLE away TO entry'),
         },
       })
-      // The outage and the broken payloads were told to whoever looks after the service.
+      // The service logged the outage and the broken payloads.
       expect(errors).not.toEqual([])
     },
     LIMIT_MS,

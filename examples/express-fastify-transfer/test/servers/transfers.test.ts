@@ -17,7 +17,7 @@ const OPENING_CENTS = 1_000_000
 const LIMIT_MS = 120_000
 
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at)
-const amountOf = (at: number) => at + 1
+const toAmount = (at: number) => at + 1
 const isRefused = (at: number) => at % 10 === 9
 
 /** At each service ten accounts; at the second a frozen one besides. */
@@ -56,9 +56,9 @@ async function openNetwork(serviceUrl: string): Promise<UnreliableNetwork> {
   return network
 }
 
-/** What must be booked for one transfer: at the first service, and at the second. */
-function entriesOf(at: number): { readonly debits: number[]; readonly credits: number[] | undefined } {
-  const cents = amountOf(at)
+/** The entries that must be booked for one transfer: at the first service, and at the second. */
+function toEntries(at: number): { readonly debits: number[]; readonly credits: number[] | undefined } {
+  const cents = toAmount(at)
   return isRefused(at)
     ? { debits: [-cents, cents], credits: undefined }
     : { debits: [-cents], credits: [cents] }
@@ -77,7 +77,7 @@ describeOnBoth('transfers between the two services', (open) => {
       const urls = { debitUrl: debitNetwork.url, creditUrl: creditNetwork.url }
       const sagas = numbers(TRANSFERS).map((at) => {
         const to = isRefused(at) ? 'frozen' : `to-${at % 7}`
-        return transferSaga({ from: `from-${at % ACCOUNTS}`, to, cents: amountOf(at) }, urls)
+        return transferSaga({ from: `from-${at % ACCOUNTS}`, to, cents: toAmount(at) }, urls)
       })
 
       // Submitted twice, as a client does that has lost the answer.
@@ -90,9 +90,9 @@ describeOnBoth('transfers between the two services', (open) => {
         expect(counts.lost).toBeGreaterThan(20)
       }
       const found = await audit(pools)
-      expect(found.debits).toEqual(new Map(sagas.map(({ gid }, at) => [gid, entriesOf(at).debits])))
+      expect(found.debits).toEqual(new Map(sagas.map(({ gid }, at) => [gid, toEntries(at).debits])))
       expect(found.credits).toEqual(
-        new Map(sagas.flatMap(({ gid }, at) => pairsOf(gid, entriesOf(at).credits))),
+        new Map(sagas.flatMap(({ gid }, at) => toPairs(gid, toEntries(at).credits))),
       )
       expect(found.sum).toBe(ACCOUNTS * OPENING_CENTS)
       for (const [account, cents] of found.balances) {
@@ -113,6 +113,6 @@ describeOnBoth('transfers between the two services', (open) => {
   )
 })
 
-function pairsOf(gid: string, entries: number[] | undefined): [string, number[]][] {
+function toPairs(gid: string, entries: number[] | undefined): [string, number[]][] {
   return entries === undefined ? [] : [[gid, entries]]
 }

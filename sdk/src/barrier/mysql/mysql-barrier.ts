@@ -1,15 +1,12 @@
 import type { BarrierCall } from '../../branch/branch.ts'
-import { admitCall } from '../../grouped/admit-call.ts'
-import type { GroupBarrier } from '../../grouped/group-barrier.ts'
-import { runMysqlGroup } from '../../grouped/mysql/run-mysql-group.ts'
 import type { Barrier, BarrierOptions } from '../barrier.ts'
-import { checkedTimeoutMs, deadlineIn, type PooledBarrierOptions } from '../deadline.ts'
+import { checkTimeoutMs, type PooledBarrierOptions, startDeadline } from '../deadline.ts'
 import type { MessageBarrier } from '../message-barrier.ts'
-import { passBarrier, passingCall } from '../pass-barrier.ts'
-import { checkedQueryBack, queryBack } from '../query-back.ts'
+import { passBarrier, toPassingCall } from '../pass-barrier.ts'
+import { queryBack, toQueryBack } from '../query-back.ts'
 import { repeatContended } from '../repeat-contended.ts'
-import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
-import { checkedTable, quoted } from '../table-name.ts'
+import { assertNotExpired, checkRetentionMs } from '../retention.ts'
+import { parseTableName, quoteTable } from '../table-name.ts'
 import {
   assertPromiseApi,
   execute,
@@ -18,7 +15,7 @@ import {
   type MysqlConnection,
   type MysqlPool,
   type MysqlPoolConnection,
-  transactionLost,
+  toTransactionLostError,
 } from './mysql-connection.ts'
 import { mysqlRows } from './mysql-rows.ts'
 import { inTransaction } from './mysql-transaction.ts'
@@ -52,17 +49,17 @@ import { inTransaction } from './mysql-transaction.ts'
 export function mysqlBarrier<Connection extends MysqlPoolConnection>(
   pool: MysqlPool<Connection>,
   { table, retentionMs, timeoutMs, now = Date.now }: PooledBarrierOptions = {},
-): GroupBarrier<Connection> & MessageBarrier<Connection> {
+): MessageBarrier<Connection> {
   assertPromiseApi(pool, 'pool')
-  const name = quoted(checkedTable(table), '`')
-  const keptMs = checkedRetentionMs(retentionMs)
-  const callMs = checkedTimeoutMs(timeoutMs)
+  const name = quoteTable(parseTableName(table), '`')
+  const keptMs = checkRetentionMs(retentionMs)
+  const callMs = checkTimeoutMs(timeoutMs)
   return {
     run: async (call, effect) => {
       const nowMs = now()
       assertNotExpired(call, keptMs, nowMs)
-      const passing = passingCall(call, nowMs)
-      const deadline = deadlineIn(callMs)
+      const passing = toPassingCall(call, nowMs)
+      const deadline = startDeadline(callMs)
       return repeatContended(
         () =>
           inTransaction(pool, deadline, (handle, own) =>
@@ -72,17 +69,12 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
       )
     },
     queryPrepared: async (gid, options) => {
-      const query = checkedQueryBack(gid, options, keptMs, now())
-      const deadline = deadlineIn(callMs)
+      const query = toQueryBack(gid, options, keptMs, now())
+      const deadline = startDeadline(callMs)
       return repeatContended(
         () => inTransaction(pool, deadline, (connection) => queryBack(mysqlRows(connection, name), query)),
         isContended,
       )
-    },
-    group: {
-      timeoutMs: callMs,
-      admit: (call) => admitCall(call, keptMs, now()),
-      run: runMysqlGroup(pool, name, callMs),
     },
   }
 }
@@ -112,16 +104,16 @@ export function mysqlBarrierIn<Connection extends MysqlConnection>(
   { table, retentionMs, now = Date.now }: BarrierOptions = {},
 ): Barrier<Connection> {
   assertPromiseApi(connection, 'connection')
-  const name = quoted(checkedTable(table), '`')
-  const keptMs = checkedRetentionMs(retentionMs)
+  const name = quoteTable(parseTableName(table), '`')
+  const keptMs = checkRetentionMs(retentionMs)
   return {
     run: async (call: BarrierCall, effect) => {
       const nowMs = now()
       assertNotExpired(call, keptMs, nowMs)
-      const passing = passingCall(call, nowMs)
+      const passing = toPassingCall(call, nowMs)
       // In autocommit a row would stand for good before the effect had run.
       if (!isInTransaction(await execute(connection, 'DO 0'))) {
-        throw transactionLost('mysqlBarrierIn needs a connection with an open transaction')
+        throw toTransactionLostError('mysqlBarrierIn needs a connection with an open transaction')
       }
       return passBarrier(mysqlRows(connection, name), passing, () => effect(connection))
     },

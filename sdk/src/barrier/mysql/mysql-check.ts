@@ -1,6 +1,6 @@
 import { barrierKey } from '../../branch/barrier-key.ts'
 import { BranchError } from '../../branch/branch-errors.ts'
-import { checkedTable, quoted, type TableName } from '../table-name.ts'
+import { parseTableName, quoteTable, type TableName } from '../table-name.ts'
 import {
   execute,
   type MysqlConnection,
@@ -33,14 +33,14 @@ export async function checkBarrier<Connection extends MysqlPoolConnection>(
 ): Promise<void> {
   const connection = await pool.getConnection()
   try {
-    const name = checkedTable(table)
+    const name = parseTableName(table)
     const faults = [
       ...(await driverFaults(connection)),
       ...(await tableFaults(connection, name)),
       ...(await isolationFaults(connection)),
-      ...(businessTable === undefined ? [] : await engineFaults(connection, checkedTable(businessTable))),
+      ...(businessTable === undefined ? [] : await engineFaults(connection, parseTableName(businessTable))),
     ]
-    if (faults.length === 0) faults.push(...(await probeFaults(connection, quoted(name, '`'))))
+    if (faults.length === 0) faults.push(...(await probeFaults(connection, quoteTable(name, '`'))))
     if (faults.length > 0) throw new BranchError('BARRIER_MISCONFIGURED', faults.join('; '))
     connection.release()
   } catch (error: unknown) {

@@ -1,6 +1,6 @@
 import { BranchError } from '../../branch/branch-errors.ts'
-import { unlent } from '../lease.ts'
-import { causesOf } from '../repeat-contended.ts'
+import { unwrapLease } from '../lease.ts'
+import { listCauses } from '../repeat-contended.ts'
 
 /**
  * One statement as mysql2 takes it.
@@ -64,41 +64,44 @@ export function assertPromiseApi(value: object, kind: 'pool' | 'connection'): vo
   if (!(method in value)) throw new TypeError(`this is no mysql2 ${kind}: it has no ${method}()`)
 }
 
-/** What is read of an OK packet. */
+/** The fields of an OK packet that are read. */
 export interface MysqlDone {
   readonly affectedRows: number
   readonly serverStatus: number
 }
 
-/** A statement that returns no rows. */
+/** Runs a statement that returns no rows. */
 export async function execute(
   connection: MysqlConnection,
   sql: string,
   values: MysqlStatement['values'] = [],
 ): Promise<MysqlDone> {
-  const done = await answered(connection, { sql, values })
+  const done = await sendStatement(connection, { sql, values })
   if (isDone(done)) return done
   throw new TypeError('this is no mysql2 connection: a statement was answered without a server status')
 }
 
-/** Rows as texts in the order of their columns, whatever the connection is set to. */
+/** Runs a SELECT. Returns rows as texts in the order of their columns, whatever the connection is set to. */
 export async function select(
   connection: MysqlConnection,
   sql: string,
   values: MysqlStatement['values'] = [],
 ): Promise<readonly (readonly (string | null)[])[]> {
-  const rows = await answered(connection, { sql, values, rowsAsArray: true, typeCast: true })
+  const rows = await sendStatement(connection, { sql, values, rowsAsArray: true, typeCast: true })
   if (!Array.isArray(rows))
     throw new TypeError('this is no mysql2 connection: a SELECT was answered without rows')
-  return rows.map((row: readonly unknown[]) => row.map(textOf))
+  return rows.map((row: readonly unknown[]) => row.map(toText))
 }
 
-/** The callback connection under a promise connection is asked where there is one: the promise layer takes a stack trace for each query. */
-function answered(connection: MysqlConnection, statement: MysqlStatement): Promise<unknown> {
-  const raw = callbackConnectionOf(connection)
+/**
+ * Sends a statement through the callback connection under a promise connection where there is one, because the
+ * promise layer takes a stack trace for each query.
+ */
+function sendStatement(connection: MysqlConnection, statement: MysqlStatement): Promise<unknown> {
+  const raw = findCallbackConnection(connection)
   if (raw === undefined) return connection.query(statement).then(([answer]) => answer)
   return new Promise((resolve, reject) => {
-    raw.query(withoutLook(raw, statement), (error, answer) => {
+    raw.query(withoutValues(raw, statement), (error, answer) => {
       if (error) reject(error)
       else resolve(answer)
     })
@@ -111,23 +114,23 @@ interface CallbackConnection {
 }
 
 /**
- * A statement without values, which mysql2 would read through for placeholders unless it is told that there are none. What
- * the user has put in the place of that look expects a list.
+ * Tells mysql2 that a statement has no placeholders, so that it does not search for them. A user's own `queryFormat`
+ * expects a list of values and gets the statement unchanged.
  */
-function withoutLook({ config }: CallbackConnection, statement: MysqlStatement): object {
+function withoutValues({ config }: CallbackConnection, statement: MysqlStatement): object {
   if ((statement.values ?? []).length > 0) return statement
   const isUsersOwn = config?.queryFormat !== undefined || config?.namedPlaceholders === true
   return isUsersOwn ? statement : { ...statement, values: null }
 }
 
 /**
- * Undefined for what is no connection of mysql2, and for one whose `query` somebody has replaced: he is to see all of them.
- * Of a connection that is lent it is lent likewise.
+ * Returns undefined for an object that is no connection of mysql2, and for one whose `query` was replaced: the
+ * replacement has to see all statements. The callback connection under a lent connection is lent likewise.
  */
-function callbackConnectionOf(connection: MysqlConnection): CallbackConnection | undefined {
+function findCallbackConnection(connection: MysqlConnection): CallbackConnection | undefined {
   if (!('connection' in connection)) return undefined
   const { connection: raw } = connection
-  const owner = unlent(connection)
+  const owner = unwrapLease(connection)
   const isOwnQuery = owner.query === Object.getPrototypeOf(owner).query
   return isOwnQuery && isCallbackConnection(raw) ? raw : undefined
 }
@@ -135,11 +138,11 @@ function callbackConnectionOf(connection: MysqlConnection): CallbackConnection |
 function isCallbackConnection(value: unknown): value is CallbackConnection {
   if (typeof value !== 'object' || value === null) return false
   const { query, promise } = value as { readonly query?: unknown; readonly promise?: unknown }
-  // Only mysql2's callback API has a way back to promises.
+  // Only objects of mysql2's callback API have a method that leads back to promises.
   return typeof query === 'function' && typeof promise === 'function'
 }
 
-function textOf(value: unknown): string | null {
+function toText(value: unknown): string | null {
   if (value === null || value === undefined) return null
   return Buffer.isBuffer(value) ? value.toString('utf8') : String(value)
 }
@@ -152,12 +155,12 @@ function isDone(value: unknown): value is MysqlDone {
 const IN_TRANSACTION = 1
 const AUTOCOMMIT = 2
 
-/** Whether a statement that writes is part of a transaction that somebody else commits. */
+/** Whether the session is in a transaction, or would begin one with the next statement that writes. */
 export function isInTransaction(done: MysqlDone): boolean {
   return (done.serverStatus & IN_TRANSACTION) !== 0 || !commitsByItself(done)
 }
 
-/** Whether the session commits by itself what is in no transaction. */
+/** Whether the session has autocommit on. */
 export function commitsByItself({ serverStatus }: MysqlDone): boolean {
   return (serverStatus & AUTOCOMMIT) !== 0
 }
@@ -181,12 +184,12 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 export function hasErrno(error: unknown, errnos: ReadonlySet<unknown>): boolean {
-  for (const cause of causesOf(error)) {
+  for (const cause of listCauses(error)) {
     if ('errno' in cause && errnos.has(cause.errno)) return true
   }
   return false
 }
 
-export function transactionLost(detail: string): BranchError {
+export function toTransactionLostError(detail: string): BranchError {
   return new BranchError('BARRIER_TRANSACTION_LOST', detail)
 }

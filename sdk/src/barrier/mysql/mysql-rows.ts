@@ -6,7 +6,7 @@ import {
   type RowInstants,
 } from '@counterstep/protocol/barrier'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
-import { nothingToUndo, type StandingRow } from '../decide-call.ts'
+import { type StandingRow, toNothingToUndoError } from '../decide-call.ts'
 import type { BarrierTable } from '../pass-barrier.ts'
 import { readStandingRow } from '../standing-row.ts'
 import {
@@ -16,14 +16,14 @@ import {
   type MysqlConnection,
   type MysqlStatement,
   select,
-  transactionLost,
+  toTransactionLostError,
 } from './mysql-connection.ts'
 
 const OF_BRANCH = 'gid = ? AND branch_id = ? AND barrier_id = ?'
 
 /** The rows within the connection's open transaction. `table` is quoted already. */
 export function mysqlRows(connection: MysqlConnection, table: string): BarrierTable {
-  /** How many rows are new, or undefined if one stands already. */
+  /** Returns how many rows are new, or undefined if one stands already. */
   const insertNew = async (rows: string, values: MysqlStatement['values']): Promise<number | undefined> => {
     try {
       const sql = `INSERT INTO ${table} (gid, branch_id, barrier_id, op, reason, created_at) ${rows}`
@@ -46,8 +46,8 @@ export function mysqlRows(connection: MysqlConnection, table: string): BarrierTa
     return (await select(connection, sql, values)).map(readStandingRow)
   }
   /**
-   * The row of an undo whose origin's stands: one that its effect committed with, or one that blocks it. The origin's row
-   * is locked already, by the insert that failed on it.
+   * Inserts the row of an undo whose origin's row stands. It does so only if the origin's effect committed, or if the
+   * row blocks the origin. The insert that failed on the origin's row has locked it already.
    */
   const insertUndo = async (
     key: BarrierKey,
@@ -63,7 +63,7 @@ export function mysqlRows(connection: MysqlConnection, table: string): BarrierTa
     const found = (await standing(key)).find((row) => row.op === origin)
     if (found !== undefined && isOfOtherTransaction(found, since)) return false
     // The origin's effect is missing. A row that stands gives its own answer all the same.
-    if (await insertOne(key, op, op, at)) throw nothingToUndo(op)
+    if (await insertOne(key, op, op, at)) throw toNothingToUndoError(op)
     return false
   }
   return {
@@ -88,14 +88,14 @@ export function mysqlRows(connection: MysqlConnection, table: string): BarrierTa
         values,
       )
       if (done.affectedRows === 1 && isInTransaction(done)) return
-      throw transactionLost(
+      throw toTransactionLostError(
         'the effect ended the transaction that it ran in, or went on after a deadlock that did',
       )
     },
   }
 }
 
-// As buffers they become hexadecimal literals: no escape, no sql_mode and no connection charset has a say in them.
+// Buffers become hexadecimal literals, which no escape, `sql_mode` or connection charset can change.
 function bytes(...texts: readonly string[]): Buffer[] {
   return texts.map((text) => Buffer.from(text))
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { BarrierOptions } from '../barrier.ts'
 import type { BarrierMigration } from '../migration.ts'
 import { PURGE_CHUNK_ROWS, type PurgeOptions, purgeBefore } from '../purge-options.ts'
-import { checkedTable, quoted } from '../table-name.ts'
+import { parseTableName, quoteTable } from '../table-name.ts'
 import { execute, isContended, type MysqlConnection, select } from './mysql-connection.ts'
 
 /**
@@ -20,7 +20,7 @@ export function mysqlBarrierMigrations(table?: string): readonly BarrierMigratio
   return [
     {
       version: 1,
-      sql: `CREATE TABLE IF NOT EXISTS ${quoted(checkedTable(table), '`')} (
+      sql: `CREATE TABLE IF NOT EXISTS ${quoteTable(parseTableName(table), '`')} (
   gid VARBINARY(128) NOT NULL,
   branch_id VARBINARY(128) NOT NULL,
   op VARBINARY(16) NOT NULL,
@@ -67,12 +67,12 @@ const CONTENTIONS_MAX = 20
  */
 export async function purgeBarrier(connection: MysqlConnection, options: PurgeOptions = {}): Promise<number> {
   const { table, before, limit } = purgeBefore(options)
-  const name = quoted(table, '`')
+  const name = quoteTable(table, '`')
   let deleted = 0
   while (deleted < limit) {
     const chunk = Math.min(PURGE_CHUNK_ROWS, limit - deleted)
-    // Read without locks and deleted by whole keys: a DELETE by `created_at` would lock the gaps between its rows too.
-    // HEX, because not every key is text in the connection's charset.
+    // The keys are read without locks and deleted whole: a DELETE by `created_at` would lock the gaps between its
+    // rows too. They are read by HEX, because not every key is text in the connection's charset.
     const keys = await select(
       connection,
       `SELECT HEX(gid), HEX(branch_id), HEX(op), HEX(barrier_id) FROM ${name}
@@ -86,7 +86,10 @@ export async function purgeBarrier(connection: MysqlConnection, options: PurgeOp
   return deleted
 }
 
-/** In the order of the key, as all inserts of one branch are, so that two purges do not cross. */
+/**
+ * Deletes in the order of the key, in which all inserts of one branch go too, so that two purges do not wait for each
+ * other.
+ */
 async function deleteRows(
   connection: MysqlConnection,
   name: string,

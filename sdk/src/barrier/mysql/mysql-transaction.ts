@@ -9,12 +9,12 @@ import {
   type MysqlPool,
   type MysqlPoolConnection,
 } from './mysql-connection.ts'
-import { close, cutOff } from './mysql-cut-off.ts'
+import { close, cutOff } from './mysql-end-session.ts'
 
 /**
- * Runs `body` in a transaction of its own. What it throws rolls back; the connection goes back clean or not at all. The
- * handle is for what others write; `own` is the connection itself, for statements of whom `body` waits for: it is cut
- * off before `body` is given up.
+ * Runs `body` in a transaction of its own. An error rolls back; the connection goes back clean or not at all. The
+ * handle is for statements of the effect. `own` is the connection itself, for statements that `body` waits for: the
+ * connection is cut off before `body` is given up.
  */
 export async function inTransaction<Connection extends MysqlPoolConnection, T>(
   pool: MysqlPool<Connection>,
@@ -39,7 +39,7 @@ export async function inTransaction<Connection extends MysqlPoolConnection, T>(
   }
 }
 
-/** Galera says at COMMIT that it has rolled back; any other error there may have come after the fact. */
+/** Commits. Galera reports at COMMIT that it has rolled back; any other error there may have come after the commit. */
 async function commit(connection: MysqlConnection, deadline: Deadline): Promise<void> {
   assertTimeLeft(deadline)
   try {
@@ -50,7 +50,10 @@ async function commit(connection: MysqlConnection, deadline: Deadline): Promise<
   }
 }
 
-/** A connection goes back to the pool only when nothing is open on it. The server rolls back what is cut off. */
+/**
+ * Gives a connection back to the pool, but only when nothing is open on it. The server rolls back the transaction of
+ * a connection that is cut off.
+ */
 async function giveBack<Connection extends MysqlPoolConnection>(
   pool: MysqlPool<Connection>,
   connection: Connection,
@@ -58,19 +61,19 @@ async function giveBack<Connection extends MysqlPoolConnection>(
   thrown: unknown,
 ): Promise<void> {
   const code = isBranchError(thrown) ? thrown.code : undefined
-  // A COMMIT that is under way shall come to its own end.
+  // A COMMIT that is under way has to come to its own end.
   if (isReadOnly(thrown) || code === 'BARRIER_COMMIT_UNKNOWN') {
     close(connection)
     return
   }
-  // Behind a statement that is under way no ROLLBACK would be heard.
+  // A ROLLBACK would not be read before the statement that is under way has ended.
   const isRolledBack =
     code !== 'BARRIER_TIMED_OUT' &&
     (await within(deadline, () => execute(connection, 'ROLLBACK')).then(
       () => true,
       () => false,
     ))
-  // What was thrown says more than a failed ROLLBACK: usually it is the same broken connection.
+  // The error that was thrown says more than a failed ROLLBACK, which usually comes from the same broken connection.
   if (isRolledBack) connection.release()
   else cutOff(pool, connection)
 }

@@ -1,21 +1,18 @@
-import { admitCall } from '../../grouped/admit-call.ts'
-import type { GroupBarrier } from '../../grouped/group-barrier.ts'
-import { runPostgresGroup } from '../../grouped/postgres/run-postgres-group.ts'
 import type { Barrier, BarrierOptions } from '../barrier.ts'
-import { checkedTimeoutMs, deadlineIn, type PooledBarrierOptions } from '../deadline.ts'
+import { checkTimeoutMs, type PooledBarrierOptions, startDeadline } from '../deadline.ts'
 import type { MessageBarrier } from '../message-barrier.ts'
-import { passBarrier, passingCall } from '../pass-barrier.ts'
-import { checkedQueryBack, queryBack } from '../query-back.ts'
+import { passBarrier, toPassingCall } from '../pass-barrier.ts'
+import { queryBack, toQueryBack } from '../query-back.ts'
 import { repeatContended } from '../repeat-contended.ts'
-import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
-import { checkedTable, quoted } from '../table-name.ts'
+import { assertNotExpired, checkRetentionMs } from '../retention.ts'
+import { parseTableName, quoteTable } from '../table-name.ts'
 import {
   execute,
   isContended,
   type PostgresClient,
   type PostgresPool,
   type PostgresPoolClient,
-  transactionLost,
+  toTransactionLostError,
 } from './postgres-client.ts'
 import { postgresRows } from './postgres-rows.ts'
 import { inTransaction } from './postgres-transaction.ts'
@@ -48,17 +45,17 @@ import { inTransaction } from './postgres-transaction.ts'
 export function postgresBarrier<Client extends PostgresPoolClient>(
   pool: PostgresPool<Client>,
   { table, retentionMs, timeoutMs, now = Date.now }: PooledBarrierOptions = {},
-): GroupBarrier<Client> & MessageBarrier<Client> {
+): MessageBarrier<Client> {
   assertPool(pool)
-  const name = quoted(checkedTable(table), '"')
-  const keptMs = checkedRetentionMs(retentionMs)
-  const callMs = checkedTimeoutMs(timeoutMs)
+  const name = quoteTable(parseTableName(table), '"')
+  const keptMs = checkRetentionMs(retentionMs)
+  const callMs = checkTimeoutMs(timeoutMs)
   return {
     run: async (call, effect) => {
       const nowMs = now()
       assertNotExpired(call, keptMs, nowMs)
-      const passing = passingCall(call, nowMs)
-      const deadline = deadlineIn(callMs)
+      const passing = toPassingCall(call, nowMs)
+      const deadline = startDeadline(callMs)
       return repeatContended(
         () =>
           inTransaction(pool, deadline, (client) =>
@@ -68,17 +65,12 @@ export function postgresBarrier<Client extends PostgresPoolClient>(
       )
     },
     queryPrepared: async (gid, options) => {
-      const query = checkedQueryBack(gid, options, keptMs, now())
-      const deadline = deadlineIn(callMs)
+      const query = toQueryBack(gid, options, keptMs, now())
+      const deadline = startDeadline(callMs)
       return repeatContended(
         () => inTransaction(pool, deadline, (client) => queryBack(postgresRows(client, name), query)),
         isContended,
       )
-    },
-    group: {
-      timeoutMs: callMs,
-      admit: (call) => admitCall(call, keptMs, now()),
-      run: runPostgresGroup(pool, name, callMs),
     },
   }
 }
@@ -106,13 +98,13 @@ export function postgresBarrierIn<Client extends PostgresClient>(
   client: Client,
   { table, retentionMs, now = Date.now }: BarrierOptions = {},
 ): Barrier<Client> {
-  const name = quoted(checkedTable(table), '"')
-  const keptMs = checkedRetentionMs(retentionMs)
+  const name = quoteTable(parseTableName(table), '"')
+  const keptMs = checkRetentionMs(retentionMs)
   return {
     run: async (call, effect) => {
       const nowMs = now()
       assertNotExpired(call, keptMs, nowMs)
-      const passing = passingCall(call, nowMs)
+      const passing = toPassingCall(call, nowMs)
       await assertInTransaction(client)
       return passBarrier(postgresRows(client, name), passing, () => effect(client))
     },
@@ -127,7 +119,7 @@ async function assertInTransaction(client: PostgresClient): Promise<void> {
     await execute(client, 'SAVEPOINT counterstep_barrier; RELEASE counterstep_barrier')
   } catch (error: unknown) {
     if (!(error instanceof Error && 'code' in error && error.code === NO_ACTIVE_TRANSACTION)) throw error
-    throw transactionLost('postgresBarrierIn needs a client with an open transaction', error)
+    throw toTransactionLostError('postgresBarrierIn needs a client with an open transaction', error)
   }
 }
 

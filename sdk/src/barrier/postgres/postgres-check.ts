@@ -1,6 +1,6 @@
 import { barrierKey } from '../../branch/barrier-key.ts'
 import { BranchError } from '../../branch/branch-errors.ts'
-import { checkedTable, quoted, type TableName } from '../table-name.ts'
+import { parseTableName, quoteTable, type TableName } from '../table-name.ts'
 import {
   execute,
   type PostgresClient,
@@ -29,12 +29,12 @@ export async function checkBarrier<Client extends PostgresPoolClient>(
 ): Promise<void> {
   const client = await pool.connect()
   try {
-    const name = checkedTable(table)
+    const name = parseTableName(table)
     const faults = [
       ...(await tableFaults(client, name)),
-      ...(businessTable === undefined ? [] : await kindFaults(client, checkedTable(businessTable))),
+      ...(businessTable === undefined ? [] : await kindFaults(client, parseTableName(businessTable))),
     ]
-    if (faults.length === 0) faults.push(...(await probeFaults(client, quoted(name, '"'))))
+    if (faults.length === 0) faults.push(...(await probeFaults(client, quoteTable(name, '"'))))
     if (faults.length > 0) throw new BranchError('BARRIER_MISCONFIGURED', faults.join('; '))
     client.release()
   } catch (error: unknown) {
@@ -53,7 +53,7 @@ async function tableFaults(client: PostgresClient, name: TableName): Promise<str
        LEFT JOIN pg_collation c ON c.oid = a.attcollation
      WHERE i.indrelid = to_regclass($1) AND i.indisunique AND a.attrelid = i.indrelid AND a.attnum = k.number
      GROUP BY i.indexrelid`,
-    [quoted(name, '"')],
+    [quoteTable(name, '"')],
   )
   const [key] = keys
   if (keys.length !== 1 || key?.[0] !== KEY) {
@@ -66,7 +66,7 @@ async function kindFaults(client: PostgresClient, name: TableName): Promise<stri
   const [row] = await select(
     client,
     'SELECT relkind::text, relpersistence::text FROM pg_class WHERE oid = to_regclass($1)',
-    [quoted(name, '"')],
+    [quoteTable(name, '"')],
   )
   if (row === undefined)
     return [`there is no table ${name.table} here (for the barrier's: run migrateBarrier)`]

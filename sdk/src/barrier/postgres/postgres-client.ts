@@ -1,8 +1,8 @@
 import { BranchError } from '../../branch/branch-errors.ts'
-import { causesOf } from '../repeat-contended.ts'
+import { listCauses } from '../repeat-contended.ts'
 
 /**
- * What `pg` answers to a statement, as far as it is read.
+ * The fields of a result of `pg` that are read.
  *
  * @example
  * ```ts
@@ -51,7 +51,7 @@ export interface PostgresClient {
  * ```
  */
 export interface PostgresPoolClient extends PostgresClient {
-  /** With an error or `true` it is closed instead of being lent again. */
+  /** Gives the client back. With an error or `true` it is closed instead of being lent again. */
   release(error?: Error | boolean): void
   on(event: 'error', listener: (error: Error) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
@@ -67,7 +67,7 @@ export interface PostgresPoolClient extends PostgresClient {
  */
 export interface PostgresPool<Client extends PostgresPoolClient> {
   connect(): Promise<Client>
-  /** Only so that the type of the client is found: `pg` declares both. */
+  /** Declared only so that the type of the client is inferred, because `pg` declares both forms. */
   connect(
     callback: (
       error: Error | undefined,
@@ -77,17 +77,17 @@ export interface PostgresPool<Client extends PostgresPoolClient> {
   ): void
 }
 
-/** A statement with no rows, or whose rows nobody looks at. */
+/** Runs a statement that returns no rows, or whose rows are ignored. */
 export function execute(
   client: PostgresClient,
   text: string,
   values: unknown[] = [],
 ): Promise<PostgresResult> {
-  // Without values it goes by the simple protocol, which takes several statements at once.
+  // Without values a statement goes by the simple protocol, which takes several statements at once.
   return client.query(values.length === 0 ? { text } : { text, values })
 }
 
-/** Rows as texts, in the order of their columns: every column is cast to text in the statement. */
+/** Runs a SELECT. Returns rows as texts, in the order of their columns; every column is turned into text here. */
 export async function select(
   client: PostgresClient,
   text: string,
@@ -114,12 +114,12 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 function hasCode(error: unknown, codes: ReadonlySet<unknown>): boolean {
-  for (const cause of causesOf(error)) {
+  for (const cause of listCauses(error)) {
     if ('code' in cause && codes.has(cause.code)) return true
   }
   return false
 }
 
-export function transactionLost(detail: string, cause?: unknown): BranchError {
+export function toTransactionLostError(detail: string, cause?: unknown): BranchError {
   return new BranchError('BARRIER_TRANSACTION_LOST', detail, cause)
 }

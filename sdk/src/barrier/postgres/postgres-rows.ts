@@ -1,10 +1,16 @@
 import type { Op } from '@counterstep/protocol'
 import { isOfOtherTransaction, originOf } from '@counterstep/protocol/barrier'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
-import { heldBack, needsStanding, nothingToUndo, type StandingRow } from '../decide-call.ts'
+import { needsStanding, type StandingRow, settleWithoutEffect, toNothingToUndoError } from '../decide-call.ts'
 import type { BarrierTable } from '../pass-barrier.ts'
 import { readStandingRow } from '../standing-row.ts'
-import { execute, isContended, type PostgresClient, select, transactionLost } from './postgres-client.ts'
+import {
+  execute,
+  isContended,
+  type PostgresClient,
+  select,
+  toTransactionLostError,
+} from './postgres-client.ts'
 
 /** The rows within the client's open transaction. `table` is quoted already. */
 export function postgresRows(client: PostgresClient, table: string): BarrierTable {
@@ -19,27 +25,32 @@ export function postgresRows(client: PostgresClient, table: string): BarrierTabl
   const remove = async ({ gid, branchId, barrierId }: BarrierKey, op: Op): Promise<void> => {
     const text = `DELETE FROM ${table} WHERE gid = $1 AND branch_id = $2 AND op = $3 AND barrier_id = $4`
     const { rowCount } = await execute(client, text, [gid, branchId, op, barrierId])
-    if (rowCount !== 1) throw transactionLost('the row of an undo that has nothing to undo is gone already')
+    if (rowCount !== 1)
+      throw toTransactionLostError('the row of an undo that has nothing to undo is gone already')
   }
-  /** Throws `nothingToUndo` as well. */
+  /**
+   * Whether the origin's row belongs to another transaction. Throws `toNothingToUndoError` if it was committed
+   * without its effect.
+   */
   const isOriginOther = async (key: BarrierKey, undo: Op, since: number): Promise<boolean> => {
     const found = await standing(key)
     const origin = found.find(({ op }) => op === originOf(undo))
     if (origin !== undefined && isOfOtherTransaction(origin, since)) return true
-    heldBack(undo, 'run', found)
+    settleWithoutEffect(undo, 'run', found)
     return false
   }
   return {
     standing,
-    // One statement for both rows, in their order. It waits for another's uncommitted row, and under REPEATABLE READ
-    // fails with 40001 for a row that its snapshot does not show.
+    // One statement inserts both rows, in their order. It waits for another transaction's uncommitted row, and under
+    // REPEATABLE READ fails with 40001 for a row that its snapshot does not show.
     insert: async (key, rows, { at, since }) => {
       const values: unknown[] = [key.gid, key.branchId, key.barrierId, at]
       const tuples = rows.map(({ op, reason }) => {
         values.push(op, reason)
         return `($1, $2, $${values.length - 1}, $3, $${values.length}, $4)`
       })
-      // An undo has two rows, which come in this order. What it finds of the origin's decides what becomes of its own.
+      // An undo has two rows, which come in this order. The state of the origin's row decides whether the undo's own
+      // row may stay.
       let seen = 'NULL'
       if (rows.length > 1) {
         values.push(since)
@@ -58,8 +69,8 @@ export function postgresRows(client: PostgresClient, table: string): BarrierTabl
       const undo = rows.map(({ op }) => op).find((op) => ops.has(op) && needsStanding(op, ops))
       if (undo === undefined) return ops
       const [, origin = null] = inserted[0] ?? []
-      if (origin === 'unfinished') throw nothingToUndo(undo)
-      // It did not see an origin's row that it had to wait for.
+      if (origin === 'unfinished') throw toNothingToUndoError(undo)
+      // The subquery did not see an origin's row that the insert had to wait for.
       const isOther = origin === 'other' || (origin === null && (await isOriginOther(key, undo, since)))
       if (isOther) {
         await remove(key, undo)
@@ -75,9 +86,9 @@ export function postgresRows(client: PostgresClient, table: string): BarrierTabl
         if (rowCount === 1) return
       } catch (error: unknown) {
         if (isContended(error)) throw error
-        throw transactionLost(lost, error)
+        throw toTransactionLostError(lost, error)
       }
-      throw transactionLost(lost)
+      throw toTransactionLostError(lost)
     },
   }
 }

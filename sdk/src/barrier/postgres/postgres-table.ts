@@ -1,7 +1,7 @@
 import type { BarrierOptions } from '../barrier.ts'
 import type { BarrierMigration } from '../migration.ts'
 import { PURGE_CHUNK_ROWS, type PurgeOptions, purgeBefore } from '../purge-options.ts'
-import { checkedTable, quoted } from '../table-name.ts'
+import { parseTableName, quoteTable } from '../table-name.ts'
 import { execute, type PostgresClient } from './postgres-client.ts'
 
 /**
@@ -13,12 +13,12 @@ import { execute, type PostgresClient } from './postgres-client.ts'
  * ```
  */
 export function postgresBarrierMigrations(table?: string): readonly BarrierMigration[] {
-  const name = checkedTable(table)
+  const name = parseTableName(table)
   return [
     {
       version: 1,
       // The collation "C" compares bytes, whatever the database's own is.
-      sql: `CREATE TABLE IF NOT EXISTS ${quoted(name, '"')} (
+      sql: `CREATE TABLE IF NOT EXISTS ${quoteTable(name, '"')} (
   gid text COLLATE "C" NOT NULL,
   branch_id text COLLATE "C" NOT NULL,
   op text COLLATE "C" NOT NULL,
@@ -28,7 +28,7 @@ export function postgresBarrierMigrations(table?: string): readonly BarrierMigra
   created_at bigint NOT NULL,
   PRIMARY KEY (gid, branch_id, op, barrier_id)
 );
-CREATE INDEX IF NOT EXISTS "${name.table}_created_at" ON ${quoted(name, '"')} (created_at)`,
+CREATE INDEX IF NOT EXISTS "${name.table}_created_at" ON ${quoteTable(name, '"')} (created_at)`,
     },
   ]
 }
@@ -66,7 +66,7 @@ export async function migrateBarrier(
  */
 export async function purgeBarrier(client: PostgresClient, options: PurgeOptions = {}): Promise<number> {
   const { table, before, limit } = purgeBefore(options)
-  const name = quoted(table, '"')
+  const name = quoteTable(table, '"')
   const key = 'gid, branch_id, op, barrier_id'
   // Rows that another purge has locked are its own to delete.
   const text = `DELETE FROM ${name} WHERE (${key}) IN

@@ -1,7 +1,6 @@
 import { BranchError, isBranchError } from '../../branch/branch-errors.ts'
 import { assertTimeLeft, borrow, type Deadline, within } from '../deadline.ts'
 import { lease } from '../lease.ts'
-import { statementBoundMs } from './postgres-bound.ts'
 import {
   execute,
   isContended,
@@ -9,10 +8,11 @@ import {
   type PostgresClient,
   type PostgresPool,
   type PostgresPoolClient,
-  transactionLost,
+  toTransactionLostError,
 } from './postgres-client.ts'
+import { readStatementTimeoutMs } from './postgres-statement-timeout.ts'
 
-/** Runs `body` in a transaction of its own. What it throws rolls back; the client goes back clean or is closed. */
+/** Runs `body` in a transaction of its own. An error rolls back; the client goes back clean or is closed. */
 export async function inTransaction<Client extends PostgresPoolClient, T>(
   pool: PostgresPool<Client>,
   deadline: Deadline,
@@ -20,12 +20,12 @@ export async function inTransaction<Client extends PostgresPoolClient, T>(
 ): Promise<T> {
   const client = await borrow(deadline, () => pool.connect())
   const lent = lease(client)
-  // The pool hears only of clients that nobody has; of a lent one, an error that comes while no query runs would end
-  // the process. The listener stays on a client that is closed, whose last words may still come.
-  client.on('error', heardByTheNextQuery)
+  // The pool listens only to errors of idle clients. On a lent one, an error that comes while no query runs would end
+  // the process. The listener stays on a client that is closed, which may still emit errors.
+  client.on('error', ignoreError)
   try {
     const result = await within(deadline, async () => {
-      const boundMs = await statementBoundMs(client, deadline)
+      const boundMs = await readStatementTimeoutMs(client, deadline)
       await execute(client, `BEGIN; SET LOCAL statement_timeout = ${boundMs}`)
       return body(lent.handle)
     })
@@ -47,33 +47,36 @@ async function commit(client: PostgresClient, deadline: Deadline): Promise<void>
   const command = await within(deadline, () => execute(client, 'COMMIT')).then(
     (result) => result.command,
     (error: unknown) => {
-      // Deferred constraints and serializable transactions are checked here: those were rolled back for certain.
+      // Deferred constraints and serializable transactions are checked here: these were rolled back for certain.
       if (isContended(error) || isAnswered(error)) throw error
       throw new BranchError('BARRIER_COMMIT_UNKNOWN', 'the answer to COMMIT was lost', error)
     },
   )
-  // The server's answer to a COMMIT after an error that somebody swallowed.
-  if (command === ROLLED_BACK) throw transactionLost('the transaction had failed before its COMMIT')
+  // The server answers ROLLBACK to a COMMIT if an earlier error of the transaction was swallowed.
+  if (command === ROLLED_BACK) throw toTransactionLostError('the transaction had failed before its COMMIT')
 }
 
 /**
- * An ERROR that the server sent, of class 23 (integrity) or 40 (rolled back): never one of a broken connection. But
- * 40003 says of itself that nobody knows.
+ * Whether the server sent an ERROR of class 23 (integrity) or 40 (rolled back), which a broken connection never
+ * causes. The exception is 40003, which itself says that the outcome is unknown.
  */
 function isAnswered(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(?!40003)(23|40)[0-9A-Z]{3}$/.test(String(error.code))
 }
 
-// Whatever statement is under way on such a client, it cannot be told to roll back.
+// Such a client cannot be told to roll back while its statement is under way.
 const UNUSABLE: ReadonlySet<unknown> = new Set(['BARRIER_COMMIT_UNKNOWN', 'BARRIER_TIMED_OUT'])
 
-/** A client goes back to the pool only when nothing is open on it. The server rolls back what is cut off. */
+/**
+ * Gives a client back to the pool, but only when nothing is open on it. The server rolls back the transaction of a
+ * client that is closed.
+ */
 async function giveBack(client: PostgresPoolClient, deadline: Deadline, thrown: unknown): Promise<void> {
   if (isReadOnly(thrown) || (isBranchError(thrown) && UNUSABLE.has(thrown.code))) {
     client.release(true)
     return
   }
-  // What was thrown says more than a failed ROLLBACK: usually it is the same broken connection.
+  // The error that was thrown says more than a failed ROLLBACK, which usually comes from the same broken connection.
   const failed = await within(deadline, () => execute(client, 'ROLLBACK')).then(
     () => false,
     () => true,
@@ -83,11 +86,14 @@ async function giveBack(client: PostgresPoolClient, deadline: Deadline, thrown: 
 }
 
 function release(client: PostgresPoolClient): void {
-  client.removeListener('error', heardByTheNextQuery)
+  client.removeListener('error', ignoreError)
   client.release()
 }
 
-/** Nothing is lost by doing nothing: on a broken client every further query fails, COMMIT among them. */
-function heardByTheNextQuery(error: Error): Error {
+/**
+ * Ignores the error. Nothing is lost by this, because every further query fails on a broken client, COMMIT among
+ * them.
+ */
+function ignoreError(error: Error): Error {
   return error
 }

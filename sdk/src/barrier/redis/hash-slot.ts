@@ -7,7 +7,7 @@ const POLYNOMIAL = 0x1021
  */
 export function hashSlot(key: string): number {
   let crc = 0
-  for (const byte of Buffer.from(hashed(key))) {
+  for (const byte of Buffer.from(readHashTag(key))) {
     crc ^= byte << 8
     for (let bit = 0; bit < 8; bit++) {
       crc = (crc & 0x8000) === 0 ? crc << 1 : (crc << 1) ^ POLYNOMIAL
@@ -17,7 +17,7 @@ export function hashSlot(key: string): number {
   return crc % SLOTS
 }
 
-function hashed(key: string): string {
+function readHashTag(key: string): string {
   const start = key.indexOf('{')
   const end = key.indexOf('}', start + 1)
   return start === -1 || end <= start + 1 ? key : key.slice(start + 1, end)

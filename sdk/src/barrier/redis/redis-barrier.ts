@@ -4,18 +4,18 @@ import { barrierKey } from '../../branch/barrier-key.ts'
 import type { BarrierCall } from '../../branch/branch.ts'
 import { BranchError, BranchFailure, BranchOngoing } from '../../branch/branch-errors.ts'
 import type { BarrierOptions, BarrierOutcome } from '../barrier.ts'
-import { heldByReuse, messageHeldBack, outcomeOf } from '../decide-call.ts'
+import { settleReuse, toMessageError, toOutcome } from '../decide-call.ts'
 import { localCall, type MessageBarrier } from '../message-barrier.ts'
-import { queriedOutcome } from '../query-back.ts'
-import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
+import { toLocalOutcome } from '../query-back.ts'
+import { assertNotExpired, checkRetentionMs } from '../retention.ts'
 import { EMPTY_ANSWER, STORED_ANSWER_BYTES_MAX } from '../stored-answer.ts'
 import { hashSlot } from './hash-slot.ts'
 import { isScriptError, isScriptMissing, type RedisConnection } from './redis-connection.ts'
 import { REDIS_EFFECTS, type RedisEffect, type RedisEffects } from './redis-effect.ts'
-import { QUERY_BACK_SCRIPT, type RedisScript, redisScripts, ruleOf } from './redis-script.ts'
+import { QUERY_BACK_SCRIPT, type RedisScript, readRule, redisScripts } from './redis-script.ts'
 
 /**
- * What the Redis barrier takes. Instead of a table it has keys, and the retention is their time to live.
+ * The options of the Redis barrier. It has keys instead of a table, and the retention is their time to live.
  *
  * @example
  * ```ts
@@ -23,13 +23,13 @@ import { QUERY_BACK_SCRIPT, type RedisScript, redisScripts, ruleOf } from './red
  * ```
  */
 export interface RedisBarrierOptions extends Omit<BarrierOptions, 'table'> {
-  /** Of the barrier's keys. Default `counterstep:barrier`. No braces. */
+  /** The prefix of the barrier's keys. Default `counterstep:barrier`. No braces. */
   readonly prefix?: string
   /**
-   * Needed in a cluster: what stands between braces in the keys of the effect, so that the barrier's key is in their
-   * slot. It must be the same for an action and its compensation, or the barrier cannot see the one from the other;
-   * they get the same payload. All keys of an effect are checked against it. A message's local transaction and its
-   * query-back (op `msg`) have no payload: there it must follow from the gid.
+   * Needed in a cluster: returns the text between braces in the keys of the effect, so that the barrier's key is in
+   * their slot. It must be the same for an action and its compensation, or the barrier cannot see the one from the
+   * other; they get the same payload. All keys of an effect are checked against it. A message's local transaction and
+   * its query-back (op `msg`) have no payload: there it must follow from the gid.
    */
   readonly hashTag?: (call: BarrierCall) => string
 }
@@ -39,8 +39,9 @@ export interface RedisBarrierOptions extends Omit<BarrierOptions, 'table'> {
  * save for a script that breaks off between its own writes (see {@link RedisEffect}). Rows live as long as the
  * retention, counted from the last write of the branch.
  *
- * The handler returns its effect instead of doing it; it is asked before the barrier decides, also for a duplicate. What
- * it throws counts only if the effect was to run. An answer over 16 KiB is dropped, since its effect cannot be undone.
+ * The handler returns its effect instead of doing it. It is asked before the barrier decides, also for a duplicate,
+ * and an error that it throws counts only if the effect was to run. An answer over 16 KiB is dropped, since its
+ * effect cannot be undone.
  *
  * Safe with any setting of ioredis: a script that is sent twice is a duplicate. Set its `commandTimeout` (10 s is how
  * long the server waits by default): without it a Redis that has stopped holds each call for good. A call that it ends
@@ -67,30 +68,30 @@ export function redisBarrier(
   if (redis.isCluster === true && hashTag === undefined) {
     throw new TypeError('in a cluster the Redis barrier needs hashTag, to be in the slot of its effects')
   }
-  const keptMs = checkedRetentionMs(retentionMs)
+  const keptMs = checkRetentionMs(retentionMs)
   const scriptOf = redisScripts()
-  const keyOf = (call: BarrierCall): string => {
+  const readKey = (call: BarrierCall): string => {
     const { gid, branchId, barrierId } = barrierKey(call)
-    // Lengths, because ids may have colons: no two of them make one key.
+    // The lengths keep two keys apart, because ids may have colons.
     const id = `${gid.length}:${gid}:${branchId.length}:${branchId}:${barrierId}`
-    return hashTag === undefined ? `${prefix}:${id}` : `${prefix}:{${checkedTag(hashTag(call))}}:${id}`
+    return hashTag === undefined ? `${prefix}:${id}` : `${prefix}:{${checkTag(hashTag(call))}}:${id}`
   }
   return {
     run: async (call, plan) => {
       const nowMs = now()
       assertNotExpired(call, keptMs, nowMs)
-      const key = keyOf(call)
-      const planned = await plannedEffect(plan)
+      const key = readKey(call)
+      const planned = await planEffect(plan)
       if (hashTag !== undefined && 'effect' in planned) assertOneSlot(key, planned.effect.keys)
-      const { ops, decisions } = ruleOf(call.op)
-      const { script, keys, args } = 'effect' in planned ? planned.effect : NOTHING
+      const { ops, decisions } = readRule(call.op)
+      const { script, keys, args } = 'effect' in planned ? planned.effect : NO_EFFECT
       const mode = 'effect' in planned ? 'run' : 'decide'
       const { at, since } = rowInstants(call.acceptedAt, nowMs)
       const rule = [...ops, keptMs, mode, STORED_ANSWER_BYTES_MAX, at, since, ...decisions]
       const reply = await evaluate(redis, scriptOf(script), [key, ...keys], [...rule, ...(args ?? [])])
-      const outcome = outcomeOfReply(call.op, reply)
+      const outcome = readReply(call.op, reply)
       if (outcome.decision === 'run' && 'error' in planned) throw planned.error
-      if (mustRollBack(call.op, outcome.decision)) throw messageHeldBack(outcome.decision)
+      if (mustRollBack(call.op, outcome.decision)) throw toMessageError(outcome.decision)
       return outcome
     },
     queryPrepared: async (gid, options) => {
@@ -99,26 +100,27 @@ export function redisBarrier(
       assertNotExpired(call, keptMs, nowMs)
       const { at, since } = rowInstants(call.acceptedAt, nowMs)
       const { op, reason } = QUERY_BACK_ROW
-      const reply = await evaluate(redis, QUERY_BACK_SCRIPT, [keyOf(call)], [op, reason, keptMs, at])
-      if (!Array.isArray(reply)) throw noIoredis()
+      const reply = await evaluate(redis, QUERY_BACK_SCRIPT, [readKey(call)], [op, reason, keptMs, at])
+      if (!Array.isArray(reply)) throw toNoIoredisError()
       const [standing, createdAt] = reply.map(String)
-      if (standing === '') return queriedOutcome(new Set([op]), [], since)
-      // A script keeps the row and its answer, or neither.
+      if (standing === '') return toLocalOutcome(new Set([op]), [], since)
+      // A script keeps both the row and its answer, or neither.
       const row = { op, reason: standing as BarrierReason, answer: EMPTY_ANSWER }
       const known = createdAt === '' ? row : { ...row, createdAt: Number(createdAt) }
-      return queriedOutcome(new Set(), [known], since)
+      return toLocalOutcome(new Set(), [known], since)
     },
   }
 }
 
-const NOTHING: RedisEffect = { script: '', keys: [] }
+const NO_EFFECT: RedisEffect = { script: '', keys: [] }
 
 type Planned = { readonly effect: RedisEffect } | { readonly error: unknown }
 
-/** A payload that is refused must neither fail a duplicate nor keep a null compensation from being recorded. */
-async function plannedEffect(
-  plan: (tx: RedisEffects) => RedisEffect | Promise<RedisEffect>,
-): Promise<Planned> {
+/**
+ * Asks the handler for its effect. An error is kept for later: a payload that is refused must neither fail a
+ * duplicate nor keep a null compensation from being recorded.
+ */
+async function planEffect(plan: (tx: RedisEffects) => RedisEffect | Promise<RedisEffect>): Promise<Planned> {
   try {
     const effect = await plan(REDIS_EFFECTS)
     if (typeof effect?.script === 'string' && Array.isArray(effect.keys)) return { effect }
@@ -130,7 +132,7 @@ async function plannedEffect(
   }
 }
 
-function checkedTag(tag: string): string {
+function checkTag(tag: string): string {
   if (typeof tag === 'string' && tag !== '' && !/[{}]/.test(tag)) return tag
   throw new BranchError('BARRIER_KEYS_APART', 'hashTag must return a text without braces that is not empty')
 }
@@ -159,7 +161,7 @@ async function evaluate(
   }
 }
 
-function outcomeOfReply(op: Op, reply: unknown): BarrierOutcome {
+function readReply(op: Op, reply: unknown): BarrierOutcome {
   const [word, first, second] = Array.isArray(reply) ? reply.map(String) : []
   switch (word) {
     case 'failure':
@@ -170,16 +172,16 @@ function outcomeOfReply(op: Op, reply: unknown): BarrierOutcome {
     case 'duplicate':
     case 'null-compensation':
     case 'already-compensated':
-      return outcomeOf(word, first ?? '')
+      return toOutcome(word, first ?? '')
     case 'gid-reused':
     case 'nothing-to-undo':
     case 'undo-in-the-way':
-      return heldByReuse(op, word)
+      return settleReuse(op, word)
     default:
-      throw noIoredis()
+      throw toNoIoredisError()
   }
 }
 
-function noIoredis(): TypeError {
+function toNoIoredisError(): TypeError {
   return new TypeError('this is no ioredis: a script was not answered as scripts answer')
 }

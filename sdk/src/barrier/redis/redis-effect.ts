@@ -1,6 +1,6 @@
 /**
- * What a call does in Redis: Lua that runs in one script with the barrier's rows. A handler behind the Redis barrier
- * returns one; make it with `tx.script` or `tx.add`.
+ * The effect of a call in Redis: Lua that runs in one script with the barrier's rows. A handler behind the Redis
+ * barrier returns one; make it with `tx.script` or `tx.add`.
  *
  * The script has `KEYS` and `ARGV` to itself, and ends in `return success(answer)`, `return failure(code, message)`,
  * `return ongoing(retryAfterMs)`, or nothing for an empty answer. Redis rolls nothing back: look first, write last.
@@ -18,7 +18,7 @@
  * ```
  */
 export interface RedisEffect {
-  /** A constant text; what varies goes into `args`. */
+  /** A constant text. Values that vary go into `args`. */
   readonly script: string
   /** Every key that the script touches; in a cluster, all in the slot of the barrier's `hashTag`. */
   readonly keys: readonly string[]
@@ -26,7 +26,7 @@ export interface RedisEffect {
 }
 
 /**
- * What `tx.add` adds, and to what.
+ * An addition that `tx.add` makes.
  *
  * @example
  * ```ts
@@ -39,14 +39,15 @@ export interface RedisAddition {
   /** A whole number. */
   readonly delta: number
   /**
-   * What must remain after it: below that, and for a missing key, it is a failure `INSUFFICIENT`. Without it the delta
-   * is added whatever is there, as a compensation must be: one that is refused is asked again for ever.
+   * The least value that may remain: below it, and for a missing key, the addition fails with `INSUFFICIENT`. Without
+   * it the delta is added in any case, as a compensation must be: if it were refused, it would be asked again for
+   * ever.
    */
   readonly minimum?: number
 }
 
 /**
- * What a handler behind the Redis barrier makes its effect with.
+ * Makes the effects that a handler behind the Redis barrier returns.
  *
  * @example
  * ```ts

@@ -60,12 +60,12 @@ export interface RedisScript {
   readonly sha: string
 }
 
-function named(text: string): RedisScript {
+function toScript(text: string): RedisScript {
   // The name that Redis gives a script; nothing here is secret.
   return { text, sha: createHash('sha1').update(text).digest('hex') }
 }
 
-export const QUERY_BACK_SCRIPT = named(QUERY_BACK)
+export const QUERY_BACK_SCRIPT = toScript(QUERY_BACK)
 
 const SCRIPTS_MAX = 200
 
@@ -75,7 +75,7 @@ export function redisScripts(): (effect: string) => RedisScript {
   return (effect) => {
     const found = known.get(effect)
     if (found !== undefined) return found
-    const script = named(PROLOGUE + effect + EPILOGUE)
+    const script = toScript(PROLOGUE + effect + EPILOGUE)
     if (known.size === SCRIPTS_MAX) known.clear()
     known.set(effect, script)
     return script
@@ -90,7 +90,7 @@ const SINCE = 1
  * ARGV[1], ARGV[2] and ARGV[8] to ARGV[19]: four states of the own row (it is missing, stands, blocks the op, is another
  * transaction's) by three of the pair's (it is missing, stands, is another transaction's).
  */
-export function ruleOf(op: Op): RedisRule {
+export function readRule(op: Op): RedisRule {
   const known = rules.get(op)
   if (known !== undefined) return known
   const rule = makeRule(op)

@@ -1,23 +1,26 @@
 import { barrierRows } from '@counterstep/protocol/barrier'
 import type { BarrierCall } from '../../branch/branch.ts'
 import { BranchError } from '../../branch/branch-errors.ts'
-import { admitCall } from '../../grouped/admit-call.ts'
-import type { GroupBarrier } from '../../grouped/group-barrier.ts'
-import { runSqliteGroup } from '../../grouped/sqlite/run-sqlite-group.ts'
 import type { BarrierOptions, BarrierOutcome } from '../barrier.ts'
-import { decideCall, heldBack, mustRemoveOwn, needsStanding, outcomeOf } from '../decide-call.ts'
-import { lease } from '../lease.ts'
+import { decideCall, mustRemoveOwn, needsStanding, settleWithoutEffect, toOutcome } from '../decide-call.ts'
 import type { LocalOutcome, MessageBarrier } from '../message-barrier.ts'
-import { type PassingCall, passingCall } from '../pass-barrier.ts'
-import { checkedQueryBack, isNew, QUERY_BACK_ROWS, type QueryBack, queriedOutcome } from '../query-back.ts'
-import { causesOf, repeatContended } from '../repeat-contended.ts'
-import { assertNotExpired, checkedRetentionMs } from '../retention.ts'
-import { answerText } from '../stored-answer.ts'
-import { checkedTable, quoted } from '../table-name.ts'
+import { type PassingCall, toPassingCall } from '../pass-barrier.ts'
+import { isNew, QUERY_BACK_ROWS, type QueryBack, toLocalOutcome, toQueryBack } from '../query-back.ts'
+import { repeatContended } from '../repeat-contended.ts'
+import { assertNotExpired, checkRetentionMs } from '../retention.ts'
+import { toAnswerText } from '../stored-answer.ts'
+import { parseTableName, quoteTable } from '../table-name.ts'
 import { isThenable } from '../thenable.ts'
-import { isBusy, isInTransaction, type SqliteDatabase } from './sqlite-database.ts'
-import { SQLITE_PACE } from './sqlite-pace.ts'
+import { isInTransaction, type SqliteDatabase } from './sqlite-database.ts'
 import { type SqliteRows, sqliteRows } from './sqlite-rows.ts'
+import {
+  assertNotTaken,
+  inOwnTransaction,
+  inTransaction,
+  isBusyOrTaken,
+  SQLITE_PACE,
+  toTransactionLostError,
+} from './sqlite-transaction.ts'
 
 /**
  * A barrier of one SQLite connection. Its effects are synchronous.
@@ -27,12 +30,10 @@ import { type SqliteRows, sqliteRows } from './sqlite-rows.ts'
  * const barrier: SqliteBarrier<Database> = sqliteBarrier(database)
  * ```
  */
-export interface SqliteBarrier<Database extends SqliteDatabase>
-  extends GroupBarrier<Database>,
-    MessageBarrier<Database> {
+export interface SqliteBarrier<Database extends SqliteDatabase> extends MessageBarrier<Database> {
   /**
-   * Like `run`, at once, and within a transaction that is open already a savepoint of it: for a synchronous transaction
-   * function of your own. Throws what `run` rejects with.
+   * Does the same as `run` synchronously, and inside an open transaction as a savepoint of it: for a synchronous
+   * transaction function of your own. Throws the errors that `run` rejects with.
    */
   runSync(call: BarrierCall, effect: (database: Database) => unknown): BarrierOutcome
 }
@@ -40,15 +41,15 @@ export interface SqliteBarrier<Database extends SqliteDatabase>
 /**
  * A barrier over a connection of better-sqlite3 or node:sqlite, whose effects are in the same database.
  *
- * The effect runs between BEGIN IMMEDIATE and COMMIT on the connection that everybody shares, so it has to be
- * synchronous: while it waited, other code would write into its transaction. A promise is refused with
- * `BARRIER_EFFECT_ASYNC` and rolled back (what the promise goes on to do is not), and so is a query builder's query
- * that nobody has run; an `async` handler is refused when the `branchHandler` is made. What the effect is given, and a
+ * The effect runs between BEGIN IMMEDIATE and COMMIT on the connection that all code of the process shares, so it has
+ * to be synchronous: while it waited, other code would write into its transaction. A promise is refused with
+ * `BARRIER_EFFECT_ASYNC` and rolled back (its later writes are not), and so is a query builder's query that was not
+ * run; an `async` handler is refused when the `branchHandler` is made. The handle that the effect gets, and a
  * statement that it prepares by it, ends with the effect: keep statements that live longer by the database itself.
  *
- * SQLITE_BUSY is tried again for 5 s, then it is `BARRIER_CONTENDED`; so is a connection on which a transaction is open
- * already, since whoever began it may roll it back after the call was answered. Inside a transaction of your own call
- * `runSync`: it makes a savepoint, and you commit.
+ * SQLITE_BUSY is tried again for 5 s, then it is `BARRIER_CONTENDED`. The same holds for a connection on which a
+ * transaction is open already, since its owner may roll it back after the call was answered. Inside a transaction of
+ * your own call `runSync`: it makes a savepoint, and you commit.
  *
  * @example
  * ```ts
@@ -68,13 +69,13 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
   { table, retentionMs, now = Date.now }: BarrierOptions = {},
 ): SqliteBarrier<Database> {
   isInTransaction(database)
-  const rows = sqliteRows(database, quoted(checkedTable(table), '"'))
-  const keptMs = checkedRetentionMs(retentionMs)
+  const rows = sqliteRows(database, quoteTable(parseTableName(table), '"'))
+  const keptMs = checkRetentionMs(retentionMs)
 
   const runSync: SqliteBarrier<Database>['runSync'] = (call, effect) => {
     const nowMs = now()
     assertNotExpired(call, keptMs, nowMs)
-    const passing = passingCall(call, nowMs)
+    const passing = toPassingCall(call, nowMs)
     return inTransaction(database, (tx) => pass(rows, passing, () => effect(tx)))
   }
   return {
@@ -89,16 +90,9 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
         SQLITE_PACE,
       ),
     queryPrepared: async (gid, options) => {
-      const query = checkedQueryBack(gid, options, keptMs, now())
+      const query = toQueryBack(gid, options, keptMs, now())
       const ask = async () => inOwnTransaction(database, () => queryBack(rows, query))
       return repeatContended(ask, isBusyOrTaken, SQLITE_PACE)
-    },
-    group: {
-      admit: (call) => admitCall(call, keptMs, now()),
-      run: runSqliteGroup(rows, {
-        inOwnTransaction: (body) => inOwnTransaction(database, body),
-        isContended: isBusyOrTaken,
-      }),
     },
     assertHandler: (handler) => {
       if (handler.constructor.name === 'AsyncFunction') {
@@ -114,78 +108,27 @@ function pass(rows: SqliteRows, { key, op, at, since }: PassingCall, effect: () 
   const inserted = rows.insert(key, barrierRows(op), at)
   const standing = needsStanding(op, inserted) ? rows.standing(key) : []
   const decision = decideCall(op, inserted, standing, since)
-  if (mustRemoveOwn(op, decision, inserted) && !rows.remove(key, op)) throw transactionLost()
-  const held = heldBack(op, decision, standing)
+  if (mustRemoveOwn(op, decision, inserted) && !rows.remove(key, op)) throw toTransactionLostError()
+  const held = settleWithoutEffect(op, decision, standing)
   if (held !== undefined) return held
-  const answer = answerText(synchronous(effect()))
-  if (!rows.keepAnswer(key, op, answer)) throw transactionLost()
-  return outcomeOf('run', answer)
+  const answer = toAnswerText(synchronous(effect()))
+  if (!rows.keepAnswer(key, op, answer)) throw toTransactionLostError()
+  return toOutcome('run', answer)
 }
 
-/** In a transaction that commits whatever is found. */
+/** Asks in a transaction that commits in any case. */
 function queryBack(rows: SqliteRows, { key, at, since }: QueryBack): LocalOutcome {
   const inserted = rows.insert(key, QUERY_BACK_ROWS, at)
-  return queriedOutcome(inserted, isNew(inserted) ? [] : rows.standing(key), since)
+  return toLocalOutcome(inserted, isNew(inserted) ? [] : rows.standing(key), since)
 }
 
 function synchronous(result: unknown): unknown {
   if (!isThenable(result)) return result
-  // It is refused whatever comes of it; unheard, its rejection would end the process. What is no Promise is left alone:
-  // a query builder's only runs when somebody waits for it.
+  // The promise is refused whatever its outcome. Without a handler its rejection would end the process. A thenable
+  // that is no Promise is left alone: a query builder's query runs only when it is awaited.
   if (result instanceof Promise) result.catch((error: unknown) => error)
   throw new BranchError(
     'BARRIER_EFFECT_ASYNC',
     'the effect returned what has to be awaited: behind the SQLite barrier it must be synchronous',
   )
-}
-
-/** A transaction that is open when a call's or a group's turn comes is somebody else's, who may roll it back. */
-class ConnectionTaken extends Error {
-  constructor() {
-    super('a transaction of somebody else is open on the connection')
-    this.name = 'ConnectionTaken'
-  }
-}
-
-function isBusyOrTaken(error: unknown): boolean {
-  // A group wraps what its apply threw.
-  return error instanceof ConnectionTaken || [...causesOf(error)].some(isBusy)
-}
-
-function inOwnTransaction<Database extends SqliteDatabase, T>(
-  database: Database,
-  body: (tx: Database) => T,
-): T {
-  assertNotTaken(database)
-  return inTransaction(database, body)
-}
-
-function assertNotTaken(database: SqliteDatabase): void {
-  if (isInTransaction(database)) throw new ConnectionTaken()
-}
-
-/** The write lock is taken at the start: two calls of one branch come one after the other, in whatever process. */
-function inTransaction<Database extends SqliteDatabase, T>(database: Database, body: (tx: Database) => T): T {
-  const outer = isInTransaction(database)
-  const lent = lease(database)
-  database.exec(outer ? 'SAVEPOINT counterstep_barrier' : 'BEGIN IMMEDIATE')
-  try {
-    const outcome = body(lent.handle)
-    if (!isInTransaction(database)) throw transactionLost()
-    database.exec(outer ? 'RELEASE counterstep_barrier' : 'COMMIT')
-    return outcome
-  } catch (error: unknown) {
-    // A full disk or an I/O error has rolled it back already.
-    if (isInTransaction(database)) {
-      database.exec(outer ? 'ROLLBACK TO counterstep_barrier; RELEASE counterstep_barrier' : 'ROLLBACK')
-    }
-    throw error
-  } finally {
-    lent.end()
-  }
-}
-
-function transactionLost(): BranchError {
-  const message = 'the effect ended the transaction that it ran in, or went on after an error that did'
-  return new BranchError('BARRIER_TRANSACTION_LOST', message)
 }

@@ -23,13 +23,16 @@ export interface SqliteStatement {
 export interface SqliteDatabase {
   exec(sql: string): unknown
   prepare(sql: string): SqliteStatement
-  /** Of better-sqlite3. */
+  /** better-sqlite3 has this property. */
   readonly inTransaction?: boolean
-  /** Of node:sqlite. */
+  /** node:sqlite has this property. */
   readonly isTransaction?: boolean
 }
 
-/** Throws a TypeError for what is neither: without this answer a COMMIT could hit somebody else's transaction. */
+/**
+ * Whether a transaction is open. Throws a TypeError for a database that cannot tell: a COMMIT could then end another
+ * caller's transaction.
+ */
 export function isInTransaction(database: SqliteDatabase): boolean {
   const answer = database.inTransaction ?? database.isTransaction
   if (answer === undefined) {
@@ -40,15 +43,18 @@ export function isInTransaction(database: SqliteDatabase): boolean {
   return answer
 }
 
-/** A row in the order of its columns, whatever the database makes of rows: node:sqlite has `returnArrays`. */
-export function cellsOf(row: unknown): readonly unknown[] {
+/**
+ * Returns the cells of a row in the order of its columns, also where the database returns rows as arrays: node:sqlite
+ * has `returnArrays`.
+ */
+export function readCells(row: unknown): readonly unknown[] {
   if (typeof row !== 'object' || row === null) throw new TypeError('a SELECT was answered without a row')
   return Array.isArray(row) ? row : Object.values(row)
 }
 
 const SQLITE_BUSY = 5
 
-/** Another process holds the write lock. The low byte of an extended code is the primary one. */
+/** Whether another process holds the write lock. The low byte of an extended code is the primary one. */
 export function isBusy(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if ('errcode' in error && typeof error.errcode === 'number') return (error.errcode & 0xff) === SQLITE_BUSY

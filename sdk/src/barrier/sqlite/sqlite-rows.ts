@@ -2,7 +2,7 @@ import type { Op } from '@counterstep/protocol'
 import type { BarrierRow } from '@counterstep/protocol/barrier'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
 import type { StandingRow } from '../decide-call.ts'
-import { cellsOf, type SqliteDatabase } from './sqlite-database.ts'
+import { readCells, type SqliteDatabase } from './sqlite-database.ts'
 
 /** The rows of one table, synchronous as SQLite is. */
 export interface SqliteRows {
@@ -16,9 +16,9 @@ export interface SqliteRows {
 
 /** Statements are prepared at the first call, so that a barrier can be made before its table is. */
 export function sqliteRows(database: SqliteDatabase, table: string): SqliteRows {
-  let prepared: ReturnType<typeof statements> | undefined
-  const ready = (): ReturnType<typeof statements> => {
-    prepared ??= statements(database, table)
+  let prepared: ReturnType<typeof prepareStatements> | undefined
+  const ready = (): ReturnType<typeof prepareStatements> => {
+    prepared ??= prepareStatements(database, table)
     return prepared
   }
   return {
@@ -34,7 +34,7 @@ export function sqliteRows(database: SqliteDatabase, table: string): SqliteRows 
     standing: ({ gid, branchId, barrierId }) =>
       ready()
         .standing.all(gid, branchId, barrierId)
-        .map((row) => standingRow(cellsOf(row))),
+        .map((row) => toStandingRow(readCells(row))),
     keepAnswer: ({ gid, branchId, barrierId }, op, answer) =>
       Number(ready().keep.run(answer, gid, branchId, op, barrierId).changes) === 1,
     remove: ({ gid, branchId, barrierId }, op) =>
@@ -43,7 +43,7 @@ export function sqliteRows(database: SqliteDatabase, table: string): SqliteRows 
 }
 
 // The statement names the columns in this order, and only this table's own words are in them.
-function standingRow([op, reason, answer, createdAt]: readonly unknown[]): StandingRow {
+function toStandingRow([op, reason, answer, createdAt]: readonly unknown[]): StandingRow {
   return {
     op: op as Op,
     reason: reason as StandingRow['reason'],
@@ -52,7 +52,7 @@ function standingRow([op, reason, answer, createdAt]: readonly unknown[]): Stand
   }
 }
 
-function statements(database: SqliteDatabase, table: string) {
+function prepareStatements(database: SqliteDatabase, table: string) {
   return {
     insert: database.prepare(
       `INSERT INTO ${table} (gid, branch_id, op, barrier_id, reason, created_at) VALUES (?, ?, ?, ?, ?, ?)

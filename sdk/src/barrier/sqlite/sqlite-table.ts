@@ -3,8 +3,8 @@ import type { BarrierOptions } from '../barrier.ts'
 import type { BarrierMigration } from '../migration.ts'
 import type { PurgeOptions } from '../purge-options.ts'
 import { PURGE_CHUNK_ROWS, purgeBefore } from '../purge-options.ts'
-import { checkedTable, quoted } from '../table-name.ts'
-import { cellsOf, isInTransaction, type SqliteDatabase } from './sqlite-database.ts'
+import { parseTableName, quoteTable } from '../table-name.ts'
+import { isInTransaction, readCells, type SqliteDatabase } from './sqlite-database.ts'
 
 /**
  * The table's migrations as SQL text, for a migration tool of your own.
@@ -15,13 +15,13 @@ import { cellsOf, isInTransaction, type SqliteDatabase } from './sqlite-database
  * ```
  */
 export function sqliteBarrierMigrations(table?: string): readonly BarrierMigration[] {
-  const name = checkedTable(table)
-  const index = quoted({ ...name, table: `${name.table}_created_at` }, '"')
+  const name = parseTableName(table)
+  const index = quoteTable({ ...name, table: `${name.table}_created_at` }, '"')
   return [
     {
       version: 1,
       // SQLite compares TEXT by its bytes unless a column says otherwise.
-      sql: `CREATE TABLE IF NOT EXISTS ${quoted(name, '"')} (
+      sql: `CREATE TABLE IF NOT EXISTS ${quoteTable(name, '"')} (
   gid TEXT NOT NULL COLLATE BINARY,
   branch_id TEXT NOT NULL COLLATE BINARY,
   op TEXT NOT NULL COLLATE BINARY,
@@ -50,7 +50,7 @@ export function migrateBarrier(
   { table }: Pick<BarrierOptions, 'table'> = {},
 ): void {
   if (isInTransaction(database)) throw new TypeError('migrateBarrier needs a transaction of its own')
-  waitingForOthers(database, () => {
+  waitForOthers(database, () => {
     database.exec('BEGIN IMMEDIATE')
     try {
       for (const { sql } of sqliteBarrierMigrations(table)) database.exec(sql)
@@ -64,8 +64,11 @@ export function migrateBarrier(
 
 const START_WAIT_MS = 5_000
 
-/** Of itself node:sqlite waits for no lock at all: of processes that start at once all but one would fail. */
-function waitingForOthers(database: SqliteDatabase, work: () => void): void {
+/**
+ * Lets the work wait for locks of other processes. By default node:sqlite does not wait at all, so that of processes
+ * that start at once all but one would fail.
+ */
+function waitForOthers(database: SqliteDatabase, work: () => void): void {
   const waitMs = busyTimeoutMs(database)
   if (waitMs >= START_WAIT_MS) {
     work()
@@ -80,7 +83,7 @@ function waitingForOthers(database: SqliteDatabase, work: () => void): void {
 }
 
 function busyTimeoutMs(database: SqliteDatabase): number {
-  return Number(cellsOf(database.prepare('PRAGMA busy_timeout').get())[0])
+  return Number(readCells(database.prepare('PRAGMA busy_timeout').get())[0])
 }
 
 /**
@@ -94,7 +97,7 @@ function busyTimeoutMs(database: SqliteDatabase): number {
  */
 export function purgeBarrier(database: SqliteDatabase, options: PurgeOptions = {}): number {
   const { table, before, limit } = purgeBefore(options)
-  const name = quoted(table, '"')
+  const name = quoteTable(table, '"')
   const key = 'gid, branch_id, op, barrier_id'
   const statement = database.prepare(
     `DELETE FROM ${name} WHERE (${key}) IN
@@ -126,14 +129,14 @@ export function checkBarrier(
   database: SqliteDatabase,
   { table, businessTable }: { readonly table?: string; readonly businessTable?: string } = {},
 ): void {
-  const name = checkedTable(table)
+  const name = parseTableName(table)
   const faults: string[] = []
   // Another instance that migrates at the same moment locks out readers too, unless the journal is a WAL.
-  waitingForOthers(database, () => {
-    const key = keyOf(database, name.table)
+  waitForOthers(database, () => {
+    const key = readKey(database, name.table)
     if (key === undefined) faults.push(`there is no table ${name.table}: run migrateBarrier`)
     else if (key !== COLUMNS) faults.push(`the primary key of ${name.table} is (${key}), not (${COLUMNS})`)
-    if (businessTable !== undefined && keyOf(database, checkedTable(businessTable).table) === undefined) {
+    if (businessTable !== undefined && readKey(database, parseTableName(businessTable).table) === undefined) {
       faults.push(`there is no table ${businessTable} on the barrier's connection`)
     }
   })
@@ -141,11 +144,11 @@ export function checkBarrier(
 }
 
 /** The columns of the primary key in their order, or undefined if there is no such table. */
-function keyOf(database: SqliteDatabase, table: string): string | undefined {
+function readKey(database: SqliteDatabase, table: string): string | undefined {
   const rows = database.prepare('SELECT name, pk FROM pragma_table_info(?)').all(table)
   if (rows.length === 0) return undefined
   return rows
-    .map(cellsOf)
+    .map(readCells)
     .map(([name, place]) => ({ name: String(name), place: Number(place) }))
     .filter(({ place }) => place > 0)
     .sort((one, other) => one.place - other.place)

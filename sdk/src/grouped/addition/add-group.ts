@@ -1,12 +1,11 @@
 import type { Op } from '@counterstep/protocol'
 import { BranchError, BranchFailure } from '../../branch/branch-errors.ts'
 import type { GroupCall } from '../group-barrier.ts'
-import { type Steps, waited } from '../steps.ts'
-import { type Added, type Addition, type AdditionLog, isInt64, wholeNumber } from './addition.ts'
+import { type Steps, wait } from '../steps.ts'
+import { type Added, type Addition, type AdditionLog, isInt64, toWholeNumber } from './addition.ts'
 import type { AdditionSession, AdditionSql, FoundRows, SqlValue } from './addition-sql.ts'
-import { sameWriting } from './same-writing.ts'
 
-/** To these the business has agreed already: refused, they would be asked again for ever. */
+/** The business has agreed to these ops already. If they were refused, they would be asked again for ever. */
 const AGREED: ReadonlySet<Op> = new Set(['compensate', 'cancel', 'confirm'])
 
 /** Two texts for one id (7 and '7') are one row. */
@@ -19,12 +18,14 @@ interface Balance {
 
 interface Balances {
   readonly byId: ReadonlyMap<string, Balance>
-  /** The `sameWriting` of every key that was found, asked for to the letter or not. */
+  /**
+   * Every key that was found, normalized by `normalizeKey`, also one that was not asked for in exactly this writing.
+   */
   readonly writings: ReadonlySet<string>
   readonly keyBytes: FoundRows['keyBytes']
 }
 
-/** What a group's additions come to, before any of it is written. */
+/** The outcome of a group's additions, before any of it is written. */
 export interface AdditionPlan {
   /** One for each call: its answer, or the error that it is refused with. */
   readonly results: readonly unknown[]
@@ -32,20 +33,20 @@ export interface AdditionPlan {
   readonly log: readonly (readonly SqlValue[])[]
 }
 
-/** Locks and reads the rows, and decides for each call in the order of their arrival. Writes nothing. */
+/** Locks and reads the rows, and decides for each call in the order of arrival. It writes nothing. */
 export function* planAdditions<Entry extends Addition>(
   session: AdditionSession,
   sql: AdditionSql,
   calls: readonly GroupCall<Entry>[],
   log: AdditionLog<Entry> | undefined,
 ): Steps<AdditionPlan> {
-  const balances = yield* lockedBalances(session, sql, calls)
+  const balances = yield* lockBalances(session, sql, calls)
   const rows: (readonly SqlValue[])[] = []
   const results = calls.map((each) => {
     try {
       const added = addOne(balances, each, sql.min)
       // Asked before the sum is changed, so that a call whose log throws has added nothing.
-      if (log !== undefined) rows.push(logRow(log, added))
+      if (log !== undefined) rows.push(toLogRow(log, added))
       const balance = balances.byId.get(added.id)
       if (balance !== undefined) balance.now = added.value
       return { value: String(added.value) }
@@ -59,7 +60,7 @@ export function* planAdditions<Entry extends Addition>(
   return { results, changes, log: rows }
 }
 
-/** The sums by one statement, the log by another. */
+/** Writes all sums by one statement, and the log by another. */
 export function* writeAdditions(
   session: AdditionSession,
   sql: AdditionSql,
@@ -67,7 +68,7 @@ export function* writeAdditions(
 ): Steps<void> {
   if (changes.length > 0) {
     const { text, values } = sql.update(changes)
-    const changed = yield* waited(session.execute(text, values))
+    const changed = yield* wait(session.execute(text, values))
     if (changed !== changes.length) {
       throw new Error(
         `${changed} rows were changed instead of ${changes.length}: the key column is not unique`,
@@ -76,11 +77,11 @@ export function* writeAdditions(
   }
   if (log.length > 0) {
     const { text, values } = sql.insertLog(log)
-    yield* waited(session.execute(text, values))
+    yield* wait(session.execute(text, values))
   }
 }
 
-/** Both, one after the other. A call that is refused has written nothing. */
+/** Plans and then writes. A call that is refused has written nothing. */
 export function* addGroup<Entry extends Addition>(
   session: AdditionSession,
   sql: AdditionSql,
@@ -92,7 +93,7 @@ export function* addGroup<Entry extends Addition>(
   return plan.results
 }
 
-function* lockedBalances(
+function* lockBalances(
   session: AdditionSession,
   sql: AdditionSql,
   calls: readonly GroupCall<Addition>[],
@@ -105,15 +106,15 @@ function* lockedBalances(
   const writings = new Set<string>()
   if (ids.size === 0) return { byId, writings, keyBytes: undefined }
   const { text, values } = sql.select([...ids.values()])
-  const { rows, keyBytes } = yield* waited(session.select(text, values))
+  const { rows, keyBytes } = yield* wait(session.select(text, values))
   for (const [keyText, value] of rows) {
     const key = sql.readKey(String(keyText))
-    writings.add(sameWriting(key))
+    writings.add(normalizeKey(key))
     const id = ids.get(key)
     // A collation may find `alice` for Alice; and one key in two rows is no key.
     if (id === undefined) continue
     if (byId.has(key)) throw new Error('two rows have one key: the key column is not unique')
-    const before = wholeNumber(value)
+    const before = toWholeNumber(value)
     byId.set(key, { id, before, now: before })
   }
   return { byId, writings, keyBytes }
@@ -123,13 +124,13 @@ function isId(id: unknown): id is Addition['id'] {
   return typeof id === 'string' || typeof id === 'bigint' || Number.isSafeInteger(id)
 }
 
-/** Throws what keeps this call from adding. */
+/** Decides one addition. Throws the reason why it is refused. */
 function addOne<Entry extends Addition>(
   balances: Balances,
   { call, entry }: GroupCall<Entry>,
   min: bigint | undefined,
 ): Added<Entry> {
-  const delta = wholeNumber(entry?.delta)
+  const delta = toWholeNumber(entry?.delta)
   if (delta === undefined || !isId(entry?.id)) {
     const message = 'the handler must return an id and a delta that is a whole number of 64 bits'
     throw new BranchError('BRANCH_PAYLOAD_INVALID', message)
@@ -137,7 +138,7 @@ function addOne<Entry extends Addition>(
   const id = String(entry.id)
   const balance = balances.byId.get(id)
   if (balance === undefined) {
-    if (balances.writings.has(sameWriting(id))) {
+    if (balances.writings.has(normalizeKey(id))) {
       throw new Error('the database writes the key of this account in another way: give the id as it is read')
     }
     if (balances.keyBytes !== undefined && balances.keyBytes !== Buffer.byteLength(id)) {
@@ -146,23 +147,26 @@ function addOne<Entry extends Addition>(
         `the key column is ${column}, which pads: give ids of this length, or make it VARBINARY`,
       )
     }
-    throw refusal(call.op, 'UNKNOWN_ACCOUNT', 'there is no such account')
+    throw toRefusal(call.op, 'UNKNOWN_ACCOUNT', 'there is no such account')
   }
   if (balance.now === undefined) throw new Error('the value of this account is no whole number of 64 bits')
   const value = balance.now + delta
-  if (!isInt64(value)) throw refusal(call.op, 'OUT_OF_RANGE', 'the value would be too large')
+  if (!isInt64(value)) throw toRefusal(call.op, 'OUT_OF_RANGE', 'the value would be too large')
   if (min !== undefined && delta < 0n && value < min && !AGREED.has(call.op)) {
-    throw refusal(call.op, 'INSUFFICIENT', 'the value would fall below its minimum')
+    throw toRefusal(call.op, 'INSUFFICIENT', 'the value would fall below its minimum')
   }
   return { call, entry, id, delta, value }
 }
 
-/** What cannot be refused any more is an error of the service, to be mended and tried again. */
-function refusal(op: Op, code: string, message: string): Error {
+/**
+ * A call that may not be refused any more fails with an error of the service, which has to be mended before the call
+ * can succeed.
+ */
+function toRefusal(op: Op, code: string, message: string): Error {
   return AGREED.has(op) ? new Error(`${code} for a ${op}: ${message}`) : new BranchFailure(message, { code })
 }
 
-function logRow<Entry extends Addition>(log: AdditionLog<Entry>, added: Added<Entry>): readonly SqlValue[] {
+function toLogRow<Entry extends Addition>(log: AdditionLog<Entry>, added: Added<Entry>): readonly SqlValue[] {
   const row = log.values(added)
   if (row.length === log.columns.length && row.every(isSqlValue)) return row
   throw new TypeError('log.values must return a string, a finite number, a bigint or null for each column')
@@ -170,4 +174,19 @@ function logRow<Entry extends Addition>(log: AdditionLog<Entry>, added: Added<En
 
 function isSqlValue(value: unknown): boolean {
   return value === null || typeof value === 'string' || typeof value === 'bigint' || Number.isFinite(value)
+}
+
+const NUMBER = /^\s*\+?(-?)0*(0|[1-9]\d*)\s*$/
+const UUID = /^\{?([0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12})\}?$/i
+
+/**
+ * Returns one text for all writings that a column of numbers or UUIDs takes for one key: 7, 007 (ZEROFILL) and +7, or
+ * a UUID in either case. Texts that differ in the case of letters stay apart, since only a collation makes them
+ * equal.
+ */
+function normalizeKey(text: string): string {
+  const [, sign, digits] = NUMBER.exec(text) ?? []
+  if (digits !== undefined) return `${sign}${digits}`
+  const uuid = UUID.exec(text)?.[1]
+  return uuid === undefined ? text : uuid.replaceAll('-', '').toLowerCase()
 }

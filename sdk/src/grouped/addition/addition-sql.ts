@@ -1,14 +1,14 @@
-import { checkedTable, quoted } from '../../barrier/table-name.ts'
-import type { Waited } from '../steps.ts'
-import { type Addition, type ConditionalAddOptions, wholeNumber } from './addition.ts'
+import { parseTableName, quoteTable } from '../../barrier/table-name.ts'
+import type { Awaitable } from '../steps.ts'
+import { type Addition, type ConditionalAddOptions, toWholeNumber } from './addition.ts'
 
 export type SqlValue = string | number | bigint | null
 
-/** How one database is spoken to. Rows come as texts, in the order of the columns. */
+/** The statements of one group on one database. Rows come as texts, in the order of the columns. */
 export interface AdditionSession {
-  select(text: string, values: SqlText['values']): Waited<FoundRows>
+  select(text: string, values: SqlText['values']): Awaitable<FoundRows>
   /** Resolves with how many rows it changed. */
-  execute(text: string, values: SqlText['values']): Waited<number>
+  execute(text: string, values: SqlText['values']): Awaitable<number>
 }
 
 export interface FoundRows {
@@ -17,19 +17,22 @@ export interface FoundRows {
   readonly keyBytes?: number | undefined
 }
 
-/** One database's way to write it. */
+/** The SQL that differs between the databases. */
 export interface AdditionDialect {
   readonly quote: '`' | '"'
   readonly forUpdate: string
   /** The expression that reads a key as text, to the letter, and its reverse. */
   keyText(column: string): string
   readKey(text: string): string
-  /** What `keyText` is of the row with this id. */
+  /** Writes the value that `keyText` has in the row with this id. */
   placeKeyText(id: string, values: string[]): string
-  /** What finds the row by the column's index. It may find others too: a collation's, or of a number near by. */
+  /**
+   * Writes a condition value that finds the row by the column's index. It may find other rows too: equal ones under a
+   * collation, or numbers that are near.
+   */
   placeKey(id: Addition['id'], values: string[]): string
   valueText(column: string): string
-  /** More that the session wants to see of each row, after a comma. */
+  /** More columns that the session needs of each row, after a comma. */
   alsoRead(key: string): string
   /** A placeholder for a value that it adds to `values`, or a literal. */
   place(value: SqlValue, values: string[]): string
@@ -40,9 +43,9 @@ export interface SqlText {
   readonly values: string[]
 }
 
-/** The three statements of one group. */
+/** Builds the three statements of one group. */
 export interface AdditionSql {
-  /** Of the rows' key and value, locked in the order of the key. */
+  /** Selects key and value of the rows, and locks them in the order of the key. */
   select(ids: readonly Addition['id'][]): SqlText
   update(changes: readonly { readonly id: Addition['id']; readonly value: bigint }[]): SqlText
   insertLog(rows: readonly (readonly SqlValue[])[]): SqlText
@@ -54,18 +57,18 @@ const COLUMN = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/
 // SQLite takes 32,766 values in one statement, and a group has 1,000 calls.
 const LOG_COLUMNS_MAX = 32
 
-/** Names go into the SQL as text, so nothing but plain ones is let in. Throws a TypeError at construction. */
-export function additionSql<Entry extends Addition>(
+/** Names go into the SQL as text, so only plain ones are allowed. Throws a TypeError at construction for any other. */
+export function createAdditionSql<Entry extends Addition>(
   dialect: AdditionDialect,
   { table, keyColumn = 'id', valueColumn, min = 0, log }: ConditionalAddOptions<Entry>,
 ): AdditionSql {
   const { quote, place } = dialect
-  const name = quoted(checkedTable(table), quote)
+  const name = quoteTable(parseTableName(table), quote)
   const key = column(keyColumn, quote)
   const value = column(valueColumn, quote)
-  const logInto = log === undefined ? '' : logTarget(log, quote)
+  const logInto = log === undefined ? '' : toLogTarget(log, quote)
   return {
-    min: checkedMin(min),
+    min: checkMin(min),
     readKey: dialect.readKey,
     select: (ids) => {
       const values: string[] = []
@@ -74,7 +77,8 @@ export function additionSql<Entry extends Addition>(
         ORDER BY ${name}.${key}${dialect.forUpdate}`
       return { text, values }
     },
-    // The rows are locked: what was read is what is there, and to set it cannot overflow on the way as a sum could.
+    // The rows are locked, so the values that were read still stand. A new value is set rather than added, because it
+    // cannot overflow in between.
     update: (changes) => {
       const values: string[] = []
       const keyText = dialect.keyText(key)
@@ -83,7 +87,8 @@ export function additionSql<Entry extends Addition>(
       const cases = changes.map((each) => `WHEN ${placeKeyText(each)} THEN ${String(each.value)}`)
       const ids = changes.map((each) => dialect.placeKey(each.id, values))
       const keyTexts = changes.map(placeKeyText)
-      // By its text alone a row gets its value: MySQL compares numbers with texts as doubles, whose neighbours are one.
+      // The key is compared as text: MySQL compares numbers with texts as doubles, and two neighbouring large keys
+      // may be one double.
       const text = `UPDATE ${name} SET ${value} = CASE ${keyText} ${cases.join(' ')} END
         WHERE ${key} IN (${ids.join()}) AND ${keyText} IN (${keyTexts.join()})`
       return { text, values }
@@ -96,14 +101,14 @@ export function additionSql<Entry extends Addition>(
   }
 }
 
-function logTarget(
+function toLogTarget(
   { table, columns }: { readonly table: string; readonly columns: readonly string[] },
   quote: '`' | '"',
 ): string {
   if (columns.length === 0 || columns.length > LOG_COLUMNS_MAX) {
     throw new TypeError(`log.columns must be 1 to ${LOG_COLUMNS_MAX} names`)
   }
-  return `${quoted(checkedTable(table), quote)} (${columns.map((each) => column(each, quote)).join()})`
+  return `${quoteTable(parseTableName(table), quote)} (${columns.map((each) => column(each, quote)).join()})`
 }
 
 function column(name: string, quote: '`' | '"'): string {
@@ -111,9 +116,9 @@ function column(name: string, quote: '`' | '"'): string {
   throw new TypeError('a column must be a plain name of at most 63 letters, digits and _')
 }
 
-function checkedMin(min: unknown): bigint | undefined {
+function checkMin(min: unknown): bigint | undefined {
   if (min === null) return undefined
-  const whole = wholeNumber(min)
+  const whole = toWholeNumber(min)
   if (whole === undefined) throw new TypeError('min must be a whole number of 64 bits, or null')
   return whole
 }

@@ -1,7 +1,7 @@
 import type { BarrierCall } from '../../branch/branch.ts'
 
 /**
- * What one call adds to which row: what the handler before `conditionalAdd` returns.
+ * One addition to one row. The handler in front of `conditionalAdd` returns it.
  *
  * @example
  * ```ts
@@ -13,9 +13,10 @@ import type { BarrierCall } from '../../branch/branch.ts'
  */
 export interface Addition {
   /**
-   * Of the row, as its key column has it, to the letter: whatever the collation, `Alice` is not `alice`. A row that is
-   * found by another writing of its number or UUID (007 for 7) is an error, which is tried again, and no failure; so is
-   * an id that has not the length of a BINARY(n) key, which MySQL finds only with the zero bytes that it was padded with.
+   * The key of the row, exactly as its key column has it: whatever the collation, `Alice` is not `alice`. If the row
+   * is found by another writing of its number or UUID (007 for 7), the call ends with an error, which is tried again,
+   * and not with a failure. So does an id that has not the length of a BINARY(n) key: MySQL finds such a key only
+   * with the zero bytes that pad it.
    */
   readonly id: string | number | bigint
   /** A whole number of 64 bits: a safe integer, a bigint, or a string of digits with a sign before it or none. */
@@ -35,12 +36,12 @@ export interface Added<Entry extends Addition> {
   readonly entry: Entry
   readonly id: string
   readonly delta: bigint
-  /** What the column has after it; a later call of the group may have added more. */
+  /** The column's value after this addition. A later call of the group may have added more. */
   readonly value: bigint
 }
 
 /**
- * A row per call that added something, in the same transaction: a ledger.
+ * A ledger: one row for each call that added something, written in the same transaction.
  *
  * @example
  * ```ts
@@ -57,14 +58,14 @@ export interface AdditionLog<Entry extends Addition> {
   /** Plain names, 1 to 32. */
   readonly columns: readonly string[]
   /**
-   * One for each column. What it throws keeps the call from adding, and is tried again. Asked perhaps also for a call
-   * that turns out to be a repetition: its row is not written then.
+   * Returns one value for each column. If it throws, the call adds nothing and is tried again. It may also be asked
+   * for a call that turns out to be a repetition; its row is not written then.
    */
   readonly values: (added: Added<Entry>) => readonly (string | number | bigint | null)[]
 }
 
 /**
- * What `conditionalAdd` adds to.
+ * Names the column that `conditionalAdd` adds to, and its limit.
  *
  * @example
  * ```ts
@@ -78,7 +79,7 @@ export interface ConditionalAddOptions<Entry extends Addition> {
   readonly keyColumn?: string
   /** A column of whole numbers, not null. */
   readonly valueColumn: string
-  /** What must remain after an action that takes away. Default 0; null for no limit. */
+  /** The least value that an action may leave. Default 0; null for no limit. */
   readonly min?: number | bigint | string | null
   readonly log?: AdditionLog<Entry>
 }
@@ -87,13 +88,13 @@ const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
 const WHOLE = /^[+-]?\d{1,19}$/
 
-/** What the largest integer column holds. */
+/** Whether the largest integer column can hold the value. */
 export function isInt64(value: bigint): boolean {
   return value >= INT64_MIN && value <= INT64_MAX
 }
 
-/** Undefined for what is no whole number of 64 bits, or has been rounded on its way. */
-export function wholeNumber(value: unknown): bigint | undefined {
+/** Returns undefined for a value that is no whole number of 64 bits, or that may have been rounded on its way. */
+export function toWholeNumber(value: unknown): bigint | undefined {
   const isWhole =
     typeof value === 'bigint' ||
     (typeof value === 'number' && Number.isSafeInteger(value)) ||

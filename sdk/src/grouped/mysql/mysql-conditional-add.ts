@@ -1,29 +1,30 @@
 import { execute, type MysqlConnection, select } from '../../barrier/mysql/mysql-connection.ts'
 import { addGroup, planAdditions, writeAdditions } from '../addition/add-group.ts'
 import type { Addition, ConditionalAddOptions } from '../addition/addition.ts'
-import { type AdditionDialect, type AdditionSession, additionSql } from '../addition/addition-sql.ts'
+import { type AdditionDialect, type AdditionSession, createAdditionSql } from '../addition/addition-sql.ts'
 import type { GroupApply } from '../group-barrier.ts'
-import { plannedApply } from '../planned-apply.ts'
+import { registerPlan } from '../planned-apply.ts'
 import { runSteps } from '../steps.ts'
 import { hex } from './mysql-literals.ts'
 
 const DIALECT: AdditionDialect = {
   quote: '`',
   forUpdate: ' FOR UPDATE',
-  // In hexadecimal digits: the connection's charset might not have all of its letters.
+  // The key is read in hexadecimal digits, since the connection's charset might lack some of its letters.
   keyText: (column) => `HEX(CONVERT(${column} USING utf8mb4))`,
   readKey: (text) => Buffer.from(text, 'hex').toString('utf8'),
   placeKeyText: (id) => `'${Buffer.from(id).toString('hex').toUpperCase()}'`,
-  // All as texts: of these and numbers together, or of a number for a column of text, no index is used.
+  // All ids are written as texts. MySQL uses no index for a list that mixes texts and numbers, or for a number that
+  // is compared with a column of text.
   placeKey: (id) => asText(String(id)),
-  // As text, for mysql2 makes numbers of integers that a number does not hold.
+  // The value is read as text, because mysql2 turns integers into numbers, which cannot hold all of them.
   valueText: (column) => `CAST(${column} AS CHAR)`,
-  // The key itself for its type, which the server tells of also when there is no row.
+  // The key itself is selected for its type, which the server sends also when there is no row.
   alsoRead: (key) => `, @@sql_mode, ${key}`,
   place: (value) => (typeof value === 'string' ? asText(value) : String(value ?? 'NULL')),
 }
 
-/** With its charset named a hexadecimal literal is text, and is compared by the column's collation and its index. */
+/** A hexadecimal literal with its charset named is text, and is compared by the column's collation and index. */
 function asText(text: string): string {
   return `_utf8mb4 ${hex(text)}`
 }
@@ -32,7 +33,7 @@ const STRICT = /\bSTRICT_(TRANS|ALL)_TABLES\b/
 
 type Rows = Awaited<ReturnType<typeof select>>
 
-/** Elsewhere a value that the column cannot hold is stored as another one, with a warning. */
+/** Without a strict mode the server stores another value than one that the column cannot hold, with a warning only. */
 function assertStrict(rows: Rows): Rows {
   const mode = rows[0]?.[2]
   if (mode === undefined || STRICT.test(mode ?? '')) return rows
@@ -43,8 +44,8 @@ function assertStrict(rows: Rows): Rows {
 const STRING = 254
 const BINARY = 63
 
-/** Of BINARY(n): it pads with zero bytes what it stores, and finds it only with them. */
-function keyBytesOf(fields: unknown): number | undefined {
+/** Returns n for a key column of BINARY(n), which pads what it stores with zero bytes, and finds it only with them. */
+function readKeyBytes(fields: unknown): number | undefined {
   const key: unknown = Array.isArray(fields) ? fields.at(-1) : undefined
   if (typeof key !== 'object' || key === null) return undefined
   const { type, characterSet, columnLength } = key as Readonly<Record<string, unknown>>
@@ -67,7 +68,7 @@ function keyBytesOf(fields: unknown): number | undefined {
  *
  * @example
  * ```ts
- * const transfers = groupedBranch(mysqlBarrier(pool), {
+ * const transfers = groupedBranch(mysqlGroupBarrier(pool), {
  *   key: () => 'transfer',
  *   apply: conditionalAdd({ table: 'account', keyColumn: 'id', valueColumn: 'cents' }),
  * })
@@ -78,20 +79,20 @@ function keyBytesOf(fields: unknown): number | undefined {
 export function conditionalAdd<Entry extends Addition = Addition>(
   options: ConditionalAddOptions<Entry>,
 ): GroupApply<MysqlConnection, Entry> {
-  const sql = additionSql(DIALECT, options)
-  return plannedApply(
+  const sql = createAdditionSql(DIALECT, options)
+  return registerPlan(
     function conditionalAdd(connection, calls) {
-      return runSteps(addGroup(sessionOf(connection), sql, calls, options.log))
+      return runSteps(addGroup(openSession(connection), sql, calls, options.log))
     },
     async (connection, calls) => {
-      const session = sessionOf(connection)
+      const session = openSession(connection)
       const plan = await runSteps(planAdditions(session, sql, calls, options.log))
       return { results: plan.results, write: () => runSteps(writeAdditions(session, sql, plan)) }
     },
   )
 }
 
-function sessionOf(connection: MysqlConnection): AdditionSession {
+function openSession(connection: MysqlConnection): AdditionSession {
   return {
     select: async (text) => {
       let fields: unknown
@@ -102,7 +103,7 @@ function sessionOf(connection: MysqlConnection): AdditionSession {
           return answer
         },
       }
-      return { rows: assertStrict(await select(watched, text)), keyBytes: keyBytesOf(fields) }
+      return { rows: assertStrict(await select(watched, text)), keyBytes: readKeyBytes(fields) }
     },
     execute: async (text) => (await execute(connection, text)).affectedRows,
   }

@@ -8,54 +8,58 @@ import {
   type MysqlConnection,
   type MysqlDone,
   select,
-  transactionLost,
+  toTransactionLostError,
 } from '../../barrier/mysql/mysql-connection.ts'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
-import { branchText } from '../admit-call.ts'
+import { toBranchText } from '../admit-call.ts'
 import type { AdmittedCall } from '../group-barrier.ts'
 import { type GroupRow, type GroupTable, type KeptAnswer, ROWS_LOST } from '../group-table.ts'
 import { hex } from './mysql-literals.ts'
 import { hasWaitedInVain, type LockWaits } from './mysql-lock-waits.ts'
 
 const COLUMNS = 'gid, branch_id, op, barrier_id, reason, created_at'
-/** So few are inserted one by one: a single call, which is the plain barrier's way. */
+/** Up to this many rows are inserted one by one: they belong to a single call, which goes the plain barrier's way. */
 const ONE_BY_ONE_ROWS_MAX = 2
-/** How often the rows are looked for again because others have come in between; then it is one by one. */
-const LOOKS_MAX = 3
-/** Of one statement: far below the smallest max_allowed_packet that is in use. */
+/**
+ * How often the rows are read again because others have been inserted in between. After that they are inserted one by
+ * one.
+ */
+const READS_MAX = 3
+/** The bound of one statement, far below the smallest max_allowed_packet in use. */
 const STATEMENT_BYTES_MAX = 1024 * 1024
 
 type StandingRows = ReadonlyMap<string, readonly StandingRow[]>
 
-/** What earlier groups found. */
-export interface GroupHabit {
-  /** Where duplicates are usual, an insert that fails on one is a statement too many. */
+/** Findings of earlier groups that change how the next one goes. */
+export interface GroupHistory {
+  /** Where duplicates are usual, the rows are read first, since an insert that fails on one is wasted. */
   hadDuplicates: boolean
   /** On the clock of `performance`. */
   plansAgainAt: number
 }
 
 /**
- * A planned group waits for another transaction's row of the same call with its business rows locked, and so do all that
- * need these. One that has waited in vain shows that there are calls which keep their rows for long.
+ * A planned group may wait for another transaction's row of the same call while it has locked its business rows, and
+ * then every call that needs these waits too. A group that has waited in vain shows that there are calls which keep
+ * their rows for long, so no group is planned for this time.
  */
-const PLANLESS_MS = 60_000
+const NO_PLAN_FOR_MS = 60_000
 
 /** The rows of a group within the connection's open transaction. `table` is quoted already. */
 export function mysqlGroupTable(
   connection: MysqlConnection,
   table: string,
   lockWaits: LockWaits,
-  habit: GroupHabit,
+  history: GroupHistory,
 ): GroupTable {
-  // Nothing of this transaction would be lost if it were begun again.
+  // While this is true, the transaction can be begun again without loss.
   let isFresh = true
   let seen: StandingRows = new Map()
 
   const lookUp = async (rows: readonly Pick<GroupRow, 'admitted' | 'op'>[]): Promise<StandingRows> => {
     const calls = [...new Set(rows.map(({ admitted }) => admitted))]
     const found = await standingCommitted(connection, table, calls)
-    habit.hadDuplicates = rows.some(({ admitted, op }) => holds(found, admitted, op))
+    history.hadDuplicates = rows.some(({ admitted, op }) => hasRow(found, admitted, op))
     return found
   }
   const insertOneByOne = async (rows: readonly GroupRow[]): Promise<ReadonlySet<GroupRow>> => {
@@ -67,13 +71,13 @@ export function mysqlGroupTable(
   }
   const insertAtOnce = async (rows: readonly GroupRow[]): Promise<ReadonlySet<GroupRow>> => {
     let missing = rows
-    let looksFirst = isFresh && habit.hadDuplicates
+    let looksFirst = isFresh && history.hadDuplicates
     for (let looks = 0; missing.length > ONE_BY_ONE_ROWS_MAX; looks++) {
       if (!looksFirst && (await isInserted(connection, table, missing))) return new Set(missing)
-      if (!isFresh || looks === LOOKS_MAX) break
+      if (!isFresh || looks === READS_MAX) break
       looksFirst = false
       seen = await lookUp(rows)
-      missing = rows.filter(({ admitted, op }) => !holds(seen, admitted, op))
+      missing = rows.filter(({ admitted, op }) => !hasRow(seen, admitted, op))
     }
     return insertOneByOne(missing)
   }
@@ -86,18 +90,19 @@ export function mysqlGroupTable(
       return inserted
     },
     standing: async (calls) =>
-      calls.every((call) => holds(seen, call, call.op)) ? seen : standingNow(connection, table, calls),
+      calls.every((call) => hasRow(seen, call, call.op)) ? seen : standingNow(connection, table, calls),
     keepAnswers: async (kept) => {
-      // The statement below would insert what is missing, and outside of a transaction it would commit that.
-      if (!(await lockWaits.restoreAndAsk())) throw transactionLost(ROWS_LOST)
-      for (const chunk of chunksOf(kept)) await keep(connection, table, chunk)
+      // Outside of a transaction the statement below would insert missing rows and commit them.
+      if (!(await lockWaits.restoreAndAsk())) throw toTransactionLostError(ROWS_LOST)
+      for (const chunk of splitIntoChunks(kept)) await keep(connection, table, chunk)
     },
     planned: {
       look: async (calls) => {
-        if (performance.now() < habit.plansAgainAt) return undefined
-        // Elsewhere the statement after a transaction that was lost would begin another one, and nobody would notice.
+        if (performance.now() < history.plansAgainAt) return undefined
+        // Without autocommit the statement after a lost transaction would begin another one, and the loss would go
+        // unnoticed.
         if (!(await lockWaits.shorten())) return undefined
-        return habit.hadDuplicates
+        return history.hadDuplicates
           ? lookUp(calls.map((admitted) => ({ admitted, op: admitted.op })))
           : new Map()
       },
@@ -106,25 +111,25 @@ export function mysqlGroupTable(
         try {
           isFresh = !(await isInserted(connection, table, rows))
         } catch (error: unknown) {
-          if (hasWaitedInVain(error)) habit.plansAgainAt = performance.now() + PLANLESS_MS
+          if (hasWaitedInVain(error)) history.plansAgainAt = performance.now() + NO_PLAN_FOR_MS
           throw error
         }
         return isFresh ? lookUp(rows) : undefined
       },
       end: async () => {
-        if (!(await lockWaits.restoreAndAsk())) throw transactionLost(ROWS_LOST)
+        if (!(await lockWaits.restoreAndAsk())) throw toTransactionLostError(ROWS_LOST)
       },
     },
     remove: async (calls) => {
-      const where = calls.map(({ key, op }) => ofRow(key, op)).join(' OR ')
-      // By the key: a scan of the table would lock all of it.
+      const where = calls.map(({ key, op }) => matchRow(key, op)).join(' OR ')
+      // The DELETE is made to use the key, because a scan would lock the whole table.
       const sql = `DELETE doomed FROM ${table} AS doomed FORCE INDEX (PRIMARY) WHERE ${where}`
       assertTouched(await execute(connection, sql), calls.length)
     },
   }
 }
 
-/** All of the rows or none. */
+/** Inserts all of the rows, or none if one of them stands already. */
 async function isInserted(
   connection: MysqlConnection,
   table: string,
@@ -138,16 +143,16 @@ async function isInserted(
     await execute(connection, `INSERT INTO ${table} (${COLUMNS}, answer) VALUES ${tuples.join()}`)
     return true
   } catch (error: unknown) {
-    // InnoDB rolls back the statement alone, and does not say which row it was in a way that can be read.
+    // InnoDB rolls back only the statement, and its error does not say in a form that can be parsed which row it was.
     if (isDuplicateKey(error)) return false
     throw error
   }
 }
 
 /**
- * What stands, by a plain read: a locking one of rows that are missing would lock the gaps that two groups are about to
- * insert into. It would fix what the effects see before the rows that the group still waits for, and so the
- * transaction, in which nothing has been written, is begun again.
+ * Reads the rows that stand without locking. A locking read of missing rows would lock the gaps that two groups are
+ * about to insert into. A plain read fixes what the effects see before the rows that the group still waits for, so
+ * the transaction is begun again; nothing has been written in it.
  */
 async function standingCommitted(
   connection: MysqlConnection,
@@ -159,7 +164,9 @@ async function standingCommitted(
   return found
 }
 
-/** What is committed now, and what this transaction has written itself; as the plain barrier reads it. */
+/**
+ * Reads the rows that are committed now and those of this transaction, with a locking read like the plain barrier's.
+ */
 function standingNow(
   connection: MysqlConnection,
   table: string,
@@ -176,9 +183,9 @@ async function readStanding(
 ): Promise<StandingRows> {
   const found = new Map<string, StandingRow[]>()
   const sql = `SELECT gid, branch_id, barrier_id, op, reason, answer, created_at
-    FROM ${table} FORCE INDEX (PRIMARY) WHERE ${ofBranches(calls.map(({ key }) => key))}${lock}`
+    FROM ${table} FORCE INDEX (PRIMARY) WHERE ${matchBranches(calls.map(({ key }) => key))}${lock}`
   for (const [gid, branchId, barrierId, op, reason, answer, createdAt] of await select(connection, sql)) {
-    const branch = branchText(String(gid), String(branchId), String(barrierId))
+    const branch = toBranchText(String(gid), String(branchId), String(barrierId))
     // The columns hold only what is inserted here.
     const row = {
       op: op as Op,
@@ -193,8 +200,11 @@ async function readStanding(
   return found
 }
 
-/** A service is usually one branch of its sagas: to name it once spares the server a quarter of such a SELECT's time. */
-function ofBranches(keys: readonly BarrierKey[]): string {
+/**
+ * Matches all rows of the branches. A service is usually the same branch of all its sagas, and naming the branch id
+ * only once saves the server a quarter of the time of such a SELECT.
+ */
+function matchBranches(keys: readonly BarrierKey[]): string {
   const [first] = keys
   if (first !== undefined && keys.every(({ branchId }) => branchId === first.branchId))
     return `branch_id = ${hex(first.branchId)} AND gid IN (${keys.map(({ gid }) => hex(gid)).join()})`
@@ -202,11 +212,14 @@ function ofBranches(keys: readonly BarrierKey[]): string {
   return `(gid, branch_id) IN (${pairs.join()})`
 }
 
-function holds(rows: StandingRows, { branch }: AdmittedCall, op: Op): boolean {
+function hasRow(rows: StandingRows, { branch }: AdmittedCall, op: Op): boolean {
   return rows.get(branch)?.some((row) => row.op === op) ?? false
 }
 
-/** An upsert finds each row by its key; an UPDATE of many keys would be free to scan the table, and to lock it. */
+/**
+ * Stores answers by an upsert, which finds each row by its key. An UPDATE of many keys could scan the table, and lock
+ * all of it.
+ */
 async function keep(connection: MysqlConnection, table: string, kept: readonly KeptAnswer[]): Promise<void> {
   const tuples = kept.map(({ admitted: { key, op }, answer }) => {
     const parts = [key.gid, key.branchId, op, key.barrierId, op].map(hex)
@@ -219,10 +232,10 @@ async function keep(connection: MysqlConnection, table: string, kept: readonly K
 }
 
 function assertTouched(done: MysqlDone, rows: number): void {
-  if (done.affectedRows !== rows || !isInTransaction(done)) throw transactionLost(ROWS_LOST)
+  if (done.affectedRows !== rows || !isInTransaction(done)) throw toTransactionLostError(ROWS_LOST)
 }
 
-function* chunksOf(kept: readonly KeptAnswer[]): Generator<readonly KeptAnswer[]> {
+function* splitIntoChunks(kept: readonly KeptAnswer[]): Generator<readonly KeptAnswer[]> {
   let chunk: KeptAnswer[] = []
   let bytes = 0
   for (const each of kept) {
@@ -238,6 +251,6 @@ function* chunksOf(kept: readonly KeptAnswer[]): Generator<readonly KeptAnswer[]
   yield chunk
 }
 
-function ofRow({ gid, branchId, barrierId }: BarrierKey, op: Op): string {
+function matchRow({ gid, branchId, barrierId }: BarrierKey, op: Op): string {
   return `(gid = ${hex(gid)} AND branch_id = ${hex(branchId)} AND op = ${hex(op)} AND barrier_id = ${hex(barrierId)})`
 }

@@ -1,8 +1,11 @@
 const SHORT_LETTERS_MAX = 128
-/** For one text at a time: a buffer for each of a group's many takes twice as long. No letter has more than three bytes. */
+/**
+ * A buffer that is used for one text at a time, since a new one for each of a group's many texts takes twice as long.
+ * No letter has more than three bytes.
+ */
 const scratch = Buffer.alloc(3 * SHORT_LETTERS_MAX)
 
-/** As hexadecimal literals no escape, no sql_mode and no connection charset has a say in them. */
+/** Writes a text as a hexadecimal literal, which no escape, `sql_mode` or connection charset can change. */
 export function hex(text: string): string {
   const digits =
     text.length > SHORT_LETTERS_MAX

@@ -7,22 +7,28 @@ import {
 } from '../../barrier/mysql/mysql-connection.ts'
 import { LOCK_WAIT_MS } from '../lock-wait.ts'
 
-/** How long the statements of one connection wait for locks. The setting is the session's, and outlives transactions. */
+/**
+ * Sets how long the statements of one connection wait for locks. The setting belongs to the session, and outlives
+ * transactions.
+ */
 export interface LockWaits {
-  /** From now on at most LOCK_WAIT_MS. Resolves with whether the session commits by itself what is in no transaction. */
+  /** Lowers the wait to LOCK_WAIT_MS. Resolves with whether the session commits by itself what is in no transaction. */
   shorten(): Promise<boolean>
-  /** As the connection came. */
+  /** Restores the wait that the connection came with. */
   restore(): Promise<void>
-  /** The same, and with its answer whether the connection is in a transaction: so to ask costs no statement more. */
+  /**
+   * Restores it, and resolves with whether the connection is in a transaction. The answer to the statement tells
+   * that, so it costs no statement more.
+   */
   restoreAndAsk(): Promise<boolean>
 }
 
-// The former value stays with the session. An expression in place of the number is refused by MySQL 9 as no integer.
+// The former value is kept in a variable of the session. MySQL 9 refuses an expression in place of the number.
 const SHORTEN = `SET @counterstep_lock_wait = @@SESSION.innodb_lock_wait_timeout,
   SESSION innodb_lock_wait_timeout = ${LOCK_WAIT_MS / 1_000}`
 const RESTORE = 'SET SESSION innodb_lock_wait_timeout = @counterstep_lock_wait'
 
-export function lockWaitsOf(connection: MysqlConnection): LockWaits {
+export function createLockWaits(connection: MysqlConnection): LockWaits {
   let isShort = false
   let isAutocommit = false
   return {

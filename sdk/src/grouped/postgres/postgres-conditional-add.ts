@@ -1,7 +1,7 @@
 import { execute, type PostgresClient, select } from '../../barrier/postgres/postgres-client.ts'
 import { addGroup } from '../addition/add-group.ts'
 import type { Addition, ConditionalAddOptions } from '../addition/addition.ts'
-import { type AdditionDialect, additionSql } from '../addition/addition-sql.ts'
+import { type AdditionDialect, createAdditionSql } from '../addition/addition-sql.ts'
 import type { GroupApply } from '../group-barrier.ts'
 import { runSteps } from '../steps.ts'
 
@@ -17,7 +17,10 @@ const DIALECT: AdditionDialect = {
   place: (value, values) => (value === null ? 'NULL' : placeText(value, values)),
 }
 
-/** Of no type: PostgreSQL takes it for that of what it is compared with or stored in. */
+/**
+ * Writes a placeholder without a type: PostgreSQL gives it the type of the column that it is compared with or stored
+ * in.
+ */
 function placeText(value: string | number | bigint, values: string[]): string {
   return `$${values.push(String(value))}`
 }
@@ -35,7 +38,7 @@ function placeText(value: string | number | bigint, values: string[]): string {
  *
  * @example
  * ```ts
- * const transfers = groupedBranch(postgresBarrier(pool), {
+ * const transfers = groupedBranch(postgresGroupBarrier(pool), {
  *   key: () => 'transfer',
  *   apply: conditionalAdd({ table: 'account', keyColumn: 'id', valueColumn: 'cents' }),
  * })
@@ -46,7 +49,7 @@ function placeText(value: string | number | bigint, values: string[]): string {
 export function conditionalAdd<Entry extends Addition = Addition>(
   options: ConditionalAddOptions<Entry>,
 ): GroupApply<PostgresClient, Entry> {
-  const sql = additionSql(DIALECT, options)
+  const sql = createAdditionSql(DIALECT, options)
   return function conditionalAdd(client, calls) {
     const session = {
       select: async (text: string, values: string[]) => ({ rows: await select(client, text, values) }),

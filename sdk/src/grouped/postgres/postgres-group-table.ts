@@ -6,9 +6,9 @@ import {
   isContended,
   type PostgresClient,
   select,
-  transactionLost,
+  toTransactionLostError,
 } from '../../barrier/postgres/postgres-client.ts'
-import { branchText } from '../admit-call.ts'
+import { toBranchText } from '../admit-call.ts'
 import type { AdmittedCall } from '../group-barrier.ts'
 import { type GroupTable, ROWS_LOST } from '../group-table.ts'
 
@@ -20,14 +20,14 @@ export function postgresGroupTable(client: PostgresClient, table: string): Group
       if (rowCount === rows) return
     } catch (error: unknown) {
       if (isContended(error)) throw error
-      throw transactionLost(ROWS_LOST, error)
+      throw toTransactionLostError(ROWS_LOST, error)
     }
-    throw transactionLost(ROWS_LOST)
+    throw toTransactionLostError(ROWS_LOST)
   }
   return {
     insert: async (rows) => {
       const values = [
-        ...keysOf(rows.map(({ admitted }) => admitted)),
+        ...toKeyColumns(rows.map(({ admitted }) => admitted)),
         rows.map(({ op }) => op),
         rows.map(({ reason }) => reason),
         rows.map(({ admitted }) => admitted.at),
@@ -48,9 +48,9 @@ export function postgresGroupTable(client: PostgresClient, table: string): Group
         `SELECT gid, branch_id, barrier_id, op, reason, answer, created_at
          FROM unnest($1::text[], $2::text[], $3::text[]) AS called (gid, branch_id, barrier_id)
            JOIN ${table} USING (gid, branch_id, barrier_id)`,
-        keysOf(calls),
+        toKeyColumns(calls),
       )
-      return byBranch(rows)
+      return groupByBranch(rows)
     },
     keepAnswers: (kept) =>
       touch(
@@ -60,7 +60,7 @@ export function postgresGroupTable(client: PostgresClient, table: string): Group
          WHERE standing.gid = given.gid AND standing.branch_id = given.branch_id AND standing.op = given.op
            AND standing.barrier_id = given.barrier_id`,
         [
-          ...keysOf(kept.map(({ admitted }) => admitted)),
+          ...toKeyColumns(kept.map(({ admitted }) => admitted)),
           kept.map(({ admitted }) => admitted.op),
           kept.map(({ answer }) => answer),
         ],
@@ -72,13 +72,13 @@ export function postgresGroupTable(client: PostgresClient, table: string): Group
          USING unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS given (gid, branch_id, barrier_id, op)
          WHERE standing.gid = given.gid AND standing.branch_id = given.branch_id AND standing.op = given.op
            AND standing.barrier_id = given.barrier_id`,
-        [...keysOf(calls), calls.map(({ op }) => op)],
+        [...toKeyColumns(calls), calls.map(({ op }) => op)],
         calls.length,
       ),
   }
 }
 
-function keysOf(calls: readonly AdmittedCall[]): unknown[] {
+function toKeyColumns(calls: readonly AdmittedCall[]): unknown[] {
   return [
     calls.map(({ key }) => key.gid),
     calls.map(({ key }) => key.branchId),
@@ -86,12 +86,12 @@ function keysOf(calls: readonly AdmittedCall[]): unknown[] {
   ]
 }
 
-function byBranch(
+function groupByBranch(
   rows: readonly (readonly (string | null)[])[],
 ): ReadonlyMap<string, readonly StandingRow[]> {
   const found = new Map<string, StandingRow[]>()
   for (const [gid, branchId, barrierId, op, reason, answer, createdAt] of rows) {
-    const branch = branchText(String(gid), String(branchId), String(barrierId))
+    const branch = toBranchText(String(gid), String(branchId), String(barrierId))
     const row = {
       op: op as Op,
       reason: reason as BarrierReason,

@@ -1,7 +1,7 @@
 import type { SqliteDatabase } from '../../barrier/sqlite/sqlite-database.ts'
 import { addGroup } from '../addition/add-group.ts'
 import type { Addition, ConditionalAddOptions } from '../addition/addition.ts'
-import { type AdditionDialect, additionSql, type SqlValue } from '../addition/addition-sql.ts'
+import { type AdditionDialect, createAdditionSql, type SqlValue } from '../addition/addition-sql.ts'
 import type { GroupApply } from '../group-barrier.ts'
 import { runStepsNow } from '../steps.ts'
 
@@ -13,13 +13,13 @@ const DIALECT: AdditionDialect = {
   readKey: (text) => text,
   placeKeyText: place,
   placeKey: place,
-  // As text, for a driver makes numbers of integers that a number does not hold.
+  // The value is read as text, because drivers turn integers into numbers, which cannot hold all of them.
   valueText: (column) => `CAST(${column} AS TEXT)`,
   alsoRead: () => '',
   place,
 }
 
-/** Numbers stand in the text: bound, they would be real ones. */
+/** Writes numbers into the text, because a driver would bind them as real ones. */
 function place(value: SqlValue, values: string[]): string {
   if (typeof value !== 'string') return String(value ?? 'NULL')
   values.push(value)
@@ -37,7 +37,7 @@ function place(value: SqlValue, values: string[]): string {
  *
  * @example
  * ```ts
- * const transfers = groupedBranch(sqliteBarrier(database), {
+ * const transfers = groupedBranch(sqliteGroupBarrier(database), {
  *   key: () => 'transfer',
  *   apply: conditionalAdd({ table: 'account', keyColumn: 'id', valueColumn: 'cents' }),
  * })
@@ -48,14 +48,14 @@ function place(value: SqlValue, values: string[]): string {
 export function conditionalAdd<Entry extends Addition = Addition>(
   options: ConditionalAddOptions<Entry>,
 ): GroupApply<SqliteDatabase, Entry> {
-  const sql = additionSql(DIALECT, options)
+  const sql = createAdditionSql(DIALECT, options)
   return function conditionalAdd(database, calls) {
     const session = {
       select: (text: string, values: string[]) => ({
         rows: database
           .prepare(text)
           .all(...values)
-          .map(textsOf),
+          .map(toTexts),
       }),
       execute: (text: string, values: string[]) => Number(database.prepare(text).run(...values).changes),
     }
@@ -63,7 +63,7 @@ export function conditionalAdd<Entry extends Addition = Addition>(
   }
 }
 
-function textsOf(row: unknown): readonly (string | null)[] {
+function toTexts(row: unknown): readonly (string | null)[] {
   // The columns are named in the statement.
   const { key, value } = row as { readonly key: string | null; readonly value: string | null }
   return [key, value]

@@ -55,7 +55,7 @@ export const outage: BranchCheckPlan = {
     const start = await trial.readFirst(ids)
     trial.did('outage begins')
     await branch.outage?.begin()
-    const statusCode = await statusOf(trial, ids).finally(async () => {
+    const statusCode = await readStatus(trial, ids).finally(async () => {
       trial.did('outage ends')
       await branch.outage?.end()
     })
@@ -82,7 +82,7 @@ export const outage: BranchCheckPlan = {
 }
 
 /** Undefined for no answer: a service whose database is paused may well not answer in time. */
-async function statusOf(trial: Trial, ids: { gid: string; branchId: string }): Promise<number | undefined> {
+async function readStatus(trial: Trial, ids: { gid: string; branchId: string }): Promise<number | undefined> {
   try {
     return (await trial.send('action', ids)).statusCode
   } catch (error: unknown) {

@@ -1,10 +1,10 @@
 import type { BranchCheckPlan } from '../branch-check.ts'
 import type { CompleteBranch } from '../branch-under-test.ts'
 import { mustHaveChanged, mustSucceed } from '../expectations.ts'
-import { changeOf, NOTHING } from '../state-change.ts'
+import { findChange, NOTHING } from '../state-change.ts'
 import { RuleBroken, Undecided } from '../verdict.ts'
 
-/** What everything else is compared with is learned here. */
+/** Learns the changes that everything else is compared with. */
 export const oneActionAndItsCompensation: BranchCheckPlan = {
   name: 'one-action-and-its-compensation',
   needs: [],
@@ -25,9 +25,9 @@ export const oneActionAndItsCompensation: BranchCheckPlan = {
       const found = `the compensation was answered 200, and ${nothingWithin(branch)}`
       throw new RuleBroken('COMPENSATION_NOT_DONE', found)
     }
-    learned.once = changeOf(start, done)
-    learned.undo = changeOf(done, undone)
-    learned.both = changeOf(start, undone)
+    learned.once = findChange(start, done)
+    learned.undo = findChange(done, undone)
+    learned.both = findChange(start, undone)
   },
 }
 

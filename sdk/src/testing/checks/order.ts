@@ -76,9 +76,9 @@ async function race(trial: Trial, roles: readonly ('action' | 'compensation')[])
   const ids = trial.newBranch()
   const start = await trial.readFirst(ids)
   const answers = await atOnce(roles.map((role) => () => trial.ask(role, ids)))
-  const statusOf = (role: 'action' | 'compensation') => answers[roles.indexOf(role)]?.statusCode
-  const action = statusOf('action')
-  const compensation = statusOf('compensation')
+  const readStatus = (role: 'action' | 'compensation') => answers[roles.indexOf(role)]?.statusCode
+  const action = readStatus('action')
+  const compensation = readStatus('compensation')
   const what = `an action (${action}) and its compensation (${compensation}) at once`
   const code = 'ACTION_RACED_COMPENSATION'
   // An action that is refused may have run all the same, if its first answer was a 500.

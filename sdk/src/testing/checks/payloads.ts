@@ -27,8 +27,8 @@ export const payloads: BranchCheckPlan = {
 }
 
 /**
- * Sent where there is nothing to undo, so that the payload is nobody's business. A service that refuses the list as well checks
- * its payloads itself, and says nothing of its parser.
+ * Sends payloads with compensations that have nothing to undo, so that the business does not look at them. A service
+ * that refuses the list as well checks its payloads itself, which tells nothing about its parser.
  */
 async function takesEveryJson(trial: Trial): Promise<void> {
   const list = await trial.ask('compensation', trial.newBranch(), { payload: [] })

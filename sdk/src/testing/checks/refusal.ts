@@ -32,7 +32,27 @@ export const drained: BranchCheckPlan = {
   },
 }
 
-/** However little the business allows now: nobody asks it whether an action may be undone. */
+/**
+ * A compensation cannot fail. The debt, or the seat that is sold twice, that it may leave behind is the business's
+ * own matter.
+ */
+export const spent: BranchCheckPlan = {
+  name: 'spent',
+  needs: ['two-gids'],
+  lacks: ({ spend }) => (spend === undefined ? 'no spend was given' : undefined),
+  examine: async (trial, { branch }) => {
+    const ids = trial.newBranch()
+    await mustSucceed(trial, 'action', ids, 'ACTION_NOT_DONE')
+    trial.did('spend')
+    await branch.spend?.()
+    await mustSucceed(trial, 'compensation', ids, 'COMPENSATION_NOT_DONE')
+  },
+}
+
+/**
+ * Checks that an action is undone, however little the business allows now. The business must not refuse a
+ * compensation.
+ */
 async function mustUndo(trial: Trial, { learned: { undo } }: Run, ids: BranchIds): Promise<void> {
   const start = await trial.readFirst(ids)
   await mustSucceed(trial, 'compensation', ids, 'COMPENSATION_NOT_DONE')

@@ -15,7 +15,7 @@ import {
   type TwoPhaseMessage,
   withBarrier,
 } from '@counterstep/sdk'
-import { conditionalAdd, mysqlBarrier, mysqlBarrierIn } from '@counterstep/sdk/barrier/mysql'
+import { mysqlBarrier, mysqlBarrierIn } from '@counterstep/sdk/barrier/mysql'
 import { migrateBarrier, postgresBarrier, postgresBarrierIn } from '@counterstep/sdk/barrier/postgres'
 import { redisBarrier } from '@counterstep/sdk/barrier/redis'
 import { purgeBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
@@ -31,6 +31,9 @@ import {
 } from '@counterstep/sdk/fastify'
 import { fetchHandler, queryPreparedHandler as fetchQuery } from '@counterstep/sdk/fetch'
 import { type GroupedBranchOptions, groupedBranch, takeOut } from '@counterstep/sdk/grouped'
+import { conditionalAdd, mysqlGroupBarrier } from '@counterstep/sdk/grouped/mysql'
+import { postgresGroupBarrier } from '@counterstep/sdk/grouped/postgres'
+import { sqliteGroupBarrier } from '@counterstep/sdk/grouped/sqlite'
 import { type SignedCall, signedCallCheck } from '@counterstep/sdk/signatures'
 import { assertBranch, BRANCH_RULES, type BranchReport, checkBranch } from '@counterstep/sdk/testing'
 import express from 'express'
@@ -103,16 +106,18 @@ export const redis = fastifyHandler(redisBarrier(new Redis()), (tx, { payload }:
 )
 
 const bounds: Pick<GroupedBranchOptions<PoolConnection, Payment>, 'groupMax'> = { groupMax: 8 }
-export const grouped = groupedBranch(mysqlBarrier(pool), {
+export const grouped = groupedBranch(mysqlGroupBarrier(pool), {
   ...bounds,
   key: () => 'payment',
   apply: async (_tx, calls) =>
     calls.map(({ entry }) => (entry.delta > 0 ? undefined : takeOut(new Error('no')))),
 } satisfies GroupedBranchOptions<PoolConnection, { readonly delta: number }>)
-export const added = groupedBranch(mysqlBarrier(pool), {
+export const added = groupedBranch(mysqlGroupBarrier(pool), {
   key: () => 'account',
   apply: conditionalAdd({ table: 'account', valueColumn: 'cents' }),
 })
+
+export const groupBarriers: readonly object[] = [postgresGroupBarrier(client), sqliteGroupBarrier(database)]
 
 export const report: Promise<BranchReport> = checkBranch({
   service: { fastify: app },

@@ -13,11 +13,13 @@ async function main() {
     ...require('@counterstep/sdk'),
     ...require('@counterstep/sdk/barrier/sqlite'),
     ...require('@counterstep/sdk/grouped'),
+    ...require('@counterstep/sdk/grouped/sqlite'),
   }
   const imported = {
     ...(await import('@counterstep/sdk')),
     ...(await import('@counterstep/sdk/barrier/sqlite')),
     ...(await import('@counterstep/sdk/grouped')),
+    ...(await import('@counterstep/sdk/grouped/sqlite')),
   }
   assert.notStrictEqual(required.BranchFailure, imported.BranchFailure)
   for (const [one, other] of [
@@ -49,7 +51,7 @@ async function main() {
 
     // So do calls in groups, whose results one copy makes and the other reads.
     const apply = (_tx, calls) => calls.map(() => one.takeOut(new one.BranchFailure('full')))
-    const grouped = other.groupedBranch(one.sqliteBarrier(database), { key: () => 'seat', apply })
+    const grouped = other.groupedBranch(one.sqliteGroupBarrier(database), { key: () => 'seat', apply })
     const { answer } = await other.answerBranch(grouped, () => 1, call('grouped'))
     assert.strictEqual(answer.statusCode, 409)
   }

@@ -7,6 +7,9 @@ import { branchHandler as expressHandler } from '@counterstep/sdk/express'
 import { branchHandler as fastifyHandler } from '@counterstep/sdk/fastify'
 import { fetchHandler } from '@counterstep/sdk/fetch'
 import { groupedBranch } from '@counterstep/sdk/grouped'
+import { mysqlGroupBarrier } from '@counterstep/sdk/grouped/mysql'
+import { postgresGroupBarrier } from '@counterstep/sdk/grouped/postgres'
+import { sqliteGroupBarrier } from '@counterstep/sdk/grouped/sqlite'
 import { signedCallCheck } from '@counterstep/sdk/signatures'
 import { assertBranch } from '@counterstep/sdk/testing'
 
@@ -21,4 +24,5 @@ client.submit(saga(), { waitMs: 'long' })
 export const used: readonly object[] = [
   ...[mysqlBarrier, postgresBarrier, redisBarrier, sqliteBarrier, expressHandler, fastifyHandler],
   ...[fetchHandler, groupedBranch, signedCallCheck, assertBranch],
+  ...[mysqlGroupBarrier, postgresGroupBarrier, sqliteGroupBarrier],
 ]

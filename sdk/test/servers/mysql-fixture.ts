@@ -8,8 +8,8 @@ import {
 import { localCall } from '../../src/barrier/message-barrier.ts'
 import { migrateBarrier, mysqlBarrier, purgeBarrier } from '../../src/barrier/mysql.ts'
 import type { BarrierCall } from '../../src/index.ts'
-import { type SuiteEffect, thrownBy } from '../barrier/barrier-suite.ts'
-import type { MessageBed } from '../barrier/message-suite.ts'
+import { type SuiteEffect, thrownBy } from '../barrier/barrier-fixture.ts'
+import type { MessageFixture } from '../barrier/message-suite.ts'
 import { opsByGid } from '../barrier/ops-by-gid.ts'
 import { purging, suiteClock } from '../barrier/suite-clock.ts'
 
@@ -61,14 +61,14 @@ export async function mysqlEffectsOfEach(pool: Pool, gids: readonly string[]): P
   return opsByGid(gids, rows)
 }
 
-export async function mysqlRowsOf(pool: Pool, gid: string): Promise<number> {
+export async function countMysqlRows(pool: Pool, gid: string): Promise<number> {
   const sql = 'SELECT count(*) AS number FROM counterstep_barrier WHERE gid = ?'
   const [rows] = await pool.query<RowDataPacket[]>(sql, [Buffer.from(gid)])
   return Number(rows[0]?.number)
 }
 
-/** `options` are those of the pool that the barrier gets; the bed itself looks through a plain one. */
-export async function openMysqlBed(url: string, options: PoolOptions = {}): Promise<MessageBed> {
+/** `options` are those of the pool that the barrier gets; the fixture itself looks through a plain one. */
+export async function openMysqlFixture(url: string, options: PoolOptions = {}): Promise<MessageFixture> {
   const pool = await openMysqlDatabase(url)
   const [rows] = await pool.query<RowDataPacket[]>('SELECT DATABASE() AS name')
   const barrierPool = createPool({ uri: `${url}/${rows[0]?.name}`, connectionLimit: CONNECTIONS, ...options })
@@ -85,12 +85,12 @@ export async function openMysqlBed(url: string, options: PoolOptions = {}): Prom
       }),
     effects: (gid) => mysqlEffects(pool, gid),
     effectsOfEach: (gids) => mysqlEffectsOfEach(pool, gids),
-    rows: (gid) => mysqlRowsOf(pool, gid),
+    rows: (gid) => countMysqlRows(pool, gid),
     rollsBack: true,
     purge: async (before) => {
       await purgeBarrier(pool, purging(before))
     },
-    deadlocks: () => deadlocksOf(pool),
+    deadlocks: () => countDeadlocks(pool),
     close: async () => {
       await barrierPool.end()
       await dropMysqlDatabase(pool)
@@ -115,7 +115,7 @@ export function losingCommit(pool: Pool, when: 'before' | 'after'): Pick<Pool, '
   }
 }
 
-async function deadlocksOf(pool: Pool): Promise<number> {
+async function countDeadlocks(pool: Pool): Promise<number> {
   const [status] = await pool.query<RowDataPacket[]>("SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'")
   if (status[0] !== undefined) return Number(status[0].Value)
   const sql = "SELECT `COUNT` AS number FROM information_schema.innodb_metrics WHERE name = 'lock_deadlocks'"
@@ -144,7 +144,7 @@ export function beforeEachStatement(
   }
 }
 
-export function wordOf(sql: string): string {
+export function readWord(sql: string): string {
   return sql.split(' ')[0] ?? ''
 }
 

@@ -6,7 +6,7 @@ import {
   takeOut,
 } from '../../src/grouped/grouped.ts'
 import type { Barrier, BarrierCall } from '../../src/index.ts'
-import { type BarrierBed, type SuiteEffect, thrownBy } from '../barrier/barrier-suite.ts'
+import { type BarrierFixture, type SuiteEffect, thrownBy } from '../barrier/barrier-fixture.ts'
 
 /** Writes the effects of all calls, in their order. */
 export type WriteEffects<Tx> = (tx: Tx, calls: readonly GroupCall<unknown>[]) => void | Promise<void>
@@ -37,17 +37,17 @@ export function actingApply<Tx>(write: WriteEffects<Tx>, manner: Manner): GroupA
 }
 
 /**
- * The bed of a plain barrier, its calls grouped. In one queue each has company, so that it is in a group even when the
+ * The fixture of a plain barrier, its calls grouped. In one queue each has company, so that it is in a group even when the
  * suite makes one call after the other. In more than one it may be alone, and the calls of one branch meet in different
  * transactions, as those of several processes do.
  */
-export function groupedBed<Tx>(
-  plain: BarrierBed,
+export function groupedFixture<Tx>(
+  plain: BarrierFixture,
   open: (losing?: 'before' | 'after') => GroupBarrier<Tx>,
   write: WriteEffects<Tx>,
   manner: Manner,
   queues = 1,
-): BarrierBed {
+): BarrierFixture {
   let turn = 0
   const grouped = (barrier: GroupBarrier<Tx>): Barrier<undefined, SuiteEffect> =>
     groupedBranch(barrier, { key: () => String(turn++ % queues), apply: actingApply(write, manner) })
@@ -56,7 +56,7 @@ export function groupedBed<Tx>(
     const running = barrier.run(call, () => effect)
     if (queues > 1) return running
     const companion = { gid: `companion-${++companions}`, branchId: '01', op: 'action' } as const
-    // What becomes of it is nobody's concern: of a lost COMMIT it knows no more than the call.
+    // Its outcome does not matter: of a lost COMMIT it knows no more than the call.
     const [settled] = await Promise.allSettled([running, barrier.run(companion, () => ({ does: 'succeed' }))])
     if (settled.status === 'rejected') throw settled.reason
     return settled.value

@@ -1,8 +1,8 @@
 import { Cluster, Redis } from 'ioredis'
 import { type RedisEffect, type RedisEffects, redisBarrier } from '../../src/barrier/redis.ts'
 import type { BarrierCall } from '../../src/index.ts'
-import type { SuiteEffect } from '../barrier/barrier-suite.ts'
-import type { MessageBed } from '../barrier/message-suite.ts'
+import type { SuiteEffect } from '../barrier/barrier-fixture.ts'
+import type { MessageFixture } from '../barrier/message-suite.ts'
 import { suiteClock } from '../barrier/suite-clock.ts'
 
 // An effect is an element of a list. Like every script for Redis it looks first and writes last, so what fails has not written.
@@ -31,18 +31,18 @@ function connect(url: string): Redis | Cluster {
   )
 }
 
-export async function openRedisBed(url: string): Promise<MessageBed> {
+export async function openRedisFixture(url: string): Promise<MessageFixture> {
   const redis = connect(url)
   // Another process, whose order with this one is the server's choice.
   const asking = connect(url)
   const run = crypto.randomUUID().slice(0, 8)
   const prefix = `sdk-${run}`
-  const tagOf = ({ gid }: BarrierCall): string => `${run}-${gid}`
-  const barrier = redisBarrier(redis, { prefix, hashTag: tagOf, now: suiteClock.now })
+  const toTag = ({ gid }: BarrierCall): string => `${run}-${gid}`
+  const barrier = redisBarrier(redis, { prefix, hashTag: toTag, now: suiteClock.now })
   const effectsKey = (gid: string): string => `effects:{${run}-${gid}}`
   return {
     run: (call, effect) => barrier.run(call, (tx) => actOnRedis(tx, effectsKey(call.gid), call, effect)),
-    queryPrepared: redisBarrier(asking, { prefix, hashTag: tagOf }).queryPrepared,
+    queryPrepared: redisBarrier(asking, { prefix, hashTag: toTag }).queryPrepared,
     effects: (gid) => redis.lrange(effectsKey(gid), 0, -1),
     rows: async (gid) => {
       const key = `${prefix}:{${run}-${gid}}:${gid.length}:${gid}:2:01:01`

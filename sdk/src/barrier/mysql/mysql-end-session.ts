@@ -1,4 +1,4 @@
-import { borrow, deadlineIn, within } from '../deadline.ts'
+import { borrow, startDeadline, within } from '../deadline.ts'
 import {
   execute,
   hasErrno,
@@ -9,27 +9,28 @@ import {
 } from './mysql-connection.ts'
 import { readSocket, readThreadId } from './mysql2-parts.ts'
 
-/** A session of the server, by its id there and our end's port. */
+/** A session of the server, known by its id there and by the port of our end. */
 interface Session {
   readonly id: number
   /** Undefined for a Unix socket. */
   readonly port: number | undefined
 }
 
-/** Those of a pool that are still to be ended, while one connection of it is about to. */
+/** The sessions of each pool that are still to be ended, while one connection of the pool is about to do so. */
 const waitingToEnd = new WeakMap<object, Session[]>()
 
 /**
- * Closes a connection on which a statement may be under way, and ends its session. A server does not notice that a client
- * has gone while the session waits for a lock: for 50 s by default it would keep its place and its own locks, and every
- * repetition of the call would add another. A shorter `innodb_lock_wait_timeout` would cost each call two statements,
- * since whoever has the connection next counts on his own; this costs nothing until a call is late.
+ * Closes a connection on which a statement may be under way, and ends its session. A server does not notice that a
+ * client has gone while the session waits for a lock: for 50 s by default the session would keep its place and its
+ * own locks, and every repetition of the call would add another. A shorter `innodb_lock_wait_timeout` would cost each
+ * call two statements, since it would have to be set back for the next borrower; this costs nothing until a call is
+ * late.
  */
 export function cutOff<Connection extends MysqlPoolConnection>(
   pool: MysqlPool<Connection>,
   connection: Connection,
 ): void {
-  const session = sessionOf(connection)
+  const session = readSession(connection)
   close(connection)
   if (session === undefined) return
   const sessions = waitingToEnd.get(pool)
@@ -37,11 +38,15 @@ export function cutOff<Connection extends MysqlPoolConnection>(
     sessions.push(session)
     return
   }
-  // The call is over, and nobody is left to be told: a session that cannot be ended waits as long as the server lets it.
+  // The call is over, so no caller could handle the error. A session that cannot be ended waits as long as the server
+  // lets it.
   endSessions(pool, [session]).catch((error: unknown) => error)
 }
 
-/** The driver's own `destroy` only says that it will send no more: a server that has stopped would not answer to that. */
+/**
+ * Closes the connection and its socket. The driver's own `destroy` only ends our side of the stream, and a server
+ * that has stopped would not answer to that.
+ */
 export function close(connection: MysqlPoolConnection): void {
   const socket = readSocket(connection)
   connection.destroy()
@@ -55,7 +60,7 @@ async function endSessions<Connection extends MysqlPoolConnection>(
   sessions: Session[],
 ): Promise<void> {
   waitingToEnd.set(pool, sessions)
-  const deadline = deadlineIn(END_WITHIN_MS)
+  const deadline = startDeadline(END_WITHIN_MS)
   try {
     const connection = await borrow(deadline, () => pool.getConnection())
     try {
@@ -72,7 +77,10 @@ async function endSessions<Connection extends MysqlPoolConnection>(
 
 const NO_SUCH_THREAD: ReadonlySet<unknown> = new Set([1094])
 
-/** Only what is surely ours: behind a proxy this connection may lead to another server, with sessions of those ids. */
+/**
+ * Ends the sessions that are surely ours. Behind a proxy this connection may lead to another server, where other
+ * clients' sessions have those ids.
+ */
 async function kill(connection: MysqlConnection, sessions: readonly Session[]): Promise<void> {
   const processes = await select(connection, 'SHOW PROCESSLIST')
   for (const { id, port } of sessions) {
@@ -87,8 +95,8 @@ async function kill(connection: MysqlConnection, sessions: readonly Session[]): 
   }
 }
 
-/** Undefined for what is no connection of mysql2, but only behaves like one. */
-function sessionOf(connection: MysqlPoolConnection): Session | undefined {
+/** Returns undefined for an object that is no connection of mysql2, but only behaves like one. */
+function readSession(connection: MysqlPoolConnection): Session | undefined {
   const id = readThreadId(connection)
   const socket = readSocket(connection)
   return id === undefined || socket === undefined ? undefined : { id, port: socket.localPort }

@@ -1,24 +1,27 @@
 import type { Deadline } from '../deadline.ts'
 import { type PostgresClient, select } from './postgres-client.ts'
 
-/** So much later than the call ends itself that it is the call which says why. */
+/** The server's limit comes this much later than the call's own, so that it is the call that reports why it ended. */
 const GRACE_MS = 500
 const NO_TIMEOUT_MS = 0
 
 const sessionTimeouts = new WeakMap<PostgresClient, number>()
 
 /**
- * For the `statement_timeout` of a transaction. A server does not notice that a client has gone while the session waits
- * for a lock: with neither bound, it would keep the place of a connection and its own locks until it got what it waits
- * for, and every repetition of the call would add another. The session's own bound stays if it is the stricter one.
+ * Returns the `statement_timeout` of a transaction. A server does not notice that a client has gone while the session
+ * waits for a lock: without a bound, it would keep the place of a connection and its own locks until it got the lock,
+ * and every repetition of the call would add another. The session's own bound stays if it is the stricter one.
  */
-export async function statementBoundMs(client: PostgresClient, deadline: Deadline): Promise<number> {
+export async function readStatementTimeoutMs(client: PostgresClient, deadline: Deadline): Promise<number> {
   const ownMs = await sessionTimeoutMs(client)
   const callMs = Math.ceil(Math.max(deadline.at - performance.now(), 0)) + GRACE_MS
   return ownMs === NO_TIMEOUT_MS ? callMs : Math.min(ownMs, callMs)
 }
 
-/** Asked once in a client's life. In one statement with BEGIN it would take the transaction's snapshot too early. */
+/**
+ * Reads the session's own timeout, once in a client's life. In one statement with BEGIN it would take the
+ * transaction's snapshot too early.
+ */
 async function sessionTimeoutMs(client: PostgresClient): Promise<number> {
   const known = sessionTimeouts.get(client)
   if (known !== undefined) return known

@@ -2,8 +2,8 @@ import { Client, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { localCall } from '../../src/barrier/message-barrier.ts'
 import { migrateBarrier, postgresBarrier, purgeBarrier } from '../../src/barrier/postgres.ts'
 import type { BarrierCall } from '../../src/index.ts'
-import { type SuiteEffect, thrownBy } from '../barrier/barrier-suite.ts'
-import type { MessageBed } from '../barrier/message-suite.ts'
+import { type SuiteEffect, thrownBy } from '../barrier/barrier-fixture.ts'
+import type { MessageFixture } from '../barrier/message-suite.ts'
 import { opsByGid } from '../barrier/ops-by-gid.ts'
 import { purging, suiteClock } from '../barrier/suite-clock.ts'
 
@@ -53,14 +53,14 @@ export async function postgresEffectsOfEach(pool: Pool, gids: readonly string[])
   return opsByGid(gids, rows)
 }
 
-export async function postgresRowsOf(pool: Pool, gid: string): Promise<number> {
+export async function countPostgresRows(pool: Pool, gid: string): Promise<number> {
   const { rows } = await pool.query('SELECT count(*) AS number FROM counterstep_barrier WHERE gid = $1', [
     gid,
   ])
   return Number(rows[0].number)
 }
 
-export async function openPostgresBed(url: string, options: PoolConfig = {}): Promise<MessageBed> {
+export async function openPostgresFixture(url: string, options: PoolConfig = {}): Promise<MessageFixture> {
   const pool = await openPostgresDatabase(url, options)
   const barrier = postgresBarrier(pool, suiteClock)
   return {
@@ -75,7 +75,7 @@ export async function openPostgresBed(url: string, options: PoolConfig = {}): Pr
       }),
     effects: (gid) => postgresEffects(pool, gid),
     effectsOfEach: (gids) => postgresEffectsOfEach(pool, gids),
-    rows: (gid) => postgresRowsOf(pool, gid),
+    rows: (gid) => countPostgresRows(pool, gid),
     rollsBack: true,
     purge: async (before) => {
       await purgeBarrier(pool, purging(before))

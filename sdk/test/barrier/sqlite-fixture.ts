@@ -1,7 +1,7 @@
 import { migrateBarrier, purgeBarrier, type SqliteDatabase, sqliteBarrier } from '../../src/barrier/sqlite.ts'
 import type { BarrierCall } from '../../src/index.ts'
-import { type SuiteEffect, thrownBy } from './barrier-suite.ts'
-import type { MessageBed } from './message-suite.ts'
+import { type SuiteEffect, thrownBy } from './barrier-fixture.ts'
+import type { MessageFixture } from './message-suite.ts'
 import { purging, suiteClock } from './suite-clock.ts'
 
 export function opened(open: () => SqliteDatabase): SqliteDatabase {
@@ -11,7 +11,7 @@ export function opened(open: () => SqliteDatabase): SqliteDatabase {
   return database
 }
 
-export function effectsOf(database: SqliteDatabase, gid: string): string[] {
+export function readEffects(database: SqliteDatabase, gid: string): string[] {
   const rows = database.prepare('SELECT op FROM effect WHERE gid = ? ORDER BY number').all(gid)
   return rows.map((row) => String((row as { readonly op: unknown }).op))
 }
@@ -29,12 +29,12 @@ export function count(database: SqliteDatabase, where = '1 = 1'): number {
 }
 
 /** The part of a driver of SQLite that the suites use. */
-export function bedOf(database: SqliteDatabase): MessageBed {
+export function toFixture(database: SqliteDatabase): MessageFixture {
   const barrier = sqliteBarrier(database, suiteClock)
   return {
     run: (call, effect) => barrier.run(call, (tx) => act(tx, call, effect)),
     queryPrepared: barrier.queryPrepared,
-    effects: async (gid) => effectsOf(database, gid),
+    effects: async (gid) => readEffects(database, gid),
     rows: async (gid) => count(database, `gid = '${gid}'`),
     rollsBack: true,
     purge: (before) => void purgeBarrier(database, purging(before)),

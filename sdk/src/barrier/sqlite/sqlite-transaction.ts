@@ -1,0 +1,71 @@
+import { BranchError } from '../../branch/branch-errors.ts'
+import { lease } from '../lease.ts'
+import { listCauses, type RepeatPace } from '../repeat-contended.ts'
+import { isBusy, isInTransaction, type SqliteDatabase } from './sqlite-database.ts'
+
+/**
+ * The repetitions are bounded by their time alone. A call that finds the file or the connection taken has done
+ * nothing yet. SQLite has no queue of waiting writers, so another writer that hardly pauses has the lock at most of
+ * the times that one tries.
+ */
+export const SQLITE_PACE: RepeatPace = { repeatsMax: Number.POSITIVE_INFINITY, pauseMsMax: 50 }
+
+/**
+ * Says that a transaction is open already when a call's or a group's turn comes. It belongs to other code, which may
+ * roll it back.
+ */
+class ConnectionTaken extends Error {
+  constructor() {
+    super('another transaction is open on the connection')
+    this.name = 'ConnectionTaken'
+  }
+}
+
+export function isBusyOrTaken(error: unknown): boolean {
+  // A group wraps what its apply threw.
+  return error instanceof ConnectionTaken || [...listCauses(error)].some(isBusy)
+}
+
+export function inOwnTransaction<Database extends SqliteDatabase, T>(
+  database: Database,
+  body: (tx: Database) => T,
+): T {
+  assertNotTaken(database)
+  return inTransaction(database, body)
+}
+
+export function assertNotTaken(database: SqliteDatabase): void {
+  if (isInTransaction(database)) throw new ConnectionTaken()
+}
+
+/**
+ * Runs `body` in a transaction, or in a savepoint of one that is open. The write lock is taken at the start, so two
+ * calls of one branch come one after the other, in whatever process they are.
+ */
+export function inTransaction<Database extends SqliteDatabase, T>(
+  database: Database,
+  body: (tx: Database) => T,
+): T {
+  const outer = isInTransaction(database)
+  const lent = lease(database)
+  database.exec(outer ? 'SAVEPOINT counterstep_barrier' : 'BEGIN IMMEDIATE')
+  try {
+    const outcome = body(lent.handle)
+    if (!isInTransaction(database)) throw toTransactionLostError()
+    database.exec(outer ? 'RELEASE counterstep_barrier' : 'COMMIT')
+    return outcome
+  } catch (error: unknown) {
+    // A full disk or an I/O error has rolled it back already.
+    if (isInTransaction(database)) {
+      database.exec(outer ? 'ROLLBACK TO counterstep_barrier; RELEASE counterstep_barrier' : 'ROLLBACK')
+    }
+    throw error
+  } finally {
+    lent.end()
+  }
+}
+
+export function toTransactionLostError(): BranchError {
+  const message = 'the effect ended the transaction that it ran in, or went on after an error that did'
+  return new BranchError('BARRIER_TRANSACTION_LOST', message)
+}

@@ -1,0 +1,20 @@
+import type { Op } from '@counterstep/protocol'
+import { type CallDecision, type StandingRow, settleWithoutEffect } from '../barrier/decide-call.ts'
+import type { GroupVerdict } from './group-barrier.ts'
+
+/**
+ * Returns the verdict of a call whose effect must not run, or undefined if it has to run. An error concerns only the
+ * call's own branch.
+ */
+export function toSettledVerdict(
+  op: Op,
+  decision: CallDecision,
+  standing: readonly StandingRow[],
+): GroupVerdict | undefined {
+  try {
+    const outcome = settleWithoutEffect(op, decision, standing)
+    return outcome && { outcome }
+  } catch (error: unknown) {
+    return { error }
+  }
+}

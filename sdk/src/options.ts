@@ -1,0 +1,81 @@
+import type { Kind, Status } from '@counterstep/protocol'
+
+/**
+ * The options of each call.
+ *
+ * @example
+ * ```ts
+ * await client.get(gid, { signal: AbortSignal.timeout(2_000) })
+ * ```
+ */
+export interface CallOptions {
+  /** Ends the call, which rejects with the signal's reason. A request that was sent may still be carried out. */
+  readonly signal?: AbortSignal
+  /** Used instead of the client's `retryForMs`. */
+  readonly retryForMs?: number
+}
+
+/**
+ * The options of a submit.
+ *
+ * @example
+ * ```ts
+ * await client.submit(transfer, { waitMs: 10_000 })
+ * ```
+ */
+export interface SubmitOptions extends CallOptions {
+  /** Answer when the transaction is final, or after this time. 0 to 60,000; whole seconds go out. Default: no wait. */
+  readonly waitMs?: number
+}
+
+/**
+ * The options of an abort.
+ *
+ * @example
+ * ```ts
+ * await client.abort(gid, { reason: 'the customer has cancelled', waitMs: 5_000 })
+ * ```
+ */
+export interface AbortOptions extends SubmitOptions {
+  /** Kept with the decision, and shown. At most 1,024 characters. */
+  readonly reason?: string
+}
+
+/**
+ * The options of a wait.
+ *
+ * @example
+ * ```ts
+ * await client.wait(gid, { timeoutMs: 120_000 })
+ * ```
+ */
+export interface WaitOptions {
+  readonly signal?: AbortSignal
+  /** Default 60,000. */
+  readonly timeoutMs?: number
+}
+
+/**
+ * Which transactions to list. Instants are milliseconds from the epoch.
+ *
+ * @example
+ * ```ts
+ * const filter: ListFilter = { status: ['submitted', 'aborting'], createdTo: Date.now() - 60_000 }
+ * ```
+ */
+export interface ListFilter {
+  readonly status?: Status | readonly Status[]
+  readonly kind?: Kind
+  /** An op waits to be asked again. */
+  readonly retrying?: boolean
+  /** A person should look at it. */
+  readonly attention?: boolean
+  /** Inclusive. */
+  readonly createdFrom?: number
+  /** Exclusive. */
+  readonly createdTo?: number
+  /** How many transactions one page has: 1 to 200, default 50. */
+  readonly limit?: number
+  /** From the page before. */
+  readonly cursor?: string
+}
