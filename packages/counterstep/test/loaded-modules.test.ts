@@ -24,7 +24,8 @@ describe('the entry of the package', () => {
   for (const [entry, loaded] of [
     ['.', []],
     ['./fastify', ['fastify']],
-    ['./lambda', []],
+    // The settings of the functions are read by it.
+    ['./lambda', ['zod']],
     ['./store/mysql', ['mysql2']],
     ['./store/redis', ['ioredis']],
     ['./store/sqlite', []],
