@@ -1,29 +1,29 @@
 import type { Socket } from 'node:net'
 import { readPendingAnswer } from './pending-answer.ts'
 
-// Not imported: that would load the built-in fetch as well, 40 ms of every start.
+// This module is not imported: an import would load the built-in fetch as well, which takes 40 ms of every start.
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
-/** What node's HTTP parser refuses before there is a request. */
+/** Describes a request that Node's HTTP parser refuses, so that no handler sees it. */
 export interface ClientFault {
   readonly status: 400 | 408 | 431
   readonly detail: string
 }
 
-/** As one face writes it. */
+/** Holds the answer to such a fault, in the form of one HTTP API. */
 export interface FaultAnswer {
   readonly contentType: string
   readonly body: string
 }
 
-/** How long the last answer may take to leave. */
+/** The last answer may take this long to leave. */
 const END_MS_MAX = 1_000
 
 export type ClientErrorHandler = (error: Error & { readonly code?: string }, socket: Socket) => void
 
 /**
- * Answers such a fault by hand, then ends the connection. Fastify's own answer does not say that it ends, so that a
- * client sends its next request into a closed one.
+ * Answers such a fault by hand, then ends the connection. Fastify's own answer does not say that the connection ends,
+ * so a client would send its next request into a closed one.
  */
 export function answerClientErrors(write: (fault: ClientFault) => FaultAnswer): ClientErrorHandler {
   return function answerClientError(error, socket) {
@@ -44,14 +44,17 @@ export function answerClientErrors(write: (fault: ClientFault) => FaultAnswer): 
   }
 }
 
-/** A caller that neither reads nor closes would keep its descriptor until the idle time-out. */
+/**
+ * Ends the socket, and destroys it if the caller does not close it in time. Otherwise a caller that neither reads nor
+ * closes would keep its descriptor until the idle time-out.
+ */
 function endSoon(socket: Socket): void {
   const timer = setTimeout(() => socket.destroy(), END_MS_MAX).unref()
   socket.once('close', () => clearTimeout(timer))
   socket.destroySoon()
 }
 
-/** While an earlier request waits for its answer, these bytes would be taken for it. */
+/** Tells whether an earlier request waits for its answer. The caller would then take these bytes for that answer. */
 function owesAnotherAnswer(socket: Socket): boolean {
   const pending = readPendingAnswer(socket)
   return pending !== undefined && (pending.headersSent || pending.req.complete)

@@ -2,13 +2,13 @@ import type { Connection } from './connection.ts'
 import { findOrMake } from './find-or-make.ts'
 import { HolderQueue } from './holder-queue.ts'
 
-/** A body that is no longer is looked at as soon as it is whole: most are. */
+/** A body of at most this size is parsed as soon as it is whole. Most bodies are this small. */
 export const SMALL_BODY_BYTES = 4 * 1024
-/** Bytes of larger bodies that are looked at in one turn of the event loop, or one body. */
+/** One turn of the event loop takes up larger bodies until they have this many bytes in all; it always takes up one. */
 const BYTES_PER_TURN_MAX = 64 * 1024
 
 export interface BodyTurnsOptions {
-  /** Holds the bytes of a body that waits; `release` is called when it is looked at. */
+  /** Holds the bytes of a body that waits. `release` is called when the body is taken up. */
   readonly hold: (connection: Connection, bytes: number) => void
   readonly release: (connection: Connection, bytes: number) => void
 }
@@ -19,8 +19,9 @@ interface WaitingBody {
 }
 
 /**
- * Looks at bodies that are whole. A megabyte of JSON may take a quarter of a second to be read and twenty megabytes of memory
- * while it is, so large ones come one after the other, by turns of those who hold their connections, and for half of the time at most.
+ * Gives turns to bodies that are whole. A megabyte of JSON may take a quarter of a second to be read and twenty
+ * megabytes of memory meanwhile. So large bodies are taken up one after the other, the holders of their connections
+ * take turns, and they use half of the time at most.
  */
 export class BodyTurns {
   readonly #options: BodyTurnsOptions
@@ -33,7 +34,7 @@ export class BodyTurns {
     this.#options = options
   }
 
-  /** `look` is called at once or in a later turn, or never if its connection ends before. */
+  /** Calls `look` at once or in a later turn. It is never called if its connection ends before. */
   take(connection: Connection, bytes: number, look: () => void): void {
     if (bytes <= SMALL_BODY_BYTES) {
       look()
@@ -69,7 +70,7 @@ export class BodyTurns {
       if (connection === undefined) break
       bytes += this.#lookAtOne(connection)
     }
-    // Others have as much time before the next turn.
+    // Other work gets as much time before the next turn.
     setTimeout(() => {
       this.#isArranged = false
       if (this.#queue.size > 0) this.#arrange()
@@ -83,7 +84,7 @@ export class BodyTurns {
     else this.#queue.add(connection)
     if (body === undefined) return 0
     this.#options.release(connection, body.bytes)
-    // An earlier request of its connection may have been refused.
+    // An earlier request of this connection may have been refused.
     if (!connection.isRefused && !connection.socket.destroyed) body.look()
     return body.bytes
   }

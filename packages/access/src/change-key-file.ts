@@ -50,7 +50,7 @@ async function write(handle: FileHandle, text: string, old: KeyFile | undefined)
   await handle.writeFile(text)
   if (old !== undefined && process.platform !== 'win32') {
     const { uid, gid } = await handle.stat()
-    // An administrator's change must not take the file away from the server's user.
+    // The file stays readable for the server's user, even when an administrator changes it.
     if (uid !== old.uid || gid !== old.gid) await handle.chown(old.uid, old.gid)
     await handle.chmod(old.mode)
   }
@@ -59,7 +59,7 @@ async function write(handle: FileHandle, text: string, old: KeyFile | undefined)
 }
 
 async function syncFolder(path: string): Promise<void> {
-  // Windows opens no folder, and needs no such thing.
+  // Windows does not open folders, and does not need this.
   if (process.platform === 'win32') return
   const folder = await open(path, 'r')
   try {

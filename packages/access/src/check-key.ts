@@ -4,10 +4,13 @@ import { readKey } from './key-text.ts'
 import { secretDigest } from './secret-digest.ts'
 import { isActive, type StoredKey } from './stored-key.ts'
 
-/** No secret has it: compared with for an unknown id, so that the time does not tell one from a wrong secret. */
+/**
+ * No secret has this digest. A key with an unknown id is compared with it, so that the time taken does not tell an
+ * unknown id from a wrong secret.
+ */
 const NO_DIGEST = Buffer.alloc(32)
 
-/** Undefined: unknown, expired or wrong. */
+/** Finds the stored key for this text. Returns undefined if the key is unknown, expired or wrong. */
 export function checkKey(keys: KeyFinder, text: string, nowMs: number): StoredKey | undefined {
   const parts = readKey(text)
   if (parts === undefined) return undefined

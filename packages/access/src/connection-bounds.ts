@@ -12,7 +12,7 @@ import { findOddity, isHttp2, OddRequestError } from './odd-request.ts'
 import { assertPendingAnswerIsKept } from './pending-answer.ts'
 import { refuseConnection } from './refuse-connection.ts'
 
-/** A bound that was reached, so that a connection was ended. */
+/** Names a bound that was reached, so that a connection was ended. */
 export type ReachedBound = HolderBound | 'pipelined-requests'
 
 /**
@@ -20,15 +20,17 @@ export type ReachedBound = HolderBound | 'pipelined-requests'
  * it is read: all of them together are bounded by the number of connections, and counting would cost each submit.
  */
 const BUFFERED_BYTES_MAX = 64 * 1024
-/** Shorter answers are not counted until they are read: most are, and the number of connections bounds them. */
+/** Shorter answers are not counted until they are read. Most are shorter, and the number of connections bounds them. */
 const SMALL_ANSWER_CHARACTERS = 16 * 1024
 /** Each chunk of a body is a Buffer of its own until the body is whole, so a body in chunks of one byte holds far more than its bytes. */
 export const CHUNK_OVERHEAD_BYTES = 300
-/** A chunk that is no longer than this costs more than its bytes do: about as much as a request that waits. */
+/** A chunk of at most this size costs more than its bytes do: about as much as a request that waits. */
 const TINY_CHUNK_BYTES = 64
-/** One read may bring 10,000 of them. After so many a connection is read from in a later turn. */
+/** One read may bring 10,000 tiny chunks. After this many, the connection is read from in a later turn. */
 const TINY_CHUNKS_PER_READ_MAX = 1_000
-/** A body of chunks that is refused may have brought as many with the same read. It counts as so many requests. */
+/**
+ * A body in chunks that is refused may have brought as many chunks with the same read. It counts as this many requests.
+ */
 const REFUSED_CHUNKS_EXCESS = 250
 
 /** The bounds over all connections of a process. Each of its HTTP APIs is put behind the same ones. */
@@ -51,7 +53,7 @@ export class ConnectionBounds {
     this.#turns = new FairTurns({
       perTurnMax: limits.requestsPerTurnMax,
       waitingMax: limits.pipelinedRequestsMax,
-      // In the same turn others may be ready to be read, each with as many requests.
+      // Other connections may be ready to be read in the same turn, each with as many requests.
       onFlood: () => {
         for (const connection of this.#holders.all()) this.#turns.holdUp(connection)
       },
@@ -77,13 +79,13 @@ export class ConnectionBounds {
       this.#holders.add(connection)
       this.#turns.startLater(connection)
     })
-    // Node would answer 417 by itself, as often as it is asked, and no hook would see the request.
+    // Node would answer 417 by itself, as often as a caller asks, and no hook would see the request.
     server.on('checkExpectation', ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#turns.countExcess()
       const connection = findConnection(socket)
       if (connection.isRefused) return
       connection.isRefused = true
-      // Behind the answers that the connection waits for already.
+      // This answer goes behind the answers that the connection already waits for.
       response.writeHead(417, { connection: 'close', 'content-length': 0 })
       response.end()
     })
@@ -95,7 +97,7 @@ export class ConnectionBounds {
    */
   boundRequests(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => this.#beginRequest(request, reply, done))
-    // Node reads on, and drops, a body that comes behind its answer: each chunk of it costs time and counts for nobody.
+    // Node reads and drops a body that comes after its answer. Each chunk of it costs time, and no bound counts it.
     app.addHook('onSend', (request, reply, payload, done) => {
       if (request.raw.complete === false && hasBody(request.raw)) this.#refuseBody(request, reply)
       if (typeof payload === 'string' && payload.length > SMALL_ANSWER_CHARACTERS)
@@ -117,7 +119,7 @@ export class ConnectionBounds {
     }
   }
 
-  /** Counts the bytes of a body while it is read. To be added to the `preParsing` hooks of a route, as their last. */
+  /** Counts the bytes of a body while it is read. It must be the last of the `preParsing` hooks of a route. */
   readonly countBody = (
     { raw }: FastifyRequest,
     _reply: unknown,
@@ -129,28 +131,34 @@ export class ConnectionBounds {
   }
 
   /**
-   * Counts what an answer holds until its caller has read it: who reads nothing has all of his kept, and may pipeline many requests
-   * before he is read from no more.
+   * Counts the bytes of an answer until its caller has read it. All answers to a caller that reads nothing are kept,
+   * and it may pipeline many requests before its connection is no longer read from.
    */
   holdAnswer(raw: IncomingMessage, response: ServerResponse, answerBytes: number): void {
     if (isHttp2(raw) || !(raw.socket instanceof Socket)) return
     const connection = findConnection(raw.socket)
-    // None is over the bound by itself: it could never be had.
+    // An answer is never over the bound by itself, since its caller could then never get it.
     const bytes = Math.min(answerBytes, this.#answerBytesMax)
     this.#holders.hold(connection, bytes)
     response.once('close', () => this.#holders.release(connection, bytes))
   }
 
-  /** Lets a body that is whole wait for its turn. For the `preValidation` hooks of a route whose body is parsed after them. */
+  /**
+   * Lets a body that is whole wait for its turn. It belongs in the `preValidation` hooks of a route whose body is
+   * parsed after them.
+   */
   readonly takeBody = ({ raw, body }: FastifyRequest, _reply: unknown, done: () => void): void => {
     const isLarge = (typeof body === 'string' || Buffer.isBuffer(body)) && body.length > SMALL_BODY_BYTES
     if (!isLarge || isHttp2(raw) || !(raw.socket instanceof Socket)) done()
     else this.#bodies.take(findConnection(raw.socket), body.length, done)
   }
 
-  /** The request has passed the gate of a route that is not open to all. False: its connection had to end. */
+  /**
+   * Records that the request has passed the gate of a route that is not open to all. Returns false if its connection
+   * had to end.
+   */
   trust(raw: IncomingMessage, caller: string, gate: Gate): boolean {
-    // A connection of HTTP/2 is not counted, and neither is what fastify's `inject` is given.
+    // A connection of HTTP/2 is not counted, and neither is a request that fastify's `inject` makes.
     if (isHttp2(raw) || !(raw.socket instanceof Socket)) return true
     const connection = findConnection(raw.socket)
     this.#holders.trust(connection, caller, gate.knows)
@@ -217,17 +225,20 @@ export class ConnectionBounds {
   }
 }
 
-/** Whether a request has more of a body than what a route that reads none may leave unread. */
+/** Tells whether a request has a larger body than may stay unread on a route that reads none. */
 export function hasLargeBody({ headers }: IncomingMessage): boolean {
   return announcedBytes(headers) > SMALL_BODY_BYTES
 }
 
-/** Whether a request has a body, which a route that is open to all does not take: it would be read before any key. */
+/**
+ * Tells whether a request has a body. A route that is open to all does not take one, since it would be read before any
+ * key.
+ */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return announcedBytes(headers) > 0
 }
 
-/** A body over the limit is refused before it is read. What fastify's `inject` is given has no connection. */
+/** A body over the limit is refused before it is read. A request that fastify's `inject` makes has no connection. */
 function isCounted(raw: IncomingMessage): boolean {
   const bytes = announcedBytes(raw.headers)
   if (bytes <= SMALL_BODY_BYTES || isHttp2(raw) || !(raw.socket instanceof Socket)) return false

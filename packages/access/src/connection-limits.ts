@@ -1,29 +1,32 @@
 /** Bounds on the connections of an HTTP API; fastify's own defaults are mostly none. */
 export interface ConnectionLimits extends ConnectionBoundLimits {
-  /** To receive one whole request. A wait of 60 s comes after that. */
+  /** A caller must send one whole request within this time. A wait of 60 s comes after that. */
   readonly requestTimeoutMs: number
-  /** Without a byte either way; above the longest wait. */
+  /** A connection may be silent in both directions for this long, which is more than the longest wait. */
   readonly idleTimeoutMs: number
   readonly keepAliveTimeoutMs: number
   readonly requestsPerSocketMax: number
-  /** How often slow senders are looked for. */
+  /** Slow senders are looked for this often. */
   readonly connectionsCheckMs: number
 }
 
 /** Bounds over all connections of a process together, whichever HTTP API they came to. */
 export interface ConnectionBoundLimits {
-  /** Connections at once. When there are as many, a new one takes the place of the oldest one without a good key; those with one share seven eighths. */
+  /**
+   * This many connections may be open at once. When there are as many, a new one takes the place of the oldest one
+   * without a good key. Connections with a good key share seven eighths.
+   */
   readonly connectionsMax: number
-  /** Connections at once from one address (of IPv6: one /64) that have not yet shown a good key. */
+  /** One address (one /64 of IPv6) may hold this many connections that have not yet shown a good key. */
   readonly strangersPerAddressMax: number
   /**
-   * Bytes that are held at once, in all: of request bodies until each is whole, and of large answers until each is read. Over it, who
-   * holds the most loses the connection with the most.
+   * This many bytes may be held at once in all: of request bodies until each is whole, and of large answers until each
+   * is read. Over it, the holder of the most bytes loses its connection with the most.
    */
   readonly unreadBodyBytesMax: number
-  /** Requests of one connection that are begun in one turn of the event loop. */
+  /** One turn of the event loop begins this many requests of one connection. */
   readonly requestsPerTurnMax: number
-  /** Requests at once, in all, that wait for a later turn because their connection pipelined them. */
+  /** This many requests in all may wait for a later turn because their connection pipelined them. */
   readonly pipelinedRequestsMax: number
 }
 
@@ -44,7 +47,7 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   pipelinedRequestsMax: 2_048,
 }
 
-/** These limits in the form that fastify takes. */
+/** Converts these limits to the form that fastify takes. */
 export function connectionOptions(limits: ConnectionLimits) {
   return {
     requestTimeout: limits.requestTimeoutMs,
@@ -56,11 +59,11 @@ export function connectionOptions(limits: ConnectionLimits) {
       headersTimeout: limits.requestTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: limits.connectionsCheckMs,
-      // Node would answer 400 by itself, as often as it is asked. The hook before every request asks for the header.
+      // Node would answer 400 by itself, as often as a caller asks. The hook before every request asks for the header.
       requireHostHeader: false,
     },
     forceCloseConnections: 'idle',
-    // Its answer is not one of the face's, which gives its own.
+    // Fastify's answer does not have the form of the HTTP API, which gives its own.
     return503OnClosing: false,
   } as const
 }

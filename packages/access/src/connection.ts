@@ -8,7 +8,7 @@ import { toNetwork } from './to-network.ts'
 /** A request that waits for a later turn of the event loop. */
 export interface WaitingRequest {
   readonly begin: () => void
-  /** Bytes of its body that may be held meanwhile. */
+  /** This many bytes of its body may be held meanwhile. */
   readonly bodyBytes: number
 }
 
@@ -17,11 +17,11 @@ export interface Connection {
   readonly socket: Socket
   /** Undefined: it is not counted, or was ended. */
   holder: Holder | undefined
-  /** Who passed the gate over it last: the id of a key, or an address. Undefined: it is a stranger's. */
+  /** The caller that passed the gate over it last: the id of a key, or an address. Undefined: no request has passed. */
   caller: string | undefined
   /** Whether a request of it has passed the gate since connections were last looked through. */
   hasPassed: boolean
-  /** When that was last so, in milliseconds since the process began. */
+  /** The last time that this was so, in milliseconds since the process began. */
   passedAt: number
   /** Whether a request of it was refused: it ends after that answer, and what else it has sent is not looked at. */
   isRefused: boolean
@@ -37,14 +37,14 @@ export interface Connection {
   heldBytes: number
 }
 
-/** Where a socket keeps its connection: a look-up in a WeakMap takes longer, and each request makes one. */
+/** A socket keeps its connection under this symbol. A look-up in a WeakMap takes longer, and each request makes one. */
 const CONNECTION = Symbol('counterstep.connection')
 
 interface KnownSocket extends Socket {
   [CONNECTION]?: Connection
 }
 
-/** The connection of a socket, which begins with the first call. */
+/** Finds the connection of a socket. The first call makes it. */
 export function findConnection(socket: Socket): Connection {
   const known = (socket as KnownSocket)[CONNECTION]
   if (known !== undefined) return known
@@ -66,7 +66,10 @@ export function findConnection(socket: Socket): Connection {
   return connection
 }
 
-/** Names who sends a request that has passed the gate: by the id of its key, or by its network. To be asked before anything is awaited. */
+/**
+ * Names the caller of a request that has passed the gate: by the id of its key, or by its network. Call it before
+ * anything is awaited.
+ */
 export function readCaller(raw: IncomingMessage): string {
   const holder = isHttp2(raw) ? undefined : findConnection(raw.socket).holder
   return holder?.name ?? toNetwork(raw.socket.remoteAddress ?? '')
@@ -80,7 +83,7 @@ export function isAnswering({ socket }: Connection): boolean {
 /** Reads nothing more from a connection, whatever Node's server, which resumes its socket after each request, does. */
 export function pauseReading(connection: Connection): void {
   const { socket } = connection
-  // The socket of fastify's `inject` is none.
+  // The socket that fastify's `inject` gives is not a real one.
   if (typeof socket.pause !== 'function') return
   if (connection.isPaused === undefined) {
     socket.on('resume', () => {

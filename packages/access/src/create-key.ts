@@ -6,7 +6,7 @@ import type { Scope } from './scope.ts'
 import { secretDigest } from './secret-digest.ts'
 import { isActive, type StoredKey } from './stored-key.ts'
 
-/** The old and the new one, while the holders of a key change over. */
+/** A name may have the old and the new key while the holders of a key change over. */
 export const ACTIVE_KEYS_PER_NAME_MAX = 2
 
 export interface NewKey {
@@ -17,7 +17,7 @@ export interface NewKey {
 }
 
 export interface CreatedKey {
-  /** Known to nobody else, and told once. */
+  /** Only the caller receives this text, and only once: the file stores a digest of its secret. */
   readonly key: string
   readonly stored: StoredKey
 }

@@ -1,14 +1,17 @@
 const BEARER = /^Bearer +([^\s]+) *$/i
 const BASIC = /^Basic +([A-Za-z0-9+/=]+) *$/i
 
-/** Where a face looks for a key; undefined: there is none. */
+/** Finds the key where one HTTP API expects it. Undefined: there is none. */
 export type CredentialReader = (authorization: string | undefined) => string | undefined
 
 export function bearerKey(authorization: string | undefined): string | undefined {
   return authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
 }
 
-/** Also as the password of HTTP Basic, which is what a client makes of `http://user:KEY@host`. Any user name will do. */
+/**
+ * Finds a key also as the password of HTTP Basic, which is what a client makes of `http://user:KEY@host`. Any user name
+ * is accepted.
+ */
 export function bearerOrBasicKey(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined
   const encoded = BASIC.exec(authorization)?.[1]

@@ -2,7 +2,10 @@ import type { FastifyInstance } from 'fastify'
 
 const IDLE_CHECK_MS = 50
 
-/** From the stop on each answer is its connection's last: a client that kept it would meet its end instead of an answer. */
+/**
+ * From the stop on, each answer is the last of its connection. A client that kept the connection would meet its end
+ * instead of an answer.
+ */
 export function endConnectionsWhileStopping(
   app: FastifyInstance,
   engine: { readonly isStopping: boolean },

@@ -16,7 +16,7 @@ export function rateLimited(message: string): CounterstepError {
   return new CounterstepError('SAGA_RATE_LIMITED', message)
 }
 
-/** Carries when to come again, for the answer's `Retry-After`. */
+/** Carries the time to wait before the next request, for the answer's `Retry-After`. */
 export class QuotaExceededError extends CounterstepError {
   readonly retryAfterS: number
 

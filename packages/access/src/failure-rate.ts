@@ -1,6 +1,6 @@
 import { toNetwork } from './to-network.ts'
 
-/** What S17 of the security page gives an address without a good key. */
+/** S17 of the security page promises this bound for an address without a good key. */
 export const FAILURES_PER_ADDRESS_PER_S_MAX = 10
 export const ADDRESSES_MAX = 10_000
 
@@ -13,7 +13,7 @@ export class FailureRate {
   #window = 0
   readonly #counts = new Map<string, number>()
 
-  /** Whether this one is over the bound. */
+  /** Counts a failure of this address, and tells whether it is over the bound. */
   isOver(address: string, nowMs: number): boolean {
     const window = Math.floor(nowMs / WINDOW_MS)
     if (window !== this.#window) {

@@ -2,25 +2,28 @@ import type { IncomingMessage } from 'node:http'
 import { type Connection, pauseReading, resumeReading, type WaitingRequest } from './connection.ts'
 import { HolderQueue } from './holder-queue.ts'
 
-/** A connection with this many requests waiting is not read from until fewer wait. */
+/** A connection with this many waiting requests is not read from until fewer wait. */
 const WAITING_PER_CONNECTION_MAX = 32
-/** One read may bring 2,500 requests, which Node parses in 15 to 25 ms. */
+/**
+ * One turn reads again from this many paused connections. One read may bring 2,500 requests, which Node parses in 15 to
+ * 25 ms.
+ */
 const RESUMED_PER_TURN_MAX = 1
-/** New connections, and those that a flood has held up, that are read from in one turn. */
+/** One turn reads from this many new connections, and connections that a flood has held up. */
 const STARTED_PER_TURN_MAX = 4
-/** Requests in one turn over the share of their connections that make a flood: about 10 ms of parsing. */
+/** This many requests in one turn over the share of their connections make a flood. Node parses them in about 10 ms. */
 const EXCESS_PER_TURN_MAX = 1_000
 
 export interface FairTurnsOptions {
-  /** Requests of one connection that are begun in one turn of the event loop. */
+  /** One turn of the event loop begins this many requests of one connection. */
   readonly perTurnMax: number
-  /** Requests at once, in all, that wait for a later turn. */
+  /** This many requests in all may wait for a later turn. */
   readonly waitingMax: number
-  /** Many requests over the share of their connections came in this turn; called while they come. */
+  /** Is called when many requests over the share of their connections have come in this turn, while more may come. */
   readonly onFlood: () => void
-  /** Bytes of its body that may be held for a request that waits. */
+  /** Returns how many bytes of its body may be held for a request that waits. */
   readonly bodyBytesOf: (raw: IncomingMessage) => number
-  /** Holds the bytes of a request that waits; `release` is called when it begins. */
+  /** Holds the bytes of a request that waits. `release` is called when the request begins. */
   readonly hold: (connection: Connection, bytes: number) => void
   readonly release: (connection: Connection, bytes: number) => void
 }
@@ -32,7 +35,7 @@ export interface FairTurnsOptions {
 export class FairTurns {
   readonly #options: FairTurnsOptions
   readonly #waiting = new Set<Connection>()
-  /** Those that are forgotten when they close. */
+  /** The connections that are forgotten when they close. */
   readonly #known = new WeakSet<Connection>()
   readonly #toResume = new HolderQueue()
   readonly #toStart = new HolderQueue()
@@ -52,8 +55,9 @@ export class FairTurns {
   }
 
   /**
-   * Begins a request at once or in a later turn, or never if its connection ends before. False: too many wait already,
-   * or it is a stranger's and has a body, so that the connection has to end.
+   * Begins a request at once or in a later turn, or never if its connection ends before. Returns false if too many
+   * requests wait already, or if the request would wait and has a body but its connection has no good key. The
+   * connection then has to end.
    */
   begin(connection: Connection, begin: () => void, raw: IncomingMessage): boolean {
     this.#countTurn()
@@ -68,12 +72,12 @@ export class FairTurns {
     return true
   }
 
-  /** Reads from a connection in a later turn, unless its turn is this one. */
+  /** Pauses a connection and reads from it in a later turn, unless it was read from again in this turn. */
   holdUp(connection: Connection): void {
     if (connection.resumedInTurn !== this.#turn) this.startLater(connection)
   }
 
-  /** Reads from a connection in a later turn, when its holder's turn comes among others. */
+  /** Pauses a connection and reads from it in a later turn. Holders take turns. */
   startLater(connection: Connection): void {
     if (connection.isPaused === true || connection.socket.destroyed) return
     pauseReading(connection)
@@ -82,7 +86,9 @@ export class FairTurns {
     this.#countTurn()
   }
 
-  /** Counts requests that are over the share of their connection, or what costs as much, whatever becomes of them. */
+  /**
+   * Counts requests that are over the share of their connection, or work that costs as much, even if they are refused.
+   */
   countExcess(requests = 1): void {
     this.#countTurn()
     this.#excess += requests
@@ -100,14 +106,15 @@ export class FairTurns {
   #add(connection: Connection, request: WaitingRequest): boolean {
     this.countExcess()
     if (this.#waitingCount >= this.#options.waitingMax) return false
-    // The key is asked for when it begins, and until then nothing of a body is held for a stranger.
+    // The key is checked when the request begins. Until then no bytes of a body are held for a connection without a
+    // good key.
     if (request.bodyBytes > 0 && connection.caller === undefined) return false
     this.#watch(connection)
     this.#waiting.add(connection)
     connection.waiting.push(request)
     this.#waitingCount += 1
     if (request.bodyBytes > 0) this.#options.hold(connection, request.bodyBytes)
-    // A body is read once its request has begun, where its bytes are counted.
+    // A body is read once its request has begun, and its bytes are counted there.
     if (request.bodyBytes > 0 || connection.waiting.length === WAITING_PER_CONNECTION_MAX)
       pauseReading(connection)
     return true
@@ -148,7 +155,7 @@ export class FairTurns {
     if (connection.waiting.length === 0) this.#waiting.delete(connection)
     for (const { begin, bodyBytes } of requests) {
       if (bodyBytes > 0) this.#options.release(connection, bodyBytes)
-      // An earlier one may have been refused.
+      // An earlier request may have been refused.
       if (!connection.isRefused && !connection.socket.destroyed) begin()
     }
     if (
@@ -165,7 +172,7 @@ export class FairTurns {
     while (resumed < max) {
       const connection = connections.shift()
       if (connection === undefined) return
-      // One with requests waiting comes again when they have begun.
+      // A connection with waiting requests comes again when they have begun.
       if (connection.isRefused || connection.waiting.length > 0) continue
       connection.resumedInTurn = this.#turn
       resumeReading(connection)

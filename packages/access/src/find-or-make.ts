@@ -1,4 +1,6 @@
-/** Finds the entry of a key. One that is made new takes the place of the oldest when there are as many as may be. */
+/**
+ * Finds the entry of a key or makes it. When there are `entriesMax` entries, a new one takes the place of the oldest.
+ */
 export function findOrMake<K, V>(
   entries: Map<K, V>,
   key: K,

@@ -7,9 +7,9 @@ interface ChangingRequest {
 }
 
 /**
- * Whether a page of another origin may be what sends this, which changes something. Programs say nothing of the kind,
- * and pass. Both headers are asked, since an older browser sends only the first, and a GET for an image only the second.
- * No page changes anything by opening a URL, not even one of this server.
+ * Tells whether this request, which changes something, may come from a page of another origin. Programs send none of
+ * these headers and pass. Both Origin and Sec-Fetch-Site are checked, since an older browser sends only the first, and
+ * a GET for an image only the second. No page changes anything by opening a URL, not even a page of this server.
  */
 export function isFromForeignPage(
   { method, headers }: ChangingRequest,
@@ -20,14 +20,18 @@ export function isFromForeignPage(
   const isRead = method === 'GET' || method === 'HEAD'
   if (isRead && isNavigation(headers)) return true
   if (origin !== undefined) return isForeign(origin, host, hosts)
-  // With any other method a browser sends an Origin.
+  // A browser sends an Origin with every other method.
   if (!isRead) return false
   if (referer !== undefined && isForeign(referer, host, hosts)) return true
-  // To plain http beyond loopback no browser sends Sec-Fetch-Site, and a page may have it leave out the Referer.
+  // Browsers send no Sec-Fetch-Site to plain http beyond loopback, and a page may make its browser leave out the
+  // Referer.
   return site === undefined && looksLikeBrowser(headers)
 }
 
-/** Whether an address bar, a link in a mail, a frame, an image or a prefetch asks, and not a script of a page. */
+/**
+ * Tells whether an address bar, a link in a mail, a frame, an image or a prefetch makes the request, and not a script
+ * of a page.
+ */
 function isNavigation(headers: IncomingHttpHeaders): boolean {
   const { 'sec-fetch-mode': mode = '', 'sec-fetch-dest': destination = 'empty' } = headers
   if (mode.includes('navigate') || destination !== 'empty') return true
@@ -36,9 +40,10 @@ function isNavigation(headers: IncomingHttpHeaders): boolean {
 
 function isForeign(pageUrl: string, host: string, hosts: HostRule | undefined): boolean {
   const page = URL.parse(pageUrl)
-  // `Origin: null` is a page of nowhere.
+  // `Origin: null` names no page that could be compared.
   if (page === null || page.host === '') return true
-  // By the page's scheme, whose port a browser leaves out; ours may be another behind a proxy that ends TLS.
+  // The Host is read with the page's scheme, since a browser leaves out the port of that scheme. Our own scheme may be
+  // another one behind a proxy that ends TLS.
   if (URL.parse(`${page.protocol}//${host}`)?.host === page.host) return false
   return hosts?.names(page.host) !== true
 }
@@ -47,6 +52,6 @@ function looksLikeBrowser({
   'user-agent': agent = '',
   'accept-language': language,
 }: IncomingHttpHeaders): boolean {
-  // Node's fetch sends the language `*`. A page may set that too, but not its browser's name.
+  // Node's fetch sends the language `*`. A page may set that too, but it cannot change its browser's name.
   return agent.startsWith('Mozilla/') || (language !== undefined && language !== '*')
 }

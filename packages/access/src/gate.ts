@@ -16,42 +16,48 @@ import type { RouteAccess, Scope } from './scope.ts'
 import { isActive, type StoredKey } from './stored-key.ts'
 import { toNetwork } from './to-network.ts'
 
-/** The part of a request that is there before its body. */
+/** Describes a request before its body is there. */
 export interface RequestHead {
   readonly method?: string | undefined
   readonly headers: IncomingHttpHeaders
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
-/** Says who may go on, by the id of its key or by its address; undefined: anybody may. */
+/**
+ * Returns the error that refuses the request, or else its caller: the id of its key, or its address. Undefined: every
+ * caller may go on, and no key is looked at.
+ */
 export type Guard = (head: RequestHead) => CounterstepError | string | undefined
 
-/** What one HTTP face asks of a request before it reads the body. */
+/** Decides about the requests of one HTTP API before their bodies are read. */
 export interface Gate {
-  /** `stores`: what the route has stored, for the quota of its key. */
+  /** Makes the guard of a route. `stores` tells what the route stores, for the quota of the key. */
   guardOf(access: RouteAccess, changesState: boolean, stores?: Stores): Guard
-  /** Whether it may see what a key of this scope may; of an open route that shows more to some. A foreign Host may not. */
+  /**
+   * Tells whether a request may see what a key of this scope may see. An open route asks it before it shows more. A
+   * request with a foreign Host may not.
+   */
   mayAs(scope: Scope, head: RequestHead): boolean
   /**
-   * Counts what the row of a request that stores a transaction has beyond its body, for the quota of the request's key. Undefined: it may
-   * be stored. Absent where there are no quotas.
+   * Counts what a stored row has beyond the body of its request, for the quota of the request's key. Undefined: the row
+   * may be stored. The function is absent where there are no quotas.
    */
   readonly takeStored?: (head: RequestHead, bytes: number) => CounterstepError | undefined
-  /** Whether one that has passed before, by the id of its key or by its network, is still good. */
+  /** Tells whether a caller that has passed before is still good. `caller` is the id of its key or its network. */
   knows(caller: string): boolean
-  /** Whether anybody is asked for a key. */
+  /** Tells whether this API asks for keys at all. */
   readonly hasKeys: boolean
 }
 
 export interface GateSettings {
-  /** Absent: nobody is asked for a key. */
+  /** Finds the keys. Absent: no request needs a key. */
   readonly keys?: KeyFinder
   readonly credentials: CredentialReader
-  /** Absent: any Host will do. */
+  /** Decides which Host headers are accepted. Absent: every Host is. */
   readonly hosts?: HostRule
-  /** From where no key is asked for, for what `keylessScopes` allow. */
+  /** Callers in these networks need no key for what `keylessScopes` allow. */
   readonly keylessNetworks?: Networks
-  /** Default: submit alone. */
+  /** The scopes that need no key in these networks. Default: submit alone. */
   readonly keylessScopes?: readonly Scope[]
   /** The rate of each key, and of each address that needs no key. Absent: requests have no rate. */
   readonly keyRate?: KeyRate
@@ -82,7 +88,7 @@ export function createGate(settings: GateSettings): Gate {
   function findKey(head: RequestHead, now: number): StoredKey | CounterstepError {
     const text = credentials(head.headers.authorization)
     if (text === undefined) return refuseStranger(head, 'a key is needed: Authorization: Bearer KEY', now)
-    // A good key is never held up by what others fail at from the same address, which may be a proxy's.
+    // A good key is never held up by failures from the same address, which may be a proxy's.
     return (
       (keys && checkKey(keys, text, now)) ??
       refuseStranger(head, 'the key is unknown, expired or revoked', now)
@@ -99,7 +105,7 @@ export function createGate(settings: GateSettings): Gate {
     const now = nowMs()
     const key = isWithoutKey(head, scopes) ? undefined : findKey(head, now)
     if (key instanceof CounterstepError) return key
-    // Without a key the rate and the quota are those of the address.
+    // The network of the address stands for the caller that needs no key, in its rate and its quota.
     const name = key?.id ?? toNetwork(address)
     if (keyRate?.take(name, now) === false) return rateLimited('this key or address is used too often')
     if (key !== undefined && !scopes.some((scope) => key.scopes.includes(scope)))
@@ -108,7 +114,10 @@ export function createGate(settings: GateSettings): Gate {
     return (stores && quota?.take(head, name, stores, now)) ?? caller
   }
 
-  /** A page of a name that was pointed here shows that name. Without a Host it is HTTP/1.0, which no browser speaks. */
+  /**
+   * Tells whether the Host is one that is not ours. A page whose name was pointed at this server shows that name here.
+   * A request without a Host is HTTP/1.0, which no browser speaks.
+   */
   function hasForeignHost({ headers: { host } }: RequestHead): boolean {
     return hosts !== undefined && host !== undefined && !hosts.allows(host)
   }

@@ -10,11 +10,11 @@ import type { RouteAccess } from './scope.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Each route says it; an app with a route that does not never becomes ready. */
+    /** Each route states its access. An app with a route that does not never becomes ready. */
     access?: RouteAccess
-    /** For a route that changes something under a method that should not. Default: by the method. */
+    /** A route sets it if it changes something under a method that should not. Default: the method decides. */
     changesState?: boolean
-    /** For a route that has something stored: it counts for the quota of its key. */
+    /** A route sets it if it stores something, which counts for the quota of its key. */
     stores?: Stores
   }
 }
@@ -47,7 +47,7 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
       route.preParsing = [...[route.preParsing ?? []].flat(), bounds.countBody]
       route.preValidation = [bounds.takeBody, ...[route.preValidation ?? []].flat()]
     }
-    // Later, so that an app with a route that does not say it fails as a whole, when it becomes ready.
+    // The error comes later, so that an app with such a route fails as a whole when it becomes ready.
     arms.push(() => {
       guard = gate.guardOf(accessOf(route), changesState(route), route.config?.stores)
     })
@@ -59,8 +59,8 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
 }
 
 /**
- * Refuses a body that the route does not read, and passes on the guard's word else. Of a route that is open to all it would
- * be read before any key; of another one Node would keep its chunks until the answer is there.
+ * Refuses a body that the route does not read, and else passes on the result of the guard. On a route that is open to
+ * all, the body would be read before any key. On another route, Node would keep its chunks until the answer is there.
  */
 function refuseBody(
   raw: IncomingMessage,

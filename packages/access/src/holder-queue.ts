@@ -2,11 +2,14 @@ import type { Connection } from './connection.ts'
 import { findOrMake } from './find-or-make.ts'
 import type { Holder } from './holders.ts'
 
-/** Connections that wait for a turn. Those who hold them take turns, so that one with thousands keeps another waiting for one. */
+/**
+ * Queues connections that wait for a turn. Their holders take turns, so one with thousands of connections delays
+ * another by only one.
+ */
 export class HolderQueue {
-  /** The one whose turn comes next is the first. */
+  /** The holder whose turn comes next is the first. */
   readonly #byHolder = new Map<Holder | undefined, Set<Connection>>()
-  /** Who held a connection when it came here. */
+  /** The holder of each connection at the time when it was added. */
   readonly #holders = new Map<Connection, Holder | undefined>()
 
   get size(): number {
@@ -39,7 +42,7 @@ export class HolderQueue {
     const [connection] = connections ?? []
     if (connection === undefined || connections === undefined) return undefined
     this.delete(connection)
-    // Behind all other holders.
+    // The holder goes behind all others.
     if (this.#byHolder.delete(holder)) this.#byHolder.set(holder, connections)
     return connection
   }

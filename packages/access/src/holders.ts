@@ -3,14 +3,20 @@ import type { ConnectionBoundLimits } from './connection-limits.ts'
 import { findOrMake } from './find-or-make.ts'
 import { toNetwork } from './to-network.ts'
 
-/** The other places stay for connections that have yet to show a key, so that no key keeps an operator out. */
+/**
+ * Connections with a good key take at most this share. The rest stays free for those that have yet to show a key, so
+ * that no key keeps an operator out.
+ */
 const SHARE_OF_TRUSTED = 7 / 8
 /** A connection is a stranger's again when none of its requests has passed the gate for so long. */
 export const TRUST_MS = 75_000
-/** How often, at most, connections are looked through for trust that has ended. */
+/** Connections are looked through this often, at most, for trust that has ended. */
 const LOOK_MS = 1_000
 
-/** Who holds connections and bytes: a key, an address that needs none, or an address whose connections have not shown one yet. */
+/**
+ * Names a holder of connections and bytes: a key, an address that needs none, or an address whose connections have not
+ * shown a key yet.
+ */
 export interface Holder {
   /** The id of its key, or its network. */
   readonly name: string
@@ -38,7 +44,7 @@ export class Holders {
   readonly #nowMs: () => number
   readonly #trusted = new Map<string, Holder>()
   readonly #addresses = new Map<string, Holder>()
-  /** Those of all addresses, the oldest first. */
+  /** The connections of all addresses that have not passed the gate, the oldest first. */
   readonly #strangers = new Set<Connection>()
   #trustedCount = 0
   #bytes = 0
@@ -78,12 +84,12 @@ export class Holders {
     if (this.connections > this.#limits.connectionsMax) this.#end(findOldest(this.#strangers), 'connections')
   }
 
-  /** A request has passed the gate, with this key or from this address. */
+  /** Records that a request has passed the gate, with this key or from this address. */
   trust(connection: Connection, caller: string, knows: (caller: string) => boolean): void {
-    // Each request comes here, and one that asked for the time would cost as much as all else of the gate.
+    // Each request comes here, and to ask for the time would cost as much as all the rest of the gate.
     connection.hasPassed = true
     if (connection.caller === caller || connection.socket.destroyed) return
-    // It was never added, since its server is one of the user's app.
+    // It was never added, since its server belongs to the user's own app.
     if (connection.holder === undefined) this.#leaveWhenClosed(connection)
     const name = toNetwork(caller)
     this.#move(

@@ -1,21 +1,30 @@
 import { isIP, isIPv4 } from 'node:net'
 
-/** How many spellings of an allowed Host are remembered, so that they are not parsed again. */
+/** This many spellings of an allowed Host are remembered, so that they are not parsed again. */
 const REMEMBERED_MAX = 64
 
 export interface HostRule {
-  /** Of a Host header. */
+  /** Tells whether a Host header is accepted. */
   allows(host: string): boolean
-  /** Of the host of an origin, with its port unless that is its scheme's: whether the configuration names it. */
+  /**
+   * Tells whether the configuration names the host of an origin. The host has its port, unless that is the default of
+   * the scheme.
+   */
   names(originHost: string): boolean
 }
 
-/** `named`: as `host` or `host:port`. On a loopback address: what a page could have pointed there is refused (DNS rebinding). */
+/**
+ * Makes the rule for a loopback address. It accepts loopback names and `named`, each as `host` or `host:port`. It
+ * refuses every other name, which a page could have pointed here (DNS rebinding).
+ */
 export function loopbackHosts(named: readonly string[]): HostRule {
   return hostRule(named, isLoopbackName)
 }
 
-/** Elsewhere, once names are configured. An address is no name that anybody could point at us; probes use it. */
+/**
+ * Makes the rule for other addresses, once names are configured. It accepts IP addresses as well: an attacker can point
+ * a name at this server but no address, and probes use addresses.
+ */
 export function namedHosts(named: readonly string[]): HostRule {
   return hostRule(named, (hostname) => isLoopbackName(hostname) || isIP(bare(hostname)) !== 0)
 }
@@ -36,11 +45,14 @@ function hostRule(named: readonly string[], isOwn: (hostname: string) => boolean
   }
 }
 
-/** As a URL has it: lower case, addresses in their one form, without the port. */
+/**
+ * Returns the host name as a URL has it: in lower case, an address in its one form, without the port. Undefined: the
+ * text is not a Host.
+ */
 export function hostnameOf(host: string): string | undefined {
   if (host === '' || /[/\\@?#\s]/.test(host)) return undefined
   const hostname = URL.parse(`http://${host}`)?.hostname.replace(/\.$/, '')
-  // 127.1, 0x7f.0.0.1 and 2130706433 are read as an address that they do not show. A browser writes that address.
+  // 127.1, 0x7f.0.0.1 and 2130706433 are read as an address that they do not show. A browser writes the address itself.
   if (hostname !== undefined && isIPv4(hostname) && !host.startsWith(hostname)) return undefined
   return hostname
 }

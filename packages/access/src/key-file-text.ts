@@ -4,7 +4,7 @@ import { readStoredKey, type StoredKey, writeStoredKey } from './stored-key.ts'
 export const KEYS_MAX = 1_000
 const VERSION = 1
 
-/** Throws SAGA_KEYS_UNUSABLE. The texts never quote the file. */
+/** Reads the keys from the text of a file. Throws SAGA_KEYS_UNUSABLE, whose text never quotes the file. */
 export function readKeyFileText(text: string): ReadonlyMap<string, StoredKey> {
   const listed = listOf(parsed(text))
   if (listed === undefined) throw keysUnusable('the file of keys is not one of this version')
@@ -27,7 +27,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Without the parser's text and cause: they quote the file.
+    // The parser's text and cause are left out, since they quote the file.
     throw keysUnusable('the file of keys is not JSON')
   }
 }

@@ -2,17 +2,17 @@ import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { findOrMake } from './find-or-make.ts'
 
 export interface QuotaBounds {
-  /** One key may ask for so many new transactions in a day; absent: any number. */
+  /** One key may ask for this many new transactions in a day. Absent: there is no limit. */
   readonly submitsMax?: number
-  /** One key may have so many bytes stored in a day. Absent: any number. */
+  /** One key may store this many bytes in a day. Absent: there is no limit. */
   readonly bytesMax?: number
 }
 
-/** A route stores a new transaction, or a branch of one that is there. */
+/** Names what a route stores: a new transaction, or a branch of an existing one. */
 export type Stores = 'transaction' | 'branch'
 
 const DAY_MS = 24 * 3_600_000
-/** So many callers are counted at once. Beyond that the one that came first is forgotten, and begins anew. */
+/** This many callers are counted at once. Beyond that the one that came first is forgotten and begins anew. */
 const CALLERS_MAX = 10_000
 
 interface Used {
@@ -21,10 +21,10 @@ interface Used {
 }
 
 /**
- * Counts what each key, or network of an address that needs none, has asked to be stored since midnight UTC, in this process: a restart
- * begins anew, and several nodes
- * allow as much each. A request counts when its head is there, whatever becomes of it, and once more for what its row has beyond its body
- * before that is stored: headers of a transaction are stored with each branch. So no more than the quota is ever stored.
+ * Counts what each key, or network of an address that needs none, has asked to store since midnight UTC. It counts in
+ * this process: a restart begins anew, and several nodes allow as much each. A request counts when its head is there,
+ * whatever becomes of it. It counts once more for what its row has beyond its body before that is stored: headers of a
+ * transaction are stored with each branch. So no more than the quota is ever stored.
  */
 export class KeyQuota {
   readonly #submitsMax: number
@@ -37,7 +37,10 @@ export class KeyQuota {
     this.#bytesMax = bytesMax ?? Number.POSITIVE_INFINITY
   }
 
-  /** `bytesText` is the Content-Length; a body without one counts as the largest that is taken. Returns false when it would be too much. */
+  /**
+   * Counts one request. `bytesText` is its Content-Length; a body without one counts as the largest that is taken.
+   * Returns false when it would be too much.
+   */
   take(caller: string, stores: Stores, bytesText: string | undefined, nowMs: number): boolean {
     const used = this.#usedBy(caller, nowMs)
     const submits = used.submits + (stores === 'transaction' ? 1 : 0)
@@ -48,7 +51,7 @@ export class KeyQuota {
     return true
   }
 
-  /** More bytes of a request that was taken. Returns false when it would be too much. */
+  /** Counts more bytes of a request that was taken. Returns false when it would be too much. */
   takeMore(caller: string, moreBytes: number, nowMs: number): boolean {
     const used = this.#usedBy(caller, nowMs)
     if (used.bytes + moreBytes > this.#bytesMax) return false
@@ -62,7 +65,7 @@ export class KeyQuota {
   }
 
   #usedBy(caller: string, nowMs: number): Used {
-    // A clock that goes back begins no new day.
+    // A clock that goes back does not begin a new day.
     const day = Math.max(this.#day, Math.floor(nowMs / DAY_MS))
     if (day > this.#day) {
       this.#day = day

@@ -1,6 +1,6 @@
 import { findOrMake } from './find-or-make.ts'
 
-/** So many callers are counted at once. Beyond that the one that came first is forgotten, and begins anew. */
+/** This many callers are counted at once. Beyond that the one that came first is forgotten and begins anew. */
 const CALLERS_MAX = 10_000
 
 interface Bucket {
@@ -8,7 +8,10 @@ interface Bucket {
   filledAt: number
 }
 
-/** A bucket of one second's requests for each caller: the id of a key, or the network of an address that needs none. */
+/**
+ * Keeps a bucket of one second's requests for each caller, which is the id of a key or the network of an address that
+ * needs none.
+ */
 export class KeyRate {
   readonly #perS: number
   readonly #buckets = new Map<string, Bucket>()
@@ -17,11 +20,11 @@ export class KeyRate {
     this.#perS = perS
   }
 
-  /** Takes one request. False: there is none left now. */
+  /** Takes one request. Returns false if there is none left now. */
   take(caller: string, nowMs: number): boolean {
     const full = () => ({ tokens: this.#perS, filledAt: nowMs })
     const bucket = findOrMake(this.#buckets, caller, full, CALLERS_MAX)
-    // A clock that goes back gives nothing, and takes nothing.
+    // A clock that goes back neither adds requests nor takes any.
     const gained = (Math.max(0, nowMs - bucket.filledAt) / 1_000) * this.#perS
     bucket.tokens = Math.min(this.#perS, bucket.tokens + gained)
     bucket.filledAt = nowMs

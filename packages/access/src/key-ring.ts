@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { openKeyFile, versionOf } from './open-key-file.ts'
 import type { StoredKey } from './stored-key.ts'
 
-/** How long a revoked key may still be taken. */
+/** A revoked key may still be accepted for this long. */
 export const KEY_FILE_POLL_MS = 1_000
 
 export interface KeyFinder {
@@ -11,19 +11,19 @@ export interface KeyFinder {
 
 export interface KeyRingEvents {
   onRead(keys: number): void
-  /** The file cannot be used as it is now; the keys read before stay in force. */
+  /** Reports that the file cannot be used as it is now. The keys that were read before stay in force. */
   onBroken(error: unknown): void
 }
 
-/** The keys of a file, read again when it has changed. */
+/** Holds the keys of a file, and reads them again when the file has changed. */
 export class KeyRing implements KeyFinder {
   readonly #path: string
   readonly #events: KeyRingEvents
   readonly #timer: NodeJS.Timeout
   #keys: ReadonlyMap<string, StoredKey>
-  /** Of the file whose keys these are. */
+  /** The version of the file that these keys were read from. */
   #version: string
-  /** What was told of a file that could not be used, until one can be. */
+  /** The last problem that was reported, until the file can be used again. It is not reported twice in a row. */
   #told: string | undefined
   readonly #read: typeof openKeyFile
   #looking: Promise<void> | undefined
@@ -44,7 +44,8 @@ export class KeyRing implements KeyFinder {
     this.#version = version
     this.#events = events
     this.#read = read
-    // Not on a request's way: the first one after a quiet hour would still see a key that was revoked in it.
+    // A request does not look at the file: the first one after a quiet hour would still accept a key that was revoked
+    // in that hour.
     this.#timer = setInterval(() => void this.refresh(), KEY_FILE_POLL_MS)
     this.#timer.unref()
   }
@@ -57,7 +58,7 @@ export class KeyRing implements KeyFinder {
     return this.#keys.get(id)
   }
 
-  /** Looks at the file now. Never rejects. */
+  /** Looks at the file now. The promise never rejects. */
   refresh(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined
@@ -79,7 +80,8 @@ export class KeyRing implements KeyFinder {
       this.#told = undefined
       this.#events.onRead(file.keys.size)
     } catch (error: unknown) {
-      // Looked at again, though it stays as it is: perhaps it was only this process that had no descriptor left.
+      // The next look reads the file again, even if it has not changed: perhaps only this process had no descriptor
+      // left.
       const problem = String(error)
       if (problem !== this.#told) this.#events.onBroken(error)
       this.#told = problem

@@ -4,11 +4,11 @@ const SECRET_BYTES = 32
 const ID_LENGTH = 12
 const ID_LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789'
 
-// The secret is base64url, which has the underscore; the id has not.
+// The secret is base64url, which has the underscore; the id does not contain one.
 const KEY = /^cs_([a-z0-9]{12})_([A-Za-z0-9_-]{43})$/
 const ID = /^[a-z0-9]{12}$/
 
-/** A key as its owner holds it: `cs_<id>_<32 random bytes>`. */
+/** The parts of a key as its owner holds it: `cs_<id>_<32 random bytes>`. */
 export interface KeyParts {
   readonly id: string
   readonly secret: string

@@ -1,11 +1,11 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-/** Addresses that a list of CIDRs names. */
+/** The addresses that a list of CIDRs names. */
 export interface Networks {
   has(address: string): boolean
 }
 
-/** Undefined: one of them is no CIDR. A single address is a network of one. */
+/** Reads a list of CIDRs. A single address is a network of one. Returns undefined if one of them is not a CIDR. */
 export function networksOf(cidrs: readonly string[]): Networks | undefined {
   const list = new BlockList()
   for (const cidr of cidrs) {
@@ -21,7 +21,7 @@ export function networksOf(cidrs: readonly string[]): Networks | undefined {
 }
 
 function isListed(list: BlockList, address: string): boolean {
-  // What an IPv6 socket calls an IPv4 caller.
+  // An IPv6 socket shows the address of an IPv4 caller in this form.
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   const plain = mapped ?? address.replace(/%.*$/, '')
   const family = familyOf(plain)

@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Fastify and both HTTP APIs answer it by its status. */
+/** Signals an odd request. Fastify and both HTTP APIs answer it by its status. */
 export class OddRequestError extends Error {
   readonly statusCode = 400
 }
 
-/** Whether a server of HTTP/2 took it, which an app that Counterstep is embedded in may have. */
+/**
+ * Tells whether a server of HTTP/2 took the request. The app that Counterstep is embedded in may have such a server.
+ */
 export function isHttp2({ httpVersionMajor, headers }: IncomingMessage): boolean {
   // A request line may say HTTP/2.0 to an HTTP/1 server, but none of its headers can have this name.
   return httpVersionMajor === 2 && headers[':method'] !== undefined

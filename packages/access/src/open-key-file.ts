@@ -13,14 +13,14 @@ const MODE_DENIED = 0o027
 
 export interface KeyFile {
   readonly keys: ReadonlyMap<string, StoredKey>
-  /** Of the file's content and rights: another one means that it is to be read again. */
+  /** Identifies the content and the rights of the file. If it differs, the file has to be read again. */
   readonly version: string
   readonly mode: number
   readonly uid: number
   readonly gid: number
 }
 
-/** Throws SAGA_KEYS_UNUSABLE, whose cause has a code when it was the system's. */
+/** Reads the file of keys. Throws SAGA_KEYS_UNUSABLE; its cause has a code if it was a system error. */
 export async function openKeyFile(path: string): Promise<KeyFile> {
   const handle = await open(path, constants.O_RDONLY).catch((error: unknown) => {
     throw keysUnusable(`the file of keys cannot be read`, error)
@@ -51,7 +51,7 @@ interface Stats {
   readonly ctimeNs: bigint
 }
 
-/** The time of change as well: it tells of a chmod. */
+/** Includes the time of change as well, since a chmod sets it. */
 export function versionOf({ ino, size, mtimeNs, ctimeNs }: Stats): string {
   return [ino, size, mtimeNs, ctimeNs].join(' ')
 }

@@ -7,7 +7,7 @@ import { isHttp2 } from './odd-request.ts'
  * this request nor others behind it.
  */
 export function refuseConnection({ raw }: FastifyRequest, reply: FastifyReply): void {
-  // A connection of HTTP/2 carries other streams, too.
+  // A connection of HTTP/2 carries other streams, which go on.
   if (isHttp2(raw)) return
   const connection = findConnection(raw.socket)
   connection.isRefused = true

@@ -1,8 +1,8 @@
-/** What a key may do. None includes another: each is named, and there is no word for all. */
+/** The rights that a key may have. No scope includes another: each is named, and no word stands for all of them. */
 export const SCOPES = ['submit', 'read', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** Of a route: open to everybody, or to a key that has one of these scopes. */
+/** States who may use a route: every caller, or a key that has one of these scopes. */
 export type RouteAccess = 'open' | readonly [Scope, ...Scope[]]
 
 export function isScope(value: unknown): value is Scope {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** SHA-256 without salt or rounds: what is hashed is 256 random bits, which nobody guesses. */
+/** Hashes a secret with SHA-256, without salt or rounds: the secret is 256 random bits, which cannot be guessed. */
 export function secretDigest(secret: string): Buffer {
   return hash('sha256', secret, 'buffer')
 }

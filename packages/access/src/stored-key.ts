@@ -1,7 +1,7 @@
 import { isKeyId } from './key-text.ts'
 import { isScope, type Scope } from './scope.ts'
 
-/** A key as the file and the server hold it: the secret itself is nowhere. */
+/** A key as the file and the server hold it. Neither stores the secret itself. */
 export interface StoredKey {
   readonly id: string
   readonly name: string
@@ -31,7 +31,7 @@ export function writeStoredKey({ digest, ...key }: StoredKey): object {
   return { ...key, secretSha256: digest.toString('hex') }
 }
 
-/** Undefined: it is no key. */
+/** Reads a key from the file. Returns undefined if the value is not a key. */
 export function readStoredKey(value: unknown): StoredKey | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { id, name, secretSha256, scopes, createdAt, expiresAt } = value as Readonly<Record<string, unknown>>

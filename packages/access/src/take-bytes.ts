@@ -3,8 +3,8 @@ import { QuotaExceededError } from './errors.ts'
 import type { Gate } from './gate.ts'
 
 /**
- * Makes what a route hands to the engine, so that the quota of the request's key counts what is stored. It throws
- * SAGA_QUOTA_EXCEEDED. Undefined: there are no quotas.
+ * Makes the function that a route hands to the engine, so that the quota of the request's key counts what is stored.
+ * That function throws SAGA_QUOTA_EXCEEDED. Returns undefined if there are no quotas.
  */
 export function bytesTaker(
   { takeStored }: Pick<Gate, 'takeStored'>,

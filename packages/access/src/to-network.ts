@@ -1,7 +1,10 @@
-/** The colon-separated groups of an IPv6 address. */
+/** An IPv6 address has this many groups between its colons. */
 const GROUPS = 8
 
-/** The network that counts as one caller: of IPv6 the first half, since who has one address there has all of them. */
+/**
+ * Returns the network that counts as one caller. For IPv6 it is the first half of the address, since the owner of one
+ * address there has all of them.
+ */
 export function toNetwork(address: string): string {
   if (!address.includes(':') || address.includes('.')) return address
   const [head = '', tail] = address.split('::', 2)

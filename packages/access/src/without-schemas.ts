@@ -1,6 +1,7 @@
 /**
- * For fastify's `schemaController`, in an app whose routes have no schemas: what compiles these would be loaded with each
- * app, which is a twentieth of a start. A route that has one keeps its app from becoming ready.
+ * Serves as fastify's `schemaController` in an app whose routes have no schemas. Fastify's compilers of schemas would
+ * be loaded with each app, which takes a twentieth of a start. A route that has a schema keeps its app from becoming
+ * ready.
  */
 export const WITHOUT_SCHEMAS = {
   compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema },

@@ -269,7 +269,7 @@ describe('a page in a browser', () => {
       })
       const guard = named.guardOf(['submit'], true)
       expect(codeOf(guard, headOf({ ...HERE, ...headers }))).toBe(passes ? 'passes' : 'SAGA_ORIGIN_REFUSED')
-      // What changes nothing is for the key alone to decide.
+      // The key alone decides about a request that changes nothing.
       expect(codeOf(named.guardOf(['read'], false), headOf({ ...HERE, ...headers }))).toBe('passes')
       if (!passes)
         expect(codeOf(gate.guardOf('open', true), headOf({ ...HERE, ...headers }))).toBe(
@@ -346,10 +346,10 @@ describe('a page in a browser', () => {
       for (const method of ['GET', 'HEAD']) {
         const outcome = codeOf(gate.guardOf('open', true), { ...head, method })
         expect([method, outcome]).toEqual([method, passes ? 'passes' : 'SAGA_ORIGIN_REFUSED'])
-        // What changes nothing is for the key alone to decide.
+        // The key alone decides about a request that changes nothing.
         expect(codeOf(gate.guardOf(['read'], false), { ...head, method })).toBe('passes')
       }
-      // With a POST each browser sends its Origin, which decides.
+      // Each browser sends its Origin with a POST, and the Origin decides.
       expect(codeOf(gate.guardOf('open', true), { ...head, method: 'POST' })).toBe('passes')
     })
   }
@@ -383,7 +383,7 @@ describe('a page in a browser', () => {
     it(`that was sent to ${host} ${passes ? 'reaches' : 'does not reach'} a server on loopback`, () => {
       const gate = createGate({ credentials: bearerKey, hosts: loopbackHosts(['orders.example']) })
       const head = headOf(host === undefined ? {} : { host })
-      // Twice, since what was allowed is remembered.
+      // It asks twice, since a Host that was allowed is remembered.
       for (let time = 0; time < 2; time += 1) {
         expect(codeOf(gate.guardOf(['read'], false), head)).toBe(passes ? 'passes' : 'SAGA_HOST_REFUSED')
       }

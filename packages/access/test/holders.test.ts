@@ -55,7 +55,7 @@ function holdersWith(limits: Partial<ConstructorParameters<typeof Holders>[0]>) 
     holders.add(connection)
     return connection
   }
-  /** One that has shown this key. */
+  /** Adds a connection that has shown this key. */
   const addWith = (key: string, address = '192.0.2.1'): Connection => {
     const connection = add(address)
     if (!connection.socket.destroyed) show(connection, key)

@@ -77,7 +77,7 @@ describe('S11: the file of keys', () => {
     await createKey(folder.path, { ...ASKED, expiresAt: 5_000 })
     expect(await refusalOf(createKey(folder.path, ASKED))).toContain(`${stored.id} and `)
     await createKey(folder.path, { ...ASKED, name: 'other' })
-    // One has expired by then.
+    // One of the keys has expired by then.
     await createKey(folder.path, { ...ASKED, createdAt: 5_000 })
     await revokeKey(folder.path, stored.id)
     await createKey(folder.path, { ...ASKED, createdAt: 5_001 })

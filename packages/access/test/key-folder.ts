@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 export interface KeyFolder extends AsyncDisposable {
-  /** Of a file that is not there yet. */
+  /** The path of a file that does not exist yet. */
   readonly path: string
 }
 
