@@ -23,7 +23,7 @@ type Optional = 'bounds' | 'gate' | 'registry' | 'logger' | 'version'
 export interface AppDeps extends Omit<NativeFaceDeps, Optional | 'page' | 'handlerTimeoutMs'> {
   /** Shared by all HTTP APIs of a process. Default: bounds of its own, by the limits. */
   readonly bounds?: ConnectionBounds
-  /** Who may do what. Default: everybody, but no page of another origin. */
+  /** Decides who may do what. Default: every caller may do everything, but no page of another origin may. */
   readonly gate?: Gate
   /** The one that `prometheusObserver` writes to. Default: a fresh one. */
   readonly registry?: Registry

@@ -6,7 +6,7 @@ export interface LogDestination {
 }
 
 const RETRY_MS = 100
-/** What a reader that reads nothing may make us keep. Later lines are dropped. */
+/** A reader that reads nothing makes us keep this many characters at most. Later lines are dropped. */
 const HELD_CHARACTERS_MAX = 8 * 1024 * 1024
 
 /**

@@ -56,7 +56,7 @@ export interface NativeFaceDeps {
   readonly page: 'docs' | 'none'
   /** The longest `Prefer: wait` that is honoured. Default: 60 s. */
   readonly waitMsMax?: number
-  /** To answer anything but what may wait for an end. */
+  /** A handler must answer within this time, unless it may wait for the end of a transaction. */
   readonly handlerTimeoutMs: number
 }
 
@@ -110,7 +110,9 @@ function registerRoutes(app: FastifyInstance, deps: NativeFaceDeps): void {
   if (page === 'docs') app.register(docsRoute(document, engine, bounds))
 }
 
-/** Loaded when somebody reads it: with zod and the schemas it would be 90 ms of each start. */
+/**
+ * Makes the document when a caller first reads it. To load it with zod and the schemas would take 90 ms of each start.
+ */
 async function makeDocument(operations: readonly Operation[], face: DocumentedFace): Promise<JsonObject> {
   const { openApiDocument } = await import('./openapi/document.ts')
   return openApiDocument(operations, face)

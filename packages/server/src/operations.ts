@@ -14,7 +14,7 @@ import { stopOperation } from './routes/stop.ts'
 import { submitOperation } from './routes/submit.ts'
 import { submitPreparedOperation } from './routes/submit-prepared.ts'
 
-/** What the OpenAPI document shows, in its order. A test holds it against the routes that fastify has. */
+/** The OpenAPI document shows these operations in this order. A test compares them with the routes that fastify has. */
 export const OPERATIONS: readonly Operation[] = [
   submitOperation,
   listTransactionsOperation,

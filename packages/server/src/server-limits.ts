@@ -1,7 +1,10 @@
 import { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from '@counterstep/access'
 
 export interface ServerLimits extends ConnectionLimits {
-  /** To answer anything but what may wait for an end, which the engine bounds by itself (store timeout plus wait). */
+  /**
+   * A handler must answer within this time, unless it may wait for the end of a transaction. The engine bounds that
+   * wait itself (store timeout plus wait).
+   */
   readonly handlerTimeoutMs: number
 }
 

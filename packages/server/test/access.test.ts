@@ -54,11 +54,13 @@ function requestTo({ method, url }: Route, key?: string): InjectOptions {
   }
 }
 
-/** What a gate lets through that it should not, and the other way round; a line each. */
+/**
+ * Lists, a line each, the requests that a gate lets through but should not, and those that it refuses but should not.
+ */
 async function scopeFaults(gate: Gate): Promise<readonly string[]> {
   const faults: string[] = []
   const routes = await routesOf(buildApp({ engine: scriptedEngine() }))
-  // With HEAD for each GET, and the parts of the page.
+  // The routes include HEAD for each GET, and the parts of the page.
   expect(routes.length).toBeGreaterThan(OPERATIONS.length * 1.5)
   const engine = scriptedEngine()
   const app = buildApp({ engine, gate })

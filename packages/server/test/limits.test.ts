@@ -39,7 +39,7 @@ const LIMITS: readonly Limit[] = [
   },
   {
     name: "bytes of a branch's payload",
-    // As JSON: with its two quotes.
+    // The payload counts as JSON, with its two quotes.
     submit: (bytes) => JSON.stringify({ branches: [{ ...BRANCH, payload: 'x'.repeat(bytes - 2) }] }),
     max: PAYLOAD_BYTES_MAX,
     status: 422,

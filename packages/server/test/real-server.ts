@@ -61,7 +61,7 @@ export async function realServer(
   }
 }
 
-/** Each request brings what nobody may show again. */
+/** Gives each request values that no answer may show again, and listens to the answers. */
 function hearAnswers(app: FastifyInstance, watch: SecretWatch): void {
   app.addHook('onRequest', async ({ headers }) => {
     headers.cookie = canary('cookie')

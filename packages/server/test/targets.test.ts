@@ -124,7 +124,8 @@ describe('S1: a target', () => {
 
 /** The connections are those of the real caller; the name server and the table of addresses are the test's. */
 describe('S4: a call that is denied by its address', () => {
-  // As if 127.0.0.2 were a metadata service, and 127.0.0.1 another machine. Nobody listens there: what got as far is played.
+  // These classes stand for 127.0.0.2 as a metadata service and 127.0.0.1 as another machine. No server listens there;
+  // the test plays the calls that get so far.
   const classOf = (text: string) =>
     text === '127.0.0.2' ? 'never' : text === '127.0.0.1' ? 'public' : classOfAddress(text)
   const free = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true }, classOf)

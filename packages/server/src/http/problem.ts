@@ -4,7 +4,7 @@ import { statusText } from './status-text.ts'
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
 
-/** What a problem may say beside its code. `status` is only for HTTP's own refusals, which share a code. */
+/** The parts of a problem beside its code. `status` is only for HTTP's own refusals, which share a code. */
 export interface ProblemParts {
   readonly detail: string
   readonly status?: number

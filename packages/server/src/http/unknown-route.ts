@@ -23,7 +23,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     const detail = 'this path does not take this method; see Allow'
     return sendProblem(reply, problemOf('SAGA_METHOD_NOT_ALLOWED', { detail }))
   }
-  // At the head: a body that no route takes is not read for anybody.
+  // The answer comes before the body, so a body that no route takes is never read.
   app.addHook('onRequest', function answerAtHead(request, reply, done) {
     if (request.is404) answerUnknownRoute(request, reply)
     else done()

@@ -7,7 +7,7 @@ import { findFault } from './find-fault.ts'
 // so the hex digits of a UUID in a string ("…1e5…") do not ask for it.
 const MAY_HOLD_AN_INEXACT_NUMBER = /[\s:,[]-?[0-9](?:[0-9.]{15}|[0-9.]*[eE])/
 
-/** What the caller sent, as JavaScript holds it without changing a number. Throws an InvalidRequestError. */
+/** Parses a body to a value in which JavaScript changes no number. Throws an InvalidRequestError. */
 export function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw malformed('the body is not valid UTF-8')
   const text = bytes.toString('utf8')

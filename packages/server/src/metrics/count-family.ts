@@ -34,7 +34,7 @@ export class CountFamily {
     })
   }
 
-  /** To be kept by the caller: each call makes another. */
+  /** Makes a child with these label values. The caller keeps it, since each call makes another one. */
   child(...labelValues: readonly string[]): Count {
     const entries = this.#labelNames.map((name, index) => [name, labelValues[index] ?? ''])
     const count = new Count()

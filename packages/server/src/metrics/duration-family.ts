@@ -29,7 +29,10 @@ export class Durations {
     this.#sumSeconds += seconds
   }
 
-  /** As the text format has them: each bucket counts what is in those before it, too. Nothing where nothing was seen. */
+  /**
+   * Returns the values as the text format has them: each bucket also counts what is in those before it. Returns none
+   * where nothing was observed.
+   */
   valuesOf(name: string, labels: Readonly<Record<string, string>>): MetricValues['values'] {
     let count = 0
     const buckets = [...this.#counts].map((inBucket, index) => {
@@ -62,7 +65,7 @@ export class DurationFamily implements OwnMetric {
     registerOwnMetric(registry, this)
   }
 
-  /** To be kept by the caller: each call makes another. */
+  /** Makes a child with these label values. The caller keeps it, since each call makes another one. */
   child(...labelValues: readonly string[]): Durations {
     const { labelNames, buckets } = this.#options
     const labels = Object.fromEntries(labelNames.map((name, index) => [name, labelValues[index] ?? '']))

@@ -1,6 +1,6 @@
 /**
- * Event names are stable and few, and yet a store of somebody's own may report any: that must not grow a label without
- * end. Names past `max` are `other`.
+ * Event names are stable and few, but a user's own store may report any name. So that a label does not grow without
+ * end, names past `max` become `other`.
  */
 export function boundedNames(max: number): (name: string) => string {
   const names = new Set<string>()

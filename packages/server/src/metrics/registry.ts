@@ -9,14 +9,17 @@ export function createRegistry(): Registry {
   return registry
 }
 
-/** Without the figures of the process: they are for whoever the process belongs to. */
+/** Makes a registry without the figures of the process, which its owner reports. */
 export function createBareRegistry(): Registry {
   return new Registry()
 }
 
 const underWay = new WeakMap<Registry, Promise<string>>()
 
-/** Writes the page of metrics, once for all who ask for it meanwhile: it takes some milliseconds, whoever asks however often. */
+/**
+ * Writes the page of metrics. Requests that come meanwhile share it, since it takes some milliseconds however often
+ * callers ask.
+ */
 export function readMetrics(registry: Registry): Promise<string> {
   const others = underWay.get(registry)
   if (others !== undefined) return others

@@ -4,7 +4,7 @@ import type { SchemaName } from '@counterstep/protocol/schemas'
 
 export type JsonObject = { readonly [key: string]: unknown }
 
-/** What the OpenAPI document says of one route. It stands beside the route, so that they change together. */
+/** Describes one route for the OpenAPI document. It stands beside the route, so that they change together. */
 export interface Operation {
   readonly method: 'get' | 'post'
   /** In the document's spelling: `/v1/transactions/{gid}`. */
@@ -21,7 +21,7 @@ export interface Operation {
   readonly body?: {
     readonly schema: SchemaName
     readonly required: boolean
-    /** By name. */
+    /** The examples by their names. */
     readonly examples: Readonly<Record<string, unknown>>
   }
   readonly answers: Readonly<Record<number, Answer>>

@@ -29,7 +29,10 @@ const CONTENT_SECURITY_POLICY = {
 /** A file of the page that is on its way holds a descriptor, and buffers of so many bytes or so. */
 const OPEN_FILE_BYTES = 128 * 1024
 
-/** The page is an app of its own, made when somebody first asks for it: at each start it would be a sixth of that. */
+/**
+ * Registers the page, which is an app of its own. It is made when a caller first asks for it: it would take a sixth of
+ * each start.
+ */
 export function docsRoute(
   document: () => Promise<JsonObject>,
   engine: Pick<EngineApi, 'isStopping'>,
@@ -68,13 +71,13 @@ export function docsRoute(
 type RequestIds = WeakMap<IncomingMessage, string>
 
 interface PageParts {
-  /** As the face knows its requests. */
+  /** The ids that the native API gave to these requests. */
   readonly ids: RequestIds
   readonly engine: Pick<EngineApi, 'isStopping'>
   readonly shown: () => Promise<JsonObject>
 }
 
-/** What it refuses, it refuses as the face does. */
+/** Makes the page. It refuses requests in the same way as the native API. */
 async function makePage(face: FastifyInstance, { ids, engine, shown }: PageParts): Promise<FastifyInstance> {
   // A bundle for a function leaves the plugins out.
   const [{ fastifySwagger }, { fastifySwaggerUi }, document] = await Promise.all([

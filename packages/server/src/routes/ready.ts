@@ -38,7 +38,7 @@ const CODE_OF_REASON = {
   'store-full': 'SAGA_STORE_FULL',
 } as const satisfies Readonly<Record<NonNullable<EngineHealth['reason']>, ErrorCode>>
 
-/** What was decided at start. */
+/** The facts that were decided at the start. */
 export interface StartFacts {
   readonly storeForced: boolean
   readonly insecure: readonly string[]

@@ -36,7 +36,8 @@ export const submitPreparedOperation: Operation = {
     },
   },
   problems: [
-    // What has ended the other way is no longer prepared; what has ended this way is answered as it is.
+    // A transaction that has ended the other way is no longer prepared. One that has ended this way is answered as it
+    // is.
     ...COMMAND_PROBLEMS.filter((code) => code !== 'SAGA_ALREADY_FINAL'),
     'SAGA_NOT_PREPARED',
     'SAGA_WRONG_KIND',

@@ -92,7 +92,8 @@ export function submitRoute(engine: EngineApi, gate: Pick<Gate, 'takeStored'>, w
       const waitSeconds = waitSecondsOf(request.headers.prefer, waitMsMax)
       const options = waitSeconds === undefined ? undefined : { waitMs: waitSeconds * 1000 }
       const takeBytes = bytesTaker(gate, request, reply)
-      // What one turn of the event loop has read is taken one right behind the other, and shares a write of the store.
+      // The submits that one turn of the event loop has read are taken one right after the other, and share a write of
+      // the store.
       await setImmediate()
       const view = await engine.submit(
         request.body,
