@@ -5,7 +5,7 @@ import { COMMANDS, type CommandName, commandNamed, settingsOf } from './commands
 /** The arguments, taken apart. Problems never quote what was given: a misplaced word may be a password. */
 export interface Line {
   readonly command: CommandName | undefined
-  /** By flag, without its dashes. */
+  /** The values by their flags, without dashes. */
   readonly values: ReadonlyMap<string, string>
   readonly switches: ReadonlySet<string>
   readonly problems: readonly string[]

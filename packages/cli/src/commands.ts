@@ -4,7 +4,7 @@ export type CommandName = keyof typeof COMMANDS
 
 const ALL = Object.keys(SETTINGS) as SettingName[]
 
-/** What each command may be told. */
+/** The settings that each command takes. */
 export const COMMANDS = {
   serve: ALL as readonly SettingName[],
   migrate: ['store', 'storeTls', 'storeTlsCa', 'storeTlsServerName', 'storeWaitMs'],

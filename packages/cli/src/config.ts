@@ -130,7 +130,7 @@ function toConfig({ values, sources, password }: Found, readyJson: boolean, envi
     /** Where branches may be called. */
     targets: targetRules(values, isLoopback(host)),
     caller: Object.freeze({ ...callerOptions(values), tls: readServiceTls(values) }),
-    /** What is odd but no reason to refuse; belongs into the log. */
+    /** These texts tell of odd settings that are no reason to refuse the start. They belong into the log. */
     warnings: Object.freeze([
       ...unknown.map((name) => `${name} is no setting and was ignored.`),
       ...serverWarnings(values, sources),

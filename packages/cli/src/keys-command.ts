@@ -37,7 +37,7 @@ const OPTIONS_OF: Readonly<Record<Verb, readonly string[]>> = {
   revoke: ['keys-file'],
 }
 
-/** What follows `counterstep keys`. Problems never quote what was given: a misplaced word may be a key. */
+/** Reads the arguments after `counterstep keys`. Problems never quote an argument: a misplaced word may be a key. */
 export function readKeysCommand(args: readonly string[], environment: Environment): ReadKeys {
   const line = parseArgs({ args: [...args], strict: false, allowPositionals: true, options: OPTIONS })
   if (line.values.help === true) return { command: { verb: 'help' } }

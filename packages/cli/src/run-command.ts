@@ -13,7 +13,7 @@ import { describeFailure } from './start-failure.ts'
 import { onStopSignals } from './stop-signals.ts'
 import { boundYoungGeneration } from './young-generation.ts'
 
-/** A stop that takes longer than this is cut: whoever runs us will kill us at 10 s. */
+/** A stop that takes longer than this is cut, since a supervisor will kill the process at 10 s. */
 const STOP_MS_MAX = 9_500
 
 export function runCommand(args: readonly string[]): void {
@@ -116,7 +116,7 @@ async function runMigrate(config: MigrateConfig): Promise<void> {
     process.exitCode = 0
   } catch (error) {
     say(isAbort(error) ? 'stopped; migrate may be run again' : describeFailure(error).sentence)
-    // What is under way at the server is not waited for: its connection ends with this process.
+    // The work that is under way at the server is not waited for: its connection ends with this process.
     process.exit(1)
   }
 }

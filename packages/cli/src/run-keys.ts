@@ -4,7 +4,7 @@ import type { KeysCommand } from './keys-command.ts'
 const DAY_MS = 24 * 3_600_000
 
 export interface KeysAnswer {
-  /** Of a new key the key alone, so that it can go into a variable or a secret. */
+  /** For a new key it holds the key alone, so that it can go into a variable or a secret. */
   readonly stdout: string
   readonly stderr: string
 }

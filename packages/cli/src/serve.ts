@@ -46,7 +46,7 @@ export interface ServeDeps {
 
 export interface Serving {
   readonly url: string
-  /** Of DTM's HTTP face, if it is on. */
+  /** The URL of DTM's HTTP API, if it is on. */
   readonly dtmUrl?: string
   /** Refuses new work, lets calls finish, gives everything back to the store, closes. */
   stop(): Promise<void>

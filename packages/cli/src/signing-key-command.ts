@@ -14,7 +14,7 @@ export interface CommandOutcome {
   readonly stderr: readonly string[]
 }
 
-/** What stands on stdout is for services; what is for people goes to stderr. */
+/** Runs `counterstep signing-key`. The text on stdout is for services, and the text for people goes to stderr. */
 export function signingKeyCommand(args: readonly string[]): CommandOutcome {
   const given = readArguments(args)
   if (given?.type === 'create') return create(given.algorithm, given.out)

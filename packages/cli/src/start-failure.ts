@@ -1,19 +1,19 @@
 import { type ErrorCode, isCounterstepError } from '@counterstep/protocol'
 
 export interface StartFailure {
-  /** Of our own errors only, and those need no stack: they say all there is. */
+  /** Only our own errors have a code. They need no stack, since they say all there is. */
   readonly code?: string
   readonly sentence: string
 }
 
-/** What the stores cannot say, since they know no flags. */
+/** The stores cannot give these hints, since they know no flags. */
 const HINTS: Partial<Readonly<Record<ErrorCode, string>>> = {
   SAGA_STORE_NOT_DURABLE:
     '--store-accept-class-c starts all the same; what a Redis hides is told by --store-durability',
   SAGA_STORE_SCHEMA: 'see counterstep migrate --help',
 }
 
-/** TLS is the default beyond this machine, so whoever meets its errors may never have asked for it. */
+/** TLS is the default beyond this machine, so a user who meets its errors may never have asked for it. */
 const TLS_WORDS = /certificate|\b(?:TLS|SSL)\b|secure connection/i
 const TLS_HINT = '--store-tls-ca names the certificates to trust, --store-tls off goes without'
 

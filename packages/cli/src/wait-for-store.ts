@@ -41,7 +41,10 @@ export async function waitForStore<Result>(
   }
 }
 
-/** What an abandoned attempt still brings is dropped: whoever aborts a start ends the process. */
+/**
+ * Rejects when the signal aborts. The result of an abandoned attempt is dropped, since an aborted start ends the
+ * process.
+ */
 function unlessAborted<Result>(result: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)

@@ -25,7 +25,7 @@ async function run(...args: string[]) {
 
 const TARGETS = ['--services', 'bank=http://127.0.0.1:9']
 
-/** As the command does it, without the time that a process takes to start. */
+/** Creates a key as the command does, without the time that a process takes to start. */
 async function createKey(...scopes: Scope[]): Promise<string> {
   const asked = { verb: 'create', path: keysFile, name: 'ci', scopes, expiresInDays: null } as const
   return (await runKeys(asked, Date.now())).stdout.trim()

@@ -18,7 +18,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** A server whose output nobody reads any more once it has said where it listens. */
+/** Starts a server whose output is no longer read once it has said where it listens. */
 async function unreadServer(
   ...more: readonly string[]
 ): Promise<{ readonly server: ChildProcess; readonly url: string }> {
