@@ -37,15 +37,17 @@ export interface DtmAppDeps {
   readonly topics: TopicStore
   /** Whether a branch may be called there; asked before anything is stored. */
   readonly checkUrl: CheckUrl
-  /** What the engine was given: it then refuses branch ids with a `-`. Default: false. */
+  /**
+   * The setting that the engine was given. When it is true, the engine refuses branch ids with a `-`. Default: false.
+   */
   readonly plainIds?: boolean
   /** Shared by all HTTP APIs of a process. Default: bounds of its own, by the limits. */
   readonly bounds?: ConnectionBounds
-  /** Who may do what. Default: everybody, but no page of another origin. */
+  /** Decides who may do what. Default: every caller may do everything, but no page of another origin may. */
   readonly gate?: Gate
   /** The node's own metrics in Prometheus' text format; shown behind the dialect's. Default: none. */
   readonly nodeMetrics?: () => Promise<string>
-  /** What is a bug or has no name. Default: told to nobody. */
+  /** Is told of errors that are bugs or have no name. Default: they are dropped. */
   readonly onError?: ReportError
   /** The version of DTM that clients believe to speak to. Default: the one that the dialect was compared with. */
   readonly version?: string
@@ -115,7 +117,10 @@ function createApp(
   return app
 }
 
-/** By the route's name, as DTM labels them; what is no route is not counted, since anybody can make those up. */
+/**
+ * Counts answers by the route's name, as DTM labels them. Other paths are not counted, since a caller can make those
+ * up.
+ */
 function countAnswers(app: FastifyInstance, metrics: DialectMetrics): void {
   app.addHook('onResponse', function countAnswer(request, reply, done) {
     const route = request.routeOptions.url

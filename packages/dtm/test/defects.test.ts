@@ -1,4 +1,4 @@
-/** What DTM v1.19 does wrong, by the numbers of its list of known weaknesses, and what is done here instead. */
+/** These tests show what is done here where DTM v1.19 is wrong, by the numbers of its list of known weaknesses. */
 
 import { until } from '@counterstep/test-servers/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** `query` and `all` show neither the queries of URLs nor the values of branch headers, whoever asks. */
+/** `query` and `all` never show the queries of URLs or the values of branch headers, whichever caller asks. */
 import { describe, expect, it } from 'vitest'
 import type { PlayedBranches } from './support/branch-service.ts'
 import { type DtmBed, dtmBed } from './support/dtm-bed.ts'

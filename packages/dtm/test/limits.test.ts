@@ -53,7 +53,7 @@ const LIMITS: readonly Limit[] = [
   },
   {
     name: 'levels of JSON',
-    // In a field that nobody reads; the body itself is a level.
+    // The levels stand in a field that is not read; the body itself is a level.
     submit: (gid, depth) => saga(gid, { unread: JSON.parse('['.repeat(depth - 1) + ']'.repeat(depth - 1)) }),
     max: JSON_DEPTH_MAX,
     status: 422,

@@ -1,7 +1,7 @@
 import type { EngineApi, SubmitOptions } from '@counterstep/engine'
 import type { MessageContext } from '../definition/message-definition.ts'
 
-/** What a command needs to be carried out. */
+/** The parts that a command needs to be carried out. */
 export interface CommandDeps extends MessageContext {
   readonly engine: EngineApi
   /** Counts what a request has stored, for the quota of its key. */

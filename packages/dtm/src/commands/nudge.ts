@@ -1,7 +1,7 @@
 import type { EngineApi } from '@counterstep/engine'
 import { type Gid, isCounterstepError } from '@counterstep/protocol'
 
-/** What waits for its next call is called now. */
+/** Calls at once the branches that wait for their next call. */
 export async function nudge(
   gid: Gid,
   engine: Pick<EngineApi, 'retry'>,

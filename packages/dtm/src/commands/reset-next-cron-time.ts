@@ -4,7 +4,7 @@ import type { DtmRequest } from '../wire/read-request.ts'
 import type { CommandDeps } from './deps.ts'
 import { nudge } from './nudge.ts'
 
-/** What waits is called now. A finished one stays what it is. */
+/** Calls at once the branches that wait. A finished transaction stays as it is. */
 export async function resetNextCronTime(request: DtmRequest, { engine }: CommandDeps): Promise<Answer> {
   const gid = readKnownGid(request.gid)
   if ((await nudge(gid, engine)) === 'unknown') throw unknownGid(gid)

@@ -62,7 +62,7 @@ async function submitNew(
   const submission = submissionOf(gid, request, definition, randomUUID())
   try {
     const view = await engine.accept(submission, { waitMs, untilIdle: true, takeBytes })
-    // Nobody has prepared it, so it has no branches: it is confirmed as soon as it is there.
+    // A TCC that was not prepared has no branches, so it is confirmed as soon as it is stored.
     return {
       definition,
       view: kind === 'tcc' ? await engine.submitPrepared(gid, { waitMs, untilIdle: true }) : view,
@@ -121,7 +121,7 @@ async function failureNow(gid: Gid, engine: CommandDeps['engine']): Promise<Answ
     : failure(`current status '${statusWord(view.status)}', cannot sumbmit.`)
 }
 
-/** With the ticket that it was accepted by it is the same submission: who asks may wait for its end. */
+/** Accepts the same submission again, with the ticket that it was accepted by. So the caller may wait for its end. */
 async function submitAgain(
   standing: Transaction,
   request: DtmRequest,

@@ -15,7 +15,7 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/
 const ASCII = /^[\t\x20-\x7e]*$/
 
-/** What DTM sends with each call, where the request's own headers win. */
+/** Returns the headers that DTM sends with each call, where the request's own headers win. */
 export function readBranchHeaders(given: Readonly<Record<string, string>>): BranchHeaders {
   const own: Record<string, string> = Object.create(null)
   for (const [name, value] of Object.entries(given)) {

@@ -13,7 +13,7 @@ export interface UrlRules {
 
 /**
  * Throws for a URL that no call could ever go to (DTM stores it and tries for ever), and for one that no call may go
- * to. An empty one calls nobody.
+ * to. An empty URL stands for no call.
  */
 export function readBranchUrl(url: string, { checkUrl, protocol }: UrlRules): string {
   if (url === '') return url

@@ -9,10 +9,13 @@ export const TIMEOUT_TO_FAIL_S = 35
 
 /** Where DTM's interval doubles without an end. A longer interval of the request is its own cap. */
 const RETRY_CAP_MS = 60_000
-/** With a retry_limit alone, whose users expect the turn within seconds: DTM would try again at once. */
+/**
+ * The first wait of a request with a retry_limit alone. Its users expect the turn within seconds, and DTM would try
+ * again at once.
+ */
 const LIMITED_RETRY_MS = 200
 
-/** What the definitions of all kinds have. */
+/** Returns the parts that the definitions of all kinds have. */
 export function commonDefinition(request: DtmRequest) {
   return {
     retry: retryPolicy(request),

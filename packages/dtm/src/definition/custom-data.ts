@@ -3,7 +3,7 @@ import type { GoValue } from '../go-json/go-value.ts'
 import { GoSyntaxError, scanGoJson } from '../go-json/scan-go-json.ts'
 import { refuse } from '../wire/answer.ts'
 
-/** Of a saga: which steps wait for which, by position. Only a concurrent one has an order of its own. */
+/** The order of a saga: which steps wait for which, by position. Only a concurrent saga has an order of its own. */
 export interface SagaOrder {
   readonly concurrent: boolean
   readonly orders: ReadonlyMap<number, readonly number[]>
@@ -21,7 +21,7 @@ export function readSagaOrder(customData: string): SagaOrder {
   }
 }
 
-/** Of a message: seconds until its branches are called. */
+/** Reads how many seconds a message waits until its branches are called. */
 export function readDelayS(customData: string): number {
   const delay = membersOf(customData).get('delay')
   if (delay === undefined || delay.type === 'null') return 0

@@ -11,7 +11,7 @@ import { NO_BRANCH } from './no-branch.ts'
 import { payloadsOf } from './payload.ts'
 import { spanMs } from './span.ts'
 
-/** What a message is read with besides its request. */
+/** The parts that a message is read with besides its request. */
 export interface MessageContext {
   readonly checkUrl: CheckUrl
   readonly subscribersOf: SubscribersOf

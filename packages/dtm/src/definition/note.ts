@@ -1,4 +1,7 @@
-/** What the dialect must show again and no definition has: kept beside the definition, read by nobody else. */
+/**
+ * The note holds what the dialect must show again and no definition has. It is kept beside the definition, and only the
+ * dialect reads it.
+ */
 import type { Definition } from '@counterstep/core'
 import { writeGoJson } from '../go-json/write-go-json.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
@@ -15,7 +18,7 @@ export interface Note {
   readonly retryIntervalS: number
   readonly waitResult: boolean
   readonly waitMs: number
-  /** Of a TCC: what its branches are posted as. */
+  /** The branches of a TCC are posted with this content type. */
   readonly contentType: string
   /** The one branch that is there stands for none. */
   readonly isStepless: boolean

@@ -41,7 +41,7 @@ export function submissionOf(
   }
 }
 
-/** Of the same gid and ticket it is the same content, whatever a topic's subscribers are by now. */
+/** Returns the same content for the same ticket and request, whatever a topic's subscribers are by now. */
 export function contentOf(ticket: string, request: string): string {
   return `dtm ${ticket} ${request}`
 }

@@ -10,7 +10,7 @@ export type GoFieldType =
   | '[]map[string]string'
 
 export interface GoField {
-  /** As Go's texts name it: the structs that embed it, and its key. */
+  /** The name in Go's texts: the structs that embed the field, and its key. */
   readonly path: string
   readonly type: GoFieldType
 }
@@ -115,7 +115,7 @@ function decodeText(value: GoValue, into: string): string {
 
 function decodeInteger(value: GoValue, into: string): number {
   if (value.type !== 'number') throw new GoTypeError(value.type, into)
-  // What a double cannot hold is far over every bound, and refused by them.
+  // A number that a double cannot hold is far over every bound, which would refuse it anyway.
   if (!/^-?\d{1,15}$/.test(value.text)) throw new GoTypeError(`number ${value.text}`, into)
   return Number(value.text)
 }

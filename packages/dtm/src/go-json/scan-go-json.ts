@@ -17,7 +17,7 @@ export class GoSyntaxError extends Error {
   }
 }
 
-/** Of what the dialect reads, nothing is deeper than three. */
+/** Signals JSON that is too deep. The dialect reads nothing that is deeper than three levels. */
 export class GoDepthError extends GoSyntaxError {
   constructor() {
     super('exceeded max depth')
@@ -27,7 +27,7 @@ export class GoDepthError extends GoSyntaxError {
 
 export interface Scanned {
   readonly value: GoValue
-  /** What stands after the value. */
+  /** The text after the value. */
   readonly rest: string
 }
 

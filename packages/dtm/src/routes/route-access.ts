@@ -1,6 +1,6 @@
 import type { RouteAccess, Stores } from '@counterstep/access'
 
-/** What a key must have for a route of DTM's, once there are keys. */
+/** States the scope that a key needs for a route of DTM's API, once there are keys. */
 interface Guarded {
   readonly config: { readonly access: RouteAccess; readonly changesState?: boolean; readonly stores?: Stores }
 }

@@ -2,7 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 const NOT_FOUND = '404 page not found'
 
-/** As gin does: 404 in plain text, also for a known path with another method; a slash too much is redirected. */
+/**
+ * Answers as gin does: 404 in plain text, also for a known path with another method. A path with a slash too much is
+ * redirected.
+ */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const [path = '', query] = request.url.split('?', 2)
@@ -17,7 +20,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
       .header('content-type', 'text/html; charset=utf-8')
       .send(`<a href="${escapeHtml(location)}">Moved Permanently</a>.\n\n`)
   }
-  // At the head: a body that no route takes is not read for anybody.
+  // The answer comes before the body, so a body that no route takes is never read.
   app.addHook('onRequest', function answerAtHead(request, reply, done) {
     if (request.is404) answerUnknownRoute(request, reply)
     else done()

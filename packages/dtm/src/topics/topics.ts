@@ -69,7 +69,9 @@ export class Topics {
     throw contended()
   }
 
-  /** What another has changed meanwhile is looked at again, instead of the lost race being the caller's. */
+  /**
+   * Reads the topic again when another request has changed it meanwhile, so that the caller does not see the lost race.
+   */
   async #change(name: string, change: (topic: Topic | undefined) => readonly Subscriber[]): Promise<void> {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const topic = (await this.#read()).get(name)
@@ -93,7 +95,7 @@ export class Topics {
     const topics = this.#store.list().then((list) => new Map(list.map((topic) => [topic.name, topic])))
     const listed = { at: this.#now(), topics }
     this.#listed = listed
-    // What cannot be read is not kept.
+    // A list that could not be read is not kept.
     topics.catch(() => {
       if (this.#listed === listed) this.#listed = undefined
     })

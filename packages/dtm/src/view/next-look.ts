@@ -21,7 +21,7 @@ export function nextLook(view: TransactionView, firstIntervalS: number): NextLoo
   return { at: plannedAt(view, ops) ?? updatedAt, intervalS: firstIntervalS }
 }
 
-/** Without an instant it has been due since somebody reset it. */
+/** An operation without an instant has been due since an operator reset it. */
 function waitOf(
   { nextAt, endedAt }: OpView,
   { updatedAt }: TransactionView,

@@ -1,7 +1,7 @@
 import type { Definition } from '@counterstep/core'
 import type { TransactionView } from '@counterstep/protocol'
 
-/** Why a transaction was turned around, in DTM's words. Undefined: it was not, or nobody gave a reason. */
+/** Tells why a transaction was turned around, in DTM's words. Undefined: it was not, or no reason was given. */
 export function rollbackReason(view: TransactionView, definition: Definition): string | undefined {
   switch (view.abort?.cause) {
     case undefined:

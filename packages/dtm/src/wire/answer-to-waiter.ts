@@ -4,8 +4,8 @@ import { rollbackReason } from '../view/rollback-reason.ts'
 import { type Answer, failure, ONGOING, SUCCESS } from './answer.ts'
 
 /**
- * To who asked for the result. 409 only for what will not be done: DTM also sends it for what goes on, and a client
- * cannot tell the two apart.
+ * Answers a caller that asked for the result. It sends 409 only for what will not be done: DTM also sends 409 for what
+ * goes on, and a client cannot tell the two apart.
  */
 export function answerToWaiter(view: TransactionView, definition: Definition): Answer {
   switch (view.status) {

@@ -1,6 +1,6 @@
 import { writeGoJson } from '../go-json/write-go-json.ts'
 
-/** What a client is answered: DTM's four outcomes, or an object. */
+/** The answer to a client: one of DTM's four outcomes, or an object. */
 export interface Answer {
   readonly status: number
   readonly body: string

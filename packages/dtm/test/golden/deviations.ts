@@ -1,9 +1,12 @@
 /** Where the dialect answers otherwise than DTM v1.19, on purpose. The replay fails when one is no longer true. */
 export interface Deviation {
   readonly reason: string
-  /** By position of the step: what is answered instead. */
+  /** The answers that are expected instead, by position of the step. */
   readonly answers?: Readonly<Record<number, DeviantAnswer>>
-  /** By position of the step: the status that is waited for instead; `skip`: none, since it does not come. */
+  /**
+   * The statuses that are waited for instead, by position of the step; `skip`: none, since the recorded one does not
+   * come.
+   */
   readonly untils?: Readonly<Record<number, string>>
   /** The calls instead, each as `METHOD path`; `any`: how many there are is a matter of time. */
   readonly calls?: readonly string[] | 'any'
@@ -11,7 +14,7 @@ export interface Deviation {
 
 export interface DeviantAnswer {
   readonly status: number
-  /** With the placeholders of the recorded ones. Absent: the test of that behaviour stands elsewhere. */
+  /** The body has the placeholders of the recorded ones. Absent: the test of that behaviour stands elsewhere. */
   readonly body?: string
   /** Whether it comes out as recorded is a matter of time; the status is the same. */
   readonly byTime?: true
@@ -29,7 +32,7 @@ const BAD_GID = over(
   'gid must be 1–128 printable ASCII characters without space, quote, backslash or semicolon, and not . or ..',
 )
 const BAD_BRANCH_ID = over('branch_id must be 1–64 characters of A-Z a-z 0-9 . _ : -')
-/** Of what is shown besides. */
+/** The status of answers that show more than the recorded ones. */
 const SHOWN = { status: 200 }
 
 const WAITS = 'waits for the end of what goes on, where DTM says 409 or 500 after one round of calls'

@@ -21,7 +21,7 @@ const PATTERNS: Readonly<Record<string, string>> = {
 
 /** Whether a text is what was recorded, with `{{*…}}` for what differs each time. */
 export function matches(actual: string, recorded: string, values: Values): boolean {
-  // Nobody owns a transaction in a way that a client could use.
+  // A transaction has no owner in a way that a client could use.
   const expected = fill(recorded.replaceAll('"owner":"{{*owner}}",', ''), values)
   const pattern = expected
     .split(/(\{\{\*\w+\}\})/)

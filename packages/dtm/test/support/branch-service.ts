@@ -21,7 +21,7 @@ export interface ReceivedCall {
   readonly body: string
 }
 
-/** What one test's branches answer, by path, and what they were asked. */
+/** Plays the branches of one test: it holds their answers by path and notes their calls. */
 export class PlayedBranches {
   readonly calls: ReceivedCall[] = []
   readonly url: string
