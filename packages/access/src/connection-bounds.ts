@@ -29,7 +29,7 @@ const TINY_CHUNK_BYTES = 64
 /** One read may bring 10,000 tiny chunks. After this many, the connection is read from in a later turn. */
 const TINY_CHUNKS_PER_READ_MAX = 1_000
 /**
- * A body in chunks that is refused may have brought as many chunks with the same read. It counts as this many requests.
+ * A refused body in chunks may have brought 10,000 of them with the same read. It counts as this many requests.
  */
 const REFUSED_CHUNKS_EXCESS = 250
 

@@ -9,7 +9,7 @@ export function createRegistry(): Registry {
   return registry
 }
 
-/** Makes a registry without the figures of the process, which its owner reports. */
+/** Makes a registry without the figures of the process, which are left to its owner. */
 export function createBareRegistry(): Registry {
   return new Registry()
 }
