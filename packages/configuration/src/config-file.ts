@@ -5,14 +5,14 @@ import { findNearest } from './nearest-name.ts'
 import type { Parsed } from './schemas.ts'
 import type { Settings } from './setting.ts'
 
-/** Who may write the file says where calls go and who needs a key. */
+/** Others must not write the file, because it says where calls go and which callers need a key. */
 const MODE_DENIED = 0o002
-/** A longer file is no file of settings. */
+/** A longer file is refused, because it cannot be a file of settings. */
 const CONFIG_CHARACTERS_MAX = 256 * 1024
 
 export interface ConfigFile {
   readonly path: string
-  /** The values by the names of their settings, in the words that the flags take. */
+  /** Maps the name of each setting to its value, written as its flag takes it. */
   readonly values: ReadonlyMap<string, string>
   /** Each is a sentence that names the file and its setting, and quotes no value. */
   readonly problems: readonly string[]
@@ -24,7 +24,7 @@ export interface ConfigFile {
  */
 export function readConfigFile(path: string, source: string, settings: Settings): ConfigFile {
   const file = readNamedFile(path)
-  // The path is not repeated: what cannot be read may be no path, but a misplaced password.
+  // The problem does not repeat the path, because a path that cannot be read may be a misplaced password.
   if ('problem' in file) return { path, values: new Map(), problems: [`${source} ${file.problem}.`] }
   if (process.platform !== 'win32' && (statSync(path).mode & MODE_DENIED) !== 0) {
     const problem = `${source} names a file that every user may change, and with it where calls go: chmod o-w it.`

@@ -10,7 +10,7 @@ type SharedValues = Pick<SettingValues, SettingName & keyof FunctionValues>
 
 export type AccessConfig = ReturnType<typeof accessConfig>
 
-/** Who may use a server, over both HTTP APIs. */
+/** Says who may use a server, over both HTTP APIs. */
 export function accessConfig(values: SettingValues) {
   const { host, keysFile, ratePerKey, dtmNetworks, dtmNetworksScopes, allowedHosts = [] } = values
   const { connectionsMax, strangersPerAddressMax, unreadBodyBytesMax } = values
@@ -18,25 +18,25 @@ export function accessConfig(values: SettingValues) {
     keysFile,
     ratePerKey,
     quotaPerKey: readQuota(values),
-    /** From where DTM's API asks for no key, and the scopes that a caller from there has. */
+    /** DTM's API asks callers from these networks for no key, and gives them the scopes below. */
     dtmNetworks,
     dtmNetworksScopes,
     allowedHosts,
     isLoopback: isLoopback(host),
     bounds: Object.freeze({ connectionsMax, strangersPerAddressMax, unreadBodyBytesMax }),
-    /** Protections that are switched off by name, for /health/ready. */
+    /** Names the protections that are switched off; /health/ready shows them. */
     insecure: Object.freeze(keysFile === undefined && !isLoopback(host) ? ['no-keys'] : []),
   })
 }
 
-/** Who may use a function. */
+/** Says who may use a function. */
 export function functionAccess({ keysSecret, authorizer, ratePerKey, allowedHosts = [] }: FunctionValues) {
   const isOpen = keysSecret === undefined && authorizer === undefined
   const insecure = Object.freeze(isOpen ? ['no-keys'] : [])
   return Object.freeze({ authorizer, ratePerKey, allowedHosts, insecure })
 }
 
-/** Where only this machine reaches us and nothing is said, that is development: its branches are on this machine. */
+/** If only this machine reaches the server and no targets are set, this is development, and its branches are on this machine. */
 export function targetRules(
   { services, allowTargets, allowAnyTarget }: SharedValues,
   isLocal: boolean,
@@ -51,7 +51,7 @@ export function callerOptions(values: SharedValues) {
   return Object.freeze({ proxyUrl, answerExcerpts, ...pickNames(values, DEFAULT_CALLER_LIMITS) })
 }
 
-/** Those settings of the engine that the host has. */
+/** Picks the settings of the engine from the values of a host. */
 export function engineSettings<Values extends SharedValues>(values: Values) {
   const retry = Object.freeze({
     initialMs: values.retryInitialMs,
@@ -69,7 +69,7 @@ interface Protections {
   readonly store: SqliteConfig | StoreUse
 }
 
-/** Protections that are switched off by name, as /health/ready shows them. */
+/** Names the protections that are switched off, as /health/ready shows them. */
 export function insecureSwitches({ access, targets, store }: Protections): readonly string[] {
   return [
     ...access.insecure,
@@ -78,7 +78,7 @@ export function insecureSwitches({ access, targets, store }: Protections): reado
   ]
 }
 
-/** Whether the store is opened though it may lose what it acknowledged. */
+/** Tells whether the store is opened although it may lose what it acknowledged. */
 export function isForced(store: Protections['store']): boolean {
   return 'acceptClassC' in store && store.acceptClassC
 }
@@ -94,7 +94,7 @@ function readQuota({
   })
 }
 
-/** The values that have the names of another object's. */
+/** Picks the values whose names are properties of another object. */
 function pickNames<Values extends object, Named extends object>(values: Values, named: Named) {
   const own = Object.entries(values).filter(([name]) => name in named)
   return Object.fromEntries(own) as Pick<Values, keyof Values & keyof Named>

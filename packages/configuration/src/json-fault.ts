@@ -1,4 +1,4 @@
-/** Says where a text stops being JSON, by line and column; the end of the text where it is only cut off. */
+/** Says by line and column where a text stops being JSON. If the text is only cut off, this is its end. */
 export function findJsonFault(text: string): string {
   const before = text.slice(0, findPosition(text)).split('\n')
   return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Parsed } from './schemas.ts'
 
-/** The text of a small file that a setting names. */
+/** Reads the text of a small file that a setting names. */
 export function readNamedFile(path: string): Parsed<string> {
   try {
     return { value: readFileSync(path, 'utf8') }

@@ -1,7 +1,7 @@
 /** Returns the name that the fewest letters tell from a text; undefined where two, or a third of the text, are not enough. */
 export function findNearest(text: string, names: readonly string[]): string | undefined {
   const [wanted, lettersMax] = [toLetters(text), Math.max(2, text.length / 3)]
-  // A long text is no misspelt name, and each comparison costs its length times the name's.
+  // A long text is not a misspelt name, and each comparison costs its length times the length of the name.
   if (wanted.length > 64) return undefined
   const [nearest] = names
     .map((name) => ({ name, letters: countDifferentLetters(wanted, toLetters(name)) }))
@@ -10,12 +10,12 @@ export function findNearest(text: string, names: readonly string[]): string | un
   return nearest?.name
 }
 
-/** A flag and a variable are the name in another spelling. */
+/** Brings a name, a flag and a variable of one setting to the same spelling. */
 function toLetters(text: string): string {
   return text.toLowerCase().replace(/^counterstep_|[-_]/g, '')
 }
 
-/** How many letters have to be added, left out or replaced to make one text of the other (Levenshtein's distance). */
+/** Counts the letters that have to be added, left out or replaced to turn one text into the other (Levenshtein's distance). */
 function countDifferentLetters(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at)
   for (const [at, letter] of [...one].entries()) {

@@ -13,21 +13,21 @@ import {
 } from './store-password.ts'
 import { functionWarnings } from './warnings.ts'
 
-/** Everything a function needs to know from outside, checked; but what its secrets hold. */
+/** Holds everything that a function needs from its environment, checked. It does not hold the contents of its secrets. */
 export interface FunctionConfig extends ReturnType<typeof toConfig> {
-  /** What is odd but no reason to refuse; belongs into the log. */
+  /** Each warning names something that is odd but no reason to refuse. The host writes them into its log. */
   readonly warnings: readonly string[]
 }
 
 type ReadFunctionConfig =
   | { readonly config: FunctionConfig }
-  /** Every problem at once, each a sentence that names its variable. */
+  /** Lists every problem at once. Each is a sentence that names its variable. */
   | { readonly problems: readonly string[] }
 
 const NAMES = Object.keys(FUNCTION_SETTINGS) as FunctionName[]
 const VARIABLES = [...NAMES.map(toVariable), PASSWORD_VARIABLE, PASSWORD_FILE_VARIABLE]
 
-/** The only place that reads a function's environment. */
+/** Reads a function's environment. No other function does. */
 export function readFunctionConfig(
   role: FunctionRole,
   environment: Environment = process.env,
@@ -60,14 +60,14 @@ function toConfig(values: FunctionValues, password: GivenPassword | undefined) {
     caller: callerOptions(values),
     engine: engineSettings(values),
     access: functionAccess(values),
-    /** ARNs of secrets in AWS Secrets Manager; undefined: there is none, and calls need no key or are not signed. */
+    /** These are ARNs of secrets in AWS Secrets Manager. Without one for keys, calls need no key; without one for signing, none is signed. */
     secrets: Object.freeze({
       storePassword: values.storePasswordSecret,
       keys: values.keysSecret,
       signingKey: values.signingKeySecret,
     }),
     logLevel,
-    /** Undefined: there is no queue. */
+    /** It is undefined if there is no queue. */
     queueUrl,
     metricsNamespace,
   }

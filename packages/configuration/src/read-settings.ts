@@ -3,23 +3,23 @@ import { type Settings, toFlag, toVariable, type ValuesOf } from './setting.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** From where a user's settings come. */
+/** Holds the places from which a user's settings come. */
 export interface Given {
-  /** By flag, without its dashes. A flag wins over its variable. */
+  /** Maps a flag without its dashes to its value. A flag wins over its variable. */
   readonly flags?: ReadonlyMap<string, string>
   /** A variable wins over the file. */
   readonly environment: Environment
   readonly file?: ConfigFile | undefined
 }
 
-/** From where each setting came that the user has set: a flag with its dashes, a variable, or its name in the file. */
+/** Says for each setting that the user has set where it came from: a flag with its dashes, a variable, or its name in the file. */
 export type Sources<Name extends string = string> = ReadonlyMap<Name, string>
 
 export interface ReadSettings<Group extends Settings> {
-  /** Without those that a problem is about. */
+  /** It lacks the settings that a problem is about. */
   readonly known: Partial<ValuesOf<Group>>
   readonly sources: Sources<Extract<keyof Group, string>>
-  /** Each names its flag, its variable, or its name in the file. */
+  /** Each problem names the setting's flag, its variable, or its name in the file. */
   readonly problems: readonly string[]
 }
 
@@ -36,7 +36,7 @@ export function readSettings<Group extends Settings>(
     const [flag, variable] = [toFlag(name), toVariable(name)]
     const places = [
       { source: `--${flag}`, text: flags?.get(flag) },
-      // An empty variable is what Compose makes of an unset one.
+      // An empty variable counts as unset, because Compose turns an unset variable into an empty one.
       { source: variable, text: environment[variable] || undefined },
       { source: `"${name}" in ${file?.path}`, text: file?.values.get(name) },
     ]
@@ -56,7 +56,10 @@ export function hasAll<Values extends object, Name extends keyof Values>(
   return names.every((name) => name in values)
 }
 
-/** Variables of ours that mean nothing. No reason to refuse: Kubernetes adds some for a service called counterstep. */
+/**
+ * Lists variables that are named like ours and mean nothing. They are no reason to refuse, because Kubernetes adds some
+ * for a service called counterstep.
+ */
 export function unknownVariables(environment: Environment, known: readonly string[]): readonly string[] {
   return Object.entries(environment)
     .filter(([name, text = '']) => name.startsWith('COUNTERSTEP_') && text !== '' && !known.includes(name))

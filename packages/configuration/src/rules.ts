@@ -8,23 +8,23 @@ import { asFlag, asVariable, type Spelling } from './spelling.ts'
 import { type GivenPassword, PASSWORD_SECRET_VARIABLE } from './store-password.ts'
 import { isTlsScheme, type ServerTarget, type StoreTarget, urlOf } from './store-target.ts'
 
-// The rules between settings, which no schema of one setting can say. A value that is wrong by itself is a problem already,
-// and absent here: a rule speaks only where all that it is about is known.
+// These rules hold between settings, so that no schema of one setting can check them. A value that is wrong by itself has been
+// reported already and is absent here, so each rule applies only where all values that it needs are known.
 
-/** A password that is given, or that comes later from where its variable says. */
+/** Stands for a password that is given, or that comes later from the secret that its variable names. */
 type Promised = Pick<GivenPassword, 'variable'> | undefined
 type ServerValues = Partial<SettingValues>
 type StoreValues = Pick<SettingValues, 'store' | 'storeTls' | 'storeTlsCa' | 'storeTlsServerName'>
 type SharedValues = Partial<Pick<SettingValues, SettingName & keyof FunctionValues>>
 
-/** Who calls a function; only the api is called over HTTP, and only a sweeper with a queue calls no branch. */
+/** The role of a function. Only the api is called over HTTP, and only a sweeper with a queue calls no branch. */
 export type FunctionRole = 'api' | 'worker' | 'sweeper'
 
 const EMBEDDED_ON_LAMBDA = 'The embedded store is refused on Lambda: its disk is lost with the function.'
-/** A server's files. Ignored by a function, they would leave open or unsigned what was to be closed or signed. */
+/** A server reads these files, and a function cannot. If it ignored them, it would ask for no keys, or sign no calls, against the user's will. */
 const SECRETS_FOR_FILES = { keysFile: 'keysSecret', signingKeyFile: 'signingKeySecret' } as const
 
-/** What is wrong between the settings of `counterstep serve`, but for its store. */
+/** Lists the problems between the settings of `counterstep serve`, except those of its store. */
 export function serverProblems(values: ServerValues, isOnLambda: boolean): string[] {
   const { host, store } = values
   return [
@@ -38,7 +38,7 @@ export function serverProblems(values: ServerValues, isOnLambda: boolean): strin
   ]
 }
 
-/** What is wrong between the settings of a function. */
+/** Lists the problems between the settings of a function. */
 export function functionProblems(
   role: FunctionRole,
   values: Partial<FunctionValues>,
@@ -70,7 +70,7 @@ export function functionProblems(
   ]
 }
 
-/** What is wrong between the store and what was set for it. */
+/** Lists the problems between the store and the settings for it. */
 export function storeProblems(
   values: Partial<StoreValues>,
   sources: Sources,
@@ -102,7 +102,7 @@ function accessProblems(values: ServerValues): string[] {
   const hasNoNetworks = 'dtmNetworks' in values && values.dtmNetworks === undefined
   if (hasNoNetworks && dtmNetworksScopes !== undefined && dtmNetworksScopes.join() !== 'submit')
     problems.push('--dtm-networks-scopes is of use only with --dtm-networks.')
-  // In vain they would be a misunderstanding: who sets them believes to have keys.
+  // Without keys these settings have no effect, and a user who sets them believes that there are keys.
   const forKeys = ['dtmNetworks', 'ratePerKey', 'dailySubmitsPerKey', 'dailyBytesPerKey'] as const
   for (const name of forKeys)
     if (!hasKeys && values[name] !== undefined)
@@ -110,7 +110,7 @@ function accessProblems(values: ServerValues): string[] {
   return problems
 }
 
-/** A function is reached by whoever knows its URL, unless somebody stands before it. */
+/** Every caller that knows the URL of a function reaches it, unless an authorizer checks callers first. */
 function functionAccessProblems(values: Partial<FunctionValues>): string[] {
   const { keysSecret, authorizer, insecureNoKeys, ratePerKey } = values
   if (!('keysSecret' in values) || !('authorizer' in values)) return []
@@ -145,8 +145,8 @@ function engineProblems(values: SharedValues & Pick<ServerValues, 'pollMs' | 'le
 }
 
 /**
- * Whoever reaches a server could have it call whatever it reaches: so where others do, and `reason` says that they do,
- * somebody says first what that may be.
+  * A caller could make a server call every address that the server reaches. So where other machines reach it, the user has
+  * to set first where it may call. `reason` says why others reach it.
  */
 function targetProblems(values: SharedValues, reason: string, spell: Spelling): string[] {
   const { services, allowTargets, allowAnyTarget } = values
@@ -159,7 +159,7 @@ function targetProblems(values: SharedValues, reason: string, spell: Spelling): 
   ]
 }
 
-/** Certificates that no service would be called with, or that cannot be used, are refused at the start. */
+/** Refuses at the start certificates that no service would be called with, or that cannot be used. */
 function serviceTlsProblems({ services, serviceCa, serviceCert, serviceKey }: ServerValues): string[] {
   if (!services || !serviceCa || !serviceCert || !serviceKey) return []
   const known = { services, serviceCa, serviceCert, serviceKey }
@@ -207,7 +207,7 @@ function passwordProblems(store: StoreTarget, source: string | undefined, passwo
     return password === undefined ? [] : [`${password.variable} is set, and a sqlite store has no password.`]
   if (password !== undefined && store.password !== undefined)
     return [`${source} has a password, and ${password.variable} is set, too; give one.`]
-  // Else a password in the wrong place, redis://SECRET@host, would be shown as the user that it was taken for.
+  // Otherwise a password in the wrong place, redis://SECRET@host, would be taken for the user and shown.
   const isGiven = password !== undefined || store.password !== undefined
   return store.family === 'redis' && store.user !== '' && !isGiven
     ? [`${source} names a user without a password; a password alone is written redis://:PASSWORD@HOST.`]
@@ -224,7 +224,7 @@ function tlsProblems({ scheme }: ServerTarget, values: Partial<StoreValues>, sou
   return contradictions.map((contradiction) => `${sources.get('storeTls')} is off, and ${contradiction}.`)
 }
 
-/** The MySQL driver checks a certificate against a name only. */
+/** Refuses an address where TLS needs a name, because the MySQL driver checks a certificate only against a name. */
 function namelessProblems(
   store: ServerTarget,
   { storeTls, storeTlsCa, storeTlsServerName }: Partial<StoreValues>,

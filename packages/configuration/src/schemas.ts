@@ -4,10 +4,10 @@ import * as z from 'zod/mini'
 import { isLoopback } from './loopback.ts'
 import { readNamedFile } from './named-file.ts'
 
-/** What one setting's text turned into: a value, or what is wrong with it. */
+/** Holds the value that a setting's text stands for, or the problem with the text. */
 export type Parsed<Value> = { readonly value: Value } | { readonly problem: string }
 
-/** Reads a setting's text. Its first message goes on after the setting's name, and never quotes: the text may be a password. */
+/** Reads a setting's text. Its first message continues after the setting's name and never quotes the text, which may be a password. */
 export type TextSchema<Value> = z.ZodMiniType<Value, unknown>
 
 const NAMES_MAX = 64
@@ -17,7 +17,7 @@ const IS_ARN = 'must be the ARN of a secret, arn:aws:secretsmanager:REGION:ACCOU
 export const nonEmpty = z.string().check(z.refine((text) => text.trim() !== '', 'must not be empty'))
 export const anyText = z.string()
 
-/** The schema of a switch, whose flag stands alone and means `true`. */
+/** This is the schema of a switch, whose flag stands alone and means `true`. */
 export const trueOrFalse = readBoolean('true', 'false', 'must be true or false')
 export const onOrOff = readBoolean('on', 'off', 'must be one of on, off')
 
@@ -31,7 +31,7 @@ export function oneOf<const Word extends string>(...words: readonly Word[]) {
   return z.enum(words, `must be one of ${words.join(', ')}`)
 }
 
-/** One word that stands beside the values of another schema, e.g. `never`. */
+/** Adds one word, for example `never`, to the values of another schema. */
 export function orWord<const Meaning, Value>(word: string, meaning: Meaning, schema: TextSchema<Value>) {
   const named = z.pipe(
     z.literal(word),
@@ -42,7 +42,7 @@ export function orWord<const Meaning, Value>(word: string, meaning: Meaning, sch
   })
 }
 
-/** An empty text means that the setting is not set, and what then holds is for its user to say. */
+/** Takes an empty text as not set. The code that uses the setting decides what then holds. */
 export function orUnset<Value>(schema: TextSchema<Value>) {
   const emptied = z.transform((text: unknown) => (text === '' ? undefined : text))
   return z.pipe(emptied, z.optional(schema))
@@ -76,7 +76,7 @@ export const portNumber = z.pipe(
 // Braces would take the keys out of their cluster slots.
 export const keyPrefix = matching(/^[\w:.-]{1,64}$/, 'must be 1 to 64 letters, digits, _, :, . and -')
 export const secretArn = z.string().check(z.maxLength(2_048, IS_ARN), z.regex(ARN, IS_ARN))
-/** The name as CloudWatch takes it; what starts with AWS/ is Amazon's own. */
+/** Takes a name that CloudWatch accepts. Names that start with AWS/ are Amazon's own. */
 export const metricsNamespace = matching(
   /^(?!AWS\/)[\w.#/:-]{1,255}$/,
   'must be 1 to 255 letters, digits, _, ., #, /, : and -, and must not start with AWS/',
@@ -102,7 +102,7 @@ export const networks = parsedBy((text) => {
 
 export const hostNames = parsedBy((text) => {
   const value = splitItems(text)
-  // Letters, digits and signs of names, or an address: there is no pattern that fits several.
+  // A host has letters, digits and the signs of names, or is an address. A pattern that fits several hosts is refused.
   const isHost = (name: string) => /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/.test(hostnameOf(name) ?? '')
   return value.length <= NAMES_MAX && value.every(isHost)
     ? { value }
@@ -116,7 +116,7 @@ export const proxyUrl = parsedBy((text) => {
   return isProxy ? { value: url.href } : { problem: 'must be the URL of a proxy: http://HOST:PORT' }
 })
 
-/** The URL of an SQS queue, or of a stand-in on this machine. */
+/** Takes the URL of an SQS queue, or of a stand-in on this machine. */
 export const queueUrl = parsedBy((text) => {
   const url = text.length <= 2_048 ? URL.parse(text) : null
   const isLocal = url?.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[(.*)\]$/, '$1'))
@@ -124,7 +124,7 @@ export const queueUrl = parsedBy((text) => {
     return { problem: 'must be the https URL of an SQS queue; http only on this machine' }
   if (url.username + url.password + url.search + url.hash !== '')
     return { problem: 'must have no login and no parameters' }
-  // A FIFO queue takes no delay for a single message, and a stuck one holds up those behind it.
+  // A FIFO queue takes no delay for a single message, and a stuck message holds up those behind it.
   if (url.pathname.endsWith('.fifo')) return { problem: 'must be a standard queue, not a FIFO one' }
   return { value: text }
 })

@@ -3,7 +3,7 @@ import type { SettingValues } from './settings.ts'
 
 export type ServiceValues = Pick<SettingValues, 'services' | 'serviceCa' | 'serviceCert' | 'serviceKey'>
 
-/** The certificates of named services, by the origin that each service is. */
+/** Maps the origin of each named service to the service's certificates. */
 export function readServiceTls({
   services,
   serviceCa,

@@ -26,9 +26,9 @@ const [setting, ofServer, ofFunction] = [
 ]
 
 /**
- * Everything that a host may be told, in the order of the help text. An entry's name is the one in the file of
- * `--config`; its flag and its variable are made from it. A setting for some stores only is refused for others: set in
- * vain, it would be a misunderstanding.
+  * Holds every setting of a host, in the order of the help text. An entry's name is the one in the file of `--config`; its
+  * flag and its variable are made from it. A setting that is for some stores only is refused for the others, because it
+  * would have no effect there and its user expects one.
  */
 const TABLE = {
   host: ofServer(is.nonEmpty, 'address to listen on', '127.0.0.1'),
@@ -311,17 +311,20 @@ const TABLE = {
   ),
 } as const satisfies Settings
 
-/** The names of all settings, of any host. */
+/** Names all settings, of any host. */
 export type AnyName = keyof typeof TABLE
 type NameFor<Host extends HostKind> = {
   [Name in AnyName]: (typeof TABLE)[Name]['host'] extends 'any' | Host ? Name : never
 }[AnyName]
 type SettingsFor<Host extends HostKind> = Pick<typeof TABLE, NameFor<Host>>
 
-/** What `counterstep serve` may be told. */
+/** Holds the settings of `counterstep serve`. */
 export const SETTINGS = settingsFor('server')
 const functionSettings = settingsFor('function')
-/** What a function may be told. One environment runs few transactions at once, and there may be hundreds of environments. */
+/**
+ * Holds the settings of a function. Its default of connections is low: one environment runs few transactions at once, and
+ * there may be hundreds of environments.
+ */
 export const FUNCTION_SETTINGS = {
   ...functionSettings,
   storeConnectionsMax: { ...functionSettings.storeConnectionsMax, fallback: '2' },
@@ -337,7 +340,7 @@ function settingsFor<Host extends HostKind>(host: Host): SettingsFor<Host> {
   return Object.fromEntries(own) as SettingsFor<Host>
 }
 
-/** A bound of the caller of branches, from 1. */
+/** Makes a setting for a bound of the branch caller, from 1 on. */
 function caller(name: keyof typeof CALLER, max: number, help: string) {
   return setting(whole(1, max), help, CALLER[name])
 }
@@ -347,7 +350,7 @@ type EngineNumber = Exclude<
   'retentionMs' | 'retry' | 'targetCallsPerSecond' | 'parkAfterMs'
 >
 
-/** A whole number that the engine has, with its bounds and default there. */
+/** Describes a whole number of the engine, with the engine's bounds and default. */
 function engine(name: EngineNumber, help: string) {
   return [whole(...BOUNDS[name]), help, ENGINE[name]] as const
 }

@@ -4,18 +4,18 @@ import type { Parsed } from './schemas.ts'
 
 const FILE_BYTES_MAX = 16 * 1024
 /**
- * Others may do nothing with it, and the group may only read it: a secret that Kubernetes mounts belongs to root, and
- * the server reads it by its group.
+  * Others have no right to the file. The group may only read it, because a secret that Kubernetes mounts belongs to root
+  * and the server reads it through its group.
  */
 const MODE_DENIED = 0o027
-// Windows has no such bits; Node makes them up.
+// Windows has no such bits, and Node makes them up there.
 const HAS_MODES = process.platform !== 'win32'
 
-/** The key in a file that only its owner may change, and only its owner and group may read (S18). */
+/** Reads the key in a file that only its owner may change, and only its owner and group may read (S18). */
 export function readSigningKeyFile(path: string): Parsed<SigningKey> {
   let descriptor: number | undefined
   try {
-    // Not blocking: a named pipe would keep us waiting for its writer.
+    // The file is opened without blocking, because a named pipe would make the process wait for its writer.
     descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     const problem = fileProblem(descriptor)
     if (problem !== undefined) return { problem }
@@ -30,7 +30,7 @@ export function readSigningKeyFile(path: string): Parsed<SigningKey> {
   }
 }
 
-/** Of the open file, not of its name: what is checked is what is read. */
+/** Checks the open file and not its name, so that the checked file is the one that is read. */
 function fileProblem(descriptor: number): string | undefined {
   const stats = fstatSync(descriptor)
   if (!stats.isFile()) return 'names what is no file'
@@ -42,7 +42,7 @@ function fileProblem(descriptor: number): string | undefined {
   return undefined
 }
 
-/** For a setting: the path, if there is a key behind it. */
+/** Returns the path for a setting if it leads to a usable key, and a problem otherwise. */
 export function signingKeyPath(path: string): Parsed<string> {
   const key = readSigningKeyFile(path)
   return 'problem' in key ? key : { value: path }

@@ -1,7 +1,7 @@
 import { toFlag, toVariable } from './setting.ts'
 import type { AnyName } from './settings.ts'
 
-/** How advice names a setting, with a value where that says more: as its reader has to write it. */
+/** Spells a setting, and a value if one is given, as the reader of an advice has to write it. */
 export type Spelling = (name: AnyName, value?: string) => string
 
 export const asFlag: Spelling = (name, value) =>

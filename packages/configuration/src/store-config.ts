@@ -4,12 +4,12 @@ import type { GivenPassword } from './store-password.ts'
 import { placeOf, type ServerTarget, urlOf, withTlsScheme } from './store-target.ts'
 
 export type SqliteConfig = ReturnType<typeof sqliteConfig>
-/** Where a store on a server is, and how to reach it. */
+/** Says where a store on a server is, and how to reach it. */
 export type Connection = ReturnType<typeof connection>
 export type StoreUse = ReturnType<typeof storeUse>
 export type ServerStoreConfig = Connection & StoreUse
 export type StoreConfig = SqliteConfig | ServerStoreConfig
-/** Its URL is made later, with the password from where secrets are kept. */
+/** The URL of this store is made later by `storeUrl`, with the password from its secret. */
 export type FunctionStoreConfig = ReturnType<typeof functionStore>
 
 type Password = GivenPassword | undefined
@@ -29,7 +29,7 @@ function sqliteConfig(named: string, values: SettingValues) {
   return Object.freeze({ type: 'sqlite', path, place: path, synchronous, freeBytesMin, waitMs: 0 })
 }
 
-/** `url` has the password and is never to be shown; `place` is for people. */
+/** `url` holds the password and must never be shown. `place` is for people. */
 export function connection(
   named: ServerTarget,
   values: TlsValues & Pick<SettingValues, 'storeWaitMs'>,
@@ -40,19 +40,19 @@ export function connection(
   return Object.freeze({ ...reach, url, waitMs: values.storeWaitMs })
 }
 
-/** `target` may hold a password and is never to be shown. */
+/** `target` may hold a password and must never be shown. */
 export function functionStore(named: ServerTarget, values: SharedValues, password: Password) {
   const { target, reach } = storeReach(named, values)
   const login = Object.freeze({ ...target, password: password?.text ?? target.password })
   return Object.freeze({ ...reach, ...storeUse(target, values), target: login })
 }
 
-/** The URL to open it by, with what its secret holds; undefined where no secret is named. Never to be shown. */
+/** Makes the URL that opens the store, with the password of its secret, which is undefined if no secret is named. It must never be shown. */
 export function storeUrl({ target }: FunctionStoreConfig, password: string | undefined): string {
   return urlOf(target, password ?? target.password)
 }
 
-/** With the target as its scheme must be for that. Without `tls` it is as the store thinks right. */
+/** Gives the target the scheme that its TLS setting needs. If `tls` is absent, the store decides whether it uses TLS. */
 function storeReach(named: ServerTarget, { storeTls, storeTlsCa: ca, storeTlsServerName }: TlsValues) {
   const server = storeTlsServerName === undefined ? {} : { serverName: storeTlsServerName }
   const names: { readonly ca?: string; readonly serverName?: string } =
@@ -64,23 +64,23 @@ function storeReach(named: ServerTarget, { storeTls, storeTlsCa: ca, storeTlsSer
 }
 
 const CLASSES = { a: 'A', b: 'B' } as const
-/** The host of an RDS Proxy: NAME.proxy-ID.REGION, and of its further endpoints NAME.endpoint.proxy-ID.REGION. */
+/** Matches the host of an RDS Proxy, NAME.proxy-ID.REGION, and of its further endpoints, NAME.endpoint.proxy-ID.REGION. */
 const RDS_PROXY = /\.proxy-[a-z0-9]+\.[a-z0-9-]+\.rds\.amazonaws\.com(\.cn)?(:\d{1,5})?$/i
 
 function storeUse({ family, hosts }: ServerTarget, values: SharedValues) {
   const { storeFailover: failover, storeDurability: durability, storeProxy } = values
   const isProxy = storeProxy === 'on' || (storeProxy === 'auto' && RDS_PROXY.test(hosts))
   return {
-    /** Absent: as the store finds it. */
+    /** If it is absent, the store finds it out. */
     ...(failover === undefined ? {} : { failover }),
     acceptClassC: values.storeAcceptClassC,
     ...(durability === undefined ? {} : { durability: CLASSES[durability] }),
     keyPrefix: values.storeKeyPrefix,
     connectionsMax: values.storeConnectionsMax,
-    /** Through a proxy that lends its connections. */
+    /** It is true if the store is reached through a proxy that lends its connections. */
     multiplexed: family === 'mysql' && isProxy,
     connectTimeoutMs: values.storeConnectTimeoutMs,
-    /** The limit of one statement or command. */
+    /** It bounds one statement or command. */
     timeoutMs: values.storeTimeoutMs,
   }
 }

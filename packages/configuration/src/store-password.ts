@@ -2,7 +2,7 @@ import { readNamedFile } from './named-file.ts'
 import type { Parsed } from './schemas.ts'
 import { toVariable } from './setting.ts'
 
-/** No flag: the arguments of a process show in the machine's list of processes. */
+/** The password has no flag, because the machine's list of processes shows the arguments of a process. */
 export const PASSWORD_VARIABLE = 'COUNTERSTEP_STORE_PASSWORD'
 /** Names a file that holds it, which is how Docker and Kubernetes hand over secrets. */
 export const PASSWORD_FILE_VARIABLE = 'COUNTERSTEP_STORE_PASSWORD_FILE'
@@ -14,7 +14,7 @@ export interface GivenPassword {
   readonly text: string
 }
 
-/** The value is undefined when there is none. An empty variable counts as unset, as Compose makes it. */
+/** The value is undefined if there is no password. An empty variable counts as unset, because Compose makes one of an unset variable. */
 export function readPassword(
   environment: Readonly<Record<string, string | undefined>>,
 ): Parsed<GivenPassword | undefined> {
@@ -26,15 +26,15 @@ export function readPassword(
   if (path === '') return { value: undefined }
   const file = readNamedFile(path)
   if ('problem' in file) return { problem: `${PASSWORD_FILE_VARIABLE} ${file.problem}.` }
-  // Editors and echo end a file with a line break, which is no part of the secret.
+  // Editors and echo end a file with a line break, which does not belong to the secret.
   const password = file.value.replace(/\r?\n$/, '')
   if (password === '') return { problem: `${PASSWORD_FILE_VARIABLE} names an empty file.` }
   return { value: { variable: PASSWORD_FILE_VARIABLE, text: password } }
 }
 
-/** A secret's text: the password itself, or the JSON that RDS keeps, with `password` in it. Never quoted. */
+/** Reads a secret's text: the password itself, or the JSON that RDS keeps, with `password` in it. No problem quotes it. */
 export function passwordOfSecret(text: string): Parsed<string> {
-  // Editors and echo end a file with a line break, which is no part of the secret.
+  // Editors and echo end a file with a line break, which does not belong to the secret.
   const plain = text.replace(/\r?\n$/, '')
   if (plain === '') return { problem: 'is an empty secret' }
   if (!plain.trimStart().startsWith('{')) return { value: plain }
@@ -47,7 +47,7 @@ export function passwordOfSecret(text: string): Parsed<string> {
     : { problem: 'is JSON without a "password"' }
 }
 
-/** Undefined: it is none, and a password may start with a brace. */
+/** Returns undefined if the text is not JSON. That is no fault, because a password may start with a brace. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -2,18 +2,18 @@ import type { Parsed } from './schemas.ts'
 
 export type ServerScheme = 'mysql' | 'mariadb' | 'redis' | 'rediss' | 'redis-cluster' | 'rediss-cluster'
 
-/** What `--store` names. An empty path means the default file in the data folder. */
+/** Describes the store that `--store` names. An empty path means the default file in the data folder. */
 export type StoreTarget = { readonly family: 'sqlite'; readonly path: string } | ServerTarget
 
 export interface ServerTarget {
   readonly family: 'mysql' | 'redis'
   readonly scheme: ServerScheme
   readonly user: string
-  /** Undefined when the URL has none; it may come by its own variable or by a file. */
+  /** It is undefined if the URL has none. The password may then come from its own variable or from a file. */
   readonly password: string | undefined
-  /** host or host:port; several, joined by commas, of a cluster only. */
+  /** It is host or host:port. Only a cluster may have several, joined by commas. */
   readonly hosts: string
-  /** Of MySQL its name, of Redis its number; empty: none named. */
+  /** MySQL has a name here and Redis a number. It is empty if the URL names none. */
   readonly database: string
 }
 
@@ -26,7 +26,7 @@ const FAMILIES: Readonly<Record<ServerScheme, 'mysql' | 'redis'>> = {
   'rediss-cluster': 'redis',
 }
 
-/** What is wrong with it is said without quoting it: it may hold a password, and the wrong part may be the password. */
+/** Reads the text of `--store`. A problem never quotes the text, because the wrong part may be a password. */
 export function parseStore(text: string): Parsed<StoreTarget> {
   const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(text)?.[1]?.toLowerCase()
   if (scheme === undefined || scheme === 'sqlite') return parseSqlite(text, scheme)
@@ -36,14 +36,14 @@ export function parseStore(text: string): Parsed<StoreTarget> {
   }
 }
 
-/** The URL that the store is given, with everything in its place. Never to be shown. */
+/** Makes the URL that the store opens. With a password it must never be shown. */
 export function urlOf(target: ServerTarget, password: string | undefined): string {
   const secret = password === undefined ? '' : `:${encodeURIComponent(password)}`
   const login = `${encodeURIComponent(target.user)}${secret}`
   return `${target.scheme}://${login === '' ? '' : `${login}@`}${target.hosts}${pathOf(target)}`
 }
 
-/** For people: no password, not even stars for one. */
+/** Describes the target for people, without its password and without stars in its place. */
 export function placeOf(target: ServerTarget): string {
   return urlOf(target, undefined)
 }
@@ -52,7 +52,7 @@ export function isTlsScheme(scheme: ServerScheme): boolean {
   return scheme === 'rediss' || scheme === 'rediss-cluster'
 }
 
-/** Redis says by its scheme that TLS is wanted; MySQL has no scheme of its own for it. */
+/** Gives a Redis target the scheme that asks for TLS. MySQL has no such scheme. */
 export function withTlsScheme(target: ServerTarget): ServerTarget {
   if (target.scheme === 'redis') return { ...target, scheme: 'rediss' }
   if (target.scheme === 'redis-cluster') return { ...target, scheme: 'rediss-cluster' }
@@ -98,7 +98,7 @@ function parseServer(scheme: ServerScheme, rest: string): Parsed<ServerTarget> {
 }
 
 function parseLogin(login: string): Parsed<Pick<ServerTarget, 'user' | 'password'>> {
-  // A slash before the @ is part of no login, so something was left unencoded: no telling what is a password.
+  // A login has no slash, so a character was left unencoded, and it cannot be told which part is the password.
   if (login.includes('/')) return { problem: 'has a / before its @; percent-encode it as %2F' }
   const colon = login.indexOf(':')
   const [user, password] = colon < 0 ? [login, undefined] : [login.slice(0, colon), login.slice(colon + 1)]
@@ -106,7 +106,7 @@ function parseLogin(login: string): Parsed<Pick<ServerTarget, 'user' | 'password
     return {
       value: {
         user: decodeURIComponent(user),
-        // `user:@host` is what templates make of an unset password.
+        // Templates write `user:@host` if the password is unset.
         password: password === undefined || password === '' ? undefined : decodeURIComponent(password),
       },
     }

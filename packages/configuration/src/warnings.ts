@@ -9,12 +9,12 @@ import { type GivenPassword, PASSWORD_FILE_VARIABLE, PASSWORD_SECRET_VARIABLE } 
 
 type SharedValues = Pick<SettingValues, SettingName & keyof FunctionValues>
 
-/** What is odd in the settings of `counterstep serve`, but no reason to refuse. */
+/** Lists what is odd in the settings of `counterstep serve` but no reason to refuse them. */
 export function serverWarnings(values: SettingValues, sources: Sources): string[] {
   return [...accessWarnings(values), ...sharedWarnings(values, sources, asFlag)]
 }
 
-/** What is odd in the settings of a function, but no reason to refuse. */
+/** Lists what is odd in the settings of a function but no reason to refuse them. */
 export function functionWarnings(
   role: FunctionRole,
   values: FunctionValues,
@@ -99,7 +99,7 @@ function sharedWarnings(values: SharedValues, sources: Sources, spell: Spelling)
   return warnings
 }
 
-/** The host has its port, and an IPv6 address its brackets. */
+/** Takes a host with its port, and an IPv6 address in its brackets. */
 function isLocal(host: string): boolean {
   return isLoopback(host.replace(/:\d{1,5}$/, '').replace(/^\[(.*)\]$/, '$1'))
 }

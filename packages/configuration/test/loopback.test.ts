@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { isLoopback } from '../src/loopback.ts'
 
 const LOOPBACK = ['localhost', '127.0.0.1', '127.0.0.0', '127.255.255.255', '::1', '0:0:0:0:0:0:0:1']
-/** Texts that are no address of this machine, though most of them look like one. */
+/** None of these texts is an address of this machine, though most of them look like one. */
 const OTHERS = [
   ...['127.0.0.999', '127.256.0.1', '127.1', '127.0.1', '127.0.0.1.evil.example', '0x7f.0.0.1', '0177.0.0.1'],
   ...['127.0.0.01', '2130706433', '127.0.0.1.', ' 127.0.0.1', '127.0.0.1:80', '127.0.0.1/8', 'localhost.'],
