@@ -17,27 +17,27 @@ import { retryAfterMs } from './retry-after.ts'
 import { unpackBody } from './unpack-body.ts'
 import { WordSearch } from './word-search.ts'
 
-/** The same for every attempt of a caller. */
+/** These options are the same for every attempt of a caller. */
 export interface AttemptOptions {
   readonly signer: CallSigner | undefined
   readonly payloads: CheckedPayloads
-  /** Bounds what a packed body is unpacked to. */
+  /** It bounds the bytes of a body, and those that a packed body is unpacked to. */
   readonly bodyBytesMax: number
   readonly packedRoom: PackedRoom
 }
 
-/** The origin that an attempt goes to. */
+/** An attempt tells the origin that it goes to of its progress. */
 export interface AttemptHost {
   /** The caller has its answer: no deadline and no place in a queue is needed any more. */
   settled(attempt: Attempt): void
-  /** undici has done with the request: another one may take its place. */
+  /** undici has finished with the request, so another one may take its place. */
   ended(): void
 }
 
-/** What is shown, and enough to see whether its last character is whole. */
+/** Keeps the bytes that people are shown, and enough more to see whether the last character is whole. */
 const SHOWN_BYTES_MAX = ANSWER_BYTES_MAX + 4
 
-/** undici tells of each informational answer before the final one. */
+/** undici reports each informational answer before the final one. An attempt ends when there are more than these. */
 const INFORMATIONAL_MAX = 16
 
 /**
@@ -84,7 +84,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   readonly #packedRoom: PackedRoom
   #host: AttemptHost | undefined = undefined
   #isDispatched = false
-  /** Undefined until undici begins to write the request. */
+  /** It is undefined until undici begins to write the request. */
   #controller: Dispatcher.DispatchController | undefined = undefined
   #informational = 0
   #statusCode: number | undefined = undefined
@@ -112,12 +112,12 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     this.#packedRoom = packedRoom
   }
 
-  /** Set before anything can end it. */
+  /** Call it before anything can end the attempt. */
   hostedBy(host: AttemptHost): void {
     this.#host = host
   }
 
-  /** The request for undici, signed only now: the attempt may have waited in the queue, and a signature ages. */
+  /** Makes the request for undici. It is signed only now, because the attempt may have waited in the queue and a signature ages. */
   request(): Dispatcher.DispatchOptions {
     const { method, body: text } = this.#call
     const { originKey } = this.#url
@@ -178,7 +178,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     controller.abort(new CallEndedError('the answer is over the bound'))
   }
 
-  /** False: there is no room for it. */
+  /** Returns false if there is no room for the bytes. */
   #keep(bytes: Buffer): boolean {
     const { wordsCount } = this.#call
     if (wordsCount && this.#coding !== undefined) {
@@ -206,12 +206,12 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     this.#host?.ended()
   }
 
-  /** There will be no answer, or it was never sent. */
+  /** Ends the attempt as unknown, because there will be no answer or it was never sent. */
   fail(word: ErrorWord): void {
     this.#settle('unknown', word)
   }
 
-  /** The deadline has passed. */
+  /** Ends the attempt, because its deadline has passed. */
   expire(): void {
     if (this.#controller !== undefined) {
       this.fail('timeout')
@@ -256,7 +256,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     this.#words.add(this.#unpacked)
   }
 
-  /** The body as text can be read from it. Undefined where it came packed and was not unpacked. */
+  /** Returns the body from which text can be read. It is undefined if the body came packed and was not unpacked. */
   #plainBody(): Buffer | undefined {
     return this.#coding === undefined ? this.#body.bytes : this.#unpacked
   }
@@ -279,7 +279,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     const statusCode = this.#statusCode
     if (statusCode !== undefined) {
       answer.statusCode = statusCode
-      // Packed bytes are no text to show, and nothing is unpacked only to be shown.
+      // Packed bytes are not text to show, and no body is unpacked only to be shown.
       const body = this.#plainBody()
       const excerpt = body === undefined ? undefined : excerptOf(body)
       if (excerpt !== undefined) answer.excerpt = excerpt
@@ -291,13 +291,13 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   }
 }
 
-/** As DTM's services answer: anywhere in the body. ONGOING wins, and so does the status 425. */
+/** DTM's services put their words anywhere in the body. ONGOING wins over FAILURE. */
 function resultOfWords(words: WordSearch | undefined): Result | undefined {
   if (words?.hasOngoing === true) return 'ongoing'
   return words?.hasFailure === true ? 'failure' : undefined
 }
 
-/** By the status alone; 201 and 204 are no more success than 500 is failure. */
+/** Reads the result from the status alone. 201 and 204 are not success, and 500 is not failure: they are unknown. */
 function resultOf(statusCode: number | undefined): Result {
   if (statusCode === 200) return 'success'
   if (statusCode === 409) return 'failure'

@@ -1,14 +1,14 @@
 /** Something that must end by an instant. The wheel owns the three numbers; the entry only has the room for them. */
 export interface WheelEntry {
-  /** By performance.now(). */
+  /** This is an instant of performance.now(). */
   deadlineAt: number
-  /** −1 while it is in no slot. */
+  /** It is −1 while the entry is in no slot. */
   wheelSlot: number
   wheelPlace: number
   expire(): void
 }
 
-// With ticks of 25 ms a turn is 25.6 s, so that the usual 10 s deadline is looked at once.
+// A turn takes 25.6 s with ticks of 25 ms, so that an entry with the usual deadline of 10 s is looked at once.
 const SLOTS = 1024
 
 /**
@@ -64,14 +64,14 @@ export class DeadlineWheel {
     const now = performance.now()
     const tick = Math.floor(now / this.#tickMs)
     const due: WheelEntry[] = []
-    // After a long stall one whole turn sees every slot.
+    // One whole turn sees every slot, also after a long stall.
     const first = Math.max(this.#tick + 1, tick - SLOTS + 1)
     for (let at = first; at <= tick; at++) {
       for (const entry of this.#slot(at % SLOTS)) if (entry.deadlineAt <= now) due.push(entry)
     }
     this.#tick = tick
     for (const entry of due) {
-      // An earlier one may have ended this one.
+      // An earlier entry may have ended this one.
       if (entry.wheelSlot < 0) continue
       this.remove(entry)
       entry.expire()

@@ -1,7 +1,7 @@
 const EMPTY: Buffer = Buffer.alloc(0)
 const ONGOING = 'ONGOING'
 const FAILURE = 'FAILURE'
-/** As much of a word may stand at the end of one piece. */
+/** The end of one piece may hold at most this much of a word that goes on in the next. */
 const TAIL_BYTES = ONGOING.length - 1
 
 /** Looks for the words of DTM's services anywhere in a body that comes in pieces, and keeps none of them. */
@@ -14,7 +14,7 @@ export class WordSearch {
     this.#look(piece)
     if (this.#tail.length > 0) this.#look(Buffer.concat([this.#tail, piece.subarray(0, TAIL_BYTES)]))
     const end = piece.length < TAIL_BYTES ? Buffer.concat([this.#tail, piece]) : piece
-    // A copy: the bytes are undici's.
+    // The tail is a copy, because the bytes are undici's.
     this.#tail = Buffer.from(end.subarray(-TAIL_BYTES))
   }
 

@@ -6,15 +6,15 @@ import { branchCall, serveBytes } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
 interface Seen {
-  /** Undefined where the response did not come whole. */
+  /** It is undefined if the response did not come whole. */
   readonly statusCode: number | undefined
-  /** As people are shown it. */
+  /** People are shown this text. */
   readonly excerpt: string | undefined
 }
 
 const NOT_WHOLE: Seen = { statusCode: undefined, excerpt: undefined }
 
-/** What Node's own client, with another parser, makes of it. What comes after the response is an error, but a later one. */
+/** Asks with Node's own client, which has another parser. Bytes after the response are an error too, but a later one. */
 function askByNode(port: number): Promise<Seen> {
   return new Promise((resolve) => {
     const body: Buffer[] = []
@@ -62,7 +62,7 @@ const response = fc
     body,
   })
   .map(({ status, hint, headers, body }) => `${hint}${[status, ...headers].join('\r\n')}\r\n\r\n${body}`)
-/** One place of it changed: a byte left out, doubled, or another in its stead. */
+/** Changes one place of it: a byte is left out, doubled or replaced. */
 const damaged = fc
   .tuple(
     response,

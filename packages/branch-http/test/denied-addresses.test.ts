@@ -22,14 +22,14 @@ const PARTS = new Map([
 const classOf = (address: string) => PARTS.get(address as '127.0.0.1') ?? classOfAddress(address)
 
 const free = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: false }, classOf)
-/** Of the rules for connections alone: http, though it is free, and names that no list has. */
+/** This policy has only the rules for connections: every URL passes the check before. */
 const policy: TargetPolicy = {
   check: () => undefined,
   resolve: (url) => new URL(url),
   mayReach: (hostname, address) => free.mayReach(hostname, address),
 }
 
-/** On all of 127.0.0.0/8 at one port; counts what is connected, and what is sent. */
+/** Serves all of 127.0.0.0/8 at one port, and counts the connections. */
 async function everywhere(): Promise<{ readonly port: number; readonly connections: () => number }> {
   let connections = 0
   const server: Server = createServer((socket) => {
@@ -125,7 +125,7 @@ describe('S3: a call', () => {
       const address = server.address()
       if (address === null || typeof address === 'string') throw new Error('no port')
       let asked = 0
-      // As if what was checked before were not what was connected to.
+      // Only the first check passes, so that the connected address seems to differ from the one that was checked.
       const targets = { ...policy, mayReach: () => ++asked === 1 }
       const caller = testCaller({ targets, lookup: fixedLookup({ 'bank.test': ['127.0.0.1'] }) })
       const answer = await caller.call(branchCall(`${protocol}://bank.test:${address.port}/`))

@@ -236,7 +236,7 @@ describe('an oversized body', () => {
     it(`is not read on; the status ${status} counts: ${result}`, async () => {
       const { answer, sentBytes } = await flood(status)
       expect(answer).toEqual({ result, statusCode: status, excerpt: 'x'.repeat(1024) })
-      // What the sockets' buffers took beyond the 1 MiB that was read.
+      // The buffers of the sockets take some bytes beyond the 1 MiB that was read.
       expect(sentBytes).toBeLessThan(16 * 1024 * 1024)
     })
   }

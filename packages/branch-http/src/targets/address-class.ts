@@ -7,7 +7,7 @@ import { type Embedded, embeddedIpv4, ipv6Groups } from './embedded-ipv4.ts'
  */
 export type AddressClass = 'public' | 'private' | 'loopback' | 'never'
 
-/** In words of `net.BlockList`: address/prefix length. */
+/** Each entry is an address and a prefix length, which `net.BlockList` takes. */
 const NEVER = [
   '0.0.0.0/8',
   '169.254.0.0/16', // Link-local: the metadata of AWS, Azure, Google; credentials of ECS (170.2) and EKS (170.23).
@@ -45,7 +45,7 @@ const LISTS: readonly (readonly [AddressClass, BlockList])[] = [
   ['private', listOf(PRIVATE)],
 ]
 
-/** Of an address as text; `never` for what is none. An IPv6 address that leads to an IPv4 one counts as that one too. */
+/** Returns the class of an address, and `never` for a text that is not one. An IPv6 address that leads to an IPv4 one counts as that one too. */
 export function classOfAddress(text: string): AddressClass {
   const version = isIP(text)
   if (version === 4) return listedClass(text, 'ipv4')
@@ -53,16 +53,16 @@ export function classOfAddress(text: string): AddressClass {
   const groups = ipv6Groups(text)
   if (groups === undefined) return 'never'
   const embedded = embeddedIpv4(groups)
-  // The same address in another spelling.
+  // A mapped address is the same address in another spelling.
   if (embedded?.form === 'mapped') return classOfAll(embedded.addresses)
   const own = listedClass(groups.map((group) => group.toString(16)).join(':'), 'ipv6')
   if (embedded === undefined || (own !== 'public' && own !== 'private')) return own
   const leadsTo = throughTunnel(embedded)
-  // A private prefix is private whatever a router of it makes of an address, unless that would never be called.
+  // A private prefix is private wherever its router sends an address, unless the address that it leads to is `never`.
   return own === 'private' && leadsTo !== 'never' ? own : leadsTo
 }
 
-/** Nobody reaches this machine, or a link, by way of a translator in good faith. */
+/** Refuses this machine behind a translator as `never`, because no honest URL goes there that way. */
 function throughTunnel({ addresses }: Embedded): AddressClass {
   const leadsTo = classOfAll(addresses)
   return leadsTo === 'loopback' ? 'never' : leadsTo

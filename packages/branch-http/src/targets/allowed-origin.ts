@@ -5,36 +5,36 @@ import { type Read, splitList } from './list.ts'
 import { isPublicSuffix } from './public-suffix.ts'
 import { readHttpUrl } from './target-url.ts'
 
-/** One listed origin, all whose host has exactly one label before `suffix`, or the addresses of a private network. */
+/** Stands for one listed origin, for all origins whose host has exactly one label before `suffix`, or for addresses of a private network. */
 export type AllowedOrigin =
   | AddressRange
   | {
       readonly type: 'exact'
       readonly origin: string
-      /** An IPv6 address without its brackets. */
+      /** An IPv6 address stands here without its brackets. */
       readonly hostname: string
     }
   | {
       readonly type: 'wildcard'
       readonly protocol: string
       readonly port: string
-      /** With its leading dot. */
+      /** It keeps its leading dot. */
       readonly suffix: string
     }
 
-/** `https://bank.example,http://10.0.0.5:8080,https://*.example.internal,http://10.0.0.0/8:*`. */
+/** Reads a list such as `https://bank.example,http://10.0.0.5:8080,https://*.example.internal,http://10.0.0.0/8:*`. */
 export function parseAllowedOrigins(text: string): Read<readonly AllowedOrigin[]> {
   const value: AllowedOrigin[] = []
   for (const [at, item] of splitList(text).entries()) {
     const rule = parseAllowedOrigin(item)
-    // By its place: what is wrong may be a password that strayed into it.
+    // The problem names the item by its place, because the item may hold a misplaced password.
     if (typeof rule === 'string') return { problem: `has an item ${at + 1} that ${rule}` }
     value.push(rule)
   }
   return { value }
 }
 
-/** A text: what is wrong. */
+/** Returns a text, which says what is wrong, if the item cannot be read. */
 export function parseAllowedOrigin(text: string): AllowedOrigin | string {
   return parseAddressRange(text) ?? parseOrigin(text)
 }
@@ -72,12 +72,12 @@ export function matchesOrigin(rule: AllowedOrigin, url: URL): boolean {
   return rule.protocol === url.protocol && isItsPort && matchesHost(rule, withoutBrackets(url.hostname))
 }
 
-/** Whether a list has a range with every port, of which an operator should know. */
+/** Tells whether a list has a range with every port. An operator should know that. */
 export function hasEveryPort(rules: readonly AllowedOrigin[]): boolean {
   return rules.some((rule) => rule.type === 'range' && rule.port === EVERY_PORT)
 }
 
-/** An IPv6 address without its brackets. */
+/** An IPv6 address stands here without its brackets. */
 export function matchesHost(rule: AllowedOrigin, hostname: string): boolean {
   if (rule.type === 'exact') return rule.hostname === hostname
   if (rule.type === 'range') return containsAddress(rule, hostname)

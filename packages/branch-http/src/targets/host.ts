@@ -1,10 +1,10 @@
 import { isIP } from 'node:net'
 import { type AddressClass, classOfAddress } from './address-class.ts'
 
-/** Names of the metadata services, whatever they resolve to. */
+/** These names of the metadata services are refused, whatever they resolve to. */
 const METADATA_HOSTS = new Set(['metadata.google.internal', 'metadata.goog', 'metadata', 'instance-data'])
 
-/** What a host says of itself, before any look-up; undefined for a name that says nothing. */
+/** Returns the class that a host shows without a look-up. It is undefined for a name that shows none. */
 export function classOfHost(
   hostname: string,
   classOf: (address: string) => AddressClass = classOfAddress,

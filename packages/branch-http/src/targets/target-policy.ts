@@ -9,19 +9,19 @@ import { invalid, type Refusal, readTargetUrl, refuseNotation } from './target-u
 export interface TargetRules {
   readonly services: readonly NamedService[]
   readonly allowed: readonly AllowedOrigin[]
-  /** Of the URLs that no rule names, which may be called: none, those of this machine, or all. */
+  /** Says which URLs may be called that no rule names: none, those of this machine, or all. */
   readonly others: 'none' | 'loopback' | 'any'
-  /** With `any`: this machine and plain http too. For a server that only this machine reaches. */
+  /** If it is true, `any` includes this machine and plain http. It is for a server that only this machine reaches. */
   readonly isLocal: boolean
 }
 
-/** Where branch calls may go. Asked at submit, again at the call, and for each connection. */
+/** Decides where branch calls may go. It is asked at submit, again at the call, and for each connection. */
 export interface TargetPolicy {
-  /** Undefined: it may be called. Remembers what it has seen. */
+  /** Returns undefined if the URL may be called. It remembers URLs that it has checked. */
   check(url: string): Refusal | undefined
-  /** What is called for a URL as it was stored. */
+  /** Returns the URL that is called for a URL as it was stored. */
   resolve(url: string): URL | Refusal
-  /** Whether a connection for that host may go to that address, whoever said that the host is there. */
+  /** Tells whether a connection for that host may go to that address. It does not matter how the address was found. */
   mayReach(hostname: string, address: string): boolean
 }
 
@@ -34,7 +34,7 @@ const IN_RANGE: readonly AddressClass[] = ['private']
 const LOOPBACK: readonly AddressClass[] = ['loopback']
 const ALL: readonly AddressClass[] = ['loopback', ...LISTED]
 
-/** Development's: this machine and nothing else. */
+/** Returns the policy for development, which allows this machine and nothing else. */
 export function loopbackTargets(): TargetPolicy {
   return targetPolicy({ services: [], allowed: [], others: 'loopback', isLocal: true })
 }
@@ -72,7 +72,7 @@ class RuledPolicy implements TargetPolicy {
   resolve(text: string): URL | Refusal {
     const url = this.#resolveTarget(text)
     if (!(url instanceof URL)) return url
-    // The path and the query as they will be sent: no parameter of theirs may pass for the identity of the call.
+    // The path and the query are checked as they will be sent: no parameter in them may pass for the identity of the call.
     const fault = findUrlFault(url.pathname + url.search)
     return fault === undefined ? url : invalid(fault)
   }
@@ -108,13 +108,13 @@ class RuledPolicy implements TargetPolicy {
     return notAllowed('must be https: plain http only for listed origins')
   }
 
-  /** Undefined: no rule lists the URL. */
+  /** Returns undefined if no rule lists the URL. */
   #listedReach(url: URL, own: AddressClass | undefined): readonly AddressClass[] | undefined {
     if (this.#origins.some((rule) => matchesOrigin(rule, url))) return reachOfListed(own)
     return this.#ranges.some((range) => matchesOrigin(range, url)) ? IN_RANGE : undefined
   }
 
-  /** By the host as it is written in the URL, an IPv6 address without its brackets. */
+  /** Returns the classes that a host may be reached at. `hostname` is as in the URL, an IPv6 address without its brackets. */
   #reachOf(hostname: string, address: string): readonly AddressClass[] {
     const isListed =
       this.#rules.services.some((service) => service.hostname === hostname) ||
@@ -128,7 +128,7 @@ class RuledPolicy implements TargetPolicy {
   }
 }
 
-/** A listed name that turns out to be this machine is a lie of its name server, unless the name says so itself. */
+/** A listed name may lead to this machine only if the name itself says so; otherwise its name server is not believed. */
 function reachOfListed(own: AddressClass | undefined): readonly AddressClass[] {
   return own === 'loopback' ? LOOPBACK : LISTED
 }

@@ -111,7 +111,7 @@ describe('S1: a range of private addresses', () => {
   })
 
   const WRONG = [
-    // Wider than the private networks, or beside them.
+    // These are wider than the private networks, or beside them.
     ...['http://0.0.0.0/0:*', 'http://10.0.0.0/7:*', 'http://172.16.0.0/11:*', 'http://192.168.0.0/15:*'],
     ...[
       'http://8.8.8.0/24:*',
@@ -120,7 +120,7 @@ describe('S1: a range of private addresses', () => {
       'https://[fc00::]/6:*',
       'https://[2001:db8::]/32:*',
     ],
-    // This machine, the link, metadata, and IPv4 in another form.
+    // These are this machine, the link, metadata, and IPv4 in another form.
     ...['http://127.0.0.0/8:*', 'http://127.0.0.1/32:9001', 'http://[::1]/128:*', 'http://169.254.0.0/16:*'],
     ...[
       'http://169.254.169.254/32',
@@ -129,7 +129,7 @@ describe('S1: a range of private addresses', () => {
       'http://100.100.100.200/32',
     ],
     ...['http://[::ffff:a00:0]/104:*', 'http://[64:ff9b::]/96:*', 'http://224.0.0.0/4', 'http://0.0.0.0/8:*'],
-    // What is no network.
+    // These are not networks.
     ...[
       'http://10.0.0.1/8:*',
       'http://10.0.0.0/33:*',
@@ -144,7 +144,7 @@ describe('S1: a range of private addresses', () => {
       'http://[fd00::]/129',
       'http://10.0.0/24',
     ],
-    // What is no range.
+    // These are not ranges.
     ...[
       'http://10.0.0.0/8:*/',
       'http://10.0.0.0/8:*/admin',

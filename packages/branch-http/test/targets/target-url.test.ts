@@ -17,7 +17,7 @@ const GOOD = [
   `http://bank.test/${'a'.repeat(2_000)}`,
 ]
 
-/** What two readers may take for two different things. */
+/** Two readers may take each of these for two different URLs. */
 const HOSTILE: readonly (readonly [string, string])[] = [
   ['nothing', ''],
   ['a path', '/a'],
@@ -76,7 +76,7 @@ const HOSTILE: readonly (readonly [string, string])[] = [
   ['a service without a slash', 'bank:debit'],
 ]
 
-/** Safe where it goes to, and no two people would write it the same. */
+/** Each of these goes to a safe place, but in a notation that readers may change. */
 const ODD: readonly (readonly [string, string])[] = [
   ['with a fragment', 'http://bank.test/a#b'],
   ['with an empty fragment', 'http://bank.test/a#'],
