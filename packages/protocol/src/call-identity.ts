@@ -26,7 +26,7 @@ export const URL_PARAMETERS_MAX = 32
 const PARAMETERS: ReadonlySet<string> = new Set(IDENTITY_PARAMETERS)
 /** A `;` separates parameters too for some servers: Python before 3.10, Rack, and Fastify even in the path. */
 const SEPARATOR = /[?&;#]/
-/** Without one of these there is no name, and nothing to decode. */
+/** A text without one of these signs has no name, and nothing to decode. */
 const HAS_NAMES = /[?&;#%]/
 const AMPERSAND = 0x26
 const SEMICOLON = 0x3b
@@ -35,11 +35,11 @@ const NUMBER_SIGN = 0x23
 const EQUALS_SIGN = 0x3d
 const PERCENT_SIGN = 0x25
 const NOT_ASCII = 0x80
-/** So many arguments may a function have. */
+/** A function gets at most this many arguments at once. */
 const ARGUMENTS_MAX = 8_192
 const BROKEN_ESCAPE = /%(?![0-9a-f]{2})/i
 const ESCAPED_CONTROL = /%(?:[01][0-9a-f]|7f)/i
-// biome-ignore lint/suspicious/noControlCharactersInRegex: These are the signs that it is about.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: The pattern looks for these signs.
 const CONTROL = /[\0-\x1f\x7f]/
 const ASCII = /^[\0-\x7f]*$/
 /**
@@ -172,7 +172,7 @@ function readNames(bytes: Uint8Array): Uint8Array {
   return names.subarray(0, length)
 }
 
-/** `names`: with `&` between them. */
+/** Looks for a fault in names that have `&` between them. */
 function findNameFault(names: string): string | undefined {
   if (CONTROL.test(names)) return 'must not have an encoded control character'
   const found = RESERVED.exec(names)
@@ -195,7 +195,7 @@ function toBytes(text: string): Uint8Array {
 function toText(bytes: Uint8Array): string {
   let text = ''
   for (let at = 0; at < bytes.length; at += ARGUMENTS_MAX)
-    // To spread them would take eight times as long.
+    // Spreading the bytes as arguments would take eight times as long.
     text += Reflect.apply(String.fromCharCode, undefined, bytes.subarray(at, at + ARGUMENTS_MAX))
   return text
 }
@@ -214,7 +214,7 @@ function decodeBytes(bytes: Uint8Array): Uint8Array {
   return decoded.subarray(0, length)
 }
 
-/** -1 for what is no hexadecimal digit. */
+/** Returns -1 for a byte that is not a hexadecimal digit. */
 function hexValue(byte = 0): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
   const letter = byte | 0x20

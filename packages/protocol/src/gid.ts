@@ -6,7 +6,7 @@ export type Gid = string & { readonly [brand]: 'gid' }
 /** A branch's id within its transaction: 1–64 characters of `A-Z a-z 0-9 . _ : -`. */
 export type BranchId = string & { readonly [brand]: 'branchId' }
 
-/** What isGid asks for, in words. */
+/** This text says in words what isGid checks. */
 export const GID_RULE =
   'must be 1–128 printable ASCII characters without space, quote, backslash or semicolon, and not . or ..'
 

@@ -17,7 +17,7 @@ import {
 } from './schemas/requests.ts'
 import { KINDS, OPS, RESULTS, STATUSES } from './words.ts'
 
-// What a caller gets, and the names of all schemas: the source of the OpenAPI document.
+// The OpenAPI document is made from these schemas of the answers that a caller gets, and from the names of all schemas.
 
 const instant = (description: string) =>
   z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).describe(`${description} Milliseconds from the epoch.`)

@@ -33,7 +33,7 @@ export interface RetryPolicy {
   readonly limit: number | null
 }
 
-/** What the branches of every kind have. */
+/** Holds the fields that the branches of every kind have. */
 interface BranchRequest {
   /** A JSON value, delivered as application/json. Exclusive with `body`. */
   readonly payload?: PayloadValue
@@ -48,7 +48,7 @@ interface BranchRequest {
 
 /** One branch of a saga, as submitted. */
 export interface SagaBranchRequest extends BranchRequest {
-  /** Default: "01", "02", … by position. */
+  /** The default is "01", "02", … by position. */
   readonly id?: string
   /** The URL of the forward call (POST). */
   readonly action: string
@@ -60,7 +60,7 @@ export interface SagaBranchRequest extends BranchRequest {
 
 /** One branch of a message, as submitted. It is called until it succeeds. */
 export interface MessageBranchRequest extends BranchRequest {
-  /** Default: "01", "02", … by position. */
+  /** The default is "01", "02", … by position. */
   readonly id?: string
   /** The URL that is called (POST). */
   readonly action: string
@@ -68,7 +68,7 @@ export interface MessageBranchRequest extends BranchRequest {
 
 /** The body of POST /v1/transactions/{gid}/branches. Sent before its client tries the branch. */
 export interface TccBranchRequest extends BranchRequest {
-  /** The client's own, since it tries the branch under it. */
+  /** The client chooses it, since it tries the branch under this id. */
   readonly id: string
   /** The URL of the call (POST) that makes final what the try has set aside. */
   readonly confirm: string
@@ -76,43 +76,43 @@ export interface TccBranchRequest extends BranchRequest {
   readonly cancel: string
 }
 
-/** What the submits of every kind have. */
+/** Holds the fields that the submits of every kind have. */
 interface CommonRequest {
-  /** Default: one is made. */
+  /** If it is absent, the server makes one. */
   readonly gid?: string
   readonly retry?: Partial<RetryPolicy>
   readonly timeoutMs?: number
-  /** 0: every branch result is durable before the next call (strict mode). */
+  /** With 0 every branch result is durable before the next call (strict mode). */
   readonly checkpointMs?: number
   /** Sent with every branch call; a branch's own header of the same name wins. */
   readonly headers?: Readonly<Record<string, string>>
-  /** `memory`: answered before the accept is durable. Not part of the content. */
+  /** With `memory` the answer comes before the accept is durable. The field is not part of the content. */
   readonly ack?: 'durable' | 'memory'
 }
 
 export interface SagaSubmitRequest extends CommonRequest {
   readonly kind?: 'saga'
   readonly branches: readonly SagaBranchRequest[]
-  /** From accept; when it has passed before all actions succeeded, the transaction turns around. */
+  /** Counts from accept. If it passes before all actions have succeeded, the transaction turns around. */
   readonly deadlineMs?: number
-  /** From accept to the first call. */
+  /** This is the time from accept to the first call. */
   readonly delayMs?: number
 }
 
 /** Accepted as prepared; its branches are registered one by one, each before its client tries it. */
 export interface TccSubmitRequest extends CommonRequest {
   readonly kind: 'tcc'
-  /** From accept; when it has passed before the submit, every branch is cancelled. Default 35,000. */
+  /** Counts from accept. If it passes before the submit, every branch is cancelled. Default 35,000. */
   readonly deadlineMs?: number
 }
 
-/** With a `check` accepted as prepared, without one as submitted. */
+/** A message with a `check` is accepted as prepared, and one without as submitted. */
 export interface MessageSubmitRequest extends CommonRequest {
   readonly kind: 'message'
   readonly branches: readonly MessageBranchRequest[]
-  /** All branches at once instead of one after the other. */
+  /** If it is true, all branches are called at once instead of one after the other. */
   readonly concurrent?: boolean
-  /** From accept to the first call of a branch. */
+  /** This is the time from accept to the first call of a branch. */
   readonly delayMs?: number
   readonly check?: MessageCheckRequest
 }
@@ -121,7 +121,7 @@ export interface MessageSubmitRequest extends CommonRequest {
 export interface MessageCheckRequest {
   /** Called with GET. 200: it has, 409: it never will, 425: not yet. */
   readonly url: string
-  /** From accept, while nobody has submitted or aborted. Default 35,000. */
+  /** Counts from accept. The sender is asked if the message has been neither submitted nor aborted by then. Default 35,000. */
   readonly afterMs?: number
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -143,7 +143,8 @@ export interface AbortView {
   readonly branchId?: string
   readonly at: number
   /**
-   * In the words of whoever asked for it. It stays here when it is JSON, too, whose `code` and `message` stand beside it.
+    * This is the text of the caller that asked for the abort. It stays here also when it is JSON, whose `code` and `message` then stand
+    * beside it.
    */
   readonly reason?: string
   /** The `code` of the JSON that the branch answered, for example `INSUFFICIENT_FUNDS`; else that of a `reason` in JSON. */
@@ -157,7 +158,7 @@ export type OpState = 'idle' | 'calling' | 'waiting' | 'succeeded' | 'failed'
 
 export interface OpView {
   readonly op: Op
-  /** Without its query, which may have a secret. */
+  /** It is shown without its query, which may hold a secret. */
   readonly url?: string
   readonly state: OpState
   readonly attempts: number
@@ -193,14 +194,14 @@ export interface TransactionView {
   readonly updatedAt: number
   readonly startAt?: number
   readonly deadlineAt?: number
-  /** Of a message with a check: when its sender is asked, if it is still prepared then. */
+  /** A message with a check has it: at this instant its sender is asked, if the message is still prepared. */
   readonly checkAt?: number
   readonly finishedAt?: number
   /** 1 at accept. It grows when a node takes it up: a prepared one that was decided, or any after a break. */
   readonly epoch: number
   readonly attention?: string
   readonly abort?: AbortView
-  /** Of a message: its query-back. */
+  /** Only a message has it: its query-back. */
   readonly check?: OpView
   readonly branches: readonly BranchView[]
 }
@@ -224,7 +225,7 @@ export interface TransactionSummary {
 
 export interface TransactionPage {
   readonly items: readonly TransactionSummary[]
-  /** Opaque; pass it as `cursor` for the next page. Absent on the last one. */
+  /** It is opaque. Pass it as `cursor` for the next page. It is absent on the last page. */
   readonly cursor?: string
 }
 

@@ -10,12 +10,12 @@ export type UnfinishedStatus = (typeof UNFINISHED_STATUSES)[number]
 export type FinalStatus = (typeof FINAL_STATUSES)[number]
 export type Status = UnfinishedStatus | FinalStatus
 
-/** What is asked of a branch. */
+/** Each op is one kind of call to a branch. */
 export const OPS = ['action', 'compensate', 'try', 'confirm', 'cancel', 'msg'] as const
 export type Op = (typeof OPS)[number]
 
 /**
- * What a branch answered. `unknown` (timeout, reset, 5xx, anything else) is never `failure`: it is asked again.
+  * These are the results of a branch call. `unknown` (timeout, reset, 5xx, anything else) is never `failure`: the branch is asked again.
  */
 export const RESULTS = ['success', 'failure', 'ongoing', 'unknown'] as const
 export type Result = (typeof RESULTS)[number]

@@ -1,17 +1,17 @@
 import type { Op } from '../words.ts'
 import { isOfOtherTransaction } from './row-instants.ts'
 
-/** What a late original is told, as the `code` of its 409: the saga's abort decision may have been lost. */
+/** A late original gets this `code` with its 409. The saga's abort decision may have been lost. */
 export const ALREADY_COMPENSATED = 'ALREADY_COMPENSATED'
 
-/** Why a row is there: the op that inserted it, or `rollback` where a query-back refused a two-phase message. */
+/** Says why a row is there: it is the op that inserted the row, or `rollback` if a query-back refused a two-phase message. */
 export type BarrierReason = Op | 'rollback'
 
-/** One row of the barrier, under (gid, branch). The key is (gid, branch, op). */
+/** Describes one row of the barrier, under (gid, branch). The key is (gid, branch, op). */
 export interface BarrierRow {
   readonly op: Op
   readonly reason: BarrierReason
-  /** The instant of `rowInstants`, as epoch milliseconds; absent where it was not kept. */
+  /** This is the instant of `rowInstants` in epoch milliseconds. It is absent if it was not kept. */
   readonly createdAt?: number
 }
 
@@ -22,7 +22,7 @@ export interface BarrierRow {
  */
 export type BarrierDecision = 'run' | 'null-compensation' | 'duplicate' | 'already-compensated'
 
-/** What the inserts of `barrierRows` found. Only a call whose own row stood already has to read. */
+/** Says what the inserts of `barrierRows` found. Only a call whose own row stood already has to read the rows. */
 export type BarrierFound =
   | { readonly ownInserted: true; readonly originInserted: boolean }
   | { readonly ownInserted: false; readonly standing: readonly BarrierRow[] }
@@ -30,19 +30,19 @@ export type BarrierFound =
 const ORIGIN: { readonly [op in Op]?: Op } = { compensate: 'action', cancel: 'try' }
 const UNDO: { readonly [op in Op]?: Op } = { action: 'compensate', try: 'cancel' }
 
-/** What the op undoes, if it undoes something. */
+/** Returns the op that this op undoes, if it undoes one. */
 export function originOf(op: Op): Op | undefined {
   return ORIGIN[op]
 }
 
-/** What undoes the op, if something does. */
+/** Returns the op that undoes this op, if there is one. */
 export function undoOf(op: Op): Op | undefined {
   return UNDO[op]
 }
 
 /**
- * The rows to insert, each ignored where it stands already, before the decision is asked: first the origin's, if the
- * op has one, then the op's own. Always in this order, so that two calls of one branch cannot deadlock.
+  * Returns the rows to insert before the decision is asked: first the origin's, if the op has one, then the op's own. An
+  * insert is ignored if its row stands already. The order is always the same, so that two calls of one branch cannot deadlock.
  */
 export function barrierRows(op: Op): readonly BarrierRow[] {
   const own = { op, reason: op }
@@ -51,9 +51,9 @@ export function barrierRows(op: Op): readonly BarrierRow[] {
 }
 
 /**
- * The whole rule. An undo that could insert its origin's row came before it: the original never ran and, its row now
- * standing, never will. An original that finds its row was either here before or is undone, and only the rows of
- * (gid, branch) tell which: after a real compensation the original's own row still gives itself as the reason.
+  * Holds the whole rule. An undo that could insert its origin's row came before the original: that one never ran and, since
+  * its row now stands, never will. An original that finds its row either was here before or is undone, and only the rows of
+  * (gid, branch) tell which: after a real compensation the original's own row still gives itself as the reason.
  */
 export function decideBarrier(op: Op, found: BarrierFound): BarrierDecision {
   if (found.ownInserted) return found.originInserted ? 'null-compensation' : 'run'
@@ -64,12 +64,12 @@ function undoes(row: BarrierRow, op: Op): boolean {
   return row.op === op ? row.reason !== op : row.op === UNDO[op]
 }
 
-/** What became of the local transaction of a two-phase message; `unknown` where its row cannot be seen. */
+/** Says how the local transaction of a two-phase message ended. It is `unknown` if its row cannot be seen. */
 export type LocalOutcome = 'committed' | 'rolled-back' | 'unknown'
 
 /**
- * The row that a query-back inserts, ignored where it stands already, in a database transaction of its own that always
- * commits. Where the local transaction is under way, the insert waits for its end.
+  * A query-back inserts this row in a database transaction of its own that always commits. The insert is ignored if the row
+  * stands already, and waits for the end of the local transaction if that is under way.
  */
 export const QUERY_BACK_ROW: BarrierRow = { op: 'msg', reason: 'rollback' }
 
@@ -96,8 +96,8 @@ export function decideQueryBack(
 }
 
 /**
- * Whether the caller has to roll back what it has open. A local transaction that finds its row has run before, or is
- * refused: to commit without it would let its sender believe that it has been done.
+  * Tells whether the caller has to roll back its open database transaction. A local transaction that finds its row has run
+  * before, or is refused: if it committed without its row, its sender would believe that it has been done.
  */
 export function mustRollBack(op: Op, decision: BarrierDecision): boolean {
   return op === 'msg' && decision !== 'run'

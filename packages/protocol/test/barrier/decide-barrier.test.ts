@@ -12,7 +12,7 @@ import { describe, expect, it } from 'vitest'
 import { MapBarrier } from './map-barrier.ts'
 
 interface Row {
-  /** What came before, in order; `!` marks a business failure, which rolls its rows back. */
+  /** These calls came before, in this order. `!` marks a business failure, which rolls its rows back. */
   readonly before: readonly string[]
   readonly arrives: Op
   readonly decision: string
