@@ -5,7 +5,7 @@ export function contentDigest(body: string | Uint8Array): string {
   return `sha-256=:${hash('sha256', body, 'base64')}:`
 }
 
-/** No secret is compared: who sends the bytes knows their digest. */
+/** The comparison needs no constant time: the digest is no secret, because the sender of the bytes knows it. */
 export function isDigestOf(digest: string, body: Uint8Array): boolean {
   return digest === contentDigest(body)
 }

@@ -1,4 +1,4 @@
-/** Of the one signature that a branch call has. */
+/** This label names the one signature that a branch call has. */
 export const LABEL = 'counterstep'
 /** Keeps a signature of this kind apart from what the same key may sign elsewhere. */
 export const TAG = 'counterstep'

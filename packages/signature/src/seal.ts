@@ -2,21 +2,21 @@ import { createHmac, sign, timingSafeEqual, verify } from 'node:crypto'
 import type { SigningKey } from './signing-key.ts'
 import type { VerificationKey } from './verification-key.ts'
 
-/** The signature of a base, in base64. */
+/** Signs a base and returns the signature in base64. */
 export function seal({ algorithm, key }: SigningKey, base: string): string {
   return algorithm === 'ed25519'
     ? sign(null, bytesOf(base), key).toString('base64')
     : createHmac('sha256', key).update(base, 'latin1').digest('base64')
 }
 
-/** Whether it is the signature of that base by that key; in constant time where the key is a secret. */
+/** Tells whether it is the signature of that base by that key, in constant time if the key is a secret. */
 export function sealFits({ algorithm, key }: VerificationKey, base: string, signature: Uint8Array): boolean {
   if (algorithm === 'ed25519') return verify(null, bytesOf(base), key, signature)
   const wanted = createHmac('sha256', key).update(base, 'latin1').digest()
   return wanted.length === signature.length && timingSafeEqual(wanted, signature)
 }
 
-// A byte for each character, as HTTP carries header values.
+// Each character becomes one byte, as HTTP carries header values.
 function bytesOf(base: string): Uint8Array {
   return Buffer.from(base, 'latin1')
 }

@@ -19,7 +19,7 @@ export function secretKeyOf(source: string | object): SigningKey & { readonly al
   return { algorithm: 'hmac-sha256', keyId: keyid, key: createSecretKey(bytes) }
 }
 
-/** The fields of an object, or of one in JSON. */
+/** Returns the fields of an object, or of an object in JSON. */
 export function fieldsOf(source: string | object): Readonly<Record<string, unknown>> {
   const value = typeof source === 'string' ? parsed(source) : source
   if (typeof value !== 'object' || value === null) throw new TypeError('a key in JSON is an object')
@@ -30,7 +30,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error: unknown) {
-    // JSON.parse quotes what it could not read, which may be the secret.
+    // JSON.parse quotes the text that it could not read, which may be the secret.
     if (error instanceof SyntaxError) throw new TypeError('a key that begins with { must be JSON')
     throw error
   }

@@ -4,14 +4,14 @@ import { seal } from './seal.ts'
 import { signatureBase } from './signature-base.ts'
 import type { SigningKey } from './signing-key.ts'
 
-/** How long a signature is good. Each attempt is signed anew, so it covers the way there and a clock that is off. */
+/** A signature is valid for this long. Each attempt is signed anew, so this covers the way there and a clock that is off. */
 export const SIGNATURE_LIFETIME_S = 300
 
 export interface CallToSign {
   readonly method: string
-  /** Absolute, to the character as its origin and its request line are sent. */
+  /** It is absolute, and equals to the character the origin and the request line that are sent. */
   readonly targetUri: string
-  /** Undefined: the header is not sent. */
+  /** It is undefined if the header is not sent. */
   readonly contentType: string | undefined
   readonly attempt: string
   readonly epoch: string
@@ -24,7 +24,7 @@ export interface CallToSign {
 }
 
 export interface CallSigner {
-  /** The three headers, names and values in turn. */
+  /** Returns the three headers, names and values in turn. */
   sign(call: CallToSign): string[]
 }
 
@@ -77,7 +77,7 @@ function signedHeaders(call: CallToSign, known: Parameters): string[] {
     ['@target-uri', targetUri],
     ['content-digest', digest],
   ]
-  // As it arrives: HTTP takes white space around a value for none of it.
+  // The value is signed as it arrives: HTTP does not count white space around a value as part of it.
   if (contentType !== undefined) components.push([CONTENT_TYPE, contentType.trim()])
   components.push(
     ['counterstep-attempt', attempt],

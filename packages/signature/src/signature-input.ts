@@ -13,7 +13,7 @@ const TEXTS: ReadonlySet<string> = new Set(['keyid', 'alg', 'tag'])
 
 export interface SignatureInput {
   readonly names: readonly string[]
-  /** As it came, behind the label: what the base ends with. */
+  /** This is the text behind the label, as it came. The signature base ends with it. */
   readonly parameters: string
   readonly created: number
   readonly expires: number
@@ -22,7 +22,7 @@ export interface SignatureInput {
   readonly tag: string
 }
 
-/** Undefined for all but the one form that a signer of branch calls writes, with each parameter once. */
+/** Returns undefined for all but the one form that a signer of branch calls writes, with each parameter once. */
 export function readSignatureInput(text: string): SignatureInput | undefined {
   const match = text.length > INPUT_LENGTH_MAX ? null : INPUT.exec(text)
   if (match === null) return undefined
@@ -43,7 +43,7 @@ export function readSignatureInput(text: string): SignatureInput | undefined {
   return { names, parameters, created, expires, keyId, algorithm, tag }
 }
 
-/** Undefined for what is not canonical base64: two texts for one signature would be two calls to who counts them. */
+/** Returns undefined for a text that is not canonical base64, because a service that counts signatures would take two texts of one for two calls. */
 export function readSignature(text: string): Buffer | undefined {
   const base64 = text.length > SIGNATURE_LENGTH_MAX ? undefined : SIGNATURE.exec(text)?.[1]
   if (base64 === undefined) return undefined

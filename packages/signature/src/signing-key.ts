@@ -19,8 +19,8 @@ export interface SigningKey {
 const SECRET_BYTES = 32
 
 /**
- * The key in a file's text: an Ed25519 private key in PEM, or JSON `{"keyid", "alg": "hmac-sha256", "secret"}`. Throws a
- * TypeError whose message has nothing of the text in it.
+  * Reads the key in a file's text: an Ed25519 private key in PEM, or JSON `{"keyid", "alg": "hmac-sha256", "secret"}`. Throws
+  * a TypeError whose message has nothing of the text in it.
  */
 export function signingKeyOf(text: string): SigningKey {
   const trimmed = text.trim()
@@ -41,13 +41,13 @@ function readPrivateKey(pem: string): KeyObject | undefined {
   try {
     return createPrivateKey(pem)
   } catch (error: unknown) {
-    // OpenSSL has many words for what is no key; none of them helps, and one may quote it.
+    // OpenSSL has many messages for a text that is not a key. None of them helps, and one may quote the text.
     if (error instanceof Error) return undefined
     throw error
   }
 }
 
-/** A new key, as the text that `signingKeyOf` takes. */
+/** Makes a new key, as the text that `signingKeyOf` takes. */
 export function newSigningKeyText(algorithm: SignatureAlgorithm): string {
   if (algorithm === 'ed25519') {
     return generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
@@ -57,7 +57,7 @@ export function newSigningKeyText(algorithm: SignatureAlgorithm): string {
   return `${JSON.stringify({ keyid, alg: 'hmac-sha256', secret })}\n`
 }
 
-/** What services are given, on one line; undefined for a secret, which has no public half. */
+/** Returns the public key that services are given, on one line. It is undefined for a secret, which has no public half. */
 export function publicJwk({ algorithm, keyId, key }: SigningKey): string | undefined {
   if (algorithm !== 'ed25519') return undefined
   const { kty, crv, x } = createPublicKey(key).export({ format: 'jwk' })

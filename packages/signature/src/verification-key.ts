@@ -3,7 +3,7 @@ import { keyIdOf } from './key-id.ts'
 import { fieldsOf, secretKeyOf } from './secret-key.ts'
 import type { SignatureAlgorithm } from './signing-key.ts'
 
-/** What a service knows of a signer. Its algorithm is the key's, whatever a message says. */
+/** Holds what a service knows of a signer. The algorithm is that of the key, whatever a message says. */
 export interface VerificationKey {
   readonly algorithm: SignatureAlgorithm
   readonly keyId: string
@@ -29,7 +29,7 @@ export function verificationKeyOf(source: VerificationKeyText): VerificationKey 
 }
 
 function pemKey(pem: string): VerificationKey {
-  // Node would make the public key of it, and the service would go on holding what can sign.
+  // Node would take the public key from it, and the service would go on holding a key that can sign.
   if (pem.includes('PRIVATE KEY')) throw privateHalf()
   return publicKeyOf(() => createPublicKey(pem))
 }

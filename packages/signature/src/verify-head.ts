@@ -6,21 +6,22 @@ import type { VerificationKey } from './verification-key.ts'
 
 /** How far the clocks of orchestrator and service may be apart, and how old a call may be. */
 export const CLOCK_SKEW_S = 300
-/** The shortest retention that a barrier may have: what is good for longer could run again after its row is gone. */
+/** A barrier must keep its rows at least this long, because a call that is valid for longer could run again after its row is gone. */
 export const LIFETIME_S_MAX = 86_400
 
 /** A request without its body. */
 export interface CallHead {
   readonly method: string
-  /** As the caller addressed it: the service's own origin, then path and query as they came. */
+  /** It is the URL that the caller addressed: the service's own origin, then path and query as they came. */
   readonly targetUri: string
   /** Every value of a header, one for each line. `name` is in lower case. */
   values(name: string): readonly string[]
 }
 
 /**
- * `missing`: there is no signature. `malformed`: it is none of ours, or does not cover what it must. `unknown-key`.
- * `algorithm`: not that of the key. `expired` and `future`: by this side's clock. `mismatch`: it is not of this request.
+  * `missing`: there is no signature. `malformed`: it is not of our form, or does not cover what it must. `unknown-key`: no key
+  * has its id. `algorithm`: it is not that of the key. `expired` and `future`: this side's clock says so. `mismatch`: it is not
+  * the signature of this request.
  */
 export type SignatureRefusal =
   | 'missing'
@@ -35,14 +36,14 @@ export type HeadVerdict =
   | { readonly refusal: SignatureRefusal }
   | {
       readonly refusal?: undefined
-      /** What the body must have, by the signed Content-Digest. */
+      /** The body must have this digest, which is the signed Content-Digest. */
       readonly digest: string
       readonly signature: Buffer
-      /** For `timeRefusal` once more, when the body has come: its sender chooses when that is. */
+      /** `timeRefusal` checks them once more when the body has come, because the sender chooses when that is. */
       readonly times: SignedTimes
     }
 
-/** Epoch seconds. */
+/** Both are epoch seconds. */
 export interface SignedTimes {
   readonly created: number
   readonly expires: number
@@ -81,7 +82,7 @@ function readSigned(
   return input === undefined || signature === undefined ? { refusal: 'malformed' } : { input, signature }
 }
 
-/** By name, in the signer's order; undefined if a component is missing, is there twice, or is none that we know. */
+/** Maps names to values in the signer's order. It is undefined if a component is missing, is there twice, or is unknown. */
 function componentsOf(head: CallHead, { names }: SignatureInput): ReadonlyMap<string, string> | undefined {
   const components = new Map<string, string>()
   for (const name of names) {
@@ -108,6 +109,6 @@ function only(values: readonly string[]): string | undefined {
 export function timeRefusal({ created, expires }: SignedTimes, nowS: number): SignatureRefusal | undefined {
   if (expires <= created || expires - created > LIFETIME_S_MAX) return 'malformed'
   if (created > nowS + CLOCK_SKEW_S) return 'future'
-  // Whatever the signer allowed: a call older than this is not on its way, somebody kept it.
+  // The signer may allow more, but a call older than this is not still on its way: it was kept and sent again.
   return nowS > expires || created < nowS - CLOCK_SKEW_S ? 'expired' : undefined
 }

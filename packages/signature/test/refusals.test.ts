@@ -271,7 +271,7 @@ describe('a signature by the wrong key', () => {
     for (const alg of ['"hmac-sha256"', '"none"', '""', '"ED25519"', '"rsa-pss-sha512"']) {
       expect(verdictOn(signedOver(REQUIRED, tailOf({ alg }))), alg).toBe('algorithm')
     }
-    // The classic confusion: the public key, which everybody has, as an HMAC secret.
+    // This is the classic confusion: the public key, which is no secret, is used as an HMAC secret.
     const x = ED25519_PUBLIC.key.export({ format: 'jwk' }).x ?? ''
     const posing = verificationKeyOf({ keyid: ED25519.keyId, alg: 'hmac-sha256', secret: x })
     const asHmac = { algorithm: 'hmac-sha256', keyId: ED25519.keyId, key: posing.key } as const
