@@ -1,4 +1,4 @@
-/** What was opened: last opened, first closed; and all of it, whatever fails on the way. */
+/** Closes everything that was opened, in the reverse order, even if some of it fails to close. Then it throws all failures at once. */
 export class Closers {
   readonly #closers: (() => Promise<void>)[] = []
 

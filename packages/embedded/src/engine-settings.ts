@@ -1,14 +1,14 @@
 import { type Bounds, DEFAULT_SETTINGS, type EngineSettings, SETTINGS_BOUNDS } from '@counterstep/engine'
 import { refuseUnknown } from './known-options.ts'
 
-/** What a setting may be instead of a number. */
+/** A setting may have this word instead of a number. */
 const WORDS: { readonly [Name in keyof EngineSettings]?: EngineSettings[Name] } = {
   retentionMs: 'never',
   parkAfterMs: 'never',
   targetCallsPerSecond: null,
 }
 
-/** Throws a TypeError or a RangeError that names the setting. What is undefined has its default. */
+/** Throws a TypeError or a RangeError that names the setting. A setting that is undefined has its default. */
 export function engineSettings(given: Partial<EngineSettings> = {}): EngineSettings {
   refuseUnknown('counterstep settings', given, Object.keys(DEFAULT_SETTINGS))
   const defined = Object.entries(given).filter(([, value]) => value !== undefined)

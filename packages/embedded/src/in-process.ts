@@ -30,17 +30,17 @@ export interface Counterstep {
     transaction: SubmitRequest | { readonly request: SubmitRequest },
     options?: Waiting,
   ): Promise<SubmitView>
-  /** Undefined: no such gid. */
+  /** Resolves to undefined if there is no such gid. */
   get(gid: string): Promise<TransactionView | undefined>
-  /** One page, newest first; its `cursor` leads to the next. */
+  /** Resolves to one page, newest first. Its `cursor` leads to the next page. */
   list(query?: Partial<ListQuery>): ReturnType<EngineApi['list']>
   /** Adds a branch to a prepared TCC, before it is tried. */
   registerBranch(gid: string, branch: TccBranchRequest): Promise<TransactionView>
   submitPrepared(gid: string, options?: Waiting): Promise<TransactionView>
   abort(gid: string, options?: Aborting): Promise<TransactionView>
-  /** Asks again now what waits for its back-off. */
+  /** Calls the branches again now that wait for their back-off. */
   retry(gid: string): Promise<TransactionView>
-  /** Ends it as it is, undoing nothing. For operators. */
+  /** Ends the transaction as it is and undoes nothing. It is for operators. */
   stop(gid: string): Promise<TransactionView>
   health(): ReturnType<EngineApi['health']>
 }

@@ -31,7 +31,7 @@ import { refuseUnknown } from './known-options.ts'
 import type { CounterstepOptions, OpenStore } from './options.ts'
 import { targetRules } from './target-rules.ts'
 
-/** How long branch calls may go on once Counterstep closes; all of a close takes at most 10 s. */
+/** Branch calls may go on for this long once Counterstep closes. A whole close takes at most 10 s. */
 const DRAIN_MS = 8_000
 
 export const OPTION_NAMES: readonly string[] = ['store', 'targets', 'calls', 'settings', 'logger', 'registry']
@@ -43,7 +43,7 @@ export interface CheckedOptions extends CounterstepOptions {
   readonly engine: EngineSettings
 }
 
-/** All that runs transactions in this process. A host ties it to its own life. */
+/** Holds all that runs transactions in this process. A host starts and closes it with itself. */
 export interface Parts {
   readonly engine: EngineApi
   readonly store: Store
@@ -76,7 +76,7 @@ export async function openParts(options: CheckedOptions): Promise<Parts> {
   try {
     return await open(options, closers)
   } catch (error: unknown) {
-    // The reason of the failed start counts; what its clean-up meets would only hide it.
+    // The reason of the failed start counts. A failure of the clean-up would only hide it.
     await closers
       .close()
       .catch((closeError: unknown) => options.logger.warn({ err: closeError }, 'clean-up failed'))

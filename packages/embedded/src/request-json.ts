@@ -2,7 +2,7 @@ import { BODY_BYTES_MAX, type ErrorCode, InvalidRequestError } from '@counterste
 import { parseJson } from '@counterstep/server/json'
 
 /**
- * What would come out of the wire: a copy, with dates as texts, nothing undefined, and the bounds and refusals of the HTTP face.
+  * Returns the value that would arrive over HTTP: a copy, with dates as texts, nothing undefined, and the bounds and refusals of the HTTP API.
  * Throws an InvalidRequestError.
  */
 export function throughJson(value: unknown): unknown {
@@ -23,7 +23,7 @@ function textOf(value: unknown): string {
     })
   } catch (error: unknown) {
     if (error instanceof InvalidRequestError) throw error
-    // Without the error's own text: it may quote the payload.
+    // The error's own text is left out, because it may quote the payload.
     throw refused('SAGA_MALFORMED_JSON', '', 'cannot be written as JSON')
   }
   if (text === undefined) throw refused('SAGA_MALFORMED_JSON', '', 'cannot be written as JSON')
