@@ -10,11 +10,11 @@ type FaceParts = Required<
   Pick<NativeFaceDeps, 'engine' | 'store' | 'logger' | 'registry' | 'gate' | 'insecure'>
 >
 
-/** In a scope of its own, so that nothing that it sets reaches the app's other routes. */
+/** Adds the face in a scope of its own, so that nothing that it sets reaches the app's other routes. */
 export async function addFace(app: FastifyInstance, face: Face, parts: FaceParts): Promise<void> {
   const { engine, store, logger, registry, gate, insecure } = parts
   const { handlerTimeoutMs, unreadBodyBytesMax } = DEFAULT_SERVER_LIMITS
-  // How many connections there may be is for the app's own server to say.
+  // The app's own server decides how many connections there may be.
   const limits = {
     ...DEFAULT_SERVER_LIMITS,
     connectionsMax: Number.POSITIVE_INFINITY,

@@ -50,7 +50,7 @@ async function addCounterstep(app: FastifyInstance, options: PluginOptions): Pro
   try {
     await addTo(app, face, parts)
   } catch (error: unknown) {
-    // The reason of the failed registration counts; what its clean-up meets would only hide it.
+    // The reason of the failed registration counts. A failure of the clean-up would only hide it.
     await parts.close().catch((closeError: unknown) => logger.warn({ err: closeError }, 'clean-up failed'))
     throw error
   }

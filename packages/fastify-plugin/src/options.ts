@@ -17,10 +17,10 @@ interface FacePlace {
   readonly unreadBodyBytesMax?: number
 }
 
-/** Who may use the face. */
+/** Says who may use the face. */
 export type FaceKeys =
   | {
-      /** Made by `counterstep keys create`. Read again when it changes. */
+      /** `counterstep keys create` makes the file. It is read again when it changes. */
       readonly keysFile: string
       /** Requests per second of one key in this process. Default: no bound. */
       readonly ratePerKey?: number
@@ -28,10 +28,10 @@ export type FaceKeys =
       readonly quotaPerKey?: QuotaBounds
     }
   | {
-      /** Keys from elsewhere. */
+      /** These are keys from elsewhere. */
       readonly keys: KeyFinder
       readonly ratePerKey?: number
       readonly quotaPerKey?: QuotaBounds
     }
-  /** Whoever reaches it. Only a loopback `Host` is answered, unless `allowedHosts` names others. */
+  /** Every caller that reaches the face may use it. Only a loopback `Host` is answered, unless `allowedHosts` names others. */
   | { readonly insecureNoKeys: true }

@@ -258,7 +258,7 @@ describe('a registration', () => {
         opened += 1
         return openSqliteStore({ path })
       }
-      // What JavaScript lets through.
+      // JavaScript lets such options through.
       const given = { store, targets: 'loopback', ...options } as PluginOptions
       await expect(app.register(counterstep, given)).rejects.toThrow(message)
       expect(opened).toBe(0)

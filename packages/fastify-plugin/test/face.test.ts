@@ -173,7 +173,7 @@ describe('the face', () => {
   })
 })
 
-/** With a bit of everything that a plugin could disturb. */
+/** The app has a bit of everything that a plugin could disturb. */
 async function ownApp(): Promise<FastifyInstance> {
   const app = fastify({ logger: false })
   await app.register(fastifySwagger, { openapi: { info: { title: 'own', version: '1' } } })
@@ -192,7 +192,7 @@ async function ownApp(): Promise<FastifyInstance> {
   return app
 }
 
-/** What an app's own callers see of it. */
+/** Collects the answers that callers of the app's own routes get. */
 async function seen(app: FastifyInstance): Promise<unknown> {
   const requests = [
     { method: 'POST', url: '/echo', headers: json, payload: '{"a":1}' },
