@@ -82,11 +82,11 @@ interface CommonRequest {
   readonly gid?: string
   readonly retry?: Partial<RetryPolicy>
   readonly timeoutMs?: number
-  /** With 0 every branch result is durable before the next call (strict mode). */
+  /** If it is 0, every branch result is durable before the next call (strict mode). */
   readonly checkpointMs?: number
   /** Sent with every branch call; a branch's own header of the same name wins. */
   readonly headers?: Readonly<Record<string, string>>
-  /** With `memory` the answer comes before the accept is durable. The field is not part of the content. */
+  /** If it is `memory`, the answer comes before the accept is durable. The field is not part of the content. */
   readonly ack?: 'durable' | 'memory'
 }
 
