@@ -27,13 +27,13 @@ export async function apiHandler(home: Home): Promise<ApiHandler> {
   const { insecure } = config.access
   const app = buildApp({
     engine,
-    // What stands before a function answers by itself after 30 s.
+    // The gateway before a function answers by itself after 30 s.
     waitMsMax: WAIT_MS_MAX,
     storeForced: config.store.acceptClassC,
     insecure,
     gate: gateOf(config.access, keys),
     logger,
-    // Its plugins read files that no bundle carries.
+    // The plugins of the page read files that no bundle carries.
     page: 'none',
     store,
   })
@@ -67,7 +67,7 @@ function isTurned(event: unknown): boolean {
   return typeof rawPath === 'string' && TURNED_PATH.test(rawPath)
 }
 
-/** In the form of the server's own problems, since no request has come to it. */
+/** Answers in the form of the server's own problems, since no request has reached the server. */
 function problemAnswer(error: CounterstepError, headers: Readonly<Record<string, string>> = {}): object {
   const problem = problemOfError(error)
   return {

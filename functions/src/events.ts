@@ -1,7 +1,7 @@
-/** What Lambda hands over, as far as it is read here. */
+/** These types describe what Lambda hands over, as far as it is read here. */
 
 export interface LambdaContext {
-  /** Until this invocation is killed. */
+  /** Returns the time until this invocation is killed. */
   getRemainingTimeInMillis(): number
 }
 
@@ -15,7 +15,7 @@ export interface QueueRecord {
   readonly body: string
 }
 
-/** The messages that are to come again; the others are done with. */
+/** Lists the messages that have to come again. The others are finished. */
 export interface QueueAnswer {
   readonly batchItemFailures: readonly { readonly itemIdentifier: string }[]
 }

@@ -1,18 +1,18 @@
 import type { StoreStats } from '@counterstep/core'
 
-/** What the sweeper publishes; the alarms of the template are on these names. */
+/** The sweeper publishes these gauges, and the alarms of the template use their names. */
 export const GAUGES = {
   OldestDueAgeMs: 'Milliseconds',
   UnfinishedPrepared: 'Count',
   UnfinishedSubmitted: 'Count',
   UnfinishedAborting: 'Count',
   NeedsAttention: 'Count',
-  /** What was due and nobody looked at: lost messages, dead owners, a worker that does not keep up. */
+  /** It counts due transactions that no function took up: messages were lost, owners died, or a worker does not keep up. */
   Swept: 'Count',
   Purged: 'Count',
 } as const
 
-/** What could not be measured is not in it. */
+/** A gauge that could not be measured is absent. */
 export type Gauges = Readonly<Partial<Record<keyof typeof GAUGES, number>>>
 
 export interface SweptCounts {
@@ -39,7 +39,7 @@ function measured({ now, oldestDueAt = now, unfinished, attention }: StoreStats)
   }
 }
 
-/** A line of CloudWatch's embedded metric format: a log line from which it takes the metrics, without a call. */
+/** Makes a log line in CloudWatch's embedded metric format, from which CloudWatch takes the metrics without a call. */
 export function embeddedMetrics(gauges: Gauges, namespace: string, nowMs: number): string {
   const names = Object.keys(gauges) as (keyof typeof GAUGES)[]
   const metrics = names.map((name) => ({ Name: name, Unit: GAUGES[name] }))

@@ -30,14 +30,14 @@ import { sqsQueue } from './sqs-queue.ts'
 /** The start of an environment may take 10 s. */
 const OPEN_PATIENCE_MS = 5_000
 
-/** What an environment keeps between its invocations. */
+/** Holds what an environment keeps between its invocations. */
 export interface Home {
   readonly config: FunctionConfig
   readonly logger: Logger
   readonly readSecret: ReadSecret
   readonly store: Store
   readonly engine: ServerlessEngine
-  /** Undefined: there is none. */
+  /** It is undefined if there is no queue. */
   readonly queue: WakeUpQueue | undefined
 }
 

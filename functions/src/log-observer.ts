@@ -1,6 +1,6 @@
 import { type EngineObserver, type Logger, logEvents } from '@counterstep/engine'
 
-/** An environment lives too shortly for counters of its own: what counts for all is in the sweeper's gauges. */
+/** An environment lives too shortly for counters of its own. The sweeper's gauges count for all of them. */
 export function logObserver(logger: Logger): EngineObserver {
   return {
     accepted: nothing,
@@ -14,5 +14,5 @@ export function logObserver(logger: Logger): EngineObserver {
 }
 
 function nothing(): void {
-  // Not counted.
+  // The other events are not counted.
 }

@@ -1,8 +1,8 @@
-/** What the queue carries: gids and nothing else, so that a message may be lost, doubled or old. */
+/** The queue carries gids and nothing else, so that a message may be lost, doubled or old. */
 import type { WakeUpRequest } from '@counterstep/core'
 import { type Gid, isGid } from '@counterstep/protocol'
 
-/** SQS's own bound. What is due later is the sweeper's. */
+/** SQS has this bound itself. The sweeper finds what is due later. */
 export const DELAY_S_MAX = 900
 /** One message that fails comes back whole. */
 export const GIDS_PER_MESSAGE_MAX = 10
@@ -16,7 +16,7 @@ export interface LookMessage {
 export function lookMessages(looks: readonly WakeUpRequest[]): LookMessage[] {
   const byDelay = new Map<number, Gid[]>()
   for (const { gid, dueInMs } of looks) {
-    // Never early: what is looked at before it is due is looked at in vain.
+    // The delay is rounded up, because a look before the transaction is due is in vain.
     const delayS = Math.ceil(dueInMs / 1000)
     if (delayS > DELAY_S_MAX) continue
     const gids = byDelay.get(delayS)
@@ -28,7 +28,7 @@ export function lookMessages(looks: readonly WakeUpRequest[]): LookMessage[] {
   )
 }
 
-/** Undefined: it is no message of ours. */
+/** Returns undefined if the message is not ours. */
 export function gidsOf(body: string): readonly Gid[] | undefined {
   const read = parsed(body)
   if (typeof read !== 'object' || read === null || !Object.hasOwn(read, 'gids')) return undefined

@@ -6,7 +6,7 @@ const REQUEST_MS = 3_000
 /** The text of a secret of AWS Secrets Manager, by its ARN. Rejects when it cannot be read, or is no text. */
 export type ReadSecret = (arn: string) => Promise<string>
 
-/** The client is loaded when the first secret is asked for: who has none does not pay for it. */
+/** Loads the client when the first secret is asked for, so that a function without secrets does not load it. */
 export function secretReader(): ReadSecret {
   let client: SecretsManagerClient | undefined
   return async function readSecret(arn) {

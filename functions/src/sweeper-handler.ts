@@ -6,17 +6,17 @@ import type { Home } from './home.ts'
 
 export type SweeperHandler = (event: unknown, context: LambdaContext) => Promise<void>
 
-/** What the queue is asked for and nobody looks at is found again after so long. */
+/** The sweeper finds a transaction again after this time if it has asked the queue for it and no worker took it up. */
 export const POSTPONE_MS = 60_000
 
 type SweeperHome = Pick<Home, 'engine' | 'queue' | 'config' | 'logger'>
 
-/** Finds what lost messages and dead owners left, removes what is past its retention, publishes the gauges. */
+/** Finds what lost messages and dead owners left, removes what is past its retention, and publishes the gauges. */
 export function sweeperHandler(home: SweeperHome, print: (line: string) => void = printLine): SweeperHandler {
   return async function handle(_event, context) {
     const { engine, queue, config, logger } = home
     await engine.during(context.getRemainingTimeInMillis(), async (invocation) => {
-      // Before anything is swept: what has been postponed is not due.
+      // The stats are read before anything is swept, because a postponed transaction is not due.
       const stats = await attempt(() => invocation.stats())
       const swept = await attempt(() =>
         queue === undefined ? runDue(invocation) : askForDue(invocation, queue),
@@ -24,7 +24,7 @@ export function sweeperHandler(home: SweeperHome, print: (line: string) => void 
       const purged = await attempt(() => purge(invocation))
       const gauges = gaugesOf(stats.value, { swept: swept.value, purged: purged.value })
       print(embeddedMetrics(gauges, config.metricsNamespace, Date.now()))
-      // Each is done whatever becomes of the others, and the alarm rings all the same. What is thrown can be but one.
+      // Each part is done even if others fail, and the alarm rings all the same. Only one of the failures can be thrown.
       const failures = failuresOf({ stats, sweep: swept, purge: purged })
       for (const { work, error } of failures) logger.error({ work, err: error }, 'a part of the sweep failed')
       if (failures[0] !== undefined) throw failures[0].error

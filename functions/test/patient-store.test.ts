@@ -3,7 +3,7 @@ import { memoryStore, storeConformance } from '@counterstep/store-conformance'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PATIENCE_MS, patiently, patientStore } from '../src/patient-store.ts'
 
-/** Time passes only while somebody waits. */
+/** Time passes on this clock only while a caller waits. */
 function waitingClock(): Clock {
   let now = 0
   return {

@@ -138,7 +138,7 @@ async function failsItems(bed: FunctionBed): Promise<void> {
     outcome: 'answered',
   })
   expect(bed.branch.calls(saga.gid)).toHaveLength(1)
-  // By the same message, when it is visible again.
+  // The same message ends the saga when it is visible again.
   expect(await bed.client.wait(saga.gid, END)).toMatchObject({ status: 'succeeded' })
   await vi.waitUntil(() => bed.batches.length > before + 1, POLL)
   expect(bed.batches.slice(before + 1)).toMatchObject([{ messageIds, failedIds: [] }])

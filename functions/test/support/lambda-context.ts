@@ -6,7 +6,7 @@ export function contextOf(remainingMs: number): LambdaContext {
   return { getRemainingTimeInMillis: () => deadline - Date.now() }
 }
 
-/** As API Gateway's HTTP API and Function URLs send it, payload format 2.0. */
+/** Makes an event as API Gateway's HTTP API and Function URLs send it, payload format 2.0. */
 export function httpEvent(method: string, path: string, options: HttpEventOptions = {}): object {
   const { headers = {}, body, query = '' } = options
   const json = body === undefined ? {} : { 'content-type': 'application/json' }

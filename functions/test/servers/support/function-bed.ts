@@ -30,7 +30,7 @@ const CONCURRENCY = 4
 /** AWS does it each minute. */
 const SWEEP_EVERY_MS = 1_000
 
-/** What is longer than this is given back. */
+/** A transaction that has to wait longer than this is given back. */
 const HOLD_MS = 500
 
 export interface Account {
@@ -42,13 +42,13 @@ export interface Account {
 }
 
 export interface FunctionBed {
-  /** With a key. */
+  /** It sends a key with each request. */
   readonly client: Client
   readonly url: string
   readonly branch: SignedBranch
   readonly secrets: FunctionSecrets
   readonly secretsManager: SecretsManager
-  /** Between all environments and the store. */
+  /** It stands between all environments and the store. */
   readonly proxy: TcpProxy
   readonly queue: Queue
   readonly source: SqsEventSource
@@ -111,7 +111,7 @@ function variablesOf(
     ...secrets.variables,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
     COUNTERSTEP_STORE: proxy.through(store.url),
-    // Of which each environment warns.
+    // Each environment warns of this one.
     COUNTERSTEP_STORE_FAILOVER: 'lossy',
     COUNTERSTEP_STORE_TIMEOUT_MS: '1500',
     COUNTERSTEP_ALLOW_TARGETS: branch.url,
@@ -151,7 +151,7 @@ function launchAll(
   return { api: launch('api'), worker: launch('worker'), sweeper: launch('sweeper'), reports, lines, watch }
 }
 
-/** What leads to the functions: HTTP, the queue, the clock. */
+/** Opens the ways that lead to the functions: HTTP, the queue, the clock. */
 async function openWays(
   { api, worker, sweeper }: ReturnType<typeof launchAll>,
   { queue, secrets }: Outside,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { createConnection } from 'mysql2/promise'
 
-/** A place in a server that nobody else has, and a user of it with a password. */
+/** Describes a place in a server that no other test uses, and a user of it with a password. */
 export interface OwnStore {
   /** Without the password. */
   readonly url: string

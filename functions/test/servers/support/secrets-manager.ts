@@ -7,7 +7,7 @@ export function arnOf(name: string): string {
   return `${ARN_STEM}${name}`
 }
 
-/** What AWS's client asks for GetSecretValue. */
+/** Stands in for the service that AWS's client asks for GetSecretValue. */
 export interface SecretsManager extends AsyncDisposable {
   readonly url: string
   /** ARNs, in the order in which they were asked for. */

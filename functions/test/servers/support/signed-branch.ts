@@ -7,7 +7,7 @@ export interface ArrivedCall {
   readonly branchId: string
   readonly op: string
   readonly attempt: number
-  /** By this process's monotonic clock. */
+  /** This is an instant of this process's monotonic clock. */
   readonly arrivedAt: number
 }
 

@@ -1,16 +1,16 @@
 import { isRedisScript, type TcpProxy } from '@counterstep/test-servers'
 
 export interface StoreRequests {
-  /** What was sent at once and answered at once, but for marks. */
+  /** Counts what was sent at once and answered at once, except marks. */
   readonly roundTrips: number
-  /** Of them, those that write transactions. */
+  /** Counts those of them that write transactions. */
   readonly writes: number
 }
 
-/** What passes a proxy to the store while `work` is done. */
+/** Counts the requests that pass a proxy to the store while `work` is done. */
 export async function countStoreRequests(proxy: TcpProxy, work: () => Promise<void>): Promise<StoreRequests> {
   let [roundTrips, writes] = [0, 0]
-  // It matches nothing, so it cuts nothing.
+  // The listener matches no chunk, so it cuts nothing.
   const listener = proxy.cutBefore((chunk) => {
     if (isMark(chunk)) return false
     roundTrips += 1
