@@ -14,5 +14,5 @@ export function logObserver(logger: Logger): EngineObserver {
 }
 
 function nothing(): void {
-  // The other events are not counted.
+  // These events are not counted.
 }

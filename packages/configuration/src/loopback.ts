@@ -6,8 +6,8 @@ const LOOPBACK_IPV6 = new BlockList()
 LOOPBACK_IPV6.addAddress('::1', 'ipv6')
 
 /**
-  * Tells whether a host names this machine without a look-up: `localhost` or a loopback address. `127.0.0.999` and
-  * `127.1` count as names, which the system's resolver may send anywhere.
+ * Tells whether a host names this machine without a look-up: `localhost` or a loopback address. `127.0.0.999` and
+ * `127.1` count as names, which the system's resolver may send anywhere.
  */
 export function isLoopback(host: string): boolean {
   if (host === 'localhost') return true

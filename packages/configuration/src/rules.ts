@@ -145,8 +145,8 @@ function engineProblems(values: SharedValues & Pick<ServerValues, 'pollMs' | 'le
 }
 
 /**
-  * A caller could make a server call every address that the server reaches. So where other machines reach it, the user has
-  * to set first where it may call. `reason` says why others reach it.
+ * A caller could make a server call every address that the server reaches. So where other machines reach it, the user has
+ * to set first where it may call. `reason` says why others reach it.
  */
 function targetProblems(values: SharedValues, reason: string, spell: Spelling): string[] {
   const { services, allowTargets, allowAnyTarget } = values

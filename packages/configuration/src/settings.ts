@@ -26,9 +26,9 @@ const [setting, ofServer, ofFunction] = [
 ]
 
 /**
-  * Holds every setting of a host, in the order of the help text. An entry's name is the one in the file of `--config`; its
-  * flag and its variable are made from it. A setting that is for some stores only is refused for the others, because it
-  * would have no effect there and its user expects one.
+ * Holds every setting of a host, in the order of the help text. An entry's name is the one in the file of `--config`; its
+ * flag and its variable are made from it. A setting that is for some stores only is refused for the others, because it
+ * would have no effect there and its user expects one.
  */
 const TABLE = {
   host: ofServer(is.nonEmpty, 'address to listen on', '127.0.0.1'),

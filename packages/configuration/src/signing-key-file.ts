@@ -4,8 +4,8 @@ import type { Parsed } from './schemas.ts'
 
 const FILE_BYTES_MAX = 16 * 1024
 /**
-  * Others have no right to the file. The group may only read it, because a secret that Kubernetes mounts belongs to root
-  * and the server reads it through its group.
+ * Others have no right to the file. The group may only read it, because a secret that Kubernetes mounts belongs to root
+ * and the server reads it through its group.
  */
 const MODE_DENIED = 0o027
 // Windows has no such bits, and Node makes them up there.

@@ -21,7 +21,7 @@ export type OpenStore = (onEvent: (event: StoreEvent) => void) => Promise<Store>
 
 /**
  * Where branches may be called: the services and origins of a list; `loopback`, which is this machine, for development;
-  * or, insecure, any https URL that a caller who submits can think of, inside your network too.
+ * or, insecure, any https URL that a caller who submits can think of, inside your network too.
  */
 export type Targets =
   | {

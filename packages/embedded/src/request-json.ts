@@ -2,7 +2,7 @@ import { BODY_BYTES_MAX, type ErrorCode, InvalidRequestError } from '@counterste
 import { parseJson } from '@counterstep/server/json'
 
 /**
-  * Returns the value that would arrive over HTTP: a copy, with dates as texts, nothing undefined, and the bounds and refusals of the HTTP API.
+ * Returns the value that would arrive over HTTP: a copy, with dates as texts, nothing undefined, and the bounds and refusals of the HTTP API.
  * Throws an InvalidRequestError.
  */
 export function throughJson(value: unknown): unknown {

@@ -26,5 +26,5 @@ export const WAIT_MS_MAX = 60_000
 export const LIST_LIMIT_MAX = 200
 /** How much of a branch's answer is kept. */
 export const ANSWER_BYTES_MAX = 1024
-/** Of the words that an abort may give. */
+/** The reason that an abort may give has at most this length. */
 export const REASON_LENGTH_MAX = 1024

@@ -143,8 +143,8 @@ export interface AbortView {
   readonly branchId?: string
   readonly at: number
   /**
-    * This is the text of the caller that asked for the abort. It stays here also when it is JSON, whose `code` and `message` then stand
-    * beside it.
+   * This is the text of the caller that asked for the abort. It stays here also when it is JSON, whose `code` and `message` then stand
+   * beside it.
    */
   readonly reason?: string
   /** The `code` of the JSON that the branch answered, for example `INSUFFICIENT_FUNDS`; else that of a `reason` in JSON. */

@@ -1,6 +1,6 @@
 /**
-  * Makes the text that is signed (RFC 9421, 2.5): a line for each component, then the parameters as they stand in
-  * Signature-Input behind the label. No value may contain a line break, or one component could pass for two.
+ * Makes the text that is signed (RFC 9421, 2.5): a line for each component, then the parameters as they stand in
+ * Signature-Input behind the label. No value may contain a line break, or one component could pass for two.
  */
 export function signatureBase(
   components: readonly (readonly [name: string, value: string])[],

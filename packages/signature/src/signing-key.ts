@@ -19,8 +19,8 @@ export interface SigningKey {
 const SECRET_BYTES = 32
 
 /**
-  * Reads the key in a file's text: an Ed25519 private key in PEM, or JSON `{"keyid", "alg": "hmac-sha256", "secret"}`. Throws
-  * a TypeError whose message has nothing of the text in it.
+ * Reads the key in a file's text: an Ed25519 private key in PEM, or JSON `{"keyid", "alg": "hmac-sha256", "secret"}`. Throws
+ * a TypeError whose message has nothing of the text in it.
  */
 export function signingKeyOf(text: string): SigningKey {
   const trimmed = text.trim()

@@ -19,9 +19,9 @@ export interface CallHead {
 }
 
 /**
-  * `missing`: there is no signature. `malformed`: it is not of our form, or does not cover what it must. `unknown-key`: no key
-  * has its id. `algorithm`: it is not that of the key. `expired` and `future`: this side's clock says so. `mismatch`: it is not
-  * the signature of this request.
+ * `missing`: there is no signature. `malformed`: it is not of our form, or does not cover what it must. `unknown-key`: no key
+ * has its id. `algorithm`: it is not that of the key. `expired` and `future`: this side's clock says so. `mismatch`: it is not
+ * the signature of this request.
  */
 export type SignatureRefusal =
   | 'missing'

@@ -1,7 +1,7 @@
 /**
-  * Name servers of these suffixes answer `10-0-0-1.SUFFIX`, and most of them `10-0-0-1.anything.SUFFIX` too, with the
-  * address in the name. A caller can so write a name that leads into the network of this server without registering it. All
-  * are public but the last: a cluster's CoreDNS mostly answers so for its pods, whether there is one at that address or not.
+ * Name servers of these suffixes answer `10-0-0-1.SUFFIX`, and most of them `10-0-0-1.anything.SUFFIX` too, with the
+ * address in the name. A caller can so write a name that leads into the network of this server without registering it. All
+ * are public but the last: a cluster's CoreDNS mostly answers so for its pods, whether there is one at that address or not.
  */
 const SUFFIXES: readonly string[] = [
   'nip.io',

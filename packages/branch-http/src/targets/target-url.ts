@@ -14,7 +14,7 @@ const SERVICE_URL = /^([a-z][a-z0-9-]*):(\/(?!\/).*)$/
 /** The parser drops tabs and line breaks and turns backslashes: what is called must be what was written. */
 const PLAIN = /^[\x21-\x5b\x5d-\x7e]*$/
 
-/** Of what is new: no sign that a reader may drop, turn or encode. Where a call goes is safe without this rule. */
+/** Refuses in new URLs every sign that a reader may drop, turn or encode. Where a call goes is safe without this rule. */
 export function refuseNotation(text: string): Refusal | undefined {
   if (!PLAIN.test(text)) return invalid('must be plain ASCII, without spaces, line breaks and backslashes')
   return text.includes('#') ? invalid('must not have a fragment') : undefined
