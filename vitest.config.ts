@@ -18,7 +18,7 @@ const program = 'testing/run/bundle-counterstep.ts'
 const every = {
   testTimeout: 30_000,
   hookTimeout: 60_000,
-  // As Node loads modules for users. Through vite's own loader, tests that compute took an eighth more CPU time.
+  // Node loads the modules as it does for users. Through vite's own loader, tests that compute took an eighth more CPU time.
   experimental: { viteModuleRunner: false, nodeLoader: false },
 }
 const exclude = ['**/node_modules/**', '**/dist/**']

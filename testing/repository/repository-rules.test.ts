@@ -3,6 +3,7 @@ import { checkDependencyPage, DEPENDENCY_PAGE } from './check-dependency-page.ts
 import { checkDocuments } from './check-documents.ts'
 import { checkNames } from './check-names.ts'
 import { checkCorePurity, checkEnvironmentReads } from './check-purity.ts'
+import { checkWords } from './check-words.ts'
 import { checkLockfile } from './lockfile.ts'
 import { REPOSITORY, readRepository } from './source-tree.ts'
 import { soundTree } from './tree-fixture.ts'
@@ -13,6 +14,7 @@ describe('the repository', () => {
   it('has a pure core', () => expect(checkCorePurity(tree)).toEqual([]))
   it('reads the environment in one place', () => expect(checkEnvironmentReads(tree)).toEqual([]))
   it('names its files and folders for things', () => expect(checkNames(tree)).toEqual([]))
+  it('has comments that are sentences about named things', () => expect(checkWords(tree)).toEqual([]))
   it('locks everything, and no registry host', () => expect(checkLockfile(tree)).toEqual([]))
   it('defends every runtime dependency', () => expect(checkDependencyPage(tree)).toEqual([]))
   it('has documents whose commands and links exist', () =>
@@ -77,6 +79,23 @@ describe('the check of names', () => {
   }
   for (const path of ['packages/core/src/types/gid.ts', 'sdk/src/interfaces/client.ts']) {
     it(`finds ${path}`, () => expect(checkNames(soundTree({ [path]: '' }))).toHaveLength(1))
+  }
+})
+
+describe('the check of words', () => {
+  const find = (text: string) => checkWords(soundTree({ 'packages/core/src/broken.ts': `${text}\n` }))
+  for (const text of [
+    '/** Of a branch, when it was called. */',
+    '/**\n * As the store counts.\n */',
+    'const a = 1\n// To be read once.',
+    '  /* With a lease. */',
+    '/** The lock that somebody holds. */',
+    '// The first line.\n// Nobody reads the second one.',
+  ]) {
+    it(`finds ${JSON.stringify(text)}`, () => expect(find(text)).toHaveLength(1))
+  }
+  for (const text of ['/** Asks again. */', '// A row.\n// Of it nothing is kept.', "const a = '// Of a'"]) {
+    it(`allows ${JSON.stringify(text)}`, () => expect(find(text)).toEqual([]))
   }
 })
 

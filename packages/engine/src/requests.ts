@@ -52,7 +52,7 @@ const SCAN_REST = { restFactor: 9, restMsMax: 500 }
  */
 const READ_REST = { restFactor: 4, restMsMax: 20 }
 /**
- * What costs about a large row is not its reading: it is parsed, shown and written in the thread of the writers, for some 30 ns a
+ * A large row costs little to read, but it is parsed, shown and written in the thread of the writers, for some 30 ns a
  * character. With 16 places these reads leave four fifths of that thread to others.
  */
 const REST_CHARACTERS_PER_MS = 400
