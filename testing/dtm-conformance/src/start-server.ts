@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 
-const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
-const FOLLOW_PARENT = pathToFileURL(join(ROOT, 'scripts', 'follow-parent.mjs')).href
+const FOLLOW_PARENT = new URL('../../../scripts/follow-parent.mjs', import.meta.url).href
 
 const READY_MS_MAX = 20_000
 
