@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
+import type { Parsed } from '@counterstep/branch-http/targets'
 import { findJsonFault } from './json-fault.ts'
 import { readNamedFile } from './named-file.ts'
 import { findNearest } from './nearest-name.ts'
-import type { Parsed } from './schemas.ts'
 import type { Settings } from './setting.ts'
 
 /** Others must not write the file, because it says where calls go and which callers need a key. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Parsed } from './schemas.ts'
+import type { Parsed } from '@counterstep/branch-http/targets'
 
 /** Reads the text of a small file that a setting names. */
 export function readNamedFile(path: string): Parsed<string> {

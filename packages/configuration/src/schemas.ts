@@ -1,11 +1,9 @@
 import { isIP } from 'node:net'
 import { hostnameOf, isScope, networksOf } from '@counterstep/access'
+import type { Parsed } from '@counterstep/branch-http/targets'
 import * as z from 'zod/mini'
 import { isLoopback } from './loopback.ts'
 import { readNamedFile } from './named-file.ts'
-
-/** Holds the value that a setting's text stands for, or the problem with the text. */
-export type Parsed<Value> = { readonly value: Value } | { readonly problem: string }
 
 /** Reads a setting's text. Its first message continues after the setting's name and never quotes the text, which may be a password. */
 export type TextSchema<Value> = z.ZodMiniType<Value, unknown>

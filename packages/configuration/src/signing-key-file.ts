@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import type { Parsed } from '@counterstep/branch-http/targets'
 import { type SigningKey, signingKeyOf } from '@counterstep/signature'
-import type { Parsed } from './schemas.ts'
 
 const FILE_BYTES_MAX = 16 * 1024
 /**

@@ -1,5 +1,5 @@
+import type { Parsed } from '@counterstep/branch-http/targets'
 import { readNamedFile } from './named-file.ts'
-import type { Parsed } from './schemas.ts'
 import { toVariable } from './setting.ts'
 
 /** The password has no flag, because the machine's list of processes shows the arguments of a process. */

@@ -1,4 +1,4 @@
-import type { Parsed } from './schemas.ts'
+import type { Parsed } from '@counterstep/branch-http/targets'
 
 export type ServerScheme = 'mysql' | 'mariadb' | 'redis' | 'rediss' | 'redis-cluster' | 'rediss-cluster'
 

@@ -1,4 +1,9 @@
-import { parseAllowedOrigins, parseServices, type TargetRules } from '@counterstep/branch-http/targets'
+import {
+  type Parsed,
+  parseAllowedOrigins,
+  parseServices,
+  type TargetRules,
+} from '@counterstep/branch-http/targets'
 import { refuseUnknown } from './known-options.ts'
 import type { Targets } from './options.ts'
 
@@ -15,9 +20,7 @@ export function targetRules(targets: Targets): TargetRules {
   return { services, allowed, others: 'none', isLocal: false }
 }
 
-type Read<Value> = { readonly value: Value } | { readonly problem: string }
-
-function readOrThrow<Value>(name: string, read: Read<Value>): Value {
+function readOrThrow<Value>(name: string, read: Parsed<Value>): Value {
   if ('problem' in read) throw new TypeError(`counterstep targets.${name} ${read.problem}`)
   return read.value
 }

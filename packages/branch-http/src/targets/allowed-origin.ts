@@ -1,7 +1,7 @@
 import { resolvesToAnyAddress } from './address-names.ts'
 import { type AddressRange, containsAddress, EVERY_PORT, parseAddressRange } from './address-range.ts'
 import { classOfHost, withoutBrackets } from './host.ts'
-import { type Read, splitList } from './list.ts'
+import { type Parsed, splitList } from './list.ts'
 import { isPublicSuffix } from './public-suffix.ts'
 import { readHttpUrl } from './target-url.ts'
 
@@ -23,7 +23,7 @@ export type AllowedOrigin =
     }
 
 /** Reads a list such as `https://bank.example,http://10.0.0.5:8080,https://*.example.internal,http://10.0.0.0/8:*`. */
-export function parseAllowedOrigins(text: string): Read<readonly AllowedOrigin[]> {
+export function parseAllowedOrigins(text: string): Parsed<readonly AllowedOrigin[]> {
   const value: AllowedOrigin[] = []
   for (const [at, item] of splitList(text).entries()) {
     const rule = parseAllowedOrigin(item)

@@ -1,6 +1,6 @@
 import { readOrigin } from './allowed-origin.ts'
 import { withoutBrackets } from './host.ts'
-import { type Read, splitList } from './list.ts'
+import { type Parsed, splitList } from './list.ts'
 import { invalid, type Refusal, type ServiceUrl } from './target-url.ts'
 
 /** `bank:/debit` is stored as written, and is `${origin}${base}/debit` when it is called. */
@@ -18,7 +18,7 @@ const NAME = /^[a-z][a-z0-9-]{0,62}$/
 const TAKEN = new Set(['http', 'https', 'ws', 'wss', 'ftp', 'file', 'grpc', 'topic', 'data', 'javascript'])
 
 /** `bank=http://bank.internal:8080,ledger=https://ledger.example/api`. */
-export function parseServices(text: string): Read<readonly NamedService[]> {
+export function parseServices(text: string): Parsed<readonly NamedService[]> {
   const services = new Map<string, NamedService>()
   for (const [at, item] of splitList(text).entries()) {
     const service = parseService(item)
