@@ -17,7 +17,7 @@ export interface ReadLaneBounds {
 /** Reads whose waits end within this time are refused together, so that one timer serves many. */
 const TOGETHER_MS = 10
 
-/** Below what a reader waits for its turn. What has to rest for longer takes further places along. */
+/** A place rests for at most this time, which is shorter than a reader waits for its turn. A longer rest is shared by several places. */
 const PLACE_REST_MS_MAX = 1_000
 
 interface Waiting {

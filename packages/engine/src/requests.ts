@@ -56,17 +56,13 @@ const READ_REST = { restFactor: 4, restMsMax: 20 }
  * character. With 16 places these reads leave four fifths of that thread to others.
  */
 const REST_CHARACTERS_PER_MS = 400
-/** So many cost no more than the read itself. */
+/** A row of at most this size costs no more than the read itself. */
 const SMALL_ROW_CHARACTERS = 8_192
 
 /** A view from memory costs the same: each branch may show two URLs of 2 KiB and two answers of 1 KiB. */
 const REST_MS_PER_BRANCH = 2
 /** A transaction that runs here is shown without a turn if it has no more branches. */
 const SHOWN_BRANCHES_MAX = 8
-
-function restMsOfView(view: TransactionView | undefined): number {
-  return view === undefined ? 0 : view.branches.length * REST_MS_PER_BRANCH
-}
 
 function restMsOfRow(row: StoredTransaction | undefined): number {
   if (row === undefined) return 0
@@ -239,22 +235,42 @@ export abstract class Requests implements EngineApi {
 
   show(gid: Gid, caller?: string): Promise<TransactionView | undefined> {
     const run = this.assembly.runner.get(gid)
-    if (run === undefined || getBranchTargets(run.transaction).length <= SHOWN_BRANCHES_MAX)
-      return this.#show(gid, () => this.#rowInTurn(gid, caller))
-    return this.#reads.run(() => this.get(gid), caller, restMsOfView)
+    const branches = run === undefined ? 0 : getBranchTargets(run.transaction).length
+    const restMsMin = branches > SHOWN_BRANCHES_MAX ? branches * REST_MS_PER_BRANCH : 0
+    if (restMsMin > 0 && this.#isShownFromMemory(gid))
+      return this.#reads.run(
+        () => this.get(gid),
+        caller,
+        () => restMsMin,
+      )
+    return this.#show(gid, () => this.#readRowInTurn(gid, caller, restMsMin))
   }
 
-  #rowInTurn(gid: Gid, caller: string | undefined): Promise<StoredTransaction | undefined> {
-    return this.#reads.run(() => this.#readRow(gid), caller, restMsOfRow)
+  #readRowInTurn(
+    gid: Gid,
+    caller: string | undefined,
+    restMsMin = 0,
+  ): Promise<StoredTransaction | undefined> {
+    return this.#reads.run(
+      () => this.#readRow(gid),
+      caller,
+      (row) => Math.max(restMsMin, restMsOfRow(row)),
+    )
+  }
+
+  /** Other nodes may have changed a row of a shared store, so it is always read. */
+  #isShownFromMemory(gid: Gid): boolean {
+    const { store, runner, clock } = this.assembly
+    const run = store.capabilities.shared ? undefined : runner.get(gid)
+    return run !== undefined && mayShow(run, clock.now())
   }
 
   async #show(
     gid: Gid,
     readRow: () => Promise<StoredTransaction | undefined>,
   ): Promise<TransactionView | undefined> {
-    const { store, runner, acceptance, clock } = this.assembly
-    const run = store.capabilities.shared ? undefined : runner.get(gid)
-    if (run !== undefined && mayShow(run, clock.now())) return runner.view(gid)
+    const { runner, acceptance } = this.assembly
+    if (this.#isShownFromMemory(gid)) return runner.view(gid)
     const row = await readRow()
     // The transaction may have been accepted here while the store was read.
     if (row === undefined) return runner.view(gid) ?? acceptance.pendingView(gid)
@@ -271,7 +287,7 @@ export abstract class Requests implements EngineApi {
   }
 
   async showWhole(gid: Gid, caller?: string): Promise<ShownWhole | undefined> {
-    const row = await this.#rowInTurn(gid, caller)
+    const row = await this.#readRowInTurn(gid, caller)
     if (row === undefined) return undefined
     return { transaction: decodeTransaction(row), view: chooseNewestView(this.assembly, row) }
   }

@@ -153,6 +153,20 @@ describe('S42: a reader of a large transaction', () => {
       expect(next.value).toMatchObject({})
     })
   }
+
+  it('leaves its place empty for the size of the row also where the transaction runs here and has many branches', async () => {
+    const bed = new Bed()
+    const node = await bed.node({ readsAtOnceMax: 1 })
+    const payload = 'x'.repeat(50_000)
+    const branches = Array.from({ length: 9 }, (_, n) => buildBranch('large', `b${n}`, { payload }))
+    await node.submit({ gid: 'large', branches })
+    await node.engine.show('large' as Gid)
+    const next = watched(node.engine.show('large' as Gid))
+    await bed.time.advance(200)
+    expect(next.isSettled).toBe(false)
+    await bed.time.advance(1_000)
+    expect(next.value).toMatchObject({ gid: 'large' })
+  })
 })
 
 describe('an engine beside 600 readers', () => {
