@@ -135,7 +135,7 @@ export class ConnectionBounds {
    * and it may pipeline many requests before its connection is no longer read from.
    */
   holdAnswer(raw: IncomingMessage, response: ServerResponse, answerBytes: number): void {
-    if (isHttp2(raw) || !(raw.socket instanceof Socket)) return
+    if (!isOnCountedConnection(raw)) return
     const connection = findConnection(raw.socket)
     // An answer is never over the bound by itself, since its caller could then never get it.
     const bytes = Math.min(answerBytes, this.#answerBytesMax)
@@ -149,7 +149,7 @@ export class ConnectionBounds {
    */
   readonly takeBody = ({ raw, body }: FastifyRequest, _reply: unknown, done: () => void): void => {
     const isLarge = (typeof body === 'string' || Buffer.isBuffer(body)) && body.length > SMALL_BODY_BYTES
-    if (!isLarge || isHttp2(raw) || !(raw.socket instanceof Socket)) done()
+    if (!isLarge || !isOnCountedConnection(raw)) done()
     else this.#bodies.take(findConnection(raw.socket), body.length, done)
   }
 
@@ -158,8 +158,7 @@ export class ConnectionBounds {
    * had to end.
    */
   trust(raw: IncomingMessage, caller: string, gate: Gate): boolean {
-    // A connection of HTTP/2 is not counted, and neither is a request that fastify's `inject` makes.
-    if (isHttp2(raw) || !(raw.socket instanceof Socket)) return true
+    if (!isOnCountedConnection(raw)) return true
     const connection = findConnection(raw.socket)
     this.#holders.trust(connection, caller, gate.knows)
     return !connection.isRefused
@@ -238,10 +237,15 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return announcedBytes(headers) > 0
 }
 
-/** A body over the limit is refused before it is read. A request that fastify's `inject` makes has no connection. */
+/** A connection of HTTP/2 is not counted, and a request that fastify's `inject` makes has no connection. */
+function isOnCountedConnection(raw: IncomingMessage): boolean {
+  return !isHttp2(raw) && raw.socket instanceof Socket
+}
+
+/** A body over the limit is refused before it is read. */
 function isCounted(raw: IncomingMessage): boolean {
   const bytes = announcedBytes(raw.headers)
-  if (bytes <= SMALL_BODY_BYTES || isHttp2(raw) || !(raw.socket instanceof Socket)) return false
+  if (bytes <= SMALL_BODY_BYTES || !isOnCountedConnection(raw)) return false
   return bytes <= BODY_BYTES_MAX || bytes === Number.POSITIVE_INFINITY
 }
 
