@@ -7,7 +7,7 @@ import type { Holder } from '../src/holders.ts'
 
 const LARGE = 1024 * 1024
 
-function turnsOf() {
+function createTurns() {
   let held = 0
   const turns = new BodyTurns({
     hold: (_connection, bytes) => {
@@ -23,21 +23,21 @@ function turnsOf() {
   return { take, looked, held: () => held }
 }
 
-function connectionOf(name: string, holder: Holder | undefined = holderOf(name)): Connection {
+function openConnection(name: string, holder: Holder | undefined = createHolder(name)): Connection {
   const connection = findConnection(new Socket())
   connection.holder = holder
   return connection
 }
 
-function holderOf(name: string): Holder {
+function createHolder(name: string): Holder {
   return { name, isGood: () => true, connections: new Set(), heldBytes: 0 }
 }
 
 describe('bodies that are whole', () => {
   it('are looked at one in a turn where they are large, and at once where they are small', async () => {
-    const { take, looked, held } = turnsOf()
-    for (const name of ['a', 'b', 'c']) take(connectionOf(name), LARGE, name)
-    take(connectionOf('d'), 4_096, 'd')
+    const { take, looked, held } = createTurns()
+    for (const name of ['a', 'b', 'c']) take(openConnection(name), LARGE, name)
+    take(openConnection('d'), 4_096, 'd')
     expect([looked, held()]).toEqual([['d'], 3 * LARGE])
     await setImmediate()
     expect([looked, held()]).toEqual([['d', 'a'], 2 * LARGE])
@@ -45,20 +45,20 @@ describe('bodies that are whole', () => {
   })
 
   it('are looked at by turns of those who hold their connections', async () => {
-    const { take, looked } = turnsOf()
-    const flood = holderOf('flood')
-    for (let n = 0; n < 10; n += 1) take(connectionOf('', flood), LARGE, 'flood')
-    take(connectionOf('honest'), LARGE, 'honest')
+    const { take, looked } = createTurns()
+    const flood = createHolder('flood')
+    for (let n = 0; n < 10; n += 1) take(openConnection('', flood), LARGE, 'flood')
+    take(openConnection('honest'), LARGE, 'honest')
     await expect.poll(() => looked).toHaveLength(11)
     expect(looked.indexOf('honest')).toBe(1)
   })
 
   it('are not looked at once their connection has ended, or was refused', async () => {
-    const { take, looked } = turnsOf()
-    const [closed, refused] = [connectionOf('closed'), connectionOf('refused')]
+    const { take, looked } = createTurns()
+    const [closed, refused] = [openConnection('closed'), openConnection('refused')]
     take(closed, LARGE, 'closed')
     take(refused, LARGE, 'refused')
-    take(connectionOf('last'), LARGE, 'last')
+    take(openConnection('last'), LARGE, 'last')
     closed.socket.destroy()
     refused.isRefused = true
     await expect.poll(() => looked).toEqual(['last'])

@@ -111,16 +111,22 @@ function countEnded(some: readonly RawCaller[]): number {
   return some.filter(({ isEnded }) => isEnded).length
 }
 
+/** Four callers send these requests and read none of the answers. */
+async function askWithoutReading(app: FastifyInstance, requests: string): Promise<readonly RawCaller[]> {
+  const callers = await Promise.all(Array.from({ length: 4 }, () => caller(app)))
+  for (const each of callers) {
+    each.pause()
+    each.send(requests)
+  }
+  return callers
+}
+
 it('S41: files of the page of documents that one key does not read are held up to a bound', async () => {
   const { flood, honest } = await twoKeys()
   const { native: app, bounds, reached } = await apis({ limits: { unreadBodyBytesMax: 2 * MIB } })
   const ask = (key: string) =>
     `GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\n${HOST}Authorization: Bearer ${key}\r\n\r\n`
-  const deaf = await Promise.all(Array.from({ length: 4 }, () => caller(app)))
-  for (const each of deaf) {
-    each.pause()
-    each.send(ask(flood).repeat(64))
-  }
+  await askWithoutReading(app, ask(flood).repeat(64))
   await expect.poll(() => reached, POLL).toContain('unread-body-bytes')
   expect(bounds.held.bodyBytes).toBeLessThanOrEqual(2 * MIB)
   const reader = await caller(app)
@@ -228,11 +234,7 @@ for (const { api, submit, list, open, look, large, lookLarge } of APIS) {
     writer.send(`${post(honest)}Content-Length: ${large.length}\r\n\r\n${large}`)
     await hasAnswers(writer, 1)
     const ask = (key: string) => `GET ${lookLarge} HTTP/1.1\r\n${HOST}Authorization: Bearer ${key}\r\n\r\n`
-    const deaf = await Promise.all(Array.from({ length: 4 }, () => caller(app)))
-    for (const each of deaf) {
-      each.pause()
-      each.send(ask(flood).repeat(32))
-    }
+    const deaf = await askWithoutReading(app, ask(flood).repeat(32))
     await expect.poll(() => reached, POLL).toContain('unread-body-bytes')
     expect(bounds.held.bodyBytes).toBeLessThanOrEqual(2 * MIB)
     const reader = await caller(app)
