@@ -27,8 +27,8 @@ export function runOnFittingNode(root, program) {
 }
 
 /**
- * A SIGTERM to npm ends the shell between npm and us, and that shell passes nothing on. A SIGKILL ends npm alone: then the
- * shell, which goes on waiting for us, has another parent.
+ * Calls back when npm has ended. A SIGTERM to npm ends the shell between npm and this process, and that shell passes nothing
+ * on. A SIGKILL ends npm alone, and then the shell, which goes on waiting for this process, has another parent.
  */
 function onNpmGone(callback) {
   const starters = readStarters()
@@ -39,7 +39,7 @@ function onNpmGone(callback) {
   }, 500)
 }
 
-/** The parent; and, where that is the shell between npm and this process, the shell's parent. */
+/** Reads the id of the parent, and of its parent if the first is the shell between npm and this process. */
 function readStarters() {
   const parent = String(process.ppid)
   try {
@@ -47,7 +47,7 @@ function readStarters() {
       /\((.*)\) \S (\d+)/s.exec(readFileSync(`/proc/${parent}/stat`, 'utf8')) ?? []
     return NPM_TITLE.test(title) ? parent : `${parent} ${grandparent}`
   } catch {
-    // Only Linux has it; and a parent that has just gone is another one at the next look.
+    // Only Linux has this file. If the parent has just ended, the next look finds another one.
     return parent
   }
 }

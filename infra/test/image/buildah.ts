@@ -7,7 +7,7 @@ export interface Buildah {
   run(...args: readonly string[]): Promise<string>
 }
 
-/** Uses a storage of its own: the machine's images, if it has any, are left alone. */
+/** Buildah gets a storage folder of its own, so that images of the machine stay as they are. */
 export function buildahIn(folder: string): Buildah {
   mkdirSync(folder, { recursive: true })
   const storage = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run')]

@@ -162,9 +162,9 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   }
 
   /**
-   * Keeps the bytes that people are shown; of a packed body whose words count, all. A body over the bound is not read on: the other
-   * side has said what it had to say, and would say it again at the same length for ever. So such an answer counts by
-   * its status. A packed one that there is no room for is unknown: asked again it may be read.
+   * Keeps the bytes that people are shown, and all bytes of a packed body whose words count. A body over the bound is not read
+   * on, since the service would send it at the same length for ever. So such an answer counts by its status. A packed body
+   * for which there is no room makes the result unknown, and the next attempt may read it.
    */
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isSettled) return

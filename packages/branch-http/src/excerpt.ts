@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { ANSWER_BYTES_MAX } from '@counterstep/protocol'
 
 // Line feed and tab may stay. The rest could rewrite a terminal's line or turn a text's direction.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: They are what it looks for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: The pattern has to find control characters.
 const HARMFUL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
 const HARMFUL_ALL = new RegExp(HARMFUL.source, 'g')
 

@@ -44,7 +44,7 @@ export interface EngineApi {
    * `body` is the caller's request, parsed from JSON. All rules about its shape and values are checked in here.
    * It throws InvalidRequestError (nothing stored), and CounterstepError with SAGA_GID_CONFLICT, SAGA_OVER_CAPACITY,
    * SAGA_STORE_FULL, SAGA_STOPPING, SAGA_NOT_ACCEPTED (proven not stored) or SAGA_OUTCOME_UNKNOWN (submit the same again).
-   * With `waitMs` it answers when the transaction is final, or after that time with its state then.
+   * If `waitMs` is given, it answers once the transaction is final. When that time is over it answers with the state of that moment.
    */
   submit(body: unknown, options?: SubmitOptions): Promise<SubmitView>
   /** Does the same for a host of another dialect, which has read and checked the request by itself. */

@@ -39,11 +39,11 @@ const NOT_ASCII = 0x80
 const ARGUMENTS_MAX = 8_192
 const BROKEN_ESCAPE = /%(?![0-9a-f]{2})/i
 const ESCAPED_CONTROL = /%(?:[01][0-9a-f]|7f)/i
-// biome-ignore lint/suspicious/noControlCharactersInRegex: The pattern looks for these signs.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: The pattern has to find control characters.
 const CONTROL = /[\0-\x1f\x7f]/
 const ASCII = /^[\0-\x7f]*$/
 /**
- * One of the four as a word of its own, in their order. No common parser takes other signs than letters, digits, `_` and `-` for a
+ * Finds one of the four names as a word of its own; its groups have their order. No common parser takes other signs than letters, digits, `_` and `-` for a
  * part of a name: brackets, dots, spaces and NUL end it or fold. PHP makes an underscore of a dot, a space and a single bracket.
  */
 const RESERVED = /(?<![\w-])(?:(gid)|(trans(?:_|[^\w&-]+)type)|(branch(?:_|[^\w&-]+)id)|(op))(?![\w-])/i
@@ -151,8 +151,8 @@ function readName(piece: string): string {
 }
 
 /**
- * The names of all parameters, read as `readName` does, with `&` between them: one text, since a form may have a hundred thousand.
- * What stands before the first separator is no name.
+ * Reads the names of all parameters as `readName` does, and puts `&` between them. They are one text, since a form may have a
+ * hundred thousand. The text before the first separator is not a name.
  */
 function readNames(bytes: Uint8Array): Uint8Array {
   const names = new Uint8Array(bytes.length)
@@ -185,7 +185,7 @@ function isIdentityParameter(name: string): name is IdentityParameter {
   return PARAMETERS.has(name)
 }
 
-/** A byte for each character. All that are not ASCII are one: which they are is not asked. */
+/** Makes a byte of each character. All characters beyond ASCII become the same byte, since only that they are beyond it counts. */
 function toBytes(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length)
   for (let at = 0; at < text.length; at++) bytes[at] = Math.min(text.charCodeAt(at), NOT_ASCII)
@@ -200,7 +200,7 @@ function toText(bytes: Uint8Array): string {
   return text
 }
 
-/** A byte for each escape, whatever the bytes say together. An escape that is none stays as it is. */
+/** Makes a byte of each escape, even if the bytes are not UTF-8 together. A broken escape stays as it is. */
 function decodeBytes(bytes: Uint8Array): Uint8Array {
   const decoded = new Uint8Array(bytes.length)
   let length = 0

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/performance/noBarrelFile: An entry of package.json.
+// biome-ignore-all lint/performance/noBarrelFile: package.json names this file as an entry, which lists what it exports.
 export type { Added, Addition, AdditionLog, ConditionalAddOptions } from './addition/addition.ts'
 export type { GroupApply, GroupBarrier, GroupCall } from './group-barrier.ts'
 export type { GroupedBranchOptions } from './grouped-branch.ts'

@@ -11,7 +11,7 @@ const JSON_TYPE = 'application/json'
 const CONTENT_TYPE = 'content-type'
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 // Go's rule for a value: no control character but the tab. It sends the rest in UTF-8.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: They are what it looks for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: The pattern has to find control characters.
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/
 const ASCII = /^[\t\x20-\x7e]*$/
 

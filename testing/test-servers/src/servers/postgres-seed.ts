@@ -6,7 +6,7 @@ import type { DataSeed } from './data-seed.ts'
 import type { PostgresProgram } from './postgres.ts'
 import { findUnprivilegedUser, type ServerUser } from './server-user.ts'
 
-/** Makes an empty data folder. Its server accepts every connection as any user. */
+/** Makes an empty data folder. Its server asks for no password, because it listens on loopback and is for tests alone. */
 export function postgresSeed({ initdb, version }: PostgresProgram): DataSeed {
   return {
     name: `postgres-${version}`,
