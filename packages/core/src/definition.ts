@@ -21,6 +21,36 @@ export interface SagaDefinition extends Common {
   /** When only actions under way are missing at the deadline, they are waited for, and their success still counts. */
   readonly lastActionsMayEndLate?: true
   readonly delayMs?: number
+  /** It is there if a request or the output is built when it is needed. Only then is anything kept of an answer. */
+  readonly values?: SagaValues
+}
+
+export interface SagaValues {
+  /** For each branch, the JSON pointers of the values that are kept of its action's answer. */
+  readonly kept: readonly (readonly string[])[]
+  /** It is built when the saga has succeeded. A value that is not there is null in it. */
+  readonly output?: JsonTemplate
+}
+
+/** A JSON text in pieces. The values of the references stand between the texts. */
+export type JsonTemplate = readonly (string | ValueReference)[]
+
+/** It names a value that is kept of the answer of a branch's action. */
+export interface ValueReference {
+  /** The position of the branch. */
+  readonly from: number
+  /** The place in the branch's list of kept values. */
+  readonly value: number
+  /** The JSON text that stands for a value that is not there. */
+  readonly else?: string
+}
+
+/** The parts of a request that have values of other branches. All else of it is fixed. */
+export interface RequestTemplate {
+  /** The values of the places `{name}` in the URL. */
+  readonly url?: Readonly<Record<string, ValueReference>>
+  readonly body?: JsonTemplate
+  readonly headers?: Readonly<Record<string, ValueReference>>
 }
 
 export interface TccDefinition extends Common {
@@ -67,6 +97,13 @@ export interface SagaBranch extends BranchTarget {
   readonly compensation?: string
   /** The positions of the branches that must have succeeded before. */
   readonly after: readonly number[]
+  readonly actionTemplate?: RequestTemplate
+  /** Absent: the compensation gets what the action gets. */
+  readonly compensationContent?: CompensationContent
+}
+
+export interface CompensationContent extends Pick<BranchTarget, 'body' | 'contentType' | 'headers'> {
+  readonly template?: RequestTemplate
 }
 
 export interface TccBranch extends BranchTarget {

@@ -158,3 +158,5 @@ export type {
   Transaction,
 } from './transaction.ts'
 export { getBranchTargets, isFinal } from './transaction.ts'
+export { type BuiltRequest, buildRequest } from './values/build-request.ts'
+export { isProducer } from './values/keep-values.ts'

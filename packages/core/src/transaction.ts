@@ -124,6 +124,11 @@ export interface OpProgress {
   readonly statusCode?: number
   readonly answer?: string
   readonly error?: string
+  /**
+   * The values that are kept of the answer, in the order of the definition, each as its JSON text. A value that the answer
+   * did not have is null. They are never shown, because they may be secret.
+   */
+  readonly values?: readonly (string | null)[]
 }
 
 /** The decision is made once and saved as a strong change. Its list of branches may grow, but never shrinks. */

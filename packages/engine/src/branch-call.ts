@@ -1,12 +1,15 @@
 import {
   assert,
   type BranchCall,
+  buildRequest,
   type CallKey,
   getBranchTargets,
+  isProducer,
   type Run,
+  type SagaTransaction,
   type Transaction,
 } from '@counterstep/core'
-import type { BranchId } from '@counterstep/protocol'
+import { type BranchId, KEPT_VALUE_BYTES_MAX } from '@counterstep/protocol'
 
 /** DTM's name for the query-back, which belongs to no branch. */
 const CHECK_ID = '00' as BranchId
@@ -46,7 +49,7 @@ export function buildBranchCall(
   }
   const target = getBranchTargets(transaction)[call.branch]
   assert(target !== undefined, 'a call without a target')
-  return {
+  const built: BranchCall = {
     ...common,
     branchId: target.id,
     // DTM does the same, and an empty body has no content to post.
@@ -58,9 +61,26 @@ export function buildBranchCall(
     // The transaction may have been stored under a higher limit.
     timeoutMs: Math.min(target.timeoutMs ?? definition.timeoutMs, timeoutMsMax),
   }
+  return transaction.kind === 'saga' && transaction.definition.values !== undefined
+    ? fillCall(built, transaction, call)
+    : built
 }
 
-/** Returns the URL of a call. An empty URL means that the call is not sent. */
+/** Puts in what the request has from other branches, and asks for the whole answer where another request uses it. */
+function fillCall(call: BranchCall, saga: SagaTransaction, { branch, op }: CallKey): BranchCall {
+  assert(op === 'action' || op === 'compensate', 'a saga has no such op')
+  const built = buildRequest(saga, branch, op)
+  assert(built.type === 'built', 'a call whose request cannot be built')
+  const filled = { ...call, ...built.request }
+  return op === 'action' && isProducer(saga, branch)
+    ? { ...filled, bodyBytesKept: KEPT_VALUE_BYTES_MAX }
+    : filled
+}
+
+/**
+ * Returns the URL of a call, in which places `{name}` are still open. Its origin is the real one. An empty URL means that
+ * the call is not sent.
+ */
 export function getCallUrl(transaction: Transaction, call: CallKey): string {
   const url = findUrl(transaction, call)
   assert(url !== undefined, 'a call without a target')

@@ -26,5 +26,13 @@ export const WAIT_MS_MAX = 60_000
 export const LIST_LIMIT_MAX = 200
 /** How much of a branch's answer is kept. */
 export const ANSWER_BYTES_MAX = 1024
+/** The references of one saga to its input and to what its branches answer. */
+export const REFERENCES_MAX = 200
+export const POINTER_LENGTH_MAX = 256
+export const INPUT_BYTES_MAX = 256 * 1024
+/** An answer over this size has no values, and no value that is kept is larger. */
+export const KEPT_VALUE_BYTES_MAX = 64 * 1024
+/** All values together that a transaction keeps. A value for which there is no room counts as missing. */
+export const KEPT_VALUES_BYTES_MAX = 256 * 1024
 /** The reason that an abort may give has at most this length. */
 export const REASON_LENGTH_MAX = 1024

@@ -46,14 +46,61 @@ interface BranchRequest {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** A value that a branch answered. It is found in the answer of the branch's action. */
+export interface AnswerReference {
+  /** The id of the branch. For an action it is one that comes before, for a compensation also the branch itself. */
+  readonly $from: string
+  /** The JSON pointer (RFC 6901) of the value in the answer. The default is "", the whole answer. */
+  readonly at?: string
+  /** The value that is used where the answer has none. */
+  readonly else?: PayloadValue
+}
+
+/** A value of the saga's input. */
+export interface InputReference {
+  /** The JSON pointer (RFC 6901) of the value in the input. */
+  readonly $input: string
+  readonly else?: PayloadValue
+}
+
+export type Reference = AnswerReference | InputReference
+
+/**
+ * A JSON value in which objects may be references. An object with any other name that begins with `$` is refused;
+ * `{"$literal": x}` delivers x as it stands.
+ */
+export type TemplateValue = PayloadValue
+
+/** A URL with places `{name}` in its path or in the values of its parameters. Each value is percent-encoded. */
+export interface UrlTemplate {
+  readonly url: string
+  /** The value of each place. In a compensation each needs an `else`. */
+  readonly with?: Readonly<Record<string, Reference>>
+}
+
+/** A compensation that gets a content of its own. Without any it gets `{}`. */
+export interface CompensationRequest extends UrlTemplate {
+  readonly payload?: PayloadValue
+  readonly template?: TemplateValue
+  readonly body?: string
+  readonly contentType?: string
+  readonly headers?: Readonly<Record<string, string | Reference>>
+}
+
 /** One branch of a saga, as submitted. */
-export interface SagaBranchRequest extends BranchRequest {
+export interface SagaBranchRequest extends Omit<BranchRequest, 'headers'> {
   /** The default is "01", "02", … by position. */
   readonly id?: string
   /** The URL of the forward call (POST). */
-  readonly action: string
-  /** The URL of the call that undoes it. Without one there is nothing to undo. */
-  readonly compensation?: string
+  readonly action: string | UrlTemplate
+  /**
+   * The URL of the call that undoes it. Without one there is nothing to undo. As a text it gets the action's content and
+   * headers.
+   */
+  readonly compensation?: string | CompensationRequest
+  /** A JSON value with references, delivered as application/json. Exclusive with `payload` and `body`. */
+  readonly template?: TemplateValue
+  readonly headers?: Readonly<Record<string, string | Reference>>
   /** Ids of the branches that must have succeeded before. Default: the branch before this one; [] starts at once. */
   readonly after?: readonly string[]
 }
@@ -97,6 +144,10 @@ export interface SagaSubmitRequest extends CommonRequest {
   readonly deadlineMs?: number
   /** This is the time from accept to the first call. */
   readonly delayMs?: number
+  /** Any JSON value, to which templates refer by `$input`. */
+  readonly input?: PayloadValue
+  /** A template over all branches. Its value is shown when the saga has succeeded. */
+  readonly output?: TemplateValue
 }
 
 /** Accepted as prepared; its branches are registered one by one, each before its client tries it. */
@@ -135,8 +186,17 @@ export interface AbortRequest {
   readonly reason?: string
 }
 
-/** `check-failed`: the query-back of a message says that its sender's transaction has not committed. */
-export type AbortCause = 'branch-failed' | 'retry-limit' | 'deadline' | 'requested' | 'check-failed'
+/**
+ * `check-failed`: the query-back of a message says that its sender's transaction has not committed.
+ * `value-unusable`: a request could not be built, because a branch's answer lacks the value that it uses.
+ */
+export type AbortCause =
+  | 'branch-failed'
+  | 'retry-limit'
+  | 'deadline'
+  | 'requested'
+  | 'check-failed'
+  | 'value-unusable'
 
 export interface AbortView {
   readonly cause: AbortCause
@@ -201,6 +261,8 @@ export interface TransactionView {
   readonly epoch: number
   readonly attention?: string
   readonly abort?: AbortView
+  /** Only a saga that asked for it and has succeeded has it. */
+  readonly output?: JsonValue
   /** Only a message has it: its query-back. */
   readonly check?: OpView
   readonly branches: readonly BranchView[]

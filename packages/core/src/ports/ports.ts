@@ -23,6 +23,8 @@ export interface BranchCall {
   readonly timeoutMs: number
   /** The words ONGOING and FAILURE in the answer's body count, whatever its status. */
   readonly wordsCount: boolean
+  /** The answer must have its whole body if that has at most this number of bytes. Absent: an excerpt is enough. */
+  readonly bodyBytesKept?: number
 }
 
 export interface BranchAnswer {
@@ -30,6 +32,11 @@ export interface BranchAnswer {
   readonly statusCode?: number
   /** The body as text, at most ANSWER_BYTES_MAX bytes of it. */
   readonly excerpt?: string
+  /**
+   * The whole body as text, where the call asked for it. It is absent if the body is longer than what was asked for, is
+   * packed, did not come whole or is not UTF-8.
+   */
+  readonly body?: string
   /**
    * A short stable word when there is no status, for instance `timeout` or
    * `refused`. It is never an address or a secret.

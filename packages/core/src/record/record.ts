@@ -20,11 +20,15 @@ import {
 } from '../transaction.ts'
 
 /** The newest format that this code reads. It is raised when older code could not read what this code writes. */
-export const FORMAT = 2
+export const FORMAT = 3
 
-/** Returns the oldest format that has such a record. Sagas without `wordsCount` are as old as the first format. */
-export function toFormat({ kind, wordsCount }: Definition): number {
-  return kind === 'saga' && wordsCount === undefined ? 1 : 2
+/**
+ * Returns the oldest format that has such a record. Sagas without `wordsCount` are as old as the first format, and the
+ * third one brought values.
+ */
+export function toFormat(definition: Definition): number {
+  if (definition.kind === 'saga' && definition.values !== undefined) return 3
+  return definition.kind === 'saga' && definition.wordsCount === undefined ? 1 : 2
 }
 
 /** The keys are short, because this text is written with every save. An undefined field is not in the text. */
@@ -226,7 +230,8 @@ function hasBranches(definition: Definition): boolean {
         Array.isArray(definition.branches) &&
         definition.branches.every(
           (branch: unknown) => isObject(branch) && 'after' in branch && Array.isArray(branch.after),
-        )
+        ) &&
+        (definition.values === undefined || Array.isArray(definition.values.kept))
       )
     case 'tcc':
       return Number.isInteger(definition.deadlineMs)
@@ -262,8 +267,14 @@ function isBranchRecord(value: unknown): value is BranchRecord {
 function isOpRecord(value: unknown): boolean {
   if (value === undefined) return true
   if (!isObject(value)) return false
-  const { state = 'idle', attempts = 0, nextAt = 0 } = value as Partial<OpProgress>
-  return STATES.includes(state) && Number.isInteger(attempts) && typeof nextAt === 'number'
+  const { state = 'idle', attempts = 0, nextAt = 0, values = [] } = value as Partial<OpProgress>
+  return (
+    STATES.includes(state) &&
+    Number.isInteger(attempts) &&
+    typeof nextAt === 'number' &&
+    Array.isArray(values) &&
+    values.every((each) => each === null || typeof each === 'string')
+  )
 }
 
 function isObject(value: unknown): value is object {

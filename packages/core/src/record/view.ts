@@ -1,4 +1,4 @@
-import type { AbortView, BranchView, OpView, Status, TransactionView } from '@counterstep/protocol'
+import type { AbortView, BranchView, JsonValue, OpView, Status, TransactionView } from '@counterstep/protocol'
 import { checkAt } from '../rules/message.ts'
 import { PARKED_OP_AT } from '../rules/op-progress.ts'
 import { deadlineAt } from '../rules/saga-effects.ts'
@@ -11,6 +11,7 @@ import {
   type OpProgress,
   type Transaction,
 } from '../transaction.ts'
+import { buildOutput } from '../values/build-request.ts'
 import type { Writable } from '../writable.ts'
 import { readProblem } from './read-problem.ts'
 import { withoutQuery } from './without-query.ts'
@@ -35,11 +36,17 @@ export function viewTransaction(transaction: Transaction, durableStatus: Status)
     ...(finished ? { finishedAt: transaction.finishedAt } : {}),
     ...(attention === undefined ? {} : { attention }),
     ...(abort === undefined ? {} : { abort: viewAbort(transaction, abort) }),
+    ...(durableStatus === 'succeeded' ? viewOutput(transaction) : {}),
     ...(transaction.kind === 'message' && transaction.definition.check !== undefined
       ? { check: viewOp('msg', transaction.definition.check.url, transaction.check) }
       : {}),
     branches: transaction.branches.map((_, branch) => viewBranch(transaction, branch)),
   }
+}
+
+function viewOutput(transaction: Transaction): Pick<TransactionView, 'output'> {
+  const output = transaction.kind === 'saga' ? buildOutput(transaction) : undefined
+  return output === undefined ? {} : { output: JSON.parse(output) as JsonValue }
 }
 
 /**

@@ -3,8 +3,10 @@
  * compensates a branch when nothing that came after the branch is left to undo.
  */
 
-import { isFinal, type OpProgress, type SagaTransaction } from '../transaction.ts'
+import { isFinal, type OpProgress, type SagaOp, type SagaTransaction } from '../transaction.ts'
+import { buildRequest, listProducers } from '../values/build-request.ts'
 import type { TransactionEffect } from './events.ts'
+import { PARKED_OP_AT } from './op-progress.ts'
 
 type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
 type Aborting = Extract<SagaTransaction, { readonly status: 'aborting' }>
@@ -26,12 +28,24 @@ export function sagaEffects(saga: SagaTransaction, now: number): readonly Transa
   for (let branch = 0; branch < saga.branches.length; branch++) {
     const progress = next(branch)
     if (progress === undefined) continue
-    if (progress.state === 'waiting' && progress.nextAt !== undefined && progress.nextAt > now) {
-      wakeAt = Math.min(wakeAt ?? progress.nextAt, progress.nextAt)
-    } else effects.push({ type: 'call', call: { branch, op } })
+    const nextAt = findNextAt(saga, branch, op, progress)
+    if (nextAt !== undefined && nextAt > now) wakeAt = Math.min(wakeAt ?? nextAt, nextAt)
+    else effects.push({ type: 'call', call: { branch, op } })
   }
   if (wakeAt !== undefined) effects.push({ type: 'wake-at', at: wakeAt })
   return effects
+}
+
+/** Finds when an op may be called. Undefined: now. A request that cannot be built waits for an operator. */
+function findNextAt(
+  saga: SagaTransaction,
+  branch: number,
+  op: SagaOp,
+  { state, nextAt }: OpProgress,
+): number | undefined {
+  if (state === 'waiting') return nextAt
+  const isBuildable = saga.definition.values === undefined || buildRequest(saga, branch, op).type === 'built'
+  return isBuildable ? undefined : PARKED_OP_AT
 }
 
 export function deadlineAt(saga: SagaTransaction): number | undefined {
@@ -58,9 +72,9 @@ export function isOverdue(saga: SagaTransaction, now: number): boolean {
 }
 
 /** Returns the op of a branch that is to be called, now or at its `nextAt`. Undefined: there is none. */
-type NextOp = (branch: number) => OpProgress | undefined
+export type NextOp = (branch: number) => OpProgress | undefined
 
-function makeActionChooser(saga: Submitted): NextOp {
+export function makeActionChooser(saga: Submitted): NextOp {
   return (branch) => {
     const action = saga.branches[branch]?.action
     if (action === undefined || (action.state !== 'idle' && action.state !== 'waiting')) return undefined
@@ -69,15 +83,23 @@ function makeActionChooser(saga: Submitted): NextOp {
   }
 }
 
-function makeCompensationChooser(saga: Aborting): NextOp {
+export function makeCompensationChooser(saga: Aborting): NextOp {
   const isAllUndone = makeUndoneCheck(saga)
   return (branch) => {
     const progress = saga.branches[branch]
     if (progress === undefined || isUndone(saga, branch)) return undefined
     // The branch's own action call must have ended, or its effect could come after the compensation's.
     if (progress.action.state === 'calling' || progress.compensate.state === 'calling') return undefined
+    if (awaitsValues(saga, branch)) return undefined
     return findSuccessors(saga, branch).every(isAllUndone) ? progress.compensate : undefined
   }
+}
+
+/** Whether an action is still under way whose answer may have a value that this compensation uses. */
+function awaitsValues({ definition, branches }: Aborting, branch: number): boolean {
+  const target = definition.branches[branch]
+  if (target?.compensationContent === undefined) return false
+  return listProducers(target).some((producer) => branches[producer]?.action.state === 'calling')
 }
 
 function hasSucceeded(saga: SagaTransaction, branch: number): boolean {

@@ -12,6 +12,7 @@ import {
   type SagaBranchProgress,
   type SagaTransaction,
 } from '../transaction.ts'
+import { isProducer, keepValues } from '../values/keep-values.ts'
 import type { Durability, TransactionEvent } from './events.ts'
 import {
   type Answered,
@@ -31,6 +32,7 @@ import {
   withoutNextAt,
 } from './op-progress.ts'
 import { awaitsLastActions, isOverdue, isUndone } from './saga-effects.ts'
+import { findUnusable, markUnusable } from './saga-values.ts'
 
 export interface Folded {
   readonly next: SagaTransaction
@@ -87,12 +89,17 @@ function applyActionAnswer(saga: Unfinished, progress: OpProgress, event: Answer
   const { call, answer } = event
   const { branch } = call
   const { result } = answer
-  if (result === 'success' || result === 'failure') {
-    const state = result === 'success' ? 'succeeded' : 'failed'
-    const next = applyOp(saga, event, { ...progress, state }, now)
+  if (result === 'success') {
+    const next = applyOp(saga, event, recordSuccess(saga, progress, event), now)
+    // A request is built from these values, so they are durable before it is sent.
+    const durability = isProducer(saga, branch) ? 'strong' : answerDurability(saga)
+    if (next.status === 'aborting') return finishIfUndone(next, durability, now)
+    return finishIfDone(next, durability, now)
+  }
+  if (result === 'failure') {
+    const next = applyOp(saga, event, { ...progress, state: 'failed' }, now)
     if (next.status === 'aborting') return finishIfUndone(next, answerDurability(next), now)
-    if (result === 'failure') return decideAbort(next, { cause: 'branch-failed', branch }, now)
-    return finishIfDone(next, now)
+    return decideAbort(next, { cause: 'branch-failed', branch }, now)
   }
   // Backward, an action is not called again: its compensation follows, whatever the action did.
   if (saga.status === 'aborting') {
@@ -106,6 +113,13 @@ function applyActionAnswer(saga: Unfinished, progress: OpProgress, event: Answer
     return decideAbort(next, { cause: 'retry-limit', branch }, now)
   const reason = parkedReason(next, waiting, call)
   return afterTime(reason === undefined ? next : { ...next, attention: reason }, 'strong', now)
+}
+
+function recordSuccess(saga: SagaTransaction, progress: OpProgress, { call, answer }: Answered): OpProgress {
+  const values = keepValues(saga, call.branch, answer.body)
+  return values === undefined
+    ? { ...progress, state: 'succeeded' }
+    : { ...progress, state: 'succeeded', values }
 }
 
 /** Backward, an action that was not sent is never sent, and its compensation no longer waits for it. */
@@ -139,9 +153,9 @@ function answerDurability(saga: SagaTransaction): Durability {
   return saga.definition.checkpointMs === 0 ? 'strong' : 'lazy'
 }
 
-function finishIfDone(saga: Submitted, now: number): Folded {
+function finishIfDone(saga: Submitted, otherwise: Durability, now: number): Folded {
   const done = saga.branches.every((progress) => progress.action.state === 'succeeded')
-  if (!done) return afterTime(saga, answerDurability(saga), now)
+  if (!done) return afterTime(saga, otherwise, now)
   return { next: { ...withoutAttention(saga), status: 'succeeded', finishedAt: now }, durability: 'strong' }
 }
 
@@ -154,11 +168,19 @@ function finishIfUndone(saga: Aborting, otherwise: Durability, now: number): Fol
   }
 }
 
-/** Applies the passing of time: a deadline, or the end of an abort that had nothing to undo. */
+/**
+ * Applies what follows without an answer: a deadline, a request that cannot be built, or the end of an abort that had
+ * nothing to undo.
+ */
 function afterTime(saga: Unfinished, otherwise: Durability, now: number): Folded {
-  if (saga.status === 'aborting') return finishIfUndone(saga, otherwise, now)
+  if (saga.status === 'aborting') {
+    const marked = markUnusable(saga)
+    return finishIfUndone(marked, marked === saga ? otherwise : 'strong', now)
+  }
   if (isOverdue(saga, now) && !awaitsLastActions(saga, now))
     return decideAbort(saga, { cause: 'deadline' }, now)
+  const unusable = findUnusable(saga)
+  if (unusable !== undefined) return decideAbort(saga, { cause: 'value-unusable', ...unusable }, now)
   return { next: saga, durability: otherwise }
 }
 

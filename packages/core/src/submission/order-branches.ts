@@ -1,6 +1,6 @@
 import type { SagaBranch } from '../definition.ts'
 import type { Faults } from './faults.ts'
-import type { ParsedBranch } from './parse-branch.ts'
+import type { ParsedBranch } from './parse-saga-branch.ts'
 
 /** Turns ids into positions. It refuses unknown ids, ids that are given twice, and cycles. */
 export function orderBranches(parsed: readonly ParsedBranch[], faults: Faults): readonly SagaBranch[] {

@@ -1,5 +1,4 @@
 import {
-  BRANCHES_MAX,
   type BranchId,
   findPayloadFault,
   isBranchId,
@@ -9,9 +8,9 @@ import {
   TIMEOUT_MS_MAX,
   URL_LENGTH_MAX,
 } from '@counterstep/protocol'
-import type { BranchTarget, SagaBranch } from '../definition.ts'
+import type { BranchTarget } from '../definition.ts'
 import type { Writable } from '../writable.ts'
-import { type Faults, isRecord, readInteger, refuseUnknownFields } from './faults.ts'
+import { type Faults, readInteger } from './faults.ts'
 import { type Headers, parseHeaders } from './parse-headers.ts'
 import { parseRetry } from './parse-retry.ts'
 import { isWellFormed, utf8Length } from './utf8-length.ts'
@@ -32,48 +31,7 @@ export interface BranchContext {
   readonly faults: Faults
 }
 
-/** A branch as it was sent. Its predecessors are still named by ids. */
-export interface ParsedBranch {
-  readonly branch: Omit<SagaBranch, 'after'>
-  readonly afterIds: readonly string[] | undefined
-}
-
-const FIELDS = new Set([
-  'id',
-  'action',
-  'compensation',
-  'payload',
-  'body',
-  'contentType',
-  'after',
-  'retry',
-  'timeoutMs',
-  'headers',
-])
 const MEDIA_TYPE = /^[\x21-\x7e][\x20-\x7e]{0,254}$/
-
-export function parseBranch(
-  value: unknown,
-  position: number,
-  context: BranchContext,
-): ParsedBranch | undefined {
-  const path = `/branches/${position}`
-  const { faults } = context
-  if (!isRecord(value)) return faults.add('SAGA_INVALID', path, 'must be an object')
-  refuseUnknownFields(value, FIELDS, path, faults)
-  const action = parseUrl(value.action, `${path}/action`, context)
-  const compensation =
-    value.compensation === undefined
-      ? undefined
-      : parseUrl(value.compensation, `${path}/compensation`, context)
-  const afterIds = parseAfter(value.after, `${path}/after`, faults)
-  const branch: Writable<ParsedBranch['branch']> = {
-    ...parseTarget(value, position, path, context),
-    action: action ?? '',
-  }
-  if (compensation !== undefined) branch.compensation = compensation
-  return { branch, afterIds }
-}
 
 /** Reads the fields that branches of every kind have. */
 export function parseTarget(
@@ -131,21 +89,14 @@ export function parseUrl(
   return refusal === undefined ? value : faults.add(refusal.code, path, refusal.message)
 }
 
-function parseAfter(value: unknown, path: string, faults: Faults): readonly string[] | undefined {
-  if (value === undefined) return undefined
-  if (!Array.isArray(value) || !value.every((id): id is string => typeof id === 'string')) {
-    return faults.add('SAGA_INVALID', path, 'must be a list of branch ids')
-  }
-  if (value.length > BRANCHES_MAX) {
-    return faults.add('SAGA_INVALID', path, `must not be more than ${BRANCHES_MAX}`)
-  }
-  return value
-}
+export type Content = Pick<BranchTarget, 'body' | 'contentType'>
 
-type Content = Pick<SagaBranch, 'body' | 'contentType'>
-
-/** Reads a JSON value, or a text that is delivered byte for byte. A branch with neither gets `{}`. */
-function parseContent(value: Readonly<Record<string, unknown>>, path: string, faults: Faults): Content {
+/** Reads a JSON value, or a text that is delivered byte for byte. A request with neither gets `{}`. */
+export function parseContent(
+  value: Readonly<Record<string, unknown>>,
+  path: string,
+  faults: Faults,
+): Content {
   if (value.body === undefined) {
     if (value.contentType !== undefined) faults.add('SAGA_INVALID', `${path}/contentType`, 'needs a body')
     const body = JSON.stringify((value.payload ?? (value.payload === null ? null : {})) as JsonValue)

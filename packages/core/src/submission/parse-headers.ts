@@ -77,8 +77,13 @@ export function parseHeaders(
 function refuseHeader(name: string, lower: string, text: unknown): string | undefined {
   if (!NAME.test(name) || name.length > NAME_LENGTH_MAX) return 'is not a header name'
   if (isReservedHeader(lower)) return 'is a reserved header'
-  if (typeof text !== 'string' || !VALUE.test(text)) return 'must be a string of printable ASCII characters'
+  if (typeof text !== 'string' || !isHeaderValue(text))
+    return 'must be a string of printable ASCII characters'
   return undefined
+}
+
+export function isHeaderValue(text: string): boolean {
+  return VALUE.test(text)
 }
 
 function refuseExcess(headers: Headers, path: string, faults: Faults): void {

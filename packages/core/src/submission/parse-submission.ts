@@ -23,11 +23,13 @@ import type { Writable } from '../writable.ts'
 import { canonicalJsonWithout } from './canonical-json.ts'
 import { Faults, isRecord, readInteger, refuseUnknownFields } from './faults.ts'
 import { orderBranches } from './order-branches.ts'
-import { type BranchContext, type CheckUrl, parseBranch } from './parse-branch.ts'
+import type { BranchContext, CheckUrl } from './parse-branch.ts'
 import { parseHeaders } from './parse-headers.ts'
 import { parseRetry } from './parse-retry.ts'
+import { parseSagaBranch, type SagaContext } from './parse-saga-branch.ts'
 import { readList } from './read-list.ts'
 import { readMessage } from './read-message.ts'
+import { References } from './references.ts'
 
 /** The values that a request gets for fields it leaves out. */
 export interface SubmissionDefaults {
@@ -50,7 +52,7 @@ export type ParsedSubmission =
 
 const COMMON_FIELDS = ['gid', 'kind', 'retry', 'timeoutMs', 'checkpointMs', 'headers', 'ack']
 const FIELDS: { readonly [kind in Kind]: ReadonlySet<string> } = {
-  saga: new Set([...COMMON_FIELDS, 'branches', 'deadlineMs', 'delayMs']),
+  saga: new Set([...COMMON_FIELDS, 'branches', 'deadlineMs', 'delayMs', 'input', 'output']),
   tcc: new Set([...COMMON_FIELDS, 'deadlineMs']),
   message: new Set([...COMMON_FIELDS, 'branches', 'concurrent', 'delayMs', 'check']),
 }
@@ -150,14 +152,23 @@ function readSaga(body: Body, common: Common, context: BranchContext, integer: R
   const deadlineMs = integer('deadlineMs', 'SAGA_DEADLINE_INVALID', 1, DEADLINE_MS_MAX)
   const delayMs = integer('delayMs', 'SAGA_DELAY_INVALID', 0, DELAY_MS_MAX)
   const { retry, timeoutMs, checkpointMs } = common
-  const branches = readBranches(body.branches, context)
+  const references = new References(body.input, context.faults)
+  const branches = readBranches(body.branches, { ...context, references })
+  const output =
+    body.output === undefined
+      ? undefined
+      : references.readTemplate(body.output, '/output', { type: 'output' })
+  const values = references.resolve(branches, output)
   const saga: Writable<SagaDefinition> = { kind: 'saga', branches, retry, timeoutMs, checkpointMs }
   if (deadlineMs !== undefined) saga.deadlineMs = deadlineMs
   if (delayMs !== undefined && delayMs !== 0) saga.delayMs = delayMs
+  if (values !== undefined) saga.values = values
   return saga
 }
 
-function readBranches(value: unknown, context: BranchContext): SagaDefinition['branches'] {
-  const parsed = readList(value, context.faults, (branch, position) => parseBranch(branch, position, context))
+function readBranches(value: unknown, context: SagaContext): SagaDefinition['branches'] {
+  const parsed = readList(value, context.faults, (branch, position) =>
+    parseSagaBranch(branch, position, context),
+  )
   return parsed === undefined ? [] : orderBranches(parsed, context.faults)
 }

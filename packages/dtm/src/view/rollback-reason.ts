@@ -8,6 +8,7 @@ export function rollbackReason(view: TransactionView, definition: Definition): s
     case 'check-failed':
       return undefined
     case 'requested':
+    case 'value-unusable':
       return view.abort.reason
     case 'deadline':
       return `Timeout after ${deadlineS(definition)} seconds`

@@ -1,0 +1,259 @@
+import { BRANCHES_MAX } from '@counterstep/protocol'
+import type { CompensationContent, RequestTemplate, SagaBranch, ValueReference } from '../definition.ts'
+import { fillUrl, findMisplaced, listPlaces } from '../values/fill-url.ts'
+import type { Writable } from '../writable.ts'
+import { type Faults, isRecord, pointerStep, refuseUnknownFields } from './faults.ts'
+import { type BranchContext, parseContent, parseTarget, parseUrl } from './parse-branch.ts'
+import { findExcess, type Headers, parseHeaders } from './parse-headers.ts'
+import type { References, ReferenceUser } from './references.ts'
+
+export interface SagaContext extends BranchContext {
+  readonly references: References
+}
+
+/** A branch as it was sent. Its predecessors are still named by ids. */
+export interface ParsedBranch {
+  readonly branch: Omit<SagaBranch, 'after'>
+  readonly afterIds: readonly string[] | undefined
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const FIELDS = new Set([
+  'id',
+  'action',
+  'compensation',
+  'payload',
+  'template',
+  'body',
+  'contentType',
+  'after',
+  'retry',
+  'timeoutMs',
+  'headers',
+])
+const URL_FIELDS = new Set(['url', 'with'])
+const COMPENSATION_FIELDS = new Set(['url', 'with', 'payload', 'template', 'body', 'contentType', 'headers'])
+
+export function parseSagaBranch(
+  value: unknown,
+  position: number,
+  context: SagaContext,
+): ParsedBranch | undefined {
+  const path = `/branches/${position}`
+  const { faults } = context
+  if (!isRecord(value)) return faults.add('SAGA_INVALID', path, 'must be an object')
+  refuseUnknownFields(value, FIELDS, path, faults)
+  const user = { type: 'action', position } as const
+  const { template: ofUrl, url } = parseTemplateUrl(value.action, `${path}/action`, user, URL_FIELDS, context)
+  const { plain, template } = splitTemplates(value, path, user, context)
+  const afterIds = parseAfter(value.after, `${path}/after`, faults)
+  const branch: Writable<ParsedBranch['branch']> = {
+    ...parseTarget(plain, position, path, context),
+    action: url ?? '',
+  }
+  refuseExcess(branch.headers, template.headers, `${path}/headers`, faults)
+  applyFixedParts(branch, template)
+  const actionTemplate = joinTemplates(ofUrl, template)
+  if (actionTemplate !== undefined) branch.actionTemplate = actionTemplate
+  parseCompensation(value, position, path, branch, context)
+  return { branch, afterIds }
+}
+
+function parseCompensation(
+  value: Fields,
+  position: number,
+  path: string,
+  branch: Writable<ParsedBranch['branch']>,
+  context: SagaContext,
+): void {
+  const { compensation } = value
+  if (compensation === undefined) return
+  const ownPath = `${path}/compensation`
+  const user = { type: 'compensation', position } as const
+  if (!isRecord(compensation)) {
+    const url = parseUrl(compensation, ownPath, context)
+    if (url !== undefined) branch.compensation = url
+    if (hasTemplates(value))
+      context.faults.add(
+        'SAGA_REFERENCE_INVALID',
+        ownPath,
+        'must be an object with a content of its own, since the action has a template',
+      )
+    return
+  }
+  const parsed = parseTemplateUrl(compensation, ownPath, user, COMPENSATION_FIELDS, context)
+  if (parsed.url !== undefined) branch.compensation = parsed.url
+  const { plain, template } = splitTemplates(compensation, ownPath, user, context)
+  const content: Writable<CompensationContent> = {
+    ...parseContent(plain, ownPath, context.faults),
+    headers: parseHeaders(plain.headers, `${ownPath}/headers`, context.faults, context.headers),
+  }
+  refuseExcess(content.headers, template.headers, `${ownPath}/headers`, context.faults)
+  applyFixedParts(content, template)
+  const joined = joinTemplates(parsed.template, template)
+  if (joined !== undefined) content.template = joined
+  branch.compensationContent = content
+}
+
+function hasTemplates({ template, headers }: Fields): boolean {
+  return template !== undefined || (isRecord(headers) && Object.values(headers).some(isRecord))
+}
+
+interface TemplateUrl {
+  readonly url: string | undefined
+  readonly template: RequestTemplate['url']
+}
+
+/** Reads a URL, or an object with a URL and the values of its places. */
+function parseTemplateUrl(
+  value: unknown,
+  path: string,
+  user: ReferenceUser,
+  fields: ReadonlySet<string>,
+  context: SagaContext,
+): TemplateUrl {
+  const { faults, references } = context
+  if (!isRecord(value)) return { url: parseUrl(value, path, context), template: undefined }
+  references.markUsed()
+  refuseUnknownFields(value, fields, path, faults)
+  const { url, with: values = {} } = value
+  if (typeof url !== 'string') return { url: parseUrl(url, `${path}/url`, context), template: undefined }
+  if (!isRecord(values)) {
+    faults.add('SAGA_REFERENCE_INVALID', `${path}/with`, 'must be an object of references')
+    return { url: undefined, template: undefined }
+  }
+  const places = listPlaces(url)
+  refuseOtherPlaces(places, values, path, faults)
+  const misplaced = places.length === 0 ? undefined : findMisplaced(url)
+  if (misplaced !== undefined) faults.add('SAGA_URL_INVALID', `${path}/url`, misplaced)
+  const { texts, open } = readPlaces(places, values, path, user, references)
+  const filled = fillUrl(url, (name) => texts.get(name))
+  if (filled === undefined)
+    faults.add('SAGA_REFERENCE_INVALID', `${path}/with`, 'has a value that would change the path')
+  // The policy on targets is asked again with the real URL when it is called.
+  const sample = parseUrl(fillUrl(filled ?? url, () => 'x') ?? url, `${path}/url`, context)
+  return {
+    url: sample === undefined ? undefined : filled,
+    template: Object.keys(open).length === 0 ? undefined : open,
+  }
+}
+
+function refuseOtherPlaces(places: readonly string[], values: Fields, path: string, faults: Faults): void {
+  for (const name of places) {
+    if (!Object.hasOwn(values, name))
+      faults.add('SAGA_REFERENCE_INVALID', `${path}/with`, `has no value for {${name}}`)
+  }
+  for (const name of Object.keys(values)) {
+    if (!places.includes(name))
+      faults.add('SAGA_REFERENCE_INVALID', `${path}/with/${pointerStep(name)}`, 'has no place in the URL')
+  }
+}
+
+/** Reads the values of the places: those that are known now, and those that a branch will answer. */
+function readPlaces(
+  places: readonly string[],
+  values: Fields,
+  path: string,
+  user: ReferenceUser,
+  references: References,
+): { readonly texts: ReadonlyMap<string, string>; readonly open: Readonly<Record<string, ValueReference>> } {
+  const texts = new Map<string, string>()
+  const open: Record<string, ValueReference> = {}
+  for (const name of places) {
+    if (!Object.hasOwn(values, name)) continue
+    const piece = references.readText(values[name], `${path}/with/${name}`, user, 'url')
+    if (typeof piece === 'string') texts.set(name, piece)
+    else if (piece !== undefined) open[name] = piece
+  }
+  return { texts, open }
+}
+
+/** The parts of a request without its references, and those parts in which references stand. */
+interface SplitRequest {
+  readonly plain: Fields
+  readonly template: Omit<RequestTemplate, 'url'>
+}
+
+function splitTemplates(
+  value: Fields,
+  path: string,
+  user: ReferenceUser,
+  context: SagaContext,
+): SplitRequest {
+  const { faults, references } = context
+  const { plain: headers, open } = splitHeaders(value.headers, path, user, context)
+  const { template, ...others } = value
+  const plain = headers === undefined ? others : { ...others, headers }
+  const parts: Writable<Omit<RequestTemplate, 'url'>> = {}
+  if (Object.keys(open).length > 0) parts.headers = open
+  if (template !== undefined) {
+    if (value.payload !== undefined || value.body !== undefined)
+      faults.add('SAGA_INVALID', `${path}/template`, 'excludes payload and body')
+    parts.body = references.readTemplate(template, `${path}/template`, user)
+  }
+  return { plain, template: parts }
+}
+
+/** Takes the references out of the headers. A reference to the input becomes a text. */
+function splitHeaders(
+  value: unknown,
+  path: string,
+  user: ReferenceUser,
+  { faults, references }: SagaContext,
+): { readonly plain: unknown; readonly open: Readonly<Record<string, ValueReference>> } {
+  if (!isRecord(value) || !Object.values(value).some(isRecord)) return { plain: value, open: {} }
+  const plain: [string, unknown][] = []
+  const open: Record<string, ValueReference> = {}
+  for (const [name, text] of Object.entries(value)) {
+    const ownPath = `${path}/headers/${pointerStep(name)}`
+    const piece = isRecord(text) ? references.readText(text, ownPath, user, 'header') : text
+    if (!isRecord(piece)) plain.push([name, piece ?? ''])
+    else {
+      // The name is checked like that of any other header.
+      const [lower] = Object.keys(parseHeaders({ [name]: '' }, `${path}/headers`, faults))
+      if (lower !== undefined) open[lower] = piece as unknown as ValueReference
+    }
+  }
+  return { plain: Object.fromEntries(plain), open }
+}
+
+function refuseExcess(
+  headers: Headers,
+  open: RequestTemplate['headers'],
+  path: string,
+  faults: Faults,
+): void {
+  if (open === undefined) return
+  const all = { ...headers, ...Object.fromEntries(Object.keys(open).map((name) => [name, ''])) }
+  for (const excess of findExcess(all)) faults.add('SAGA_HEADER_INVALID', path, excess)
+}
+
+/** A template whose references are all known is a plain body. */
+function applyFixedParts(request: { body: string }, template: Writable<Omit<RequestTemplate, 'url'>>): void {
+  const { body } = template
+  if (body === undefined) return
+  const [text] = body
+  if (body.length !== 1 || typeof text !== 'string') return
+  request.body = text
+  delete template.body
+}
+
+function joinTemplates(
+  url: RequestTemplate['url'],
+  template: Omit<RequestTemplate, 'url'>,
+): RequestTemplate | undefined {
+  const joined = { ...template, ...(url === undefined ? {} : { url }) }
+  return Object.keys(joined).length === 0 ? undefined : joined
+}
+
+function parseAfter(value: unknown, path: string, faults: Faults): readonly string[] | undefined {
+  if (value === undefined) return undefined
+  if (!Array.isArray(value) || !value.every((id): id is string => typeof id === 'string')) {
+    return faults.add('SAGA_INVALID', path, 'must be a list of branch ids')
+  }
+  if (value.length > BRANCHES_MAX) {
+    return faults.add('SAGA_INVALID', path, `must not be more than ${BRANCHES_MAX}`)
+  }
+  return value
+}

@@ -1,0 +1,34 @@
+import { KEPT_VALUE_BYTES_MAX, KEPT_VALUES_BYTES_MAX } from '@counterstep/protocol'
+import { utf8Length } from '../submission/utf8-length.ts'
+import type { SagaTransaction } from '../transaction.ts'
+import { findJsonValues } from './find-json-values.ts'
+
+/**
+ * Finds the values that are kept of an answer, in the order of the branch's list. A value that the answer does not have, or
+ * for which there is no room, is null. Undefined: nothing is kept of this branch.
+ */
+export function keepValues(
+  { definition, branches }: SagaTransaction,
+  branch: number,
+  answerBody: string | undefined,
+): readonly (string | null)[] | undefined {
+  const pointers = definition.values?.kept[branch]
+  if (pointers === undefined || pointers.length === 0) return undefined
+  let room = KEPT_VALUES_BYTES_MAX
+  for (const { action } of branches) for (const value of action.values ?? []) room -= byteLength(value)
+  return findJsonValues(answerBody ?? '', pointers).map((value) => {
+    const bytes = byteLength(value)
+    if (bytes > Math.min(room, KEPT_VALUE_BYTES_MAX)) return null
+    room -= bytes
+    return value
+  })
+}
+
+/** Whether the answer of this branch's action is used by another request, or by the output. */
+export function isProducer({ definition }: SagaTransaction, branch: number): boolean {
+  return (definition.values?.kept[branch]?.length ?? 0) > 0
+}
+
+function byteLength(value: string | null): number {
+  return value === null ? 0 : utf8Length(value, value.length)
+}
