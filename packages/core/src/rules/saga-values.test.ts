@@ -1,0 +1,349 @@
+import { KEPT_VALUE_BYTES_MAX, KEPT_VALUES_BYTES_MAX, PAYLOAD_BYTES_MAX } from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import { after, answered, answerNext, buildRow, CREATED_AT, effectsText, sent } from '../../test/sagas.ts'
+import { accepted } from '../../test/submissions.ts'
+import { transition } from '../../test/transition.ts'
+import { decodeTransaction, encodeProgress } from '../record/record.ts'
+import { viewTransaction } from '../record/view.ts'
+import type { SagaTransaction, Transaction } from '../transaction.ts'
+import { type BuiltRequest, buildRequest } from '../values/build-request.ts'
+import { newTransaction } from './accept.ts'
+import type { TransactionEvent } from './events.ts'
+
+const BANK = 'http://bank.test'
+const HOLD = { id: 'hold', action: `${BANK}/holds`, payload: { cents: 1250 } }
+const ID_OF_HOLD = { $from: 'hold', at: '/id' }
+
+function start(body: unknown): SagaTransaction {
+  const submission = accepted(body)
+  const started: Transaction = newTransaction(
+    submission,
+    { gid: 'order-4711' as SagaTransaction['gid'], digest: 'd'.repeat(64) },
+    CREATED_AT,
+  )
+  if (started.kind !== 'saga') throw new Error('not a saga')
+  return started
+}
+
+function startWithHold(next: object, hold: object = {}): SagaTransaction {
+  return start({
+    branches: [
+      { ...HOLD, ...hold },
+      { id: 'next', action: `${BANK}/next`, ...next },
+    ],
+  })
+}
+
+/** Sends the action of a branch and answers it with success and this body. */
+function succeed(branch: number, body?: string): readonly TransactionEvent[] {
+  return [sent([branch, 'action']), answered(branch, 'action', 'success', body === undefined ? {} : { body })]
+}
+
+function readRequest(saga: SagaTransaction, branch: number, op: 'action' | 'compensate') {
+  const built: BuiltRequest = buildRequest(saga, branch, op)
+  if (built.type === 'unusable') throw new Error(built.reason)
+  return built.request
+}
+
+describe('Values of a saga', () => {
+  it('A success whose values are used is a strong change, and any other success a lazy one', () => {
+    const saga = startWithHold({ template: ID_OF_HOLD })
+    const calling = after(saga, [sent([0, 'action'])])
+    const first = transition(calling, answered(0, 'action', 'success', { body: '{"id":7}' }), CREATED_AT)
+    expect(first.durability).toBe('strong')
+    const plain = after(startWithHold({}), [sent([0, 'action'])])
+    expect(
+      transition(plain, answered(0, 'action', 'success', { body: '{"id":7}' }), CREATED_AT).durability,
+    ).toBe('lazy')
+  })
+
+  it('Only the referenced values are recorded, as the text that they have in the answer', () => {
+    const saga = after(
+      startWithHold({ template: { amount: { $from: 'hold', at: '/amount' } } }),
+      succeed(0, '{"amount":1.10,"secret":1}'),
+    )
+    expect(saga.branches[0]?.action.values).toEqual(['1.10'])
+    expect(encodeProgress(saga)).not.toContain('secret')
+    expect(readRequest(saga, 1, 'action').body).toBe('{"amount":1.10}')
+  })
+
+  it('Nothing of an answer is recorded if no request uses it', () => {
+    const saga = after(startWithHold({}), succeed(0, '{"id":7}'))
+    expect(saga.branches[0]?.action).not.toHaveProperty('values')
+  })
+
+  it('A record with values is read back as it was, and values are never shown', () => {
+    const saga = after(startWithHold({ template: ID_OF_HOLD }), succeed(0, '{"id":"s3cr3t"}'))
+    const decoded = decodeTransaction(buildRow(saga))
+    expect(decoded).toEqual(saga)
+    expect(JSON.stringify(viewTransaction(saga, 'submitted'))).not.toContain('s3cr3t')
+  })
+
+  it('The URL, the headers and the body of a request get the values', () => {
+    const saga = after(
+      startWithHold({
+        action: { url: `${BANK}/holds/{id}?id={id}`, with: { id: ID_OF_HOLD } },
+        template: { id: ID_OF_HOLD, all: { $from: 'hold' } },
+        headers: { 'x-id': ID_OF_HOLD, y: 'z' },
+      }),
+      succeed(0, '{"id":"a b"}'),
+    )
+    expect(readRequest(saga, 1, 'action')).toEqual({
+      url: `${BANK}/holds/a%20b?id=a%20b`,
+      body: '{"id":"a b","all":{"id":"a b"}}',
+      contentType: 'application/json',
+      headers: { 'x-id': 'a b', y: 'z' },
+    })
+  })
+
+  it.each([
+    ['no body', undefined],
+    ['no JSON', '<html>'],
+    ['another field', '{"no":1}'],
+    ['a body that was cut', '{"id":7'],
+    ['a value that is too large', JSON.stringify({ id: 'a'.repeat(KEPT_VALUE_BYTES_MAX - 1) })],
+  ])('A saga turns around before it sends a request that lacks its value: %s', (_title, body) => {
+    const saga = after(
+      startWithHold({ template: ID_OF_HOLD }, { compensation: `${BANK}/undo` }),
+      succeed(0, body),
+    )
+    expect(saga).toMatchObject({
+      status: 'aborting',
+      abort: {
+        cause: 'value-unusable',
+        branch: 1,
+        branches: [0],
+        reason: 'the value at "/id" in the answer of branch hold is missing',
+      },
+    })
+    expect(effectsText(transition(saga, { type: 'time' }, CREATED_AT).effects)).toBe(
+      'call 01 compensate'.replace('01', '01'),
+    )
+    expect(saga.branches[1]?.action.attempts).toBe(0)
+  })
+
+  it('A JSON null is a value', () => {
+    const saga = after(
+      startWithHold({ template: { id: { ...ID_OF_HOLD, else: 1 } } }),
+      succeed(0, '{"id":null}'),
+    )
+    expect(readRequest(saga, 1, 'action').body).toBe('{"id":null}')
+  })
+
+  it('An else stands for a value that the answer lacks', () => {
+    const saga = after(startWithHold({ template: { id: { ...ID_OF_HOLD, else: [1.5] } } }), succeed(0, '{}'))
+    expect(readRequest(saga, 1, 'action').body).toBe('{"id":[1.5]}')
+  })
+
+  it.each([
+    [
+      'an object in a URL',
+      { action: { url: `${BANK}/{id}`, with: { id: ID_OF_HOLD } } },
+      '{"id":{}}',
+      'cannot stand in the URL',
+    ],
+    [
+      'null in a URL',
+      { action: { url: `${BANK}/{id}`, with: { id: ID_OF_HOLD } } },
+      '{"id":null}',
+      'cannot stand in the URL',
+    ],
+    [
+      'two dots in a path',
+      { action: { url: `${BANK}/{id}`, with: { id: ID_OF_HOLD } } },
+      '{"id":".."}',
+      'change the path',
+    ],
+    [
+      'nothing in a path',
+      { action: { url: `${BANK}/{id}`, with: { id: ID_OF_HOLD } } },
+      '{"id":""}',
+      'change the path',
+    ],
+    [
+      'a long text in a URL',
+      { action: { url: `${BANK}/{id}`, with: { id: ID_OF_HOLD } } },
+      JSON.stringify({ id: 'a'.repeat(2048) }),
+      'over 2048 characters',
+    ],
+    [
+      'a line break in a header',
+      { headers: { x: ID_OF_HOLD } },
+      '{"id":"a\\r\\nb"}',
+      'cannot stand in a header',
+    ],
+    ['a list in a header', { headers: { x: ID_OF_HOLD } }, '{"id":[]}', 'cannot stand in a header'],
+    ['null in a header', { headers: { x: ID_OF_HOLD } }, '{"id":null}', 'cannot stand in a header'],
+    [
+      'a long text in a header',
+      { headers: { x: ID_OF_HOLD } },
+      JSON.stringify({ id: 'a'.repeat(9_000) }),
+      'over 8192 bytes',
+    ],
+    [
+      'too many copies of a large value',
+      { template: Array.from({ length: 5 }, () => ID_OF_HOLD) },
+      JSON.stringify({ id: 'a'.repeat(PAYLOAD_BYTES_MAX / 4 - 100) }),
+      `over ${PAYLOAD_BYTES_MAX} bytes`,
+    ],
+  ])('A saga turns around where a value cannot stand in its place: %s', (_title, next, body, reason) => {
+    const saga = after(startWithHold(next), succeed(0, body))
+    expect(saga.status === 'aborting' && saga.abort.reason).toContain(reason)
+    expect(saga.status === 'aborting' && saga.abort.cause).toBe('value-unusable')
+  })
+
+  it('A value that is longer than what is left for the transaction counts as missing', () => {
+    const large = JSON.stringify('a'.repeat(KEPT_VALUE_BYTES_MAX - 2))
+    const count = KEPT_VALUES_BYTES_MAX / KEPT_VALUE_BYTES_MAX + 1
+    const branches = Array.from({ length: count }, (_, position) => ({
+      id: `b${position}`,
+      action: `${BANK}/`,
+    }))
+    const output = branches.map(({ id }) => ({ $from: id }))
+    let saga = start({ branches, output })
+    for (const position of branches.keys()) saga = after(saga, succeed(position, large))
+    expect(saga.branches.map(({ action }) => action.values?.[0]?.length)).toEqual([
+      ...Array.from({ length: count - 1 }, () => KEPT_VALUE_BYTES_MAX),
+      undefined,
+    ])
+  })
+
+  it('The output of a saga that has succeeded is shown, with null for what it lacks', () => {
+    const saga = after(
+      start({ branches: [HOLD], output: { id: ID_OF_HOLD, no: { $from: 'hold', at: '/no' } } }),
+      succeed(0, '{"id":"h-1"}'),
+    )
+    expect(viewTransaction(saga, 'succeeded').output).toEqual({ id: 'h-1', no: null })
+    // The success is not durable yet.
+    expect(viewTransaction(saga, 'submitted')).not.toHaveProperty('output')
+  })
+
+  describe('Compensations', () => {
+    const UNDO = {
+      compensation: {
+        url: `${BANK}/holds/{id}`,
+        with: { id: { $from: 'hold', at: '/id', else: 'unknown' } },
+        template: { id: ID_OF_HOLD, note: { $from: 'hold', at: '/note', else: '-' } },
+        headers: { 'x-id': ID_OF_HOLD },
+      },
+    }
+
+    it('A compensation gets what its own action answered', () => {
+      const saga = after(startWithHold({}, UNDO), [...succeed(0, '{"id":"h-1"}'), { type: 'abort-asked' }])
+      expect(readRequest(saga, 0, 'compensate')).toEqual({
+        url: `${BANK}/holds/h-1`,
+        body: '{"id":"h-1","note":"-"}',
+        contentType: 'application/json',
+        headers: { 'x-id': 'h-1' },
+      })
+    })
+
+    it('A compensation gets its else, null or no header for a value that is not known', () => {
+      const saga = after(startWithHold({}, UNDO), [
+        sent([0, 'action']),
+        answered(0, 'action', 'unknown'),
+        { type: 'abort-asked' },
+      ])
+      expect(readRequest(saga, 0, 'compensate')).toEqual({
+        url: `${BANK}/holds/unknown`,
+        body: '{"id":null,"note":"-"}',
+        contentType: 'application/json',
+        headers: {},
+      })
+    })
+
+    it('A value that arrives after the abort decision is a strong change, and the compensation has it', () => {
+      const calling = after(startWithHold({}, UNDO), [sent([0, 'action']), { type: 'abort-asked' }])
+      const late = transition(calling, answered(0, 'action', 'success', { body: '{"id":"h-1"}' }), CREATED_AT)
+      expect(late.durability).toBe('strong')
+      expect(readRequest(late.next as SagaTransaction, 0, 'compensate').url).toBe(`${BANK}/holds/h-1`)
+    })
+
+    it('A compensation waits for a call under way whose answer it may use', () => {
+      const branches = [
+        { id: 'rate', action: `${BANK}/rates` },
+        { id: 'hold', action: `${BANK}/holds`, after: [] },
+        {
+          id: 'memo',
+          action: `${BANK}/memos`,
+          after: ['hold', 'rate'],
+          compensation: { url: `${BANK}/memos/undo`, template: { $from: 'rate' } },
+        },
+      ]
+      const going = after(start({ branches }), [...succeed(0, '1.10'), ...succeed(1), sent([2, 'action'])])
+      // Another owner had the call of rate under way, as far as this record knows.
+      const [rate] = going.branches
+      const calling = {
+        ...rate,
+        action: { ...rate?.action, state: 'calling' },
+      } as SagaTransaction['branches'][0]
+      const waiting = after({ ...going, branches: [calling, ...going.branches.slice(1)] }, [
+        answered(2, 'action', 'failure'),
+      ])
+      expect(effectsText(transition(waiting, { type: 'time' }, CREATED_AT).effects)).toBe('-')
+    })
+
+    it('A compensation that cannot be built waits for a person, and is never left out', () => {
+      const undo = {
+        compensation: { url: `${BANK}/undo`, template: Array.from({ length: 5 }, () => ({ $from: 'hold' })) },
+      }
+      const large = JSON.stringify('a'.repeat(PAYLOAD_BYTES_MAX / 4 - 100))
+      const going = after(startWithHold({}, undo), succeed(0, large))
+      const stuck = transition(going, { type: 'abort-asked' }, CREATED_AT)
+      const marked = transition(stuck.next, { type: 'time' }, CREATED_AT)
+      expect(marked.durability).toBe('strong')
+      expect(marked.next.attention).toContain('compensation of branch hold cannot be sent')
+      expect(marked.effects).toEqual([{ type: 'wake-at', at: 8_640_000_000_000_000 }])
+      expect(marked.next.status).toBe('aborting')
+    })
+
+    it('A compensation given as a text gets what the action gets', () => {
+      const saga = after(startWithHold({}, { compensation: `${BANK}/undo` }), [
+        ...succeed(0),
+        { type: 'abort-asked' },
+      ])
+      expect(readRequest(saga, 0, 'compensate')).toMatchObject({
+        url: `${BANK}/undo`,
+        body: '{"cents":1250}',
+      })
+    })
+  })
+
+  it('Every attempt builds the same request, also after the row was read by another node', () => {
+    const saga = after(startWithHold({ template: { id: ID_OF_HOLD } }), [
+      ...succeed(0, '{"id":7}'),
+      sent([1, 'action']),
+      answered(1, 'action', 'unknown'),
+    ])
+    const claimed = transition(
+      decodeTransaction(buildRow(saga)),
+      { type: 'claimed', epoch: 2, sentUnknown: true },
+      CREATED_AT,
+    )
+    expect(readRequest(claimed.next as SagaTransaction, 1, 'action')).toEqual(readRequest(saga, 1, 'action'))
+  })
+
+  it('A chain of producers runs to its end, and each user gets the value of its own producer', () => {
+    const branches = Array.from({ length: 5 }, (_, position) => ({
+      id: `b${position}`,
+      action: `${BANK}/b${position}`,
+      ...(position === 0 ? {} : { template: { $from: `b${position - 1}` } }),
+    }))
+    let saga = start({ branches })
+    for (const position of branches.keys()) {
+      expect(readRequest(saga, position, 'action').body).toBe(position === 0 ? '{}' : String(position - 1))
+      saga = after(saga, succeed(position, String(position)))
+    }
+    expect(saga.status).toBe('succeeded')
+  })
+
+  it('A saga without values stores what it stored before there were any', () => {
+    const saga = answerNext(startWithHold({}, { compensation: `${BANK}/undo` }), 'success')
+    expect(encodeProgress(saga)).toBe(
+      `{"b":[{"a":{"state":"succeeded","attempts":1,"startedAt":${CREATED_AT},"result":"success","endedAt":${CREATED_AT},"durationMs":7,"statusCode":200}}]}`,
+    )
+    expect(JSON.stringify(saga.definition)).toBe(
+      '{"kind":"saga","branches":[{"id":"hold","body":"{\\"cents\\":1250}","contentType":"application/json","headers":{},"action":"http://bank.test/holds","compensation":"http://bank.test/undo","after":[]},{"id":"next","body":"{}","contentType":"application/json","headers":{},"action":"http://bank.test/next","after":[0]}],"retry":{"initialMs":200,"factor":2,"capMs":60000,"jitter":0,"limit":null},"timeoutMs":10000,"checkpointMs":1000}',
+    )
+  })
+})
