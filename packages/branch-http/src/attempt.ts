@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { BranchAnswer, BranchCall } from '@counterstep/core'
@@ -162,8 +163,8 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   }
 
   /**
-   * Keeps the bytes that people are shown, and all bytes of a packed body whose words count. A body over the bound is not read
-   * on, since the service would send it at the same length for ever. So such an answer counts by its status. A packed body
+   * Keeps the bytes that people are shown, and all bytes of a packed body whose words count or of one whose values are used. A body over the bound is not read
+   * on, since the service would send it at the same length for ever. So such an answer counts by its status. A body
    * for which there is no room makes the result unknown, and the next attempt may read it.
    */
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -181,19 +182,28 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   /** Returns false if there is no room for the bytes. */
   #keep(bytes: Buffer): boolean {
     const { wordsCount } = this.#call
-    if (wordsCount && this.#coding !== undefined) {
-      if (!this.#packedRoom.take(this.#url.originKey, bytes.length)) return false
-      this.#packedBytes += bytes.length
-      this.#body.add(bytes)
-      return true
-    }
+    if (wordsCount && this.#coding !== undefined) return this.#keepWhole(bytes)
     if (wordsCount) {
       this.#words ??= new WordSearch()
       this.#words.add(bytes)
     }
+    if (this.#isWanted()) return this.#keepWhole(bytes)
     const shown = SHOWN_BYTES_MAX - this.#body.length
     if (shown > 0) this.#body.add(bytes.subarray(0, shown))
     return true
+  }
+
+  #keepWhole(bytes: Buffer): boolean {
+    if (!this.#packedRoom.take(this.#url.originKey, bytes.length)) return false
+    this.#packedBytes += bytes.length
+    this.#body.add(bytes)
+    return true
+  }
+
+  /** Whether the core wants the whole body, as far as it has come: the success of a branch whose values are used. */
+  #isWanted(): boolean {
+    const { bodyBytesKept = 0 } = this.#call
+    return this.#coding === undefined && this.#statusCode === 200 && this.#bodyBytes <= bodyBytesKept
   }
 
   onResponseEnd(): void {
@@ -283,6 +293,8 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
       const body = this.#plainBody()
       const excerpt = body === undefined ? undefined : excerptOf(body)
       if (excerpt !== undefined) answer.excerpt = excerpt
+      if (result === 'success' && this.#isWanted() && isUtf8(this.#body.bytes))
+        answer.body = this.#body.bytes.toString('utf8')
       const waitMs = statusCode === 200 ? undefined : retryAfterMs(this.#retryAfter, Date.now)
       if (waitMs !== undefined) answer.retryAfterMs = waitMs
     }

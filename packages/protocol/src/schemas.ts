@@ -3,17 +3,20 @@ import { ERROR_MEANINGS, type ErrorCode } from './errors.ts'
 import { ANSWER_BYTES_MAX, LIST_LIMIT_MAX } from './limits.ts'
 import {
   abortRequestSchema,
+  compensationRequestSchema,
   gidSchema,
   jsonValueSchema,
   messageBranchRequestSchema,
   messageCheckRequestSchema,
   messageSubmitRequestSchema,
+  referenceSchema,
   retryPolicySchema,
   sagaBranchRequestSchema,
   sagaSubmitRequestSchema,
   submitRequestSchema,
   tccBranchRequestSchema,
   tccSubmitRequestSchema,
+  urlTemplateSchema,
 } from './schemas/requests.ts'
 import { KINDS, OPS, RESULTS, STATUSES } from './words.ts'
 
@@ -57,8 +60,10 @@ export const branchViewSchema = z
 export const abortViewSchema = z
   .object({
     cause: z
-      .enum(['branch-failed', 'retry-limit', 'deadline', 'requested', 'check-failed'])
-      .describe('check-failed: the query-back says that the sender has not committed.'),
+      .enum(['branch-failed', 'retry-limit', 'deadline', 'requested', 'check-failed', 'value-unusable'])
+      .describe(
+        'check-failed: the query-back says that the sender has not committed. value-unusable: a request could not be built from the answers.',
+      ),
     branchId: z.string().exactOptional(),
     at: instant('When it turned around.'),
     reason: z
@@ -89,6 +94,9 @@ const transactionViewObject = z.object({
   epoch: epochSchema,
   attention: z.string().exactOptional().describe('What a person should look at.'),
   abort: abortViewSchema.exactOptional(),
+  output: jsonValueSchema
+    .exactOptional()
+    .describe('Of a saga that asked for it and has succeeded. Its numbers are as JavaScript reads them.'),
   check: opViewSchema.exactOptional().describe('Of a message: its query-back.'),
   branches: z.array(branchViewSchema).readonly(),
 })
@@ -195,6 +203,9 @@ export const NAMED_SCHEMAS = {
   SubmitRequest: submitRequestSchema,
   SagaSubmitRequest: sagaSubmitRequestSchema,
   SagaBranchRequest: sagaBranchRequestSchema,
+  CompensationRequest: compensationRequestSchema,
+  UrlTemplate: urlTemplateSchema,
+  Reference: referenceSchema,
   TccSubmitRequest: tccSubmitRequestSchema,
   TccBranchRequest: tccBranchRequestSchema,
   MessageSubmitRequest: messageSubmitRequestSchema,

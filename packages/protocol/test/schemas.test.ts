@@ -1,6 +1,7 @@
 import type {
   AbortRequest,
   BranchView,
+  CompensationRequest,
   Fault,
   JsonValue,
   MessageBranchRequest,
@@ -8,6 +9,7 @@ import type {
   MessageSubmitRequest,
   OpView,
   Problem,
+  Reference,
   RetryPolicy,
   SagaBranchRequest,
   SagaSubmitRequest,
@@ -18,6 +20,7 @@ import type {
   TransactionPage,
   TransactionSummary,
   TransactionView,
+  UrlTemplate,
 } from '@counterstep/protocol'
 import { BRANCHES_MAX, isGid } from '@counterstep/protocol'
 import { NAMED_SCHEMAS } from '@counterstep/protocol/schemas'
@@ -35,6 +38,9 @@ describe('the schemas', () => {
     expectTypeOf<Written<'JsonValue'>>().toEqualTypeOf<JsonValue>()
     expectTypeOf<Written<'RetryPolicy'>>().toEqualTypeOf<Partial<RetryPolicy>>()
     expectTypeOf<Written<'SagaBranchRequest'>>().toEqualTypeOf<SagaBranchRequest>()
+    expectTypeOf<Written<'CompensationRequest'>>().toEqualTypeOf<CompensationRequest>()
+    expectTypeOf<Written<'Reference'>>().toEqualTypeOf<Reference>()
+    expectTypeOf<Written<'UrlTemplate'>>().toEqualTypeOf<UrlTemplate>()
     expectTypeOf<Written<'SagaSubmitRequest'>>().toEqualTypeOf<SagaSubmitRequest>()
     expectTypeOf<Written<'TccBranchRequest'>>().toEqualTypeOf<TccBranchRequest>()
     expectTypeOf<Written<'TccSubmitRequest'>>().toEqualTypeOf<TccSubmitRequest>()

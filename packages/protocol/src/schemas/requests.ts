@@ -9,10 +9,13 @@ import {
   GID_LENGTH_MAX,
   HEADER_BYTES_MAX,
   HEADERS_MAX,
+  INPUT_BYTES_MAX,
   JSON_DEPTH_MAX,
   PAYLOAD_BYTES_MAX,
+  POINTER_LENGTH_MAX,
   PREPARED_MS,
   REASON_LENGTH_MAX,
+  REFERENCES_MAX,
   RETRY_CAP_MS_MAX,
   RETRY_LIMIT_MAX,
   TIMEOUT_MS_MAX,
@@ -120,13 +123,83 @@ const branchFields = {
 }
 const branchIdByPosition = branchIdSchema.exactOptional().describe('Default: "01", "02", … by position.')
 
+const pointerSchema = z
+  .string()
+  .max(POINTER_LENGTH_MAX)
+  .regex(/^(?:\/(?:[^~]|~[01])*)?$/)
+  .meta({ description: 'A JSON pointer (RFC 6901).', examples: ['', '/id'] })
+
+export const referenceSchema = z
+  .union([
+    z
+      .strictObject({
+        $from: branchIdSchema.describe('The branch whose answer has the value.'),
+        at: pointerSchema.exactOptional().describe('Where in the answer. Default "", the whole answer.'),
+        else: payloadSchema.exactOptional().describe('Used where the answer has no such value.'),
+      })
+      .readonly(),
+    z
+      .strictObject({
+        $input: pointerSchema.describe("Where in the saga's input."),
+        else: payloadSchema.exactOptional().describe('Used where the input has no such value.'),
+      })
+      .readonly(),
+  ])
+  .describe(
+    'A value of the input, or of what a branch answered. A reference of an action names a branch that must have succeeded before; one of a compensation may name its own branch, too, and may be unknown.',
+  )
+
+const templateSchema: z.ZodType<PayloadValue> = payloadSchema.describe(
+  `Like payload, but an object with $from or $input is a reference (at most ${REFERENCES_MAX} in a saga), and {"$literal": x} is x. Any other name that begins with $ is refused. Exclusive with payload and body.`,
+)
+
+const urlTemplateFields = {
+  url: urlSchema.describe(
+    `Like a plain URL, with places {name} in its path or in the values of its parameters. ${URL_RULE}`,
+  ),
+  with: z
+    .record(z.string(), referenceSchema)
+    .readonly()
+    .exactOptional()
+    .describe('The value of each place. It is percent-encoded. In a compensation each has an else.'),
+}
+export const urlTemplateSchema = z
+  .strictObject(urlTemplateFields)
+  .readonly()
+  .describe('A URL with values in it.')
+
+const headerTemplatesSchema = z
+  .record(z.string(), z.union([z.string(), referenceSchema]))
+  .readonly()
+  .exactOptional()
+  .describe(
+    `At most ${HEADERS_MAX} headers and ${HEADER_BYTES_MAX} bytes. They are stored with the transaction. A value may be a reference.`,
+  )
+
+const { payload, body, contentType } = branchFields
+export const compensationRequestSchema = z
+  .strictObject({
+    ...urlTemplateFields,
+    payload,
+    template: templateSchema.exactOptional(),
+    body,
+    contentType,
+    headers: headerTemplatesSchema,
+  })
+  .readonly()
+  .describe('A compensation with a content of its own. Without any it gets {}.')
+
 export const sagaBranchRequestSchema = z
   .strictObject({
     id: branchIdByPosition,
-    action: urlSchema,
-    compensation: urlSchema
+    action: z.union([urlSchema, urlTemplateSchema]),
+    compensation: z
+      .union([urlSchema, compensationRequestSchema])
       .exactOptional()
-      .describe('The URL of the call that undoes the action. Without one there is nothing to undo.'),
+      .describe(
+        "The call that undoes the action. Without one there is nothing to undo. Given as a URL it gets the action's content and headers.",
+      ),
+    template: templateSchema.exactOptional(),
     after: z
       .array(branchIdSchema)
       .max(BRANCHES_MAX)
@@ -134,6 +207,7 @@ export const sagaBranchRequestSchema = z
       .exactOptional()
       .describe('Branches that must have succeeded before. Default: the one before this; [] starts at once.'),
     ...branchFields,
+    headers: headerTemplatesSchema,
   })
   .readonly()
   .describe('One branch of a saga.')
@@ -194,6 +268,12 @@ export const sagaSubmitRequestSchema = z
         'From accept. When it passes before all actions have succeeded, the transaction turns around.',
       ),
     delayMs: delayMsSchema,
+    input: payloadSchema
+      .exactOptional()
+      .describe(`At most ${INPUT_BYTES_MAX} bytes. Templates refer to it by $input.`),
+    output: payloadSchema
+      .exactOptional()
+      .describe('A template over all branches. GET shows its value once the saga has succeeded.'),
     ...commonFields,
   })
   .readonly()
