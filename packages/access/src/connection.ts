@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Holder } from './holders.ts'
 import { isHttp2 } from './odd-request.ts'
 import { readPendingAnswer } from './pending-answer.ts'
 import { toNetwork } from './to-network.ts'
@@ -34,6 +33,20 @@ export interface Connection {
   /** Whether nothing more is read from it now; undefined: it was never paused. */
   isPaused: boolean | undefined
   /** Bytes of bodies that are held for it. */
+  heldBytes: number
+}
+
+/**
+ * Names a holder of connections and bytes: a key, an address that needs none, or an address whose connections have not
+ * shown a key yet.
+ */
+export interface Holder {
+  /** The id of its key, or its network. */
+  readonly name: string
+  /** Whether it is still good; undefined: these connections are strangers', which have not passed the gate. */
+  readonly isGood: (() => boolean) | undefined
+  /** The oldest first. */
+  readonly connections: Set<Connection>
   heldBytes: number
 }
 

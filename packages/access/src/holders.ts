@@ -1,4 +1,4 @@
-import { type Connection, isAnswering } from './connection.ts'
+import { type Connection, type Holder, isAnswering } from './connection.ts'
 import type { ConnectionBoundLimits } from './connection-limits.ts'
 import { findOrMake } from './find-or-make.ts'
 import { toNetwork } from './to-network.ts'
@@ -12,20 +12,6 @@ const SHARE_OF_TRUSTED = 7 / 8
 export const TRUST_MS = 75_000
 /** Connections are looked through this often, at most, for trust that has ended. */
 const LOOK_MS = 1_000
-
-/**
- * Names a holder of connections and bytes: a key, an address that needs none, or an address whose connections have not
- * shown a key yet.
- */
-export interface Holder {
-  /** The id of its key, or its network. */
-  readonly name: string
-  /** Whether it is still good; undefined: these connections are strangers', which have not passed the gate. */
-  readonly isGood: (() => boolean) | undefined
-  /** The oldest first. */
-  readonly connections: Set<Connection>
-  heldBytes: number
-}
 
 export type HolderBound = 'connections' | 'strangers-per-address' | 'unread-body-bytes'
 
