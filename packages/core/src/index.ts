@@ -20,10 +20,12 @@ export type {
   MessageBranch,
   MessageCheck,
   MessageDefinition,
+  RequestTemplate,
   SagaBranch,
   SagaDefinition,
   TccBranch,
   TccDefinition,
+  ValueReference,
 } from './definition.ts'
 export { AssertionError, assert, StoreUnavailableError } from './errors.ts'
 export {

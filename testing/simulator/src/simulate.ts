@@ -3,6 +3,7 @@ import { AssertionError, REST_LEASES_MAX, type RunSettings } from '@counterstep/
 import { Auditor, type Violation } from './audit/auditor.ts'
 import { auditEnd } from './audit/final-audit.ts'
 import { Liveness } from './audit/liveness.ts'
+import { ValuesAudit } from './audit/values-audit.ts'
 import { Deliveries } from './branches/deliveries.ts'
 import { Network } from './branches/network.ts'
 import { Participants } from './branches/participant.ts'
@@ -49,11 +50,12 @@ export function simulate(seed: number, mutant?: string, options: SimulationOptio
   const { faults } = world
   const auditor = new Auditor(world)
   const store = new SimStore(world, auditor)
-  const participants = new Participants(world, auditor)
+  const values = new ValuesAudit(world, auditor, store)
+  const participants = new Participants(world, auditor, values)
   const prepared = new PreparedParticipants(world, auditor.prepared)
   auditor.watch(store, participants)
   auditor.prepared.watch(prepared)
-  const network = new Network(world, new Deliveries(world, auditor), participants, prepared)
+  const network = new Network(world, new Deliveries(world, auditor, values), participants, prepared)
   const surroundings: Surroundings = { world, auditor, store, network, settings: drawSettings(world) }
   const { nodes, gids } = populate(surroundings, prepared, reduction, FAULTY_MS / 2)
   const drawnHealAt = world.random.between(FAULTY_MS / 2, FAULTY_MS)

@@ -179,6 +179,11 @@ export class Auditor implements AuditLog {
         if (deadlineMs === undefined || this.#world.isBefore(row.createdAt + deadlineMs))
           this.report('I20', row.gid, 'aborted before its deadline')
         return
+      case 'value-unusable':
+        counters.abortsByValue++
+        if (!log.plan.answers.isSilent.includes(true))
+          this.report('I5', row.gid, 'aborted for a value, and every answer has its value')
+        return
       case 'requested':
         counters.abortsByRequest++
         if (!log.abortAsked) this.report('I5', row.gid, 'aborted without a request')

@@ -1,13 +1,48 @@
 /** Builds the body of a call from the run's transaction, which may have been read back from the store. */
-import { type CallKey, CHECK, getBranchTargets, type Transaction } from '@counterstep/core'
+import {
+  assert,
+  buildRequest,
+  type CallKey,
+  CHECK,
+  getBranchTargets,
+  type SagaTransaction,
+  type Transaction,
+} from '@counterstep/core'
+import { withValues } from '../mutants/value-mutants.ts'
 import type { Flaw } from '../mutants/wiring.ts'
 
-export function buildBody(transaction: Transaction, { branch }: CallKey, flaw: Flaw | undefined): string {
+/** Finds the value that a branch answered last, which need not be the recorded one. */
+export type FindLastValue = (branch: number) => string | undefined
+
+export function buildBody(
+  transaction: Transaction,
+  { branch, op }: CallKey,
+  flaw: Flaw | undefined,
+  findLastValue: FindLastValue,
+): string {
   if (branch === CHECK) return ''
   const targets = getBranchTargets(transaction)
-  const isMixed = flaw === 'payload-of-neighbour'
-  const body = targets[isMixed ? (branch + 1) % targets.length : branch]?.body ?? ''
-  return flaw === 'payload-reparsed' ? reparse(body) : body
+  if (flaw === 'payload-of-neighbour') return targets[(branch + 1) % targets.length]?.body ?? ''
+  if (transaction.kind !== 'saga') {
+    const body = targets[branch]?.body ?? ''
+    return flaw === 'payload-reparsed' ? reparse(body) : body
+  }
+  assert(op === 'action' || op === 'compensate', 'a saga has no other ops')
+  const saga = flaw === 'value-of-last-answer' ? withValues(transaction, findLastValue) : transaction
+  return spoil(readBody(saga, branch, op), saga, flaw)
+}
+
+function readBody(saga: SagaTransaction, branch: number, op: 'action' | 'compensate'): string {
+  const built = buildRequest(saga, branch, op)
+  assert(built.type === 'built', `a request that cannot be built is called: ${op} ${branch}`)
+  return built.request.body
+}
+
+function spoil(body: string, { definition }: SagaTransaction, flaw: Flaw | undefined): string {
+  const hasValues = definition.values !== undefined
+  if (flaw === 'payload-reparsed' && !hasValues) return reparse(body)
+  if (flaw === 'value-reparsed' && hasValues) return reparse(body)
+  return flaw === 'template-in-payload' ? body.replace('{"$from":"b0"}', 'null') : body
 }
 
 /** Parses and writes the body again, as if it were a value and not bytes. */

@@ -3,14 +3,16 @@
  * body. It also counts requests that arrive out of order.
  */
 import { CHECK } from '@counterstep/core'
+import type { Op } from '@counterstep/protocol'
 import type { AuditLog } from '../audit/audit-log.ts'
+import type { ValuesAudit } from '../audit/values-audit.ts'
 import type { Plan } from '../clients/plan.ts'
 import type { World } from '../world/world.ts'
 
 /** A request as it arrives at a branch. */
 interface ArrivedRequest {
   readonly plan: Plan
-  readonly call: { readonly branch: number }
+  readonly call: { readonly branch: number; readonly op: Op }
   readonly body: string
 }
 
@@ -19,11 +21,13 @@ export class Deliveries {
   readonly #audit: AuditLog
   /** The newest request that has arrived at each branch. */
   readonly #newest = new Map<string, number>()
+  readonly #values: ValuesAudit
   #sent = 0
 
-  constructor(world: World, audit: AuditLog) {
+  constructor(world: World, audit: AuditLog, values: ValuesAudit) {
     this.#world = world
     this.#audit = audit
+    this.#values = values
   }
 
   /** Returns the place of a request in the order of sending. */
@@ -31,18 +35,30 @@ export class Deliveries {
     return ++this.#sent
   }
 
-  checkArrival({ plan, call: { branch }, body }: ArrivedRequest, sequence: number): void {
+  checkArrival({ plan, call: { branch, op }, body }: ArrivedRequest, sequence: number): void {
     const key = `${plan.gid}/${branch}`
     const newest = this.#newest.get(key) ?? 0
     if (sequence < newest) this.#world.counters.reordered++
     else this.#newest.set(key, sequence)
     if (branch === CHECK) return
+    const template = findTemplate(plan, branch, op)
+    if (template !== undefined) {
+      this.#values.checkArrival(template.plan, { branch, op: template.op }, template.template, body)
+      return
+    }
     const submitted = bodyAsSubmitted(plan, branch)
     if (submitted === body) return
     if (submitted === undefined || isBodyOfAnother(plan, body))
       this.#audit.report('I2', plan.gid, `branch ${branch} got what was submitted for another: ${body}`)
     else this.#audit.report('I22', plan.gid, `branch ${branch} got ${body}, submitted was ${submitted}`)
   }
+}
+
+function findTemplate(plan: Plan, branch: number, op: Op) {
+  if (plan.kind !== 'saga' || (op !== 'action' && op !== 'compensate')) return undefined
+  const target = plan.definition.branches[branch]
+  const template = op === 'action' ? target?.actionTemplate : target?.compensationContent?.template
+  return template === undefined ? undefined : { plan, op, template }
 }
 
 function bodyAsSubmitted(plan: Plan, branch: number): string | undefined {

@@ -5,6 +5,7 @@
 import { assert, type BranchAnswer } from '@counterstep/core'
 import type { Op } from '@counterstep/protocol'
 import type { Plan } from '../clients/plan.ts'
+import type { SagaPlan } from '../clients/saga-plan.ts'
 import { EVENT } from '../world/event-code.ts'
 import type { EventOwner } from '../world/heap.ts'
 import type { Random } from '../world/random.ts'
@@ -40,6 +41,11 @@ export class Network {
     this.#deliveries = deliveries
     this.#participants = participants
     this.#prepared = prepared
+  }
+
+  /** Returns the value that a branch of a saga answered last. */
+  findLastValue({ saga }: SagaPlan, branch: number): string | undefined {
+    return this.#participants.branch(saga, branch).value
   }
 
   /** Sends a request. It is answered exactly once within the branch's time limit, unless the node dies before. */

@@ -4,6 +4,7 @@
  */
 
 import type { BranchAnswer, SagaOp } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
 import { type BarrierRow, barrierRows, decideBarrier } from '@counterstep/protocol/barrier'
 import type { SagaPlan } from '../clients/saga-plan.ts'
 import type { World } from '../world/world.ts'
@@ -21,11 +22,18 @@ export interface BranchState {
   isRefused: boolean
   /** When its rows were last written. */
   rowsAt: number
+  /** The value in the answer of the action. */
+  value: string | undefined
 }
 
 /** Checks each effect at the instant at which it happens. */
 interface EffectAudit {
   checkEffect(plan: SagaPlan, branch: number, op: SagaOp, state: BranchState): void
+}
+
+/** Hears each value that a branch answers with success. */
+interface AnswerAudit {
+  noteAnswer(gid: Gid, branch: number, value: string): void
 }
 
 const PURGE_MS = 1_500
@@ -34,21 +42,32 @@ const TORN = 0.05
 export class Participants {
   readonly #world: World
   readonly #audit: EffectAudit
+  readonly #answers: AnswerAudit
   readonly #branches = new Map<number, BranchState>()
   #ledger = 0
+  #value = 0
   /** The sum of all accounts. */
   balance = 0
 
-  constructor(world: World, audit: EffectAudit) {
+  constructor(world: World, audit: EffectAudit, answers: AnswerAudit) {
     this.#world = world
     this.#audit = audit
+    this.#answers = answers
   }
 
   branch(saga: number, branch: number): BranchState {
     const key = saga * 64 + branch
     let state = this.#branches.get(key)
     if (state === undefined) {
-      state = { rows: [], action: [], compensate: [], isCompensated: false, isRefused: false, rowsAt: 0 }
+      state = {
+        rows: [],
+        action: [],
+        compensate: [],
+        isCompensated: false,
+        isRefused: false,
+        rowsAt: 0,
+        value: undefined,
+      }
       this.#branches.set(key, state)
     }
     return state
@@ -65,7 +84,19 @@ export class Participants {
     if (op === 'action' && answer.result === 'failure') state.isRefused = true
     if (op === 'compensate' && answer.result === 'success') state.isCompensated = true
     trace.mix(plan.saga * 1000 + branch * 10 + (answer.result === 'success' ? 1 : 0))
-    return answer
+    const hasValues = plan.definition.values !== undefined
+    return op === 'action' && answer.result === 'success' && hasValues
+      ? { ...answer, body: this.#writeAnswer(plan, branch, state) }
+      : answer
+  }
+
+  /** A service with a barrier answers a repeated call as the first time, and one without it may answer anew. */
+  #writeAnswer({ gid, answers }: SagaPlan, branch: number, state: BranchState): string {
+    if (answers.isSilent[branch] === true) return '{}'
+    // The zero at the end is lost if the value is parsed and written again.
+    if (state.value === undefined || answers.isNew[branch] === true) state.value = `${++this.#value}.10`
+    this.#answers.noteAnswer(gid, branch, state.value)
+    return `{"id":${state.value}}`
   }
 
   #decide(plan: SagaPlan, branch: number, op: SagaOp): BranchAnswer {

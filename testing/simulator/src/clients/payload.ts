@@ -7,6 +7,7 @@ const HOSTILE = [
   '"n":1e400',
   '"__proto__":{"a":1}',
   '"a":1,"a":2',
+  '"r":{"$from":"b0"}',
   '"t":"\\u0000\\ud83d\\udcb6"',
   '"t":"</script>\u2028\u00e9\ud83d\udcb6"',
 ]

@@ -4,6 +4,7 @@ import { type BranchId, type Gid, isBranchId, isGid, type RetryPolicy } from '@c
 import type { FaultProfile } from '../world/faults.ts'
 import type { Random } from '../world/random.ts'
 import { drawBody } from './payload.ts'
+import { type AnswersPlan, drawAnswers, drawValues } from './values-plan.ts'
 
 export type Submission = Parameters<typeof newTransactionRow>[0]
 
@@ -20,18 +21,24 @@ export interface SagaPlan {
   readonly amounts: readonly number[]
   /** Whether the business always refuses the branch's action. */
   readonly refused: readonly boolean[]
+  readonly answers: AnswersPlan
 }
 
-export function drawSaga(random: Random, saga: number, faults: FaultProfile): SagaPlan {
+/** Values are drawn from a stream of their own, so that they did not change the worlds of existing seeds. */
+export function drawSaga(random: Random, valuesRandom: Random, saga: number, faults: FaultProfile): SagaPlan {
   const gid = `g${saga}`
   if (!isGid(gid)) throw new TypeError(`not a gid: ${gid}`)
   const count = random.between(1, 5)
   const shape = random.next()
   const branches: SagaBranch[] = []
   for (let branch = 0; branch < count; branch++) branches.push(drawBranch(random, gid, branch, shape))
+  const successors = branches.map((_, branch) => findSuccessors(branches, branch))
+  const values = valuesRandom.chance(0.35)
+    ? drawValues(valuesRandom, gid, branches, successors)
+    : { branches }
   const definition: SagaDefinition = {
     kind: 'saga',
-    branches,
+    ...values,
     retry: drawRetry(random),
     timeoutMs: random.between(100, 400),
     checkpointMs: random.chance(0.2) ? 0 : random.between(20, 800),
@@ -45,9 +52,10 @@ export function drawSaga(random: Random, saga: number, faults: FaultProfile): Sa
     digest: `${saga}`.padStart(64, '0'),
     definition,
     submission: { gid, ack: 'durable', content: gid, definition },
-    successors: branches.map((_, branch) => findSuccessors(branches, branch)),
+    successors,
     amounts: listAmounts(branches),
     refused: branches.map(() => random.chance(faults.businessFailures)),
+    answers: drawAnswers(valuesRandom, count),
   }
 }
 

@@ -29,6 +29,7 @@ import {
   succeededOnly,
   unknownIsFailure,
 } from './saga-mutants.ts'
+import { abortForgetsValues, ownAnswerLazily, valuesLazily } from './value-mutants.ts'
 import { buildFlawed, type Flaw, RIGHT, type Wiring } from './wiring.ts'
 
 const WRONG_RULES: Readonly<Record<string, Rules>> = {
@@ -44,6 +45,9 @@ const WRONG_RULES: Readonly<Record<string, Rules>> = {
   'backoff-none': backoffNone,
   'backoff-uncapped': backoffUncapped,
   'held-back-forgotten': heldBackForgotten,
+  'values-lazily': valuesLazily,
+  'own-answer-lazily': ownAnswerLazily,
+  'abort-forgets-values': abortForgetsValues,
   'cancel-after-submit': cancelAfterSubmit,
   'cancel-after-failure': cancelAfterFailure,
   'oldest-first': oldestFirst,
@@ -78,6 +82,9 @@ const FLAWS: readonly Flaw[] = [
   'never-claims',
   'payload-reparsed',
   'payload-of-neighbour',
+  'value-reparsed',
+  'value-of-last-answer',
+  'template-in-payload',
   'forgets-to-end',
   'no-null-compensation',
   'no-anti-hanging',

@@ -28,6 +28,9 @@ export type Flaw =
   | 'never-claims'
   | 'payload-reparsed'
   | 'payload-of-neighbour'
+  | 'value-reparsed'
+  | 'value-of-last-answer'
+  | 'template-in-payload'
   | 'forgets-to-end'
   // These are flaws of the participants.
   | 'no-null-compensation'

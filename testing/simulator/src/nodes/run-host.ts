@@ -127,7 +127,9 @@ export class RunHost {
         network.send(this.#node, {
           plan: this.plan,
           call,
-          body: buildBody(this.run.transaction, call, world.wiring.flaw),
+          body: buildBody(this.run.transaction, call, world.wiring.flaw, (branch) =>
+            this.plan.kind === 'saga' ? network.findLastValue(this.plan, branch) : undefined,
+          ),
           answered: (answer, durationMs) =>
             this.apply({
               type: 'answered',

@@ -29,6 +29,9 @@ export interface Counters {
   abortsByDeadline: number
   abortsByRetryLimit: number
   abortsByRequest: number
+  abortsByValue: number
+  sagasWithValues: number
+  valuesMissing: number
   localCommands: number
   remoteCommands: number
   commandsTooLate: number
@@ -98,6 +101,9 @@ export function newCounters(): Counters {
     abortsByDeadline: 0,
     abortsByRetryLimit: 0,
     abortsByRequest: 0,
+    abortsByValue: 0,
+    sagasWithValues: 0,
+    valuesMissing: 0,
     localCommands: 0,
     remoteCommands: 0,
     commandsTooLate: 0,

@@ -27,7 +27,7 @@ export function populate(
   const { random } = world
   const count = random.between(2, 5)
   const sagas = Array.from({ length: count }, (_, saga) =>
-    drawSaga(world.getRandom(`g${saga}`), saga, world.faults),
+    drawSaga(world.getRandom(`g${saga}`), world.getRandom(`values ${saga}`), saga, world.faults),
   )
   const prepared = drawPrepared(world)
   const plans = [...sagas, ...prepared]
@@ -72,6 +72,7 @@ function startSaga(
   if (world.poisoned.has(plan.gid)) counters.poisoned++
   if (plan.definition.delayMs !== undefined) counters.delayedStarts++
   if (plan.definition.checkpointMs === 0) counters.strictSagas++
+  if (plan.definition.values !== undefined) counters.sagasWithValues++
   new Client(world, auditor, nodes, plan).start(startAt)
 }
 

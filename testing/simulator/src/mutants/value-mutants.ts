@@ -1,0 +1,66 @@
+/** Wrong rules for the values that branches use of each other's answers. */
+import { RULES, type Rules, type SagaTransaction, type Transaction } from '@counterstep/core'
+
+/** A success with values is saved at some later time, while its users are called already. */
+export const valuesLazily: Rules = {
+  ...RULES,
+  fold(transaction, event, now) {
+    const folded = RULES.fold(transaction, event, now)
+    const isForward = folded.next.status === 'submitted' && transaction.status === 'submitted'
+    return isForward && hasNewValues(transaction, folded.next) ? { ...folded, durability: 'lazy' } : folded
+  },
+}
+
+/** What an action answers after the abort decision is saved at some later time, while its compensation is called. */
+export const ownAnswerLazily: Rules = {
+  ...RULES,
+  fold(transaction, event, now) {
+    const folded = RULES.fold(transaction, event, now)
+    const isBackward = transaction.status === 'aborting' && folded.next.status === 'aborting'
+    return isBackward && hasNewValues(transaction, folded.next) ? { ...folded, durability: 'lazy' } : folded
+  },
+}
+
+/** The abort decision is saved without the values that were known by then. */
+export const abortForgetsValues: Rules = {
+  ...RULES,
+  fold(transaction, event, now) {
+    const folded = RULES.fold(transaction, event, now)
+    const { next } = folded
+    const isTurning = transaction.status === 'submitted' && next.status === 'aborting'
+    if (!isTurning || next.kind !== 'saga') return folded
+    const branches = next.branches.map(({ action, compensate }) => {
+      const { values: _, ...rest } = action
+      return { action: rest, compensate }
+    })
+    return { ...folded, next: { ...next, branches } }
+  },
+}
+
+function hasNewValues(before: Transaction, after: Transaction): boolean {
+  return countValues(after) > countValues(before)
+}
+
+export function countValues(transaction: Transaction): number {
+  if (transaction.kind !== 'saga') return 0
+  return transaction.branches.filter(({ action }) => action.values !== undefined).length
+}
+
+/** Puts other values in the place of the recorded ones. */
+export function withValues(
+  saga: SagaTransaction,
+  findValue: (branch: number) => string | undefined,
+): SagaTransaction {
+  const branches = saga.branches.map(({ action, compensate }, branch) => {
+    const { values } = action
+    if (values === undefined) return { action, compensate }
+    return {
+      action: {
+        ...action,
+        values: values.map((value) => (value === null ? null : (findValue(branch) ?? value))),
+      },
+      compensate,
+    }
+  })
+  return { ...saga, branches }
+}
