@@ -9,6 +9,8 @@ const IN_RECOVERY: readonly Point[] = [
   'call-after',
   'checkpoint-before',
   'checkpoint-after',
+  'values-before',
+  'values-after',
   'decision-before',
   'decision-after',
   'finish-before',

@@ -9,13 +9,18 @@ import type { Step } from './points.ts'
  */
 export function crashingStore(store: Store, crash: CrashSwitch): Store {
   const statuses = new Map<Gid, Status>()
+  /** How many answers each transaction has kept values of. */
+  const kept = new Map<Gid, number>()
   const remember = ({ gid, status }: StoredTransaction) => statuses.set(gid, status)
 
-  function toStep({ gid, status, hold }: TransactionUpdate): Step {
+  function toStep({ gid, status, hold, progress }: TransactionUpdate): Step {
     const before = statuses.get(gid)
+    const keptBefore = kept.get(gid) ?? 0
     statuses.set(gid, status)
+    kept.set(gid, progress.split('"values":').length - 1)
     if (status === 'aborting' && before !== 'aborting') return 'decision'
-    return hold.type === 'keep' ? 'checkpoint' : hold.type
+    if (hold.type !== 'keep') return hold.type
+    return (kept.get(gid) ?? 0) > keptBefore ? 'values' : 'checkpoint'
   }
 
   return {

@@ -6,6 +6,8 @@ export const POINTS = [
   'create-after',
   'checkpoint-before',
   'checkpoint-after',
+  'values-before',
+  'values-after',
   'decision-before',
   'decision-after',
   'release-before',

@@ -69,6 +69,9 @@ function makeRoles(prefix: string, client: ResumingClient, { bank, flaky, yes }:
     saga('undo-retried', FAILED, {
       branches: [debit(flaky, cents(), account()), credit(bank, 1, 'frozen')],
     }),
+    saga('values', SUCCEEDED, { branches: returned(bank) }, WAIT_SECONDS),
+    saga('values-retried', SUCCEEDED, { branches: returned(flaky) }),
+    saga('values-failing', FAILED, { branches: [...returned(bank), credit(bank, 1, 'frozen', 'third')] }),
     saga('delayed', SUCCEEDED, { branches: transfer(bank), delayMs: DELAY_MS }),
     saga('slow', SUCCEEDED, { branches: transfer(bank, account(), SLOW_MS) }, WAIT_SECONDS),
     aborted(prefix, client, bank),
@@ -142,6 +145,28 @@ async function attempt(url: string, payload: object): Promise<void> {
 function transfer(bank: string, to = account(), slowMs = 0): SagaBranchRequest[] {
   const amountCents = cents()
   return [debit(bank, amountCents, account(), slowMs), credit(bank, amountCents, to)]
+}
+
+/** A debit that is credited to the same account. Only the bank's answer says which account that is. */
+function returned(bank: string): SagaBranchRequest[] {
+  const amountCents = cents()
+  const from = account()
+  const debited = { $from: 'debit', at: '/account' }
+  const undone = { account: { ...debited, else: from }, amountCents }
+  return [
+    {
+      id: 'debit',
+      action: `${bank}/debit`,
+      payload: { account: from, amountCents },
+      compensation: { url: `${bank}/debit-undo`, template: undone },
+    },
+    {
+      id: 'credit',
+      action: `${bank}/credit`,
+      template: { account: debited, amountCents },
+      compensation: { url: `${bank}/credit-undo`, template: undone },
+    },
+  ]
 }
 
 function debit(bank: string, amountCents: number, from: string, slowMs = 0): SagaBranchRequest {
