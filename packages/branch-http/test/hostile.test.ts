@@ -180,7 +180,7 @@ describe('a hostile branch', () => {
     })
   }
 
-  it('resets after it has read the request', async () => {
+  it('A call ends as reset when the branch resets the connection after it has read the request', async () => {
     const server = await serveBytes((socket) => socket.resetAndDestroy())
     expect(await callOnce(server.url)).toEqual({ result: 'unknown', error: 'reset' })
   })

@@ -17,7 +17,7 @@ function backUpCommand(file: string, backup: string): string {
   return `'${process.execPath}' ${own}`
 }
 
-it('a backup of the embedded store that the page makes while it serves is restored, and goes on', {
+it("A backup of the embedded store that is made by the page's command while it serves is restored, and goes on", {
   timeout: 60_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'counterstep-backup-'))

@@ -43,7 +43,7 @@ async function store(folder: string, submission: Submission): Promise<void> {
   await opened.close()
 }
 
-it('makes no call of a stored transaction that is to be called by JSON-RPC, and says why', async () => {
+it('A stored transaction that is to be called by JSON-RPC is not called, and its view says why', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'json-rpc-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   let calls = 0
