@@ -52,7 +52,7 @@ it('S39: a form that was stored is refused at each call, and the good one of ano
   }
 })
 
-it('S40: forgets what it has read when it has read much, and reads it again', () => {
+it('S40: A bounded number of forms is remembered, and a forgotten one is read again', () => {
   const payloads = new CheckedPayloads()
   const { call, reads } = formCall('cents=1')
   payloads.maySend(call)
