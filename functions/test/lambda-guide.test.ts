@@ -29,7 +29,7 @@ function guidedTargets() {
   return targetPolicy(read.config.targets)
 }
 
-it('Every branch of the guide is one that its own stack may call', () => {
+it('Every branch of the Lambda guide is one that its own stack may call', () => {
   const targets = guidedTargets()
   const urls = [...GUIDE.matchAll(/"?(?:action|compensation)"?: ["']([^"']+)["']/g)].map(
     ([, url = '']) => url,
@@ -68,7 +68,7 @@ function signLikeAws({ request: { method, url = '', headers }, body }: Arrived):
   return createHmac('sha256', key).update(toSign).digest('hex')
 }
 
-it("The guide's signingFetch signs what the client sends, and the guide's transfer is submitted by it", async () => {
+it("The Lambda guide's signingFetch signs what the client sends, and the guide's transfer is submitted by it", async () => {
   const arrived: Arrived[] = []
   await using server = createServer(async (request, response) => {
     arrived.push({ request, body: await text(request) })
@@ -107,7 +107,7 @@ await client.page({ status: ['aborting', 'failed'], limit: 2 })
   }
 })
 
-it('The examples of the guide compile, strictly', { timeout: COMPILE_MS_MAX }, async () => {
+it('The examples of the Lambda guide compile in strict mode', { timeout: COMPILE_MS_MAX }, async () => {
   const files = ['signing-fetch.ts', 'transfer.ts', 'bank-function.ts']
   const folder = writeExamples(...files)
   const compilerOptions = {

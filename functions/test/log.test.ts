@@ -12,7 +12,7 @@ describe('the log of a function', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'warn', message: 'shown', gid: 'a' })
   })
 
-  it('The log shows of an error nothing that may hold a payload', () => {
+  it('The log shows nothing of an error that may contain a payload', () => {
     const lines: string[] = []
     createLog('info', (line) => lines.push(line)).error({ err: new Error('card 4111') }, 'failed')
     expect(lines[0]).not.toContain('4111')

@@ -6,8 +6,8 @@ import { DELAY_S_MAX, GIDS_PER_MESSAGE_MAX, gidsOf, lookMessages } from '../src/
 
 const look = (gid: string, dueInMs: number): WakeUpRequest => ({ gid: gid as Gid, dueInMs })
 
-describe('what a message carries', () => {
-  it('A message has gids and nothing else, those due in the same second together and never early', () => {
+describe('a wake-up message', () => {
+  it('A wake-up message has gids and nothing else, those due in the same second together and never early', () => {
     expect(lookMessages([look('a', 0), look('b', 1), look('c', 1_000), look('d', 1_001)])).toEqual([
       { body: '{"gids":["a"]}', delayS: 0 },
       { body: '{"gids":["b","c"]}', delayS: 1 },
@@ -54,12 +54,12 @@ describe('what a message carries', () => {
     JSON.stringify({
       gids: Array.from({ length: GIDS_PER_MESSAGE_MAX + 1 }, (_, position) => `g${position}`),
     }),
-  ])('The text %s is no message of Counterstep', (body) => {
+  ])('The text %s is not read as a wake-up message', (body) => {
     expect(gidsOf(body)).toBeUndefined()
     expect(({} as { gids?: unknown }).gids).toBeUndefined()
   })
 
-  it('A gid that stands twice in a message is read once', () => {
+  it('A gid that is twice in a wake-up message is read once', () => {
     expect(gidsOf('{"gids":["a","b","a"]}')).toEqual(['a', 'b'])
   })
 })

@@ -31,7 +31,7 @@ describe('a service of AWS that takes requests and never answers', () => {
     await expect(asked).rejects.toMatchObject({ name: 'TimeoutError' })
   })
 
-  it.concurrent('A secret that never comes does not keep the caller who asks for it', {
+  it.concurrent('A secrets manager that never answers does not keep the caller who asks for a secret', {
     timeout: GIVES_UP_MS_MAX,
   }, async () => {
     const asked = secretReader()('arn:aws:secretsmanager:eu-central-1:123456789012:secret:a-AbCdEf')

@@ -57,7 +57,11 @@ function testFunctions(open: () => Promise<FunctionBed>): void {
     () => takesSecrets(bed),
     TEST_MS_MAX,
   )
-  it('A wait is answered with the end, after two writes', () => answersWaits(bed), TEST_MS_MAX)
+  it(
+    'A submit that waits is answered with the end of its saga, after two writes',
+    () => answersWaits(bed),
+    TEST_MS_MAX,
+  )
   it('A saga that waits is given back, and the worker ends it', () => handsOff(bed), TEST_MS_MAX)
   it('A message that failed because of the store comes again', () => failsItems(bed), TEST_MS_MAX)
   it('A saga whose message the queue has lost is ended after a sweep', () => sweepsLost(bed), TEST_MS_MAX)

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { INSTALL_TIMEOUT_MS, installCfnLint, LINT_TIMEOUT_MS, lint, missingPython } from './cfn-lint.ts'
 import { TEMPLATE_PATH } from './template.ts'
 
-/** Each planted fault: its name, the text, the text that replaces it, and the rule of cfn-lint that must catch it. */
+/** Each planted fault has its name, the text, the text that replaces it, and the rule of cfn-lint that must catch it. */
 const PLANTED = [
   [
     'a type that does not exist',

@@ -65,7 +65,7 @@ function makeEnvironment(role: FunctionRole, parameters: ParameterValues): Recor
   )
 }
 
-describe('what the template tells its functions', () => {
+describe('the settings of the functions', () => {
   for (const [index, parameters] of DEPLOYMENTS.entries()) {
     for (const role of ROLES) {
       it(`The function ${role} reads its settings from the template without a problem or a warning (deployment ${index + 1})`, () => {
@@ -76,7 +76,7 @@ describe('what the template tells its functions', () => {
   }
 })
 
-describe('what one service may take', () => {
+describe('the bounds of one target', () => {
   for (const role of ['api', 'worker'] as const) {
     it(`The function ${role} gets the bounds of one target, with the defaults of the server`, () => {
       const [usual = {}, , own = {}] = DEPLOYMENTS

@@ -43,7 +43,7 @@ describe('the template', () => {
   it('The template uses names that exist, and no others', () => expect(checkReferences(template)).toEqual([]))
   it('S14: The template gives each role what its function does, and no more', () =>
     expect(checkPolicies(template)).toEqual([]))
-  it('The queues of the template bear slow workers', () => expect(checkQueues(template)).toEqual([]))
+  it('The queues of the template allow for slow workers', () => expect(checkQueues(template)).toEqual([]))
   it('The template has an alarm for what would not be noticed otherwise', () =>
     expect(checkAlarms(template)).toEqual([]))
   it('S14: The template is never open, whatever its parameters', () =>
@@ -73,7 +73,7 @@ const SWEEPER_STATEMENTS = 'Resources SweeperRole Properties Policies 0 PolicyDo
 const NETWORK_STATEMENTS = 'Resources NetworkPolicy Properties PolicyDocument Statement'
 const QUEUE_ARN = { 'Fn::GetAtt': ['Queue', 'Arn'] }
 
-/** Each planted fault: its name, its place, the value, and the rule that must catch it. */
+/** Each planted fault has its name, its place, the value, and the rule that must catch it. */
 const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
   ['a Ref to nothing', `${API} Timeout`, { Ref: 'Nothing' }, 'names-exist'],
   ['a GetAtt of nothing', `${API} Role`, { 'Fn::GetAtt': ['NoRole', 'Arn'] }, 'names-exist'],

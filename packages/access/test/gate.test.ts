@@ -254,7 +254,7 @@ describe('a page in a browser', () => {
     ['an address that a person typed', { 'sec-fetch-site': 'none' }, true],
     ['another origin', { origin: 'http://evil.example' }, false],
     ['another port', { origin: 'http://orders.example:3000' }, false],
-    ['nowhere', { origin: 'null' }, false],
+    ['a page without an origin', { origin: 'null' }, false],
     ['two origins', { origin: 'http://orders.example:8470, http://evil.example' }, false],
     ['something that is not an origin', { origin: 'orders.example:8470' }, false],
     ['another site, without an origin', { 'sec-fetch-site': 'cross-site' }, false],

@@ -70,7 +70,7 @@ function holdersWith(limits: Partial<ConstructorParameters<typeof Holders>[0]>) 
 }
 
 describe('S41: connections that have not shown a good key', () => {
-  it('Strangers make room for new connections, the oldest first, whatever their address', () => {
+  it('Connections without a good key make room for new ones, the oldest first, whatever their address', () => {
     const { holders, reached, add, show } = holdersWith({ connectionsMax: 3 })
     const [a, b, c] = [add('192.0.2.1'), add('192.0.2.2'), add('192.0.2.3')]
     expect(reached).toEqual([])
@@ -81,7 +81,7 @@ describe('S41: connections that have not shown a good key', () => {
     expect(holders.connections).toBe(3)
   })
 
-  it('Strangers of one IPv6 network count as of one address, and those that left do not count', () => {
+  it('Connections without a good key of one IPv6 network count as of one address, and closed ones do not count', () => {
     const { holders, add } = holdersWith({ strangersPerAddressMax: 2 })
     const all = [add('2001:db8::1'), add('2001:db8::2'), add('2001:db8::3')]
     add('2001:db8:0:1::1')
@@ -91,7 +91,7 @@ describe('S41: connections that have not shown a good key', () => {
     expect(holders.connections).toBe(3)
   })
 
-  it('Strangers of one address have at most half of the places that others leave', () => {
+  it('Connections without a good key of one address have at most half of the places that others leave', () => {
     const { addMany, add } = holdersWith({ connectionsMax: 16 })
     addMany(14, 'key')
     const [a, b, c] = [add('192.0.2.7'), add('192.0.2.7'), add('192.0.2.8')]
@@ -140,7 +140,7 @@ describe('S41: connections that have shown a good key', () => {
     expect([countEnded(all), next.socket.destroyed, other.socket.destroyed]).toEqual([1, true, false])
   })
 
-  it('The connections of a revoked key are strangers again, and make room like them', () => {
+  it('The connections of a revoked key count as without a good key again, and make room like those', () => {
     const { good, clock, addMany, add, holders } = holdersWith({
       connectionsMax: 16,
       strangersPerAddressMax: 2,
@@ -154,7 +154,7 @@ describe('S41: connections that have shown a good key', () => {
     expect([...holders.all()].filter(({ caller }) => caller === undefined)).toHaveLength(3)
   })
 
-  it('Connections are strangers again when they show no key for a while, unless they wait for an answer', () => {
+  it('A connection counts as without a good key again when it shows none for a while, unless it waits for an answer', () => {
     const { clock, addMany, add, show, holders } = holdersWith({})
     const [idle, answering, asking] = addMany(3, 'key')
     if (idle === undefined || answering === undefined || asking === undefined)
@@ -183,7 +183,7 @@ describe('S41: connections that have shown a good key', () => {
 })
 
 describe('S41: bytes of unfinished bodies', () => {
-  it('The largest body ends of the holder that has the most, and no body of another', () => {
+  it('Over the bound of bytes, the largest body ends of the holder that has the most, and no body of another', () => {
     const { holders, addMany, addWith, reached } = holdersWith({})
     const honest = addWith('honest')
     holders.hold(honest, 450)
@@ -196,7 +196,7 @@ describe('S41: bytes of unfinished bodies', () => {
     expect([holders.bytes, reached]).toEqual([701, ['unread-body-bytes']])
   })
 
-  it('Bodies of strangers end first', () => {
+  it('Unfinished bodies without a good key end first', () => {
     const { holders, addWith, good, clock, add } = holdersWith({})
     const [honest, revoked] = [addWith('honest'), addWith('revoked')]
     holders.hold(honest, 800)

@@ -24,7 +24,7 @@ async function refusalOf(outcome: Promise<unknown>): Promise<string> {
 }
 
 describe('S11: the file of keys', () => {
-  it('The file has the SHA-256 of a key of 256 random bits, its name, scopes and times, but not the key', async () => {
+  it('The keys file has the SHA-256 of a key of 256 random bits, its name, scopes and times, but not the key', async () => {
     await using folder = await keyFolder()
     const { key } = await createKey(folder.path, ASKED)
     const [, id = '', secret = ''] = /^cs_([a-z0-9]{12})_([A-Za-z0-9_-]{43})$/.exec(key) ?? []
@@ -46,14 +46,14 @@ describe('S11: the file of keys', () => {
     })
   })
 
-  onPosix('The file can be read by its owner alone', async () => {
+  onPosix('The keys file can be read by its owner alone', async () => {
     await using folder = await keyFolder()
     await createKey(folder.path, ASKED)
     expect((await stat(folder.path)).mode & 0o777).toBe(0o600)
   })
 
   for (const mode of [0o604, 0o602, 0o620, 0o644, 0o666]) {
-    onPosix(`The file is refused with the mode ${mode.toString(8)}`, async () => {
+    onPosix(`The keys file is refused with the mode ${mode.toString(8)}`, async () => {
       await using folder = await keyFolder()
       await createKey(folder.path, ASKED)
       await chmod(folder.path, mode)
@@ -62,7 +62,7 @@ describe('S11: the file of keys', () => {
     })
   }
 
-  onPosix('The file may be readable for a group, as a mounted secret is, and stays so', async () => {
+  onPosix('The keys file may be readable for a group, as a mounted secret is, and stays so', async () => {
     await using folder = await keyFolder()
     await createKey(folder.path, ASKED)
     await chmod(folder.path, 0o640)
@@ -115,14 +115,14 @@ describe('S11: the file of keys', () => {
     ['too many keys', JSON.stringify({ version: 1, keys: Array(1_001).fill(keyOf({})) })],
   ]
   for (const [what, text] of BROKEN) {
-    it(`The file is refused with ${what}, and the message quotes nothing of it`, async () => {
+    it(`The keys file is refused with ${what}, and the message quotes nothing of it`, async () => {
       await using folder = await keyFolder()
       await writeFile(folder.path, text, { mode: 0o600 })
       expect(await refusalOf(openKeyFile(folder.path))).not.toContain('canary')
     })
   }
 
-  it('The file is refused when it is not there, and when it is a folder', async () => {
+  it('The keys file is refused when it is not there, and when it is a folder', async () => {
     await using folder = await keyFolder()
     expect(await refusalOf(openKeyFile(folder.path))).toContain('cannot be read')
     await refusalOf(openKeyFile(dirname(folder.path)))

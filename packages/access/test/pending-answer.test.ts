@@ -2,7 +2,7 @@ import { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { assertPendingAnswerIsKept } from '../src/pending-answer.ts'
 
-/** An answer that leaves no trace at its socket, as that of another version of Node may. */
+/** This answer leaves no trace at its socket, as that of another version of Node may. */
 class TracelessAnswer extends ServerResponse {
   override assignSocket(): void {
     return
@@ -14,7 +14,7 @@ class TracelessAnswer extends ServerResponse {
 }
 
 describe("the self-test of the answer that Node's HTTP server keeps at a socket", () => {
-  it('The self-test passes on this Node', () => {
+  it("The self-test of Node's pending answer passes on this Node", () => {
     expect(() => assertPendingAnswerIsKept()).not.toThrow()
   })
 

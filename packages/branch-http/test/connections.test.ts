@@ -199,7 +199,7 @@ describe('connections', () => {
 })
 
 describe('a busy connection', () => {
-  /** One port on two addresses of this machine, each with a server that answers with its address. */
+  /** Serves one port on two addresses of this machine, each with a server that answers with its address. */
   async function serveTwice(): Promise<{ readonly port: number; readonly accepted: () => number[] }> {
     const accepted = [0, 0]
     const servers = ['127.0.0.1', '127.0.0.5'].map((address, at) => {

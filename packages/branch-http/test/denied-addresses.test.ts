@@ -162,7 +162,7 @@ describe('S3: a call to a range of addresses', () => {
   )
   const onlyAtConnect = { ...policy, mayReach: ranged.mayReach.bind(ranged) }
 
-  it('A call to a range is made to an address in it, at whatever port', async () => {
+  it('A call to a listed range is made to an address in it, at whatever port', async () => {
     const server = await everywhere()
     const answer = await testCaller({ targets: ranged }).call(branchCall(`http://127.0.0.1:${server.port}/`))
     expect([answer.result, server.connections()]).toEqual(['success', 1])
@@ -219,7 +219,7 @@ describe('mutants of S3', () => {
   })
 })
 
-describe('S1: a call to a URL that was stored, and that the rules no longer allow,', () => {
+describe('S1: a call to a stored URL that the rules no longer allow', () => {
   for (const [url, error] of [
     ['https://bank.test/', 'denied-target'],
     ['gone:/debit', 'denied-target'],

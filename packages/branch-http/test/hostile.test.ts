@@ -275,7 +275,7 @@ describe('an oversized body', () => {
   })
 })
 
-describe('where a call does not go', () => {
+describe('redirects and proxies', () => {
   const saved = { ...process.env }
   afterEach(() => {
     process.env = { ...saved }

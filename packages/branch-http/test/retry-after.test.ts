@@ -37,7 +37,7 @@ describe('Retry-After', () => {
     [429, 'unknown'],
     [425, 'ongoing'],
   ] as const) {
-    it(`A Retry-After counts that comes with a ${status}`, async () => {
+    it(`The header Retry-After counts with the status ${status}`, async () => {
       const server = await serveHttp((_request, response) => {
         response.writeHead(status, { 'retry-after': '2' })
         response.end()

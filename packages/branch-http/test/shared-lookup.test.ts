@@ -9,7 +9,7 @@ import { testCaller } from './test-caller.ts'
 
 type Answer = Parameters<LookupFunction>[2]
 
-/** A name server that answers for a name when the test says so. */
+/** Makes a name server that answers for a name when the test says so. */
 function heldLookup() {
   const asked: string[] = []
   const held = new Map<string, Answer>()

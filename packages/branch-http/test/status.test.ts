@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { bodyOf, branchCall, serveBytes, serveHttp } from './hostile-server.ts'
 import { callOnce, testCaller } from './test-caller.ts'
 
-describe('the result is the status alone', () => {
+describe('a result by the status alone', () => {
   const results: readonly (readonly [number, string])[] = [
     [200, 'success'],
     [409, 'failure'],
@@ -36,7 +36,7 @@ describe('the result is the status alone', () => {
   })
 })
 
-describe('where the words count', () => {
+describe('an answer whose words count', () => {
   const results = [
     [200, 'x', 'success'],
     [200, 'a FAILURE here', 'failure'],
@@ -67,7 +67,7 @@ describe('where the words count', () => {
   })
 })
 
-describe('what a branch receives', () => {
+describe('the request that a branch receives', () => {
   it('A branch receives one POST with its body, its parameters and its headers', async () => {
     let seen: unknown
     const server = await serveHttp(async (request, response) => {

@@ -30,7 +30,7 @@ const SERVER_OF_ITS_OWN = `
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))
   parentPort.on('message', () => parentPort.postMessage(connections))`
 
-/** Tells of each handshake whether it went on with an earlier session. */
+/** Notes for each handshake whether it went on with an earlier session. */
 async function serveTls(answer: string): Promise<{ readonly url: string; readonly resumed: boolean[] }> {
   const resumed: boolean[] = []
   const server = createServer({ ...valid, keepAliveTimeout: 60_000 }, (request, response) => {

@@ -113,7 +113,7 @@ it('S11: Keys are made, used, replaced and revoked while the server runs, and ar
   for (const key of [old, fresh]) expect(process.output).not.toContain(key.slice(16))
 })
 
-it('S11: The command prints a new key alone, and lists its data without the key', async () => {
+it('S11: The command keys prints a new key alone, and lists its data without the key', async () => {
   const created = await run('keys', 'create', '--name', 'ops', '--scopes', 'admin')
   expect(created.code).toBe(0)
   const [key = '', ...more] = created.stdout

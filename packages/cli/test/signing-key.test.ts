@@ -70,7 +70,7 @@ describe('the file of a signing key', () => {
 })
 
 describe('signing-key', () => {
-  it('S18: The command makes a file that only its owner may read, and prints what services take', () => {
+  it('S18: The command signing-key makes a file that only its owner may read, and prints what services take', () => {
     const path = join(folder(), 'key.pem')
     const made = signingKeyCommand(['create', '--out', path])
     expect(made.exitCode).toBe(0)
@@ -82,7 +82,7 @@ describe('signing-key', () => {
     expect(readCommand(['serve', '--signing-key-file', path], {})).toMatchObject({ type: 'serve' })
   })
 
-  it('S18: The command makes an HMAC key, and prints nothing of it', () => {
+  it('S18: The command signing-key makes an HMAC key, and prints nothing of it', () => {
     const path = join(folder(), 'key.json')
     const made = signingKeyCommand(['create', '--alg', 'hmac-sha256', '--out', path])
     const { secret } = JSON.parse(readFileSync(path, 'utf8'))
@@ -90,13 +90,13 @@ describe('signing-key', () => {
     expect(readSigningKeyFile(path)).toMatchObject({ value: { algorithm: 'hmac-sha256' } })
   })
 
-  it('The command never writes over a file', () => {
+  it('The command signing-key never writes over a file', () => {
     const path = keyFile('precious')
     expect(signingKeyCommand(['create', '--out', path])).toMatchObject({ exitCode: 1, stdout: [] })
     expect(readFileSync(path, 'utf8')).toBe('precious')
   })
 
-  it('The command fails, and prints no key, for everything else', () => {
+  it('The command signing-key fails, and prints no key, for any other arguments', () => {
     const usages = [[], ['create'], ['create', '--out'], ['create', '--out', 'a', '--alg', 'rsa'], ['show']]
     for (const args of [
       ...usages,
@@ -137,7 +137,7 @@ describe('a watched signing key', () => {
     renameSync(`${path}.new`, path)
   }
 
-  it('S22: The key that the file has now signs', async () => {
+  it('S22: Calls are signed with the key that the file has now', async () => {
     const path = keyFile()
     const { watch, next, problems } = watched(path)
     const first = watch.current()
@@ -149,7 +149,7 @@ describe('a watched signing key', () => {
     expect(first.keyId).not.toBe(watch.current().keyId)
   })
 
-  it('S22: The old key goes on while the file is gone, broken or open to others, and then the next one signs', async () => {
+  it('S22: Calls are signed with the old key while the file is gone, broken or open to others, and then with the next one', async () => {
     const path = keyFile()
     const { watch, next, problems } = watched(path)
     const { keyId } = watch.current()

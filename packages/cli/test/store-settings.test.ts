@@ -209,7 +209,7 @@ describe('the password', () => {
   })
 })
 
-describe('what belongs to one kind of store', () => {
+describe('a setting of one kind of store', () => {
   const IN_VAIN = [
     [
       ['--store', MYSQL, '--sqlite-synchronous', 'full'],
@@ -260,7 +260,7 @@ describe('what belongs to one kind of store', () => {
 describe('TLS to the store', () => {
   const ca = fileWith('ca.pem', PEM)
 
-  it("TLS is as the store's URL wants it, or as the option says, with the operator's own certificates", () => {
+  it("TLS to a store is as its URL wants it, or as the option says, with the operator's own certificates", () => {
     const REQUIRED = ['--store-tls', 'required']
     expect(serverOf(['--store', MYSQL])).not.toHaveProperty('tls')
     expect(serverOf(['--store', 'rediss-cluster://a'])).not.toHaveProperty('tls')
@@ -312,7 +312,7 @@ describe('TLS to the store', () => {
 })
 
 describe('a store that is a server', () => {
-  it('A server store has no forced class, its failover is found out, and its start is waited for', () => {
+  it('A server store must be class A or B without a switch, has the failover that is found, and is waited for', () => {
     expect(serverOf(['--store', MYSQL])).toEqual({
       type: 'mysql',
       url: MYSQL,

@@ -113,7 +113,7 @@ describe('S1: targets', () => {
 })
 
 describe('S8: the bounds of branch calls', () => {
-  it('The bounds are those of the caller unless they are set', () => {
+  it('The bounds of branch calls are the defaults of the caller unless they are set', () => {
     expect(configOf([]).caller).toEqual({
       answerExcerpts: true,
       connectionsPerOriginMax: DEFAULT_CALLER_LIMITS.connectionsPerOriginMax,
@@ -138,7 +138,7 @@ describe('S8: the bounds of branch calls', () => {
     ['answer-body-bytes-max', 'answerBodyBytesMax'],
     ['answer-header-bytes-max', 'answerHeaderBytesMax'],
   ] as const
-  it.each(SETTINGS)('A bound is set by --%s', (flag, name) => {
+  it.each(SETTINGS)('A bound of branch calls is set by --%s', (flag, name) => {
     expect(configOf([`--${flag}`, '77']).caller[name]).toBe(77)
     expect(problemsOf([`--${flag}`, '0'])).toEqual([expect.stringContaining(`--${flag} must be`)])
   })
@@ -168,7 +168,7 @@ describe('the certificates of a named service', () => {
     return path
   }
 
-  it('Certificates are read from the files that their settings name, and are for the origin of the service', () => {
+  it('The certificates of a named service are read from the files that its settings name, and are for its origin', () => {
     const [ca, cert, key] = [other.cert, own.cert, own.key].map(fileWith)
     const flags = [
       '--service-ca',

@@ -79,15 +79,15 @@ describe('a store that does not answer at start', () => {
   })
 })
 
-describe('the signal', () => {
-  it('The signal ends an attempt that hangs', async () => {
+describe('a stop signal', () => {
+  it('A stop signal ends an attempt to open the store that hangs', async () => {
     const { wait, controller } = waiting(30_000)
     const opened = waitForStore(() => new Promise(() => undefined), wait)
     controller.abort()
     await expect(opened).rejects.toMatchObject({ name: 'AbortError' })
   })
 
-  it('The signal ends the wait between two attempts', async () => {
+  it('A stop signal ends the wait between two attempts to open the store', async () => {
     const { wait, controller } = waiting(30_000)
     const attempt = attempts(UNAVAILABLE)
     const opened = waitForStore(attempt, { ...wait, onRetry: () => setImmediate(() => controller.abort()) })
@@ -95,7 +95,7 @@ describe('the signal', () => {
     expect(attempt).toHaveBeenCalledTimes(1)
   })
 
-  it('A signal that was given before ends it at once, also when the attempt fails at the same time', async () => {
+  it('A stop signal that was given before ends the wait at once, also when the attempt fails at the same time', async () => {
     const { wait, controller } = waiting(30_000)
     controller.abort()
     await expect(waitForStore(attempts(UNAVAILABLE), wait)).rejects.toMatchObject({ name: 'AbortError' })

@@ -218,7 +218,7 @@ describe('a variable of a function', () => {
     ])
   })
 
-  it('All problems come at once', () => {
+  it('All problems of a configuration are named at once', () => {
     const problems = problemsOf({
       COUNTERSTEP_STORE: 'mysql://db',
       COUNTERSTEP_SERVICES: '',

@@ -13,6 +13,6 @@ const CASES = [
   ['JSON with an empty password', '{"password":""}', { problem: 'is JSON without a "password"' }],
   ['JSON with a number as the password', '{"password":7}', { problem: 'is JSON without a "password"' }],
 ] as const
-it.each(CASES)('The password is read from a secret that has %s', (_what, text, expected) => {
+it.each(CASES)('A secret is read as the password, or refused, when it has %s', (_what, text, expected) => {
   expect(passwordOfSecret(text)).toEqual(expected)
 })

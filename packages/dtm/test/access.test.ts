@@ -221,7 +221,7 @@ describe("S16: the methods of DTM's HTTP API", () => {
   /** DTM's clients send these as GET, and no other change. */
   const BY_GET = ['/api/dtmsvr/resetCronTime', '/api/dtmsvr/subscribe', '/api/dtmsvr/unsubscribe']
 
-  it("Only POST and DELETE change something, and the three commands that DTM's clients send as GET", async () => {
+  it("Only POST, DELETE and the three commands that DTM's clients send as GET change something", async () => {
     const routes = await routesOf(noted().app)
     for (const route of routes.filter(({ method }) => method === 'GET')) {
       const { app, reached } = noted({ keylessNetworks: { has: () => true }, keylessScopes: SCOPES })

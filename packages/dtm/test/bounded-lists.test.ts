@@ -112,7 +112,7 @@ describe('all', () => {
 })
 
 describe('resetCronTime', () => {
-  it('A reset retries at most a thousand in one call, whatever limit is asked for', async () => {
+  it('A resetCronTime retries at most a thousand in one call, whatever limit is asked for', async () => {
     const { engine, state, now } = bigEngine({ rows: 1_000_000 })
     const reset = new CronTimeReset(engine, now)
     const asked = { dueAfter: 0, limit: 999_999_999 }
@@ -120,14 +120,14 @@ describe('resetCronTime', () => {
     expect(state.retried.size).toBe(1_000)
   })
 
-  it('A reset ends after two seconds, however slow the store', async () => {
+  it('A resetCronTime ends after two seconds, however slow the store', async () => {
     const { engine, state, now } = bigEngine({ rows: 1_000_000, retryMs: 100 })
     const reset = new CronTimeReset(engine, now)
     expect(await reset.run({ dueAfter: 0, limit: 1_000 })).toEqual({ hasRemaining: true, count: 20 })
     expect(state.now).toBeLessThan(2_200)
   })
 
-  it('A reset that finds nothing in ten lists says that there may be more, and the next call goes on there', async () => {
+  it('A resetCronTime that finds nothing in ten lists says that there may be more, and the next call goes on there', async () => {
     const { engine, state, now } = bigEngine({ rows: 5_000 })
     const reset = new CronTimeReset(engine, now)
     const asked = { dueAfter: FAR_AT, limit: 100 }
@@ -140,7 +140,7 @@ describe('resetCronTime', () => {
     expect(state.lists).toBe(35)
   })
 
-  it('A reset begins with the newest again after a minute, and after a call that its limit ended', async () => {
+  it('A resetCronTime begins with the newest again after a minute, and after a call that its limit ended', async () => {
     const big = bigEngine({ rows: 5_000 })
     const reset = new CronTimeReset(big.engine, big.now)
     await reset.run({ dueAfter: FAR_AT, limit: 100 })

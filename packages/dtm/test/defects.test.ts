@@ -17,7 +17,7 @@ async function untilStatus(bed: DtmBed, gid: string, status: string): Promise<vo
   await until(`${gid} is ${status}`, UNTIL_MS_MAX, async () => (await statusOf(bed.node, gid)) === status)
 }
 
-describe.concurrent('where DTM fails', () => {
+describe.concurrent('the known weaknesses of DTM', () => {
   let bed: DtmBed
   beforeAll(async () => {
     bed = await dtmBed()
@@ -228,7 +228,7 @@ describe.concurrent('where DTM fails', () => {
   })
 })
 
-describe.concurrent('where DTM fails over a restart or a crowd', () => {
+describe.concurrent('the known weaknesses of DTM over a restart or a crowd', () => {
   it('9.6: The retry_limit counts for one action alone, and survives a restart', async () => {
     await using bed = await dtmBed()
     const branches = bed.play({ '/a1': [{ status: 500 }, OK], '/a2': [{ status: 500 }] })

@@ -35,7 +35,7 @@ async function isStored({ node }: DtmBed, gid: string): Promise<boolean> {
   return (await node.engine.get(gid as never)) !== undefined
 }
 
-/** Stores the saga in the words of a version that did not refuse it. */
+/** Stores the saga as a version did that did not refuse it. */
 async function storeOld({ node }: DtmBed, gid: string, url: string): Promise<void> {
   const request = readRequest(JSON.stringify(sagaOf(gid, { action: url })))
   const definition = sagaDefinition({ ...request, protocol: 'http' }, () => undefined)

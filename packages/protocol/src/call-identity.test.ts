@@ -112,23 +112,28 @@ describe('S39: a service that reads the target of a call', () => {
     `/debit?op=action&branch_id=01&trans_type=saga&gid=g-1`,
     `https://bank.test/debit;v=1?${OURS}#${OURS}`,
     `/debit?${OURS.replace('g-1', 'g%2D1')}`,
-  ])('A service finds the identity in %s', (target) => expect(readCallIdentity(target)).toEqual(IDENTITY))
+  ])('A service finds the identity of a call in %s', (target) =>
+    expect(readCallIdentity(target)).toEqual(IDENTITY),
+  )
 
-  it('A service decodes values as queries are decoded', () => {
+  it('A service decodes the values of an identity as queries are decoded', () => {
     const query = 'gid=a%2Fb%3Fc%26d+e%C3%A9&trans_type=saga&branch_id=01&op=action'
     expect(readCallIdentity(`/debit?${query}`)).toEqual({ ...IDENTITY, gid: 'a/b?c&d eé' })
   })
 
-  it.each(FOLDS)('A service refuses a second value that is spelt %s (read as %s by %s)', (written) => {
-    for (const target of [
-      `/debit?${OURS}&${written}=x`,
-      `/debit?${written}=x&${OURS}`,
-      `/debit;${written}=x?${OURS}`,
-      `/debit%3F${written}=x?${OURS}`,
-    ]) {
-      expect(readCallIdentity(target)).toHaveProperty('fault')
-    }
-  })
+  it.each(FOLDS)(
+    'A service refuses a second value for the identity that is spelt %s (read as %s by %s)',
+    (written) => {
+      for (const target of [
+        `/debit?${OURS}&${written}=x`,
+        `/debit?${written}=x&${OURS}`,
+        `/debit;${written}=x?${OURS}`,
+        `/debit%3F${written}=x?${OURS}`,
+      ]) {
+        expect(readCallIdentity(target)).toHaveProperty('fault')
+      }
+    },
+  )
 
   it.each([
     ['/debit', 'has no query'],
@@ -139,7 +144,7 @@ describe('S39: a service that reads the target of a call', () => {
     [`/debit?${OURS}&op=action`, 'has op more than once'],
     [`/debit?${OURS.replace('g-1', '%')}`, 'has a gid that cannot be decoded'],
     [`/debit?${OURS.replace('g-1', '%FF')}`, 'has a gid that cannot be decoded'],
-  ])('A service says what is wrong with %s', (target, fault) =>
+  ])('A service names the fault of the target %s', (target, fault) =>
     expect(readCallIdentity(target)).toEqual({ fault }),
   )
 })

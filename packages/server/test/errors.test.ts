@@ -72,7 +72,7 @@ describe('an error', () => {
     expect(lines[0]).not.toContain(CANARY)
   })
 
-  it('An error is logged with its code, causes and frames, and with a message only if it is ours or of a system call', () => {
+  it("An error is logged with its code, causes and frames, and with a message only if it is Counterstep's or a system call's", () => {
     const { lines, logger } = heardLog()
     const system = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), {
       code: 'ECONNREFUSED',

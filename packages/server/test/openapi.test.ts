@@ -118,24 +118,24 @@ describe('the OpenAPI document', () => {
   it('The OpenAPI document names every code that a route can answer with', () => {
     const named = new Set(OPERATIONS.flatMap(({ problems }) => problems))
     const elsewhere: ErrorCode[] = [
-      'SAGA_INTERNAL', // In every route.
-      'SAGA_STOPPING', // In every route.
-      'SAGA_ROUTE_UNKNOWN', // Where there is no route.
-      'SAGA_METHOD_NOT_ALLOWED', // Where there is no route.
-      'SAGA_UNAUTHENTICATED', // At the gate, before every route.
-      'SAGA_FORBIDDEN', // At the gate.
-      'SAGA_ORIGIN_REFUSED', // At the gate.
-      'SAGA_HOST_REFUSED', // At the gate.
-      'SAGA_RATE_LIMITED', // At the gate.
-      'SAGA_KEYS_UNUSABLE', // At start.
-      'SAGA_LIBRARY_CHANGED', // At start.
-      'SAGA_STORE_IN_USE', // At start.
-      'SAGA_STORE_NOT_DURABLE', // At start.
-      'SAGA_STORE_SCHEMA', // At start.
-      'SAGA_STORE_UNSUPPORTED', // At start.
-      'SAGA_UNREACHABLE', // The SDK's.
-      'SAGA_ANSWER_TOO_LARGE', // The SDK's.
-      'SAGA_NOT_FINAL', // The SDK's.
+      'SAGA_INTERNAL', // Every route may answer with it.
+      'SAGA_STOPPING', // Every route may answer with it.
+      'SAGA_ROUTE_UNKNOWN', // It is answered where there is no route.
+      'SAGA_METHOD_NOT_ALLOWED', // It is answered where there is no route.
+      'SAGA_UNAUTHENTICATED', // The gate answers with it, before every route.
+      'SAGA_FORBIDDEN', // The gate answers with it.
+      'SAGA_ORIGIN_REFUSED', // The gate answers with it.
+      'SAGA_HOST_REFUSED', // The gate answers with it.
+      'SAGA_RATE_LIMITED', // The gate answers with it.
+      'SAGA_KEYS_UNUSABLE', // A start ends with it.
+      'SAGA_LIBRARY_CHANGED', // A start ends with it.
+      'SAGA_STORE_IN_USE', // A start ends with it.
+      'SAGA_STORE_NOT_DURABLE', // A start ends with it.
+      'SAGA_STORE_SCHEMA', // A start ends with it.
+      'SAGA_STORE_UNSUPPORTED', // A start ends with it.
+      'SAGA_UNREACHABLE', // The SDK throws it.
+      'SAGA_ANSWER_TOO_LARGE', // The SDK throws it.
+      'SAGA_NOT_FINAL', // The SDK throws it.
     ]
     expect(new Set([...named, ...elsewhere])).toEqual(new Set(Object.keys(ERROR_MEANINGS)))
   })
@@ -163,7 +163,7 @@ describe('the OpenAPI document', () => {
   }
 })
 
-describe('every answer fits the document', () => {
+describe('the answers of every operation', () => {
   const refuse = (code: ErrorCode) => async () => {
     throw new CounterstepError(code, 'the reason')
   }

@@ -150,7 +150,7 @@ describe('a body', () => {
     })
   }
 
-  it('A body may have those words as values, and constructor alone', () => {
+  it('A body may have dangerous names as values, and constructor or prototype alone as keys', () => {
     const text = '{"a":"__proto__","constructor":1,"prototype":{"constructor":[{"prototype":2}]}}'
     expect(parse(text)).toEqual(JSON.parse(text))
   })

@@ -23,7 +23,7 @@ function submit(app: FastifyInstance, body: unknown, headers: Record<string, str
   return app.inject(options)
 }
 
-describe('over the real engine', () => {
+describe('the HTTP API over the real engine', () => {
   it('A saga succeeds, and every view fits the schemas', async () => {
     await using server = await realServer(() => SUCCESS)
     const branches = [

@@ -366,7 +366,7 @@ describe('a prepared transaction', () => {
   })
 })
 
-describe('unknown places', () => {
+describe('unknown paths', () => {
   it('An unknown path is answered with 404, with a body of any kind', async () => {
     const app = buildApp({ engine: scriptedEngine() })
     for (const options of [

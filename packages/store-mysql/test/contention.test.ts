@@ -17,7 +17,7 @@ const FROZEN = {
   autocommit: false,
 }
 
-/** Takes the row's lock and keeps it until the end of its database transaction. */
+/** This statement locks a row until the end of its database transaction. */
 const LOCK = 'UPDATE counterstep_transactions SET attention = 1 - attention WHERE gid = '
 
 for (const server of ['mariadb', 'mysql'] as const) {

@@ -13,7 +13,7 @@ const RUNS = 400
 const TEXTS_MAX = 12
 const TIMEOUTS = { connectTimeoutMs: 5_000, statementTimeoutMs: 20_000, lockWaitTimeoutMs: 2_000 }
 
-/** Settings that a server may give its sessions. Each changes where a literal ends, or which bytes are a quote. */
+/** A server may give its sessions these settings. Each changes where a literal ends, or which bytes are a quote. */
 const SERVERS: Readonly<Record<string, readonly string[]>> = {
   'NO_BACKSLASH_ESCAPES and ANSI_QUOTES': ['--sql-mode=NO_BACKSLASH_ESCAPES,ANSI_QUOTES,PIPES_AS_CONCAT'],
   'gbk, whose second byte may be a backslash': [

@@ -12,7 +12,7 @@ import { testDatabases } from './test-database.ts'
 import { aTransaction, drawToken, makeGids, makeUpdate } from './transactions.ts'
 
 const QUERY = 3
-/** The reason that `findPinning` gives for a long statement, as the suite's large definitions and documents need. */
+/** `findPinning` gives this reason for a long statement, as the suite's large definitions and documents need. */
 const LONG = 'its length'
 
 for (const server of ['mariadb', 'mysql'] as const) {
@@ -35,7 +35,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       open: ({ place }) => open(place),
     })
 
-    it('Nothing was sent that pins a connection, except single rows over 16 KiB', () => {
+    it('The store has sent nothing that pins a connection of a proxy, except single rows over 16 KiB', () => {
       expect(proxy.commands.length).toBeGreaterThan(1_000)
       const pinning = proxy.commands.flatMap((command) => {
         const reason = findPinning(command)
@@ -88,7 +88,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       process.stdout.write(`${server}: ${sent.length} statements, the longest of ${longest} bytes\n`)
     })
 
-    it('Each of the two writes of a saga takes three round trips, and one on a separate connection', async () => {
+    it('Each of the two writes of a saga takes three round trips through a proxy, and one on a separate connection', async () => {
       for (const [multiplexed, roundTrips] of [
         [true, [3, 3]],
         [false, [1, 1]],

@@ -26,7 +26,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       await store.close()
     })
 
-    it('A user without that right is told who must make the tables', async () => {
+    it('A user who may not make tables is told who must make them', async () => {
       const { url, rootUrl } = await databases.empty('no-tables')
       // This user may not even use the database.
       await expectUnavailable(openMysqlStore({ url }), 'no')

@@ -43,7 +43,7 @@ function neighbours(shards: Shards, count: number): readonly string[] {
 }
 
 for (const server of ['redis', 'redis-cluster'] as const) {
-  describeOn(server, 'what stands in Redis', (url) => {
+  describeOn(server, 'the rows in Redis', (url) => {
     const { open, connect } = openedForTests()
 
     it('The store agrees with a cluster on the slots of tags and keys', async () => {

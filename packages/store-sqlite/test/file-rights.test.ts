@@ -44,7 +44,7 @@ function openAsPlainUser(path: string): string {
   return stdout + stderr
 }
 
-/** The id of the user that has no rights. */
+/** This is the id of a user without rights. */
 const PLAIN_USER = 65_534
 
 describe.skipIf(process.platform === 'win32')("the rights of a store's files", () => {

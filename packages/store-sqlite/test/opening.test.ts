@@ -12,7 +12,7 @@ import { aTransaction } from './transactions.ts'
 const folder = await temporaryFolder()
 
 describe('opening', () => {
-  it('An opening makes the folder and the file, class A', async () => {
+  it('An opening makes the folder and the file, and the store is class A', async () => {
     const path = join(folder, 'new', 'deep', 'store.db')
     const store = await openSqliteStore({ path })
     expect(store.durabilityClass).toBe('A')

@@ -31,7 +31,7 @@ describe('the mark of free bytes', () => {
     await store.close()
   })
 
-  it('The mark keeps its last state where the disk cannot be asked', async () => {
+  it('The mark of free bytes keeps its last state where the disk cannot be asked', async () => {
     let asked = 0
     const store = await openSqliteStore({
       path: join(folder, 'mute.db'),
@@ -45,7 +45,7 @@ describe('the mark of free bytes', () => {
     await store.close()
   })
 
-  it('The mark counts the pages that a purge has left inside the file, for up to half of its value', async () => {
+  it('The mark of free bytes counts the pages that a purge has left inside the file, for up to half of its value', async () => {
     let free = 600_000
     const store = await openSqliteStore({
       path: join(folder, 'purged.db'),
@@ -85,7 +85,7 @@ describe('the mark of free bytes', () => {
     expect(onEvent).not.toHaveBeenCalled()
   })
 
-  it('The mark is off at 0', async () => {
+  it('The mark of free bytes is off at 0', async () => {
     const store = await openSqliteStore({
       path: join(folder, 'off.db'),
       freeBytesMin: 0,
@@ -95,7 +95,7 @@ describe('the mark of free bytes', () => {
     await store.close()
   })
 
-  it('The mark asks the operating system by default', async () => {
+  it('The mark of free bytes asks the operating system by default', async () => {
     const store = await openSqliteStore({
       path: join(folder, 'real.db'),
       freeBytesMin: Number.MAX_SAFE_INTEGER,

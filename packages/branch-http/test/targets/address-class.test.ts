@@ -70,7 +70,7 @@ const TABLE: readonly (readonly [AddressClass, string, readonly string[]])[] = [
 describe('S4: the class of an address', () => {
   for (const [expected, what, addresses] of TABLE) {
     for (const address of addresses) {
-      it(`The class is ${expected} for ${what}: ${address || '(empty)'}`, () => {
+      it(`The class of an address is ${expected} for ${what}: ${address || '(empty)'}`, () => {
         expect(classOfAddress(address)).toBe(expected)
       })
     }

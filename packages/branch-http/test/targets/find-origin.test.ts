@@ -13,13 +13,13 @@ describe('S40: the origin of a branch URL', () => {
     targetPolicy({ services: [bank], allowed: [], others: 'loopback', isLocal: true }),
   )
 
-  it('The origin is one for a named service and its address, and for any spelling of a host and its usual port', () => {
+  it('A named service and its address have one origin, and so have all spellings of a host and its usual port', () => {
     expect(findOrigin('bank:/debit')).toBe('http://10.0.0.5:8080')
     for (const url of ['http://localhost/x', 'http://LOCALHOST/y', 'HTTP://localhost:80?z=/'])
       expect(findOrigin(url)).toBe('http://localhost')
   })
 
-  it('There is no origin where nothing may be called', () => {
+  it('A URL that may not be called has no origin', () => {
     for (const url of ['ledger:/note', 'http://bank.example/x', 'nothing'])
       expect(findOrigin(url)).toBeUndefined()
   })

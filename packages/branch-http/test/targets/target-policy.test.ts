@@ -79,7 +79,7 @@ describe('S1: an allowed origin', () => {
     ])
   })
 
-  it('A * in an allowed origin stands for one label', () => {
+  it('A wildcard in an allowed origin stands for one label', () => {
     const policy = policyOf({ allowed: 'https://*.example.internal,http://*.svc.test:8080' })
     expectAllowed(policy, ['https://bank.example.internal/', 'http://a-b.svc.test:8080/'])
     expectRefused(policy, [
@@ -89,7 +89,7 @@ describe('S1: an allowed origin', () => {
     ])
   })
 
-  it('An allowed origin with a * never opens a metadata service', () => {
+  it('An allowed origin with a wildcard never opens a metadata service', () => {
     expectRefused(policyOf({ allowed: 'http://*.google.internal' }), ['http://metadata.google.internal/'])
   })
 
@@ -103,7 +103,7 @@ describe('S1: an allowed origin', () => {
     ],
     ...['azurewebsites.net', 'workers.dev', 'vercel.app'],
   ]
-  it('S43: A * is refused below a name under which anyone may register another', () => {
+  it('S43: A wildcard is refused below a name under which anyone may register another', () => {
     for (const suffix of PUBLIC) {
       for (const origin of [`https://*.${suffix}`, `http://*.${suffix}:8080`]) {
         expect([origin, parseAllowedOrigins(origin)]).toEqual([origin, { problem: expect.any(String) }])
@@ -112,7 +112,7 @@ describe('S1: an allowed origin', () => {
     }
   })
 
-  it('S43: A * is refused below a name that leads to whatever address is written in it', () => {
+  it('S43: A wildcard is refused below a name that leads to whatever address is written in it', () => {
     const SUFFIXES = [
       'nip.io',
       'sslip.io',
@@ -132,7 +132,7 @@ describe('S1: an allowed origin', () => {
       expect([origin, parseAllowedOrigins(origin)]).toEqual([origin, { value: [expect.anything()] }])
   })
 
-  it('S43: A * is accepted below a name that belongs to one owner', () => {
+  it('S43: A wildcard is accepted below a name that belongs to one owner', () => {
     const OWN = [
       'bank.co.uk',
       'bank.github.io',
@@ -148,7 +148,7 @@ describe('S1: an allowed origin', () => {
     expectRefused(policy, ['https://evil.co.uk/', 'https://bank.co.uk/'])
   })
 
-  it("S43: Mutant: a * below a public suffix makes anyone's name a target", () => {
+  it("S43: Mutant: a wildcard below a public suffix makes anyone's name a target", () => {
     const rule = { type: 'wildcard', protocol: 'https:', port: '', suffix: '.github.io' } as const
     const mutant = targetPolicy({ services: [], allowed: [rule], others: 'none', isLocal: false })
     expectAllowed(mutant, ['https://evil.github.io/'])

@@ -160,7 +160,7 @@ describe('the branches', () => {
 })
 
 describe('the note', () => {
-  it('A note is read as it was written', () => {
+  it('The note of a DTM transaction is read as it was written', () => {
     const usual: Note = {
       ticket: 't',
       request: 'r',

@@ -22,7 +22,7 @@ function waiting(fromMs: number, forMs: number): Partial<OpView> {
 
 const calling: Partial<OpView> = { state: 'calling', attempts: 1 }
 
-describe('when a transaction is looked at next', () => {
+describe('the next look at a transaction', () => {
   const looks: readonly (readonly [string, TransactionView, number, number])[] = [
     ['The next look is at the end of the wait that was drawn', viewOf([waiting(1_000, 37_400)]), 38_400, 37],
     ['The first of several waits counts', viewOf([waiting(0, 9_000), waiting(1_000, 4_000)]), 5_000, 4],

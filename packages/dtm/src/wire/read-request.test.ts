@@ -30,7 +30,7 @@ const REFUSED = [
 
 describe('readRequest', () => {
   for (const [body, message] of REFUSED) {
-    it(`The reader refuses ${body} with Go's message`, () => {
+    it(`The request reader refuses ${body} with Go's message`, () => {
       expect(() => readRequest(body)).toThrow(message)
     })
   }

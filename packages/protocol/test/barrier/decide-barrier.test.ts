@@ -73,7 +73,7 @@ function replay(before: readonly string[]): MapBarrier {
 for (const [kind, rows] of Object.entries({ saga: SAGA, tcc: TCC, message: MESSAGE })) {
   describe(`the truth table of ${kind}`, () => {
     for (const { before, arrives, decision } of rows) {
-      it(`The op ${arrives} after ${before.join(', ') || 'nothing'} is decided as ${decision}`, () => {
+      it(`A barrier decides ${decision} for the op ${arrives} after ${before.join(', ') || 'nothing'}`, () => {
         expect(replay(before).arrive('branch', arrives)).toBe(decision)
       })
     }
@@ -162,7 +162,7 @@ describe('the order of effects', () => {
   })
 })
 
-describe('what a driver inserts', () => {
+describe('the rows of a driver', () => {
   it('A driver inserts the origin first, then the op itself, each with the op that caused it', () => {
     expect(barrierRows('compensate')).toEqual([
       { op: 'action', reason: 'compensate' },

@@ -46,7 +46,7 @@ const ROWS: readonly (readonly [standing: string, op: Op, decision: string | und
 
 describe('the rows of an earlier transaction of the same gid', () => {
   for (const [standing, op, decision] of ROWS) {
-    it(`The op ${op} with ${standing || 'no rows'} is decided as ${decision ?? 'nothing special'}`, () => {
+    it(`A barrier decides ${decision ?? 'nothing special'} for the op ${op} with ${standing || 'no rows'}`, () => {
       const rows = standing.split(' ').filter(Boolean).map(parseRow)
       expect(decideReuse(op, rows, SINCE)).toBe(decision)
       expect(decideReuse(op, rows.reverse(), SINCE)).toBe(decision)

@@ -7,7 +7,7 @@ function variables(values: Readonly<Record<string, string>>) {
 
 describe('the class', () => {
   const table = [
-    // flush, binary log, sync_binlog, class
+    // Each row has: flush, binary log, sync_binlog, class.
     ['1', 'ON', '1', 'A'],
     ['1', 'OFF', '0', 'A'],
     ['3', 'OFF', '0', 'A'],

@@ -67,8 +67,8 @@ describe("the connection's errors by their code", () => {
   }
 })
 
-describe('what an error says of what was sent', () => {
-  it('An error says that a COMMIT has not left if the write itself has failed', () => {
+describe('an error about what was sent', () => {
+  it('An error says that a COMMIT has not left this machine if the write itself has failed', () => {
     for (const [syscall, hasNotLeft] of [
       ['write', true],
       ['read', false],
@@ -112,7 +112,7 @@ describe('what an error says of what was sent', () => {
   })
 })
 
-describe('what an error tells the log', () => {
+describe('an error in the log', () => {
   it('The error for the log never has the statement, which contains payloads', () => {
     const sql = "INSERT INTO t VALUES ('card 4111')"
     const quoted = { errno: 1366, sqlState: 'HY000', code: 'ER_X', sqlMessage: "Incorrect 'card 4111'", sql }

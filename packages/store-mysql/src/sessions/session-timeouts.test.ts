@@ -16,7 +16,7 @@ describe('the wait for a lock and the wait for its statement', () => {
     [undefined, 1, 5_000, 1_000],
   ] as const
   for (const [statement, lock, givenStatement, givenLock] of table) {
-    it(`The waits are ${givenStatement} and ${givenLock} ms for ${statement} and ${lock}`, () => {
+    it(`The waits for a statement and a lock are ${givenStatement} and ${givenLock} ms when ${statement} and ${lock} are asked for`, () => {
       const asked = {
         ...(statement !== undefined && { statementTimeoutMs: statement }),
         ...(lock !== undefined && { lockWaitTimeoutMs: lock }),

@@ -28,7 +28,7 @@ function end(question: number): void {
   deadline.end(questions[question] ?? Number.NaN)
 }
 
-it('The deadline is missed when an answer is late, and then once for all open questions', async () => {
+it('The deadline of answers is missed when one is late, and then once for all open questions', async () => {
   begin()
   begin()
   await vi.advanceTimersByTimeAsync(LIMIT_MS - 1)
@@ -39,7 +39,7 @@ it('The deadline is missed when an answer is late, and then once for all open qu
   expect(missed).toBe(1)
 })
 
-it('The deadline counts each answer from its own question, however busy the connection is', async () => {
+it('The deadline of answers counts each from its own question, however busy the connection is', async () => {
   for (let i = 0; i < 10; i++) {
     begin()
     await vi.advanceTimersByTimeAsync(LIMIT_MS / 2)
@@ -62,7 +62,7 @@ it('Questions from before a miss do not count against questions after it', async
   expect(missed).toBe(1)
 })
 
-it('The deadline is not missed by an answer that is read in the turn of the timer', () => {
+it('The deadline of answers is not missed by one that is read in the turn of the timer', () => {
   begin()
   vi.advanceTimersToNextTimer()
   end(0)

@@ -4,7 +4,7 @@ import { readRedirect, ServerRefusal, toStoreError } from './command-errors.ts'
 
 const SCRIPT = `script: ${'a'.repeat(40)}, on @user_script:12.`
 
-describe('what Redis answers instead of running a command', () => {
+describe('an answer in place of a result', () => {
   // These are the texts of Redis 7.
   const notRun = [
     "OOM command not allowed when used memory > 'maxmemory'.",

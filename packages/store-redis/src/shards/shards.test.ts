@@ -5,7 +5,7 @@ import { MANY_SHARDS, ONE_SHARD, ShardKeys, toSlot } from './shards.ts'
 
 describe('the hash', () => {
   // The values come from the reference of Redis cluster and its CLUSTER KEYSLOT.
-  it('The hash is CRC-16/XMODEM', () => {
+  it('The hash of a gid is CRC-16/XMODEM', () => {
     expect(crc16('123456789')).toBe(0x31c3)
     expect(crc16('')).toBe(0)
   })
