@@ -43,7 +43,7 @@ describe('the api behind an event', () => {
     expect(answer.headers['preference-applied']).toBe('wait=25')
   })
 
-  it('The api asks for a wake-up of a saga that it gave back while its caller waits, who is told the end', async () => {
+  it('The api asks for a wake-up of a saga that it gave back, and its waiting caller is told the end', async () => {
     let skewMs = 0
     const store = memoryStore({ now: () => Date.now() + skewMs })
     const home = testHome({
@@ -72,7 +72,7 @@ describe('the api behind an event', () => {
     expect(JSON.parse(seen.body)).toMatchObject({ status: 'succeeded' })
   })
 
-  it('The api refuses with the same problems as a server, and has no page of documents', async () => {
+  it('The api refuses with the same problems as a server, and has no documentation page', async () => {
     const request = await handlerOf()
     const memory = await request('POST', '/v1/transactions', { body: sagaOf('a', { ack: 'memory' }) })
     expect(memory.statusCode).toBe(422)

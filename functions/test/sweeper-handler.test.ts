@@ -43,7 +43,7 @@ describe('the sweeper', () => {
     expect(home.looks).toHaveLength(6)
   })
 
-  it('The sweeper claims nothing, so that the receiver of the message may claim at once', async () => {
+  it('The sweeper claims nothing, so that the worker that gets its message may claim at once', async () => {
     const { store, pass } = await dueSagas(1)
     pass(10_000)
     const before = (await store.readMany(['s0' as Gid]))[0]

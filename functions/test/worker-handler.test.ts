@@ -24,7 +24,7 @@ async function statusOf(store: ReturnType<typeof memoryStore>, gid: string): Pro
 }
 
 describe('the worker', () => {
-  it('The worker ends the transactions that the messages name, and all messages have succeeded', async () => {
+  it('The worker ends the transactions that the wake-up messages name, and all messages have succeeded', async () => {
     let skewMs = 0
     const store = memoryStore({ now: () => Date.now() + skewMs })
     await waiting(store, 'a', 'b', 'c')
@@ -41,7 +41,7 @@ describe('the worker', () => {
     expect(home.looks).toEqual([])
   })
 
-  it('A branch that is ongoing does not fail the message: the saga is given back, and a wake-up is asked for', async () => {
+  it('A branch that is ongoing does not fail the wake-up message: the saga is given back, and another wake-up is asked for', async () => {
     let skewMs = 0
     const store = memoryStore({ now: () => Date.now() + skewMs })
     await waiting(store, 'a')
@@ -56,7 +56,7 @@ describe('the worker', () => {
     expect(home.looks).toEqual([{ gid: 'a', dueInMs: expect.closeTo(60_000, -3) }])
   })
 
-  it('Only the messages whose transactions could not be claimed come back', async () => {
+  it('Only the wake-up messages whose transactions could not be claimed come back', async () => {
     let skewMs = 0
     const store = memoryStore({ now: () => Date.now() + skewMs })
     await waiting(store, 'a', 'b')
@@ -78,7 +78,7 @@ describe('the worker', () => {
     ])
   })
 
-  it('A doubled message, one about a final transaction and one about an unknown gid are done with', async () => {
+  it('A doubled wake-up message, one about a final transaction and one about an unknown gid are done with', async () => {
     let skewMs = 0
     const store = memoryStore({ now: () => Date.now() + skewMs })
     await waiting(store, 'a')

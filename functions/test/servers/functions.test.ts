@@ -63,8 +63,12 @@ function testFunctions(open: () => Promise<FunctionBed>): void {
     TEST_MS_MAX,
   )
   it('A saga that waits is given back, and the worker ends it', () => handsOff(bed), TEST_MS_MAX)
-  it('A message that failed because of the store comes again', () => failsItems(bed), TEST_MS_MAX)
-  it('A saga whose message the queue has lost is ended after a sweep', () => sweepsLost(bed), TEST_MS_MAX)
+  it('A wake-up message that failed because of the store comes again', () => failsItems(bed), TEST_MS_MAX)
+  it(
+    'A saga whose wake-up message the queue has lost is ended after a sweep',
+    () => sweepsLost(bed),
+    TEST_MS_MAX,
+  )
   it('The functions have printed none of the secrets', () => printsNoSecret(bed))
 }
 

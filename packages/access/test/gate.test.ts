@@ -154,7 +154,7 @@ describe('S11: a key', () => {
       expect([address, may(['submit'], address)]).toEqual([address, 'SAGA_UNAUTHENTICATED'])
   })
 
-  it('S43: No key is needed from there for more, once the configuration says so by name (mutant of the default)', () => {
+  it('S43: No key is needed from those networks for more, once the configuration says so by name (mutant of the default)', () => {
     const { gate } = gateWith([one.stored], { keylessNetworks: networks(), keylessScopes: SCOPES })
     for (const scope of SCOPES)
       expect(codeOf(gate.guardOf([scope], true), headOf({}, '10.1.2.3'))).toBe('passes')
@@ -202,7 +202,7 @@ describe('S17: rates', () => {
     expect(codeOf(read, headOf({}, '2001:db8:0:1::1'))).toBe('SAGA_UNAUTHENTICATED')
   })
 
-  it('Each key has its own bound, which fills again', () => {
+  it('Each key has its own rate, which fills again', () => {
     const other = keyWith(['read'])
     const { read, clock } = gateWith([one.stored, other.stored], { keyRate: new KeyRate(3) })
     const outcomes = Array.from({ length: 4 }, () => codeOf(read, bearer(one.key)))
@@ -215,7 +215,7 @@ describe('S17: rates', () => {
     expect(codeOf(read, bearer(one.key))).toBe('SAGA_RATE_LIMITED')
   })
 
-  it('Each address that needs no key has its own bound, which its keys do not share, and an IPv6 network of 64 bits counts as one', () => {
+  it('Each address that needs no key has its own rate, which its keys do not share, and an IPv6 network of 64 bits counts as one', () => {
     const keylessNetworks = networksOf(['10.1.0.0/16', 'fd00::/16'])
     if (keylessNetworks === undefined) throw new Error('no networks')
     const { gate } = gateWith([one.stored], { keyRate: new KeyRate(1), keylessNetworks })
@@ -234,7 +234,7 @@ describe('S17: rates', () => {
     expect(codeOf(gate.guardOf(['read'], false), bearer(one.key))).toBe('passes')
   })
 
-  it('The bound of a key is not full again because the file was read again', () => {
+  it('A used-up rate of a key stays used up when the keys file is read again', () => {
     const { read, keys } = gateWith([one.stored], { keyRate: new KeyRate(1) })
     expect(codeOf(read, bearer(one.key))).toBe('passes')
     keys.set(one.stored.id, { ...one.stored })

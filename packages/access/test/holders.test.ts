@@ -112,7 +112,7 @@ describe('S41: connections that have shown a good key', () => {
     expect(countEnded([...flood, ...more])).toBe(32)
   })
 
-  it('Places are shared evenly by those who want them, be they keys or addresses', () => {
+  it('Places for connections are shared evenly by those who want them, be they keys or addresses', () => {
     const { addMany, addWith } = holdersWith({ connectionsMax: 16 })
     const flood = addMany(30, 'flood')
     const others = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].flatMap((address) =>
@@ -176,7 +176,7 @@ describe('S41: connections that have shown a good key', () => {
     expect(look()).toEqual([])
   })
 
-  it('One key may have all places but a few where there is no other (mutant of the others)', () => {
+  it('One key may have all places for connections but a few where there is no other (mutant of the others)', () => {
     const { addMany } = holdersWith({ connectionsMax: 16 })
     expect(countEnded(addMany(14, 'key'))).toBe(0)
   })
@@ -209,7 +209,7 @@ describe('S41: bytes of unfinished bodies', () => {
     expect(holders.bytes).toBe(950)
   })
 
-  it('The bytes of a body move along when another key is shown, and are released once', () => {
+  it('The bytes of an unfinished body count for the new holder when another key is shown, and are released once', () => {
     const { holders, addWith, show } = holdersWith({})
     const [one, other] = [addWith('a'), addWith('b')]
     holders.hold(one, 600)

@@ -164,7 +164,7 @@ describe('a setting', () => {
 })
 
 describe('the command line', () => {
-  it('A command line is refused with all problems at once', () => {
+  it('A wrong command line is refused with all its problems at once', () => {
     const args = [
       'fly',
       'away',
@@ -220,7 +220,7 @@ describe('the command line', () => {
     expect(readCommand(['--version'], {})).toEqual({ type: 'version' })
   })
 
-  it('The flag --ready-json turns on the line for harnesses', () => {
+  it('The flag --ready-json turns on the line of JSON for test harnesses', () => {
     expect(configOf(['--ready-json']).readyJson).toBe(true)
   })
 })
@@ -311,7 +311,7 @@ describe('a file of settings', () => {
     }
   })
 
-  it('A file of settings is refused together with all else that is wrong', () => {
+  it('A wrong file of settings is refused together with all else that is wrong', () => {
     const path = fileWith('{ "port": 70000, "retentonMs": 1, "pollMs": 2000, "leaseMs": 1000 }')
     expect(problemsOf(['serve', '--config', path, '--log-level', 'loud'])).toEqual([
       `"retentonMs" in ${path} is no setting; did you mean "retentionMs"?`,

@@ -312,7 +312,7 @@ describe('TLS to the store', () => {
 })
 
 describe('a store that is a server', () => {
-  it('A server store must be class A or B without a switch, has the failover that is found, and is waited for', () => {
+  it('A MySQL or Redis store must be class A or B without a switch, has the failover that is found, and is waited for', () => {
     expect(serverOf(['--store', MYSQL])).toEqual({
       type: 'mysql',
       url: MYSQL,
@@ -327,7 +327,7 @@ describe('a store that is a server', () => {
     })
   })
 
-  it('A server may share a Redis under a prefix of its own, which cannot break its keys', () => {
+  it('A server may share a Redis under a prefix, which cannot break the keys', () => {
     const args = ['--store', 'redis://a', '--store-key-prefix']
     expect(serverOf([...args, 'shop:eu-1'])).toMatchObject({ keyPrefix: 'shop:eu-1' })
     for (const prefix of ['', 'a{b}', 'a b', 'x'.repeat(65)]) {
@@ -345,7 +345,7 @@ describe('a store that is a server', () => {
     expect(problemsOf([...args, 'c'])).toEqual(['--store-durability must be one of a, b.'])
   })
 
-  it('A server store takes every setting', () => {
+  it('A MySQL store takes every setting', () => {
     const settings = {
       'store-failover': 'lossy',
       'store-connections-max': '7',
@@ -401,7 +401,7 @@ describe('counterstep migrate', () => {
     expect(migrationOf([], environment)).toMatchObject({ config: { type: 'redis' } })
   })
 
-  it('The command migrate is refused with all problems at once', () => {
+  it('A wrong command line of migrate is refused with all its problems at once', () => {
     const environment = { COUNTERSTEP_STORE: 'mysql://db/x', COUNTERSTEP_STORE_WAIT_MS: '-1' }
     expect(migrationOf(['--lease-ms', '1'], environment)).toEqual({
       type: 'refused',

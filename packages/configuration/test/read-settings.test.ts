@@ -16,15 +16,15 @@ function read(flags: Readonly<Record<string, string>>, environment: Readonly<Rec
   return readSettings(SETTINGS, NAMES, { flags: new Map(Object.entries(flags)), environment })
 }
 
-describe('values', () => {
-  it('A value is the fallback where nothing is set, and has no source then', () => {
+describe('settings', () => {
+  it('A setting has its fallback where nothing is set, and no source then', () => {
     const { known, sources, problems } = read({}, { COUNTERSTEP_LIMIT: '' })
     expect(known).toEqual({ waitMs: 250, limit: undefined, loud: false })
     expect([...sources, ...problems]).toEqual([])
     expect(hasAll(known, NAMES)).toBe(true)
   })
 
-  it('A value comes from a flag before a variable, and its source says from which', () => {
+  it('A setting comes from a flag before a variable, and its source says from which', () => {
     const environment = { COUNTERSTEP_WAIT_MS: '2', COUNTERSTEP_LIMIT: '3' }
     const { known, sources } = read({ 'wait-ms': '1' }, environment)
     expect(known).toMatchObject({ waitMs: 1, limit: 3 })
@@ -34,7 +34,7 @@ describe('values', () => {
     ])
   })
 
-  it('All wrong values are named by where they came from, and left out', () => {
+  it('All wrong settings are named by where they came from, and left out', () => {
     const { known, problems } = read({ 'wait-ms': '0' }, { COUNTERSTEP_LIMIT: '10', COUNTERSTEP_LOUD: '1' })
     expect(problems).toEqual([
       '--wait-ms must be a whole number from 1 to 1000.',

@@ -194,12 +194,12 @@ describe("S11: every route of DTM's HTTP API", () => {
     expect(entered.join()).not.toMatch(/query|all|subscribe|forceStop|metrics|Cron|topic|KV|version/)
   })
 
-  it('S43: The networks may do more without a key once the configuration says so by name (mutant of the default)', async () => {
+  it('S43: The networks that the configuration names may do more without a key once it says so by name (mutant of the default)', async () => {
     const entered = await openInside({ keylessScopes: SCOPES })
     for (const path of ['query', 'all', 'subscribe', 'forceStop']) expect(entered.join()).toContain(path)
   })
 
-  it('A key is needed from every other network', async () => {
+  it('A key is needed from every network that the configuration does not name', async () => {
     if (NETWORKS === undefined) throw new Error('no network')
     const { app } = noted({ keylessNetworks: NETWORKS })
     const ask = async (remoteAddress: string) =>

@@ -265,7 +265,7 @@ describe('a registration', () => {
     })
   }
 
-  it('A registration takes a registry, for metrics without the HTTP API', async () => {
+  it('A registration takes a registry of metrics, so that there are metrics without the HTTP API', async () => {
     await using bank = await Participant.open()
     const registry = createRegistry()
     await using app = await embeddedApp(path, { registry })

@@ -45,7 +45,7 @@ describe('the document of the page', () => {
   })
 
   it.each(['/docs', '/docs/json', '/docs/yaml', '/docs/static/index.css'])(
-    'The document of the documentation page is not made for a caller who may not read it: %s',
+    'The OpenAPI document of the page is not made for a caller who may not read it: %s',
     async (url) => {
       expect((await app.inject({ url })).statusCode).toBe(401)
       expect((await app.inject({ url, method: 'HEAD' })).statusCode).toBe(401)
@@ -53,14 +53,14 @@ describe('the document of the page', () => {
     },
   )
 
-  it('The document of the documentation page is made for a caller who may read it', async () => {
+  it('The OpenAPI document of the page is made for a caller who may read it', async () => {
     const headers = { authorization: `Bearer ${held.keys.read}` }
     const answer = await app.inject({ url: '/docs/json', headers })
     expect(answer.json()).toEqual({ openapi: '3.1.0' })
     expect(made).toBe(1)
   })
 
-  it('The document of the documentation page is made again after it could not be made', async () => {
+  it('The OpenAPI document of the page is made again after it could not be made', async () => {
     const failing = fastify()
     failing.setErrorHandler(errorHandler(createLogger({ level: 'silent' })))
     guardRoutes(

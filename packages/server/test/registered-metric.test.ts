@@ -10,7 +10,7 @@ class StrictRegistry extends Registry {
 }
 
 describe('the self-test of the metrics that are none of prom-client', () => {
-  it('The self-test passes on the installed version, and leaves nothing in the registry', async () => {
+  it('The self-test of own metrics passes on the installed prom-client, and leaves nothing in the registry', async () => {
     const registry = new Registry()
     registry.setDefaultLabels({ app: 'bank' })
     await assertOwnMetricsAreWritten(registry)

@@ -241,7 +241,7 @@ describeOn('redis-cluster', 'opening', (url) => {
 describeOwn('redis-cluster', 'opening', () => {
   const { open, connect } = openedForTests('as-given')
 
-  it('A cluster of which one master may lose is refused, by the name of that one', async () => {
+  it('A cluster is refused when one master may lose writes, and the error names that master', async () => {
     const cluster = await startRedisCluster()
     try {
       const connections = await connect(cluster.url)

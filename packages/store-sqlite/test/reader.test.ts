@@ -64,8 +64,10 @@ describe('readers beside writers', () => {
   })
 })
 
-describe('the log beside readers', () => {
-  it('The log starts anew though reads follow each other without a break', { timeout: 60_000 }, async () => {
+describe('the write-ahead log beside readers', () => {
+  it('The write-ahead log starts anew though reads follow each other without a break', {
+    timeout: 60_000,
+  }, async () => {
     const path = join(folder, 'log.db')
     const store = await openSqliteStore({ path })
     const large = { definition: 'x'.repeat(256 * 1024) }

@@ -5,7 +5,7 @@ function variables(values: Readonly<Record<string, string>>) {
   return new Map(Object.entries(values))
 }
 
-describe('the class', () => {
+describe('the durability class', () => {
   const table = [
     // Each row has: flush, binary log, sync_binlog, class.
     ['1', 'ON', '1', 'A'],
@@ -19,7 +19,7 @@ describe('the class', () => {
     ['', 'ON', '1', 'C'],
   ] as const
   for (const [flush, log, sync, expected] of table) {
-    it(`The class is ${expected} with flush ${flush}, binary log ${log}, sync_binlog ${sync}`, () => {
+    it(`The durability class is ${expected} with flush ${flush}, binary log ${log}, sync_binlog ${sync}`, () => {
       const settings = { innodb_flush_log_at_trx_commit: flush, log_bin: log, sync_binlog: sync }
       expect(readDurability(variables({ ...settings, innodb_flush_log_at_timeout: '1' })).class).toBe(
         expected,
@@ -43,7 +43,7 @@ describe('the class', () => {
     [{ Innodb_redo_log_enabled: 'OFF' }, 'C'],
   ] as const
   for (const [change, expected] of others) {
-    it(`The class is ${expected} on a durable server with ${JSON.stringify(change)}`, () => {
+    it(`The durability class is ${expected} on a durable server with ${JSON.stringify(change)}`, () => {
       const durability = readDurability(variables({ ...durable, ...change }))
       expect(durability.class).toBe(expected)
       // The setting that was changed last is named.

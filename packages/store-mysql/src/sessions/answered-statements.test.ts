@@ -10,7 +10,7 @@ describe('the self-test of the answers that are counted', () => {
     )
   })
 
-  it('The self-test passes when each statement was counted once', () => {
+  it('The self-test of counted answers passes when each statement was counted once', () => {
     expect(() => assertAnswersCounted(2, 2)).not.toThrow()
   })
 })

@@ -13,7 +13,7 @@ it('A literal is written for texts, whole numbers and null', () => {
   ])
 })
 
-it('A literal is written for nothing else, because what is no scalar would be SQL', () => {
+it('No literal is written for anything but texts, whole numbers and null, because it would be SQL', () => {
   const others = [
     undefined,
     1.5,

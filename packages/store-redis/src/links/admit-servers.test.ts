@@ -28,13 +28,13 @@ function hiding(settings: Settings, ...hidden: (keyof Settings)[]): Settings {
   )
 }
 
-describe('the class', () => {
-  it('The class is the one that the settings give', () => {
+describe('the durability class', () => {
+  it('The durability class is the one that the settings give', () => {
     expect(admitServers([server(ALWAYS)], TERMS)).toBe('A')
     expect(admitServers([server({ ...ALWAYS, appendfsync: 'everysec' })], TERMS)).toBe('B')
   })
 
-  it('The class is the lowest of all masters', () => {
+  it('The durability class is the lowest of all masters', () => {
     const everySecond = server({ ...ALWAYS, appendfsync: 'everysec' })
     expect(admitServers([server(ALWAYS), everySecond, server(ALWAYS)], TERMS)).toBe('B')
   })
@@ -56,7 +56,7 @@ describe('the class', () => {
     })
   }
 
-  it('The class is B where CONFIG is hidden and INFO shows an append-only file, or the one that is declared', () => {
+  it('The durability class is B where CONFIG is hidden and INFO shows an append-only file, or the one that is declared', () => {
     const info = server(hiding(ALWAYS, 'appendfsync', 'no-appendfsync-on-rewrite'))
     expect(admitServers([info], TERMS)).toBe('B')
     expect(admitServers([info], { ...TERMS, declared: 'A' })).toBe('A')
@@ -71,7 +71,7 @@ describe('the class', () => {
     expect(admitServers([hidden], { ...TERMS, acceptClassC: true })).toBe('C')
   })
 
-  it('A declared class does not raise the one that can be read', () => {
+  it('A declared durability class does not raise the one that can be read', () => {
     const settings = { ...ALWAYS, appendfsync: 'everysec' }
     expect(admitServers([server(settings)], { ...TERMS, declared: 'A' })).toBe('B')
   })

@@ -52,7 +52,7 @@ it('The deadline of answers counts each from its own question, however busy the 
   expect(missed).toBe(1)
 })
 
-it('Questions from before a miss do not count against questions after it', async () => {
+it('Questions from before a missed deadline do not count against questions after it', async () => {
   begin()
   await vi.advanceTimersByTimeAsync(LIMIT_MS + 1)
   begin()

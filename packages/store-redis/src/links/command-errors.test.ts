@@ -66,7 +66,7 @@ describe('a redirect', () => {
     }
   })
 
-  it('No other answer is read as a redirect', () => {
+  it('An answer that is no redirect is not read as one', () => {
     for (const message of ['OOM', 'MOVED', 'ERR MOVED 1 a:1', 'TRYAGAIN x']) {
       expect(readRedirect(new ServerRefusal(message))).toBeUndefined()
     }
