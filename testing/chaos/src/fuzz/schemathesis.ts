@@ -1,11 +1,12 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { canary } from '@counterstep/test-servers/canary'
 import { FuzzedServer } from './fuzzed-server.ts'
+import { compareWithAnswers } from './stored-as-answered.ts'
 
 /** Pinned, so that what it finds today it finds tomorrow. */
 const VERSION = '4.32.5'
@@ -39,6 +40,8 @@ async function main(): Promise<void> {
   }
   const program = await install(values.python)
   const server = await FuzzedServer.start()
+  const folder = mkdtempSync(join(tmpdir(), 'counterstep-schemathesis-'))
+  const report = join(folder, 'requests.har')
   const args = [
     ...['run', `${server.url}/openapi.json`, '--url', server.url, '--phases', PHASES, '--mode', 'all'],
     ...['--checks', 'all', '--exclude-checks', CHECKS_LEFT_OUT, '--continue-on-failure', '--no-color'],
@@ -54,19 +57,28 @@ async function main(): Promise<void> {
       '--header',
       SECRET,
     ],
+    ...['--report', 'har', '--report-har-path', report],
   ]
   const run = spawn(program, args, { stdio: 'inherit' })
   const [code] = (await once(run, 'close')) as [number | null]
   const { isRunning, complaints } = server
+  const { accepted, faults: wrong } = await compareWithAnswers(report, server.url)
+  rmSync(folder, { recursive: true })
   const stopCode = await server.stop()
   const isSound = isRunning && complaints.length === 0 && stopCode === 0
   for (const line of complaints) process.stderr.write(`${line}\n`)
+  for (const line of wrong) process.stderr.write(`${line}\n`)
   const faults = [
+    ...(wrong.length === 0 && accepted > 0
+      ? []
+      : [`of ${accepted} accepted transactions ${wrong.length} are not stored as answered`]),
     ...(code === 0 ? [] : ['it has findings, see above']),
     ...(isSound ? [] : ['the server complained, ended or did not stop']),
   ]
   for (const fault of faults) process.stdout.write(`not ok schemathesis: ${fault}\n`)
-  process.stdout.write(`${2 - faults.length} passed, ${faults.length} failed\n`)
+  process.stdout.write(
+    `${accepted} transactions were accepted\n${3 - faults.length} passed, ${faults.length} failed\n`,
+  )
   process.exitCode = faults.length === 0 ? 0 : 1
 }
 
