@@ -1,4 +1,5 @@
 import {
+  answerClientErrors,
   bearerKey,
   ConnectionBounds,
   connectionOptions,
@@ -8,11 +9,10 @@ import {
   WITHOUT_SCHEMAS,
 } from '@counterstep/access'
 import type { Logger } from '@counterstep/engine'
-import { BODY_BYTES_MAX, VERSION } from '@counterstep/protocol'
+import { BODY_BYTES_MAX, CounterstepError, VERSION } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
 import { errorHandler } from './error-handler.ts'
-import { answerClientError } from './http/client-error.ts'
-import { refuseWhileClosing } from './http/closing.ts'
+import { PROBLEM_TYPE, problemOf } from './http/problem.ts'
 import { silentLogger } from './logger.ts'
 import { createRegistry, type Registry } from './metrics/registry.ts'
 import { addNativeFace, type NativeFaceDeps } from './native-face.ts'
@@ -35,6 +35,11 @@ export interface AppDeps extends Omit<NativeFaceDeps, Optional | 'page' | 'handl
   readonly page?: NativeFaceDeps['page']
   readonly limits?: Partial<ServerLimits>
 }
+
+const answerClientError = answerClientErrors(({ status, detail }) => {
+  const code = status === 431 ? 'SAGA_HEADER_INVALID' : 'SAGA_INVALID'
+  return { contentType: PROBLEM_TYPE, body: JSON.stringify(problemOf(code, { status, detail })) }
+})
 
 /** The native face as a fastify app of its own, which has not listened. */
 export function buildApp({ limits: givenLimits, ...deps }: AppDeps): FastifyInstance {
@@ -68,5 +73,18 @@ function createApp(limits: ServerLimits, logger: Logger, bounds: ConnectionBound
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
     clientErrorHandler: answerClientError,
     frameworkErrors: bounds.refuseAfterFrameworkErrors(errorHandler(logger)),
+  })
+}
+
+/** While the app closes, what arrives on an open connection is answered 503 SAGA_STOPPING. */
+function refuseWhileClosing(app: FastifyInstance): void {
+  let isClosing = false
+  app.addHook('preClose', (done) => {
+    isClosing = true
+    done()
+  })
+  app.addHook('onRequest', function refuse(_request, _reply, done) {
+    if (isClosing) done(new CounterstepError('SAGA_STOPPING', 'this node is stopping'))
+    else done()
   })
 }

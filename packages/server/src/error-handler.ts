@@ -1,4 +1,5 @@
-import { OddRequestError } from '@counterstep/access'
+import type { IncomingMessage } from 'node:http'
+import { CHUNK_OVERHEAD_BYTES, OddRequestError } from '@counterstep/access'
 import type { Logger } from '@counterstep/engine'
 import {
   BODY_BYTES_MAX,
@@ -8,9 +9,11 @@ import {
   type Problem,
 } from '@counterstep/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { drain } from './http/drain.ts'
 import { problemOf, problemOfError } from './http/problem.ts'
 import { sendProblem } from './http/send-problem.ts'
+
+const DRAINED_BYTES_MAX = 16 * 1024 * 1024
+const DRAIN_MS_MAX = 2_000
 
 interface FrameworkProblem {
   readonly code: ErrorCode
@@ -92,4 +95,31 @@ function clientFault(error: Error): Problem | undefined {
   const status = 'statusCode' in error ? error.statusCode : undefined
   if (typeof status !== 'number' || status < 400 || status > 499) return undefined
   return problemOf('SAGA_INVALID', { status, detail: 'the request could not be read' })
+}
+
+/**
+ * Reads and drops the rest of a request, then calls `done`. An answer at once would end the connection under the
+ * sender, which would see a broken pipe instead of the answer. The rest is bounded in bytes and time.
+ */
+function drain(request: IncomingMessage, done: () => void): void {
+  let drainedBytes = 0
+  const finish = () => {
+    clearTimeout(timer)
+    request.off('data', count).off('end', finish).off('close', finish)
+    done()
+  }
+  const count = (chunk: Buffer) => {
+    drainedBytes += chunk.length + CHUNK_OVERHEAD_BYTES
+    if (drainedBytes > DRAINED_BYTES_MAX) finish()
+  }
+  const timer = setTimeout(finish, DRAIN_MS_MAX)
+  if (request.readableEnded || request.destroyed || announcedBytes(request) > DRAINED_BYTES_MAX) {
+    finish()
+    return
+  }
+  request.on('data', count).on('end', finish).on('close', finish).resume()
+}
+
+function announcedBytes(request: IncomingMessage): number {
+  return Number(request.headers['content-length'] ?? 0)
 }

@@ -7,10 +7,9 @@ import {
 import type { Store } from '@counterstep/core'
 import type { EngineApi, Logger } from '@counterstep/engine'
 import { WAIT_MS_MAX } from '@counterstep/protocol'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorHandler } from './error-handler.ts'
 import { answerUnknownRoutes } from './http/unknown-route.ts'
-import { logAnswer } from './log-answer.ts'
 import { registerEngineGauges, registerStoreGauges } from './metrics/engine-gauges.ts'
 import { countAnswers } from './metrics/http-metrics.ts'
 import { assertOwnMetricsAreWritten } from './metrics/registered-metric.ts'
@@ -116,4 +115,14 @@ function registerRoutes(app: FastifyInstance, deps: NativeFaceDeps): void {
 async function makeDocument(operations: readonly Operation[], face: DocumentedFace): Promise<JsonObject> {
   const { openApiDocument } = await import('./openapi/document.ts')
   return openApiDocument(operations, face)
+}
+
+/** One line for each answer: the route's pattern instead of the path, and nothing that the caller wrote. */
+function logAnswer(logger: Logger): (request: FastifyRequest, reply: FastifyReply, done: () => void) => void {
+  return function writeAnswer(request, reply, done) {
+    const { id: requestId, method, routeOptions } = request
+    const ms = Math.round(reply.elapsedTime * 10) / 10
+    logger.info({ requestId, method, route: routeOptions.url, status: reply.statusCode, ms }, 'answered')
+    done()
+  }
 }

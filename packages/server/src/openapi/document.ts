@@ -1,12 +1,13 @@
 import type { RouteAccess } from '@counterstep/access'
 import type { ErrorCode } from '@counterstep/protocol'
+import { NAMED_SCHEMAS } from '@counterstep/protocol/schemas'
+import * as z from 'zod'
 import { problemOf } from '../http/problem.ts'
 import { RETRY_AFTER_SECONDS } from '../http/send-problem.ts'
 import { STATUS_OF_CODE } from '../http/status-of-code.ts'
 import { statusText } from '../http/status-text.ts'
 import { preferParameter } from '../routes/prefer-parameter.ts'
 import type { Answer, JsonObject, Operation } from './operation.ts'
-import { schemaComponents } from './schema-components.ts'
 
 const COMMON_PROBLEMS: readonly ErrorCode[] = ['SAGA_INTERNAL', 'SAGA_STOPPING']
 const GATE_PROBLEMS: readonly ErrorCode[] = [
@@ -153,4 +154,26 @@ function headersOf(status: number): JsonObject {
 
 function reference(schema: string): JsonObject {
   return { $ref: `#/components/schemas/${schema}` }
+}
+
+/** The named schemas as JSON Schema 2020-12, which is what OpenAPI 3.1 speaks, each referring to the others by name. */
+function schemaComponents(): JsonObject {
+  // A registry of our own: ids in zod's global one appear twice, as `X` and `XInput`, and would mix with the host's.
+  const registry = z.registry<{ readonly id: string }>()
+  for (const [id, schema] of Object.entries(NAMED_SCHEMAS)) registry.add(schema, { id })
+  const { schemas } = z.toJSONSchema(registry, {
+    target: 'draft-2020-12',
+    io: 'input',
+    metadata: z.globalRegistry,
+    uri: (id) => `#/components/schemas/${id}`,
+    override: ({ jsonSchema }) => {
+      // From .readonly(), which is about TypeScript; in OpenAPI it would mean "never in a request".
+      delete jsonSchema.readOnly
+    },
+  })
+  return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, withoutDialect(schema)]))
+}
+
+function withoutDialect({ $schema: _, $id: __, ...schema }: z.core.JSONSchema.BaseSchema): JsonObject {
+  return schema
 }

@@ -1,7 +1,0 @@
-import { answerClientErrors } from '@counterstep/access'
-import { PROBLEM_TYPE, problemOf } from './problem.ts'
-
-export const answerClientError = answerClientErrors(({ status, detail }) => {
-  const code = status === 431 ? 'SAGA_HEADER_INVALID' : 'SAGA_INVALID'
-  return { contentType: PROBLEM_TYPE, body: JSON.stringify(problemOf(code, { status, detail })) }
-})
