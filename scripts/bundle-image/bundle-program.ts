@@ -8,7 +8,7 @@ const COMMONJS = [
   'const require=createRequire(import.meta.url),__dirname=import.meta.dirname',
 ].join(';')
 /** The exports that are used of these packages by a module that loads them late. */
-const EXPORTS: Readonly<Record<string, string>> = {
+const LATE_EXPORTS: Readonly<Record<string, string>> = {
   '@fastify/swagger': 'fastifySwagger',
   '@fastify/swagger-ui': 'fastifySwaggerUi',
 }
@@ -21,7 +21,7 @@ const nameExports: Plugin = {
       kind === 'dynamic-import' ? { path, namespace: 'named', pluginData: resolveDir } : undefined,
     )
     onLoad({ filter: /^/, namespace: 'named' }, ({ path, pluginData: resolveDir }) => ({
-      contents: `export { ${EXPORTS[path]} } from '${path}'`,
+      contents: `export { ${LATE_EXPORTS[path]} } from '${path}'`,
       resolveDir,
     }))
   },

@@ -9,12 +9,12 @@ export function releaseFault(root: string, version: string): string | undefined 
 /** Why the working tree is not exactly what the tag of this version names, if so. */
 function tagFault(root: string, version: string): string | undefined {
   const tag = `v${version}`
-  if (git(root, ['status', '--porcelain']).trim() !== '') return 'there are changes that are not committed'
-  const tags = git(root, ['tag', '--points-at', 'HEAD']).split('\n')
+  if (runGit(root, ['status', '--porcelain']).trim() !== '') return 'there are changes that are not committed'
+  const tags = runGit(root, ['tag', '--points-at', 'HEAD']).split('\n')
   return tags.includes(tag) ? undefined : `the commit is not tagged ${tag}`
 }
 
-function git(root: string, args: readonly string[]): string {
+function runGit(root: string, args: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync('git', args, { cwd: root, encoding: 'utf8' })
   if (error !== undefined) throw error
   if (status !== 0) throw new Error(`git ${args.join(' ')} failed:\n${stderr}`)

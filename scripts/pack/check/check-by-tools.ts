@@ -6,11 +6,11 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 
-type Options = Parameters<typeof getExitCode>[1]
+type AttwOptions = Parameters<typeof getExitCode>[1]
 
 /** The command's profile "esm-only", which it has by this name only among its options. */
-const ESM_ONLY: Options = { ignoreResolutions: ['node10', 'node16-cjs'] }
-const EVERY_RESOLUTION: Options = {}
+const ESM_ONLY: AttwOptions = { ignoreResolutions: ['node10', 'node16-cjs'] }
+const EVERY_RESOLUTION: AttwOptions = {}
 
 /**
  * Returns the complaints of publint and "are the types wrong" about a tarball. Both are called in this process: as

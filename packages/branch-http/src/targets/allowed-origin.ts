@@ -9,7 +9,7 @@ import { readHttpUrl } from './target-url.ts'
  * address in the name. A caller can so write a name that leads into the network of this server without registering it. All
  * are public but the last: a cluster's CoreDNS mostly answers so for its pods, whether there is one at that address or not.
  */
-const SUFFIXES: readonly string[] = [
+const ANY_ADDRESS_SUFFIXES: readonly string[] = [
   'nip.io',
   'sslip.io',
   'xip.io',
@@ -104,5 +104,5 @@ export function matchesHost(rule: AllowedOrigin, hostname: string): boolean {
 }
 
 function resolvesToAnyAddress(hostname: string): boolean {
-  return SUFFIXES.some((suffix) => hostname === suffix || hostname.endsWith(`.${suffix}`))
+  return ANY_ADDRESS_SUFFIXES.some((suffix) => hostname === suffix || hostname.endsWith(`.${suffix}`))
 }

@@ -26,7 +26,7 @@ import { withoutQuery } from './without-query.ts'
 const PROBLEM_LENGTH_MAX = Math.max(ANSWER_BYTES_MAX, REASON_LENGTH_MAX)
 
 /** Signs that may rewrite a terminal's line or turn a text's direction: escaped in JSON they are not seen when an excerpt is cleaned. */
-const HARMFUL = /[^\P{Cc}\t\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
+const HARMFUL_SIGNS = /[^\P{Cc}\t\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
 interface Problem {
   readonly code?: string
@@ -174,9 +174,11 @@ function readProblem(text: string | undefined): Problem {
   }
   const { code, message } = value
   if (typeof code !== 'string' || code === '') return {}
-  return typeof message === 'string' ? { code: clean(code), message: clean(message) } : { code: clean(code) }
+  return typeof message === 'string'
+    ? { code: cleanText(code), message: cleanText(message) }
+    : { code: cleanText(code) }
 }
 
-function clean(text: string): string {
-  return text.replace(HARMFUL, '\u{fffd}')
+function cleanText(text: string): string {
+  return text.replace(HARMFUL_SIGNS, '\u{fffd}')
 }

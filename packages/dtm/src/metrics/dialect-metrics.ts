@@ -1,5 +1,5 @@
 /** Prometheus' default buckets, in seconds. */
-const BOUNDS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const BUCKET_BOUNDS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** DTM's own names over what this face has answered. Labels come from fixed lists only, so the series are bounded. */
 export class DialectMetrics {
@@ -74,14 +74,14 @@ function head(name: string, help: string, type: string): string[] {
 }
 
 class Histogram {
-  readonly #buckets = BOUNDS_S.map(() => 0)
+  readonly #buckets = BUCKET_BOUNDS_S.map(() => 0)
   #sum = 0
   #count = 0
 
   observe(seconds: number): void {
     this.#sum += seconds
     this.#count++
-    for (const [position, bound] of BOUNDS_S.entries()) {
+    for (const [position, bound] of BUCKET_BOUNDS_S.entries()) {
       if (seconds <= bound) this.#buckets[position] = (this.#buckets[position] ?? 0) + 1
     }
   }
@@ -89,7 +89,7 @@ class Histogram {
   /** Its lines in the text format. `labels` without braces, not empty. */
   lines(name: string, labels: string): string[] {
     return [
-      ...BOUNDS_S.map(
+      ...BUCKET_BOUNDS_S.map(
         (bound, position) => `${name}_bucket{${labels},le="${bound}"} ${this.#buckets[position]}`,
       ),
       `${name}_bucket{${labels},le="+Inf"} ${this.#count}`,

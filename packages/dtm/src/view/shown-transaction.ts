@@ -19,7 +19,7 @@ import { rollbackReason } from './rollback-reason.ts'
 
 const INTERVAL_S = 10
 const HIDDEN = '***'
-const HEADERS = 'branch_headers'
+const HEADERS_OPTION = 'branch_headers'
 
 /** `view` has what has happened since `transaction` was saved. */
 export interface Seen {
@@ -132,10 +132,12 @@ function stableId(gid: string): number {
 /** The options with the names of the branch headers and without their values, which may be keys of the branches. */
 function hideHeaders(options: string): string {
   // Most transactions have none, and a list has many transactions.
-  if (!options.includes(`"${HEADERS}"`)) return options
+  if (!options.includes(`"${HEADERS_OPTION}"`)) return options
   const entries = Object.entries(JSON.parse(options) as Readonly<Record<string, unknown>>)
   return writeGoJson(
-    Object.fromEntries(entries.map(([name, value]) => [name, name === HEADERS ? hideValues(value) : value])),
+    Object.fromEntries(
+      entries.map(([name, value]) => [name, name === HEADERS_OPTION ? hideValues(value) : value]),
+    ),
   )
 }
 

@@ -16,7 +16,7 @@ import { fill, freshValues, matches, type Values } from './placeholders.ts'
 
 const SETTLE_MS = 100
 /** The connection's, DTM's client's own, or ours besides. No branch of DTM reads them. */
-const NOT_COMPARED =
+const HEADERS_NOT_COMPARED =
   /^(?:user-agent|content-length|transfer-encoding|accept-encoding|host|connection|referer|counterstep-.*)$/
 
 /** Replays one case, and expects of each answer and of the calls that they are the recorded ones, or deviate as written. */
@@ -147,7 +147,7 @@ function normalCall({ method, target, headers, body }: GoldenCall, values: Value
   const parameters = [...new URLSearchParams(query)].map(([name, value]) => `${name}=${value}`).sort()
   const kept = headers
     .map(([name, value]) => [name.toLowerCase(), value] as const)
-    .filter(([name]) => !NOT_COMPARED.test(name) && !(method === 'GET' && name === 'content-type'))
+    .filter(([name]) => !HEADERS_NOT_COMPARED.test(name) && !(method === 'GET' && name === 'content-type'))
     .map(([name, value]) => `${name}: ${fill(value, values)}`)
     .sort()
   return [`${method} ${decodeURI(path)}?${parameters.join('&')}`, ...kept, fill(body, values)].join('\n')

@@ -11,7 +11,7 @@ import { quantile } from './quantile.ts'
 import { Submitter } from './submitter.ts'
 
 /** How a compensation fails: refused, in error, reset, or never answered. */
-const KINDS = ['refuse', 'error', 'reset', 'hang'] as const
+const FAILURE_KINDS = ['refuse', 'error', 'reset', 'hang'] as const
 
 /** The delays are short, so that ten failed attempts, after which a person must look, are over within seconds. */
 const RETRY: Partial<RetryPolicy> = { initialMs: 50, factor: 1.5, capMs: 1_000 }
@@ -179,7 +179,7 @@ class Round {
 
 /** Its second branch refuses, and what the first one did cannot be undone. */
 function poisonSaga(index: number, url: string): SagaSubmitRequest & { readonly gid: string } {
-  const kind = KINDS[index % KINDS.length] ?? KINDS[0]
+  const kind = FAILURE_KINDS[index % FAILURE_KINDS.length] ?? FAILURE_KINDS[0]
   return {
     gid: `poison-${index}`,
     retry: RETRY,

@@ -20,7 +20,7 @@ const FINAL_MS_MAX = 60_000
 const POLL_EVERY_MS = 2
 /** Besides the acknowledged ones of a round, so that cuts fall anywhere. */
 const MORE_MS_MAX = 40
-const AT_ONCE = 32
+const VIEWS_AT_ONCE = 32
 
 export interface CutRunParts {
   readonly store: PoweredStore
@@ -222,6 +222,6 @@ async function lookMany(
       }
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, lookAll))
+  await Promise.all(Array.from({ length: VIEWS_AT_ONCE }, lookAll))
   return views
 }
