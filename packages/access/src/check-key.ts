@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
+import { secretDigest } from './digest-secret.ts'
 import type { KeyFinder } from './key-ring.ts'
 import { readKey } from './key-text.ts'
-import { secretDigest } from './secret-digest.ts'
 import { isActive, type StoredKey } from './stored-key.ts'
 
 /**

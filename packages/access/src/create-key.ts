@@ -1,9 +1,9 @@
 import { changeKeyFile } from './change-key-file.ts'
+import { secretDigest } from './digest-secret.ts'
 import { keysUnusable } from './errors.ts'
 import { KEYS_MAX } from './key-file-text.ts'
 import { newKeyParts, writeKey } from './key-text.ts'
 import type { Scope } from './scope.ts'
-import { secretDigest } from './secret-digest.ts'
 import { isActive, type StoredKey } from './stored-key.ts'
 
 /** A name may have the old and the new key while the holders of a key change over. */

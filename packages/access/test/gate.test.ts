@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { secretDigest } from '../src/digest-secret.ts'
 import type { Guard } from '../src/gate.ts'
 import {
   bearerKey,
@@ -16,7 +17,6 @@ import {
   type StoredKey,
 } from '../src/index.ts'
 import { newKeyParts, writeKey } from '../src/key-text.ts'
-import { secretDigest } from '../src/secret-digest.ts'
 
 type Headers = Readonly<Record<string, string>>
 

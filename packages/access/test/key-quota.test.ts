@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { secretDigest } from '../src/digest-secret.ts'
 import {
   bearerKey,
   createGate,
@@ -9,7 +10,6 @@ import {
   type StoredKey,
 } from '../src/index.ts'
 import { newKeyParts, writeKey } from '../src/key-text.ts'
-import { secretDigest } from '../src/secret-digest.ts'
 
 const DAY_MS = 24 * 3_600_000
 const MEBIBYTE = 1024 * 1024

@@ -11,7 +11,7 @@ import {
 import { toLoggedError } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
 import { fastifyPlugin } from 'fastify-plugin'
-import { addFace } from './add-face.ts'
+import { addFace } from './add-api.ts'
 import { checkFace, openGate } from './open-gate.ts'
 import type { Face, PluginOptions } from './options.ts'
 

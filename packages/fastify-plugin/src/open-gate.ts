@@ -15,7 +15,7 @@ import {
 import { refuseUnknown } from '@counterstep/embedded'
 import type { Logger } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
-import { FACE_PREFIX } from './add-face.ts'
+import { FACE_PREFIX } from './add-api.ts'
 import type { Face } from './options.ts'
 
 export interface OpenGate {

@@ -15,7 +15,7 @@ import { answerClientError } from './http/client-error.ts'
 import { refuseWhileClosing } from './http/closing.ts'
 import { silentLogger } from './logger.ts'
 import { createRegistry, type Registry } from './metrics/registry.ts'
-import { addNativeFace, type NativeFaceDeps } from './native-face.ts'
+import { addNativeFace, type NativeFaceDeps } from './native-api.ts'
 import { DEFAULT_SERVER_LIMITS, PARAM_LENGTH_MAX, type ServerLimits } from './server-limits.ts'
 
 type Optional = 'bounds' | 'gate' | 'registry' | 'logger' | 'version'

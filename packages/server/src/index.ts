@@ -13,7 +13,7 @@ export {
   type Registry,
   readMetrics,
 } from './metrics.ts'
-export { addNativeFace, type NativeFaceDeps } from './native-face.ts'
+export { addNativeFace, type NativeFaceDeps } from './native-api.ts'
 export { OPERATIONS } from './operations.ts'
 export type { ServerLimits } from './server-limits.ts'
 export { DEFAULT_SERVER_LIMITS } from './server-limits.ts'

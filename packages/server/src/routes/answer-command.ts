@@ -1,9 +1,9 @@
 import type { RouteAccess } from '@counterstep/access'
 import { type ErrorCode, type Gid, isFinalStatus, type TransactionView } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
-import { gidOf } from '../http/gid-of.ts'
 import { JSON_TYPE } from '../http/json-type.ts'
 import { takeNoBody } from '../http/no-body.ts'
+import { gidOf } from '../http/read-gid.ts'
 
 export const COMMAND_PROBLEMS = [
   'SAGA_GID_INVALID',
