@@ -57,7 +57,7 @@ export class ConnectionBounds {
       onFlood: () => {
         for (const connection of this.#holders.all()) this.#turns.holdUp(connection)
       },
-      bodyBytesOf: (raw) => Math.min(announcedBytes(raw.headers), BUFFERED_BYTES_MAX),
+      readBodyBytes: (raw) => Math.min(readAnnouncedBytes(raw.headers), BUFFERED_BYTES_MAX),
       ...this.#holding,
     })
     this.#bodies = new BodyTurns(this.#holding)
@@ -226,7 +226,7 @@ export class ConnectionBounds {
 
 /** Tells whether a request has a larger body than may stay unread on a route that reads none. */
 export function hasLargeBody({ headers }: IncomingMessage): boolean {
-  return announcedBytes(headers) > SMALL_BODY_BYTES
+  return readAnnouncedBytes(headers) > SMALL_BODY_BYTES
 }
 
 /**
@@ -234,7 +234,7 @@ export function hasLargeBody({ headers }: IncomingMessage): boolean {
  * key.
  */
 export function hasBody({ headers }: IncomingMessage): boolean {
-  return announcedBytes(headers) > 0
+  return readAnnouncedBytes(headers) > 0
 }
 
 /** A connection of HTTP/2 is not counted, and a request that fastify's `inject` makes has no connection. */
@@ -244,7 +244,7 @@ function isOnCountedConnection(raw: IncomingMessage): boolean {
 
 /** A body over the limit is refused before it is read. */
 function isCounted(raw: IncomingMessage): boolean {
-  const bytes = announcedBytes(raw.headers)
+  const bytes = readAnnouncedBytes(raw.headers)
   if (bytes <= SMALL_BODY_BYTES || !isOnCountedConnection(raw)) return false
   return bytes <= BODY_BYTES_MAX || bytes === Number.POSITIVE_INFINITY
 }
@@ -256,7 +256,7 @@ interface BodyHeaders {
   readonly 'transfer-encoding'?: string | undefined
 }
 
-function announcedBytes(headers: BodyHeaders): number {
+function readAnnouncedBytes(headers: BodyHeaders): number {
   const length = headers['content-length']
   if (length !== undefined) return Number(length)
   return headers['transfer-encoding'] === undefined ? 0 : Number.POSITIVE_INFINITY

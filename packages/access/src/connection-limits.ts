@@ -48,7 +48,7 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
 }
 
 /** Converts these limits to the form that fastify takes. */
-export function connectionOptions(limits: ConnectionLimits) {
+export function toConnectionOptions(limits: ConnectionLimits) {
   return {
     requestTimeout: limits.requestTimeoutMs,
     connectionTimeout: limits.idleTimeoutMs,

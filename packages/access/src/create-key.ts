@@ -1,8 +1,8 @@
 import { changeKeyFile } from './change-key-file.ts'
-import { secretDigest } from './digest-secret.ts'
-import { keysUnusable } from './errors.ts'
+import { digestSecret } from './digest-secret.ts'
+import { toKeysUnusableError } from './errors.ts'
 import { KEYS_MAX } from './key-file-text.ts'
-import { newKeyParts, writeKey } from './key-text.ts'
+import { drawKeyParts, writeKey } from './key-text.ts'
 import type { Scope } from './scope.ts'
 import { isActive, type StoredKey } from './stored-key.ts'
 
@@ -24,17 +24,18 @@ export interface CreatedKey {
 
 /** Throws SAGA_KEYS_UNUSABLE. */
 export async function createKey(path: string, asked: NewKey): Promise<CreatedKey> {
-  const parts = newKeyParts()
-  const stored = { id: parts.id, ...asked, digest: secretDigest(parts.secret) }
+  const parts = drawKeyParts()
+  const stored = { id: parts.id, ...asked, digest: digestSecret(parts.secret) }
   await changeKeyFile(path, (keys) => {
     const active = [...keys.values()].filter(
       (key) => key.name === asked.name && isActive(key, asked.createdAt),
     )
     if (active.length >= ACTIVE_KEYS_PER_NAME_MAX) {
       const ids = active.map(({ id }) => id).join(' and ')
-      throw keysUnusable(`${asked.name} has ${active.length} active keys, ${ids}: revoke one first`)
+      throw toKeysUnusableError(`${asked.name} has ${active.length} active keys, ${ids}: revoke one first`)
     }
-    if (keys.size >= KEYS_MAX) throw keysUnusable(`the file of keys is full (${KEYS_MAX}): revoke some`)
+    if (keys.size >= KEYS_MAX)
+      throw toKeysUnusableError(`the file of keys is full (${KEYS_MAX}): revoke some`)
     return [...keys.values(), stored]
   })
   return { key: writeKey(parts), stored }

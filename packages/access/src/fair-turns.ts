@@ -22,7 +22,7 @@ export interface FairTurnsOptions {
   /** Is called when many requests over the share of their connections have come in this turn, while more may come. */
   readonly onFlood: () => void
   /** Returns how many bytes of its body may be held for a request that waits. */
-  readonly bodyBytesOf: (raw: IncomingMessage) => number
+  readonly readBodyBytes: (raw: IncomingMessage) => number
   /** Holds the bytes of a request that waits. `release` is called when the request begins. */
   readonly hold: (connection: Connection, bytes: number) => void
   readonly release: (connection: Connection, bytes: number) => void
@@ -66,7 +66,7 @@ export class FairTurns {
       connection.begunInTurn = 0
     }
     if (connection.begunInTurn >= this.#options.perTurnMax || connection.waiting.length > 0)
-      return this.#add(connection, { begin, bodyBytes: this.#options.bodyBytesOf(raw) })
+      return this.#add(connection, { begin, bodyBytes: this.#options.readBodyBytes(raw) })
     connection.begunInTurn += 1
     begin()
     return true

@@ -2,7 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { CounterstepError } from '@counterstep/protocol'
 import { checkKey } from './check-key.ts'
 import type { CredentialReader } from './credentials.ts'
-import { forbidden, hostRefused, originRefused, rateLimited, unauthenticated } from './errors.ts'
+import {
+  createHostRefusedError,
+  createOriginRefusedError,
+  toForbiddenError,
+  toRateLimitedError,
+  toUnauthenticatedError,
+} from './errors.ts'
 import { FailureRate } from './failure-rate.ts'
 import { isFromForeignPage } from './foreign-page.ts'
 import type { HostRule } from './host-rule.ts'
@@ -32,7 +38,7 @@ export type Guard = (head: RequestHead) => CounterstepError | string | undefined
 /** Decides about the requests of one HTTP API before their bodies are read. */
 export interface Gate {
   /** Makes the guard of a route. `stores` tells what the route stores, for the quota of the key. */
-  guardOf(access: RouteAccess, changesState: boolean, stores?: Stores): Guard
+  buildGuard(access: RouteAccess, changesState: boolean, stores?: Stores): Guard
   /**
    * Tells whether a request may see what a key of this scope may see. An open route asks it before it shows more. A
    * request with a foreign Host may not.
@@ -81,8 +87,8 @@ export function createGate(settings: GateSettings): Gate {
 
   function refuseStranger({ socket }: RequestHead, message: string, now: number): CounterstepError {
     return failures.isOver(socket.remoteAddress ?? '', now)
-      ? rateLimited('too many requests without a good key')
-      : unauthenticated(message)
+      ? toRateLimitedError('too many requests without a good key')
+      : toUnauthenticatedError(message)
   }
 
   function findKey(head: RequestHead, now: number): StoredKey | CounterstepError {
@@ -107,9 +113,9 @@ export function createGate(settings: GateSettings): Gate {
     if (key instanceof CounterstepError) return key
     // The network of the address stands for the caller that needs no key, in its rate and its quota.
     const name = key?.id ?? toNetwork(address)
-    if (keyRate?.take(name, now) === false) return rateLimited('this key or address is used too often')
+    if (keyRate?.take(name, now) === false) return toRateLimitedError('this key or address is used too often')
     if (key !== undefined && !scopes.some((scope) => key.scopes.includes(scope)))
-      return forbidden(`this needs a key with the scope ${scopes.join(' or ')}`)
+      return toForbiddenError(`this needs a key with the scope ${scopes.join(' or ')}`)
     const caller = key?.id ?? address
     return (stores && quota?.take(head, name, stores, now)) ?? caller
   }
@@ -136,11 +142,11 @@ export function createGate(settings: GateSettings): Gate {
       const text = credentials(head.headers.authorization)
       return text !== undefined && checkKey(keys, text, nowMs())?.scopes.includes(scope) === true
     },
-    guardOf(access, changesState, stores) {
+    buildGuard(access, changesState, stores) {
       return function guard(head) {
-        if (changesState && isFromForeignPage(head, hosts)) return originRefused()
+        if (changesState && isFromForeignPage(head, hosts)) return createOriginRefusedError()
         if (access === 'open') return undefined
-        if (hasForeignHost(head)) return hostRefused()
+        if (hasForeignHost(head)) return createHostRefusedError()
         return checkScope(head, access, stores)
       }
     },

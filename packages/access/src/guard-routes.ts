@@ -28,7 +28,7 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: ConnectionBounds): void {
   const arms: (() => void)[] = []
   app.addHook('onRoute', (route) => {
-    let guard: Guard = notReady
+    let guard: Guard = refuseBeforeReady
     const readsBody = mayHaveBody(route)
     function guardRoute(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
       const { raw } = request
@@ -49,7 +49,7 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
     }
     // The error comes later, so that an app with such a route fails as a whole when it becomes ready.
     arms.push(() => {
-      guard = gate.guardOf(accessOf(route), changesState(route), route.config?.stores)
+      guard = gate.buildGuard(readAccess(route), changesState(route), route.config?.stores)
     })
   })
   app.addHook('onReady', (done) => {
@@ -76,11 +76,11 @@ function mayHaveBody({ method }: RouteOptions): boolean {
   return [method].flat().some((each) => !SAFE_METHODS.has(each))
 }
 
-function notReady(): never {
+function refuseBeforeReady(): never {
   throw new Error('a request came before the app was ready')
 }
 
-function accessOf({ method, url, config }: RouteOptions): RouteAccess {
+function readAccess({ method, url, config }: RouteOptions): RouteAccess {
   const access = config?.access
   if (access === undefined) throw new Error(`the route ${String(method)} ${url} does not say who may use it`)
   return access

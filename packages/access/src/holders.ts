@@ -121,10 +121,10 @@ export class Holders {
   }
 
   #endLargestBody(): void {
-    const byBytes = ({ heldBytes }: { readonly heldBytes: number }) => heldBytes
+    const readHeldBytes = ({ heldBytes }: { readonly heldBytes: number }) => heldBytes
     const stranger = [...this.#addresses.values()].find(({ heldBytes }) => heldBytes > 0)
-    const { connections } = stranger ?? findLargest(this.#trusted.values(), byBytes)
-    this.#end(findLargest(connections, byBytes), 'unread-body-bytes')
+    const { connections } = stranger ?? findLargest(this.#trusted.values(), readHeldBytes)
+    this.#end(findLargest(connections, readHeldBytes), 'unread-body-bytes')
   }
 
   /** Ends the trust in those whose key is no longer good, and in connections that show none any more. */
@@ -206,9 +206,9 @@ function findOldest(connections: Iterable<Connection>): Connection {
   return expectOne(oldest)
 }
 
-function findLargest<T>(some: Iterable<T>, sizeOf: (one: T) => number): T {
+function findLargest<T>(some: Iterable<T>, readSize: (one: T) => number): T {
   let largest: T | undefined
-  for (const each of some) if (largest === undefined || sizeOf(each) > sizeOf(largest)) largest = each
+  for (const each of some) if (largest === undefined || readSize(each) > readSize(largest)) largest = each
   return expectOne(largest)
 }
 

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { openKeyFile, versionOf } from './open-key-file.ts'
+import { buildVersion, openKeyFile } from './open-key-file.ts'
 import type { StoredKey } from './stored-key.ts'
 
 /** A revoked key may still be accepted for this long. */
@@ -71,7 +71,7 @@ export class KeyRing implements KeyFinder {
   }
 
   async #look(): Promise<void> {
-    const version = await stat(this.#path, { bigint: true }).then(versionOf, String)
+    const version = await stat(this.#path, { bigint: true }).then(buildVersion, String)
     if (version === this.#version) return
     try {
       const file = await this.#read(this.#path)

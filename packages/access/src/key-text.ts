@@ -14,7 +14,7 @@ export interface KeyParts {
   readonly secret: string
 }
 
-export function newKeyParts(): KeyParts {
+export function drawKeyParts(): KeyParts {
   const letters = Array.from({ length: ID_LENGTH }, () => ID_LETTERS[randomInt(ID_LETTERS.length)])
   return { id: letters.join(''), secret: randomBytes(SECRET_BYTES).toString('base64url') }
 }

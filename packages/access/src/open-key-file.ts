@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { keysUnusable } from './errors.ts'
+import { toKeysUnusableError } from './errors.ts'
 import { readKeyFileText } from './key-file-text.ts'
 import type { StoredKey } from './stored-key.ts'
 
@@ -23,7 +23,7 @@ export interface KeyFile {
 /** Reads the file of keys. Throws SAGA_KEYS_UNUSABLE; its cause has a code if it was a system error. */
 export async function openKeyFile(path: string): Promise<KeyFile> {
   const handle = await open(path, constants.O_RDONLY).catch((error: unknown) => {
-    throw keysUnusable(`the file of keys cannot be read`, error)
+    throw toKeysUnusableError(`the file of keys cannot be read`, error)
   })
   try {
     return await readHandle(handle)
@@ -35,13 +35,16 @@ export async function openKeyFile(path: string): Promise<KeyFile> {
 async function readHandle(handle: FileHandle): Promise<KeyFile> {
   const stats = await handle.stat({ bigint: true })
   const mode = Number(stats.mode) & 0o777
-  if (!stats.isFile()) throw keysUnusable('the file of keys is no regular file')
+  if (!stats.isFile()) throw toKeysUnusableError('the file of keys is no regular file')
   if (process.platform !== 'win32' && (mode & MODE_DENIED) !== 0) {
-    throw keysUnusable(`others may read or change the file of keys (mode ${mode.toString(8)}): chmod 600 it`)
+    throw toKeysUnusableError(
+      `others may read or change the file of keys (mode ${mode.toString(8)}): chmod 600 it`,
+    )
   }
-  if (stats.size > FILE_BYTES_MAX) throw keysUnusable(`the file of keys is over ${FILE_BYTES_MAX} bytes`)
+  if (stats.size > FILE_BYTES_MAX)
+    throw toKeysUnusableError(`the file of keys is over ${FILE_BYTES_MAX} bytes`)
   const keys = readKeyFileText(await handle.readFile('utf8'))
-  return { keys, version: versionOf(stats), mode, uid: Number(stats.uid), gid: Number(stats.gid) }
+  return { keys, version: buildVersion(stats), mode, uid: Number(stats.uid), gid: Number(stats.gid) }
 }
 
 interface Stats {
@@ -52,6 +55,6 @@ interface Stats {
 }
 
 /** Includes the time of change as well, since a chmod sets it. */
-export function versionOf({ ino, size, mtimeNs, ctimeNs }: Stats): string {
+export function buildVersion({ ino, size, mtimeNs, ctimeNs }: Stats): string {
   return [ino, size, mtimeNs, ctimeNs].join(' ')
 }

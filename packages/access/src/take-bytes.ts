@@ -6,7 +6,7 @@ import type { Gate } from './gate.ts'
  * Makes the function that a route hands to the engine, so that the quota of the request's key counts what is stored.
  * That function throws SAGA_QUOTA_EXCEEDED. Returns undefined if there are no quotas.
  */
-export function bytesTaker(
+export function buildBytesTaker(
   { takeStored }: Pick<Gate, 'takeStored'>,
   request: FastifyRequest,
   reply: FastifyReply,

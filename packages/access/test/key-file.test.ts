@@ -13,7 +13,7 @@ const ASKED = {
 }
 const onPosix = it.runIf(process.platform !== 'win32')
 
-async function refusalOf(outcome: Promise<unknown>): Promise<string> {
+async function readRefusal(outcome: Promise<unknown>): Promise<string> {
   const error: unknown = await outcome.then(
     () => undefined,
     (reason: unknown) => reason,
@@ -57,8 +57,8 @@ describe('S11: the file of keys', () => {
       await using folder = await keyFolder()
       await createKey(folder.path, ASKED)
       await chmod(folder.path, mode)
-      expect(await refusalOf(openKeyFile(folder.path))).toContain(`mode ${mode.toString(8)}`)
-      await refusalOf(createKey(folder.path, ASKED))
+      expect(await readRefusal(openKeyFile(folder.path))).toContain(`mode ${mode.toString(8)}`)
+      await readRefusal(createKey(folder.path, ASKED))
     })
   }
 
@@ -75,7 +75,7 @@ describe('S11: the file of keys', () => {
     await using folder = await keyFolder()
     const { stored } = await createKey(folder.path, ASKED)
     await createKey(folder.path, { ...ASKED, expiresAt: 5_000 })
-    expect(await refusalOf(createKey(folder.path, ASKED))).toContain(`${stored.id} and `)
+    expect(await readRefusal(createKey(folder.path, ASKED))).toContain(`${stored.id} and `)
     await createKey(folder.path, { ...ASKED, name: 'other' })
     // One of the keys has expired by then.
     await createKey(folder.path, { ...ASKED, createdAt: 5_000 })
@@ -89,7 +89,7 @@ describe('S11: the file of keys', () => {
     const { stored } = await createKey(folder.path, ASKED)
     await revokeKey(folder.path, stored.id)
     expect((await openKeyFile(folder.path)).keys.size).toBe(0)
-    expect(await refusalOf(revokeKey(folder.path, stored.id))).toContain('no key of this id')
+    expect(await readRefusal(revokeKey(folder.path, stored.id))).toContain('no key of this id')
   })
 
   it('loses no key when many are made at once: all but one are told to wait', async () => {
@@ -106,30 +106,30 @@ describe('S11: the file of keys', () => {
     ['no JSON', 'cs_canary'],
     ['a list', '[]'],
     ['another version', '{"version":2,"keys":[]}'],
-    ['a scope that there is not', fileOf({ scopes: ['submit', '*'] })],
-    ['no scope', fileOf({ scopes: [] })],
-    ['a digest that is none', fileOf({ secretSha256: 'canary' })],
-    ['an instant that is none', fileOf({ expiresAt: '2030-01-01' })],
-    ['an id that is none', fileOf({ id: 'canary_1' })],
-    ['one id twice', JSON.stringify({ version: 1, keys: [keyOf({}), keyOf({})] })],
-    ['too many keys', JSON.stringify({ version: 1, keys: Array(1_001).fill(keyOf({})) })],
+    ['a scope that there is not', buildFileText({ scopes: ['submit', '*'] })],
+    ['no scope', buildFileText({ scopes: [] })],
+    ['a digest that is none', buildFileText({ secretSha256: 'canary' })],
+    ['an instant that is none', buildFileText({ expiresAt: '2030-01-01' })],
+    ['an id that is none', buildFileText({ id: 'canary_1' })],
+    ['one id twice', JSON.stringify({ version: 1, keys: [buildKey({}), buildKey({})] })],
+    ['too many keys', JSON.stringify({ version: 1, keys: Array(1_001).fill(buildKey({})) })],
   ]
   for (const [what, text] of BROKEN) {
     it(`is refused with ${what}, without a word of it`, async () => {
       await using folder = await keyFolder()
       await writeFile(folder.path, text, { mode: 0o600 })
-      expect(await refusalOf(openKeyFile(folder.path))).not.toContain('canary')
+      expect(await readRefusal(openKeyFile(folder.path))).not.toContain('canary')
     })
   }
 
   it('is refused when it is not there, or no file', async () => {
     await using folder = await keyFolder()
-    expect(await refusalOf(openKeyFile(folder.path))).toContain('cannot be read')
-    await refusalOf(openKeyFile(dirname(folder.path)))
+    expect(await readRefusal(openKeyFile(folder.path))).toContain('cannot be read')
+    await readRefusal(openKeyFile(dirname(folder.path)))
   })
 })
 
-function keyOf(parts: object): object {
+function buildKey(parts: object): object {
   const secretSha256 = 'a'.repeat(64)
   return {
     id: 'a'.repeat(12),
@@ -142,6 +142,6 @@ function keyOf(parts: object): object {
   }
 }
 
-function fileOf(parts: object): string {
-  return JSON.stringify({ version: 1, keys: [keyOf(parts)] })
+function buildFileText(parts: object): string {
+  return JSON.stringify({ version: 1, keys: [buildKey(parts)] })
 }

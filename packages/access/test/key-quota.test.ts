@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest'
-import { secretDigest } from '../src/digest-secret.ts'
+import { digestSecret } from '../src/digest-secret.ts'
 import {
-  bearerKey,
   createGate,
   KeyQuota,
-  networksOf,
   type QuotaBounds,
   type RequestHead,
+  readBearerKey,
+  readNetworks,
   type StoredKey,
 } from '../src/index.ts'
-import { newKeyParts, writeKey } from '../src/key-text.ts'
+import { drawKeyParts, writeKey } from '../src/key-text.ts'
 
 const DAY_MS = 24 * 3_600_000
 const MEBIBYTE = 1024 * 1024
 
 function makeKey() {
-  const parts = newKeyParts()
+  const parts = drawKeyParts()
   const stored: StoredKey = {
     id: parts.id,
     name: 'x',
-    digest: secretDigest(parts.secret),
+    digest: digestSecret(parts.secret),
     scopes: ['submit'],
     createdAt: 0,
     expiresAt: null,
@@ -35,12 +35,12 @@ function gateWith(bounds: QuotaBounds) {
   const find = (id: string) => [one, other].find(({ stored }) => stored.id === id)?.stored
   const gate = createGate({
     keys: { find },
-    credentials: bearerKey,
+    credentials: readBearerKey,
     nowMs: () => clock.nowMs,
     keyQuota: new KeyQuota(bounds),
   })
   const codes = (stores: 'transaction' | 'branch' | undefined) => {
-    const guard = gate.guardOf(['submit'], true, stores)
+    const guard = gate.buildGuard(['submit'], true, stores)
     return (length?: string, { text } = one): string => {
       const headers = {
         authorization: `Bearer ${text}`,
@@ -85,7 +85,7 @@ describe('S42: the quota of a key', () => {
       headers: { authorization: `Bearer ${one.text}`, 'content-length': '10' },
       socket: { remoteAddress: '192.0.2.1' },
     }
-    expect(gate.guardOf(['submit'], true, 'transaction')(head)).toBe(one.stored.id)
+    expect(gate.buildGuard(['submit'], true, 'transaction')(head)).toBe(one.stored.id)
     expect(gate.takeStored?.(head, 5)).toBeUndefined()
     expect(gate.takeStored?.(head, 101)).toMatchObject({ code: 'SAGA_QUOTA_EXCEEDED' })
     expect(gate.takeStored?.(head, 60)).toBeUndefined()
@@ -110,15 +110,15 @@ describe('S42: the quota of a key', () => {
   })
 
   it('is that of each address where none is asked for a key', () => {
-    const keylessNetworks = networksOf(['192.0.2.0/24'])
+    const keylessNetworks = readNetworks(['192.0.2.0/24'])
     if (keylessNetworks === undefined) throw new Error('no networks')
     const gate = createGate({
       keys: { find: () => undefined },
-      credentials: bearerKey,
+      credentials: readBearerKey,
       keylessNetworks,
       keyQuota: new KeyQuota({ submitsMax: 1 }),
     })
-    const guard = gate.guardOf(['submit'], true, 'transaction')
+    const guard = gate.buildGuard(['submit'], true, 'transaction')
     const submitFrom = (remoteAddress: string) => {
       const passed = guard({ headers: {}, socket: { remoteAddress } })
       return passed instanceof Error ? passed.code : 'passes'

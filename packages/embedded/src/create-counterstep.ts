@@ -1,5 +1,5 @@
 import { createLogger } from '@counterstep/server/logger'
-import { type Counterstep, inProcess } from './in-process.ts'
+import { type Counterstep, toCounterstep } from './in-process.ts'
 import { checkOptions, openParts } from './open-parts.ts'
 import type { CounterstepOptions } from './options.ts'
 
@@ -36,7 +36,7 @@ export interface OwnCounterstep extends Counterstep, AsyncDisposable {
 export async function createCounterstep(options: CounterstepOptions): Promise<OwnCounterstep> {
   const parts = await openParts(checkOptions({ ...options, logger: options.logger ?? createLogger() }))
   return {
-    ...inProcess(parts.engine),
+    ...toCounterstep(parts.engine),
     start: () => parts.start(),
     close: () => parts.close(),
     [Symbol.asyncDispose]: () => parts.close(),

@@ -9,7 +9,7 @@ const WORDS: { readonly [Name in keyof EngineSettings]?: EngineSettings[Name] } 
 }
 
 /** Throws a TypeError or a RangeError that names the setting. A setting that is undefined has its default. */
-export function engineSettings(given: Partial<EngineSettings> = {}): EngineSettings {
+export function readEngineSettings(given: Partial<EngineSettings> = {}): EngineSettings {
   refuseUnknown('counterstep settings', given, Object.keys(DEFAULT_SETTINGS))
   const defined = Object.entries(given).filter(([, value]) => value !== undefined)
   const settings: EngineSettings = { ...DEFAULT_SETTINGS, ...Object.fromEntries(defined) }

@@ -10,7 +10,7 @@ import {
   type TccBranchRequest,
   type TransactionView,
 } from '@counterstep/protocol'
-import { throughJson } from './request-json.ts'
+import { copyThroughJson } from './request-json.ts'
 
 const LIST_LIMIT = 50
 
@@ -46,19 +46,19 @@ export interface Counterstep {
 }
 
 /** Its life (start, drain) stays the plugin's. */
-export function inProcess(engine: EngineApi): Counterstep {
+export function toCounterstep(engine: EngineApi): Counterstep {
   return {
     async submit(transaction, options) {
       const request = isBuilt(transaction) ? transaction.request : transaction
-      return engine.submit(throughJson(request), options)
+      return engine.submit(copyThroughJson(request), options)
     },
-    get: async (gid) => engine.show(checked(gid)),
+    get: async (gid) => engine.show(requireGid(gid)),
     list: async (query) => engine.list({ limit: LIST_LIMIT, ...query }),
-    registerBranch: async (gid, branch) => engine.registerBranch(checked(gid), throughJson(branch)),
-    submitPrepared: async (gid, options) => engine.submitPrepared(checked(gid), options),
-    abort: async (gid, options) => engine.abort(checked(gid), options),
-    retry: async (gid) => engine.retry(checked(gid)),
-    stop: async (gid) => engine.stop(checked(gid)),
+    registerBranch: async (gid, branch) => engine.registerBranch(requireGid(gid), copyThroughJson(branch)),
+    submitPrepared: async (gid, options) => engine.submitPrepared(requireGid(gid), options),
+    abort: async (gid, options) => engine.abort(requireGid(gid), options),
+    retry: async (gid) => engine.retry(requireGid(gid)),
+    stop: async (gid) => engine.stop(requireGid(gid)),
     health: () => engine.health(),
   }
 }
@@ -67,7 +67,7 @@ function isBuilt(transaction: object): transaction is { readonly request: Submit
   return 'request' in transaction
 }
 
-function checked(gid: string): Gid {
+function requireGid(gid: string): Gid {
   if (isGid(gid)) return gid
   throw new InvalidRequestError([{ code: 'SAGA_GID_INVALID', path: 'gid', message: GID_RULE }])
 }

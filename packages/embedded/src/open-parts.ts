@@ -22,14 +22,14 @@ import {
 import {
   countStoreEvents,
   createBareRegistry,
-  prometheusObserver,
+  createPrometheusObserver,
   type Registry,
 } from '@counterstep/server/metrics'
 import { Closers } from './closers.ts'
-import { engineSettings } from './engine-settings.ts'
+import { readEngineSettings } from './engine-settings.ts'
 import { refuseUnknown } from './known-options.ts'
 import type { CounterstepOptions, OpenStore } from './options.ts'
-import { targetRules } from './target-rules.ts'
+import { readTargetRules } from './target-rules.ts'
 
 /** Branch calls may go on for this long once Counterstep closes. A whole close takes at most 10 s. */
 const DRAIN_MS = 8_000
@@ -67,7 +67,7 @@ export function checkOptions(options: CounterstepOptions & { readonly logger: Lo
   const { store } = options
   if (typeof store !== 'function' && typeof store?.claimDue !== 'function')
     throw new TypeError('counterstep needs a store, or a function that opens one')
-  return { ...options, rules: targetRules(options.targets), engine: engineSettings(options.settings) }
+  return { ...options, rules: readTargetRules(options.targets), engine: readEngineSettings(options.settings) }
 }
 
 /** Throws what the store's opening throws, after all that was opened before it is closed again. */
@@ -90,7 +90,7 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
   const listedOrigins = listOrigins(options.rules)
   const branches = httpBranchCaller({ ...options.calls, targets, listedOrigins })
   closers.add(() => branches.close())
-  const store = await storeOf(options.store, logger, registry, closers)
+  const store = await openStore(options.store, logger, registry, closers)
   const engine = createEngine({
     store,
     branches,
@@ -100,7 +100,7 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
     listedOrigins,
     clock: nodeClock(),
     ids: nodeIds(),
-    observer: prometheusObserver(registry, logEvents(logger)),
+    observer: createPrometheusObserver(registry, logEvents(logger)),
     settings: options.engine,
   })
   const drain = () => engine.close(DRAIN_MS)
@@ -131,7 +131,7 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
   }
 }
 
-async function storeOf(
+async function openStore(
   given: Store | OpenStore,
   logger: Logger,
   registry: Registry,

@@ -2,17 +2,17 @@ import { endIdleConnectionsWhileClosing } from '@counterstep/access'
 import {
   type Counterstep,
   checkOptions,
-  inProcess,
   OPTION_NAMES,
   openParts,
   type Parts,
   refuseUnknown,
+  toCounterstep,
 } from '@counterstep/embedded'
 import { toLoggedError } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
 import { fastifyPlugin } from 'fastify-plugin'
-import { addFace } from './add-api.ts'
-import { checkFace, openGate } from './open-gate.ts'
+import { addApi } from './add-api.ts'
+import { checkFaceOption, openGate } from './open-gate.ts'
 import type { Face, PluginOptions } from './options.ts'
 
 declare module 'fastify' {
@@ -44,7 +44,7 @@ async function addCounterstep(app: FastifyInstance, options: PluginOptions): Pro
   }
   refuseUnknown('counterstep', options, [...OPTION_NAMES, 'face'])
   const { face = false, ...rest } = options
-  if (face !== false) checkFace(face)
+  if (face !== false) checkFaceOption(face)
   const logger = options.logger ?? app.log.child({}, { serializers: { err: toLoggedError } })
   const parts = await openParts(checkOptions({ ...rest, logger }))
   try {
@@ -57,11 +57,11 @@ async function addCounterstep(app: FastifyInstance, options: PluginOptions): Pro
 }
 
 async function addTo(app: FastifyInstance, face: Face | false, parts: Parts): Promise<void> {
-  app.decorate('counterstep', inProcess(parts.engine))
+  app.decorate('counterstep', toCounterstep(parts.engine))
   if (face !== false) {
     const { gate, close } = await openGate(face, parts.logger)
     parts.onClose(async () => close())
-    await addFace(app, face, { ...parts, gate })
+    await addApi(app, face, { ...parts, gate })
   }
   app.addHook('onReady', () => parts.start())
   // A caller that waited for an end is answered late in the close, and would hold it for its connection's whole keep-alive time.

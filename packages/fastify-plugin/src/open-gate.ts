@@ -1,21 +1,21 @@
 import {
-  bearerKey,
+  buildLoopbackHostRule,
+  buildNamedHostRule,
   createGate,
   type Gate,
   type HostRule,
-  hostnameOf,
   type KeyFinder,
   KeyQuota,
   KeyRate,
   KeyRing,
-  loopbackHosts,
-  namedHosts,
   type QuotaBounds,
+  readBearerKey,
+  readHostname,
 } from '@counterstep/access'
 import { refuseUnknown } from '@counterstep/embedded'
 import type { Logger } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
-import { FACE_PREFIX } from './add-api.ts'
+import { DEFAULT_PREFIX } from './add-api.ts'
 import type { Face } from './options.ts'
 
 export interface OpenGate {
@@ -24,7 +24,7 @@ export interface OpenGate {
 }
 
 /** Throws a TypeError that says what is wrong with the options. */
-export function checkFace(face: Face): void {
+export function checkFaceOption(face: Face): void {
   const known = [
     'prefix',
     'allowedHosts',
@@ -55,11 +55,11 @@ export function checkFace(face: Face): void {
       `counterstep face.unreadBodyBytesMax must be a whole number from ${BODY_BYTES_MAX} on`,
     )
   if ('quotaPerKey' in face && face.quotaPerKey !== undefined) checkQuota(face.quotaPerKey)
-  const { prefix = FACE_PREFIX, allowedHosts = [] } = face
+  const { prefix = DEFAULT_PREFIX, allowedHosts = [] } = face
   // At the root its answer to an unknown route would stand in place of the app's.
   if (!/^(\/[^/\s]+)+$/.test(prefix))
-    throw new TypeError(`counterstep face.prefix must be a path such as ${FACE_PREFIX}`)
-  const wrong = allowedHosts.findIndex((name) => hostnameOf(name) === undefined)
+    throw new TypeError(`counterstep face.prefix must be a path such as ${DEFAULT_PREFIX}`)
+  const wrong = allowedHosts.findIndex((name) => readHostname(name) === undefined)
   if (wrong >= 0) throw new TypeError(`counterstep face.allowedHosts[${wrong}] is no host`)
 }
 
@@ -81,17 +81,17 @@ export async function openGate(face: Face, logger: Logger): Promise<OpenGate> {
       {},
       'insecureNoKeys: anyone who reaches the face may submit, read, abort and stop transactions',
     )
-    return gateOf({ hosts: loopbackHosts(allowedHosts) })
+    return buildOpenGate({ hosts: buildLoopbackHostRule(allowedHosts) })
   }
   const { ratePerKey, quotaPerKey } = face
   const rate = {
     ...(ratePerKey === undefined ? {} : { keyRate: new KeyRate(ratePerKey) }),
     ...(quotaPerKey === undefined ? {} : { keyQuota: new KeyQuota(quotaPerKey) }),
   }
-  const hosts = allowedHosts.length === 0 ? {} : { hosts: namedHosts(allowedHosts) }
-  if ('keys' in face) return gateOf({ keys: face.keys, ...rate, ...hosts })
+  const hosts = allowedHosts.length === 0 ? {} : { hosts: buildNamedHostRule(allowedHosts) }
+  if ('keys' in face) return buildOpenGate({ keys: face.keys, ...rate, ...hosts })
   const ring = await openRing(face.keysFile, logger)
-  return gateOf({ keys: ring, ...rate, ...hosts }, () => ring.close())
+  return buildOpenGate({ keys: ring, ...rate, ...hosts }, () => ring.close())
 }
 
 interface GateParts {
@@ -101,8 +101,8 @@ interface GateParts {
   readonly hosts?: HostRule
 }
 
-function gateOf(parts: GateParts, close?: () => void): OpenGate {
-  return { gate: createGate({ ...parts, credentials: bearerKey }), close: () => close?.() }
+function buildOpenGate(parts: GateParts, close?: () => void): OpenGate {
+  return { gate: createGate({ ...parts, credentials: readBearerKey }), close: () => close?.() }
 }
 
 async function openRing(path: string, logger: Logger): Promise<KeyRing> {

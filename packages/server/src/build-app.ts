@@ -1,38 +1,38 @@
 import {
-  bearerKey,
   ConnectionBounds,
-  connectionOptions,
   createGate,
   endIdleConnectionsWhileClosing,
   type Gate,
+  readBearerKey,
+  toConnectionOptions,
   WITHOUT_SCHEMAS,
 } from '@counterstep/access'
 import type { Logger } from '@counterstep/engine'
 import { BODY_BYTES_MAX, VERSION } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
-import { errorHandler } from './error-handler.ts'
+import { buildErrorHandler } from './error-handler.ts'
 import { answerClientError } from './http/client-error.ts'
 import { refuseWhileClosing } from './http/closing.ts'
 import { silentLogger } from './logger.ts'
 import { createRegistry, type Registry } from './metrics/registry.ts'
-import { addNativeFace, type NativeFaceDeps } from './native-api.ts'
+import { addNativeApi, type NativeApiDeps } from './native-api.ts'
 import { DEFAULT_SERVER_LIMITS, PARAM_LENGTH_MAX, type ServerLimits } from './server-limits.ts'
 
 type Optional = 'bounds' | 'gate' | 'registry' | 'logger' | 'version'
 
-export interface AppDeps extends Omit<NativeFaceDeps, Optional | 'page' | 'handlerTimeoutMs'> {
+export interface AppDeps extends Omit<NativeApiDeps, Optional | 'page' | 'handlerTimeoutMs'> {
   /** Shared by all HTTP APIs of a process. Default: bounds of its own, by the limits. */
   readonly bounds?: ConnectionBounds
   /** Decides who may do what. Default: every caller may do everything, but no page of another origin may. */
   readonly gate?: Gate
-  /** The one that `prometheusObserver` writes to. Default: a fresh one. */
+  /** The one that `createPrometheusObserver` writes to. Default: a fresh one. */
   readonly registry?: Registry
   /** Default: silent. */
   readonly logger?: Logger
   /** Shown in the OpenAPI document. */
   readonly version?: string
   /** The page under /docs. Default: there is one. */
-  readonly page?: NativeFaceDeps['page']
+  readonly page?: NativeApiDeps['page']
   readonly limits?: Partial<ServerLimits>
 }
 
@@ -45,11 +45,11 @@ export function buildApp({ limits: givenLimits, ...deps }: AppDeps): FastifyInst
   bounds.boundConnections(app.server)
   refuseWhileClosing(app)
   endIdleConnectionsWhileClosing(app)
-  addNativeFace(app, {
+  addNativeApi(app, {
     ...deps,
     logger,
     bounds,
-    gate: deps.gate ?? createGate({ credentials: bearerKey }),
+    gate: deps.gate ?? createGate({ credentials: readBearerKey }),
     registry: deps.registry ?? createRegistry(),
     version: deps.version ?? VERSION,
     page: deps.page ?? 'docs',
@@ -63,10 +63,10 @@ function createApp(limits: ServerLimits, logger: Logger, bounds: ConnectionBound
     // Fastify's logger would make a child for each request; ours is asked only for what is logged.
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
-    ...connectionOptions(limits),
+    ...toConnectionOptions(limits),
     schemaController: WITHOUT_SCHEMAS,
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
     clientErrorHandler: answerClientError,
-    frameworkErrors: bounds.refuseAfterFrameworkErrors(errorHandler(logger)),
+    frameworkErrors: bounds.refuseAfterFrameworkErrors(buildErrorHandler(logger)),
   })
 }

@@ -11,14 +11,17 @@ export interface LoggerOptions {
 }
 
 /** A pino logger whose errors are cut down to what cannot hold a payload. */
-export function createLogger({ level = 'info', destination = standardOutput() }: LoggerOptions = {}): Logger {
+export function createLogger({
+  level = 'info',
+  destination = openStandardOutput(),
+}: LoggerOptions = {}): Logger {
   const options = { level, serializers: { err: toLoggedError } }
   return pino(options, destination)
 }
 
 let opened: DestinationStream | undefined
 
-function standardOutput(): DestinationStream {
+function openStandardOutput(): DestinationStream {
   opened ??= openLogDestination(STDOUT)
   return opened
 }

@@ -8,32 +8,32 @@ import type { Store } from '@counterstep/core'
 import type { EngineApi, Logger } from '@counterstep/engine'
 import { WAIT_MS_MAX } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
-import { errorHandler } from './error-handler.ts'
+import { buildErrorHandler } from './error-handler.ts'
 import { answerUnknownRoutes } from './http/unknown-route.ts'
 import { logAnswer } from './log-answer.ts'
 import { registerEngineGauges, registerStoreGauges } from './metrics/engine-gauges.ts'
 import { countAnswers } from './metrics/http-metrics.ts'
 import { assertOwnMetricsAreWritten } from './metrics/registered-metric.ts'
 import type { Registry } from './metrics/registry.ts'
-import type { DocumentedFace } from './openapi/document.ts'
+import type { DocumentedApi } from './openapi/document.ts'
 import type { JsonObject, Operation } from './openapi/operation.ts'
 import { OPERATIONS } from './operations.ts'
-import { abortRoute } from './routes/abort.ts'
-import { docsOperation, docsRoute } from './routes/docs.ts'
-import { getTransactionRoute } from './routes/get-transaction.ts'
-import { listTransactionsRoute } from './routes/list-transactions.ts'
-import { liveRoute } from './routes/live.ts'
-import { metricsRoute } from './routes/metrics.ts'
-import { openApiRoute } from './routes/open-api.ts'
-import { readyRoute } from './routes/ready.ts'
-import { registerBranchRoute } from './routes/register-branch.ts'
-import { retryRoute } from './routes/retry.ts'
-import { rootRoute } from './routes/root.ts'
-import { stopRoute } from './routes/stop.ts'
-import { submitRoute } from './routes/submit.ts'
-import { submitPreparedRoute } from './routes/submit-prepared.ts'
+import { buildAbortRoute } from './routes/abort.ts'
+import { buildDocsRoute, docsOperation } from './routes/docs.ts'
+import { buildGetTransactionRoute } from './routes/get-transaction.ts'
+import { buildListTransactionsRoute } from './routes/list-transactions.ts'
+import { addLiveRoute } from './routes/live.ts'
+import { buildMetricsRoute } from './routes/metrics.ts'
+import { buildOpenApiRoute } from './routes/open-api.ts'
+import { buildReadyRoute } from './routes/ready.ts'
+import { buildRegisterBranchRoute } from './routes/register-branch.ts'
+import { buildRetryRoute } from './routes/retry.ts'
+import { buildRootRoute } from './routes/root.ts'
+import { buildStopRoute } from './routes/stop.ts'
+import { buildSubmitRoute } from './routes/submit.ts'
+import { buildSubmitPreparedRoute } from './routes/submit-prepared.ts'
 
-export interface NativeFaceDeps {
+export interface NativeApiDeps {
   readonly engine: EngineApi
   /** For the gauges of the store; without one they are left out. */
   readonly store?: Pick<Store, 'stats'>
@@ -45,7 +45,7 @@ export interface NativeFaceDeps {
   readonly bounds: ConnectionBounds
   /** Who may do what. */
   readonly gate: Gate
-  /** The one that `prometheusObserver` writes to. */
+  /** The one that `createPrometheusObserver` writes to. */
   readonly registry: Registry
   readonly logger: Logger
   /** One line for each answer. Default: only errors are logged. */
@@ -64,10 +64,10 @@ export interface NativeFaceDeps {
  * Puts the native face on this app, or on a scope of one: what it sets (error handler, parsers, hooks, what answers an
  * unknown route) holds for the scope alone, and its paths begin with the scope's prefix. Call it before other routes.
  */
-export function addNativeFace(app: FastifyInstance, deps: NativeFaceDeps): void {
+export function addNativeApi(app: FastifyInstance, deps: NativeApiDeps): void {
   const { engine, store, registry, logger, bounds } = deps
   bounds.boundRequests(app)
-  app.setErrorHandler(errorHandler(logger))
+  app.setErrorHandler(buildErrorHandler(logger))
   app.removeAllContentTypeParsers()
   endConnectionsWhileStopping(app, engine)
   answerUnknownRoutes(app)
@@ -80,7 +80,7 @@ export function addNativeFace(app: FastifyInstance, deps: NativeFaceDeps): void 
   registerRoutes(app, deps)
 }
 
-function registerRoutes(app: FastifyInstance, deps: NativeFaceDeps): void {
+function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   const { engine, gate, bounds, registry, version, page, handlerTimeoutMs } = deps
   const { storeForced = false, insecure = [], waitMsMax = WAIT_MS_MAX } = deps
   const operations = OPERATIONS.filter((operation) => page === 'docs' || operation !== docsOperation)
@@ -94,26 +94,26 @@ function registerRoutes(app: FastifyInstance, deps: NativeFaceDeps): void {
     })
     return made
   }
-  app.register(submitRoute(engine, gate, waitMsMax))
-  app.register(getTransactionRoute(engine, handlerTimeoutMs))
-  app.register(listTransactionsRoute(engine, handlerTimeoutMs))
-  app.register(registerBranchRoute(engine, handlerTimeoutMs))
-  app.register(submitPreparedRoute(engine, waitMsMax))
-  app.register(abortRoute(engine, waitMsMax))
-  app.register(retryRoute(engine, handlerTimeoutMs))
-  app.register(stopRoute(engine, handlerTimeoutMs))
-  app.register(rootRoute(version, page))
-  app.register(liveRoute)
-  app.register(readyRoute(engine, gate, { storeForced, insecure }))
-  app.register(metricsRoute(registry, handlerTimeoutMs))
-  app.register(openApiRoute(document))
-  if (page === 'docs') app.register(docsRoute(document, engine, bounds))
+  app.register(buildSubmitRoute(engine, gate, waitMsMax))
+  app.register(buildGetTransactionRoute(engine, handlerTimeoutMs))
+  app.register(buildListTransactionsRoute(engine, handlerTimeoutMs))
+  app.register(buildRegisterBranchRoute(engine, handlerTimeoutMs))
+  app.register(buildSubmitPreparedRoute(engine, waitMsMax))
+  app.register(buildAbortRoute(engine, waitMsMax))
+  app.register(buildRetryRoute(engine, handlerTimeoutMs))
+  app.register(buildStopRoute(engine, handlerTimeoutMs))
+  app.register(buildRootRoute(version, page))
+  app.register(addLiveRoute)
+  app.register(buildReadyRoute(engine, gate, { storeForced, insecure }))
+  app.register(buildMetricsRoute(registry, handlerTimeoutMs))
+  app.register(buildOpenApiRoute(document))
+  if (page === 'docs') app.register(buildDocsRoute(document, engine, bounds))
 }
 
 /**
  * Makes the document when a caller first reads it. To load it with zod and the schemas would take 90 ms of each start.
  */
-async function makeDocument(operations: readonly Operation[], face: DocumentedFace): Promise<JsonObject> {
-  const { openApiDocument } = await import('./openapi/document.ts')
-  return openApiDocument(operations, face)
+async function makeDocument(operations: readonly Operation[], face: DocumentedApi): Promise<JsonObject> {
+  const { buildOpenApiDocument } = await import('./openapi/document.ts')
+  return buildOpenApiDocument(operations, face)
 }

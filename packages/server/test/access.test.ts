@@ -1,10 +1,10 @@
 import {
-  bearerKey,
+  buildLoopbackHostRule,
   createGate,
   type Gate,
   KeyRate,
-  loopbackHosts,
   type RouteAccess,
+  readBearerKey,
   SCOPES,
 } from '@counterstep/access'
 import type { FastifyInstance, InjectOptions, RouteOptions } from 'fastify'
@@ -27,12 +27,12 @@ afterAll(() => held[Symbol.asyncDispose]())
 
 function keyed(): { app: FastifyInstance; engine: ScriptedEngine } {
   const engine = scriptedEngine()
-  const gate = createGate({ keys: held.ring, credentials: bearerKey })
+  const gate = createGate({ keys: held.ring, credentials: readBearerKey })
   return { app: buildApp({ engine, gate }), engine }
 }
 
 /** The route table as fastify has it, HEAD and the parts of the page included. */
-async function routesOf(app: FastifyInstance): Promise<readonly Route[]> {
+async function listRoutes(app: FastifyInstance): Promise<readonly Route[]> {
   const seen: RouteOptions[] = []
   app.addHook('onRoute', (route) => void seen.push(route))
   await app.ready()
@@ -59,7 +59,7 @@ function requestTo({ method, url }: Route, key?: string): InjectOptions {
  */
 async function scopeFaults(gate: Gate): Promise<readonly string[]> {
   const faults: string[] = []
-  const routes = await routesOf(buildApp({ engine: scriptedEngine() }))
+  const routes = await listRoutes(buildApp({ engine: scriptedEngine() }))
   // The routes include HEAD for each GET, and the parts of the page.
   expect(routes.length).toBeGreaterThan(OPERATIONS.length * 1.5)
   const engine = scriptedEngine()
@@ -93,11 +93,16 @@ function keyedGate(): Gate {
     nowMs += 1_000
     return nowMs
   }
-  return createGate({ keys: held.ring, credentials: bearerKey, hosts: loopbackHosts([]), nowMs: tick })
+  return createGate({
+    keys: held.ring,
+    credentials: readBearerKey,
+    hosts: buildLoopbackHostRule([]),
+    nowMs: tick,
+  })
 }
 
 function withGuard(gate: Gate, accessOf: (access: RouteAccess) => RouteAccess): Gate {
-  return { ...gate, guardOf: (access, changesState) => gate.guardOf(accessOf(access), changesState) }
+  return { ...gate, buildGuard: (access, changesState) => gate.buildGuard(accessOf(access), changesState) }
 }
 
 describe('S11: every route of the table', () => {
@@ -106,7 +111,7 @@ describe('S11: every route of the table', () => {
   })
 
   const MUTANTS: readonly (readonly [string, (gate: Gate) => Gate])[] = [
-    ['asks nobody for a key', () => createGate({ credentials: bearerKey })],
+    ['asks nobody for a key', () => createGate({ credentials: readBearerKey })],
     ['takes any scope for any', (gate) => withGuard(gate, (access) => (access === 'open' ? access : SCOPES))],
     ['has every route open', (gate) => withGuard(gate, () => 'open')],
   ]
@@ -165,7 +170,7 @@ describe('S11: a refusal', () => {
 
   it('of the eleventh bad request of an address in a second is 429 with Retry-After (S17)', async () => {
     const engine = scriptedEngine()
-    const gate = createGate({ keys: held.ring, credentials: bearerKey, nowMs: () => 1_000 })
+    const gate = createGate({ keys: held.ring, credentials: readBearerKey, nowMs: () => 1_000 })
     const app = buildApp({ engine, gate })
     for (let count = 0; count < 10; count += 1) await app.inject({ url: '/v1/transactions' })
     const answer = await app.inject({ url: '/v1/transactions' })
@@ -177,7 +182,7 @@ describe('S11: a refusal', () => {
 describe('S17: the rate of a key', () => {
   it('counts a request once, HEAD too, and the one over it is 429 with Retry-After', async () => {
     const keyRate = new KeyRate(2)
-    const gate = createGate({ keys: held.ring, credentials: bearerKey, keyRate, nowMs: () => 1_000 })
+    const gate = createGate({ keys: held.ring, credentials: readBearerKey, keyRate, nowMs: () => 1_000 })
     const app = buildApp({ engine: scriptedEngine(), gate })
     const ask = (method: 'HEAD' | 'GET') =>
       app.inject({ method, url: '/v1/transactions', headers: { authorization: `Bearer ${held.keys.read}` } })
@@ -189,7 +194,7 @@ describe('S17: the rate of a key', () => {
 
 describe('GET /health/ready with keys', () => {
   it('shows a key with the scope read what the server is made of and where it is weak, and others the outcome', async () => {
-    const gate = createGate({ keys: held.ring, credentials: bearerKey })
+    const gate = createGate({ keys: held.ring, credentials: readBearerKey })
     const app = buildApp({ engine: scriptedEngine(), gate, insecure: ['some-switch'] })
     const ask = async (key?: string) =>
       (
@@ -211,7 +216,7 @@ describe('GET /health/ready with keys', () => {
 
 describe('S16: readiness under a foreign Host', () => {
   it('says its outcome to a probe and no more to a page that has a name pointed here', async () => {
-    const gate = createGate({ credentials: bearerKey, hosts: loopbackHosts([]) })
+    const gate = createGate({ credentials: readBearerKey, hosts: buildLoopbackHostRule([]) })
     const app = buildApp({ engine: scriptedEngine(), gate, insecure: ['no-keys'] })
     const ask = async (host: string) => (await app.inject({ url: '/health/ready', headers: { host } })).json()
     expect(await ask('evil.example:8471')).toEqual({ status: 'ready' })
@@ -232,7 +237,7 @@ describe('S16: the methods', () => {
   ])
 
   it('GET and HEAD of every route leave everything as it is, and the rest is POST', async () => {
-    const routes = await routesOf(buildApp({ engine: scriptedEngine() }))
+    const routes = await listRoutes(buildApp({ engine: scriptedEngine() }))
     for (const route of routes) {
       const engine = scriptedEngine()
       await buildApp({ engine }).inject(requestTo(route))
@@ -248,7 +253,7 @@ const FOREIGN = [{ origin: 'http://evil.example' }, { 'sec-fetch-site': 'cross-s
 
 async function pageFaults(gate: Gate, headers: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const faults: string[] = []
-  const routes = await routesOf(buildApp({ engine: scriptedEngine() }))
+  const routes = await listRoutes(buildApp({ engine: scriptedEngine() }))
   const posts = routes.filter(({ method }) => method === 'POST')
   expect(posts.length).toBeGreaterThan(5)
   for (const route of posts) {
@@ -267,19 +272,19 @@ async function pageFaults(gate: Gate, headers: Readonly<Record<string, string>>)
 describe('S16: a page of another origin', () => {
   for (const headers of FOREIGN) {
     it(`changes nothing by any route (${Object.keys(headers)[0]})`, async () => {
-      expect(await pageFaults(createGate({ credentials: bearerKey }), headers)).toEqual([])
+      expect(await pageFaults(createGate({ credentials: readBearerKey }), headers)).toEqual([])
     })
 
     it(`is found out when the gate does not look at it (${Object.keys(headers)[0]}, mutant)`, async () => {
-      const gate = createGate({ credentials: bearerKey })
-      const blind: Gate = { ...gate, guardOf: (access) => gate.guardOf(access, false) }
+      const gate = createGate({ credentials: readBearerKey })
+      const blind: Gate = { ...gate, buildGuard: (access) => gate.buildGuard(access, false) }
       expect((await pageFaults(blind, headers)).length).toBeGreaterThan(5)
     })
   }
 
   it('does not get in by a name of its own that it has pointed at loopback (DNS rebinding)', async () => {
     const engine = scriptedEngine()
-    const gate = createGate({ credentials: bearerKey, hosts: loopbackHosts([]) })
+    const gate = createGate({ credentials: readBearerKey, hosts: buildLoopbackHostRule([]) })
     const app = buildApp({ engine, gate })
     const headers = {
       host: 'evil.example:8470',

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type AppDeps, buildApp } from '../src/index.ts'
-import { scriptedEngine, submitViewOf } from './scripted-engine.ts'
+import { buildSubmitView, scriptedEngine } from './scripted-engine.ts'
 
 const open: FastifyInstance[] = []
 afterEach(async () => {
@@ -67,7 +67,7 @@ describe('a connection', () => {
     const engine = scriptedEngine({
       submit: async () => {
         await sleep(400)
-        return submitViewOf('a', { status: 'succeeded' })
+        return buildSubmitView('a', { status: 'succeeded' })
       },
     })
     const { url } = await listen({ engine, limits: { requestTimeoutMs: 100, connectionsCheckMs: 20 } })
@@ -110,7 +110,7 @@ describe('a connection', () => {
     })
     const submit = async () => {
       await held
-      return submitViewOf('a')
+      return buildSubmitView('a')
     }
     const engine = scriptedEngine({ submit })
     const { app, port } = await listen({ engine })

@@ -1,16 +1,16 @@
 import {
-  bearerKey,
   ConnectionBounds,
   createGate,
   DEFAULT_CONNECTION_LIMITS,
   guardRoutes,
+  readBearerKey,
 } from '@counterstep/access'
 import { type FastifyInstance, fastify } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { buildApp } from '../src/build-app.ts'
-import { errorHandler } from '../src/error-handler.ts'
+import { buildErrorHandler } from '../src/error-handler.ts'
 import { createLogger } from '../src/logger.ts'
-import { docsRoute } from '../src/routes/docs.ts'
+import { buildDocsRoute } from '../src/routes/docs.ts'
 import { heardLog } from './heard-log.ts'
 import { type ScopeKeys, scopeKeys } from './scope-keys.ts'
 import { scriptedEngine } from './scripted-engine.ts'
@@ -30,10 +30,10 @@ describe('the document of the page', () => {
   beforeEach(() => {
     made = 0
     app = fastify()
-    app.setErrorHandler(errorHandler(createLogger({ level: 'silent' })))
-    guardRoutes(app, createGate({ keys: held.ring, credentials: bearerKey }), BOUNDS)
+    app.setErrorHandler(buildErrorHandler(createLogger({ level: 'silent' })))
+    guardRoutes(app, createGate({ keys: held.ring, credentials: readBearerKey }), BOUNDS)
     app.register(
-      docsRoute(
+      buildDocsRoute(
         async () => {
           made += 1
           return { openapi: '3.1.0' }
@@ -62,15 +62,15 @@ describe('the document of the page', () => {
 
   it('is made anew after it could not be made', async () => {
     const failing = fastify()
-    failing.setErrorHandler(errorHandler(createLogger({ level: 'silent' })))
+    failing.setErrorHandler(buildErrorHandler(createLogger({ level: 'silent' })))
     guardRoutes(
       failing,
-      createGate({ credentials: bearerKey }),
+      createGate({ credentials: readBearerKey }),
       new ConnectionBounds(DEFAULT_CONNECTION_LIMITS),
     )
     let tries = 0
     failing.register(
-      docsRoute(
+      buildDocsRoute(
         async () => {
           tries += 1
           if (tries === 1) throw new Error('the first time')
@@ -131,13 +131,13 @@ describe('the page', () => {
   it('tells of what broke in it under the number of the request', async () => {
     const { lines, logger } = heardLog()
     const whole = fastify()
-    whole.setErrorHandler(errorHandler(logger))
+    whole.setErrorHandler(buildErrorHandler(logger))
     const broken = {
       toJSON() {
         throw new Error('the document broke')
       },
     }
-    whole.register(docsRoute(async () => broken as never, scriptedEngine(), BOUNDS))
+    whole.register(buildDocsRoute(async () => broken as never, scriptedEngine(), BOUNDS))
     const answer = await whole.inject({ url: '/docs/json' })
     expect(answer.statusCode).toBe(500)
     expect(answer.json()).toMatchObject({ code: 'SAGA_INTERNAL' })
@@ -183,7 +183,7 @@ describe('the page', () => {
 
   it.each(['/sagas', '/sagas/'])('is under the prefix of its face: %s', async (prefix) => {
     const whole = fastify()
-    const page = docsRoute(async () => ({ openapi: '3.1.0' }), scriptedEngine(), BOUNDS)
+    const page = buildDocsRoute(async () => ({ openapi: '3.1.0' }), scriptedEngine(), BOUNDS)
     whole.register(async (scope) => void scope.register(page), { prefix })
     const { statusCode, body } = await whole.inject({ url: '/sagas/docs' })
     expect(statusCode).toBe(200)

@@ -6,12 +6,12 @@ import { readCursor, writeCursor } from '../src/http/list-cursor.ts'
 import { buildApp } from '../src/index.ts'
 import { scriptedEngine } from './scripted-engine.ts'
 
-function gidOf(text: string): Gid {
+function toGid(text: string): Gid {
   if (!isGid(text)) throw new Error(`not a gid: ${text}`)
   return text
 }
 
-const cursor = writeCursor({ createdAt: 5, gid: gidOf('a.b/c') })
+const cursor = writeCursor({ createdAt: 5, gid: toGid('a.b/c') })
 
 describe('GET /v1/transactions', () => {
   const rows: readonly (readonly [string, ListQuery])[] = [
@@ -27,7 +27,7 @@ describe('GET /v1/transactions', () => {
       { limit: 50, kind: 'saga', retrying: true, attention: false },
     ],
     ['?createdFrom=0&createdTo=9007199254740991', { limit: 50, createdFrom: 0, createdTo: 9007199254740991 }],
-    [`?cursor=${cursor}`, { limit: 50, cursor: { createdAt: 5, gid: gidOf('a.b/c') } }],
+    [`?cursor=${cursor}`, { limit: 50, cursor: { createdAt: 5, gid: toGid('a.b/c') } }],
   ]
   for (const [query, expected] of rows) {
     it(`understands "${query}"`, async () => {
@@ -77,7 +77,7 @@ describe('GET /v1/transactions', () => {
 
   it('gives a cursor that comes back as the same pair', async () => {
     const items = [] as const
-    const list = async () => ({ items, cursor: { createdAt: 7, gid: gidOf('x') } })
+    const list = async () => ({ items, cursor: { createdAt: 7, gid: toGid('x') } })
     const engine = scriptedEngine({ list })
     const app = buildApp({ engine })
     const page = (await app.inject({ url: '/v1/transactions' })).json()

@@ -10,7 +10,7 @@ import { type RealServer, realServer } from './real-server.ts'
 const HEADERS = { authorization: canary('header-of-all') }
 const OWN = { headers: { 'x-api-key': canary('header-of-branch') } }
 /** Queries in the spellings that a URL may have them in. */
-const urlsOf = (place: string) => {
+const buildUrls = (place: string) => {
   const secret = canary(`query-of-${place}`)
   return [
     `http://bank.test/a?token=${secret}`,
@@ -28,8 +28,8 @@ interface Sent {
 }
 
 /** Each operation of the native API, on transactions of each kind whose headers and queries are secrets. */
-function requestsOf(turn: number): Readonly<Record<string, readonly Sent[]>> {
-  const at = (place: string) => urlsOf(place)[turn] ?? ''
+function buildRequests(turn: number): Readonly<Record<string, readonly Sent[]>> {
+  const at = (place: string) => buildUrls(place)[turn] ?? ''
   const post = (path: string, body?: unknown): Sent => ({
     method: 'POST',
     url: `/v1/transactions${path}`,
@@ -83,7 +83,7 @@ function requestsOf(turn: number): Readonly<Record<string, readonly Sent[]>> {
   }
 }
 
-async function answersOf(app: FastifyInstance, requests: readonly Sent[]): Promise<string> {
+async function readAnswers(app: FastifyInstance, requests: readonly Sent[]): Promise<string> {
   const texts: string[] = []
   for (const { method, url, body } of requests) {
     const payload = body === undefined ? {} : { payload: JSON.stringify(body) }
@@ -104,8 +104,8 @@ function play({ op, attempt }: BranchCall): BranchAnswer {
 async function drive(server: RealServer, app = server.app): Promise<Readonly<Record<string, string>>> {
   const answers: Record<string, string> = {}
   for (let turn = 0; turn < URL_COUNT; turn++) {
-    for (const [id, requests] of Object.entries(requestsOf(turn)))
-      answers[id] = `${answers[id] ?? ''}${await answersOf(app, requests)}\n`
+    for (const [id, requests] of Object.entries(buildRequests(turn)))
+      answers[id] = `${answers[id] ?? ''}${await readAnswers(app, requests)}\n`
   }
   return answers
 }
@@ -126,7 +126,7 @@ describe('S43: headers and URL queries', () => {
   it('are seen by this test where a view shows them', async () => {
     await using server = await realServer(play)
     const { engine } = server
-    const [whole] = urlsOf('action')
+    const [whole] = buildUrls('action')
     const show: EngineApi['show'] = async (gid) => {
       const view = await engine.show(gid)
       return view && JSON.parse(JSON.stringify(view).replaceAll('http://bank.test/a"', `${whole}"`))

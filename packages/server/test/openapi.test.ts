@@ -6,11 +6,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { buildApp, OPERATIONS, STATUS_OF_CODE } from '../src/index.ts'
-import { openApiDocument } from '../src/openapi/document.ts'
+import { buildOpenApiDocument } from '../src/openapi/document.ts'
 import { confirmedTccExample, finishedExample, registeredExample } from '../src/openapi/examples.ts'
 import { registerBranchOperation } from '../src/routes/register-branch.ts'
 import { submitPreparedOperation } from '../src/routes/submit-prepared.ts'
-import { scriptedEngine, submitViewOf, viewOf } from './scripted-engine.ts'
+import { buildSubmitView, buildView, scriptedEngine } from './scripted-engine.ts'
 
 interface Media {
   readonly schema: object
@@ -27,7 +27,7 @@ interface Document {
 }
 
 // The document is ours, and the first test below checks it as a whole.
-const document = openApiDocument(OPERATIONS, {
+const document = buildOpenApiDocument(OPERATIONS, {
   version: '0.1.0',
   url: '/',
   waitMsMax: 60_000,
@@ -53,7 +53,7 @@ function closed(schemas: Document['components']['schemas']): object {
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 ajv.addSchema({ $id: 'doc:', components: { schemas: closed(document.components.schemas) } })
 
-function faultsOf(schema: object, value: unknown): unknown {
+function findFaults(schema: object, value: unknown): unknown {
   const text = JSON.stringify(schema).replaceAll('"#/components', '"doc:#/components')
   const validate = ajv.compile(JSON.parse(text))
   return validate(value) ? [] : validate.errors
@@ -157,7 +157,7 @@ describe('the OpenAPI document', () => {
       )
       for (const { schema, example, examples } of media) {
         const values = [example, ...Object.values(examples ?? {}).map(({ value }) => value)]
-        for (const value of values) if (value !== undefined) expect(faultsOf(schema, value)).toEqual([])
+        for (const value of values) if (value !== undefined) expect(findFaults(schema, value)).toEqual([])
       }
     })
   }
@@ -175,7 +175,7 @@ describe('every answer fits the document', () => {
   }
   const register: InjectOptions = { ...submit, url: '/v1/transactions/a/branches' }
   const decide: InjectOptions = { method: 'POST', url: '/v1/transactions/a/submit' }
-  const summary = viewOf('a')
+  const summary = buildView('a')
   const item = {
     gid: 'a',
     kind: 'saga',
@@ -188,7 +188,7 @@ describe('every answer fits the document', () => {
     attention: true,
   } as const
   const cases: readonly (readonly [string, number, InjectOptions, Parameters<typeof scriptedEngine>[0]])[] = [
-    ['/v1/transactions', 202, submit, { submit: async () => submitViewOf('a') }],
+    ['/v1/transactions', 202, submit, { submit: async () => buildSubmitView('a') }],
     ['/v1/transactions', 200, submit, { submit: async () => ({ ...finishedExample, ack: 'memory' }) }],
     ['/v1/transactions', 400, { ...submit, payload: '{' }, {}],
     ['/v1/transactions', 413, { ...submit, payload: 'x'.repeat(2 ** 20 + 1) }, {}],
@@ -257,7 +257,7 @@ describe('every answer fits the document', () => {
       const media = document.paths[path]?.[method]?.responses[status]?.content[contentType]
       expect(media, `${status} ${contentType} is documented`).toBeDefined()
       const value = contentType.endsWith('json') ? answer.json() : answer.body
-      expect(faultsOf(media?.schema ?? {}, value)).toEqual([])
+      expect(findFaults(media?.schema ?? {}, value)).toEqual([])
     })
   }
 })

@@ -2,7 +2,7 @@ import type { StoreEvent } from '@counterstep/core'
 import { type EngineEvent, logEvents } from '@counterstep/engine'
 import { CounterstepError } from '@counterstep/protocol'
 import { describe, expect, it, vi } from 'vitest'
-import { buildApp, countStoreEvents, createRegistry, prometheusObserver } from '../src/index.ts'
+import { buildApp, countStoreEvents, createPrometheusObserver, createRegistry } from '../src/index.ts'
 import { READY, scriptedEngine } from './scripted-engine.ts'
 
 const STATS = {
@@ -100,7 +100,7 @@ describe('GET /metrics', () => {
 
   it('shows the engine, the store, the process and the answers, by route and not by path', async () => {
     const registry = createRegistry()
-    const observer = prometheusObserver(registry)
+    const observer = createPrometheusObserver(registry)
     observer.accepted('saga')
     observer.refused('SAGA_OVER_CAPACITY')
     observer.finished('saga', 'succeeded', 20)
@@ -158,7 +158,7 @@ describe('GET /metrics', () => {
     const registry = createRegistry()
     const lines: unknown[] = []
     const note = (fields: object, message: string) => void lines.push({ ...fields, message })
-    const observer = prometheusObserver(registry, logEvents({ info: note, warn: note, error: note }))
+    const observer = createPrometheusObserver(registry, logEvents({ info: note, warn: note, error: note }))
     for (let index = 0; index < 200; index += 1) {
       const unlisted: string = `event-${index}`
       observer.event({ level: 'warn', name: unlisted as EngineEvent['name'] })

@@ -1,4 +1,4 @@
-import { bearerKey, createGate, KeyQuota, type QuotaBounds } from '@counterstep/access'
+import { createGate, KeyQuota, type QuotaBounds, readBearerKey } from '@counterstep/access'
 import type { Gid } from '@counterstep/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../src/index.ts'
@@ -14,7 +14,7 @@ afterAll(() => held[Symbol.asyncDispose]())
 
 function keyed(bounds: QuotaBounds) {
   const engine = scriptedEngine()
-  const gate = createGate({ keys: held.ring, credentials: bearerKey, keyQuota: new KeyQuota(bounds) })
+  const gate = createGate({ keys: held.ring, credentials: readBearerKey, keyQuota: new KeyQuota(bounds) })
   const app = buildApp({ engine, gate })
   const post = (url: string, payload: object) =>
     app.inject({ method: 'POST', url, payload, headers: { authorization: `Bearer ${held.keys.submit}` } })
@@ -25,7 +25,7 @@ describe('S42: the bytes of a key', () => {
   it('are those that are stored: headers of a transaction count with each of its branches', async () => {
     await using real = await realServer(() => ({ result: 'success' }))
     const keyQuota = new KeyQuota({ bytesMax: 1_000_000 })
-    const gate = createGate({ keys: held.ring, credentials: bearerKey, keyQuota })
+    const gate = createGate({ keys: held.ring, credentials: readBearerKey, keyQuota })
     const app = buildApp({ engine: real.engine, gate })
     const branches = Array.from({ length: 100 }, () => ({
       action: 'http://127.0.0.1/a',

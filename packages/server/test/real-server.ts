@@ -12,7 +12,7 @@ import { memoryStore } from '@counterstep/store-conformance'
 import { canary } from '@counterstep/test-servers/canary'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import type { FastifyInstance } from 'fastify'
-import { buildApp, createLogger, createRegistry, prometheusObserver } from '../src/index.ts'
+import { buildApp, createLogger, createPrometheusObserver, createRegistry } from '../src/index.ts'
 
 export interface RealServer extends AsyncDisposable {
   readonly app: FastifyInstance
@@ -41,7 +41,7 @@ export async function realServer(
   const watch = new SecretWatch()
   const destination = { write: (line: string) => watch.hear('the log', line) }
   const logger = createLogger({ level: 'debug', destination })
-  const observer = prometheusObserver(registry, logEvents(logger))
+  const observer = createPrometheusObserver(registry, logEvents(logger))
   const settings = DEFAULT_SETTINGS
   const clock = nodeClock()
   const engine = createEngine({ store, branches, checkUrl, clock, ids: nodeIds(), observer, settings })

@@ -126,9 +126,9 @@ describe('S1: a target', () => {
 describe('S4: a call that is denied by its address', () => {
   // These classes stand for 127.0.0.2 as a metadata service and 127.0.0.1 as another machine. No server listens there;
   // the test plays the calls that get so far.
-  const classOf = (text: string) =>
+  const readClass = (text: string) =>
     text === '127.0.0.2' ? 'never' : text === '127.0.0.1' ? 'public' : classOfAddress(text)
-  const free = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true }, classOf)
+  const free = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true }, readClass)
 
   /** bank.test is where the test says, every other name is at 127.0.0.1. */
   async function serverWith(bank: { address: string }) {

@@ -2,7 +2,7 @@ import { CounterstepError, InvalidRequestError } from '@counterstep/protocol'
 import type { InjectOptions } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { buildApp } from '../src/index.ts'
-import { scriptedEngine, submitViewOf, viewOf } from './scripted-engine.ts'
+import { buildSubmitView, buildView, scriptedEngine } from './scripted-engine.ts'
 
 const branch = { action: 'http://127.0.0.1:9001/debit' }
 const asJson = { 'content-type': 'application/json' }
@@ -13,19 +13,19 @@ function submitWith(payload: string | Buffer, headers: Record<string, string> = 
 
 describe('POST /v1/transactions', () => {
   it('answers 202 with the place of a transaction that goes on', async () => {
-    const engine = scriptedEngine({ submit: async () => submitViewOf('a/b c%') })
+    const engine = scriptedEngine({ submit: async () => buildSubmitView('a/b c%') })
     const answer = await buildApp({ engine }).inject(submitWith(JSON.stringify({ branches: [branch] })))
     expect(answer.statusCode).toBe(202)
     expect(answer.headers.location).toBe('/v1/transactions/a%2Fb%20c%25')
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
     expect(answer.headers['preference-applied']).toBeUndefined()
-    expect(answer.json()).toEqual(submitViewOf('a/b c%'))
+    expect(answer.json()).toEqual(buildSubmitView('a/b c%'))
     expect(engine.calls).toEqual([{ verb: 'submit', arguments: [{ branches: [branch] }, undefined] }])
   })
 
   for (const status of ['succeeded', 'failed', 'stopped'] as const) {
     it(`answers 200 when a wait ends with ${status}`, async () => {
-      const engine = scriptedEngine({ submit: async () => submitViewOf('a', { status }) })
+      const engine = scriptedEngine({ submit: async () => buildSubmitView('a', { status }) })
       const answer = await buildApp({ engine }).inject(submitWith('{}', { ...asJson, prefer: 'foo, wait=2' }))
       expect(answer.statusCode).toBe(200)
       expect(answer.headers['preference-applied']).toBe('wait=2')
@@ -224,7 +224,7 @@ describe('a command', () => {
     it(`${verb} answers 202, or 200 with a final transaction`, async () => {
       const going = buildApp({ engine: scriptedEngine() })
       expect((await going.inject({ method: 'POST', url })).statusCode).toBe(202)
-      const final = async () => viewOf('order-1', { status: 'stopped' })
+      const final = async () => buildView('order-1', { status: 'stopped' })
       const ended = buildApp({ engine: scriptedEngine({ [verb]: final }) })
       expect((await ended.inject({ method: 'POST', url })).statusCode).toBe(200)
     })
@@ -311,7 +311,7 @@ describe('an abort', () => {
   }
 
   it('passes on its reason and the time to wait', async () => {
-    const engine = scriptedEngine({ abort: async () => viewOf('order-1', { status: 'failed' }) })
+    const engine = scriptedEngine({ abort: async () => buildView('order-1', { status: 'failed' }) })
     const headers = { ...asJson, prefer: 'wait=3' }
     const answer = await buildApp({ engine }).inject({
       method: 'POST',
@@ -333,7 +333,7 @@ describe('a prepared transaction', () => {
     expect([going.statusCode, going.headers.location]).toEqual([202, place])
     expect(going.headers['preference-applied']).toBeUndefined()
     expect(engine.calls).toEqual([{ verb: 'submitPrepared', arguments: ['a/b', {}] }])
-    const ended = scriptedEngine({ submitPrepared: async () => viewOf('a/b', { status: 'succeeded' }) })
+    const ended = scriptedEngine({ submitPrepared: async () => buildView('a/b', { status: 'succeeded' }) })
     const headers = { prefer: 'wait=5' }
     const final = await buildApp({ engine: ended }).inject({
       method: 'POST',

@@ -1,7 +1,7 @@
 import { InvalidRequestError, REASON_LENGTH_MAX } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
 import { parseJson } from '../json/parse-json.ts'
-import { requirePlainJson, unsupportedMediaType } from './json-body.ts'
+import { createMediaTypeError, requirePlainJson } from './json-body.ts'
 
 /** A reason whose every character is written as an escape. */
 const BODY_BYTES_MAX = 8 * 1024
@@ -21,12 +21,12 @@ export function takeAbortBody(app: FastifyInstance): void {
   })
   app.addContentTypeParser('*', options, (_request, bytes: Buffer, done) => {
     if (NOTHING.test(bytes.toString('latin1'))) done(null, undefined)
-    else done(unsupportedMediaType(), undefined)
+    else done(createMediaTypeError(), undefined)
   })
 }
 
 /** Throws an InvalidRequestError. */
-export function reasonOf(body: unknown): string | undefined {
+export function readReason(body: unknown): string | undefined {
   if (body === undefined) return undefined
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new InvalidRequestError([{ code: 'SAGA_INVALID', path: '', message: 'must be a JSON object' }])

@@ -20,13 +20,13 @@ export function drain(request: IncomingMessage, done: () => void): void {
     if (drainedBytes > DRAINED_BYTES_MAX) finish()
   }
   const timer = setTimeout(finish, DRAIN_MS_MAX)
-  if (request.readableEnded || request.destroyed || announcedBytes(request) > DRAINED_BYTES_MAX) {
+  if (request.readableEnded || request.destroyed || readAnnouncedBytes(request) > DRAINED_BYTES_MAX) {
     finish()
     return
   }
   request.on('data', count).on('end', finish).on('close', finish).resume()
 }
 
-function announcedBytes(request: IncomingMessage): number {
+function readAnnouncedBytes(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0)
 }

@@ -28,14 +28,14 @@ export function takeJson(app: FastifyInstance): void {
 
 /** Throws for another charset than that of JSON, and for a compressed body: nothing here unpacks one. */
 export function requirePlainJson(headers: IncomingHttpHeaders): void {
-  if (!isUtf8Json(headers['content-type'])) throw unsupportedMediaType()
+  if (!isUtf8Json(headers['content-type'])) throw createMediaTypeError()
   const coding = headers['content-encoding']
   if (coding === undefined || coding === '' || coding.toLowerCase() === 'identity') return
   const message = 'the body must not be compressed'
   throw new InvalidRequestError([{ code: 'SAGA_UNSUPPORTED_MEDIA_TYPE', path: 'content-encoding', message }])
 }
 
-export function unsupportedMediaType(): InvalidRequestError {
+export function createMediaTypeError(): InvalidRequestError {
   const message = 'the content type must be application/json in UTF-8'
   return new InvalidRequestError([{ code: 'SAGA_UNSUPPORTED_MEDIA_TYPE', path: 'content-type', message }])
 }

@@ -3,6 +3,6 @@
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** HTTP's own words for a status, as "Not Found". */
-export function statusText(status: number): string {
+export function toStatusText(status: number): string {
   return STATUS_CODES[status] ?? 'Error'
 }

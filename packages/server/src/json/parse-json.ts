@@ -9,7 +9,7 @@ const MAY_HOLD_AN_INEXACT_NUMBER = /[\s:,[]-?[0-9](?:[0-9.]{15}|[0-9.]*[eE])/
 
 /** Parses a body to a value in which JavaScript changes no number. Throws an InvalidRequestError. */
 export function parseJson(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw malformed('the body is not valid UTF-8')
+  if (!isUtf8(bytes)) throw toMalformedError('the body is not valid UTF-8')
   const text = bytes.toString('utf8')
   const value = parseText(text)
   if (typeof value === 'number' || MAY_HOLD_AN_INEXACT_NUMBER.test(text) || mayHoldPoisonousKey(text)) {
@@ -29,10 +29,10 @@ function parseText(text: string): unknown {
     return JSON.parse(text)
   } catch {
     // Without the parser's own text and cause: they quote the body.
-    throw malformed('the body is not valid JSON')
+    throw toMalformedError('the body is not valid JSON')
   }
 }
 
-function malformed(message: string): InvalidRequestError {
+function toMalformedError(message: string): InvalidRequestError {
   return new InvalidRequestError([{ code: 'SAGA_MALFORMED_JSON', path: '', message }])
 }

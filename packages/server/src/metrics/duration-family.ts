@@ -33,7 +33,7 @@ export class Durations {
    * Returns the values as the text format has them: each bucket also counts what is in those before it. Returns none
    * where nothing was observed.
    */
-  valuesOf(name: string, labels: Readonly<Record<string, string>>): MetricValues['values'] {
+  toValues(name: string, labels: Readonly<Record<string, string>>): MetricValues['values'] {
     let count = 0
     const buckets = [...this.#counts].map((inBucket, index) => {
       count += inBucket
@@ -76,7 +76,7 @@ export class DurationFamily implements OwnMetric {
 
   get(): Promise<MetricValues> {
     const { name, help } = this.#options
-    const values = this.#children.flatMap(({ labels, durations }) => durations.valuesOf(name, labels))
+    const values = this.#children.flatMap(({ labels, durations }) => durations.toValues(name, labels))
     return Promise.resolve({ name, help, type: 'histogram', aggregator: 'sum', values })
   }
 }

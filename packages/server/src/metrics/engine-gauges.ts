@@ -28,7 +28,7 @@ export function registerEngineGauges(registry: Registry, engine: EngineApi): voi
 
 /** Figures of the store. While it does not answer they are absent, and `counterstep_store_stats_up` is 0. */
 export function registerStoreGauges(registry: Registry, store: Pick<Store, 'stats'>): void {
-  const read = cachedStats(store)
+  const read = cacheStats(store)
   const gauge = (name: string, help: string, set: (gauge: Gauge, stats: StoreStats) => void) =>
     new Gauge({
       name,
@@ -70,7 +70,7 @@ export function registerStoreGauges(registry: Registry, store: Pick<Store, 'stat
 }
 
 /** One call at a time and at most one in 5 s, failures included. */
-function cachedStats(store: Pick<Store, 'stats'>): () => Promise<StoreStats | undefined> {
+function cacheStats(store: Pick<Store, 'stats'>): () => Promise<StoreStats | undefined> {
   let cached: Promise<StoreStats | undefined> | undefined
   let readAt = 0
   return function readStats() {

@@ -12,7 +12,7 @@ import {
 import { Counter, type Registry } from 'prom-client'
 import { CountFamily } from './count-family.ts'
 import { DurationFamily } from './duration-family.ts'
-import { boundedNames } from './event-names.ts'
+import { createNameBound } from './event-names.ts'
 
 const CALL_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const WHOLE_BUCKETS_SECONDS = [
@@ -37,7 +37,7 @@ const STORE_OUTCOMES: readonly StoreOutcome[] = ['ok', 'conflict', 'fenced', 'un
 const EVENT_NAMES_MAX = 100
 
 /** Counts what the engine tells. Each child of a metric is looked up once, here, and not on the hot path. */
-export function prometheusObserver(
+export function createPrometheusObserver(
   registry: Registry,
   onEvent?: (event: EngineEvent) => void,
 ): EngineObserver {
@@ -61,9 +61,9 @@ export function prometheusObserver(
     help: 'Transactions taken over from the due index.',
     registers,
   })
-  const acceptedOf = tableOf(KINDS, (kind) => accepted.child(kind))
+  const acceptedByKind = buildTable(KINDS, (kind) => accepted.child(kind))
   return {
-    accepted: (kind) => acceptedOf[kind].increment(),
+    accepted: (kind) => acceptedByKind[kind].increment(),
     refused: (code) => refused.inc({ code }),
     claimed: (count) => claimed.inc(count),
     finished: observeFinished(registry),
@@ -83,7 +83,9 @@ function observeFinished(registry: Registry): EngineObserver['finished'] {
     },
     registry,
   )
-  const children = tableOf(KINDS, (kind) => tableOf(FINAL_STATUSES, (status) => family.child(kind, status)))
+  const children = buildTable(KINDS, (kind) =>
+    buildTable(FINAL_STATUSES, (status) => family.child(kind, status)),
+  )
   return (kind: Kind, status: FinalStatus, durationMs) => children[kind][status].observe(durationMs / 1000)
 }
 
@@ -97,7 +99,7 @@ function observeBranchCalls(registry: Registry): EngineObserver['branchCalled'] 
     },
     registry,
   )
-  const children = tableOf(OPS, (op) => tableOf(RESULTS, (result) => family.child(op, result)))
+  const children = buildTable(OPS, (op) => buildTable(RESULTS, (result) => family.child(op, result)))
   return (op: Op, result: Result, durationMs) => children[op][result].observe(durationMs / 1000)
 }
 
@@ -111,8 +113,8 @@ function observeStoreCalls(registry: Registry): EngineObserver['storeCalled'] {
     },
     registry,
   )
-  const children = tableOf(STORE_VERBS, (verb) =>
-    tableOf(STORE_OUTCOMES, (outcome) => family.child(verb, outcome)),
+  const children = buildTable(STORE_VERBS, (verb) =>
+    buildTable(STORE_OUTCOMES, (outcome) => family.child(verb, outcome)),
   )
   return (verb, outcome, durationMs) => children[verb][outcome].observe(durationMs / 1000)
 }
@@ -124,14 +126,14 @@ function countEvents(registry: Registry, onEvent?: (event: EngineEvent) => void)
     labelNames: ['level', 'event'],
     registers: [registry],
   })
-  const boundName = boundedNames(EVENT_NAMES_MAX)
+  const boundName = createNameBound(EVENT_NAMES_MAX)
   return (event) => {
     events.inc({ level: event.level, event: boundName(event.name) })
     onEvent?.(event)
   }
 }
 
-function tableOf<Key extends string, Value>(
+function buildTable<Key extends string, Value>(
   keys: readonly Key[],
   of: (key: Key) => Value,
 ): Record<Key, Value> {

@@ -1,6 +1,6 @@
 import type { StoreEvent } from '@counterstep/core'
 import { Counter, type Registry } from 'prom-client'
-import { boundedNames } from './event-names.ts'
+import { createNameBound } from './event-names.ts'
 
 const EVENT_NAMES_MAX = 50
 
@@ -15,7 +15,7 @@ export function countStoreEvents(
     labelNames: ['name'],
     registers: [registry],
   })
-  const boundName = boundedNames(EVENT_NAMES_MAX)
+  const boundName = createNameBound(EVENT_NAMES_MAX)
   return function countStoreEvent(event) {
     events.inc({ name: boundName(event.name) })
     onEvent?.(event)

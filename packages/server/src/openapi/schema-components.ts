@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { JsonObject } from './operation.ts'
 
 /** The named schemas as JSON Schema 2020-12, which is what OpenAPI 3.1 speaks, each referring to the others by name. */
-export function schemaComponents(): JsonObject {
+export function buildSchemaComponents(): JsonObject {
   // A registry of our own: ids in zod's global one appear twice, as `X` and `XInput`, and would mix with the host's.
   const registry = z.registry<{ readonly id: string }>()
   for (const [id, schema] of Object.entries(NAMED_SCHEMAS)) registry.add(schema, { id })
@@ -17,9 +17,9 @@ export function schemaComponents(): JsonObject {
       delete jsonSchema.readOnly
     },
   })
-  return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, withoutDialect(schema)]))
+  return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, removeDialect(schema)]))
 }
 
-function withoutDialect({ $schema: _, $id: __, ...schema }: z.core.JSONSchema.BaseSchema): JsonObject {
+function removeDialect({ $schema: _, $id: __, ...schema }: z.core.JSONSchema.BaseSchema): JsonObject {
   return schema
 }

@@ -1,8 +1,8 @@
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
-import { reasonOf, takeAbortBody } from '../http/abort-body.ts'
-import { waitSecondsOf } from '../http/prefer.ts'
-import { gidOf } from '../http/read-gid.ts'
+import { readReason, takeAbortBody } from '../http/abort-body.ts'
+import { readWaitSeconds } from '../http/prefer.ts'
+import { readGid } from '../http/read-gid.ts'
 import { sendView } from '../http/send-view.ts'
 import { abortedExample, abortingExample, abortRequestExample } from '../openapi/examples.ts'
 import type { Operation } from '../openapi/operation.ts'
@@ -45,14 +45,14 @@ export const abortOperation: Operation = {
   ],
 }
 
-export function abortRoute(engine: EngineApi, waitMsMax?: number) {
-  return async function abortPlugin(app: FastifyInstance): Promise<void> {
+export function buildAbortRoute(engine: EngineApi, waitMsMax?: number) {
+  return async function addAbortRoute(app: FastifyInstance): Promise<void> {
     takeAbortBody(app)
     const config = { access: abortOperation.access }
     app.post('/v1/transactions/:gid/abort', { config }, async function abort(request, reply) {
-      const gid = gidOf(request)
-      const reason = reasonOf(request.body)
-      const waitSeconds = waitSecondsOf(request.headers.prefer, waitMsMax)
+      const gid = readGid(request)
+      const reason = readReason(request.body)
+      const waitSeconds = readWaitSeconds(request.headers.prefer, waitMsMax)
       const view = await engine.abort(gid, {
         ...(reason === undefined ? {} : { reason }),
         ...(waitSeconds === undefined ? {} : { waitMs: waitSeconds * 1000 }),

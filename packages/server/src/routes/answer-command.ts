@@ -3,7 +3,7 @@ import { type ErrorCode, type Gid, isFinalStatus, type TransactionView } from '@
 import type { FastifyInstance } from 'fastify'
 import { JSON_TYPE } from '../http/json-type.ts'
 import { takeNoBody } from '../http/no-body.ts'
-import { gidOf } from '../http/read-gid.ts'
+import { readGid } from '../http/read-gid.ts'
 
 export const COMMAND_PROBLEMS = [
   'SAGA_GID_INVALID',
@@ -31,7 +31,7 @@ export async function answerCommand(app: FastifyInstance, command: CommandRoute)
     command.path,
     { config: { access: command.access }, handlerTimeout: command.handlerTimeoutMs },
     async function runCommand(request, reply) {
-      const view = await command.run(gidOf(request))
+      const view = await command.run(readGid(request))
       reply.code(isFinalStatus(view.status) ? 200 : 202).header('content-type', JSON_TYPE)
       return reply.send(JSON.stringify(view))
     },

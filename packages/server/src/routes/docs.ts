@@ -33,12 +33,12 @@ const OPEN_FILE_BYTES = 128 * 1024
  * Registers the page, which is an app of its own. It is made when a caller first asks for it: it would take a sixth of
  * each start.
  */
-export function docsRoute(
+export function buildDocsRoute(
   document: () => Promise<JsonObject>,
   engine: Pick<EngineApi, 'isStopping'>,
   bounds: Pick<ConnectionBounds, 'holdAnswer'>,
 ) {
-  return async function docsPlugin(app: FastifyInstance): Promise<void> {
+  return async function addDocsRoute(app: FastifyInstance): Promise<void> {
     const ids: RequestIds = new WeakMap()
     let made: Promise<FastifyInstance> | undefined
     const page = () => {

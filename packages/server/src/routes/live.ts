@@ -15,7 +15,7 @@ export const liveOperation: Operation = {
 
 const LIVE = JSON.stringify({ status: 'live' })
 
-export async function liveRoute(app: FastifyInstance): Promise<void> {
+export async function addLiveRoute(app: FastifyInstance): Promise<void> {
   app.get(
     '/health/live',
     { config: { access: liveOperation.access } },

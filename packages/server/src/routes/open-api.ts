@@ -14,9 +14,9 @@ export const openApiOperation: Operation = {
 }
 
 /** `document` is asked at the first request. */
-export function openApiRoute(document: () => Promise<JsonObject>) {
+export function buildOpenApiRoute(document: () => Promise<JsonObject>) {
   let text: string | undefined
-  return async function openApiPlugin(app: FastifyInstance): Promise<void> {
+  return async function addOpenApiRoute(app: FastifyInstance): Promise<void> {
     app.get(
       '/openapi.json',
       { config: { access: openApiOperation.access } },

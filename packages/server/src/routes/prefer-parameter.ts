@@ -1,8 +1,8 @@
-import { secondsMaxOf } from '../http/prefer.ts'
+import { toSecondsMax } from '../http/prefer.ts'
 import type { JsonObject } from '../openapi/operation.ts'
 
-export function preferParameter(waitMsMax: number): JsonObject {
-  const secondsMax = secondsMaxOf(waitMsMax)
+export function buildPreferParameter(waitMsMax: number): JsonObject {
+  const secondsMax = toSecondsMax(waitMsMax)
   return {
     name: 'Prefer',
     in: 'header',

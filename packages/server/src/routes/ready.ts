@@ -3,7 +3,7 @@ import type { EngineApi, EngineHealth } from '@counterstep/engine'
 import type { ErrorCode } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
 import { JSON_TYPE } from '../http/json-type.ts'
-import { problemOf } from '../http/problem.ts'
+import { buildProblem } from '../http/problem.ts'
 import { sendProblem } from '../http/send-problem.ts'
 import type { Operation } from '../openapi/operation.ts'
 
@@ -44,21 +44,21 @@ export interface StartFacts {
   readonly insecure: readonly string[]
 }
 
-export function readyRoute(engine: EngineApi, gate: Pick<Gate, 'mayAs'>, facts: StartFacts) {
-  return async function readyPlugin(app: FastifyInstance): Promise<void> {
+export function buildReadyRoute(engine: EngineApi, gate: Pick<Gate, 'mayAs'>, facts: StartFacts) {
+  return async function addReadyRoute(app: FastifyInstance): Promise<void> {
     app.get(
       '/health/ready',
       { config: { access: readyOperation.access } },
       function getReadiness(request, reply) {
         const health = engine.health()
         // Open to a probe without a key, which need not know of what the server is made, or where it is weak.
-        const readiness = gate.mayAs('read', request.raw) ? readinessOf(health, facts) : outcomeOf(health)
+        const readiness = gate.mayAs('read', request.raw) ? toReadiness(health, facts) : toOutcome(health)
         if (health.ready) {
           reply.header('content-type', JSON_TYPE).send(JSON.stringify(readiness))
           return
         }
         const code = CODE_OF_REASON[health.reason ?? 'store-unavailable']
-        const problem = problemOf(code, { detail: 'new work is not taken now' })
+        const problem = buildProblem(code, { detail: 'new work is not taken now' })
         // RFC 9457 extension members.
         sendProblem(reply, { ...readiness, ...problem, status: problem.status })
       },
@@ -66,14 +66,14 @@ export function readyRoute(engine: EngineApi, gate: Pick<Gate, 'mayAs'>, facts: 
   }
 }
 
-function outcomeOf({ ready, reason }: EngineHealth) {
+function toOutcome({ ready, reason }: EngineHealth) {
   return { status: ready ? 'ready' : 'not-ready', ...(reason === undefined ? {} : { reason }) }
 }
 
-function readinessOf(health: EngineHealth, { storeForced, insecure }: StartFacts) {
+function toReadiness(health: EngineHealth, { storeForced, insecure }: StartFacts) {
   const { name, durabilityClass, failover } = health.store
   return {
-    ...outcomeOf(health),
+    ...toOutcome(health),
     store: { name, durabilityClass, failover, forced: storeForced },
     inFlight: health.inFlight,
     inFlightMax: health.inFlightMax,

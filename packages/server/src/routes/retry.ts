@@ -29,8 +29,8 @@ export const retryOperation: Operation = {
   problems: COMMAND_PROBLEMS,
 }
 
-export function retryRoute(engine: EngineApi, handlerTimeoutMs: number) {
-  return async function retryPlugin(app: FastifyInstance): Promise<void> {
+export function buildRetryRoute(engine: EngineApi, handlerTimeoutMs: number) {
+  return async function addRetryRoute(app: FastifyInstance): Promise<void> {
     const path = '/v1/transactions/:gid/retry'
     const { access } = retryOperation
     await answerCommand(app, { path, access, handlerTimeoutMs, run: (gid) => engine.retry(gid) })

@@ -30,8 +30,8 @@ export const stopOperation: Operation = {
   problems: COMMAND_PROBLEMS,
 }
 
-export function stopRoute(engine: EngineApi, handlerTimeoutMs: number) {
-  return async function stopPlugin(app: FastifyInstance): Promise<void> {
+export function buildStopRoute(engine: EngineApi, handlerTimeoutMs: number) {
+  return async function addStopRoute(app: FastifyInstance): Promise<void> {
     const path = '/v1/transactions/:gid/stop'
     const { access } = stopOperation
     await answerCommand(app, { path, access, handlerTimeoutMs, run: (gid) => engine.stop(gid) })

@@ -1,8 +1,8 @@
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
 import { takeNoBody } from '../http/no-body.ts'
-import { waitSecondsOf } from '../http/prefer.ts'
-import { gidOf } from '../http/read-gid.ts'
+import { readWaitSeconds } from '../http/prefer.ts'
+import { readGid } from '../http/read-gid.ts'
 import { sendView } from '../http/send-view.ts'
 import { confirmedTccExample, submittedTccExample } from '../openapi/examples.ts'
 import type { Operation } from '../openapi/operation.ts'
@@ -44,14 +44,14 @@ export const submitPreparedOperation: Operation = {
   ],
 }
 
-export function submitPreparedRoute(engine: EngineApi, waitMsMax?: number) {
-  return async function submitPreparedPlugin(app: FastifyInstance): Promise<void> {
+export function buildSubmitPreparedRoute(engine: EngineApi, waitMsMax?: number) {
+  return async function addSubmitPreparedRoute(app: FastifyInstance): Promise<void> {
     takeNoBody(app)
     const config = { access: submitPreparedOperation.access }
     app.post('/v1/transactions/:gid/submit', { config }, async function submitPrepared(request, reply) {
-      const waitSeconds = waitSecondsOf(request.headers.prefer, waitMsMax)
+      const waitSeconds = readWaitSeconds(request.headers.prefer, waitMsMax)
       const options = waitSeconds === undefined ? {} : { waitMs: waitSeconds * 1000 }
-      return sendView(reply, await engine.submitPrepared(gidOf(request), options), waitSeconds)
+      return sendView(reply, await engine.submitPrepared(readGid(request), options), waitSeconds)
     })
   }
 }

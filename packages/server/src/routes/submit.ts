@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
-import { bytesTaker, type Gate } from '@counterstep/access'
+import { buildBytesTaker, type Gate } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
-import { takeJson, unsupportedMediaType } from '../http/json-body.ts'
-import { waitSecondsOf } from '../http/prefer.ts'
+import { createMediaTypeError, takeJson } from '../http/json-body.ts'
+import { readWaitSeconds } from '../http/prefer.ts'
 import { sendView } from '../http/send-view.ts'
 import {
   acceptedExample,
@@ -83,15 +83,15 @@ export const submitOperation: Operation = {
 }
 
 /** The hot route: the engine checks the body by itself, and the answer is written once. */
-export function submitRoute(engine: EngineApi, gate: Pick<Gate, 'takeStored'>, waitMsMax?: number) {
-  return async function submitPlugin(app: FastifyInstance): Promise<void> {
+export function buildSubmitRoute(engine: EngineApi, gate: Pick<Gate, 'takeStored'>, waitMsMax?: number) {
+  return async function addSubmitRoute(app: FastifyInstance): Promise<void> {
     takeJson(app)
     const config = { access: submitOperation.access, stores: 'transaction' } as const
     app.post('/v1/transactions', { config }, async function submit(request, reply) {
-      if (request.headers['content-type'] === undefined) throw unsupportedMediaType()
-      const waitSeconds = waitSecondsOf(request.headers.prefer, waitMsMax)
+      if (request.headers['content-type'] === undefined) throw createMediaTypeError()
+      const waitSeconds = readWaitSeconds(request.headers.prefer, waitMsMax)
       const options = waitSeconds === undefined ? undefined : { waitMs: waitSeconds * 1000 }
-      const takeBytes = bytesTaker(gate, request, reply)
+      const takeBytes = buildBytesTaker(gate, request, reply)
       // The submits that one turn of the event loop has read are taken one right after the other, and share a write of
       // the store.
       await setImmediate()
