@@ -33,7 +33,7 @@ const TINY_CHUNKS_PER_READ_MAX = 1_000
  */
 const REFUSED_CHUNKS_EXCESS = 250
 
-/** The bounds over all connections of a process. Each of its HTTP APIs is put behind the same ones. */
+/** Bounds all connections of a process together. Each HTTP API of the process is put behind the same bounds. */
 export class ConnectionBounds {
   readonly #holders: Holders
   readonly #turns: FairTurns
@@ -55,7 +55,7 @@ export class ConnectionBounds {
       waitingMax: limits.pipelinedRequestsMax,
       // Other connections may be ready to be read in the same turn, each with as many requests.
       onFlood: () => {
-        for (const connection of this.#holders.all()) this.#turns.holdUp(connection)
+        for (const connection of this.#holders.all()) this.#turns.pauseInFlood(connection)
       },
       readBodyBytes: (raw) => Math.min(readAnnouncedBytes(raw.headers), BUFFERED_BYTES_MAX),
       ...this.#holding,
@@ -63,7 +63,7 @@ export class ConnectionBounds {
     this.#bodies = new BodyTurns(this.#holding)
   }
 
-  /** The connections, body bytes and waiting requests that are held now. Tests and metrics read them. */
+  /** Returns how many connections, body bytes and waiting requests are held now. Tests and metrics read it. */
   get held(): { readonly connections: number; readonly bodyBytes: number; readonly requests: number } {
     return {
       connections: this.#holders.connections,
@@ -92,8 +92,9 @@ export class ConnectionBounds {
   }
 
   /**
-   * The one hook before every request of an app or of a scope: refuses an odd request, looks at nothing more of a
-   * connection that was refused, and begins the others by turns. Call it before other hooks and routes are added.
+   * Adds the first hook of every request of an app or of a scope. The hook refuses an odd request, ignores what else
+   * comes over a connection that was refused, and begins the other requests by turns. Call it before other hooks and
+   * routes are added.
    */
   boundRequests(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => this.#beginRequest(request, reply, done))

@@ -6,7 +6,7 @@ import { drawKeyParts, writeKey } from './key-text.ts'
 import type { Scope } from './scope.ts'
 import { isActive, type StoredKey } from './stored-key.ts'
 
-/** A name may have the old and the new key while the holders of a key change over. */
+/** A name may have two active keys, the old and the new one, while the services that use it change over. */
 export const ACTIVE_KEYS_PER_NAME_MAX = 2
 
 export interface NewKey {
@@ -22,7 +22,7 @@ export interface CreatedKey {
   readonly stored: StoredKey
 }
 
-/** Throws SAGA_KEYS_UNUSABLE. */
+/** Adds a new key to the file. Throws SAGA_KEYS_UNUSABLE if the name or the file has too many, or cannot be changed. */
 export async function createKey(path: string, asked: NewKey): Promise<CreatedKey> {
   const parts = drawKeyParts()
   const stored = { id: parts.id, ...asked, digest: digestSecret(parts.secret) }

@@ -1,7 +1,7 @@
 const BEARER = /^Bearer +([^\s]+) *$/i
 const BASIC = /^Basic +([A-Za-z0-9+/=]+) *$/i
 
-/** Finds the key where one HTTP API expects it. Undefined: there is none. */
+/** Finds the key where one HTTP API expects it. Returns undefined if there is none. */
 export type CredentialReader = (authorization: string | undefined) => string | undefined
 
 export function readBearerKey(authorization: string | undefined): string | undefined {

@@ -5,7 +5,7 @@ export const FAILURES_PER_ADDRESS_PER_S_MAX = 10
 export const ADDRESSES_MAX = 10_000
 
 const WINDOW_MS = 1_000
-/** All addresses beyond the table's size share its bound. */
+/** The addresses for which the table has no place are counted together under this name. */
 const OTHERS = ''
 
 /** Counts failed authentications by address, in a table that is emptied each second and never over its size. */

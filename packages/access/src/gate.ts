@@ -30,8 +30,8 @@ export interface RequestHead {
 }
 
 /**
- * Returns the error that refuses the request, or else its caller: the id of its key, or its address. Undefined: every
- * caller may go on, and no key is looked at.
+ * Returns the error that refuses the request, or else its caller: the id of its key, or its address. Returns undefined
+ * if every caller may go on; then no key is read.
  */
 export type Guard = (head: RequestHead) => CounterstepError | string | undefined
 
@@ -45,8 +45,8 @@ export interface Gate {
    */
   mayAs(scope: Scope, head: RequestHead): boolean
   /**
-   * Counts what a stored row has beyond the body of its request, for the quota of the request's key. Undefined: the row
-   * may be stored. The function is absent where there are no quotas.
+   * Counts what a stored row has beyond the body of its request, for the quota of the request's key. Returns undefined
+   * if the row may be stored. The function is absent where there are no quotas.
    */
   readonly takeStored?: (head: RequestHead, bytes: number) => CounterstepError | undefined
   /** Tells whether a caller that has passed before is still good. `caller` is the id of its key or its network. */
@@ -56,20 +56,20 @@ export interface Gate {
 }
 
 export interface GateSettings {
-  /** Finds the keys. Absent: no request needs a key. */
+  /** Finds the keys. If it is absent, no request needs a key. */
   readonly keys?: KeyFinder
   readonly credentials: CredentialReader
-  /** Decides which Host headers are accepted. Absent: every Host is. */
+  /** Decides which Host headers are accepted. If it is absent, every Host is. */
   readonly hosts?: HostRule
   /** Callers in these networks need no key for what `keylessScopes` allow. */
   readonly keylessNetworks?: Networks
-  /** The scopes that need no key in these networks. Default: submit alone. */
+  /** These scopes need no key in those networks. The default is submit alone. */
   readonly keylessScopes?: readonly Scope[]
-  /** The rate of each key, and of each address that needs no key. Absent: requests have no rate. */
+  /** Bounds the rate of each key, and of each address that needs no key. If it is absent, no rate is bounded. */
   readonly keyRate?: KeyRate
-  /** The quota of each key, and of each address that needs no key. Absent: what they store has no quota. */
+  /** Counts the quota of each key, and of each address that needs no key. If it is absent, there are no quotas. */
   readonly keyQuota?: KeyQuota
-  /** Default: the system's clock. */
+  /** The default is the system's clock. */
   readonly nowMs?: () => number
 }
 
@@ -79,7 +79,7 @@ export function createGate(settings: GateSettings): Gate {
   const failures = new FailureRate()
   const quota = keyQuota && createRequestQuota(keyQuota, nowMs)
 
-  /** Whether the caller's network may do this without a key. */
+  /** Tells whether the caller's network may do this without a key. */
   function isWithoutKey({ socket }: RequestHead, scopes: readonly Scope[]): boolean {
     if (keylessNetworks === undefined || !scopes.some((scope) => keylessScopes.includes(scope))) return false
     return keylessNetworks.has(socket.remoteAddress ?? '')
@@ -94,7 +94,7 @@ export function createGate(settings: GateSettings): Gate {
   function findKey(head: RequestHead, now: number): StoredKey | CounterstepError {
     const text = credentials(head.headers.authorization)
     if (text === undefined) return refuseStranger(head, 'a key is needed: Authorization: Bearer KEY', now)
-    // A good key is never held up by failures from the same address, which may be a proxy's.
+    // Failures from an address do not slow down a good key from there, since the address may be a proxy's.
     return (
       (keys && checkKey(keys, text, now)) ??
       refuseStranger(head, 'the key is unknown, expired or revoked', now)
@@ -121,8 +121,8 @@ export function createGate(settings: GateSettings): Gate {
   }
 
   /**
-   * Tells whether the Host is one that is not ours. A page whose name was pointed at this server shows that name here.
-   * A request without a Host is HTTP/1.0, which no browser speaks.
+   * Tells whether the Host is not ours. If the name of a page was pointed at this server (DNS rebinding), the Host has
+   * that name. A request without a Host is HTTP/1.0, which no browser speaks.
    */
   function hasForeignHost({ headers: { host } }: RequestHead): boolean {
     return hosts !== undefined && host !== undefined && !hosts.allows(host)

@@ -46,13 +46,13 @@ function buildHostRule(named: readonly string[], isOwn: (hostname: string) => bo
 }
 
 /**
- * Returns the host name as a URL has it: in lower case, an address in its one form, without the port. Undefined: the
- * text is not a Host.
+ * Returns the host name as a URL has it: in lower case, an address in its one form, without the port. Returns undefined
+ * if the text is not a Host.
  */
 export function readHostname(host: string): string | undefined {
   if (host === '' || /[/\\@?#\s]/.test(host)) return undefined
   const hostname = URL.parse(`http://${host}`)?.hostname.replace(/\.$/, '')
-  // 127.1, 0x7f.0.0.1 and 2130706433 are read as an address that they do not show. A browser writes the address itself.
+  // A URL reads 127.1, 0x7f.0.0.1 and 2130706433 as 127.0.0.1. A browser always writes the address itself.
   if (hostname !== undefined && isIPv4(hostname) && !host.startsWith(hostname)) return undefined
   return hostname
 }

@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-/** The addresses that a list of CIDRs names. */
+/** Holds the addresses that a list of CIDRs names. */
 export interface Networks {
   has(address: string): boolean
 }

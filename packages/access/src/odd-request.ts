@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Signals an odd request. Fastify and both HTTP APIs answer it by its status. */
+/** Signals an odd request. Fastify and both HTTP APIs answer it with this status. */
 export class OddRequestError extends Error {
   readonly statusCode = 400
 }
@@ -14,8 +14,8 @@ export function isHttp2({ httpVersionMajor, headers }: IncomingMessage): boolean
 }
 
 /**
- * Says what is odd about a request that Node's parser lets through, though another server between the caller and us
- * may read it in another way.
+ * Says what is odd about a request that Node's parser accepts, though a server between the caller and us may read it in
+ * another way. Returns undefined if nothing is.
  */
 export function findOddity({ httpVersion, headers, rawHeaders }: IncomingMessage): string | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'the request line must say HTTP/1.1 or HTTP/1.0'

@@ -6,8 +6,8 @@ import type { StoredKey } from './stored-key.ts'
 
 const FILE_BYTES_MAX = 1024 * 1024
 /**
- * Others may do nothing with it, and the group may only read it: a secret that Kubernetes mounts belongs to root, and
- * the server reads it by its group.
+ * A file with one of these rights is refused. Others may do nothing with the file, and the group may only read it: a
+ * secret that Kubernetes mounts belongs to root, and the server reads it by its group.
  */
 const MODE_DENIED = 0o027
 
@@ -54,7 +54,7 @@ interface Stats {
   readonly ctimeNs: bigint
 }
 
-/** Includes the time of change as well, since a chmod sets it. */
+/** Builds a text that differs if the file has changed. It has the time of change as well, which a chmod sets. */
 export function buildVersion({ ino, size, mtimeNs, ctimeNs }: Stats): string {
   return [ino, size, mtimeNs, ctimeNs].join(' ')
 }

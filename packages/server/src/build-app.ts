@@ -21,22 +21,22 @@ import { DEFAULT_SERVER_LIMITS, PARAM_LENGTH_MAX, type ServerLimits } from './se
 type Optional = 'bounds' | 'gate' | 'registry' | 'logger' | 'version'
 
 export interface AppDeps extends Omit<NativeApiDeps, Optional | 'page' | 'handlerTimeoutMs'> {
-  /** Shared by all HTTP APIs of a process. Default: bounds of its own, by the limits. */
+  /** All HTTP APIs of a process share these bounds. By default the app has bounds of its own, with the limits below. */
   readonly bounds?: ConnectionBounds
-  /** Decides who may do what. Default: every caller may do everything, but no page of another origin may. */
+  /** Decides who may do what. By default every caller may do everything, except a page of another origin. */
   readonly gate?: Gate
-  /** The one that `createPrometheusObserver` writes to. Default: a fresh one. */
+  /** `createPrometheusObserver` has to write to the same registry. By default the app makes one. */
   readonly registry?: Registry
-  /** Default: silent. */
+  /** By default nothing is logged. */
   readonly logger?: Logger
-  /** Shown in the OpenAPI document. */
+  /** The OpenAPI document shows this version. */
   readonly version?: string
-  /** The page under /docs. Default: there is one. */
+  /** By default there is a page under /docs. */
   readonly page?: NativeApiDeps['page']
   readonly limits?: Partial<ServerLimits>
 }
 
-/** The native face as a fastify app of its own, which has not listened. */
+/** Builds the native HTTP API as a fastify app of its own, which does not listen yet. */
 export function buildApp({ limits: givenLimits, ...deps }: AppDeps): FastifyInstance {
   const limits = { ...DEFAULT_SERVER_LIMITS, ...givenLimits }
   const logger = deps.logger ?? silentLogger
@@ -60,7 +60,7 @@ export function buildApp({ limits: givenLimits, ...deps }: AppDeps): FastifyInst
 
 function createApp(limits: ServerLimits, logger: Logger, bounds: ConnectionBounds): FastifyInstance {
   return fastify({
-    // Fastify's logger would make a child for each request; ours is asked only for what is logged.
+    // Fastify's logger would make a child logger for each request. Our hooks and handlers log by themselves.
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
     ...toConnectionOptions(limits),

@@ -16,11 +16,11 @@ interface FrameworkProblem {
   readonly code: ErrorCode
   readonly detail: string
   readonly status?: number
-  /** Where the fault is: a header's or parameter's name, or "" for the body. */
+  /** The path says where the fault is: it is the name of a header or a parameter, or "" for the body. */
   readonly path?: string
 }
 
-/** Fastify's own refusals. Their texts are not passed on: some quote the request. */
+/** These problems stand for fastify's own refusals, whose texts are not passed on, since some quote the request. */
 const FRAMEWORK_PROBLEMS: ReadonlyMap<string, FrameworkProblem> = new Map(
   Object.entries<FrameworkProblem>({
     FST_ERR_CTP_BODY_TOO_LARGE: {
@@ -54,7 +54,7 @@ const FRAMEWORK_PROBLEMS: ReadonlyMap<string, FrameworkProblem> = new Map(
 
 export type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void
 
-/** Answers every error as a problem. What is not ours by code is a 500 that says nothing of the inside. */
+/** Answers every error as a problem. An error without a known code becomes a 500 that shows nothing of the server. */
 export function buildErrorHandler(logger: Logger): ErrorHandler {
   return function handleError(error, request, reply) {
     const problem = findProblem(error)
@@ -87,7 +87,7 @@ function toFaults({ code, path, detail }: FrameworkProblem): { faults?: readonly
   return path === undefined ? {} : { faults: [{ code, path, message: detail }] }
 }
 
-/** A body that broke off, or a refusal of fastify that has no line above. */
+/** Answers for a body that broke off, or for a refusal of fastify that the table above does not have. */
 function toClientProblem(error: Error): Problem | undefined {
   const status = 'statusCode' in error ? error.statusCode : undefined
   if (typeof status !== 'number' || status < 400 || status > 499) return undefined

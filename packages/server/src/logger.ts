@@ -6,11 +6,11 @@ const STDOUT = 1
 
 export interface LoggerOptions {
   readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'silent'
-  /** Default: standard output. */
+  /** The default is standard output. */
   readonly destination?: DestinationStream
 }
 
-/** A pino logger whose errors are cut down to what cannot hold a payload. */
+/** Makes a pino logger that leaves out every part of an error that may contain a payload. */
 export function createLogger({
   level = 'info',
   destination = openStandardOutput(),

@@ -35,34 +35,35 @@ import { buildSubmitPreparedRoute } from './routes/submit-prepared.ts'
 
 export interface NativeApiDeps {
   readonly engine: EngineApi
-  /** For the gauges of the store; without one they are left out. */
+  /** The gauges of the store read it. Without a store they are left out. */
   readonly store?: Pick<Store, 'stats'>
-  /** The store was opened by a switch that forces what is refused otherwise; /health/ready shows it. Default: no. */
+  /** It is true if the store was opened by a switch that forces what is otherwise refused. /health/ready shows it. */
   readonly storeForced?: boolean
-  /** Protections that were switched off by name; /health/ready lists them. Default: none. */
+  /** These protections were switched off by name. /health/ready lists them. */
   readonly insecure?: readonly string[]
-  /** The bounds over all connections of this process. */
+  /** Bounds all connections of this process together. */
   readonly bounds: ConnectionBounds
-  /** Who may do what. */
+  /** Decides who may do what. */
   readonly gate: Gate
-  /** The one that `createPrometheusObserver` writes to. */
+  /** `createPrometheusObserver` has to write to the same registry. */
   readonly registry: Registry
   readonly logger: Logger
-  /** One line for each answer. Default: only errors are logged. */
+  /** If it is true, each answer is logged with one line. By default only errors are logged. */
   readonly logRequests?: boolean
-  /** Shown in the OpenAPI document. */
+  /** The OpenAPI document shows this version. */
   readonly version: string
-  /** Whether there is a page under /docs. */
+  /** If it is `docs`, there is a page under /docs. */
   readonly page: 'docs' | 'none'
-  /** The longest `Prefer: wait` that is honoured. Default: 60 s. */
+  /** A `Prefer: wait` that asks for longer is cut to this. The default is 60 s. */
   readonly waitMsMax?: number
   /** A handler must answer within this time, unless it may wait for the end of a transaction. */
   readonly handlerTimeoutMs: number
 }
 
 /**
- * Puts the native face on this app, or on a scope of one: what it sets (error handler, parsers, hooks, what answers an
- * unknown route) holds for the scope alone, and its paths begin with the scope's prefix. Call it before other routes.
+ * Adds the native HTTP API to this app, or to a scope of one. What it sets (the error handler, parsers, hooks, the
+ * answer to an unknown route) holds for the scope alone, and its paths begin with the scope's prefix. Call it before
+ * other routes are added.
  */
 export function addNativeApi(app: FastifyInstance, deps: NativeApiDeps): void {
   const { engine, store, registry, logger, bounds } = deps
@@ -84,10 +85,10 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   const { engine, gate, bounds, registry, version, page, handlerTimeoutMs } = deps
   const { storeForced = false, insecure = [], waitMsMax = WAIT_MS_MAX } = deps
   const operations = OPERATIONS.filter((operation) => page === 'docs' || operation !== docsOperation)
-  const face = { version, url: app.prefix || '/', waitMsMax }
+  const api = { version, url: app.prefix || '/', waitMsMax }
   let made: Promise<JsonObject> | undefined
   const document = () => {
-    made ??= makeDocument(operations, face).catch((error: unknown) => {
+    made ??= makeDocument(operations, api).catch((error: unknown) => {
       // The next reader tries again.
       made = undefined
       throw error
@@ -113,7 +114,7 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
 /**
  * Makes the document when a caller first reads it. To load it with zod and the schemas would take 90 ms of each start.
  */
-async function makeDocument(operations: readonly Operation[], face: DocumentedApi): Promise<JsonObject> {
+async function makeDocument(operations: readonly Operation[], api: DocumentedApi): Promise<JsonObject> {
   const { buildOpenApiDocument } = await import('./openapi/document.ts')
-  return buildOpenApiDocument(operations, face)
+  return buildOpenApiDocument(operations, api)
 }

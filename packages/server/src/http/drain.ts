@@ -5,8 +5,9 @@ const DRAINED_BYTES_MAX = 16 * 1024 * 1024
 const DRAIN_MS_MAX = 2_000
 
 /**
- * Reads and drops the rest of a request, then calls `done`. An answer at once would end the connection under the
- * sender, which would see a broken pipe instead of the answer. The rest is bounded in bytes and time.
+ * Reads and drops the rest of a request, then calls `done`. An immediate answer would end the connection while the
+ * caller still sends, and the caller would see a broken pipe instead of the answer. The rest is bounded in bytes and
+ * time.
  */
 export function drain(request: IncomingMessage, done: () => void): void {
   let drainedBytes = 0

@@ -15,7 +15,7 @@ const NAMES: ReadonlySet<string> = new Set([
   'cursor',
 ])
 
-/** The filters of a list. Throws an InvalidRequestError with every fault. */
+/** Reads the filters of a list. Throws an InvalidRequestError with every fault. */
 export function readListQuery(query: unknown): ListQuery {
   const given = new Map(Object.entries(typeof query === 'object' && query !== null ? query : {}))
   const faults: Fault[] = []
@@ -50,13 +50,13 @@ export function readListQuery(query: unknown): ListQuery {
 type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> }
 
 function removeUndefined<Fields extends object>(fields: Fields): Defined<Fields> {
-  // The entries that are left are exactly the defined ones.
+  // The type is right, since the entries that are left are exactly the defined ones.
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),
   ) as Defined<Fields>
 }
 
-/** Repeated, or joined by commas. Null: not all of them are statuses. */
+/** Reads statuses that are repeated, or joined by commas. Returns null if not all of them are statuses. */
 function readStatuses(given: unknown): ListQuery['status'] | null {
   if (given === undefined) return undefined
   const texts = [given].flat().flatMap((each) => String(each).split(','))

@@ -1,8 +1,8 @@
 import { WAIT_MS_MAX } from '@counterstep/protocol'
 
 /**
- * The seconds of `wait=N` in a Prefer header (RFC 7240), capped; undefined when it is absent or malformed,
- * which the RFC has us ignore.
+ * Reads the seconds of `wait=N` in a Prefer header (RFC 7240), cut to the longest wait. Returns undefined if it is
+ * absent, or malformed, which the RFC tells a server to ignore.
  */
 export function readWaitSeconds(
   header: string | readonly string[] | undefined,
@@ -25,7 +25,10 @@ interface Preference {
   readonly value: string
 }
 
-/** preference = token [ BWS "=" BWS word ] *( OWS ";" [ OWS parameter ] ), joined by commas; parameters are dropped. */
+/**
+ * Parses preferences that are joined by commas, and drops their parameters. RFC 7240 has this rule:
+ * preference = token [ BWS "=" BWS word ] *( OWS ";" [ OWS parameter ] )
+ */
 function parsePreferences(text: string): readonly Preference[] {
   const preferences: Preference[] = []
   let start = 0

@@ -4,7 +4,7 @@ import { toStatusText } from './status-text.ts'
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
 
-/** The parts of a problem beside its code. `status` is only for HTTP's own refusals, which share a code. */
+/** Holds the parts of a problem beside its code. `status` is only for refusals of HTTP itself, which share a code. */
 export interface ProblemParts {
   readonly detail: string
   readonly status?: number
@@ -27,7 +27,7 @@ export function buildProblem(code: ErrorCode, parts: ProblemParts): Problem {
   }
 }
 
-/** Reads fields instead of classes, since the error may come from another copy of the protocol package. */
+/** Converts an error. It checks fields instead of classes, since another copy of the protocol package may have made it. */
 export function toProblem(error: CounterstepError): Problem {
   return buildProblem(error.code, {
     detail: error.message,

@@ -2,7 +2,7 @@ import { TransactionError } from '@counterstep/engine'
 import { GID_RULE, type Gid, InvalidRequestError, isGid } from '@counterstep/protocol'
 import type { FastifyRequest } from 'fastify'
 
-/** The gid of a path, already percent-decoded by the router. Throws SAGA_GID_INVALID. */
+/** Reads the gid of a path, which the router has percent-decoded. Throws SAGA_GID_INVALID. */
 export function readGid(request: FastifyRequest): Gid {
   const { params } = request
   const gid = typeof params === 'object' && params !== null && 'gid' in params ? params.gid : undefined

@@ -7,7 +7,10 @@ interface KnownPath {
   readonly methods: Set<string>
 }
 
-/** Answers what no route takes: 405 with Allow where another method would do, else 404. Call it before the routes. */
+/**
+ * Answers a request that has no route: 405 with Allow if the path has other methods, else 404. Call it before the routes
+ * are added.
+ */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const paths = new Map<string, KnownPath>()
   app.addHook('onRoute', (route) => {
@@ -23,7 +26,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     const detail = 'this path does not take this method; see Allow'
     return sendProblem(reply, buildProblem('SAGA_METHOD_NOT_ALLOWED', { detail }))
   }
-  // The answer comes before the body, so a body that no route takes is never read.
+  // This hook answers before the body is read, so the body of such a request is never read.
   app.addHook('onRequest', function answerAtHead(request, reply, done) {
     if (request.is404) answerUnknownRoute(request, reply)
     else done()

@@ -1,6 +1,6 @@
 /**
- * Whether a JSON number literal means the very number that JavaScript keeps of it, judged by the shortest decimal
- * that JavaScript prints: 0.1, 1.0, 1e2 and -0 are exact; 9007199254740993 and 1e400 are not.
+ * Tells whether JavaScript keeps the number that a JSON literal means, compared with the shortest decimal that it prints
+ * for it: 0.1, 1.0, 1e2 and -0 are exact; 9007199254740993 and 1e400 are not.
  */
 export function isExactNumber(literal: string): boolean {
   const value = Number(literal)
@@ -11,7 +11,7 @@ export function isExactNumber(literal: string): boolean {
 }
 
 interface Decimal {
-  /** Significant digits, without zeros at either end; empty for zero. */
+  /** These are the significant digits, without zeros at either end. For zero there are none. */
   readonly digits: string
   /** The value is 0.digits × 10^exponent. */
   readonly exponent: number
@@ -30,7 +30,7 @@ function toDecimal(literal: string): Decimal {
   return { digits: all.slice(start, end), exponent: written + integerLength - start }
 }
 
-// Loops, since /0+$/ takes quadratic time on a megabyte of zeros that ends in a one.
+// These are loops, since /0+$/ takes quadratic time on a megabyte of zeros that ends in a one.
 function findSignificantRange(digits: string): { readonly start: number; readonly end: number } {
   let start = 0
   while (start < digits.length && digits[start] === '0') start += 1

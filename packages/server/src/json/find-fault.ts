@@ -3,7 +3,7 @@ import { isExactNumber } from './exact-number.ts'
 
 const NUMBER_END = /[0-9.eE+-]+/y
 
-/** An open array or object, and the place in it that is being read. */
+/** Describes an open array or object, and the place in it that is being read. */
 interface Container {
   readonly type: 'array' | 'object'
   index: number
@@ -12,7 +12,7 @@ interface Container {
 
 /**
  * Walks a text that JSON.parse has accepted and returns its first fault that JSON.parse cannot show: a number that
- * would be changed, or a key that poisons prototypes. Linear in the length of the text, and not recursive.
+ * would be changed, or a key that poisons prototypes. It takes time in proportion to the length, and is not recursive.
  */
 export function findFault(text: string): Fault | undefined {
   const open: Container[] = []

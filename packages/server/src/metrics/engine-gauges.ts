@@ -3,7 +3,7 @@ import type { EngineApi } from '@counterstep/engine'
 import { UNFINISHED_STATUSES } from '@counterstep/protocol'
 import { Gauge, type Registry } from 'prom-client'
 
-/** Scrapes may be frequent; counting rows is not free. */
+/** The figures of the store are read again after this time only: scrapes may be frequent, and counting rows costs time. */
 const STATS_AGE_MAX_MS = 5_000
 
 export function registerEngineGauges(registry: Registry, engine: EngineApi): void {
@@ -26,7 +26,7 @@ export function registerEngineGauges(registry: Registry, engine: EngineApi): voi
   )
 }
 
-/** Figures of the store. While it does not answer they are absent, and `counterstep_store_stats_up` is 0. */
+/** Adds the figures of the store. While it does not answer they are absent, and `counterstep_store_stats_up` is 0. */
 export function registerStoreGauges(registry: Registry, store: Pick<Store, 'stats'>): void {
   const read = cacheStats(store)
   const gauge = (name: string, help: string, set: (gauge: Gauge, stats: StoreStats) => void) =>
@@ -69,7 +69,7 @@ export function registerStoreGauges(registry: Registry, store: Pick<Store, 'stat
   })
 }
 
-/** One call at a time and at most one in 5 s, failures included. */
+/** Calls the store at most once in 5 s, also after a failure, and only when no other call is under way. */
 function cacheStats(store: Pick<Store, 'stats'>): () => Promise<StoreStats | undefined> {
   let cached: Promise<StoreStats | undefined> | undefined
   let readAt = 0

@@ -6,8 +6,8 @@ import { DurationFamily } from './duration-family.ts'
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
 /**
- * Counts answers by method, route pattern and status: all bounded. What no route takes is counted by its code only.
- * Each route gets a hook of its own that knows its labels, since reading `request.routeOptions` builds an object.
+ * Counts answers by method, route pattern and status, all of which are bounded. Each route gets a hook of its own that
+ * knows its labels, since reading `request.routeOptions` builds an object. Requests without a route are not counted.
  */
 export function countAnswers(app: FastifyInstance, registry: Registry): void {
   const durations = new DurationFamily(

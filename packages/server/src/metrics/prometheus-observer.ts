@@ -36,7 +36,7 @@ const STORE_VERBS: readonly StoreVerb[] = [
 const STORE_OUTCOMES: readonly StoreOutcome[] = ['ok', 'conflict', 'fenced', 'unavailable']
 const EVENT_NAMES_MAX = 100
 
-/** Counts what the engine tells. Each child of a metric is looked up once, here, and not on the hot path. */
+/** Counts what the engine reports. Each child of a metric is looked up here, once, and not at each event. */
 export function createPrometheusObserver(
   registry: Registry,
   onEvent?: (event: EngineEvent) => void,
@@ -137,6 +137,6 @@ function buildTable<Key extends string, Value>(
   keys: readonly Key[],
   of: (key: Key) => Value,
 ): Record<Key, Value> {
-  // Built from all keys, so that no look-up can miss.
+  // The type is right, since the table has an entry for each key.
   return Object.fromEntries(keys.map((key) => [key, of(key)])) as Record<Key, Value>
 }

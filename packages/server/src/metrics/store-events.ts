@@ -4,7 +4,7 @@ import { createNameBound } from './event-names.ts'
 
 const EVENT_NAMES_MAX = 50
 
-/** Counts what a store tells beside its answers, and passes each on. */
+/** Counts the events that a store reports, and passes each on. */
 export function countStoreEvents(
   registry: Registry,
   onEvent?: (event: StoreEvent) => void,

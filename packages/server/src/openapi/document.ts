@@ -28,7 +28,7 @@ export interface DocumentedApi {
   readonly waitMsMax: number
 }
 
-/** The OpenAPI 3.1 document of these operations. Built by hand: there is no generator between it and the schemas. */
+/** Builds the OpenAPI 3.1 document of these operations from their schemas, without a generator in between. */
 export function buildOpenApiDocument(
   operations: readonly Operation[],
   { version, url, waitMsMax }: DocumentedApi,
@@ -84,7 +84,7 @@ function listParameters(
   return takesPrefer === true ? [...parameters, buildPreferParameter(waitMsMax)] : parameters
 }
 
-/** One of the scopes, or nothing: a server on loopback may have no keys. */
+/** Allows a key with one of the scopes, or no key, since a server on loopback may have none. */
 function toSecurity(access: RouteAccess): readonly JsonObject[] {
   return access === 'open' ? [] : [...access.map((scope) => ({ apiKey: [scope] })), {}]
 }
@@ -121,7 +121,7 @@ function toJsonContent(schema: string, example: unknown): JsonObject {
   return { 'application/json': { schema: toReference(schema), example } }
 }
 
-/** One response for each status, with one example for each code that has it. */
+/** Builds one response for each status, with one example for each code that has it. */
 function toProblemObjects(codes: readonly ErrorCode[]): JsonObject {
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of new Set(codes)) {

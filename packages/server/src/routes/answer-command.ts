@@ -24,7 +24,7 @@ export interface CommandRoute {
   run(gid: Gid): Promise<TransactionView>
 }
 
-/** The commands that take nothing answer alike: 200 with a final transaction, else 202. */
+/** Adds the route of a command that takes no body. It answers 200 with a final transaction, else 202. */
 export async function answerCommand(app: FastifyInstance, command: CommandRoute): Promise<void> {
   takeNoBody(app)
   app.post(

@@ -13,7 +13,7 @@ export const openApiOperation: Operation = {
   problems: [],
 }
 
-/** `document` is asked at the first request. */
+/** Builds the route of the document. `document` is called at the first request. */
 export function buildOpenApiRoute(document: () => Promise<JsonObject>) {
   let text: string | undefined
   return async function addOpenApiRoute(app: FastifyInstance): Promise<void> {

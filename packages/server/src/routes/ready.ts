@@ -38,7 +38,7 @@ const CODE_OF_REASON = {
   'store-full': 'SAGA_STORE_FULL',
 } as const satisfies Readonly<Record<NonNullable<EngineHealth['reason']>, ErrorCode>>
 
-/** The facts that were decided at the start. */
+/** Holds facts that were decided when the server started. */
 export interface StartFacts {
   readonly storeForced: boolean
   readonly insecure: readonly string[]
@@ -51,7 +51,7 @@ export function buildReadyRoute(engine: EngineApi, gate: Pick<Gate, 'mayAs'>, fa
       { config: { access: readyOperation.access } },
       function getReadiness(request, reply) {
         const health = engine.health()
-        // Open to a probe without a key, which need not know of what the server is made, or where it is weak.
+        // The route is open to a probe without a key, which need not know the store, or which protections are off.
         const readiness = gate.mayAs('read', request.raw) ? toReadiness(health, facts) : toOutcome(health)
         if (health.ready) {
           reply.header('content-type', JSON_TYPE).send(JSON.stringify(readiness))
@@ -59,7 +59,7 @@ export function buildReadyRoute(engine: EngineApi, gate: Pick<Gate, 'mayAs'>, fa
         }
         const code = CODE_OF_REASON[health.reason ?? 'store-unavailable']
         const problem = buildProblem(code, { detail: 'new work is not taken now' })
-        // RFC 9457 extension members.
+        // RFC 9457 allows further members beside its own.
         sendProblem(reply, { ...readiness, ...problem, status: problem.status })
       },
     )

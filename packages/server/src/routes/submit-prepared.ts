@@ -36,8 +36,7 @@ export const submitPreparedOperation: Operation = {
     },
   },
   problems: [
-    // A transaction that has ended the other way is no longer prepared. One that has ended this way is answered as it
-    // is.
+    // A transaction that was aborted answers SAGA_NOT_PREPARED. One that was submitted before is answered as it is now.
     ...COMMAND_PROBLEMS.filter((code) => code !== 'SAGA_ALREADY_FINAL'),
     'SAGA_NOT_PREPARED',
     'SAGA_WRONG_KIND',

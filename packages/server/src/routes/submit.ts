@@ -82,7 +82,7 @@ export const submitOperation: Operation = {
   ],
 }
 
-/** The hot route: the engine checks the body by itself, and the answer is written once. */
+/** Builds the busiest route. No schema runs on it, since the engine checks the body, and the answer is written once. */
 export function buildSubmitRoute(engine: EngineApi, gate: Pick<Gate, 'takeStored'>, waitMsMax?: number) {
   return async function addSubmitRoute(app: FastifyInstance): Promise<void> {
     takeJson(app)
@@ -92,8 +92,8 @@ export function buildSubmitRoute(engine: EngineApi, gate: Pick<Gate, 'takeStored
       const waitSeconds = readWaitSeconds(request.headers.prefer, waitMsMax)
       const options = waitSeconds === undefined ? undefined : { waitMs: waitSeconds * 1000 }
       const takeBytes = buildBytesTaker(gate, request, reply)
-      // The submits that one turn of the event loop has read are taken one right after the other, and share a write of
-      // the store.
+      // All submits that one turn of the event loop has read reach the engine together, and so share a write of the
+      // store.
       await setImmediate()
       const view = await engine.submit(
         request.body,
