@@ -22,7 +22,10 @@ export type ReachedBound = HolderBound | 'pipelined-requests'
 const BUFFERED_BYTES_MAX = 64 * 1024
 /** Shorter answers are not counted until they are read. Most are shorter, and the number of connections bounds them. */
 const SMALL_ANSWER_CHARACTERS = 16 * 1024
-/** Each chunk of a body is a Buffer of its own until the body is whole, so a body in chunks of one byte holds far more than its bytes. */
+/**
+ * Each chunk of a body is a Buffer of its own until the body is whole, so a body in chunks of one byte holds far more
+ * than its bytes.
+ */
 export const CHUNK_OVERHEAD_BYTES = 300
 /** A chunk of at most this size costs more than its bytes do: about as much as a request that waits. */
 const TINY_CHUNK_BYTES = 64
@@ -40,7 +43,7 @@ export class ConnectionBounds {
   readonly #bodies: BodyTurns
   readonly #onReached: (bound: ReachedBound) => void
   readonly #answerBytesMax: number
-  readonly #holding = {
+  readonly #byteCounts = {
     hold: (connection: Connection, bytes: number) => this.#holders.hold(connection, bytes),
     release: (connection: Connection, bytes: number) => this.#holders.release(connection, bytes),
   }
@@ -58,9 +61,9 @@ export class ConnectionBounds {
         for (const connection of this.#holders.all()) this.#turns.pauseInFlood(connection)
       },
       readBodyBytes: (raw) => Math.min(readAnnouncedBytes(raw.headers), BUFFERED_BYTES_MAX),
-      ...this.#holding,
+      ...this.#byteCounts,
     })
-    this.#bodies = new BodyTurns(this.#holding)
+    this.#bodies = new BodyTurns(this.#byteCounts)
   }
 
   /** Returns how many connections, body bytes and waiting requests are held now. Tests and metrics read it. */

@@ -26,7 +26,9 @@ export interface Connection {
   hasPassed: boolean
   /** A check of trust found `hasPassed` true at this time, in milliseconds since the process began. */
   passedAt: number
-  /** It is true once a request was refused: the connection ends after that answer, and what else it sends is ignored. */
+  /**
+   * It is true once a request was refused: the connection ends after that answer, and what else it sends is ignored.
+   */
   isRefused: boolean
   /** In this turn of the event loop, `begunInTurn` requests of the connection were begun. */
   turn: number

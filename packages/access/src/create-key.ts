@@ -23,16 +23,16 @@ export interface CreatedKey {
 }
 
 /** Adds a new key to the file. Throws SAGA_KEYS_UNUSABLE if the name or the file has too many, or cannot be changed. */
-export async function createKey(path: string, asked: NewKey): Promise<CreatedKey> {
+export async function createKey(path: string, newKey: NewKey): Promise<CreatedKey> {
   const parts = drawKeyParts()
-  const stored = { id: parts.id, ...asked, digest: digestSecret(parts.secret) }
+  const stored = { id: parts.id, ...newKey, digest: digestSecret(parts.secret) }
   await changeKeyFile(path, (keys) => {
     const active = [...keys.values()].filter(
-      (key) => key.name === asked.name && isActive(key, asked.createdAt),
+      (key) => key.name === newKey.name && isActive(key, newKey.createdAt),
     )
     if (active.length >= ACTIVE_KEYS_PER_NAME_MAX) {
       const ids = active.map(({ id }) => id).join(' and ')
-      throw toKeysUnusableError(`${asked.name} has ${active.length} active keys, ${ids}: revoke one first`)
+      throw toKeysUnusableError(`${newKey.name} has ${active.length} active keys, ${ids}: revoke one first`)
     }
     if (keys.size >= KEYS_MAX)
       throw toKeysUnusableError(`the file of keys is full (${KEYS_MAX}): revoke some`)

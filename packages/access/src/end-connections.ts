@@ -17,8 +17,8 @@ export function endConnectionsWhileStopping(
 }
 
 /**
- * Ends each connection as soon as its last answer is sent, while the app closes. Node ends only those that are idle when
- * the close begins; one whose answer comes later would keep the process running for its whole keep-alive time.
+ * Ends each connection as soon as its last answer is sent, while the app closes. Node ends only those that are idle
+ * when the close begins; one whose answer comes later would keep the process running for its whole keep-alive time.
  */
 export function endIdleConnectionsWhileClosing(app: FastifyInstance): void {
   app.addHook('preClose', (done) => {

@@ -19,7 +19,9 @@ export interface FairTurnsOptions {
   readonly perTurnMax: number
   /** This many requests in all may wait for a later turn. */
   readonly waitingMax: number
-  /** This is called when many requests over the share of their connections have come in this turn, and more may come. */
+  /**
+   * This is called when many requests over the share of their connections have come in this turn, and more may come.
+   */
   readonly onFlood: () => void
   /** Returns how many bytes of its body may be held for a request that waits. */
   readonly readBodyBytes: (raw: IncomingMessage) => number

@@ -60,7 +60,8 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
 
 /**
  * Refuses a body that the route does not read, and otherwise returns the verdict of the guard. On a route that is open
- * to all, the body would be read before any key. On another route, Node would keep its chunks until the answer is there.
+ * to all, the body would be read before any key. On another route, Node would keep its chunks until the answer is
+ * there.
  */
 function refuseBody(
   raw: IncomingMessage,

@@ -20,7 +20,9 @@ const TRUST_CHECK_INTERVAL_MS = 1_000
 export interface Holder {
   /** The name is the id of the key, or the network of the address. */
   readonly name: string
-  /** Tells whether the holder is still good. It is undefined for strangers, whose connections have not passed the gate. */
+  /**
+   * Tells whether the holder is still good. It is undefined for strangers, whose connections have not passed the gate.
+   */
   readonly isGood: (() => boolean) | undefined
   /** The oldest connection is the first. */
   readonly connections: Set<Connection>

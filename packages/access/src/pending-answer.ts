@@ -7,9 +7,9 @@ const http = process.getBuiltinModule('node:http')
 
 /**
  * Reads the answer that a connection of Node's HTTP server waits for, or the first one if it waits for several. Returns
- * undefined if it waits for none. This relies on an undocumented part of node:http, read in Node 24.11: the server keeps
- * that answer as the socket's `_httpMessage`. No documented part shows whether a route of the user's own app is just
- * answering over a connection. Without this, such a connection could be ended as idle in the middle of an answer.
+ * undefined if it waits for none. This relies on an undocumented part of node:http, read in Node 24.11: the server
+ * keeps that answer as the socket's `_httpMessage`. No documented part shows whether a route of the user's own app is
+ * just answering over a connection. Without this, such a connection could be ended as idle in the middle of an answer.
  */
 export function readPendingAnswer(socket: Socket): ServerResponse | undefined {
   const answer = '_httpMessage' in socket ? socket._httpMessage : undefined

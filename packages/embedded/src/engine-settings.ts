@@ -8,7 +8,7 @@ const WORDS: { readonly [Name in keyof EngineSettings]?: EngineSettings[Name] } 
   targetCallsPerSecond: null,
 }
 
-/** Throws a TypeError or a RangeError that names the setting. A setting that is undefined has its default. */
+/** Checks the settings and adds the defaults. Throws a TypeError or a RangeError that names the wrong setting. */
 export function readEngineSettings(given: Partial<EngineSettings> = {}): EngineSettings {
   refuseUnknown('counterstep settings', given, Object.keys(DEFAULT_SETTINGS))
   const defined = Object.entries(given).filter(([, value]) => value !== undefined)

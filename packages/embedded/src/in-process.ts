@@ -18,13 +18,14 @@ type Waiting = NonNullable<Parameters<EngineApi['submit']>[1]>
 type Aborting = NonNullable<Parameters<EngineApi['abort']>[1]>
 
 /**
- * The engine in this process, as `app.counterstep`. It throws CounterstepError with the codes of the HTTP face, and takes what
- * that takes. Nothing here is sent again by itself: after SAGA_OUTCOME_UNKNOWN submit the same, with its gid, once more.
+ * Gives an app the engine in its own process. Its methods take the same values as the HTTP API, and throw a
+ * CounterstepError with the same codes. No method tries again by itself: after SAGA_OUTCOME_UNKNOWN, submit the same
+ * transaction with its gid once more.
  */
 export interface Counterstep {
   /**
-   * Stores a transaction and runs it here. Resolves when it is durable; with `waitMs` when it is final, or after that
-   * time with what it then is. Takes a `saga()` of the SDK, too.
+   * Stores a transaction and runs it here. Resolves when it is durable; with `waitMs`, when it is final or that time is
+   * over. It takes a `saga()` of the SDK, too.
    */
   submit(
     transaction: SubmitRequest | { readonly request: SubmitRequest },
@@ -40,12 +41,12 @@ export interface Counterstep {
   abort(gid: string, options?: Aborting): Promise<TransactionView>
   /** Calls the branches again now that wait for their back-off. */
   retry(gid: string): Promise<TransactionView>
-  /** Ends the transaction as it is and undoes nothing. It is for operators. */
+  /** Ends the transaction as it is and undoes nothing. Operators use it after they have repaired the data by hand. */
   stop(gid: string): Promise<TransactionView>
   health(): ReturnType<EngineApi['health']>
 }
 
-/** Its life (start, drain) stays the plugin's. */
+/** Makes these methods from an engine. Its host starts and closes the engine. */
 export function toCounterstep(engine: EngineApi): Counterstep {
   return {
     async submit(transaction, options) {

@@ -36,32 +36,32 @@ const DRAIN_MS = 8_000
 
 export const OPTION_NAMES: readonly string[] = ['store', 'targets', 'calls', 'settings', 'logger', 'registry']
 
-/** Options whose faults would have been told. */
+/** Holds options that were checked. */
 export interface CheckedOptions extends CounterstepOptions {
   readonly logger: Logger
   readonly rules: TargetRules
   readonly engine: EngineSettings
 }
 
-/** Holds all that runs transactions in this process. A host starts and closes it with itself. */
+/** Holds all that runs transactions in this process. Its host starts and closes it. */
 export interface Parts {
   readonly engine: EngineApi
   readonly store: Store
   readonly logger: Logger
   readonly registry: Registry
-  /** Names of what is open on purpose, for the health page. */
+  /** These protections are switched off on purpose. /health/ready lists them. */
   readonly insecure: readonly string[]
-  /** Takes up what an earlier process left. */
+  /** Takes up the transactions that an earlier process left, and begins to run new ones. */
   start(): Promise<void>
   /** Refuses new work, lets branch calls end for a bounded time, and gives the rest back to the store. */
   drain(): Promise<void>
-  /** Drains, and closes all that was opened here, in the reverse order. */
+  /** Drains, and closes everything that was opened here, in the reverse order. */
   close(): Promise<void>
-  /** `close` calls this, before all that is closed already. */
+  /** Makes `close` call this function first, before it closes the parts themselves. */
   onClose(close: () => Promise<void>): void
 }
 
-/** Throws a TypeError or a RangeError that says what is wrong. Nothing is open yet. */
+/** Checks options before anything is opened. Throws a TypeError or a RangeError that says what is wrong. */
 export function checkOptions(options: CounterstepOptions & { readonly logger: Logger }): CheckedOptions {
   refuseUnknown('counterstep', options, OPTION_NAMES)
   const { store } = options
@@ -70,7 +70,7 @@ export function checkOptions(options: CounterstepOptions & { readonly logger: Lo
   return { ...options, rules: readTargetRules(options.targets), engine: readEngineSettings(options.settings) }
 }
 
-/** Throws what the store's opening throws, after all that was opened before it is closed again. */
+/** Opens all parts. If one cannot be opened, closes those that were opened before, and throws its error. */
 export async function openParts(options: CheckedOptions): Promise<Parts> {
   const closers = new Closers()
   try {

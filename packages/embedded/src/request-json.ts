@@ -2,8 +2,8 @@ import { BODY_BYTES_MAX, type ErrorCode, InvalidRequestError } from '@counterste
 import { parseJson } from '@counterstep/server/json'
 
 /**
- * Returns the value that would arrive over HTTP: a copy, with dates as texts, nothing undefined, and the bounds and refusals of the HTTP API.
- * Throws an InvalidRequestError.
+ * Returns the copy of a value that would arrive over HTTP: dates are texts in it, and nothing is undefined. Throws an
+ * InvalidRequestError where the HTTP API would refuse the value.
  */
 export function copyThroughJson(value: unknown): unknown {
   const bytes = Buffer.from(writeJson(value))

@@ -7,7 +7,7 @@ import {
 import { refuseUnknown } from './known-options.ts'
 import type { Targets } from './options.ts'
 
-/** Throws a TypeError that says what is wrong. */
+/** Converts the option `targets` to rules. Throws a TypeError that says what is wrong with it. */
 export function readTargetRules(targets: Targets): TargetRules {
   if (targets === 'loopback') return { services: [], allowed: [], others: 'loopback', isLocal: true }
   if (targets === 'insecure-any') return { services: [], allowed: [], others: 'any', isLocal: false }

@@ -10,7 +10,7 @@ type ApiParts = Required<
   Pick<NativeApiDeps, 'engine' | 'store' | 'logger' | 'registry' | 'gate' | 'insecure'>
 >
 
-/** Adds the face in a scope of its own, so that nothing that it sets reaches the app's other routes. */
+/** Adds the HTTP API in a scope of its own, so that nothing that it sets reaches the app's other routes. */
 export async function addApi(app: FastifyInstance, face: Face, parts: ApiParts): Promise<void> {
   const { engine, store, logger, registry, gate, insecure } = parts
   const { handlerTimeoutMs, unreadBodyBytesMax } = DEFAULT_SERVER_LIMITS
@@ -36,7 +36,7 @@ export async function addApi(app: FastifyInstance, face: Face, parts: ApiParts):
   )
 }
 
-/** @fastify/swagger, if the app has it, would put the face's routes into the document of the app's own. */
+/** Hides a route from @fastify/swagger, which would put it into the document of the app's own routes. */
 function hideFromDocuments(route: { schema?: object }): void {
   Object.assign(route, { schema: { ...route.schema, hide: true } })
 }

@@ -23,7 +23,7 @@ export interface OpenGate {
   close(): void
 }
 
-/** Throws a TypeError that says what is wrong with the options. */
+/** Checks the option `face`. Throws a TypeError that says what is wrong with it. */
 export function checkFaceOption(face: Face): void {
   const known = [
     'prefix',
@@ -56,7 +56,7 @@ export function checkFaceOption(face: Face): void {
     )
   if ('quotaPerKey' in face && face.quotaPerKey !== undefined) checkQuota(face.quotaPerKey)
   const { prefix = DEFAULT_PREFIX, allowedHosts = [] } = face
-  // At the root its answer to an unknown route would stand in place of the app's.
+  // At the root, the API would answer unknown routes in place of the app.
   if (!/^(\/[^/\s]+)+$/.test(prefix))
     throw new TypeError(`counterstep face.prefix must be a path such as ${DEFAULT_PREFIX}`)
   const wrong = allowedHosts.findIndex((name) => readHostname(name) === undefined)
@@ -73,7 +73,7 @@ function checkQuota(quota: QuotaBounds): void {
   }
 }
 
-/** Throws SAGA_KEYS_UNUSABLE. */
+/** Makes the gate that the option `face` asks for. Throws SAGA_KEYS_UNUSABLE if the file of keys cannot be read. */
 export async function openGate(face: Face, logger: Logger): Promise<OpenGate> {
   const { allowedHosts = [] } = face
   if ('insecureNoKeys' in face) {

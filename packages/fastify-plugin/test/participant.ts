@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A service whose answers the test holds back: `paths` are its calls, and each is answered by the status that `answer` gives. */
+/**
+ * A service whose answers the test holds back: `paths` are its calls, and each is answered by the status that `answer`
+ * gives.
+ */
 export class Participant implements AsyncDisposable {
   readonly paths: string[] = []
   readonly url: string

@@ -10,8 +10,9 @@ const RETRY_MS = 100
 const BUFFERED_CHARACTERS_MAX = 8 * 1024 * 1024
 
 /**
- * Writes lines to a descriptor without waiting for its reader. What is still buffered is written when the process exits.
- * Once the reader is gone (EPIPE), lines are dropped, while pino's own destination would try for ever at the exit.
+ * Writes lines to a descriptor without waiting for its reader. What is still buffered is written when the process
+ * exits. Once the reader is gone (EPIPE), lines are dropped, while pino's own destination would try for ever at the
+ * exit.
  */
 export function openLogDestination(fd: number): LogDestination {
   let buffered = ''

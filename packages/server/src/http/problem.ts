@@ -27,7 +27,9 @@ export function buildProblem(code: ErrorCode, parts: ProblemParts): Problem {
   }
 }
 
-/** Converts an error. It checks fields instead of classes, since another copy of the protocol package may have made it. */
+/**
+ * Converts an error. It checks fields instead of classes, since another copy of the protocol package may have made it.
+ */
 export function toProblem(error: CounterstepError): Problem {
   return buildProblem(error.code, {
     detail: error.message,

@@ -8,8 +8,8 @@ interface KnownPath {
 }
 
 /**
- * Answers a request that has no route: 405 with Allow if the path has other methods, else 404. Call it before the routes
- * are added.
+ * Answers a request that has no route: 405 with Allow if the path has other methods, else 404. Call it before the
+ * routes are added.
  */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const paths = new Map<string, KnownPath>()

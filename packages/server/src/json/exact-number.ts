@@ -1,6 +1,6 @@
 /**
- * Tells whether JavaScript keeps the number that a JSON literal means, compared with the shortest decimal that it prints
- * for it: 0.1, 1.0, 1e2 and -0 are exact; 9007199254740993 and 1e400 are not.
+ * Tells whether JavaScript keeps the number that a JSON literal means, compared with the shortest decimal that it
+ * prints for it: 0.1, 1.0, 1e2 and -0 are exact; 9007199254740993 and 1e400 are not.
  */
 export function isExactNumber(literal: string): boolean {
   const value = Number(literal)

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer'
 import { InvalidRequestError } from '@counterstep/protocol'
 import { findFault } from './find-fault.ts'
 
-// A double keeps a decimal of at most 15 significant digits and no exponent. So only a literal with 16 digits or dots in
-// a row, or with an exponent, needs the slow `findFault`. A literal follows a blank, a colon, a comma or a bracket, so
-// the hex digits of a UUID in a string ("…1e5…") do not need it.
+// A double keeps a decimal of at most 15 significant digits and no exponent. So only a literal with 16 digits or dots
+// in a row, or with an exponent, needs the slow `findFault`. A literal follows a blank, a colon, a comma or a bracket,
+// so the hex digits of a UUID in a string ("…1e5…") do not need it.
 const MAY_HOLD_AN_INEXACT_NUMBER = /[\s:,[]-?[0-9](?:[0-9.]{15}|[0-9.]*[eE])/
 
 /** Parses a body to a value in which JavaScript changes no number. Throws an InvalidRequestError. */

@@ -3,7 +3,9 @@ import type { EngineApi } from '@counterstep/engine'
 import { UNFINISHED_STATUSES } from '@counterstep/protocol'
 import { Gauge, type Registry } from 'prom-client'
 
-/** The figures of the store are read again after this time only: scrapes may be frequent, and counting rows costs time. */
+/**
+ * The figures of the store are read again after this time only: scrapes may be frequent, and counting rows costs time.
+ */
 const STATS_AGE_MAX_MS = 5_000
 
 export function registerEngineGauges(registry: Registry, engine: EngineApi): void {

@@ -37,7 +37,9 @@ const SELF_TEST: MetricValues = {
   values: [{ metricName: 'counterstep_self_test_bucket', labels: { le: 1 }, value: 7 }],
 }
 
-/** Tests that a registry writes such a metric, before the API serves its first request. Throws a LibraryChangedError. */
+/**
+ * Tests that a registry writes such a metric, before the API serves its first request. Throws a LibraryChangedError.
+ */
 export async function assertOwnMetricsAreWritten(
   registry: Pick<Registry, 'registerMetric' | 'getSingleMetricAsString' | 'removeSingleMetric'>,
 ): Promise<void> {

@@ -17,12 +17,12 @@ export function createBareRegistry(): Registry {
 const underWay = new WeakMap<Registry, Promise<string>>()
 
 /**
- * Writes the page of metrics, which takes some milliseconds. Requests that come meanwhile share the page, so that many
- * callers do not cost more than one.
+ * Reads all metrics as one page of text, which takes some milliseconds. Requests that come meanwhile share the page, so
+ * that many callers cost no more than one.
  */
 export function readMetrics(registry: Registry): Promise<string> {
-  const others = underWay.get(registry)
-  if (others !== undefined) return others
+  const shared = underWay.get(registry)
+  if (shared !== undefined) return shared
   const page = registry.metrics().finally(() => underWay.delete(registry))
   underWay.set(registry, page)
   return page

@@ -30,8 +30,8 @@ const CONTENT_SECURITY_POLICY = {
 const OPEN_FILE_BYTES = 128 * 1024
 
 /**
- * Adds the page, which is an app of its own. That app is made when a caller first asks for the page, since it would take
- * a sixth of each start.
+ * Adds the page, which is an app of its own. That app is made when a caller first asks for the page, since it would
+ * take a sixth of each start.
  */
 export function buildDocsRoute(
   document: () => Promise<JsonObject>,
@@ -42,7 +42,7 @@ export function buildDocsRoute(
     const ids: RequestIds = new WeakMap()
     let made: Promise<FastifyInstance> | undefined
     const page = () => {
-      made ??= makePage(app, { ids, engine, shown: document }).catch((error: unknown) => {
+      made ??= makePage(app, { ids, engine, readDocument: document }).catch((error: unknown) => {
         // The next reader tries again.
         made = undefined
         throw error
@@ -74,16 +74,19 @@ interface PageParts {
   /** The ids that the native API gave to these requests. */
   readonly ids: RequestIds
   readonly engine: Pick<EngineApi, 'isStopping'>
-  readonly shown: () => Promise<JsonObject>
+  readonly readDocument: () => Promise<JsonObject>
 }
 
 /** Makes the page. It refuses requests in the same way as the native API. */
-async function makePage(api: FastifyInstance, { ids, engine, shown }: PageParts): Promise<FastifyInstance> {
+async function makePage(
+  api: FastifyInstance,
+  { ids, engine, readDocument }: PageParts,
+): Promise<FastifyInstance> {
   // The plugins are imported only here, so that the bundle of a Lambda function can leave them out.
   const [{ fastifySwagger }, { fastifySwaggerUi }, document] = await Promise.all([
     import('@fastify/swagger'),
     import('@fastify/swagger-ui'),
-    shown(),
+    readDocument(),
   ])
   // The page closes after the API, which answers the requests that come meanwhile in its own form.
   const page = fastify({ return503OnClosing: false, genReqId: (raw) => ids.get(raw) ?? '' })
