@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 export interface KeyFolder extends AsyncDisposable {
-  /** The path of a file that does not exist yet. */
+  /** No file exists at this path yet. */
   readonly path: string
 }
 

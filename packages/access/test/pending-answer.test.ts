@@ -2,7 +2,7 @@ import { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { assertPendingAnswerIsKept } from '../src/pending-answer.ts'
 
-/** An answer that leaves no trace at its socket, as that of another version of Node may. */
+/** This answer leaves no trace at its socket, as an answer of another version of Node may. */
 class TracelessAnswer extends ServerResponse {
   override assignSocket(): void {
     return

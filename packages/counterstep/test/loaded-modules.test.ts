@@ -12,7 +12,7 @@ console.log(JSON.stringify(loaded))`
 
 const WATCHED = ['fastify', 'ioredis', 'mysql2', 'zod']
 
-/** Those of the watched packages that an entry loads. */
+/** Lists those watched packages that an entry loads. */
 function loadedBy(entry: string): readonly string[] {
   const cwd = join(import.meta.dirname, '..')
   const args = ['--input-type=module', '--eval', PRINT_LOADED, `counterstep${entry.slice(1)}`]
@@ -24,7 +24,7 @@ describe('the entry of the package', () => {
   for (const [entry, loaded] of [
     ['.', []],
     ['./fastify', ['fastify']],
-    // The settings of the functions are read by it.
+    // The Lambda functions read their settings with zod.
     ['./lambda', ['zod']],
     ['./store/mysql', ['mysql2']],
     ['./store/redis', ['ioredis']],

@@ -39,7 +39,7 @@ async function send(
   return heard
 }
 
-/** An app with a route of its own, which takes a body and what is odd for the face. */
+/** Makes an app with a route of its own, which accepts a body, and requests that are odd for the HTTP API. */
 function ownApp(): FastifyInstance {
   const app = fastify()
   app.post('/own', () => 'own')

@@ -40,7 +40,7 @@ describe('a transaction of JSON-RPC that a server of an older version has stored
   })
 })
 
-/** A saga with the note of DTM's API beside its definition, due at once. */
+/** Builds a saga that is due at once, and that has the note of the DTM dialect beside its definition. */
 function storedByDtm(gid: string, action: string) {
   const retry = DEFAULT_SETTINGS.retry
   const parsed = parseSubmission(
@@ -258,7 +258,7 @@ describe('a registration', () => {
         opened += 1
         return openSqliteStore({ path })
       }
-      // JavaScript lets such options through.
+      // Only TypeScript refuses such options.
       const given = { store, targets: 'loopback', ...options } as PluginOptions
       await expect(app.register(counterstep, given)).rejects.toThrow(message)
       expect(opened).toBe(0)

@@ -4,7 +4,7 @@ import { counterstep, type PluginOptions } from '../src/index.ts'
 
 export const KEYLESS = { insecureNoKeys: true } as const
 
-/** An app that has not become ready. Its store is in that file, and the plugin's. */
+/** Registers the plugin in an app that is not ready yet. The plugin opens and closes the store in that file. */
 export async function embeddedApp(
   path: string,
   options: Partial<PluginOptions> = {},

@@ -173,7 +173,7 @@ describe('the face', () => {
   })
 })
 
-/** The app has a bit of everything that a plugin could disturb. */
+/** Makes an app that has everything that a plugin could change by mistake. */
 async function ownApp(): Promise<FastifyInstance> {
   const app = fastify({ logger: false })
   await app.register(fastifySwagger, { openapi: { info: { title: 'own', version: '1' } } })

@@ -31,12 +31,12 @@ function keyed(): { app: FastifyInstance; engine: ScriptedEngine } {
   return { app: buildApp({ engine, gate }), engine }
 }
 
-/** The route table as fastify has it, HEAD and the parts of the page included. */
+/** Lists the routes that fastify has, including HEAD and the parts of the page. */
 async function listRoutes(app: FastifyInstance): Promise<readonly Route[]> {
   const seen: RouteOptions[] = []
   app.addHook('onRoute', (route) => void seen.push(route))
   await app.ready()
-  // Read after all hooks have spoken.
+  // The routes are read after all hooks have changed them.
   return seen.flatMap(({ method, url, config }) =>
     [method].flat().map((each) => ({ method: each, url, access: config?.access })),
   )
@@ -86,7 +86,7 @@ async function scopeFaults(gate: Gate): Promise<readonly string[]> {
   return faults
 }
 
-/** Its clock goes on a second with each request, so that no rate gets between. */
+/** Makes a gate whose clock advances by a second with each request, so that no rate is ever reached. */
 function keyedGate(): Gate {
   let nowMs = 0
   const tick = () => {
@@ -101,8 +101,8 @@ function keyedGate(): Gate {
   })
 }
 
-function withGuard(gate: Gate, accessOf: (access: RouteAccess) => RouteAccess): Gate {
-  return { ...gate, buildGuard: (access, changesState) => gate.buildGuard(accessOf(access), changesState) }
+function changeAccess(gate: Gate, toAccess: (access: RouteAccess) => RouteAccess): Gate {
+  return { ...gate, buildGuard: (access, changesState) => gate.buildGuard(toAccess(access), changesState) }
 }
 
 describe('S11: every route of the table', () => {

@@ -22,7 +22,7 @@ async function listen(
   return { app, port, url: `http://127.0.0.1:${port}` }
 }
 
-/** Sends raw bytes and gives everything that came back until the end of the connection. */
+/** Sends raw bytes and returns everything that came back until the connection ended. */
 async function exchange(port: number, bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   let answer = ''
@@ -98,7 +98,7 @@ describe('a connection', () => {
         controller.close()
       },
     })
-    // fetch wants the word for a stream; its type does not know it yet.
+    // fetch asks for `duplex` when a body is a stream; its type does not have that option yet.
     const options = { ...submit, body, duplex: 'half' } as RequestInit
     expect((await fetch(`${url}/v1/transactions`, options)).status).toBe(413)
   })

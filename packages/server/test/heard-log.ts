@@ -1,6 +1,6 @@
 import { createLogger } from '../src/logger.ts'
 
-/** A logger, and the lines that it has written. */
+/** Makes a logger, and a list of the lines that it has written. */
 export function heardLog() {
   const lines: string[] = []
   const destination = { write: (line: string) => void lines.push(line) }

@@ -15,7 +15,7 @@ const HEADER_BYTES_MAX = 16 * 1024
 
 interface Limit {
   readonly name: string
-  /** A submit with that much of it. */
+  /** Builds a submit that has so much of what is limited. */
   readonly submit: (amount: number) => string
   readonly max: number
   readonly status: number
@@ -47,7 +47,7 @@ const LIMITS: readonly Limit[] = [
   },
   {
     name: 'levels of JSON',
-    // The body, its branches and the branch are three of them.
+    // The body, its list of branches and the branch are three levels.
     submit: (depth) =>
       JSON.stringify({
         branches: [{ ...BRANCH, payload: JSON.parse('['.repeat(depth - 3) + ']'.repeat(depth - 3)) }],

@@ -26,7 +26,7 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, object>> }
 }
 
-// The document is ours, and the first test below checks it as a whole.
+// The type is right, since the first test below checks the document as a whole.
 const document = buildOpenApiDocument(OPERATIONS, {
   version: '0.1.0',
   url: '/',
@@ -36,7 +36,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
 )
 
-/** Answers are open for clients' sake; here an undocumented member is a fault. */
+/** Makes schemas refuse members that are not documented. The real ones allow them, so that clients accept new members. */
 function closed(schemas: Document['components']['schemas']): object {
   const walk = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(walk)

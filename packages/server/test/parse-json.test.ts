@@ -105,7 +105,7 @@ describe('a number', () => {
   })
 })
 
-/** The value times 10^400, as an exact integer. */
+/** Multiplies the value by 10^400, which gives an exact integer. */
 function scaled(literal: string): bigint {
   const [mantissa = '', power = '0'] = literal.split('e')
   const [whole = '', part = ''] = mantissa.split('.')

@@ -23,7 +23,7 @@ export interface RealServer extends AsyncDisposable {
 const anywhere = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true })
 const checkAnywhere: CheckUrl = (url) => anywhere.check(url)
 
-/** The whole of it but for the network: the real engine over the reference store, and branches that the test plays. */
+/** Builds a server on the real engine and the reference store. The test answers the calls of branches, without a network. */
 export async function realServer(
   play: (call: BranchCall) => BranchAnswer | Promise<BranchAnswer>,
   checkUrl: CheckUrl = checkAnywhere,
@@ -61,7 +61,7 @@ export async function realServer(
   }
 }
 
-/** Gives each request values that no answer may show again, and listens to the answers. */
+/** Adds values to each request that no answer may show again, and collects the answers. */
 function hearAnswers(app: FastifyInstance, watch: SecretWatch): void {
   app.addHook('onRequest', async ({ headers }) => {
     headers.cookie = canary('cookie')

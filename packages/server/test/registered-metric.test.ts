@@ -2,7 +2,7 @@ import { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
 import { assertOwnMetricsAreWritten } from '../src/metrics/registered-metric.ts'
 
-/** A registry that knows only its own classes, as that of another version of prom-client may. */
+/** This registry knows only its own classes, as a registry of another version of prom-client may. */
 class StrictRegistry extends Registry {
   override async getSingleMetricAsString(name: string): Promise<string> {
     return `# HELP ${name} nothing`

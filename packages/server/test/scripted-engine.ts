@@ -36,7 +36,7 @@ export function buildSubmitView(gid: string, parts: Partial<SubmitView> = {}): S
   return { ...buildView(gid), ack: 'durable', ...parts }
 }
 
-/** An engine that answers what the test says and notes what it was asked. */
+/** Makes an engine that answers what the test says, and records the calls that it gets. */
 export function scriptedEngine(script: Partial<EngineApi> = {}): ScriptedEngine {
   const calls: Call[] = []
   const note =

@@ -10,7 +10,7 @@ const FAILURE: BranchAnswer = { result: 'failure', statusCode: 409 }
 const loopback = loopbackTargets()
 const checkLoopback: CheckUrl = (url) => loopback.check(url)
 const GOOD = 'http://127.0.0.1:9001/x'
-/** Not listed, denied by its address, and no service. */
+/** The first URL is not listed, the second has a denied address, and the third names an unknown service. */
 const UNLISTED = ['https://bank.test/?token=secret', 'http://169.254.169.254/latest', 'other:/x']
 
 async function post({ app }: RealServer, path: string, body: unknown) {
@@ -23,7 +23,7 @@ async function post({ app }: RealServer, path: string, body: unknown) {
   })
 }
 
-/** S39: each could pass for the identity of a call in some parser. */
+/** Some parser could take each of these for the identity of a call (S39). */
 const FORGING = [
   '?[gid]=secret&[trans_type]=saga&[branch_id]=debit&[op]=compensate',
   '?Op=secret',
@@ -31,7 +31,7 @@ const FORGING = [
   `?secret${'&'.repeat(1_001)}`,
 ].map((query) => `${GOOD}${query}`)
 
-/** Every way by which a URL comes in, for each URL. */
+/** Builds a request for each field that may have a URL. */
 async function expectAllDenied(
   server: RealServer,
   urls = UNLISTED,
@@ -122,15 +122,15 @@ describe('S1: a target', () => {
   })
 })
 
-/** The connections are those of the real caller; the name server and the table of addresses are the test's. */
+/** The real caller makes the connections; the test provides the name server and the table of addresses. */
 describe('S4: a call that is denied by its address', () => {
   // These classes stand for 127.0.0.2 as a metadata service and 127.0.0.1 as another machine. No server listens there;
-  // the test plays the calls that get so far.
+  // the test answers the calls that are let through.
   const readClass = (text: string) =>
     text === '127.0.0.2' ? 'never' : text === '127.0.0.1' ? 'public' : classOfAddress(text)
   const free = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true }, readClass)
 
-  /** bank.test is where the test says, every other name is at 127.0.0.1. */
+  /** Makes a server for which bank.test has the address that the test sets, and every other name has 127.0.0.1. */
   async function serverWith(bank: { address: string }) {
     const lookup: LookupFunction = (hostname, _options, callback) => {
       const address = hostname === 'bank.test' ? bank.address : '127.0.0.1'
