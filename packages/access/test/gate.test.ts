@@ -20,7 +20,7 @@ import { drawKeyParts, writeKey } from '../src/key-text.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-function keyWith(scopes: readonly Scope[], expiresAt: number | null = null) {
+function buildKey(scopes: readonly Scope[], expiresAt: number | null = null) {
   const parts = drawKeyParts()
   const stored: StoredKey = {
     id: parts.id,
@@ -37,7 +37,7 @@ function buildHead(headers: Headers = {}, remoteAddress = '192.0.2.1'): RequestH
   return { headers, socket: { remoteAddress } }
 }
 
-function bearer(key: string, more: Headers = {}): RequestHead {
+function buildBearerHead(key: string, more: Headers = {}): RequestHead {
   return buildHead({ authorization: `Bearer ${key}`, ...more })
 }
 
@@ -46,7 +46,7 @@ function readRefusalCode(guard: Guard, head: RequestHead): string {
   return passed instanceof Error ? passed.code : 'passes'
 }
 
-function gateWith(held: readonly StoredKey[], more: Partial<GateSettings> = {}) {
+function buildGate(held: readonly StoredKey[], more: Partial<GateSettings> = {}) {
   const clock = { nowMs: 1_000 }
   const keys = new Map(held.map((key) => [key.id, key]))
   const finder = { find: (id: string) => keys.get(id) }
@@ -55,15 +55,19 @@ function gateWith(held: readonly StoredKey[], more: Partial<GateSettings> = {}) 
 }
 
 describe('S11: a key', () => {
-  const one = keyWith(['read'])
-  const other = keyWith(['read'])
+  const one = buildKey(['read'])
+  const other = buildKey(['read'])
 
   it('opens what one of its scopes opens, and nothing else', () => {
-    const { gate } = gateWith([one.stored])
-    expect(readRefusalCode(gate.buildGuard(['read'], false), bearer(one.key))).toBe('passes')
-    expect(readRefusalCode(gate.buildGuard(['submit', 'read'], true), bearer(one.key))).toBe('passes')
-    expect(readRefusalCode(gate.buildGuard(['submit'], true), bearer(one.key))).toBe('SAGA_FORBIDDEN')
-    expect(readRefusalCode(gate.buildGuard(['submit', 'admin'], true), bearer(one.key))).toBe(
+    const { gate } = buildGate([one.stored])
+    expect(readRefusalCode(gate.buildGuard(['read'], false), buildBearerHead(one.key))).toBe('passes')
+    expect(readRefusalCode(gate.buildGuard(['submit', 'read'], true), buildBearerHead(one.key))).toBe(
+      'passes',
+    )
+    expect(readRefusalCode(gate.buildGuard(['submit'], true), buildBearerHead(one.key))).toBe(
+      'SAGA_FORBIDDEN',
+    )
+    expect(readRefusalCode(gate.buildGuard(['submit', 'admin'], true), buildBearerHead(one.key))).toBe(
       'SAGA_FORBIDDEN',
     )
     expect(readRefusalCode(gate.buildGuard('open', false), buildHead())).toBe('passes')
@@ -83,55 +87,55 @@ describe('S11: a key', () => {
   ]
   for (const [what, authorization] of BAD) {
     it(`is not ${what}`, () => {
-      const { read } = gateWith([one.stored])
+      const { read } = buildGate([one.stored])
       expect(readRefusalCode(read, buildHead({ authorization }))).toBe('SAGA_UNAUTHENTICATED')
     })
   }
 
   it('with any letter changed is none', () => {
-    const { gate } = gateWith([one.stored])
+    const { gate } = buildGate([one.stored])
     for (let position = 0; position < one.key.length; position += 1) {
       const letter = one.key[position] === 'a' ? 'b' : 'a'
       const changed = one.key.slice(0, position) + letter + one.key.slice(position + 1)
-      expect(gate.mayAs('read', bearer(changed)), `at ${position}`).toBe(false)
+      expect(gate.mayAs('read', buildBearerHead(changed)), `at ${position}`).toBe(false)
     }
-    expect(gate.mayAs('read', bearer(one.key))).toBe(true)
-    expect(gate.mayAs('admin', bearer(one.key))).toBe(false)
+    expect(gate.mayAs('read', buildBearerHead(one.key))).toBe(true)
+    expect(gate.mayAs('admin', buildBearerHead(one.key))).toBe(false)
   })
 
   it('is good until the instant at which it expires', () => {
-    const brief = keyWith(['read'], 5_000)
-    const { read, clock } = gateWith([brief.stored])
+    const brief = buildKey(['read'], 5_000)
+    const { read, clock } = buildGate([brief.stored])
     clock.nowMs = 4_999
-    expect(readRefusalCode(read, bearer(brief.key))).toBe('passes')
+    expect(readRefusalCode(read, buildBearerHead(brief.key))).toBe('passes')
     clock.nowMs = 5_000
-    expect(readRefusalCode(read, bearer(brief.key))).toBe('SAGA_UNAUTHENTICATED')
+    expect(readRefusalCode(read, buildBearerHead(brief.key))).toBe('SAGA_UNAUTHENTICATED')
   })
 
   it('is good no longer once it is revoked', () => {
-    const { gate, read, keys } = gateWith([one.stored])
-    expect(readRefusalCode(read, bearer(one.key))).toBe('passes')
+    const { gate, read, keys } = buildGate([one.stored])
+    expect(readRefusalCode(read, buildBearerHead(one.key))).toBe('passes')
     expect(gate.knows(one.stored.id)).toBe(true)
     keys.delete(one.stored.id)
-    expect(readRefusalCode(read, bearer(one.key))).toBe('SAGA_UNAUTHENTICATED')
+    expect(readRefusalCode(read, buildBearerHead(one.key))).toBe('SAGA_UNAUTHENTICATED')
     expect([gate.knows(one.stored.id), gate.knows('192.0.2.1')]).toEqual([false, true])
   })
 
   it('may be the password of HTTP Basic, under any user name, where the face takes that', () => {
-    const { read } = gateWith([one.stored], { credentials: readBearerOrBasicKey })
+    const { read } = buildGate([one.stored], { credentials: readBearerOrBasicKey })
     for (const user of ['', 'key', 'a:b'.slice(0, 1)]) {
       const authorization = `Basic ${Buffer.from(`${user}:${one.key}`).toString('base64')}`
       expect(readRefusalCode(read, buildHead({ authorization }))).toBe('passes')
     }
-    expect(readRefusalCode(read, bearer(one.key))).toBe('passes')
+    expect(readRefusalCode(read, buildBearerHead(one.key))).toBe('passes')
     expect(readRefusalCode(read, buildHead({ authorization: `Basic ${btoa(one.key)}` }))).toBe(
       'SAGA_UNAUTHENTICATED',
     )
   })
 
   it('is in no text of a refusal', () => {
-    const { gate } = gateWith([])
-    const refusal = gate.buildGuard(['read'], false)(bearer(one.key))
+    const { gate } = buildGate([])
+    const refusal = gate.buildGuard(['read'], false)(buildBearerHead(one.key))
     if (!(refusal instanceof Error)) throw new Error('it is not refused')
     expect(JSON.stringify([refusal, refusal.message, refusal.stack])).not.toContain(one.parts.secret)
   })
@@ -141,7 +145,7 @@ describe('S11: a key', () => {
   const networks = () => readNetworks(['10.0.0.0/8', 'fd00::/8', '192.0.2.7']) ?? { has: () => false }
 
   it('S43: is not asked for from the networks that the configuration names, for a submit alone', () => {
-    const { gate } = gateWith([one.stored], { keylessNetworks: networks() })
+    const { gate } = buildGate([one.stored], { keylessNetworks: networks() })
     const may = (scopes: RouteAccess, address: string) =>
       readRefusalCode(gate.buildGuard(scopes, true), buildHead({}, address))
     for (const address of NAMED) {
@@ -152,14 +156,14 @@ describe('S11: a key', () => {
       expect([address, may(['read'], address)]).toEqual([address, 'SAGA_UNAUTHENTICATED'])
       expect([address, may(['admin'], address)]).toEqual([address, 'SAGA_UNAUTHENTICATED'])
       expect(gate.mayAs('read', buildHead({}, address))).toBe(false)
-      expect(readRefusalCode(gate.buildGuard(['read'], false), bearer(one.key))).toBe('passes')
+      expect(readRefusalCode(gate.buildGuard(['read'], false), buildBearerHead(one.key))).toBe('passes')
     }
     for (const address of OTHERS)
       expect([address, may(['submit'], address)]).toEqual([address, 'SAGA_UNAUTHENTICATED'])
   })
 
   it('S43: is not asked for from there for more, once the configuration says so by name (mutant of the default)', () => {
-    const { gate } = gateWith([one.stored], { keylessNetworks: networks(), keylessScopes: SCOPES })
+    const { gate } = buildGate([one.stored], { keylessNetworks: networks(), keylessScopes: SCOPES })
     for (const scope of SCOPES)
       expect(readRefusalCode(gate.buildGuard([scope], true), buildHead({}, '10.1.2.3'))).toBe('passes')
     expect(gate.mayAs('read', buildHead({}, '10.1.2.3'))).toBe(true)
@@ -185,46 +189,46 @@ describe('a list of networks', () => {
 })
 
 describe('S17: rates', () => {
-  const one = keyWith(['read'])
+  const one = buildKey(['read'])
 
   it('answer 429 to the eleventh failure of an address in a second, and never to a good key from there', () => {
-    const { read, clock } = gateWith([one.stored])
+    const { read, clock } = buildGate([one.stored])
     const outcomes = Array.from({ length: 12 }, () => readRefusalCode(read, buildHead()))
     expect(outcomes).toEqual([
       ...Array(10).fill('SAGA_UNAUTHENTICATED'),
       'SAGA_RATE_LIMITED',
       'SAGA_RATE_LIMITED',
     ])
-    expect(readRefusalCode(read, bearer(one.key))).toBe('passes')
+    expect(readRefusalCode(read, buildBearerHead(one.key))).toBe('passes')
     expect(readRefusalCode(read, buildHead({}, '192.0.2.2'))).toBe('SAGA_UNAUTHENTICATED')
     clock.nowMs += 1_000
     expect(readRefusalCode(read, buildHead())).toBe('SAGA_UNAUTHENTICATED')
   })
 
   it('take an IPv6 network of 64 bits for one address', () => {
-    const { read } = gateWith([])
+    const { read } = buildGate([])
     for (let host = 1; host <= 10; host += 1) read(buildHead({}, `2001:db8::${host}`))
     expect(readRefusalCode(read, buildHead({}, '2001:db8:0:0:1::1'))).toBe('SAGA_RATE_LIMITED')
     expect(readRefusalCode(read, buildHead({}, '2001:db8:0:1::1'))).toBe('SAGA_UNAUTHENTICATED')
   })
 
   it('give each key its own bound, which fills again', () => {
-    const other = keyWith(['read'])
-    const { read, clock } = gateWith([one.stored, other.stored], { keyRate: new KeyRate(3) })
-    const outcomes = Array.from({ length: 4 }, () => readRefusalCode(read, bearer(one.key)))
+    const other = buildKey(['read'])
+    const { read, clock } = buildGate([one.stored, other.stored], { keyRate: new KeyRate(3) })
+    const outcomes = Array.from({ length: 4 }, () => readRefusalCode(read, buildBearerHead(one.key)))
     expect(outcomes).toEqual(['passes', 'passes', 'passes', 'SAGA_RATE_LIMITED'])
-    expect(readRefusalCode(read, bearer(other.key))).toBe('passes')
+    expect(readRefusalCode(read, buildBearerHead(other.key))).toBe('passes')
     clock.nowMs += 334
-    expect(readRefusalCode(read, bearer(one.key))).toBe('passes')
-    expect(readRefusalCode(read, bearer(one.key))).toBe('SAGA_RATE_LIMITED')
+    expect(readRefusalCode(read, buildBearerHead(one.key))).toBe('passes')
+    expect(readRefusalCode(read, buildBearerHead(one.key))).toBe('SAGA_RATE_LIMITED')
     clock.nowMs -= 10_000
-    expect(readRefusalCode(read, bearer(one.key))).toBe('SAGA_RATE_LIMITED')
+    expect(readRefusalCode(read, buildBearerHead(one.key))).toBe('SAGA_RATE_LIMITED')
   })
 
   it('hold for each address that needs no key, an IPv6 network of 64 bits for one, and not for its keys', () => {
     const keylessNetworks = readNetworks(['10.1.0.0/16', 'fd00::/16'])
     if (keylessNetworks === undefined) throw new Error('no networks')
-    const { gate } = gateWith([one.stored], { keyRate: new KeyRate(1), keylessNetworks })
+    const { gate } = buildGate([one.stored], { keyRate: new KeyRate(1), keylessNetworks })
     const submit = gate.buildGuard(['submit'], true)
     const from = (address: string) => readRefusalCode(submit, buildHead({}, address))
     expect([from('10.1.0.1'), from('10.1.0.1'), from('10.1.0.2')]).toEqual([
@@ -237,14 +241,14 @@ describe('S17: rates', () => {
       'SAGA_RATE_LIMITED',
       'passes',
     ])
-    expect(readRefusalCode(gate.buildGuard(['read'], false), bearer(one.key))).toBe('passes')
+    expect(readRefusalCode(gate.buildGuard(['read'], false), buildBearerHead(one.key))).toBe('passes')
   })
 
   it('are not full again for a key because the file was read again', () => {
-    const { read, keys } = gateWith([one.stored], { keyRate: new KeyRate(1) })
-    expect(readRefusalCode(read, bearer(one.key))).toBe('passes')
+    const { read, keys } = buildGate([one.stored], { keyRate: new KeyRate(1) })
+    expect(readRefusalCode(read, buildBearerHead(one.key))).toBe('passes')
     keys.set(one.stored.id, { ...one.stored })
-    expect(readRefusalCode(read, bearer(one.key))).toBe('SAGA_RATE_LIMITED')
+    expect(readRefusalCode(read, buildBearerHead(one.key))).toBe('SAGA_RATE_LIMITED')
   })
 })
 
@@ -268,7 +272,7 @@ describe('a page in a browser', () => {
   ]
   for (const [from, headers, passes] of PAGES) {
     it(`from ${from} ${passes ? 'may' : 'must not'} change something`, () => {
-      const { gate } = gateWith([])
+      const { gate } = buildGate([])
       const named = createGate({
         credentials: readBearerKey,
         hosts: buildNamedHostRule(['shop.example', 'orders.example', 'dev.example:3000']),

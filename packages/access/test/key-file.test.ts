@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { isCounterstepError } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { createKey, openKeyFile, revokeKey, type Scope } from '../src/index.ts'
-import { keyFolder } from './key-folder.ts'
+import { makeKeyFolder } from './key-folder.ts'
 
 const ASKED = {
   name: 'ci',
@@ -25,7 +25,7 @@ async function readRefusal(outcome: Promise<unknown>): Promise<string> {
 
 describe('S11: the file of keys', () => {
   it('holds of a key of 256 random bits its SHA-256, its name, scopes and times, and not the key', async () => {
-    await using folder = await keyFolder()
+    await using folder = await makeKeyFolder()
     const { key } = await createKey(folder.path, ASKED)
     const [, id = '', secret = ''] = /^cs_([a-z0-9]{12})_([A-Za-z0-9_-]{43})$/.exec(key) ?? []
     expect(Buffer.from(secret, 'base64url')).toHaveLength(32)
@@ -47,14 +47,14 @@ describe('S11: the file of keys', () => {
   })
 
   onPosix('is readable by its owner alone', async () => {
-    await using folder = await keyFolder()
+    await using folder = await makeKeyFolder()
     await createKey(folder.path, ASKED)
     expect((await stat(folder.path)).mode & 0o777).toBe(0o600)
   })
 
   for (const mode of [0o604, 0o602, 0o620, 0o644, 0o666]) {
     onPosix(`is refused with the mode ${mode.toString(8)}`, async () => {
-      await using folder = await keyFolder()
+      await using folder = await makeKeyFolder()
       await createKey(folder.path, ASKED)
       await chmod(folder.path, mode)
       expect(await readRefusal(openKeyFile(folder.path))).toContain(`mode ${mode.toString(8)}`)
@@ -63,7 +63,7 @@ describe('S11: the file of keys', () => {
   }
 
   onPosix('may be read by a group, as a mounted secret is, and stays so', async () => {
-    await using folder = await keyFolder()
+    await using folder = await makeKeyFolder()
     await createKey(folder.path, ASKED)
     await chmod(folder.path, 0o640)
     await createKey(folder.path, ASKED)
@@ -72,7 +72,7 @@ describe('S11: the file of keys', () => {
   })
 
   it('has at most two active keys of a name, so that its holders can change over', async () => {
-    await using folder = await keyFolder()
+    await using folder = await makeKeyFolder()
     const { stored } = await createKey(folder.path, ASKED)
     await createKey(folder.path, { ...ASKED, expiresAt: 5_000 })
     expect(await readRefusal(createKey(folder.path, ASKED))).toContain(`${stored.id} and `)
@@ -85,7 +85,7 @@ describe('S11: the file of keys', () => {
   })
 
   it('forgets a revoked key, and knows no other id', async () => {
-    await using folder = await keyFolder()
+    await using folder = await makeKeyFolder()
     const { stored } = await createKey(folder.path, ASKED)
     await revokeKey(folder.path, stored.id)
     expect((await openKeyFile(folder.path)).keys.size).toBe(0)
@@ -93,7 +93,7 @@ describe('S11: the file of keys', () => {
   })
 
   it('loses no key when many are made at once: all but one are told to wait', async () => {
-    await using folder = await keyFolder()
+    await using folder = await makeKeyFolder()
     const names = Array.from({ length: 8 }, (_, index) => `n${index}`)
     const outcomes = await Promise.allSettled(names.map((name) => createKey(folder.path, { ...ASKED, name })))
     const made = outcomes.filter(({ status }) => status === 'fulfilled')
@@ -116,14 +116,14 @@ describe('S11: the file of keys', () => {
   ]
   for (const [what, text] of BROKEN) {
     it(`is refused with ${what}, without a word of it`, async () => {
-      await using folder = await keyFolder()
+      await using folder = await makeKeyFolder()
       await writeFile(folder.path, text, { mode: 0o600 })
       expect(await readRefusal(openKeyFile(folder.path))).not.toContain('canary')
     })
   }
 
   it('is refused when it is not there, or no file', async () => {
-    await using folder = await keyFolder()
+    await using folder = await makeKeyFolder()
     expect(await readRefusal(openKeyFile(folder.path))).toContain('cannot be read')
     await readRefusal(openKeyFile(dirname(folder.path)))
   })

@@ -7,7 +7,7 @@ export interface KeyFolder extends AsyncDisposable {
   readonly path: string
 }
 
-export async function keyFolder(): Promise<KeyFolder> {
+export async function makeKeyFolder(): Promise<KeyFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'counterstep-keys-'))
   return {
     path: join(folder, 'keys.json'),

@@ -30,7 +30,7 @@ function makeKey() {
 const one = makeKey()
 const other = makeKey()
 
-function gateWith(bounds: QuotaBounds) {
+function buildGate(bounds: QuotaBounds) {
   const clock = { nowMs: DAY_MS * 20_000 + 5_000 }
   const find = (id: string) => [one, other].find(({ stored }) => stored.id === id)?.stored
   const gate = createGate({
@@ -56,14 +56,14 @@ function gateWith(bounds: QuotaBounds) {
 
 describe('S42: the quota of a key', () => {
   it('bounds new transactions a day, each key on its own, and nothing that stores none', () => {
-    const { submit, register, command } = gateWith({ submitsMax: 2 })
+    const { submit, register, command } = buildGate({ submitsMax: 2 })
     expect([submit('10'), submit('10'), submit('10')]).toEqual(['passes', 'passes', 'SAGA_QUOTA_EXCEEDED'])
     expect(submit('10', other)).toBe('passes')
     expect([register('10'), command('10')]).toEqual(['passes', 'passes'])
   })
 
   it('bounds bytes a day, those of registered branches too, and a refused request takes none', () => {
-    const { submit, register } = gateWith({ bytesMax: 100 })
+    const { submit, register } = buildGate({ bytesMax: 100 })
     expect(submit('60')).toBe('passes')
     expect(submit('60')).toBe('SAGA_QUOTA_EXCEEDED')
     expect(register('40')).toBe('passes')
@@ -73,14 +73,14 @@ describe('S42: the quota of a key', () => {
   it.each([[undefined], ['-1'], ['1e999'], ['NaN'], ['99999999999999999999'], ['0x10, 5']])(
     'takes a body whose length is %s for the largest',
     (length) => {
-      const { submit } = gateWith({ bytesMax: MEBIBYTE })
+      const { submit } = buildGate({ bytesMax: MEBIBYTE })
       expect(submit(length)).toBe('passes')
       expect(submit('1')).toBe('SAGA_QUOTA_EXCEEDED')
     },
   )
 
   it('counts what a row has beyond its body, and nothing where it has less', () => {
-    const { gate, submit } = gateWith({ bytesMax: 100 })
+    const { gate, submit } = buildGate({ bytesMax: 100 })
     const head: RequestHead = {
       headers: { authorization: `Bearer ${one.text}`, 'content-length': '10' },
       socket: { remoteAddress: '192.0.2.1' },
@@ -93,7 +93,7 @@ describe('S42: the quota of a key', () => {
   })
 
   it('is whole again at midnight UTC, and not when the clock goes back', () => {
-    const { submit, clock } = gateWith({ submitsMax: 1 })
+    const { submit, clock } = buildGate({ submitsMax: 1 })
     expect([submit('1'), submit('1')]).toEqual(['passes', 'SAGA_QUOTA_EXCEEDED'])
     clock.nowMs -= DAY_MS
     expect(submit('1')).toBe('SAGA_QUOTA_EXCEEDED')
@@ -135,7 +135,7 @@ describe('S42: the quota of a key', () => {
   })
 
   it('mutant: routes that do not say what they store have no quota', () => {
-    const { command } = gateWith({ submitsMax: 1, bytesMax: 1 })
+    const { command } = buildGate({ submitsMax: 1, bytesMax: 1 })
     expect([command('10'), command('10')]).toEqual(['passes', 'passes'])
   })
 })

@@ -4,12 +4,12 @@ import { WITHOUT_SCHEMAS } from '../src/without-schemas.ts'
 
 const SCHEMA = { type: 'object' } as const
 
-function anApp() {
+function buildApp() {
   return fastify({ schemaController: WITHOUT_SCHEMAS })
 }
 
 it('serves routes that have none', async () => {
-  const app = anApp()
+  const app = buildApp()
   app.post('/', async ({ body }) => body)
   expect((await app.inject({ method: 'POST', url: '/', payload: { a: 1 } })).json()).toEqual({ a: 1 })
 })
@@ -18,7 +18,7 @@ it.each([
   ['of a body', { body: SCHEMA }],
   ['of an answer', { response: { 200: SCHEMA } }],
 ])('does not become ready with one %s', async (_, schema) => {
-  const app = anApp()
+  const app = buildApp()
   app.post('/', { schema }, async () => ({}))
   await expect(app.ready()).rejects.toThrow('has a schema')
 })

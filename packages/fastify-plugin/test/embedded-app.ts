@@ -5,7 +5,7 @@ import { counterstep, type PluginOptions } from '../src/index.ts'
 export const KEYLESS = { insecureNoKeys: true } as const
 
 /** Registers the plugin in an app that is not ready yet. The plugin opens and closes the store in that file. */
-export async function embeddedApp(
+export async function registerEmbedded(
   path: string,
   options: Partial<PluginOptions> = {},
   app: FastifyInstance = fastify(),

@@ -10,8 +10,8 @@ import {
 import type { FastifyInstance, InjectOptions, RouteOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp, OPERATIONS } from '../src/index.ts'
-import { type ScopeKeys, scopeKeys } from './scope-keys.ts'
-import { READY, type ScriptedEngine, scriptedEngine } from './scripted-engine.ts'
+import { openScopeKeys, type ScopeKeys } from './scope-keys.ts'
+import { createScriptedEngine, READY, type ScriptedEngine } from './scripted-engine.ts'
 
 interface Route {
   readonly method: string
@@ -21,12 +21,12 @@ interface Route {
 
 let held: ScopeKeys
 beforeAll(async () => {
-  held = await scopeKeys()
+  held = await openScopeKeys()
 })
 afterAll(() => held[Symbol.asyncDispose]())
 
-function keyed(): { app: FastifyInstance; engine: ScriptedEngine } {
-  const engine = scriptedEngine()
+function buildKeyedApp(): { app: FastifyInstance; engine: ScriptedEngine } {
+  const engine = createScriptedEngine()
   const gate = createGate({ keys: held.ring, credentials: readBearerKey })
   return { app: buildApp({ engine, gate }), engine }
 }
@@ -42,7 +42,7 @@ async function listRoutes(app: FastifyInstance): Promise<readonly Route[]> {
   )
 }
 
-function requestTo({ method, url }: Route, key?: string): InjectOptions {
+function buildRequest({ method, url }: Route, key?: string): InjectOptions {
   return {
     method: method as 'GET',
     url: url.replace(':gid', 'a').replace('*', 'x'),
@@ -57,16 +57,16 @@ function requestTo({ method, url }: Route, key?: string): InjectOptions {
 /**
  * Lists, a line each, the requests that a gate lets through but should not, and those that it refuses but should not.
  */
-async function scopeFaults(gate: Gate): Promise<readonly string[]> {
+async function findScopeFaults(gate: Gate): Promise<readonly string[]> {
   const faults: string[] = []
-  const routes = await listRoutes(buildApp({ engine: scriptedEngine() }))
+  const routes = await listRoutes(buildApp({ engine: createScriptedEngine() }))
   // The routes include HEAD for each GET, and the parts of the page.
   expect(routes.length).toBeGreaterThan(OPERATIONS.length * 1.5)
-  const engine = scriptedEngine()
+  const engine = createScriptedEngine()
   const app = buildApp({ engine, gate })
   const check = async (route: Route, key: string | undefined, expected: number | 'passes') => {
     const callsBefore = engine.calls.length
-    const answer = await app.inject(requestTo(route, key))
+    const answer = await app.inject(buildRequest(route, key))
     const { statusCode } = answer
     const isRefused = [401, 403, 429].includes(statusCode)
     const isAsExpected =
@@ -87,7 +87,7 @@ async function scopeFaults(gate: Gate): Promise<readonly string[]> {
 }
 
 /** Makes a gate whose clock advances by a second with each request, so that no rate is ever reached. */
-function keyedGate(): Gate {
+function createKeyedGate(): Gate {
   let nowMs = 0
   const tick = () => {
     nowMs += 1_000
@@ -107,17 +107,20 @@ function changeAccess(gate: Gate, toAccess: (access: RouteAccess) => RouteAccess
 
 describe('S11: every route of the table', () => {
   it('takes each scope that it declares, refuses the others with 403, and no key or a bad one with 401', async () => {
-    expect(await scopeFaults(keyedGate())).toEqual([])
+    expect(await findScopeFaults(createKeyedGate())).toEqual([])
   })
 
   const MUTANTS: readonly (readonly [string, (gate: Gate) => Gate])[] = [
     ['asks nobody for a key', () => createGate({ credentials: readBearerKey })],
-    ['takes any scope for any', (gate) => withGuard(gate, (access) => (access === 'open' ? access : SCOPES))],
-    ['has every route open', (gate) => withGuard(gate, () => 'open')],
+    [
+      'takes any scope for any',
+      (gate) => changeAccess(gate, (access) => (access === 'open' ? access : SCOPES)),
+    ],
+    ['has every route open', (gate) => changeAccess(gate, () => 'open')],
   ]
   for (const [what, mutate] of MUTANTS) {
     it(`is found out when the gate ${what} (mutant)`, async () => {
-      expect((await scopeFaults(mutate(keyedGate()))).length).toBeGreaterThan(5)
+      expect((await findScopeFaults(mutate(createKeyedGate()))).length).toBeGreaterThan(5)
     })
   }
 
@@ -142,10 +145,10 @@ describe('S11: every route of the table', () => {
   })
 
   it('that does not say who may use it keeps the app from getting ready', async () => {
-    const { app } = keyed()
+    const { app } = buildKeyedApp()
     app.get('/forgotten', () => 'open to all')
     await expect(app.ready()).rejects.toThrow('the route GET /forgotten does not say who may use it')
-    const nested = keyed().app
+    const nested = buildKeyedApp().app
     nested.register(async (scope) => {
       scope.post('/v1/forgotten', () => 'open to all')
     })
@@ -155,7 +158,7 @@ describe('S11: every route of the table', () => {
 
 describe('S11: a refusal', () => {
   it('comes before the body is read, and does not quote the key', async () => {
-    const { app, engine } = keyed()
+    const { app, engine } = buildKeyedApp()
     const answer = await app.inject({
       method: 'POST',
       url: '/v1/transactions',
@@ -169,7 +172,7 @@ describe('S11: a refusal', () => {
   })
 
   it('of the eleventh bad request of an address in a second is 429 with Retry-After (S17)', async () => {
-    const engine = scriptedEngine()
+    const engine = createScriptedEngine()
     const gate = createGate({ keys: held.ring, credentials: readBearerKey, nowMs: () => 1_000 })
     const app = buildApp({ engine, gate })
     for (let count = 0; count < 10; count += 1) await app.inject({ url: '/v1/transactions' })
@@ -183,7 +186,7 @@ describe('S17: the rate of a key', () => {
   it('counts a request once, HEAD too, and the one over it is 429 with Retry-After', async () => {
     const keyRate = new KeyRate(2)
     const gate = createGate({ keys: held.ring, credentials: readBearerKey, keyRate, nowMs: () => 1_000 })
-    const app = buildApp({ engine: scriptedEngine(), gate })
+    const app = buildApp({ engine: createScriptedEngine(), gate })
     const ask = (method: 'HEAD' | 'GET') =>
       app.inject({ method, url: '/v1/transactions', headers: { authorization: `Bearer ${held.keys.read}` } })
     expect([(await ask('HEAD')).statusCode, (await ask('GET')).statusCode]).toEqual([200, 200])
@@ -195,7 +198,7 @@ describe('S17: the rate of a key', () => {
 describe('GET /health/ready with keys', () => {
   it('shows a key with the scope read what the server is made of and where it is weak, and others the outcome', async () => {
     const gate = createGate({ keys: held.ring, credentials: readBearerKey })
-    const app = buildApp({ engine: scriptedEngine(), gate, insecure: ['some-switch'] })
+    const app = buildApp({ engine: createScriptedEngine(), gate, insecure: ['some-switch'] })
     const ask = async (key?: string) =>
       (
         await app.inject({
@@ -209,7 +212,7 @@ describe('GET /health/ready with keys', () => {
   })
 
   it('S10: lists what was switched off to everybody where there are no keys', async () => {
-    const app = buildApp({ engine: scriptedEngine(), insecure: ['no-keys'] })
+    const app = buildApp({ engine: createScriptedEngine(), insecure: ['no-keys'] })
     expect((await app.inject({ url: '/health/ready' })).json()).toMatchObject({ insecure: ['no-keys'] })
   })
 })
@@ -217,7 +220,7 @@ describe('GET /health/ready with keys', () => {
 describe('S16: readiness under a foreign Host', () => {
   it('says its outcome to a probe and no more to a page that has a name pointed here', async () => {
     const gate = createGate({ credentials: readBearerKey, hosts: buildLoopbackHostRule([]) })
-    const app = buildApp({ engine: scriptedEngine(), gate, insecure: ['no-keys'] })
+    const app = buildApp({ engine: createScriptedEngine(), gate, insecure: ['no-keys'] })
     const ask = async (host: string) => (await app.inject({ url: '/health/ready', headers: { host } })).json()
     expect(await ask('evil.example:8471')).toEqual({ status: 'ready' })
     expect(await ask('127.0.0.1:8471')).toMatchObject({ store: READY.store, insecure: ['no-keys'] })
@@ -237,10 +240,10 @@ describe('S16: the methods', () => {
   ])
 
   it('GET and HEAD of every route leave everything as it is, and the rest is POST', async () => {
-    const routes = await listRoutes(buildApp({ engine: scriptedEngine() }))
+    const routes = await listRoutes(buildApp({ engine: createScriptedEngine() }))
     for (const route of routes) {
-      const engine = scriptedEngine()
-      await buildApp({ engine }).inject(requestTo(route))
+      const engine = createScriptedEngine()
+      await buildApp({ engine }).inject(buildRequest(route))
       const changes = engine.calls.filter(({ verb }) => CHANGES.has(verb))
       const isSafe = ['GET', 'HEAD'].includes(route.method)
       expect([route.method, route.url, changes.length]).toEqual([route.method, route.url, isSafe ? 0 : 1])
@@ -251,14 +254,17 @@ describe('S16: the methods', () => {
 
 const FOREIGN = [{ origin: 'http://evil.example' }, { 'sec-fetch-site': 'cross-site' }] as const
 
-async function pageFaults(gate: Gate, headers: Readonly<Record<string, string>>): Promise<readonly string[]> {
+async function findPageFaults(
+  gate: Gate,
+  headers: Readonly<Record<string, string>>,
+): Promise<readonly string[]> {
   const faults: string[] = []
-  const routes = await listRoutes(buildApp({ engine: scriptedEngine() }))
+  const routes = await listRoutes(buildApp({ engine: createScriptedEngine() }))
   const posts = routes.filter(({ method }) => method === 'POST')
   expect(posts.length).toBeGreaterThan(5)
   for (const route of posts) {
-    const engine = scriptedEngine()
-    const asked = requestTo(route)
+    const engine = createScriptedEngine()
+    const asked = buildRequest(route)
     const answer = await buildApp({ engine, gate }).inject({
       ...asked,
       headers: { ...asked.headers, ...headers },
@@ -272,18 +278,18 @@ async function pageFaults(gate: Gate, headers: Readonly<Record<string, string>>)
 describe('S16: a page of another origin', () => {
   for (const headers of FOREIGN) {
     it(`changes nothing by any route (${Object.keys(headers)[0]})`, async () => {
-      expect(await pageFaults(createGate({ credentials: readBearerKey }), headers)).toEqual([])
+      expect(await findPageFaults(createGate({ credentials: readBearerKey }), headers)).toEqual([])
     })
 
     it(`is found out when the gate does not look at it (${Object.keys(headers)[0]}, mutant)`, async () => {
       const gate = createGate({ credentials: readBearerKey })
       const blind: Gate = { ...gate, buildGuard: (access) => gate.buildGuard(access, false) }
-      expect((await pageFaults(blind, headers)).length).toBeGreaterThan(5)
+      expect((await findPageFaults(blind, headers)).length).toBeGreaterThan(5)
     })
   }
 
   it('does not get in by a name of its own that it has pointed at loopback (DNS rebinding)', async () => {
-    const engine = scriptedEngine()
+    const engine = createScriptedEngine()
     const gate = createGate({ credentials: readBearerKey, hosts: buildLoopbackHostRule([]) })
     const app = buildApp({ engine, gate })
     const headers = {
@@ -293,7 +299,7 @@ describe('S16: a page of another origin', () => {
     }
     const answer = await app.inject({ url: '/v1/transactions', headers })
     expect([answer.statusCode, answer.json().code]).toEqual([421, 'SAGA_HOST_REFUSED'])
-    const post = requestTo({ method: 'POST', url: '/v1/transactions', access: undefined })
+    const post = buildRequest({ method: 'POST', url: '/v1/transactions', access: undefined })
     expect((await app.inject({ ...post, headers: { ...post.headers, ...headers } })).statusCode).toBe(421)
     expect(engine.calls).toEqual([])
     expect((await app.inject({ url: '/health/live', headers })).statusCode).toBe(200)

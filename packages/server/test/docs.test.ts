@@ -11,13 +11,13 @@ import { buildApp } from '../src/build-app.ts'
 import { buildErrorHandler } from '../src/error-handler.ts'
 import { createLogger } from '../src/logger.ts'
 import { buildDocsRoute } from '../src/routes/docs.ts'
-import { heardLog } from './heard-log.ts'
-import { type ScopeKeys, scopeKeys } from './scope-keys.ts'
-import { scriptedEngine } from './scripted-engine.ts'
+import { createHeardLog } from './heard-log.ts'
+import { openScopeKeys, type ScopeKeys } from './scope-keys.ts'
+import { createScriptedEngine } from './scripted-engine.ts'
 
 let held: ScopeKeys
 beforeAll(async () => {
-  held = await scopeKeys()
+  held = await openScopeKeys()
 })
 afterAll(() => held[Symbol.asyncDispose]())
 
@@ -38,7 +38,7 @@ describe('the document of the page', () => {
           made += 1
           return { openapi: '3.1.0' }
         },
-        scriptedEngine(),
+        createScriptedEngine(),
         BOUNDS,
       ),
     )
@@ -76,7 +76,7 @@ describe('the document of the page', () => {
           if (tries === 1) throw new Error('the first time')
           return { openapi: '3.1.0' }
         },
-        scriptedEngine(),
+        createScriptedEngine(),
         BOUNDS,
       ),
     )
@@ -87,7 +87,7 @@ describe('the document of the page', () => {
 })
 
 describe('the page', () => {
-  const app = buildApp({ engine: scriptedEngine() })
+  const app = buildApp({ engine: createScriptedEngine() })
   afterAll(() => app.close())
 
   it.each(['/docs', '/docs/'])('is at %s', async (url) => {
@@ -129,7 +129,7 @@ describe('the page', () => {
   })
 
   it('tells of what broke in it under the number of the request', async () => {
-    const { lines, logger } = heardLog()
+    const { lines, logger } = createHeardLog()
     const whole = fastify()
     whole.setErrorHandler(buildErrorHandler(logger))
     const broken = {
@@ -137,7 +137,7 @@ describe('the page', () => {
         throw new Error('the document broke')
       },
     }
-    whole.register(buildDocsRoute(async () => broken as never, scriptedEngine(), BOUNDS))
+    whole.register(buildDocsRoute(async () => broken as never, createScriptedEngine(), BOUNDS))
     const answer = await whole.inject({ url: '/docs/json' })
     expect(answer.statusCode).toBe(500)
     expect(answer.json()).toMatchObject({ code: 'SAGA_INTERNAL' })
@@ -150,15 +150,15 @@ describe('the page', () => {
   })
 
   it('tells its connections to end while the node stops', async () => {
-    const engine = scriptedEngine()
+    const engine = createScriptedEngine()
     const stopping = buildApp({ engine: { ...engine, isStopping: true } })
     expect((await stopping.inject({ url: '/docs' })).headers.connection).toBe('close')
     await stopping.close()
   })
 
   it('is logged as what the face answers', async () => {
-    const { lines, logger } = heardLog()
-    const logging = buildApp({ engine: scriptedEngine(), logger, logRequests: true })
+    const { lines, logger } = createHeardLog()
+    const logging = buildApp({ engine: createScriptedEngine(), logger, logRequests: true })
     await logging.inject({ url: '/docs/static/swagger-ui.css' })
     await logging.close()
     expect(lines.map((line) => JSON.parse(line))).toEqual([
@@ -167,7 +167,7 @@ describe('the page', () => {
   })
 
   it('closes while it is being made', async () => {
-    const closing = buildApp({ engine: scriptedEngine() })
+    const closing = buildApp({ engine: createScriptedEngine() })
     await closing.ready()
     const asked = closing.inject({ url: '/docs' })
     await closing.close()
@@ -183,7 +183,7 @@ describe('the page', () => {
 
   it.each(['/sagas', '/sagas/'])('is under the prefix of its face: %s', async (prefix) => {
     const whole = fastify()
-    const page = buildDocsRoute(async () => ({ openapi: '3.1.0' }), scriptedEngine(), BOUNDS)
+    const page = buildDocsRoute(async () => ({ openapi: '3.1.0' }), createScriptedEngine(), BOUNDS)
     whole.register(async (scope) => void scope.register(page), { prefix })
     const { statusCode, body } = await whole.inject({ url: '/sagas/docs' })
     expect(statusCode).toBe(200)

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readCursor, writeCursor } from '../src/http/list-cursor.ts'
 import { buildApp } from '../src/index.ts'
-import { scriptedEngine } from './scripted-engine.ts'
+import { createScriptedEngine } from './scripted-engine.ts'
 
 function toGid(text: string): Gid {
   if (!isGid(text)) throw new Error(`not a gid: ${text}`)
@@ -31,7 +31,7 @@ describe('GET /v1/transactions', () => {
   ]
   for (const [query, expected] of rows) {
     it(`understands "${query}"`, async () => {
-      const engine = scriptedEngine()
+      const engine = createScriptedEngine()
       const answer = await buildApp({ engine }).inject({ url: `/v1/transactions${query}` })
       expect(answer.statusCode).toBe(200)
       expect(engine.calls[0]?.arguments).toEqual([expected, '127.0.0.1'])
@@ -60,7 +60,7 @@ describe('GET /v1/transactions', () => {
   ]
   for (const query of bad) {
     it(`refuses "${query}" with the name of the filter`, async () => {
-      const engine = scriptedEngine()
+      const engine = createScriptedEngine()
       const answer = await buildApp({ engine }).inject({ url: `/v1/transactions?${query}` })
       expect(answer.statusCode).toBe(400)
       expect(answer.json()).toMatchObject({ code: 'SAGA_QUERY_INVALID', path: query.split('=')[0] })
@@ -69,7 +69,7 @@ describe('GET /v1/transactions', () => {
   }
 
   it('names every fault at once', async () => {
-    const answer = await buildApp({ engine: scriptedEngine() }).inject({
+    const answer = await buildApp({ engine: createScriptedEngine() }).inject({
       url: '/v1/transactions?limit=0&kind=x',
     })
     expect(answer.json().faults.map((fault: { path: string }) => fault.path)).toEqual(['kind', 'limit'])
@@ -78,7 +78,7 @@ describe('GET /v1/transactions', () => {
   it('gives a cursor that comes back as the same pair', async () => {
     const items = [] as const
     const list = async () => ({ items, cursor: { createdAt: 7, gid: toGid('x') } })
-    const engine = scriptedEngine({ list })
+    const engine = createScriptedEngine({ list })
     const app = buildApp({ engine })
     const page = (await app.inject({ url: '/v1/transactions' })).json()
     await app.inject({ url: `/v1/transactions?cursor=${page.cursor}` })

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { buildApp } from '../src/index.ts'
 import { OPERATIONS } from '../src/operations.ts'
-import { type RealServer, realServer } from './real-server.ts'
+import { buildRealServer, type RealServer } from './real-server.ts'
 
 const HEADERS = { authorization: canary('header-of-all') }
 const OWN = { headers: { 'x-api-key': canary('header-of-branch') } }
@@ -112,7 +112,7 @@ async function drive(server: RealServer, app = server.app): Promise<Readonly<Rec
 
 describe('S43: headers and URL queries', () => {
   it('are in no answer of the native API, whatever the route, the kind and the spelling', async () => {
-    await using server = await realServer(play)
+    await using server = await buildRealServer(play)
     const answers = await drive(server)
     expect(Object.keys(answers).sort()).toEqual(OPERATIONS.map(({ id }) => id).sort())
     expect(findCanaries(answers)).toEqual([])
@@ -124,7 +124,7 @@ describe('S43: headers and URL queries', () => {
   })
 
   it('are seen by this test where a view shows them', async () => {
-    await using server = await realServer(play)
+    await using server = await buildRealServer(play)
     const { engine } = server
     const [whole] = buildUrls('action')
     const show: EngineApi['show'] = async (gid) => {

@@ -10,7 +10,7 @@ import { buildOpenApiDocument } from '../src/openapi/document.ts'
 import { confirmedTccExample, finishedExample, registeredExample } from '../src/openapi/examples.ts'
 import { registerBranchOperation } from '../src/routes/register-branch.ts'
 import { submitPreparedOperation } from '../src/routes/submit-prepared.ts'
-import { buildSubmitView, buildView, scriptedEngine } from './scripted-engine.ts'
+import { buildSubmitView, buildView, createScriptedEngine } from './scripted-engine.ts'
 
 interface Media {
   readonly schema: object
@@ -37,7 +37,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 )
 
 /** Makes schemas refuse members that are not documented. The real ones allow them, so that clients accept new members. */
-function closed(schemas: Document['components']['schemas']): object {
+function closeSchemas(schemas: Document['components']['schemas']): object {
   const walk = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(walk)
     if (typeof node !== 'object' || node === null) return node
@@ -51,7 +51,7 @@ function closed(schemas: Document['components']['schemas']): object {
 }
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
-ajv.addSchema({ $id: 'doc:', components: { schemas: closed(document.components.schemas) } })
+ajv.addSchema({ $id: 'doc:', components: { schemas: closeSchemas(document.components.schemas) } })
 
 function findFaults(schema: object, value: unknown): unknown {
   const text = JSON.stringify(schema).replaceAll('"#/components', '"doc:#/components')
@@ -63,7 +63,7 @@ describe('the OpenAPI document', () => {
   it('has the version of the package', async () => {
     const manifest = JSON.parse(await readFile(join(import.meta.dirname, '../package.json'), 'utf8'))
     expect(VERSION).toBe(manifest.version)
-    const served = await buildApp({ engine: scriptedEngine() }).inject({ url: '/openapi.json' })
+    const served = await buildApp({ engine: createScriptedEngine() }).inject({ url: '/openapi.json' })
     expect(served.json().info.version).toBe(manifest.version)
   })
 
@@ -76,7 +76,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('is served as it is, and so is the page, without anything from elsewhere', async () => {
-    const app = buildApp({ engine: scriptedEngine(), version: '0.1.0' })
+    const app = buildApp({ engine: createScriptedEngine(), version: '0.1.0' })
     expect((await app.inject({ url: '/openapi.json' })).json()).toEqual(document)
     expect((await app.inject({ url: '/docs/json' })).json()).toEqual(document)
     const page = await app.inject({ url: '/docs' })
@@ -93,7 +93,10 @@ describe('the OpenAPI document', () => {
       [undefined, 60],
       [25_000, 25],
     ] as const) {
-      const app = buildApp({ engine: scriptedEngine(), ...(waitMsMax === undefined ? {} : { waitMsMax }) })
+      const app = buildApp({
+        engine: createScriptedEngine(),
+        ...(waitMsMax === undefined ? {} : { waitMsMax }),
+      })
       const served = (await app.inject({ url: '/openapi.json' })).body
       const said = [...served.matchAll(/or after N seconds \((.*?)\)/g)].map(([, bounds]) => bounds)
       expect(said).toEqual(Array(3).fill(`0 to ${secondsMax}; more is taken as ${secondsMax}`))
@@ -101,7 +104,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('has every route that fastify has, and no other', async () => {
-    const app: FastifyInstance = buildApp({ engine: scriptedEngine() })
+    const app: FastifyInstance = buildApp({ engine: createScriptedEngine() })
     const routes = new Set<string>()
     app.addHook('onRoute', ({ method, url }) => {
       const isPagePart = url.startsWith('/docs/')
@@ -187,7 +190,12 @@ describe('every answer fits the document', () => {
     retrying: false,
     attention: true,
   } as const
-  const cases: readonly (readonly [string, number, InjectOptions, Parameters<typeof scriptedEngine>[0]])[] = [
+  const cases: readonly (readonly [
+    string,
+    number,
+    InjectOptions,
+    Parameters<typeof createScriptedEngine>[0],
+  ])[] = [
     ['/v1/transactions', 202, submit, { submit: async () => buildSubmitView('a') }],
     ['/v1/transactions', 200, submit, { submit: async () => ({ ...finishedExample, ack: 'memory' }) }],
     ['/v1/transactions', 400, { ...submit, payload: '{' }, {}],
@@ -250,7 +258,7 @@ describe('every answer fits the document', () => {
   ]
   for (const [path, status, options, script] of cases) {
     it(`${options.method ?? 'GET'} ${path} ${status}`, async () => {
-      const answer = await buildApp({ engine: scriptedEngine(script) }).inject(options)
+      const answer = await buildApp({ engine: createScriptedEngine(script) }).inject(options)
       expect(answer.statusCode).toBe(status)
       const contentType = String(answer.headers['content-type']).split(';')[0] ?? ''
       const method = (options.method ?? 'get').toLowerCase()

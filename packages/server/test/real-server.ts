@@ -24,7 +24,7 @@ const anywhere = targetPolicy({ services: [], allowed: [], others: 'any', isLoca
 const checkAnywhere: CheckUrl = (url) => anywhere.check(url)
 
 /** Builds a server on the real engine and the reference store. The test answers the calls of branches, without a network. */
-export async function realServer(
+export async function buildRealServer(
   play: (call: BranchCall) => BranchAnswer | Promise<BranchAnswer>,
   checkUrl: CheckUrl = checkAnywhere,
 ): Promise<RealServer> {

@@ -10,7 +10,7 @@ export interface ScopeKeys extends AsyncDisposable {
 }
 
 /** Makes a real file with one key for each scope, and opens it as a server would. */
-export async function scopeKeys(): Promise<ScopeKeys> {
+export async function openScopeKeys(): Promise<ScopeKeys> {
   const folder = await mkdtemp(join(tmpdir(), 'counterstep-scopes-'))
   const path = join(folder, 'keys.json')
   const made: [Scope, string][] = []

@@ -37,7 +37,7 @@ export function buildSubmitView(gid: string, parts: Partial<SubmitView> = {}): S
 }
 
 /** Makes an engine that answers what the test says, and records the calls that it gets. */
-export function scriptedEngine(script: Partial<EngineApi> = {}): ScriptedEngine {
+export function createScriptedEngine(script: Partial<EngineApi> = {}): ScriptedEngine {
   const calls: Call[] = []
   const note =
     <Arguments extends readonly unknown[], Value>(verb: string, answer: (...given: Arguments) => Value) =>
