@@ -86,7 +86,7 @@ export function createGate(settings: GateSettings): Gate {
   }
 
   function refuseStranger({ socket }: RequestHead, message: string, now: number): CounterstepError {
-    return failures.isOver(socket.remoteAddress ?? '', now)
+    return failures.countFailure(socket.remoteAddress ?? '', now)
       ? toRateLimitedError('too many requests without a good key')
       : toUnauthenticatedError(message)
   }

@@ -6,11 +6,11 @@ const VERSION = 1
 
 /** Reads the keys from the text of a file. Throws SAGA_KEYS_UNUSABLE, whose text never quotes the file. */
 export function readKeyFileText(text: string): ReadonlyMap<string, StoredKey> {
-  const listed = findList(parseJson(text))
-  if (listed === undefined) throw toKeysUnusableError('the file of keys is not one of this version')
-  if (listed.length > KEYS_MAX) throw toKeysUnusableError(`the file of keys has more than ${KEYS_MAX}`)
+  const list = findList(parseJson(text))
+  if (list === undefined) throw toKeysUnusableError('the file of keys is not one of this version')
+  if (list.length > KEYS_MAX) throw toKeysUnusableError(`the file of keys has more than ${KEYS_MAX}`)
   const keys = new Map<string, StoredKey>()
-  for (const [position, value] of listed.entries()) {
+  for (const [position, value] of list.entries()) {
     const key = readStoredKey(value)
     if (key === undefined) throw toKeysUnusableError(`key ${position} of the file of keys is not valid`)
     if (keys.has(key.id)) throw toKeysUnusableError(`two keys of the file of keys have the id ${key.id}`)

@@ -19,8 +19,16 @@ export function registerEngineGauges(registry: Registry, engine: EngineApi): voi
       },
     })
   gauge('counterstep_ready', '1 while new work is taken.', () => (engine.health().ready ? 1 : 0))
-  gauge('counterstep_transactions_in_flight', 'Held by this node.', () => engine.health().inFlight)
-  gauge('counterstep_transactions_in_flight_max', 'The bound.', () => engine.health().inFlightMax)
+  gauge(
+    'counterstep_transactions_in_flight',
+    'Transactions in flight on this node.',
+    () => engine.health().inFlight,
+  )
+  gauge(
+    'counterstep_transactions_in_flight_max',
+    'The bound on transactions in flight.',
+    () => engine.health().inFlightMax,
+  )
   gauge(
     'counterstep_targets_at_share',
     'Targets that hold as many transactions or calls as they may. The log names them.',
@@ -43,8 +51,10 @@ export function registerStoreGauges(registry: Registry, store: Pick<Store, 'stat
         else set(this, stats)
       },
     })
-  gauge('counterstep_store_attention', 'Unfinished, and for a person to look at.', (gauge, stats) =>
-    gauge.set(stats.attention),
+  gauge(
+    'counterstep_store_attention',
+    'Unfinished transactions that an operator should look at.',
+    (gauge, stats) => gauge.set(stats.attention),
   )
   gauge('counterstep_store_oldest_due_age_seconds', 'How late the oldest due row is.', (gauge, stats) =>
     gauge.set(Math.max(0, stats.now - (stats.oldestDueAt ?? stats.now)) / 1000),

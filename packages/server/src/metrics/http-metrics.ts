@@ -13,7 +13,7 @@ export function countAnswers(app: FastifyInstance, registry: Registry): void {
   const durations = new DurationFamily(
     {
       name: 'counterstep_http_request_duration_seconds',
-      help: 'From the head of a request to the end of its answer.',
+      help: 'Time from the head of a request to the end of its answer.',
       labelNames: ['method', 'route'],
       buckets: BUCKETS_SECONDS,
     },

@@ -77,7 +77,7 @@ function observeFinished(registry: Registry): EngineObserver['finished'] {
   const family = new DurationFamily(
     {
       name: 'counterstep_transaction_duration_seconds',
-      help: 'From accept to a durable end.',
+      help: 'Time from the accept of a transaction to its durable end.',
       labelNames: ['kind', 'status'],
       buckets: WHOLE_BUCKETS_SECONDS,
     },
@@ -93,7 +93,7 @@ function observeBranchCalls(registry: Registry): EngineObserver['branchCalled'] 
   const family = new DurationFamily(
     {
       name: 'counterstep_branch_call_duration_seconds',
-      help: 'One attempt to call a branch.',
+      help: 'Time of one call of a branch.',
       labelNames: ['op', 'result'],
       buckets: CALL_BUCKETS_SECONDS,
     },
@@ -107,7 +107,7 @@ function observeStoreCalls(registry: Registry): EngineObserver['storeCalled'] {
   const family = new DurationFamily(
     {
       name: 'counterstep_store_call_duration_seconds',
-      help: 'One call of the store, its queue included.',
+      help: 'Time of one call of the store, its queue included.',
       labelNames: ['verb', 'outcome'],
       buckets: CALL_BUCKETS_SECONDS,
     },
@@ -122,7 +122,7 @@ function observeStoreCalls(registry: Registry): EngineObserver['storeCalled'] {
 function countEvents(registry: Registry, onEvent?: (event: EngineEvent) => void): EngineObserver['event'] {
   const events = new Counter({
     name: 'counterstep_engine_events_total',
-    help: 'What the engine reported for people to read.',
+    help: 'Events that the engine reported.',
     labelNames: ['level', 'event'],
     registers: [registry],
   })
@@ -135,8 +135,8 @@ function countEvents(registry: Registry, onEvent?: (event: EngineEvent) => void)
 
 function buildTable<Key extends string, Value>(
   keys: readonly Key[],
-  of: (key: Key) => Value,
+  build: (key: Key) => Value,
 ): Record<Key, Value> {
   // The type is right, since the table has an entry for each key.
-  return Object.fromEntries(keys.map((key) => [key, of(key)])) as Record<Key, Value>
+  return Object.fromEntries(keys.map((key) => [key, build(key)])) as Record<Key, Value>
 }

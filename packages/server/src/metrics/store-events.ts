@@ -11,7 +11,7 @@ export function countStoreEvents(
 ): (event: StoreEvent) => void {
   const events = new Counter({
     name: 'counterstep_store_events_total',
-    help: 'What the store reported for people to read.',
+    help: 'Events that the store reported.',
     labelNames: ['name'],
     registers: [registry],
   })

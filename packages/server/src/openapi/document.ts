@@ -19,7 +19,8 @@ const GATE_PROBLEMS: readonly ErrorCode[] = [
 const API_KEY = {
   type: 'http',
   scheme: 'bearer',
-  description: 'An API key, where the server has a file of keys. Made by `counterstep keys create`.',
+  description:
+    'An API key is needed where the server has a file of keys. `counterstep keys create` makes one.',
 }
 
 export interface DocumentedApi {
@@ -50,7 +51,7 @@ export function buildOpenApiDocument(
     },
     servers: [{ url }],
     tags: [
-      { name: 'transactions', description: 'Submit, look at and command transactions.' },
+      { name: 'transactions', description: 'Submit, read and command transactions.' },
       { name: 'operations', description: 'Health, metrics and this document.' },
     ],
     paths,

@@ -16,7 +16,7 @@ export const abortOperation: Operation = {
   id: 'abortTransaction',
   tag: 'transactions',
   access: ['submit', 'admin'],
-  summary: 'Turn a transaction around',
+  summary: 'Abort a transaction',
   description:
     'The decision is durable when this is answered; the compensations of a saga or the cancels of a TCC follow. A TCC and a message can be aborted while they are prepared.',
   parameters: [gidParameter],
@@ -24,13 +24,13 @@ export const abortOperation: Operation = {
   body: { schema: 'AbortRequest', required: false, examples: { reason: abortRequestExample } },
   answers: {
     200: {
-      description: 'Durable, and the transaction is final.',
+      description: 'The decision is durable, and the transaction is final.',
       schema: 'TransactionView',
       example: abortedExample,
       headers: preferenceApplied,
     },
     202: {
-      description: 'Durable; the transaction goes on.',
+      description: 'The decision is durable, and the transaction goes on.',
       schema: 'TransactionView',
       example: abortingExample,
       headers: placeAndPreference,

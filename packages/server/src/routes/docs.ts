@@ -11,7 +11,7 @@ export const docsOperation: Operation = {
   id: 'getDocs',
   tag: 'operations',
   access: ['read'],
-  summary: 'This document for people, without anything from the network',
+  summary: 'Show this document as a page, without anything from the network',
   answers: { 200: { description: 'A page.', contentType: 'text/html' } },
   problems: [],
 }

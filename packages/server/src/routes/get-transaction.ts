@@ -13,7 +13,7 @@ export const getTransactionOperation: Operation = {
   id: 'getTransaction',
   tag: 'transactions',
   access: ['read'],
-  summary: 'Look at a transaction',
+  summary: 'Read a transaction',
   description:
     'A final status is shown only when it is durable. Progress shown before that may go back after a crash.',
   parameters: [gidParameter],

@@ -20,7 +20,8 @@ export const listTransactionsOperation: Operation = {
   parameters: [
     {
       ...buildFilter('status', { type: 'array', items: { type: 'string', enum: STATUSES } }),
-      description: 'Any of these; repeated, or joined by commas.',
+      description:
+        'A transaction has one of these. The parameter may be repeated, or its values joined by commas.',
       explode: true,
     },
     buildFilter('kind', { type: 'string', enum: KINDS }),

@@ -8,8 +8,8 @@ export const liveOperation: Operation = {
   id: 'getLiveness',
   tag: 'operations',
   access: 'open',
-  summary: 'Whether the process answers',
-  answers: { 200: { description: 'It does.', schema: 'Liveness', example: { status: 'live' } } },
+  summary: 'Tell whether the process answers',
+  answers: { 200: { description: 'The process answers.', schema: 'Liveness', example: { status: 'live' } } },
   problems: [],
 }
 

@@ -6,7 +6,7 @@ export function buildPreferParameter(waitMsMax: number): JsonObject {
   return {
     name: 'Prefer',
     in: 'header',
-    description: `wait=N (RFC 7240): answer when the transaction is final, or after N seconds (0 to ${secondsMax}; more is taken as ${secondsMax}).`,
+    description: `With wait=N (RFC 7240), the answer comes when the transaction is final, or after N seconds (0 to ${secondsMax}; more is taken as ${secondsMax}).`,
     schema: { type: 'string', examples: ['wait=10'] },
   }
 }

@@ -13,9 +13,9 @@ export const readyOperation: Operation = {
   id: 'getReadiness',
   tag: 'operations',
   access: 'open',
-  summary: 'Whether new work is taken, and how durable the store is',
+  summary: 'Tell whether new work is taken, and how durable the store is',
   description:
-    'When it is not, the problem carries the same members beside its own. Where there are keys, all but status and reason is shown to one with the scope read.',
+    'If no new work is taken, the problem has the same members beside its own. Where there are keys, only a key with the scope read sees more than status and reason.',
   answers: {
     200: {
       description: 'New work is taken.',

@@ -15,12 +15,12 @@ export const registerBranchOperation: Operation = {
   access: ['submit'],
   summary: 'Register a branch of a prepared TCC',
   description:
-    'Before its client tries it: what is registered is confirmed or cancelled, what is not is left as it was tried. The same branch again is there once.',
+    'Register a branch before its client tries it: a registered branch is confirmed or cancelled later, and one that is not registered stays as it was tried. Registering the same branch again changes nothing.',
   parameters: [gidParameter],
   body: { schema: 'TccBranchRequest', required: true, examples: { hotel: registrationExample } },
   answers: {
     200: {
-      description: 'Durable. The branch may be tried.',
+      description: 'The branch is durable, and may be tried.',
       schema: 'TransactionView',
       example: registeredExample,
     },

@@ -11,17 +11,18 @@ export const retryOperation: Operation = {
   id: 'retryTransaction',
   tag: 'transactions',
   access: ['admin'],
-  summary: 'Ask again now what waits for its back-off',
-  description: 'Also takes up a transaction that was set aside for a person to look at. Takes no body.',
+  summary: 'Call branches now that wait for their back-off',
+  description:
+    'This also takes up a transaction that is parked until an operator looks at it. It takes no body.',
   parameters: [gidParameter],
   answers: {
     200: {
-      description: 'Durable, and the transaction is final.',
+      description: 'The command is durable, and the transaction is final.',
       schema: 'TransactionView',
       example: finishedExample,
     },
     202: {
-      description: 'Durable; the transaction goes on.',
+      description: 'The command is durable, and the transaction goes on.',
       schema: 'TransactionView',
       example: retriedExample,
     },

@@ -10,7 +10,7 @@ export const rootOperation: Operation = {
   id: 'getRoot',
   tag: 'operations',
   access: ['read'],
-  summary: 'What this is, and where to look',
+  summary: 'Name this server, and link to its pages',
   answers: {
     200: {
       description: 'Links into this server.',

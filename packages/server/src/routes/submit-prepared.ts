@@ -18,18 +18,18 @@ export const submitPreparedOperation: Operation = {
   access: ['submit'],
   summary: 'Submit what is prepared',
   description:
-    'The branches of a TCC are confirmed, those of a message called; the decision is durable when this is answered. Again: nothing changes. Takes no body.',
+    'The branches of a TCC are confirmed, and those of a message are called. The decision is durable when this is answered. Submitting again changes nothing. It takes no body.',
   parameters: [gidParameter],
   takesPrefer: true,
   answers: {
     200: {
-      description: 'Durable, and the transaction is final.',
+      description: 'The decision is durable, and the transaction is final.',
       schema: 'TransactionView',
       example: confirmedTccExample,
       headers: preferenceApplied,
     },
     202: {
-      description: 'Durable; the transaction goes on.',
+      description: 'The decision is durable, and the transaction goes on.',
       schema: 'TransactionView',
       example: submittedTccExample,
       headers: placeAndPreference,

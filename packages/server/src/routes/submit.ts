@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { buildBytesTaker, type Gate } from '@counterstep/access'
+import { buildQuotaCheck, type Gate } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
 import { createMediaTypeError, takeJson } from '../http/json-body.ts'
@@ -23,7 +23,7 @@ export const submitOperation: Operation = {
   access: ['submit'],
   summary: 'Submit a transaction',
   description:
-    'Stored before it is answered. The same gid with the same content is the same transaction, so a submit may be repeated. A TCC, and a message with a check, is accepted as prepared: a wait for it ends at once.',
+    'The transaction is stored before it is answered. The same gid with the same content is the same transaction, so a submit may be repeated. A TCC, and a message with a check, is accepted as prepared, and a wait for it ends at once.',
   takesPrefer: true,
   body: {
     schema: 'SubmitRequest',
@@ -32,13 +32,13 @@ export const submitOperation: Operation = {
   },
   answers: {
     200: {
-      description: 'It is in a final state.',
+      description: 'The transaction is final.',
       schema: 'SubmitView',
       example: finishedSubmitExample,
       headers: preferenceApplied,
     },
     202: {
-      description: 'It was accepted and goes on.',
+      description: 'The transaction was accepted and goes on.',
       schema: 'SubmitView',
       example: acceptedExample,
       headers: placeAndPreference,
@@ -91,7 +91,7 @@ export function buildSubmitRoute(engine: EngineApi, gate: Pick<Gate, 'takeStored
       if (request.headers['content-type'] === undefined) throw createMediaTypeError()
       const waitSeconds = readWaitSeconds(request.headers.prefer, waitMsMax)
       const options = waitSeconds === undefined ? undefined : { waitMs: waitSeconds * 1000 }
-      const takeBytes = buildBytesTaker(gate, request, reply)
+      const takeBytes = buildQuotaCheck(gate, request, reply)
       // All submits that one turn of the event loop has read reach the engine together, and so share a write of the
       // store.
       await setImmediate()
