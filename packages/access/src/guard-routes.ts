@@ -45,7 +45,7 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
     route.onRequest = [guardRoute, ...[route.onRequest ?? []].flat()]
     if (readsBody) {
       route.preParsing = [...[route.preParsing ?? []].flat(), bounds.countBody]
-      route.preValidation = [bounds.takeBody, ...[route.preValidation ?? []].flat()]
+      route.preValidation = [bounds.waitForBodyTurn, ...[route.preValidation ?? []].flat()]
     }
     // A route without access throws only here, so that its app fails as a whole when it becomes ready.
     guardBuilders.push(() => {

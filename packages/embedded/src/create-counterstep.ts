@@ -8,8 +8,8 @@ export interface OwnCounterstep extends Counterstep, AsyncDisposable {
   /** Takes up what an earlier process left, and runs transactions from then on. Call it once. */
   start(): Promise<void>
   /**
-   * Refuses new work, lets branch calls end (8 s at most), gives the other transactions back to the store, and closes
-   * what it opened.
+   * Refuses new work, lets branch calls end (8 s at most), gives the transactions that are not final back to the store,
+   * and closes what it opened.
    */
   close(): Promise<void>
 }

@@ -53,7 +53,10 @@ export interface Parts {
   readonly insecure: readonly string[]
   /** Takes up the transactions that an earlier process left, and begins to run new ones. */
   start(): Promise<void>
-  /** Refuses new work, lets branch calls end for a bounded time, and gives the rest back to the store. */
+  /**
+   * Refuses new work, lets branch calls end for a bounded time, and gives the transactions that are not final back to
+   * the store.
+   */
   drain(): Promise<void>
   /** Drains, and closes everything that was opened here, in the reverse order. */
   close(): Promise<void>
@@ -76,7 +79,7 @@ export async function openParts(options: CheckedOptions): Promise<Parts> {
   try {
     return await open(options, closers)
   } catch (error: unknown) {
-    // The reason of the failed start counts. A failure of the clean-up would only hide it.
+    // The error of the start is thrown. A failure of the clean-up is only logged, since it would hide that error.
     await closers
       .close()
       .catch((closeError: unknown) => options.logger.warn({ err: closeError }, 'clean-up failed'))
@@ -106,11 +109,14 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
   const drain = () => engine.close(DRAIN_MS)
   closers.add(drain)
   if (options.targets === 'insecure-any')
-    logger.warn({}, 'insecure-any: whoever may submit has this app call any URL, inside your network too')
+    logger.warn(
+      {},
+      'insecure-any: a client that may submit can make this app call any URL, also inside your network',
+    )
   if (hasEveryPort(options.rules.allowed))
     logger.warn(
       {},
-      'targets.allow has a range with every port: whoever may submit calls whatever listens there',
+      'targets.allow has a range with every port: a client that may submit can make this app call any server there',
     )
   for (const warning of retentionWarnings(options.engine, 'settings.retentionMs')) logger.warn({}, warning)
   return {

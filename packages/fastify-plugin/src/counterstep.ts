@@ -50,7 +50,7 @@ async function addCounterstep(app: FastifyInstance, options: PluginOptions): Pro
   try {
     await addParts(app, face, parts)
   } catch (error: unknown) {
-    // The reason of the failed registration counts. A failure of the clean-up would only hide it.
+    // The error of the registration is thrown. A failure of the clean-up is only logged, since it would hide that error.
     await parts.close().catch((closeError: unknown) => logger.warn({ err: closeError }, 'clean-up failed'))
     throw error
   }

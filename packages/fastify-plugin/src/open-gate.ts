@@ -43,8 +43,8 @@ export function checkFaceOption(face: Face): void {
   ].filter(Boolean)
   if (ways.length !== 1) {
     throw new TypeError(
-      'counterstep face needs one of keysFile (made by `counterstep keys create`), keys, or, where nobody else gets ' +
-        'there, insecureNoKeys: true; or leave the face out and use app.counterstep alone',
+      'counterstep face needs one of keysFile (made by `counterstep keys create`), keys, or, if no one else can reach ' +
+        'it, insecureNoKeys: true; or leave the face out and use app.counterstep alone',
     )
   }
   if ('ratePerKey' in face && !(Number.isSafeInteger(face.ratePerKey) && Number(face.ratePerKey) > 0))
@@ -79,7 +79,7 @@ export async function openGate(face: Face, logger: Logger): Promise<OpenGate> {
   if ('insecureNoKeys' in face) {
     logger.warn(
       {},
-      'insecureNoKeys: anyone who reaches the face may submit, read, abort and stop transactions',
+      'insecureNoKeys: anyone who reaches the HTTP API may submit, read, abort and stop transactions',
     )
     return buildOpenGate({ hosts: buildLoopbackHostRule(allowedHosts) })
   }
@@ -110,6 +110,6 @@ async function openRing(path: string, logger: Logger): Promise<KeyRing> {
     onRead: (keys) => logger.info({ keys }, 'keys read again'),
     onBroken: (error) => logger.error({ err: error }, 'the keys file is broken; the old keys stay'),
   })
-  if (ring.size === 0) logger.warn({}, 'the keys file has no key: nobody can use the face yet')
+  if (ring.size === 0) logger.warn({}, 'the keys file has no key, so no one can use the HTTP API yet')
   return ring
 }
