@@ -40,10 +40,10 @@ export interface Gate {
   /** Makes the guard of a route. `stores` tells what the route stores, for the quota of the key. */
   buildGuard(access: RouteAccess, changesState: boolean, stores?: Stores): Guard
   /**
-   * Tells whether a request may see what a key of this scope may see. An open route asks it before it shows more. A
-   * request with a foreign Host may not.
+   * Tells whether a request may see what a key with this scope may see. A route that is open to all calls it before it
+   * shows more. A request with a foreign Host may not.
    */
-  mayAs(scope: Scope, head: RequestHead): boolean
+  allowsScope(scope: Scope, head: RequestHead): boolean
   /**
    * Counts what a stored row has beyond the body of its request, for the quota of the request's key. Returns undefined
    * if the row may be stored. The function is absent where there are no quotas.
@@ -136,7 +136,7 @@ export function createGate(settings: GateSettings): Gate {
       const key = keys.find(caller)
       return key !== undefined && isActive(key, nowMs())
     },
-    mayAs(scope, head) {
+    allowsScope(scope, head) {
       if (hasForeignHost(head)) return false
       if (keys === undefined || isWithoutKey(head, [scope])) return true
       const text = credentials(head.headers.authorization)

@@ -60,7 +60,7 @@ export class KeyQuota {
   }
 
   /** Tells how long it is until the next day begins. */
-  retryAfterS(nowMs: number): number {
+  readRetryAfterS(nowMs: number): number {
     return Math.ceil((DAY_MS - (nowMs % DAY_MS)) / 1_000)
   }
 

@@ -19,7 +19,7 @@ export function createRequestQuota(quota: KeyQuota, nowMs: () => number): Reques
   return {
     take(head, name, stores, now) {
       const isLeft = quota.take(name, stores, head.headers['content-length'], now)
-      if (!isLeft) return new QuotaExceededError(quota.retryAfterS(now))
+      if (!isLeft) return new QuotaExceededError(quota.readRetryAfterS(now))
       counted.set(head, name)
       return undefined
     },
@@ -28,7 +28,9 @@ export function createRequestQuota(quota: KeyQuota, nowMs: () => number): Reques
       if (name === undefined) return undefined
       const now = nowMs()
       const moreBytes = Math.max(0, bytes - readLength(head.headers['content-length']))
-      return quota.takeMore(name, moreBytes, now) ? undefined : new QuotaExceededError(quota.retryAfterS(now))
+      return quota.takeMore(name, moreBytes, now)
+        ? undefined
+        : new QuotaExceededError(quota.readRetryAfterS(now))
     },
   }
 }

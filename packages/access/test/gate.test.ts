@@ -97,10 +97,10 @@ describe('S11: a key', () => {
     for (let position = 0; position < one.key.length; position += 1) {
       const letter = one.key[position] === 'a' ? 'b' : 'a'
       const changed = one.key.slice(0, position) + letter + one.key.slice(position + 1)
-      expect(gate.mayAs('read', buildBearerHead(changed)), `at ${position}`).toBe(false)
+      expect(gate.allowsScope('read', buildBearerHead(changed)), `at ${position}`).toBe(false)
     }
-    expect(gate.mayAs('read', buildBearerHead(one.key))).toBe(true)
-    expect(gate.mayAs('admin', buildBearerHead(one.key))).toBe(false)
+    expect(gate.allowsScope('read', buildBearerHead(one.key))).toBe(true)
+    expect(gate.allowsScope('admin', buildBearerHead(one.key))).toBe(false)
   })
 
   it('is good until the instant at which it expires', () => {
@@ -155,7 +155,7 @@ describe('S11: a key', () => {
     for (const address of NAMED.slice(0, 2)) {
       expect([address, may(['read'], address)]).toEqual([address, 'SAGA_UNAUTHENTICATED'])
       expect([address, may(['admin'], address)]).toEqual([address, 'SAGA_UNAUTHENTICATED'])
-      expect(gate.mayAs('read', buildHead({}, address))).toBe(false)
+      expect(gate.allowsScope('read', buildHead({}, address))).toBe(false)
       expect(readRefusalCode(gate.buildGuard(['read'], false), buildBearerHead(one.key))).toBe('passes')
     }
     for (const address of OTHERS)
@@ -166,7 +166,7 @@ describe('S11: a key', () => {
     const { gate } = buildGate([one.stored], { keylessNetworks: networks(), keylessScopes: SCOPES })
     for (const scope of SCOPES)
       expect(readRefusalCode(gate.buildGuard([scope], true), buildHead({}, '10.1.2.3'))).toBe('passes')
-    expect(gate.mayAs('read', buildHead({}, '10.1.2.3'))).toBe(true)
+    expect(gate.allowsScope('read', buildHead({}, '10.1.2.3'))).toBe(true)
     expect(readRefusalCode(gate.buildGuard(['read'], true), buildHead({}, '11.0.0.1'))).toBe(
       'SAGA_UNAUTHENTICATED',
     )

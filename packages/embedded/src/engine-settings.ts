@@ -1,8 +1,8 @@
 import { type Bounds, DEFAULT_SETTINGS, type EngineSettings, SETTINGS_BOUNDS } from '@counterstep/engine'
 import { refuseUnknown } from './known-options.ts'
 
-/** A setting may have this word instead of a number. */
-const WORDS: { readonly [Name in keyof EngineSettings]?: EngineSettings[Name] } = {
+/** A setting may have this value instead of a number, which switches it off. */
+const OFF_VALUES: { readonly [Name in keyof EngineSettings]?: EngineSettings[Name] } = {
   retentionMs: 'never',
   parkAfterMs: 'never',
   targetCallsPerSecond: null,
@@ -15,9 +15,9 @@ export function readEngineSettings(given: Partial<EngineSettings> = {}): EngineS
   const settings: EngineSettings = { ...DEFAULT_SETTINGS, ...Object.fromEntries(defined) }
   const { retry: _, targetShare, ...bounds } = SETTINGS_BOUNDS
   requireNumber('targetShare', settings.targetShare, targetShare)
-  for (const [name, its] of Object.entries(bounds) as [keyof typeof bounds, Bounds][]) {
+  for (const [name, itsBounds] of Object.entries(bounds) as [keyof typeof bounds, Bounds][]) {
     const value = settings[name]
-    if (value !== WORDS[name]) requireWhole(name, value, its)
+    if (value !== OFF_VALUES[name]) requireWhole(name, value, itsBounds)
   }
   requireRetry(settings.retry)
   if (settings.pollMs > settings.leaseMs) throw new RangeError('counterstep settings: pollMs is over leaseMs')

@@ -50,7 +50,8 @@ async function addCounterstep(app: FastifyInstance, options: PluginOptions): Pro
   try {
     await addParts(app, face, parts)
   } catch (error: unknown) {
-    // The error of the registration is thrown. A failure of the clean-up is only logged, since it would hide that error.
+    // The error of the registration is thrown. A failure of the clean-up is only logged, since it would hide that
+    // error.
     await parts.close().catch((closeError: unknown) => logger.warn({ err: closeError }, 'clean-up failed'))
     throw error
   }

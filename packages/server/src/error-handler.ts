@@ -87,7 +87,7 @@ function toFaults({ code, path, detail }: FrameworkProblem): { faults?: readonly
   return path === undefined ? {} : { faults: [{ code, path, message: detail }] }
 }
 
-/** Answers for a body that broke off, or for a refusal of fastify that the table above does not have. */
+/** Builds the problem for a body that broke off, or for a refusal of fastify that the table above does not have. */
 function toClientProblem(error: Error): Problem | undefined {
   const status = 'statusCode' in error ? error.statusCode : undefined
   if (typeof status !== 'number' || status < 400 || status > 499) return undefined

@@ -27,7 +27,9 @@ interface Sent {
   readonly body?: unknown
 }
 
-/** Builds requests for each operation of the native API, on transactions of each kind with secret headers and queries. */
+/**
+ * Builds requests for each operation of the native API, on transactions of each kind with secret headers and queries.
+ */
 function buildRequests(turn: number): Readonly<Record<string, readonly Sent[]>> {
   const at = (place: string) => buildUrls(place)[turn] ?? ''
   const post = (path: string, body?: unknown): Sent => ({

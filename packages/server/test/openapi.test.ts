@@ -36,7 +36,9 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
 )
 
-/** Makes schemas refuse members that are not documented. The real ones allow them, so that clients accept new members. */
+/**
+ * Makes schemas refuse members that are not documented. The real ones allow them, so that clients accept new members.
+ */
 function closeSchemas(schemas: Document['components']['schemas']): object {
   const walk = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(walk)

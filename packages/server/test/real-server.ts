@@ -23,7 +23,10 @@ export interface RealServer extends AsyncDisposable {
 const anywhere = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true })
 const checkAnywhere: CheckUrl = (url) => anywhere.check(url)
 
-/** Builds a server on the real engine and the reference store. The test answers the calls of branches, without a network. */
+/**
+ * Builds a server on the real engine and the reference store. The test answers the calls of branches, without a
+ * network.
+ */
 export async function buildRealServer(
   play: (call: BranchCall) => BranchAnswer | Promise<BranchAnswer>,
   checkUrl: CheckUrl = checkAnywhere,

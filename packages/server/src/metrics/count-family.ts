@@ -35,7 +35,7 @@ export class CountFamily {
   }
 
   /** Makes a child with these label values. The caller keeps it, since each call makes another one. */
-  child(...labelValues: readonly string[]): Count {
+  makeChild(...labelValues: readonly string[]): Count {
     const entries = this.#labelNames.map((name, index) => [name, labelValues[index] ?? ''])
     const count = new Count()
     this.#children.push({ labels: Object.fromEntries(entries), count })

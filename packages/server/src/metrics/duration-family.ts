@@ -66,7 +66,7 @@ export class DurationFamily implements OwnMetric {
   }
 
   /** Makes a child with these label values. The caller keeps it, since each call makes another one. */
-  child(...labelValues: readonly string[]): Durations {
+  makeChild(...labelValues: readonly string[]): Durations {
     const { labelNames, buckets } = this.#options
     const labels = Object.fromEntries(labelNames.map((name, index) => [name, labelValues[index] ?? '']))
     const durations = new Durations(buckets)

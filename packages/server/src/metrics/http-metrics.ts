@@ -29,13 +29,13 @@ export function countAnswers(app: FastifyInstance, registry: Registry): void {
   )
   app.addHook('onRoute', (route) => {
     const method = String(route.method)
-    const duration = durations.child(method, route.url)
+    const duration = durations.makeChild(method, route.url)
     const statuses = new Map<number, Count>()
     function countAnswer(_request: FastifyRequest, reply: FastifyReply, done: () => void): void {
       const { statusCode } = reply
       let child = statuses.get(statusCode)
       if (child === undefined) {
-        child = answers.child(method, route.url, String(statusCode))
+        child = answers.makeChild(method, route.url, String(statusCode))
         statuses.set(statusCode, child)
       }
       child.increment()

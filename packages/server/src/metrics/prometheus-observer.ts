@@ -61,7 +61,7 @@ export function createPrometheusObserver(
     help: 'Transactions taken over from the due index.',
     registers,
   })
-  const acceptedByKind = buildTable(KINDS, (kind) => accepted.child(kind))
+  const acceptedByKind = buildTable(KINDS, (kind) => accepted.makeChild(kind))
   return {
     accepted: (kind) => acceptedByKind[kind].increment(),
     refused: (code) => refused.inc({ code }),
@@ -84,7 +84,7 @@ function observeFinished(registry: Registry): EngineObserver['finished'] {
     registry,
   )
   const children = buildTable(KINDS, (kind) =>
-    buildTable(FINAL_STATUSES, (status) => family.child(kind, status)),
+    buildTable(FINAL_STATUSES, (status) => family.makeChild(kind, status)),
   )
   return (kind: Kind, status: FinalStatus, durationMs) => children[kind][status].observe(durationMs / 1000)
 }
@@ -99,7 +99,7 @@ function observeBranchCalls(registry: Registry): EngineObserver['branchCalled'] 
     },
     registry,
   )
-  const children = buildTable(OPS, (op) => buildTable(RESULTS, (result) => family.child(op, result)))
+  const children = buildTable(OPS, (op) => buildTable(RESULTS, (result) => family.makeChild(op, result)))
   return (op: Op, result: Result, durationMs) => children[op][result].observe(durationMs / 1000)
 }
 
@@ -114,7 +114,7 @@ function observeStoreCalls(registry: Registry): EngineObserver['storeCalled'] {
     registry,
   )
   const children = buildTable(STORE_VERBS, (verb) =>
-    buildTable(STORE_OUTCOMES, (outcome) => family.child(verb, outcome)),
+    buildTable(STORE_OUTCOMES, (outcome) => family.makeChild(verb, outcome)),
   )
   return (verb, outcome, durationMs) => children[verb][outcome].observe(durationMs / 1000)
 }

@@ -52,7 +52,9 @@ export function buildReadyRoute(engine: EngineApi, gate: Pick<Gate, 'mayAs'>, fa
       function getReadiness(request, reply) {
         const health = engine.health()
         // The route is open to a probe without a key, which need not know the store, or which protections are off.
-        const readiness = gate.mayAs('read', request.raw) ? toReadiness(health, facts) : toOutcome(health)
+        const readiness = gate.allowsScope('read', request.raw)
+          ? toReadiness(health, facts)
+          : toOutcome(health)
         if (health.ready) {
           reply.header('content-type', JSON_TYPE).send(JSON.stringify(readiness))
           return
