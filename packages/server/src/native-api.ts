@@ -87,7 +87,7 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   const operations = OPERATIONS.filter((operation) => page === 'docs' || operation !== docsOperation)
   const api = { version, url: app.prefix || '/', waitMsMax }
   let made: Promise<JsonObject> | undefined
-  const document = () => {
+  const readDocument = () => {
     made ??= makeDocument(operations, api).catch((error: unknown) => {
       // The next reader tries again.
       made = undefined
@@ -107,8 +107,8 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   app.register(addLiveRoute)
   app.register(buildReadyRoute(engine, gate, { storeForced, insecure }))
   app.register(buildMetricsRoute(registry, handlerTimeoutMs))
-  app.register(buildOpenApiRoute(document))
-  if (page === 'docs') app.register(buildDocsRoute(document, engine, bounds))
+  app.register(buildOpenApiRoute(readDocument))
+  if (page === 'docs') app.register(buildDocsRoute(readDocument, engine, bounds))
 }
 
 /**

@@ -34,15 +34,15 @@ const OPEN_FILE_BYTES = 128 * 1024
  * take a sixth of each start.
  */
 export function buildDocsRoute(
-  document: () => Promise<JsonObject>,
+  readDocument: () => Promise<JsonObject>,
   engine: Pick<EngineApi, 'isStopping'>,
   bounds: Pick<ConnectionBounds, 'holdAnswer'>,
 ) {
   return async function addDocsRoute(app: FastifyInstance): Promise<void> {
     const ids: RequestIds = new WeakMap()
     let made: Promise<FastifyInstance> | undefined
-    const page = () => {
-      made ??= makePage(app, { ids, engine, readDocument: document }).catch((error: unknown) => {
+    const openPage = () => {
+      made ??= makePage(app, { ids, engine, readDocument }).catch((error: unknown) => {
         // The next reader tries again.
         made = undefined
         throw error
@@ -56,7 +56,7 @@ export function buildDocsRoute(
     })
     async function showPart({ id, raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
       bounds.holdAnswer(raw, reply.raw, OPEN_FILE_BYTES)
-      const { routing } = await page()
+      const { routing } = await openPage()
       ids.set(raw, id)
       routing(raw, reply.raw)
       // The page answers from here on. If one of the lines above throws, this app still answers.
