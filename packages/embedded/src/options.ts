@@ -12,7 +12,7 @@ export interface CounterstepOptions {
   /** These options bound the calls of branches, and `signer` signs them. */
   readonly calls?: Omit<HttpBranchCallerOptions, 'targets' | 'lookup' | 'listedOrigins'>
   readonly settings?: Partial<EngineSettings>
-  /** By default, lines of JSON go to standard output, without the parts of an error that may contain a payload. */
+  /** The default writes lines of JSON to standard output, without the parts of an error that may have a payload. */
   readonly logger?: Logger
   /** The metrics go to this registry of prom-client. By default Counterstep makes one. */
   readonly registry?: Registry
@@ -27,7 +27,7 @@ export type OpenStore = (onEvent: (event: StoreEvent) => void) => Promise<Store>
  */
 export type Targets =
   | {
-      /** With `{ bank: 'https://bank.internal/api' }`, the URL `bank:/debit` of a branch is under that URL. */
+      /** If it is `{ bank: 'https://bank.internal/api' }`, the URL `bank:/debit` of a branch is under that URL. */
       readonly services?: Readonly<Record<string, string>>
       /**
        * Examples are `https://bank.example`, `http://10.0.0.5:8080`, `https://*.example.internal` and

@@ -27,11 +27,11 @@ export interface AppDeps extends Omit<NativeApiDeps, Optional | 'page' | 'handle
   readonly gate?: Gate
   /** `createPrometheusObserver` has to write to the same registry. By default the app makes one. */
   readonly registry?: Registry
-  /** By default nothing is logged. */
+  /** The default logs nothing. */
   readonly logger?: Logger
   /** The OpenAPI document shows this version. */
   readonly version?: string
-  /** By default there is a page under /docs. */
+  /** The page is under /docs unless this is `none`. */
   readonly page?: NativeApiDeps['page']
   readonly limits?: Partial<ServerLimits>
 }

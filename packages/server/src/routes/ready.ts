@@ -44,7 +44,7 @@ export interface StartFacts {
   readonly insecure: readonly string[]
 }
 
-export function buildReadyRoute(engine: EngineApi, gate: Pick<Gate, 'mayAs'>, facts: StartFacts) {
+export function buildReadyRoute(engine: EngineApi, gate: Pick<Gate, 'allowsScope'>, facts: StartFacts) {
   return async function addReadyRoute(app: FastifyInstance): Promise<void> {
     app.get(
       '/health/ready',
