@@ -31,12 +31,12 @@ function buildKeyedApp(): { app: FastifyInstance; engine: ScriptedEngine } {
   return { app: buildApp({ engine, gate }), engine }
 }
 
-/** Lists the routes that fastify has, including HEAD and the parts of the page. */
+/** Returns the route table as fastify has it, with HEAD and the parts of the page. */
 async function listRoutes(app: FastifyInstance): Promise<readonly Route[]> {
   const seen: RouteOptions[] = []
   app.addHook('onRoute', (route) => void seen.push(route))
   await app.ready()
-  // The routes are read after all hooks have changed them.
+  // The routes are read after all hooks have run, because these change them.
   return seen.flatMap(({ method, url, config }) =>
     [method].flat().map((each) => ({ method: each, url, access: config?.access })),
   )
@@ -86,7 +86,7 @@ async function findScopeFaults(gate: Gate): Promise<readonly string[]> {
   return faults
 }
 
-/** Makes a gate whose clock advances by a second with each request, so that no rate is ever reached. */
+/** The clock of this gate goes on a second with each request, so that no rate is reached. */
 function createKeyedGate(): Gate {
   let nowMs = 0
   const tick = () => {
@@ -106,25 +106,25 @@ function changeAccess(gate: Gate, toAccess: (access: RouteAccess) => RouteAccess
 }
 
 describe('S11: every route of the table', () => {
-  it('takes each scope that it declares, refuses the others with 403, and no key or a bad one with 401', async () => {
+  it('A route accepts each scope that it declares, refuses the others with 403, and no key or a bad one with 401', async () => {
     expect(await findScopeFaults(createKeyedGate())).toEqual([])
   })
 
   const MUTANTS: readonly (readonly [string, (gate: Gate) => Gate])[] = [
-    ['asks nobody for a key', () => createGate({ credentials: readBearerKey })],
+    ['needs no key', () => createGate({ credentials: readBearerKey })],
     [
-      'takes any scope for any',
+      'takes any scope for any other',
       (gate) => changeAccess(gate, (access) => (access === 'open' ? access : SCOPES)),
     ],
     ['has every route open', (gate) => changeAccess(gate, () => 'open')],
   ]
   for (const [what, mutate] of MUTANTS) {
-    it(`is found out when the gate ${what} (mutant)`, async () => {
+    it(`The check of scopes finds out a gate that ${what} (mutant)`, async () => {
       expect((await findScopeFaults(mutate(createKeyedGate()))).length).toBeGreaterThan(5)
     })
   }
 
-  it('declares what is written here', () => {
+  it('The routes declare the scopes that are written here', () => {
     const declared = OPERATIONS.map(({ method, path, access }) => [`${method} ${path}`, access])
     expect(Object.fromEntries(declared)).toEqual({
       'post /v1/transactions': ['submit'],
@@ -144,7 +144,7 @@ describe('S11: every route of the table', () => {
     })
   })
 
-  it('that does not say who may use it keeps the app from getting ready', async () => {
+  it('A route that does not declare who may use it keeps the app from getting ready', async () => {
     const { app } = buildKeyedApp()
     app.get('/forgotten', () => 'open to all')
     await expect(app.ready()).rejects.toThrow('the route GET /forgotten does not say who may use it')
@@ -157,7 +157,7 @@ describe('S11: every route of the table', () => {
 })
 
 describe('S11: a refusal', () => {
-  it('comes before the body is read, and does not quote the key', async () => {
+  it('A refusal comes before the body is read, and does not quote the key', async () => {
     const { app, engine } = buildKeyedApp()
     const answer = await app.inject({
       method: 'POST',
@@ -171,7 +171,7 @@ describe('S11: a refusal', () => {
     expect(engine.calls).toEqual([])
   })
 
-  it('of the eleventh bad request of an address in a second is 429 with Retry-After (S17)', async () => {
+  it('S17: The eleventh bad request of an address in a second is answered with 429 and Retry-After', async () => {
     const engine = createScriptedEngine()
     const gate = createGate({ keys: held.ring, credentials: readBearerKey, nowMs: () => 1_000 })
     const app = buildApp({ engine, gate })
@@ -183,7 +183,7 @@ describe('S11: a refusal', () => {
 })
 
 describe('S17: the rate of a key', () => {
-  it('counts a request once, HEAD too, and the one over it is 429 with Retry-After', async () => {
+  it('A request counts once for the rate of its key, HEAD too, and the one over it is answered with 429 and Retry-After', async () => {
     const keyRate = new KeyRate(2)
     const gate = createGate({ keys: held.ring, credentials: readBearerKey, keyRate, nowMs: () => 1_000 })
     const app = buildApp({ engine: createScriptedEngine(), gate })
@@ -196,7 +196,7 @@ describe('S17: the rate of a key', () => {
 })
 
 describe('GET /health/ready with keys', () => {
-  it('shows a key with the scope read what the server is made of and where it is weak, and others the outcome', async () => {
+  it('Readiness shows the store and the weak points to a key with the scope read, and the outcome alone to others', async () => {
     const gate = createGate({ keys: held.ring, credentials: readBearerKey })
     const app = buildApp({ engine: createScriptedEngine(), gate, insecure: ['some-switch'] })
     const ask = async (key?: string) =>
@@ -211,14 +211,14 @@ describe('GET /health/ready with keys', () => {
     expect(await ask(held.keys.read)).toMatchObject({ store: READY.store, insecure: ['some-switch'] })
   })
 
-  it('S10: lists what was switched off to everybody where there are no keys', async () => {
+  it('S10: Readiness lists to everyone what was switched off where there are no keys', async () => {
     const app = buildApp({ engine: createScriptedEngine(), insecure: ['no-keys'] })
     expect((await app.inject({ url: '/health/ready' })).json()).toMatchObject({ insecure: ['no-keys'] })
   })
 })
 
 describe('S16: readiness under a foreign Host', () => {
-  it('says its outcome to a probe and no more to a page that has a name pointed here', async () => {
+  it('Readiness shows its outcome to a probe, and no more to a page under a foreign Host', async () => {
     const gate = createGate({ credentials: readBearerKey, hosts: buildLoopbackHostRule([]) })
     const app = buildApp({ engine: createScriptedEngine(), gate, insecure: ['no-keys'] })
     const ask = async (host: string) => (await app.inject({ url: '/health/ready', headers: { host } })).json()
@@ -239,7 +239,7 @@ describe('S16: the methods', () => {
     'stop',
   ])
 
-  it('GET and HEAD of every route leave everything as it is, and the rest is POST', async () => {
+  it('S16: A GET or HEAD of any route changes nothing, and the rest is POST', async () => {
     const routes = await listRoutes(buildApp({ engine: createScriptedEngine() }))
     for (const route of routes) {
       const engine = createScriptedEngine()
@@ -277,18 +277,18 @@ async function findPageFaults(
 
 describe('S16: a page of another origin', () => {
   for (const headers of FOREIGN) {
-    it(`changes nothing by any route (${Object.keys(headers)[0]})`, async () => {
+    it(`S16: A page of another origin changes nothing by any route (${Object.keys(headers)[0]})`, async () => {
       expect(await findPageFaults(createGate({ credentials: readBearerKey }), headers)).toEqual([])
     })
 
-    it(`is found out when the gate does not look at it (${Object.keys(headers)[0]}, mutant)`, async () => {
+    it(`S16: The check finds out a gate that does not look at the origin (${Object.keys(headers)[0]}, mutant)`, async () => {
       const gate = createGate({ credentials: readBearerKey })
       const blind: Gate = { ...gate, buildGuard: (access) => gate.buildGuard(access, false) }
       expect((await findPageFaults(blind, headers)).length).toBeGreaterThan(5)
     })
   }
 
-  it('does not get in by a name of its own that it has pointed at loopback (DNS rebinding)', async () => {
+  it('S16: A page does not get in by a name of its own that it has pointed at loopback (DNS rebinding)', async () => {
     const engine = createScriptedEngine()
     const gate = createGate({ credentials: readBearerKey, hosts: buildLoopbackHostRule([]) })
     const app = buildApp({ engine, gate })
