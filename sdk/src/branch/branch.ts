@@ -54,7 +54,7 @@ export interface Branch<Payload = unknown, Original = JsonValue> extends Barrier
   readonly epoch: number
   readonly payload: Payload
   /**
-   * What is to be undone: the first answer of the action in a compensation, and of the try in a cancel. The barrier reads
+   * The answer to undo: in a compensation the first answer of the action, and in a cancel that of the try. The barrier reads
    * it from that op's row in the database transaction of the handler, which runs only if the row stands. So it is known
    * even where the orchestrator never got the answer. `Original` is what you say it is, and is not checked.
    *

@@ -113,13 +113,13 @@ function toHandledBranch<Payload, Original>(
   parse: ((payload: unknown) => Payload) | undefined,
   original: JsonValue | undefined,
 ): Branch<Payload, Original> {
-  const handled = {
-    ...branch,
-    ...(parse === undefined ? {} : { payload: parsed(branch.payload, parse) }),
-    ...(original === undefined ? {} : { original }),
-  }
   // The caller has named the type of the original, and without `parse` also the payload's, and is responsible for both.
-  return handled as Branch<Payload, Original>
+  if (parse === undefined && original === undefined) return branch as Branch<Payload, Original>
+  return {
+    ...branch,
+    payload: parse === undefined ? branch.payload : parsed(branch.payload, parse),
+    ...(original === undefined ? {} : { original }),
+  } as Branch<Payload, Original>
 }
 
 function parsed<Payload>(payload: unknown, parse: (payload: unknown) => Payload): Payload {

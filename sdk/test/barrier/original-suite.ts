@@ -25,7 +25,7 @@ const ANSWERS = [
 /** Undos that come at the same time as what they undo. */
 const PAIRS = 100
 
-/** What an undo is handed, for one driver: the first answer of what it undoes, and nothing else. */
+/** Checks one driver: an undo is handed the first answer of the op that it undoes, and no other call is handed anything. */
 export function originalSuite(name: string, open: () => Promise<BarrierFixture>): void {
   describe(`the original on ${name}`, () => {
     let fixture: BarrierFixture

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { Redis } from 'ioredis'
 import type { Pool as MysqlPool } from 'mysql2/promise'
-import type { Pool as PostgresPool } from 'pg'
+import type { PoolClient, Pool as PostgresPool } from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { mysqlBarrier, mysqlBarrierIn } from '../../src/barrier/mysql.ts'
 import { postgresBarrier, postgresBarrierIn } from '../../src/barrier/postgres.ts'
@@ -60,21 +60,27 @@ async function openMysql(url: string): Promise<Opened> {
 
 async function openPostgres(url: string): Promise<Opened> {
   const pool: PostgresPool = await openPostgresDatabase(url)
+  // What the barrier knows of a client it keeps under the object that it was lent, so that has to stay the same.
+  const lent = new WeakMap<PoolClient, PoolClient>()
+  const toNoting = (client: PoolClient, statements: string[]): PoolClient =>
+    new Proxy(client, {
+      get: (target, key) => {
+        const value: unknown = Reflect.get(target, key)
+        if (typeof value !== 'function') return value
+        if (key !== 'query') return value.bind(target)
+        return (statement: { readonly text: string }) => {
+          statements.push(readWord(statement.text))
+          return target.query(statement)
+        }
+      },
+    })
   const noting = (statements: string[]) => ({
     totalCount: 0,
     connect: async () => {
       const client = await pool.connect()
-      return new Proxy(client, {
-        get: (target, key) => {
-          const value: unknown = Reflect.get(target, key)
-          if (typeof value !== 'function') return value
-          if (key !== 'query') return value.bind(target)
-          return (statement: { readonly text: string }) => {
-            statements.push(readWord(statement.text))
-            return target.query(statement)
-          }
-        },
-      })
+      const known = lent.get(client) ?? toNoting(client, statements)
+      lent.set(client, known)
+      return known
     },
   })
   return {
@@ -101,8 +107,8 @@ async function openPostgres(url: string): Promise<Opened> {
 }
 
 /**
- * The statements of a call, without those of its effect. To find what stands, the undo of MySQL needs as many as one
- * that does not look at the answer. PostgreSQL reads it with the statement that inserts.
+ * The statements of a call, without those of its effect. An undo on MySQL takes as many as one that never reads the
+ * answer, which would find the row by an INSERT that fails. PostgreSQL reads it with the statement that inserts.
  */
 const STATEMENTS = {
   mysql: {
