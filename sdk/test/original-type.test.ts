@@ -15,7 +15,7 @@ const barrier = sqliteBarrier(database)
 const call = (op: string) =>
   new Request(`http://bank${callUrl({ gid: 'typed', trans_type: 'saga', branch_id: '01', op })}`)
 
-it('is any JSON or undefined where the handler names no type', () => {
+it('the original is any JSON or undefined where the handler names no type', () => {
   expectTypeOf<Branch['original']>().toEqualTypeOf<JsonValue | undefined>()
   expectTypeOf<Branch<{ readonly cents: number }>['original']>().toEqualTypeOf<JsonValue | undefined>()
   fetchHandler(barrier, (_tx, branch) => {
@@ -24,7 +24,7 @@ it('is any JSON or undefined where the handler names no type', () => {
   expect(fetchHandler(barrier, (_tx, { payload }: Branch<string>) => payload)).toBeTypeOf('function')
 })
 
-it('is what the handler says that its action answers, or undefined', async () => {
+it('the original has the type that the handler names, or is undefined', async () => {
   const released: string[] = []
   const handler = (_tx: DatabaseSync, { op, original }: Branch<unknown, Hold>) => {
     expectTypeOf(original).toEqualTypeOf<Hold | undefined>()
@@ -40,7 +40,7 @@ it('is what the handler says that its action answers, or undefined', async () =>
   expectTypeOf(handler).toExtend<BranchHandler<DatabaseSync, unknown, unknown, Hold>>()
 })
 
-it('is handed to an effect, which need not take it, and by a barrier of the service, which need not hand it on', async () => {
+it('an effect need not take the original, and a barrier of the service need not hand it on', async () => {
   const plain: Barrier<DatabaseSync> = { run: (each, effect) => barrier.run(each, (tx) => effect(tx)) }
   const passing: Barrier<DatabaseSync> = {
     run: (each, effect) => barrier.run(each, (tx, original) => effect(tx, original)),

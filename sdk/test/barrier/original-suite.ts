@@ -27,7 +27,7 @@ const PAIRS = 100
 
 /** Checks one driver: an undo is handed the first answer of the op that it undoes, and no other call is handed anything. */
 export function originalSuite(name: string, open: () => Promise<BarrierFixture>): void {
-  describe(`the original on ${name}`, () => {
+  describe(`what an undo is handed on ${name}`, () => {
     let fixture: BarrierFixture
     let gids = 0
     const newCall = (op: BarrierCall['op']): BarrierCall => ({
@@ -43,7 +43,7 @@ export function originalSuite(name: string, open: () => Promise<BarrierFixture>)
     afterAll(() => fixture.close())
 
     for (const [op, undo] of UNDOS) {
-      it(`is in a ${undo} the first answer of the ${op}, to the byte`, async () => {
+      it(`a ${undo} is handed the first answer of its ${op}, to the byte`, async () => {
         for (const answer of ANSWERS) {
           const call = newCall(op)
           const first = await succeed(call, answer)
@@ -53,13 +53,13 @@ export function originalSuite(name: string, open: () => Promise<BarrierFixture>)
         }
       })
 
-      it(`is undefined in a ${undo} whose ${op} had an empty answer`, async () => {
+      it(`a ${undo} is handed nothing if its ${op} had an empty answer`, async () => {
         const call = newCall(op)
         await fixture.run(call, SUCCEED)
         expect(await fixture.run({ ...call, op: undo }, TELL)).toEqual({ decision: 'run', answer: '{}' })
       })
 
-      it(`is in a ${undo} of the same gid, branch and barrier id, and of no other op`, async () => {
+      it(`a ${undo} is handed no answer of another gid, branch, barrier id or op`, async () => {
         const { gid } = newCall(op)
         const calls = [gid, `${gid}x`].flatMap((each) =>
           ['01', '02'].flatMap((branchId) =>
@@ -76,7 +76,7 @@ export function originalSuite(name: string, open: () => Promise<BarrierFixture>)
         }
       })
 
-      it(`is the same in a ${undo} that said no before, and is not asked of one that comes twice`, async () => {
+      it(`a ${undo} that said no before is handed the same answer, and one that comes twice does not run`, async () => {
         const call = newCall(op)
         await succeed(call, { id: call.gid })
         const back = { ...call, op: undo }
@@ -87,7 +87,7 @@ export function originalSuite(name: string, open: () => Promise<BarrierFixture>)
         expect(await fixture.run(back, TELL)).toEqual({ decision: 'duplicate', answer })
       })
 
-      it(`is known to each ${undo} that runs, also if it comes at the same time as its ${op}`, async () => {
+      it(`a ${undo} that comes at the same time as its ${op} either knows its answer or does not run`, async () => {
         const undone = await Promise.all(
           Array.from({ length: PAIRS }, async () => {
             const call = newCall(op)
@@ -106,7 +106,7 @@ export function originalSuite(name: string, open: () => Promise<BarrierFixture>)
         }
       })
 
-      it(`is what the ${op} committed, where the connection broke at its COMMIT or at that of the ${undo}`, async () => {
+      it(`a ${undo} is handed what its ${op} committed, also if a connection broke at either COMMIT`, async () => {
         const { runLosingCommit } = fixture
         if (runLosingCommit === undefined)
           return expect(fixture.rollsBack || name.includes('Redis')).toBe(true)
@@ -127,7 +127,7 @@ export function originalSuite(name: string, open: () => Promise<BarrierFixture>)
       })
     }
 
-    it('is undefined in every op that undoes none', async () => {
+    it('an op that undoes none is handed nothing', async () => {
       for (const op of ['action', 'try', 'confirm', 'msg'] as const) {
         const call = newCall(op)
         for (const other of ['action', 'try', 'compensate', 'cancel'] as const)

@@ -128,7 +128,7 @@ for (const [server, open, expected] of [
   ['mysql', openMysql, STATEMENTS.mysql],
   ['postgres', openPostgres, STATEMENTS.postgres],
 ] as const) {
-  describeOn(server, 'the original that an undo is handed', (url) => {
+  describeOn(server, 'what an undo is handed, beside the suite of the barriers', (url) => {
     let opened: Opened
     let gids = 0
     const newCall = (): BarrierCall => ({ gid: `original-${++gids}`, branchId: '01', op: 'action' })
@@ -139,7 +139,7 @@ for (const [server, open, expected] of [
     afterAll(() => opened.close())
 
     for (const isolation of ['READ COMMITTED', 'REPEATABLE READ']) {
-      it(`is read in the transaction of the undo, which alone sees the action (${isolation})`, async () => {
+      it(`the answer is read in the transaction of the undo, which alone sees the action (${isolation})`, async () => {
         const call = newCall()
         const back = { ...call, op: 'compensate' } as const
         await opened.inRolledBack(isolation, async (barrier) => {
@@ -150,7 +150,7 @@ for (const [server, open, expected] of [
       })
     }
 
-    it('is the answer of an action that was still under way when its undo came', async () => {
+    it('an undo that came while its action was under way is handed its answer', async () => {
       const call = newCall()
       const gate = new EventEmitter()
       const acting = withBarrier(opened.barrier, call, async () => {
@@ -167,7 +167,7 @@ for (const [server, open, expected] of [
       expect(await undoing).toEqual({ original: HOLD })
     })
 
-    it('takes no statement more than the barrier needs to decide, and an action takes none', async () => {
+    it('an undo takes as many statements as before, and so does an action', async () => {
       const statements: string[] = []
       const barrier = opened.noting(statements)
       // The first call over a pool may look at its settings.
@@ -184,7 +184,7 @@ for (const [server, open, expected] of [
   })
 }
 
-describeOn('redis', 'the original that the script of an undo has', (url) => {
+describeOn('redis', 'what the script of an undo is handed', (url) => {
   let redis: Redis
   let gids = 0
   const run = crypto.randomUUID().slice(0, 8)
@@ -195,7 +195,7 @@ describeOn('redis', 'the original that the script of an undo has', (url) => {
   })
   afterAll(() => redis.quit())
 
-  it('releases by the id that the action answered, whatever the order of the holds', async () => {
+  it('a script releases by the id that its action answered', async () => {
     const barrier = redisBarrier(redis)
     const hold = (tx: RedisEffects) =>
       tx.script(
@@ -213,7 +213,7 @@ describeOn('redis', 'the original that the script of an undo has', (url) => {
     expect(await redis.hkeys(key)).toEqual(['1', '3'])
   })
 
-  it('is nil where the answer was dropped, and adds nothing to KEYS and ARGV', async () => {
+  it('the answer is nil where it was dropped, and adds nothing to KEYS and ARGV', async () => {
     const barrier = redisBarrier(redis)
     const look = (tx: RedisEffects) =>
       tx.script('return success({ type(original), #KEYS, #ARGV, ARGV[2] })', [key], ['a', 'b'])
@@ -228,7 +228,7 @@ describeOn('redis', 'the original that the script of an undo has', (url) => {
     expect((await barrier.run({ ...kept, op: 'compensate' }, look)).answer).toBe('["string",1,2,"b"]')
   })
 
-  it('leaves a script alone that has a variable of that name', async () => {
+  it('a script may have a variable of that name', async () => {
     const barrier = redisBarrier(redis)
     const call = newCall()
     await barrier.run(call, (tx) => tx.script('return success(1)', []))
