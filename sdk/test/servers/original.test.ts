@@ -167,7 +167,7 @@ for (const [server, open, expected] of [
       expect(await undoing).toEqual({ original: HOLD })
     })
 
-    it('an undo takes as many statements as before, and so does an action', async () => {
+    it('an undo reads the answer with the row that decides it, and an action reads nothing', async () => {
       const statements: string[] = []
       const barrier = opened.noting(statements)
       // The first call over a pool may look at its settings.
