@@ -60,7 +60,7 @@ async function openMysql(url: string): Promise<Opened> {
 
 async function openPostgres(url: string): Promise<Opened> {
   const pool: PostgresPool = await openPostgresDatabase(url)
-  // What the barrier knows of a client it keeps under the object that it was lent, so that has to stay the same.
+  // The barrier keeps what it knows of a client under the object that it was lent, so that has to stay the same.
   const lent = new WeakMap<PoolClient, PoolClient>()
   const toNoting = (client: PoolClient, statements: string[]): PoolClient =>
     new Proxy(client, {
