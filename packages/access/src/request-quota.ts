@@ -10,9 +10,12 @@ interface CountedRequest {
 
 /** Counts the requests of each key, and the bytes that they store, against its quota. */
 export interface RequestQuota {
-  /** Counts a request before its body is read. `name` is a key's id or a network. Undefined: it may go on. */
+  /**
+   * Counts a request before its body is read. `name` is a key's id or a network. Returns undefined if the request may
+   * go on.
+   */
   take(request: CountedRequest, name: string, stores: Stores, now: number): CounterstepError | undefined
-  /** Counts what the row of a counted request has beyond its body. Undefined: it may be stored. */
+  /** Counts what the row of a counted request has beyond its body. Returns undefined if the row may be stored. */
   takeStored(request: CountedRequest, bytes: number): CounterstepError | undefined
 }
 
@@ -21,7 +24,7 @@ export function createRequestQuota(quota: KeyQuota, nowMs: () => number): Reques
   return {
     take(request, name, stores, now) {
       const isLeft = quota.take(name, stores, request.headers['content-length'], now)
-      if (!isLeft) return new QuotaExceededError(quota.retryAfterS(now))
+      if (!isLeft) return new QuotaExceededError(quota.readRetryAfterS(now))
       counted.set(request, name)
       return undefined
     },
@@ -30,7 +33,9 @@ export function createRequestQuota(quota: KeyQuota, nowMs: () => number): Reques
       if (name === undefined) return undefined
       const now = nowMs()
       const moreBytes = Math.max(0, bytes - readLength(request.headers['content-length']))
-      return quota.takeMore(name, moreBytes, now) ? undefined : new QuotaExceededError(quota.retryAfterS(now))
+      return quota.takeMore(name, moreBytes, now)
+        ? undefined
+        : new QuotaExceededError(quota.readRetryAfterS(now))
     },
   }
 }

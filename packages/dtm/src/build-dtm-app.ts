@@ -1,14 +1,15 @@
 import {
-  bearerOrBasicKey,
+  answerClientErrors,
   ConnectionBounds,
   type ConnectionLimits,
-  connectionOptions,
   createGate,
   DEFAULT_CONNECTION_LIMITS,
   endConnectionsWhileStopping,
   endIdleConnectionsWhileClosing,
   type Gate,
   guardRoutes,
+  readBearerOrBasicKey,
+  toConnectionOptions,
   WITHOUT_SCHEMAS,
 } from '@counterstep/access'
 import type { CheckUrl } from '@counterstep/core'
@@ -17,7 +18,6 @@ import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
 import { DialectMetrics } from './metrics/dialect-metrics.ts'
 import { takeBodiesAsText } from './routes/body-of.ts'
-import { answerClientError } from './routes/client-error.ts'
 import { errorHandler, type ReportError } from './routes/handle-error.ts'
 import { newGidRoute } from './routes/new-gid.ts'
 import { routesNotThereYet } from './routes/not-there-yet.ts'
@@ -31,6 +31,7 @@ import { answerUnknownRoutes } from './routes/unknown-route.ts'
 import type { TopicStore } from './topics/topic-store.ts'
 import { Topics } from './topics/topics.ts'
 import { LISTS_AT_ONCE_MAX } from './view/list-page.ts'
+import { JSON_TYPE, trouble } from './wire/answer.ts'
 
 export interface DtmAppDeps {
   readonly engine: EngineApi
@@ -67,6 +68,11 @@ const LISTS = {
   restMsMax: 500,
 }
 
+const answerClientError = answerClientErrors(({ status, detail }) => ({
+  contentType: JSON_TYPE,
+  body: trouble(detail, status).body,
+}))
+
 /** DTM's HTTP face as a fastify app that has not listened. */
 export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   const { engine, topics, checkUrl, nodeMetrics = async () => '', onError = () => undefined } = deps
@@ -84,7 +90,7 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   takeBodiesAsText(app)
   answerUnknownRoutes(app)
   countAnswers(app, metrics)
-  const gate = deps.gate ?? createGate({ credentials: bearerOrBasicKey })
+  const gate = deps.gate ?? createGate({ credentials: readBearerOrBasicKey })
   guardRoutes(app, gate, bounds)
   app.register(async function dtmRoutes(routes) {
     transactionCommands(routes, commands, gate, metrics)
@@ -107,7 +113,7 @@ function createApp(
   const app = fastify({
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
-    ...connectionOptions(limits),
+    ...toConnectionOptions(limits),
     schemaController: WITHOUT_SCHEMAS,
     routerOptions: { maxParamLength: TOPIC_LENGTH_MAX },
     clientErrorHandler: answerClientError,
