@@ -83,7 +83,7 @@ for (const [what, bad] of [
   })
 }
 
-it('S11: a key and an authorization of its own exclude each other', () => {
+it('S11: an API key and an authorization header of the caller exclude each other', () => {
   const headers = { Authorization: 'Basic x' }
   expect(() => createClient({ url: 'http://127.0.0.1:1', apiKey: KEY, headers })).toThrow(
     /exclude each other/,
