@@ -142,7 +142,7 @@ describe('S28: secrets', () => {
     return answers
   }
 
-  it('S28: no secret of payloads, headers, URLs and branch answers is in any output of a server on both faces', {
+  it('S28: no secret of payloads, headers, URLs and branch answers is in any output of a server on both HTTP APIs', {
     timeout: 90_000,
   }, async () => {
     const place = ['--data', folder, '--port', '0', '--dtm-port', '0', '--ready-json', '--log-level', 'debug']

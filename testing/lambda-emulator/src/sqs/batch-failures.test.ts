@@ -17,7 +17,7 @@ for (const [title, answer, expected] of [
   ['a text', 'done', 'all'],
   ['a number', 1, 'all'],
 ] as const) {
-  it(`says of an answer with ${title} which messages come back`, () => {
+  it(`An answer with ${title} says which messages come back`, () => {
     const failures = readBatchFailures(JSON.stringify(answer), ['a', 'b'])
     expect(failures === 'all' ? failures : [...failures]).toEqual(expected)
   })
