@@ -53,7 +53,7 @@ describe('bench', () => {
     expect(store?.software.settings).toEqual({ journal_mode: 'wal', synchronous: 'full' })
   })
 
-  it('A run fails when an answer is not the expected one, and leaves no folder behind', {
+  it('A run of the bench fails when an answer is not the expected one, and leaves no folder behind', {
     timeout: SMOKE_MS_MAX,
   }, async () => {
     const opened: Harness[] = []
@@ -73,7 +73,7 @@ describe('bench', () => {
 })
 
 describe('the command line', () => {
-  it('The command line takes a scenario and its options', () => {
+  it('The command line of the bench takes a scenario and its options', () => {
     const command = readCommand([
       'saga',
       '--seconds',
@@ -88,7 +88,7 @@ describe('the command line', () => {
     expect(command).toEqual({ scenario: 'saga', given, json: true })
   })
 
-  it('Options that are not given are left to the scenario', () => {
+  it('Options of the bench that are not given are left to the scenario', () => {
     expect(readCommand(['recover', '--store', 'mariadb'])).toEqual({
       scenario: 'recover',
       given: { store: 'mariadb' },
@@ -102,17 +102,17 @@ describe('the command line', () => {
     [['saga', '--store', 'paper'], '--store paper'],
     [['saga', 'relay'], 'relay'],
     [['--store', 'sqlite'], 'name a scenario'],
-  ])('The command line %j is refused', (argv, named) => {
+  ])('The bench refuses the command line %j', (argv, named) => {
     expect(() => readCommand(argv)).toThrow(named)
   })
 
-  it('A command line without a scenario shows the help', () => {
+  it('The bench shows its help where no scenario is named', () => {
     expect(readCommand([])).toBe('help')
   })
 })
 
 describe('the readme', () => {
-  it('The README names every scenario', () => {
+  it('The README of the bench names every scenario', () => {
     const text = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
     for (const { name } of SCENARIOS) expect(text).toContain(`\`${name}\``)
   })

@@ -154,7 +154,7 @@ describe('submit', () => {
     expect(error).toMatchObject({ code: 'SAGA_UNREACHABLE', cause: { name: 'TimeoutError' } })
   })
 
-  it('The error names the origin that gave no answer', async () => {
+  it('The error of a call names the origin that gave no answer', async () => {
     const client = createClient({ url: 'http://127.0.0.1:9/orders', retryForMs: 0 })
     const error = await catchError(client.get('g'))
     expect(error).toMatchObject({ code: 'SAGA_UNREACHABLE', message: 'no answer from http://127.0.0.1:9' })

@@ -82,9 +82,9 @@ describe('publint and attw', () => {
     }
   })
 
-  it('Both tools accept a sound package', () => expect(getFaults(SOUND)).toEqual([]))
+  it('Both publint and attw accept a sound package', () => expect(getFaults(SOUND)).toEqual([]))
 
-  it('Both tools name an entry whose types are not there', () =>
+  it('Both publint and attw name an entry whose types are not there', () =>
     expect(getFaults(WITHOUT_FILE)).toEqual([
       'publint: error: pkg.exports["./none"].types is ./dist/none.d.ts but the file does not exist.',
       expect.stringMatching(
@@ -92,7 +92,7 @@ describe('publint and attw', () => {
       ),
     ]))
 
-  it('Both tools name an ES module that Node would read as CommonJS', () =>
+  it('Both publint and attw name an ES module that Node would read as CommonJS', () =>
     expect(getFaults(READ_AS_COMMONJS)).toEqual([
       expect.stringMatching(/^publint: error: .*is written in ESM, but is interpreted as CJS/),
       expect.stringMatching(/^attw: [\s\S]*\nnode16 \(from ESM\): Unexpected module syntax\n/),
@@ -113,6 +113,6 @@ describe('publint and attw', () => {
   it('A warning of publint is taken for an error', () =>
     expect(getFaults(WARNED_OF)).toEqual([expect.stringMatching(/^publint: error: pkg\.repository /)]))
 
-  it('Both tools say that they cannot read a tarball', () =>
+  it('Both publint and attw say that they cannot read a tarball', () =>
     expect(found.at(-1)).toEqual([expect.stringMatching(/^publint: /), expect.stringMatching(/^attw: /)]))
 })

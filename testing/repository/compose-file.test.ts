@@ -43,7 +43,7 @@ describe('the compose file', () => {
     expect(missing.filter((path) => !existsSync(join(INFRA, path)))).toEqual([])
   })
 
-  it('Each secret has a default, which says that it is for development', () => {
+  it('Each secret of the compose file has a default, which says that it is for development', () => {
     for (const [name, { file }] of Object.entries(compose.secrets)) {
       const path = file.replace(/^\$\{COUNTERSTEP_SECRETS:-(.*)\}/, '$1')
       expect(readFileSync(join(INFRA, path), 'utf8'), name).toMatch(/^dev-only-[a-z-]+\n$/)
@@ -60,11 +60,11 @@ describe('the compose file', () => {
     }
   })
 
-  it('No port is published beyond loopback', () => {
+  it('The compose file publishes no port beyond loopback', () => {
     expect(pairs(({ ports }) => ports).filter((port) => !port.includes(': 127.0.0.1:'))).toEqual([])
   })
 
-  it('Each image is pinned by a tag, and by a digest once a release has written it', () => {
+  it('The compose file pins each image by a tag, and by a digest once a release has written it', () => {
     const images = pairs(({ image }) => [image])
     expect(
       images.filter(

@@ -82,29 +82,29 @@ describe('the check of imports', () => {
     })
   }
 
-  it('A test may import what its source may not', () => {
+  it('The check of imports allows a test what its source may not', () => {
     const text = "import '@counterstep/store-conformance'\nimport 'node:fs'\nimport 'vitest'\n"
     expect(checkImports(soundTree({ 'packages/engine/test/recovery.test.ts': text }))).toEqual([])
   })
 
-  it('A test is held to its own list', () => {
+  it('The check of imports holds a test to its own list', () => {
     const path = 'packages/engine/test/recovery.test.ts'
     const violations = checkImports(soundTree({ [path]: "import '@counterstep/server'\n" }))
     expect(violations).toMatchObject([{ rule: 'layers', path }])
   })
 
-  it('A tool of a test that no manifest declares is found', () => {
+  it('The check of imports finds a tool of a test that no manifest declares', () => {
     const path = 'packages/engine/test/recovery.test.ts'
     const violations = checkImports(soundTree({ [path]: "import 'sinon'\n" }))
     expect(violations).toMatchObject([{ rule: 'undeclared', path }])
   })
 
-  it('No comment and no string is taken for an import', () => {
+  it('The check of imports takes no comment and no string for an import', () => {
     const text = "// import 'undici'\nexport const text = \"import 'undici'\"\n"
     expect(checkImports(soundTree({ 'packages/core/src/quiet.ts': text }))).toEqual([])
   })
 
-  it('An import of zod is allowed behind the entry /schemas', () => {
+  it('The check of imports allows zod behind the entry /schemas', () => {
     const text = "import { z } from 'zod'\nexport const id = z.string()\n"
     expect(checkImports(soundTree({ 'packages/protocol/src/schemas.ts': text }))).toEqual([])
   })
@@ -131,13 +131,13 @@ describe('the check of package.json files', () => {
     })
   }
 
-  it('A peer that need not be installed is allowed', () => {
+  it('The check of manifests allows a peer that need not be installed', () => {
     const peer = { peerDependencies: { mysql2: '>=3' }, peerDependenciesMeta: { mysql2: { optional: true } } }
     const manifest = JSON.stringify({ name: '@counterstep/sdk', ...peer })
     expect(checkManifests(soundTree({ 'sdk/package.json': manifest }))).toEqual([])
   })
 
-  it('A workspace without a row is found', () => {
+  it('The check of manifests finds a workspace without a row', () => {
     const path = 'packages/store-paper/package.json'
     const manifest = JSON.stringify({ name: '@counterstep/store-paper' })
     expect(checkManifests(soundTree({ [path]: manifest }))).toMatchObject([

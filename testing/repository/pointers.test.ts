@@ -14,19 +14,19 @@ describe('the check of pointers', () => {
     checkPointers(soundTree({ [path]: text }), REPOSITORY).map(({ detail }) => detail)
 
   for (const path of ['packages/core/src/gone.ts', 'core/src/gone.ts', 'gone.sql', 'packages/gone']) {
-    it(`The check finds that a page names ${path}, which is not there`, () => {
+    it(`The check of pointers finds that a page names ${path}, which is not there`, () => {
       expect(check('docs/page.md', `See \`${path}\`.`)).toEqual([`points to ${path}, which is not there`])
     })
   }
-  it('The check finds a file that only a comment names', () => {
+  it('The check of pointers finds a file that only a comment names', () => {
     expect(check('sdk/src/a.ts', '// As `gone.ts` does.\nexport const name = "`other.ts`"\n')).toEqual([
       'points to gone.ts, which is not there',
     ])
   })
-  it('The check finds a workspace that the table of packages leaves out', () => {
+  it('The check of pointers finds a workspace that the table of packages leaves out', () => {
     expect(check('ARCHITECTURE.md', '| `sdk` | is for users |')).toContain('has no row for packages/core')
   })
-  it('The check finds a page that must link to the invariants and does not', () => {
+  it('The check of pointers finds a page that must link to the invariants and does not', () => {
     const pages = {
       'docs/invariants.md': '# What must always hold\n',
       'packages/simulator/README.md': 'See [them](../../docs/invariants.md#i1).\n',
@@ -36,7 +36,7 @@ describe('the check of pointers', () => {
       { path: 'packages/store-conformance/README.md', detail: 'does not link to docs/invariants.md' },
     ])
   })
-  it('The check accepts a whole path, its end, a folder, and a file that the page itself makes', () => {
+  it('The check of pointers accepts a whole path, its end, a folder, and a file that the page itself makes', () => {
     const text = [
       '`packages/core/src/index.ts`, `core/src/index.ts`, `index.ts`, `packages/core`, `packages/store-NAME`',
       '`bank.ts`, `a/b`, `text/plain`',

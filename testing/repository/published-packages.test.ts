@@ -77,7 +77,7 @@ describe('the check of a package', () => {
     checkContents(new Map(Object.entries({ ...SOUND, ...more })), REPOSITORY)
   const changed = (more: object) => ({ 'package.json': JSON.stringify({ ...manifest, ...more }) })
 
-  it('A sound package is accepted', () => expect(check({})).toEqual([]))
+  it('The check of a package accepts a sound one', () => expect(check({})).toEqual([]))
 
   for (const [name, more, fault] of [
     ['a source', { 'dist/index.ts': '' }, 'dist/index.ts is of no use to a user'],

@@ -101,19 +101,19 @@ describe('the installed tree', () => {
     writeFileSync(join(root, 'node_modules/.package-lock.json'), JSON.stringify({ packages }))
   }
 
-  it('A tree that is missing has to be installed', async () => {
+  it('Packages that are missing have to be installed', async () => {
     await install(undefined)
     expect(reasonToInstall(root)).toBe('nothing is installed yet')
   })
-  it('A tree that is as locked need not be installed, though another platform has more', async () => {
+  it('Packages that are as locked need not be installed, though another platform has more', async () => {
     await install({ 'node_modules/zod': LOCKED['node_modules/zod'] })
     expect(reasonToInstall(root)).toBeUndefined()
   })
-  it('A tree with another version has to be installed', async () => {
+  it('A package in another version than the locked one has to be installed', async () => {
     await install({ 'node_modules/zod': { version: '4.6.6', integrity: 'sha512-c' } })
     expect(reasonToInstall(root)).toBe('zod is not as locked')
   })
-  it('A tree that lacks a package, as after an interrupted install, has to be installed', async () => {
+  it('A package that is not there, as after an interrupted install, has to be installed', async () => {
     await install({})
     expect(reasonToInstall(root)).toBe('zod is not as locked')
   })
@@ -122,17 +122,17 @@ describe('the installed tree', () => {
 describe('the options of the demo', () => {
   const read = (...args: string[]) => readDemoOptions(args, '/base', '/root/.data')
 
-  it('The options are a fixed port and the data folder of the repository by default', () => {
+  it('The options of the demo are a fixed port and the data folder of the repository by default', () => {
     expect(read()).toEqual({ once: false, port: 8470, dataFolder: '/root/.data' })
   })
-  it('A run that ends by itself takes free ports', () => {
+  it('A demo that ends by itself takes free ports', () => {
     expect(read('--once')).toMatchObject({ once: true, port: 0 })
     expect(read('--once', '--port', '9000')).toMatchObject({ port: 9000 })
   })
-  it('The data folder is looked for from where the user is', () => {
+  it('The data folder of the demo is looked for from where the user is', () => {
     expect(read('--data', 'x').dataFolder).toBe(join('/base', 'x'))
   })
-  it('Wrong options are refused by name', () => {
+  it('Wrong options of the demo are refused by name', () => {
     expect(() => read('--port', '65534')).toThrow('--port')
     expect(() => read('--fly')).toThrow('--fly')
   })
@@ -147,14 +147,14 @@ describe('the transfers of the demo', () => {
       [toKey('bob', 'bank-b'), bob],
     ])
 
-  it('A transfer goes from the richer account to the other', () => {
+  it('A transfer of the demo goes from the richer account to the other', () => {
     expect(transferThatSucceeds(bankA, bankB, balances(2, 2), 1).fromAccount).toBe('alice')
     expect(transferThatSucceeds(bankA, bankB, balances(1, 3), 1).fromAccount).toBe('bob')
   })
-  it('The transfer that is to fail does so at the second bank', () => {
+  it('The transfer of the demo that is to fail does so at the second bank', () => {
     expect(transferThatFails(bankA, bankB, 1)).toMatchObject({ to: bankB, toAccount: 'frozen' })
   })
-  it('A transfer is right when the money moved once, and only then', () => {
+  it('A transfer of the demo is right when the money moved once, and only then', () => {
     const done = transferThatSucceeds(bankA, bankB, balances(500, 100), 100)
     expect(wrongBalances(balances(500, 100), balances(400, 200), done)).toEqual([])
     expect(wrongBalances(balances(500, 100), balances(500, 100), done)).toHaveLength(2)
@@ -162,7 +162,7 @@ describe('the transfers of the demo', () => {
       'bob at bank-b should have 2.00 and has 3.00',
     ])
   })
-  it('The balances are shown with what changed', () => {
+  it('The demo shows balances with what changed', () => {
     const table = balanceTable(balances(500, 100), balances(400, 200)).split('\n')
     expect(table[1]).toMatch(/alice at bank-a +5\.00 +4\.00 +-1\.00$/)
     expect(table[2]).toMatch(/bob at bank-b +1\.00 +2\.00 +\+1\.00$/)
@@ -225,7 +225,7 @@ describe('S35: npm run audit', () => {
 })
 
 describe('a part that is held', () => {
-  it('A part ends at its limit, though what it started goes on', async () => {
+  it('A part of the tests ends at its limit, though what it started goes on', async () => {
     const shown = new PassThrough()
     const part = command('sleeper', 300, ['sh', '-c', `sleep ${SLEEP_SECONDS} & wait`], {
       root,

@@ -38,13 +38,13 @@ it.each([
   'globalThis.fetch = refuse',
   'Date.now = () => 0',
   'queryObjects(Queue)',
-])('A change is seen: %s', (line) => expect(line).toMatch(CHANGES))
+])('A change of what other tests would see is found: %s', (line) => expect(line).toMatch(CHANGES))
 
 it.each(["if (process.env.CI === 'true') skip()", 'const { fetch } = globalThis', 'globalThis.name == a'])(
-  'A line that only looks is no change: %s',
+  'A line that only reads what other tests would see is no change: %s',
   (line) => expect(line).not.toMatch(CHANGES),
 )
 
-it('The lists name no file that is not there', () => {
+it('The lists of test files name no file that is not there', () => {
   expect([...ALONE_FILES, ...QUIET_FILES].filter((path) => !tree.has(path))).toEqual([])
 })

@@ -85,7 +85,7 @@ describeOn('mariadb', 'the audit of the hot row', (url) => {
     }
   })
 
-  it('The audit accepts a hot row where each call that ran has its rows and its money', async () => {
+  it('The audit of the hot row accepts that each call that ran has its rows and its money', async () => {
     expect(await audit(2)).toEqual({
       balance: 750,
       ledgerCents: -250,
@@ -96,26 +96,27 @@ describeOn('mariadb', 'the audit of the hot row', (url) => {
     })
   })
 
-  it('The audit finds an answer that has no rows', () => expect(audit(3)).rejects.toThrow('must be equal'))
+  it('The audit of the hot row finds an answer that has no rows', () =>
+    expect(audit(3)).rejects.toThrow('must be equal'))
 
-  it('The audit finds money that no call has booked', async () => {
+  it('The audit of the hot row finds money that no call has booked', async () => {
     await pay(1)
     await expect(audit(2)).rejects.toThrow('balance')
   })
 
-  it('The audit finds a call that was booked twice', async () => {
+  it('The audit of the hot row finds a call that was booked twice', async () => {
     await ledgerRow('b', 50)
     await pay(50)
     await expect(audit(3)).rejects.toThrow('ledgerGids')
   })
 
-  it('The audit finds an effect without the row of its barrier', async () => {
+  it('The audit of the hot row finds an effect without the row of its barrier', async () => {
     await ledgerRow('c', 0)
     await barrierRow('another')
     await expect(audit(3)).rejects.toThrow('barrierGids')
   })
 
-  it('The audit finds a balance below zero', async () => {
+  it('The audit of the hot row finds a balance below zero', async () => {
     await barrierRow('c')
     await ledgerRow('c', -800)
     await pay(-800)

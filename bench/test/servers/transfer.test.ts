@@ -104,7 +104,7 @@ describeOn('mariadb', 'the audit of a column', (url) => {
     await barrierRow('a', 'trans-in')
   })
 
-  it('The audit accepts a column where each transfer has its rows and its money', async () => {
+  it('The audit of the transfers accepts that each transfer has its rows and its money', async () => {
     expect(await audit(1)).toMatchObject({
       accounts,
       ledgerRows: 2,
@@ -113,24 +113,25 @@ describeOn('mariadb', 'the audit of a column', (url) => {
     })
   })
 
-  it('The audit finds an answer that has no rows', () => expect(audit(2)).rejects.toThrow('must be equal'))
+  it('The audit of the transfers finds an answer that has no rows', () =>
+    expect(audit(2)).rejects.toThrow('must be equal'))
 
-  it('The audit finds a ledger row too many', async () => {
+  it('The audit of the transfers finds a ledger row too many', async () => {
     await bookRow('a', 2, 0)
     await expect(audit(1)).rejects.toThrow('ledger rows')
   })
 
-  it('The audit finds a transfer without the row of its barrier', async () => {
+  it('The audit of the transfers finds a transfer without the row of its barrier', async () => {
     await link.run(`DELETE FROM ${tables.barrier} LIMIT 1`)
     await expect(audit(1)).rejects.toThrow('barrier rows')
   })
 
-  it('The audit finds money that came from nowhere', async () => {
+  it('The audit of the transfers finds money that came from nowhere', async () => {
     await pay(3, 1)
     await expect(audit(1)).rejects.toThrow('cents')
   })
 
-  it('The audit finds money that one account has and another lacks', async () => {
+  it('The audit of the transfers finds money that one account has and another lacks', async () => {
     await pay(3, 1)
     await pay(4, -1)
     await expect(audit(1)).rejects.toThrow('not what their ledger says')

@@ -160,7 +160,7 @@ describe('the audit', () => {
     ],
   ]
   for (const [what, sql, list] of frauds) {
-    it(`The audit finds ${what}`, async () => {
+    it(`The audit of the bank finds ${what}`, async () => {
       const bank = testBank()
       await debit(bank)
       const database = new DatabaseSync(bank.path)

@@ -148,7 +148,7 @@ describe('calls at the same time', () => {
 })
 
 describe('a restart', () => {
-  it('A restart keeps what was done, what was answered and what is blocked', async () => {
+  it('A restart of the bank keeps what was done, what was answered and what is blocked', async () => {
     const path = temporaryFile()
     const first = testBank({ path })
     await debit(first, { gid: 'done' })

@@ -41,7 +41,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       await mysqlEffects(pool, gid),
     ]
 
-    it("A Knex transaction of the service's own holds row and effect", async () => {
+    it("A Knex transaction of the service's own holds row and effect in MySQL", async () => {
       const call = newCall()
       const served = (business: () => void) =>
         builder.transaction(async (transaction) => {
@@ -137,7 +137,7 @@ describeOn('postgres', 'query builders with the PostgreSQL barrier', (url) => {
     await postgresEffects(pool, gid),
   ]
 
-  it("A Knex transaction of the service's own holds row and effect", async () => {
+  it("A Knex transaction of the service's own holds row and effect in PostgreSQL", async () => {
     const call = newCall()
     const served = (business: () => void) =>
       builder.transaction(async (transaction) => {

@@ -71,7 +71,7 @@ describe('wrong input to the test kit', () => {
     expect(found).toEqual([expect.stringContaining('no generated ids')])
   })
 
-  it('The check rejects with what read throws', async () => {
+  it('The test kit rejects with what read throws', async () => {
     const wallet = new Wallet()
     await expect(
       checkBranch({
@@ -83,7 +83,7 @@ describe('wrong input to the test kit', () => {
     ).rejects.toThrow('no such account')
   })
 
-  it('Settings that are no valid numbers are refused', async () => {
+  it('Settings of the test kit that are no valid numbers are refused', async () => {
     const branch = walletUnderTest(new Wallet())
     await expect(checkBranch({ ...branch, width: 1 })).rejects.toThrow(
       'width must be a whole number of at least 2',
@@ -91,7 +91,7 @@ describe('wrong input to the test kit', () => {
     await expect(checkBranch({ ...branch, callTimeoutMs: Number.NaN })).rejects.toThrow(TypeError)
   })
 
-  it('Each gid is sent with a payload of its own', async () => {
+  it('The test kit sends each gid with a payload of its own', async () => {
     const wallet = new Wallet()
     const payload = ({ gid }: { gid: string }) => ({ cents: 100, order: gid })
     const { checks } = await assertBranch({ ...walletUnderTest(wallet), payload })
@@ -102,7 +102,7 @@ describe('wrong input to the test kit', () => {
     for (const [gid, body] of bodies ?? []) expect(body).toBe(JSON.stringify({ cents: 100, order: gid }))
   })
 
-  it('The text of the error is one that a service author can act on', async () => {
+  it('The error of the test kit has a text that a service author can act on', async () => {
     const thrown = await assertBranch(walletUnderTest(new Wallet('runs duplicates'))).catch(
       (error: unknown) => error,
     )

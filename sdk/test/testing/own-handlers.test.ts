@@ -93,7 +93,7 @@ function everything(checks: readonly BranchCheck[]): void {
 }
 
 describe('the test kit on handlers of this SDK', () => {
-  it('A Fastify service in process passes, in each kind of transaction', async () => {
+  it('A Fastify service in process passes the test kit, in each kind of transaction', async () => {
     for (const kind of ['saga', 'tcc'] as const) {
       const bank = new Bank()
       const { checks } = await assertBranch({ ...bank.underTest({ fastify: fastifyApp(bank) }), kind })
@@ -107,14 +107,14 @@ describe('the test kit on handlers of this SDK', () => {
     ['Express 5', express],
     ['Express 4', express4 as typeof express],
   ] as const) {
-    it(`An ${name} service in process passes`, async () => {
+    it(`An ${name} service in process passes the test kit`, async () => {
       const bank = new Bank()
       const { checks } = await assertBranch(bank.underTest({ listener: expressApp(make, bank) }))
       everything(checks)
     })
   }
 
-  it("The bounds of a body parser that are tighter than the orchestrator's are found", async () => {
+  it("The test kit finds bounds of a body parser that are tighter than the orchestrator's", async () => {
     for (const [parser, found] of [
       [express.json({ strict: false }), /204800 bytes was answered 413; .*limit: '1mb'/],
       [express.json({ limit: '1mb' }), /JSON text was answered 400, and 200 with a list; .*strict: false/],
@@ -135,7 +135,7 @@ describe('the test kit on handlers of this SDK', () => {
     everything((await assertBranch({ ...branch, payloadBytesMax: 100_000 })).checks)
   })
 
-  it('A service that answers like fetch passes', async () => {
+  it('A service that answers like fetch passes the test kit', async () => {
     const bank = new Bank()
     const fetch = async (request: Request) => {
       const url = new URL(request.url)
@@ -155,7 +155,7 @@ describe('the test kit on handlers of this SDK', () => {
     everything(checks)
   })
 
-  it('A running service passes, by a base URL or by whole URLs', async () => {
+  it('A running service passes the test kit, by a base URL or by whole URLs', async () => {
     const bank = new Bank()
     const app = fastifyApp(bank)
     const url = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -168,7 +168,7 @@ describe('the test kit on handlers of this SDK', () => {
     await app.close()
   })
 
-  it('A route that serves both ops passes', async () => {
+  it('A route that serves both ops passes the test kit', async () => {
     const bank = new Bank()
     const server = createServer()
     const app = fastify({ serverFactory: (handler) => server.on('request', handler) })

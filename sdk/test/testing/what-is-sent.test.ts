@@ -80,7 +80,7 @@ describe('what the test kit sends', () => {
     )
   })
 
-  it('The test kit sends what the orchestrator sends: query, headers, payload', () => {
+  it('The test kit sends what the orchestrator sends: query, headers and payload', () => {
     const [first] = arrivals
     expect([first?.method, first?.path, first?.body]).toEqual(['POST', '/pay', '{"cents":100}'])
     expect([...(first?.query.keys() ?? [])]).toEqual(['gid', 'trans_type', 'branch_id', 'op'])
@@ -118,7 +118,7 @@ describe('what the test kit sends', () => {
       expect(listSequences(name)).toEqual(sequences))
   }
 
-  it('The service is drained and breaks down between the calls where the report says so', () => {
+  it('The test kit drains the service, and lets it break down, between the calls where its report says so', () => {
     const listSteps = (name: BranchCheckName) =>
       report.checks
         .find((check) => check.name === name)
@@ -137,7 +137,7 @@ describe('what the test kit sends', () => {
     ])
   })
 
-  it('All duplicates of a round are under way at once', () => {
+  it('The test kit has all duplicates of a round under way at once', () => {
     const calls = listCalls('concurrent-duplicates')
     expect(calls).toHaveLength(ROUNDS * 2 * WIDTH)
     const widest = listArrivals(calls).map(({ underWay, query }) => {
@@ -147,7 +147,7 @@ describe('what the test kit sends', () => {
     expect(widest.filter((count) => count === WIDTH)).toHaveLength(ROUNDS * 2)
   })
 
-  it('Action and compensation of one gid are under way at once, and each is first in half the rounds', () => {
+  it('The test kit has action and compensation of one gid under way at once, and each first in half the rounds', () => {
     const races = new Map<string, string[]>()
     for (const { query, underWay } of listArrivals(listCalls('action-against-compensation'))) {
       const gid = query.get('gid') ?? ''
@@ -162,7 +162,7 @@ describe('what the test kit sends', () => {
     expect(orders.filter((order) => order === 'compensate action')).toHaveLength(ROUNDS)
   })
 
-  it('Two gids differ in one capital letter, and one gid has three branches', () => {
+  it('The test kit sends two gids that differ in one capital letter, and three branches of one gid', () => {
     const [small, capital] = [...new Set(listCalls('two-gids').map(({ gid }) => gid))]
     expect([small === capital, small?.toLowerCase() === capital?.toLowerCase()]).toEqual([false, true])
     const branches = listCalls('two-branches').map(({ gid, branchId }) => `${gid} ${branchId}`)
@@ -170,7 +170,7 @@ describe('what the test kit sends', () => {
     expect([...new Set(branches)]).toEqual([`${gid} 01`, `${gid} 02`, `${gid} 03`])
   })
 
-  it('Parameters are sent missing, empty, repeated and wrong, on both URLs', () => {
+  it('The test kit sends parameters that are missing, empty, repeated and wrong, on both URLs', () => {
     const garbage = listCalls('garbage').map(({ url }) => new URL(url))
     for (const path of ['/pay', '/refund']) {
       const queries = garbage
@@ -187,7 +187,7 @@ describe('what the test kit sends', () => {
     }
   })
 
-  it('The account is left as it was, but for the drain', () => {
+  it('The test kit leaves the account as it was, but for the drain', () => {
     const states = report.checks.flatMap(({ evidence: [first] }) =>
       first?.step === 'read' ? [first.state] : [],
     )

@@ -42,7 +42,7 @@ function createListener(fetch: (request: Request) => Promise<Response>) {
 }
 
 describe('the test kit on a hand-written service', () => {
-  it('A right service has no fault, and no check is skipped', async () => {
+  it('The test kit finds no fault in a right service, and skips no check', async () => {
     const report = await checkBranch({ ...walletUnderTest(new Wallet()), lingerMs: LINGER_MS })
     expect(report.violations).toEqual([])
     expect(report.checks.map(({ outcome }) => outcome)).toEqual(Array(16).fill('passed'))
@@ -50,7 +50,7 @@ describe('the test kit on a hand-written service', () => {
   })
 
   for (const fault of FAULTS) {
-    it(`A service that ${fault} is found by its own rule alone`, async () => {
+    it(`The test kit finds by its own rule alone a service that ${fault}`, async () => {
       const report = await reportOn(fault)
       expect(listCodes(report)).toEqual([CODE_OF[fault]])
       expect(report.ok).toBe(false)
@@ -78,19 +78,19 @@ describe('the test kit on a hand-written service', () => {
     })
   }
 
-  it('Every rule has a wrong service that breaks it', () => {
+  it('Every rule of the test kit has a wrong service that breaks it', () => {
     expect(new Set(Object.values(CODE_OF))).toEqual(new Set(Object.keys(BRANCH_RULES)))
   })
 
   for (const fault of SIX.filter((each) => each !== 'asks the business before the barrier')) {
-    it(`A service that ${fault} is found when neither a refusal nor a drain nor an outage is given`, async () => {
+    it(`The test kit finds a service that ${fault} where neither a refusal nor a drain nor an outage is given`, async () => {
       const report = await reportOn(fault, ['refusedPayload', 'drain', 'outage'])
       expect(listCodes(report)).toEqual([CODE_OF[fault]])
     })
   }
 
   for (const kept of ['refusedPayload', 'drain', 'outage'] as const) {
-    it(`A barrier in another transaction is found by ${kept} as well`, async () => {
+    it(`The test kit finds a barrier in another transaction by ${kept} as well`, async () => {
       const others = (['refusedPayload', 'drain', 'outage'] as const).filter((name) => name !== kept)
       const { violations } = await reportOn('commits its barrier before the effect', others)
       const check = kept === 'refusedPayload' ? 'refusal' : kept === 'drain' ? 'drained' : 'outage'
@@ -99,7 +99,7 @@ describe('the test kit on a hand-written service', () => {
   }
 
   for (const fault of SIX) {
-    it(`A service that ${fault} is found by the rows of each gid, which no compensation takes away`, async () => {
+    it(`The test kit finds a service that ${fault} by the rows of each gid, which no compensation takes away`, async () => {
       const wallet = new Wallet(fault)
       const report = await checkBranch({
         ...walletUnderTest(wallet),
@@ -108,7 +108,7 @@ describe('the test kit on a hand-written service', () => {
       expect(listCodes(report)).toEqual([CODE_OF[fault]])
     })
 
-    it(`A service that ${fault} is found over HTTP`, async () => {
+    it(`The test kit finds over HTTP a service that ${fault}`, async () => {
       const wallet = new Wallet(fault)
       const listener = createListener(wallet.fetch)
       const report = await checkBranch({ ...walletUnderTest(wallet), service: { listener } })
@@ -116,7 +116,7 @@ describe('the test kit on a hand-written service', () => {
     })
   }
 
-  it('A service that forgets what it did a while ago is found over HTTP by a duplicate that comes late', async () => {
+  it('The test kit finds a service that forgets what it did a while ago over HTTP by a duplicate that comes late', async () => {
     const newBranch = () => {
       const wallet = new Wallet('forgets what it did a while ago')
       return { ...walletUnderTest(wallet), service: { listener: createListener(wallet.fetch) } }
@@ -134,7 +134,7 @@ describe('the test kit on a hand-written service', () => {
     ['a decimal text', (wallet) => (wallet.cents / 100).toFixed(2)],
     ['much at once', (wallet, gid) => ({ id: gid, cents: wallet.cents, rows: wallet.readLedger(gid) })],
   ] satisfies [string, (wallet: Wallet, gid: string) => unknown][]) {
-    it(`A right service passes when it is read by ${kind}`, async () => {
+    it(`The test kit finds no fault in a right service that is read by ${kind}`, async () => {
       const wallet = new Wallet()
       const branch = { ...walletUnderTest(wallet), read: ({ gid }: { gid: string }) => read(wallet, gid) }
       const report = await checkBranch(branch)
@@ -143,7 +143,7 @@ describe('the test kit on a hand-written service', () => {
     })
   }
 
-  it('Each fault of a service without any barrier is named, and what builds on it is skipped', async () => {
+  it('The test kit names each fault of a service without any barrier, and skips what builds on it', async () => {
     let cents = 10_000
     const fetch = async (request: Request) => {
       const query = new URL(request.url).searchParams

@@ -202,7 +202,7 @@ describe('answerBytesMax', () => {
     }
   })
 
-  it('The bound holds for a stand-in of fetch without streams as well', async () => {
+  it('The bound of an answer holds for a stand-in of fetch without streams as well', async () => {
     const text = makeView(BOUND + 1)
     const whole = { status: 200, headers: new Headers(), text: async () => text } as Response
     const client = createClient({

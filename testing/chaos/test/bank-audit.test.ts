@@ -165,15 +165,15 @@ const PLANTED: readonly (readonly [
 ]
 
 describe('the audit of a run', () => {
-  it('The audit finds nothing where nothing is wrong', () => {
+  it('The audit of a run finds nothing where nothing is wrong', () => {
     expect(audit(auditFixture())).toEqual([])
   })
 
-  it('An answer that was asked for before the end was known is no step back', () => {
+  it('The audit of a run takes an answer that was asked for before the end was known for no step back', () => {
     expect(audit(addNote(auditFixture(), note('done', 'look', view(200, 'submitted'), 1)))).toEqual([])
   })
 
-  it('The branches of a stopped saga are held to I7, I8 and I9 alone', () => {
+  it('The audit of a run holds the branches of a stopped saga to I7, I8 and I9 alone', () => {
     const stopped = withRow(
       withoutEffect(auditFixture(), 'left', 'credit', 'action', false),
       'left',
@@ -183,13 +183,13 @@ describe('the audit of a run', () => {
   })
 
   for (const [title, names, plant] of PLANTED) {
-    it(`The audit names ${names.join(', ')} for ${title}`, () => {
+    it(`The audit of a run names ${names.join(', ')} for ${title}`, () => {
       const found = audit(plant(auditFixture())).map(({ invariant }) => invariant)
       expect(found.toSorted()).toEqual([...names].sort())
     })
   }
 
-  it('S28: the audit names a log line with a secret that a client has sent, and no other', async () => {
+  it('S28: the audit of a run names a log line with a secret that a client has sent, and no other', async () => {
     const logFolder = await mkdtemp(join(tmpdir(), 'counterstep-audit-'))
     const line = (text: string) => `{"level":40,"msg":"${text}"}\n`
     const secret = canary('payload')
@@ -206,7 +206,7 @@ describe('the audit of a run', () => {
     ])
   })
 
-  it('The audit has been shown a violation of every invariant', () => {
+  it('The audit of a run has been shown a violation of every invariant', () => {
     expect(new Set(PLANTED.flatMap(([, names]) => names))).toEqual(new Set(Object.keys(INVARIANTS)))
   })
 })

@@ -87,7 +87,7 @@ describe('requests to the DTM dialect', () => {
     process.stdout.write(`${tally}\n`)
   }, 120_000)
 
-  it('The requests met every kind of answer, or they were too tame', () => {
+  it('The requests to the DTM dialect met every kind of answer, or they were too tame', () => {
     for (const status of [200, 400, 404, 409, 422, 500, 501]) {
       expect([status, tally.statuses.get(status) ?? 0]).not.toEqual([status, 0])
     }
@@ -95,7 +95,7 @@ describe('requests to the DTM dialect', () => {
     expect(refusedGids.size).toBeGreaterThan(runs / 50)
   })
 
-  it('A request that was refused has stored nothing', async () => {
+  it('A request to the DTM dialect that was refused has stored nothing', async () => {
     for (const gid of refusedGids) {
       if (takenGids.has(gid)) continue
       const answer = await fetch(`${server.dtmUrl}/api/dtmsvr/query?gid=${encodeURIComponent(gid)}`)
@@ -103,7 +103,7 @@ describe('requests to the DTM dialect', () => {
     }
   })
 
-  it('The requests left the server running and quick, without a line of complaint, and able to stop', async () => {
+  it('The requests to the DTM dialect left the server running and quick, without a line of complaint, and able to stop', async () => {
     expect(tally.tookMs(0.99)).toBeLessThan(TYPICAL_MS_MAX)
     expect(server.isRunning).toBe(true)
     expect(server.complaints).toEqual([])

@@ -154,7 +154,7 @@ describe('raw connections', () => {
     expect(after.residentBytes - before.residentBytes).toBeLessThan(GROWTH_BYTES_MAX)
   })
 
-  it('The connections left the server running, without a line of complaint, and able to stop', async () => {
+  it('The raw connections left the server running, without a line of complaint, and able to stop', async () => {
     expect(server.isRunning).toBe(true)
     expect(server.complaints).toEqual([])
     expect(await server.stop()).toBe(0)

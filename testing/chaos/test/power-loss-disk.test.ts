@@ -20,7 +20,7 @@ const ALL = 2
 type Step = Pick<Note, 'type'> & Partial<Omit<Note, 'type'>>
 
 describe('a disk after a cut', () => {
-  it('A file whose name was never synced may be gone, even if its content was synced', () => {
+  it('A file whose name was never synced may be gone after a cut, even if its content was synced', () => {
     const disk = diskAfter([created('a'), written('a', 0, 'x'), ...synced('a', 1n)])
     expect([...disk.image(fate(NOTHING)).files]).toEqual([])
     expect(text(disk.image(fate(ALL)), 'a')).toBe('x')
@@ -37,19 +37,19 @@ describe('a disk after a cut', () => {
     expect(text(diskAfter(steps).image(fate(NOTHING)), 'a')).toBe('new')
   })
 
-  it('A write whose sync did not end may be lost', () => {
+  it('A write whose sync did not end may be lost in a cut', () => {
     const steps: Step[] = [...durable('a', 'old'), written('a', 0, 'new'), begun('a', 5n)]
     expect(text(diskAfter(steps).image(fate(NOTHING)), 'a')).toBe('old')
     expect(text(diskAfter(steps).image(fate(ALL)), 'a')).toBe('new')
   })
 
-  it('A renamed file is there under one of its two names', () => {
+  it('A renamed file is there after a cut, under one of its two names', () => {
     const steps: Step[] = [...durable('a', 'x'), { type: 'rename', path: 'a', other: 'b' }]
     expect([...diskAfter(steps).image(fate(NOTHING)).files.keys()]).toEqual(['a'])
     expect([...diskAfter(steps).image(fate(ALL)).files.keys()]).toEqual(['b'])
   })
 
-  it('Later sectors may be there without earlier ones, unless the file grows in order', () => {
+  it('Later sectors may be there after a cut without earlier ones, unless the file grows in order', () => {
     const steps: Step[] = [...durable('a', ''), written('a', 0, 'y'.repeat(40 * 512))]
     const holes = (growth: Growth) =>
       Array.from({ length: 40 }, (_, seed) => text(diskAfter(steps, growth).image(fate(HALF, seed)), 'a'))
@@ -58,7 +58,7 @@ describe('a disk after a cut', () => {
     expect(new Set(holes('in-order').map(({ length }) => length)).size).toBeGreaterThan(2)
   })
 
-  it('A disk that lies keeps nothing more', () => {
+  it('A disk that lies keeps nothing more of what is synced', () => {
     const disk = diskAfter(durable('a', 'old'))
     disk.lie()
     for (const step of [written('a', 0, 'new'), ...synced('a', 9n)]) disk.apply(toNote(step))

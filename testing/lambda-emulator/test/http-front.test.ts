@@ -59,7 +59,7 @@ describeLambda('a function behind HTTP', (client) => {
     expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2; Secure'])
   })
 
-  it('An answer without a status is a body as a whole', async () => {
+  it("A function's answer without a status is the body as a whole", async () => {
     const url = await openFront(client, { face: 'http-api' })
     const response = await fetch(asking(url, { gid: 'a' }))
     expect(response.status).toBe(200)

@@ -43,12 +43,12 @@ export function closeSuite(test: DefineTest): void {
     for (const call of calls) await rejectsWith('SAGA_STORE_UNAVAILABLE', call)
   })
 
-  test('Close may be called twice', async (store) => {
+  test('A store may be closed twice', async (store) => {
     await Promise.all([store.close(), store.close()])
     await store.close()
   })
 
-  test('Close settles the writes that are queued', async (store, fixture) => {
+  test('The close of a store settles the writes that are queued', async (store, fixture) => {
     const creates = Array.from({ length: 50 }, (_, i) => store.create(aTransaction(`t-${i}`)))
     await store.close()
     for (const result of await Promise.all(creates)) assert.equal(result.type, 'created')

@@ -31,7 +31,7 @@ export function storeRaces({ runner, name, place, pairs = RACE_PAIRS, report }: 
       report(await fixture.run((store, peers) => runPostponeRace(store, peers, pairs)))
     })
     for (const race of PAIR_RACES) {
-      it(`One wins in a race of ${race.title}, and both and the row say so`, async () => {
+      it(`One of two wins in a race of ${race.title}, and both and the row say so`, async () => {
         report(await fixture.run((store, peers) => runPairRace(race, store, peers, pairs)))
       })
     }

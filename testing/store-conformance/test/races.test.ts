@@ -26,7 +26,7 @@ storeRaces({
   report: (line) => races.push(line),
 })
 
-it('Each race tells what it measured', () => {
+it('Each race of a store tells what it measured', () => {
   assert.equal(races.length, 5)
   for (const line of races)
     assert.match(line, /1000 rows, won \d+ and \d+, \d+ % of \d+ pairs in flight at once/)

@@ -67,14 +67,14 @@ describe('a project with both packed packages', () => {
 
   const node = (...args: readonly string[]) => readOutput(process.execPath, args, { cwd: project.folder })
 
-  it('The project has the counterstep command', async () => {
+  it('A project with both packed packages has the counterstep command', async () => {
     const output = await readOutput('npx', ['--no-install', 'counterstep', '--version'], {
       cwd: project.folder,
     })
     expect(output.trim()).toBe(VERSION)
   })
 
-  it('The command loads nothing of zod from its package to read the settings, and has its licence', async () => {
+  it('The packed command loads nothing of zod from its package to read the settings, and has its licence', async () => {
     project.write(
       'show-zod.mjs',
       `import { registerHooks } from 'node:module'
@@ -93,7 +93,7 @@ describe('a project with both packed packages', () => {
     expect(licences).toMatch(/^── zod \d+\.\d+\.\d+ \(MIT\) ──\n/)
   })
 
-  it('The project can import every entry', async () => {
+  it('A project with both packed packages can import every entry', async () => {
     project.write(
       'import-all.ts',
       `for (const entry of ${JSON.stringify(ENTRIES)}) {
@@ -103,7 +103,7 @@ describe('a project with both packed packages', () => {
     expect(await node('import-all.ts')).toBe('')
   })
 
-  it('The project compiles against the types of every entry, strictly, those of dependencies included', async () => {
+  it('A project with both packed packages compiles against the types of every entry, strictly, those of dependencies included', async () => {
     const imports = ENTRIES.map((entry, index) => `import * as entry${index} from '${entry}'`)
     project.write(
       'consumer.ts',
@@ -141,14 +141,14 @@ describe('a project with both packed packages', () => {
     expect([code, stdout]).toEqual([0, ''])
   })
 
-  it('The transaction of the README runs in a process of its own', async () => {
+  it('The transaction of the packed README runs in a process of its own', async () => {
     const program = project.examplesIn('counterstep', 'README.md').get('own.mjs') ?? ''
     project.write('own.mjs', program)
     const printed = (await node('own.mjs')).split('\n').filter((line) => !line.startsWith('{'))
     expect(printed).toEqual(['/seat', '/card', '/seat/undo', 'failed', ''])
   })
 
-  it('The package has one copy of the module of errors', () => {
+  it('The packed package counterstep has one copy of the module of errors', () => {
     const folder = join(project.folder, 'node_modules', 'counterstep', 'dist')
     const errors = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
       path.endsWith('protocol/errors.js'),
@@ -156,7 +156,7 @@ describe('a project with both packed packages', () => {
     expect(errors).toEqual(['protocol/errors.js'])
   })
 
-  it('The command serves on the embedded store, and a saga between two services with the SDK and its barrier ends', async () => {
+  it('The packed command serves on the embedded store, and a saga between two services with the SDK and its barrier ends', async () => {
     const start = async (program: string, name: string, args: readonly string[] = []): Promise<Service> => {
       const cwd = join(project.folder, name)
       mkdirSync(cwd)

@@ -234,7 +234,7 @@ describe('a project with the packed SDK', () => {
     )
   })
 
-  it('The documents have these examples', () => {
+  it('The documents of the packed SDK have these examples', () => {
     expect([...readme.keys()]).toEqual(['transfer.ts', 'participant.ts'])
     expect([...guide.keys()]).toEqual([
       'bank.ts',

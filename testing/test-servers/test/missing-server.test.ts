@@ -26,7 +26,7 @@ interface Counts {
 }
 
 describe('a run of vitest without a sound Redis', () => {
-  it('A run skips the tests of a missing Redis by name, with the reason', {
+  it('A run of vitest skips the tests of a missing Redis by name, with the reason', {
     timeout: RUN_MS_MAX,
   }, async (context) => {
     if (await isRedisElsewhere()) context.skip('this machine has a Redis where it is found without a PATH')
@@ -41,7 +41,7 @@ describe('a run of vitest without a sound Redis', () => {
     ])
   })
 
-  it('A run fails by name when CI=true and an installation is allowed', {
+  it('A run of vitest fails by name when CI=true and an installation is allowed', {
     timeout: RUN_MS_MAX,
   }, async (context) => {
     if (await isRedisElsewhere()) context.skip('this machine has a Redis where it is found without a PATH')
@@ -52,7 +52,7 @@ describe('a run of vitest without a sound Redis', () => {
     ])
   })
 
-  it('A run fails by name where its Redis does not start, and tests that need other servers run', {
+  it('A run of vitest fails by name where its Redis does not start, and tests that need other servers run', {
     timeout: RUN_MS_MAX,
   }, async () => {
     await writeFile(join(folder, 'redis-server'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
@@ -64,7 +64,7 @@ describe('a run of vitest without a sound Redis', () => {
     expect(counts.passed + counts.skipped.length).toBeGreaterThan(0)
   })
 
-  it('A run takes the Redis of TEST_REDIS_URL', { timeout: RUN_MS_MAX }, async (context) => {
+  it('A run of vitest takes the Redis of TEST_REDIS_URL', { timeout: RUN_MS_MAX }, async (context) => {
     if (await isRedisElsewhere()) context.skip('this machine has a Redis where it is found without a PATH')
     const counts = await runWithoutPath([ON_REDIS], { CI: '', TEST_REDIS_URL: 'redis://127.0.0.1:1' })
     expect(counts.failed).toEqual([

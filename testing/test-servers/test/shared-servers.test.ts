@@ -5,7 +5,7 @@ import { describeOn } from '../src/vitest/describe-on.ts'
 
 for (const kind of ['mariadb', 'mysql'] as const) {
   describeOn(kind, 'a shared server', (url) => {
-    it('A shared server is of the kind that was asked for', async () => {
+    it('A shared SQL server is of the kind that was asked for', async () => {
       expect(readFlavor(await mysqlVersion(parseAddress(url)))).toBe(kind)
     })
   })

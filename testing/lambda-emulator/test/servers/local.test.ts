@@ -29,7 +29,7 @@ async function readUrl(program: ChildProcess): Promise<string> {
 describeLambda('npm run lambda:local', () => {
   describeOn('elasticmq', 'with a queue', () => {
     describeOn('redis', 'on a store', () => {
-      it('The command runs the first saga of the guide and one that is refused, and ends when it is told to', {
+      it('The command npm run lambda:local runs the first saga of the guide and one that is refused, and ends when it is told to', {
         timeout: TEST_MS_MAX,
       }, async () => {
         const program = spawn(process.execPath, [PROGRAM], { stdio: ['ignore', 'pipe', 'inherit'] })
