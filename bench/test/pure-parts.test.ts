@@ -80,7 +80,7 @@ describe('copies of a row', () => {
   })
 
   it.each([1, 999_999, 10_000_000])(
-    'Each of %d copies is older than the original and younger than the retention',
+    'Copies of a row are older than the original and younger than the retention, %d of them',
     (copies) => {
       const { firstMs, stepMs } = earlierMs(copies)
       expect(stepMs).toBeGreaterThanOrEqual(1)

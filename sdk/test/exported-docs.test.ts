@@ -65,7 +65,7 @@ function listDeclared(
 
 describe('the exports of an entry', () => {
   for (const [entry, path] of Object.entries(manifest.exports)) {
-    it(`Every export of ${entry} has a comment with an example`, () => {
+    it(`Every export of the entry ${entry} has a comment with an example`, () => {
       const exported = listExports(join(SDK, path))
       expect(exported.length).toBeGreaterThan(0)
       const without = exported.filter(({ comment }) => !EXAMPLE.test(comment ?? ''))

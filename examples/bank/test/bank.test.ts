@@ -7,7 +7,7 @@ describe('the refusals of the bank', () => {
   const rows: readonly (readonly [string, Parameters<typeof debit>[1], string])[] = [
     ['of an unknown account', { account: 'nobody' }, 'ACCOUNT_UNKNOWN'],
     ['of a frozen account', { account: 'frozen' }, 'ACCOUNT_FROZEN'],
-    ['of more than there is', { amountCents: 100_001 }, 'INSUFFICIENT_FUNDS'],
+    ['of more money than the account has', { amountCents: 100_001 }, 'INSUFFICIENT_FUNDS'],
     ['of no money', { amountCents: 0 }, 'PAYLOAD_INVALID'],
     ['of a negative amount', { amountCents: -1 }, 'PAYLOAD_INVALID'],
     ['of a part of a cent', { amountCents: 0.5 }, 'PAYLOAD_INVALID'],

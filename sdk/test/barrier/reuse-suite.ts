@@ -104,7 +104,7 @@ export function reuseSuite(name: string, open: () => Promise<BarrierFixture>): v
     }
 
     for (const { before, arrives, outcome } of ONE_TRANSACTION) {
-      it(`The op ${arrives} within the margin, as when an accept was lost, is decided as ${outcome}`, async () => {
+      it(`The op ${arrives} takes rows from within the margin for its own, as when an accept was lost, and is decided as ${outcome}`, async () => {
         const call = newCall(arrives)
         const agoMs = GID_REUSE_MARGIN_MS - 60_000
         for (const op of before) await arriveBefore(agoMs, { ...call, op })

@@ -115,7 +115,7 @@ export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableFixture<Tx
     await expectRunOnce(call)
   })
 
-  it('The no of an effect is answered though the ROLLBACK is not: it can never commit', async () => {
+  it('A refusal by an effect is answered though the ROLLBACK is not, since it can never commit', async () => {
     const call = newCall()
     const running = fixture.barrier(TIMEOUT_MS).run(call, async (tx) => {
       await fixture.act(tx, call)

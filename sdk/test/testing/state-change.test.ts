@@ -29,7 +29,7 @@ describe('a change of state', () => {
     [true, false, 'true → false', false],
     [null, 'of g-1', 'null → "of <gid>"', false],
   ] as const) {
-    it(`The change from ${String(JSON.stringify(String(before)))} is told as "${text}"`, () => {
+    it(`The change of state from ${JSON.stringify(String(before))} to ${JSON.stringify(String(after))} is told as "${text}"`, () => {
       expect(change(before, after)).toEqual({ text, isCountable })
     })
   }

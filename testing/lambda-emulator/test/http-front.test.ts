@@ -71,7 +71,7 @@ describeLambda('a function behind HTTP', (client) => {
     ['function-url', 502, 429],
     ['http-api', 500, 503],
   ] as const) {
-    it(`A function that throws, answers nonsense, is too slow or too busy has the statuses of a ${face}`, async () => {
+    it(`A function that throws, answers nonsense, is too slow or too busy has the statuses of ${face}`, async () => {
       const url = await openFront(client, { face }, { timeoutMs: 3000 })
       expect((await fetch(`${url}/throw`)).status).toBe(failure)
       expect((await fetch(asking(url, { statusCode: 'fine' }))).status).toBe(failure)

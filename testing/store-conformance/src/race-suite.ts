@@ -35,7 +35,7 @@ export function storeRaces({ runner, name, place, pairs = RACE_PAIRS, report }: 
         report(await fixture.run((store, peers) => runPairRace(race, store, peers, pairs)))
       })
     }
-    it('The clocks of the processes do not count', async () => {
+    it('The clocks of the two processes do not matter to the store', async () => {
       const skewed = new RaceFixture(place, [-SKEW_MS, SKEW_MS])
       try {
         await skewed.run(assertNoPeerClock)

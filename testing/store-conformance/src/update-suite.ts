@@ -44,7 +44,7 @@ export function updateSuite(test: DefineTest): void {
     assert.ok(after.updatedAt >= row.updatedAt + 20 && after.updatedAt <= result.now)
   })
 
-  test('An update without a sent list leaves it', async (store) => {
+  test('An update without a sent list leaves that list as it is', async (store) => {
     const row = await createRow(store, aTransaction('a', { sentList: 'held' }))
     assert.equal((await saveRow(store, makeUpdate(row, { type: 'keep' }))).sentList, 'held')
   })

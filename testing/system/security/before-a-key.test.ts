@@ -69,7 +69,7 @@ for (const { api, submit, open } of APIS) {
 
   describe(`S41: a caller of the ${api} API without a key`, () => {
     for (const [what, bytes] of bodies) {
-      it(`A caller that sends ${what} without a key is answered at the head, and loses its connection`, async () => {
+      it(`A caller without a good key that sends ${what} is answered at the head, and loses its connection`, async () => {
         const { [api]: app, bounds } = await apis({ keys: NO_KEYS })
         const stranger = await caller(app)
         stranger.send(bytes)
@@ -370,7 +370,7 @@ for (const { api, submit, open } of APIS) {
       ['half a head', `GET ${open} HTTP/1.1\r\nHo`],
       ['half a body', `${post}Content-Length: 9\r\n\r\n{`],
     ] as const) {
-      it(`Connections that say ${what} lose their descriptor with the 408, though the caller does not close`, async () => {
+      it(`Connections that send ${what} lose their descriptor with the 408, though the caller does not close`, async () => {
         const { [api]: app, bounds } = await apis({ limits: SLOW })
         const slow = await caller(app)
         if (bytes !== '') slow.send(bytes)

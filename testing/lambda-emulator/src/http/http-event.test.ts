@@ -60,7 +60,7 @@ for (const [type, encoding, isBase64Encoded] of [
   ['application/x-www-form-urlencoded', undefined, true],
   [undefined, undefined, true],
 ] as const) {
-  it(`A body of type ${type} and encoding ${encoding} is in the event as ${isBase64Encoded ? 'base64' : 'text'}`, () => {
+  it(`A body of type ${type ?? '(none)'} and encoding ${encoding ?? '(none)'} is in the event as ${isBase64Encoded ? 'base64' : 'text'}`, () => {
     const rawHeaders = [
       ...(type === undefined ? [] : ['Content-Type', type]),
       ...(encoding === undefined ? [] : ['Content-Encoding', encoding]),
