@@ -242,7 +242,7 @@ describe('the steps of a two-phase message', () => {
     expect(server.calls).toHaveLength(2)
   })
 
-  it('A submit whose answer was lost is sent again', async () => {
+  it('The submit of a message whose answer was lost is sent again', async () => {
     await using server = await serve(() => FAILURE)
     let attempts = 0
     const losing: typeof fetch = async (...request) => {

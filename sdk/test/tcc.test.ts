@@ -302,7 +302,7 @@ describe('runTcc', () => {
     expect(answer).toEqual(['SUCCESS', undefined, 7])
   })
 
-  it('Branches are numbered up to 99, and given ids are left out', async () => {
+  it('The branches of a TCC are numbered up to 99, and given ids are left out', async () => {
     await using server = await serve(() => SUCCESS)
     const tcc = server.client.tcc()
     await tcc.prepare()
@@ -330,7 +330,7 @@ describe('the steps of a TCC', () => {
     await expect(tcc.abort()).rejects.toMatchObject({ code: 'SAGA_ALREADY_FINAL' })
   })
 
-  it('A submit is refused after a try that failed', async () => {
+  it('The submit of a TCC is refused after a try that failed', async () => {
     await using server = await serve(() => SUCCESS)
     await using participants = await serveTries()
     const tcc = server.client.tcc()

@@ -215,7 +215,7 @@ for (const [name, open] of DATABASES) {
       })
     })
 
-    it('A purge deletes what is older than the retention, at most `limit` rows', async () => {
+    it('A purge of the barrier deletes what is older than the retention, at most `limit` rows', async () => {
       const database = opened(open)
       let now = 1_700_000_000_000
       const barrier = sqliteBarrier(database, { now: () => now })
@@ -230,7 +230,7 @@ for (const [name, open] of DATABASES) {
       expect(count(database)).toBe(3)
     })
 
-    it('A second migration does no harm, and the check names every fault at once', () => {
+    it('A second migration of the barrier does no harm, and its check names every fault at once', () => {
       const database = opened(open)
       migrateBarrier(database)
       expect(checkBarrier(database, { businessTable: 'effect' })).toBeUndefined()

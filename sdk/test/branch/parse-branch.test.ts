@@ -35,7 +35,7 @@ describe('a branch call', () => {
     })
   })
 
-  it('A branch call is read from the platform’s own types', () => {
+  it('A branch call is read from the URL and the Headers of the platform', () => {
     const { url } = new Request(
       'http://bank/debit?account=1&gid=a%2Fb&trans_type=tcc&branch_id=0201&op=cancel',
     )

@@ -152,7 +152,7 @@ describe('a grouped branch', () => {
     expect(rows()).toBe(0)
   })
 
-  it('An invalid call is refused before it waits, and so is a key that is no string', async () => {
+  it('A grouped branch refuses an invalid call before it waits, and a key that is no string', async () => {
     const { barrier, branch } = bank()
     const entry = () => ({ id: 'alice', delta: 1 })
     await expect(branch.run({ ...CALL, gid: '' }, entry)).rejects.toMatchObject({
@@ -169,7 +169,7 @@ describe('a grouped branch', () => {
     await expect(throwing.run(CALL, () => 0)).rejects.toThrow('no payload')
   })
 
-  it('Wrong settings are refused, and so is a barrier that has no transactions to share', () => {
+  it('A grouped branch refuses wrong settings, and a barrier that has no transactions to share', () => {
     const { barrier } = bank()
     const made = { key: () => 'one', apply: () => [] }
     const bad = [{ groupMax: 0 }, { groupMax: 1_001 }, { queueMax: 0 }, { lingerMs: -1 }, { lingerMs: 0.5 }]

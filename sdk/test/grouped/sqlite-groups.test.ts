@@ -79,7 +79,7 @@ for (const [name, open] of DATABASES) {
   describe(`a group on ${name}`, () => {
     const CALL = { gid: 'g', branchId: '01', op: 'action' } as const
 
-    it('An async apply and an async handler are refused when they are given, and a promise when it is returned', async () => {
+    it('A grouped branch refuses an async apply and an async handler when they are given, and a promise when it is returned', async () => {
       const database = open()
       const fixture = toFixture(database)
       const barrier = sqliteGroupBarrier(database)

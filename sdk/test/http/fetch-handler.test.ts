@@ -29,7 +29,7 @@ function fixture(options: FetchHandlerOptions<unknown> = {}) {
   return { payloads, errors, handler, ask }
 }
 
-it('A signed call is taken, and one that is unsigned, changed or signed for another service is refused', async () => {
+it('A fetchHandler takes a signed call, and refuses one that is unsigned, changed or signed for another service', async () => {
   const refused: BranchError[] = []
   const { payloads, ask } = fixture({
     signedCalls: { keys: [PUBLIC_KEY], baseUrl: BASE, onRefused: (error) => refused.push(error) },
@@ -49,14 +49,14 @@ it('A signed call is taken, and one that is unsigned, changed or signed for anot
   expect([payloads, refused.map(({ status }) => status)]).toEqual([[{ cents: 100 }], [401, 401, 401]])
 })
 
-it('The body of an unsigned call is not read', async () => {
+it('A fetchHandler does not read the body of an unsigned call', async () => {
   const { handler } = fixture({ signedCalls: { keys: [PUBLIC_KEY], baseUrl: BASE } })
   const request = new Request(`http://inside.test/debit?${QUERY}`, { method: 'POST', body: '{}' })
   expect((await handler(request)).status).toBe(401)
   expect(request.bodyUsed).toBe(false)
 })
 
-it('A body is read up to 1 MiB, and one that goes on is ended', async () => {
+it('A fetchHandler reads at most 1 MiB of a body, and ends one that goes on', async () => {
   const { payloads, ask } = fixture()
   let isEnded = false
   const endless = new ReadableStream({
@@ -75,7 +75,7 @@ it('A body is read up to 1 MiB, and one that goes on is ended', async () => {
   expect(payloads).toEqual([longest])
 })
 
-it('Any JSON is parsed, garbage is refused, and other bodies are left as their bytes', async () => {
+it('A fetchHandler parses any JSON, refuses garbage, and leaves other bodies as their bytes', async () => {
   const { payloads, errors, ask } = fixture()
   const headers = { 'content-type': 'application/problem+json; charset=utf-8' }
   for (const body of ['"text"', 'null', '17', '[1]']) expect((await ask({ headers, body })).status).toBe(200)
@@ -86,7 +86,7 @@ it('Any JSON is parsed, garbage is refused, and other bodies are left as their b
   expect(errors).toHaveLength(1)
 })
 
-it('The identity is read from the URL as it came, and one that stands there twice in any spelling is refused', async () => {
+it('A fetchHandler reads the identity from the URL as it came, and refuses one that stands there twice in any spelling', async () => {
   const { payloads, ask } = fixture()
   for (const more of ['&gid=h', '&%67id=h', '&[gid]=h', '&op=compensate']) {
     const answer = await ask({ headers: JSON_BODY, body: '{}' }, `/debit?${QUERY}${more}`)
@@ -95,7 +95,7 @@ it('The identity is read from the URL as it came, and one that stands there twic
   expect(payloads).toEqual([])
 })
 
-it('A body that was read already, as by a middleware of Hono, is answered with BRANCH_BODY_NOT_RAW', async () => {
+it('A fetchHandler answers BRANCH_BODY_NOT_RAW where the body was read already, as by a middleware of Hono', async () => {
   const { errors, handler } = fixture()
   const app = new Hono()
   app.use(async (context, next) => {
@@ -108,7 +108,7 @@ it('A body that was read already, as by a middleware of Hono, is answered with B
   expect(errors).toMatchObject([{ code: 'BRANCH_BODY_NOT_RAW' }])
 })
 
-it('Wrong options are refused at construction', () => {
+it('A fetchHandler with wrong options is refused at construction', () => {
   expect(() => fixture({ ops: [] })).toThrow(TypeError)
   expect(() => fixture({ signedCalls: { keys: [], baseUrl: BASE } })).toThrow(TypeError)
 })

@@ -125,7 +125,7 @@ for (const [name, make] of [
   ['Express 4', express4 as typeof express],
 ] as const) {
   describe(`the default error handler of ${name}`, () => {
-    it('An error that carries a 409 is answered with 500', async () => {
+    it('The default error handler of Express answers an error that carries a 409 with 500', async () => {
       const app = make()
       // In this setting it prints nothing.
       app.set('env', 'test')

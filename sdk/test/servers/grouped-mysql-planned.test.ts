@@ -213,7 +213,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(places[0]).toBeGreaterThan(0)
       })
 
-      it('A group goes row by row for a minute after one has waited in vain for a row, and holds up no other call', async () => {
+      it('A grouped branch goes row by row for a minute after it has waited in vain for a row, and holds up no other call', async () => {
         const twin = toCall('twin')
         let letGo = (): void => undefined
         const held = new Promise<void>((resolve) => {

@@ -63,7 +63,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         }
       }
 
-      it('Everything runs again after a deadlock, and then commits once', async () => {
+      it('A call runs again as a whole after a deadlock, and then commits once', async () => {
         const call = newCall()
         let runs = 0
         const barrier = mysqlBarrier(pool)
@@ -125,7 +125,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(await countMysqlRows(pool, call.gid)).toBe(0)
       })
 
-      it('A connection is given back clean or not at all', async () => {
+      it('A connection is given back to its pool clean or not at all', async () => {
         const small = await openMysqlDatabase(url, { connectionLimit: 1 })
         const barrier = mysqlBarrier(small)
         const call = newCall()
@@ -300,7 +300,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         })
       }
 
-      it('An undo runs in a transaction of the caller whose snapshot is older than its origin', async () => {
+      it('An undo runs in a transaction of the caller whose snapshot is older than its action', async () => {
         const call = newCall()
         const back = { ...call, op: 'compensate' } as const
         await inTransaction(async (connection) => {
@@ -479,7 +479,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         callbacks.end()
       })
 
-      it('Keys are kept under NO_BACKSLASH_ESCAPES and ANSI_QUOTES', async () => {
+      it('The barrier keeps its keys under NO_BACKSLASH_ESCAPES and ANSI_QUOTES', async () => {
         const connection = await pool.getConnection()
         await connection.query("SET sql_mode = 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES'")
         await connection.beginTransaction()
@@ -493,7 +493,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         connection.destroy()
       })
 
-      it('Eight instances of a service that start at once can migrate the table', async () => {
+      it('Eight instances of a service that start at once can migrate the table of the barrier', async () => {
         for (let round = 0; round < 10; round++) {
           const table = `migrated_${round}`
           await Promise.all(Array.from({ length: 8 }, () => migrateBarrier(pool, { table })))
@@ -501,7 +501,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         }
       })
 
-      it('A purge deletes what is older than the retention, in chunks, at most `limit` rows', async () => {
+      it('A purge of the barrier deletes what is older than the retention, in chunks, at most `limit` rows', async () => {
         await migrateBarrier(pool, { table: 'purged' })
         const now = 1_800_000_000_000
         const ages = [0, 59, 61, 400].flatMap((days) => Array.from({ length: 600 }, () => days))
@@ -524,7 +524,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(left).toEqual([{ number: 1_200 }])
       })
 
-      it('The check looks at the table, its key, its engine and the business table, and leaves no row', async () => {
+      it('The check of the barrier looks at its table, the key, the engine and the business table, and leaves no row', async () => {
         await migrateBarrier(pool)
         expect(await checkBarrier(pool, { businessTable: 'effect' })).toBeUndefined()
         const database = await readDatabase(pool)
@@ -543,7 +543,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(await countMysqlRows(pool, 'self-check')).toBe(0)
       })
 
-      it('The check finds the isolation level that would show it uncommitted rows', async () => {
+      it('The check of the barrier finds the isolation level that would show it uncommitted rows', async () => {
         const loose = await openMysqlDatabase(url, { connectionLimit: 1 })
         await loose.query('SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED')
         await expect(checkBarrier(loose)).rejects.toThrow(/READ-UNCOMMITTED/)

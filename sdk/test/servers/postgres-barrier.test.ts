@@ -65,7 +65,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       }
     }
 
-    it('Everything runs again after a real deadlock, and then commits once', async () => {
+    it('A call runs again as a whole after a real deadlock, and then commits once', async () => {
       const call = newCall()
       await pool.query("INSERT INTO effect (number, gid, op) VALUES (100001, 'a', 'x'), (100002, 'b', 'x')")
       let runs = 0
@@ -110,7 +110,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       expect(await countPostgresRows(pool, call.gid)).toBe(0)
     })
 
-    it('A client is given back clean or not at all', async () => {
+    it('A client is given back to its pool clean or not at all', async () => {
       const small = await openPostgresDatabase(url, { max: 1 })
       const barrier = postgresBarrier(small)
       const call = newCall()
@@ -298,7 +298,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       ['without its effect', 'fail', undefined],
       ['with its effect', 'succeed', 'run'],
     ] as const) {
-      it(`An origin that was committed ${end} while its undo waited is looked at again`, async () => {
+      it(`An action that was committed ${end} while its undo waited is looked at again`, async () => {
         const call = newCall()
         const back = { ...call, op: 'compensate' } as const
         await inTransaction('BEGIN', async (client) => {
@@ -402,7 +402,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       expect(() => postgresBarrier(new Client() as never)).toThrow(/needs a Pool/)
     })
 
-    it('Eight instances of a service that start at once can migrate the table', async () => {
+    it('Eight instances of a service that start at once can migrate the table of the barrier', async () => {
       for (let round = 0; round < 10; round++) {
         const table = `migrated_${round}`
         await Promise.all(Array.from({ length: 8 }, () => migrateBarrier(pool, { table })))
@@ -410,7 +410,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       }
     })
 
-    it('A purge deletes what is older than the retention', async () => {
+    it('A purge of the barrier deletes what is older than the retention', async () => {
       await migrateBarrier(pool, { table: 'purged' })
       const now = 1_800_000_000_000
       await pool.query(
@@ -425,7 +425,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       expect(await purgeBarrier(pool, options)).toBe(0)
     })
 
-    it('The check looks at the table, its key, its collation and the business table, and leaves no row', async () => {
+    it('The check of the barrier looks at its table, the key, the collation and the business table, and leaves no row', async () => {
       expect(await checkBarrier(pool, { businessTable: 'effect' })).toBeUndefined()
       expect(await checkBarrier(pool, { table: 'public.counterstep_barrier' })).toBeUndefined()
       await pool.query(`CREATE TABLE crooked (gid text PRIMARY KEY, op text UNIQUE);

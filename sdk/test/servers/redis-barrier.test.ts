@@ -44,7 +44,7 @@ describeOn('redis', 'the Redis barrier beside the truth table', (url) => {
     expect(undo).toEqual({ decision: 'run', answer: '{"value":-400}' })
   })
 
-  it('A value is answered with every digit up to 2^53', async () => {
+  it('The Redis barrier answers a value with every digit up to 2^53', async () => {
     const key = `large:${run}`
     await redis.set(key, '9007199254740990')
     const barrier = redisBarrier(redis)
@@ -123,7 +123,7 @@ describeOn('redis', 'the Redis barrier beside the truth table', (url) => {
     expect(unreachable.answer).toMatchObject({ statusCode: 500, body: '{"code":"BRANCH_ERROR"}' })
   })
 
-  it('The check finds that keys may be evicted and that appendonly is off', async () => {
+  it('The check of the barrier finds that keys may be evicted and that appendonly is off', async () => {
     expect(await checkBarrier(redis)).toBeUndefined()
     const volatile = { ...unused, info: async () => 'maxmemory_policy:volatile-lru\naof_enabled:0\n' }
     await expect(checkBarrier(volatile)).rejects.toThrow(/noeviction; appendonly is off/)

@@ -43,7 +43,7 @@ describeOwn('redis', 'the Redis barrier while its server refuses to write', () =
       ['ACL', 'SETUSER', 'default', '+@all'],
     ],
   ] as const) {
-    it(`A call is unavailable while the server refuses because ${what}, and runs once when that is over`, async () => {
+    it(`A call is unavailable while Redis refuses because ${what}, and runs once when that is over`, async () => {
       const gid = `refused-${++gids}`
       await redis.call(begin[0], ...begin.slice(1))
       const refused = await call(gid).finally(() => redis.call(end[0], ...end.slice(1)))

@@ -21,31 +21,31 @@ async function because(
 }
 
 describe('wrong input to the test kit', () => {
-  it('A refusedPayload that is taken decides nothing', async () => {
+  it('The test kit decides nothing by a refusedPayload that is taken', async () => {
     expect(await because(() => ({ refusedPayload: { cents: 1 } }))).toEqual([
       'the business should refuse refusedPayload, and it took it: -1',
     ])
   })
 
-  it('A drain that drains nothing decides nothing', async () => {
+  it('The test kit decides nothing by a drain that drains nothing', async () => {
     expect(await because(() => ({ drain: () => undefined }))).toEqual([
       'the business should refuse what is sent after drain, and it took it: -100',
     ])
   })
 
-  it('An outage that does not hit the service decides nothing', async () => {
+  it('The test kit decides nothing by an outage that does not hit the service', async () => {
     const outage = { begin: () => undefined, end: () => undefined }
     expect(await because(() => ({ outage }))).toEqual([
       'the action succeeded during the outage: it does not hit the service',
     ])
   })
 
-  it('A reading that changes by itself decides nothing', async () => {
+  it('The test kit decides nothing by a reading that changes by itself', async () => {
     let readings = 0
     expect(await because(() => ({ read: () => ++readings }))).toEqual([expect.stringContaining('each time')])
   })
 
-  it('A reading that holds what is made anew each time decides nothing', async () => {
+  it('The test kit decides nothing by a reading that holds what is made anew each time', async () => {
     const read = (wallet: Wallet) => () => ({
       cents: wallet.cents,
       id: wallet.cents < 10_000 ? lastId(wallet) : null,

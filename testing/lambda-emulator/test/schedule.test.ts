@@ -6,7 +6,7 @@ import { openFunction } from './open-function.ts'
 const WAIT_MS_MAX = 20_000
 
 describeLambda('a schedule', (client) => {
-  it('A schedule invokes again and again until it is stopped', async () => {
+  it('A schedule invokes its function again and again until it is stopped', async () => {
     const target = await openFunction(client, 'steps.handler')
     const schedule = startSchedule({ target, everyMs: 100, overlap: 'never' })
     onTestFinished(() => schedule.stop())

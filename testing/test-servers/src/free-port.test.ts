@@ -14,7 +14,7 @@ describe('a free port', () => {
     for (const port of ports) expect(port).toBeLessThan(32_768)
   })
 
-  it.runIf(process.platform === 'linux')('A free port is given to one of two processes', async () => {
+  it.runIf(process.platform === 'linux')('A free port is given to only one of two processes', async () => {
     // Without reservations the processes would get the same port sixteen times.
     const script = `import { freePort } from ${FREE_PORT}
       for (let i = 0; i < ${PORTS}; i++) process.stdout.write(await freePort() + ' ')

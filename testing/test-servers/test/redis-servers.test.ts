@@ -87,7 +87,7 @@ describeOwn('redis-cluster', 'a cluster of its own', () => {
   })
   afterAll(() => cluster.stop())
 
-  it('A cluster spreads keys over three nodes', async () => {
+  it('A Redis Cluster spreads keys over three nodes', async () => {
     expect(cluster.nodes).toHaveLength(3)
     expect(cluster.url).toBe(
       `redis-cluster://${cluster.nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
@@ -101,7 +101,7 @@ describeOwn('redis-cluster', 'a cluster of its own', () => {
     expect(owners.size).toBe(3)
   })
 
-  it('A cluster is whole again with all its data after the SIGKILL of a node', async () => {
+  it('A Redis Cluster is whole again with all its data after the SIGKILL of a node', async () => {
     const [, second] = cluster.nodes
     await second?.kill()
     await second?.restart()

@@ -9,7 +9,7 @@ describeOn('redis', 'a shared server', (url) => {
 })
 
 describeOn('redis-cluster', 'a shared server', (url) => {
-  it('A shared cluster is whole at each of its three nodes', async () => {
+  it('A shared Redis Cluster is whole at each of its three nodes', async () => {
     const nodes = url.replace('redis-cluster://', '').split(',')
     expect(nodes).toHaveLength(3)
     for (const node of nodes) {

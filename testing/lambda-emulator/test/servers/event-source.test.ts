@@ -117,7 +117,7 @@ function defineTests(setup: Setup): void {
     await vi.waitFor(() => expect(source.counts()).toMatchObject(counts), WAIT_MS_MAX)
   })
 
-  it('A batch is filled within its window', async () => {
+  it('A batch of messages is filled within its window', async () => {
     const queue = await openQueue(setup, { visibilityTimeoutMs: 30_000 })
     const source = await openSource(setup, queue, { batchSizeMax: 12, batchingWindowMs: 10_000 })
     const messages = Array.from({ length: 6 }, (_, index) => ({ name: `m${index}` }))
