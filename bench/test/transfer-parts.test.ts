@@ -70,7 +70,7 @@ describe('the figures of the database', () => {
     })
   })
 
-  it('The figures leave out what a database does not count', () => {
+  it('The figures of the database leave out what it does not count', () => {
     const figures = databaseFigures(
       { ...before, groups: undefined },
       { ...after, groups: undefined },

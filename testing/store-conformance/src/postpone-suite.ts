@@ -21,7 +21,7 @@ import {
 const BY_MS = 60_000
 
 export function postponeSuite(test: DefineTest): void {
-  test('A waiting row that is due is named, and due again when the time has passed', async (store, fixture) => {
+  test('A postponement names a waiting row that is due, which is due again when the time has passed', async (store, fixture) => {
     const row = await createRow(store, aDueTransaction('a'))
     const assertWithin = await fixture.startSpan(store)
     const { now, gids } = await store.postponeDue({ limit: 10, byMs: fixture.leaseMs, formatMax: FORMAT })
@@ -36,7 +36,7 @@ export function postponeSuite(test: DefineTest): void {
     assert.deepEqual(await postponeGids(store, 10), ['a'])
   })
 
-  test('An owner whose lease has run out loses the hold, and nothing else of the row changes', async (store, fixture) => {
+  test('An owner whose lease has run out loses the hold by a postponement, and nothing else of the row changes', async (store, fixture) => {
     const before = await makeExpired(store, fixture, 'a')
     assert.deepEqual(await postponeGids(store, 10), ['a'])
     const after = await read(store, 'a')
@@ -44,7 +44,7 @@ export function postponeSuite(test: DefineTest): void {
     assert.ok(after.dueAt > before.dueAt)
   })
 
-  test('A row that is not due, parked, of a newer format or final is left alone', async (store, fixture) => {
+  test('A postponement leaves a row alone that is not due, parked, of a newer format or final', async (store, fixture) => {
     const expired = aTransaction('final', { hold: { type: 'owned', leaseMs: BRIEF_LEASE_MS } })
     await saveRow(
       store,
@@ -103,7 +103,7 @@ export function postponeSuite(test: DefineTest): void {
     assert.deepEqual(await due(100), oldestFirst.slice(2))
   })
 
-  test('A caller that goes on until nothing more can be due has named every row once', async (store, fixture) => {
+  test('A caller that postpones until nothing more can be due has named every row once', async (store, fixture) => {
     const gids = Array.from({ length: POSTPONE_MAX + 40 }, (_, i) => asGid(`t-${i}`))
     // Some rows have a long text, of which a store may not want to write too many in one call.
     const progress = 'p'.repeat(30_000)
@@ -141,7 +141,7 @@ export function postponeSuite(test: DefineTest): void {
     assert.equal((await store.update(makeUpdate(held, { type: 'keep' }))).type, 'fenced')
   })
 
-  test('A former owner can still save under its token', async (store, fixture) => {
+  test('The former owner of a postponed row can still save under its token', async (store, fixture) => {
     const rows = [
       await makeExpired(store, fixture, 'keep'),
       await makeExpired(store, fixture, 'release'),
@@ -160,7 +160,7 @@ export function postponeSuite(test: DefineTest): void {
     assert.equal((await claimRow(store, 'release', 10_000)).sentList, 'held')
   })
 
-  test('A former owner has lost its lease, even if the row is not claimed', async (store, fixture) => {
+  test('The former owner of a postponed row has lost its lease, even if the row is not claimed', async (store, fixture) => {
     const row = await makeExpired(store, fixture, 'a')
     assert.deepEqual(await postponeGids(store, 10), ['a'])
     const before = await read(store, 'a')

@@ -74,7 +74,7 @@ describe('a project with both packed packages', () => {
     expect(output.trim()).toBe(VERSION)
   })
 
-  it('The packed command loads nothing of zod from its package to read the settings, and has its licence', async () => {
+  it('The packed command loads nothing of zod from its package to read the settings, and carries its licence', async () => {
     project.write(
       'show-zod.mjs',
       `import { registerHooks } from 'node:module'
