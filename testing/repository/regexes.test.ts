@@ -30,12 +30,12 @@ const BUILT = [
 describe('S27: regular expressions', () => {
   const { written, built } = findRegexes(readRepository())
 
-  it('S27: no pattern is built from what a caller sends: those that are built are known', () => {
+  it('S27: No pattern is built from what a caller sends: those that are built are known', () => {
     expect(built).toEqual(BUILT)
     expect(written.length).toBeGreaterThan(50)
   })
 
-  it('S27: each pattern takes time in proportion to the text, 100 KB of it in 50 ms', {
+  it('S27: Each pattern takes time in proportion to the text, 100 KB of it in 50 ms', {
     timeout: 240_000,
   }, () => {
     const slow = written.flatMap(({ path, pattern, flags }) => {
@@ -50,7 +50,7 @@ describe('S27: regular expressions', () => {
     expect(slow).toEqual([])
   })
 
-  it('S27: the same measurement finds patterns that are quadratic or worse', () => {
+  it('S27: The same measurement finds patterns that are quadratic or worse', () => {
     for (const pattern of [/^\s*(?:\{\s*\})?\s*$/, /0+$/, /^(\w+\.?)+$/, /^\s*0*(\d+)\s*$/]) {
       expect(
         slowestText(pattern, pattern.source.includes('+\\.?') ? 26 : SHORT_LENGTH, SHORT_MS_MAX).tookMs,

@@ -218,7 +218,7 @@ describe('S35: npm run audit', () => {
     ],
     ['not-asked', null, ''],
   ] as const) {
-    it(`S35: an audit is ${outcome} after "${output}"`, () => {
+    it(`S35: An audit is ${outcome} after "${output}"`, () => {
       expect(judgeAudit(status, output)).toMatchObject({ outcome })
     })
   }

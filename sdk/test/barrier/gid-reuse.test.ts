@@ -99,7 +99,7 @@ describe('S20: the same gid, submitted anew when the orchestrator has forgotten 
     expect((await later({ kind: 'msg', op: 'msg', cents: 0 })).statusCode).toBe(409)
   })
 
-  it('mutant: a barrier that does not compare the instants undoes what another transaction has paid', async () => {
+  it('Mutant: a barrier that does not compare the instants undoes what another transaction has paid', async () => {
     for (const isGrouped of [false, true]) {
       const { earlier, later, cents } = bank({ isGrouped, isMutant: true })
       await earlier({ op: 'action', cents: 500 })

@@ -111,7 +111,7 @@ export function reuseSuite(name: string, open: () => Promise<BarrierFixture>): v
         expect(await arriveNow(call)).toBe(outcome)
       })
 
-      it(`mutant: a barrier that does not compare the instants says ${outcome} to the ${arrives} of another transaction`, async () => {
+      it(`Mutant: a barrier that does not compare the instants says ${outcome} to the ${arrives} of another transaction`, async () => {
         const call = newCall(arrives)
         for (const op of before) await arriveBefore(EARLIER_MS, { ...call, op })
         suiteClock.behindMs = 0

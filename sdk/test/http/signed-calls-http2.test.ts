@@ -74,7 +74,7 @@ for (const [name, serve] of [
   ['Express', serveExpress],
 ] as const) {
   describe(`signedCalls of ${name} over HTTP/2`, () => {
-    it('S19: a body that no header announces is read, and refused where it is not signed', async () => {
+    it('S19: A body that no header announces is read, and refused where it is not signed', async () => {
       const seen: unknown[] = []
       const url = await serve((body) => seen.push(body))
       const forged = { ...signedRequest(BASE, PATH, { body: '' }), body: '{"cents":900}' }
@@ -83,7 +83,7 @@ for (const [name, serve] of [
       expect(seen).toEqual([])
     })
 
-    it('S19: a signed call runs, and so does one without a body', async () => {
+    it('S19: A signed call runs, and so does one without a body', async () => {
       const seen: unknown[] = []
       const url = await serve((body) => seen.push(body))
       expect((await sendByHttp2(url, signedRequest(BASE, PATH))).status).toBe(200)

@@ -59,11 +59,11 @@ async function servedAfter(method: string, guard: preParsingAsyncHookHandler): P
 describe('signedCalls of Fastify 5, where an onSend hook waits and the caller hangs up', () => {
   const guard = signedCalls({ keys: [PUBLIC_KEY], baseUrl: BASE, onRefused: () => undefined })
 
-  it.each(['GET', 'POST'])('S19: a %s that is refused does not run', async (method) => {
+  it.each(['GET', 'POST'])('S19: A %s that is refused does not run', async (method) => {
     expect(await servedAfter(method, guard as preParsingAsyncHookHandler)).toEqual(['POST'])
   })
 
-  it.each(['GET', 'POST'])('S19: mutant: a guard that returns its answer lets a %s run', async (method) => {
+  it.each(['GET', 'POST'])('S19: Mutant: a guard that returns its answer lets a %s run', async (method) => {
     const returning: preParsingAsyncHookHandler = async ({ headers }, reply, payload) =>
       headers.signature === undefined ? reply.code(401).send('') : payload
     expect(await servedAfter(method, returning)).toEqual([method, 'POST'])

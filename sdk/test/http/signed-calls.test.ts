@@ -112,7 +112,7 @@ const FRAMEWORKS: readonly (readonly [string, Serve])[] = [
 
 for (const [name, serve] of FRAMEWORKS) {
   describe(`signedCalls of ${name}`, () => {
-    it('S19: signed calls run: one with a payload, a query-back without a body, and a large one', async () => {
+    it('S19: Signed calls run: one with a payload, a query-back without a body, and a large one', async () => {
       const { url, branches } = await serve()
       const body = '{"name":"Zoë","cents":1}'
       expect((await send(url, signedRequest(BASE, `/debit?${QUERY}`, { body }))).status).toBe(200)
@@ -125,7 +125,7 @@ for (const [name, serve] of FRAMEWORKS) {
       expect(branches).toHaveLength(2)
     })
 
-    it('S19: a call that is not signed rightly is answered with 401, a problem with a code, and does not run', async () => {
+    it('S19: A call that is not signed rightly is answered with 401, a problem with a code, and does not run', async () => {
       const { url, branches, refused } = await serve()
       const path = `/debit?${QUERY}`
       const signed = signedRequest(BASE, path)
@@ -159,7 +159,7 @@ for (const [name, serve] of FRAMEWORKS) {
       expect((await send(url, signed)).status).toBe(200)
     })
 
-    it('S19: the body of an unsigned call is not read, and no body is read beyond 1 MiB', async () => {
+    it('S19: The body of an unsigned call is not read, and no body is read beyond 1 MiB', async () => {
       const { url, branches } = await serve()
       const signed = signedRequest(BASE, `/debit?${QUERY}`, { body: `"${'x'.repeat(1024 * 1024)}"` })
       const answer = await send(url, signed)
@@ -178,7 +178,7 @@ for (const [name, serve] of FRAMEWORKS) {
       expect(branches).toEqual([])
     })
 
-    it('S19: the Host header is taken for the address where it is trusted by name', async () => {
+    it('S19: The Host header is taken for the address where it is trusted by name', async () => {
       const { url } = await serve({}, undefined, { trustHost: true })
       expect((await send(url, signedRequest(url, `/debit?${QUERY}`))).status).toBe(200)
       expect((await send(url, signedRequest(BASE, `/debit?${QUERY}`))).status).toBe(401)
@@ -208,7 +208,7 @@ for (const [name, serve] of FRAMEWORKS) {
     }
 
     for (const [how, prefix, headers] of FOR_THE_SHOP) {
-      it(`S43: a call that was signed for another service, sent on ${how}, does not run`, async () => {
+      it(`S43: A call that was signed for another service, sent on ${how}, does not run`, async () => {
         const { url, branches } = await serve({}, undefined, { baseUrl: 'http://bank.example' })
         const answer = await send(url, sentOn(prefix, headers))
         expect([answer.status >= 400, branches]).toEqual([true, []])
@@ -216,25 +216,25 @@ for (const [name, serve] of FRAMEWORKS) {
       })
     }
 
-    it('S43: mutant: a call that was signed for another service runs where the Host header is trusted', async () => {
+    it('S43: Mutant: a call that was signed for another service runs where the Host header is trusted', async () => {
       const { url, branches } = await serve({}, undefined, { trustHost: true })
       for (const [, prefix, headers] of FOR_THE_SHOP.slice(0, 3))
         expect((await send(url, sentOn(prefix, headers))).status).toBe(200)
       expect(branches).toHaveLength(3)
     })
 
-    it('S43: a base URL is read as any URL, in lower case and without the default port', async () => {
+    it('S43: A base URL is read as any URL, in lower case and without the default port', async () => {
       const { url } = await serve({}, undefined, { baseUrl: 'https://BANK.example:443' })
       expect((await send(url, signedRequest(BASE, `/debit?${QUERY}`))).status).toBe(200)
     })
 
-    it('S19: the path of the base URL that a proxy took away is added', async () => {
+    it('S19: The path of the base URL that a proxy took away is added', async () => {
       const { url } = await serve({}, undefined, { baseUrl: `${BASE}/bank/` })
       expect((await send(url, signedRequest(`${BASE}/bank`, `/debit?${QUERY}`))).status).toBe(200)
       expect((await send(url, signedRequest(BASE, `/debit?${QUERY}`))).status).toBe(401)
     })
 
-    it('S20: a call that is remembered is refused, and so is one that could not be remembered', async () => {
+    it('S20: A call that is remembered is refused, and so is one that could not be remembered', async () => {
       let nowMs = Date.now()
       const { url, branches } = await serve({ callsRememberedMax: 2, now: () => nowMs })
       const call = (attempt: string) =>
@@ -251,7 +251,7 @@ for (const [name, serve] of FRAMEWORKS) {
       expect(branches.map(({ attempt }) => attempt)).toEqual([1, 2, 4])
     })
 
-    it('S22: the old and the new key are taken while both are given', async () => {
+    it('S22: The old and the new key are taken while both are given', async () => {
       const next = signingKeyOf(newSigningKeyText('ed25519'))
       const secret = newSigningKeyText('hmac-sha256')
       const { url } = await serve({ keys: [PUBLIC_KEY, JSON.parse(publicJwk(next) ?? ''), secret] })
@@ -260,7 +260,7 @@ for (const [name, serve] of FRAMEWORKS) {
       }
     })
 
-    it('S18: mutant: a forged call runs without the guard', async () => {
+    it('S18: Mutant: a forged call runs without the guard', async () => {
       const unsigned = {
         ...signedRequest(BASE, `/debit?${QUERY}`),
         headers: [['content-type', 'application/json']],
@@ -270,7 +270,7 @@ for (const [name, serve] of FRAMEWORKS) {
       expect(branches).toHaveLength(1)
     })
 
-    it('S18: mutant: an action runs as its undo where the path is not covered', async () => {
+    it('S18: Mutant: an action runs as its undo where the path is not covered', async () => {
       const action = signedRequest(BASE, SIGNED_PATH)
       const undo = { ...action, path: `/debit-undo?${QUERY.replace('action', 'compensate')}` }
       const { url, branches } = await serve({}, 'deaf-to-path')
@@ -279,7 +279,7 @@ for (const [name, serve] of FRAMEWORKS) {
       expect((await send((await serve()).url, undo)).status).toBe(401)
     })
 
-    it('S39: a query that is not the signed headers’ own does not run, even where the path is not covered', async () => {
+    it('S39: A query that is not the signed headers’ own does not run, even where the path is not covered', async () => {
       const action = signedRequest(BASE, SIGNED_PATH)
       const undo = { ...action, path: `/debit-undo?${QUERY.replace('action', 'compensate')}` }
       const { url, branches } = await serve({}, 'deaf-to-path-with-identity')
@@ -290,7 +290,7 @@ for (const [name, serve] of FRAMEWORKS) {
 }
 
 describe('signedCalls', () => {
-  it('S19: options that could never verify a call, or are not for a service to have, are refused at construction', () => {
+  it('S19: Options that could never verify a call, or are not for a service to have, are refused at construction', () => {
     for (const options of [
       { keys: [], baseUrl: BASE },
       { keys: [''], baseUrl: BASE },
@@ -305,7 +305,7 @@ describe('signedCalls', () => {
     }
   })
 
-  it('S43: construction fails without baseUrl and trustHost, with both, and with a value that only looks like one', () => {
+  it('S43: Construction fails without baseUrl and trustHost, with both, and with a value that only looks like one', () => {
     const keys = [PUBLIC_KEY]
     for (const address of [
       {},
@@ -324,7 +324,7 @@ describe('signedCalls', () => {
     }
   })
 
-  it('S43: options with neither baseUrl nor trustHost do not compile, and neither do options with both', () => {
+  it('S43: Options with neither baseUrl nor trustHost do not compile, and neither do options with both', () => {
     const keys = [PUBLIC_KEY]
     const make = (options: SignedCallsOptions) => () => signedCallCheck(options)
     // @ts-expect-error: Neither is given.

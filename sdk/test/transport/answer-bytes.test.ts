@@ -104,14 +104,14 @@ for (const [client, options] of [
 
   describe(`the bound of an answer, over ${client}`, () => {
     for (const [what, answer] of ENDLESS) {
-      it(`S8: the connection of an answer is ended where the answer ${what}`, async () => {
+      it(`S8: The connection of an answer is ended where the answer ${what}`, async () => {
         const { url, sockets } = await serve((_request, response) => answer(response))
         expect(await catchError(makeClient(url).submit(transfer))).toMatchObject({ ...TOO_LARGE, gid: 'g' })
         await expect.poll(() => sockets[0]?.destroyed).toBe(true)
       })
     }
 
-    it('S8: an answer of exactly the bound is taken, and one that is a byte longer is refused', async () => {
+    it('S8: An answer of exactly the bound is taken, and one that is a byte longer is refused', async () => {
       let bytes = BOUND
       const { url } = await serve((_request, response) => response.end(makeView(bytes)))
       expect(await makeClient(url).get('g')).toMatchObject({ status: 'succeeded' })
@@ -119,7 +119,7 @@ for (const [client, options] of [
       expect(await catchError(makeClient(url).get('g'))).toMatchObject({ ...TOO_LARGE, status: 200 })
     })
 
-    it('S8: the bound is 4 MiB, and with a wider one the same answer is taken', async () => {
+    it('S8: The bound is 4 MiB, and with a wider one the same answer is taken', async () => {
       const { url } = await serve((_request, response) => response.end(makeView(4 * MIB + 1)))
       const client = createClient({ url, ...options })
       expect(await catchError(client.get('g'))).toMatchObject(TOO_LARGE)
@@ -128,7 +128,7 @@ for (const [client, options] of [
       })
     })
 
-    it('S8: a packed answer is unpacked no further than the bound', async () => {
+    it('S8: A packed answer is unpacked no further than the bound', async () => {
       const packed = gzipSync(Buffer.alloc(64 * MIB))
       const { url } = await serve((_request, response) =>
         response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed),
@@ -156,7 +156,7 @@ for (const [client, options] of [
       expect(requests()).toBe(4)
     })
 
-    it('S8: the bound holds for what a branch answers to its try, too', async () => {
+    it('S8: The bound holds for what a branch answers to its try, too', async () => {
       const server = await serve((_request, response) =>
         response.end(JSON.stringify({ ...FINAL, kind: 'tcc', status: 'prepared' })),
       )
@@ -173,7 +173,7 @@ for (const [client, options] of [
   })
 }
 
-it('S8: an answer keeps none of its chunks, which cost more than their bytes where each has only one', () => {
+it('S8: An answer keeps none of its chunks, which cost more than their bytes where each has only one', () => {
   const answer = new AnswerBytes(200, null, BOUND)
   const chunk = new Uint8Array(1)
   for (const byte of Buffer.from('{"gid":"g"}')) {

@@ -189,7 +189,7 @@ describe('the audit of a run', () => {
     })
   }
 
-  it('S28: the audit of a run names a log line with a secret that a client has sent, and no other', async () => {
+  it('S28: The audit of a run names a log line with a secret that a client has sent, and no other', async () => {
     const logFolder = await mkdtemp(join(tmpdir(), 'counterstep-audit-'))
     const line = (text: string) => `{"level":40,"msg":"${text}"}\n`
     const secret = canary('payload')

@@ -63,7 +63,7 @@ describe('raw connections', () => {
         expect([[], [400], [408], [100, 408], [100]]).toContainEqual(statuses)
     }, 60_000)
 
-    it(`S32: the ${face} is answered while ${IDLE} others send their head byte by byte`, async () => {
+    it(`S32: The ${face} is answered while ${IDLE} others send their head byte by byte`, async () => {
       const slow = await Promise.all(Array.from({ length: IDLE }, () => RawConnection.to(url())))
       for (const connection of slow) connection.send(`POST ${path} HTTP/1.1\r\n${HOST}X-Slow: `)
       const drip = setInterval(() => {

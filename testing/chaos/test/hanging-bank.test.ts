@@ -30,7 +30,7 @@ describe('S40: one of three banks hangs', () => {
     expect(healthyShare(report)).toBeGreaterThanOrEqual(HEALTHY_SHARE_MIN)
   })
 
-  it('mutant: the two other banks come to a stand without a share', { timeout: RUN_MS_MAX }, async () => {
+  it('Mutant: the two other banks come to a stand without a share', { timeout: RUN_MS_MAX }, async () => {
     const flags = { ...SETTINGS.flags, 'target-share': 1 }
     const { healthyPerSecond } = await runHangingBankRound({ ...SETTINGS, flags }, true)
     expect(healthyPerSecond).toBe(0)

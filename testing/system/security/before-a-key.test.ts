@@ -106,7 +106,7 @@ for (const { api, submit, open } of APIS) {
       expect([stranger.statuses, bounds.held.bodyBytes]).toEqual([[404], 0])
     })
 
-    it('mutant: a caller keeps its connection where the refusal does not end it', async () => {
+    it('Mutant: a caller keeps its connection where the refusal does not end it', async () => {
       const { [api]: app } = await apis({ keys: NO_KEYS }, (each) =>
         each.addHook('onSend', (_request, reply, payload, done) => {
           reply.removeHeader('connection')
@@ -152,7 +152,7 @@ for (const { api, submit, open } of APIS) {
       })
     }
 
-    it('mutant: bodies that are never whole are all held where there is no bound', async () => {
+    it('Mutant: bodies that are never whole are all held where there is no bound', async () => {
       const { bounds } = await attack(spellings[0][1], '', UNLIMITED)
       await expect.poll(() => bounds.held.bodyBytes, POLL).toBeGreaterThan(1.5 * MIB)
     })
@@ -246,7 +246,7 @@ for (const { api, submit, open } of APIS) {
       })
     }
 
-    it('mutant: pipelined requests keep all others waiting where each turn has no bound', async () => {
+    it('Mutant: pipelined requests keep all others waiting where each turn has no bound', async () => {
       expect(await begunBefore(spellings[0][1], UNLIMITED)).toBe(MANY)
     })
 
@@ -279,7 +279,7 @@ for (const { api, submit, open } of APIS) {
       expect(await parsedBefore(4)).toBeLessThan(12_000)
     })
 
-    it('mutant: pipelined requests of many connections are all read before anything else where each turn has no bound', async () => {
+    it('Mutant: pipelined requests of many connections are all read before anything else where each turn has no bound', async () => {
       expect(await parsedBefore(UNLIMITED)).toBeGreaterThan(20_000)
     })
 
@@ -358,7 +358,7 @@ for (const { api, submit, open } of APIS) {
       await expect.poll(() => bounds.held.connections, POLL).toBe(5)
     })
 
-    it('mutant: connections that say nothing are all kept where there is no bound', async () => {
+    it('Mutant: connections that say nothing are all kept where there is no bound', async () => {
       const { [api]: app, bounds } = await apis({ limits: { connectionsMax: UNLIMITED } })
       await callers(app, 30)
       await expect.poll(() => bounds.held.connections, POLL).toBe(30)
@@ -379,7 +379,7 @@ for (const { api, submit, open } of APIS) {
       })
     }
 
-    it('mutant: connections keep their descriptor where the 408 only ends the server’s side', async () => {
+    it('Mutant: connections keep their descriptor where the 408 only ends the server’s side', async () => {
       const { [api]: app, bounds } = await apis({ limits: SLOW })
       app.server.removeAllListeners('clientError')
       app.server.on('clientError', (_error, socket) => socket.end('HTTP/1.1 408 Request Timeout\r\n\r\n'))
@@ -426,7 +426,7 @@ for (const { api, submit, open } of APIS) {
   })
 }
 
-it('S41: mutant: a server of fastify alone takes two Hosts, packed chunks and HTTP/2.0', async () => {
+it('S41: Mutant: a server of fastify alone takes two Hosts, packed chunks and HTTP/2.0', async () => {
   const app = fastify()
   app.all('/', () => 'taken')
   await app.listen({ port: 0, host: '127.0.0.1' })

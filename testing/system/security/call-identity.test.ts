@@ -191,7 +191,7 @@ describe('S39: the identity of a call', () => {
       return names
     }
 
-    it('mutant: padding hides our parameters from qs and node:querystring where they stand last', async () => {
+    it('Mutant: padding hides our parameters from qs and node:querystring where they stand last', async () => {
       const target = `/branch?${spelt((each) => `[${each}]`)}${PADDING}${OUR_QUERY}`
       expect(await forged(target)).toEqual(['Express 4 extended, trusting', 'Express 5 extended, trusting'])
       const plain = `/branch?${spelt((each) => each)}${PADDING}${OUR_QUERY}`
@@ -205,14 +205,14 @@ describe('S39: the identity of a call', () => {
       )
     })
 
-    it('mutant: a service that takes the first of two values reads a forged identity, without padding, where ours stands last', async () => {
+    it('Mutant: a service that takes the first of two values reads a forged identity, without padding, where ours stands last', async () => {
       const target = `/branch?${spelt((each) => each)}&${OUR_QUERY}`
       expect(await forged(target)).toContain('URLSearchParams, trusting')
       const go = readElsewhere(GO, [target])
       if (go !== undefined) expect(go).toEqual([VICTIM])
     })
 
-    it('mutant: a service that takes the last of two values reads a forged identity where names are not checked', () => {
+    it('Mutant: a service that takes the last of two values reads a forged identity where names are not checked', () => {
       const python = readElsewhere(PYTHON, [`/branch?${OUR_QUERY}&${spelt((each) => each)}`])
       if (python !== undefined) expect(python[0]).toMatchObject({ first: OURS, last: VICTIM })
     })

@@ -76,7 +76,7 @@ describe('S26: content types', () => {
     })
   }
 
-  it('S26: no body is parsed but application/json, with or without a charset that is UTF-8', async () => {
+  it('S26: No body is parsed but application/json, with or without a charset that is UTF-8', async () => {
     const accepted: string[] = []
     for (const type of TRICKS) {
       const headers = { 'content-type': type }
@@ -96,7 +96,7 @@ describe('S26: content types', () => {
     expect(accepted.length).toBeGreaterThan(2)
   })
 
-  it('S26: the DTM dialect reads the same text under any type, and checks it by itself', async () => {
+  it('S26: The DTM dialect reads the same text under any type, and checks it by itself', async () => {
     const body = { gid: 'types', trans_type: 'saga', steps: 'no list' }
     const answers = new Set<string>()
     for (const type of TRICKS) {

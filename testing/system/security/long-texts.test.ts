@@ -36,7 +36,7 @@ const PAYLOAD_BYTES = 256 * 1024
 const FORM_CPU_MS_MAX = 80
 const FORMS = ['&', 'a=b&', 'a.b&', 'a.', '%25', 'a%2e&', '%2526&', '%252525&', '=op&', 'trans&']
 
-it('S27: a form of 256 KiB is read in a few milliseconds, whatever its names are', () => {
+it('S27: A form of 256 KiB is read in a few milliseconds, whatever its names are', () => {
   const slow: string[] = []
   for (const pump of FORMS) {
     const form = pump.repeat(PAYLOAD_BYTES / pump.length)

@@ -57,7 +57,7 @@ describe('S42: 600 readers', () => {
     })
   }
 
-  it('mutant: no reader is refused without the bound', async () => {
+  it('Mutant: no reader is refused without the bound', async () => {
     await using apis = await openBothApis(store, { settings: { scansAtOnceMax: 10_000 } })
     const { answers } = await submitBeside(apis, SPELLINGS['a filter that matches nothing'])
     expect(answers.filter(({ status }) => status === 429)).toEqual([])

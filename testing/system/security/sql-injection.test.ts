@@ -27,4 +27,4 @@ it('S23: SQL, objects and arrays in every text field of both HTTP APIs change no
   expect(accepted).toBeGreaterThan(ACCEPTED_MIN)
 })
 
-it('S23: accepted texts are delivered as they were sent (sqlite)', () => keepsTexts(store))
+it('S23: Accepted texts are delivered as they were sent (sqlite)', () => keepsTexts(store))

@@ -11,7 +11,7 @@ const BOUNDS = {
   maxRequestsPerSocket: 100_000,
 } as const
 
-it('S32: both HTTP APIs bound the time to send a request, an idle connection, and the requests of one connection', async () => {
+it('S32: Both HTTP APIs bound the time to send a request, an idle connection, and the requests of one connection', async () => {
   await using apis = await openBothApis(memoryStore())
   for (const { server, initialConfig } of [apis.native, apis.dtm]) {
     expect(server).toMatchObject(BOUNDS)

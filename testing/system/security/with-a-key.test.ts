@@ -121,7 +121,7 @@ async function askWithoutReading(app: FastifyInstance, requests: string): Promis
   return callers
 }
 
-it('S41: files of the page of documents that one key does not read are held up to a bound', async () => {
+it('S41: Files of the page of documents that one key does not read are held up to a bound', async () => {
   const { flood, honest } = await twoKeys()
   const { native: app, bounds, reached } = await apis({ limits: { unreadBodyBytesMax: 2 * MIB } })
   const ask = (key: string) =>
@@ -227,7 +227,7 @@ for (const { api, submit, list, open, look, large, lookLarge } of APIS) {
     }
   })
 
-  it(`S41: answers of the ${api} API that one key does not read are held up to a bound, and another key reads its own`, async () => {
+  it(`S41: Answers of the ${api} API that one key does not read are held up to a bound, and another key reads its own`, async () => {
     const { flood, honest } = await twoKeys()
     const { [api]: app, bounds, reached } = await apis({ limits: { unreadBodyBytesMax: 2 * MIB } })
     const writer = await caller(app)
@@ -245,7 +245,7 @@ for (const { api, submit, list, open, look, large, lookLarge } of APIS) {
     await expect.poll(() => countEnded(deaf), POLL).toBeGreaterThan(0)
   })
 
-  it(`S41: large bodies that come whole to the ${api} API at once are looked at one in a turn`, async () => {
+  it(`S41: Large bodies that come whole to the ${api} API at once are looked at one in a turn`, async () => {
     const { honest } = await twoKeys()
     const { [api]: app, engine, bounds } = await apis({})
     const turns: number[] = []
@@ -274,7 +274,7 @@ for (const { api, submit, list, open, look, large, lookLarge } of APIS) {
     expect(new Set(turns).size).toBe(6)
   })
 
-  it(`S41: a body of chunks with a GET of the ${api} API ends its connection, and is not kept until the answer`, async () => {
+  it(`S41: A body of chunks with a GET of the ${api} API ends its connection, and is not kept until the answer`, async () => {
     const { honest } = await twoKeys()
     const { [api]: app } = await apis({})
     const reader = await caller(app)
@@ -284,7 +284,7 @@ for (const { api, submit, list, open, look, large, lookLarge } of APIS) {
     expect(reader.statuses).toEqual([400])
   })
 
-  it(`S41: requests that many connections of one key pipeline to the ${api} API are read by turns with another key's`, async () => {
+  it(`S41: Requests that many connections of one key pipeline to the ${api} API are read by turns with another key's`, async () => {
     const { flood, honest } = await twoKeys()
     const { [api]: app } = await apis({ limits: { pipelinedRequestsMax: 100_000 } })
     const ask = (key: string) => `GET ${look} HTTP/1.1\r\n${HOST}Authorization: Bearer ${key}\r\n\r\n`
@@ -306,7 +306,7 @@ for (const { api, submit, list, open, look, large, lookLarge } of APIS) {
     expect(seen.atOther).toBeLessThan(12_000)
   })
 
-  it(`S42: lists of one key over the ${api} API leave turns to another`, async () => {
+  it(`S42: Lists of one key over the ${api} API leave turns to another`, async () => {
     const { flood, honest } = await twoKeys()
     const store = memoryStore()
     const held: (() => void)[] = []
