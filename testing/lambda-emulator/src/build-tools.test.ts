@@ -25,14 +25,14 @@ async function refusal(refused: Machine): Promise<RuntimeClientMissingError> {
   return error
 }
 
-it('are asked of apt-get where they are missing', async () => {
+it('Missing build tools are asked of apt-get', async () => {
   const asked: string[] = []
   const { message } = await refusal(machine({}, asked))
   expect(asked).toEqual(['apt-get update', 'apt-get install g++ make cmake xz-utils python3 util-linux'])
   expect(message).toMatch(/takes g\+\+, make, cmake, xz, python3, setpriv: installed, and yet not found$/)
 })
 
-it('are missed by name, excused even in CI, where they cannot be installed', async () => {
+it('Build tools that cannot be installed are named as missing, which is excused even in CI', async () => {
   const { message, isExcused } = await refusal(machine({ isRoot: false }))
   expect(message).toContain('no runtime client of Lambda here: building it takes g++')
   expect(message).toContain('only root can install it')

@@ -12,11 +12,11 @@ async function untilStopped(pid: number): Promise<void> {
 }
 
 describeLambda('an environment', (client) => {
-  it('is stopped between its invocations, and a timer left behind fires only in the next one', async () => {
+  it('An environment is stopped between its invocations, and a timer left behind fires only in the next one', async () => {
     const tested = await openFunction(client, 'steps.handler')
     const first = answerIn(await tested.invoke({ timerMs: 20 }))
     await untilStopped(Number(first.pid))
-    // Not for anything to happen: time passes, which the timer must not see.
+    // This waits for nothing: time passes, which the timer must not see.
     await pause(500)
     const thawedAt = Date.now()
     await tested.invoke({ waitMs: 50 })
@@ -25,7 +25,7 @@ describeLambda('an environment', (client) => {
     expect(third.timerFiredAt).toBeGreaterThanOrEqual(thawedAt)
   })
 
-  it('is killed at the deadline', async () => {
+  it('An environment is killed at the deadline', async () => {
     const tested = await openFunction(client, 'steps.handler', { timeoutMs: 1000 })
     const { pid } = answerIn(await tested.invoke({}))
     const beganAt = Date.now()
@@ -40,7 +40,7 @@ describeLambda('an environment', (client) => {
     expect(answerIn(await tested.invoke({})).pid).not.toBe(pid)
   })
 
-  it('handles one event at a time: others start more of them, as many as are reserved, and then are throttled', async () => {
+  it('An environment handles one event at a time; more are started up to the reserved number, and then events are throttled', async () => {
     const tested = await openFunction(client, 'steps.handler', { reservedConcurrency: 2 })
     const outcomes = await Promise.all([1, 2, 3].map(() => tested.invoke({ waitMs: 300 })))
     expect(outcomes.map(({ type }) => type)).toEqual(['answered', 'answered', 'throttled'])
@@ -49,13 +49,13 @@ describeLambda('an environment', (client) => {
     expect(tested.environments().map(({ id }) => id)).toEqual([1, 2])
   })
 
-  it('is used again rather than a new one, also right after its answer', async () => {
+  it('An environment is used again rather than a new one, even right after its answer', async () => {
     const tested = await openFunction(client, 'steps.handler', { reservedConcurrency: 5 })
     for (let i = 0; i < 20; i += 1) await tested.invoke({})
     expect(tested.environments().map(({ id }) => id)).toEqual([1])
   })
 
-  it('is replaced after so many invocations', async () => {
+  it('An environment is replaced after its number of invocations', async () => {
     const tested = await openFunction(client, 'steps.handler', { recycleAfter: { invocations: 2 } })
     const pids = []
     for (let i = 0; i < 4; i += 1) pids.push(answerIn(await tested.invoke({})).pid)
@@ -64,7 +64,7 @@ describeLambda('an environment', (client) => {
     expect(pids[2]).toBe(pids[3])
   })
 
-  it('is replaced when it is too old, before it gets another event', async () => {
+  it('An environment that is too old is replaced before it gets another event', async () => {
     const ageMs = 5000
     const tested = await openFunction(client, 'steps.handler', { recycleAfter: { ageMs } })
     const first = answerIn(await tested.invoke({}))
@@ -74,7 +74,7 @@ describeLambda('an environment', (client) => {
     expect(next.invocations).toBe(1)
   })
 
-  it('can be thrown away while it is frozen', async () => {
+  it('An environment can be thrown away while it is frozen', async () => {
     const tested = await openFunction(client, 'steps.handler')
     const pid = Number(answerIn(await tested.invoke({})).pid)
     expect(tested.environments()).toEqual([{ id: 1, pid, state: 'frozen' }])
@@ -83,7 +83,7 @@ describeLambda('an environment', (client) => {
     expect(answerIn(await tested.invoke({})).pid).not.toBe(pid)
   })
 
-  it('fails its invocation when it is stopped', async () => {
+  it('An environment that is stopped fails its invocation', async () => {
     const tested = await openFunction(client, 'steps.handler')
     const running = tested.invoke({ print: 'running', waitMs: 600_000 })
     await vi.waitFor(() => expect(tested.lines.length).toBeGreaterThan(0), WAIT_MS_MAX)

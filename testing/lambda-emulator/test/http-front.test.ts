@@ -19,7 +19,7 @@ function asking(url: string, answer: unknown): string {
 }
 
 describeLambda('a function behind HTTP', (client) => {
-  it('gets a request as an event, and its answer is the answer', async () => {
+  it('A function gets a request as an event, and its answer is the response', async () => {
     const url = await openFront(client, { face: 'function-url' })
     const response = await fetch(`${url}/a%2Fb?c=1`, {
       method: 'POST',
@@ -39,7 +39,7 @@ describeLambda('a function behind HTTP', (client) => {
     })
   })
 
-  it('takes and gives what is no text as base64', async () => {
+  it('A body that is no text is taken and given as base64', async () => {
     const url = await openFront(client, { face: 'http-api' })
     const bytes = new Uint8Array([0, 255, 128, 10])
     const headers = { 'content-type': 'application/octet-stream' }
@@ -50,7 +50,7 @@ describeLambda('a function behind HTTP', (client) => {
     expect(new Uint8Array(await given.arrayBuffer())).toEqual(bytes)
   })
 
-  it('sets cookies and headers', async () => {
+  it('A function sets cookies and headers', async () => {
     const url = await openFront(client, { face: 'http-api' })
     const answer = { statusCode: 204, headers: { 'X-Count': 3 }, cookies: ['a=1', 'b=2; Secure'] }
     const response = await fetch(asking(url, answer))
@@ -59,7 +59,7 @@ describeLambda('a function behind HTTP', (client) => {
     expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2; Secure'])
   })
 
-  it('means by an object without a status that all of it is the body', async () => {
+  it("A function's answer without a status is the body as a whole", async () => {
     const url = await openFront(client, { face: 'http-api' })
     const response = await fetch(asking(url, { gid: 'a' }))
     expect(response.status).toBe(200)
@@ -71,7 +71,7 @@ describeLambda('a function behind HTTP', (client) => {
     ['function-url', 502, 429],
     ['http-api', 500, 503],
   ] as const) {
-    it(`that throws, answers nonsense, is too slow or too busy, has the statuses of a ${face}`, async () => {
+    it(`A function that throws, answers nonsense, is too slow or too busy has the statuses of ${face}`, async () => {
       const url = await openFront(client, { face }, { timeoutMs: 3000 })
       expect((await fetch(`${url}/throw`)).status).toBe(failure)
       expect((await fetch(asking(url, { statusCode: 'fine' }))).status).toBe(failure)
@@ -82,14 +82,14 @@ describeLambda('a function behind HTTP', (client) => {
     })
   }
 
-  it('is not waited for longer than an HTTP API waits', async () => {
+  it('A function is not waited for longer than an HTTP API waits', async () => {
     const url = await openFront(client, { face: 'http-api', integrationTimeoutMs: 500 })
     const response = await fetch(`${url}/wait`)
     expect(response.status).toBe(503)
     expect(await response.json()).toEqual({ message: 'Service Unavailable' })
   })
 
-  it('never sees a request of more than 6 MB', async () => {
+  it('A function never sees a request of more than 6 MB', async () => {
     const url = await openFront(client, { face: 'function-url' })
     const headers = { 'content-type': 'text/plain' }
     const over = await fetch(url, { method: 'POST', headers, body: 'a'.repeat(6 * 1024 * 1024 + 1) })

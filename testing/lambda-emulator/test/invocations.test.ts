@@ -8,7 +8,7 @@ import { answerIn, openFunction } from './open-function.ts'
 const WAIT_MS_MAX = 20_000
 
 describeLambda('an invocation', (client) => {
-  it('is answered by a handler under the real runtime client', async () => {
+  it('An invocation is answered by a handler under the real runtime client', async () => {
     const reports: InvocationReport[] = []
     const onReport = (report: InvocationReport) => reports.push(report)
     const tested = await openFunction(client, 'steps.handler', { onReport })
@@ -36,7 +36,7 @@ describeLambda('an invocation', (client) => {
     expect(reports[0]?.requestId).not.toBe(reports[1]?.requestId)
   })
 
-  it('has what it prints in a file and told as lines', async () => {
+  it('The output of a function is in a file and told as lines', async () => {
     const tested = await openFunction(client, 'steps.handler')
     await tested.invoke({ print: 'hello' })
     await vi.waitFor(
@@ -49,7 +49,7 @@ describeLambda('an invocation', (client) => {
     await vi.waitFor(async () => expect(await readFile(log, 'utf8')).toMatch(/INFO\thello\n/), WAIT_MS_MAX)
   })
 
-  it('sees the variables of AWS and those of its owner, and no others of this process', async () => {
+  it('A function sees the variables of AWS and those of its owner, and no others of this process', async () => {
     const variables = { MINE: 'yes', AWS_ACCESS_KEY_ID: 'given', _HANDLER: 'not.this' }
     const tested = await openFunction(client, 'steps.variables', { variables })
     const seen = answerIn(await tested.invoke({}))
@@ -64,7 +64,7 @@ describeLambda('an invocation', (client) => {
     expect(seen).not.toHaveProperty('VITEST')
   })
 
-  it('fails with what the handler threw, and the environment lives on', async () => {
+  it('An invocation fails with what the handler threw, and the environment lives on', async () => {
     const tested = await openFunction(client, 'steps.handler')
     const failed = await tested.invoke({ throw: 'not today' })
     expect(failed).toMatchObject({
@@ -75,7 +75,7 @@ describeLambda('an invocation', (client) => {
     expect(answerIn(await tested.invoke({})).invocations).toBe(2)
   })
 
-  it('fails when its process ends, and the next one starts cold', async () => {
+  it('An invocation fails when its process ends, and the next one starts cold', async () => {
     const tested = await openFunction(client, 'steps.handler')
     expect(await tested.invoke({ exit: 3 })).toMatchObject({
       type: 'failed',
@@ -86,7 +86,7 @@ describeLambda('an invocation', (client) => {
     expect(next).toMatchObject({ report: { environment: 2, initMs: expect.any(Number) } })
   })
 
-  it('fails with the error of the start when the module does not load', async () => {
+  it('An invocation fails with the error of the start when the module does not load', async () => {
     const tested = await openFunction(client, 'broken.handler')
     const outcome = await tested.invoke({})
     expect(outcome).toMatchObject({
@@ -96,7 +96,7 @@ describeLambda('an invocation', (client) => {
     expect(tested.environments()).toEqual([])
   })
 
-  it('fails when the start takes longer than it may', async () => {
+  it('An invocation fails when the start takes longer than it may', async () => {
     const tested = await openFunction(client, 'hanging.handler', { initTimeoutMs: 1000 })
     expect(await tested.invoke({})).toMatchObject({
       type: 'failed',
@@ -107,7 +107,7 @@ describeLambda('an invocation', (client) => {
     })
   })
 
-  it('fails when the answer has more than 6 MB, and the environment lives on', async () => {
+  it('An invocation fails when the answer has more than 6 MB, and the environment lives on', async () => {
     const tested = await openFunction(client, 'steps.handler')
     expect(await tested.invoke({ answerBytes: 6_291_555 })).toMatchObject({
       error: { errorType: 'Function.ResponseSizeTooLarge' },
@@ -116,7 +116,7 @@ describeLambda('an invocation', (client) => {
     expect(largest).toMatchObject({ type: 'answered', report: { environment: 1 } })
   })
 
-  it('may not have an event of more than 6 MB', async () => {
+  it('An event of more than 6 MB is refused', async () => {
     const tested = await openFunction(client, 'steps.handler')
     await expect(tested.invoke('a'.repeat(6_291_555))).rejects.toThrow(RangeError)
   })

@@ -12,7 +12,7 @@ import { processState } from './process-state.ts'
 const WAIT_MS_MAX = 20_000
 
 describeLambda('an emulator that is killed', () => {
-  it('leaves no environment behind, neither a frozen nor a busy one', async () => {
+  it('An emulator that is killed leaves no environment behind, neither a frozen nor a busy one', async () => {
     const logFolder = await mkdtemp(join(tmpdir(), 'counterstep-owner-'))
     onTestFinished(() => rm(logFolder, { recursive: true, force: true }))
     const fixtures = join(import.meta.dirname, 'fixtures')

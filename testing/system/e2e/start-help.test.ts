@@ -6,7 +6,7 @@ import { reasonToInstall } from '../../../scripts/install.mjs'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
-it('npm start -- --help shows the options of the demo, then those of serve, and starts nothing', () => {
+it('The command npm start -- --help shows the options of the demo, then those of serve, and starts nothing', () => {
   // Otherwise the script would first install, while other programs use this checkout.
   expect(reasonToInstall(ROOT)).toBeUndefined()
   const { status, stdout, stderr } = spawnSync(

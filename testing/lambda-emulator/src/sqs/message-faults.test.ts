@@ -9,12 +9,12 @@ function draw(faults: SqsFaults | undefined) {
   return Array.from({ length: DRAWS }, () => next())
 }
 
-it('is the same for the same seed and another for another', () => {
+it('The fates of messages are the same for the same seed, and others for another', () => {
   expect(draw(FAULTS)).toEqual(draw(FAULTS))
   expect(draw({ ...FAULTS, seed: 8 })).not.toEqual(draw(FAULTS))
 })
 
-it('falls as often as it should', () => {
+it('Each fate falls as often as it should', () => {
   const fates = draw(FAULTS)
   const countShare = (type: string) => fates.filter((fate) => fate.type === type).length / DRAWS
   expect(countShare('lost')).toBeCloseTo(0.1, 1)
@@ -26,7 +26,7 @@ it('falls as often as it should', () => {
   expect(Math.max(...delays)).toBeLessThanOrEqual(500)
 })
 
-it('falls as it should on ten messages as well', () => {
+it('Each fate falls as often as it should on ten messages as well', () => {
   const next = drawFates(FAULTS)
   for (let ten = 0; ten < 100; ten++) {
     const types = Array.from({ length: 10 }, () => next().type)
@@ -35,7 +35,7 @@ it('falls as it should on ten messages as well', () => {
   }
 })
 
-it('obeys shares that change on the way', () => {
+it('The fates obey shares that change on the way', () => {
   let lostShare = 1
   const next = drawFates({
     ...FAULTS,
@@ -50,6 +50,6 @@ it('obeys shares that change on the way', () => {
   expect(next().type).toBe('delivered')
 })
 
-it('is delivery where no faults are asked for', () => {
+it('Every message is delivered where no faults are asked for', () => {
   expect(new Set(draw(undefined).map(({ type }) => type))).toEqual(new Set(['delivered']))
 })

@@ -11,7 +11,7 @@ interface Missing {
 /** This runs before the tests are known, because it decides which of them there are. */
 const found = await find()
 
-/** Tests with functions. Without the runtime client they are one skipped test with the reason. */
+/** Defines tests with functions. Without the runtime client they are one skipped test with the reason. */
 export function describeLambda(title: string, define: (client: RuntimeClient) => void): void {
   if ('entry' in found) describe(title, () => define(found))
   else describeMissing(title, found)
@@ -19,7 +19,7 @@ export function describeLambda(title: string, define: (client: RuntimeClient) =>
 
 function describeMissing(title: string, { reason, isError }: Missing): void {
   describe(title, () => {
-    it('has the runtime client of Lambda', (context) => {
+    it('The runtime client of Lambda is installed', (context) => {
       if (isError) throw new Error(reason)
       context.skip(reason)
     })

@@ -11,7 +11,7 @@ const PROGRAM = join(import.meta.dirname, '../../src/local/main.ts')
 const GUIDE = readFileSync(join(import.meta.dirname, '../../../../docs/guides/deploy-lambda.md'), 'utf8')
 const TEST_MS_MAX = 120_000
 
-/** The body of the guide's first saga. */
+/** Reads the body of the guide's first saga. */
 function firstSaga(): { readonly gid: string; readonly branches: readonly object[] } {
   const body = /\/v1\/transactions".*?-d '(\{[\s\S]*?\n\})'/.exec(GUIDE)?.[1]
   if (body === undefined) throw new Error('the guide has no saga')
@@ -29,7 +29,7 @@ async function readUrl(program: ChildProcess): Promise<string> {
 describeLambda('npm run lambda:local', () => {
   describeOn('elasticmq', 'with a queue', () => {
     describeOn('redis', 'on a store', () => {
-      it('runs the first saga of the guide, and one that is refused, and ends when it is told to', {
+      it('The command npm run lambda:local runs the first saga of the guide and one that is refused, and ends when it is told to', {
         timeout: TEST_MS_MAX,
       }, async () => {
         const program = spawn(process.execPath, [PROGRAM], { stdio: ['ignore', 'pipe', 'inherit'] })
