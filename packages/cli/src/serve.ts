@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { httpBranchCaller } from '@counterstep/branch-http'
 import { listOrigins, originFinder, targetPolicy } from '@counterstep/branch-http/targets'
 import { insecureSwitches, isForced } from '@counterstep/configuration'
@@ -20,19 +21,25 @@ import {
   type Registry,
   readMetrics,
 } from '@counterstep/server'
-import type { CallSigner } from '@counterstep/signature'
-import { closeApp } from './close-app.ts'
+import { type CallSigner, callSigner } from '@counterstep/signature'
 import type { ServeConfig } from './config.ts'
 import { listen } from './listen.ts'
 import { openBounds } from './open-bounds.ts'
 import { openGates } from './open-gates.ts'
-import { openSigner } from './open-signer.ts'
 import { openStore } from './open-store.ts'
 import { describeFailure } from './start-failure.ts'
 import { waitForStore } from './wait-for-store.ts'
+import { watchSigningKey } from './watch-signing-key.ts'
 
 /** How long branch calls may go on after a stop was asked; all of a stop takes at most 10 s. */
 const DRAIN_MS = 8_000
+/** How long answers may still be written before their connections are cut. */
+const CLOSE_MS = 1_000
+
+interface ClosableApp {
+  close(): PromiseLike<unknown>
+  readonly server: { closeAllConnections(): void }
+}
 
 export interface ServeDeps {
   readonly config: ServeConfig
@@ -172,4 +179,27 @@ function urlOf(address: AddressInfo | string | null): string {
   if (address === null || typeof address === 'string') throw new Error('not listening on a port')
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
   return `http://${host}:${address.port}`
+}
+
+/** Closes the app; a connection that a client holds open does not hold up the stop. */
+async function closeApp(app: ClosableApp): Promise<void> {
+  const waiting = new AbortController()
+  const cut = delay(CLOSE_MS, undefined, { signal: waiting.signal }).then(
+    () => app.server.closeAllConnections(),
+    () => undefined,
+  )
+  await app.close()
+  waiting.abort()
+  await cut
+}
+
+/** Signs branch calls with the key of that file; `close` ends the look at it. */
+function openSigner(path: string, logger: Logger): { readonly signer: CallSigner; close(): void } {
+  const watched = watchSigningKey(path, {
+    onKey: ({ keyId, algorithm }) => logger.info({ keyId, algorithm }, 'signing with another key'),
+    onProblem: (problem) => logger.error({}, problem),
+  })
+  const { keyId, algorithm } = watched.current()
+  logger.info({ keyId, algorithm }, 'branch calls are signed')
+  return { signer: callSigner(watched.current, Date.now), close: watched.close }
 }

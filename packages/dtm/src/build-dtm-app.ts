@@ -1,4 +1,5 @@
 import {
+  answerClientErrors,
   ConnectionBounds,
   type ConnectionLimits,
   createGate,
@@ -17,7 +18,6 @@ import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
 import { DialectMetrics } from './metrics/dialect-metrics.ts'
 import { takeBodiesAsText } from './routes/body-of.ts'
-import { answerClientError } from './routes/client-error.ts'
 import { errorHandler, type ReportError } from './routes/handle-error.ts'
 import { newGidRoute } from './routes/new-gid.ts'
 import { routesNotThereYet } from './routes/not-there-yet.ts'
@@ -31,6 +31,7 @@ import { answerUnknownRoutes } from './routes/unknown-route.ts'
 import type { TopicStore } from './topics/topic-store.ts'
 import { Topics } from './topics/topics.ts'
 import { LISTS_AT_ONCE_MAX } from './view/list-page.ts'
+import { JSON_TYPE, trouble } from './wire/answer.ts'
 
 export interface DtmAppDeps {
   readonly engine: EngineApi
@@ -66,6 +67,11 @@ const LISTS = {
   restFactor: 1,
   restMsMax: 500,
 }
+
+const answerClientError = answerClientErrors(({ status, detail }) => ({
+  contentType: JSON_TYPE,
+  body: trouble(detail, status).body,
+}))
 
 /** DTM's HTTP face as a fastify app that has not listened. */
 export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {

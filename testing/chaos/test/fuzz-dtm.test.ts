@@ -1,12 +1,11 @@
-import { Agent } from 'node:http'
+import { once } from 'node:events'
+import { Agent, createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FuzzedServer } from '../src/fuzz/fuzzed-server.ts'
 import { faultsOfDtmAnswer, type Nature } from '../src/fuzz/judge-dtm-answer.ts'
 import { sendRequest, type WireAnswer, type WireRequest } from '../src/fuzz/wire-request.ts'
-import { type AnsweringBranch, answeringBranch } from './fuzz/branch-that-answers.ts'
-import { fuzzRuns, fuzzSeed } from './fuzz/fuzz-seed.ts'
-import { FuzzTally } from './fuzz/fuzz-tally.ts'
 import { nearValid, rubbish, written } from './fuzz/near-valid-request.ts'
 import { dtmRequestOfState, validDtmRequest } from './fuzz/valid-dtm-request.ts'
 
@@ -14,12 +13,75 @@ const REQUESTS = 1_000
 const GIDS = Array.from({ length: 20 }, (_, index) => `standing-${index}`)
 const TYPICAL_MS_MAX = 2_000
 
+interface AnsweringBranch extends AsyncDisposable {
+  readonly url: string
+}
+
 interface Sent {
   readonly nature: Nature
   readonly request: WireRequest
 }
 
-describe('requests to the DTM dialect', () => {
+/** A branch that answers 200 to every request. */
+async function answeringBranch(): Promise<AnsweringBranch> {
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => response.end('{}'))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** A run of the same seed and number sends the same requests: `FUZZ_SEED=… FUZZ_RUNS=… vitest run testing/chaos/test/fuzz`. */
+function fuzzSeed(): number {
+  const given = process.env.FUZZ_SEED
+  return given === undefined ? Date.now() % 2 ** 31 : Number(given)
+}
+
+/** How many requests, if no number is given. */
+function fuzzRuns(requests: number): number {
+  const given = process.env.FUZZ_RUNS
+  return given === undefined ? requests : Number(given)
+}
+
+/** Counts what a run met: without refusals and successes of every kind it would have shown nothing. */
+class FuzzTally {
+  readonly statuses = new Map<number, number>()
+  readonly #tookMs: number[] = []
+
+  add({ status, tookMs }: WireAnswer): void {
+    this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1)
+    this.#tookMs.push(tookMs)
+  }
+
+  get requests(): number {
+    return this.#tookMs.length
+  }
+
+  /** The time that such a share of the answers took at most. */
+  tookMs(share: number): number {
+    const sorted = this.#tookMs.toSorted((a, b) => a - b)
+    return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? 0
+  }
+
+  toString(): string {
+    const statuses = [...this.statuses]
+      .sort(([a], [b]) => a - b)
+      .map(([status, count]) => `${status}: ${count}`)
+    const times = [0.5, 0.99, 1].map((share) => `p${share * 100} ${Math.round(this.tookMs(share))} ms`)
+    return `${this.requests} requests; ${statuses.join(', ')}; ${times.join(', ')}`
+  }
+}
+
+describe("requests to DTM's face", () => {
   const seed = fuzzSeed()
   const runs = fuzzRuns(REQUESTS)
   const agent = new Agent({ keepAlive: true, maxSockets: 4 })
@@ -49,7 +111,7 @@ describe('requests to the DTM dialect', () => {
   async function send({ nature, request }: Sent): Promise<WireAnswer> {
     const answer = await sendRequest(server.dtmUrl, agent, request)
     tally.add(answer)
-    // The answers of these two routes show payloads, as DTM's do.
+    // Those show payloads, as DTM's do.
     if (!/\/(?:query|all)\b/.test(request.target)) {
       server.watch.hear('answers', answer.body.toString('latin1'))
     }
@@ -64,7 +126,7 @@ describe('requests to the DTM dialect', () => {
     for (const gid of gids) ([403, 421, 422, 500, 501].includes(status) ? refusedGids : takenGids).add(gid)
   }
 
-  it(`All of ${runs} requests, valid, near-valid and rubbish, are answered in DTM's words (seed ${seed})`, async () => {
+  it(`${runs} of them, valid, near-valid and rubbish, are answered in its words (seed ${seed})`, async () => {
     process.stdout.write(`fuzz of DTM's face: FUZZ_SEED=${seed} FUZZ_RUNS=${runs}\n`)
     const around = { branchUrl: branch.url, gids: GIDS }
     const ofState = dtmRequestOfState(around)
@@ -87,7 +149,7 @@ describe('requests to the DTM dialect', () => {
     process.stdout.write(`${tally}\n`)
   }, 120_000)
 
-  it('The requests to the DTM dialect met every kind of answer, or they were too tame', () => {
+  it('met every kind of answer, or the requests were too tame', () => {
     for (const status of [200, 400, 404, 409, 422, 500, 501]) {
       expect([status, tally.statuses.get(status) ?? 0]).not.toEqual([status, 0])
     }
@@ -95,7 +157,7 @@ describe('requests to the DTM dialect', () => {
     expect(refusedGids.size).toBeGreaterThan(runs / 50)
   })
 
-  it('A request to the DTM dialect that was refused has stored nothing', async () => {
+  it('stored nothing that was refused', async () => {
     for (const gid of refusedGids) {
       if (takenGids.has(gid)) continue
       const answer = await fetch(`${server.dtmUrl}/api/dtmsvr/query?gid=${encodeURIComponent(gid)}`)
@@ -103,7 +165,7 @@ describe('requests to the DTM dialect', () => {
     }
   })
 
-  it('The requests to the DTM dialect left the server running and quick, without a line of complaint, and able to stop', async () => {
+  it('left the server running and quick, without a line of complaint, and able to stop', async () => {
     expect(tally.tookMs(0.99)).toBeLessThan(TYPICAL_MS_MAX)
     expect(server.isRunning).toBe(true)
     expect(server.complaints).toEqual([])

@@ -7,8 +7,8 @@ import { readNote } from '../definition/note.ts'
 import { sagaDefinition } from '../definition/saga-definition.ts'
 import { requestDigest, submissionOf, waitMsOf } from '../definition/submission.ts'
 import { tccDefinition } from '../definition/tcc-definition.ts'
-import { type Answer, failure, refuse, SUCCESS } from '../wire/answer.ts'
-import { answerToWaiter } from '../wire/answer-to-waiter.ts'
+import { rollbackReason } from '../view/rollback-reason.ts'
+import { type Answer, failure, ONGOING, refuse, SUCCESS } from '../wire/answer.ts'
 import { readGid } from '../wire/read-gid.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
 import { statusWord } from '../wire/status-word.ts'
@@ -139,4 +139,22 @@ async function submitAgain(
 function isSameRequest({ kind, definition }: Transaction, request: DtmRequest): boolean {
   if (kind === 'tcc' || (definition.kind === 'message' && definition.check !== undefined)) return true
   return readNote(definition)?.request === requestDigest(request)
+}
+
+/**
+ * Answers a caller that asked for the result. It sends 409 only for what will not be done: DTM also sends 409 for what
+ * goes on, and a client cannot tell the two apart.
+ */
+function answerToWaiter(view: TransactionView, definition: Definition): Answer {
+  switch (view.status) {
+    case 'succeeded':
+      return SUCCESS
+    case 'aborting':
+    case 'failed':
+    case 'stopped':
+      return failure(rollbackReason(view, definition) || 'wait result not return success:')
+    case 'prepared':
+    case 'submitted':
+      return ONGOING
+  }
 }

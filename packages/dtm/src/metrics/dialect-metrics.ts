@@ -1,4 +1,5 @@
-import { Histogram } from './histogram.ts'
+/** Prometheus' default buckets, in seconds. */
+const BUCKET_BOUNDS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** DTM's own names over what this face has answered. Labels come from fixed lists only, so the series are bounded. */
 export class DialectMetrics {
@@ -70,4 +71,30 @@ function histogramLines(name: string, help: string, histograms: ReadonlyMap<stri
 
 function head(name: string, help: string, type: string): string[] {
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`]
+}
+
+class Histogram {
+  readonly #buckets = BUCKET_BOUNDS_S.map(() => 0)
+  #sum = 0
+  #count = 0
+
+  observe(seconds: number): void {
+    this.#sum += seconds
+    this.#count++
+    for (const [position, bound] of BUCKET_BOUNDS_S.entries()) {
+      if (seconds <= bound) this.#buckets[position] = (this.#buckets[position] ?? 0) + 1
+    }
+  }
+
+  /** Its lines in the text format. `labels` without braces, not empty. */
+  lines(name: string, labels: string): string[] {
+    return [
+      ...BUCKET_BOUNDS_S.map(
+        (bound, position) => `${name}_bucket{${labels},le="${bound}"} ${this.#buckets[position]}`,
+      ),
+      `${name}_bucket{${labels},le="+Inf"} ${this.#count}`,
+      `${name}_sum{${labels}} ${this.#sum}`,
+      `${name}_count{${labels}} ${this.#count}`,
+    ]
+  }
 }

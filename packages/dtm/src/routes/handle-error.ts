@@ -1,14 +1,23 @@
-import { type ErrorCode, isCounterstepError } from '@counterstep/protocol'
+import { type CounterstepError, type ErrorCode, isCounterstepError } from '@counterstep/protocol'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { GoTypeError } from '../go-json/decode-go-struct.ts'
 import { GoDepthError, GoSyntaxError } from '../go-json/scan-go-json.ts'
 import { type Answer, AnsweredError, trouble } from '../wire/answer.ts'
-import { sendRefusal } from './refused-answer.ts'
 import { sendAnswer } from './send-answer.ts'
 
 /** Bounds that the engine holds, since they are of all branches of a transaction together. */
 const OVER_CODES: ReadonlySet<ErrorCode> = new Set(['SAGA_TOO_MANY_BRANCHES', 'SAGA_PAYLOAD_TOO_LARGE'])
 const OVER_STATUS = 422
+/** The gate, the quotas and the bounds of readers refuse with these. DTM has no such answers, so these are HTTP's own; its clients report the text of any of them. */
+const STATUS_OF_REFUSAL: Partial<Readonly<Record<ErrorCode, number>>> = {
+  SAGA_UNAUTHENTICATED: 401,
+  SAGA_FORBIDDEN: 403,
+  SAGA_ORIGIN_REFUSED: 403,
+  SAGA_HOST_REFUSED: 421,
+  SAGA_RATE_LIMITED: 429,
+  SAGA_TOO_MANY_READS: 429,
+  SAGA_QUOTA_EXCEEDED: 429,
+}
 
 export type ReportError = (error: unknown) => void
 
@@ -37,4 +46,15 @@ function answerTo(error: unknown, report: ReportError): Answer {
 function isClientError(error: unknown): error is FastifyError & { readonly statusCode: number } {
   if (!(error instanceof Error) || !('statusCode' in error)) return false
   return typeof error.statusCode === 'number' && error.statusCode >= 400 && error.statusCode < 500
+}
+
+/** False: this is no such refusal. */
+function sendRefusal(reply: FastifyReply, { code, message }: CounterstepError): boolean {
+  const status = STATUS_OF_REFUSAL[code]
+  if (status === undefined) return false
+  // No Basic here: a browser would ask for a key, keep it, and send it by itself.
+  if (status === 401) reply.header('www-authenticate', 'Bearer realm="counterstep"')
+  if (status === 429 && !reply.hasHeader('retry-after')) reply.header('retry-after', '1')
+  sendAnswer(reply, trouble(`${code}: ${message}`, status))
+  return true
 }

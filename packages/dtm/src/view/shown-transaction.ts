@@ -2,16 +2,24 @@
  * A transaction and its branches as `query` and `all` show them: the shape of DTM over MySQL, where no time is null.
  * Neither the queries of URLs nor the values of branch headers are shown, as on the native API, and not to an admin's key either.
  */
-import type { BranchTarget, Definition, Transaction } from '@counterstep/core'
-import { getBranchTargets, textHash, withoutQuery } from '@counterstep/core'
+import {
+  type BranchTarget,
+  type Definition,
+  getBranchTargets,
+  type Transaction,
+  textHash,
+  withoutQuery,
+} from '@counterstep/core'
 import type { BranchView, Op, TransactionView } from '@counterstep/protocol'
 import { readNote } from '../definition/note.ts'
+import { writeGoJson } from '../go-json/write-go-json.ts'
 import { statusWord, transType } from '../wire/status-word.ts'
-import { hideHeaders } from './hide-headers.ts'
 import { nextLook } from './next-look.ts'
 import { rollbackReason } from './rollback-reason.ts'
 
 const INTERVAL_S = 10
+const HIDDEN = '***'
+const HEADERS_OPTION = 'branch_headers'
 
 /** `view` has what has happened since `transaction` was saved. */
 export interface Seen {
@@ -119,4 +127,21 @@ function textUnlessEmpty<Key extends string>(key: Key, text: string): { readonly
 /** Clients of C# read it as a positive number of 32 bits. Made of the gid, since nothing counts transactions. */
 function stableId(gid: string): number {
   return textHash(gid) & 0x7fffffff || 1
+}
+
+/** The options with the names of the branch headers and without their values, which may be keys of the branches. */
+function hideHeaders(options: string): string {
+  // Most transactions have none, and a list has many transactions.
+  if (!options.includes(`"${HEADERS_OPTION}"`)) return options
+  const entries = Object.entries(JSON.parse(options) as Readonly<Record<string, unknown>>)
+  return writeGoJson(
+    Object.fromEntries(
+      entries.map(([name, value]) => [name, name === HEADERS_OPTION ? hideValues(value) : value]),
+    ),
+  )
+}
+
+function hideValues(headers: unknown): unknown {
+  if (typeof headers !== 'object' || headers === null) return HIDDEN
+  return Object.fromEntries(Object.keys(headers).map((name) => [name, HIDDEN]))
 }

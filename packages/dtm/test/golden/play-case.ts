@@ -3,12 +3,21 @@ import { until } from '@counterstep/test-servers/until'
 import { expect } from 'vitest'
 import type { PlayedBranches } from '../support/branch-service.ts'
 import { type DtmBed, UNTIL_MS_MAX } from '../support/dtm-bed.ts'
-import { normalCalls } from './compare-calls.ts'
 import type { DeviantAnswer, Deviation } from './deviations.ts'
-import { answersOf, callsOf, type GoldenAnswer, type GoldenCase, type GoldenStep } from './golden-case.ts'
+import {
+  answersOf,
+  callsOf,
+  type GoldenAnswer,
+  type GoldenCall,
+  type GoldenCase,
+  type GoldenStep,
+} from './golden-case.ts'
 import { fill, freshValues, matches, type Values } from './placeholders.ts'
 
 const SETTLE_MS = 100
+/** The connection's, DTM's client's own, or ours besides. No branch of DTM reads them. */
+const HEADERS_NOT_COMPARED =
+  /^(?:user-agent|content-length|transfer-encoding|accept-encoding|host|connection|referer|counterstep-.*)$/
 
 /** Replays one case, and expects of each answer and of the calls that they are the recorded ones, or deviate as written. */
 export async function playCase(
@@ -127,4 +136,29 @@ function expectCalls(
     return
   }
   expect(actual).toEqual(same ?? recorded[0] ?? [])
+}
+
+/**
+ * A call as the branch understands it: the order of the query's parameters and of the headers says nothing, nor does
+ * the content type of a call without content.
+ */
+function normalCall({ method, target, headers, body }: GoldenCall, values: Values): string {
+  const [path = '', query = ''] = fill(target, values).split('?', 2)
+  const parameters = [...new URLSearchParams(query)].map(([name, value]) => `${name}=${value}`).sort()
+  const kept = headers
+    .map(([name, value]) => [name.toLowerCase(), value] as const)
+    .filter(([name]) => !HEADERS_NOT_COMPARED.test(name) && !(method === 'GET' && name === 'content-type'))
+    .map(([name, value]) => `${name}: ${fill(value, values)}`)
+    .sort()
+  return [`${method} ${decodeURI(path)}?${parameters.join('&')}`, ...kept, fill(body, values)].join('\n')
+}
+
+function normalCalls(
+  calls: readonly GoldenCall[],
+  values: Values,
+  { order, repeats }: { readonly order?: 'any'; readonly repeats?: 'any' },
+): readonly string[] {
+  const all = calls.map((call) => normalCall(call, values))
+  const list = repeats === 'any' ? all.filter((call, position) => call !== all[position - 1]) : all
+  return order === 'any' ? list.toSorted() : list
 }

@@ -1,6 +1,4 @@
 import type { FinalStatus } from '@counterstep/protocol'
-import type { PreparedLog } from './prepared-log.ts'
-import type { SagaLog } from './saga-log.ts'
 
 /** The auditor's record of one transaction of any kind, beside the store and the ledger. */
 export interface CommonLog {
@@ -21,8 +19,6 @@ export interface CommonLog {
   /** A command on a node that did not run it has ended it. Its owner learns of that with its next renewal. */
   isEndedByCommand: boolean
 }
-
-export type Log = SagaLog | PreparedLog
 
 export function newCommonLog(): CommonLog {
   return {
