@@ -4,7 +4,7 @@ import { type Answer, failure, ONGOING, SUCCESS } from '../wire/answer.ts'
 import { readKnownGid, unknownGid } from '../wire/read-gid.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
 import { statusWord, transType } from '../wire/status-word.ts'
-import { wellFormed } from '../wire/well-formed.ts'
+import { wellFormed } from '../wire/to-well-formed.ts'
 import type { CommandDeps } from './deps.ts'
 import { nudge } from './nudge.ts'
 

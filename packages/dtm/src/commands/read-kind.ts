@@ -1,6 +1,6 @@
 import type { Kind } from '@counterstep/protocol'
 import { refuse } from '../wire/answer.ts'
-import { notThereYet } from '../wire/not-there-yet.ts'
+import { notThereYet } from '../wire/refuse-unsupported.ts'
 import { kindOf } from '../wire/status-word.ts'
 
 /** Throws for the modes that are not there yet, and for what is none. */

@@ -2,9 +2,9 @@ import { isCounterstepError, isGid } from '@counterstep/protocol'
 import { readNote } from '../definition/note.ts'
 import { tccBranch } from '../definition/tcc-definition.ts'
 import { type Answer, failure, refuse, SUCCESS } from '../wire/answer.ts'
-import { notThereYet } from '../wire/not-there-yet.ts'
 import { strippedGid } from '../wire/read-gid.ts'
 import type { Registration } from '../wire/read-registration.ts'
+import { notThereYet } from '../wire/refuse-unsupported.ts'
 import type { CommandDeps } from './deps.ts'
 
 /** Again with the same content: it is there once. DTM answers a repeat with an error, though its first answer may have been lost. */

@@ -1,7 +1,7 @@
 import type { CheckUrl } from '@counterstep/core'
 import { CounterstepError, URL_LENGTH_MAX } from '@counterstep/protocol'
 import { refuse, refuseOver } from '../wire/answer.ts'
-import { notThereYet } from '../wire/not-there-yet.ts'
+import { notThereYet } from '../wire/refuse-unsupported.ts'
 import { refuseJsonRpc } from './json-rpc.ts'
 
 /** The rules that a URL is judged by. */

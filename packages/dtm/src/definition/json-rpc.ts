@@ -3,7 +3,7 @@
  * inside, and that 200 would count as done. So they are refused wherever a URL comes in, and at the call.
  */
 import type { Definition, Transaction } from '@counterstep/core'
-import { notThereYet } from '../wire/not-there-yet.ts'
+import { notThereYet } from '../wire/refuse-unsupported.ts'
 import { isNoteOfProtocol } from './note.ts'
 
 const JSON_RPC = 'json-rpc'

@@ -9,7 +9,7 @@ import { commonDefinition, TIMEOUT_TO_FAIL_S } from './common-definition.ts'
 import { readDelayS } from './custom-data.ts'
 import { NO_BRANCH } from './no-branch.ts'
 import { payloadsOf } from './payload.ts'
-import { spanMs } from './span.ts'
+import { spanMs } from './to-span-ms.ts'
 
 /** The parts that a message is read with besides its request. */
 export interface MessageContext {

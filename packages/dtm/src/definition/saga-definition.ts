@@ -9,7 +9,7 @@ import { commonDefinition } from './common-definition.ts'
 import { readSagaOrder, type SagaOrder } from './custom-data.ts'
 import { NO_BRANCH } from './no-branch.ts'
 import { payloadsOf } from './payload.ts'
-import { spanMs } from './span.ts'
+import { spanMs } from './to-span-ms.ts'
 
 /** Throws AnsweredError for what cannot run. */
 export function sagaDefinition(request: DtmRequest, checkUrl: CheckUrl): SagaDefinition {

@@ -7,7 +7,7 @@ import { readBranchId } from './branch-id.ts'
 import { readBranchUrl, type UrlRules } from './branch-url.ts'
 import { commonDefinition, TIMEOUT_TO_FAIL_S } from './common-definition.ts'
 import { readPayload } from './payload.ts'
-import { spanMs } from './span.ts'
+import { spanMs } from './to-span-ms.ts'
 
 /** Throws AnsweredError for what cannot run. */
 export function tccDefinition(request: DtmRequest): TccDefinition {

@@ -3,7 +3,7 @@
  * own, keeps one of two equal keys, and does not tell 1.0 from 1.
  */
 import { JSON_DEPTH_MAX } from '@counterstep/protocol'
-import { wellFormed } from '../wire/well-formed.ts'
+import { wellFormed } from '../wire/to-well-formed.ts'
 import type { GoMember, GoValue } from './go-value.ts'
 
 /** `incomplete`: the text ended too early. Decoders say so in words of their own. */

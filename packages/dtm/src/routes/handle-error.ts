@@ -3,8 +3,8 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { GoTypeError } from '../go-json/decode-go-struct.ts'
 import { GoDepthError, GoSyntaxError } from '../go-json/scan-go-json.ts'
 import { type Answer, AnsweredError, trouble } from '../wire/answer.ts'
-import { sendRefusal } from './refused-answer.ts'
 import { sendAnswer } from './send-answer.ts'
+import { sendRefusal } from './send-refusal.ts'
 
 /** Bounds that the engine holds, since they are of all branches of a transaction together. */
 const OVER_CODES: ReadonlySet<ErrorCode> = new Set(['SAGA_TOO_MANY_BRANCHES', 'SAGA_PAYLOAD_TOO_LARGE'])

@@ -3,7 +3,7 @@ import type { CommandDeps } from '../commands/deps.ts'
 import { registerBranch } from '../commands/register-branch.ts'
 import { readRegistration } from '../wire/read-registration.ts'
 import { BASE_PATH } from './base-path.ts'
-import { bodyOf } from './body-of.ts'
+import { bodyOf } from './read-body.ts'
 import { STORE_BRANCH } from './route-access.ts'
 import { sendAnswer } from './send-answer.ts'
 

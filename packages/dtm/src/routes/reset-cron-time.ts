@@ -5,7 +5,7 @@ import { TIMEOUT_TO_FAIL_S } from '../definition/common-definition.ts'
 import { found } from '../wire/answer.ts'
 import { readNumber } from '../wire/read-number.ts'
 import { BASE_PATH } from './base-path.ts'
-import { queryOf } from './query-of.ts'
+import { queryOf } from './read-parameter.ts'
 import { ADMIN_BY_GET } from './route-access.ts'
 import { sendAnswer } from './send-answer.ts'
 

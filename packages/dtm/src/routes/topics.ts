@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Topics } from '../topics/topics.ts'
 import { SUCCESS } from '../wire/answer.ts'
 import { BASE_PATH } from './base-path.ts'
-import { queryOf } from './query-of.ts'
+import { queryOf } from './read-parameter.ts'
 import { ADMIN, ADMIN_BY_GET } from './route-access.ts'
 import { sendAnswer } from './send-answer.ts'
 

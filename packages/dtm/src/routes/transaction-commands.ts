@@ -11,7 +11,7 @@ import type { Answer } from '../wire/answer.ts'
 import { type DtmRequest, readRequest } from '../wire/read-request.ts'
 import { kindOf } from '../wire/status-word.ts'
 import { BASE_PATH } from './base-path.ts'
-import { bodyOf } from './body-of.ts'
+import { bodyOf } from './read-body.ts'
 import { ADMIN, STORE_TRANSACTION, SUBMIT_OR_ADMIN } from './route-access.ts'
 import { sendAnswer } from './send-answer.ts'
 

@@ -11,7 +11,7 @@ import {
   READS_AT_ONCE,
 } from './list-page.ts'
 import { see } from './see.ts'
-import { shownTransaction } from './shown-transaction.ts'
+import { shownTransaction } from './show-transaction.ts'
 
 export interface AskedList {
   readonly filter: Omit<ListQuery, 'limit' | 'cursor'>

@@ -8,7 +8,7 @@ import type { BranchView, Op, TransactionView } from '@counterstep/protocol'
 import { readNote } from '../definition/note.ts'
 import { statusWord, transType } from '../wire/status-word.ts'
 import { hideHeaders } from './hide-headers.ts'
-import { nextLook } from './next-look.ts'
+import { nextLook } from './next-cron.ts'
 import { rollbackReason } from './rollback-reason.ts'
 
 const INTERVAL_S = 10

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { notThereYet } from '../wire/not-there-yet.ts'
+import { notThereYet } from '../wire/refuse-unsupported.ts'
 import { BASE_PATH } from './base-path.ts'
 import { READ, SUBMIT } from './route-access.ts'
 

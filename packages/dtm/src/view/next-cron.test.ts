@@ -1,6 +1,6 @@
 import type { OpView, TransactionView } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { nextLook } from './next-look.ts'
+import { nextLook } from './next-cron.ts'
 
 const CREATED_AT = 1_000_000
 const UPDATED_AT = CREATED_AT + 4_000
