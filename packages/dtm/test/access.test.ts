@@ -73,7 +73,7 @@ function noted(settings: Partial<GateSettings> = {}) {
   return { app: buildDtmApp({ engine, topics, gate, checkUrl: () => undefined }), reached }
 }
 
-async function routesOf(app: FastifyInstance): Promise<readonly Route[]> {
+async function collectRoutes(app: FastifyInstance): Promise<readonly Route[]> {
   const seen: RouteOptions[] = []
   app.addHook('onRoute', (route) => void seen.push(route))
   await app.ready()
@@ -109,7 +109,7 @@ function basic(key: string | undefined): string {
 
 describe("S11: every route of DTM's face", () => {
   it('takes each scope that it declares as Bearer and as Basic, refuses others with 403, and no key with 401', async () => {
-    const routes = await routesOf(noted().app)
+    const routes = await collectRoutes(noted().app)
     expect(routes.length).toBeGreaterThan(25)
     for (const route of routes) {
       for (const [scope, key] of keys) {
@@ -133,7 +133,7 @@ describe("S11: every route of DTM's face", () => {
   })
 
   it('declares what is written here', async () => {
-    const routes = await routesOf(noted().app)
+    const routes = await collectRoutes(noted().app)
     const declared = routes
       .filter(({ method }) => method !== 'HEAD' && method !== 'PUT')
       .map(({ method, url, access }) => [`${method} ${url.replace('/api/dtmsvr', '')}`, access])
@@ -178,7 +178,7 @@ describe("S11: every route of DTM's face", () => {
   async function openInside(settings: Partial<GateSettings>): Promise<readonly string[]> {
     if (NETWORKS === undefined) throw new Error('no network')
     const entered: string[] = []
-    for (const route of await routesOf(noted().app)) {
+    for (const route of await collectRoutes(noted().app)) {
       const { app } = noted({ keylessNetworks: NETWORKS, ...settings })
       const { statusCode } = await app.inject({ ...requestTo(route), remoteAddress: INSIDE })
       if (statusCode !== 401 && route.access !== 'open') entered.push(`${route.method} ${route.url}`)
@@ -188,7 +188,7 @@ describe("S11: every route of DTM's face", () => {
 
   it('S43: may be used without a key from the networks that the configuration names to submit, and for nothing else', async () => {
     const entered = await openInside({})
-    const routes = await routesOf(noted().app)
+    const routes = await collectRoutes(noted().app)
     const submits = routes.filter(({ access }) => access !== 'open' && access?.includes('submit') === true)
     expect(entered).toEqual(submits.map(({ method, url }) => `${method} ${url}`))
     expect(entered.join()).not.toMatch(/query|all|subscribe|forceStop|metrics|Cron|topic|KV|version/)
@@ -222,7 +222,7 @@ describe("S16: the methods of DTM's face", () => {
   const BY_GET = ['/api/dtmsvr/resetCronTime', '/api/dtmsvr/subscribe', '/api/dtmsvr/unsubscribe']
 
   it('change something by POST and DELETE, but for the three that its clients send as GET', async () => {
-    const routes = await routesOf(noted().app)
+    const routes = await collectRoutes(noted().app)
     for (const route of routes.filter(({ method }) => method === 'GET')) {
       const { app, reached } = noted({ keylessNetworks: { has: () => true }, keylessScopes: SCOPES })
       await app.inject(requestTo(route))
@@ -248,7 +248,7 @@ describe("S16: the methods of DTM's face", () => {
 
   for (const headers of [{ origin: 'http://evil.example' }, { 'sec-fetch-site': 'cross-site' }]) {
     it(`change nothing for a page of another origin (${Object.keys(headers)[0]})`, async () => {
-      const routes = await routesOf(noted().app)
+      const routes = await collectRoutes(noted().app)
       const changing = routes.filter(
         ({ method, url }) => BY_GET.includes(url) || !['GET', 'HEAD'].includes(method),
       )

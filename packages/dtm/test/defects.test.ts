@@ -3,18 +3,18 @@
 import { until } from '@counterstep/test-servers/until'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DtmBed, type DtmNode, dtmBed, UNTIL_MS_MAX } from './support/dtm-bed.ts'
-import { message, pathsOf, saga, tcc, tccBranch } from './support/requests.ts'
+import { listPaths, message, saga, tcc, tccBranch } from './support/requests.ts'
 
 const OK = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
 const LATER = { status: 425, body: '{"dtm_result":"ONGOING"}' }
 
-async function statusOf(node: DtmNode, gid: string): Promise<string | undefined> {
+async function readStatus(node: DtmNode, gid: string): Promise<string | undefined> {
   const { body } = await node.get(`query?gid=${gid}`)
   return JSON.parse(body).transaction?.status
 }
 
 async function untilStatus(bed: DtmBed, gid: string, status: string): Promise<void> {
-  await until(`${gid} is ${status}`, UNTIL_MS_MAX, async () => (await statusOf(bed.node, gid)) === status)
+  await until(`${gid} is ${status}`, UNTIL_MS_MAX, async () => (await readStatus(bed.node, gid)) === status)
 }
 
 describe.concurrent('where DTM fails', () => {
@@ -37,7 +37,7 @@ describe.concurrent('where DTM fails', () => {
       expect(await bed.node.post('submit', body)).toEqual(OK)
       await branches.called(4 + times)
     }
-    expect(pathsOf(branches).filter((path) => path !== '/a3')).toEqual(['/a1', '/a2'])
+    expect(listPaths(branches).filter((path) => path !== '/a3')).toEqual(['/a1', '/a2'])
   })
 
   it('9.1: a running saga under the same gid and other content is refused, and not as a failure', async () => {
@@ -52,7 +52,7 @@ describe.concurrent('where DTM fails', () => {
     const branches = bed.play({ '/a1': [{ ...OK, delayMs: 3_000 }] })
     const body = saga('slow', branches, 1, { retry_interval: 1, request_timeout: 5, wait_result: true })
     expect(await bed.node.post('submit', body)).toEqual(OK)
-    expect(pathsOf(branches)).toEqual(['/a1'])
+    expect(listPaths(branches)).toEqual(['/a1'])
   })
 
   it('9.3: steps that take over 5 s together do not wait for a poll', async () => {
@@ -69,7 +69,7 @@ describe.concurrent('where DTM fails', () => {
     const branches = bed.play({ '/a2': [{ ...OK, delayMs: 2_000 }] })
     const times = { timeout_to_fail: 1, request_timeout: 6, wait_result: true }
     expect(await bed.node.post('submit', saga('last-is-late', branches, 2, times))).toEqual(OK)
-    expect(pathsOf(branches)).toEqual(['/a1', '/a2'])
+    expect(listPaths(branches)).toEqual(['/a1', '/a2'])
   })
 
   it('9.7: the next time is shown as it is while it waits, and as now after a reset', async () => {
@@ -131,7 +131,7 @@ describe.concurrent('where DTM fails', () => {
     const other = await bed.node.post('registerBranch', { ...branch, data: '{"other":1}' })
     expect(other).toEqual({ status: 500, body: '{"message":"storage: UniqueKeyConflict"}' })
     expect(await bed.node.post('submit', tcc('twice', { wait_result: true }))).toEqual(OK)
-    expect(pathsOf(branches)).toEqual(['/confirm01'])
+    expect(listPaths(branches)).toEqual(['/confirm01'])
   })
 
   it('9.14: a long answer of a failing branch hinders no rollback, and long data is not cut', async () => {
@@ -141,7 +141,7 @@ describe.concurrent('where DTM fails', () => {
     const answer = await bed.node.post('submit', body)
     expect(answer.status).toBe(409)
     expect(answer.body).toContain('return failed: xxx')
-    expect(pathsOf(branches)).toEqual(['/a1', '/a2', '/c2', '/c1'])
+    expect(listPaths(branches)).toEqual(['/a1', '/a2', '/c2', '/c1'])
     const { transaction } = JSON.parse((await bed.node.get('query?gid=long-reason')).body)
     expect(transaction).toMatchObject({ status: 'failed', custom_data })
   })
@@ -153,7 +153,7 @@ describe.concurrent('where DTM fails', () => {
       status: 425,
       body: '{"dtm_result":"ONGOING","message":"ONGOING"}',
     })
-    expect(await statusOf(bed.node, 'goes-on')).toBe('submitted')
+    expect(await readStatus(bed.node, 'goes-on')).toBe('submitted')
   })
 
   it('9.17: an abort keeps its reason, and a stop is on record as one', async () => {
@@ -166,7 +166,7 @@ describe.concurrent('where DTM fails', () => {
     await bed.node.post('submit', saga('stopped', branches, 2))
     await branches.called(2)
     expect(await bed.node.post('forceStop', { gid: 'stopped' })).toEqual(OK)
-    expect(await statusOf(bed.node, 'stopped')).toBe('failed')
+    expect(await readStatus(bed.node, 'stopped')).toBe('failed')
     expect(await bed.node.engine.get('stopped' as never)).toMatchObject({ status: 'stopped' })
   })
 
@@ -189,14 +189,14 @@ describe.concurrent('where DTM fails', () => {
     // Longer than the answer takes: another saga with the same delay is over.
     const clock = bed.play({ '/a1': [{ ...OK, delayMs: 700 }] })
     await bed.node.post('submit', saga('clock', clock, 1, { wait_result: true }))
-    expect(await statusOf(bed.node, 'stopped-inside')).toBe('failed')
-    expect(pathsOf(branches)).toEqual(['/a1'])
+    expect(await readStatus(bed.node, 'stopped-inside')).toBe('failed')
+    expect(listPaths(branches)).toEqual(['/a1'])
   })
 
   it('9.20: an abort under another type is refused', async () => {
     await bed.node.post('prepare', tcc('mine'))
     expect((await bed.node.post('abort', { gid: 'mine', trans_type: 'msg' })).status).toBe(409)
-    expect(await statusOf(bed.node, 'mine')).toBe('prepared')
+    expect(await readStatus(bed.node, 'mine')).toBe('prepared')
   })
 
   it('9.21: an empty gid is refused and stores nothing', async () => {
@@ -213,7 +213,7 @@ describe.concurrent('where DTM fails', () => {
     const abort = { gid: 'aborted-twice', trans_type: 'tcc' }
     const answers = await Promise.all([bed.node.post('abort', abort), bed.node.post('abort', abort)])
     expect([...answers, await bed.node.post('abort', abort)]).toEqual([OK, OK, OK])
-    expect(await statusOf(bed.node, 'aborted-twice')).toBe('aborting')
+    expect(await readStatus(bed.node, 'aborted-twice')).toBe('aborting')
   })
 
   it('9.22: orders in a circle and orders of a missing step store nothing', async () => {
@@ -224,7 +224,7 @@ describe.concurrent('where DTM fails', () => {
       expect([orders, answer.status]).toEqual([orders, 500])
       expect(answer.body).toContain('custom_data')
     }
-    expect(await statusOf(bed.node, 'ordered')).toBeUndefined()
+    expect(await readStatus(bed.node, 'ordered')).toBeUndefined()
   })
 })
 
@@ -242,7 +242,7 @@ describe.concurrent('where DTM fails over a restart or a crowd', () => {
     })
     await bed.restart()
     await untilStatus(bed, 'limited', 'failed')
-    expect(pathsOf(branches)).toEqual(['/a1', '/a1', '/a2', '/a2', '/a2', '/c2', '/c1'])
+    expect(listPaths(branches)).toEqual(['/a1', '/a1', '/a2', '/a2', '/a2', '/c2', '/c1'])
     const { transaction } = JSON.parse((await bed.node.get('query?gid=limited')).body)
     expect(transaction.rollback_reason).toBe('RetryCount is greater than RetryLimit, RetryLimit: 2')
   })
@@ -255,7 +255,7 @@ describe.concurrent('where DTM fails over a restart or a crowd', () => {
     await branches.called(2)
     await bed.restart()
     for (const gid of ['order-1', 'order-10']) await untilStatus(bed, gid, 'succeed')
-    expect(pathsOf(branches).toSorted()).toEqual(['/a1', '/a1', '/a1', '/a1', '/a2', '/a2'])
+    expect(listPaths(branches).toSorted()).toEqual(['/a1', '/a1', '/a1', '/a1', '/a2', '/a2'])
   })
 
   it('9.21: pages of any size show each transaction once', async () => {

@@ -2,8 +2,8 @@
 import { loopbackTargets } from '@counterstep/branch-http/targets'
 import { until } from '@counterstep/test-servers/until'
 import { describe, expect, it } from 'vitest'
-import { sagaDefinition } from '../src/definition/saga-definition.ts'
-import { submissionOf } from '../src/definition/submission.ts'
+import { buildSagaDefinition } from '../src/definition/saga-definition.ts'
+import { buildSubmission } from '../src/definition/submission.ts'
 import { readGid } from '../src/wire/read-gid.ts'
 import { readRequest } from '../src/wire/read-request.ts'
 import type { PlayedBranches } from './support/branch-service.ts'
@@ -27,7 +27,7 @@ function rpcUrls({ url }: PlayedBranches): readonly string[] {
   return [`${url}/rpc?method=debit`, `${url}/methods/debit`, `${url}/rpc?a=1&xmethodx`]
 }
 
-function sagaOf(gid: string, step: object, more: object = RPC) {
+function buildSaga(gid: string, step: object, more: object = RPC) {
   return { gid, trans_type: 'saga', steps: [step], payloads: ['{}'], ...more }
 }
 
@@ -37,9 +37,9 @@ async function isStored({ node }: DtmBed, gid: string): Promise<boolean> {
 
 /** Stores the saga in the words of a version that did not refuse it. */
 async function storeOld({ node }: DtmBed, gid: string, url: string): Promise<void> {
-  const request = readRequest(JSON.stringify(sagaOf(gid, { action: url })))
-  const definition = sagaDefinition({ ...request, protocol: 'http' }, () => undefined)
-  await node.engine.accept(submissionOf(readGid(gid), request, definition, 'ticket'))
+  const request = readRequest(JSON.stringify(buildSaga(gid, { action: url })))
+  const definition = buildSagaDefinition({ ...request, protocol: 'http' }, () => undefined)
+  await node.engine.accept(buildSubmission(readGid(gid), request, definition, 'ticket'))
 }
 
 describe('a branch that DTM calls by JSON-RPC', () => {
@@ -50,8 +50,8 @@ describe('a branch that DTM calls by JSON-RPC', () => {
     for (const [at, url] of rpcUrls(branches).entries()) {
       const gids = [`action-${at}`, `undo-${at}`, `message-${at}`, `topic-${at}`, `asked-${at}`]
       const [action = '', undo = '', sent = '', topic = '', asked = ''] = gids
-      expect(await bed.node.post('submit', sagaOf(action, { action: url }))).toEqual(NOT_THERE)
-      expect(await bed.node.post('submit', sagaOf(undo, { action: plain, compensate: url }))).toEqual(
+      expect(await bed.node.post('submit', buildSaga(action, { action: url }))).toEqual(NOT_THERE)
+      expect(await bed.node.post('submit', buildSaga(undo, { action: plain, compensate: url }))).toEqual(
         NOT_THERE,
       )
       expect(await bed.node.post('submit', message(sent, [plain, url], RPC))).toEqual(NOT_THERE)
@@ -95,15 +95,15 @@ describe('a branch that DTM calls by JSON-RPC', () => {
     const branches = bed.play()
     const waits = { wait_result: true }
     const noMethod = { action: `${branches.url}/METHOD?m=1` }
-    expect(await bed.node.post('submit', sagaOf('no-method', noMethod, { ...RPC, ...waits }))).toEqual(OK)
+    expect(await bed.node.post('submit', buildSaga('no-method', noMethod, { ...RPC, ...waits }))).toEqual(OK)
     const [action = ''] = rpcUrls(branches)
-    expect(await bed.node.post('submit', sagaOf('http', { action }, waits))).toEqual(OK)
+    expect(await bed.node.post('submit', buildSaga('http', { action }, waits))).toEqual(OK)
     expect(branches.calls).toHaveLength(2)
   })
 })
 
 describe('a transaction of JSON-RPC that an older version has stored', () => {
-  async function opOf(bed: DtmBed, gid: string) {
+  async function readOp(bed: DtmBed, gid: string) {
     return (await bed.node.engine.get(gid as never))?.branches[0]?.ops[0]
   }
 
@@ -111,8 +111,8 @@ describe('a transaction of JSON-RPC that an older version has stored', () => {
     await using bed = await dtmBed()
     const branches = bed.play({ '/rpc': [RPC_ERROR] })
     await storeOld(bed, 'old', rpcUrls(branches)[0] ?? '')
-    await until('it waits', UNTIL_MS_MAX, async () => (await opOf(bed, 'old'))?.state === 'waiting')
-    expect(await opOf(bed, 'old')).toMatchObject({ result: 'unknown', error: 'json-rpc' })
+    await until('it waits', UNTIL_MS_MAX, async () => (await readOp(bed, 'old'))?.state === 'waiting')
+    expect(await readOp(bed, 'old')).toMatchObject({ result: 'unknown', error: 'json-rpc' })
     expect(branches.calls).toEqual([])
   })
 

@@ -13,7 +13,7 @@ const UNCHECKED: Targets = { policy: loopbackTargets(), check: () => undefined }
 /** Not listed, denied by its address, and no service. */
 const UNLISTED = ['http://bank.test/x', 'http://169.254.169.254/latest', 'other:/x']
 
-function sagaOf(gid: string, step: object) {
+function buildSaga(gid: string, step: object) {
   return { gid, trans_type: 'saga', steps: [step], payloads: ['{}'] }
 }
 
@@ -35,9 +35,9 @@ async function expectAllDenied(
   const good = 'http://127.0.0.1:1/x'
   for (const [at, url] of urls.entries()) {
     const gid = (what: string) => `${what}-${at}`
-    expect(await node.post('submit', sagaOf(gid('action'), { action: url }))).toEqual(DENIED)
+    expect(await node.post('submit', buildSaga(gid('action'), { action: url }))).toEqual(DENIED)
     const undo = { action: good, compensate: url }
-    expect(await node.post('submit', sagaOf(gid('undo'), undo))).toEqual(DENIED)
+    expect(await node.post('submit', buildSaga(gid('undo'), undo))).toEqual(DENIED)
     expect(await node.post('submit', message(gid('message'), [url]))).toEqual(DENIED)
     const asked = { query_prepared: url }
     expect(await node.post('prepare', message(gid('query-back'), [good], asked))).toEqual(DENIED)
@@ -56,7 +56,7 @@ async function expectAllDenied(
   }
 }
 
-function targetsOf(services: readonly NamedService[]): Targets {
+function buildTargets(services: readonly NamedService[]): Targets {
   const policy = targetPolicy({ services, allowed: [], others: 'none', isLocal: true })
   return { policy, check: (url) => policy.check(url) }
 }
@@ -134,7 +134,7 @@ describe("S1: a target of DTM's clients", () => {
   it('that was subscribed while it was allowed is refused when it no longer is', async () => {
     await using bed = await dtmBed(UNCHECKED)
     await bed.node.get(`subscribe?topic=orders&url=${encodeURIComponent('http://bank.test/x')}`)
-    const narrowed = await bed.restart(targetsOf([]))
+    const narrowed = await bed.restart(buildTargets([]))
     expect(await narrowed.post('submit', message('late', ['topic://orders']))).toEqual(UNLISTED_DENIED)
     expect(await isStored(narrowed, 'late')).toBe(false)
   })
@@ -144,13 +144,13 @@ describe("S1: a target of DTM's clients", () => {
     const branches = bed.play()
     const { origin, hostname, pathname } = new URL(`${branches.url}/api`)
     const service = { name: 'bank', origin, hostname, base: pathname }
-    const named = await bed.restart(targetsOf([service]))
-    const request = { ...sagaOf('named', { action: 'bank:/debit?x=1' }), wait_result: true }
+    const named = await bed.restart(buildTargets([service]))
+    const request = { ...buildSaga('named', { action: 'bank:/debit?x=1' }), wait_result: true }
     expect(await named.post('submit', request)).toEqual(OK)
     expect(branches.calls.map(({ target }) => target)).toEqual([
       expect.stringMatching(/^\/api\/debit\?gid=named&.*&x=1$/),
     ])
-    expect(await named.post('submit', sagaOf('by-url', { action: `${branches.url}/debit` }))).toEqual(
+    expect(await named.post('submit', buildSaga('by-url', { action: `${branches.url}/debit` }))).toEqual(
       UNLISTED_DENIED,
     )
   })

@@ -27,7 +27,7 @@ it('all that ask for a topic which another node has just made get it, though the
     () => undefined,
     () => now,
   )
-  const before = node.subscribersOf('t')
+  const before = node.findSubscribers('t')
   now = 1
   await new Topics(
     kept,
@@ -35,7 +35,7 @@ it('all that ask for a topic which another node has just made get it, though the
     () => now,
   ).subscribe('t', 'http://127.0.0.1/a', '')
   now = 2
-  const messages = [node.subscribersOf('t'), node.subscribersOf('t'), node.subscribersOf('t')]
+  const messages = [node.findSubscribers('t'), node.findSubscribers('t'), node.findSubscribers('t')]
   now = 3
   answer?.()
   expect(await Promise.all(messages)).toEqual(messages.map(() => ['http://127.0.0.1/a']))

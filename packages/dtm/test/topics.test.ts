@@ -2,7 +2,7 @@ import { until } from '@counterstep/test-servers/until'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { TOPICS_AGE_MS_MAX } from '../src/index.ts'
 import { type DtmBed, dtmBed, UNTIL_MS_MAX } from './support/dtm-bed.ts'
-import { message, pathsOf } from './support/requests.ts'
+import { listPaths, message } from './support/requests.ts'
 
 const OK = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
 const NOT_FOUND = { status: 500, body: '{"message":"topic not found"}' }
@@ -24,7 +24,7 @@ describe('a topic', () => {
     expect(await bed.node.post('submit', send('first'))).toEqual(OK)
     await bed.node.app.inject({ method: 'DELETE', url: '/api/dtmsvr/topic/orders' })
     expect(await bed.node.post('submit', send('second'))).toEqual(NOT_FOUND)
-    expect(pathsOf(branches)).toEqual(['/one'])
+    expect(listPaths(branches)).toEqual(['/one'])
   })
 
   it('that was deleted and is made again has its new subscribers, though its version is lower', async () => {
@@ -35,7 +35,7 @@ describe('a topic', () => {
     await bed.node.app.inject({ method: 'DELETE', url: '/api/dtmsvr/topic/orders' })
     await bed.node.get(`subscribe?topic=orders&url=${branches.url}/new`)
     expect(await bed.node.post('submit', send('second'))).toEqual(OK)
-    expect(pathsOf(branches)).toEqual(['/one', '/two', '/three', '/new'])
+    expect(listPaths(branches)).toEqual(['/one', '/two', '/three', '/new'])
   })
 
   it('is known to another node at once when it is new, and within a second when it has changed', async () => {

@@ -1,6 +1,6 @@
 /** How long a caller of `wait_result` is held: no longer than something may come, and never until it gives up itself. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { waitMsOf } from '../src/definition/submission.ts'
+import { readWaitMs } from '../src/definition/submission.ts'
 import { readRequest } from '../src/wire/read-request.ts'
 import { type Answered, type DtmBed, dtmBed } from './support/dtm-bed.ts'
 import { message, saga, tcc, tccBranch } from './support/requests.ts'
@@ -104,7 +104,7 @@ describe('the time to wait', () => {
   for (const [timeoutS, waitMs] of waits) {
     it(`is ${waitMs} ms for a request_timeout of ${timeoutS || 'nothing'}`, () => {
       const request = readRequest(JSON.stringify({ request_timeout: timeoutS }))
-      expect(waitMsOf(request)).toBe(waitMs)
+      expect(readWaitMs(request)).toBe(waitMs)
     })
   }
 })

@@ -1,12 +1,12 @@
 import type { OpView, TransactionView } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { nextLook } from './next-cron.ts'
+import { findNextCron } from './next-cron.ts'
 
 const CREATED_AT = 1_000_000
 const UPDATED_AT = CREATED_AT + 4_000
 const FIRST_S = 10
 
-function viewOf(ops: readonly Partial<OpView>[], more: Partial<TransactionView> = {}): TransactionView {
+function buildView(ops: readonly Partial<OpView>[], more: Partial<TransactionView> = {}): TransactionView {
   const branches = ops.map((op, at) => {
     const shown: OpView = { op: 'action', state: 'idle', attempts: 0, ...op }
     return { id: `0${at + 1}`, after: [], ops: [shown] }
@@ -24,34 +24,34 @@ const calling: Partial<OpView> = { state: 'calling', attempts: 1 }
 
 describe('when a transaction is looked at next', () => {
   const looks: readonly (readonly [string, TransactionView, number, number])[] = [
-    ['a wait is the one that was drawn', viewOf([waiting(1_000, 37_400)]), 38_400, 37],
-    ['of several waits the first counts', viewOf([waiting(0, 9_000), waiting(1_000, 4_000)]), 5_000, 4],
-    ['a short wait is a second', viewOf([waiting(0, 200)]), 200, 1],
+    ['a wait is the one that was drawn', buildView([waiting(1_000, 37_400)]), 38_400, 37],
+    ['of several waits the first counts', buildView([waiting(0, 9_000), waiting(1_000, 4_000)]), 5_000, 4],
+    ['a short wait is a second', buildView([waiting(0, 200)]), 200, 1],
     [
       'what was reset is due since then',
-      viewOf([{ state: 'waiting', attempts: 1, endedAt: 1 }]),
+      buildView([{ state: 'waiting', attempts: 1, endedAt: 1 }]),
       4_000,
       FIRST_S,
     ],
-    ['what is called now has no wait', viewOf([calling]), 4_000, FIRST_S],
-    ['a call that comes after a delay', viewOf([calling], { startAt: CREATED_AT + 500 }), 4_000, FIRST_S],
-    ['a delay', viewOf([{}], { startAt: CREATED_AT + 90_000 }), 90_000, FIRST_S],
+    ['what is called now has no wait', buildView([calling]), 4_000, FIRST_S],
+    ['a call that comes after a delay', buildView([calling], { startAt: CREATED_AT + 500 }), 4_000, FIRST_S],
+    ['a delay', buildView([{}], { startAt: CREATED_AT + 90_000 }), 90_000, FIRST_S],
     [
       'what is prepared is decided by its deadline',
-      viewOf([], { status: 'prepared', deadlineAt: CREATED_AT + 35_000 }),
+      buildView([], { status: 'prepared', deadlineAt: CREATED_AT + 35_000 }),
       35_000,
       FIRST_S,
     ],
     [
       'what is submitted is not',
-      viewOf([calling], { kind: 'tcc', deadlineAt: CREATED_AT + 35_000 }),
+      buildView([calling], { kind: 'tcc', deadlineAt: CREATED_AT + 35_000 }),
       4_000,
       FIRST_S,
     ],
-    ['a query-back', viewOf([], { status: 'prepared', checkAt: CREATED_AT + 35_000 }), 35_000, FIRST_S],
+    ['a query-back', buildView([], { status: 'prepared', checkAt: CREATED_AT + 35_000 }), 35_000, FIRST_S],
     [
       'a query-back that is asked again',
-      viewOf([], {
+      buildView([], {
         status: 'prepared',
         checkAt: CREATED_AT + 35_000,
         check: { op: 'msg', ...waiting(35_000, 20_000) } as OpView,
@@ -61,12 +61,12 @@ describe('when a transaction is looked at next', () => {
     ],
     [
       'the end',
-      viewOf([waiting(0, 9_000)], { status: 'stopped', finishedAt: CREATED_AT + 7_000 }),
+      buildView([waiting(0, 9_000)], { status: 'stopped', finishedAt: CREATED_AT + 7_000 }),
       7_000,
       FIRST_S,
     ],
   ]
   for (const [what, view, afterMs, intervalS] of looks) {
-    it(what, () => expect(nextLook(view, FIRST_S)).toEqual({ at: CREATED_AT + afterMs, intervalS }))
+    it(what, () => expect(findNextCron(view, FIRST_S)).toEqual({ at: CREATED_AT + afterMs, intervalS }))
   }
 })

@@ -1,15 +1,15 @@
 /**
- * A transaction and its branches as `query` and `all` show them: the shape of DTM over MySQL, where no time is null.
- * Neither the queries of URLs nor the values of branch headers are shown, as on the native API, and not to an admin's key either.
+ * Shows a transaction and its branches in the shape of DTM over MySQL, where no time is null. As on the native API,
+ * neither the queries of URLs nor the values of branch headers are shown, not even to an admin's key.
  */
 import type { BranchTarget, Definition, Transaction } from '@counterstep/core'
 import { getBranchTargets, textHash, withoutQuery } from '@counterstep/core'
 import type { BranchView, Op, TransactionView } from '@counterstep/protocol'
 import { readNote } from '../definition/note.ts'
-import { statusWord, transType } from '../wire/status-word.ts'
+import { toStatusWord, toTransType } from '../wire/status-word.ts'
 import { hideHeaders } from './hide-headers.ts'
-import { nextLook } from './next-cron.ts'
-import { rollbackReason } from './rollback-reason.ts'
+import { findNextCron } from './next-cron.ts'
+import { findRollbackReason } from './rollback-reason.ts'
 
 const INTERVAL_S = 10
 
@@ -19,37 +19,37 @@ export interface Seen {
   readonly view: TransactionView
 }
 
-export function shownTransaction({ transaction, view }: Seen) {
+export function showTransaction({ transaction, view }: Seen) {
   const { definition } = transaction
   const note = readNote(definition)
-  const reason = rollbackReason(view, definition)
-  const next = nextLook(view, note?.retryIntervalS ?? INTERVAL_S)
+  const reason = findRollbackReason(view, definition)
+  const next = findNextCron(view, note?.retryIntervalS ?? INTERVAL_S)
   return {
-    ...shownRow(stableId(view.gid), view),
-    trans_type: transType(view.kind),
-    status: statusWord(view.status),
-    ...textUnlessEmpty('query_prepared', withoutQuery(note?.queryPrepared ?? checkUrlOf(definition))),
+    ...showRow(toStableId(view.gid), view),
+    trans_type: toTransType(view.kind),
+    status: toStatusWord(view.status),
+    ...omitEmpty('query_prepared', withoutQuery(note?.queryPrepared ?? readCheckUrl(definition))),
     protocol: note?.protocol ?? 'http',
-    ...shownEnd(view),
-    ...textUnlessEmpty('rollback_reason', reason ?? ''),
+    ...showEnd(view),
+    ...omitEmpty('rollback_reason', reason ?? ''),
     options: hideHeaders(note?.options ?? '{"concurrent":false}'),
-    ...textUnlessEmpty('custom_data', note?.customData ?? ''),
+    ...omitEmpty('custom_data', note?.customData ?? ''),
     next_cron_interval: next.intervalS,
-    next_cron_time: timeText(next.at),
+    next_cron_time: toTimeText(next.at),
     concurrent: false,
   }
 }
 
-/** Two rows for each branch of a saga or a TCC, the undoing one first; one for each of a message. */
-export function shownBranches({ transaction, view }: Seen) {
-  const rows: ReturnType<typeof shownBranch>[] = []
+/** Shows two rows for each branch of a saga or a TCC, the undoing one first, and one row for each branch of a message. */
+export function showBranches({ transaction, view }: Seen) {
+  const rows: ReturnType<typeof showBranch>[] = []
   if (readNote(transaction.definition)?.isStepless) return rows
-  const urls = urlsOf(transaction)
+  const urls = readUrls(transaction)
   for (const [position, target] of getBranchTargets(transaction).entries()) {
     const branch = view.branches[position]
     for (const op of OPS[transaction.kind]) {
       const shown = { branch, op, url: urls[position]?.[op] ?? '' }
-      rows.push(shownBranch(rows.length + 1, view, target, shown))
+      rows.push(showBranch(rows.length + 1, view, target, shown))
     }
   }
   return rows
@@ -57,7 +57,7 @@ export function shownBranches({ transaction, view }: Seen) {
 
 const OPS = { saga: ['compensate', 'action'], tcc: ['cancel', 'confirm'], message: ['action'] } as const
 
-function urlsOf(transaction: Transaction): readonly Partial<Record<Op, string>>[] {
+function readUrls(transaction: Transaction): readonly Partial<Record<Op, string>>[] {
   switch (transaction.kind) {
     case 'saga':
       return transaction.definition.branches.map(({ action, compensation }) =>
@@ -76,7 +76,7 @@ interface ShownOp {
   readonly url: string
 }
 
-function shownBranch(
+function showBranch(
   id: number,
   view: TransactionView,
   { id: branchId, body }: BranchTarget,
@@ -85,38 +85,38 @@ function shownBranch(
   const op = branch?.ops.find((each) => each.op === opName)
   const status = op?.state === 'succeeded' ? 'succeed' : op?.state === 'failed' ? 'failed' : 'prepared'
   return {
-    ...shownRow(id, view),
-    ...textUnlessEmpty('url', withoutQuery(url)),
-    ...textUnlessEmpty('bin_data', Buffer.from(body).toString('base64')),
+    ...showRow(id, view),
+    ...omitEmpty('url', withoutQuery(url)),
+    ...omitEmpty('bin_data', Buffer.from(body).toString('base64')),
     branch_id: branchId,
     op: opName,
     status,
-    ...(status === 'prepared' ? {} : { finish_time: timeText(op?.endedAt ?? view.updatedAt) }),
+    ...(status === 'prepared' ? {} : { finish_time: toTimeText(op?.endedAt ?? view.updatedAt) }),
   }
 }
 
-function shownRow(id: number, { gid, createdAt, updatedAt }: TransactionView) {
-  return { id, create_time: timeText(createdAt), update_time: timeText(updatedAt), gid }
+function showRow(id: number, { gid, createdAt, updatedAt }: TransactionView) {
+  return { id, create_time: toTimeText(createdAt), update_time: toTimeText(updatedAt), gid }
 }
 
-function shownEnd({ status, finishedAt }: TransactionView) {
+function showEnd({ status, finishedAt }: TransactionView) {
   if (finishedAt === undefined) return {}
-  return { [status === 'succeeded' ? 'finish_time' : 'rollback_time']: timeText(finishedAt) }
+  return { [status === 'succeeded' ? 'finish_time' : 'rollback_time']: toTimeText(finishedAt) }
 }
 
-function checkUrlOf(definition: Definition): string {
+function readCheckUrl(definition: Definition): string {
   return definition.kind === 'message' ? (definition.check?.url ?? '') : ''
 }
 
-function timeText(at: number): string {
+function toTimeText(at: number): string {
   return new Date(at).toISOString()
 }
 
-function textUnlessEmpty<Key extends string>(key: Key, text: string): { readonly [key in Key]?: string } {
+function omitEmpty<Key extends string>(key: Key, text: string): { readonly [key in Key]?: string } {
   return text === '' ? {} : ({ [key]: text } as { readonly [key in Key]: string })
 }
 
-/** Clients of C# read it as a positive number of 32 bits. Made of the gid, since nothing counts transactions. */
-function stableId(gid: string): number {
+/** Makes a row's id from the gid, since nothing counts transactions. Clients in C# need a positive 32-bit number. */
+function toStableId(gid: string): number {
   return textHash(gid) & 0x7fffffff || 1
 }

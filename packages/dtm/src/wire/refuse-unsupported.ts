@@ -1,8 +1,8 @@
-import { AnsweredError, trouble } from './answer.ts'
+import { AnsweredError, answerError } from './answer.ts'
 
-/** 501: a client must not take it for a failure of its transaction, nor try for ever in the belief that we are down. */
-export function notThereYet(what: string): AnsweredError {
+/** Answers 501, so that a client does not count it as a failure of its transaction, nor retries as if the server were down. */
+export function refuseUnsupported(what: string): AnsweredError {
   return new AnsweredError(
-    trouble(`${what} not there yet: sagas, TCC and two-phase messages over HTTP are`, 501),
+    answerError(`${what} not there yet: sagas, TCC and two-phase messages over HTTP are`, 501),
   )
 }

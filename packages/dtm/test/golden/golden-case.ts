@@ -48,7 +48,7 @@ export interface GoldenCase {
 }
 
 /** Files of the faces that the dialect has. */
-export function goldenFiles(): readonly string[] {
+export function listGoldenFiles(): readonly string[] {
   return readdirSync(FOLDER)
     .filter((name) => name.endsWith('.json') && !name.startsWith('later-'))
     .sort()
@@ -58,10 +58,10 @@ export function readGolden(file: string): readonly GoldenCase[] {
   return JSON.parse(readFileSync(join(FOLDER, file), 'utf8'))
 }
 
-export function answersOf({ answer, answersByStore = [] }: GoldenStep): readonly GoldenAnswer[] {
+export function listAnswers({ answer, answersByStore = [] }: GoldenStep): readonly GoldenAnswer[] {
   return answer === undefined ? answersByStore.map((each) => each.answer) : [answer]
 }
 
-export function callsOf({ calls, callsByStore = [] }: GoldenCase): readonly (readonly GoldenCall[])[] {
+export function listCalls({ calls, callsByStore = [] }: GoldenCase): readonly (readonly GoldenCall[])[] {
   return calls === undefined ? callsByStore.map((each) => each.calls) : [calls]
 }

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type DtmBed, dtmBed } from '../support/dtm-bed.ts'
 import { DEVIATIONS } from './deviations.ts'
-import { goldenFiles, readGolden } from './golden-case.ts'
+import { listGoldenFiles, readGolden } from './golden-case.ts'
 import { playCase } from './play-case.ts'
 
-for (const file of goldenFiles()) {
+for (const file of listGoldenFiles()) {
   const subject = file.slice(0, -'.json'.length)
   const cases = readGolden(file)
   describe.concurrent(`${subject} as DTM`, () => {
@@ -26,7 +26,7 @@ for (const file of goldenFiles()) {
 }
 
 it('lists no deviation of a case that is not there', () => {
-  const names = goldenFiles().flatMap((file) =>
+  const names = listGoldenFiles().flatMap((file) =>
     readGolden(file).map(({ name }) => `${file.slice(0, -'.json'.length)}: ${name}`),
   )
   expect(Object.keys(DEVIATIONS).filter((name) => !names.includes(name))).toEqual([])

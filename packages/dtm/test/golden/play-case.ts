@@ -3,9 +3,9 @@ import { until } from '@counterstep/test-servers/until'
 import { expect } from 'vitest'
 import type { PlayedBranches } from '../support/branch-service.ts'
 import { type DtmBed, UNTIL_MS_MAX } from '../support/dtm-bed.ts'
-import { normalCalls } from './compare-calls.ts'
+import { normalizeCalls } from './compare-calls.ts'
 import type { DeviantAnswer, Deviation } from './deviations.ts'
-import { answersOf, callsOf, type GoldenAnswer, type GoldenCase, type GoldenStep } from './golden-case.ts'
+import { type GoldenAnswer, type GoldenCase, type GoldenStep, listAnswers, listCalls } from './golden-case.ts'
 import { fill, freshValues, matches, type Values } from './placeholders.ts'
 
 const SETTLE_MS = 100
@@ -47,11 +47,11 @@ async function send(bed: DtmBed, { request, keepLines }: GoldenStep, values: Val
     status: answer.statusCode,
     contentType: String(answer.headers['content-type'] ?? ''),
     ...(location === undefined ? {} : { location }),
-    body: keepLines === undefined ? answer.body : linesOf(answer.body, keepLines),
+    body: keepLines === undefined ? answer.body : pickLines(answer.body, keepLines),
   }
 }
 
-function linesOf(body: string, pattern: string): string {
+function pickLines(body: string, pattern: string): string {
   const kept = new RegExp(pattern)
   return body
     .split('\n')
@@ -66,7 +66,7 @@ function expectAnswer(
   values: Values,
   what: string,
 ): void {
-  const recorded = answersOf(step)
+  const recorded = listAnswers(step)
   const isRecorded = recorded.some((answer) => isSame(actual, answer, values))
   if (deviant === undefined) {
     const expected = recorded.map((answer) => ({ ...answer, body: fill(answer.body, values) }))
@@ -116,8 +116,8 @@ function expectCalls(
   values: Values,
 ): void {
   if (deviation?.calls === 'any') return
-  const actual = normalCalls(played.calls, values, golden)
-  const recorded = callsOf(golden).map((calls) => normalCalls(calls, values, golden))
+  const actual = normalizeCalls(played.calls, values, golden)
+  const recorded = listCalls(golden).map((calls) => normalizeCalls(calls, values, golden))
   const same = recorded.find((calls) => calls.join('\n\n') === actual.join('\n\n'))
   if (deviation?.calls !== undefined) {
     expect(same).toBeUndefined()

@@ -89,7 +89,7 @@ export class BranchService implements AsyncDisposable {
     const played = this.#played.get(prefix)
     const body = await text(request)
     if (played === undefined) throw new Error(`a call to nobody: ${request.url}`)
-    const headers = pairs(request.rawHeaders)
+    const headers = toPairs(request.rawHeaders)
     const answer = played.take({ method: request.method ?? '', target, headers, body })
     if (answer.delayMs !== undefined) await delay(answer.delayMs)
     if (answer.hangUp === true) {
@@ -111,7 +111,7 @@ export class BranchService implements AsyncDisposable {
   }
 }
 
-function pairs(raw: readonly string[]): [string, string][] {
+function toPairs(raw: readonly string[]): [string, string][] {
   return raw.flatMap((name, index) =>
     index % 2 === 0 ? [[name, raw[index + 1] ?? ''] as [string, string]] : [],
   )

@@ -107,7 +107,7 @@ async function startNode(
   const observer = quietObserver((event) => {
     const { error: _, ...logged } = event
     watch.hear('events', JSON.stringify(logged))
-    if (event.level === 'error') failures.push(failureOf(event))
+    if (event.level === 'error') failures.push(toFailure(event))
   })
   const engine = createEngine({
     store,
@@ -127,7 +127,7 @@ async function startNode(
     checkUrl,
     onError: (error) => failures.push(new Error('request-failed', { cause: error })),
   })
-  const answered = async (method: 'GET' | 'POST', path: string, body?: string): Promise<Answered> => {
+  const request = async (method: 'GET' | 'POST', path: string, body?: string): Promise<Answered> => {
     const answer = await app.inject({
       method,
       url: `/api/dtmsvr/${path}`,
@@ -139,8 +139,8 @@ async function startNode(
   return {
     app,
     engine,
-    post: (path, body) => answered('POST', path, typeof body === 'string' ? body : JSON.stringify(body)),
-    get: (path) => answered('GET', path),
+    post: (path, body) => request('POST', path, typeof body === 'string' ? body : JSON.stringify(body)),
+    get: (path) => request('GET', path),
     async [Symbol.asyncDispose]() {
       await app.close()
       await engine.close(100)
@@ -151,7 +151,7 @@ async function startNode(
   }
 }
 
-function failureOf({ name, error }: EngineEvent): Error {
+function toFailure({ name, error }: EngineEvent): Error {
   return new Error(name, { cause: error })
 }
 

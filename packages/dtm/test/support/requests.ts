@@ -28,6 +28,6 @@ export function message(gid: string, actions: readonly string[], more: object = 
   return { gid, trans_type: 'msg', steps, payloads: steps.map(() => '{}'), ...SECRETS, ...more }
 }
 
-export function pathsOf({ calls }: PlayedBranches): readonly string[] {
+export function listPaths({ calls }: PlayedBranches): readonly string[] {
   return calls.map(({ target }) => target.split('?', 1)[0] ?? '')
 }
