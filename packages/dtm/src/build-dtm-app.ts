@@ -59,7 +59,7 @@ export const DTM_VERSION = 'v1.19.0'
 
 const TOPIC_LENGTH_MAX = 1_024
 
-/** One answer of `all` may have a thousand rows, each of which is read from the store, so only a few are under way at once. */
+/** One answer of `all` may read a thousand rows from the store, so only a few such answers are under way at once. */
 const LIST_READS = {
   atOnceMax: LISTS_AT_ONCE_MAX,
   waitingMax: 4_096,

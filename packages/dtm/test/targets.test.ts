@@ -1,6 +1,6 @@
 import { loopbackTargets, type NamedService, targetPolicy } from '@counterstep/branch-http/targets'
 import { describe, expect, it } from 'vitest'
-import { type DtmBed, type DtmNode, dtmBed, type Targets } from './support/dtm-bed.ts'
+import { type DtmFixture, type DtmNode, openDtmFixture, type Targets } from './support/dtm-fixture.ts'
 import { message, tcc } from './support/requests.ts'
 
 const OK = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
@@ -8,16 +8,16 @@ const UNLISTED_DENIED = {
   status: 500,
   body: expect.stringMatching(/^\{"message":"SAGA_TARGET_NOT_ALLOWED: /),
 }
-/** The mutant: nothing is checked at submit. What is called is, so that no test dials another machine. */
+/** This mutant checks no URL at submit. Calls are still checked, so that no test reaches another machine. */
 const UNCHECKED: Targets = { policy: loopbackTargets(), check: () => undefined }
-/** Not listed, denied by its address, and no service. */
+/** The first is not listed, the second has a denied address, and the third names no service. */
 const UNLISTED = ['http://bank.test/x', 'http://169.254.169.254/latest', 'other:/x']
 
 function buildSaga(gid: string, step: object) {
   return { gid, trans_type: 'saga', steps: [step], payloads: ['{}'] }
 }
 
-/** S39: each could pass for the identity of a call in some parser. */
+/** Some parser could take the query of each of these for the identity of a call (S39). */
 const FORGING = [
   '?[gid]=victim&[trans_type]=saga&[branch_id]=debit&[op]=compensate',
   '?GID=victim',
@@ -26,9 +26,9 @@ const FORGING = [
 ].map((query) => `http://127.0.0.1:1/x${query}`)
 const FORGED = { status: 500, body: expect.stringMatching(/^\{"message":"a branch URL must not have /) }
 
-/** Every way by which a URL comes in, for each URL. */
+/** Sends each URL in every request that can bring one, and expects each to be refused. */
 async function expectAllDenied(
-  { node }: Pick<DtmBed, 'node'>,
+  { node }: Pick<DtmFixture, 'node'>,
   urls = UNLISTED,
   DENIED: object = UNLISTED_DENIED,
 ): Promise<void> {
@@ -67,22 +67,22 @@ async function isStored(node: DtmNode, gid: string): Promise<boolean> {
 
 describe("S1: a target of DTM's clients", () => {
   it('that is not allowed is refused by its code, wherever it stands, and nothing is stored', async () => {
-    await using bed = await dtmBed()
-    await expectAllDenied(bed)
+    await using dtm = await openDtmFixture()
+    await expectAllDenied(dtm)
   })
 
   it('mutant: without the rules, the test above fails', async () => {
-    await using bed = await dtmBed(UNCHECKED)
-    await expect(expectAllDenied(bed)).rejects.toThrow()
+    await using dtm = await openDtmFixture(UNCHECKED)
+    await expect(expectAllDenied(dtm)).rejects.toThrow()
   })
 
   it('S39: is refused where its query may pass for the identity of a call, wherever it stands', async () => {
-    await using bed = await dtmBed()
-    await expectAllDenied(bed, FORGING, FORGED)
+    await using dtm = await openDtmFixture()
+    await expectAllDenied(dtm, FORGING, FORGED)
   })
 
   it('S39: is called with no body and no header that may pass for the identity of a call', async () => {
-    await using bed = await dtmBed()
+    await using dtm = await openDtmFixture()
     const form = 'application/x-www-form-urlencoded'
     const victim = 'gid=victim&trans_type=saga&branch_id=debit&op=compensate'
     const step = { action: 'http://127.0.0.1:1/x' }
@@ -102,49 +102,49 @@ describe("S1: a target of DTM's clients", () => {
         payloads: [payload],
         branch_headers: headers,
       }
-      const answer = await bed.node.post('submit', saga)
+      const answer = await dtm.node.post('submit', saga)
       expect([answer.status, answer.body]).toEqual([
         500,
         expect.stringMatching(/must|is not sent to a branch/),
       ])
-      expect(await isStored(bed.node, `body-${at}`)).toBe(false)
+      expect(await isStored(dtm.node, `body-${at}`)).toBe(false)
     }
-    expect(await bed.node.post('prepare', tcc('form', { branch_headers: { 'Content-Type': form } }))).toEqual(
+    expect(await dtm.node.post('prepare', tcc('form', { branch_headers: { 'Content-Type': form } }))).toEqual(
       OK,
     )
     const branch = { gid: 'form', trans_type: 'tcc', branch_id: '01', data: victim }
     const urls = { confirm: step.action, cancel: step.action }
-    expect((await bed.node.post('registerBranch', { ...branch, ...urls })).status).toBe(500)
+    expect((await dtm.node.post('registerBranch', { ...branch, ...urls })).status).toBe(500)
   })
 
   it('S39: mutant: without the rules, the test above fails', async () => {
-    await using bed = await dtmBed(UNCHECKED)
-    await expect(expectAllDenied(bed, FORGING, FORGED)).rejects.toThrow()
+    await using dtm = await openDtmFixture(UNCHECKED)
+    await expect(expectAllDenied(dtm, FORGING, FORGED)).rejects.toThrow()
   })
 
   it('S39: that was subscribed before such queries were refused is refused when it is sent to', async () => {
-    await using bed = await dtmBed(UNCHECKED)
-    await bed.node.get(`subscribe?topic=orders&url=${encodeURIComponent(FORGING[0] ?? '')}`)
+    await using dtm = await openDtmFixture(UNCHECKED)
+    await dtm.node.get(`subscribe?topic=orders&url=${encodeURIComponent(FORGING[0] ?? '')}`)
     const policy = loopbackTargets()
-    const checked = await bed.restart({ policy, check: (url) => policy.check(url) })
+    const checked = await dtm.restart({ policy, check: (url) => policy.check(url) })
     expect(await checked.post('submit', message('late', ['topic://orders']))).toEqual(FORGED)
     expect(await isStored(checked, 'late')).toBe(false)
   })
 
   it('that was subscribed while it was allowed is refused when it no longer is', async () => {
-    await using bed = await dtmBed(UNCHECKED)
-    await bed.node.get(`subscribe?topic=orders&url=${encodeURIComponent('http://bank.test/x')}`)
-    const narrowed = await bed.restart(buildTargets([]))
+    await using dtm = await openDtmFixture(UNCHECKED)
+    await dtm.node.get(`subscribe?topic=orders&url=${encodeURIComponent('http://bank.test/x')}`)
+    const narrowed = await dtm.restart(buildTargets([]))
     expect(await narrowed.post('submit', message('late', ['topic://orders']))).toEqual(UNLISTED_DENIED)
     expect(await isStored(narrowed, 'late')).toBe(false)
   })
 
   it('may be a named service', async () => {
-    await using bed = await dtmBed()
-    const branches = bed.play()
+    await using dtm = await openDtmFixture()
+    const branches = dtm.play()
     const { origin, hostname, pathname } = new URL(`${branches.url}/api`)
     const service = { name: 'bank', origin, hostname, base: pathname }
-    const named = await bed.restart(buildTargets([service]))
+    const named = await dtm.restart(buildTargets([service]))
     const request = { ...buildSaga('named', { action: 'bank:/debit?x=1' }), wait_result: true }
     expect(await named.post('submit', request)).toEqual(OK)
     expect(branches.calls.map(({ target }) => target)).toEqual([

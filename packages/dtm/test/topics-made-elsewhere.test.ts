@@ -39,7 +39,7 @@ it('all that ask for a topic which another node has just made get it, though the
   now = 3
   answer?.()
   expect(await Promise.all(messages)).toEqual(messages.map(() => ['http://127.0.0.1/a']))
-  // The list that the first of them has begun answers the others too.
+  // The first request has begun to read the list, and the others wait for the same read.
   expect(lists).toBe(2)
   expect(await before).toEqual([])
 })

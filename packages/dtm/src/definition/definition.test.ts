@@ -27,7 +27,7 @@ describe('the policy of retries', () => {
       { retry_interval: -1, retry_limit: -1 },
       { initialMs: 10_000, capMs: 60_000, limit: null },
     ],
-    // DTM counts the calls after the first.
+    // DTM's limit does not count the first call, and ours does.
     [{ retry_limit: 3 }, { initialMs: 200, capMs: 60_000, limit: 4 }],
     [
       { retry_limit: 3, retry_interval: 2 },

@@ -15,7 +15,7 @@ import { toSpanMs } from './to-span-ms.ts'
 export interface MessageContext {
   readonly checkUrl: CheckUrl
   readonly findSubscribers: FindSubscribers
-  /** If it is true, branch ids must not contain `-`, and those of a topic have a dot in its place. It is false by default. */
+  /** If it is true, branch ids have no `-`, and those of a topic have a dot in its place. It is false by default. */
   readonly plainIds?: boolean
 }
 

@@ -3,7 +3,6 @@ import type { EngineApi, ReadLane } from '@counterstep/engine'
 import { isGid } from '@counterstep/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { listTransactions } from '../view/list-transactions.ts'
-import { see } from '../view/see.ts'
 import { showBranches, showTransaction } from '../view/show-transaction.ts'
 import { answerWith, refuse } from '../wire/answer.ts'
 import { readNumber } from '../wire/read-number.ts'
@@ -20,7 +19,7 @@ export function addQueryRoutes(app: FastifyInstance, engine: EngineApi, lists: R
   app.get(`${BASE_PATH}/query`, READ, async (request, reply) => {
     const gid = readParameter(request, 'gid')
     if (gid === '') throw refuse('no gid specified')
-    const seen = isGid(gid) ? await see(engine, gid, readCaller(request.raw)) : undefined
+    const seen = isGid(gid) ? await engine.showWhole(gid, readCaller(request.raw)) : undefined
     const shown =
       seen === undefined
         ? { branches: [], transaction: null }
@@ -37,7 +36,7 @@ export function addQueryRoutes(app: FastifyInstance, engine: EngineApi, lists: R
 }
 
 async function showOne(engine: EngineApi, gid: string, caller: string) {
-  const seen = isGid(gid) ? await see(engine, gid, caller) : undefined
+  const seen = isGid(gid) ? await engine.showWhole(gid, caller) : undefined
   return { next_position: '', transactions: seen === undefined ? null : [showTransaction(seen)] }
 }
 

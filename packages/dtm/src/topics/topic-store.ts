@@ -1,7 +1,10 @@
 /** The topics are kept here. All nodes share one store. */
 export interface TopicStore {
   list(): Promise<readonly Topic[]>
-  /** Writes only if the topic has the expected version, where 0 means that it must not exist. It is durable when the call resolves. */
+  /**
+   * Writes only if the topic has the expected version, where 0 means that it must not exist. The write is durable when
+   * the call resolves.
+   */
   write(topic: TopicWrite): Promise<TopicWriteResult>
   remove(name: string, expectedVersion: number): Promise<'removed' | 'conflict' | 'absent'>
 }

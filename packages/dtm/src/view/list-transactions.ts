@@ -1,5 +1,5 @@
 import type { ListCursor, ListQuery } from '@counterstep/core'
-import type { EngineApi } from '@counterstep/engine'
+import type { EngineApi, ShownWhole } from '@counterstep/engine'
 import { type Gid, isGid } from '@counterstep/protocol'
 import { refuseNumber } from '../wire/read-number.ts'
 import {
@@ -10,7 +10,6 @@ import {
   LISTS_PER_ANSWER_MAX,
   READS_AT_ONCE,
 } from './list-page.ts'
-import { see } from './see.ts'
 import { showTransaction } from './show-transaction.ts'
 
 export interface AskedList {
@@ -54,7 +53,7 @@ export async function listTransactions(
     lists++
   } while (cursor !== undefined && rows.length < rowsMax && lists < LISTS_PER_ANSWER_MAX && now() < until)
   const { transactions, readTo } = await readAll(
-    (gid) => see(engine, gid, caller),
+    (gid) => engine.showWhole(gid, caller),
     rows,
     () => now() < until,
   )
@@ -69,7 +68,7 @@ interface ReadRows {
 }
 
 async function readAll(
-  read: (gid: Gid) => ReturnType<typeof see>,
+  read: (gid: Gid) => Promise<ShownWhole | undefined>,
   rows: readonly ListCursor[],
   isTimeLeft: () => boolean,
 ): Promise<ReadRows> {

@@ -4,6 +4,7 @@
  */
 import type { BranchTarget, Definition, Transaction } from '@counterstep/core'
 import { getBranchTargets, textHash, withoutQuery } from '@counterstep/core'
+import type { ShownWhole } from '@counterstep/engine'
 import type { BranchView, Op, TransactionView } from '@counterstep/protocol'
 import { readNote } from '../definition/note.ts'
 import { toStatusWord, toTransType } from '../wire/status-word.ts'
@@ -13,13 +14,7 @@ import { findRollbackReason } from './rollback-reason.ts'
 
 const INTERVAL_S = 10
 
-/** `view` has what has happened since `transaction` was saved. */
-export interface Seen {
-  readonly transaction: Transaction
-  readonly view: TransactionView
-}
-
-export function showTransaction({ transaction, view }: Seen) {
+export function showTransaction({ transaction, view }: ShownWhole) {
   const { definition } = transaction
   const note = readNote(definition)
   const reason = findRollbackReason(view, definition)
@@ -41,7 +36,7 @@ export function showTransaction({ transaction, view }: Seen) {
 }
 
 /** Shows two rows for each branch of a saga or a TCC, the undoing one first, and one row for each branch of a message. */
-export function showBranches({ transaction, view }: Seen) {
+export function showBranches({ transaction, view }: ShownWhole) {
   const rows: ReturnType<typeof showBranch>[] = []
   if (readNote(transaction.definition)?.isStepless) return rows
   const urls = readUrls(transaction)

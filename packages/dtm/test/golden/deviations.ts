@@ -1,22 +1,22 @@
-/** Where the dialect answers otherwise than DTM v1.19, on purpose. The replay fails when one is no longer true. */
+/** In these cases the dialect differs from DTM v1.19 on purpose. The replay fails when one is no longer true. */
 export interface Deviation {
   readonly reason: string
-  /** The answers that are expected instead, by position of the step. */
+  /** These answers are expected instead, by position of the step. */
   readonly answers?: Readonly<Record<number, DeviantAnswer>>
   /**
-   * The statuses that are waited for instead, by position of the step; `skip`: none, since the recorded one does not
-   * come.
+   * The test waits for these statuses instead, by position of the step. With `skip` it does not wait, since the recorded
+   * status does not come.
    */
   readonly untils?: Readonly<Record<number, string>>
-  /** The calls instead, each as `METHOD path`; `any`: how many there are is a matter of time. */
+  /** These calls are expected instead, each as `METHOD path`. It is `any` if their number depends on time. */
   readonly calls?: readonly string[] | 'any'
 }
 
 export interface DeviantAnswer {
   readonly status: number
-  /** The body has the placeholders of the recorded ones. Absent: the test of that behaviour stands elsewhere. */
+  /** It has the placeholders of the recorded bodies. Without it only the status is compared, and another test has the rest. */
   readonly body?: string
-  /** Whether it comes out as recorded is a matter of time; the status is the same. */
+  /** The body may or may not be as recorded, depending on time. The status is the same. */
   readonly byTime?: true
 }
 
@@ -32,7 +32,7 @@ const BAD_GID = answerUnprocessable(
   'gid must be 1–128 printable ASCII characters without space, quote, backslash or semicolon, and not . or ..',
 )
 const BAD_BRANCH_ID = answerUnprocessable('branch_id must be 1–64 characters of A-Z a-z 0-9 . _ : -')
-/** The status of answers that show more than the recorded ones. */
+/** These answers show more than the recorded ones, so only their status is compared. */
 const SHOWN = { status: 200 }
 
 const WAITS = 'waits for the end of what goes on, where DTM says 409 or 500 after one round of calls'

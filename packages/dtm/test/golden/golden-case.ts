@@ -41,13 +41,13 @@ export interface GoldenCase {
   readonly calls?: readonly GoldenCall[]
   readonly callsByStore?: readonly { readonly calls: readonly GoldenCall[] }[]
   readonly order?: 'any'
-  /** How often a call is repeated is a matter of time: calls that are alike count as one. */
+  /** The number of repeats of a call depends on time, so equal calls in a row count as one. */
   readonly repeats?: 'any'
   readonly settleMs?: number
   readonly defect?: string
 }
 
-/** Files of the faces that the dialect has. */
+/** Lists the recorded files of the routes that the dialect supports. */
 export function listGoldenFiles(): readonly string[] {
   return readdirSync(FOLDER)
     .filter((name) => name.endsWith('.json') && !name.startsWith('later-'))

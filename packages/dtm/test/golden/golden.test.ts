@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DtmBed, dtmBed } from '../support/dtm-bed.ts'
+import { type DtmFixture, openDtmFixture } from '../support/dtm-fixture.ts'
 import { DEVIATIONS } from './deviations.ts'
 import { listGoldenFiles, readGolden } from './golden-case.ts'
 import { playCase } from './play-case.ts'
@@ -8,9 +8,9 @@ for (const file of listGoldenFiles()) {
   const subject = file.slice(0, -'.json'.length)
   const cases = readGolden(file)
   describe.concurrent(`${subject} as DTM`, () => {
-    let shared: DtmBed
+    let shared: DtmFixture
     beforeAll(async () => {
-      shared = await dtmBed()
+      shared = await openDtmFixture()
     })
     afterAll(() => shared[Symbol.asyncDispose]())
     for (const golden of cases) {
@@ -18,8 +18,8 @@ for (const file of listGoldenFiles()) {
       const title = deviation === undefined ? golden.name : `${golden.name} (deviates: ${deviation.reason})`
       it(title, async () => {
         if (golden.emptyStore !== true) return await playCase(shared, golden, deviation)
-        await using bed = await dtmBed()
-        await playCase(bed, golden, deviation)
+        await using dtm = await openDtmFixture()
+        await playCase(dtm, golden, deviation)
       })
     }
   })
