@@ -9,7 +9,7 @@ import { ServeProcess } from './serve-process.ts'
 
 const STORES_PAGE = readFileSync(join(import.meta.dirname, '../../../docs/stores.md'), 'utf8')
 
-/** The page's command, with the paths of the test. */
+/** Fills the paths of the test into a command of the page. */
 function backUpCommand(file: string, backup: string): string {
   const command = /^node (-e ".*VACUUM INTO.*")$/m.exec(STORES_PAGE)?.[1]
   if (command === undefined) throw new Error('the page has no command for SQLite')

@@ -12,7 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-/** In a process of its own, whose cache is not on yet. */
+/** Runs in a new process, because the cache of this one may be on already. */
 function keepCompiledIn(home: string): string {
   const file = join(folder, 'keep.mjs')
   writeFileSync(file, `console.log((await import(${JSON.stringify(MODULE)})).keepCompiled())`)
@@ -38,7 +38,7 @@ it('is kept nowhere, and the start goes on, where there is no such folder', () =
 
 it.runIf(process.platform === 'linux')('is never taken from the folder of another user', () => {
   const isRoot = process.getuid?.() === 0
-  // Root's own home is another user's for everyone else.
+  // For every user but root, the home folder of root belongs to another user.
   const home = isRoot ? folder : '/'
   if (isRoot) {
     chmodSync(folder, 0o755)

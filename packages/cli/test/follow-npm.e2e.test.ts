@@ -23,7 +23,7 @@ function killGroup(pid: number | undefined): void {
   }
 }
 
-/** `counterstep serve` below a shell, in a process group of their own. Resolves once it listens. */
+/** Starts `counterstep serve` under a shell, in a new process group. Resolves once it listens. */
 async function serveBelow(command: (serve: string) => readonly [string, readonly string[]], event: string) {
   const data = mkdtempSync(join(tmpdir(), 'counterstep-follow-'))
   folders.push(data)
@@ -37,7 +37,7 @@ async function serveBelow(command: (serve: string) => readonly [string, readonly
     '--data',
     data,
   ]
-  // A second command keeps the shell from being replaced by the first.
+  // Without a second command the shell would be replaced by the first.
   const [program, args] = command(`${serve.map((word) => `'${word}'`).join(' ')}; true`)
   const { npm_lifecycle_event: _, ...environment } = process.env
   const child = spawn(program, args, {
@@ -54,12 +54,12 @@ async function serveBelow(command: (serve: string) => readonly [string, readonly
       if (line.startsWith('{"url":')) resolve(JSON.parse(line).url)
     })
   })
-  // The pipe ends with the last process that holds it.
+  // The pipe ends when the last process that has it open ends.
   return { child, lines, url: await listening, ended: once(reader, 'close') }
 }
 
 const shell = (line: string) => ['sh', ['-c', line]] as const
-/** Stands for npm, which starts a shell. */
+/** Plays npm, which starts a shell. */
 const npmAndShell = (line: string) => {
   const program = `require('node:child_process').spawn('sh', ['-c', ${JSON.stringify(line)}], { stdio: 'inherit' })`
   return [process.execPath, ['-e', program]] as const
@@ -69,7 +69,7 @@ for (const [title, command] of [
   ['npm has ended its shell', shell],
   ['npm alone was killed', npmAndShell],
 ] as const) {
-  // The parents of other systems' processes are not all to be seen.
+  // On other systems not every parent of a process can be found.
   it.runIf(process.platform === 'linux')(`a server that npm has started stops when ${title}`, async () => {
     const { child, lines, ended } = await serveBelow(command, 'npx')
     child.kill('SIGKILL')

@@ -13,7 +13,7 @@ import { ServeProcess } from './serve-process.ts'
 
 const GID = 'stored-before' as Gid
 
-/** A saga of DTM's clients with `protocol: "json-rpc"`, in the words of a version that did not refuse it. */
+/** Builds a saga with `protocol: "json-rpc"` as an older version stored it, which did not refuse it. */
 function oldSubmission(action: string): Submission {
   const { retry, branchTimeoutMs: timeoutMs, checkpointMs } = DEFAULT_SETTINGS
   const branch = { id: '01' as BranchId, action, body: '{}', contentType: 'application/json', headers: {} }

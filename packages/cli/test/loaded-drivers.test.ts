@@ -9,8 +9,8 @@ import { type Command, readCommand } from '../src/config.ts'
 const folder = mkdtempSync(join(tmpdir(), 'counterstep-drivers-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-// A process of its own, since this one has loaded what it likes. It prints what any import resolved to, and what of
-// node itself was loaded.
+// This runs in a new process, since the test's own process has loaded other modules. It prints the file of each import,
+// and the modules of Node that were loaded.
 const SCRIPT = join(folder, 'print-imports.mjs')
 writeFileSync(
   SCRIPT,
@@ -33,7 +33,7 @@ writeFileSync(
 `,
 )
 
-function importsOf(store: string): string {
+function listImports(store: string): string {
   const command: Command = readCommand(['serve', '--store', store], {})
   if (command.type !== 'serve') throw new Error(JSON.stringify(command))
   const source = (file: string) => pathToFileURL(join(import.meta.dirname, '../src', file)).href
@@ -41,7 +41,7 @@ function importsOf(store: string): string {
   return execFileSync(process.execPath, args, { encoding: 'utf8' })
 }
 
-// Nothing listens at port 1: a store is loaded before it is refused there.
+// Nothing listens at port 1, so the store's package is loaded and then the connection is refused.
 const DRIVERS = [
   [join(folder, 'a.db'), 'store-sqlite', /store-mysql|store-redis|mysql2|ioredis/],
   ['mysql://u@127.0.0.1:1/x', '/mysql2/', /store-sqlite|store-redis|ioredis/],
@@ -49,7 +49,7 @@ const DRIVERS = [
 ] as const
 for (const [store, loaded, notLoaded] of DRIVERS) {
   it(`opening ${store.replace(folder, '')} loads no other store's driver`, () => {
-    const urls = importsOf(store)
+    const urls = listImports(store)
     expect(urls).toContain(loaded)
     expect(urls).not.toMatch(notLoaded)
   })
@@ -57,9 +57,9 @@ for (const [store, loaded, notLoaded] of DRIVERS) {
 
 const BUILT_IN_FETCH = 'NativeModule internal/deps/undici/undici'
 
-// An import of node:http reads all its exports, and so loads this: 40 ms of each start.
+// An import of node:http reads all its exports and so loads this module, which costs 40 ms of each start.
 it('a start does not load the built-in fetch', () => {
-  const loaded = importsOf('redis://127.0.0.1:1')
+  const loaded = listImports('redis://127.0.0.1:1')
   expect(loaded).toContain('NativeModule _http_server')
   expect(loaded).not.toContain(BUILT_IN_FETCH)
   const byImport = "await import('node:http'); console.log(process.moduleLoadList.join('\\n'))"

@@ -17,7 +17,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 
 const sagaAt = (bank: string, gid: string) => ({
   gid,
-  // Without a command it is asked once, and not again while the test runs.
+  // Unless an operator retries it, this branch is called once and not again while the test runs.
   retry: { initialMs: 600_000, capMs: 600_000 },
   branches: [
     { id: 'debit', action: `${bank}/debit`, compensation: `${bank}/undo` },
@@ -26,7 +26,7 @@ const sagaAt = (bank: string, gid: string) => ({
 })
 
 it('a stuck saga is told of, found, read and mended as docs/guides/operate.md says', async () => {
-  // Refuses the credit and, until it is mended, to undo the debit.
+  // The service refuses the credit. It also refuses to undo the debit until `isMended` is set.
   let isMended = false
   const bank = await startBranchService(0, (path) =>
     path === '/credit' || (path === '/undo' && !isMended) ? 409 : 200,
@@ -50,7 +50,7 @@ it('a stuck saga is told of, found, read and mended as docs/guides/operate.md sa
     detail: 'compensation of branch debit answered failure',
   })
   const listed = { items: [{ gid: 'order-4711', status: 'aborting', retrying: true, attention: true }] }
-  // It is told before it is stored.
+  // The event is logged before the row is stored, so the test waits for the row.
   await vi.waitFor(
     async () => {
       expect(await get('/v1/transactions?attention=true')).toMatchObject(listed)

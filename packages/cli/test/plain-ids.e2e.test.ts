@@ -6,7 +6,7 @@ import { ServeProcess } from './serve-process.ts'
 
 const ACTION = 'http://127.0.0.1:9/x'
 
-/** The statuses by which a server answers ids that DTM's own barriers in services take for others. */
+/** Returns the statuses of the answers to ids that the barriers of DTM's clients take for other ids. */
 async function answers(...more: readonly string[]): Promise<Readonly<Record<string, number>>> {
   const folder = await mkdtemp(join(tmpdir(), 'plain-ids-'))
   onTestFinished(() => rm(folder, { recursive: true }))
@@ -37,7 +37,7 @@ async function answers(...more: readonly string[]): Promise<Readonly<Record<stri
   return found
 }
 
-/** A message to a topic with two subscribers, whose branch ids the dialect makes. */
+/** Sends a message to a topic with two subscribers, so that the dialect chooses the branch ids. */
 async function topic(dtmUrl: string, dtm: (path: string, body: object) => Promise<number>): Promise<number> {
   for (const path of ['a', 'b'])
     await fetch(`${dtmUrl}/api/dtmsvr/subscribe?topic=t&url=${encodeURIComponent(`${ACTION}/${path}`)}`)

@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { signedCallCheck } from '@counterstep/sdk/signatures'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { signingKeyCommand } from '../src/signing-key-command.ts'
+import { runSigningKeyCommand } from '../src/signing-key-command.ts'
 import { submit } from './branch-service.ts'
 import { ServeProcess } from './serve-process.ts'
 
 const TIMEOUT_MS = 30_000
 
-/** Says of each call whether it was signed, by its method and op. */
+/** Tells for each call, by its method and op, whether it was signed. */
 async function startCheckedService(publicKey: string) {
   const calls = new Map<string, string>()
   const server = createServer(async (request, response) => {
@@ -41,7 +41,7 @@ async function serveSigned(...more: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'counterstep-signed-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const keyFile = join(folder, 'key.pem')
-  const [publicKey = ''] = signingKeyCommand(['create', '--out', keyFile]).stdout
+  const [publicKey = ''] = runSigningKeyCommand(['create', '--out', keyFile]).stdout
   const flags = ['--signing-key-file', keyFile, ...more]
   const { process, url } = await ServeProcess.listening(join(folder, 'data'), ...flags)
   onTestFinished(async () => {

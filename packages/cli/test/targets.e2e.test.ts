@@ -22,7 +22,7 @@ interface Branch {
   connectionsMax: number
 }
 
-/** A participant that counts its connections. */
+/** Opens a participant that counts its connections. */
 async function branchService(answerMs = 0): Promise<Branch> {
   const requests: IncomingMessage[] = []
   const server = createServer((request, response) => {

@@ -41,7 +41,7 @@ describe('a store that does not answer at start', () => {
     const { wait, onRetry } = waiting(600)
     const attempt = attempts(UNAVAILABLE)
     await expect(waitForStore(attempt, wait)).rejects.toBe(UNAVAILABLE)
-    // At 0 and at 250 ms; the third would be at 750 ms.
+    // The attempts start at 0 and at 250 ms. A third would start at 750 ms.
     expect(attempt).toHaveBeenCalledTimes(2)
     expect(onRetry).toHaveBeenCalledTimes(1)
   })
