@@ -3,7 +3,7 @@ import { CounterstepError, isCounterstepError } from '@counterstep/protocol'
 import { buildApp, PROBLEM_TYPE, problemOfError } from '@counterstep/server'
 import { awsLambdaFastify } from '@fastify/aws-lambda'
 import type { LambdaContext } from './events.ts'
-import type { Home } from './home.ts'
+import type { Home } from './function-parts.ts'
 import { KEYS_RETRY_MS, SecretKeys } from './secret-keys.ts'
 
 /** An event of API Gateway or of a Function URL, payload format 2.0; the adapter reads it. */

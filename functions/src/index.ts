@@ -1,5 +1,5 @@
 import type { ApiHandler } from './api-handler.ts'
-import { openHome } from './home.ts'
+import { openHome } from './function-parts.ts'
 import type { SweeperHandler } from './sweeper-handler.ts'
 import { sweeperHandler } from './sweeper-handler.ts'
 import type { WorkerHandler } from './worker-handler.ts'

@@ -4,7 +4,7 @@ import type {
   SQSClient,
 } from '@aws-sdk/client-sqs'
 import type { WakeUpQueue, WakeUpRequest } from '@counterstep/core'
-import { type LookMessage, lookMessages } from './look-message.ts'
+import { type LookMessage, lookMessages } from './wake-up-message.ts'
 
 /** SQS's own bound. */
 const BATCH_MAX = 10

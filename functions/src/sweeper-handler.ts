@@ -1,8 +1,8 @@
 import { CLAIM_MAX, POSTPONE_MAX, PURGE_MAX, type WakeUpQueue } from '@counterstep/core'
 import type { Invocation } from '@counterstep/engine'
 import type { LambdaContext } from './events.ts'
+import type { Home } from './function-parts.ts'
 import { embeddedMetrics, gaugesOf } from './gauges.ts'
-import type { Home } from './home.ts'
 
 export type SweeperHandler = (event: unknown, context: LambdaContext) => Promise<void>
 

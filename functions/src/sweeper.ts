@@ -1,4 +1,4 @@
-import { openHome } from './home.ts'
+import { openHome } from './function-parts.ts'
 import { sweeperHandler } from './sweeper-handler.ts'
 
 /** `index.handler` of the function that the schedule invokes. */

@@ -2,8 +2,8 @@ import { StoreUnavailableError } from '@counterstep/core'
 import type { Invocation, Logger, RunOutcome } from '@counterstep/engine'
 import type { Gid } from '@counterstep/protocol'
 import type { LambdaContext, QueueAnswer, QueueEvent, QueueRecord } from './events.ts'
-import type { Home } from './home.ts'
-import { gidsOf } from './look-message.ts'
+import type { Home } from './function-parts.ts'
+import { gidsOf } from './wake-up-message.ts'
 
 export type WorkerHandler = (event: QueueEvent, context: LambdaContext) => Promise<QueueAnswer>
 

@@ -1,4 +1,4 @@
-import { openHome } from './home.ts'
+import { openHome } from './function-parts.ts'
 import { workerHandler } from './worker-handler.ts'
 
 /** `index.handler` of the function that the queue invokes. */

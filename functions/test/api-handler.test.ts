@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { apiHandler } from '../src/api-handler.ts'
 import { KEYS_USABLE_MS } from '../src/secret-keys.ts'
 import { contextOf, type HttpAnswer, httpEvent } from './support/lambda-context.ts'
-import { sagaOf, testHome } from './support/test-home.ts'
+import { sagaOf, testHome } from './support/test-parts.ts'
 
 const PLENTY_MS = 29_000
 const ARN = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:counterstep/keys-AbCdEf'

@@ -4,7 +4,7 @@ import { memoryStore } from '@counterstep/store-conformance'
 import { describe, expect, it } from 'vitest'
 import { workerHandler } from '../src/worker-handler.ts'
 import { contextOf } from './support/lambda-context.ts'
-import { sagaOf, testHome } from './support/test-home.ts'
+import { sagaOf, testHome } from './support/test-parts.ts'
 
 const PLENTY_MS = 30_000
 

@@ -8,7 +8,7 @@ import { describeLambda } from '@counterstep/lambda-emulator/vitest'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { withSecrets } from '@counterstep/test-servers/with-secrets'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { type FunctionBed, startFunctionBed } from './support/function-bed.ts'
+import { type FunctionBed, startFunctionBed } from './support/function-fixture.ts'
 import { arnOf } from './support/secrets-manager.ts'
 import { countStoreRequests } from './support/store-requests.ts'
 

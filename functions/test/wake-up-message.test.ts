@@ -2,7 +2,7 @@ import type { WakeUpRequest } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DELAY_S_MAX, GIDS_PER_MESSAGE_MAX, gidsOf, lookMessages } from '../src/look-message.ts'
+import { DELAY_S_MAX, GIDS_PER_MESSAGE_MAX, gidsOf, lookMessages } from '../src/wake-up-message.ts'
 
 const look = (gid: string, dueInMs: number): WakeUpRequest => ({ gid: gid as Gid, dueInMs })
 

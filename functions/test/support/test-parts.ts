@@ -9,7 +9,7 @@ import {
   nodeIds,
 } from '@counterstep/engine'
 import { memoryStore } from '@counterstep/store-conformance'
-import type { Home } from '../../src/home.ts'
+import type { Home } from '../../src/function-parts.ts'
 import { logObserver } from '../../src/log-observer.ts'
 
 export interface TestHomeOptions {
