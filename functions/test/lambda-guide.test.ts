@@ -17,7 +17,7 @@ const COMPILE_MS_MAX = 120_000
 const SECRET = 'the secret key'
 const run = promisify(execFile)
 
-/** The targets that the functions of the guide's stack may call. */
+/** Reads the targets that the functions of the guide's stack may call. */
 function guidedTargets() {
   const services = /StoreTlsCa=\S+ Services=(\S+) \\/.exec(GUIDE)?.[1] ?? ''
   const read = readFunctionConfig('api', {
@@ -36,7 +36,7 @@ it('every branch of the guide is one that its own stack may call', () => {
   )
   expect(urls.length).toBeGreaterThanOrEqual(8)
   expect(urls.filter((url) => targets.check(url) !== undefined)).toEqual([])
-  // The guide says that this one is refused.
+  // The guide says that this request is refused.
   expect(targets.check('https://bank.example/debit')).toBeDefined()
 })
 
@@ -45,7 +45,7 @@ interface Arrived {
   readonly body: string
 }
 
-/** The signature by the rules of AWS's Signature Version 4, from what has arrived. */
+/** Computes the signature of a received request by the rules of AWS's Signature Version 4. */
 function signLikeAws({ request: { method, url = '', headers }, body }: Arrived): string {
   const [path = '', query = ''] = url.split('?')
   const names = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1] ?? ''
@@ -116,7 +116,7 @@ it('the examples of the guide compile, strictly', { timeout: COMPILE_MS_MAX }, a
   }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
   const args = [TYPESCRIPT, '--project', folder, '--checkers', '1']
-  // The compiler tells its faults on its output.
+  // The compiler writes its errors to its output, so the message shows them.
   const told = await run(process.execPath, args).then(
     ({ stdout }) => stdout,
     (error: { readonly stdout: string }) => error.stdout,

@@ -8,19 +8,19 @@ import { describeLambda } from '@counterstep/lambda-emulator/vitest'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { withSecrets } from '@counterstep/test-servers/with-secrets'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { type FunctionBed, startFunctionBed } from './support/function-fixture.ts'
-import { arnOf } from './support/secrets-manager.ts'
+import { type FunctionFixture, startFunctionFixture } from './support/function-fixture.ts'
+import { toArn } from './support/secrets-manager.ts'
 import { countStoreRequests } from './support/store-requests.ts'
 
 const BUILD_MS_MAX = 120_000
 const START_MS_MAX = 60_000
-/** Only tells stuck from slow. */
+/** This bound is long, because it only has to tell stuck from slow. */
 const END = { timeoutMs: 40_000 }
 const POLL = { timeout: 40_000 }
 const TEST_MS_MAX = 90_000
 const RETRY_AFTER_S = 2
 const HAPPY_SAGAS = 5
-/** A digest, or a line of a key. */
+/** It matches a digest, or a line of a key file. */
 const SECRET_PART = /[\w+/=-]{32,}/g
 const EMPTY = { visible: 0, inFlight: 0, delayed: 0 }
 
@@ -37,30 +37,34 @@ describeLambda('the three functions', (client) => {
 
     for (const store of ['mariadb', 'redis'] as const) {
       describeOn(store, 'on a store', (storeServerUrl) => {
-        testFunctions(() => startFunctionBed({ client, queueServerUrl, storeServerUrl, folder }))
+        testFunctions(() => startFunctionFixture({ client, queueServerUrl, storeServerUrl, folder }))
       })
     }
   })
 })
 
-function testFunctions(open: () => Promise<FunctionBed>): void {
-  let bed: FunctionBed
+function testFunctions(open: () => Promise<FunctionFixture>): void {
+  let fixture: FunctionFixture
 
   beforeAll(async () => {
-    bed = await open()
+    fixture = await open()
   }, START_MS_MAX)
 
-  afterAll(() => bed.close(), START_MS_MAX)
+  afterAll(() => fixture.close(), START_MS_MAX)
 
-  it('takes the password, the keys and the signing key from secrets', () => takesSecrets(bed), TEST_MS_MAX)
-  it('answers a wait with the end, after two writes', () => answersWaits(bed), TEST_MS_MAX)
-  it('gives back what waits, and the worker ends it', () => handsOff(bed), TEST_MS_MAX)
-  it('gets a message again that its store kept it from', () => failsItems(bed), TEST_MS_MAX)
-  it('ends what the queue has lost', () => sweepsLost(bed), TEST_MS_MAX)
-  it('has printed none of the secrets', () => printsNoSecret(bed))
+  it(
+    'takes the password, the keys and the signing key from secrets',
+    () => takesSecrets(fixture),
+    TEST_MS_MAX,
+  )
+  it('answers a wait with the end, after two writes', () => answersWaits(fixture), TEST_MS_MAX)
+  it('gives back what waits, and the worker ends it', () => handsOff(fixture), TEST_MS_MAX)
+  it('gets a message again that its store kept it from', () => failsItems(fixture), TEST_MS_MAX)
+  it('ends what the queue has lost', () => sweepsLost(fixture), TEST_MS_MAX)
+  it('has printed none of the secrets', () => printsNoSecret(fixture))
 }
 
-function sagaOf({ branch }: FunctionBed, gid: string = randomUUID()) {
+function buildSaga({ branch }: FunctionFixture, gid: string = randomUUID()) {
   const url = `${branch.url}/account`
   const branches = ['01', '02'].map((id) => ({
     id,
@@ -71,107 +75,109 @@ function sagaOf({ branch }: FunctionBed, gid: string = randomUUID()) {
   return { ...withSecrets({ branches }), gid }
 }
 
-/** The first branch of it asks to be asked again, once. */
-function waitingSaga(bed: FunctionBed) {
-  const saga = sagaOf(bed)
-  bed.branch.rule = ({ gid, branchId, attempt }) =>
+/** Makes the service answer `ongoing` once to the first branch, so that it is called again. */
+function waitingSaga(fixture: FunctionFixture) {
+  const saga = buildSaga(fixture)
+  fixture.branch.rule = ({ gid, branchId, attempt }) =>
     gid === saga.gid && branchId === '01' && attempt === 1
       ? { status: 425, retryAfterS: RETRY_AFTER_S }
       : { status: 200 }
   return saga
 }
 
-function outcomesOf({ reports }: FunctionBed, functionName: string): readonly string[] {
+function listOutcomes({ reports }: FunctionFixture, functionName: string): readonly string[] {
   return reports.filter((report) => report.functionName === functionName).map(({ outcome }) => outcome)
 }
 
-async function takesSecrets(bed: FunctionBed): Promise<void> {
-  expect((await fetch(`${bed.url}/v1/transactions`)).status).toBe(401)
-  const saga = sagaOf(bed)
-  expect(await bed.client.submit(saga, { waitMs: 10_000 })).toMatchObject({ status: 'succeeded' })
-  // Its service answers 401 to what is not signed.
-  expect(bed.branch.refused).toEqual([])
-  expect(new Set(bed.secretsManager.asked)).toEqual(new Set(['password', 'keys', 'signing-key'].map(arnOf)))
-  expect(outcomesOf(bed, 'worker')).toEqual([])
+async function takesSecrets(fixture: FunctionFixture): Promise<void> {
+  expect((await fetch(`${fixture.url}/v1/transactions`)).status).toBe(401)
+  const saga = buildSaga(fixture)
+  expect(await fixture.client.submit(saga, { waitMs: 10_000 })).toMatchObject({ status: 'succeeded' })
+  // The service would have answered 401 to an unsigned call.
+  expect(fixture.branch.refused).toEqual([])
+  expect(new Set(fixture.secretsManager.asked)).toEqual(
+    new Set(['password', 'keys', 'signing-key'].map(toArn)),
+  )
+  expect(listOutcomes(fixture, 'worker')).toEqual([])
 }
 
-async function answersWaits(bed: FunctionBed): Promise<void> {
-  const sagas = Array.from({ length: HAPPY_SAGAS }, () => sagaOf(bed))
-  const { roundTrips, writes } = await countStoreRequests(bed.proxy, async () => {
+async function answersWaits(fixture: FunctionFixture): Promise<void> {
+  const sagas = Array.from({ length: HAPPY_SAGAS }, () => buildSaga(fixture))
+  const { roundTrips, writes } = await countStoreRequests(fixture.proxy, async () => {
     for (const saga of sagas) {
-      expect(await bed.client.submit(saga, { waitMs: 10_000 })).toMatchObject({ status: 'succeeded' })
-      expect(bed.branch.calls(saga.gid).map(({ branchId }) => branchId)).toEqual(['01', '02'])
+      expect(await fixture.client.submit(saga, { waitMs: 10_000 })).toMatchObject({ status: 'succeeded' })
+      expect(fixture.branch.calls(saga.gid).map(({ branchId }) => branchId)).toEqual(['01', '02'])
     }
   })
   process.stdout.write(
     `${HAPPY_SAGAS} sagas by functions: ${roundTrips} round trips to the store, ${writes} writes\n`,
   )
   expect({ roundTrips, writes }).toEqual({ roundTrips: 2 * HAPPY_SAGAS, writes: 2 * HAPPY_SAGAS })
-  // All of it was done by the api.
-  expect([outcomesOf(bed, 'worker'), bed.source.counts().received]).toEqual([[], 0])
+  // The api function has done all of it, so the worker had nothing to do.
+  expect([listOutcomes(fixture, 'worker'), fixture.source.counts().received]).toEqual([[], 0])
 }
 
-async function handsOff(bed: FunctionBed): Promise<void> {
-  const saga = waitingSaga(bed)
-  const before = bed.batches.length
-  expect(await bed.client.submit(saga)).toMatchObject({ status: 'submitted', epoch: 1 })
-  expect(await bed.client.wait(saga.gid, END)).toMatchObject({ status: 'succeeded', epoch: 2 })
-  const calls = bed.branch.calls(saga.gid)
+async function handsOff(fixture: FunctionFixture): Promise<void> {
+  const saga = waitingSaga(fixture)
+  const before = fixture.batches.length
+  expect(await fixture.client.submit(saga)).toMatchObject({ status: 'submitted', epoch: 1 })
+  expect(await fixture.client.wait(saga.gid, END)).toMatchObject({ status: 'succeeded', epoch: 2 })
+  const calls = fixture.branch.calls(saga.gid)
   expect(calls.map(({ branchId, attempt }) => `${branchId} ${attempt}`)).toEqual(['01 1', '01 2', '02 1'])
   const [first, second] = calls
   expect((second?.arrivedAt ?? 0) - (first?.arrivedAt ?? 0)).toBeGreaterThanOrEqual(RETRY_AFTER_S * 1_000)
-  await vi.waitUntil(() => bed.batches.length > before, POLL)
-  expect(bed.batches.slice(before)).toMatchObject([{ failedIds: [], outcome: 'answered' }])
+  await vi.waitUntil(() => fixture.batches.length > before, POLL)
+  expect(fixture.batches.slice(before)).toMatchObject([{ failedIds: [], outcome: 'answered' }])
 }
 
-async function failsItems(bed: FunctionBed): Promise<void> {
-  const saga = waitingSaga(bed)
-  const before = bed.batches.length
-  expect(await bed.client.submit(saga)).toMatchObject({ status: 'submitted' })
-  bed.proxy.blackHole()
-  await vi.waitUntil(() => bed.batches.length > before, POLL)
-  bed.proxy.heal()
-  const [{ messageIds = [], failedIds = [], outcome } = {}] = bed.batches.slice(before)
+async function failsItems(fixture: FunctionFixture): Promise<void> {
+  const saga = waitingSaga(fixture)
+  const before = fixture.batches.length
+  expect(await fixture.client.submit(saga)).toMatchObject({ status: 'submitted' })
+  fixture.proxy.blackHole()
+  await vi.waitUntil(() => fixture.batches.length > before, POLL)
+  fixture.proxy.heal()
+  const [{ messageIds = [], failedIds = [], outcome } = {}] = fixture.batches.slice(before)
   expect({ count: messageIds.length, failedIds, outcome }).toEqual({
     count: 1,
     failedIds: messageIds,
     outcome: 'answered',
   })
-  expect(bed.branch.calls(saga.gid)).toHaveLength(1)
+  expect(fixture.branch.calls(saga.gid)).toHaveLength(1)
   // The same message ends the saga when it is visible again.
-  expect(await bed.client.wait(saga.gid, END)).toMatchObject({ status: 'succeeded' })
-  await vi.waitUntil(() => bed.batches.length > before + 1, POLL)
-  expect(bed.batches.slice(before + 1)).toMatchObject([{ messageIds, failedIds: [] }])
+  expect(await fixture.client.wait(saga.gid, END)).toMatchObject({ status: 'succeeded' })
+  await vi.waitUntil(() => fixture.batches.length > before + 1, POLL)
+  expect(fixture.batches.slice(before + 1)).toMatchObject([{ messageIds, failedIds: [] }])
 }
 
-async function sweepsLost(bed: FunctionBed): Promise<void> {
-  const saga = waitingSaga(bed)
-  expect(await bed.client.submit(saga)).toMatchObject({ status: 'submitted' })
-  expect(await countMessages(bed.queue)).toEqual({ ...EMPTY, delayed: 1 })
-  await bed.queue.client.send(new PurgeQueueCommand({ QueueUrl: bed.queue.url }))
-  expect(await countMessages(bed.queue)).toEqual(EMPTY)
-  const schedule = bed.startSweeper()
-  expect(await bed.client.wait(saga.gid, END)).toMatchObject({ status: 'succeeded', epoch: 2 })
-  const [first, second] = bed.branch.calls(saga.gid)
+async function sweepsLost(fixture: FunctionFixture): Promise<void> {
+  const saga = waitingSaga(fixture)
+  expect(await fixture.client.submit(saga)).toMatchObject({ status: 'submitted' })
+  expect(await countMessages(fixture.queue)).toEqual({ ...EMPTY, delayed: 1 })
+  await fixture.queue.client.send(new PurgeQueueCommand({ QueueUrl: fixture.queue.url }))
+  expect(await countMessages(fixture.queue)).toEqual(EMPTY)
+  const schedule = fixture.startSweeper()
+  expect(await fixture.client.wait(saga.gid, END)).toMatchObject({ status: 'succeeded', epoch: 2 })
+  const [first, second] = fixture.branch.calls(saga.gid)
   expect((second?.arrivedAt ?? 0) - (first?.arrivedAt ?? 0)).toBeGreaterThanOrEqual(RETRY_AFTER_S * 1_000)
   await schedule.stop()
   expect(
-    gaugesOf(bed)
+    readGauges(fixture)
       .map(({ Swept }) => Swept)
       .filter((swept) => swept !== 0),
   ).toEqual([1])
-  expect(new Set(outcomesOf(bed, 'sweeper'))).toEqual(new Set(['answered']))
+  expect(new Set(listOutcomes(fixture, 'sweeper'))).toEqual(new Set(['answered']))
 }
 
 interface Gauges {
   readonly Swept: number
 }
 
-function gaugesOf({ lines }: FunctionBed): readonly Gauges[] {
+function readGauges({ lines }: FunctionFixture): readonly Gauges[] {
   return lines.filter(({ text }) => text.startsWith('{"_aws"')).map(({ text }) => JSON.parse(text))
 }
 
-function printsNoSecret({ watch, lines, secrets }: FunctionBed): void {
+function printsNoSecret({ watch, lines, secrets }: FunctionFixture): void {
   expect(new Set(lines.map(({ functionName }) => functionName))).toEqual(
     new Set(['api', 'worker', 'sweeper']),
   )
