@@ -1,4 +1,4 @@
-import { badGateway, type HttpFace, type PlainAnswer } from './http-face.ts'
+import { badGateway, type HttpFace, type PlainAnswer } from './http-endpoint.ts'
 
 /** Reads the function's JSON as an answer: if it has a status it says the rest too, otherwise all of it is the body. */
 export function toHttpAnswer(payload: string, face: HttpFace): PlainAnswer {

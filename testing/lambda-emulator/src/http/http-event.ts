@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ACCOUNT } from '../function-spec.ts'
-import type { HttpFace } from './http-face.ts'
+import type { HttpFace } from './http-endpoint.ts'
 
 /** A request of a client, as it came in. */
 export interface ClientRequest {

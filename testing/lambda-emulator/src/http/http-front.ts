@@ -12,7 +12,7 @@ import {
   type PlainAnswer,
   REQUEST_TOO_LARGE,
   tooManyRequests,
-} from './http-face.ts'
+} from './http-endpoint.ts'
 
 /** The limit for a body; base64 makes a third more of it, and the event has a limit of its own. */
 const BODY_BYTES_MAX = 6 * 1024 * 1024
