@@ -157,7 +157,7 @@ async function openWays(
   { queue, secrets }: Outside,
   closers: Closer[],
 ): Promise<Pick<FunctionFixture, 'client' | 'url' | 'source' | 'batches' | 'startSweeper'>> {
-  const front = await startHttpFront({ target: api, face: 'function-url' })
+  const front = await startHttpFront({ target: api, endpoint: 'function-url' })
   closers.push(() => front.stop())
   const batches: BatchDelivery[] = []
   const errors: unknown[] = []
