@@ -1,4 +1,4 @@
-// `npm run image:check`: builds infra/Dockerfile without a container engine, and runs what it built.
+// `npm run image:check` builds infra/Dockerfile without a container engine, and runs the images.
 
 import { CheckList } from './check-list.ts'
 import { runImageChecks } from './image-checks.ts'

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { INSTALL_TIMEOUT_MS, installCfnLint, LINT_TIMEOUT_MS, lint, missingPython } from './cfn-lint.ts'
+import { findMissingPython, INSTALL_TIMEOUT_MS, installCfnLint, LINT_TIMEOUT_MS, lint } from './cfn-lint.ts'
 import { TEMPLATE_PATH } from './template.ts'
 
 /** Each planted fault: its name, the text, the text that replaces it, and the rule of cfn-lint that must catch it. */
@@ -26,7 +26,7 @@ const PLANTED = [
   ],
 ] as const
 
-/** The template with one text replaced, in a file of its own. */
+/** Writes a copy of the template with one text replaced, and returns its path. */
 function plant(folder: string, from: string, to: string): string {
   const text = readFileSync(TEMPLATE_PATH, 'utf8')
   expect(text).toContain(from)
@@ -39,7 +39,7 @@ describe('cfn-lint', () => {
   const limit = { timeout: INSTALL_TIMEOUT_MS + LINT_TIMEOUT_MS }
 
   it('has nothing against the template, and catches what is wrong in others', limit, ({ skip }) => {
-    const missing = missingPython()
+    const missing = findMissingPython()
     skip(missing !== undefined, missing)
     const folder = mkdtempSync(join(tmpdir(), 'counterstep-cfn-lint-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))

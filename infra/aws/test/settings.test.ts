@@ -1,7 +1,7 @@
 import { type FunctionRole, readFunctionConfig } from '@counterstep/configuration'
 import { DEFAULT_SETTINGS } from '@counterstep/engine'
 import { describe, expect, it } from 'vitest'
-import { refusals } from './check-rules.ts'
+import { listRefusals } from './check-rules.ts'
 import { type ParameterValues, resolveTemplate } from './resolve-template.ts'
 import { readTemplate } from './template.ts'
 
@@ -11,7 +11,7 @@ const JWT = { JwtIssuer: 'https://issuer.example', JwtAudiences: 'counterstep' }
 const ROLES = ['api', 'worker', 'sweeper'] as const
 const template = readTemplate()
 
-/** Parameters that a user may deploy with. */
+/** A user may deploy with each of these sets of parameters. */
 const DEPLOYMENTS: readonly ParameterValues[] = [
   { StoreUrl: 'mysql://counterstep@db.example/counterstep', Services: 'bank=https://bank.example' },
   {
@@ -53,7 +53,7 @@ const BOUNDS_OF_TARGETS = [
   'COUNTERSTEP_PARK_AFTER_MS',
 ]
 
-/** Returns the variables as Lambda would hand them over: text, and the queue's address in place of its name. */
+/** Returns the variables as Lambda would pass them: as text, and with the queue's URL in place of the reference. */
 function makeEnvironment(role: FunctionRole, parameters: ParameterValues): Record<string, string> {
   const { environments } = resolveTemplate(template, parameters)
   const variables = environments[`${role.slice(0, 1).toUpperCase()}${role.slice(1)}Function`] ?? {}
@@ -102,7 +102,7 @@ describe('what one service may take', () => {
 
 describe("the template's rules", () => {
   for (const [index, parameters] of DEPLOYMENTS.entries()) {
-    it(`accept deployment ${index + 1}`, () => expect(refusals(template, parameters)).toEqual([]))
+    it(`accept deployment ${index + 1}`, () => expect(listRefusals(template, parameters)).toEqual([]))
   }
 
   const [fine = {}] = DEPLOYMENTS
@@ -132,7 +132,7 @@ describe("the template's rules", () => {
   ]
   for (const [name, parameters, sentence] of REFUSED) {
     it(`refuse ${name}`, () => {
-      expect(refusals(template, { ...fine, ...parameters })).toEqual([expect.stringContaining(sentence)])
+      expect(listRefusals(template, { ...fine, ...parameters })).toEqual([expect.stringContaining(sentence)])
     })
   }
 })
