@@ -37,7 +37,7 @@ export function createSqsQueue(queueUrl: string): WakeUpQueue {
         const request = new SendMessageBatchCommand(
           buildBatch(queueUrl, messages.slice(from, from + BATCH_MAX)),
         )
-        sending.push(sqs.send(request).then(refuseFailed))
+        sending.push(sqs.send(request).then(throwIfRefused))
       }
       await Promise.all(sending)
     },
@@ -53,6 +53,6 @@ function buildBatch(QueueUrl: string, messages: readonly WakeUpMessage[]): SendM
   return { QueueUrl, Entries }
 }
 
-function refuseFailed({ Failed = [] }: SendMessageBatchCommandOutput): void {
+function throwIfRefused({ Failed = [] }: SendMessageBatchCommandOutput): void {
   if (Failed.length > 0) throw new Error(`the queue refused ${Failed.length} messages: ${Failed[0]?.Code}`)
 }

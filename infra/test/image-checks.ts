@@ -10,13 +10,13 @@ import { buildImage, type Image } from './image/build-image.ts'
 import { type Buildah, openBuildah } from './image/buildah.ts'
 import { ensureKeptFolder } from './image/kept-folder.ts'
 import { mountImage } from './image/root-file-system.ts'
-import { explainMissingTools } from './image/tools.ts'
+import { ensureImageTools } from './image/tools.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const TARGETS = ['orchestrator', 'examples'] as const
 
 export async function runImageChecks(list: CheckList): Promise<void> {
-  const reason = await explainMissingTools()
+  const reason = await ensureImageTools()
   if (reason !== undefined) {
     list.skip('the images', reason)
     return

@@ -5,12 +5,12 @@ import { buildLoader, explainMissingCompose } from './compose/load-project.ts'
 import { ensureBaseImage } from './image/base-image.ts'
 import { openBuildah } from './image/buildah.ts'
 import { ensureKeptFolder } from './image/kept-folder.ts'
-import { explainMissingTools } from './image/tools.ts'
+import { ensureImageTools } from './image/tools.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
 await bring('cfn-lint', findMissingPython, installCfnLint)
-await bring('the base of images', explainMissingTools, () => {
+await bring('the base of images', ensureImageTools, () => {
   const kept = ensureKeptFolder()
   return ensureBaseImage(openBuildah(join(kept, 'storage')), kept)
 })

@@ -82,7 +82,7 @@ export function checkPolicies(template: Template): Fault[] {
     ),
     ...['AWS::IAM::Policy', 'AWS::IAM::UserPolicy', 'AWS::IAM::RolePolicy'].flatMap((type) =>
       findResources(template, type).map(([name]) =>
-        toFault('policies-in-roles', `${name} stands outside its role`),
+        toFault('policies-in-roles', `${name} is written outside a role`),
       ),
     ),
   ]
@@ -117,7 +117,7 @@ function findTrustFaults(name: string, { AssumeRolePolicyDocument }: Properties)
   const service = TRUST[name]
   return listStatements(AssumeRolePolicyDocument)
     .filter(({ Principal }) => JSON.stringify(Principal) !== JSON.stringify({ Service: service }))
-    .map(() => toFault('trust', `${name} trusts others than ${service}`))
+    .map(() => toFault('trust', `${name} does not trust ${service} alone`))
 }
 
 /** Only the project's own policy may be attached, since it is checked here. Amazon's policies have wildcards. */
@@ -130,7 +130,7 @@ function findAttachedPolicyFaults(name: string, { ManagedPolicyArns }: Propertie
 function findStatementFaults(owner: string, statement: Statement): Fault[] {
   const where = `${owner}, ${statement.Sid}`
   const faults = findWildcardFaults(where, statement)
-  if (statement.Effect !== 'Allow') faults.push(toFault('effects', `${where} is no Allow`))
+  if (statement.Effect !== 'Allow') faults.push(toFault('effects', `the effect of ${where} is not Allow`))
   const service = toList(statement.Action).some((action) => String(action).startsWith('kms:'))
     ? `${statement.Sid === 'QueueKey' ? 'sqs' : 'secretsmanager'}.\${AWS::Region}.amazonaws.com`
     : undefined
@@ -144,7 +144,7 @@ function findStatementFaults(owner: string, statement: Statement): Fault[] {
 function findWildcardFaults(where: string, statement: Statement): Fault[] {
   const faults: Fault[] = []
   if ('NotAction' in statement || 'NotResource' in statement || 'NotPrincipal' in statement) {
-    faults.push(toFault('no-negations', `${where} says what it does not grant`))
+    faults.push(toFault('no-negations', `${where} grants everything with exceptions`))
   }
   if (toList(statement.Action).some((action) => String(action).includes('*'))) {
     faults.push(toFault('no-wildcards', `${where} has a * in an action`))
@@ -157,7 +157,7 @@ function findWildcardFaults(where: string, statement: Statement): Fault[] {
 
 /** Checks the only policy with a `*`: it allows exactly Lambda's actions, and denies them to the functions' own code. */
 function findNetworkFaults(template: Template, name: string, { PolicyDocument }: Properties): Fault[] {
-  if (name !== 'NetworkPolicy') return [toFault('policies-in-roles', `${name} stands outside its role`)]
+  if (name !== 'NetworkPolicy') return [toFault('policies-in-roles', `${name} is written outside a role`)]
   const [allow, deny, ...more] = listStatements(PolicyDocument)
   const faults = listStatements(PolicyDocument).flatMap((statement) => findWildcardFaults(name, statement))
   const isExact = [allow, deny].every(
@@ -181,7 +181,7 @@ function findNetworkFaults(template: Template, name: string, { PolicyDocument }:
 
 export function listStatements(document: unknown): readonly Statement[] {
   const { Statement } = document as { readonly Statement: readonly unknown[] }
-  return Statement.flatMap(listCases) as readonly Statement[]
+  return Statement.flatMap(listPossibleValues) as readonly Statement[]
 }
 
 function listRoleStatements({ Policies }: Properties): readonly Statement[] {
@@ -189,16 +189,16 @@ function listRoleStatements({ Policies }: Properties): readonly Statement[] {
 }
 
 /** Lists both sides of a condition, since the parameters may choose either. */
-function listCases(value: unknown): readonly unknown[] {
+function listPossibleValues(value: unknown): readonly unknown[] {
   if (typeof value !== 'object' || value === null) return [value]
-  if ('Fn::If' in value) return (value['Fn::If'] as readonly unknown[]).slice(1).flatMap(listCases)
+  if ('Fn::If' in value) return (value['Fn::If'] as readonly unknown[]).slice(1).flatMap(listPossibleValues)
   return 'Ref' in value && value.Ref === 'AWS::NoValue' ? [] : [value]
 }
 
 /** Names a resource as briefly as `GRANTS` does. Any other form is written as JSON. */
 function nameResources(resource: unknown): readonly string[] {
   return toList(resource)
-    .flatMap(listCases)
+    .flatMap(listPossibleValues)
     .map((one) => {
       if (typeof one !== 'object' || one === null) return String(one)
       if ('Ref' in one) return `Ref ${one.Ref}`

@@ -4,8 +4,8 @@ import { readOutput } from '../run-command.ts'
 
 const TOOLS = ['buildah', 'mmdebstrap'] as const
 
-/** Says why no image can be built here, or returns undefined. On Debian it installs the missing packages first. */
-export async function explainMissingTools(): Promise<string | undefined> {
+/** Installs the missing tools on Debian. Returns why no image can be built here, or undefined if it can. */
+export async function ensureImageTools(): Promise<string | undefined> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root on Linux can build images'
   const missing = TOOLS.filter((tool) => findOnPath(tool) === undefined)
   if (missing.length === 0) return undefined

@@ -20,7 +20,7 @@ export function addUnsupportedRoutes(app: FastifyInstance): void {
 /**
  * Sends every answer of the route as plain text, including a refusal for a missing key. DTM's Go client ignores the
  * status here: it reads any JSON as the workflow's progress, finds no transaction in it, and panics in its user's
- * process. A text that is not JSON it returns as an error.
+ * process. It returns a text that is not JSON as an error.
  */
 async function sendPlainText(
   _request: FastifyRequest,
