@@ -20,7 +20,7 @@ async function openHandler(parts = createTestParts()) {
 }
 
 describe('the api behind an event', () => {
-  it('accepts a saga, runs it to its end and says so to who waits', async () => {
+  it('The api accepts a saga, runs it to its end and answers the caller who waits', async () => {
     const parts = createTestParts()
     const request = await openHandler(parts)
     const answer = await request('POST', '/v1/transactions', {
@@ -34,7 +34,7 @@ describe('the api behind an event', () => {
     expect(parts.wakeUps).toEqual([])
   })
 
-  it('waits no longer than what stands before it', async () => {
+  it('The api waits no longer than its own time allows', async () => {
     const request = await openHandler()
     const answer = await request('POST', '/v1/transactions', {
       body: buildSaga('a'),
@@ -43,7 +43,7 @@ describe('the api behind an event', () => {
     expect(answer.headers['preference-applied']).toBe('wait=25')
   })
 
-  it('asks for a look at what it gave back while its caller still waits, who is told the end', async () => {
+  it('The api asks for a wake-up of a saga that it gave back, and its waiting caller is told the end', async () => {
     let skewMs = 0
     const store = memoryStore({ now: () => Date.now() + skewMs })
     const parts = createTestParts({
@@ -62,7 +62,7 @@ describe('the api behind an event', () => {
     expect(parts.wakeUps).toHaveLength(1)
   })
 
-  it('answers 202 to who does not wait, and the saga has ended when it does', async () => {
+  it('A caller who does not wait is answered with 202, and the saga has ended by then', async () => {
     const parts = createTestParts()
     const request = await openHandler(parts)
     const answer = await request('POST', '/v1/transactions', { body: buildSaga('a') })
@@ -72,7 +72,7 @@ describe('the api behind an event', () => {
     expect(JSON.parse(seen.body)).toMatchObject({ status: 'succeeded' })
   })
 
-  it('refuses what it cannot keep and what is wrong, with the same problems as a server', async () => {
+  it('The api refuses with the same problems as a server, and has no documentation page', async () => {
     const request = await openHandler()
     const memory = await request('POST', '/v1/transactions', { body: buildSaga('a', { ack: 'memory' }) })
     expect(memory.statusCode).toBe(422)
@@ -84,7 +84,7 @@ describe('the api behind an event', () => {
     expect((await request('GET', '/docs')).statusCode).toBe(404)
   })
 
-  it('takes queries as they were sent, and a body in base64', async () => {
+  it('The api takes queries as they were sent, and a body in base64', async () => {
     const parts = createTestParts()
     const handle = await createApiHandler(parts)
     const event = { ...buildHttpEvent('POST', '/v1/transactions', { body: buildSaga('a') }) } as {
@@ -102,7 +102,7 @@ describe('the api behind an event', () => {
     expect(JSON.parse(list.body).items).toHaveLength(1)
   })
 
-  it('finds a gid with characters that a path escapes, whether the path comes decoded or as it was sent', async () => {
+  it('A gid with characters that a path escapes is found, whether the path comes decoded or as it was sent', async () => {
     const gid = '100%+a_b_'
     const parts = createTestParts()
     const handle = await createApiHandler(parts)
@@ -133,7 +133,7 @@ describe('the api behind an event', () => {
     '/v1/.\t./metrics',
     'http://127.0.0.1/metrics',
     '//127.0.0.1/metrics',
-  ])('S16: has nothing at %j, which the adapter would take for another path', async (path) => {
+  ])('S16: The api has nothing at %j, which the adapter would take for another path', async (path) => {
     const request = await openHandler()
     const answer = await request('GET', path)
     expect([answer.statusCode, JSON.parse(answer.body)]).toMatchObject([404, { code: 'SAGA_ROUTE_UNKNOWN' }])
@@ -141,7 +141,7 @@ describe('the api behind an event', () => {
     expect((await request('GET', '/metrics')).statusCode).toBe(200)
   })
 
-  it('gives back in time what does not end, and asks for a look', async () => {
+  it('The api gives back in time what does not end, and asks for a wake-up', async () => {
     const parts = createTestParts({
       answer: ({ timeoutMs }) =>
         new Promise((resolve) => setTimeout(resolve, timeoutMs, { result: 'unknown', error: 'timeout' })),
@@ -169,7 +169,7 @@ describe('the api with keys', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  it('asks for one of the secret, and takes nobody without', async () => {
+  it('The api with keys lets in a caller with a key of the secret, and no other', async () => {
     expect((await openKeyFile(join(folder, 'keys.json'))).keys.size).toBe(1)
     const text = readFileSync(join(folder, 'keys.json'), 'utf8')
     const variables = { COUNTERSTEP_KEYS_SECRET: ARN, COUNTERSTEP_INSECURE_NO_KEYS: '' }
@@ -187,7 +187,7 @@ describe('the api with keys', () => {
     expect(retried.statusCode).toBe(403)
   })
 
-  it('does not start without them', async () => {
+  it('The api with keys does not start without them', async () => {
     const variables = { COUNTERSTEP_KEYS_SECRET: ARN, COUNTERSTEP_INSECURE_NO_KEYS: '' }
     await expect(createApiHandler(createTestParts({ variables }))).rejects.toThrow('no such secret')
     await expect(
@@ -197,7 +197,7 @@ describe('the api with keys', () => {
     })
   })
 
-  it('answers as the server does when they are too old and cannot be read again', async () => {
+  it('The api answers as a server does when its keys are too old and cannot be read again', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     onTestFinished(() => void vi.useRealTimers())
     const variables = { COUNTERSTEP_KEYS_SECRET: ARN, COUNTERSTEP_INSECURE_NO_KEYS: '' }

@@ -14,13 +14,13 @@ import { countStoreRequests } from './support/store-requests.ts'
 
 const BUILD_MS_MAX = 120_000
 const START_MS_MAX = 60_000
-/** This bound is long, because it only has to tell stuck from slow. */
+/** This only tells a function that hangs from a slow one. */
 const END = { timeoutMs: 40_000 }
 const POLL = { timeout: 40_000 }
 const TEST_MS_MAX = 90_000
 const RETRY_AFTER_S = 2
 const HAPPY_SAGAS = 5
-/** It matches a digest, or a line of a key file. */
+/** This matches a digest, or a line of a key. */
 const SECRET_PART = /[\w+/=-]{32,}/g
 const EMPTY = { visible: 0, inFlight: 0, delayed: 0 }
 
@@ -53,15 +53,23 @@ function testFunctions(open: () => Promise<FunctionFixture>): void {
   afterAll(() => fixture.close(), START_MS_MAX)
 
   it(
-    'takes the password, the keys and the signing key from secrets',
+    'The functions take the password, the keys and the signing key from secrets',
     () => takesSecrets(fixture),
     TEST_MS_MAX,
   )
-  it('answers a wait with the end, after two writes', () => answersWaits(fixture), TEST_MS_MAX)
-  it('gives back what waits, and the worker ends it', () => handsOff(fixture), TEST_MS_MAX)
-  it('gets a message again that its store kept it from', () => failsItems(fixture), TEST_MS_MAX)
-  it('ends what the queue has lost', () => sweepsLost(fixture), TEST_MS_MAX)
-  it('has printed none of the secrets', () => printsNoSecret(fixture))
+  it(
+    'A submit that waits is answered with the end of its saga, after two writes',
+    () => answersWaits(fixture),
+    TEST_MS_MAX,
+  )
+  it('A saga that waits is given back, and the worker ends it', () => handsOff(fixture), TEST_MS_MAX)
+  it('A wake-up message that failed because of the store comes again', () => failsItems(fixture), TEST_MS_MAX)
+  it(
+    'A saga whose wake-up message the queue has lost is ended after a sweep',
+    () => sweepsLost(fixture),
+    TEST_MS_MAX,
+  )
+  it('The functions have printed none of the secrets', () => printsNoSecret(fixture))
 }
 
 function buildSaga({ branch }: FunctionFixture, gid: string = randomUUID()) {
@@ -75,7 +83,7 @@ function buildSaga({ branch }: FunctionFixture, gid: string = randomUUID()) {
   return { ...withSecrets({ branches }), gid }
 }
 
-/** Makes the service answer `ongoing` once to the first branch, so that it is called again. */
+/** Makes a saga whose first branch asks to be called again, once. */
 function waitingSaga(fixture: FunctionFixture) {
   const saga = buildSaga(fixture)
   fixture.branch.rule = ({ gid, branchId, attempt }) =>
@@ -93,7 +101,7 @@ async function takesSecrets(fixture: FunctionFixture): Promise<void> {
   expect((await fetch(`${fixture.url}/v1/transactions`)).status).toBe(401)
   const saga = buildSaga(fixture)
   expect(await fixture.client.submit(saga, { waitMs: 10_000 })).toMatchObject({ status: 'succeeded' })
-  // The service would have answered 401 to an unsigned call.
+  // The service answers 401 to what is not signed.
   expect(fixture.branch.refused).toEqual([])
   expect(new Set(fixture.secretsManager.asked)).toEqual(
     new Set(['password', 'keys', 'signing-key'].map(toArn)),
@@ -113,7 +121,7 @@ async function answersWaits(fixture: FunctionFixture): Promise<void> {
     `${HAPPY_SAGAS} sagas by functions: ${roundTrips} round trips to the store, ${writes} writes\n`,
   )
   expect({ roundTrips, writes }).toEqual({ roundTrips: 2 * HAPPY_SAGAS, writes: 2 * HAPPY_SAGAS })
-  // The api function has done all of it, so the worker had nothing to do.
+  // The api did all of it.
   expect([listOutcomes(fixture, 'worker'), fixture.source.counts().received]).toEqual([[], 0])
 }
 

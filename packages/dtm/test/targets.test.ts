@@ -8,9 +8,9 @@ const UNLISTED_DENIED = {
   status: 500,
   body: expect.stringMatching(/^\{"message":"SAGA_TARGET_NOT_ALLOWED: /),
 }
-/** This mutant checks no URL at submit. Calls are still checked, so that no test reaches another machine. */
+/** This mutant checks nothing at submit. Calls are still checked, so that no test dials another machine. */
 const UNCHECKED: Targets = { policy: loopbackTargets(), check: () => undefined }
-/** The first is not listed, the second has a denied address, and the third names no service. */
+/** The first is not listed, the second is denied by its address, and the third is no service. */
 const UNLISTED = ['http://bank.test/x', 'http://169.254.169.254/latest', 'other:/x']
 
 function buildSaga(gid: string, step: object) {
@@ -26,7 +26,7 @@ const FORGING = [
 ].map((query) => `http://127.0.0.1:1/x${query}`)
 const FORGED = { status: 500, body: expect.stringMatching(/^\{"message":"a branch URL must not have /) }
 
-/** Sends each URL in every request that can bring one, and expects each to be refused. */
+/** Tries each URL in every place where a URL is accepted. */
 async function expectAllDenied(
   { node }: Pick<DtmFixture, 'node'>,
   urls = UNLISTED,
@@ -66,22 +66,22 @@ async function isStored(node: DtmNode, gid: string): Promise<boolean> {
 }
 
 describe("S1: a target of DTM's clients", () => {
-  it('that is not allowed is refused by its code, wherever it stands, and nothing is stored', async () => {
+  it('A target that is not allowed is refused by its code, wherever it stands, and nothing is stored', async () => {
     await using dtm = await openDtmFixture()
     await expectAllDenied(dtm)
   })
 
-  it('mutant: without the rules, the test above fails', async () => {
+  it('Mutant: without the rules, the test of targets that are not allowed fails', async () => {
     await using dtm = await openDtmFixture(UNCHECKED)
     await expect(expectAllDenied(dtm)).rejects.toThrow()
   })
 
-  it('S39: is refused where its query may pass for the identity of a call, wherever it stands', async () => {
+  it('S39: A target whose query may pass for the identity of a call is refused, wherever it stands', async () => {
     await using dtm = await openDtmFixture()
     await expectAllDenied(dtm, FORGING, FORGED)
   })
 
-  it('S39: is called with no body and no header that may pass for the identity of a call', async () => {
+  it('S39: A target with a body or a header that may pass for the identity of a call is refused', async () => {
     await using dtm = await openDtmFixture()
     const form = 'application/x-www-form-urlencoded'
     const victim = 'gid=victim&trans_type=saga&branch_id=debit&op=compensate'
@@ -117,12 +117,12 @@ describe("S1: a target of DTM's clients", () => {
     expect((await dtm.node.post('registerBranch', { ...branch, ...urls })).status).toBe(500)
   })
 
-  it('S39: mutant: without the rules, the test above fails', async () => {
+  it('S39: Mutant: without the rules, the test of such queries fails', async () => {
     await using dtm = await openDtmFixture(UNCHECKED)
     await expect(expectAllDenied(dtm, FORGING, FORGED)).rejects.toThrow()
   })
 
-  it('S39: that was subscribed before such queries were refused is refused when it is sent to', async () => {
+  it('S39: A target that was subscribed before such queries were refused is refused when a message is sent to it', async () => {
     await using dtm = await openDtmFixture(UNCHECKED)
     await dtm.node.get(`subscribe?topic=orders&url=${encodeURIComponent(FORGING[0] ?? '')}`)
     const policy = loopbackTargets()
@@ -131,7 +131,7 @@ describe("S1: a target of DTM's clients", () => {
     expect(await isStored(checked, 'late')).toBe(false)
   })
 
-  it('that was subscribed while it was allowed is refused when it no longer is', async () => {
+  it('A target that was subscribed while it was allowed is refused when it no longer is', async () => {
     await using dtm = await openDtmFixture(UNCHECKED)
     await dtm.node.get(`subscribe?topic=orders&url=${encodeURIComponent('http://bank.test/x')}`)
     const narrowed = await dtm.restart(buildTargets([]))
@@ -139,7 +139,7 @@ describe("S1: a target of DTM's clients", () => {
     expect(await isStored(narrowed, 'late')).toBe(false)
   })
 
-  it('may be a named service', async () => {
+  it('A target may be a named service', async () => {
     await using dtm = await openDtmFixture()
     const branches = dtm.play()
     const { origin, hostname, pathname } = new URL(`${branches.url}/api`)

@@ -22,35 +22,55 @@ function waiting(fromMs: number, forMs: number): Partial<OpView> {
 
 const calling: Partial<OpView> = { state: 'calling', attempts: 1 }
 
-describe('when a transaction is looked at next', () => {
+describe('the next look at a transaction', () => {
   const looks: readonly (readonly [string, TransactionView, number, number])[] = [
-    ['a wait is the one that was drawn', buildView([waiting(1_000, 37_400)]), 38_400, 37],
-    ['of several waits the first counts', buildView([waiting(0, 9_000), waiting(1_000, 4_000)]), 5_000, 4],
-    ['a short wait is a second', buildView([waiting(0, 200)]), 200, 1],
     [
-      'what was reset is due since then',
+      'The next look is at the end of the wait that was drawn',
+      buildView([waiting(1_000, 37_400)]),
+      38_400,
+      37,
+    ],
+    ['The first of several waits counts', buildView([waiting(0, 9_000), waiting(1_000, 4_000)]), 5_000, 4],
+    ['A short wait is shown as a second', buildView([waiting(0, 200)]), 200, 1],
+    [
+      'A call that was reset is due since its reset',
       buildView([{ state: 'waiting', attempts: 1, endedAt: 1 }]),
       4_000,
       FIRST_S,
     ],
-    ['what is called now has no wait', buildView([calling]), 4_000, FIRST_S],
-    ['a call that comes after a delay', buildView([calling], { startAt: CREATED_AT + 500 }), 4_000, FIRST_S],
-    ['a delay', buildView([{}], { startAt: CREATED_AT + 90_000 }), 90_000, FIRST_S],
+    ['A call in flight has no wait', buildView([calling]), 4_000, FIRST_S],
     [
-      'what is prepared is decided by its deadline',
+      'A call in flight has no wait after a delay either',
+      buildView([calling], { startAt: CREATED_AT + 500 }),
+      4_000,
+      FIRST_S,
+    ],
+    [
+      'A delayed transaction is looked at when its delay is over',
+      buildView([{}], { startAt: CREATED_AT + 90_000 }),
+      90_000,
+      FIRST_S,
+    ],
+    [
+      'A prepared transaction is looked at when its deadline comes',
       buildView([], { status: 'prepared', deadlineAt: CREATED_AT + 35_000 }),
       35_000,
       FIRST_S,
     ],
     [
-      'what is submitted is not',
+      'A submitted TCC is not looked at for its deadline',
       buildView([calling], { kind: 'tcc', deadlineAt: CREATED_AT + 35_000 }),
       4_000,
       FIRST_S,
     ],
-    ['a query-back', buildView([], { status: 'prepared', checkAt: CREATED_AT + 35_000 }), 35_000, FIRST_S],
     [
-      'a query-back that is asked again',
+      'A prepared message is looked at when its query-back is due',
+      buildView([], { status: 'prepared', checkAt: CREATED_AT + 35_000 }),
+      35_000,
+      FIRST_S,
+    ],
+    [
+      'A query-back that is repeated is due after its wait',
       buildView([], {
         status: 'prepared',
         checkAt: CREATED_AT + 35_000,
@@ -60,7 +80,7 @@ describe('when a transaction is looked at next', () => {
       20,
     ],
     [
-      'the end',
+      'A stopped transaction has the time of its end',
       buildView([waiting(0, 9_000)], { status: 'stopped', finishedAt: CREATED_AT + 7_000 }),
       7_000,
       FIRST_S,
