@@ -30,7 +30,7 @@ export class CheckList {
   }
 
   /** Prints the counts. Returns whether no check has failed. */
-  end(): boolean {
+  printCounts(): boolean {
     const skipped = this.#skipped === 0 ? '' : `, ${this.#skipped} skipped`
     this.#print(`${this.#passed} passed, ${this.#failed} failed${skipped}`)
     return this.#failed === 0

@@ -5,4 +5,4 @@ import { runImageChecks } from './image-checks.ts'
 
 const list = new CheckList((line) => process.stdout.write(`${line}\n`))
 await runImageChecks(list)
-process.exitCode = list.end() ? 0 : 1
+process.exitCode = list.printCounts() ? 0 : 1

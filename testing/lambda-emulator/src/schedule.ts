@@ -3,7 +3,7 @@ import type { LambdaFunction } from './lambda-function.ts'
 export interface ScheduleOptions {
   readonly target: LambdaFunction
   readonly everyMs: number
-  /** With `never`, a tick starts no invocation while an earlier one runs. */
+  /** If it is `never`, a tick starts no invocation while an earlier one runs. */
   readonly overlap: 'never' | 'allowed'
 }
 

@@ -14,12 +14,12 @@ import { nudge } from './nudge.ts'
  */
 export async function abort(request: DtmRequest, { engine }: CommandDeps): Promise<Answer> {
   const gid = readKnownGid(request.gid)
-  const standing = await engine.read(gid)
-  if (standing === undefined) throw refuseUnknownGid(gid)
-  const { kind, status } = standing
+  const stored = await engine.read(gid)
+  if (stored === undefined) throw refuseUnknownGid(gid)
+  const { kind, status } = stored
   const isAbortable = status === 'prepared' || (kind === 'tcc' && status === 'aborting')
-  if (!isAbortable || request.trans_type !== toTransType(kind)) return answerCannotAbort(standing)
-  const note = readNote(standing.definition)
+  if (!isAbortable || request.trans_type !== toTransType(kind)) return answerCannotAbort(stored)
+  const note = readNote(stored.definition)
   const waitMs = kind === 'tcc' && note?.waitResult ? note.waitMs : 0
   const reason = toWellFormed(request.rollback_reason.slice(0, REASON_LENGTH_MAX))
   if (status === 'aborting') await nudge(gid, engine)

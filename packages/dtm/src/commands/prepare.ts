@@ -24,11 +24,11 @@ export async function prepare(request: DtmRequest, deps: CommandDeps): Promise<A
     return SUCCESS
   } catch (error: unknown) {
     if (!isCounterstepError(error) || error.code !== 'SAGA_GID_CONFLICT') throw error
-    const standing = await deps.engine.get(gid)
+    const stored = await deps.engine.get(gid)
     // The transaction was purged after the conflict, so the client's next try will find the gid free.
-    if (standing === undefined) throw error
-    if (standing.status === 'prepared') return SUCCESS
-    return answerFailure(`current status '${toStatusWord(standing.status)}', cannot prepare.`)
+    if (stored === undefined) throw error
+    if (stored.status === 'prepared') return SUCCESS
+    return answerFailure(`current status '${toStatusWord(stored.status)}', cannot prepare.`)
   }
 }
 
@@ -39,7 +39,7 @@ async function buildPreparedDefinition(request: DtmRequest, context: MessageCont
     case 'message':
       return await buildMessageDefinition(request, 'prepared', context)
     case 'saga':
-      // No client prepares a saga, since it would wait for nothing between prepare and submit.
+      // No client prepares a saga: a saga needs nothing between its prepare and its submit.
       throw refuse('a saga is not prepared: submit it')
   }
 }

@@ -20,9 +20,9 @@ export async function registerBranch(
     throw refuseUnsupported(`branches of type ${trans_type} are`)
   if (trans_type !== 'tcc') throw refuse(`unknow trans type: ${trans_type}`)
   const gid = stripGid(registration.gid ?? '')
-  const standing = isGid(gid) ? await engine.read(gid) : undefined
-  if (!isGid(gid) || standing?.kind !== 'tcc' || standing.status !== 'prepared') return answerNotPrepared(gid)
-  const { contentType = 'application/json', protocol = 'http' } = readNote(standing.definition) ?? {}
+  const stored = isGid(gid) ? await engine.read(gid) : undefined
+  if (!isGid(gid) || stored?.kind !== 'tcc' || stored.status !== 'prepared') return answerNotPrepared(gid)
+  const { contentType = 'application/json', protocol = 'http' } = readNote(stored.definition) ?? {}
   try {
     await engine.addBranch(gid, tccBranch(registration, contentType, { checkUrl, protocol }))
     return SUCCESS

@@ -97,18 +97,17 @@ async function submitStanding(
   { gid, kind, request, waitMs }: Submit,
   { engine }: CommandDeps,
 ): Promise<Submitted | Answer | undefined> {
-  const standing = await engine.read(gid)
-  if (standing === undefined) return undefined
-  if (standing.status !== 'prepared' && standing.status !== 'submitted')
-    return answerFailure(`current status '${toStatusWord(standing.status)}', cannot sumbmit.`)
-  if (standing.kind !== kind || !isSameRequest(standing, request))
+  const stored = await engine.read(gid)
+  if (stored === undefined) return undefined
+  if (stored.status !== 'prepared' && stored.status !== 'submitted')
+    return answerFailure(`current status '${toStatusWord(stored.status)}', cannot sumbmit.`)
+  if (stored.kind !== kind || !isSameRequest(stored, request))
     throw refuse(`${gid} is taken by a transaction with other content`)
-  refuseStandingJsonRpc(request.protocol, standing)
-  const { definition } = standing
+  refuseStandingJsonRpc(request.protocol, stored)
+  const { definition } = stored
   // A client that submits again does not want to wait until the back-off is over.
-  if (standing.status === 'submitted') await nudge(gid, engine)
-  if (standing.kind === 'saga')
-    return { definition, view: await submitAgain(standing, request, waitMs, engine) }
+  if (stored.status === 'submitted') await nudge(gid, engine)
+  if (stored.kind === 'saga') return { definition, view: await submitAgain(stored, request, waitMs, engine) }
   try {
     return { definition, view: await engine.submitPrepared(gid, { waitMs, untilIdle: true }) }
   } catch (error: unknown) {
@@ -128,13 +127,13 @@ async function answerCurrentStatus(gid: Gid, engine: CommandDeps['engine']): Pro
 
 /** Accepts the same submission again, with the ticket of the first time, so that the caller can wait for its end. */
 async function submitAgain(
-  standing: Transaction,
+  stored: Transaction,
   request: DtmRequest,
   waitMs: number,
   engine: CommandDeps['engine'],
 ): Promise<TransactionView> {
-  const ticket = readNote(standing.definition)?.ticket ?? ''
-  return await engine.accept(buildSubmission(standing.gid, request, standing.definition, ticket), {
+  const ticket = readNote(stored.definition)?.ticket ?? ''
+  return await engine.accept(buildSubmission(stored.gid, request, stored.definition, ticket), {
     waitMs,
     untilIdle: true,
   })

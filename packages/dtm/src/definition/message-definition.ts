@@ -11,7 +11,7 @@ import { NO_BRANCH } from './no-branch.ts'
 import { readPayloads } from './payload.ts'
 import { toSpanMs } from './to-span-ms.ts'
 
-/** What a message depends on besides its request. */
+/** A message depends on these parts besides its request. */
 export interface MessageContext {
   readonly checkUrl: CheckUrl
   readonly findSubscribers: FindSubscribers

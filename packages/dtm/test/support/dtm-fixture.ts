@@ -55,7 +55,7 @@ const onlyLocal: Targets = { policy: loopback, check: (url) => loopback.check(ur
 export interface Targets {
   readonly policy: TargetPolicy
   readonly check: CheckUrl
-  /** By default it is the check that a server makes before each call. */
+  /** It is by default the check that a server makes before each call. */
   readonly refuse?: RefuseCall
 }
 
