@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import type { InvocationReport } from '../src/index.ts'
 import { describeLambda } from '../src/vitest/describe-lambda.ts'
-import { answerIn, openFunction } from './open-function.ts'
+import { openFunction, readAnswer } from './open-function.ts'
 
 const WAIT_MS_MAX = 20_000
 
@@ -12,8 +12,8 @@ describeLambda('an invocation', (client) => {
     const reports: InvocationReport[] = []
     const onReport = (report: InvocationReport) => reports.push(report)
     const tested = await openFunction(client, 'steps.handler', { onReport })
-    const first = answerIn(await tested.invoke({ print: 'hello' }))
-    const second = answerIn(await tested.invoke({}))
+    const first = readAnswer(await tested.invoke({ print: 'hello' }))
+    const second = readAnswer(await tested.invoke({}))
     expect([first.invocations, second.invocations]).toEqual([1, 2])
     expect(second.pid).toBe(first.pid)
     expect(first.remainingMs).toBeGreaterThan(10_000)
@@ -52,7 +52,7 @@ describeLambda('an invocation', (client) => {
   it('A function sees the variables of AWS and those of its owner, and no others of this process', async () => {
     const variables = { MINE: 'yes', AWS_ACCESS_KEY_ID: 'given', _HANDLER: 'not.this' }
     const tested = await openFunction(client, 'steps.variables', { variables })
-    const seen = answerIn(await tested.invoke({}))
+    const seen = readAnswer(await tested.invoke({}))
     expect(seen).toMatchObject({
       MINE: 'yes',
       AWS_ACCESS_KEY_ID: 'given',
@@ -72,7 +72,7 @@ describeLambda('an invocation', (client) => {
       error: { errorType: 'RangeError', errorMessage: 'not today' },
       report: { environment: 1, outcome: 'failed' },
     })
-    expect(answerIn(await tested.invoke({})).invocations).toBe(2)
+    expect(readAnswer(await tested.invoke({})).invocations).toBe(2)
   })
 
   it('An invocation fails when its process ends, and the next one starts cold', async () => {
@@ -82,7 +82,7 @@ describeLambda('an invocation', (client) => {
       error: { errorType: 'Runtime.ExitError', errorMessage: expect.stringContaining('exit code 3') },
     })
     const next = await tested.invoke({})
-    expect(answerIn(next).invocations).toBe(1)
+    expect(readAnswer(next).invocations).toBe(1)
     expect(next).toMatchObject({ report: { environment: 2, initMs: expect.any(Number) } })
   })
 

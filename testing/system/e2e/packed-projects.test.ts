@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { refusalOfNode } from '../../../packages/cli/src/node-version.ts'
+import { findNodeFault } from '../../../packages/cli/src/node-version.ts'
 import { REPOSITORY } from '../../repository/source-tree.ts'
 import { InstalledProject, nodesOfSystem, packBoth, type Wanted } from './packed/installed-project.ts'
 import { readOutput, runProgram } from './packed/run-program.ts'
@@ -98,7 +98,7 @@ describe('projects that have both packages', () => {
         .then((messages) => console.log([...new Set(messages)].join()))`
     for (const node of [process.execPath, ...nodesOfSystem()]) {
       const version = await readOutput(node, ['--print', 'process.versions.node'], { cwd: projects().folder })
-      const wanted = refusalOfNode(version.trim()) ?? 'loaded'
+      const wanted = findNodeFault(version.trim()) ?? 'loaded'
       const printed = await projects().run('commonjs', ['--input-type=commonjs', '--eval', code], node)
       expect(printed.trim()).toBe(wanted)
     }

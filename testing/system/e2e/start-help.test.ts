@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { helpText } from '../../../packages/cli/src/help-text.ts'
+import { writeHelp } from '../../../packages/cli/src/help-text.ts'
 import { reasonToInstall } from '../../../scripts/install.mjs'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -17,5 +17,5 @@ it('The command npm start -- --help shows the options of the demo, then those of
   expect(stderr).toBe('')
   expect(status).toBe(0)
   for (const flag of ['--once', '--port N', '--data DIR']) expect(stdout).toContain(flag)
-  expect(stdout.endsWith(helpText('serve'))).toBe(true)
+  expect(stdout.endsWith(writeHelp('serve'))).toBe(true)
 })

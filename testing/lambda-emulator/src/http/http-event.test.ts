@@ -39,12 +39,12 @@ it('The event of a request joins repeated headers and keeps cookies apart', () =
   expect(event.cookies).toEqual(['c=1', 'd=2'])
 })
 
-for (const [face, rawPath] of [
+for (const [endpoint, rawPath] of [
   ['function-url', '/gid%2F1%3Fa'],
   ['http-api', '/gid/1'],
 ] as const) {
-  it(`The event of a request has the path that a ${face} makes of an encoded one`, () => {
-    expect(toHttpEvent(request({ target: '/gid%2F1%3Fa?b=1' }), face)).toMatchObject({
+  it(`The event of a request has the path that a ${endpoint} makes of an encoded one`, () => {
+    expect(toHttpEvent(request({ target: '/gid%2F1%3Fa?b=1' }), endpoint)).toMatchObject({
       rawPath,
       rawQueryString: 'b=1',
     })

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { drawFates, type SqsFaults } from './message-faults.ts'
+import { createFates, type SqsFaults } from './message-faults.ts'
 
 const FAULTS: SqsFaults = { seed: 7, lostShare: 0.1, doubledShare: 0.2, delayedShare: 0.3, delayMsMax: 500 }
 const DRAWS = 10_000
 
 function draw(faults: SqsFaults | undefined) {
-  const next = drawFates(faults)
+  const next = createFates(faults)
   return Array.from({ length: DRAWS }, () => next())
 }
 
@@ -27,7 +27,7 @@ it('Each fate falls as often as it should', () => {
 })
 
 it('Each fate falls as often as it should on ten messages as well', () => {
-  const next = drawFates(FAULTS)
+  const next = createFates(FAULTS)
   for (let ten = 0; ten < 100; ten++) {
     const types = Array.from({ length: 10 }, () => next().type)
     const countFates = (type: string) => types.filter((each) => each === type).length
@@ -37,7 +37,7 @@ it('Each fate falls as often as it should on ten messages as well', () => {
 
 it('The fates obey shares that change on the way', () => {
   let lostShare = 1
-  const next = drawFates({
+  const next = createFates({
     ...FAULTS,
     get lostShare() {
       return lostShare

@@ -18,7 +18,7 @@ import { describeLambda } from '../../src/vitest/describe-lambda.ts'
 import { openFunction } from '../open-function.ts'
 
 const WAIT_MS_MAX = 25_000
-/** The server is started twice in this time. */
+/** The queue server of a test starts twice. */
 const OWN_SERVER_MS_MAX = 120_000
 const EMPTY = { visible: 0, inFlight: 0, delayed: 0 }
 
@@ -65,7 +65,7 @@ async function openSource(
     ...more,
   })
   onTestFinished(async () => {
-    // Invocations that a test leaves running end with their environments.
+    // If a test leaves an invocation running, it ends with its environment.
     const stopped = source.stop()
     await target.stop()
     await stopped
@@ -133,7 +133,7 @@ function defineTests(setup: Setup): void {
     await send(queue, [{ name: 'good' }, { name: 'bad', failTimes: 1 }])
     await untilEmpty(queue)
     await vi.waitFor(() => expect(source.counts().deleted).toBe(2), WAIT_MS_MAX)
-    // The function's output comes by another way than its answer.
+    // The function's output comes on another path than its answer, so it may come later.
     await vi.waitFor(() => expect(source.told()).toHaveLength(6), WAIT_MS_MAX)
     const starts = source.told().filter(({ type }) => type === 'started')
     expect(starts.map(({ name, receives }) => `${name} ${receives}`).toSorted()).toEqual([
@@ -177,13 +177,13 @@ function defineTests(setup: Setup): void {
     await vi.waitFor(() => expect(source.counts().deleted).toBe(4), WAIT_MS_MAX)
     expect(source.counts()).toMatchObject({ received: 4, batchesFailed: 0 })
     expect(source.counts().throttles).toBeGreaterThan(0)
-    expect(atOnceMax(source.told())).toBe(1)
+    expect(countAtOnceMax(source.told())).toBe(1)
   })
 
   it('A batch is given back when the function is throttled until its messages are visible again', async () => {
     const queue = await openQueue(setup, { visibilityTimeoutMs: 1000 })
     const source = await openSource(setup, queue, { concurrencyMax: 1 })
-    const busy = source.target.invoke({ Records: [busyRecord()] })
+    const busy = source.target.invoke({ Records: [recordBusy()] })
     await send(queue, [{ name: 'waiting' }])
     await vi.waitFor(() => expect(source.batches.length).toBeGreaterThanOrEqual(2), WAIT_MS_MAX)
     expect(source.batches[0]).toMatchObject({ outcome: 'throttled', failedIds: [expect.any(String)] })
@@ -208,7 +208,7 @@ function defineTests(setup: Setup): void {
   defineFaultTests(setup)
 }
 
-function busyRecord() {
+function recordBusy() {
   const body = JSON.stringify({ name: 'busy', waitMs: 600_000 })
   return { messageId: 'busy', body, attributes: { ApproximateReceiveCount: '1' } }
 }
@@ -239,12 +239,12 @@ function defineFaultTests(setup: Setup): void {
     it('A doubled message is delivered twice at once, and deleted', async () => {
       const queue = await openQueue(setup, { visibilityTimeoutMs: 30_000 })
       const source = await openSource(setup, queue, { faults: { ...none, doubledShare: 1 } })
-      // Both environments are warm, so that a slow start does not set the deliveries apart.
+      // Both environments are warm, so that a slow start does not delay one of the deliveries.
       await Promise.all([1, 2].map(() => source.target.invoke({ Records: [] })))
       await send(queue, [{ name: 'twice', waitMs: 2000 }])
       await vi.waitFor(() => expect(source.told()).toHaveLength(4), WAIT_MS_MAX)
       await untilEmpty(queue)
-      expect(atOnceMax(source.told())).toBe(2)
+      expect(countAtOnceMax(source.told())).toBe(2)
       const counts = { received: 1, doubled: 1, delivered: 2 }
       await vi.waitFor(() => expect(source.counts()).toMatchObject(counts), WAIT_MS_MAX)
       expect(source.errors).toEqual([])
@@ -272,7 +272,7 @@ function defineFaultTests(setup: Setup): void {
 }
 
 /** Counts how many messages were handled at the same time. */
-function atOnceMax(told: readonly Told[]): number {
+function countAtOnceMax(told: readonly Told[]): number {
   let running = 0
   let most = 0
   for (const { type } of told.toSorted((a, b) => a.at - b.at)) {

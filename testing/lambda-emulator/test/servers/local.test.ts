@@ -12,7 +12,7 @@ const GUIDE = readFileSync(join(import.meta.dirname, '../../../../docs/guides/de
 const TEST_MS_MAX = 120_000
 
 /** Reads the body of the guide's first saga. */
-function firstSaga(): { readonly gid: string; readonly branches: readonly object[] } {
+function readFirstSaga(): { readonly gid: string; readonly branches: readonly object[] } {
   const body = /\/v1\/transactions".*?-d '(\{[\s\S]*?\n\})'/.exec(GUIDE)?.[1]
   if (body === undefined) throw new Error('the guide has no saga')
   return JSON.parse(body)
@@ -42,7 +42,7 @@ describeLambda('npm run lambda:local', () => {
           const answer = await fetch(`${url}/v1/transactions`, { method: 'POST', headers, body })
           return answer.json()
         }
-        const saga = firstSaga()
+        const saga = readFirstSaga()
         expect(await submit(saga)).toMatchObject({ gid: saga.gid, status: 'succeeded' })
         const dear = saga.branches.map((branch) => ({ ...branch, payload: { cents: 10_001 } }))
         expect(await submit({ gid: 'dear', branches: dear })).toMatchObject({
