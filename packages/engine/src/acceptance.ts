@@ -21,7 +21,7 @@ import {
 import { CounterstepError, type Gid, type TransactionView } from '@counterstep/protocol'
 import type { Admission } from './bulkhead/admission.ts'
 import type { Bulkhead } from './bulkhead/bulkhead.ts'
-import { placesOf } from './bulkhead/places-of.ts'
+import { placesOf } from './bulkhead/count-row-places.ts'
 import { targetsOfDefinition } from './bulkhead/submission-targets.ts'
 import type { SubmitOptions } from './engine-api.ts'
 import type { EngineObserver } from './observer.ts'

@@ -10,7 +10,7 @@ import {
   StoreUnavailableError,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { placesOf } from './bulkhead/places-of.ts'
+import { placesOf } from './bulkhead/count-row-places.ts'
 import { MinHeap } from './min-heap.ts'
 import type { EngineObserver } from './observer.ts'
 import type { Runner } from './runner.ts'

@@ -9,7 +9,7 @@ import {
   type TakeOver,
   takeOver,
 } from '@counterstep/core'
-import { placesOf } from './bulkhead/places-of.ts'
+import { placesOf } from './bulkhead/count-row-places.ts'
 import type { EngineObserver } from './observer.ts'
 import type { Runner } from './runner.ts'
 import { untilDefinite } from './until-definite.ts'
