@@ -159,10 +159,10 @@ export function createClient({
   answerBytesMax = ANSWER_BYTES_MAX_DEFAULT,
 }: ClientOptions): Client {
   const urls = checkUrls(url)
-  const keyOf = apiKeyReader(apiKey, headers)
+  const readApiKey = apiKeyReader(apiKey, headers)
   const bytesMax = checkedAnswerBytesMax(answerBytesMax)
   const setup = {
-    send: createTransport({ urls, fetch, keyOf, headers, answerBytesMax: bytesMax }),
+    send: createTransport({ urls, fetch, readApiKey, headers, answerBytesMax: bytesMax }),
     serverCount: urls.length,
     fetch: fetch ?? globalThis.fetch,
     answerBytesMax: bytesMax,

@@ -34,7 +34,7 @@ export interface TransportOptions {
   readonly urls: ServerUrls
   /** The caller's own `fetch`. Without it Node's HTTP client is used, and elsewhere the global `fetch`. */
   readonly fetch: typeof globalThis.fetch | undefined
-  readonly keyOf: KeyReader
+  readonly readApiKey: KeyReader
   readonly headers: Readonly<Record<string, string>>
   readonly answerBytesMax: number
 }
@@ -42,7 +42,7 @@ export interface TransportOptions {
 export function createTransport({
   urls,
   fetch,
-  keyOf,
+  readApiKey,
   headers,
   answerBytesMax,
 }: TransportOptions): Transport {
@@ -51,7 +51,7 @@ export function createTransport({
   const ofAll = { accept: 'application/json', ...headers }
   return async function send({ path, method, body, timeoutMs, signal, gid, ...request }) {
     signal?.throwIfAborted()
-    const key = keyOf === undefined ? undefined : await keyOf()
+    const key = readApiKey === undefined ? undefined : await readApiKey()
     const sent = {
       method,
       path,

@@ -7,8 +7,8 @@ import type { Dispatcher } from 'undici'
 import type { CheckedPayloads } from './checked-payloads.ts'
 import { readContentCoding } from './content-coding.ts'
 import type { WheelEntry } from './deadline-wheel.ts'
-import { type ErrorWord, errorWord, errorWordOfSent } from './error-word.ts'
-import { excerptOf } from './excerpt.ts'
+import { type ErrorWord, toErrorWord, toSentErrorWord } from './error-word.ts'
+import { readExcerpt } from './excerpt.ts'
 import { KeptBody } from './kept-body.ts'
 import type { PackedRoom } from './packed-room.ts'
 import { ownHeaders, requestHeaders } from './request-headers.ts'
@@ -202,7 +202,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    this.fail(this.#controller === undefined ? errorWord(error) : errorWordOfSent(error))
+    this.fail(this.#controller === undefined ? toErrorWord(error) : toSentErrorWord(error))
     this.#host?.ended()
   }
 
@@ -227,7 +227,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   }
 
   #settleByAnswer(how: 'whole' | 'cut'): void {
-    const byStatus = resultOf(this.#statusCode)
+    const byStatus = readResult(this.#statusCode)
     if (!this.#call.wordsCount || byStatus === 'ongoing') this.#settle(byStatus, undefined)
     else this.#settleByWords(byStatus, how)
   }
@@ -240,7 +240,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   #settleByWords(byStatus: Result, how: 'whole' | 'cut'): void {
     this.#unpack(how)
     const body = this.#plainBody()
-    const byWord = resultOfWords(this.#words)
+    const byWord = readWordResult(this.#words)
     if (byWord !== undefined) this.#settle(byWord, undefined)
     else if (byStatus === 'success' && (body === undefined || how === 'cut'))
       this.#settle('unknown', 'unread')
@@ -281,7 +281,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
       answer.statusCode = statusCode
       // Packed bytes are not text to show, and no body is unpacked only to be shown.
       const body = this.#plainBody()
-      const excerpt = body === undefined ? undefined : excerptOf(body)
+      const excerpt = body === undefined ? undefined : readExcerpt(body)
       if (excerpt !== undefined) answer.excerpt = excerpt
       const waitMs = statusCode === 200 ? undefined : retryAfterMs(this.#retryAfter, Date.now)
       if (waitMs !== undefined) answer.retryAfterMs = waitMs
@@ -292,13 +292,13 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
 }
 
 /** DTM's services put their words anywhere in the body. ONGOING wins over FAILURE. */
-function resultOfWords(words: WordSearch | undefined): Result | undefined {
+function readWordResult(words: WordSearch | undefined): Result | undefined {
   if (words?.hasOngoing === true) return 'ongoing'
   return words?.hasFailure === true ? 'failure' : undefined
 }
 
 /** Reads the result from the status alone. 201 and 204 are not success, and 500 is not failure: they are unknown. */
-function resultOf(statusCode: number | undefined): Result {
+function readResult(statusCode: number | undefined): Result {
   if (statusCode === 200) return 'success'
   if (statusCode === 409) return 'failure'
   if (statusCode === 425) return 'ongoing'

@@ -83,7 +83,7 @@ export const DEFAULT_CALLER_LIMITS: CallerLimits = {
 }
 
 /** Throws on the first bad bound or certificate, so that a wrong configuration ends at the start. */
-export function checkedOptions(options: HttpBranchCallerOptions): CallerOptions {
+export function checkOptions(options: HttpBranchCallerOptions): CallerOptions {
   const {
     targets = loopbackTargets(),
     lookup = systemLookup as LookupFunction,

@@ -85,12 +85,12 @@ const NOTHING_SENT: ReadonlySet<ErrorWord> = new Set<ErrorWord>([
 ])
 
 /** Returns the word for what ended a call whose request undici had begun to write: part of it may have arrived. */
-export function errorWordOfSent(error: unknown): ErrorWord {
-  const word = errorWord(error)
+export function toSentErrorWord(error: unknown): ErrorWord {
+  const word = toErrorWord(error)
   return NOTHING_SENT.has(word) ? 'reset' : word
 }
 
-export function errorWord(error: unknown): ErrorWord {
+export function toErrorWord(error: unknown): ErrorWord {
   if (error instanceof URIError) return 'bad-request'
   if (error instanceof errors.HTTPParserError) return 'bad-response'
   const code = readErrorCode(error)

@@ -7,7 +7,7 @@ const HARMFUL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u20
 const HARMFUL_ALL = new RegExp(HARMFUL.source, 'g')
 
 /** The body's first bytes as text that is valid UTF-8 of at most ANSWER_BYTES_MAX bytes, and harmless to print. */
-export function excerptOf(body: Buffer): string | undefined {
+export function readExcerpt(body: Buffer): string | undefined {
   const bytes = cutAtCharacter(body)
   const text = bytes.toString('utf8')
   if (text.length === 0) return undefined

@@ -19,7 +19,7 @@ export type MayReach = TargetPolicy['mayReach']
 
 export interface ConnectorOptions {
   readonly mayReach: MayReach
-  /** Gives only addresses that may be reached: `guardedLookup`. */
+  /** Gives only addresses that may be reached: `guardLookup`. */
   readonly lookup: LookupFunction
   /** Bounds TCP and TLS together. */
   readonly connectTimeoutMs: number
@@ -31,7 +31,7 @@ export interface ConnectorOptions {
  * connected to. No look-up runs for an address in place of a name, so that is checked by itself; and the address on the
  * other side is checked once more before anything is sent, TLS's hello included.
  */
-export function guardedConnector(
+export function createGuardedConnector(
   { mayReach, lookup, connectTimeoutMs, tls }: ConnectorOptions,
   build = buildConnector,
 ): buildConnector.connector {
@@ -52,7 +52,7 @@ export function guardedConnector(
 }
 
 /** Refuses a name if any of its addresses is denied: which of them is tried is not ours to say. */
-export function guardedLookup(
+export function guardLookup(
   mayReach: MayReach,
   lookup: LookupFunction = systemLookup as LookupFunction,
 ): LookupFunction {

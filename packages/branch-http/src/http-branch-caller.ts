@@ -1,14 +1,14 @@
 import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
 import { Attempt, type AttemptOptions } from './attempt.ts'
-import { checkedOptions, type HttpBranchCallerOptions } from './caller-options.ts'
+import { checkOptions, type HttpBranchCallerOptions } from './caller-options.ts'
 import { CheckedPayloads } from './checked-payloads.ts'
 import { assertConnectorGivesSocket } from './connector-socket.ts'
 import { DeadlineWheel } from './deadline-wheel.ts'
-import { type ErrorWord, errorWord } from './error-word.ts'
+import { type ErrorWord, toErrorWord } from './error-word.ts'
 import type { Origin } from './origin.ts'
 import { Origins } from './origins.ts'
 import { PackedRoom } from './packed-room.ts'
-import { poolFactory } from './pool-factory.ts'
+import { createPoolFactory } from './pool-factory.ts'
 import { type Target, TargetCache } from './target-cache.ts'
 
 /** How late the deadline of a call may be seen. */
@@ -33,7 +33,7 @@ class HttpBranchCaller implements BranchCaller {
   #isClosed = false
 
   constructor(options: HttpBranchCallerOptions) {
-    const limits = checkedOptions(options)
+    const limits = checkOptions(options)
     const { targets } = limits
     this.#keepsExcerpts = limits.answerExcerpts
     this.#attempts = {
@@ -49,7 +49,7 @@ class HttpBranchCaller implements BranchCaller {
       inFlightMax: limits.connectionsPerOriginMax,
       queuedMax: limits.queuedPerOriginMax,
       connectionAgeMsMax: limits.connectionAgeMsMax,
-      createDispatcher: poolFactory(limits),
+      createDispatcher: createPoolFactory(limits),
     })
   }
 
@@ -59,7 +59,7 @@ class HttpBranchCaller implements BranchCaller {
         this.#start(call, this.#keepsExcerpts ? resolve : ({ excerpt: _, ...answer }) => resolve(answer))
       } catch (error: unknown) {
         // A call that cannot even be written down. The port's word is that a call never rejects.
-        resolve(unsent(errorWord(error)))
+        resolve(unsent(toErrorWord(error)))
       }
     })
   }
@@ -80,7 +80,7 @@ class HttpBranchCaller implements BranchCaller {
       return
     }
     const now = performance.now()
-    const origin = this.#originOf(target, now)
+    const origin = this.#useOrigin(target, now)
     if (origin === undefined) {
       resolve(unsent('busy'))
       return
@@ -90,7 +90,7 @@ class HttpBranchCaller implements BranchCaller {
     origin.start(attempt)
   }
 
-  #originOf(target: Target, now: number): Origin | undefined {
+  #useOrigin(target: Target, now: number): Origin | undefined {
     let origin = target.origin
     if (origin === undefined || origin.isClosed) {
       origin = this.#origins.get(target.originKey, now)

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici'
 import type { Attempt, AttemptHost } from './attempt.ts'
 import { AttemptQueue } from './attempt-queue.ts'
 import type { DeadlineWheel } from './deadline-wheel.ts'
-import { errorWord } from './error-word.ts'
+import { toErrorWord } from './error-word.ts'
 
 export interface OriginOptions {
   /** Also how many connections the dispatcher may have. */
@@ -96,7 +96,7 @@ export class Origin implements AttemptHost {
     try {
       request = attempt.request()
     } catch (error: unknown) {
-      attempt.fail(errorWord(error))
+      attempt.fail(toErrorWord(error))
       return
     }
     this.#inFlight++

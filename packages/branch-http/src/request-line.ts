@@ -10,7 +10,7 @@ export interface ParsedUrl {
   readonly ownQuery: string
 }
 
-export function parsedUrl(url: URL): ParsedUrl {
+export function toParsedUrl(url: URL): ParsedUrl {
   const ownQuery = url.search === '' ? '' : `&${url.search.slice(1)}`
   return { originKey: url.origin, path: url.pathname, ownQuery }
 }

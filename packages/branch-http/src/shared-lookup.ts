@@ -20,7 +20,7 @@ type Callback = Parameters<LookupFunction>[2]
  * the system's few threads in place of all. Nothing is remembered once it is answered. `listed` are the names that the
  * configuration names one by one: the others, of which a caller may make up any number, take no thread of theirs.
  */
-export function sharedLookup(
+export function shareLookup(
   systemLookup: LookupFunction,
   listed: ReadonlySet<string> = new Set(),
 ): LookupFunction {

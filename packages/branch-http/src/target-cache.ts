@@ -1,6 +1,6 @@
 import type { ErrorWord } from './error-word.ts'
 import type { Origin } from './origin.ts'
-import { type ParsedUrl, parsedUrl } from './request-line.ts'
+import { type ParsedUrl, toParsedUrl } from './request-line.ts'
 import type { TargetPolicy } from './targets/target-policy.ts'
 
 /** A URL that was parsed once, and the origin that last served it (which may have been closed since). */
@@ -35,7 +35,7 @@ export class TargetCache {
   }
 
   #admit(url: string): Target | UncalledWord {
-    const target = this.#old.get(url) ?? this.#targetOf(url)
+    const target = this.#old.get(url) ?? this.#findTarget(url)
     if (typeof target === 'string') return target
     if (this.#young.size >= this.#targetsMax) {
       this.#old = this.#young
@@ -45,9 +45,9 @@ export class TargetCache {
     return target
   }
 
-  #targetOf(text: string): Target | UncalledWord {
+  #findTarget(text: string): Target | UncalledWord {
     const url = this.#resolve(text)
-    if (url instanceof URL) return { ...parsedUrl(url), origin: undefined }
+    if (url instanceof URL) return { ...toParsedUrl(url), origin: undefined }
     return url.code === 'SAGA_URL_INVALID' ? 'bad-url' : 'denied-target'
   }
 }

@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from 'node:http'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { excerptOf } from '../src/excerpt.ts'
+import { readExcerpt } from '../src/excerpt.ts'
 import { branchCall, serveBytes } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
@@ -27,7 +27,7 @@ function askByNode(port: number): Promise<Seen> {
     asked.on('error', () => undefined)
     asked.on('close', () => {
       const { complete, statusCode } = answer ?? { complete: false, statusCode: undefined }
-      resolve(complete ? { statusCode, excerpt: excerptOf(Buffer.concat(body)) } : NOT_WHOLE)
+      resolve(complete ? { statusCode, excerpt: readExcerpt(Buffer.concat(body)) } : NOT_WHOLE)
     })
     asked.end('{}')
   })

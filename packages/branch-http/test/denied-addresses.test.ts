@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { BlockList, createServer, type Server } from 'node:net'
 import type { TargetPolicy } from '@counterstep/branch-http/targets'
-import { classOfAddress, targetPolicy } from '@counterstep/branch-http/targets'
+import { classifyAddress, targetPolicy } from '@counterstep/branch-http/targets'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fixedLookup } from './fixed-lookup.ts'
 import { branchCall, serveHttp } from './hostile-server.ts'
@@ -19,9 +19,9 @@ const PARTS = new Map([
   ['127.0.0.3', 'loopback'],
   ['127.0.0.4', 'private'],
 ] as const)
-const classOf = (address: string) => PARTS.get(address as '127.0.0.1') ?? classOfAddress(address)
+const classify = (address: string) => PARTS.get(address as '127.0.0.1') ?? classifyAddress(address)
 
-const free = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: false }, classOf)
+const free = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: false }, classify)
 /** This policy has only the rules for connections: every URL passes the check before. */
 const policy: TargetPolicy = {
   check: () => undefined,
@@ -155,10 +155,10 @@ describe('S3: a call to a range of addresses', () => {
   addresses.addSubnet('127.0.0.0', 30)
   // The reader of the configuration takes no loopback range; here its addresses play private ones and metadata.
   const range = { type: 'range', protocol: 'http:', port: '*', family: 'ipv4', addresses } as const
-  const privateClassOf = (address: string) => (address === '127.0.0.1' ? 'private' : classOf(address))
+  const classifyAsPrivate = (address: string) => (address === '127.0.0.1' ? 'private' : classify(address))
   const ranged = targetPolicy(
     { services: [], allowed: [range], others: 'none', isLocal: false },
-    privateClassOf,
+    classifyAsPrivate,
   )
   const onlyAtConnect = { ...policy, mayReach: ranged.mayReach.bind(ranged) }
 

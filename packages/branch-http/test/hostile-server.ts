@@ -61,7 +61,7 @@ async function listen(server: Server): Promise<TestServer> {
   return { url: `http://127.0.0.1:${port}`, port, accepted: () => accepted, open: () => sockets.size, closed }
 }
 
-export async function bodyOf(request: IncomingMessage): Promise<string> {
+export async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   return Buffer.concat(chunks).toString('utf8')

@@ -1,8 +1,8 @@
 import type { LookupFunction } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { errorWord } from '../src/error-word.ts'
-import { DeniedAddressError, guardedConnector, guardedLookup } from '../src/guarded-connector.ts'
-import { LOOKUPS_IN_FLIGHT_MAX, sharedLookup } from '../src/shared-lookup.ts'
+import { toErrorWord } from '../src/error-word.ts'
+import { createGuardedConnector, DeniedAddressError, guardLookup } from '../src/guarded-connector.ts'
+import { LOOKUPS_IN_FLIGHT_MAX, shareLookup } from '../src/shared-lookup.ts'
 import { fixedLookup } from './fixed-lookup.ts'
 import { branchCall, serveHttp } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
@@ -24,7 +24,7 @@ function heldLookup() {
   return { lookup, asked, answer }
 }
 
-function outcomesOf(lookup: LookupFunction, hostname: string, count: number): unknown[] {
+function lookUpTimes(lookup: LookupFunction, hostname: string, count: number): unknown[] {
   const outcomes: unknown[] = []
   for (let n = 0; n < count; n++)
     lookup(hostname, { all: true }, (error, found) => outcomes.push(error ?? found))
@@ -36,19 +36,19 @@ describe('look-ups', () => {
 
   it('of one name are one while it is in flight, and its answer is for all', () => {
     const { lookup, asked, answer } = heldLookup()
-    const shared = sharedLookup(lookup)
-    const outcomes = outcomesOf(shared, 'bank.test', 100)
+    const shared = shareLookup(lookup)
+    const outcomes = lookUpTimes(shared, 'bank.test', 100)
     expect([asked, outcomes]).toEqual([['bank.test'], []])
     answer('bank.test', null, ['203.0.113.1'])
     expect(outcomes).toEqual(Array(100).fill(FOUND))
     // Nothing is remembered.
-    outcomesOf(shared, 'bank.test', 1)
+    lookUpTimes(shared, 'bank.test', 1)
     expect(asked).toHaveLength(2)
   })
 
   it('that fail, fail for all', () => {
     const { lookup, asked, answer } = heldLookup()
-    const outcomes = outcomesOf(sharedLookup(lookup), 'none.test', 100)
+    const outcomes = lookUpTimes(shareLookup(lookup), 'none.test', 100)
     const error = Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })
     answer('none.test', error, [])
     expect([asked, outcomes]).toEqual([['none.test'], Array(100).fill(error)])
@@ -56,8 +56,8 @@ describe('look-ups', () => {
 
   it('that are denied, are denied for all', () => {
     const { lookup, asked, answer } = heldLookup()
-    const guarded = guardedLookup((_hostname, address) => address !== '127.0.0.2', sharedLookup(lookup))
-    const outcomes = outcomesOf(guarded, 'bank.test', 100)
+    const guarded = guardLookup((_hostname, address) => address !== '127.0.0.2', shareLookup(lookup))
+    const outcomes = lookUpTimes(guarded, 'bank.test', 100)
     answer('bank.test', null, ['203.0.113.1', '127.0.0.2'])
     expect(asked).toEqual(['bank.test'])
     expect(outcomes).toEqual(Array(100).fill(expect.any(DeniedAddressError)))
@@ -65,40 +65,40 @@ describe('look-ups', () => {
 
   it('of a name that hangs hold up no other', () => {
     const { lookup, asked, answer } = heldLookup()
-    const shared = sharedLookup(lookup)
-    const slow = outcomesOf(shared, 'slow.test', 100)
-    const good = outcomesOf(shared, 'bank.test', 1)
+    const shared = shareLookup(lookup)
+    const slow = lookUpTimes(shared, 'slow.test', 100)
+    const good = lookUpTimes(shared, 'bank.test', 1)
     answer('bank.test', null, ['203.0.113.1'])
     expect([asked, slow, good]).toEqual([['slow.test', 'bank.test'], [], [FOUND]])
   })
 
   it('that want another family are others', () => {
     const { lookup, asked } = heldLookup()
-    const shared = sharedLookup(lookup)
+    const shared = shareLookup(lookup)
     for (const family of [4, 6, 4]) shared('bank.test', { all: true, family }, () => undefined)
     expect(asked).toEqual(['bank.test', 'bank.test'])
   })
 
   it('over the bound fail at once, and one that ends makes room', () => {
     const { lookup, asked, answer } = heldLookup()
-    const shared = sharedLookup(lookup)
-    for (let n = 0; n < LOOKUPS_IN_FLIGHT_MAX; n++) outcomesOf(shared, `slow-${n}.test`, 1)
-    const [refused] = outcomesOf(shared, 'bank.test', 1)
-    expect([errorWord(refused), asked.length]).toEqual(['dns', LOOKUPS_IN_FLIGHT_MAX])
+    const shared = shareLookup(lookup)
+    for (let n = 0; n < LOOKUPS_IN_FLIGHT_MAX; n++) lookUpTimes(shared, `slow-${n}.test`, 1)
+    const [refused] = lookUpTimes(shared, 'bank.test', 1)
+    expect([toErrorWord(refused), asked.length]).toEqual(['dns', LOOKUPS_IN_FLIGHT_MAX])
     // Those that are in flight may be joined.
-    expect(outcomesOf(shared, 'slow-0.test', 1)).toEqual([])
+    expect(lookUpTimes(shared, 'slow-0.test', 1)).toEqual([])
     answer('slow-0.test', null, ['203.0.113.1'])
-    expect(outcomesOf(shared, 'bank.test', 1)).toEqual([])
+    expect(lookUpTimes(shared, 'bank.test', 1)).toEqual([])
     expect(asked.at(-1)).toBe('bank.test')
   })
 
   it('of names that hang, but are not listed, hold up none that is listed, whatever their number', () => {
     const { lookup, asked, answer } = heldLookup()
-    const shared = sharedLookup(lookup, new Set(['bank.test']))
-    for (let n = 0; n < LOOKUPS_IN_FLIGHT_MAX; n++) outcomesOf(shared, `slow-${n}.test`, 1)
+    const shared = shareLookup(lookup, new Set(['bank.test']))
+    for (let n = 0; n < LOOKUPS_IN_FLIGHT_MAX; n++) lookUpTimes(shared, `slow-${n}.test`, 1)
     // The system has a thread for one more.
     expect(asked).toEqual(['slow-0.test'])
-    expect(outcomesOf(shared, 'bank.test', 1)).toEqual([])
+    expect(lookUpTimes(shared, 'bank.test', 1)).toEqual([])
     expect(asked).toEqual(['slow-0.test', 'bank.test'])
     answer('slow-0.test', null, ['203.0.113.1'])
     expect(asked).toEqual(['slow-0.test', 'bank.test', 'slow-1.test'])
@@ -110,20 +110,20 @@ describe('look-ups', () => {
       if (hostname === 'odd.test') throw new RangeError('no such option')
       lookup(hostname, ...rest)
     }
-    const shared = sharedLookup(picky, new Set(['bank.test']))
+    const shared = shareLookup(picky, new Set(['bank.test']))
     const names = ['one.test', 'odd.test', 'two.test']
-    const [first, odd] = names.map((name) => outcomesOf(shared, name, 1))
+    const [first, odd] = names.map((name) => lookUpTimes(shared, name, 1))
     answer('one.test', null, ['203.0.113.1'])
     expect([first, odd, asked]).toEqual([[FOUND], [expect.any(RangeError)], ['one.test', 'two.test']])
   })
 
   it('that cannot even be asked are in flight no longer', () => {
     let asked = 0
-    const shared = sharedLookup(() => {
+    const shared = shareLookup(() => {
       asked++
       throw new RangeError('no such option')
     })
-    for (let n = 0; n < 2; n++) expect(() => outcomesOf(shared, 'bank.test', 1)).toThrow(RangeError)
+    for (let n = 0; n < 2; n++) expect(() => lookUpTimes(shared, 'bank.test', 1)).toThrow(RangeError)
     expect(asked).toBe(2)
   })
 })
@@ -132,8 +132,8 @@ describe('connections', () => {
   it('to a name that hangs make one look-up', () => {
     const { lookup, asked } = heldLookup()
     const mayReach = () => true
-    const shared = guardedLookup(mayReach, sharedLookup(lookup))
-    const connect = guardedConnector({ mayReach, lookup: shared, connectTimeoutMs: 1_000 })
+    const shared = guardLookup(mayReach, shareLookup(lookup))
+    const connect = createGuardedConnector({ mayReach, lookup: shared, connectTimeoutMs: 1_000 })
     const ended: unknown[] = []
     for (let n = 0; n < 100; n++) {
       connect({ hostname: 'slow.test', protocol: 'http:', port: '80' }, (...[error]) => {

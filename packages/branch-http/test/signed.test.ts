@@ -2,19 +2,19 @@ import type { IncomingMessage } from 'node:http'
 import type { BranchCall } from '@counterstep/core'
 import {
   callSigner,
-  isDigestOf,
+  fitsDigest,
   newSigningKeyText,
+  parseSigningKey,
+  parseVerificationKey,
   publicJwk,
-  signingKeyOf,
-  verificationKeyOf,
   verifyHead,
 } from '@counterstep/signature'
 import { describe, expect, it } from 'vitest'
-import { bodyOf, branchCall, serveHttp } from './hostile-server.ts'
+import { branchCall, readBody, serveHttp } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
-const KEY = signingKeyOf(newSigningKeyText('ed25519'))
-const KEYS = new Map([[KEY.keyId, verificationKeyOf(publicJwk(KEY) ?? '')]])
+const KEY = parseSigningKey(newSigningKeyText('ed25519'))
+const KEYS = new Map([[KEY.keyId, parseVerificationKey(publicJwk(KEY) ?? '')]])
 
 interface Received {
   readonly request: IncomingMessage
@@ -25,12 +25,12 @@ interface Received {
 async function received(overrides: Partial<BranchCall>, signed = true, path = '/debit'): Promise<Received> {
   const found: Received[] = []
   const { url } = await serveHttp(async (request, response) => {
-    const body = Buffer.from(await bodyOf(request))
+    const body = Buffer.from(await readBody(request))
     const values = (name: string) =>
       request.rawHeaders.filter((_, index, all) => index % 2 === 1 && all[index - 1]?.toLowerCase() === name)
     const targetUri = `http://${request.headers.host}${request.url}`
     const head = verifyHead({ method: request.method ?? '', targetUri, values }, KEYS, Date.now() / 1000)
-    const fits = head.refusal === undefined && isDigestOf(head.digest, body)
+    const fits = head.refusal === undefined && fitsDigest(head.digest, body)
     found.push({ request, verdict: head.refusal ?? (fits ? 'fits' : 'body') })
     response.end()
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bodyOf, branchCall, serveBytes, serveHttp } from './hostile-server.ts'
+import { branchCall, readBody, serveBytes, serveHttp } from './hostile-server.ts'
 import { callOnce, testCaller } from './test-caller.ts'
 
 describe('the result is the status alone', () => {
@@ -72,7 +72,7 @@ describe('what a branch receives', () => {
     let seen: unknown
     const server = await serveHttp(async (request, response) => {
       const { method, url, headers } = request
-      seen = { method, url, headers, body: await bodyOf(request) }
+      seen = { method, url, headers, body: await readBody(request) }
       response.end()
     })
     await callOnce(`${server.url}/debit`, {
@@ -119,7 +119,7 @@ describe('what a branch receives', () => {
   it('has each character of a header as one byte, and a body in UTF-8', async () => {
     let seen: unknown
     const server = await serveHttp(async (request, response) => {
-      seen = { name: request.headers['x-name'], body: await bodyOf(request) }
+      seen = { name: request.headers['x-name'], body: await readBody(request) }
       response.end()
     })
     await callOnce(server.url, { headers: { 'x-name': 'Müller' }, body: '"Müller €"' })
@@ -134,7 +134,7 @@ describe('what a branch receives', () => {
         method,
         length: headers['content-length'],
         type: headers['content-type'],
-        body: await bodyOf(request),
+        body: await readBody(request),
       }
       response.end()
     })

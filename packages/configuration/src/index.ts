@@ -37,7 +37,7 @@ export {
   type GivenPassword,
   PASSWORD_FILE_VARIABLE,
   PASSWORD_VARIABLE,
-  passwordOfSecret,
   readPassword,
+  readSecretPassword,
 } from './store-password.ts'
 export { serverWarnings } from './warnings.ts'

@@ -6,7 +6,7 @@ import { readServiceTls, type ServiceValues } from './service-tls.ts'
 import { type FunctionValues, SETTINGS, type SettingName, type SettingValues } from './settings.ts'
 import { asFlag, asVariable, type Spelling } from './spelling.ts'
 import { type GivenPassword, PASSWORD_SECRET_VARIABLE } from './store-password.ts'
-import { isTlsScheme, type ServerTarget, type StoreTarget, urlOf } from './store-target.ts'
+import { buildStoreUrl, isTlsScheme, type ServerTarget, type StoreTarget } from './store-target.ts'
 
 // These rules hold between settings, so that no schema of one setting can check them. A value that is wrong by itself has been
 // reported already and is absent here, so each rule applies only where all values that it needs are known.
@@ -232,7 +232,7 @@ function namelessProblems(
   spell: Spelling,
 ): string[] {
   if (storeTls === 'off' || storeTlsServerName !== undefined) return []
-  const host = new URL(urlOf(store, undefined)).hostname.replace(/^\[(.*)\]$/, '$1')
+  const host = new URL(buildStoreUrl(store, undefined)).hostname.replace(/^\[(.*)\]$/, '$1')
   const wantsTls = storeTls === 'required' || storeTlsCa !== undefined || !isLoopback(host)
   if (isIP(host) === 0 || !wantsTls) return []
   return [

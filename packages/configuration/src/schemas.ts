@@ -25,7 +25,7 @@ export const wholeNumber = (min: number, max: number) =>
 export const decimal = (min: number, max: number) =>
   numberIn(/^\d{1,9}(\.\d{1,9})?$/, min, max, 'must be a number')
 
-export function oneOf<const Word extends string>(...words: readonly Word[]) {
+export function word<const Word extends string>(...words: readonly Word[]) {
   return z.enum(words, `must be one of ${words.join(', ')}`)
 }
 
@@ -46,7 +46,7 @@ export function orUnset<Value>(schema: TextSchema<Value>) {
   return z.pipe(emptied, z.optional(schema))
 }
 
-export function parsedBy<Value>(parse: (text: string) => Parsed<Value>) {
+export function readWith<Value>(parse: (text: string) => Parsed<Value>) {
   return z.pipe(
     z.string(),
     z.transform((text, { issues }): Value => {
@@ -88,17 +88,17 @@ export const dnsName = z
     ),
   )
 
-export const scopes = parsedBy((text) => {
+export const scopes = readWith((text) => {
   const value = splitItems(text)
   return value.every(isScope) ? { value } : { problem: 'must be scopes such as submit,read' }
 })
 
-export const networks = parsedBy((text) => {
+export const networks = readWith((text) => {
   const value = networksOf(splitItems(text))
   return value === undefined ? { problem: 'must be networks such as 10.0.0.0/8,fd00::/8' } : { value }
 })
 
-export const hostNames = parsedBy((text) => {
+export const hostNames = readWith((text) => {
   const value = splitItems(text)
   // A host has letters, digits and the signs of names, or is an address. A pattern that fits several hosts is refused.
   const isHost = (name: string) => /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/.test(hostnameOf(name) ?? '')
@@ -107,7 +107,7 @@ export const hostNames = parsedBy((text) => {
     : { problem: `must be at most ${NAMES_MAX} host names, without a scheme` }
 })
 
-export const proxyUrl = parsedBy((text) => {
+export const proxyUrl = readWith((text) => {
   const url = URL.parse(text)
   const isProxy =
     url !== null && /^https?:$/.test(url.protocol) && url.pathname + url.search + url.hash === '/'
@@ -115,7 +115,7 @@ export const proxyUrl = parsedBy((text) => {
 })
 
 /** Takes the URL of an SQS queue, or of a stand-in on this machine. */
-export const queueUrl = parsedBy((text) => {
+export const queueUrl = readWith((text) => {
   const url = text.length <= 2_048 ? URL.parse(text) : null
   const isLocal = url?.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[(.*)\]$/, '$1'))
   if (url?.protocol !== 'https:' && !isLocal)
@@ -128,14 +128,14 @@ export const queueUrl = parsedBy((text) => {
 })
 
 /** Turns the path of a PEM file into its text. */
-export const certificates = parsedBy((path) => {
+export const certificates = readWith((path) => {
   const file = readNamedFile(path)
   if ('problem' in file || file.value.includes('-----BEGIN CERTIFICATE-----')) return file
   return { problem: 'names a file without a certificate in PEM' }
 })
 
 /** Turns `bank=/etc/bank-ca.pem,ledger=/etc/ledger-ca.pem` into the text of each file by the name of its service. */
-export const pemByService = parsedBy((text): Parsed<ReadonlyMap<string, string>> => {
+export const pemByService = readWith((text): Parsed<ReadonlyMap<string, string>> => {
   const pems = new Map<string, string>()
   for (const [at, item] of splitItems(text).entries()) {
     if (item === '') continue

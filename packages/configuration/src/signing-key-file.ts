@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import type { Parsed } from '@counterstep/branch-http/targets'
-import { type SigningKey, signingKeyOf } from '@counterstep/signature'
+import { parseSigningKey, type SigningKey } from '@counterstep/signature'
 
 const FILE_BYTES_MAX = 16 * 1024
 /**
@@ -19,7 +19,7 @@ export function readSigningKeyFile(path: string): Parsed<SigningKey> {
     descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     const problem = fileProblem(descriptor)
     if (problem !== undefined) return { problem }
-    return { value: signingKeyOf(readFileSync(descriptor, 'utf8')) }
+    return { value: parseSigningKey(readFileSync(descriptor, 'utf8')) }
   } catch (error: unknown) {
     if (error instanceof TypeError && !('code' in error))
       return { problem: `names a file without a key: ${error.message}` }

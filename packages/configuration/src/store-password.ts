@@ -33,7 +33,7 @@ export function readPassword(
 }
 
 /** Reads a secret's text: the password itself, or the JSON that RDS keeps, with `password` in it. No problem quotes it. */
-export function passwordOfSecret(text: string): Parsed<string> {
+export function readSecretPassword(text: string): Parsed<string> {
   // Editors and echo end a file with a line break, which does not belong to the secret.
   const plain = text.replace(/\r?\n$/, '')
   if (plain === '') return { problem: 'is an empty secret' }

@@ -37,15 +37,15 @@ export function parseStore(text: string): Parsed<StoreTarget> {
 }
 
 /** Makes the URL that the store opens. With a password it must never be shown. */
-export function urlOf(target: ServerTarget, password: string | undefined): string {
+export function buildStoreUrl(target: ServerTarget, password: string | undefined): string {
   const secret = password === undefined ? '' : `:${encodeURIComponent(password)}`
   const login = `${encodeURIComponent(target.user)}${secret}`
-  return `${target.scheme}://${login === '' ? '' : `${login}@`}${target.hosts}${pathOf(target)}`
+  return `${target.scheme}://${login === '' ? '' : `${login}@`}${target.hosts}${toDatabasePath(target)}`
 }
 
 /** Describes the target for people, without its password and without stars in its place. */
-export function placeOf(target: ServerTarget): string {
-  return urlOf(target, undefined)
+export function showTarget(target: ServerTarget): string {
+  return buildStoreUrl(target, undefined)
 }
 
 export function isTlsScheme(scheme: ServerScheme): boolean {
@@ -59,7 +59,7 @@ export function withTlsScheme(target: ServerTarget): ServerTarget {
   return target
 }
 
-function pathOf({ database }: ServerTarget): string {
+function toDatabasePath({ database }: ServerTarget): string {
   return database === '' ? '' : `/${database}`
 }
 

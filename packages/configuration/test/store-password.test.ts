@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { passwordOfSecret } from '../src/store-password.ts'
+import { readSecretPassword } from '../src/store-password.ts'
 
 const CASES = [
   ['the password alone', 'p@ss', { value: 'p@ss' }],
@@ -14,5 +14,5 @@ const CASES = [
   ['JSON with a number', '{"password":7}', { problem: 'is JSON without a "password"' }],
 ] as const
 it.each(CASES)('a secret may be %s', (_what, text, expected) => {
-  expect(passwordOfSecret(text)).toEqual(expected)
+  expect(readSecretPassword(text)).toEqual(expected)
 })

@@ -53,17 +53,17 @@ export class ReadLane {
 
   /**
    * Runs a read in its turn. It may throw SAGA_TOO_MANY_READS without
-   * calling `read`. Reads without a caller share one turn. `restMsOf` says how
+   * calling `read`. Reads without a caller share one turn. `toRestMs` says how
    * long places stay empty, in all, for the work that follows the read.
    */
-  async run<T>(read: () => Promise<T>, caller = '', restMsOf: (value: T) => number = restNone): Promise<T> {
+  async run<T>(read: () => Promise<T>, caller = '', toRestMs: (value: T) => number = restNone): Promise<T> {
     if (this.#waiting.size > 0 || !this.#hasPlace()) await this.#wait(caller)
     else this.#running++
     const startedAt = this.#clock.now()
     let restMs = 0
     try {
       const value = await read()
-      restMs = restMsOf(value)
+      restMs = toRestMs(value)
       return value
     } finally {
       this.#leave(this.#clock.now() - startedAt, restMs)

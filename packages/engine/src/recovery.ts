@@ -10,7 +10,7 @@ import {
   StoreUnavailableError,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { placesOf } from './bulkhead/count-row-places.ts'
+import { countRowPlaces } from './bulkhead/count-row-places.ts'
 import { MinHeap } from './min-heap.ts'
 import type { EngineObserver } from './observer.ts'
 import type { Runner } from './runner.ts'
@@ -243,7 +243,7 @@ export class Recovery {
   }
 
   #count(row: StoredTransaction): void {
-    const places = placesOf(row)
+    const places = countRowPlaces(row)
     this.#recoveredPlaces += places - (this.#recovered.get(row.gid) ?? 0)
     this.#recovered.set(row.gid, places)
   }
@@ -262,5 +262,5 @@ export class Recovery {
 }
 
 function countPlaces(rows: readonly StoredTransaction[]): number {
-  return rows.reduce((sum, row) => sum + placesOf(row), 0)
+  return rows.reduce((sum, row) => sum + countRowPlaces(row), 0)
 }

@@ -260,7 +260,7 @@ export class Runner {
       return
     }
     const request = buildBranchCall(active.run, call, attempt, settings.timeoutMsMax)
-    const lane = bulkhead.turns.laneOf(call.op, active.isRecovered)
+    const lane = bulkhead.turns.findLane(call.op, active.isRecovered)
     const waiting = bulkhead.turns.enter(target, lane)
     if (waiting === undefined) void this.#send(active, request, call, target, lane)
     else void this.#sendInTurn(active, request, call, { target, lane, waiting })

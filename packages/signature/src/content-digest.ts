@@ -6,6 +6,6 @@ export function contentDigest(body: string | Uint8Array): string {
 }
 
 /** The comparison needs no constant time: the digest is no secret, because the sender of the bytes knows it. */
-export function isDigestOf(digest: string, body: Uint8Array): boolean {
+export function fitsDigest(digest: string, body: Uint8Array): boolean {
   return digest === contentDigest(body)
 }

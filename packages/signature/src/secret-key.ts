@@ -6,8 +6,8 @@ const KEY_ID = /^[\w.:-]{1,64}$/
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 
 /** `{"keyid", "alg": "hmac-sha256", "secret"}`; the secret is base64 or base64url of at least 32 bytes. */
-export function secretKeyOf(source: string | object): SigningKey & { readonly algorithm: 'hmac-sha256' } {
-  const { keyid, alg, secret } = fieldsOf(source)
+export function parseSecretKey(source: string | object): SigningKey & { readonly algorithm: 'hmac-sha256' } {
+  const { keyid, alg, secret } = readFields(source)
   if (alg !== 'hmac-sha256') throw new TypeError('the alg of a secret key is "hmac-sha256"')
   if (typeof keyid !== 'string' || !KEY_ID.test(keyid)) {
     throw new TypeError('the keyid of a secret key is 1 to 64 letters, digits, _, ., : and -')
@@ -20,7 +20,7 @@ export function secretKeyOf(source: string | object): SigningKey & { readonly al
 }
 
 /** Returns the fields of an object, or of an object in JSON. */
-export function fieldsOf(source: string | object): Readonly<Record<string, unknown>> {
+export function readFields(source: string | object): Readonly<Record<string, unknown>> {
   const value = typeof source === 'string' ? parsed(source) : source
   if (typeof value !== 'object' || value === null) throw new TypeError('a key in JSON is an object')
   return value as Readonly<Record<string, unknown>>

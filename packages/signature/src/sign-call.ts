@@ -1,5 +1,5 @@
 import { contentDigest } from './content-digest.ts'
-import { CONTENT_TYPE, LABEL, signedNames, TAG } from './profile.ts'
+import { CONTENT_TYPE, LABEL, listSignedNames, TAG } from './profile.ts'
 import { seal } from './seal.ts'
 import { signatureBase } from './signature-base.ts'
 import type { SigningKey } from './signing-key.ts'
@@ -37,9 +37,9 @@ export function callSigner(currentKey: () => SigningKey, now: () => number): Cal
       const createdAtS = Math.floor(now() / 1000)
       // They change with the second and with the key alone.
       if (known === undefined || known.createdAtS !== createdAtS || known.key !== key) {
-        known = parametersOf(key, createdAtS)
+        known = buildParameters(key, createdAtS)
       }
-      return signedHeaders(call, known)
+      return buildSignedHeaders(call, known)
     },
   }
 }
@@ -51,13 +51,13 @@ interface Parameters {
   readonly withoutContentType: string
 }
 
-function parametersOf(key: SigningKey, createdAtS: number): Parameters {
+function buildParameters(key: SigningKey, createdAtS: number): Parameters {
   const { keyId, algorithm } = key
   const rest =
     `;created=${createdAtS};expires=${createdAtS + SIGNATURE_LIFETIME_S}` +
     `;keyid="${keyId}";alg="${algorithm}";tag="${TAG}"`
   const listed = (hasContentType: boolean) =>
-    `(${signedNames(hasContentType)
+    `(${listSignedNames(hasContentType)
       .map((name) => `"${name}"`)
       .join(' ')})`
   return {
@@ -68,7 +68,7 @@ function parametersOf(key: SigningKey, createdAtS: number): Parameters {
   }
 }
 
-function signedHeaders(call: CallToSign, known: Parameters): string[] {
+function buildSignedHeaders(call: CallToSign, known: Parameters): string[] {
   const { method, targetUri, contentType, attempt, epoch, acceptedAt, gid, branchId, op, kind } = call
   const digest = contentDigest(call.body)
   const parameters = contentType === undefined ? known.withoutContentType : known.withContentType

@@ -1,4 +1,4 @@
-import { CONTENT_TYPE, IDENTITY_NAMES, requiredNames, TAG } from './profile.ts'
+import { CONTENT_TYPE, IDENTITY_NAMES, listRequiredNames, TAG } from './profile.ts'
 import { sealFits } from './seal.ts'
 import { signatureBase } from './signature-base.ts'
 import { readSignature, readSignatureInput, type SignatureInput } from './signature-input.ts'
@@ -57,7 +57,7 @@ export function verifyHead(
   const read = readSigned(head)
   if ('refusal' in read) return read
   const { input, signature } = read
-  const components = componentsOf(head, input)
+  const components = readComponents(head, input)
   if (components === undefined || input.tag !== TAG) return { refusal: 'malformed' }
   const untimely = timeRefusal(input, nowS)
   if (untimely !== undefined) return { refusal: untimely }
@@ -83,20 +83,20 @@ function readSigned(
 }
 
 /** Maps names to values in the signer's order. It is undefined if a component is missing, is there twice, or is unknown. */
-function componentsOf(head: CallHead, { names }: SignatureInput): ReadonlyMap<string, string> | undefined {
+function readComponents(head: CallHead, { names }: SignatureInput): ReadonlyMap<string, string> | undefined {
   const components = new Map<string, string>()
   for (const name of names) {
-    const value = componentOf(head, name)
+    const value = readComponent(head, name)
     if (value === undefined || /[\r\n]/.test(value)) return undefined
     components.set(name, value)
   }
   const hasContentType = head.values(CONTENT_TYPE).length > 0
   const sentNames = IDENTITY_NAMES.filter((name) => head.values(name).length > 0)
-  const required = [...requiredNames(hasContentType), ...sentNames]
+  const required = [...listRequiredNames(hasContentType), ...sentNames]
   return required.every((name) => components.has(name)) ? components : undefined
 }
 
-function componentOf(head: CallHead, name: string): string | undefined {
+function readComponent(head: CallHead, name: string): string | undefined {
   if (name === '@method') return head.method
   if (name === '@target-uri') return head.targetUri
   return name.startsWith('@') ? undefined : only(head.values(name))

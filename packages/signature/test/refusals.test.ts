@@ -4,10 +4,10 @@ import {
   CLOCK_SKEW_S,
   LIFETIME_S_MAX,
   newSigningKeyText,
+  parseSigningKey,
+  parseVerificationKey,
   seal,
   signatureBase,
-  signingKeyOf,
-  verificationKeyOf,
 } from '../src/index.ts'
 import {
   CALL,
@@ -62,7 +62,7 @@ function signedOver(names: readonly string[], tail: string, call: SentCall = sen
   )
 }
 
-function tailOf(changes: Readonly<Record<string, string | number>> = {}): string {
+function buildTail(changes: Readonly<Record<string, string | number>> = {}): string {
   const all = {
     created: NOW_S,
     expires: NOW_S + 300,
@@ -116,7 +116,7 @@ describe('a call that is as it was signed', () => {
 
   it('S19: may be signed over more than it must, and in another order', () => {
     const call = { ...sent(CALL), headers: [...sent(CALL).headers, ['x-more', '1'] as const] }
-    expect(verdictOn(signedOver(['x-more', ...REQUIRED.toReversed()], tailOf(), call))).toBe('fits')
+    expect(verdictOn(signedOver(['x-more', ...REQUIRED.toReversed()], buildTail(), call))).toBe('fits')
   })
 })
 
@@ -189,13 +189,13 @@ describe('the identity headers of a call', () => {
   const earlier = IDENTITY.reduce(without, sent(CALL))
 
   it('S39: are not demanded of an orchestrator that does not send them yet', () => {
-    expect(verdictOn(signedOver(BEFORE, tailOf(), earlier))).toBe('fits')
+    expect(verdictOn(signedOver(BEFORE, buildTail(), earlier))).toBe('fits')
   })
 
   it('S39: are refused where the signature does not cover one that is there', () => {
     for (const name of IDENTITY) {
       const added = { ...earlier, headers: [...earlier.headers, [name, 'other'] as const] }
-      expect(verdictOn(signedOver(BEFORE, tailOf(), added)), name).toBe('malformed')
+      expect(verdictOn(signedOver(BEFORE, buildTail(), added)), name).toBe('malformed')
     }
   })
 
@@ -206,27 +206,27 @@ describe('the identity headers of a call', () => {
 
 describe('a signature that covers too little', () => {
   it('S19: is refused for each component that is not covered, though the key is right', () => {
-    expect(verdictOn(signedOver(REQUIRED, tailOf()))).toBe('fits')
+    expect(verdictOn(signedOver(REQUIRED, buildTail()))).toBe('fits')
     for (const name of REQUIRED) {
       const names = REQUIRED.filter((each) => each !== name)
-      expect(verdictOn(signedOver(names, tailOf())), name).toBe('malformed')
-      expect(verdictOn(signedOver([...REQUIRED, name], tailOf())), `${name} twice`).toBe('malformed')
+      expect(verdictOn(signedOver(names, buildTail())), name).toBe('malformed')
+      expect(verdictOn(signedOver([...REQUIRED, name], buildTail())), `${name} twice`).toBe('malformed')
     }
-    expect(verdictOn(signedOver([...REQUIRED, '@path'], tailOf()))).toBe('malformed')
-    expect(verdictOn(signedOver([...REQUIRED, 'x-absent'], tailOf()))).toBe('malformed')
+    expect(verdictOn(signedOver([...REQUIRED, '@path'], buildTail()))).toBe('malformed')
+    expect(verdictOn(signedOver([...REQUIRED, 'x-absent'], buildTail()))).toBe('malformed')
   })
 
   it('S19: is refused without any of its parameters, with one twice, or with one that is unknown', () => {
     for (const name of ['created', 'expires', 'keyid', 'alg', 'tag']) {
       const part = new RegExp(`;${name}=[^;]*`)
-      expect(verdictOn(signedOver(REQUIRED, tailOf().replace(part, ''))), name).toBe('malformed')
-      const again = part.exec(tailOf())?.[0] ?? ''
-      expect(verdictOn(signedOver(REQUIRED, tailOf() + again)), `${name} twice`).toBe('malformed')
+      expect(verdictOn(signedOver(REQUIRED, buildTail().replace(part, ''))), name).toBe('malformed')
+      const again = part.exec(buildTail())?.[0] ?? ''
+      expect(verdictOn(signedOver(REQUIRED, buildTail() + again)), `${name} twice`).toBe('malformed')
     }
     for (const tail of [';nonce="1"', ';created="1"', ';alg=1', ';tag', ';keyid=?1']) {
-      expect(verdictOn(signedOver(REQUIRED, tailOf() + tail)), tail).toBe('malformed')
+      expect(verdictOn(signedOver(REQUIRED, buildTail() + tail)), tail).toBe('malformed')
     }
-    expect(verdictOn(signedOver(REQUIRED, tailOf({ tag: '"other"' })))).toBe('malformed')
+    expect(verdictOn(signedOver(REQUIRED, buildTail({ tag: '"other"' })))).toBe('malformed')
   })
 
   it('S19: is refused under another label, and beside another signature', () => {
@@ -250,7 +250,7 @@ describe('a signature at the wrong time', () => {
 
   it('S20: is refused when it is good for longer than a barrier remembers, and when it is old all the same', () => {
     const lasting = (created: number, lifetimeS: number) =>
-      verdictOn(signedOver(REQUIRED, tailOf({ created, expires: created + lifetimeS })))
+      verdictOn(signedOver(REQUIRED, buildTail({ created, expires: created + lifetimeS })))
     expect(lasting(NOW_S, LIFETIME_S_MAX)).toBe('fits')
     expect(lasting(NOW_S, LIFETIME_S_MAX + 1)).toBe('malformed')
     expect(lasting(NOW_S - CLOCK_SKEW_S - 1, LIFETIME_S_MAX)).toBe('expired')
@@ -261,7 +261,7 @@ describe('a signature at the wrong time', () => {
 
 describe('a signature by the wrong key', () => {
   it('S19: is refused when the key is unknown, or is another under the same name', () => {
-    const stranger = signingKeyOf(newSigningKeyText('ed25519'))
+    const stranger = parseSigningKey(newSigningKeyText('ed25519'))
     expect(verdictOn(sent(CALL, stranger))).toBe('unknown-key')
     expect(verdictOn(sent(CALL, { ...stranger, keyId: ED25519.keyId }))).toBe('mismatch')
     expect(verdictOn(sent(CALL), [])).toBe('unknown-key')
@@ -269,20 +269,20 @@ describe('a signature by the wrong key', () => {
 
   it('S19: is refused when it says another algorithm than the key has', () => {
     for (const alg of ['"hmac-sha256"', '"none"', '""', '"ED25519"', '"rsa-pss-sha512"']) {
-      expect(verdictOn(signedOver(REQUIRED, tailOf({ alg }))), alg).toBe('algorithm')
+      expect(verdictOn(signedOver(REQUIRED, buildTail({ alg }))), alg).toBe('algorithm')
     }
     // This is the classic confusion: the public key, which is no secret, is used as an HMAC secret.
     const x = ED25519_PUBLIC.key.export({ format: 'jwk' }).x ?? ''
-    const posing = verificationKeyOf({ keyid: ED25519.keyId, alg: 'hmac-sha256', secret: x })
+    const posing = parseVerificationKey({ keyid: ED25519.keyId, alg: 'hmac-sha256', secret: x })
     const asHmac = { algorithm: 'hmac-sha256', keyId: ED25519.keyId, key: posing.key } as const
     expect(verdictOn(sent(CALL, asHmac))).toBe('algorithm')
-    expect(verdictOn(signedOver(REQUIRED, tailOf(), sent(CALL), asHmac))).toBe('mismatch')
+    expect(verdictOn(signedOver(REQUIRED, buildTail(), sent(CALL), asHmac))).toBe('mismatch')
   })
 
   it('S22: holds while the old and the new key are both known', () => {
-    const next = signingKeyOf(newSigningKeyText('ed25519'))
-    const nextPublic = verificationKeyOf(
-      next.key.export({ format: 'jwk' }).x === undefined ? '' : publicOf(next),
+    const next = parseSigningKey(newSigningKeyText('ed25519'))
+    const nextPublic = parseVerificationKey(
+      next.key.export({ format: 'jwk' }).x === undefined ? '' : readPublicHalf(next),
     )
     const both = [ED25519_PUBLIC, nextPublic]
     expect([verdictOn(sent(CALL), both), verdictOn(sent(CALL, next), both)]).toEqual(['fits', 'fits'])
@@ -290,7 +290,7 @@ describe('a signature by the wrong key', () => {
   })
 })
 
-function publicOf(key: typeof ED25519): object {
+function readPublicHalf(key: typeof ED25519): object {
   const { kty, crv, x } = key.key.export({ format: 'jwk' })
   return { kty, crv, x }
 }

@@ -2,11 +2,11 @@ import {
   type CallHead,
   type CallToSign,
   callSigner,
-  isDigestOf,
+  fitsDigest,
+  parseSigningKey,
+  parseVerificationKey,
   type SigningKey,
-  signingKeyOf,
   type VerificationKey,
-  verificationKeyOf,
   verifyHead,
 } from '@counterstep/signature'
 
@@ -35,10 +35,10 @@ export const CALL: CallToSign = {
   body: '{"account":"alice","cents":2500}',
 }
 
-export const ED25519 = signingKeyOf(`-----BEGIN PRIVATE KEY-----
+export const ED25519 = parseSigningKey(`-----BEGIN PRIVATE KEY-----
 MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF
 -----END PRIVATE KEY-----`)
-export const ED25519_PUBLIC = verificationKeyOf(`-----BEGIN PUBLIC KEY-----
+export const ED25519_PUBLIC = parseVerificationKey(`-----BEGIN PUBLIC KEY-----
 MCowBQYDK2VwAyEAJrQLj5P/89iXES9+vFgrIy29clF9CC/oPPsw3c5D0bs=
 -----END PUBLIC KEY-----`)
 const SECRET = JSON.stringify({
@@ -46,8 +46,8 @@ const SECRET = JSON.stringify({
   alg: 'hmac-sha256',
   secret: 'uzvJfB4u3N0Jy4T7NZ75MDVcr8zSTInedJtkgcu46YW4XByzNJjxBdtjUkdJPBtbmHhIDi6pcl8jsasjlTMtDQ==',
 })
-export const HMAC = signingKeyOf(SECRET)
-export const HMAC_SHARED = verificationKeyOf(SECRET)
+export const HMAC = parseSigningKey(SECRET)
+export const HMAC_SHARED = parseVerificationKey(SECRET)
 
 export function sent(call: CallToSign, key: SigningKey = ED25519, createdAtS = NOW_S): SentCall {
   const flat = callSigner(
@@ -87,7 +87,7 @@ export function verdictOn(
   }
   const verdict = verifyHead(head, new Map(keys.map((key) => [key.keyId, key])), nowS)
   if (verdict.refusal !== undefined) return verdict.refusal
-  return isDigestOf(verdict.digest, call.body) ? 'fits' : 'body'
+  return fitsDigest(verdict.digest, call.body) ? 'fits' : 'body'
 }
 
 export function withHeader(call: SentCall, name: string, change: (value: string) => string): SentCall {

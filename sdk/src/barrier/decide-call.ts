@@ -4,9 +4,9 @@ import {
   type BarrierRow,
   decideBarrier,
   decideReuse,
+  findOriginOp,
   isOfOtherTransaction,
   mustRollBack,
-  originOf,
   type ReuseDecision,
 } from '@counterstep/protocol/barrier'
 import { BranchError, BranchFailure } from '../branch/branch-errors.ts'
@@ -41,7 +41,7 @@ export function decideCall(
     const ofTransaction = standing.filter((row) => !isOfOtherTransaction(row, since))
     return decideBarrier(op, { ownInserted: false, standing: ofTransaction })
   }
-  const origin = originOf(op)
+  const origin = findOriginOp(op)
   return decideBarrier(op, {
     ownInserted: true,
     originInserted: origin !== undefined && inserted.has(origin),
@@ -50,7 +50,7 @@ export function decideCall(
 
 /** Whether the rows that stand have to be read: for the first answer, or to see what there is to undo. */
 export function needsStanding(op: Op, inserted: InsertedOps): boolean {
-  const origin = originOf(op)
+  const origin = findOriginOp(op)
   return !inserted.has(op) || (origin !== undefined && !inserted.has(origin))
 }
 
@@ -76,7 +76,7 @@ export function settleWithoutEffect(
 ): BarrierOutcome | undefined {
   if (isReuse(decision)) return settleReuse(op, decision)
   if (decision === 'run') {
-    const origin = standing.find((row) => row.op === originOf(op))
+    const origin = standing.find((row) => row.op === findOriginOp(op))
     if (origin !== undefined && isUnfinished(origin)) throw toNothingToUndoError(op)
     return undefined
   }
@@ -97,7 +97,7 @@ export function isUnfinished({ op, reason, answer }: StandingRow): boolean {
 
 /** Whether an undo had nothing to undo. It ran no effect, and so it has no answer. */
 function isNullCompensation(op: Op, standing: readonly BarrierRow[]): boolean {
-  const origin = originOf(op)
+  const origin = findOriginOp(op)
   return origin !== undefined && standing.some((row) => row.op === origin && row.reason === op)
 }
 
@@ -154,7 +154,7 @@ export function toMessageError(decision: BarrierDecision): BranchError {
 
 /** Makes the error of an undo whose origin's row was committed without its effect. */
 export function toNothingToUndoError(op: Op): BranchError {
-  const message = `the row of the ${originOf(op)} was committed without its effect: a person must find out what the ${op} has to undo`
+  const message = `the row of the ${findOriginOp(op)} was committed without its effect: a person must find out what the ${op} has to undo`
   return new BranchError('BARRIER_TRANSACTION_LOST', message)
 }
 

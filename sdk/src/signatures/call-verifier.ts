@@ -1,8 +1,8 @@
 import {
-  isDigestOf,
+  fitsDigest,
+  parseVerificationKey,
   timeRefusal,
   type VerificationKey,
-  verificationKeyOf,
   verifyHead,
 } from '@counterstep/signature'
 import { SeenCalls } from './seen-calls.ts'
@@ -60,7 +60,7 @@ export function callVerifier(options: SignedCallsOptions): CallVerifier {
         const nowS = now() / 1000
         const untimely = timeRefusal(times, nowS)
         if (untimely !== undefined) throw signatureError(untimely)
-        if (!isDigestOf(digest, body)) throw signatureError('body')
+        if (!fitsDigest(digest, body)) throw signatureError('body')
         seen.add(signature, nowS)
       }
     },
@@ -70,7 +70,7 @@ export function callVerifier(options: SignedCallsOptions): CallVerifier {
 function keysById(keys: SignedCallsOptions['keys']): ReadonlyMap<string, VerificationKey> {
   const byId = new Map<string, VerificationKey>()
   for (const source of keys) {
-    const key = verificationKeyOf(source)
+    const key = parseVerificationKey(source)
     if (byId.has(key.keyId)) throw new TypeError(`two keys have the keyid ${key.keyId}`)
     byId.set(key.keyId, key)
   }

@@ -12,13 +12,13 @@ import {
   type CallToSign,
   callSigner,
   newSigningKeyText,
+  parseSigningKey,
   publicJwk,
   type SigningKey,
-  signingKeyOf,
 } from '@counterstep/signature'
 import { onTestFinished } from 'vitest'
 
-export const KEY = signingKeyOf(newSigningKeyText('ed25519'))
+export const KEY = parseSigningKey(newSigningKeyText('ed25519'))
 export const PUBLIC_KEY = publicJwk(KEY) ?? ''
 
 export type Header = readonly [name: string, value: string]

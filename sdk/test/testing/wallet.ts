@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as tick } from 'node:timers/promises'
 import { OPS, type Op } from '@counterstep/protocol'
-import { ALREADY_COMPENSATED, barrierRows, decideBarrier, originOf } from '@counterstep/protocol/barrier'
+import { ALREADY_COMPENSATED, barrierRows, decideBarrier, findOriginOp } from '@counterstep/protocol/barrier'
 import type { BranchRuleCode, BranchUnderTest } from '../../src/testing/index.ts'
 
 /** The faults of a wallet, in the words of a review. */
@@ -277,7 +277,7 @@ export class Wallet {
     const inserted = barrierRows(op)
       .filter((row) => this.#database.prepare(sql).run(gid, branchId, row.op, row.reason).changes === 1)
       .map((row) => row.op)
-    const origin = originOf(op)
+    const origin = findOriginOp(op)
     return {
       ownInserted: inserted.includes(op),
       originInserted: origin !== undefined && inserted.includes(origin),

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import { type Embedded, embeddedIpv4, ipv6Groups } from './embedded-ipv4.ts'
+import { type Embedded, findEmbeddedIpv4, parseIpv6Groups } from './embedded-ipv4.ts'
 
 /**
  * `never`: link-local, metadata services, multicast, reserved: no configuration reaches them. `loopback`: this machine.
@@ -40,44 +40,44 @@ export const PRIVATE: readonly string[] = [
 ]
 
 const LISTS: readonly (readonly [AddressClass, BlockList])[] = [
-  ['never', listOf(NEVER)],
-  ['loopback', listOf(LOOPBACK)],
-  ['private', listOf(PRIVATE)],
+  ['never', buildBlockList(NEVER)],
+  ['loopback', buildBlockList(LOOPBACK)],
+  ['private', buildBlockList(PRIVATE)],
 ]
 
 /** Returns the class of an address, and `never` for a text that is not one. An IPv6 address that leads to an IPv4 one counts as that one too. */
-export function classOfAddress(text: string): AddressClass {
+export function classifyAddress(text: string): AddressClass {
   const version = isIP(text)
-  if (version === 4) return listedClass(text, 'ipv4')
+  if (version === 4) return findListedClass(text, 'ipv4')
   if (version !== 6) return 'never'
-  const groups = ipv6Groups(text)
+  const groups = parseIpv6Groups(text)
   if (groups === undefined) return 'never'
-  const embedded = embeddedIpv4(groups)
+  const embedded = findEmbeddedIpv4(groups)
   // A mapped address is the same address in another spelling.
-  if (embedded?.form === 'mapped') return classOfAll(embedded.addresses)
-  const own = listedClass(groups.map((group) => group.toString(16)).join(':'), 'ipv6')
+  if (embedded?.form === 'mapped') return classifyAll(embedded.addresses)
+  const own = findListedClass(groups.map((group) => group.toString(16)).join(':'), 'ipv6')
   if (embedded === undefined || (own !== 'public' && own !== 'private')) return own
-  const leadsTo = throughTunnel(embedded)
+  const leadsTo = classifyTunnel(embedded)
   // A private prefix is private wherever its router sends an address, unless the address that it leads to is `never`.
   return own === 'private' && leadsTo !== 'never' ? own : leadsTo
 }
 
 /** Refuses this machine behind a translator as `never`, because no honest URL goes there that way. */
-function throughTunnel({ addresses }: Embedded): AddressClass {
-  const leadsTo = classOfAll(addresses)
+function classifyTunnel({ addresses }: Embedded): AddressClass {
+  const leadsTo = classifyAll(addresses)
   return leadsTo === 'loopback' ? 'never' : leadsTo
 }
 
-function classOfAll(addresses: readonly string[]): AddressClass {
-  const classes = addresses.map((address) => listedClass(address, 'ipv4'))
+function classifyAll(addresses: readonly string[]): AddressClass {
+  const classes = addresses.map((address) => findListedClass(address, 'ipv4'))
   return LISTS.find(([name]) => classes.includes(name))?.[0] ?? 'public'
 }
 
-function listedClass(address: string, family: 'ipv4' | 'ipv6'): AddressClass {
+function findListedClass(address: string, family: 'ipv4' | 'ipv6'): AddressClass {
   return LISTS.find(([, list]) => list.check(address, family))?.[0] ?? 'public'
 }
 
-function listOf(subnets: readonly string[]): BlockList {
+function buildBlockList(subnets: readonly string[]): BlockList {
   const list = new BlockList()
   for (const subnet of subnets) {
     const [address = '', length] = subnet.split('/')

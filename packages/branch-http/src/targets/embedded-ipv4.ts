@@ -5,22 +5,22 @@ export interface Embedded {
 }
 
 /** Eight numbers of 16 bits, or undefined for what is no IPv6 address. A zone (`%eth0`) is left out. */
-export function ipv6Groups(text: string): readonly number[] | undefined {
+export function parseIpv6Groups(text: string): readonly number[] | undefined {
   const canonical = URL.parse(`http://[${text.replace(/%.*$/, '')}]`)?.hostname.slice(1, -1)
   if (canonical === undefined) return undefined
   const [head = '', tail] = canonical.split('::')
-  const first = numbersOf(head)
-  const last = numbersOf(tail ?? '')
+  const first = parseGroups(head)
+  const last = parseGroups(tail ?? '')
   return [...first, ...Array<number>(8 - first.length - last.length).fill(0), ...last]
 }
 
-function numbersOf(text: string): number[] {
+function parseGroups(text: string): number[] {
   return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16))
 }
 
-export function embeddedIpv4(groups: readonly number[]): Embedded | undefined {
+export function findEmbeddedIpv4(groups: readonly number[]): Embedded | undefined {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups
-  const last = ipv4Of(g, h)
+  const last = toIpv4Text(g, h)
   const startsWithZeros = a === 0 && b === 0 && c === 0 && d === 0
   if (startsWithZeros && e === 0 && f === 0xffff) return { form: 'mapped', addresses: [last] }
   const isTunnel =
@@ -30,12 +30,12 @@ export function embeddedIpv4(groups: readonly number[]): Embedded | undefined {
     ((e === 0 || e === 0x200) && f === 0x5efe) // ISATAP (RFC 5214), behind any prefix.
   if (isTunnel) return { form: 'tunnel', addresses: [last] }
   // 6to4 (RFC 3056), and Teredo (RFC 4380): its server, and its client with all bits turned.
-  if (a === 0x2002) return { form: 'tunnel', addresses: [ipv4Of(b, c)] }
+  if (a === 0x2002) return { form: 'tunnel', addresses: [toIpv4Text(b, c)] }
   if (a === 0x2001 && b === 0)
-    return { form: 'tunnel', addresses: [ipv4Of(c, d), ipv4Of(g ^ 0xffff, h ^ 0xffff)] }
+    return { form: 'tunnel', addresses: [toIpv4Text(c, d), toIpv4Text(g ^ 0xffff, h ^ 0xffff)] }
   return undefined
 }
 
-function ipv4Of(high: number, low: number): string {
+function toIpv4Text(high: number, low: number): string {
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`
 }

@@ -1,5 +1,5 @@
 import { readOrigin } from './allowed-origin.ts'
-import { withoutBrackets } from './host.ts'
+import { removeBrackets } from './host.ts'
 import { type Parsed, splitList } from './list.ts'
 import { invalid, type Refusal, type ServiceUrl } from './target-url.ts'
 
@@ -40,11 +40,11 @@ function parseService(text: string): NamedService | string {
   const base = path.replace(/\/$/, '')
   if (base !== '' && !/^(\/[\w.~!$&'()*+;=:@%-]+)+$/.test(base)) return 'has a base that is no plain path'
   if (new URL(`${url.origin}${base}/`).pathname !== `${base}/`) return 'has a base with dot segments'
-  return { name, origin: url.origin, hostname: withoutBrackets(url.hostname), base }
+  return { name, origin: url.origin, hostname: removeBrackets(url.hostname), base }
 }
 
 /** Its path stays below the service's base, however it is written. */
-export function urlOfService({ origin, base }: NamedService, { rest }: ServiceUrl): URL | Refusal {
+export function buildServiceUrl({ origin, base }: NamedService, { rest }: ServiceUrl): URL | Refusal {
   const url = URL.parse(`${origin}${base}${rest}`)
   if (url === null || url.origin !== origin) return invalid('is not a URL')
   if (base === '') return url

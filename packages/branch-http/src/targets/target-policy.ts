@@ -1,9 +1,9 @@
 import { findUrlFault } from '@counterstep/protocol'
-import { type AddressClass, classOfAddress } from './address-class.ts'
+import { type AddressClass, classifyAddress } from './address-class.ts'
 import type { AddressRange } from './address-range.ts'
 import { type AllowedOrigin, matchesHost, matchesOrigin } from './allowed-origin.ts'
-import { classOfHost } from './host.ts'
-import { type NamedService, urlOfService } from './named-service.ts'
+import { classifyHost } from './host.ts'
+import { buildServiceUrl, type NamedService } from './named-service.ts'
 import { invalid, type Refusal, readTargetUrl, refuseNotation } from './target-url.ts'
 
 export interface TargetRules {
@@ -39,23 +39,23 @@ export function loopbackTargets(): TargetPolicy {
   return targetPolicy({ services: [], allowed: [], others: 'loopback', isLocal: true })
 }
 
-/** `classOf` stands in for the table of addresses where a test cannot dial the real ones. */
-export function targetPolicy(rules: TargetRules, classOf = classOfAddress): TargetPolicy {
-  return new RuledPolicy(rules, classOf)
+/** `classify` stands in for the table of addresses where a test cannot dial the real ones. */
+export function targetPolicy(rules: TargetRules, classify = classifyAddress): TargetPolicy {
+  return new RuledPolicy(rules, classify)
 }
 
 class RuledPolicy implements TargetPolicy {
   readonly #rules: TargetRules
   readonly #services: ReadonlyMap<string, NamedService>
-  readonly #classOf: (address: string) => AddressClass
+  readonly #classify: (address: string) => AddressClass
   readonly #origins: readonly Exclude<AllowedOrigin, AddressRange>[]
   readonly #ranges: readonly AddressRange[]
   readonly #good = new Set<string>()
 
-  constructor(rules: TargetRules, classOf: (address: string) => AddressClass) {
+  constructor(rules: TargetRules, classify: (address: string) => AddressClass) {
     this.#rules = rules
     this.#services = new Map(rules.services.map((service) => [service.name, service]))
-    this.#classOf = classOf
+    this.#classify = classify
     this.#origins = rules.allowed.filter((rule) => rule.type !== 'range')
     this.#ranges = rules.allowed.filter((rule) => rule.type === 'range')
   }
@@ -78,7 +78,7 @@ class RuledPolicy implements TargetPolicy {
   }
 
   mayReach(hostname: string, address: string): boolean {
-    return this.#reachOf(hostname, address).includes(this.#classOf(address))
+    return this.#findReach(hostname, address).includes(this.#classify(address))
   }
 
   #resolveTarget(text: string): URL | Refusal {
@@ -88,20 +88,20 @@ class RuledPolicy implements TargetPolicy {
     const service = this.#services.get(read.service)
     return service === undefined
       ? notAllowed('names no service of the configuration of this server')
-      : urlOfService(service, read)
+      : buildServiceUrl(service, read)
   }
 
   #refuse(url: URL): Refusal | undefined {
     const { others, isLocal } = this.#rules
-    const own = classOfHost(url.hostname, this.#classOf)
-    const listed = this.#listedReach(url, own)
+    const own = classifyHost(url.hostname, this.#classify)
+    const listed = this.#findListedReach(url, own)
     if (listed === undefined && others === 'none') return notAllowed(NOT_ALLOWED)
     if (listed === undefined && others === 'loopback' && own !== 'loopback')
       return notAllowed(
         `${NOT_ALLOWED}: it has no list, so only this machine (localhost, 127.0.0.1) may be called`,
       )
     // A listed port of this machine opens no other port of it: a URL that is not listed gets what others get.
-    const reach = listed ?? reachOfOthers(this.#rules)
+    const reach = listed ?? toUnlistedReach(this.#rules)
     if (own !== undefined && !reach.includes(own))
       return notAllowed('names an address that may not be called')
     if (listed !== undefined || isLocal || url.protocol === 'https:') return undefined
@@ -109,31 +109,31 @@ class RuledPolicy implements TargetPolicy {
   }
 
   /** Returns undefined if no rule lists the URL. */
-  #listedReach(url: URL, own: AddressClass | undefined): readonly AddressClass[] | undefined {
-    if (this.#origins.some((rule) => matchesOrigin(rule, url))) return reachOfListed(own)
+  #findListedReach(url: URL, own: AddressClass | undefined): readonly AddressClass[] | undefined {
+    if (this.#origins.some((rule) => matchesOrigin(rule, url))) return toListedReach(own)
     return this.#ranges.some((range) => matchesOrigin(range, url)) ? IN_RANGE : undefined
   }
 
   /** Returns the classes that a host may be reached at. `hostname` is as in the URL, an IPv6 address without its brackets. */
-  #reachOf(hostname: string, address: string): readonly AddressClass[] {
+  #findReach(hostname: string, address: string): readonly AddressClass[] {
     const isListed =
       this.#rules.services.some((service) => service.hostname === hostname) ||
       this.#origins.some((rule) => matchesHost(rule, hostname))
-    if (isListed) return reachOfListed(classOfHost(hostname, this.#classOf))
+    if (isListed) return toListedReach(classifyHost(hostname, this.#classify))
     // A host that a range lists is an address, and is reached at no address beyond that range.
     const isInRange = this.#ranges.some(
       (range) => matchesHost(range, hostname) && matchesHost(range, address),
     )
-    return isInRange ? IN_RANGE : reachOfOthers(this.#rules)
+    return isInRange ? IN_RANGE : toUnlistedReach(this.#rules)
   }
 }
 
 /** A listed name may lead to this machine only if the name itself says so; otherwise its name server is not believed. */
-function reachOfListed(own: AddressClass | undefined): readonly AddressClass[] {
+function toListedReach(own: AddressClass | undefined): readonly AddressClass[] {
   return own === 'loopback' ? LOOPBACK : LISTED
 }
 
-function reachOfOthers({ others, isLocal }: TargetRules): readonly AddressClass[] {
+function toUnlistedReach({ others, isLocal }: TargetRules): readonly AddressClass[] {
   if (others === 'loopback') return LOOPBACK
   if (others === 'any') return isLocal ? ALL : LISTED
   return NONE

@@ -55,7 +55,7 @@ export class CallTurns {
     this.#alarms = alarms
   }
 
-  laneOf(op: CalledOp, isRecovered: boolean): CallLane {
+  findLane(op: CalledOp, isRecovered: boolean): CallLane {
     if (op !== 'action') return this.closing
     return isRecovered ? this.recovered : this.fresh
   }

@@ -33,7 +33,7 @@ export class HeldPlaces {
   /** Takes the places for a call. False: there is none for this target, and none was taken. */
   enter(target: Target): boolean {
     if (this.#isCleared) return true
-    if (this.#countOf(target) === 0 && !this.#pool.mayGoOn(target)) return false
+    if (this.#readCount(target) === 0 && !this.#pool.mayGoOn(target)) return false
     this.#add(target)
     if (this.#noRoomSince !== undefined) this.#endWait()
     return true
@@ -97,7 +97,7 @@ export class HeldPlaces {
     this.#waitsForRoomAt = undefined
   }
 
-  #countOf(target: Target): number {
+  #readCount(target: Target): number {
     return this.#first === target ? this.#firstCount : (this.#others?.get(target) ?? 0)
   }
 

@@ -38,10 +38,10 @@ function hangBed(): { readonly bed: Bed; readonly gate: Gate } {
   return { bed, gate }
 }
 
-async function flood(node: TestNode, count: number, originOf: (n: number) => readonly string[]) {
+async function flood(node: TestNode, count: number, chooseOrigins: (n: number) => readonly string[]) {
   const codes = new Map<string, number>()
   for (let n = 0; n < count; n++) {
-    const code = await readCode(node.submit(sagaTo(`hang-${n}-${node.name}`, ...originOf(n))))
+    const code = await readCode(node.submit(sagaTo(`hang-${n}-${node.name}`, ...chooseOrigins(n))))
     codes.set(code, (codes.get(code) ?? 0) + 1)
   }
   return { accepted: codes.get('accepted') ?? 0, refused: codes.get('SAGA_TARGET_OVER_CAPACITY') ?? 0, codes }
@@ -69,7 +69,7 @@ const ATTACKS: readonly (readonly [string, (n: number) => readonly string[]])[] 
 ]
 
 describe('S40: sagas that hang at', () => {
-  for (const [title, originOf] of ATTACKS) {
+  for (const [title, chooseOrigins] of ATTACKS) {
     it(`${title} leave room for sagas and cancels elsewhere`, async () => {
       const { bed } = hangBed()
       const node = await bed.node(NODE)
@@ -78,7 +78,7 @@ describe('S40: sagas that hang at', () => {
       // A target that was called within the last minute has its own counters, however many others come.
       await node.submit(sagaTo('before', 'http://healthy.test'))
       await bed.untilStatus('before', 'succeeded', 1_000)
-      const { refused, codes } = await flood(node, MANY, originOf)
+      const { refused, codes } = await flood(node, MANY, chooseOrigins)
       await bed.time.advance(10)
       expect([...codes.keys()].sort()).toEqual(['SAGA_TARGET_OVER_CAPACITY', 'accepted'])
       expect(refused).toBeGreaterThan(0)

@@ -5,7 +5,7 @@ import { CallLane, TURN_WAIT_MS } from '../../src/bulkhead/call-lane.ts'
 import { Target } from '../../src/bulkhead/target.ts'
 import { FakeTime } from '../support/fake-time.ts'
 
-function laneOf(max: number, share: number) {
+function openLane(max: number, share: number) {
   const time = new FakeTime()
   const clock = time.clock()
   const alarms = new AlarmClock(clock)
@@ -26,7 +26,7 @@ function laneOf(max: number, share: number) {
 
 describe('a lane of calls', () => {
   it('lets at most so many go, and the others in the order they came', async () => {
-    const { time, lane, log, enter } = laneOf(2, 1)
+    const { time, lane, log, enter } = openLane(2, 1)
     const target = new Target('a')
     for (const name of ['1', '2', '3', '4']) void enter(target, name)
     await time.flush()
@@ -40,7 +40,7 @@ describe('a lane of calls', () => {
   })
 
   it('S40: holds back a target at its share, and no other target behind it', async () => {
-    const { time, lane, log, enter } = laneOf(8, 0.5)
+    const { time, lane, log, enter } = openLane(8, 0.5)
     const [hanging, healthy] = [new Target('hanging'), new Target('healthy')]
     for (let n = 0; n < 20; n++) void enter(hanging, `h${n}`)
     await time.flush()
@@ -56,7 +56,7 @@ describe('a lane of calls', () => {
   })
 
   it('S40: mutant: without a share those of the other target wait behind it', async () => {
-    const { time, log, enter } = laneOf(8, 1)
+    const { time, log, enter } = openLane(8, 1)
     const [hanging, healthy] = [new Target('hanging'), new Target('healthy')]
     for (let n = 0; n < 20; n++) void enter(hanging, `h${n}`)
     void enter(healthy, 'ok')
@@ -65,7 +65,7 @@ describe('a lane of calls', () => {
   })
 
   it('tells a call that has waited for too long that there is no turn, and keeps no place for it', async () => {
-    const { time, lane, log, enter } = laneOf(1, 1)
+    const { time, lane, log, enter } = openLane(1, 1)
     const target = new Target('a')
     void enter(target, '1')
     void enter(target, '2')
@@ -81,7 +81,7 @@ describe('a lane of calls', () => {
   })
 
   it('lets nothing wait once it is closed', async () => {
-    const { time, lane, log, enter } = laneOf(1, 1)
+    const { time, lane, log, enter } = openLane(1, 1)
     const target = new Target('a')
     void enter(target, '1')
     void enter(target, '2')

@@ -29,7 +29,7 @@ const sagas = fc.array(
 type SagaDraw = typeof sagas extends fc.Arbitrary<readonly (infer Draw)[]> ? Draw : never
 
 function sagaOfDraw(draw: SagaDraw, gid: string): SagaSubmitRequest {
-  const urlOf = (index: number, op: string) => `${ORIGINS[index]}/${gid}/${op}`
+  const buildUrl = (index: number, op: string) => `${ORIGINS[index]}/${gid}/${op}`
   return {
     gid,
     timeoutMs: 5_000,
@@ -37,8 +37,8 @@ function sagaOfDraw(draw: SagaDraw, gid: string): SagaSubmitRequest {
     ...(draw.isStrict ? { checkpointMs: 0 } : {}),
     ...(draw.hasDeadline ? { deadlineMs: 4_000 } : {}),
     branches: draw.origins.map(([action, undo]) => ({
-      action: ORIGINS[action] === '' ? 'http://a.test/x' : urlOf(action, 'action'),
-      compensation: ORIGINS[undo] === '' ? 'http://b.test/x' : urlOf(undo, 'undo'),
+      action: ORIGINS[action] === '' ? 'http://a.test/x' : buildUrl(action, 'action'),
+      compensation: ORIGINS[undo] === '' ? 'http://b.test/x' : buildUrl(undo, 'undo'),
       ...(draw.isParallel ? { after: [] } : {}),
     })),
   }

@@ -31,12 +31,12 @@ const ORIGIN: { readonly [op in Op]?: Op } = { compensate: 'action', cancel: 'tr
 const UNDO: { readonly [op in Op]?: Op } = { action: 'compensate', try: 'cancel' }
 
 /** Returns the op that this op undoes, if it undoes one. */
-export function originOf(op: Op): Op | undefined {
+export function findOriginOp(op: Op): Op | undefined {
   return ORIGIN[op]
 }
 
 /** Returns the op that undoes this op, if there is one. */
-export function undoOf(op: Op): Op | undefined {
+export function findUndoOp(op: Op): Op | undefined {
   return UNDO[op]
 }
 
@@ -46,7 +46,7 @@ export function undoOf(op: Op): Op | undefined {
  */
 export function barrierRows(op: Op): readonly BarrierRow[] {
   const own = { op, reason: op }
-  const origin = originOf(op)
+  const origin = findOriginOp(op)
   return origin === undefined ? [own] : [{ op: origin, reason: op }, own]
 }
 

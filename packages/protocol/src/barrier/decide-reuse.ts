@@ -3,7 +3,7 @@
  * in between names another transaction, which must neither be taken for the first one nor undo it.
  */
 import type { Op } from '../words.ts'
-import { type BarrierRow, originOf } from './decide-barrier.ts'
+import { type BarrierRow, findOriginOp } from './decide-barrier.ts'
 import { isOfOtherTransaction } from './row-instants.ts'
 
 /**
@@ -21,7 +21,7 @@ export function decideReuse(
   standing: readonly BarrierRow[],
   since: number,
 ): ReuseDecision | undefined {
-  const originOp = originOf(op)
+  const originOp = findOriginOp(op)
   const own = standing.find((row) => row.op === op)
   const isOwnOther = own !== undefined && isOfOtherTransaction(own, since)
   if (originOp === undefined) return isOwnOther ? 'gid-reused' : undefined

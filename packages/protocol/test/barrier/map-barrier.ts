@@ -6,9 +6,9 @@ import {
   barrierRows,
   decideBarrier,
   decideQueryBack,
+  findOriginOp,
   type LocalOutcome,
   mustRollBack,
-  originOf,
   QUERY_BACK_ROW,
 } from '@counterstep/protocol/barrier'
 
@@ -26,7 +26,7 @@ export class MapBarrier {
       rows.set(row.op, row.reason)
       inserted.add(row.op)
     }
-    const origin = originOf(op)
+    const origin = findOriginOp(op)
     const decision = inserted.has(op)
       ? decideBarrier(op, { ownInserted: true, originInserted: origin !== undefined && inserted.has(origin) })
       : decideBarrier(op, { ownInserted: false, standing: asRows(rows) })

@@ -69,8 +69,8 @@ async function tableFaults(connection: MysqlConnection, name: TableName): Promis
     `SELECT column_name, column_type FROM information_schema.columns WHERE ${keyed}`,
     [table, schema ?? null],
   )
-  const typeOf = new Map(columns.map(([column, type]) => [column, type]))
-  const types = KEY.split(',').map((column) => typeOf.get(column))
+  const typeByColumn = new Map(columns.map(([column, type]) => [column, type]))
+  const types = KEY.split(',').map((column) => typeByColumn.get(column))
   if (types.join() !== TYPES) faults.push(`the key columns of ${table} are ${types.join()}, not ${TYPES}`)
   return faults
 }

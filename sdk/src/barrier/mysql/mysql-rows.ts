@@ -1,8 +1,8 @@
 import type { Op } from '@counterstep/protocol'
 import {
   type BarrierReason,
+  findOriginOp,
   isOfOtherTransaction,
-  originOf,
   type RowInstants,
 } from '@counterstep/protocol/barrier'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
@@ -70,7 +70,7 @@ export function mysqlRows(connection: MysqlConnection, table: string): BarrierTa
     insert: async (key, rows, instants) => {
       const inserted = new Set<Op>()
       for (const { op, reason } of rows) {
-        const origin = originOf(op)
+        const origin = findOriginOp(op)
         const isUndoing = origin !== undefined && !inserted.has(origin)
         const isNew = isUndoing
           ? await insertUndo(key, op, origin, instants)

@@ -1,5 +1,5 @@
 import type { Op } from '@counterstep/protocol'
-import { isOfOtherTransaction, originOf } from '@counterstep/protocol/barrier'
+import { findOriginOp, isOfOtherTransaction } from '@counterstep/protocol/barrier'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
 import { needsStanding, type StandingRow, settleWithoutEffect, toNothingToUndoError } from '../decide-call.ts'
 import type { BarrierTable } from '../pass-barrier.ts'
@@ -34,7 +34,7 @@ export function postgresRows(client: PostgresClient, table: string): BarrierTabl
    */
   const isOriginOther = async (key: BarrierKey, undo: Op, since: number): Promise<boolean> => {
     const found = await standing(key)
-    const origin = found.find(({ op }) => op === originOf(undo))
+    const origin = found.find(({ op }) => op === findOriginOp(undo))
     if (origin !== undefined && isOfOtherTransaction(origin, since)) return true
     settleWithoutEffect(undo, 'run', found)
     return false

@@ -69,7 +69,7 @@ export function redisBarrier(
     throw new TypeError('in a cluster the Redis barrier needs hashTag, to be in the slot of its effects')
   }
   const keptMs = checkRetentionMs(retentionMs)
-  const scriptOf = redisScripts()
+  const toScript = redisScripts()
   const readKey = (call: BarrierCall): string => {
     const { gid, branchId, barrierId } = barrierKey(call)
     // The lengths keep two keys apart, because ids may have colons.
@@ -88,7 +88,7 @@ export function redisBarrier(
       const mode = 'effect' in planned ? 'run' : 'decide'
       const { at, since } = rowInstants(call.acceptedAt, nowMs)
       const rule = [...ops, keptMs, mode, STORED_ANSWER_BYTES_MAX, at, since, ...decisions]
-      const reply = await evaluate(redis, scriptOf(script), [key, ...keys], [...rule, ...(args ?? [])])
+      const reply = await evaluate(redis, toScript(script), [key, ...keys], [...rule, ...(args ?? [])])
       const outcome = readReply(call.op, reply)
       if (outcome.decision === 'run' && 'error' in planned) throw planned.error
       if (mustRollBack(call.op, outcome.decision)) throw toMessageError(outcome.decision)

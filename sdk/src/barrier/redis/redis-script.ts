@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Op } from '@counterstep/protocol'
-import { type BarrierRow, originOf, undoOf } from '@counterstep/protocol/barrier'
+import { type BarrierRow, findOriginOp, findUndoOp } from '@counterstep/protocol/barrier'
 import { type CallDecision, decideCall } from '../decide-call.ts'
 
 // One hash per gid, branch and barrier id: a field per op that holds the row's reason, and beside it one for the instant
@@ -107,8 +107,8 @@ interface RedisRule {
 const rules = new Map<Op, RedisRule>()
 
 function makeRule(op: Op): RedisRule {
-  const origin = originOf(op)
-  const undo = undoOf(op)
+  const origin = findOriginOp(op)
+  const undo = findUndoOp(op)
   const pair = origin ?? undo
   // A blocked original's row gives its undo as the reason; an op without an undo is never blocked.
   const reason = undo ?? ('rollback' as const)
