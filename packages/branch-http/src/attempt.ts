@@ -47,7 +47,7 @@ const INFORMATIONAL_MAX = 16
  */
 const STREAMED_OVER_BYTES = 64 * 1024
 
-/** Why undici was told to end a request. Tracing tools see it; no caller does. */
+/** It tells why undici had to end a request. Tracing tools see it; no caller does. */
 class CallEndedError extends Error {
   readonly code = 'COUNTERSTEP_CALL_ENDED'
 
@@ -62,8 +62,8 @@ function runHere(run: () => void): void {
 }
 
 /**
- * One call on its way: undici's handler, the wheel's entry and the queue's link in one object, since there is one per
- * call. The answer is given once, by whichever of deadline, answer, error and close comes first.
+ * Holds one call that is under way. It is undici's handler, an entry of the wheel and a member of the queue in one
+ * object, because a node makes so many calls. It is answered once, by the first of deadline, answer, error and close.
  */
 export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   deadlineAt = 0
@@ -73,7 +73,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   queueNext: Attempt | undefined = undefined
   isQueued = false
   isSettled = false
-  /** Runs a function in the async context of the call. Set where the attempt has to wait. */
+  /** Runs a function in the async context of the call. It is set if the attempt has to wait. */
   runInContext = runHere
   readonly #call: BranchCall
   readonly #ownHeaders: readonly string[]
@@ -117,7 +117,10 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     this.#host = host
   }
 
-  /** Makes the request for undici. It is signed only now, because the attempt may have waited in the queue and a signature ages. */
+  /**
+   * Makes the request for undici. It is signed only now, because the attempt may have waited in the queue and a
+   * signature ages.
+   */
   request(): Dispatcher.DispatchOptions {
     const { method, body: text } = this.#call
     const { originKey } = this.#url
@@ -134,7 +137,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     return Readable.from(bytes)
   }
 
-  /** Throws where the deadline has passed meanwhile: then undici writes nothing, and keeps the connection. */
+  /** Throws if the deadline has passed meanwhile, so that undici writes nothing and keeps the connection. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.isSettled) throw new CallEndedError('no connection in time')
     this.#controller = controller
@@ -162,9 +165,9 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   }
 
   /**
-   * Keeps the bytes that people are shown, and all bytes of a packed body whose words count. A body over the bound is not read
-   * on, since the service would send it at the same length for ever. So such an answer counts by its status. A packed body
-   * for which there is no room makes the result unknown, and the next attempt may read it.
+   * Keeps the bytes that people are shown, and all bytes of a packed body whose words count. A body over the bound is not
+   * read to its end, and its answer counts by its status, because the service would send the same length again at each
+   * attempt. A packed body for which there is no room makes the result unknown, and the next attempt may read it.
    */
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isSettled) return
@@ -233,9 +236,9 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   }
 
   /**
-   * A body that cannot be read (packed and broken, or over the bound) leaves the status: a 409 is a failure, since
-   * asking again would bring the same bytes for ever. Only a 200 is not believed, because a FAILURE in it that is taken
-   * for success would cost money; it is asked again, and people see why.
+   * If the body cannot be read, because it is packed and broken or is over the bound, the status decides. A 409 is a
+   * failure, because each further attempt would bring the same bytes. Only a 200 is not believed, because the body
+   * may say FAILURE, and to take that for success would cost money. It is asked again, and people see why.
    */
   #settleByWords(byStatus: Result, how: 'whole' | 'cut'): void {
     this.#unpack(how)

@@ -11,13 +11,13 @@ import { PackedRoom } from './packed-room.ts'
 import { createPoolFactory } from './pool-factory.ts'
 import { type Target, TargetCache } from './target-cache.ts'
 
-/** How late the deadline of a call may be seen. */
+/** The deadline of a call may be noticed this late. */
 const DEADLINE_TICK_MS = 25
 
 /**
- * The branch caller: HTTP/1.1 by undici, over connections that are kept, one call on each at a time, no redirects, no
- * proxy unless one is named, no packed answers (they are asked not to be, and read only where their words count). Each call is one attempt
- * and one answer.
+ * Makes the branch caller. It speaks HTTP/1.1 by undici over connections that are kept, with one call at a time on
+ * each. It follows no redirects, and uses a proxy only if the options name one. It asks services not to pack their
+ * answers, and unpacks an answer only if its words count. Each call is one attempt and gets one answer.
  */
 export function httpBranchCaller(options: HttpBranchCallerOptions = {}): BranchCaller {
   assertConnectorGivesSocket()
@@ -58,7 +58,7 @@ class HttpBranchCaller implements BranchCaller {
       try {
         this.#start(call, this.#keepsExcerpts ? resolve : ({ excerpt: _, ...answer }) => resolve(answer))
       } catch (error: unknown) {
-        // A call that cannot even be written down. The port's word is that a call never rejects.
+        // The request cannot even be built. A call of this port never rejects.
         resolve(unsent(toErrorWord(error)))
       }
     })

@@ -6,7 +6,7 @@ import type { DeadlineWheel } from './deadline-wheel.ts'
 import { toErrorWord } from './error-word.ts'
 
 export interface OriginOptions {
-  /** Also how many connections the dispatcher may have. */
+  /** The dispatcher may have as many connections. */
   readonly inFlightMax: number
   readonly queuedMax: number
   readonly connectionAgeMsMax: number
@@ -14,8 +14,9 @@ export interface OriginOptions {
 }
 
 /**
- * One origin's connections, which are undici's, and the attempts that wait for one. They wait here and not in undici,
- * whose queue has no bound and which no deadline takes them out of.
+ * Holds the connections of one origin, which are undici's, and the attempts that wait for one of them. Attempts wait
+ * here and not in undici, because its queue has no bound, and an attempt whose deadline passes cannot be taken out of
+ * it.
  */
 export class Origin implements AttemptHost {
   /** The time of performance.now() when the last attempt began, in milliseconds. */
@@ -24,7 +25,7 @@ export class Origin implements AttemptHost {
   readonly #key: string
   readonly #wheel: DeadlineWheel
   readonly #options: OriginOptions
-  /** Older than `connectionAgeMsMax`: they end with what they still carry. */
+  /** These are older than `connectionAgeMsMax`. They end when their last call has ended. */
   readonly #retired = new Set<Dispatcher>()
   #dispatcher: Dispatcher
   #openedAt: number
@@ -74,7 +75,7 @@ export class Origin implements AttemptHost {
   }
 
   /**
-   * All connections are replaced at once. undici's own `clientTtl` would ask the clock for each connection at each call,
+   * Replaces all connections at once. undici's own `clientTtl` would read the clock for each connection at each call,
    * which took a sixth of a call's CPU time.
    */
   #renew(): void {
@@ -85,7 +86,7 @@ export class Origin implements AttemptHost {
     this.#openedAt = this.usedAt
   }
 
-  /** It keeps the context of the call that waits, so that tracing tools find the right parent. */
+  /** Keeps the async context of the call that waits, so that tracing tools find the right parent. */
   #enqueue(attempt: Attempt): void {
     attempt.runInContext = AsyncLocalStorage.snapshot()
     this.#queue.push(attempt)

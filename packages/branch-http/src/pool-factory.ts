@@ -3,10 +3,10 @@ import type { CallerOptions, OriginTls } from './caller-options.ts'
 import { createGuardedConnector, guardLookup } from './guarded-connector.ts'
 import { shareLookup } from './shared-lookup.ts'
 
-/** It takes us so long to hear that the other side has closed a connection that was taken for open. */
+/** An idle connection is given up this long before the service would close it, because news of a close takes time. */
 const KEEP_ALIVE_MARGIN_MS = 1_000
 
-/** Makes the connections to one origin: undici's pool, with the bounds of this caller and none of undici's own times. */
+/** Makes undici's pool of connections to one origin, with the bounds of this caller and without undici's own timeouts. */
 export function createPoolFactory(options: CallerOptions): (originKey: string) => Dispatcher {
   const { targets, connectTimeoutMs, keepAliveMs, proxyUrl } = options
   const mayReach = (hostname: string, address: string) => targets.mayReach(hostname, address)
@@ -38,8 +38,8 @@ interface Tunnel {
 }
 
 /**
- * The same through a proxy. Plain http goes by a tunnel too: without one the proxy would answer in the service's place
- * when it cannot reach it.
+ * Makes the pool for an origin behind a proxy. Plain http goes through a tunnel too, because otherwise the proxy
+ * would answer in place of a service that it cannot reach.
  */
 function createTunnelledPool(
   poolOptions: Pool.Options,

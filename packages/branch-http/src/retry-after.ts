@@ -1,10 +1,13 @@
 import { RETRY_CAP_MS_MAX } from '@counterstep/protocol'
 
 const SECONDS = /^\d{1,15}$/
-// Date.parse takes much more than an HTTP-date (RFC 9110, 5.6.7); all three forms that one may have begin so.
+// All three forms of an HTTP-date (RFC 9110, 5.6.7) begin so. Date.parse alone would accept many other texts.
 const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /
 
-/** Retry-After (RFC 9110, 10.2.3) as a wait between 0 and RETRY_CAP_MS_MAX; undefined if it is neither form. */
+/**
+ * Reads Retry-After (RFC 9110, 10.2.3) as a wait between 0 and RETRY_CAP_MS_MAX. Returns undefined if it is neither a
+ * number of seconds nor a date.
+ */
 export function retryAfterMs(header: string | string[] | undefined, now: () => number): number | undefined {
   const value = (Array.isArray(header) ? header[0] : header)?.trim()
   if (value === undefined) return undefined

@@ -5,8 +5,8 @@ export function findJsonFault(text: string): string {
 }
 
 /**
- * V8 says at which position it stopped, but for a token that it did not expect. That token ends the shortest beginning of the
- * text that V8 refuses for the same reason, and every longer beginning is refused for it, too.
+ * V8 says at which position it stopped, but for a token that it did not expect. That token ends the shortest
+ * beginning of the text that V8 refuses for the same reason, and every longer beginning is refused for it, too.
  */
 function findPosition(text: string): number {
   const problem = findProblem(text)

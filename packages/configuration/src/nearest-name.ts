@@ -1,4 +1,7 @@
-/** Returns the name that the fewest letters tell from a text; undefined where two, or a third of the text, are not enough. */
+/**
+ * Returns the name that the fewest letters tell from a text; undefined where two, or a third of the text, are not
+ * enough.
+ */
 export function findNearest(text: string, names: readonly string[]): string | undefined {
   const [wanted, lettersMax] = [toLetters(text), Math.max(2, text.length / 3)]
   // A long text is not a misspelt name, and each comparison costs its length times the length of the name.
@@ -15,7 +18,10 @@ function toLetters(text: string): string {
   return text.toLowerCase().replace(/^counterstep_|[-_]/g, '')
 }
 
-/** Counts the letters that have to be added, left out or replaced to turn one text into the other (Levenshtein's distance). */
+/**
+ * Counts the letters that have to be added, left out or replaced to turn one text into the other (Levenshtein's
+ * distance).
+ */
 function countDifferentLetters(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at)
   for (const [at, letter] of [...one].entries()) {

@@ -60,7 +60,10 @@ function toConfig(values: FunctionValues, password: GivenPassword | undefined) {
     caller: callerOptions(values),
     engine: engineSettings(values),
     access: functionAccess(values),
-    /** These are ARNs of secrets in AWS Secrets Manager. Without one for keys, calls need no key; without one for signing, none is signed. */
+    /**
+     * These are ARNs of secrets in AWS Secrets Manager. Without one for keys, calls need no key; without one for
+     * signing, none is signed.
+     */
     secrets: Object.freeze({
       storePassword: values.storePasswordSecret,
       keys: values.keysSecret,

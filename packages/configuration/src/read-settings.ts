@@ -12,7 +12,10 @@ export interface Given {
   readonly file?: ConfigFile | undefined
 }
 
-/** Says for each setting that the user has set where it came from: a flag with its dashes, a variable, or its name in the file. */
+/**
+ * Says for each setting that the user has set where it came from: a flag with its dashes, a variable, or its name in
+ * the file.
+ */
 export type Sources<Name extends string = string> = ReadonlyMap<Name, string>
 
 export interface ReadSettings<Group extends Settings> {

@@ -8,8 +8,8 @@ import { asFlag, asVariable, type Spelling } from './spelling.ts'
 import { type GivenPassword, PASSWORD_SECRET_VARIABLE } from './store-password.ts'
 import { buildStoreUrl, isTlsScheme, type ServerTarget, type StoreTarget } from './store-target.ts'
 
-// These rules hold between settings, so that no schema of one setting can check them. A value that is wrong by itself has been
-// reported already and is absent here, so each rule applies only where all values that it needs are known.
+// These rules hold between settings, so that no schema of one setting can check them. A value that is wrong by itself
+// has been reported already and is absent here, so each rule applies only where all values that it needs are known.
 
 /** Stands for a password that is given, or that comes later from the secret that its variable names. */
 type Promised = Pick<GivenPassword, 'variable'> | undefined
@@ -21,7 +21,10 @@ type SharedValues = Partial<Pick<SettingValues, SettingName & keyof FunctionValu
 export type FunctionRole = 'api' | 'worker' | 'sweeper'
 
 const EMBEDDED_ON_LAMBDA = 'The embedded store is refused on Lambda: its disk is lost with the function.'
-/** A server reads these files, and a function cannot. If it ignored them, it would ask for no keys, or sign no calls, against the user's will. */
+/**
+ * A server reads these files, and a function cannot. If it ignored them, it would ask for no keys, or sign no calls,
+ * against the user's will.
+ */
 const SECRETS_FOR_FILES = { keysFile: 'keysSecret', signingKeyFile: 'signingKeySecret' } as const
 
 /** Lists the problems between the settings of `counterstep serve`, except those of its store. */

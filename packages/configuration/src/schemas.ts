@@ -5,7 +5,10 @@ import * as z from 'zod/mini'
 import { isLoopback } from './loopback.ts'
 import { readNamedFile } from './named-file.ts'
 
-/** Reads a setting's text. Its first message continues after the setting's name and never quotes the text, which may be a password. */
+/**
+ * Reads a setting's text. Its first message continues after the setting's name and never quotes the text, which may
+ * be a password.
+ */
 export type TextSchema<Value> = z.ZodMiniType<Value, unknown>
 
 const NAMES_MAX = 64

@@ -47,7 +47,10 @@ export function functionStore(named: ServerTarget, values: SharedValues, passwor
   return Object.freeze({ ...reach, ...storeUse(target, values), target: login })
 }
 
-/** Makes the URL that opens the store, with the password of its secret, which is undefined if no secret is named. It must never be shown. */
+/**
+ * Makes the URL that opens the store, with the password of its secret, which is undefined if no secret is named. It
+ * must never be shown.
+ */
 export function storeUrl({ target }: FunctionStoreConfig, password: string | undefined): string {
   return buildStoreUrl(target, password ?? target.password)
 }
@@ -64,7 +67,10 @@ function storeReach(named: ServerTarget, { storeTls, storeTlsCa: ca, storeTlsSer
 }
 
 const CLASSES = { a: 'A', b: 'B' } as const
-/** Matches the host of an RDS Proxy, NAME.proxy-ID.REGION, and of its further endpoints, NAME.endpoint.proxy-ID.REGION. */
+/**
+ * Matches the host of an RDS Proxy, NAME.proxy-ID.REGION, and of its further endpoints,
+ * NAME.endpoint.proxy-ID.REGION.
+ */
 const RDS_PROXY = /\.proxy-[a-z0-9]+\.[a-z0-9-]+\.rds\.amazonaws\.com(\.cn)?(:\d{1,5})?$/i
 
 function storeUse({ family, hosts }: ServerTarget, values: SharedValues) {

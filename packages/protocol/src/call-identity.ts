@@ -43,8 +43,9 @@ const ESCAPED_CONTROL = /%(?:[01][0-9a-f]|7f)/i
 const CONTROL = /[\0-\x1f\x7f]/
 const ASCII = /^[\0-\x7f]*$/
 /**
- * Finds one of the four names as a word of its own; its groups have their order. No common parser takes other signs than letters, digits, `_` and `-` for a
- * part of a name: brackets, dots, spaces and NUL end it or fold. PHP makes an underscore of a dot, a space and a single bracket.
+ * Finds one of the four names as a word of its own; its groups have their order. No common parser takes other signs
+ * than letters, digits, `_` and `-` for a part of a name: brackets, dots, spaces and NUL end it or fold. PHP makes an
+ * underscore of a dot, a space and a single bracket.
  */
 const RESERVED = /(?<![\w-])(?:(gid)|(trans(?:_|[^\w&-]+)type)|(branch(?:_|[^\w&-]+)id)|(op))(?![\w-])/i
 /** Proxies and parsers on the way may each decode once more than they should. */
@@ -62,8 +63,9 @@ export function findUrlFault(target: string): string | undefined {
 
 /**
  * Why a payload cannot be sent, as a phrase to put behind "the body". Frameworks merge the fields of a form with the
- * query, and the form often wins. Some of them look for the name of a form's type anywhere in the header. The text of a content type that is not UTF-8 makes some of them read even the query
- * in that encoding, where a separator looks like a letter.
+ * query, and the form often wins. Some of them look for the name of a form's type anywhere in the header. The text of
+ * a content type that is not UTF-8 makes some of them read even the query in that encoding, where a separator looks
+ * like a letter.
  */
 export function findPayloadFault(contentType: string, body: string): string | undefined {
   if (contentType === 'application/json') return undefined
@@ -143,7 +145,10 @@ function findTextFault(written: string, what: 'url' | 'form'): string | undefine
   return `must not be encoded more than ${DECODINGS_MAX} times`
 }
 
-/** Returns the text before the first `=` that follows another sign. Some parsers drop a `=` at the front, so it is dropped here. */
+/**
+ * Returns the text before the first `=` that follows another sign. Some parsers drop a `=` at the front, so it is
+ * dropped here.
+ */
 function readName(piece: string): string {
   const start = /^=*/.exec(piece)?.[0].length ?? 0
   const end = piece.indexOf('=', start)
@@ -151,8 +156,8 @@ function readName(piece: string): string {
 }
 
 /**
- * Reads the names of all parameters as `readName` does, and puts `&` between them. They are one text, since a form may have a
- * hundred thousand. The text before the first separator is not a name.
+ * Reads the names of all parameters as `readName` does, and puts `&` between them. They are one text, since a form
+ * may have a hundred thousand. The text before the first separator is not a name.
  */
 function readNames(bytes: Uint8Array): Uint8Array {
   const names = new Uint8Array(bytes.length)
@@ -185,7 +190,10 @@ function isIdentityParameter(name: string): name is IdentityParameter {
   return PARAMETERS.has(name)
 }
 
-/** Makes a byte of each character. All characters beyond ASCII become the same byte, since only that they are beyond it counts. */
+/**
+ * Makes a byte of each character. All characters beyond ASCII become the same byte, since only that they are beyond
+ * it counts.
+ */
 function toBytes(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length)
   for (let at = 0; at < text.length; at++) bytes[at] = Math.min(text.charCodeAt(at), NOT_ASCII)

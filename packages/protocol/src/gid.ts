@@ -1,7 +1,10 @@
 import { BRANCH_ID_LENGTH_MAX, GID_LENGTH_MAX } from './limits.ts'
 
 declare const brand: unique symbol
-/** A global transaction id: 1–128 printable ASCII characters without space, quote, backslash or semicolon; not `.` or `..`. */
+/**
+ * A global transaction id: 1–128 printable ASCII characters without space, quote, backslash or semicolon; not `.` or
+ * `..`.
+ */
 export type Gid = string & { readonly [brand]: 'gid' }
 /** A branch's id within its transaction: 1–64 characters of `A-Z a-z 0-9 . _ : -`. */
 export type BranchId = string & { readonly [brand]: 'branchId' }

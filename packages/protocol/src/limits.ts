@@ -12,9 +12,10 @@ export const DEADLINE_MS_MAX = 30 * 24 * 3_600_000
 /** How long a TCC or a message stays prepared if the request does not say: then it is cancelled, or its sender asked. */
 export const PREPARED_MS = 35_000
 /**
- * How much later than a barrier's row a call's transaction must have been accepted for the row to be another transaction's.
- * A store of class B, and a lossy failover, may lose an accept, and the client then submits the same gid again within
- * minutes or hours: for the barrier that is the same transaction, whose branches must not run a second time.
+ * How much later than a barrier's row a call's transaction must have been accepted for the row to be another
+ * transaction's. A store of class B, and a lossy failover, may lose an accept, and the client then submits the same
+ * gid again within minutes or hours: for the barrier that is the same transaction, whose branches must not run a
+ * second time.
  */
 export const GID_REUSE_MARGIN_MS = 24 * 3_600_000
 export const DELAY_MS_MAX = 30 * 24 * 3_600_000

@@ -10,8 +10,8 @@ export type JsonValue =
   | { readonly [key: string]: JsonValue }
 
 /**
- * A JSON value as a caller may write it. An object whose type is an interface has no index signature, and so is no `JsonValue`
- * by its type; no function is such an object.
+ * A JSON value as a caller may write it. An object whose type is an interface has no index signature, and so is no
+ * `JsonValue` by its type; no function is such an object.
  */
 export type PayloadValue =
   | JsonValue
@@ -121,7 +121,10 @@ export interface MessageSubmitRequest extends CommonRequest {
 export interface MessageCheckRequest {
   /** Called with GET. 200: it has, 409: it never will, 425: not yet. */
   readonly url: string
-  /** Counts from accept. The sender is asked if the message has been neither submitted nor aborted by then. Default 35,000. */
+  /**
+   * Counts from accept. The sender is asked if the message has been neither submitted nor aborted by then. Default
+   * 35,000.
+   */
   readonly afterMs?: number
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -143,11 +146,14 @@ export interface AbortView {
   readonly branchId?: string
   readonly at: number
   /**
-   * This is the text of the caller that asked for the abort. It stays here also when it is JSON, whose `code` and `message` then stand
-   * beside it.
+   * This is the text of the caller that asked for the abort. It stays here also when it is JSON, whose `code` and
+   * `message` then stand beside it.
    */
   readonly reason?: string
-  /** The `code` of the JSON that the branch answered, for example `INSUFFICIENT_FUNDS`; else that of a `reason` in JSON. */
+  /**
+   * The `code` of the JSON that the branch answered, for example `INSUFFICIENT_FUNDS`; else that of a `reason` in
+   * JSON.
+   */
   readonly code?: string
   /** The `message` beside that `code`. */
   readonly message?: string

@@ -15,7 +15,8 @@ export const OPS = ['action', 'compensate', 'try', 'confirm', 'cancel', 'msg'] a
 export type Op = (typeof OPS)[number]
 
 /**
- * These are the results of a branch call. `unknown` (timeout, reset, 5xx, anything else) is never `failure`: the branch is asked again.
+ * These are the results of a branch call. `unknown` (timeout, reset, 5xx, anything else) is never `failure`: the
+ * branch is asked again.
  */
 export const RESULTS = ['success', 'failure', 'ongoing', 'unknown'] as const
 export type Result = (typeof RESULTS)[number]

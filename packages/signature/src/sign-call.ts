@@ -4,7 +4,10 @@ import { seal } from './seal.ts'
 import { signatureBase } from './signature-base.ts'
 import type { SigningKey } from './signing-key.ts'
 
-/** A signature is valid for this long. Each attempt is signed anew, so this covers the way there and a clock that is off. */
+/**
+ * A signature is valid for this long. Each attempt is signed anew, so this covers the way there and a clock that is
+ * off.
+ */
 export const SIGNATURE_LIFETIME_S = 300
 
 export interface CallToSign {

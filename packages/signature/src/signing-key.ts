@@ -19,8 +19,8 @@ export interface SigningKey {
 const SECRET_BYTES = 32
 
 /**
- * Reads the key in a file's text: an Ed25519 private key in PEM, or JSON `{"keyid", "alg": "hmac-sha256", "secret"}`. Throws
- * a TypeError whose message has nothing of the text in it.
+ * Reads the key in a file's text: an Ed25519 private key in PEM, or JSON `{"keyid", "alg": "hmac-sha256", "secret"}`.
+ * Throws a TypeError whose message has nothing of the text in it.
  */
 export function parseSigningKey(text: string): SigningKey {
   const trimmed = text.trim()
@@ -57,7 +57,10 @@ export function newSigningKeyText(algorithm: SignatureAlgorithm): string {
   return `${JSON.stringify({ keyid, alg: 'hmac-sha256', secret })}\n`
 }
 
-/** Returns the public key that services are given, on one line. It is undefined for a secret, which has no public half. */
+/**
+ * Returns the public key that services are given, on one line. It is undefined for a secret, which has no public
+ * half.
+ */
 export function publicJwk({ algorithm, keyId, key }: SigningKey): string | undefined {
   if (algorithm !== 'ed25519') return undefined
   const { kty, crv, x } = createPublicKey(key).export({ format: 'jwk' })

@@ -6,7 +6,10 @@ import type { VerificationKey } from './verification-key.ts'
 
 /** How far the clocks of orchestrator and service may be apart, and how old a call may be. */
 export const CLOCK_SKEW_S = 300
-/** A barrier must keep its rows at least this long, because a call that is valid for longer could run again after its row is gone. */
+/**
+ * A barrier must keep its rows at least this long, because a call that is valid for longer could run again after its
+ * row is gone.
+ */
 export const LIFETIME_S_MAX = 86_400
 
 /** A request without its body. */
@@ -19,9 +22,9 @@ export interface CallHead {
 }
 
 /**
- * `missing`: there is no signature. `malformed`: it is not of our form, or does not cover what it must. `unknown-key`: no key
- * has its id. `algorithm`: it is not that of the key. `expired` and `future`: this side's clock says so. `mismatch`: it is not
- * the signature of this request.
+ * `missing`: there is no signature. `malformed`: it is not of our form, or does not cover what it must.
+ * `unknown-key`: no key has its id. `algorithm`: it is not that of the key. `expired` and `future`: this side's clock
+ * says so. `mismatch`: it is not the signature of this request.
  */
 export type SignatureRefusal =
   | 'missing'
@@ -82,7 +85,10 @@ function readSigned(
   return input === undefined || signature === undefined ? { refusal: 'malformed' } : { input, signature }
 }
 
-/** Maps names to values in the signer's order. It is undefined if a component is missing, is there twice, or is unknown. */
+/**
+ * Maps names to values in the signer's order. It is undefined if a component is missing, is there twice, or is
+ * unknown.
+ */
 function readComponents(head: CallHead, { names }: SignatureInput): ReadonlyMap<string, string> | undefined {
   const components = new Map<string, string>()
   for (const name of names) {

@@ -2,15 +2,17 @@ import { BlockList, isIP } from 'node:net'
 import { type Embedded, findEmbeddedIpv4, parseIpv6Groups } from './embedded-ipv4.ts'
 
 /**
- * `never`: link-local, metadata services, multicast, reserved: no configuration reaches them. `loopback`: this machine.
- * `private`: the networks that only their owners route.
+ * - `public`: The address is none of the others.
+ * - `private`: Only the owner of the network routes it.
+ * - `loopback`: It is this machine.
+ * - `never`: It is link-local, multicast, reserved or a metadata service, and no configuration allows it.
  */
 export type AddressClass = 'public' | 'private' | 'loopback' | 'never'
 
 /** Each entry is an address and a prefix length, which `net.BlockList` takes. */
 const NEVER = [
   '0.0.0.0/8',
-  '169.254.0.0/16', // Link-local: the metadata of AWS, Azure, Google; credentials of ECS (170.2) and EKS (170.23).
+  '169.254.0.0/16', // Link-local. AWS, Azure and Google have their metadata here, ECS (170.2) and EKS (170.23) credentials.
   '168.63.129.16/32', // Azure's platform.
   '100.100.100.200/32', // Alibaba's metadata.
   '192.0.0.0/24', // IETF protocols; Oracle's metadata is 192.0.0.192.
@@ -45,7 +47,10 @@ const LISTS: readonly (readonly [AddressClass, BlockList])[] = [
   ['private', buildBlockList(PRIVATE)],
 ]
 
-/** Returns the class of an address, and `never` for a text that is not one. An IPv6 address that leads to an IPv4 one counts as that one too. */
+/**
+ * Returns the class of an address, and `never` for a text that is not one. An IPv6 address that leads to an IPv4 one also
+ * gets the class of that one.
+ */
 export function classifyAddress(text: string): AddressClass {
   const version = isIP(text)
   if (version === 4) return findListedClass(text, 'ipv4')
@@ -58,7 +63,8 @@ export function classifyAddress(text: string): AddressClass {
   const own = findListedClass(groups.map((group) => group.toString(16)).join(':'), 'ipv6')
   if (embedded === undefined || (own !== 'public' && own !== 'private')) return own
   const leadsTo = classifyTunnel(embedded)
-  // A private prefix is private wherever its router sends an address, unless the address that it leads to is `never`.
+  // An address with a private prefix is private wherever its router sends it, unless the address that it leads to is
+  // `never`.
   return own === 'private' && leadsTo !== 'never' ? own : leadsTo
 }
 

@@ -1,7 +1,8 @@
 /**
  * Name servers of these suffixes answer `10-0-0-1.SUFFIX`, and most of them `10-0-0-1.anything.SUFFIX` too, with the
- * address in the name. A caller can so write a name that leads into the network of this server without registering it. All
- * are public but the last: a cluster's CoreDNS mostly answers so for its pods, whether there is one at that address or not.
+ * address in the name. So a client can write a name that leads into the network of this server, and need not register
+ * it. All suffixes but the last are public. With the last one the CoreDNS of a cluster mostly answers so, even if no
+ * pod has the address.
  */
 const SUFFIXES: readonly string[] = [
   'nip.io',

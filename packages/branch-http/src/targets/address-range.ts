@@ -3,13 +3,13 @@ import { classifyAddress, PRIVATE } from './address-class.ts'
 import { parseIpv6Groups } from './embedded-ipv4.ts'
 
 /**
- * The private addresses of one network, at one port or at every port: `http://10.0.0.0/8:*`. Only an address that stands
- * in a URL is in a range. A name is in none, whatever it resolves to.
+ * Stands for the private addresses of one network at one port or at every port, for example `http://10.0.0.0/8:*`. Only a
+ * URL with an address can be in a range. A name is in no range, whatever it resolves to.
  */
 export interface AddressRange {
   readonly type: 'range'
   readonly protocol: string
-  /** "" is the port of the scheme, as in a URL; `*` is every port. */
+  /** An empty text is the port of the scheme, as in a URL, and `*` is every port. */
   readonly port: string
   readonly family: 'ipv4' | 'ipv6'
   readonly addresses: BlockList
@@ -24,7 +24,7 @@ export const EVERY_PORT = '*'
 const PORT_MAX = 65_535
 const GROUP_BITS = 16
 
-/** Undefined: it is written as no range. A text: what is wrong. */
+/** Returns undefined if the text is not written as a range, and a text if something is wrong with the range. */
 export function parseAddressRange(text: string): AddressRange | string | undefined {
   const [, scheme, host, length, port = ''] = RANGE.exec(text) ?? []
   if (scheme === undefined || host === undefined) return undefined
@@ -46,12 +46,12 @@ export function parseAddressRange(text: string): AddressRange | string | undefin
   }
 }
 
-/** An IPv6 address without its brackets. An IPv4 address that is mapped into IPv6 is in no range of IPv4. */
+/** Takes an IPv6 address without its brackets. An IPv4 address that is mapped into IPv6 is in no range of IPv4. */
 export function containsAddress({ family, addresses }: AddressRange, address: string): boolean {
   return isIP(address) === (family === 'ipv4' ? 4 : 6) && addresses.check(address, family)
 }
 
-/** All of it lies in one of the private networks. */
+/** Tells whether the whole range is in one of the private networks. */
 function isPrivate(network: string, prefixLength: number): boolean {
   return PRIVATE.some((wider) => {
     const [address = '', length] = wider.split('/')

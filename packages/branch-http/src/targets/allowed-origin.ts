@@ -5,7 +5,10 @@ import { type Parsed, splitList } from './list.ts'
 import { isPublicSuffix } from './public-suffix.ts'
 import { readHttpUrl } from './target-url.ts'
 
-/** Stands for one listed origin, for all origins whose host has exactly one label before `suffix`, or for addresses of a private network. */
+/**
+ * Stands for one listed origin, for all origins whose host has exactly one label before `suffix`, or for addresses of a
+ * private network.
+ */
 export type AllowedOrigin =
   | AddressRange
   | {
@@ -77,7 +80,7 @@ export function hasEveryPort(rules: readonly AllowedOrigin[]): boolean {
   return rules.some((rule) => rule.type === 'range' && rule.port === EVERY_PORT)
 }
 
-/** An IPv6 address stands here without its brackets. */
+/** Takes an IPv6 address without its brackets. */
 export function matchesHost(rule: AllowedOrigin, hostname: string): boolean {
   if (rule.type === 'exact') return rule.hostname === hostname
   if (rule.type === 'range') return containsAddress(rule, hostname)

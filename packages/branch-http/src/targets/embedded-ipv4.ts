@@ -1,10 +1,10 @@
-/** IPv4 addresses inside an IPv6 one. `tunnel`: a translator or a relay sends on what is sent there. */
+/** Holds the IPv4 addresses inside an IPv6 address. In a `tunnel` a translator or a relay passes packets on to them. */
 export interface Embedded {
   readonly form: 'mapped' | 'tunnel'
   readonly addresses: readonly string[]
 }
 
-/** Eight numbers of 16 bits, or undefined for what is no IPv6 address. A zone (`%eth0`) is left out. */
+/** Returns eight numbers of 16 bits, or undefined for a text that is no IPv6 address. A zone (`%eth0`) is left out. */
 export function parseIpv6Groups(text: string): readonly number[] | undefined {
   const canonical = URL.parse(`http://[${text.replace(/%.*$/, '')}]`)?.hostname.slice(1, -1)
   if (canonical === undefined) return undefined
@@ -29,7 +29,7 @@ export function findEmbeddedIpv4(groups: readonly number[]): Embedded | undefine
     (a === 0x64 && b === 0xff9b && c === 0 && d === 0 && e === 0 && f === 0) || // NAT64 (RFC 6052).
     ((e === 0 || e === 0x200) && f === 0x5efe) // ISATAP (RFC 5214), behind any prefix.
   if (isTunnel) return { form: 'tunnel', addresses: [last] }
-  // 6to4 (RFC 3056), and Teredo (RFC 4380): its server, and its client with all bits turned.
+  // These are 6to4 (RFC 3056), and Teredo (RFC 4380) with its server and with its client, whose bits are all turned.
   if (a === 0x2002) return { form: 'tunnel', addresses: [toIpv4Text(b, c)] }
   if (a === 0x2001 && b === 0)
     return { form: 'tunnel', addresses: [toIpv4Text(c, d), toIpv4Text(g ^ 0xffff, h ^ 0xffff)] }

@@ -29,7 +29,7 @@ const REMEMBERED_MAX = 1_000
 const NOT_ALLOWED = 'is no target that the configuration of this server allows'
 const NONE: readonly AddressClass[] = []
 const LISTED: readonly AddressClass[] = ['public', 'private']
-/** A range has no address of another class, even where its rule was not read by the parser. */
+/** A range allows no address of another class, even if its rule did not come from the parser. */
 const IN_RANGE: readonly AddressClass[] = ['private']
 const LOOPBACK: readonly AddressClass[] = ['loopback']
 const ALL: readonly AddressClass[] = ['loopback', ...LISTED]
@@ -72,7 +72,8 @@ class RuledPolicy implements TargetPolicy {
   resolve(text: string): URL | Refusal {
     const url = this.#resolveTarget(text)
     if (!(url instanceof URL)) return url
-    // The path and the query are checked as they will be sent: no parameter in them may pass for the identity of the call.
+    // The path and the query are checked as they will be sent: no parameter in them may pass for the identity of the
+    // call.
     const fault = findUrlFault(url.pathname + url.search)
     return fault === undefined ? url : invalid(fault)
   }
@@ -114,7 +115,7 @@ class RuledPolicy implements TargetPolicy {
     return this.#ranges.some((range) => matchesOrigin(range, url)) ? IN_RANGE : undefined
   }
 
-  /** Returns the classes that a host may be reached at. `hostname` is as in the URL, an IPv6 address without its brackets. */
+  /** Returns the classes of addresses at which a host may be reached. An IPv6 address in `hostname` has no brackets. */
   #findReach(hostname: string, address: string): readonly AddressClass[] {
     const isListed =
       this.#rules.services.some((service) => service.hostname === hostname) ||

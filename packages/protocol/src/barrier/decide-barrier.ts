@@ -4,7 +4,10 @@ import { isOfOtherTransaction } from './row-instants.ts'
 /** A late original gets this `code` with its 409. The saga's abort decision may have been lost. */
 export const ALREADY_COMPENSATED = 'ALREADY_COMPENSATED'
 
-/** Says why a row is there: it is the op that inserted the row, or `rollback` if a query-back refused a two-phase message. */
+/**
+ * Says why a row is there: it is the op that inserted the row, or `rollback` if a query-back refused a two-phase
+ * message.
+ */
 export type BarrierReason = Op | 'rollback'
 
 /** Describes one row of the barrier, under (gid, branch). The key is (gid, branch, op). */
@@ -41,8 +44,9 @@ export function findUndoOp(op: Op): Op | undefined {
 }
 
 /**
- * Returns the rows to insert before the decision is asked: first the origin's, if the op has one, then the op's own. An
- * insert is ignored if its row stands already. The order is always the same, so that two calls of one branch cannot deadlock.
+ * Returns the rows to insert before the decision is asked: first the origin's, if the op has one, then the op's own.
+ * An insert is ignored if its row stands already. The order is always the same, so that two calls of one branch
+ * cannot deadlock.
  */
 export function barrierRows(op: Op): readonly BarrierRow[] {
   const own = { op, reason: op }
@@ -51,9 +55,10 @@ export function barrierRows(op: Op): readonly BarrierRow[] {
 }
 
 /**
- * Holds the whole rule. An undo that could insert its origin's row came before the original: that one never ran and, since
- * its row now stands, never will. An original that finds its row either was here before or is undone, and only the rows of
- * (gid, branch) tell which: after a real compensation the original's own row still gives itself as the reason.
+ * Holds the whole rule. An undo that could insert its origin's row came before the original: that one never ran and,
+ * since its row now stands, never will. An original that finds its row either was here before or is undone, and only
+ * the rows of (gid, branch) tell which: after a real compensation the original's own row still gives itself as the
+ * reason.
  */
 export function decideBarrier(op: Op, found: BarrierFound): BarrierDecision {
   if (found.ownInserted) return found.originInserted ? 'null-compensation' : 'run'
@@ -68,8 +73,8 @@ function undoes(row: BarrierRow, op: Op): boolean {
 export type LocalOutcome = 'committed' | 'rolled-back' | 'unknown'
 
 /**
- * A query-back inserts this row in a database transaction of its own that always commits. The insert is ignored if the row
- * stands already, and waits for the end of the local transaction if that is under way.
+ * A query-back inserts this row in a database transaction of its own that always commits. The insert is ignored if
+ * the row stands already, and waits for the end of the local transaction if that is under way.
  */
 export const QUERY_BACK_ROW: BarrierRow = { op: 'msg', reason: 'rollback' }
 

@@ -20,9 +20,9 @@ import {
 } from '../limits.ts'
 import type { JsonValue, PayloadValue } from '../wire.ts'
 
-// These schemas describe what a caller sends. The server does not run them: core's own parser checks a submit, because
-// validating the busiest route with zod cost a fifth of its throughput. Optional keys are exactOptional, so that the inferred
-// types are those of wire.ts; a test compares both directions.
+// These schemas describe what a caller sends. The server does not run them: core's own parser checks a submit,
+// because validating the busiest route with zod cost a fifth of its throughput. Optional keys are exactOptional, so
+// that the inferred types are those of wire.ts; a test compares both directions.
 
 const integer = (min: number, max: number) => z.number().int().min(min).max(max)
 export const gidSchema = z
