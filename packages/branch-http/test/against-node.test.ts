@@ -62,7 +62,7 @@ const response = fc
     body,
   })
   .map(({ status, hint, headers, body }) => `${hint}${[status, ...headers].join('\r\n')}\r\n\r\n${body}`)
-/** Changes one place of it: a byte is left out, doubled or replaced. */
+/** Changes one place of the response: a byte is left out, doubled or replaced. */
 const damaged = fc
   .tuple(
     response,
@@ -94,7 +94,7 @@ it('believes no response that the parser of Node does not, and no other end of i
     }),
     { numRuns: 2_000, seed: 20_261_122 },
   )
-  // It is neither blind nor a refusal of everything.
+  // The comparison would be worth nothing if every response were accepted, or every one refused.
   expect(whole).toBeGreaterThan(500)
   expect(stricter).toBeLessThan(whole / 4)
 })

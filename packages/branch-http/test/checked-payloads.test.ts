@@ -7,7 +7,7 @@ const FORM = 'application/x-www-form-urlencoded'
 
 interface ReadCall {
   readonly call: BranchCall
-  /** How often its payload was read. */
+  /** Counts how often its payload was read. */
   readonly reads: () => number
 }
 

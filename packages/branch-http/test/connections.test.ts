@@ -67,7 +67,7 @@ describe('connections', () => {
     expect((await calls).every((answer) => answer.result === 'success')).toBe(true)
     expect(inFlightMax).toBeLessThanOrEqual(3)
     expect(server.accepted()).toBeLessThanOrEqual(3)
-    // Three connections race; in each of them the order is kept.
+    // Three connections race, and each of them keeps the order.
     expect(order.slice(3).every((id, at) => Math.abs(Number(id.slice(4)) - (at + 3)) <= 3)).toBe(true)
   })
 
@@ -199,7 +199,7 @@ describe('connections', () => {
 })
 
 describe('a busy connection', () => {
-  /** One port on two addresses of this machine, each with a server that answers with its address. */
+  /** Opens one port on two addresses of this machine, each with a server that answers with its address. */
   async function serveTwice(): Promise<{ readonly port: number; readonly accepted: () => number[] }> {
     const accepted = [0, 0]
     const servers = ['127.0.0.1', '127.0.0.5'].map((address, at) => {

@@ -54,7 +54,7 @@ describe('S3: a call', () => {
       const caller = testCaller({ targets: policy })
       expect(await caller.call(branchCall(`http://${address}:${server.port}/`))).toEqual(DENIED)
       expect(server.connections()).toBe(0)
-      // The same server on an address that is not denied: it would have answered.
+      // The same server answers on an address that is not denied, so it would have answered before, too.
       const good = await caller.call(branchCall(`http://127.0.0.1:${server.port}/`))
       expect([good.result, server.connections()]).toEqual(['success', 1])
     })
@@ -224,7 +224,7 @@ describe('S1: a call to a URL that was stored, and that the rules no longer allo
     ['https://bank.test/', 'denied-target'],
     ['gone:/debit', 'denied-target'],
     ['http://0x7f.1/', 'bad-url'],
-    // S39: it was stored before such a query was refused.
+    // The transaction was stored before such a query was refused (S39).
     ['http://127.0.0.1:9/debit?[gid]=victim', 'bad-url'],
   ]) {
     it(`is not made: ${url}`, async () => {

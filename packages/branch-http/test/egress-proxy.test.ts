@@ -9,11 +9,11 @@ import { testCaller } from './test-caller.ts'
 
 interface TestProxy {
   readonly url: string
-  /** The tunnels that were asked for, each with its login. */
+  /** Lists the tunnels that were asked for, each with its login. */
   readonly asked: (string | undefined)[][]
 }
 
-/** A proxy that makes tunnels to this machine, whatever the name; or refuses each with a status. */
+/** Starts a proxy that makes each tunnel to this machine, whatever its name, or that refuses each with a status. */
 async function serveProxy(refusal?: number): Promise<TestProxy> {
   const asked: (string | undefined)[][] = []
   const sockets = new Set<Socket>()

@@ -12,7 +12,7 @@ interface Outcome {
   readonly dialled: readonly string[]
 }
 
-/** Looks on in place of undici's connector, and connects nowhere: the outcome is what it would have dialled. */
+/** Stands in for undici's connector and connects to nothing. The outcome is the address that it would have called. */
 function connectTo(hostname: string, lookup: LookupFunction): Promise<Outcome> {
   const dialled: string[] = []
   return new Promise((resolve) => {

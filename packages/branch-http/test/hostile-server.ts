@@ -8,19 +8,19 @@ import { onTestFinished } from 'vitest'
 export interface TestServer {
   readonly url: string
   readonly port: number
-  /** Connections that were ever accepted, and those that stand now. */
+  /** Counts the connections that were accepted so far, and those that are open now. */
   readonly accepted: () => number
   readonly open: () => number
-  /** Resolves when `count` connections have been closed, whenever that was. */
+  /** Resolves when `count` connections have been closed, even if that was before the call. */
   readonly closed: (count: number) => Promise<void>
 }
 
-/** A fastify-free HTTP server, gone when the test ends. */
+/** Starts a plain HTTP server of Node, which is closed when the test ends. */
 export function serveHttp(listener: RequestListener): Promise<TestServer> {
   return listen(createServer(listener))
 }
 
-/** Bytes in, bytes out: for answers that no HTTP server would give. `answer` is called at the first bytes read. */
+/** Starts a TCP server for answers that no HTTP server would give. `answer` is called when the first bytes have come. */
 export function serveBytes(answer: (socket: Socket) => void): Promise<TestServer> {
   return listen(
     createTcpServer((socket) => {

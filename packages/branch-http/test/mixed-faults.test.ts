@@ -19,7 +19,7 @@ const FAULTS: readonly ((socket: Socket) => void)[] = [
 ]
 
 it('answers every one of 3,000 calls once under mixed faults, and is whole afterwards', async () => {
-  // A multiplicative generator: the same faults in each run.
+  // This is a multiplicative generator of random numbers, so that each run has the same faults.
   let seed = 42
   let isCalm = false
   const pick = (): number => {
@@ -53,7 +53,7 @@ it('answers every one of 3,000 calls once under mixed faults, and is whole after
   )
   isCalm = true
   const after = await Promise.all(Array.from({ length: 100 }, () => caller.call(branchCall(server.url))))
-  // A connection that was idle in the storm may still end; no place in the bound may be lost.
+  // A connection that was idle meanwhile may still end, but its place within the bound must not be lost.
   expect(after.filter((answer) => answer.result === 'success').length).toBeGreaterThanOrEqual(84)
   expect(server.open()).toBeLessThanOrEqual(16)
 })

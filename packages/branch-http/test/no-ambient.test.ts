@@ -16,7 +16,7 @@ describe('S5: a redirect', () => {
       const caller = testCaller({ connectionsPerOriginMax: 1 })
       const answer = await caller.call(branchCall(server.url))
       expect(answer).toEqual({ result: 'unknown', statusCode: status })
-      // A call after it: the redirect is not followed late either.
+      // A later call shows that the redirect is not followed afterwards either.
       await caller.call(branchCall(server.url))
       expect([server.accepted(), target.accepted()]).toEqual([1, 0])
     })

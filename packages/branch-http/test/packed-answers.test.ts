@@ -8,7 +8,7 @@ import { callOnce, testCaller } from './test-caller.ts'
 const MEBIBYTE = 1024 * 1024
 const FAILURE = '{"dtm_result":"FAILURE"}'
 
-/** Answers packed whatever the call accepts, as some frameworks and proxies do. */
+/** Packs its answer whatever the call accepts, as some frameworks and proxies do. */
 function servePacked(status: number, coding: string, body: Buffer): Promise<TestServer> {
   return serveHttp((_request, response) =>
     response.writeHead(status, { 'content-encoding': coding }).end(body),

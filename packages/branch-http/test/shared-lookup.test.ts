@@ -9,7 +9,7 @@ import { testCaller } from './test-caller.ts'
 
 type Answer = Parameters<LookupFunction>[2]
 
-/** A name server that answers for a name when the test says so. */
+/** Plays a name server that answers for a name when the test says so. */
 function heldLookup() {
   const asked: string[] = []
   const held = new Map<string, Answer>()
@@ -41,7 +41,7 @@ describe('look-ups', () => {
     expect([asked, outcomes]).toEqual([['bank.test'], []])
     answer('bank.test', null, ['203.0.113.1'])
     expect(outcomes).toEqual(Array(100).fill(FOUND))
-    // Nothing is remembered.
+    // The answer is not remembered.
     lookUpTimes(shared, 'bank.test', 1)
     expect(asked).toHaveLength(2)
   })
@@ -85,7 +85,7 @@ describe('look-ups', () => {
     for (let n = 0; n < LOOKUPS_IN_FLIGHT_MAX; n++) lookUpTimes(shared, `slow-${n}.test`, 1)
     const [refused] = lookUpTimes(shared, 'bank.test', 1)
     expect([toErrorWord(refused), asked.length]).toEqual(['dns', LOOKUPS_IN_FLIGHT_MAX])
-    // Those that are in flight may be joined.
+    // A call may still join a look-up that is in flight.
     expect(lookUpTimes(shared, 'slow-0.test', 1)).toEqual([])
     answer('slow-0.test', null, ['203.0.113.1'])
     expect(lookUpTimes(shared, 'bank.test', 1)).toEqual([])
@@ -96,7 +96,7 @@ describe('look-ups', () => {
     const { lookup, asked, answer } = heldLookup()
     const shared = shareLookup(lookup, new Set(['bank.test']))
     for (let n = 0; n < LOOKUPS_IN_FLIGHT_MAX; n++) lookUpTimes(shared, `slow-${n}.test`, 1)
-    // The system has a thread for one more.
+    // The system has a thread left for another name.
     expect(asked).toEqual(['slow-0.test'])
     expect(lookUpTimes(shared, 'bank.test', 1)).toEqual([])
     expect(asked).toEqual(['slow-0.test', 'bank.test'])

@@ -21,7 +21,7 @@ interface Received {
   readonly verdict: string
 }
 
-/** Calls a server that checks what it got, to the byte, and says what it found. */
+/** Calls a server that checks every byte that it got, and returns what the server found. */
 async function received(overrides: Partial<BranchCall>, signed = true, path = '/debit'): Promise<Received> {
   const found: Received[] = []
   const { url } = await serveHttp(async (request, response) => {

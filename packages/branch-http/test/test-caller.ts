@@ -3,7 +3,7 @@ import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
 import { onTestFinished } from 'vitest'
 import { branchCall } from './hostile-server.ts'
 
-/** A caller that is closed when the test ends. */
+/** Makes a caller that is closed when the test ends. */
 export function testCaller(options: HttpBranchCallerOptions = {}): BranchCaller {
   const caller = httpBranchCaller(options)
   onTestFinished(() => caller.close())

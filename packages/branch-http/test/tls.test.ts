@@ -18,7 +18,10 @@ const valid = selfSignedCertificate({ ...VALIDITY, address: '127.0.0.1' })
 beforeAll(() => setDefaultCACertificates([...trustedBefore, valid.cert]))
 afterAll(() => setDefaultCACertificates(trustedBefore))
 
-/** In this thread it would answer only after the client's turn of the loop. */
+/**
+ * The server runs in a thread of its own, because in this one it would answer only after the client's turn of the
+ * loop.
+ */
 const SERVER_OF_ITS_OWN = `
   const { parentPort, workerData } = require('node:worker_threads')
   const { createServer } = require('node:https')
@@ -78,7 +81,7 @@ it('keeps its connections under load from a server that answers at once', async 
   const [port] = await once(server, 'message')
   const call = () => caller.call(branchCall(`https://127.0.0.1:${port}/`))
   for (let round = 0; round < 20; round++) {
-    // A write in this phase of the loop is told of as done only in the next.
+    // A write in this phase of the event loop is reported as done only in the next phase.
     await new Promise((resolve) => setImmediate(resolve))
     const answers = await Promise.all(Array.from({ length: 16 }, call))
     expect(answers.every(({ result }) => result === 'success')).toBe(true)

@@ -1,6 +1,6 @@
 /**
- * Returns the name that the fewest letters tell from a text; undefined where two, or a third of the text, are not
- * enough.
+ * Returns the name that differs from a text by the fewest letters. Returns undefined if every name differs by more
+ * than two letters and by more than a third of the text.
  */
 export function findNearest(text: string, names: readonly string[]): string | undefined {
   const [wanted, lettersMax] = [toLetters(text), Math.max(2, text.length / 3)]

@@ -61,8 +61,8 @@ function toConfig(values: FunctionValues, password: GivenPassword | undefined) {
     engine: engineSettings(values),
     access: functionAccess(values),
     /**
-     * These are ARNs of secrets in AWS Secrets Manager. Without one for keys, calls need no key; without one for
-     * signing, none is signed.
+     * These are ARNs of secrets in AWS Secrets Manager. Without the one for keys requests need no key, and without
+     * the one for signing no call is signed.
      */
     secrets: Object.freeze({
       storePassword: values.storePasswordSecret,

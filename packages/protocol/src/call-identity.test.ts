@@ -4,7 +4,7 @@ import { findPayloadFault, findUrlFault, readCallIdentity, URL_PARAMETERS_MAX } 
 const OURS = 'gid=g-1&trans_type=saga&branch_id=01&op=action'
 const IDENTITY = { gid: 'g-1', trans_type: 'saga', branch_id: '01', op: 'action' }
 
-/** Each is a name that some common parser folds into the name behind it. */
+/** Some common parser reads each of these names as the name behind it. */
 const FOLDS: readonly (readonly [written: string, name: string, reader: string])[] = [
   ['gid', 'gid', 'every parser'],
   ['GID', 'gid', 'ASP.NET'],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { isBranchId, isGid } from './gid.ts'
 import { BRANCH_ID_LENGTH_MAX, GID_LENGTH_MAX } from './limits.ts'
 
-/** Every character of one UTF-16 unit up to U+00FF. */
+/** Holds every character up to U+00FF. */
 const CHARACTERS = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code))
 
 describe('a gid', () => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** The value of Content-Digest (RFC 9530); a text is taken in UTF-8. */
+/** Computes the value of Content-Digest (RFC 9530). A text is taken in UTF-8. */
 export function contentDigest(body: string | Uint8Array): string {
   return `sha-256=:${hash('sha256', body, 'base64')}:`
 }

@@ -5,7 +5,7 @@ const SECRET_BYTES_MIN = 32
 const KEY_ID = /^[\w.:-]{1,64}$/
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 
-/** `{"keyid", "alg": "hmac-sha256", "secret"}`; the secret is base64 or base64url of at least 32 bytes. */
+/** Reads `{"keyid", "alg": "hmac-sha256", "secret"}`. The secret is base64 or base64url of at least 32 bytes. */
 export function parseSecretKey(source: string | object): SigningKey & { readonly algorithm: 'hmac-sha256' } {
   const { keyid, alg, secret } = readFields(source)
   if (alg !== 'hmac-sha256') throw new TypeError('the alg of a secret key is "hmac-sha256"')

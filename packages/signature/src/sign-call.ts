@@ -12,7 +12,7 @@ export const SIGNATURE_LIFETIME_S = 300
 
 export interface CallToSign {
   readonly method: string
-  /** It is absolute, and equals to the character the origin and the request line that are sent. */
+  /** It is absolute, and has exactly the characters of the origin and the request line that are sent. */
   readonly targetUri: string
   /** It is undefined if the header is not sent. */
   readonly contentType: string | undefined
@@ -27,7 +27,7 @@ export interface CallToSign {
 }
 
 export interface CallSigner {
-  /** Returns the three headers, names and values in turn. */
+  /** Returns the three headers, each name before its value. */
   sign(call: CallToSign): string[]
 }
 

@@ -10,7 +10,7 @@ export interface VerificationKey {
   readonly key: KeyObject
 }
 
-/** A JWK (an object, or its JSON), a public key in PEM, or `{ keyid, alg: 'hmac-sha256', secret }` (or its JSON). */
+/** A key is a JWK, a public key in PEM, or `{ keyid, alg: 'hmac-sha256', secret }`. An object may also be its JSON. */
 export type VerificationKeyText = string | object
 
 /** Throws a TypeError whose message has nothing of the key in it. */

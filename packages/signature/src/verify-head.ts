@@ -4,7 +4,7 @@ import { signatureBase } from './signature-base.ts'
 import { readSignature, readSignatureInput, type SignatureInput } from './signature-input.ts'
 import type { VerificationKey } from './verification-key.ts'
 
-/** How far the clocks of orchestrator and service may be apart, and how old a call may be. */
+/** The clocks of orchestrator and service may differ by this time, and a call may be this old. */
 export const CLOCK_SKEW_S = 300
 /**
  * A barrier must keep its rows at least this long, because a call that is valid for longer could run again after its
@@ -12,19 +12,24 @@ export const CLOCK_SKEW_S = 300
  */
 export const LIFETIME_S_MAX = 86_400
 
-/** A request without its body. */
+/** Gives access to a request without its body. */
 export interface CallHead {
   readonly method: string
   /** It is the URL that the caller addressed: the service's own origin, then path and query as they came. */
   readonly targetUri: string
-  /** Every value of a header, one for each line. `name` is in lower case. */
+  /** Returns the values of a header, one for each of its lines. `name` is in lower case. */
   values(name: string): readonly string[]
 }
 
 /**
- * `missing`: there is no signature. `malformed`: it is not of our form, or does not cover what it must.
- * `unknown-key`: no key has its id. `algorithm`: it is not that of the key. `expired` and `future`: this side's clock
- * says so. `mismatch`: it is not the signature of this request.
+ * Says why a signature is refused.
+ *
+ * - `missing`: There is no signature.
+ * - `malformed`: It does not have our form, or does not cover what it must.
+ * - `unknown-key`: No key has its id.
+ * - `algorithm`: It names another algorithm than that of the key.
+ * - `expired` and `future`: The clock of this side says so.
+ * - `mismatch`: It is not the signature of this request.
  */
 export type SignatureRefusal =
   | 'missing'

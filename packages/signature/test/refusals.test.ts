@@ -39,7 +39,7 @@ function flipped(text: string, index: number): string {
   return text.slice(0, index) + String.fromCharCode(text.charCodeAt(index) ^ 1) + text.slice(index + 1)
 }
 
-/** Signed by the right key, over parameters that the test chooses. */
+/** Signs a call with the right key, over parameters that the test chooses. */
 function signedOver(names: readonly string[], tail: string, call: SentCall = sent(CALL), key = ED25519) {
   const value = (name: string) =>
     name === '@method'

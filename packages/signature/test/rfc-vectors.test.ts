@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { contentDigest, seal, sealFits, signatureBase } from '../src/index.ts'
 import { ED25519, ED25519_PUBLIC, HMAC, HMAC_SHARED } from './signed-call.ts'
 
-/** RFC 9421, appendix B.2: the test request, its keys, its signatures. */
+/** These are the test request of RFC 9421, appendix B.2, its keys and its signatures. */
 const VECTORS = [
   {
     title: 'B.2.5: HMAC-SHA256',

@@ -10,11 +10,11 @@ import {
   verifyHead,
 } from '@counterstep/signature'
 
-/** A request as a service gets it, every part of it open to change. */
+/** Holds a request as a service gets it. A test may change every part of it. */
 export interface SentCall {
   readonly method: string
   readonly targetUri: string
-  /** Name and value, a pair for each line. */
+  /** It has a pair of name and value for each header line. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Uint8Array
 }
@@ -74,7 +74,7 @@ export function sent(call: CallToSign, key: SigningKey = ED25519, createdAtS = N
   }
 }
 
-/** `fits`, or why not; both parts of the check, the head and the body. */
+/** Checks the head and the body, and returns `fits` or the reason why they do not fit. */
 export function verdictOn(
   call: SentCall,
   keys: readonly VerificationKey[] = [ED25519_PUBLIC, HMAC_SHARED],

@@ -83,7 +83,7 @@ describe('S1: a range of private addresses', () => {
     const NEVER = [
       ...['100.100.100.200', '[fd00:ec2::254]', '[fd00:ec2::23]', '[fd20:ce::254]'],
       ...['[fd00:c1::a9fe:a9fe]', '[fd00:a9fe:a9fe::1]', '[fd00:42::42]', '[fd00:100::100:200]'],
-      // IPv4 within a private prefix of IPv6, by ISATAP: metadata, and this machine.
+      // These hold IPv4 within a private prefix of IPv6, by ISATAP: a metadata service, and this machine.
       ...['[fd00::5efe:a9fe:a9fe]', '[fd00::200:5efe:7f00:1]'],
     ]
     expectRefused(

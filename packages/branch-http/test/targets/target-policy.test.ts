@@ -264,7 +264,7 @@ describe('S1: a named service', () => {
     expect(buildPolicy({ services }).resolve(url)).toMatchObject({ code: 'SAGA_URL_INVALID' })
   })
 
-  // Stored before such signs were refused; the parser turns or drops them.
+  // These were stored before such characters were refused. The parser turns or drops them.
   it.each(['bank:/a\\..;/admin', 'bank:/.\t.;/admin'])('is not left at the call by %j', (url) => {
     expect(buildPolicy({ services }).resolve(url)).toMatchObject({ code: 'SAGA_URL_INVALID' })
   })

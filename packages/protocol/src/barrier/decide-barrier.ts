@@ -19,9 +19,12 @@ export interface BarrierRow {
 }
 
 /**
- * `run`: call the business, in the same database transaction as the rows. All others touch no business data.
- * `null-compensation`: success, and the rows stay, so that the original is blocked when it comes.
- * `duplicate`: replay the stored answer. `already-compensated`: a failure with code ALREADY_COMPENSATED.
+ * Says what the driver has to do. Only `run` touches business data.
+ *
+ * - `run`: It runs the business in the same database transaction as the rows.
+ * - `null-compensation`: It answers success, and the rows stay, so that they block the original when that comes.
+ * - `duplicate`: It answers what is stored.
+ * - `already-compensated`: It answers a failure with the code ALREADY_COMPENSATED.
  */
 export type BarrierDecision = 'run' | 'null-compensation' | 'duplicate' | 'already-compensated'
 
@@ -79,9 +82,10 @@ export type LocalOutcome = 'committed' | 'rolled-back' | 'unknown'
 export const QUERY_BACK_ROW: BarrierRow = { op: 'msg', reason: 'rollback' }
 
 /**
- * The rule of the query-back. If its row is new, no local transaction had committed, and now none ever will: its own
- * insert of the same key fails. If one stood, its reason tells whose it is. A row with an instant before `since` is an
- * earlier message's of the same gid. It says nothing of this one, but it keeps its local transaction from committing.
+ * Holds the rule of the query-back. If its row is new, no local transaction had committed, and now none ever will,
+ * because its insert of the same key fails. If a row stood, its reason tells whose it is. A row with an instant
+ * before `since` is an earlier message's of the same gid. It says nothing of this one, but it keeps its local
+ * transaction from committing.
  */
 export function decideQueryBack(
   found: { readonly inserted: true } | { readonly inserted: false; readonly standing: readonly BarrierRow[] },

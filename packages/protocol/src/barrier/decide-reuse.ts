@@ -15,7 +15,7 @@ import { isOfOtherTransaction } from './row-instants.ts'
  */
 export type ReuseDecision = 'gid-reused' | 'nothing-to-undo' | 'undo-in-the-way'
 
-/** Undefined if no row of another transaction is in question. `standing` may lack the op's own row. */
+/** Returns undefined if no row of another transaction is involved. `standing` may lack the op's own row. */
 export function decideReuse(
   op: Op,
   standing: readonly BarrierRow[],

@@ -57,7 +57,7 @@ export const jsonValueSchema: z.ZodType<JsonValue> = z
     description: `Any JSON value, at most ${JSON_DEPTH_MAX} levels deep. A number that a double cannot hold exactly is refused.`,
   })
 
-/** Its type is as wide as what a caller may write; what arrives is checked all the same. */
+/** The type allows whatever a caller may write in TypeScript. The value that arrives is checked all the same. */
 const payloadSchema: z.ZodType<PayloadValue> = jsonValueSchema
 
 const URL_RULE = `Each call adds gid, trans_type, branch_id and op to its query. No parameter of its own may be read as one of them by a common parser, in any spelling; it has at most ${URL_PARAMETERS_MAX} parameters.`

@@ -16,7 +16,7 @@ import {
 export class MapBarrier {
   readonly #rows = new Map<string, Map<Op, BarrierReason>>()
 
-  /** One call whose database transaction commits, if `commits`; a business failure leaves no row. */
+  /** Runs one call, whose database transaction commits if `commits` is true. A business failure leaves no row. */
   arrive(key: string, op: Op, commits = true): BarrierDecision {
     const before = this.#rows.get(key) ?? new Map<Op, BarrierReason>()
     const rows = new Map(before)
