@@ -11,7 +11,7 @@ import { groupByShard } from '../shards/by-shard.ts'
 import { decodeClaimDue } from '../shards/decode-answers.ts'
 import { claimDueCall, weighCall } from '../shards/encode-calls.ts'
 import type { ShardCalls } from '../shards/shard-calls.ts'
-import { type Candidate, DueLook } from './due-look.ts'
+import { type Candidate, DueLook } from './due-search.ts'
 
 interface Weighed extends Candidate {
   readonly bytes: number

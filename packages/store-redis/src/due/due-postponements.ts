@@ -4,7 +4,7 @@ import { groupByShard } from '../shards/by-shard.ts'
 import { decodePostponeDue, type PostponeOutcome } from '../shards/decode-answers.ts'
 import { postponeDueCall } from '../shards/encode-calls.ts'
 import type { ShardCalls } from '../shards/shard-calls.ts'
-import { type Candidate, DueLook } from './due-look.ts'
+import { type Candidate, DueLook } from './due-search.ts'
 
 /** Each further round follows one that has met another caller's rows, rows left for it, or rows that this version may not take. */
 const ROUNDS_MAX = 20
