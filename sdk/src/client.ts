@@ -39,19 +39,20 @@ import { waitUntilFinal } from './wait.ts'
  */
 export interface ClientOptions {
   /**
-   * The server's base URL, http or https, for example `http://127.0.0.1:8470`. Or those of several servers **of one store**:
-   * the client stays with the one that answers, and goes on to the next one when it does not (see `retryForMs`). Servers of
-   * different stores do not know each other's gids: a submit that goes on to one of these would run twice.
+   * The server's base URL, http or https, for example `http://127.0.0.1:8470`. Or those of several servers **of one
+   * store**: the client stays with the one that answers, and goes on to the next one when it does not (see
+   * `retryForMs`). Servers of different stores do not know each other's gids: a submit that goes on to one of these
+   * would run twice.
    */
   readonly url: string | URL | readonly (string | URL)[]
   /**
-   * Default: on Node its own HTTP client over kept connections, which costs a third; elsewhere the global `fetch`. Give one,
-   * for example `globalThis.fetch`, to send through a proxy, a dispatcher or an interceptor of `fetch`.
+   * Default: on Node its own HTTP client over kept connections, which costs a third; elsewhere the global `fetch`.
+   * Give one, for example `globalThis.fetch`, to send through a proxy, a dispatcher or an interceptor of `fetch`.
    */
   readonly fetch?: typeof globalThis.fetch
   /**
-   * An API key of the server, sent as `Authorization: Bearer`. It is in no error and goes to no branch. A function is asked
-   * before each attempt, so that a new key can come from a file or a vault while the client lives.
+   * An API key of the server, sent as `Authorization: Bearer`. It is in no error and goes to no branch. A function is
+   * asked before each attempt, so that a new key can come from a file or a vault while the client lives.
    */
   readonly apiKey?: string | (() => string | Promise<string>)
   /** Sent with every request, for example an authorization for a proxy. */
@@ -59,7 +60,7 @@ export interface ClientOptions {
   /** The time limit of one attempt, in milliseconds, not counting the time of a wait. Default 10,000. */
   readonly timeoutMs?: number
   /**
-   * How long a call is tried again while its outcome is open, in milliseconds. Default 30,000; 0 tries once. With
+   * Says how long a call is tried again while its outcome is open, in milliseconds. Default 30,000; 0 tries once. With
    * several URLs the next one is asked at once after no answer, a 502, 503 or 504, and the wait comes when each of
    * them has been asked.
    */
@@ -93,10 +94,10 @@ export interface Client {
   message(settings: TwoPhaseMessageSettings): TwoPhaseMessage
   message(settings: MessageSettings): Message
   /**
-   * Runs a TCC: prepares it, lets `callback` try branches, and confirms all of them when it returns. When it throws, or
-   * a try has failed, all are cancelled, and the error is thrown on: with `waitMs`, when they are, or when it is over.
-   * Throws SAGA_NOT_PREPARED when the deadline came before the submit; an UnavailableError of the submit leaves open which
-   * of the two comes: see `get`.
+   * Runs a TCC: prepares it, lets `callback` try branches, and confirms all of them when it returns. When it throws,
+   * or a try has failed, all are cancelled, and the error is thrown on: with `waitMs`, when they are, or when it is
+   * over. Throws SAGA_NOT_PREPARED when the deadline came before the submit; an UnavailableError of the submit leaves
+   * open which of the two comes: see `get`.
    */
   runTcc<Answer>(
     settings: TccSettings,
@@ -137,8 +138,9 @@ export interface Client {
 }
 
 /**
- * A client of one server, or of several that share a store. Throws a TypeError for a URL that is not http(s), or has a login
- * in it, for no URL at all, for an API key that no header can carry, and for an `answerBytesMax` out of its range.
+ * A client of one server, or of several that share a store. Throws a TypeError for a URL that is not http(s), or has
+ * a login in it, for no URL at all, for an API key that no header can carry, and for an `answerBytesMax` out of its
+ * range.
  *
  * @example
  * ```ts

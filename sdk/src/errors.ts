@@ -78,7 +78,8 @@ export class RefusedError extends CounterstepError {
 }
 
 /**
- * No definite answer in the time that the call had. It may have been done: send the same again, with the same gid.
+ * There was no definite answer in the time that the call had. It may have been done: send the same again, with the
+ * same gid.
  *
  * @example
  * ```ts
@@ -128,7 +129,8 @@ export class NotFinalError extends CounterstepError {
 }
 
 /**
- * Whether an error came from Counterstep. The guards read the code, since `instanceof` fails across two copies of a package.
+ * Tells whether an error came from Counterstep. The guards read the code, since `instanceof` fails across two copies
+ * of a package.
  *
  * @example
  * ```ts
@@ -147,7 +149,7 @@ export function isCounterstepError(error: unknown): error is CounterstepError {
 }
 
 /**
- * Whether the server refused the request for good.
+ * Tells whether the server refused the request for good.
  *
  * @example
  * ```ts
@@ -159,7 +161,7 @@ export function isRefused(error: unknown): error is RefusedError {
 }
 
 /**
- * Whether the outcome is open, so that the same should be sent again with the same gid.
+ * Tells whether the outcome is open, so that the same should be sent again with the same gid.
  *
  * @example
  * ```ts
@@ -171,7 +173,7 @@ export function isUnavailable(error: unknown): error is UnavailableError {
 }
 
 /**
- * Whether a wait ended before the transaction did.
+ * Tells whether a wait ended before the transaction did.
  *
  * @example
  * ```ts

@@ -74,7 +74,7 @@ export interface ListFilter {
   readonly createdFrom?: number
   /** Exclusive. */
   readonly createdTo?: number
-  /** How many transactions one page has: 1 to 200, default 50. */
+  /** Says how many transactions one page has: 1 to 200, default 50. */
   readonly limit?: number
   /** From the page before. */
   readonly cursor?: string

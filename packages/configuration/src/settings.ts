@@ -35,7 +35,7 @@ const TABLE = {
   port: ofServer(is.portNumber, 'port to listen on; 0 takes a free one', 8470),
   dtmPort: ofServer(
     is.orWord('off', 'off', is.portNumber),
-    "port of DTM's HTTP face, or off; off beside --port 0 unless given",
+    "port of DTM's HTTP API, or off; off beside --port 0 unless given",
     36_789,
   ),
   services: setting(
@@ -121,7 +121,7 @@ const TABLE = {
   ),
   dtmNetworks: ofServer(
     is.orUnset(is.networks),
-    "CIDR,… from where DTM's face asks for no key, for what --dtm-networks-scopes allow",
+    "CIDR,… from where DTM's API asks for no key, for what --dtm-networks-scopes allow",
   ),
   dtmNetworksScopes: ofServer(
     is.scopes,

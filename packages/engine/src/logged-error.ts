@@ -15,8 +15,8 @@ export interface LoggedError {
 }
 
 /**
- * Picks the safe parts of an error by an allow-list: type, code and frames, and the message of our own errors and of system
- * calls. Other messages may quote the data that caused them (a payload, a header value, a row).
+ * Picks the safe parts of an error by an allow-list: type, code and frames, and the message of our own errors and of
+ * system calls. Other messages may quote the data that caused them (a payload, a header value, a row).
  */
 export function toLoggedError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error }

@@ -17,7 +17,10 @@ export interface ReadLaneBounds {
 /** Reads whose waits end within this time are refused together, so that one timer serves many. */
 const TOGETHER_MS = 10
 
-/** A place rests for at most this time, which is shorter than a reader waits for its turn. A longer rest is shared by several places. */
+/**
+ * A place rests for at most this time, which is shorter than a reader waits for its turn. A longer rest is shared by
+ * several places.
+ */
 const PLACE_REST_MS_MAX = 1_000
 
 interface Waiting {
@@ -28,10 +31,10 @@ interface Waiting {
 }
 
 /**
- * Bounds the cost of readers. Few reads are under way at once, and each place rests after a read, so that writers find the
- * store and the processor free. Waiting reads get their turns caller by caller, so that a caller with many reads takes
- * nothing from another's share. A refused read is answered late on purpose: a caller that asks again at once then costs one
- * request in two seconds instead of thousands.
+ * Bounds the cost of readers. Few reads are under way at once, and each place rests after a read, so that writers
+ * find the store and the processor free. Waiting reads get their turns caller by caller, so that a caller with many
+ * reads takes nothing from another's share. A refused read is answered late on purpose: a caller that asks again at
+ * once then costs one request in two seconds instead of thousands.
  */
 export class ReadLane {
   readonly #clock: Clock
@@ -70,7 +73,7 @@ export class ReadLane {
     }
   }
 
-  /** Runs a read if it need not wait. Undefined: it would have to wait, and `read` was not called. */
+  /** Runs a read if it need not wait. Otherwise returns undefined, and `read` is not called. */
   runAtOnce<T>(read: () => Promise<T>): Promise<T> | undefined {
     return this.#waiting.size > 0 || !this.#hasPlace() ? undefined : this.run(read)
   }
@@ -97,7 +100,7 @@ export class ReadLane {
 
   /**
    * Refuses the newest read of the caller with the most waiting reads.
-   * False: no caller has more than this one would have.
+   * Returns false if no caller has more than this one would have.
    */
   #refuseForOther(caller: string): boolean {
     let most: Set<Waiting> | undefined

@@ -98,9 +98,9 @@ export class Recovery {
   }
 
   /**
-   * Claims a row that a command of this node has made due, such as the confirm or the cancel of a TCC. Usually the next poll
-   * claims it with others. Behind a backlog, which is claimed oldest first, it is claimed by its gid, so that it does not
-   * wait for the rows of a slow target.
+   * Claims a row that a command of this node has made due, such as the confirm or the cancel of a TCC. Usually the
+   * next poll claims it with others. Behind a backlog, which is claimed oldest first, it is claimed by its gid, so
+   * that it does not wait for the rows of a slow target.
    */
   takeCommanded(gid: Gid): void {
     const { clock } = this.#parts

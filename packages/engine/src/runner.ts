@@ -121,8 +121,8 @@ export class Runner {
   }
 
   /**
-   * Starts a run. An older run of the same gid has lost its token and ends. An accepted transaction brings the places that its
-   * submit has taken, and keeps them until its first call.
+   * Starts a run. An older run of the same gid has lost its token and ends. An accepted transaction brings the places
+   * that its submit has taken, and keeps them until its first call.
    */
   start(run: Run, from: Admission | undefined | 'claim', placesOfRun: number): void {
     const admission = from === 'claim' ? undefined : from
@@ -267,8 +267,8 @@ export class Runner {
   }
 
   /**
-   * Collects the calls of one step that find no place, so that they are held back by one event. A saga of a hundred branches
-   * then makes one step instead of a hundred.
+   * Collects the calls of one step that find no place, so that they are held back by one event. A saga of a hundred
+   * branches then makes one step instead of a hundred.
    */
   #holdBack(active: ActiveRun, call: CallKey, attempt: number, target: Target): void {
     const { bulkhead, ids } = this.#parts

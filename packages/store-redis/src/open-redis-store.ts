@@ -17,9 +17,15 @@ import { probeWrites } from './writes/probe-writes.ts'
 import { RowWrites } from './writes/row-writes.ts'
 
 export interface RedisOptions {
-  /** The form is redis://[user:password@]host:port[/db], with rediss:// for TLS. A cluster has redis-cluster:// or rediss-cluster:// and some of its nodes. */
+  /**
+   * The form is redis://[user:password@]host:port[/db], with rediss:// for TLS. A cluster has redis-cluster:// or
+   * rediss-cluster:// and some of its nodes.
+   */
   readonly url: string
-  /** `ca` is PEM and replaces the system's authorities. `serverName` is the name in the certificate, if it is not the host's. */
+  /**
+   * `ca` is PEM and replaces the system's authorities. `serverName` is the name in the certificate, if it is not the
+   * host's.
+   */
   readonly tls?: { readonly ca?: string; readonly serverName?: string }
   /** It begins every key, and tells several stores in one Redis apart. It has no braces. */
   readonly keyPrefix?: string

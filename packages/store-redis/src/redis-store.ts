@@ -123,7 +123,7 @@ export class RedisStore implements Store {
   claimDue(claim: DueClaim): Promise<DueClaimResult> {
     return this.#run(async () => {
       assertDueClaim(claim)
-      this.#health.tail.look()
+      this.#health.tail.checkMarks()
       const result = await this.#dueClaims.claim(claim)
       for (const { gid, version } of result.claimed) {
         this.#health.tail.noteAcknowledged(this.#calls.shards.toShard(gid), gid, version)
@@ -135,7 +135,7 @@ export class RedisStore implements Store {
   postponeDue(postponement: DuePostponement): Promise<DuePostponementResult> {
     return this.#run(async () => {
       assertDuePostponement(postponement)
-      this.#health.tail.look()
+      this.#health.tail.checkMarks()
       return this.#duePostponements.postpone(postponement)
     })
   }

@@ -18,7 +18,10 @@ export interface SqliteOptions {
   readonly path: string
   /** The wall clock in whole milliseconds since the epoch. It is read once for each batch. */
   readonly now?: () => number
-  /** The address of a module that exports `openDatabase`, for example one that adds faults to this package's own. Default: Node's own SQLite. */
+  /**
+   * The address of a module that exports `openDatabase`, for example one that adds faults to this package's own.
+   * Default: Node's own SQLite.
+   */
   readonly driver?: URL
   /** FULL is durability class A, and NORMAL is class B. */
   readonly synchronous?: 'FULL' | 'NORMAL'

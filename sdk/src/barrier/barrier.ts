@@ -60,9 +60,9 @@ export interface BarrierOptions {
   /** Default `counterstep_barrier`. It may have a schema before it, as in `bank.counterstep_barrier`. */
   readonly table?: string
   /**
-   * How long rows are kept, in milliseconds: default 60 days, at least one day. Longer than the server keeps finished
-   * transactions plus the longest deadline. A call accepted longer ago than this less one hour is refused with
-   * `BARRIER_EXPIRED`, because its row may have been purged. DTM's calls do not say when they were accepted.
+   * Says how long rows are kept, in milliseconds: default 60 days, at least one day. Longer than the server keeps
+   * finished transactions plus the longest deadline. A call accepted longer ago than this less one hour is refused
+   * with `BARRIER_EXPIRED`, because its row may have been purged. DTM's calls do not say when they were accepted.
    */
   readonly retentionMs?: number
   /** Returns the time in epoch milliseconds. Default `Date.now`. */

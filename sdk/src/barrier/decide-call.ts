@@ -15,7 +15,7 @@ import { EMPTY_ANSWER } from './stored-answer.ts'
 
 /** A row that stood already, with its stored answer. */
 export interface StandingRow extends BarrierRow {
-  /** Null in the two rows of a null compensation, and in the row of an effect that never came to its end. */
+  /** It is null in the two rows of a null compensation, and in the row of an effect that never came to its end. */
   readonly answer: string | null
 }
 
@@ -48,15 +48,15 @@ export function decideCall(
   })
 }
 
-/** Whether the rows that stand have to be read: for the first answer, or to see what there is to undo. */
+/** Tells whether the rows that stand have to be read: for the first answer, or to see what there is to undo. */
 export function needsStanding(op: Op, inserted: InsertedOps): boolean {
   const origin = findOriginOp(op)
   return !inserted.has(op) || (origin !== undefined && !inserted.has(origin))
 }
 
 /**
- * Whether the call's own row, which it has inserted, must be removed again. If it stayed, the undo of the transaction
- * that made the origin's row would be taken for a repetition, and would never run.
+ * Tells whether the call's own row, which it has inserted, must be removed again. If it stayed, the undo of the
+ * transaction that made the origin's row would be taken for a repetition, and would never run.
  */
 export function mustRemoveOwn(op: Op, decision: CallDecision, inserted: InsertedOps): boolean {
   return decision === 'nothing-to-undo' && inserted.has(op)
@@ -90,12 +90,12 @@ export function settleWithoutEffect(
   return toOutcome(decision, own?.answer ?? EMPTY_ANSWER)
 }
 
-/** Whether a row was committed without its effect. */
+/** Tells whether a row was committed without its effect. */
 export function isUnfinished({ op, reason, answer }: StandingRow): boolean {
   return reason === op && answer === null
 }
 
-/** Whether an undo had nothing to undo. It ran no effect, and so it has no answer. */
+/** Tells whether an undo had nothing to undo. It ran no effect, and so it has no answer. */
 function isNullCompensation(op: Op, standing: readonly BarrierRow[]): boolean {
   const origin = findOriginOp(op)
   return origin !== undefined && standing.some((row) => row.op === origin && row.reason === op)

@@ -22,7 +22,7 @@ export type LocalOutcome = 'committed' | 'rolled-back'
  */
 export interface QueryPreparedOptions {
   /**
-   * When the server accepted the message, as epoch milliseconds. Without it the barrier recognizes neither a
+   * Says when the server accepted the message, as epoch milliseconds. Without it the barrier recognizes neither a
    * query-back that comes too late nor an earlier message of the same gid.
    */
   readonly acceptedAt?: number

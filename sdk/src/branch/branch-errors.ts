@@ -17,7 +17,10 @@ export const BRANCH_CODES = {
   BRANCH_FAILED: { meaning: 'failure', statusCode: 409 },
   /** The action came after its compensation: the transaction has turned around. */
   ALREADY_COMPENSATED: { meaning: 'failure', statusCode: 409 },
-  /** The gid was used before: a row of a transaction that was accepted at least a day earlier stands. Nothing was done. */
+  /**
+   * The gid was used before: a row of a transaction that was accepted at least a day earlier stands. Nothing was
+   * done.
+   */
   GID_REUSED: { meaning: 'failure', statusCode: 409 },
   /**
    * The handler serves other ops (`ops`): the branch's URLs are mixed up, or the call is not meant for this route.
@@ -135,7 +138,8 @@ export class BranchFailure extends Error {
 }
 
 /**
- * Not yet: ask again later. Thrown by a handler; answered 425. It rolls back like a failure and leaves no row.
+ * The branch is not done yet, and has to be asked again later. A handler throws it, and the answer is 425. It rolls back
+ * like a failure and leaves no row.
  *
  * @example
  * ```ts
@@ -189,7 +193,7 @@ export class BranchError extends Error {
 }
 
 /**
- * Whether an error is a business failure, and nothing else is.
+ * Tells whether an error is a business failure, and nothing else is.
  *
  * @example
  * ```ts
@@ -201,7 +205,7 @@ export function isBranchFailure(error: unknown): error is BranchFailure {
 }
 
 /**
- * Whether an error says that the branch is not done yet.
+ * Tells whether an error says that the branch is not done yet.
  *
  * @example
  * ```ts
@@ -213,8 +217,8 @@ export function isBranchOngoing(error: unknown): error is BranchOngoing {
 }
 
 /**
- * Whether an error is one of this SDK's barriers and branches, with a code from {@link BRANCH_CODES}. Never true for a
- * failure or an ongoing: see {@link isBranchFailure} and {@link isBranchOngoing}.
+ * Tells whether an error is one of this SDK's barriers and branches, with a code from {@link BRANCH_CODES}. Never
+ * true for a failure or an ongoing: see {@link isBranchFailure} and {@link isBranchOngoing}.
  *
  * @example
  * ```ts

@@ -18,8 +18,8 @@ export interface BarrierCall {
   /** Default `01`. Another one for each further barrier that one branch call passes. 1 to 32 bytes. */
   readonly barrierId?: string
   /**
-   * When the orchestrator accepted the transaction, as epoch milliseconds: the same for all its calls. Without it nothing
-   * tells an expired call, or the rows of an earlier transaction of the same gid.
+   * Says when the orchestrator accepted the transaction, as epoch milliseconds: the same for all its calls. Without
+   * it nothing tells an expired call, or the rows of an earlier transaction of the same gid.
    */
   readonly acceptedAt?: number
   /** The payload as it came. Only the Redis barrier's `hashTag` looks at it. */
@@ -27,7 +27,7 @@ export interface BarrierCall {
 }
 
 /**
- * One call of an orchestrator to a branch of a transaction, ours or DTM's.
+ * Describes one call of an orchestrator, ours or DTM's, to a branch of a transaction.
  *
  * @example
  * ```ts

@@ -34,7 +34,9 @@ export interface PlannedRows {
    * Returns rows that may stand of these calls' branches, by branch. It need not find all of them, since `insert`
    * does. Returns undefined where no plan should be made now. Nothing may have been written before.
    */
-  look(calls: readonly AdmittedCall[]): Awaitable<ReadonlyMap<string, readonly StandingRow[]> | undefined>
+  findStanding(
+    calls: readonly AdmittedCall[],
+  ): Awaitable<ReadonlyMap<string, readonly StandingRow[]> | undefined>
   /**
    * Inserts the rows in the given order, with an answer where there is one. If one of them stands already, none is
    * inserted, the transaction is begun again, and the rows that stand of these branches are returned; otherwise it

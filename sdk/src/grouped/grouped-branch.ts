@@ -33,7 +33,7 @@ export interface GroupedBranchOptions<Tx, Entry> {
    */
   readonly queueMax?: number
   /**
-   * How long the first call of a group waits for others, in milliseconds, 0 to 1,000. Default 0: a group is what has
+   * Says how long the first call of a group waits for others, in milliseconds, 0 to 1,000. Default 0: a group is what has
    * come while the one before it was committed. A few milliseconds make larger groups of callers far away.
    */
   readonly lingerMs?: number

@@ -85,7 +85,7 @@ function* passRound(
 }
 
 interface Findings {
-  /** How many are new. */
+  /** Says how many are new. */
   readonly rows: number
   readonly running: readonly Member[]
   /** Members whose own row is new, and must not stay. */

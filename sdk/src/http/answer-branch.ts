@@ -33,9 +33,9 @@ export type BranchHandler<Tx, Payload = unknown, Effect = unknown> = (
  */
 export interface BranchHandlerOptions<Payload> {
   /**
-   * The ops that this route serves; by default all. Another one is answered 409 `BRANCH_OP_NOT_SERVED` and does nothing. Give
-   * it where a route serves one op, and above all to the `try` of a TCC: its client calls it without a signature, and without
-   * `ops` the same unsigned route would take a `confirm` and a `cancel` too.
+   * The ops that this route serves; by default all. Another one is answered 409 `BRANCH_OP_NOT_SERVED` and does
+   * nothing. Give it where a route serves one op, and above all to the `try` of a TCC: its client calls it without a
+   * signature, and without `ops` the same unsigned route would take a `confirm` and a `cancel` too.
    */
   readonly ops?: readonly BranchOp[]
   /**

@@ -17,8 +17,8 @@ export type SignedCallsOptions = SignedCallsSettings & (KnownAddress | TrustedHo
 /** The service knows its own address, so that it refuses a call that was signed for another service. */
 interface KnownAddress {
   /**
-   * How this service is addressed in the branches' URLs, e.g. `https://bank.example`; with a path, if a proxy takes that
-   * away. Nothing that a request says of its host is believed then.
+   * Says how this service is addressed in the branches' URLs, e.g. `https://bank.example`; with a path, if a proxy
+   * takes that away. Nothing that a request says of its host is believed then.
    */
   readonly baseUrl: string
   readonly trustHost?: false

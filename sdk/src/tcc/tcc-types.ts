@@ -49,12 +49,12 @@ export interface TccBranch<Answer = unknown> extends Omit<TccBranchRequest, 'id'
 export interface RegisteredBranch {
   readonly gid: string
   readonly branchId: string
-  /** When the transaction was accepted, as epoch milliseconds: the header `counterstep-accepted-at` of its calls. */
+  /** Says when the transaction was accepted, as epoch milliseconds: the header `counterstep-accepted-at` of its calls. */
   readonly acceptedAt: number
 }
 
 /**
- * Where branches are tried: a whole TCC, or the share of it that one participant has.
+ * Stands for a whole TCC, or for the share of it that one participant has. Its branches are tried through it.
  *
  * @example
  * ```ts

@@ -58,8 +58,9 @@ export interface BranchUnderTest {
   /** JSON that the business refuses: without it (and without `drain`) nothing is known of failures. */
   readonly refusedPayload?: unknown
   /**
-   * Makes an action hard to undo, for instance spends what it credited or sells the seats that it set free. The action
-   * itself must still be possible then. Give it where the action brings something; where it takes something, give `drain`.
+   * Makes an action hard to undo, for instance spends what it credited or sells the seats that it set free. The
+   * action itself must still be possible then. Give it where the action brings something; where it takes something,
+   * give `drain`.
    */
   readonly spend?: () => unknown
   /**
@@ -74,26 +75,26 @@ export interface BranchUnderTest {
   readonly outage?: { readonly begin: () => unknown; readonly end: () => unknown }
   /** Calls sent at once. Default 6. */
   readonly width?: number
-  /** How often each kind of concurrency is tried. Default 3. */
+  /** Says how often each kind of concurrency is tried. Default 3. */
   readonly rounds?: number
   /**
-   * How long one call may take, in milliseconds. Default 60,000. A service that is slower than this is not called
+   * Says how long one call may take, in milliseconds. Default 60,000. A service that is slower than this is not called
    * wrong: the check ends as `undecided`.
    */
   readonly callTimeoutMs?: number
-  /** How often a call that is answered 425, 429 or 5xx is sent until that answer is taken as final. Default 6. */
+  /** Says how often a call that is answered 425, 429 or 5xx is sent until that answer is taken as final. Default 6. */
   readonly attemptsMax?: number
-  /** How late after the answer an effect may be seen at most, in milliseconds. Default 2,000. */
+  /** Says how late after the answer an effect may be seen at most, in milliseconds. Default 2,000. */
   readonly settleMs?: number
   /**
-   * How long after the call a late duplicate comes, in milliseconds: choose it longer than the life of a cache that
+   * Says how long after the call a late duplicate comes, in milliseconds: choose it longer than the life of a cache that
    * remembers calls. Production repeats a call for hours. Default 0: no late duplicate is sent. It is waited for
    * once.
    */
   readonly lingerMs?: number
   /**
-   * The largest payload that clients send to the branch, in bytes. Default 204,800; the orchestrator takes up to 262,144. A body of
-   * this size is the usual payload with white space behind it.
+   * The largest payload that clients send to the branch, in bytes. Default 204,800; the orchestrator takes up to
+   * 262,144. A body of this size is the usual payload with white space behind it.
    */
   readonly payloadBytesMax?: number
   /**

@@ -18,7 +18,7 @@ export interface SentCall extends BranchIds {
   /** Milliseconds since the start of the run. */
   readonly sentMs: number
   readonly answer?: { readonly statusCode: number; readonly body: string; readonly cameMs: number }
-  /** Why there is no answer. */
+  /** Says why there is no answer. */
   readonly lost?: string
 }
 

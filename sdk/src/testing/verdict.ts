@@ -31,7 +31,7 @@ export class NoAnswer extends Undecided {
   }
 }
 
-/** Why nothing came within the time for one call, or for everything. */
+/** Says why nothing came within the time for one call, or for everything. */
 export class TimeOver extends Error {
   constructor(because: string) {
     super(because)

@@ -1,4 +1,4 @@
-/** One request, whole: where it goes and who it is from was settled when the exchange was made. */
+/** Holds one whole request. Its server and its sender were settled when the exchange was made. */
 export interface ExchangeRequest {
   readonly method: 'GET' | 'POST'
   /** After the base URL, percent-encoded. */

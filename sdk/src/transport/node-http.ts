@@ -24,7 +24,7 @@ const OPTIONS = {
 const made = new Map<string, NodeHttp>()
 
 /**
- * Undefined where this is not Node: there the global `fetch` is the client. Asked of the running process and not
+ * It is undefined where this is not Node: there the global `fetch` is the client. Asked of the running process and not
  * imported, so that the module also loads, and bundles, for platforms without `node:http`.
  */
 export function nodeHttp(protocol: string): NodeHttp | undefined {

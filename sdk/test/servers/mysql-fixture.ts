@@ -148,7 +148,10 @@ export function readWord(sql: string): string {
   return sql.split(' ')[0] ?? ''
 }
 
-/** Whether a transaction waits for a lock by a statement that names the gid. InnoDB keeps what it tells while it is asked again within 100 ms. */
+/**
+ * Tells whether a transaction waits for a lock by a statement that names the gid. InnoDB keeps what it tells while it
+ * is asked again within 100 ms.
+ */
 export async function isWaitingFor(pool: Pool, gid: string): Promise<boolean> {
   const sql =
     "SELECT trx_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE ?"

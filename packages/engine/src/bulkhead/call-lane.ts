@@ -2,7 +2,7 @@ import type { ShareBounds } from '@counterstep/core'
 import { type POOL, Pool } from './pool.ts'
 import type { Target } from './target.ts'
 
-/** How long a call may wait for its turn. After that its transaction is given back to the store. */
+/** Says how long a call may wait for its turn. After that its transaction is given back to the store. */
 export const TURN_WAIT_MS = 10_000
 const SWEEP_MS = 1_000
 
@@ -17,8 +17,8 @@ export interface LaneParts {
 }
 
 /**
- * Bounds the calls of one sort in flight, which the targets share. A call over its target's share waits for its turn behind
- * the others of that target, and delays no other target.
+ * Bounds the calls of one sort in flight, which the targets share. A call over its target's share waits for its turn
+ * behind the others of that target, and delays no other target.
  */
 export class CallLane {
   readonly #parts: LaneParts
@@ -43,7 +43,7 @@ export class CallLane {
   }
 
   /**
-   * Asks for a turn. Undefined: the call may go at once. Else it may go when the
+   * Asks for a turn. Returns undefined if the call may go at once. Else it may go when the
    * promise resolves to true. A call that had a turn must leave once.
    */
   enter(target: Target): Promise<boolean> | undefined {

@@ -16,7 +16,7 @@ export interface TurnSettings {
   /** The limit for actions of accepted transactions. The two other lanes have half as many each. */
   readonly callsInFlightMax: number
   readonly targetShare: number
-  /** Null means that calls have no pace. */
+  /** It is null if calls have no pace. */
   readonly targetCallsPerSecond: number | null
 }
 
@@ -28,8 +28,8 @@ export interface NoTurn {
 const OTHER_LANES_PART = 1 / 2
 
 /**
- * Decides when a branch call may go. Actions of accepted transactions, calls that end a transaction, and actions of claimed
- * transactions have lanes of their own, so that neither new work nor work that hangs takes every slot.
+ * Decides when a branch call may go. Actions of accepted transactions, calls that end a transaction, and actions of
+ * claimed transactions have lanes of their own, so that neither new work nor work that hangs takes every slot.
  */
 export class CallTurns {
   readonly fresh: CallLane
@@ -61,7 +61,7 @@ export class CallTurns {
   }
 
   /**
-   * Asks for a turn. Undefined: the call may go, and must leave the lane when it
+   * Asks for a turn. Returns undefined if the call may go. It must leave the lane when it
    * has ended. A promise resolves to the same, or to no turn.
    */
   enter(target: Target, lane: CallLane): Promise<NoTurn | undefined> | undefined {

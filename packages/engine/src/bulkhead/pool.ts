@@ -43,7 +43,7 @@ export class Pool {
     return this.#mayTakeBy(this.#bounds, target)
   }
 
-  /** Whether a transaction that is under way may go on to this target. */
+  /** Tells whether a transaction that is under way may go on to this target. */
   mayGoOn(target: Target): boolean {
     return this.#mayTakeBy(this.#boundsUnderWay, target)
   }

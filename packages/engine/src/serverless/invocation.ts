@@ -51,7 +51,7 @@ export class Invocation extends Requests {
   readonly #endings = new Map<Gid, (outcome: RunOutcome) => void>()
   /** Claims that follow from commands of this invocation. */
   readonly #ownClaims = new Set<Promise<void>>()
-  /** Cancels the next sending of wake-up requests. Undefined: none is planned. */
+  /** Cancels the next sending of wake-up requests. It is undefined if none is planned. */
   #cancelSending: (() => void) | undefined
   readonly #sending = new Set<Promise<void>>()
   #isEnding = false
@@ -149,7 +149,7 @@ export class Invocation extends Requests {
     return this.assembly.store.stats()
   }
 
-  /** Whether it is too late to start anything. */
+  /** Tells whether it is too late to start anything. */
   get isTimeUp(): boolean {
     return this.#callsMayStart.isOver
   }

@@ -37,7 +37,7 @@ export class FaultStore implements Store {
   /** A fixture says that its nodes share it, as they would share a database. */
   capabilities: StoreCapabilities
   readonly calls: StoreCall[] = []
-  /** Whether its node is stopped. A stopped process sends nothing and sees no answer. */
+  /** Tells whether its node is stopped. A stopped process sends nothing and sees no answer. */
   isStopped: () => Gate | undefined = () => undefined
   #plans: Plan[] = []
   readonly #inner: Store

@@ -17,7 +17,7 @@ interface DueShard {
 const SHARE_MORE_ROWS = 4
 
 /** Finds the oldest due rows of all shards. In each shard it skips the first rows, which this version may not take. */
-export class DueLook {
+export class DueSearch {
   /** The clocks of all servers, from each search. */
   readonly nows: number[] = []
   /** The number of skipped rows by shard. */

@@ -18,9 +18,9 @@ const ISOLATIONS: ReadonlySet<string> = new Set(['READ-COMMITTED', 'REPEATABLE-R
 /**
  * Looks at start-up whether the barrier can keep what it promises: the table is there with the right key and types,
  * compared by bytes; it and the business table that you name are on one server and in InnoDB; the isolation is at
- * least READ COMMITTED; the installed mysql2 has the parts that the barrier reads; and a row can be inserted, read and
- * rolled back. Leaves nothing behind. Throws one `BranchError` with `BARRIER_MISCONFIGURED` that names every fault, and the
- * driver's error if there is no server.
+ * least READ COMMITTED; the installed mysql2 has the parts that the barrier reads; and a row can be inserted, read
+ * and rolled back. Leaves nothing behind. Throws one `BranchError` with `BARRIER_MISCONFIGURED` that names every
+ * fault, and the driver's error if there is no server.
  *
  * @example
  * ```ts

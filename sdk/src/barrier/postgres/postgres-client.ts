@@ -16,7 +16,7 @@ export interface PostgresResult {
 }
 
 /**
- * One statement as `pg` takes it.
+ * Holds one statement as `pg` takes it.
  *
  * @example
  * ```ts

@@ -29,7 +29,7 @@ export function postgresRows(client: PostgresClient, table: string): BarrierTabl
       throw toTransactionLostError('the row of an undo that has nothing to undo is gone already')
   }
   /**
-   * Whether the origin's row belongs to another transaction. Throws `toNothingToUndoError` if it was committed
+   * Tells whether the origin's row belongs to another transaction. Throws `toNothingToUndoError` if it was committed
    * without its effect.
    */
   const isOriginOther = async (key: BarrierKey, undo: Op, since: number): Promise<boolean> => {

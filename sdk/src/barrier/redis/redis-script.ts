@@ -47,7 +47,10 @@ redis.call('PEXPIRE', barrier, ttlMs)
 return { decision, answer }
 `
 
-/** The reason and the instant of the row that stood, empty where it is new. It cannot come in between: scripts run one by one. */
+/**
+ * The reason and the instant of the row that stood, empty where it is new. It cannot come in between: scripts run one
+ * by one.
+ */
 const QUERY_BACK = `local row = redis.call('HMGET', KEYS[1], ARGV[1], ARGV[1] .. ':at')
 if row[1] then return { row[1], row[2] or '' } end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2], ARGV[1] .. ':at', ARGV[4])
@@ -103,7 +106,7 @@ interface RedisRule {
   readonly decisions: readonly CallDecision[]
 }
 
-/** One for each op at most. */
+/** There is at most one for each op. */
 const rules = new Map<Op, RedisRule>()
 
 function makeRule(op: Op): RedisRule {

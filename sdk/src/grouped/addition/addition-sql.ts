@@ -13,7 +13,7 @@ export interface AdditionSession {
 
 export interface FoundRows {
   readonly rows: readonly (readonly (string | null)[])[]
-  /** How many bytes every key has, if the column pads what it stores, and does not find it unpadded. */
+  /** Says how many bytes every key has, if the column pads what it stores, and does not find it unpadded. */
   readonly keyBytes?: number | undefined
 }
 

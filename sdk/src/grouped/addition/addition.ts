@@ -75,7 +75,10 @@ export interface AdditionLog<Entry extends Addition> {
 export interface ConditionalAddOptions<Entry extends Addition> {
   /** A plain name, or schema.name. */
   readonly table: string
-  /** The table's primary key or another unique one, of whole numbers or text (UTF-8, if it is one of bytes). Default `id`. */
+  /**
+   * The table's primary key or another unique one, of whole numbers or text (UTF-8, if it is one of bytes). Default
+   * `id`.
+   */
   readonly keyColumn?: string
   /** A column of whole numbers, not null. */
   readonly valueColumn: string
@@ -88,7 +91,7 @@ const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
 const WHOLE = /^[+-]?\d{1,19}$/
 
-/** Whether the largest integer column can hold the value. */
+/** Tells whether the largest integer column can hold the value. */
 export function isInt64(value: bigint): boolean {
   return value >= INT64_MIN && value <= INT64_MAX
 }
