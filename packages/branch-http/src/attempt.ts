@@ -29,9 +29,9 @@ export interface AttemptOptions {
 /** An attempt tells the origin that it goes to of its progress. */
 export interface AttemptHost {
   /** The caller has its answer: no deadline and no place in a queue is needed any more. */
-  settled(attempt: Attempt): void
+  onSettled(attempt: Attempt): void
   /** undici has finished with the request, so another one may take its place. */
-  ended(): void
+  onEnded(): void
 }
 
 /** Keeps the bytes that people are shown, and enough more to see whether the last character is whole. */
@@ -113,7 +113,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   }
 
   /** Call it before anything can end the attempt. */
-  hostedBy(host: AttemptHost): void {
+  setHost(host: AttemptHost): void {
     this.#host = host
   }
 
@@ -121,7 +121,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
    * Makes the request for undici. It is signed only now, because the attempt may have waited in the queue and a
    * signature ages.
    */
-  request(): Dispatcher.DispatchOptions {
+  buildRequest(): Dispatcher.DispatchOptions {
     const { method, body: text } = this.#call
     const { originKey } = this.#url
     const path = requestTarget(this.#url, this.#call)
@@ -201,12 +201,12 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
 
   onResponseEnd(): void {
     this.#settleByAnswer('whole')
-    this.#host?.ended()
+    this.#host?.onEnded()
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     this.fail(this.#controller === undefined ? toErrorWord(error) : toSentErrorWord(error))
-    this.#host?.ended()
+    this.#host?.onEnded()
   }
 
   /** Ends the attempt as unknown, because there will be no answer or it was never sent. */
@@ -273,7 +273,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     if (this.isSettled) return
     this.isSettled = true
     if (this.#packedBytes > 0) this.#packedRoom.give(this.#url.originKey, this.#packedBytes)
-    this.#host?.settled(this)
+    this.#host?.onSettled(this)
     this.#resolve(this.#answer(result, error))
   }
 

@@ -6,7 +6,7 @@ import type { DeadlineWheel } from './deadline-wheel.ts'
 import { toErrorWord } from './error-word.ts'
 
 export interface OriginOptions {
-  /** The dispatcher may have as many connections. */
+  /** So many calls may be in flight, and so many connections may be open. */
   readonly inFlightMax: number
   readonly queuedMax: number
   readonly connectionAgeMsMax: number
@@ -45,19 +45,19 @@ export class Origin implements AttemptHost {
   }
 
   start(attempt: Attempt): void {
-    attempt.hostedBy(this)
-    if (this.usedAt - this.#openedAt > this.#options.connectionAgeMsMax) this.#renew()
+    attempt.setHost(this)
+    if (this.usedAt - this.#openedAt > this.#options.connectionAgeMsMax) this.#replaceConnections()
     if (this.#inFlight < this.#options.inFlightMax) this.#dispatch(attempt)
     else if (this.#queue.length < this.#options.queuedMax) this.#enqueue(attempt)
     else attempt.fail('busy')
   }
 
-  settled(attempt: Attempt): void {
+  onSettled(attempt: Attempt): void {
     this.#wheel.remove(attempt)
     this.#queue.remove(attempt)
   }
 
-  ended(): void {
+  onEnded(): void {
     this.#inFlight--
     while (this.#inFlight < this.#options.inFlightMax) {
       const next = this.#queue.shift()
@@ -66,7 +66,7 @@ export class Origin implements AttemptHost {
     }
   }
 
-  /** Ends what is in flight or waiting as `closed`. Resolves when no connection stands. */
+  /** Ends every call that is in flight or waits, with the word `closed`. Resolves when no connection is open. */
   async close(): Promise<void> {
     this.isClosed = true
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) next.fail('closed')
@@ -78,7 +78,7 @@ export class Origin implements AttemptHost {
    * Replaces all connections at once. undici's own `clientTtl` would read the clock for each connection at each call,
    * which took a sixth of a call's CPU time.
    */
-  #renew(): void {
+  #replaceConnections(): void {
     const old = this.#dispatcher
     this.#retired.add(old)
     old.close(() => this.#retired.delete(old))
@@ -95,7 +95,7 @@ export class Origin implements AttemptHost {
   #dispatch(attempt: Attempt): void {
     let request: Dispatcher.DispatchOptions
     try {
-      request = attempt.request()
+      request = attempt.buildRequest()
     } catch (error: unknown) {
       attempt.fail(toErrorWord(error))
       return

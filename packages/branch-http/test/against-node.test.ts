@@ -2,7 +2,7 @@ import { type IncomingMessage, request } from 'node:http'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { readExcerpt } from '../src/excerpt.ts'
-import { branchCall, serveBytes } from './hostile-server.ts'
+import { buildCall, serveBytes } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
 interface Seen {
@@ -84,7 +84,7 @@ it('believes no response that the parser of Node does not, and no other end of i
     fc.asyncProperty(fc.oneof(response, damaged), async (text) => {
       bytes = Buffer.from(text, 'latin1')
       const byNode = await askByNode(server.port)
-      const { error, statusCode, excerpt } = await caller.call(branchCall(server.url))
+      const { error, statusCode, excerpt } = await caller.call(buildCall(server.url))
       if (error === undefined) {
         whole++
         expect({ statusCode, excerpt }).toEqual(byNode)

@@ -9,10 +9,10 @@ export interface TestServer {
   readonly url: string
   readonly port: number
   /** Counts the connections that were accepted so far, and those that are open now. */
-  readonly accepted: () => number
-  readonly open: () => number
+  readonly countAccepted: () => number
+  readonly countOpen: () => number
   /** Resolves when `count` connections have been closed, even if that was before the call. */
-  readonly closed: (count: number) => Promise<void>
+  readonly untilClosed: (count: number) => Promise<void>
 }
 
 /** Starts a plain HTTP server of Node, which is closed when the test ends. */
@@ -50,7 +50,7 @@ async function listen(server: Server): Promise<TestServer> {
     await once(server, 'close')
   })
   const { port } = server.address() as AddressInfo
-  const closed = (count: number): Promise<void> =>
+  const untilClosed = (count: number): Promise<void> =>
     new Promise((resolve) => {
       const watch = (): void => {
         if (accepted - sockets.size >= count) resolve()
@@ -58,7 +58,7 @@ async function listen(server: Server): Promise<TestServer> {
       watchers.add(watch)
       watch()
     })
-  return { url: `http://127.0.0.1:${port}`, port, accepted: () => accepted, open: () => sockets.size, closed }
+  return { url: `http://127.0.0.1:${port}`, port, countAccepted: () => accepted, countOpen: () => sockets.size, untilClosed }
 }
 
 export async function readBody(request: IncomingMessage): Promise<string> {
@@ -67,7 +67,7 @@ export async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-export function branchCall(url: string, overrides: Partial<BranchCall> & { id?: string } = {}): BranchCall {
+export function buildCall(url: string, overrides: Partial<BranchCall> & { id?: string } = {}): BranchCall {
   const { id = 'gid-1', ...fields } = overrides
   const branchId = '01'
   if (!isGid(id) || !isBranchId(branchId)) throw new Error('not an id')

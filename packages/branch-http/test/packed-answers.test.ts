@@ -2,7 +2,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { describe, expect, it, vi } from 'vitest'
 import { KeptBody } from '../src/kept-body.ts'
 import { unpackBody } from '../src/unpack-body.ts'
-import { branchCall, serveBytes, serveHttp, type TestServer } from './hostile-server.ts'
+import { buildCall, serveBytes, serveHttp, type TestServer } from './hostile-server.ts'
 import { callOnce, testCaller } from './test-caller.ts'
 
 const MEBIBYTE = 1024 * 1024
@@ -79,7 +79,7 @@ describe('a packed answer whose words count', () => {
       [409, 'failure'],
     ] as const) {
       const server = await servePacked(status, 'gzip', packed)
-      expect(await caller.call(branchCall(server.url, { wordsCount: true }))).toMatchObject({ result })
+      expect(await caller.call(buildCall(server.url, { wordsCount: true }))).toMatchObject({ result })
     }
   })
 })
@@ -155,7 +155,7 @@ describe('an answer whose words count', () => {
     const server = await serveBytes((socket) => socket.write(bytes))
     const caller = testCaller()
     const calls = Array.from({ length: 60 }, () =>
-      caller.call(branchCall(server.url, { wordsCount: true, timeoutMs: 60_000 })),
+      caller.call(buildCall(server.url, { wordsCount: true, timeoutMs: 60_000 })),
     )
     expect(await Promise.race(calls)).toMatchObject({ result: 'unknown', error: 'unread' })
     await caller.close()

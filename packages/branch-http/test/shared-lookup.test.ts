@@ -4,7 +4,7 @@ import { toErrorWord } from '../src/error-word.ts'
 import { createGuardedConnector, DeniedAddressError, guardLookup } from '../src/guarded-connector.ts'
 import { LOOKUPS_IN_FLIGHT_MAX, shareLookup } from '../src/shared-lookup.ts'
 import { fixedLookup } from './fixed-lookup.ts'
-import { branchCall, serveHttp } from './hostile-server.ts'
+import { buildCall, serveHttp } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
 type Answer = Parameters<LookupFunction>[2]
@@ -157,8 +157,8 @@ describe('connections', () => {
     }
     const listedOrigins = [`http://bank.test:${port}`]
     const caller = testCaller({ targets, lookup, listedOrigins, connectTimeoutMs: 60_000 })
-    const slow = Array.from({ length: 100 }, (_, n) => caller.call(branchCall(`http://slow-${n}.test/`)))
-    const good = await caller.call(branchCall(`${listedOrigins[0]}/`))
+    const slow = Array.from({ length: 100 }, (_, n) => caller.call(buildCall(`http://slow-${n}.test/`)))
+    const good = await caller.call(buildCall(`${listedOrigins[0]}/`))
     expect([good.result, held.asked]).toEqual(['success', ['slow-0.test']])
     await caller.close()
     await Promise.all(slow)
@@ -177,8 +177,8 @@ describe('connections', () => {
     }
     const caller = testCaller({ targets, lookup, connectTimeoutMs: 60_000 })
     const { port } = new URL(server.url)
-    const slow = Array.from({ length: 100 }, () => caller.call(branchCall('http://slow.test/')))
-    const good = await caller.call(branchCall(`http://bank.test:${port}/`))
+    const slow = Array.from({ length: 100 }, () => caller.call(buildCall('http://slow.test/')))
+    const good = await caller.call(buildCall(`http://bank.test:${port}/`))
     expect([good.result, held.asked]).toEqual(['success', ['slow.test']])
     await caller.close()
     for (const answer of await Promise.all(slow))

@@ -10,7 +10,7 @@ import {
   verifyHead,
 } from '@counterstep/signature'
 import { describe, expect, it } from 'vitest'
-import { branchCall, readBody, serveHttp } from './hostile-server.ts'
+import { buildCall, readBody, serveHttp } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
 const KEY = parseSigningKey(newSigningKeyText('ed25519'))
@@ -35,7 +35,7 @@ async function received(overrides: Partial<BranchCall>, signed = true, path = '/
     response.end()
   })
   const signer = signed ? callSigner(() => KEY, Date.now) : undefined
-  await testCaller({ signer }).call(branchCall(url + path, overrides))
+  await testCaller({ signer }).call(buildCall(url + path, overrides))
   const [only] = found
   if (only === undefined) throw new Error('the call did not arrive')
   return only
@@ -51,7 +51,7 @@ describe('a signed call', () => {
       { method: 'GET', body: 'never sent', contentType: '' },
     ]
     for (const overrides of calls) expect((await received(overrides)).verdict).toBe('fits')
-    const odd = branchCall('', { id: 'a/b?c&d=é'.replace('é', '%') })
+    const odd = buildCall('', { id: 'a/b?c&d=é'.replace('é', '%') })
     expect((await received({ gid: odd.gid }, true, '/debit?mine=1&x=%20y')).verdict).toBe('fits')
   })
 
@@ -79,9 +79,9 @@ describe('a signed call', () => {
         () => nowMs,
       ),
     })
-    await caller.call(branchCall(url))
+    await caller.call(buildCall(url))
     nowMs += 2_500
-    await caller.call(branchCall(url, { attempt: 2 }))
+    await caller.call(buildCall(url, { attempt: 2 }))
     expect(created).toEqual(['1000', '1002'])
   })
 })

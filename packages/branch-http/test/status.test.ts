@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { branchCall, readBody, serveBytes, serveHttp } from './hostile-server.ts'
+import { buildCall, readBody, serveBytes, serveHttp } from './hostile-server.ts'
 import { callOnce, testCaller } from './test-caller.ts'
 
 describe('the result is the status alone', () => {
@@ -186,7 +186,7 @@ describe('what a branch receives', () => {
       '../x',
       'a:b@c,d!e$f(g)*h~i|j^k`l{m}[n]<o>',
     ]
-    for (const id of gids) expect((await caller.call(branchCall(server.url, { id }))).result).toBe('success')
+    for (const id of gids) expect((await caller.call(buildCall(server.url, { id }))).result).toBe('success')
     expect(seen).toEqual(gids)
   })
 
@@ -251,7 +251,7 @@ describe('what a branch receives', () => {
     ]) {
       expect(await callOnce(server.url, stored)).toEqual({ result: 'unknown', error: 'bad-request' })
     }
-    expect(server.accepted()).toBe(0)
+    expect(server.countAccepted()).toBe(0)
   })
 
   it('is nothing at all where a header could not be written, or the URL is none', async () => {
@@ -270,6 +270,6 @@ describe('what a branch receives', () => {
     ]) {
       expect(await callOnce(url)).toEqual({ result: 'unknown', error: 'bad-url' })
     }
-    expect(server.accepted()).toBe(0)
+    expect(server.countAccepted()).toBe(0)
   })
 })

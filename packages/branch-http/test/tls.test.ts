@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads'
 import { httpBranchCaller } from '@counterstep/branch-http'
 import { selfSignedCertificate } from '@counterstep/test-servers/certificate'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { branchCall } from './hostile-server.ts'
+import { buildCall } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -53,7 +53,7 @@ it('carries calls over TLS, one after the other on a connection', async () => {
   const server = await serveTls('x'.repeat(100_000))
   const caller = testCaller({ connectionsPerOriginMax: 1 })
   for (let n = 0; n < 20; n++) {
-    expect(await caller.call(branchCall(server.url, { body: 'ü'.repeat(50_000) }))).toEqual({
+    expect(await caller.call(buildCall(server.url, { body: 'ü'.repeat(50_000) }))).toEqual({
       result: 'success',
       statusCode: 200,
       excerpt: 'x'.repeat(1024),
@@ -66,7 +66,7 @@ it('goes on with the session of an earlier connection to the same origin', async
   const server = await serveTls('ok')
   const caller = testCaller()
   const callAll = (count: number) =>
-    Promise.all(Array.from({ length: count }, () => caller.call(branchCall(server.url))))
+    Promise.all(Array.from({ length: count }, () => caller.call(buildCall(server.url))))
   const answers = [...(await callAll(1)), ...(await callAll(4))]
   expect(answers.map(({ result }) => result)).toEqual(Array(5).fill('success'))
   expect(server.resumed).toEqual([false, true, true, true, true])
@@ -79,7 +79,7 @@ it('keeps its connections under load from a server that answers at once', async 
     await server.terminate()
   })
   const [port] = await once(server, 'message')
-  const call = () => caller.call(branchCall(`https://127.0.0.1:${port}/`))
+  const call = () => caller.call(buildCall(`https://127.0.0.1:${port}/`))
   for (let round = 0; round < 20; round++) {
     // A write in this phase of the event loop is reported as done only in the next phase.
     await new Promise((resolve) => setImmediate(resolve))
@@ -95,13 +95,13 @@ it('trusts the authorities of one origin for that origin alone, and in place of 
   onTestFinished(() => setDefaultCACertificates([...trustedBefore, valid.cert]))
   const [own, other] = [await serveTls('ok'), await serveTls('ok')]
   const caller = testCaller({ tls: new Map([[new URL(own.url).origin, { ca: valid.cert }]]) })
-  expect((await caller.call(branchCall(own.url))).result).toBe('success')
-  expect(await caller.call(branchCall(other.url))).toEqual({ result: 'unknown', error: 'tls' })
+  expect((await caller.call(buildCall(own.url))).result).toBe('success')
+  expect(await caller.call(buildCall(other.url))).toEqual({ result: 'unknown', error: 'tls' })
 
   setDefaultCACertificates([...trustedBefore, valid.cert])
   const { cert } = selfSignedCertificate({ ...VALIDITY, address: '127.0.0.1' })
   const strict = testCaller({ tls: new Map([[new URL(own.url).origin, { ca: cert }]]) })
-  expect(await strict.call(branchCall(own.url))).toEqual({ result: 'unknown', error: 'tls' })
+  expect(await strict.call(buildCall(own.url))).toEqual({ result: 'unknown', error: 'tls' })
 })
 
 it('shows the certificate of an origin to a service that asks who calls, and to no other', async () => {
@@ -122,8 +122,8 @@ it('shows the certificate of an origin to a service that asks who calls, and to 
   })
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`
   const tls = new Map([[new URL(url).origin, { cert: client.cert, key: client.key }]])
-  expect((await testCaller({ tls }).call(branchCall(url))).result).toBe('success')
-  expect((await testCaller().call(branchCall(url))).statusCode).toBe(403)
+  expect((await testCaller({ tls }).call(buildCall(url))).result).toBe('success')
+  expect((await testCaller().call(buildCall(url))).statusCode).toBe(403)
   const raw = new X509Certificate(client.cert).raw.toString('base64')
   expect(shown).toEqual([
     [true, raw],
@@ -152,5 +152,5 @@ it('trusts nobody whose certificate is not for the address that it calls', async
   setDefaultCACertificates(trustedBefore)
   onTestFinished(() => setDefaultCACertificates([...trustedBefore, valid.cert]))
   const server = await serveTls('ok')
-  expect(await testCaller().call(branchCall(server.url))).toEqual({ result: 'unknown', error: 'tls' })
+  expect(await testCaller().call(buildCall(server.url))).toEqual({ result: 'unknown', error: 'tls' })
 })
