@@ -1,5 +1,5 @@
 export { contentDigest, fitsDigest } from './content-digest.ts'
-export { seal, sealFits } from './seal.ts'
+export { seal, sealFits } from './sign-base.ts'
 export { type CallSigner, type CallToSign, callSigner, SIGNATURE_LIFETIME_S } from './sign-call.ts'
 export { signatureBase } from './signature-base.ts'
 export {

@@ -1,6 +1,6 @@
 import { contentDigest } from './content-digest.ts'
 import { CONTENT_TYPE, LABEL, listSignedNames, TAG } from './profile.ts'
-import { seal } from './seal.ts'
+import { seal } from './sign-base.ts'
 import { signatureBase } from './signature-base.ts'
 import type { SigningKey } from './signing-key.ts'
 

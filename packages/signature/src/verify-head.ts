@@ -1,5 +1,5 @@
 import { CONTENT_TYPE, IDENTITY_NAMES, listRequiredNames, TAG } from './profile.ts'
-import { sealFits } from './seal.ts'
+import { sealFits } from './sign-base.ts'
 import { signatureBase } from './signature-base.ts'
 import { readSignature, readSignatureInput, type SignatureInput } from './signature-input.ts'
 import type { VerificationKey } from './verification-key.ts'
