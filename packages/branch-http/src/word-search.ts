@@ -11,14 +11,14 @@ export class WordSearch {
   #tail = EMPTY
 
   add(piece: Buffer): void {
-    this.#look(piece)
-    if (this.#tail.length > 0) this.#look(Buffer.concat([this.#tail, piece.subarray(0, TAIL_BYTES)]))
+    this.#search(piece)
+    if (this.#tail.length > 0) this.#search(Buffer.concat([this.#tail, piece.subarray(0, TAIL_BYTES)]))
     const end = piece.length < TAIL_BYTES ? Buffer.concat([this.#tail, piece]) : piece
     // The tail is a copy, because the bytes are undici's.
     this.#tail = Buffer.from(end.subarray(-TAIL_BYTES))
   }
 
-  #look(bytes: Buffer): void {
+  #search(bytes: Buffer): void {
     this.hasOngoing ||= bytes.includes(ONGOING)
     this.hasFailure ||= bytes.includes(FAILURE)
   }

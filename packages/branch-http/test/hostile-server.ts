@@ -58,7 +58,13 @@ async function listen(server: Server): Promise<TestServer> {
       watchers.add(watch)
       watch()
     })
-  return { url: `http://127.0.0.1:${port}`, port, countAccepted: () => accepted, countOpen: () => sockets.size, untilClosed }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    countAccepted: () => accepted,
+    countOpen: () => sockets.size,
+    untilClosed,
+  }
 }
 
 export async function readBody(request: IncomingMessage): Promise<string> {

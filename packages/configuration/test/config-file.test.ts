@@ -115,7 +115,7 @@ describe('a file of settings', () => {
 })
 
 describe('a setting', () => {
-  const port = (flags: Readonly<Record<string, string>>, environment: Readonly<Record<string, string>>) =>
+  const readPort = (flags: Readonly<Record<string, string>>, environment: Readonly<Record<string, string>>) =>
     readSettings(SETTINGS, ['port'], {
       flags: new Map(Object.entries(flags)),
       environment,
@@ -123,9 +123,9 @@ describe('a setting', () => {
     })
 
   it('comes from its flag before its variable, and from that before the file', () => {
-    expect(port({}, {}).known.port).toBe(1)
-    expect(port({}, { COUNTERSTEP_PORT: '2' }).known.port).toBe(2)
-    expect(port({ port: '3' }, { COUNTERSTEP_PORT: '2' }).known.port).toBe(3)
+    expect(readPort({}, {}).known.port).toBe(1)
+    expect(readPort({}, { COUNTERSTEP_PORT: '2' }).known.port).toBe(2)
+    expect(readPort({ port: '3' }, { COUNTERSTEP_PORT: '2' }).known.port).toBe(3)
   })
 
   it('of the file is named with the path of the file when it is wrong', () => {

@@ -1,7 +1,7 @@
-export { contentDigest, fitsDigest } from './content-digest.ts'
-export { seal, sealFits } from './sign-base.ts'
+export { computeContentDigest, fitsDigest } from './content-digest.ts'
+export { fitsBase, signBase } from './sign-base.ts'
 export { type CallSigner, type CallToSign, callSigner, SIGNATURE_LIFETIME_S } from './sign-call.ts'
-export { signatureBase } from './signature-base.ts'
+export { buildSignatureBase } from './signature-base.ts'
 export {
   newSigningKeyText,
   parseSigningKey,
@@ -13,10 +13,10 @@ export { parseVerificationKey, type VerificationKey, type VerificationKeyText } 
 export {
   type CallHead,
   CLOCK_SKEW_S,
+  findTimeRefusal,
   type HeadVerdict,
   LIFETIME_S_MAX,
   type SignatureRefusal,
   type SignedTimes,
-  timeRefusal,
   verifyHead,
 } from './verify-head.ts'

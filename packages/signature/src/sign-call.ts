@@ -1,7 +1,7 @@
-import { contentDigest } from './content-digest.ts'
+import { computeContentDigest } from './content-digest.ts'
 import { CONTENT_TYPE, LABEL, listSignedNames, TAG } from './profile.ts'
-import { seal } from './sign-base.ts'
-import { signatureBase } from './signature-base.ts'
+import { signBase } from './sign-base.ts'
+import { buildSignatureBase } from './signature-base.ts'
 import type { SigningKey } from './signing-key.ts'
 
 /**
@@ -73,7 +73,7 @@ function buildParameters(key: SigningKey, createdAtS: number): Parameters {
 
 function buildSignedHeaders(call: CallToSign, known: Parameters): string[] {
   const { method, targetUri, contentType, attempt, epoch, acceptedAt, gid, branchId, op, kind } = call
-  const digest = contentDigest(call.body)
+  const digest = computeContentDigest(call.body)
   const parameters = contentType === undefined ? known.withoutContentType : known.withContentType
   const components: (readonly [string, string])[] = [
     ['@method', method],
@@ -91,7 +91,7 @@ function buildSignedHeaders(call: CallToSign, known: Parameters): string[] {
     ['counterstep-op', op],
     ['counterstep-kind', kind],
   )
-  const signature = seal(known.key, signatureBase(components, parameters))
+  const signature = signBase(known.key, buildSignatureBase(components, parameters))
   return [
     'content-digest',
     digest,

@@ -1,6 +1,6 @@
 import { CONTENT_TYPE, IDENTITY_NAMES, listRequiredNames, TAG } from './profile.ts'
-import { sealFits } from './sign-base.ts'
-import { signatureBase } from './signature-base.ts'
+import { fitsBase } from './sign-base.ts'
+import { buildSignatureBase } from './signature-base.ts'
 import { readSignature, readSignatureInput, type SignatureInput } from './signature-input.ts'
 import type { VerificationKey } from './verification-key.ts'
 
@@ -47,7 +47,7 @@ export type HeadVerdict =
       /** The body must have this digest, which is the signed Content-Digest. */
       readonly digest: string
       readonly signature: Buffer
-      /** `timeRefusal` checks them once more when the body has come, because the sender chooses when that is. */
+      /** `findTimeRefusal` checks them once more when the body has come, because the sender chooses when that is. */
       readonly times: SignedTimes
     }
 
@@ -67,13 +67,13 @@ export function verifyHead(
   const { input, signature } = read
   const components = readComponents(head, input)
   if (components === undefined || input.tag !== TAG) return { refusal: 'malformed' }
-  const untimely = timeRefusal(input, nowS)
+  const untimely = findTimeRefusal(input, nowS)
   if (untimely !== undefined) return { refusal: untimely }
   const key = keys.get(input.keyId)
   if (key === undefined) return { refusal: 'unknown-key' }
   if (key.algorithm !== input.algorithm) return { refusal: 'algorithm' }
-  const base = signatureBase([...components], input.parameters)
-  if (!sealFits(key, base, signature)) return { refusal: 'mismatch' }
+  const base = buildSignatureBase([...components], input.parameters)
+  if (!fitsBase(key, base, signature)) return { refusal: 'mismatch' }
   return { digest: components.get('content-digest') ?? '', signature, times: input }
 }
 
@@ -117,7 +117,10 @@ function only(values: readonly string[]): string | undefined {
   return values.length === 1 ? values[0]?.trim() : undefined
 }
 
-export function timeRefusal({ created, expires }: SignedTimes, nowS: number): SignatureRefusal | undefined {
+export function findTimeRefusal(
+  { created, expires }: SignedTimes,
+  nowS: number,
+): SignatureRefusal | undefined {
   if (expires <= created || expires - created > LIFETIME_S_MAX) return 'malformed'
   if (created > nowS + CLOCK_SKEW_S) return 'future'
   // The signer may allow more, but a call older than this is not still on its way: it was kept and sent again.

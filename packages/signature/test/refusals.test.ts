@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  buildSignatureBase,
   CLOCK_SKEW_S,
   LIFETIME_S_MAX,
   newSigningKeyText,
   parseSigningKey,
   parseVerificationKey,
-  seal,
-  signatureBase,
+  signBase,
 } from '../src/index.ts'
 import {
   CALL,
@@ -48,9 +48,9 @@ function signedOver(names: readonly string[], tail: string, call: SentCall = sen
         ? call.targetUri
         : (call.headers.find(([each]) => each === name)?.[1] ?? '')
   const parameters = `(${names.map((name) => `"${name}"`).join(' ')})${tail}`
-  const signature = seal(
+  const signature = signBase(
     key,
-    signatureBase(
+    buildSignatureBase(
       names.map((name) => [name, value(name)] as const),
       parameters,
     ),

@@ -1,7 +1,7 @@
 import {
+  findTimeRefusal,
   fitsDigest,
   parseVerificationKey,
-  timeRefusal,
   type VerificationKey,
   verifyHead,
 } from '@counterstep/signature'
@@ -58,7 +58,7 @@ export function callVerifier(options: SignedCallsOptions): CallVerifier {
         // The time is read now and not when the head came. Otherwise a caller could hold the body back until the
         // first call is forgotten, and send it again.
         const nowS = now() / 1000
-        const untimely = timeRefusal(times, nowS)
+        const untimely = findTimeRefusal(times, nowS)
         if (untimely !== undefined) throw signatureError(untimely)
         if (!fitsDigest(digest, body)) throw signatureError('body')
         seen.add(signature, nowS)
