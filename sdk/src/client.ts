@@ -39,42 +39,43 @@ import { waitUntilFinal } from './wait.ts'
  */
 export interface ClientOptions {
   /**
-   * The server's base URL, http or https, for example `http://127.0.0.1:8470`. Or those of several servers **of one
-   * store**: the client stays with the one that answers, and goes on to the next one when it does not (see
+   * This is the server's base URL, http or https, for example `http://127.0.0.1:8470`. Or those of several servers
+   * **of one store**: the client stays with the one that answers, and goes on to the next one when it does not (see
    * `retryForMs`). Servers of different stores do not know each other's gids: a submit that goes on to one of these
    * would run twice.
    */
   readonly url: string | URL | readonly (string | URL)[]
   /**
-   * Default: on Node its own HTTP client over kept connections, which costs a third; elsewhere the global `fetch`.
-   * Give one, for example `globalThis.fetch`, to send through a proxy, a dispatcher or an interceptor of `fetch`.
+   * By default it is on Node its own HTTP client over kept connections, which costs a third, and elsewhere the global
+   * `fetch`. Give one, for example `globalThis.fetch`, to send through a proxy, a dispatcher or an interceptor of
+   * `fetch`.
    */
   readonly fetch?: typeof globalThis.fetch
   /**
-   * An API key of the server, sent as `Authorization: Bearer`. It is in no error and goes to no branch. A function is
-   * asked before each attempt, so that a new key can come from a file or a vault while the client lives.
+   * This is an API key of the server, sent as `Authorization: Bearer`. It is in no error and goes to no branch. A
+   * function is asked before each attempt, so that a new key can come from a file or a vault while the client lives.
    */
   readonly apiKey?: string | (() => string | Promise<string>)
   /** Sent with every request, for example an authorization for a proxy. */
   readonly headers?: Readonly<Record<string, string>>
-  /** The time limit of one attempt, in milliseconds, not counting the time of a wait. Default 10,000. */
+  /** The time limit of one attempt, in milliseconds, not counting the time of a wait. The default is 10,000. */
   readonly timeoutMs?: number
   /**
-   * Says how long a call is tried again while its outcome is open, in milliseconds. Default 30,000; 0 tries once. With
-   * several URLs the next one is asked at once after no answer, a 502, 503 or 504, and the wait comes when each of
-   * them has been asked.
+   * Says how long a call is tried again while its outcome is open, in milliseconds. The default is 30,000; 0 tries
+   * once. With several URLs the next one is asked at once after no answer, a 502, 503 or 504, and the wait comes when
+   * each of them has been asked.
    */
   readonly retryForMs?: number
   /**
-   * The bound of one answer, unpacked. A longer one is SAGA_ANSWER_TOO_LARGE, and its connection is ended. Default 4
-   * MiB, from 1 KiB to 256 MiB.
+   * The bound of one answer, unpacked. A longer one is SAGA_ANSWER_TOO_LARGE, and its connection is ended. The
+   * default is 4 MiB, from 1 KiB to 256 MiB.
    */
   readonly answerBytesMax?: number
 }
 
 /**
- * A server, as a value. Every call throws RefusedError for a definite no, UnavailableError when the outcome stayed
- * open for `retryForMs`, and the signal's reason when it was aborted.
+ * This is a server, as a value. Every call throws RefusedError for a definite no, UnavailableError when the outcome
+ * stayed open for `retryForMs`, and the signal's reason when it was aborted.
  *
  * @example
  * ```ts
@@ -107,7 +108,7 @@ export interface Client {
   /** A TCC to be taken step by step. Nothing is sent yet. */
   tcc(settings?: TccSettings): Tcc
   /**
-   * The share of a TCC that the participant of this branch has: it tries branches of its own from within its try,
+   * This is the share of a TCC that the participant of this branch has: it tries branches of its own from within its try,
    * under ids behind its own (`0201`). The process that began the TCC submits or aborts it, and these branches with
    * it.
    */
@@ -138,9 +139,9 @@ export interface Client {
 }
 
 /**
- * A client of one server, or of several that share a store. Throws a TypeError for a URL that is not http(s), or has
- * a login in it, for no URL at all, for an API key that no header can carry, and for an `answerBytesMax` out of its
- * range.
+ * This is a client of one server, or of several that share a store. Throws a TypeError for a URL that is not http(s),
+ * or has a login in it, for no URL at all, for an API key that no header can carry, and for an `answerBytesMax` out
+ * of its range.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 import type { ErrorCode, ErrorMeaning, Fault, TransactionView } from '@counterstep/protocol'
 
 /**
- * A stable code. Branch on it; a newer server may know codes that this version of the SDK does not.
+ * This is a stable code. Branch on it; a newer server may know codes that this version of the SDK does not.
  *
  * @example
  * ```ts
@@ -56,7 +56,7 @@ export class CounterstepError extends Error {
  * ```
  */
 export class RefusedError extends CounterstepError {
-  /** The HTTP status, 400 to 499. */
+  /** This is the HTTP status, 400 to 499. */
   readonly status: number
   /** Every fault that was found, with a JSON pointer into the request each. May be empty. */
   readonly faults: readonly Fault[]
@@ -87,9 +87,9 @@ export class RefusedError extends CounterstepError {
  * ```
  */
 export class UnavailableError extends CounterstepError {
-  /** The HTTP status, if anything answered. */
+  /** This is the HTTP status, if anything answered. */
   readonly status?: number
-  /** The time that the server asked for with Retry-After, in milliseconds. */
+  /** This is the time that the server asked for with Retry-After, in milliseconds. */
   readonly retryAfterMs?: number
 
   constructor(

@@ -23,7 +23,7 @@ import type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
 export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
 
 /**
- * The options of a `fetchHandler`.
+ * These are the options of a `fetchHandler`.
  *
  * @example
  * ```ts

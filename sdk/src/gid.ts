@@ -9,7 +9,7 @@ let pool = ''
 let next = 0
 
 /**
- * A fresh gid: a UUID of version 7 (RFC 9562), so that gids made later sort later.
+ * This is a fresh gid: a UUID of version 7 (RFC 9562), so that gids made later sort later.
  *
  * @example
  * ```ts

@@ -16,7 +16,7 @@ export interface CallOptions {
 }
 
 /**
- * The options of a submit.
+ * These are the options of a submit.
  *
  * @example
  * ```ts
@@ -24,12 +24,15 @@ export interface CallOptions {
  * ```
  */
 export interface SubmitOptions extends CallOptions {
-  /** Answer when the transaction is final, or after this time. 0 to 60,000; whole seconds go out. Default: no wait. */
+  /**
+   * Answer when the transaction is final, or after this time. 0 to 60,000; whole seconds go out. The default is no
+   * wait.
+   */
   readonly waitMs?: number
 }
 
 /**
- * The options of an abort.
+ * These are the options of an abort.
  *
  * @example
  * ```ts
@@ -51,7 +54,7 @@ export interface AbortOptions extends SubmitOptions {
  */
 export interface WaitOptions {
   readonly signal?: AbortSignal
-  /** Default 60,000. */
+  /** The default is 60,000. */
   readonly timeoutMs?: number
 }
 

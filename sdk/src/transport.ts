@@ -11,12 +11,12 @@ import type { ServerUrls } from './transport/server-urls.ts'
 
 export interface Request {
   readonly method: 'GET' | 'POST'
-  /** The path from the base URL, percent-encoded. */
+  /** This is the path from the base URL, percent-encoded. */
   readonly path: string
   /** JSON text. */
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** The time limit of one attempt. */
+  /** This is the time limit of one attempt. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
   /** Named in errors. */
@@ -30,9 +30,9 @@ export interface Request {
 export type Transport = (request: Request) => Promise<unknown>
 
 export interface TransportOptions {
-  /** The URLs of servers that share one store. */
+  /** These are the URLs of servers that share one store. */
   readonly urls: ServerUrls
-  /** The caller's own `fetch`. Without it Node's HTTP client is used, and elsewhere the global `fetch`. */
+  /** This is the caller's own `fetch`. Without it Node's HTTP client is used, and elsewhere the global `fetch`. */
   readonly fetch: typeof globalThis.fetch | undefined
   readonly readApiKey: KeyReader
   readonly headers: Readonly<Record<string, string>>

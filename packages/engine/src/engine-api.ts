@@ -37,7 +37,7 @@ export interface ShownWhole {
   readonly view: TransactionView
 }
 
-/** The engine's operations for a host: the server, a function or the user's own app. */
+/** These are the engine's operations for a host: the server, a function or the user's own app. */
 export interface EngineApi {
   /**
    * Checks the request, stores it and runs it here. `body` is the caller's request, parsed from JSON. All rules about

@@ -10,7 +10,7 @@ export interface LoggedError {
   readonly message?: string
   readonly stack?: string
   readonly cause?: LoggedError
-  /** The first errors of an AggregateError. */
+  /** These are the first errors of an AggregateError. */
   readonly errors?: readonly LoggedError[]
 }
 

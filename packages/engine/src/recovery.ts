@@ -56,7 +56,7 @@ export class Recovery {
    * go on however many there are.
    */
   readonly #recovered = new Map<Gid, number>()
-  /** The sum of these places. */
+  /** This is the sum of these places. */
   #recoveredPlaces = 0
   readonly #givingBack = new Set<Gid>()
   /** Rows that are claimed by their gid after a command, from the claim to the end of the run here. */

@@ -13,7 +13,7 @@ export interface EngineSettings {
   /** Says how long a branch's progress may stay unsaved. It is the default of a transaction's `checkpointMs`. */
   readonly checkpointMs: number
   readonly retentionMs: number | 'never'
-  /** The default of a branch's `timeoutMs`. */
+  /** This is the default of a branch's `timeoutMs`. */
   readonly branchTimeoutMs: number
   readonly retry: RetryPolicy
   /** Says how long a submit or a command waits for a definite answer of the store. */
@@ -25,8 +25,8 @@ export interface EngineSettings {
   /** The number of claimed transactions that this node runs at once. */
   readonly recoveryInFlightMax: number
   /**
-   * The number of actions of accepted transactions in flight at once. Half as many compensations, confirms, cancels and
-   * query-backs may be in flight beside them, and half as many actions of claimed transactions.
+   * This is the number of actions of accepted transactions in flight at once. Half as many compensations, confirms,
+   * cancels and query-backs may be in flight beside them, and half as many actions of claimed transactions.
    */
   readonly callsInFlightMax: number
   /**

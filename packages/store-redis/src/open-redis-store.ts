@@ -31,7 +31,7 @@ export interface RedisOptions {
   readonly keyPrefix?: string
   /** Opens also a Redis that may lose or evict acknowledged sagas, or that hides whether it does. */
   readonly acceptClassC?: boolean
-  /** The class of a managed service that hides its settings. A setting that can be read counts more. */
+  /** This is the class of a managed service that hides its settings. A setting that can be read counts more. */
   readonly durability?: 'A' | 'B'
   /** The default is `none` for one server without a replica, and `lossy` otherwise, since replicas lag. */
   readonly failover?: Store['failover']

@@ -49,7 +49,10 @@ import { Documents } from './writes/documents.ts'
 import { PurgeWalk } from './writes/purge-walk.ts'
 import type { RowWrites } from './writes/row-writes.ts'
 
-/** The store over the scripts. Every method picks the shards, calls one script in each and decodes the answers. */
+/**
+ * This is the store over the scripts. Every method picks the shards, calls one script in each and decodes the
+ * answers.
+ */
 export class RedisStore implements Store {
   readonly name = 'redis'
   readonly durabilityClass: DurabilityClass

@@ -30,7 +30,7 @@ export class Checkpoints {
   readonly #runGuarded: RunGuarded
   #pages = 0
   #isHurried = false
-  /** The real growth of the log at the last checkpoint, as a share of the counted pages. */
+  /** This is the real growth of the log at the last checkpoint, as a share of the counted pages. */
   #share = 1
   #retry: NodeJS.Timeout | undefined
 

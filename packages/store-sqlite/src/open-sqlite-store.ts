@@ -16,7 +16,7 @@ import { WriteQueue } from './write-queue.ts'
 
 export interface SqliteOptions {
   readonly path: string
-  /** The wall clock in whole milliseconds since the epoch. It is read once for each batch. */
+  /** This is the wall clock in whole milliseconds since the epoch. It is read once for each batch. */
   readonly now?: () => number
   /**
    * The address of a module that exports `openDatabase`, for example one that adds faults to this package's own.
@@ -27,11 +27,11 @@ export interface SqliteOptions {
   readonly synchronous?: 'FULL' | 'NORMAL'
   /** Is called once when the state of the file is unknown. The host must exit, and the next open decides. */
   readonly onBroken?: (error: StoreUnavailableError) => void
-  /** Gets warnings that are no reason to refuse the file. Default: a warning of the process. */
+  /** Gets warnings that are no reason to refuse the file. The default is a warning of the process. */
   readonly onEvent?: (event: StoreEvent) => void
   /** If the disk has less room, no new transaction is taken, and running ones go on. With 0 this never happens. */
   readonly freeBytesMin?: number
-  /** Reads how much room is left. Default: the free room of the folder's disk. */
+  /** Reads how much room is left. The default is the free room of the folder's disk. */
   readonly freeBytes?: () => Promise<number>
   readonly batchRowsMax?: number
   readonly batchBytesMax?: number

@@ -81,8 +81,8 @@ export interface SqliteStoreParts {
 }
 
 /**
- * The store over two threads. Every method puts a call into the writer's queue or asks the reader, and decodes the
- * answer.
+ * This is the store over two threads. Every method puts a call into the writer's queue or asks the reader, and
+ * decodes the answer.
  */
 export class SqliteStore implements Store {
   readonly name = 'sqlite'

@@ -9,8 +9,8 @@ export interface BatchReceiver {
 }
 
 /**
- * The main thread's side of the writer. It sends batches, which are answered in their order, and fails all of them if
- * the worker fails.
+ * This is the main thread's side of the writer. It sends batches, which are answered in their order, and fails all of
+ * them if the worker fails.
  */
 export class WorkerLink {
   readonly durabilityClass: DurabilityClass

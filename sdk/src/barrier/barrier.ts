@@ -49,7 +49,7 @@ export interface Barrier<Tx, Effect = unknown> {
 }
 
 /**
- * The options of every barrier.
+ * These are the options of every barrier.
  *
  * @example
  * ```ts
@@ -57,7 +57,7 @@ export interface Barrier<Tx, Effect = unknown> {
  * ```
  */
 export interface BarrierOptions {
-  /** Default `counterstep_barrier`. It may have a schema before it, as in `bank.counterstep_barrier`. */
+  /** The default is `counterstep_barrier`. It may have a schema before it, as in `bank.counterstep_barrier`. */
   readonly table?: string
   /**
    * Says how long rows are kept, in milliseconds: default 60 days, at least one day. Longer than the server keeps
@@ -65,6 +65,6 @@ export interface BarrierOptions {
    * with `BARRIER_EXPIRED`, because its row may have been purged. DTM's calls do not say when they were accepted.
    */
   readonly retentionMs?: number
-  /** Returns the time in epoch milliseconds. Default `Date.now`. */
+  /** Returns the time in epoch milliseconds. The default is `Date.now`. */
   readonly now?: () => number
 }

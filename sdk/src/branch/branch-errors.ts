@@ -13,7 +13,7 @@ import type { ErrorMeaning, JsonValue } from '@counterstep/protocol'
  * ```
  */
 export const BRANCH_CODES = {
-  /** A business failure that named no code of its own. */
+  /** This is a business failure that named no code of its own. */
   BRANCH_FAILED: { meaning: 'failure', statusCode: 409 },
   /** The action came after its compensation: the transaction has turned around. */
   ALREADY_COMPENSATED: { meaning: 'failure', statusCode: 409 },
@@ -89,7 +89,7 @@ export const BRANCH_CODES = {
 } as const satisfies Record<string, { readonly meaning: ErrorMeaning; readonly statusCode: number }>
 
 /**
- * A code from {@link BRANCH_CODES}. Codes are stable, texts are not.
+ * This is a code from {@link BRANCH_CODES}. Codes are stable, texts are not.
  *
  * @example
  * ```ts
@@ -122,7 +122,7 @@ type FaultCode = {
 export class BranchFailure extends Error {
   /** Tells it from other errors, also across two copies of this package. */
   readonly branchResult = 'failure'
-  /** Default `BRANCH_FAILED`. */
+  /** The default is `BRANCH_FAILED`. */
   readonly code: string
   readonly details?: JsonValue
 

@@ -15,14 +15,14 @@ export interface BarrierCall {
   /** 1 to 128 bytes of UTF-8, no control characters. */
   readonly branchId: string
   readonly op: Op
-  /** Default `01`. Another one for each further barrier that one branch call passes. 1 to 32 bytes. */
+  /** The default is `01`. Another one for each further barrier that one branch call passes. 1 to 32 bytes. */
   readonly barrierId?: string
   /**
    * Says when the orchestrator accepted the transaction, as epoch milliseconds: the same for all its calls. Without
    * it nothing tells an expired call, or the rows of an earlier transaction of the same gid.
    */
   readonly acceptedAt?: number
-  /** The payload as it came. Only the Redis barrier's `hashTag` looks at it. */
+  /** This is the payload as it came. Only the Redis barrier's `hashTag` looks at it. */
   readonly payload?: unknown
 }
 
@@ -38,7 +38,7 @@ export interface BarrierCall {
  * ```
  */
 export interface Branch<Payload = unknown> extends BarrierCall {
-  /** The kind of the transaction: `saga`, `tcc` or `message` (`msg` on DTM's wire). */
+  /** This is the kind of the transaction: `saga`, `tcc` or `message` (`msg` on DTM's wire). */
   readonly kind: Kind
   readonly barrierId: string
   /** Counted from 1 within the op; 0 if the call does not say, as DTM's do not. */
@@ -46,6 +46,6 @@ export interface Branch<Payload = unknown> extends BarrierCall {
   /** Grows with each owner of the transaction; 0 if the call does not say. */
   readonly epoch: number
   readonly payload: Payload
-  /** The request's, in lower case. */
+  /** It has the headers of the request, in lower case. */
   readonly headers: Readonly<Record<string, string>>
 }

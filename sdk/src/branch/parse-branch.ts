@@ -11,7 +11,7 @@ import type { Branch } from './branch.ts'
 import { BranchError } from './branch-errors.ts'
 
 /**
- * A request that came over HTTP, from any framework.
+ * This is a request that came over HTTP, from any framework.
  *
  * @example
  * ```ts
@@ -21,7 +21,7 @@ import { BranchError } from './branch-errors.ts'
  */
 export interface BranchRequest {
   /**
-   * The request target as it came: path and query of the request line, or the absolute URL. Never a query that a
+   * This is the request target as it came: path and query of the request line, or the absolute URL. Never a query that a
    * framework has parsed: parsers differ in what they drop, fold and cut off, and a caller's own parameters could then
    * pass for those of the orchestrator. In Node it is `request.url`; in Express and Fastify it is `request.originalUrl`.
    */

@@ -6,7 +6,7 @@ import { runAlone } from './run-alone.ts'
 
 /** A call that waits for its group. */
 export interface WaitingCall extends GroupPass {
-  /** A time of `performance.now()`. */
+  /** This is a time of `performance.now()`. */
   readonly waitingSince: number
   settle(outcome: BarrierOutcome): void
   reject(error: unknown): void

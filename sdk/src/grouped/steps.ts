@@ -1,7 +1,7 @@
 import { isThenable } from '../barrier/thenable.ts'
 import { BranchError } from '../branch/branch-errors.ts'
 
-/** A value, or the promise of one. */
+/** This is a value, or the promise of one. */
 export type Awaitable<T> = T | Promise<T>
 
 /**

@@ -24,7 +24,7 @@ export type BranchHandler<Tx, Payload = unknown, Effect = unknown> = (
 ) => Effect | Promise<Effect>
 
 /**
- * The options of a `branchHandler`.
+ * These are the options of a `branchHandler`.
  *
  * @example
  * ```ts

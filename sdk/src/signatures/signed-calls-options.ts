@@ -44,11 +44,11 @@ interface SignedCallsSettings {
   /**
    * Set it for a service without a barrier, which would do a repeated call twice: this many calls are remembered for
    * ten minutes, and one that was seen is refused. When the memory is full, calls wait (503) until there is room.
-   * Default 0: no call is remembered.
+   * The default is 0: no call is remembered.
    */
   readonly callsRememberedMax?: number
   /** Is called for every call that was refused. */
   readonly onRefused?: (error: BranchError) => void
-  /** Epoch milliseconds. Default `Date.now`. */
+  /** Epoch milliseconds. The default is `Date.now`. */
   readonly now?: () => number
 }

@@ -28,7 +28,7 @@ export type TccSettings = Omit<TccSubmitRequest, 'kind' | 'ack'>
  * ```
  */
 export interface TccBranch<Answer = unknown> extends Omit<TccBranchRequest, 'id'> {
-  /** Default: "01", "02", … in the order of the calls; of a nested one "0201", "0202", … */
+  /** The default is "01", "02", … in the order of the calls; of a nested one "0201", "0202", … */
   readonly id?: string
   readonly try: string
   /**

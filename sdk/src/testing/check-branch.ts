@@ -109,7 +109,7 @@ export async function assertBranch(branch: BranchUnderTest): Promise<BranchRepor
 }
 
 /**
- * The error of `assertBranch`. Its message is the report as text.
+ * This is the error of `assertBranch`. Its message is the report as text.
  *
  * @example
  * ```ts

@@ -11,7 +11,7 @@ import type { BranchIds } from './branch-under-test.ts'
 export interface SentCall extends BranchIds {
   readonly step: 'call'
   readonly op: string
-  /** The attempt of this branch and op, counted from 1 like the header `counterstep-attempt`. */
+  /** This is the attempt of this branch and op, counted from 1 like the header `counterstep-attempt`. */
   readonly attempt: number
   readonly url: string
   readonly body: string

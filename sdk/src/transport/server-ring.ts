@@ -6,7 +6,10 @@ export interface Server {
   readonly exchange: Exchange
 }
 
-/** The servers of one client in their order, the first one behind the last. All its calls go to the same one. */
+/**
+ * These are the servers of one client in their order, the first one behind the last. All its calls go to the same
+ * one.
+ */
 export class ServerRing {
   readonly #servers: readonly [Server, ...Server[]]
   #current = 0

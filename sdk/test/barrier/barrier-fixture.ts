@@ -9,10 +9,13 @@ export type SuiteEffect =
   /** It writes its effect, and then throws what is no failure. */
   | { readonly does: 'break' }
 
-/** One driver on one real database. An effect is a row, written in the transaction of the barrier, that tells its op. */
+/**
+ * This is one driver on one real database. An effect is a row, written in the transaction of the barrier, that tells
+ * its op.
+ */
 export interface BarrierFixture {
   run(call: BarrierCall, effect: SuiteEffect): Promise<BarrierOutcome>
-  /** The ops whose effects committed for this gid, in their order. */
+  /** These are the ops whose effects committed for this gid, in their order. */
   effects(gid: string): Promise<readonly string[]>
   /** Does the same for many gids, where one question costs less than one for each. */
   effectsOfEach?(gids: readonly string[]): Promise<readonly (readonly string[])[]>

@@ -14,7 +14,7 @@ import { reuseSuite } from './reuse-suite.ts'
 export interface BarrierSuite {
   readonly name: string
   readonly open: () => Promise<BarrierFixture>
-  /** The number of pairs of concurrent calls. Default 1,000. */
+  /** The number of pairs of concurrent calls. The default is 1,000. */
   readonly pairs?: number
   /** Calls under way at once. */
   readonly width: number
@@ -66,7 +66,7 @@ const TABLE: readonly Row[] = [
   { before: ['msg!'], arrives: 'msg', decision: 'run' },
 ]
 
-/** The whole truth table of `invariants.md`, for one driver. */
+/** This is the whole truth table of `invariants.md`, for one driver. */
 export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite): void {
   reuseSuite(name, open)
   describe(`the barrier on ${name}`, () => {

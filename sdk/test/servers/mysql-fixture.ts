@@ -15,7 +15,7 @@ import { purging, suiteClock } from '../barrier/suite-clock.ts'
 
 const CONNECTIONS = 48
 
-/** A database of its own on a shared server, with the barrier's table and one for effects. */
+/** This is a database of its own on a shared server, with the barrier's table and one for effects. */
 export async function openMysqlDatabase(url: string, options: PoolOptions = {}): Promise<Pool> {
   const database = `sdk_${crypto.randomUUID().slice(0, 8)}`
   const administrator = createPool({ uri: url, connectionLimit: 1 })

@@ -13,7 +13,7 @@ export interface CallTurnsParts {
 }
 
 export interface TurnSettings {
-  /** The limit for actions of accepted transactions. The two other lanes have half as many each. */
+  /** This is the limit for actions of accepted transactions. The two other lanes have half as many each. */
   readonly callsInFlightMax: number
   readonly targetShare: number
   /** It is null if calls have no pace. */

@@ -7,7 +7,7 @@ import {
 } from '@counterstep/core'
 import type { Target } from './target.ts'
 
-/** The pools of places. Each number is the pool's index in `Target.held`. */
+/** These are the pools of places. Each number is the pool's index in `Target.held`. */
 export const POOL = {
   freshTransactions: 0,
   recoveredTransactions: 1,
@@ -20,7 +20,7 @@ export const POOL = {
 } as const
 export const POOLS = Object.keys(POOL).length
 
-/** A bounded number of places that targets share. */
+/** This is a bounded number of places that targets share. */
 export class Pool {
   readonly #index: number
   readonly #bounds: ShareBounds

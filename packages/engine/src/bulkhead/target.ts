@@ -3,7 +3,7 @@ import { POOL, POOLS } from './pool.ts'
 
 /** One origin at which branches are called, with the number of places that it uses in each pool. */
 export class Target {
-  /** The origin. A shared counter, which stands for many origins, has a text instead. */
+  /** This is the origin. A shared counter, which stands for many origins, has a text instead. */
   readonly name: string
   /** Tells whether the configuration names its origin. */
   readonly isListed: boolean

@@ -40,7 +40,10 @@ const SCHEDULE_MS = 1_000
 /** Wake-ups that are wanted within this time are requested together. */
 const TOGETHER_MS = 100
 
-/** The engine during one event of a function. Once `end` has resolved, nothing of the invocation runs any more. */
+/**
+ * This is the engine during one event of a function. Once `end` has resolved, nothing of the invocation runs any
+ * more.
+ */
 export class Invocation extends Requests {
   readonly #time: InvocationTime
   readonly #calls: BoundedCalls

@@ -6,7 +6,7 @@ import { Gate } from '../support/gate.ts'
 import type { Answer } from '../support/participants.ts'
 import { readCode } from '../support/sagas.ts'
 
-/** A scaled-down node. A few hundred sagas have the effect on it that 4,096 have on a real one. */
+/** This is a scaled-down node. A few hundred sagas have the effect on it that 4,096 have on a real one. */
 const NODE = { inFlightMax: 400, callsInFlightMax: 400, recoveryInFlightMax: 100, claimLimit: 20 }
 const MANY = 450
 

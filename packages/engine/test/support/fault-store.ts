@@ -1,4 +1,4 @@
-/** A wrapper around the store port. It counts calls, fails or delays them, and stops with its node. */
+/** This is a wrapper around the store port. It counts calls, fails or delays them, and stops with its node. */
 import {
   type DurabilityClass,
   type Store,

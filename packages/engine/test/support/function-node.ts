@@ -1,6 +1,6 @@
 /**
- * One environment of a function on a fixture's store. It plays invocations by fake time and freezes between them, and
- * records the wake-ups it asks for.
+ * This is one environment of a function on a fixture's store. It plays invocations by fake time and freezes between
+ * them, and records the wake-ups it asks for.
  */
 import type { BranchCaller, RefuseCall, WakeUpQueue, WakeUpRequest } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'

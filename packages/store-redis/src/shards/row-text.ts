@@ -12,8 +12,8 @@ const LAYOUT = '1'
 const WORDS = 17
 
 /**
- * The head of a row. Its words are in the order of scripts/parts/row.lua. The due time of a live row stands in the
- * index alone.
+ * This is the head of a row. Its words are in the order of scripts/parts/row.lua. The due time of a live row stands
+ * in the index alone.
  */
 export interface RowHead extends Omit<StoredTransaction, 'gid' | 'definition' | 'progress'> {}
 

@@ -18,7 +18,7 @@ export interface MysqlStatement {
 }
 
 /**
- * A connection of mysql2's promise API.
+ * This is a connection of mysql2's promise API.
  *
  * @example
  * ```ts
@@ -30,7 +30,7 @@ export interface MysqlConnection {
 }
 
 /**
- * A connection that a pool lent.
+ * This is a connection that a pool lent.
  *
  * @example
  * ```ts
@@ -44,7 +44,7 @@ export interface MysqlPoolConnection extends MysqlConnection {
 }
 
 /**
- * A pool of mysql2's promise API.
+ * This is a pool of mysql2's promise API.
  *
  * @example
  * ```ts

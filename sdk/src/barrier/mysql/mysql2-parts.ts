@@ -16,7 +16,7 @@ interface RawConnection {
   readonly promise?: unknown
 }
 
-/** The socket of a connection. */
+/** This is the socket of a connection. */
 export interface DriverSocket {
   readonly localPort?: number
   destroy(): unknown
@@ -28,7 +28,7 @@ export function readSocket(connection: object): DriverSocket | undefined {
   return isSocket(stream) ? stream : undefined
 }
 
-/** The id of the connection's session at the server. */
+/** This is the id of the connection's session at the server. */
 export function readThreadId(connection: object): number | undefined {
   const { threadId } = readRaw(connection)
   return typeof threadId === 'number' ? threadId : undefined

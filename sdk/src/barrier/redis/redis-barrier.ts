@@ -15,7 +15,7 @@ import { REDIS_EFFECTS, type RedisEffect, type RedisEffects } from './redis-effe
 import { QUERY_BACK_SCRIPT, type RedisScript, readRule, redisScripts } from './redis-script.ts'
 
 /**
- * The options of the Redis barrier. It has keys instead of a table, and the retention is their time to live.
+ * These are the options of the Redis barrier. It has keys instead of a table, and the retention is their time to live.
  *
  * @example
  * ```ts
@@ -23,7 +23,7 @@ import { QUERY_BACK_SCRIPT, type RedisScript, readRule, redisScripts } from './r
  * ```
  */
 export interface RedisBarrierOptions extends Omit<BarrierOptions, 'table'> {
-  /** The prefix of the barrier's keys. Default `counterstep:barrier`. No braces. */
+  /** This is the prefix of the barrier's keys. The default is `counterstep:barrier`. No braces. */
   readonly prefix?: string
   /**
    * Needed in a cluster: returns the text between braces in the keys of the effect, so that the barrier's key is in

@@ -1,5 +1,5 @@
 /**
- * A connection of ioredis, to one server or to a cluster.
+ * This is a connection of ioredis, to one server or to a cluster.
  *
  * @example
  * ```ts

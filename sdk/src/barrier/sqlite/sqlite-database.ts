@@ -13,7 +13,7 @@ export interface SqliteStatement {
 }
 
 /**
- * A database of better-sqlite3 or of node:sqlite.
+ * This is a database of better-sqlite3 or of node:sqlite.
  *
  * @example
  * ```ts

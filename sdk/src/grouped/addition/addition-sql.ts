@@ -4,7 +4,7 @@ import { type Addition, type ConditionalAddOptions, toWholeNumber } from './addi
 
 export type SqlValue = string | number | bigint | null
 
-/** The statements of one group on one database. Rows come as texts, in the order of the columns. */
+/** These are the statements of one group on one database. Rows come as texts, in the order of the columns. */
 export interface AdditionSession {
   select(text: string, values: SqlText['values']): Awaitable<FoundRows>
   /** Resolves with how many rows it changed. */
@@ -17,7 +17,7 @@ export interface FoundRows {
   readonly keyBytes?: number | undefined
 }
 
-/** The SQL that differs between the databases. */
+/** This is the SQL that differs between the databases. */
 export interface AdditionDialect {
   readonly quote: '`' | '"'
   readonly forUpdate: string

@@ -1,7 +1,7 @@
 import type { BarrierCall } from '../../branch/branch.ts'
 
 /**
- * One addition to one row. The handler in front of `conditionalAdd` returns it.
+ * This is one addition to one row. The handler in front of `conditionalAdd` returns it.
  *
  * @example
  * ```ts
@@ -19,7 +19,7 @@ export interface Addition {
    * with the zero bytes that pad it.
    */
   readonly id: string | number | bigint
-  /** A whole number of 64 bits: a safe integer, a bigint, or a string of digits with a sign before it or none. */
+  /** This is a whole number of 64 bits: a safe integer, a bigint, or a string of digits with a sign before it or none. */
   readonly delta: number | bigint | string
 }
 
@@ -36,7 +36,7 @@ export interface Added<Entry extends Addition> {
   readonly entry: Entry
   readonly id: string
   readonly delta: bigint
-  /** The column's value after this addition. A later call of the group may have added more. */
+  /** This is the column's value after this addition. A later call of the group may have added more. */
   readonly value: bigint
 }
 
@@ -80,9 +80,9 @@ export interface ConditionalAddOptions<Entry extends Addition> {
    * `id`.
    */
   readonly keyColumn?: string
-  /** A column of whole numbers, not null. */
+  /** This is a column of whole numbers, not null. */
   readonly valueColumn: string
-  /** The least value that an action may leave. Default 0; null for no limit. */
+  /** The least value that an action may leave. The default is 0; null for no limit. */
   readonly min?: number | bigint | string | null
   readonly log?: AdditionLog<Entry>
 }
