@@ -30,7 +30,7 @@ import { createTransport } from './transport.ts'
 import { waitUntilFinal } from './wait.ts'
 
 /**
- * How to reach a server.
+ * Says how to reach a server.
  *
  * @example
  * ```ts
@@ -39,10 +39,10 @@ import { waitUntilFinal } from './wait.ts'
  */
 export interface ClientOptions {
   /**
-   * This is the server's base URL, http or https, for example `http://127.0.0.1:8470`. Or those of several servers
-   * **of one store**: the client stays with the one that answers, and goes on to the next one when it does not (see
-   * `retryForMs`). Servers of different stores do not know each other's gids: a submit that goes on to one of these
-   * would run twice.
+   * This is the server's base URL, http or https, for example `http://127.0.0.1:8470`. It may also be a list of
+   * several servers **of one store**: the client stays with the one that answers, and goes on to the next one when it
+   * does not (see `retryForMs`). Servers of different stores do not know each other's gids, so that a submit that
+   * goes on to one of them would run twice.
    */
   readonly url: string | URL | readonly (string | URL)[]
   /**
@@ -56,9 +56,9 @@ export interface ClientOptions {
    * function is asked before each attempt, so that a new key can come from a file or a vault while the client lives.
    */
   readonly apiKey?: string | (() => string | Promise<string>)
-  /** Sent with every request, for example an authorization for a proxy. */
+  /** They are sent with every request, for example an authorization for a proxy. */
   readonly headers?: Readonly<Record<string, string>>
-  /** The time limit of one attempt, in milliseconds, not counting the time of a wait. The default is 10,000. */
+  /** This is the time limit of one attempt, in milliseconds, without the time of a wait. The default is 10,000. */
   readonly timeoutMs?: number
   /**
    * Says how long a call is tried again while its outcome is open, in milliseconds. The default is 30,000; 0 tries
@@ -67,14 +67,14 @@ export interface ClientOptions {
    */
   readonly retryForMs?: number
   /**
-   * The bound of one answer, unpacked. A longer one is SAGA_ANSWER_TOO_LARGE, and its connection is ended. The
-   * default is 4 MiB, from 1 KiB to 256 MiB.
+   * One answer may have so many bytes, unpacked. A longer one is SAGA_ANSWER_TOO_LARGE, and its connection is ended. The
+   * default is 4 MiB, and the range 1 KiB to 256 MiB.
    */
   readonly answerBytesMax?: number
 }
 
 /**
- * This is a server, as a value. Every call throws RefusedError for a definite no, UnavailableError when the outcome
+ * Stands for a server. Every call throws RefusedError for a definite no, UnavailableError when the outcome
  * stayed open for `retryForMs`, and the signal's reason when it was aborted.
  *
  * @example
@@ -105,12 +105,12 @@ export interface Client {
     callback: (tcc: TccScope) => Answer | Promise<Answer>,
     options?: RunTccOptions,
   ): Promise<SubmittedTcc<Answer>>
-  /** A TCC to be taken step by step. Nothing is sent yet. */
+  /** Returns a TCC that you take step by step. Nothing is sent yet. */
   tcc(settings?: TccSettings): Tcc
   /**
-   * This is the share of a TCC that the participant of this branch has: it tries branches of its own from within its try,
-   * under ids behind its own (`0201`). The process that began the TCC submits or aborts it, and these branches with
-   * it.
+   * Returns the share of a TCC that the participant of this branch has. The participant tries branches of its own
+   * from within its try, under ids behind its own (`0201`). The process that began the TCC submits or aborts it, and
+   * these branches with it.
    */
   tccOf(branch: Pick<Branch, 'gid' | 'branchId' | 'kind'>): TccScope
   /**
@@ -120,7 +120,7 @@ export interface Client {
   submitPrepared(gid: string, options?: SubmitOptions): Promise<TransactionView>
   /** Resolves when the transaction is final. Throws NotFinalError with what was seen last, and SAGA_UNKNOWN_GID. */
   wait(gid: string, options?: WaitOptions): Promise<TransactionView>
-  /** Throws SAGA_UNKNOWN_GID. */
+  /** Reads a transaction. Throws SAGA_UNKNOWN_GID. */
   get(gid: string, options?: CallOptions): Promise<TransactionView>
   /** Lists all transactions that match, newest first, fetched page by page. */
   list(filter?: ListFilter, options?: CallOptions): AsyncIterable<TransactionSummary>
@@ -134,12 +134,12 @@ export interface Client {
   abort(gid: string, options?: AbortOptions): Promise<TransactionView>
   /** Asks again at once those branches that wait for their back-off. Throws SAGA_ALREADY_FINAL. */
   retry(gid: string, options?: CallOptions): Promise<TransactionView>
-  /** Ends a transaction as it is, and undoes nothing. For operators. Throws SAGA_ALREADY_FINAL. */
+  /** Ends a transaction as it is, and undoes nothing. It is for operators. Throws SAGA_ALREADY_FINAL. */
   stop(gid: string, options?: CallOptions): Promise<TransactionView>
 }
 
 /**
- * This is a client of one server, or of several that share a store. Throws a TypeError for a URL that is not http(s),
+ * Makes a client of one server, or of several that share a store. Throws a TypeError for a URL that is not http(s),
  * or has a login in it, for no URL at all, for an API key that no header can carry, and for an `answerBytesMax` out
  * of its range.
  *

@@ -118,7 +118,7 @@ export class UnavailableError extends CounterstepError {
  * ```
  */
 export class NotFinalError extends CounterstepError {
-  /** The transaction as it was last seen. Absent when no server answered in that time. */
+  /** It is the transaction as it was last seen. It is absent if no server answered in that time. */
   readonly transaction?: TransactionView
 
   constructor(gid: string, transaction: TransactionView | undefined, cause?: unknown) {

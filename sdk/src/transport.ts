@@ -13,13 +13,13 @@ export interface Request {
   readonly method: 'GET' | 'POST'
   /** This is the path from the base URL, percent-encoded. */
   readonly path: string
-  /** JSON text. */
+  /** It is JSON. */
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
   /** This is the time limit of one attempt. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
-  /** Named in errors. */
+  /** Errors name it. */
   readonly gid?: string
 }
 

@@ -19,8 +19,8 @@ export interface SqliteOptions {
   /** This is the wall clock in whole milliseconds since the epoch. It is read once for each batch. */
   readonly now?: () => number
   /**
-   * The address of a module that exports `openDatabase`, for example one that adds faults to this package's own.
-   * Default: Node's own SQLite.
+   * This is the address of a module that exports `openDatabase`, for example one that adds faults to this package's own.
+   * The default is Node's own SQLite.
    */
   readonly driver?: URL
   /** FULL is durability class A, and NORMAL is class B. */

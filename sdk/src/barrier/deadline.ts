@@ -63,7 +63,10 @@ export async function within<T>(deadline: Deadline, work: () => Promise<T>): Pro
   })
 }
 
-/** Throws BARRIER_TIMED_OUT if the time is over. Called before a step that cannot be taken back once it has begun. */
+/**
+ * Throws BARRIER_TIMED_OUT if the time is over. It is called before a step that cannot be taken back once it has
+ * begun.
+ */
 export function assertTimeLeft(deadline: Deadline): void {
   if (deadline.at <= performance.now()) throw toTimedOutError(deadline)
 }

@@ -32,7 +32,7 @@ export const BRANCH_CODES = {
   BRANCH_NOT_YET: { meaning: 'ongoing', statusCode: 425 },
   /** The query or a header is no branch call: a wrong URL, or something that is no orchestrator. */
   BRANCH_CALL_INVALID: { meaning: 'bug', statusCode: 400 },
-  /** A kind of transaction, or an op of it, that this version does not serve. */
+  /** This version does not serve the kind of transaction, or the op. */
   BRANCH_KIND_UNSUPPORTED: { meaning: 'bug', statusCode: 400 },
   /** `parse` refused the payload. */
   BRANCH_PAYLOAD_INVALID: { meaning: 'bug', statusCode: 422 },
@@ -56,13 +56,13 @@ export const BRANCH_CODES = {
   BRANCH_ANSWER_INVALID: { meaning: 'bug', statusCode: 500 },
   /** The answer is longer than STORED_ANSWER_BYTES_MAX. */
   BRANCH_ANSWER_TOO_LARGE: { meaning: 'bug', statusCode: 500 },
-  /** Anything else that the handler or its database threw. */
+  /** The handler or its database threw another error. */
   BRANCH_ERROR: { meaning: 'unavailable', statusCode: 500 },
   /** The call is older than the barrier's rows, so it cannot be known any more whether it has run. */
   BARRIER_EXPIRED: { meaning: 'unavailable', statusCode: 500 },
-  /** An undo whose row an older transaction of the same gid has made; it can run when that row is purged. */
+  /** An older transaction of the same gid has made the row of this undo, which can run when that row is purged. */
   BARRIER_UNDO_IN_THE_WAY: { meaning: 'unavailable', statusCode: 500 },
-  /** Deadlocks or lock waits, again and again. */
+  /** The call met deadlocks or waits for locks again and again. */
   BARRIER_CONTENDED: { meaning: 'unavailable', statusCode: 500 },
   /** The call took longer than the barrier's `timeoutMs`; its connection was destroyed before any COMMIT. */
   BARRIER_TIMED_OUT: { meaning: 'unavailable', statusCode: 500 },
@@ -80,7 +80,7 @@ export const BRANCH_CODES = {
   MESSAGE_DUPLICATED: { meaning: 'bug', statusCode: 500 },
   /** The local transaction came after the query-back that it should have come before; it was rolled back. */
   MESSAGE_REFUSED: { meaning: 'unavailable', statusCode: 500 },
-  /** A grouped branch: too many calls of this key wait already. Nothing was done. */
+  /** Too many calls of this key wait already at a grouped branch. Nothing was done. */
   BRANCH_QUEUE_FULL: { meaning: 'unavailable', statusCode: 503 },
   /** A grouped branch: `apply` did not return one result for each call. */
   BRANCH_RESULTS_INVALID: { meaning: 'bug', statusCode: 500 },
@@ -106,8 +106,8 @@ type FaultCode = {
 }[BranchErrorCode]
 
 /**
- * The business says no, for good: nothing was done, and the transaction turns around. Thrown by a handler; answered
- * 409. The database transaction rolls back together with the barrier's row, so a duplicate asks the business again.
+ * The business says no, for good: nothing was done, and the transaction turns around. A handler throws it, and the answer
+ * is 409. The database transaction rolls back together with the barrier's row, so a duplicate asks the business again.
  *
  * Never throw it for a database error or a timeout: those say nothing about the business.
  *
@@ -149,7 +149,7 @@ export class BranchFailure extends Error {
 export class BranchOngoing extends Error {
   readonly branchResult = 'ongoing'
   readonly code = 'BRANCH_NOT_YET'
-  /** Sent as Retry-After, rounded up to whole seconds. */
+  /** It is sent as Retry-After, rounded up to whole seconds. */
   readonly retryAfterMs?: number
 
   constructor(options: { readonly retryAfterMs?: number; readonly message?: string } = {}) {

@@ -10,12 +10,12 @@ import type { Kind, Op } from '@counterstep/protocol'
  * ```
  */
 export interface BarrierCall {
-  /** 1 to 128 bytes of UTF-8, no control characters. */
+  /** It has 1 to 128 bytes of UTF-8 and no control characters. */
   readonly gid: string
-  /** 1 to 128 bytes of UTF-8, no control characters. */
+  /** It has 1 to 128 bytes of UTF-8 and no control characters. */
   readonly branchId: string
   readonly op: Op
-  /** The default is `01`. Another one for each further barrier that one branch call passes. 1 to 32 bytes. */
+  /** The default is `01`. Each further barrier that one branch call passes needs another one. It has 1 to 32 bytes. */
   readonly barrierId?: string
   /**
    * Says when the orchestrator accepted the transaction, as epoch milliseconds: the same for all its calls. Without
@@ -46,6 +46,6 @@ export interface Branch<Payload = unknown> extends BarrierCall {
   /** Grows with each owner of the transaction; 0 if the call does not say. */
   readonly epoch: number
   readonly payload: Payload
-  /** It has the headers of the request, in lower case. */
+  /** They are the headers of the request, with their names in lower case. */
   readonly headers: Readonly<Record<string, string>>
 }

@@ -24,7 +24,7 @@ export interface GroupTable {
   keepAnswers(kept: readonly KeptAnswer[]): Awaitable<void>
   /** Deletes the calls' own rows. Throws BARRIER_TRANSACTION_LOST unless each row is there, in a transaction. */
   remove(calls: readonly AdmittedCall[]): Awaitable<void>
-  /** Present where deciding before the rows are written saves a statement. */
+  /** It is present if it saves a statement to decide before the rows are written. */
   readonly planned?: PlannedRows
 }
 

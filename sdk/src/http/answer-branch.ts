@@ -65,12 +65,13 @@ export interface AnsweredBranch {
   readonly answer: HttpAnswer
   /** The error for your log, since the answer tells only its code. */
   readonly error?: unknown
-  /** Absent if the request was no branch call. */
+  /** It is absent if the request was no branch call. */
   readonly branch?: Branch
 }
 
 /**
- * Parses a branch call, passes the barrier and makes the answer; never rejects. For a framework without an entry here.
+ * Parses a branch call, passes the barrier and makes the answer. It never rejects. It is for a framework that has no
+ * entry in this package.
  *
  * @example
  * ```ts

@@ -19,7 +19,7 @@ export interface ArrivedCall {
    * `trustHost` only.
    */
   readonly origin: () => string
-  /** Every value of a header, one for each line. */
+  /** Returns the values of a header, one for each of its lines. */
   values(name: string): readonly string[]
 }
 

@@ -43,7 +43,7 @@ export interface BranchUnderTest {
    * The default is `{}`, which is what the orchestrator sends for a branch without one.
    */
   readonly payload?: unknown
-  /** Sent with each call, for instance `authorization`. */
+  /** They are sent with each call, for example `authorization`. */
   readonly headers?: Readonly<Record<string, string>>
   /**
    * Returns a value in which the effect can be seen, of any kind that JSON can hold: a balance, a count of rows, the

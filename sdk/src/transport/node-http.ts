@@ -7,10 +7,16 @@ export interface NodeHttp {
   readonly agent: Http.Agent
 }
 
-/** For one origin. A call beyond it waits for a socket within its own time; a long wait of the server holds one. */
+/**
+ * One origin has so many sockets. A further call waits for one within its own time. A long wait of the server holds
+ * one.
+ */
 const SOCKETS_MAX = 1_024
 const IDLE_SOCKETS_MAX = 256
-/** Shorter than the 5 s after which a server of Node's defaults closes it; a shorter `Keep-Alive` hint is obeyed. */
+/**
+ * It is shorter than the 5 s after which a server with Node's defaults closes it. A shorter `Keep-Alive` hint is
+ * obeyed.
+ */
 const IDLE_MS = 4_000
 
 const OPTIONS = {

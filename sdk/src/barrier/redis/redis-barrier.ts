@@ -23,7 +23,7 @@ import { QUERY_BACK_SCRIPT, type RedisScript, readRule, redisScripts } from './r
  * ```
  */
 export interface RedisBarrierOptions extends Omit<BarrierOptions, 'table'> {
-  /** This is the prefix of the barrier's keys. The default is `counterstep:barrier`. No braces. */
+  /** This is the prefix of the barrier's keys. The default is `counterstep:barrier`. It has no braces. */
   readonly prefix?: string
   /**
    * Needed in a cluster: returns the text between braces in the keys of the effect, so that the barrier's key is in

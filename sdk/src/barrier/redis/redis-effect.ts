@@ -20,7 +20,7 @@
 export interface RedisEffect {
   /** This is a constant text. Values that vary go into `args`. */
   readonly script: string
-  /** Every key that the script touches; in a cluster, all in the slot of the barrier's `hashTag`. */
+  /** It lists every key that the script touches. In a cluster all must be in the slot of the barrier's `hashTag`. */
   readonly keys: readonly string[]
   readonly args?: readonly (string | number)[]
 }
@@ -34,7 +34,7 @@ export interface RedisEffect {
  * ```
  */
 export interface RedisAddition {
-  /** A key that holds a whole number. */
+  /** This key holds a whole number. */
   readonly key: string
   /** This is a whole number. */
   readonly delta: number

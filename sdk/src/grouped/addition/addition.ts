@@ -53,7 +53,7 @@ export interface Added<Entry extends Addition> {
  * ```
  */
 export interface AdditionLog<Entry extends Addition> {
-  /** A plain name, or schema.name. */
+  /** It is a plain name, or schema.name. */
   readonly table: string
   /** Plain names, 1 to 32. */
   readonly columns: readonly string[]
@@ -73,16 +73,16 @@ export interface AdditionLog<Entry extends Addition> {
  * ```
  */
 export interface ConditionalAddOptions<Entry extends Addition> {
-  /** A plain name, or schema.name. */
+  /** It is a plain name, or schema.name. */
   readonly table: string
   /**
-   * The table's primary key or another unique one, of whole numbers or text (UTF-8, if it is one of bytes). Default
-   * `id`.
+   * It is the table's primary key or another unique one, of whole numbers or text (UTF-8, if the column has bytes). The
+   * default is `id`.
    */
   readonly keyColumn?: string
   /** This is a column of whole numbers, not null. */
   readonly valueColumn: string
-  /** The least value that an action may leave. The default is 0; null for no limit. */
+  /** An action may leave no lower value than this. The default is 0, and null is no limit. */
   readonly min?: number | bigint | string | null
   readonly log?: AdditionLog<Entry>
 }

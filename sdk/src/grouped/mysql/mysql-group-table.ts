@@ -34,7 +34,7 @@ type StandingRows = ReadonlyMap<string, readonly StandingRow[]>
 export interface GroupHistory {
   /** If it is true, the rows are read before they are inserted, because an insert that meets a duplicate is wasted. */
   hadDuplicates: boolean
-  /** On the clock of `performance`. */
+  /** It is an instant of `performance.now()`. */
   plansAgainAt: number
 }
 
