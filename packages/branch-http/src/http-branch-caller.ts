@@ -59,7 +59,7 @@ class HttpBranchCaller implements BranchCaller {
         this.#start(call, this.#keepsExcerpts ? resolve : ({ excerpt: _, ...answer }) => resolve(answer))
       } catch (error: unknown) {
         // The request cannot even be built. A call of this port never rejects.
-        resolve(unsent(toErrorWord(error)))
+        resolve(answerUnsent(toErrorWord(error)))
       }
     })
   }
@@ -71,18 +71,18 @@ class HttpBranchCaller implements BranchCaller {
 
   #start(call: BranchCall, resolve: (answer: BranchAnswer) => void): void {
     if (this.#isClosed) {
-      resolve(unsent('closed'))
+      resolve(answerUnsent('closed'))
       return
     }
     const target = this.#targets.get(call.url)
     if (typeof target === 'string') {
-      resolve(unsent(target))
+      resolve(answerUnsent(target))
       return
     }
     const now = performance.now()
     const origin = this.#useOrigin(target, now)
     if (origin === undefined) {
-      resolve(unsent('busy'))
+      resolve(answerUnsent('busy'))
       return
     }
     const attempt = new Attempt(call, target, this.#attempts, resolve)
@@ -101,6 +101,6 @@ class HttpBranchCaller implements BranchCaller {
   }
 }
 
-function unsent(word: ErrorWord): BranchAnswer {
+function answerUnsent(word: ErrorWord): BranchAnswer {
   return { result: 'unknown', error: word }
 }

@@ -11,12 +11,12 @@ const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /
 export function retryAfterMs(header: string | string[] | undefined, now: () => number): number | undefined {
   const value = (Array.isArray(header) ? header[0] : header)?.trim()
   if (value === undefined) return undefined
-  if (SECONDS.test(value)) return bounded(Number(value) * 1000)
+  if (SECONDS.test(value)) return clampWait(Number(value) * 1000)
   if (!HTTP_DATE.test(value)) return undefined
   const at = Date.parse(value)
-  return Number.isNaN(at) ? undefined : bounded(at - now())
+  return Number.isNaN(at) ? undefined : clampWait(at - now())
 }
 
-function bounded(waitMs: number): number {
+function clampWait(waitMs: number): number {
   return Math.min(Math.max(waitMs, 0), RETRY_CAP_MS_MAX)
 }

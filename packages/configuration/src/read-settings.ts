@@ -63,7 +63,7 @@ export function hasAll<Values extends object, Name extends keyof Values>(
  * Lists variables that are named like ours and mean nothing. They are no reason to refuse, because Kubernetes adds some
  * for a service called counterstep.
  */
-export function unknownVariables(environment: Environment, known: readonly string[]): readonly string[] {
+export function findUnknownVariables(environment: Environment, known: readonly string[]): readonly string[] {
   return Object.entries(environment)
     .filter(([name, text = '']) => name.startsWith('COUNTERSTEP_') && text !== '' && !known.includes(name))
     .map(([name]) => name)

@@ -23,10 +23,10 @@ export const trueOrFalse = readBoolean('true', 'false', 'must be true or false')
 export const onOrOff = readBoolean('on', 'off', 'must be one of on, off')
 
 export const wholeNumber = (min: number, max: number) =>
-  numberIn(/^\d{1,15}$/, min, max, 'must be a whole number')
+  readNumber(/^\d{1,15}$/, min, max, 'must be a whole number')
 
 export const decimal = (min: number, max: number) =>
-  numberIn(/^\d{1,9}(\.\d{1,9})?$/, min, max, 'must be a number')
+  readNumber(/^\d{1,9}(\.\d{1,9})?$/, min, max, 'must be a number')
 
 export function word<const Word extends string>(...words: readonly Word[]) {
   return z.enum(words, `must be one of ${words.join(', ')}`)
@@ -75,10 +75,10 @@ export const portNumber = z.pipe(
 )
 
 // Braces would take the keys out of their cluster slots.
-export const keyPrefix = matching(/^[\w:.-]{1,64}$/, 'must be 1 to 64 letters, digits, _, :, . and -')
+export const keyPrefix = matchPattern(/^[\w:.-]{1,64}$/, 'must be 1 to 64 letters, digits, _, :, . and -')
 export const secretArn = z.string().check(z.maxLength(2_048, IS_ARN), z.regex(ARN, IS_ARN))
 /** Takes a name that CloudWatch accepts. Names that start with AWS/ are Amazon's own. */
-export const metricsNamespace = matching(
+export const metricsNamespace = matchPattern(
   /^(?!AWS\/)[\w.#/:-]{1,255}$/,
   'must be 1 to 255 letters, digits, _, ., #, /, : and -, and must not start with AWS/',
 )
@@ -157,15 +157,15 @@ function readBoolean(yes: string, no: string, error: string) {
   return z.stringbool({ truthy: [yes], falsy: [no], case: 'sensitive', error })
 }
 
-function numberIn(pattern: RegExp, min: number, max: number, kind: string) {
+function readNumber(pattern: RegExp, min: number, max: number, kind: string) {
   const problem = `${kind} from ${min} to ${max}`
-  const digits = z.pipe(matching(pattern, problem), z.transform(Number))
+  const digits = z.pipe(matchPattern(pattern, problem), z.transform(Number))
   // Without `abort` a union would pass this problem on as its own.
   const bound = { error: problem, abort: true }
   return z.pipe(digits, z.number().check(z.gte(min, bound), z.lte(max, bound)))
 }
 
-function matching(pattern: RegExp, problem: string) {
+function matchPattern(pattern: RegExp, problem: string) {
   return z.string().check(z.regex(pattern, problem))
 }
 

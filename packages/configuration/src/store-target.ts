@@ -92,8 +92,8 @@ function parseServer(scheme: ServerScheme, rest: string): Parsed<ServerTarget> {
   if ('problem' in known) return known
   const target = { family: FAMILIES[scheme], scheme, ...known.value, hosts: authority, database }
   const problem =
-    hostsProblem(target) ??
-    (target.family === 'mysql' ? mysqlProblem(target) : redisProblem(target, slash !== ''))
+    findHostsProblem(target) ??
+    (target.family === 'mysql' ? findMysqlProblem(target) : findRedisProblem(target, slash !== ''))
   return problem === undefined ? { value: target } : { problem }
 }
 
@@ -118,7 +118,7 @@ function parseLogin(login: string): Parsed<Pick<ServerTarget, 'user' | 'password
 
 const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/
 
-function hostsProblem({ scheme, hosts }: ServerTarget): string | undefined {
+function findHostsProblem({ scheme, hosts }: ServerTarget): string | undefined {
   const each = hosts.split(',')
   if (each.length > 1 && !scheme.endsWith('-cluster')) return `names several hosts, which ${scheme}:// cannot`
   for (const host of each) {
@@ -129,7 +129,7 @@ function hostsProblem({ scheme, hosts }: ServerTarget): string | undefined {
   return undefined
 }
 
-function mysqlProblem({ user, database }: ServerTarget): string | undefined {
+function findMysqlProblem({ user, database }: ServerTarget): string | undefined {
   if (user === '') return 'names no user'
   if (!/^[\w$-]{1,64}$/.test(database)) {
     return 'must end in /DATABASE, a name of letters, digits, _, - and $'
@@ -137,7 +137,7 @@ function mysqlProblem({ user, database }: ServerTarget): string | undefined {
   return undefined
 }
 
-function redisProblem({ scheme, database }: ServerTarget, hasPath: boolean): string | undefined {
+function findRedisProblem({ scheme, database }: ServerTarget, hasPath: boolean): string | undefined {
   if (scheme.endsWith('-cluster')) return hasPath ? 'names a database, and a cluster has only one' : undefined
   return /^\d{0,4}$/.test(database) ? undefined : 'must end in /NUMBER, or in no path at all'
 }

@@ -21,12 +21,12 @@ export function parseSecretKey(source: string | object): SigningKey & { readonly
 
 /** Returns the fields of an object, or of an object in JSON. */
 export function readFields(source: string | object): Readonly<Record<string, unknown>> {
-  const value = typeof source === 'string' ? parsed(source) : source
+  const value = typeof source === 'string' ? parseJson(source) : source
   if (typeof value !== 'object' || value === null) throw new TypeError('a key in JSON is an object')
   return value as Readonly<Record<string, unknown>>
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error: unknown) {

@@ -15,10 +15,10 @@ export type VerificationKeyText = string | object
 
 /** Throws a TypeError whose message has nothing of the key in it. */
 export function parseVerificationKey(source: VerificationKeyText): VerificationKey {
-  if (typeof source === 'string' && !source.trimStart().startsWith('{')) return pemKey(source)
+  if (typeof source === 'string' && !source.trimStart().startsWith('{')) return parsePemKey(source)
   const fields = readFields(source)
   if ('secret' in fields) return parseSecretKey(fields)
-  if ('d' in fields) throw privateHalf()
+  if ('d' in fields) throw buildPrivateHalfError()
   const { kty, crv, x, kid } = fields
   if (kty !== 'OKP' || crv !== 'Ed25519') throw new TypeError('a JWK must have kty "OKP" and crv "Ed25519"')
   const found = readPublicKey(() => createPublicKey({ key: { kty, crv, x } as JsonWebKey, format: 'jwk' }))
@@ -28,21 +28,21 @@ export function parseVerificationKey(source: VerificationKeyText): VerificationK
   return found
 }
 
-function pemKey(pem: string): VerificationKey {
+function parsePemKey(pem: string): VerificationKey {
   // Node would take the public key from it, and the service would go on holding a key that can sign.
-  if (pem.includes('PRIVATE KEY')) throw privateHalf()
+  if (pem.includes('PRIVATE KEY')) throw buildPrivateHalfError()
   return readPublicKey(() => createPublicKey(pem))
 }
 
 function readPublicKey(read: () => KeyObject): VerificationKey {
-  const key = keyOrUndefined(read)
+  const key = tryReadKey(read)
   if (key?.asymmetricKeyType !== 'ed25519') {
     throw new TypeError('a key is an Ed25519 public key, as JWK or PEM, or JSON with a secret')
   }
   return { algorithm: 'ed25519', keyId: computeKeyId(key), key }
 }
 
-function keyOrUndefined(read: () => KeyObject): KeyObject | undefined {
+function tryReadKey(read: () => KeyObject): KeyObject | undefined {
   try {
     return read()
   } catch (error: unknown) {
@@ -51,6 +51,6 @@ function keyOrUndefined(read: () => KeyObject): KeyObject | undefined {
   }
 }
 
-function privateHalf(): TypeError {
+function buildPrivateHalfError(): TypeError {
   return new TypeError('this is the private half, which only the orchestrator may have: give the public one')
 }

@@ -83,7 +83,7 @@ function readSigned(
   const inputs = head.values('signature-input')
   const signatures = head.values('signature')
   if (inputs.length === 0 && signatures.length === 0) return { refusal: 'missing' }
-  const [inputText, signatureText] = [only(inputs), only(signatures)]
+  const [inputText, signatureText] = [readSingleValue(inputs), readSingleValue(signatures)]
   if (inputText === undefined || signatureText === undefined) return { refusal: 'malformed' }
   const input = readSignatureInput(inputText)
   const signature = readSignature(signatureText)
@@ -110,10 +110,10 @@ function readComponents(head: CallHead, { names }: SignatureInput): ReadonlyMap<
 function readComponent(head: CallHead, name: string): string | undefined {
   if (name === '@method') return head.method
   if (name === '@target-uri') return head.targetUri
-  return name.startsWith('@') ? undefined : only(head.values(name))
+  return name.startsWith('@') ? undefined : readSingleValue(head.values(name))
 }
 
-function only(values: readonly string[]): string | undefined {
+function readSingleValue(values: readonly string[]): string | undefined {
   return values.length === 1 ? values[0]?.trim() : undefined
 }
 

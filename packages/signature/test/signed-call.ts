@@ -49,7 +49,7 @@ const SECRET = JSON.stringify({
 export const HMAC = parseSigningKey(SECRET)
 export const HMAC_SHARED = parseVerificationKey(SECRET)
 
-export function sent(call: CallToSign, key: SigningKey = ED25519, createdAtS = NOW_S): SentCall {
+export function signCall(call: CallToSign, key: SigningKey = ED25519, createdAtS = NOW_S): SentCall {
   const flat = callSigner(
     () => key,
     () => createdAtS * 1000,
@@ -75,7 +75,7 @@ export function sent(call: CallToSign, key: SigningKey = ED25519, createdAtS = N
 }
 
 /** Checks the head and the body, and returns `fits` or the reason why they do not fit. */
-export function verdictOn(
+export function checkCall(
   call: SentCall,
   keys: readonly VerificationKey[] = [ED25519_PUBLIC, HMAC_SHARED],
   nowS = NOW_S,
@@ -90,11 +90,11 @@ export function verdictOn(
   return fitsDigest(verdict.digest, call.body) ? 'fits' : 'body'
 }
 
-export function withHeader(call: SentCall, name: string, change: (value: string) => string): SentCall {
+export function changeHeader(call: SentCall, name: string, change: (value: string) => string): SentCall {
   const headers = call.headers.map(([each, value]) => [each, each === name ? change(value) : value] as const)
   return { ...call, headers }
 }
 
-export function without(call: SentCall, name: string): SentCall {
+export function removeHeader(call: SentCall, name: string): SentCall {
   return { ...call, headers: call.headers.filter(([each]) => each !== name) }
 }

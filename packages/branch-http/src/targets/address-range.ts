@@ -42,7 +42,7 @@ export function parseAddressRange(text: string): AddressRange | string | undefin
     protocol,
     port: normalizePort(port, protocol),
     family: readFamily(network),
-    addresses: subnet(network, prefixLength),
+    addresses: buildSubnet(network, prefixLength),
   }
 }
 
@@ -59,7 +59,7 @@ function isPrivate(network: string, prefixLength: number): boolean {
     return (
       isOfItsFamily &&
       prefixLength >= Number(length) &&
-      subnet(address, Number(length)).check(network, readFamily(network))
+      buildSubnet(address, Number(length)).check(network, readFamily(network))
     )
   })
 }
@@ -89,7 +89,7 @@ function normalizePort(port: string, protocol: string): string {
   return Number(port) === DEFAULT_PORTS.get(protocol) ? '' : String(Number(port))
 }
 
-function subnet(address: string, length: number): BlockList {
+function buildSubnet(address: string, length: number): BlockList {
   const list = new BlockList()
   list.addSubnet(address, length, readFamily(address))
   return list

@@ -1,7 +1,7 @@
 import { readOrigin } from './allowed-origin.ts'
 import { removeBrackets } from './host.ts'
 import { type Parsed, splitList } from './list.ts'
-import { invalid, type Refusal, type ServiceUrl } from './target-url.ts'
+import { type Refusal, refuseInvalid, type ServiceUrl } from './target-url.ts'
 
 /** A URL such as `bank:/debit` is stored as it is, and called as `${origin}${base}/debit`. */
 export interface NamedService {
@@ -46,13 +46,13 @@ function parseService(text: string): NamedService | string {
 /** Builds the URL that is called. Its path stays below the base of the service, however it is written. */
 export function buildServiceUrl({ origin, base }: NamedService, { rest }: ServiceUrl): URL | Refusal {
   const url = URL.parse(`${origin}${base}${rest}`)
-  if (url === null || url.origin !== origin) return invalid('is not a URL')
+  if (url === null || url.origin !== origin) return refuseInvalid('is not a URL')
   if (base === '') return url
   const isBelow = url.pathname.startsWith(`${base}/`)
   // Both spellings are checked. The written path may climb in a way that only a parser sees, and the parser has already
   // resolved some ways that the written path shows.
   const paths = [rest.replace(/[?#].*$/s, ''), url.pathname.slice(base.length)]
-  return isBelow && !paths.some(mayClimb) ? url : invalid('must stay below the base of its service')
+  return isBelow && !paths.some(mayClimb) ? url : refuseInvalid('must stay below the base of its service')
 }
 
 /**

@@ -4,7 +4,7 @@ import type { AddressRange } from './address-range.ts'
 import { type AllowedOrigin, matchesHost, matchesOrigin } from './allowed-origin.ts'
 import { classifyHost } from './host.ts'
 import { buildServiceUrl, type NamedService } from './named-service.ts'
-import { invalid, type Refusal, readTargetUrl, refuseNotation } from './target-url.ts'
+import { type Refusal, readTargetUrl, refuseInvalid, refuseNotation } from './target-url.ts'
 
 export interface TargetRules {
   readonly services: readonly NamedService[]
@@ -75,7 +75,7 @@ class RuledPolicy implements TargetPolicy {
     // The path and the query are checked as they will be sent: no parameter in them may pass for the identity of the
     // call.
     const fault = findUrlFault(url.pathname + url.search)
-    return fault === undefined ? url : invalid(fault)
+    return fault === undefined ? url : refuseInvalid(fault)
   }
 
   mayReach(hostname: string, address: string): boolean {
@@ -88,7 +88,7 @@ class RuledPolicy implements TargetPolicy {
     if (read instanceof URL) return this.#refuse(read) ?? read
     const service = this.#services.get(read.service)
     return service === undefined
-      ? notAllowed('names no service of the configuration of this server')
+      ? refuseNotAllowed('names no service of the configuration of this server')
       : buildServiceUrl(service, read)
   }
 
@@ -96,17 +96,17 @@ class RuledPolicy implements TargetPolicy {
     const { others, isLocal } = this.#rules
     const own = classifyHost(url.hostname, this.#classify)
     const listed = this.#findListedReach(url, own)
-    if (listed === undefined && others === 'none') return notAllowed(NOT_ALLOWED)
+    if (listed === undefined && others === 'none') return refuseNotAllowed(NOT_ALLOWED)
     if (listed === undefined && others === 'loopback' && own !== 'loopback')
-      return notAllowed(
+      return refuseNotAllowed(
         `${NOT_ALLOWED}: it has no list, so only this machine (localhost, 127.0.0.1) may be called`,
       )
     // A listed port of this machine opens no other port of it: a URL that is not listed gets what others get.
     const reach = listed ?? toUnlistedReach(this.#rules)
     if (own !== undefined && !reach.includes(own))
-      return notAllowed('names an address that may not be called')
+      return refuseNotAllowed('names an address that may not be called')
     if (listed !== undefined || isLocal || url.protocol === 'https:') return undefined
-    return notAllowed('must be https: plain http only for listed origins')
+    return refuseNotAllowed('must be https: plain http only for listed origins')
   }
 
   /** Returns undefined if no rule lists the URL. */
@@ -140,6 +140,6 @@ function toUnlistedReach({ others, isLocal }: TargetRules): readonly AddressClas
   return NONE
 }
 
-function notAllowed(message: string): Refusal {
+function refuseNotAllowed(message: string): Refusal {
   return { code: 'SAGA_TARGET_NOT_ALLOWED', message }
 }

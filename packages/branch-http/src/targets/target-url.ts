@@ -22,8 +22,9 @@ const PLAIN = /^[\x21-\x5b\x5d-\x7e]*$/
  * this rule, too.
  */
 export function refuseNotation(text: string): Refusal | undefined {
-  if (!PLAIN.test(text)) return invalid('must be plain ASCII, without spaces, line breaks and backslashes')
-  return text.includes('#') ? invalid('must not have a fragment') : undefined
+  if (!PLAIN.test(text))
+    return refuseInvalid('must be plain ASCII, without spaces, line breaks and backslashes')
+  return text.includes('#') ? refuseInvalid('must not have a fragment') : undefined
 }
 
 /** Parses a URL once, and the result is what is called. A URL such as `bank:/debit` names a service. */
@@ -36,17 +37,17 @@ export function readTargetUrl(text: string): URL | ServiceUrl | Refusal {
 /** Reads an http or https URL whose host is in the one form that every parser reads in the same way. */
 export function readHttpUrl(text: string): URL | Refusal {
   const authority = /^https?:\/\/([^/?]*)/i.exec(text)?.[1]
-  if (authority === undefined) return invalid('must be an absolute http or https URL, or SERVICE:/PATH')
+  if (authority === undefined) return refuseInvalid('must be an absolute http or https URL, or SERVICE:/PATH')
   const url = URL.parse(text)
-  if (url === null) return invalid('is not a URL')
-  if (authority.includes('@')) return invalid('must not carry a user name or password')
+  if (url === null) return refuseInvalid('is not a URL')
+  if (authority.includes('@')) return refuseInvalid('must not carry a user name or password')
   // Parsers read 0x7f.1, 2130706433, 127.1 and %31 as another host than the one that is written.
   if (authority.replace(/:\d*$/, '').toLowerCase() !== url.hostname)
-    return invalid('must have its host in the usual notation')
-  if (url.hostname.endsWith('.')) return invalid('must not have a dot at the end of its host')
+    return refuseInvalid('must have its host in the usual notation')
+  if (url.hostname.endsWith('.')) return refuseInvalid('must not have a dot at the end of its host')
   return url
 }
 
-export function invalid(message: string): Refusal {
+export function refuseInvalid(message: string): Refusal {
   return { code: 'SAGA_URL_INVALID', message }
 }
