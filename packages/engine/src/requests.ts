@@ -37,7 +37,7 @@ import type {
   WaitOptions,
 } from './engine-api.ts'
 import { chooseNewestView } from './newest-view.ts'
-import { ReadLane } from './read-lane.ts'
+import { ReadLane } from './read-limiter.ts'
 import { findStanding, isNoRoom } from './standing-submit.ts'
 import { within } from './until-definite.ts'
 

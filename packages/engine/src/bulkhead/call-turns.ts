@@ -1,7 +1,7 @@
 import type { CalledOp } from '@counterstep/core'
 import { type Clock, nextTurnAt, paceWaitMs, shareBounds } from '@counterstep/core'
 import type { AlarmClock } from '../alarm-clock.ts'
-import { CallLane, TURN_WAIT_MS } from './call-lane.ts'
+import { CallLane, TURN_WAIT_MS } from './call-limiter.ts'
 import type { Target } from './target.ts'
 
 export interface CallTurnsParts {

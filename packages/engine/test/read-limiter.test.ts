@@ -1,6 +1,6 @@
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { ReadLane } from '../src/read-lane.ts'
+import { ReadLane } from '../src/read-limiter.ts'
 import { FakeTime } from './support/fake-time.ts'
 import { Fixture } from './support/fixture.ts'
 import { buildBranch, buildSaga, watched } from './support/sagas.ts'

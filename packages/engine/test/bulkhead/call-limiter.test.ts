@@ -1,7 +1,7 @@
 import { shareBounds } from '@counterstep/core'
 import { describe, expect, it } from 'vitest'
 import { AlarmClock } from '../../src/alarm-clock.ts'
-import { CallLane, TURN_WAIT_MS } from '../../src/bulkhead/call-lane.ts'
+import { CallLane, TURN_WAIT_MS } from '../../src/bulkhead/call-limiter.ts'
 import { Target } from '../../src/bulkhead/target.ts'
 import { FakeTime } from '../support/fake-time.ts'
 
