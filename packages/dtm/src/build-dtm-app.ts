@@ -12,7 +12,7 @@ import {
   WITHOUT_SCHEMAS,
 } from '@counterstep/access'
 import type { CheckUrl } from '@counterstep/core'
-import { type EngineApi, nodeClock, ReadLane } from '@counterstep/engine'
+import { type EngineApi, nodeClock, ReadLimiter } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
 import { DialectMetrics } from './metrics/dialect-metrics.ts'
@@ -89,7 +89,7 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   app.register(async function dtmRoutes(routes) {
     transactionCommands(routes, commands, gate, metrics)
     registerBranchRoutes(routes, commands)
-    queryRoutes(routes, engine, new ReadLane(nodeClock(), LISTS))
+    queryRoutes(routes, engine, new ReadLimiter(nodeClock(), LISTS))
     resetCronTimeRoute(routes, engine)
     topicRoutes(routes, list)
     newGidRoute(routes)

@@ -1,7 +1,7 @@
 import type { Clock } from '@counterstep/core'
 import { CounterstepError } from '@counterstep/protocol'
 
-export interface ReadLaneBounds {
+export interface ReadLimiterBounds {
   /** The number of reads under way at once. */
   readonly atOnceMax: number
   /** The number of reads that wait for their turn. Beyond it a read is refused at once. */
@@ -36,9 +36,9 @@ interface Waiting {
  * reads takes nothing from another's share. A refused read is answered late on purpose: a caller that asks again at
  * once then costs one request in two seconds instead of thousands.
  */
-export class ReadLane {
+export class ReadLimiter {
   readonly #clock: Clock
-  readonly #bounds: ReadLaneBounds
+  readonly #bounds: ReadLimiterBounds
   /** The waiting reads, oldest first. */
   readonly #waiting = new Set<Waiting>()
   /** The waiting reads by caller. The caller whose turn comes next is the first. */
@@ -49,7 +49,7 @@ export class ReadLane {
   #timerAt = Number.POSITIVE_INFINITY
   #cancelTimer: () => void = () => undefined
 
-  constructor(clock: Clock, bounds: ReadLaneBounds) {
+  constructor(clock: Clock, bounds: ReadLimiterBounds) {
     this.#clock = clock
     this.#bounds = bounds
   }

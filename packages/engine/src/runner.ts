@@ -34,7 +34,7 @@ import type { AlarmClock } from './alarm-clock.ts'
 import { buildBranchCall, getCallUrl } from './branch-call.ts'
 import type { Admission } from './bulkhead/admission.ts'
 import type { Bulkhead } from './bulkhead/bulkhead.ts'
-import type { CallLane } from './bulkhead/call-limiter.ts'
+import type { CallLimiter } from './bulkhead/call-limiter.ts'
 import type { NoTurn } from './bulkhead/call-turns.ts'
 import type { Target } from './bulkhead/target.ts'
 import type { EngineObserver } from './observer.ts'
@@ -260,10 +260,10 @@ export class Runner {
       return
     }
     const request = buildBranchCall(active.run, call, attempt, settings.timeoutMsMax)
-    const lane = bulkhead.turns.findLane(call.op, active.isRecovered)
-    const waiting = bulkhead.turns.enter(target, lane)
-    if (waiting === undefined) void this.#send(active, request, call, target, lane)
-    else void this.#sendInTurn(active, request, call, { target, lane, waiting })
+    const limiter = bulkhead.turns.findLimiter(call.op, active.isRecovered)
+    const waiting = bulkhead.turns.enter(target, limiter)
+    if (waiting === undefined) void this.#send(active, request, call, target, limiter)
+    else void this.#sendInTurn(active, request, call, { target, limiter, waiting })
   }
 
   /**
@@ -290,10 +290,10 @@ export class Runner {
 
   async #sendInTurn(active: ActiveRun, request: BranchCall, call: CallKey, turn: Turn): Promise<void> {
     const { bulkhead, ids } = this.#parts
-    const { target, lane } = turn
+    const { target, limiter } = turn
     const noTurn = await turn.waiting
     if (noTurn === undefined) {
-      await this.#send(active, request, call, target, lane)
+      await this.#send(active, request, call, target, limiter)
       return
     }
     active.places.withdraw(target)
@@ -301,13 +301,13 @@ export class Runner {
     this.#step(active, { type: 'held-back', calls: [{ call, attempt: request.attempt, waitMs }] })
   }
 
-  /** Sends a call and applies its answer. A call with a target has a turn in the lane, which ends here. */
+  /** Sends a call and applies its answer. A call with a target has a turn in the limiter, which ends here. */
   async #send(
     active: ActiveRun,
     request: BranchCall,
     call: CallKey,
     target?: Target,
-    lane?: CallLane,
+    limiter?: CallLimiter,
   ): Promise<void> {
     const { clock, branches, observer, ids } = this.#parts
     try {
@@ -340,7 +340,7 @@ export class Runner {
     } catch (error: unknown) {
       this.#failAttempt(active, error)
     } finally {
-      if (target !== undefined) lane?.leave(target)
+      if (target !== undefined) limiter?.leave(target)
     }
   }
 
@@ -441,7 +441,7 @@ export class Runner {
 /** A call that waits for its turn. */
 interface Turn {
   readonly target: Target
-  readonly lane: CallLane
+  readonly limiter: CallLimiter
   readonly waiting: Promise<NoTurn | undefined>
 }
 

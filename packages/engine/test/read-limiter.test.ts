@@ -1,6 +1,6 @@
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { ReadLane } from '../src/read-limiter.ts'
+import { ReadLimiter } from '../src/read-limiter.ts'
 import { FakeTime } from './support/fake-time.ts'
 import { Fixture } from './support/fixture.ts'
 import { buildBranch, buildSaga, watched } from './support/sagas.ts'
@@ -8,12 +8,12 @@ import { buildBranch, buildSaga, watched } from './support/sagas.ts'
 const BOUNDS = { atOnceMax: 2, waitingMax: 600, waitMs: 1_000, restFactor: 3, restMsMax: 100 }
 
 function laneAt(time: FakeTime, bounds = BOUNDS) {
-  const lane = new ReadLane(time.clock(), bounds)
+  const limiter = new ReadLimiter(time.clock(), bounds)
   const ends: (() => void)[] = []
   let underWay = 0
   const ask = (caller?: string) =>
     watched(
-      lane.run(async () => {
+      limiter.run(async () => {
         underWay++
         await new Promise<void>((resolve) => ends.push(resolve))
         underWay--
@@ -23,7 +23,7 @@ function laneAt(time: FakeTime, bounds = BOUNDS) {
   return { ask, end: () => ends.shift()?.(), underWay: () => underWay }
 }
 
-describe('the lane of readers', () => {
+describe('the limiter of readers', () => {
   it('has few reads under way at once, the oldest first', async () => {
     const time = new FakeTime()
     const { ask, end, underWay } = laneAt(time)
@@ -79,10 +79,10 @@ describe('the lane of readers', () => {
 
   it('S42: leaves places empty for as long as what was read will cost, several of them if that is long', async () => {
     const time = new FakeTime()
-    const lane = new ReadLane(time.clock(), { ...BOUNDS, atOnceMax: 2, waitMs: 5_000 })
+    const limiter = new ReadLimiter(time.clock(), { ...BOUNDS, atOnceMax: 2, waitMs: 5_000 })
     const read = (restMs: number) =>
       watched(
-        lane.run(
+        limiter.run(
           async () => restMs,
           'reader',
           (value) => value,
@@ -127,11 +127,11 @@ describe('the lane of readers', () => {
 
   it('is free again after a read that failed', async () => {
     const time = new FakeTime()
-    const lane = new ReadLane(time.clock(), { ...BOUNDS, atOnceMax: 1, restFactor: 0 })
-    const failed = watched(lane.run(() => Promise.reject(new Error('no store'))))
+    const limiter = new ReadLimiter(time.clock(), { ...BOUNDS, atOnceMax: 1, restFactor: 0 })
+    const failed = watched(limiter.run(() => Promise.reject(new Error('no store'))))
     await time.flush()
     expect(failed.error).toMatchObject({ message: 'no store' })
-    expect(await lane.run(async () => 'read')).toBe('read')
+    expect(await limiter.run(async () => 'read')).toBe('read')
   })
 })
 
@@ -171,9 +171,9 @@ describe('S42: a reader of a large transaction', () => {
 
 describe('an engine beside 600 readers', () => {
   /** Delays every list and every read of these gids. */
-  async function nodeWithReaders(lane: Partial<Record<'scansAtOnceMax' | 'readsAtOnceMax', number>> = {}) {
+  async function nodeWithReaders(limiter: Partial<Record<'scansAtOnceMax' | 'readsAtOnceMax', number>> = {}) {
     const fixture = new Fixture()
-    const node = await fixture.node(lane)
+    const node = await fixture.node(limiter)
     await node.submit(buildSaga('stored', 1))
     await fixture.untilStatus('stored', 'succeeded')
     const held: (() => void)[] = []
@@ -240,7 +240,7 @@ describe('an engine beside 600 readers', () => {
     await expect(node.engine.abort('other' as never)).rejects.toMatchObject({ code: 'SAGA_ALREADY_FINAL' })
   })
 
-  it('mutant: without the lane all of them are at the store at once', async () => {
+  it('mutant: without the limiter all of them are at the store at once', async () => {
     const { fixture, node, underWay } = await nodeWithReaders({ scansAtOnceMax: 10_000 })
     for (let n = 0; n < 600; n++) node.engine.list({ limit: 200, attention: true }).catch(() => undefined)
     await fixture.time.flush()

@@ -1,5 +1,5 @@
 import { readCaller } from '@counterstep/access'
-import type { EngineApi, ReadLane } from '@counterstep/engine'
+import type { EngineApi, ReadLimiter } from '@counterstep/engine'
 import { isGid } from '@counterstep/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { listTransactions } from '../view/list-transactions.ts'
@@ -16,7 +16,7 @@ import { sendAnswer } from './send-answer.ts'
 const LIST_LIMIT = 100
 
 /** Answers that read many rows take their turn in `lists`. */
-export function queryRoutes(app: FastifyInstance, engine: EngineApi, lists: ReadLane): void {
+export function queryRoutes(app: FastifyInstance, engine: EngineApi, lists: ReadLimiter): void {
   app.get(`${BASE_PATH}/query`, READ, async (request, reply) => {
     const gid = queryOf(request, 'gid')
     if (gid === '') throw refuse('no gid specified')
@@ -40,7 +40,7 @@ async function one(engine: EngineApi, gid: string, caller: string) {
   return { next_position: '', transactions: seen === undefined ? null : [shownTransaction(seen)] }
 }
 
-async function all(engine: EngineApi, lists: ReadLane, request: FastifyRequest, caller: string) {
+async function all(engine: EngineApi, lists: ReadLimiter, request: FastifyRequest, caller: string) {
   const limit = readNumber(queryOf(request, 'limit'), LIST_LIMIT)
   const createdFrom = readNumber(queryOf(request, 'createTimeStart'), 0)
   const createdTo = readNumber(queryOf(request, 'createTimeEnd'), 0)

@@ -125,7 +125,7 @@ export class Bulkhead {
           !target.isIdle &&
           (!this.#fresh.mayTake(target) ||
             !this.#recovered.mayGoOn(target) ||
-            [fresh, closing, recovered].some((lane) => lane.isFullFor(target))),
+            [fresh, closing, recovered].some((limiter) => limiter.isFullFor(target))),
       ).length
   }
 

@@ -9,7 +9,7 @@ const SWEEP_MS = 1_000
 /** A waiting call. It is told false when there was no turn in time. */
 type Waiter = { readonly until: number; readonly tell: (hasTurn: boolean) => void }
 
-export interface LaneParts {
+export interface LimiterParts {
   readonly name: keyof typeof POOL
   readonly bounds: ShareBounds
   readonly now: () => number
@@ -20,15 +20,15 @@ export interface LaneParts {
  * Bounds the calls of one sort in flight, which the targets share. A call over its target's share waits for its turn
  * behind the others of that target, and delays no other target.
  */
-export class CallLane {
-  readonly #parts: LaneParts
+export class CallLimiter {
+  readonly #parts: LimiterParts
   readonly #pool: Pool
   /** The targets with waiting calls are served in turns. */
   readonly #queues = new Map<Target, Waiter[]>()
   #isSweeping = false
   #isClosed = false
 
-  constructor(parts: LaneParts) {
+  constructor(parts: LimiterParts) {
     this.#parts = parts
     this.#pool = new Pool(parts.name, parts.bounds)
   }
