@@ -46,7 +46,7 @@ export interface ClientOptions {
    */
   readonly url: string | URL | readonly (string | URL)[]
   /**
-   * By default it is on Node its own HTTP client over kept connections, which costs a third, and elsewhere the global
+   * The default on Node is its own HTTP client over kept connections, which costs a third, and elsewhere the global
    * `fetch`. Give one, for example `globalThis.fetch`, to send through a proxy, a dispatcher or an interceptor of
    * `fetch`.
    */
