@@ -10,8 +10,8 @@ export function runAlone<Tx>(
   apply: GroupApply<Tx, unknown>,
   { admitted: { call }, entry: readEntry }: GroupPass,
 ): Promise<BarrierOutcome> {
-  return barrier.run(call, (tx) =>
-    chain(readEntry(), (entry) => chain(apply(tx, [{ call, entry }]), readAnswer)),
+  return barrier.run(call, (tx, original) =>
+    chain(readEntry(original), (entry) => chain(apply(tx, [{ call, entry }]), readAnswer)),
   )
 }
 
