@@ -164,7 +164,7 @@ describe('S28: secrets', () => {
     return answers
   }
 
-  it('S28: no secret of payloads, headers, URLs and branch answers is in any output of a server on both faces', {
+  it('S28: No secret of payloads, headers, URLs and branch answers is in any output of a server on both HTTP APIs', {
     timeout: 90_000,
   }, async () => {
     const place = ['--data', folder, '--port', '0', '--dtm-port', '0', '--ready-json', '--log-level', 'debug']
@@ -183,7 +183,7 @@ describe('S28: secrets', () => {
     expect(outputs['/metrics']).toMatch(/result="failure"|failed/)
   })
 
-  it('S28: no password given to the command line is in what it prints', { timeout: 60_000 }, async () => {
+  it('S28: No password given to the command line is in what it prints', { timeout: 60_000 }, async () => {
     const secret = canary('store-password')
     const refused = ['--store-wait-ms', '0', '--port', '0', '--dtm-port', 'off']
     const lines: readonly (readonly [readonly string[], Readonly<Record<string, string>>])[] = [

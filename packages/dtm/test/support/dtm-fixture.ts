@@ -22,7 +22,7 @@ import { BranchService, type PlayedAnswer, type PlayedBranches } from './branch-
 export interface DtmNode extends AsyncDisposable {
   readonly app: FastifyInstance
   readonly engine: Engine
-  /** Answers of its POST routes. */
+  /** Sends a body to one of DTM's POST routes and returns the answer. */
   post(path: string, body: unknown): Promise<Answered>
   get(path: string): Promise<Answered>
 }
@@ -32,18 +32,18 @@ export interface Answered {
   readonly body: string
 }
 
-export interface DtmBed extends AsyncDisposable {
+export interface DtmFixture extends AsyncDisposable {
   readonly node: DtmNode
   play(answers?: Readonly<Record<string, readonly PlayedAnswer[]>>): PlayedBranches
-  /** Ends the node without a word, as a crash would as far as its store sees, and starts another on the same file. */
+  /** Ends the node while its transactions run, so that its store looks as after a crash, and starts another on the file. */
   restart(targets?: Targets): Promise<DtmNode>
-  /** Another node on the same store. */
-  second(): Promise<DtmNode>
-  /** The disk of the store says from now on, until a restart, that it has little room. */
+  /** Starts another node on the same store. */
+  startSecond(): Promise<DtmNode>
+  /** Makes the store report from now on, until a restart, that its disk has little room. */
   fillDisk(): void
 }
 
-/** How long a test waits for what comes: it only tells stuck from slow. */
+/** A test gives up waiting after this time. It is long, because it only has to tell stuck from slow. */
 export const UNTIL_MS_MAX = 20_000
 
 const SETTINGS = { ...DEFAULT_SETTINGS, leaseMs: 2_000, pollMs: 100 }
@@ -51,17 +51,17 @@ const SETTINGS = { ...DEFAULT_SETTINGS, leaseMs: 2_000, pollMs: 100 }
 const loopback = loopbackTargets()
 const onlyLocal: Targets = { policy: loopback, check: (url) => loopback.check(url) }
 
-/** Where calls go, and what is checked before: the same in a server, apart where a test takes the check out. */
+/** A server has the same rules at submit and at the call. They are apart here, so that a test can remove one of them. */
 export interface Targets {
   readonly policy: TargetPolicy
   readonly check: CheckUrl
-  /** Default: what a server asks before each call. */
+  /** It is by default the check that a server makes before each call. */
   readonly refuse?: RefuseCall
 }
 
-/** The whole of it: the dialect on a real engine, a sqlite file and branches over HTTP. */
-export async function dtmBed(targets = onlyLocal): Promise<DtmBed> {
-  const folder = await mkdtemp(join(tmpdir(), 'dtm-bed-'))
+/** Opens the dialect on a real engine with a SQLite file, and services that it calls over HTTP. */
+export async function openDtmFixture(targets = onlyLocal): Promise<DtmFixture> {
+  const folder = await mkdtemp(join(tmpdir(), 'dtm-fixture-'))
   const service = await BranchService.open()
   const path = join(folder, 'store.db')
   let store = await openSqliteStore({ path })
@@ -72,7 +72,7 @@ export async function dtmBed(targets = onlyLocal): Promise<DtmBed> {
       return node
     },
     play: (answers) => service.play(answers),
-    async second() {
+    async startSecond() {
       const other = await startNode(store, targets)
       others.push(other)
       return other
@@ -107,7 +107,7 @@ async function startNode(
   const observer = quietObserver((event) => {
     const { error: _, ...logged } = event
     watch.hear('events', JSON.stringify(logged))
-    if (event.level === 'error') failures.push(failureOf(event))
+    if (event.level === 'error') failures.push(toFailure(event))
   })
   const engine = createEngine({
     store,
@@ -127,7 +127,7 @@ async function startNode(
     checkUrl,
     onError: (error) => failures.push(new Error('request-failed', { cause: error })),
   })
-  const answered = async (method: 'GET' | 'POST', path: string, body?: string): Promise<Answered> => {
+  const request = async (method: 'GET' | 'POST', path: string, body?: string): Promise<Answered> => {
     const answer = await app.inject({
       method,
       url: `/api/dtmsvr/${path}`,
@@ -139,8 +139,8 @@ async function startNode(
   return {
     app,
     engine,
-    post: (path, body) => answered('POST', path, typeof body === 'string' ? body : JSON.stringify(body)),
-    get: (path) => answered('GET', path),
+    post: (path, body) => request('POST', path, typeof body === 'string' ? body : JSON.stringify(body)),
+    get: (path) => request('GET', path),
     async [Symbol.asyncDispose]() {
       await app.close()
       await engine.close(100)
@@ -151,7 +151,7 @@ async function startNode(
   }
 }
 
-function failureOf({ name, error }: EngineEvent): Error {
+function toFailure({ name, error }: EngineEvent): Error {
   return new Error(name, { cause: error })
 }
 

@@ -3,8 +3,8 @@ import { listOrigins, originFinder, targetPolicy } from '@counterstep/branch-htt
 import {
   type FunctionConfig,
   type FunctionRole,
-  passwordOfSecret,
   readFunctionConfig,
+  readSecretPassword,
 } from '@counterstep/configuration'
 import type { Store, WakeUpQueue } from '@counterstep/core'
 import { refuseStoredJsonRpc } from '@counterstep/dtm/json-rpc'
@@ -19,19 +19,19 @@ import {
   nodeIds,
   type ServerlessEngine,
 } from '@counterstep/engine'
-import { type CallSigner, callSigner, signingKeyOf } from '@counterstep/signature'
+import { type CallSigner, callSigner, parseSigningKey } from '@counterstep/signature'
 import { createLog } from './log.ts'
-import { logObserver } from './log-observer.ts'
+import { createLogObserver } from './log-observer.ts'
 import { openStore } from './open-store.ts'
-import { patiently, patientStore } from './patient-store.ts'
-import { type ReadSecret, secretReader } from './secrets.ts'
-import { sqsQueue } from './sqs-queue.ts'
+import { callPatiently, makePatient } from './patient-store.ts'
+import { createSecretReader, type ReadSecret } from './secrets.ts'
+import { createSqsQueue } from './sqs-queue.ts'
 
-/** The start of an environment may take 10 s. */
+/** The start of an environment may take 10 s, and the other half of it is left for the rest. */
 const OPEN_PATIENCE_MS = 5_000
 
-/** Holds what an environment keeps between its invocations. */
-export interface Home {
+/** These are the parts that an environment keeps between its invocations. */
+export interface FunctionParts {
   readonly config: FunctionConfig
   readonly logger: Logger
   readonly readSecret: ReadSecret
@@ -41,20 +41,23 @@ export interface Home {
   readonly queue: WakeUpQueue | undefined
 }
 
-/** The composition root of all three functions. Rejects when the settings are wrong or the store cannot be opened. */
-export async function openHome(role: FunctionRole, environment = process.env): Promise<Home> {
+/** Opens the parts of all three functions. Rejects when the settings are wrong or the store cannot be opened. */
+export async function openFunctionParts(
+  role: FunctionRole,
+  environment = process.env,
+): Promise<FunctionParts> {
   const read = readFunctionConfig(role, environment)
   if ('problems' in read) throw new Error(`the settings are wrong:\n${read.problems.join('\n')}`)
   const { config } = read
   const logger = createLog(config.logLevel)
   for (const warning of config.warnings) logger.warn({}, warning)
-  const readSecret = secretReader()
+  const readSecret = createSecretReader()
   const [store, signer] = await Promise.all([
-    storeOf(config, readSecret, logger),
-    signerOf(config, readSecret),
+    openPatientStore(config, readSecret, logger),
+    openSigner(config, readSecret),
   ])
   for (const warning of durabilityWarnings(store, 'COUNTERSTEP_STORE_FAILOVER')) logger.warn({}, warning)
-  const queue = config.queueUrl === undefined ? undefined : sqsQueue(config.queueUrl)
+  const queue = config.queueUrl === undefined ? undefined : createSqsQueue(config.queueUrl)
   const targets = targetPolicy(config.targets)
   const engine = createServerlessEngine({
     store,
@@ -67,39 +70,39 @@ export async function openHome(role: FunctionRole, environment = process.env): P
     wakeUp: queue ?? { schedule: () => Promise.resolve() },
     clock: nodeClock(),
     ids: nodeIds(),
-    observer: logObserver(logger),
-    settings: settingsOf(config),
+    observer: createLogObserver(logger),
+    settings: toEngineSettings(config),
   })
   return { config, logger, readSecret, store, engine, queue }
 }
 
-async function storeOf(
+async function openPatientStore(
   { store, secrets: { storePassword } }: FunctionConfig,
   readSecret: ReadSecret,
   logger: Logger,
 ): Promise<Store> {
-  const password = storePassword === undefined ? undefined : passwordOf(await readSecret(storePassword))
+  const password = storePassword === undefined ? undefined : readPassword(await readSecret(storePassword))
   const clock = nodeClock()
-  // Too many environments at once may want a connection: the others' come free when they are frozen.
+  // If many environments start at once, the database may have no free connection until some of them are frozen.
   const open = () => openStore(store, password, logEvents(logger))
-  return patientStore(await patiently(clock, open, OPEN_PATIENCE_MS), clock)
+  return makePatient(await callPatiently(clock, open, OPEN_PATIENCE_MS), clock)
 }
 
-function passwordOf(text: string): string {
-  const password = passwordOfSecret(text)
+function readPassword(text: string): string {
+  const password = readSecretPassword(text)
   if ('problem' in password) throw new Error(`COUNTERSTEP_STORE_PASSWORD_SECRET ${password.problem}`)
   return password.value
 }
 
-async function signerOf(
+async function openSigner(
   { secrets: { signingKey } }: FunctionConfig,
   readSecret: ReadSecret,
 ): Promise<CallSigner | undefined> {
   if (signingKey === undefined) return undefined
-  const key = signingKeyOf(await readSecret(signingKey))
+  const key = parseSigningKey(await readSecret(signingKey))
   return callSigner(() => key, Date.now)
 }
 
-function settingsOf({ engine }: FunctionConfig): EngineSettings {
+function toEngineSettings({ engine }: FunctionConfig): EngineSettings {
   return { ...DEFAULT_SETTINGS, ...engine }
 }

@@ -1,4 +1,7 @@
-/** A home on the reference store and services that answer at once, with the settings that `readFunctionConfig` makes. */
+/**
+ * The parts of a function on the reference store, with services that answer at once and the settings that
+ * `readFunctionConfig` returns.
+ */
 import { type FunctionRole, readFunctionConfig } from '@counterstep/configuration'
 import type { BranchAnswer, BranchCall, Store, WakeUpRequest } from '@counterstep/core'
 import {
@@ -9,10 +12,10 @@ import {
   nodeIds,
 } from '@counterstep/engine'
 import { memoryStore } from '@counterstep/store-conformance'
-import type { Home } from '../../src/home.ts'
-import { logObserver } from '../../src/log-observer.ts'
+import type { FunctionParts } from '../../src/function-parts.ts'
+import { createLogObserver } from '../../src/log-observer.ts'
 
-export interface TestHomeOptions {
+export interface TestPartsOptions {
   readonly role?: FunctionRole
   readonly variables?: Readonly<Record<string, string>>
   readonly store?: Store
@@ -21,8 +24,8 @@ export interface TestHomeOptions {
   readonly answer?: (call: BranchCall) => Promise<BranchAnswer>
 }
 
-export interface TestHome extends Home {
-  readonly looks: WakeUpRequest[]
+export interface TestParts extends FunctionParts {
+  readonly wakeUps: WakeUpRequest[]
   readonly calls: BranchCall[]
   readonly lines: { readonly level: string; readonly message: string; readonly fields: object }[]
   readonly secrets: Record<string, string>
@@ -34,15 +37,15 @@ const VARIABLES = {
   COUNTERSTEP_INSECURE_NO_KEYS: 'true',
 }
 
-export function testHome(options: TestHomeOptions = {}): TestHome {
+export function createTestParts(options: TestPartsOptions = {}): TestParts {
   const { role = 'api', variables = {}, hasQueue = true } = options
   const read = readFunctionConfig(role, { ...VARIABLES, ...variables })
   if ('problems' in read) throw new Error(read.problems.join('\n'))
-  const [looks, calls, lines]: [WakeUpRequest[], BranchCall[], TestHome['lines']] = [[], [], []]
+  const [wakeUps, calls, lines]: [WakeUpRequest[], BranchCall[], TestParts['lines']] = [[], [], []]
   const secrets: Record<string, string> = { ...options.secrets }
   const store = options.store ?? memoryStore({ now: () => Date.now() })
-  const logger = loggerInto(lines)
-  const queue = { schedule: async (asked: readonly WakeUpRequest[]) => void looks.push(...asked) }
+  const logger = createLogger(lines)
+  const queue = { schedule: async (asked: readonly WakeUpRequest[]) => void wakeUps.push(...asked) }
   const answer = options.answer ?? (async () => ({ result: 'success', statusCode: 200 }))
   const engine = createServerlessEngine({
     store,
@@ -57,7 +60,7 @@ export function testHome(options: TestHomeOptions = {}): TestHome {
     wakeUp: queue,
     clock: nodeClock(),
     ids: nodeIds(),
-    observer: logObserver(logger),
+    observer: createLogObserver(logger),
     settings: { ...DEFAULT_SETTINGS, ...read.config.engine },
   })
   return {
@@ -67,20 +70,20 @@ export function testHome(options: TestHomeOptions = {}): TestHome {
     store,
     engine,
     queue: hasQueue ? queue : undefined,
-    looks,
+    wakeUps,
     calls,
     lines,
     secrets,
   }
 }
 
-function loggerInto(lines: TestHome['lines']): Logger {
+function createLogger(lines: TestParts['lines']): Logger {
   const at = (level: string) => (fields: object, message: string) =>
     void lines.push({ level, message, fields })
   return { info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-export function sagaOf(gid: string, more: object = {}) {
+export function buildSaga(gid: string, more: object = {}) {
   const url = `http://bank.test/${gid}`
   return {
     gid,

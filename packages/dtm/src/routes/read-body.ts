@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-/** DTM does not look at the content type: every body is a text, which the route reads. */
+/** Lets every body be a text that the route reads, because DTM ignores the content type of a request. */
 export function takeBodiesAsText(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  // Fastify does: what is no media type it refuses before any parser is asked.
+  // Fastify refuses a content type that is no media type before it asks any parser, so the header is replaced here.
   app.addHook('onRequest', function forgetContentType({ raw }, _reply, done) {
     if (raw.headers['content-type'] !== undefined) raw.headers['content-type'] = 'text/plain'
     done()
@@ -11,6 +11,6 @@ export function takeBodiesAsText(app: FastifyInstance): void {
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
 }
 
-export function bodyOf({ body }: FastifyRequest): string {
+export function readBody({ body }: FastifyRequest): string {
   return typeof body === 'string' ? body : ''
 }

@@ -1,12 +1,12 @@
 import type { OpView, TransactionView } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { nextLook } from './next-look.ts'
+import { findNextCron } from './next-cron.ts'
 
 const CREATED_AT = 1_000_000
 const UPDATED_AT = CREATED_AT + 4_000
 const FIRST_S = 10
 
-function viewOf(ops: readonly Partial<OpView>[], more: Partial<TransactionView> = {}): TransactionView {
+function buildView(ops: readonly Partial<OpView>[], more: Partial<TransactionView> = {}): TransactionView {
   const branches = ops.map((op, at) => {
     const shown: OpView = { op: 'action', state: 'idle', attempts: 0, ...op }
     return { id: `0${at + 1}`, after: [], ops: [shown] }
@@ -24,49 +24,54 @@ const calling: Partial<OpView> = { state: 'calling', attempts: 1 }
 
 describe('the next look at a transaction', () => {
   const looks: readonly (readonly [string, TransactionView, number, number])[] = [
-    ['The next look is at the end of the wait that was drawn', viewOf([waiting(1_000, 37_400)]), 38_400, 37],
-    ['The first of several waits counts', viewOf([waiting(0, 9_000), waiting(1_000, 4_000)]), 5_000, 4],
-    ['A short wait is shown as a second', viewOf([waiting(0, 200)]), 200, 1],
+    [
+      'The next look is at the end of the wait that was drawn',
+      buildView([waiting(1_000, 37_400)]),
+      38_400,
+      37,
+    ],
+    ['The first of several waits counts', buildView([waiting(0, 9_000), waiting(1_000, 4_000)]), 5_000, 4],
+    ['A short wait is shown as a second', buildView([waiting(0, 200)]), 200, 1],
     [
       'A call that was reset is due since its reset',
-      viewOf([{ state: 'waiting', attempts: 1, endedAt: 1 }]),
+      buildView([{ state: 'waiting', attempts: 1, endedAt: 1 }]),
       4_000,
       FIRST_S,
     ],
-    ['A call in flight has no wait', viewOf([calling]), 4_000, FIRST_S],
+    ['A call in flight has no wait', buildView([calling]), 4_000, FIRST_S],
     [
       'A call in flight has no wait after a delay either',
-      viewOf([calling], { startAt: CREATED_AT + 500 }),
+      buildView([calling], { startAt: CREATED_AT + 500 }),
       4_000,
       FIRST_S,
     ],
     [
       'A delayed transaction is looked at when its delay is over',
-      viewOf([{}], { startAt: CREATED_AT + 90_000 }),
+      buildView([{}], { startAt: CREATED_AT + 90_000 }),
       90_000,
       FIRST_S,
     ],
     [
       'A prepared transaction is looked at when its deadline comes',
-      viewOf([], { status: 'prepared', deadlineAt: CREATED_AT + 35_000 }),
+      buildView([], { status: 'prepared', deadlineAt: CREATED_AT + 35_000 }),
       35_000,
       FIRST_S,
     ],
     [
       'A submitted TCC is not looked at for its deadline',
-      viewOf([calling], { kind: 'tcc', deadlineAt: CREATED_AT + 35_000 }),
+      buildView([calling], { kind: 'tcc', deadlineAt: CREATED_AT + 35_000 }),
       4_000,
       FIRST_S,
     ],
     [
       'A prepared message is looked at when its query-back is due',
-      viewOf([], { status: 'prepared', checkAt: CREATED_AT + 35_000 }),
+      buildView([], { status: 'prepared', checkAt: CREATED_AT + 35_000 }),
       35_000,
       FIRST_S,
     ],
     [
       'A query-back that is repeated is due after its wait',
-      viewOf([], {
+      buildView([], {
         status: 'prepared',
         checkAt: CREATED_AT + 35_000,
         check: { op: 'msg', ...waiting(35_000, 20_000) } as OpView,
@@ -76,12 +81,12 @@ describe('the next look at a transaction', () => {
     ],
     [
       'A stopped transaction has the time of its end',
-      viewOf([waiting(0, 9_000)], { status: 'stopped', finishedAt: CREATED_AT + 7_000 }),
+      buildView([waiting(0, 9_000)], { status: 'stopped', finishedAt: CREATED_AT + 7_000 }),
       7_000,
       FIRST_S,
     ],
   ]
   for (const [what, view, afterMs, intervalS] of looks) {
-    it(what, () => expect(nextLook(view, FIRST_S)).toEqual({ at: CREATED_AT + afterMs, intervalS }))
+    it(what, () => expect(findNextCron(view, FIRST_S)).toEqual({ at: CREATED_AT + afterMs, intervalS }))
   }
 })

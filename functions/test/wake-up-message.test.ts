@@ -2,13 +2,13 @@ import type { WakeUpRequest } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DELAY_S_MAX, GIDS_PER_MESSAGE_MAX, gidsOf, lookMessages } from '../src/look-message.ts'
+import { buildWakeUpMessages, DELAY_S_MAX, GIDS_PER_MESSAGE_MAX, readGids } from '../src/wake-up-message.ts'
 
 const look = (gid: string, dueInMs: number): WakeUpRequest => ({ gid: gid as Gid, dueInMs })
 
 describe('a wake-up message', () => {
   it('A wake-up message has gids and nothing else, those due in the same second together and never early', () => {
-    expect(lookMessages([look('a', 0), look('b', 1), look('c', 1_000), look('d', 1_001)])).toEqual([
+    expect(buildWakeUpMessages([look('a', 0), look('b', 1), look('c', 1_000), look('d', 1_001)])).toEqual([
       { body: '{"gids":["a"]}', delayS: 0 },
       { body: '{"gids":["b","c"]}', delayS: 1 },
       { body: '{"gids":["d"]}', delayS: 2 },
@@ -17,7 +17,7 @@ describe('a wake-up message', () => {
 
   it('A transaction that is due later than a message can be is left to the sweeper', () => {
     const [at, after] = [DELAY_S_MAX * 1_000, DELAY_S_MAX * 1_000 + 1]
-    expect(lookMessages([look('a', at), look('b', after)])).toEqual([
+    expect(buildWakeUpMessages([look('a', at), look('b', after)])).toEqual([
       { body: '{"gids":["a"]}', delayS: DELAY_S_MAX },
     ])
   })
@@ -26,16 +26,16 @@ describe('a wake-up message', () => {
     const gids = fc.uniqueArray(fc.stringMatching(/^[a-z0-9]{1,12}$/), { minLength: 1, maxLength: 60 })
     fc.assert(
       fc.property(gids, fc.array(fc.nat(1_000_000)), (names, dues) => {
-        const looks = names.map((gid, position) => look(gid, dues[position % dues.length] ?? 0))
-        const messages = lookMessages(looks)
+        const wakeUps = names.map((gid, position) => look(gid, dues[position % dues.length] ?? 0))
+        const messages = buildWakeUpMessages(wakeUps)
         const read = messages.flatMap(({ body, delayS }) =>
-          (gidsOf(body) ?? []).map((gid) => `${gid} ${delayS}`),
+          (readGids(body) ?? []).map((gid) => `${gid} ${delayS}`),
         )
-        const meant = looks
+        const meant = wakeUps
           .filter(({ dueInMs }) => dueInMs <= DELAY_S_MAX * 1_000)
           .map(({ gid, dueInMs }) => `${gid} ${Math.ceil(dueInMs / 1_000)}`)
         expect([...read].sort()).toEqual([...meant].sort())
-        expect(messages.every(({ body }) => (gidsOf(body)?.length ?? 0) <= GIDS_PER_MESSAGE_MAX)).toBe(true)
+        expect(messages.every(({ body }) => (readGids(body)?.length ?? 0) <= GIDS_PER_MESSAGE_MAX)).toBe(true)
       }),
     )
   })
@@ -55,11 +55,11 @@ describe('a wake-up message', () => {
       gids: Array.from({ length: GIDS_PER_MESSAGE_MAX + 1 }, (_, position) => `g${position}`),
     }),
   ])('The text %s is not read as a wake-up message', (body) => {
-    expect(gidsOf(body)).toBeUndefined()
+    expect(readGids(body)).toBeUndefined()
     expect(({} as { gids?: unknown }).gids).toBeUndefined()
   })
 
   it('A gid that is twice in a wake-up message is read once', () => {
-    expect(gidsOf('{"gids":["a","b","a"]}')).toEqual(['a', 'b'])
+    expect(readGids('{"gids":["a","b","a"]}')).toEqual(['a', 'b'])
   })
 })

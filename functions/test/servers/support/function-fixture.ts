@@ -18,16 +18,16 @@ import { type Client, createClient } from '@counterstep/sdk'
 import { startTcpProxy, type TcpProxy } from '@counterstep/test-servers'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import { createSecrets, type FunctionSecrets } from './function-secrets.ts'
-import { type OwnStore, ownStore } from './own-store.ts'
+import { createOwnStore, type OwnStore } from './own-store.ts'
 import { type SecretsManager, startSecretsManager } from './secrets-manager.ts'
 import { SignedBranch } from './signed-branch.ts'
 
-/** Also when a message comes back; AWS wants six times that. */
+/** A message comes back after the same time, though AWS recommends six times this timeout for it. */
 export const TIMEOUT_MS = 8_000
-/** Its start shares two cores with all others. */
+/** The start is slow here, since all processes share two cores. */
 const INIT_MS_MAX = 60_000
 const CONCURRENCY = 4
-/** AWS does it each minute. */
+/** On AWS the sweeper runs each minute. */
 const SWEEP_EVERY_MS = 1_000
 
 /** A transaction that has to wait longer than this is given back. */
@@ -37,11 +37,11 @@ export interface Account {
   readonly client: RuntimeClient
   readonly queueServerUrl: string
   readonly storeServerUrl: string
-  /** Where the bundles are, and logs go. */
+  /** The bundles are in this folder, and the logs go there. */
   readonly folder: string
 }
 
-export interface FunctionBed {
+export interface FunctionFixture {
   /** It sends a key with each request. */
   readonly client: Client
   readonly url: string
@@ -56,15 +56,15 @@ export interface FunctionBed {
   readonly reports: readonly InvocationReport[]
   readonly lines: readonly LogLine[]
   readonly watch: SecretWatch
-  /** It does not run before. */
+  /** Starts the sweeper, which does not run before this call. */
   startSweeper(): Schedule
   close(): Promise<void>
 }
 
 type Closer = () => Promise<void>
 
-/** The three functions as they would be deployed: secrets by ARN, a queue, a key for each request. */
-export async function startFunctionBed(account: Account): Promise<FunctionBed> {
+/** Starts the three functions as they would be deployed: with secrets by ARN, a queue, and a key for each request. */
+export async function startFunctionFixture(account: Account): Promise<FunctionFixture> {
   const closers: Closer[] = []
   const close = async () => {
     for (const each of closers.splice(0).reverse()) await each()
@@ -77,14 +77,14 @@ export async function startFunctionBed(account: Account): Promise<FunctionBed> {
   }
 }
 
-async function start(account: Account, closers: Closer[]): Promise<Omit<FunctionBed, 'close'>> {
+async function start(account: Account, closers: Closer[]): Promise<Omit<FunctionFixture, 'close'>> {
   const secrets = await createSecrets()
   const secretsManager = await startSecretsManager(secrets.byName)
   closers.push(async () => secretsManager[Symbol.asyncDispose]())
   const branch = new SignedBranch(secrets.publicKey)
   await branch.start()
   closers.push(() => branch.stop())
-  const store = await ownStore(account.storeServerUrl, secrets.password)
+  const store = await createOwnStore(account.storeServerUrl, secrets.password)
   closers.push(() => store.drop())
   const { hostname, port } = new URL(store.url)
   const proxy = await startTcpProxy({ host: hostname, port: Number(port) })
@@ -96,13 +96,13 @@ async function start(account: Account, closers: Closer[]): Promise<Omit<Function
   })
   closers.push(async () => queue.client.destroy())
   const outside = { secrets, secretsManager, branch, proxy, queue }
-  const functions = launchAll(account, variablesOf(store, outside), closers)
+  const functions = launchAll(account, buildVariables(store, outside), closers)
   return { ...outside, ...functions, ...(await openWays(functions, outside, closers)) }
 }
 
-type Outside = Pick<FunctionBed, 'secrets' | 'secretsManager' | 'branch' | 'proxy' | 'queue'>
+type Outside = Pick<FunctionFixture, 'secrets' | 'secretsManager' | 'branch' | 'proxy' | 'queue'>
 
-function variablesOf(
+function buildVariables(
   store: OwnStore,
   { secrets, secretsManager, branch, proxy, queue }: Outside,
 ): Record<string, string> {
@@ -111,7 +111,7 @@ function variablesOf(
     ...secrets.variables,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
     COUNTERSTEP_STORE: proxy.through(store.url),
-    // Each environment warns of this one.
+    // Each environment logs a warning because of this setting.
     COUNTERSTEP_STORE_FAILOVER: 'lossy',
     COUNTERSTEP_STORE_TIMEOUT_MS: '1500',
     COUNTERSTEP_ALLOW_TARGETS: branch.url,
@@ -151,13 +151,13 @@ function launchAll(
   return { api: launch('api'), worker: launch('worker'), sweeper: launch('sweeper'), reports, lines, watch }
 }
 
-/** Opens the ways that lead to the functions: HTTP, the queue, the clock. */
+/** Connects everything that invokes the functions: HTTP, the queue and the schedule. */
 async function openWays(
   { api, worker, sweeper }: ReturnType<typeof launchAll>,
   { queue, secrets }: Outside,
   closers: Closer[],
-): Promise<Pick<FunctionBed, 'client' | 'url' | 'source' | 'batches' | 'startSweeper'>> {
-  const front = await startHttpFront({ target: api, face: 'function-url' })
+): Promise<Pick<FunctionFixture, 'client' | 'url' | 'source' | 'batches' | 'startSweeper'>> {
+  const front = await startHttpFront({ target: api, endpoint: 'function-url' })
   closers.push(() => front.stop())
   const batches: BatchDelivery[] = []
   const errors: unknown[] = []
