@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
 import { PACKED_BYTES_MAX } from '../src/packed-room.ts'
-import { branchCall, serveBytes, serveHttp } from './hostile-server.ts'
+import { buildCall, serveBytes, serveHttp } from './hostile-server.ts'
 import { callOnce, testCaller } from './test-caller.ts'
 
 const KEPT_BYTES = 64 * 1024
@@ -74,7 +74,7 @@ describe('An answer whose values are used', () => {
     })
     const caller = testCaller({ connectionsPerOriginMax: atOnce })
     const calls = Array.from({ length: atOnce }, () =>
-      caller.call(branchCall(server.url, { bodyBytesKept: KEPT_BYTES, timeoutMs: 30_000 })),
+      caller.call(buildCall(server.url, { bodyBytesKept: KEPT_BYTES, timeoutMs: 30_000 })),
     )
     let refused = 0
     for (const call of calls) void call.then(({ error }) => (refused += error === 'unread' ? 1 : 0))

@@ -81,7 +81,7 @@ class FuzzTally {
   }
 }
 
-describe("requests to DTM's face", () => {
+describe('requests to the DTM dialect', () => {
   const seed = fuzzSeed()
   const runs = fuzzRuns(REQUESTS)
   const agent = new Agent({ keepAlive: true, maxSockets: 4 })
@@ -126,7 +126,7 @@ describe("requests to DTM's face", () => {
     for (const gid of gids) ([403, 421, 422, 500, 501].includes(status) ? refusedGids : takenGids).add(gid)
   }
 
-  it(`${runs} of them, valid, near-valid and rubbish, are answered in its words (seed ${seed})`, async () => {
+  it(`All of ${runs} requests, valid, near-valid and rubbish, are answered in DTM's words (seed ${seed})`, async () => {
     process.stdout.write(`fuzz of DTM's face: FUZZ_SEED=${seed} FUZZ_RUNS=${runs}\n`)
     const around = { branchUrl: branch.url, gids: GIDS }
     const ofState = dtmRequestOfState(around)
@@ -149,7 +149,7 @@ describe("requests to DTM's face", () => {
     process.stdout.write(`${tally}\n`)
   }, 120_000)
 
-  it('met every kind of answer, or the requests were too tame', () => {
+  it('The requests to the DTM dialect met every kind of answer, or they were too tame', () => {
     for (const status of [200, 400, 404, 409, 422, 500, 501]) {
       expect([status, tally.statuses.get(status) ?? 0]).not.toEqual([status, 0])
     }
@@ -157,7 +157,7 @@ describe("requests to DTM's face", () => {
     expect(refusedGids.size).toBeGreaterThan(runs / 50)
   })
 
-  it('stored nothing that was refused', async () => {
+  it('A request to the DTM dialect that was refused has stored nothing', async () => {
     for (const gid of refusedGids) {
       if (takenGids.has(gid)) continue
       const answer = await fetch(`${server.dtmUrl}/api/dtmsvr/query?gid=${encodeURIComponent(gid)}`)
@@ -165,7 +165,7 @@ describe("requests to DTM's face", () => {
     }
   })
 
-  it('left the server running and quick, without a line of complaint, and able to stop', async () => {
+  it('The requests to the DTM dialect left the server running and quick, without a line of complaint, and able to stop', async () => {
     expect(tally.tookMs(0.99)).toBeLessThan(TYPICAL_MS_MAX)
     expect(server.isRunning).toBe(true)
     expect(server.complaints).toEqual([])

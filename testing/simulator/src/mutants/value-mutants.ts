@@ -11,7 +11,7 @@ export const valuesLazily: Rules = {
   },
 }
 
-/** What an action answers after the abort decision is saved at some later time, while its compensation is called. */
+/** An action's answer after the abort decision is saved at some later time, while its compensation is called. */
 export const ownAnswerLazily: Rules = {
   ...RULES,
   fold(transaction, event, now) {
