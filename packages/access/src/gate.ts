@@ -116,10 +116,14 @@ export function createGate(settings: GateSettings): Gate {
 
   /**
    * Tells whether the Host is one that is not ours. A page whose name was pointed at this server shows that name here.
-   * A request without a Host is HTTP/1.0, which no browser speaks.
+   * Over HTTP/2 it is the authority. A request with neither is HTTP/1.0, which no browser speaks.
    */
-  function hasForeignHost({ headers: { host } }: RequestHead): boolean {
-    return hosts !== undefined && host !== undefined && !hosts.allows(host)
+  function hasForeignHost({ headers: { host, ':authority': authority } }: RequestHead): boolean {
+    if (hosts === undefined) return false
+    return (
+      (host !== undefined && !hosts.allows(host)) ||
+      (authority !== undefined && !hosts.allows(String(authority)))
+    )
   }
 
   return {

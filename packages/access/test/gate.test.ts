@@ -399,4 +399,18 @@ describe('a page in a browser', () => {
     }
     expect(codeOf(guard, headOf({ host: 'evil.example' }))).toBe('SAGA_HOST_REFUSED')
   })
+
+  it('S16: names its host in the authority over HTTP/2, and in both if it likes', () => {
+    const gate = createGate({ credentials: bearerKey, hosts: loopbackHosts([]) })
+    const guard = gate.guardOf(['read'], false)
+    const heads = [
+      { ':authority': 'localhost:8470' },
+      { ':authority': 'evil.example' },
+      { ':authority': 'localhost', host: 'evil.example' },
+      { ':authority': 'evil.example', host: 'localhost' },
+    ]
+    const refused = 'SAGA_HOST_REFUSED'
+    expect(heads.map((head) => codeOf(guard, headOf(head)))).toEqual(['passes', refused, refused, refused])
+    expect(heads.map((head) => gate.mayAs('read', headOf(head)))).toEqual([true, false, false, false])
+  })
 })
