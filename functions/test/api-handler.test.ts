@@ -20,7 +20,7 @@ async function handlerOf(home = testHome()) {
 }
 
 describe('the api behind an event', () => {
-  it('accepts a saga, runs it to its end and says so to who waits', async () => {
+  it('The api accepts a saga, runs it to its end and answers the caller who waits', async () => {
     const home = testHome()
     const request = await handlerOf(home)
     const answer = await request('POST', '/v1/transactions', {
@@ -34,7 +34,7 @@ describe('the api behind an event', () => {
     expect(home.looks).toEqual([])
   })
 
-  it('waits no longer than what stands before it', async () => {
+  it('The api waits no longer than its own time allows', async () => {
     const request = await handlerOf()
     const answer = await request('POST', '/v1/transactions', {
       body: sagaOf('a'),
@@ -43,7 +43,7 @@ describe('the api behind an event', () => {
     expect(answer.headers['preference-applied']).toBe('wait=25')
   })
 
-  it('asks for a look at what it gave back while its caller still waits, who is told the end', async () => {
+  it('The api asks for a wake-up of a saga that it gave back, and its waiting caller is told the end', async () => {
     let skewMs = 0
     const store = memoryStore({ now: () => Date.now() + skewMs })
     const home = testHome({
@@ -62,7 +62,7 @@ describe('the api behind an event', () => {
     expect(home.looks).toHaveLength(1)
   })
 
-  it('answers 202 to who does not wait, and the saga has ended when it does', async () => {
+  it('A caller who does not wait is answered with 202, and the saga has ended by then', async () => {
     const home = testHome()
     const request = await handlerOf(home)
     const answer = await request('POST', '/v1/transactions', { body: sagaOf('a') })
@@ -72,7 +72,7 @@ describe('the api behind an event', () => {
     expect(JSON.parse(seen.body)).toMatchObject({ status: 'succeeded' })
   })
 
-  it('refuses what it cannot keep and what is wrong, with the same problems as a server', async () => {
+  it('The api refuses with the same problems as a server, and has no documentation page', async () => {
     const request = await handlerOf()
     const memory = await request('POST', '/v1/transactions', { body: sagaOf('a', { ack: 'memory' }) })
     expect(memory.statusCode).toBe(422)
@@ -84,7 +84,7 @@ describe('the api behind an event', () => {
     expect((await request('GET', '/docs')).statusCode).toBe(404)
   })
 
-  it('takes queries as they were sent, and a body in base64', async () => {
+  it('The api takes queries as they were sent, and a body in base64', async () => {
     const home = testHome()
     const handle = await apiHandler(home)
     const event = { ...httpEvent('POST', '/v1/transactions', { body: sagaOf('a') }) } as { body: string }
@@ -100,7 +100,7 @@ describe('the api behind an event', () => {
     expect(JSON.parse(list.body).items).toHaveLength(1)
   })
 
-  it('finds a gid with characters that a path escapes, whether the path comes decoded or as it was sent', async () => {
+  it('A gid with characters that a path escapes is found, whether the path comes decoded or as it was sent', async () => {
     const gid = '100%+a_b_'
     const home = testHome()
     const handle = await apiHandler(home)
@@ -126,7 +126,7 @@ describe('the api behind an event', () => {
     '/v1/.\t./metrics',
     'http://127.0.0.1/metrics',
     '//127.0.0.1/metrics',
-  ])('S16: has nothing at %j, which the adapter would take for another path', async (path) => {
+  ])('S16: The api has nothing at %j, which the adapter would take for another path', async (path) => {
     const request = await handlerOf()
     const answer = await request('GET', path)
     expect([answer.statusCode, JSON.parse(answer.body)]).toMatchObject([404, { code: 'SAGA_ROUTE_UNKNOWN' }])
@@ -134,7 +134,7 @@ describe('the api behind an event', () => {
     expect((await request('GET', '/metrics')).statusCode).toBe(200)
   })
 
-  it('gives back in time what does not end, and asks for a look', async () => {
+  it('The api gives back in time what does not end, and asks for a wake-up', async () => {
     const home = testHome({
       answer: ({ timeoutMs }) =>
         new Promise((resolve) => setTimeout(resolve, timeoutMs, { result: 'unknown', error: 'timeout' })),
@@ -162,7 +162,7 @@ describe('the api with keys', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  it('asks for one of the secret, and takes nobody without', async () => {
+  it('The api with keys lets in a caller with a key of the secret, and no other', async () => {
     expect((await openKeyFile(join(folder, 'keys.json'))).keys.size).toBe(1)
     const text = readFileSync(join(folder, 'keys.json'), 'utf8')
     const variables = { COUNTERSTEP_KEYS_SECRET: ARN, COUNTERSTEP_INSECURE_NO_KEYS: '' }
@@ -180,7 +180,7 @@ describe('the api with keys', () => {
     expect(retried.statusCode).toBe(403)
   })
 
-  it('does not start without them', async () => {
+  it('The api with keys does not start without them', async () => {
     const variables = { COUNTERSTEP_KEYS_SECRET: ARN, COUNTERSTEP_INSECURE_NO_KEYS: '' }
     await expect(apiHandler(testHome({ variables }))).rejects.toThrow('no such secret')
     await expect(apiHandler(testHome({ variables, secrets: { [ARN]: '{}' } }))).rejects.toMatchObject({
@@ -188,7 +188,7 @@ describe('the api with keys', () => {
     })
   })
 
-  it('answers as the server does when they are too old and cannot be read again', async () => {
+  it('The api answers as a server does when its keys are too old and cannot be read again', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     onTestFinished(() => void vi.useRealTimers())
     const variables = { COUNTERSTEP_KEYS_SECRET: ARN, COUNTERSTEP_INSECURE_NO_KEYS: '' }

@@ -17,7 +17,7 @@ const COMPILE_MS_MAX = 120_000
 const SECRET = 'the secret key'
 const run = promisify(execFile)
 
-/** The targets that the functions of the guide's stack may call. */
+/** Returns the policy for the targets that the functions of the guide's stack may call. */
 function guidedTargets() {
   const services = /StoreTlsCa=\S+ Services=(\S+) \\/.exec(GUIDE)?.[1] ?? ''
   const read = readFunctionConfig('api', {
@@ -29,7 +29,7 @@ function guidedTargets() {
   return targetPolicy(read.config.targets)
 }
 
-it('every branch of the guide is one that its own stack may call', () => {
+it('Every branch of the Lambda guide is one that its own stack may call', () => {
   const targets = guidedTargets()
   const urls = [...GUIDE.matchAll(/"?(?:action|compensation)"?: ["']([^"']+)["']/g)].map(
     ([, url = '']) => url,
@@ -45,7 +45,7 @@ interface Arrived {
   readonly body: string
 }
 
-/** The signature by the rules of AWS's Signature Version 4, from what has arrived. */
+/** Computes the signature by the rules of AWS's Signature Version 4, from what has arrived. */
 function signLikeAws({ request: { method, url = '', headers }, body }: Arrived): string {
   const [path = '', query = ''] = url.split('?')
   const names = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1] ?? ''
@@ -68,7 +68,7 @@ function signLikeAws({ request: { method, url = '', headers }, body }: Arrived):
   return createHmac('sha256', key).update(toSign).digest('hex')
 }
 
-it('signingFetch of the guide signs what the client sends, and its transfer is submitted by it', async () => {
+it("The Lambda guide's signingFetch signs what the client sends, and the guide's transfer is submitted by it", async () => {
   const arrived: Arrived[] = []
   await using server = createServer(async (request, response) => {
     arrived.push({ request, body: await text(request) })
@@ -107,7 +107,7 @@ await client.page({ status: ['aborting', 'failed'], limit: 2 })
   }
 })
 
-it('the examples of the guide compile, strictly', { timeout: COMPILE_MS_MAX }, async () => {
+it('The examples of the Lambda guide compile in strict mode', { timeout: COMPILE_MS_MAX }, async () => {
   const files = ['signing-fetch.ts', 'transfer.ts', 'bank-function.ts']
   const folder = writeExamples(...files)
   const compilerOptions = {
@@ -116,7 +116,7 @@ it('the examples of the guide compile, strictly', { timeout: COMPILE_MS_MAX }, a
   }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
   const args = [TYPESCRIPT, '--project', folder, '--checkers', '1']
-  // The compiler tells its faults on its output.
+  // The compiler prints its faults on its output.
   const told = await run(process.execPath, args).then(
     ({ stdout }) => stdout,
     (error: { readonly stdout: string }) => error.stdout,

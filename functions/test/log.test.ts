@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createLog } from '../src/log.ts'
 
 describe('the log of a function', () => {
-  it('is lines of JSON from its level on', () => {
+  it('The log of a function is lines of JSON from its level on', () => {
     const lines: string[] = []
     const log = createLog('warn', (line) => lines.push(line))
     log.info({}, 'not shown')
@@ -12,14 +12,14 @@ describe('the log of a function', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'warn', message: 'shown', gid: 'a' })
   })
 
-  it('shows of an error nothing that may hold a payload', () => {
+  it('The log shows nothing of an error that may contain a payload', () => {
     const lines: string[] = []
     createLog('info', (line) => lines.push(line)).error({ err: new Error('card 4111') }, 'failed')
     expect(lines[0]).not.toContain('4111')
     expect(JSON.parse(lines[0] ?? '').err).toMatchObject({ type: 'Error' })
   })
 
-  it('is silent when it is told so', () => {
+  it('The log is silent at the level silent', () => {
     const lines: string[] = []
     createLog('silent', (line) => lines.push(line)).error({}, 'failed')
     expect(lines).toEqual([])

@@ -6,8 +6,8 @@ import { DELAY_S_MAX, GIDS_PER_MESSAGE_MAX, gidsOf, lookMessages } from '../src/
 
 const look = (gid: string, dueInMs: number): WakeUpRequest => ({ gid: gid as Gid, dueInMs })
 
-describe('what a message carries', () => {
-  it('gids and nothing else; those that are due in the same second together, never early', () => {
+describe('a wake-up message', () => {
+  it('A wake-up message has gids and nothing else, those due in the same second together and never early', () => {
     expect(lookMessages([look('a', 0), look('b', 1), look('c', 1_000), look('d', 1_001)])).toEqual([
       { body: '{"gids":["a"]}', delayS: 0 },
       { body: '{"gids":["b","c"]}', delayS: 1 },
@@ -15,14 +15,14 @@ describe('what a message carries', () => {
     ])
   })
 
-  it('leaves to the sweeper what is due later than a message can be', () => {
+  it('A transaction that is due later than a message can be is left to the sweeper', () => {
     const [at, after] = [DELAY_S_MAX * 1_000, DELAY_S_MAX * 1_000 + 1]
     expect(lookMessages([look('a', at), look('b', after)])).toEqual([
       { body: '{"gids":["a"]}', delayS: DELAY_S_MAX },
     ])
   })
 
-  it('what is written is what is read, each look once, in messages of bounded size', () => {
+  it('The gids that are written are read back, each once, in messages of bounded size', () => {
     const gids = fc.uniqueArray(fc.stringMatching(/^[a-z0-9]{1,12}$/), { minLength: 1, maxLength: 60 })
     fc.assert(
       fc.property(gids, fc.array(fc.nat(1_000_000)), (names, dues) => {
@@ -54,12 +54,12 @@ describe('what a message carries', () => {
     JSON.stringify({
       gids: Array.from({ length: GIDS_PER_MESSAGE_MAX + 1 }, (_, position) => `g${position}`),
     }),
-  ])('%s is no message of ours', (body) => {
+  ])('The text %s is not read as a wake-up message', (body) => {
     expect(gidsOf(body)).toBeUndefined()
     expect(({} as { gids?: unknown }).gids).toBeUndefined()
   })
 
-  it('a gid that stands twice in it is looked at once', () => {
+  it('A gid that is twice in a wake-up message is read once', () => {
     expect(gidsOf('{"gids":["a","b","a"]}')).toEqual(['a', 'b'])
   })
 })

@@ -26,7 +26,7 @@ const unavailable = (applied: 'no' | 'unknown') =>
   new StoreUnavailableError('the connection has ended', { applied })
 
 describe('a call to a store after a freeze', () => {
-  it('is made again while the store proves that nothing was done', async () => {
+  it('A call to a store after a freeze is made again while the store proves that nothing was done', async () => {
     let calls = 0
     const answer = await patiently(waitingClock(), async () => {
       calls++
@@ -36,7 +36,7 @@ describe('a call to a store after a freeze', () => {
     expect([answer, calls]).toEqual(['done', 4])
   })
 
-  it('is not made again when it may have been done, and when it is a bug', async () => {
+  it('A call to a store after a freeze is not made again when it may have been done, and when it is a bug', async () => {
     for (const error of [unavailable('unknown'), new Error('a bug')]) {
       let calls = 0
       const call = patiently(waitingClock(), async () => {
@@ -48,7 +48,7 @@ describe('a call to a store after a freeze', () => {
     }
   })
 
-  it('fails when the time is over', async () => {
+  it('A call to a store after a freeze fails when the time is over', async () => {
     const clock = waitingClock()
     const call = patiently(clock, () => Promise.reject(unavailable('no')))
     await expect(call).rejects.toBeInstanceOf(StoreUnavailableError)

@@ -18,7 +18,7 @@ function world() {
 }
 
 describe('keys of a secret', () => {
-  it('are read again when they are a minute old, and not before', async () => {
+  it('Keys are read again when they are a minute old, and not before', async () => {
     const { state, open } = world()
     const keys = await open()
     state.nowMs = KEYS_FRESH_MS - 1
@@ -31,7 +31,7 @@ describe('keys of a secret', () => {
     expect(keys.find(ID)).toBeUndefined()
   })
 
-  it('stay in force for ten minutes when they cannot be read, and then nobody is let in', async () => {
+  it('Keys stay in force for ten minutes when they cannot be read, and then the refresh fails', async () => {
     const { state, open } = world()
     const keys = await open()
     state.text = new Error('throttled')
@@ -45,7 +45,7 @@ describe('keys of a secret', () => {
     await keys.refresh()
   })
 
-  it('are not asked for at each request when they cannot be read', async () => {
+  it('Keys are not read at each request when they cannot be read', async () => {
     const { state, open } = world()
     const keys = await open()
     state.text = new Error('throttled')
@@ -57,7 +57,7 @@ describe('keys of a secret', () => {
     expect(state.reads).toBe(3)
   })
 
-  it('a text that is no file of keys counts as one that cannot be read', async () => {
+  it('A text that is no file of keys counts as one that cannot be read', async () => {
     const { state, open } = world()
     const keys = await open()
     state.text = 'hello'

@@ -28,7 +28,7 @@ async function dueSagas(count: number): Promise<Sweep> {
 }
 
 describe('the sweeper', () => {
-  it('asks the queue for all that is due, and again only after a minute', async () => {
+  it('The sweeper asks the queue for all that is due, and again only after a minute', async () => {
     const { store, pass } = await dueSagas(3)
     pass(10_000)
     const home = testHome({ role: 'sweeper', store })
@@ -43,7 +43,7 @@ describe('the sweeper', () => {
     expect(home.looks).toHaveLength(6)
   })
 
-  it('claims nothing: whoever gets the message may claim at once', async () => {
+  it('The sweeper claims nothing, so that the worker that gets its message may claim at once', async () => {
     const { store, pass } = await dueSagas(1)
     pass(10_000)
     const before = (await store.readMany(['s0' as Gid]))[0]
@@ -60,7 +60,7 @@ describe('the sweeper', () => {
     expect(outcome).toBe('final')
   })
 
-  it('without a queue it runs what is due itself', async () => {
+  it('A sweeper without a queue runs what is due itself', async () => {
     const { store, pass } = await dueSagas(3)
     pass(10_000)
     const home = testHome({ role: 'sweeper', store, hasQueue: false })
@@ -69,7 +69,7 @@ describe('the sweeper', () => {
     expect((await store.stats()).unfinished).toEqual({ prepared: 0, submitted: 0, aborting: 0 })
   })
 
-  it('removes what is past its retention', async () => {
+  it('The sweeper removes what is past its retention', async () => {
     const { store, pass } = await dueSagas(2)
     pass(10_000)
     const variables = { COUNTERSTEP_RETENTION_MS: '60000' }
@@ -81,7 +81,7 @@ describe('the sweeper', () => {
     expect(await store.readMany(['s0', 's1'] as Gid[])).toEqual([])
   })
 
-  it('publishes the gauges as they were before, in the embedded metric format', async () => {
+  it('The sweeper publishes the gauges as they were before, in the embedded metric format', async () => {
     const { store, pass } = await dueSagas(2)
     pass(10_000)
     const lines: string[] = []
@@ -102,7 +102,7 @@ describe('the sweeper', () => {
     expect(published.OldestDueAgeMs).toBeGreaterThan(7_000)
   })
 
-  it('sweeps and purges though it cannot measure, and though the queue refuses', async () => {
+  it('The sweeper sweeps and purges though it cannot measure, and though the queue refuses', async () => {
     const { store, pass } = await dueSagas(2)
     pass(10_000)
     const lines: string[] = []
@@ -120,7 +120,7 @@ describe('the sweeper', () => {
     expect(JSON.parse(lines[1] ?? '')).toMatchObject({ Purged: 0 })
   })
 
-  it('logs all that failed, and fails with the first of it', async () => {
+  it('The sweeper logs all that failed, and fails with the first error', async () => {
     const { store } = await dueSagas(0)
     const home = testHome({ role: 'sweeper', store })
     const [tooSlow, unreachable] = [new Error('too slow'), new Error('unreachable')]
@@ -134,7 +134,7 @@ describe('the sweeper', () => {
     ])
   })
 
-  it('fails when the store does not answer, so that its alarm rings', async () => {
+  it('The sweeper fails when the store does not answer, so that its alarm rings', async () => {
     const { store } = await dueSagas(0)
     await store.close()
     const home = testHome({ role: 'sweeper', store })

@@ -24,7 +24,7 @@ async function statusOf(store: ReturnType<typeof memoryStore>, gid: string): Pro
 }
 
 describe('the worker', () => {
-  it('ends what the messages name, and all of them have succeeded', async () => {
+  it('The worker ends the transactions that the wake-up messages name, and all messages have succeeded', async () => {
     let skewMs = 0
     const store = memoryStore({ now: () => Date.now() + skewMs })
     await waiting(store, 'a', 'b', 'c')
@@ -41,7 +41,7 @@ describe('the worker', () => {
     expect(home.looks).toEqual([])
   })
 
-  it('a business retry is a success of the message: the saga is given back, and a look is asked for', async () => {
+  it('A branch that is ongoing does not fail the wake-up message: the saga is given back, and another wake-up is asked for', async () => {
     let skewMs = 0
     const store = memoryStore({ now: () => Date.now() + skewMs })
     await waiting(store, 'a')
@@ -56,7 +56,7 @@ describe('the worker', () => {
     expect(home.looks).toEqual([{ gid: 'a', dueInMs: expect.closeTo(60_000, -3) }])
   })
 
-  it('only the messages whose transactions could not be claimed come back', async () => {
+  it('Only the wake-up messages whose transactions could not be claimed come back', async () => {
     let skewMs = 0
     const store = memoryStore({ now: () => Date.now() + skewMs })
     await waiting(store, 'a', 'b')
@@ -78,7 +78,7 @@ describe('the worker', () => {
     ])
   })
 
-  it('a doubled message, one about what is final, and one about what never was are done with', async () => {
+  it('A doubled wake-up message, one about a final transaction and one about an unknown gid are done with', async () => {
     let skewMs = 0
     const store = memoryStore({ now: () => Date.now() + skewMs })
     await waiting(store, 'a')
@@ -91,7 +91,7 @@ describe('the worker', () => {
     expect(home.calls).toHaveLength(1)
   })
 
-  it('drops a message that is not ours with an error in the log, and does the others', async () => {
+  it('The worker drops a message of another form with an error in the log, and does the others', async () => {
     let skewMs = 0
     const store = memoryStore({ now: () => Date.now() + skewMs })
     await waiting(store, 'a')

@@ -34,7 +34,7 @@ const signer = callSigner(
 )
 const KEY = signingKeyOf(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
 
-/** A call of an orchestrator, as a Function URL hands it over. */
+/** Makes a call of an orchestrator, as a Function URL hands it over. */
 function makeCall(gid: string, op: string, cents: number, isSigned = true): object {
   const path = op === 'action' ? '/debit' : '/debit/undo'
   const query = `gid=${gid}&trans_type=saga&branch_id=debit&op=${op}`
@@ -65,7 +65,7 @@ function makeCall(gid: string, op: string, cents: number, isSigned = true): obje
 }
 
 describeOn('mariadb', 'the participant of the guide', (serverUrl) => {
-  it('serves signed calls behind its barrier, and refuses others', async () => {
+  it("The guide's participant serves signed calls behind its barrier, and refuses others", async () => {
     const store = await ownStore(serverUrl, PASSWORD)
     onTestFinished(() => store.drop())
     const url = new URL(store.url)

@@ -14,13 +14,13 @@ import { countStoreRequests } from './support/store-requests.ts'
 
 const BUILD_MS_MAX = 120_000
 const START_MS_MAX = 60_000
-/** Only tells stuck from slow. */
+/** This only tells a function that hangs from a slow one. */
 const END = { timeoutMs: 40_000 }
 const POLL = { timeout: 40_000 }
 const TEST_MS_MAX = 90_000
 const RETRY_AFTER_S = 2
 const HAPPY_SAGAS = 5
-/** A digest, or a line of a key. */
+/** This matches a digest, or a line of a key. */
 const SECRET_PART = /[\w+/=-]{32,}/g
 const EMPTY = { visible: 0, inFlight: 0, delayed: 0 }
 
@@ -52,12 +52,24 @@ function testFunctions(open: () => Promise<FunctionBed>): void {
 
   afterAll(() => bed.close(), START_MS_MAX)
 
-  it('takes the password, the keys and the signing key from secrets', () => takesSecrets(bed), TEST_MS_MAX)
-  it('answers a wait with the end, after two writes', () => answersWaits(bed), TEST_MS_MAX)
-  it('gives back what waits, and the worker ends it', () => handsOff(bed), TEST_MS_MAX)
-  it('gets a message again that its store kept it from', () => failsItems(bed), TEST_MS_MAX)
-  it('ends what the queue has lost', () => sweepsLost(bed), TEST_MS_MAX)
-  it('has printed none of the secrets', () => printsNoSecret(bed))
+  it(
+    'The functions take the password, the keys and the signing key from secrets',
+    () => takesSecrets(bed),
+    TEST_MS_MAX,
+  )
+  it(
+    'A submit that waits is answered with the end of its saga, after two writes',
+    () => answersWaits(bed),
+    TEST_MS_MAX,
+  )
+  it('A saga that waits is given back, and the worker ends it', () => handsOff(bed), TEST_MS_MAX)
+  it('A wake-up message that failed because of the store comes again', () => failsItems(bed), TEST_MS_MAX)
+  it(
+    'A saga whose wake-up message the queue has lost is ended after a sweep',
+    () => sweepsLost(bed),
+    TEST_MS_MAX,
+  )
+  it('The functions have printed none of the secrets', () => printsNoSecret(bed))
 }
 
 function sagaOf({ branch }: FunctionBed, gid: string = randomUUID()) {
@@ -71,7 +83,7 @@ function sagaOf({ branch }: FunctionBed, gid: string = randomUUID()) {
   return { ...withSecrets({ branches }), gid }
 }
 
-/** The first branch of it asks to be asked again, once. */
+/** Makes a saga whose first branch asks to be called again, once. */
 function waitingSaga(bed: FunctionBed) {
   const saga = sagaOf(bed)
   bed.branch.rule = ({ gid, branchId, attempt }) =>
@@ -89,7 +101,7 @@ async function takesSecrets(bed: FunctionBed): Promise<void> {
   expect((await fetch(`${bed.url}/v1/transactions`)).status).toBe(401)
   const saga = sagaOf(bed)
   expect(await bed.client.submit(saga, { waitMs: 10_000 })).toMatchObject({ status: 'succeeded' })
-  // Its service answers 401 to what is not signed.
+  // The service answers 401 to what is not signed.
   expect(bed.branch.refused).toEqual([])
   expect(new Set(bed.secretsManager.asked)).toEqual(new Set(['password', 'keys', 'signing-key'].map(arnOf)))
   expect(outcomesOf(bed, 'worker')).toEqual([])
@@ -107,7 +119,7 @@ async function answersWaits(bed: FunctionBed): Promise<void> {
     `${HAPPY_SAGAS} sagas by functions: ${roundTrips} round trips to the store, ${writes} writes\n`,
   )
   expect({ roundTrips, writes }).toEqual({ roundTrips: 2 * HAPPY_SAGAS, writes: 2 * HAPPY_SAGAS })
-  // All of it was done by the api.
+  // The api did all of it.
   expect([outcomesOf(bed, 'worker'), bed.source.counts().received]).toEqual([[], 0])
 }
 

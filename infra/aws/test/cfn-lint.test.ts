@@ -6,18 +6,23 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { INSTALL_TIMEOUT_MS, installCfnLint, LINT_TIMEOUT_MS, lint, missingPython } from './cfn-lint.ts'
 import { TEMPLATE_PATH } from './template.ts'
 
-/** Each planted fault: its name, the text, the text that replaces it, and the rule of cfn-lint that must catch it. */
+/** Each planted fault has its name, the text, the text that replaces it, and the rule of cfn-lint that must catch it. */
 const PLANTED = [
-  ['a type that is none', 'Type: AWS::Scheduler::Schedule', 'Type: AWS::Scheduler::Scheduler', 'E3006'],
-  ['a property that is none', 'maxReceiveCount: 5', 'maximumReceiveCount: 5', 'E3002'],
-  ['a property of a function that is none', 'RecursiveLoop: Allow', 'RecursionLoop: Allow', 'E3002'],
   [
-    'an attribute that is none',
+    'a type that does not exist',
+    'Type: AWS::Scheduler::Schedule',
+    'Type: AWS::Scheduler::Scheduler',
+    'E3006',
+  ],
+  ['a property that does not exist', 'maxReceiveCount: 5', 'maximumReceiveCount: 5', 'E3002'],
+  ['a property that a function does not have', 'RecursiveLoop: Allow', 'RecursionLoop: Allow', 'E3002'],
+  [
+    'an attribute that does not exist',
     'EventSourceArn: !GetAtt Queue.Arn',
     'EventSourceArn: !GetAtt Queue.Address',
     'E1010',
   ],
-  ['a value that is none', 'TreatMissingData: ignore', 'TreatMissingData: ignored', 'E3030'],
+  ['a value that does not exist', 'TreatMissingData: ignore', 'TreatMissingData: ignored', 'E3030'],
   [
     'a reference that may come to nothing',
     '!If [HasUrl, !GetAtt Url.FunctionUrl',
@@ -26,7 +31,7 @@ const PLANTED = [
   ],
 ] as const
 
-/** The template with one text replaced, in a file of its own. */
+/** Writes the template with one text replaced to a file of its own, and returns its path. */
 function plant(folder: string, from: string, to: string): string {
   const text = readFileSync(TEMPLATE_PATH, 'utf8')
   expect(text).toContain(from)
@@ -38,7 +43,7 @@ function plant(folder: string, from: string, to: string): string {
 describe('cfn-lint', () => {
   const limit = { timeout: INSTALL_TIMEOUT_MS + LINT_TIMEOUT_MS }
 
-  it('has nothing against the template, and catches what is wrong in others', limit, ({ skip }) => {
+  it('The tool cfn-lint finds nothing in the template, and catches the planted faults', limit, ({ skip }) => {
     const missing = missingPython()
     skip(missing !== undefined, missing)
     const folder = mkdtempSync(join(tmpdir(), 'counterstep-cfn-lint-'))

@@ -11,7 +11,7 @@ const JWT = { JwtIssuer: 'https://issuer.example', JwtAudiences: 'counterstep' }
 const ROLES = ['api', 'worker', 'sweeper'] as const
 const template = readTemplate()
 
-/** Parameters that a user may deploy with. */
+/** A user may deploy with these parameters. */
 const DEPLOYMENTS: readonly ParameterValues[] = [
   { StoreUrl: 'mysql://counterstep@db.example/counterstep', Services: 'bank=https://bank.example' },
   {
@@ -65,10 +65,10 @@ function makeEnvironment(role: FunctionRole, parameters: ParameterValues): Recor
   )
 }
 
-describe('what the template tells its functions', () => {
+describe('the settings of the functions', () => {
   for (const [index, parameters] of DEPLOYMENTS.entries()) {
     for (const role of ROLES) {
-      it(`is what ${role} reads, without a problem or a warning (deployment ${index + 1})`, () => {
+      it(`The function ${role} reads its settings from the template without a problem or a warning (deployment ${index + 1})`, () => {
         const read = readFunctionConfig(role, makeEnvironment(role, parameters))
         expect(read).toMatchObject({ config: { warnings: [], queueUrl: QUEUE_URL } })
       })
@@ -76,9 +76,9 @@ describe('what the template tells its functions', () => {
   }
 })
 
-describe('what one service may take', () => {
+describe('the bounds of one target', () => {
   for (const role of ['api', 'worker'] as const) {
-    it(`is told to ${role}, with the defaults of the server`, () => {
+    it(`The function ${role} gets the bounds of one target, with the defaults of the server`, () => {
       const [usual = {}, , own = {}] = DEPLOYMENTS
       const { targetShare, targetCallsPerSecond, timeoutMsMax, retryFloorMs, parkAfterMs } = DEFAULT_SETTINGS
       expect(readFunctionConfig(role, makeEnvironment(role, usual))).toMatchObject({
@@ -102,7 +102,8 @@ describe('what one service may take', () => {
 
 describe("the template's rules", () => {
   for (const [index, parameters] of DEPLOYMENTS.entries()) {
-    it(`accept deployment ${index + 1}`, () => expect(refusals(template, parameters)).toEqual([]))
+    it(`The template's rules accept deployment ${index + 1}`, () =>
+      expect(refusals(template, parameters)).toEqual([]))
   }
 
   const [fine = {}] = DEPLOYMENTS
@@ -125,13 +126,13 @@ describe("the template's rules", () => {
       'are for Authorization=jwt',
     ],
     ['keys without their secret', { Authorization: 'keys' }, 'needs KeysSecretArn'],
-    ['keys in vain', { KeysSecretArn: `${SECRET}keys` }, 'is for Authorization=keys'],
-    ['nothing to call', { Services: '' }, 'Name what may be called'],
+    ['keys that are not used', { KeysSecretArn: `${SECRET}keys` }, 'is for Authorization=keys'],
+    ['an empty list of targets', { Services: '' }, 'Name what may be called'],
     ['subnets alone', { SubnetIds: 'subnet-0a' }, 'go together'],
     ['security groups alone', { SecurityGroupIds: 'sg-0a' }, 'go together'],
   ]
   for (const [name, parameters, sentence] of REFUSED) {
-    it(`refuse ${name}`, () => {
+    it(`The template's rules refuse ${name}`, () => {
       expect(refusals(template, { ...fine, ...parameters })).toEqual([expect.stringContaining(sentence)])
     })
   }

@@ -40,19 +40,21 @@ const TEMPLATE = readTemplate()
 describe('the template', () => {
   const template = TEMPLATE
 
-  it('uses names that exist, and no others', () => expect(checkReferences(template)).toEqual([]))
-  it('S14: gives each role what its function does, and no more', () =>
+  it('The template uses names that exist, and no others', () => expect(checkReferences(template)).toEqual([]))
+  it('S14: The template gives each role what its function does, and no more', () =>
     expect(checkPolicies(template)).toEqual([]))
-  it('has queues that bear with slow workers', () => expect(checkQueues(template)).toEqual([]))
-  it('has an alarm for what nobody else would notice', () => expect(checkAlarms(template)).toEqual([]))
-  it('S14: is never open, whatever its parameters', () => expect(checkOpenness(template)).toEqual([]))
-  it('deploys what is built, with settings that are read', () =>
+  it('The queues of the template allow for slow workers', () => expect(checkQueues(template)).toEqual([]))
+  it('The template has an alarm for what would not be noticed otherwise', () =>
+    expect(checkAlarms(template)).toEqual([]))
+  it('S14: The template is never open, whatever its parameters', () =>
+    expect(checkOpenness(template)).toEqual([]))
+  it('The template deploys what is built, with settings that are read', () =>
     expect(checkFunctions(template, BUNDLES)).toEqual([]))
-  it('S14: lets a function read the secrets that it is told of', () =>
+  it('S14: The template lets a function read the secrets that it is told of', () =>
     expect(SECRETS.flatMap((parameters) => checkSecrets(template, parameters))).toEqual([]))
 })
 
-/** A copy with one value replaced, or taken away. */
+/** Copies the template with one value replaced, or taken away. */
 function planted(path: string, value: unknown): Template {
   const template = structuredClone(TEMPLATE)
   const keys = path.split(' ')
@@ -71,17 +73,27 @@ const SWEEPER_STATEMENTS = 'Resources SweeperRole Properties Policies 0 PolicyDo
 const NETWORK_STATEMENTS = 'Resources NetworkPolicy Properties PolicyDocument Statement'
 const QUEUE_ARN = { 'Fn::GetAtt': ['Queue', 'Arn'] }
 
-/** Each planted fault: its name, its place, the value, and the rule that must catch it. */
+/** Each planted fault has its name, its place, the value, and the rule that must catch it. */
 const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
   ['a Ref to nothing', `${API} Timeout`, { Ref: 'Nothing' }, 'names-exist'],
   ['a GetAtt of nothing', `${API} Role`, { 'Fn::GetAtt': ['NoRole', 'Arn'] }, 'names-exist'],
   ['a Sub of nothing', `${API} Description`, { 'Fn::Sub': `\${Nothing}` }, 'names-exist'],
   ['a Sub of an attribute of nothing', `${API} Description`, { 'Fn::Sub': `\${Nothing.Arn}` }, 'names-exist'],
-  ['a DependsOn nothing', 'Resources ApiFunction DependsOn', ['Queue', 'Nothing'], 'names-exist'],
-  ['a condition that is none', 'Resources Url Condition', 'IsNothing', 'names-exist'],
-  ['an If of no condition', `${API} Description`, { 'Fn::If': ['IsNothing', 'a', 'b'] }, 'names-exist'],
-  ['a condition of no condition', 'Conditions HasUrl', { Condition: 'IsNothing' }, 'names-exist'],
-  ['a map that is none', `${API} Timeout`, { 'Fn::FindInMap': ['NoMap', 'a', 'b'] }, 'names-exist'],
+  ['a DependsOn of nothing', 'Resources ApiFunction DependsOn', ['Queue', 'Nothing'], 'names-exist'],
+  ['a condition that does not exist', 'Resources Url Condition', 'IsNothing', 'names-exist'],
+  [
+    'an If of a condition that does not exist',
+    `${API} Description`,
+    { 'Fn::If': ['IsNothing', 'a', 'b'] },
+    'names-exist',
+  ],
+  [
+    'a condition made of one that does not exist',
+    'Conditions HasUrl',
+    { Condition: 'IsNothing' },
+    'names-exist',
+  ],
+  ['a map that does not exist', `${API} Timeout`, { 'Fn::FindInMap': ['NoMap', 'a', 'b'] }, 'names-exist'],
   [
     'a rule about nothing',
     'Rules VpcIsWhole RuleCondition',
@@ -104,31 +116,31 @@ const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
   ['a * behind a condition', `${API_STATEMENTS} 2 Fn::If 1 Resource`, ['*'], 'no-wildcards'],
   ['a negation', `${API_STATEMENTS} 1 NotAction`, 'iam:PassRole', 'no-negations'],
   [
-    'api may receive',
+    'an api that may receive messages',
     `${API_STATEMENTS} 1 Action`,
     ['sqs:SendMessage', 'sqs:ReceiveMessage'],
     'least-privilege',
   ],
   [
-    'sweeper may delete',
+    'a sweeper that may delete messages',
     `${SWEEPER_STATEMENTS} 1 Action`,
     ['sqs:SendMessage', 'sqs:DeleteMessage'],
     'least-privilege',
   ],
   [
-    'worker may empty the dead letters',
+    'a worker that may empty the dead letters',
     `${WORKER_STATEMENTS} 1 Resource`,
     [QUEUE_ARN, { 'Fn::GetAtt': ['DeadLetterQueue', 'Arn'] }],
     'least-privilege',
   ],
   [
-    'sweeper may read the keys',
+    'a sweeper that may read the keys',
     `${SWEEPER_STATEMENTS} 2 Fn::If 1 Resource`,
     [{ Ref: 'StorePasswordSecretArn' }, { Ref: 'KeysSecretArn' }],
     'least-privilege',
   ],
   [
-    'worker may not delete',
+    'a worker that may not delete messages',
     `${WORKER_STATEMENTS} 1 Action`,
     ['sqs:SendMessage', 'sqs:ReceiveMessage', 'sqs:GetQueueAttributes'],
     'enough-privilege',
@@ -141,13 +153,13 @@ const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
     'no-managed-policies',
   ],
   [
-    'a role for somebody else',
+    'a role for another account',
     'Resources ApiRole Properties AssumeRolePolicyDocument Statement 0 Principal',
     { AWS: '111122223333' },
     'trust',
   ],
   [
-    'a role that nobody explained',
+    'a role that the checks do not know',
     'Resources OtherRole',
     { Type: 'AWS::IAM::Role', Properties: { Policies: [] } },
     'roles-are-known',
@@ -159,18 +171,18 @@ const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
     'policies-in-roles',
   ],
   [
-    'more of the network',
+    'a network policy that allows more',
     `${NETWORK_STATEMENTS} 0 Action`,
     ['ec2:CreateNetworkInterface', 'ec2:RunInstances'],
     'network',
   ],
   [
-    'the network for code',
+    "a network policy for the functions' own code",
     `${NETWORK_STATEMENTS} 1 Condition ArnEquals lambda:SourceFunctionArn`,
     [],
     'network',
   ],
-  ['the network for all', `${NETWORK_STATEMENTS} 1 Effect`, 'Allow', 'network'],
+  ['a network policy that denies nothing', `${NETWORK_STATEMENTS} 1 Effect`, 'Allow', 'network'],
 
   ['a short visibility timeout', 'Mappings VisibilityTimeout 300 Seconds', 1799, 'visibility'],
   ['a visibility timeout that SQS refuses', 'Mappings VisibilityTimeout 900 Seconds', 43_201, 'visibility'],
@@ -183,24 +195,39 @@ const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
   ['any timeout', 'Parameters WorkerTimeoutSeconds AllowedValues', undefined, 'visibility'],
   ['a visibility timeout of its own', 'Resources Queue Properties VisibilityTimeout', 720, 'visibility'],
   ['a worker timeout of its own', 'Resources WorkerFunction Properties Timeout', 900, 'visibility'],
-  ['hasty dead letters', 'Resources Queue Properties RedrivePolicy maxReceiveCount', 4, 'dead-letters'],
-  ['hints that pile up', 'Resources Queue Properties MessageRetentionPeriod', 86_400, 'retention'],
   [
-    'hints kept as long as SQS likes',
+    'dead letters after too few attempts',
+    'Resources Queue Properties RedrivePolicy maxReceiveCount',
+    4,
+    'dead-letters',
+  ],
+  ['hints that are kept too long', 'Resources Queue Properties MessageRetentionPeriod', 86_400, 'retention'],
+  [
+    'hints that are kept as long as SQS likes',
     'Resources Queue Properties MessageRetentionPeriod',
     undefined,
     'retention',
   ],
   ['hints that vanish before they are dead letters', 'Mappings HintRetention 120 Seconds', 3600, 'retention'],
-  ['short dead letters', 'Resources DeadLetterQueue Properties MessageRetentionPeriod', 3600, 'retention'],
+  [
+    'dead letters that are kept too short',
+    'Resources DeadLetterQueue Properties MessageRetentionPeriod',
+    3600,
+    'retention',
+  ],
   ['no dead letters', 'Resources Queue Properties RedrivePolicy', undefined, 'dead-letters'],
   ['a queue in clear text', 'Resources DeadLetterQueue Properties SqsManagedSseEnabled', false, 'encryption'],
-  ['whole batches', 'Resources WorkerTakesFromQueue Properties FunctionResponseTypes', undefined, 'batches'],
+  [
+    'batches that fail as a whole',
+    'Resources WorkerTakesFromQueue Properties FunctionResponseTypes',
+    undefined,
+    'batches',
+  ],
   ['unbounded workers', 'Resources WorkerTakesFromQueue Properties ScalingConfig', undefined, 'batches'],
   ['a batch that AWS refuses', 'Mappings BatchingWindow 25 Seconds', 0, 'batches'],
   ['a slow small batch', 'Mappings BatchingWindow 10 Seconds', 1, 'batches'],
   [
-    'a queue for everybody',
+    'a queue for everyone',
     'Resources QueuePolicy Properties PolicyDocument Statement 1 Effect',
     'Allow',
     'queue-policy',
@@ -247,7 +274,12 @@ const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
     },
     'alarms',
   ],
-  ['an alarm for nobody', 'Resources NeedsAttentionAlarm Properties AlarmActions', undefined, 'alarms'],
+  [
+    'an alarm without a receiver',
+    'Resources NeedsAttentionAlarm Properties AlarmActions',
+    undefined,
+    'alarms',
+  ],
   ['an alarm of averages', 'Resources OldestDueAgeAlarm Properties Statistic', 'Average', 'alarms'],
   ['an alarm between two reports', 'Resources OldestDueAgeAlarm Properties Period', 10, 'alarms'],
 
@@ -260,21 +292,26 @@ const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
   ],
   ['an open route', 'Resources HttpApiRoute Properties AuthorizationType', undefined, 'never-open'],
   ['JWT without an authorizer', 'Resources HttpApiAuthorizer Condition', 'HasUrlForKeys', 'never-open'],
-  ['a second face', 'Resources Url Condition', undefined, 'never-open'],
+  ['a second HTTP API', 'Resources Url Condition', undefined, 'never-open'],
   [
-    'an api that believes in another guard',
+    'an api that trusts another guard',
     `${API} Environment Variables COUNTERSTEP_AUTHORIZER`,
     'jwt',
     'never-open',
   ],
   [
-    'an api that lets anybody in',
+    'an api that lets anyone in',
     `${API} Environment Variables COUNTERSTEP_INSECURE_NO_KEYS`,
     'true',
     'never-open',
   ],
-  ['everybody may invoke', 'Resources UrlForKeysInvokes Condition', undefined, 'never-open'],
-  ['every gateway may invoke', 'Resources HttpApiInvokes Properties SourceArn', undefined, 'never-open'],
+  ['an invocation by anyone', 'Resources UrlForKeysInvokes Condition', undefined, 'never-open'],
+  [
+    'an invocation by every gateway',
+    'Resources HttpApiInvokes Properties SourceArn',
+    undefined,
+    'never-open',
+  ],
 
   ['code that is not built', `${API} CodeUri`, '../../functions/dist/other', 'bundles'],
   ['a bundle that is not deployed', 'Resources SweeperFunction', undefined, 'bundles'],
@@ -284,10 +321,10 @@ const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
   ['another handler', 'Globals Function Handler', 'main.handler', 'runtime'],
   ['a runtime of its own', `${API} Runtime`, 'nodejs22.x', 'globals'],
   ['the role of another', `${API} Role`, { 'Fn::GetAtt': ['WorkerRole', 'Arn'] }, 'own-role'],
-  ['any number of environments', `${API} ReservedConcurrentExecutions`, undefined, 'bounded'],
+  ['an unbounded number of environments', `${API} ReservedConcurrentExecutions`, undefined, 'bounded'],
   ['a timeout that AWS refuses', 'Parameters ApiTimeoutSeconds MaxValue', 901, 'bounded'],
   ['a timeout without an end', 'Parameters ApiTimeoutSeconds MaxValue', undefined, 'bounded'],
-  ['logs for ever', 'Resources ApiLogs Properties RetentionInDays', undefined, 'logs'],
+  ['logs that are kept for ever', 'Resources ApiLogs Properties RetentionInDays', undefined, 'logs'],
   ['a variable that nothing reads', `${API} Environment Variables COUNTERSTEP_COLOUR`, 'red', 'variables'],
   [
     'a common variable that nothing reads',
@@ -308,12 +345,12 @@ const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
 
 describe('S14: the checks of the template', () => {
   for (const [name, path, value, rule] of PLANTED) {
-    it(`catch ${name}`, () => {
+    it(`The checks catch ${name}`, () => {
       expect(checkAll(planted(path, value)).map((fault) => fault.rule)).toContain(rule)
     })
   }
 
-  it('refuse a tag that they do not know', () => {
+  it('The checks refuse a tag that they do not know', () => {
     expect(() => parseTemplate('Resources: !Transform { Name: a }')).toThrow('!Transform')
   })
 })

@@ -34,7 +34,7 @@ function createHolder(name: string): Holder {
 }
 
 describe('bodies that are whole', () => {
-  it('are looked at one in a turn where they are large, and at once where they are small', async () => {
+  it('Large bodies are handled one per turn of the event loop, and small ones at once', async () => {
     const { take, looked, held } = createTurns()
     for (const name of ['a', 'b', 'c']) take(openConnection(name), LARGE, name)
     take(openConnection('d'), 4_096, 'd')
@@ -44,7 +44,7 @@ describe('bodies that are whole', () => {
     await expect.poll(() => [looked, held()]).toEqual([['d', 'a', 'b', 'c'], 0])
   })
 
-  it('are looked at by turns of those who hold their connections', async () => {
+  it('The bodies of different holders take turns, however many one holder sends', async () => {
     const { take, looked } = createTurns()
     const flood = createHolder('flood')
     for (let n = 0; n < 10; n += 1) take(openConnection('', flood), LARGE, 'flood')
@@ -53,7 +53,7 @@ describe('bodies that are whole', () => {
     expect(looked.indexOf('honest')).toBe(1)
   })
 
-  it('are not looked at once their connection has ended, or was refused', async () => {
+  it('A body is not handled once its connection has ended or was refused', async () => {
     const { take, looked } = createTurns()
     const [closed, refused] = [openConnection('closed'), openConnection('refused')]
     take(closed, LARGE, 'closed')

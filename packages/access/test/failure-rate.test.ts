@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ADDRESSES_MAX, FailureRate } from '../src/failure-rate.ts'
 
-it('S17: the table of addresses does not grow over its size, and those beyond it share one bound', () => {
+it('S17: The table of addresses does not grow over its size, and those beyond it share one bound', () => {
   const rate = new FailureRate()
   for (let address = 0; address < ADDRESSES_MAX + 500; address += 1) rate.isOver(`a${address}`, 1_000)
   expect(rate.size).toBeLessThanOrEqual(ADDRESSES_MAX + 1)

@@ -58,7 +58,7 @@ describe('S11: a key', () => {
   const one = keyWith(['read'])
   const other = keyWith(['read'])
 
-  it('opens what one of its scopes opens, and nothing else', () => {
+  it('A key opens what one of its scopes opens, and nothing else', () => {
     const { gate } = gateWith([one.stored])
     expect(codeOf(gate.guardOf(['read'], false), bearer(one.key))).toBe('passes')
     expect(codeOf(gate.guardOf(['submit', 'read'], true), bearer(one.key))).toBe('passes')
@@ -68,25 +68,25 @@ describe('S11: a key', () => {
   })
 
   const BAD: readonly (readonly [string, string])[] = [
-    ['nothing', ''],
+    ['no key', ''],
     ['another scheme', `Token ${one.key}`],
     ['no scheme', one.key],
-    ['Basic, which this face does not take', `Basic ${Buffer.from(`x:${one.key}`).toString('base64')}`],
+    ['Basic, which this HTTP API does not take', `Basic ${Buffer.from(`x:${one.key}`).toString('base64')}`],
     ['the secret of another key', `Bearer ${writeKey({ id: one.parts.id, secret: other.parts.secret })}`],
-    ['an unknown id', `Bearer ${writeKey({ id: other.parts.id, secret: one.parts.secret })}`],
-    ['a letter more', `Bearer ${one.key}A`],
-    ['a letter less', `Bearer ${one.key.slice(0, -1)}`],
+    ['an id that is not known', `Bearer ${writeKey({ id: other.parts.id, secret: one.parts.secret })}`],
+    ['a letter too many', `Bearer ${one.key}A`],
+    ['a letter too few', `Bearer ${one.key.slice(0, -1)}`],
     ['two keys', `Bearer ${one.key} ${one.key}`],
     ['the stored digest', `Bearer cs_${one.stored.id}_${one.stored.digest.toString('base64url')}`],
   ]
   for (const [what, authorization] of BAD) {
-    it(`is not ${what}`, () => {
+    it(`A caller is not let in with ${what}`, () => {
       const { read } = gateWith([one.stored])
       expect(codeOf(read, headOf({ authorization }))).toBe('SAGA_UNAUTHENTICATED')
     })
   }
 
-  it('with any letter changed is none', () => {
+  it('A key with any letter changed is not accepted', () => {
     const { gate } = gateWith([one.stored])
     for (let position = 0; position < one.key.length; position += 1) {
       const letter = one.key[position] === 'a' ? 'b' : 'a'
@@ -97,7 +97,7 @@ describe('S11: a key', () => {
     expect(gate.mayAs('admin', bearer(one.key))).toBe(false)
   })
 
-  it('is good until the instant at which it expires', () => {
+  it('A key is accepted until the instant at which it expires', () => {
     const brief = keyWith(['read'], 5_000)
     const { read, clock } = gateWith([brief.stored])
     clock.nowMs = 4_999
@@ -106,7 +106,7 @@ describe('S11: a key', () => {
     expect(codeOf(read, bearer(brief.key))).toBe('SAGA_UNAUTHENTICATED')
   })
 
-  it('is good no longer once it is revoked', () => {
+  it('A key is not accepted once it is revoked', () => {
     const { gate, read, keys } = gateWith([one.stored])
     expect(codeOf(read, bearer(one.key))).toBe('passes')
     expect(gate.knows(one.stored.id)).toBe(true)
@@ -115,7 +115,7 @@ describe('S11: a key', () => {
     expect([gate.knows(one.stored.id), gate.knows('192.0.2.1')]).toEqual([false, true])
   })
 
-  it('may be the password of HTTP Basic, under any user name, where the face takes that', () => {
+  it('A key may be the password of HTTP Basic, under any user name, where the HTTP API takes that', () => {
     const { read } = gateWith([one.stored], { credentials: bearerOrBasicKey })
     for (const user of ['', 'key', 'a:b'.slice(0, 1)]) {
       const authorization = `Basic ${Buffer.from(`${user}:${one.key}`).toString('base64')}`
@@ -125,7 +125,7 @@ describe('S11: a key', () => {
     expect(codeOf(read, headOf({ authorization: `Basic ${btoa(one.key)}` }))).toBe('SAGA_UNAUTHENTICATED')
   })
 
-  it('is in no text of a refusal', () => {
+  it('The text of a refusal does not contain the key', () => {
     const { gate } = gateWith([])
     const refusal = gate.guardOf(['read'], false)(bearer(one.key))
     if (!(refusal instanceof Error)) throw new Error('it is not refused')
@@ -136,7 +136,7 @@ describe('S11: a key', () => {
   const OTHERS = ['11.0.0.1', '::ffff:11.0.0.1', '127.0.0.1', '::1', 'fe80::1', '192.0.2.8', '']
   const networks = () => networksOf(['10.0.0.0/8', 'fd00::/8', '192.0.2.7']) ?? { has: () => false }
 
-  it('S43: is not asked for from the networks that the configuration names, for a submit alone', () => {
+  it('S43: No key is needed for a submit from the networks that the configuration names, and for nothing else', () => {
     const { gate } = gateWith([one.stored], { keylessNetworks: networks() })
     const may = (scopes: RouteAccess, address: string) =>
       codeOf(gate.guardOf(scopes, true), headOf({}, address))
@@ -154,7 +154,7 @@ describe('S11: a key', () => {
       expect([address, may(['submit'], address)]).toEqual([address, 'SAGA_UNAUTHENTICATED'])
   })
 
-  it('S43: is not asked for from there for more, once the configuration says so by name (mutant of the default)', () => {
+  it('S43: No key is needed from those networks for more, once the configuration says so by name (mutant of the default)', () => {
     const { gate } = gateWith([one.stored], { keylessNetworks: networks(), keylessScopes: SCOPES })
     for (const scope of SCOPES)
       expect(codeOf(gate.guardOf([scope], true), headOf({}, '10.1.2.3'))).toBe('passes')
@@ -174,14 +174,14 @@ describe('a list of networks', () => {
     '10.0.0.0/8/8',
     '::/-1',
   ]) {
-    it(`is not "${cidr}"`, () => expect(networksOf([cidr])).toBeUndefined())
+    it(`A network is refused that is written as "${cidr}"`, () => expect(networksOf([cidr])).toBeUndefined())
   }
 })
 
 describe('S17: rates', () => {
   const one = keyWith(['read'])
 
-  it('answer 429 to the eleventh failure of an address in a second, and never to a good key from there', () => {
+  it('The eleventh failure of an address in a second is answered with 429, but a good key from there never is', () => {
     const { read, clock } = gateWith([one.stored])
     const outcomes = Array.from({ length: 12 }, () => codeOf(read, headOf()))
     expect(outcomes).toEqual([
@@ -195,14 +195,14 @@ describe('S17: rates', () => {
     expect(codeOf(read, headOf())).toBe('SAGA_UNAUTHENTICATED')
   })
 
-  it('take an IPv6 network of 64 bits for one address', () => {
+  it('An IPv6 network of 64 bits counts as one address', () => {
     const { read } = gateWith([])
     for (let host = 1; host <= 10; host += 1) read(headOf({}, `2001:db8::${host}`))
     expect(codeOf(read, headOf({}, '2001:db8:0:0:1::1'))).toBe('SAGA_RATE_LIMITED')
     expect(codeOf(read, headOf({}, '2001:db8:0:1::1'))).toBe('SAGA_UNAUTHENTICATED')
   })
 
-  it('give each key its own bound, which fills again', () => {
+  it('Each key has its own rate, which fills again', () => {
     const other = keyWith(['read'])
     const { read, clock } = gateWith([one.stored, other.stored], { keyRate: new KeyRate(3) })
     const outcomes = Array.from({ length: 4 }, () => codeOf(read, bearer(one.key)))
@@ -215,7 +215,7 @@ describe('S17: rates', () => {
     expect(codeOf(read, bearer(one.key))).toBe('SAGA_RATE_LIMITED')
   })
 
-  it('hold for each address that needs no key, an IPv6 network of 64 bits for one, and not for its keys', () => {
+  it('Each address that needs no key has its own rate, which its keys do not share, and an IPv6 network of 64 bits counts as one', () => {
     const keylessNetworks = networksOf(['10.1.0.0/16', 'fd00::/16'])
     if (keylessNetworks === undefined) throw new Error('no networks')
     const { gate } = gateWith([one.stored], { keyRate: new KeyRate(1), keylessNetworks })
@@ -234,7 +234,7 @@ describe('S17: rates', () => {
     expect(codeOf(gate.guardOf(['read'], false), bearer(one.key))).toBe('passes')
   })
 
-  it('are not full again for a key because the file was read again', () => {
+  it('A used-up rate of a key stays used up when the keys file is read again', () => {
     const { read, keys } = gateWith([one.stored], { keyRate: new KeyRate(1) })
     expect(codeOf(read, bearer(one.key))).toBe('passes')
     keys.set(one.stored.id, { ...one.stored })
@@ -251,17 +251,17 @@ describe('a page in a browser', () => {
     ['an origin that the configuration names', { origin: 'https://shop.example' }, true],
     ['a port that the configuration names', { origin: 'http://dev.example:3000' }, true],
     ['another port of that', { origin: 'http://dev.example:3001' }, false],
-    ['an address that somebody typed', { 'sec-fetch-site': 'none' }, true],
+    ['an address that a person typed', { 'sec-fetch-site': 'none' }, true],
     ['another origin', { origin: 'http://evil.example' }, false],
     ['another port', { origin: 'http://orders.example:3000' }, false],
-    ['nowhere', { origin: 'null' }, false],
+    ['a page without an origin', { origin: 'null' }, false],
     ['two origins', { origin: 'http://orders.example:8470, http://evil.example' }, false],
-    ['what is no origin', { origin: 'orders.example:8470' }, false],
+    ['something that is not an origin', { origin: 'orders.example:8470' }, false],
     ['another site, without an origin', { 'sec-fetch-site': 'cross-site' }, false],
     ['another host of the site, without an origin', { 'sec-fetch-site': 'same-site' }, false],
   ]
   for (const [from, headers, passes] of PAGES) {
-    it(`from ${from} ${passes ? 'may' : 'must not'} change something`, () => {
+    it(`A request from ${from} ${passes ? 'may' : 'must not'} change something`, () => {
       const { gate } = gateWith([])
       const named = createGate({
         credentials: bearerKey,
@@ -337,7 +337,7 @@ describe('a page in a browser', () => {
     ],
   ]
   for (const [from, headers, passes] of READS) {
-    it(`from ${from} ${passes ? 'may' : 'must not'} change something by GET or HEAD`, () => {
+    it(`A request from ${from} ${passes ? 'may' : 'must not'} change something by GET or HEAD`, () => {
       const gate = createGate({
         credentials: bearerKey,
         hosts: namedHosts(['shop.example', 'orders.example']),
@@ -380,7 +380,7 @@ describe('a page in a browser', () => {
     ['', false],
   ]
   for (const [host, passes] of LOOPBACK) {
-    it(`that was sent to ${host} ${passes ? 'reaches' : 'does not reach'} a server on loopback`, () => {
+    it(`A request that was sent to ${host} ${passes ? 'reaches' : 'does not reach'} a server on loopback`, () => {
       const gate = createGate({ credentials: bearerKey, hosts: loopbackHosts(['orders.example']) })
       const head = headOf(host === undefined ? {} : { host })
       // It asks twice, since a Host that was allowed is remembered.
@@ -391,7 +391,7 @@ describe('a page in a browser', () => {
     })
   }
 
-  it('beyond loopback reaches the names of the configuration, and a probe any address', () => {
+  it('A server beyond loopback answers under the names of the configuration and under any address', () => {
     const gate = createGate({ credentials: bearerKey, hosts: namedHosts(['orders.example']) })
     const guard = gate.guardOf(['read'], false)
     for (const host of ['orders.example:1', '10.0.0.7:8470', '[fd00::1]', 'localhost']) {
@@ -400,7 +400,7 @@ describe('a page in a browser', () => {
     expect(codeOf(guard, headOf({ host: 'evil.example' }))).toBe('SAGA_HOST_REFUSED')
   })
 
-  it('S16: names its host in the authority over HTTP/2, and in both if it likes', () => {
+  it('S16: A foreign name in the authority of HTTP/2 is refused like one in the Host header', () => {
     const gate = createGate({ credentials: bearerKey, hosts: loopbackHosts([]) })
     const guard = gate.guardOf(['read'], false)
     const heads = [

@@ -70,7 +70,7 @@ function holdersWith(limits: Partial<ConstructorParameters<typeof Holders>[0]>) 
 }
 
 describe('S41: connections that have not shown a good key', () => {
-  it('make room for new ones, the oldest first, whatever their address', () => {
+  it('Connections without a good key make room for new ones, the oldest first, whatever their address', () => {
     const { holders, reached, add, show } = holdersWith({ connectionsMax: 3 })
     const [a, b, c] = [add('192.0.2.1'), add('192.0.2.2'), add('192.0.2.3')]
     expect(reached).toEqual([])
@@ -81,7 +81,7 @@ describe('S41: connections that have not shown a good key', () => {
     expect(holders.connections).toBe(3)
   })
 
-  it('of one IPv6 network count as of one address, and those that left do not count', () => {
+  it('Connections without a good key of one IPv6 network count as of one address, and closed ones do not count', () => {
     const { holders, add } = holdersWith({ strangersPerAddressMax: 2 })
     const all = [add('2001:db8::1'), add('2001:db8::2'), add('2001:db8::3')]
     add('2001:db8:0:1::1')
@@ -91,7 +91,7 @@ describe('S41: connections that have not shown a good key', () => {
     expect(holders.connections).toBe(3)
   })
 
-  it('of one address are at most half of those that others leave', () => {
+  it('Connections without a good key of one address have at most half of the places that others leave', () => {
     const { addMany, add } = holdersWith({ connectionsMax: 16 })
     addMany(14, 'key')
     const [a, b, c] = [add('192.0.2.7'), add('192.0.2.7'), add('192.0.2.8')]
@@ -100,7 +100,7 @@ describe('S41: connections that have not shown a good key', () => {
 })
 
 describe('S41: connections that have shown a good key', () => {
-  it('leave places to newcomers, however many one key opens, and are its own that make room', () => {
+  it('A key that opens many connections leaves places to newcomers, and its own connections make room', () => {
     const { holders, addMany, addWith, add } = holdersWith({ connectionsMax: 16 })
     const honest = addWith('honest')
     const flood = addMany(40, 'flood')
@@ -112,7 +112,7 @@ describe('S41: connections that have shown a good key', () => {
     expect(countEnded([...flood, ...more])).toBe(32)
   })
 
-  it('are shared evenly by those who want them, be they keys or addresses', () => {
+  it('Places for connections are shared evenly by those who want them, be they keys or addresses', () => {
     const { addMany, addWith } = holdersWith({ connectionsMax: 16 })
     const flood = addMany(30, 'flood')
     const others = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].flatMap((address) =>
@@ -122,14 +122,14 @@ describe('S41: connections that have shown a good key', () => {
     expect(countEnded(flood)).toBe(25)
   })
 
-  it('of one IPv6 network are of one holder', () => {
+  it('Addresses without a key that are in one IPv6 network share one part', () => {
     const { addWith } = holdersWith({ connectionsMax: 16 })
     const flood = Array.from({ length: 14 }, (_, n) => addWith(`fd00::${n + 1}`, `fd00::${n + 1}`))
     const other = addWith('fd00:0:0:1::1', 'fd00:0:0:1::1')
     expect([countEnded(flood), other.socket.destroyed]).toEqual([1, false])
   })
 
-  it('end the oldest first that waits for no answer, and the newest where all of them wait', () => {
+  it('The oldest connection that waits for no answer ends first, and the newest where all of them wait', () => {
     const { addMany, addWith } = holdersWith({ connectionsMax: 16 })
     const all = addMany(14, 'flood')
     for (const each of all) if (each !== all[3]) askSomething(each)
@@ -140,7 +140,7 @@ describe('S41: connections that have shown a good key', () => {
     expect([countEnded(all), next.socket.destroyed, other.socket.destroyed]).toEqual([1, true, false])
   })
 
-  it('are strangers’ again once the key is revoked, and make room like these', () => {
+  it('The connections of a revoked key count as without a good key again, and make room like those', () => {
     const { good, clock, addMany, add, holders } = holdersWith({
       connectionsMax: 16,
       strangersPerAddressMax: 2,
@@ -154,7 +154,7 @@ describe('S41: connections that have shown a good key', () => {
     expect([...holders.all()].filter(({ caller }) => caller === undefined)).toHaveLength(3)
   })
 
-  it('are strangers’ again when they show none for a while, unless they wait for an answer', () => {
+  it('A connection counts as without a good key again when it shows none for a while, unless it waits for an answer', () => {
     const { clock, addMany, add, show, holders } = holdersWith({})
     const [idle, answering, asking] = addMany(3, 'key')
     if (idle === undefined || answering === undefined || asking === undefined)
@@ -176,14 +176,14 @@ describe('S41: connections that have shown a good key', () => {
     expect(look()).toEqual([])
   })
 
-  it('may be all but a few where one holds them all (mutant of the others)', () => {
+  it('One key may have all places for connections but a few where there is no other (mutant of the others)', () => {
     const { addMany } = holdersWith({ connectionsMax: 16 })
     expect(countEnded(addMany(14, 'key'))).toBe(0)
   })
 })
 
 describe('S41: bytes of unfinished bodies', () => {
-  it('end the largest of who holds the most, and nothing of another', () => {
+  it('Over the bound of bytes, the largest body ends of the holder that has the most, and no body of another', () => {
     const { holders, addMany, addWith, reached } = holdersWith({})
     const honest = addWith('honest')
     holders.hold(honest, 450)
@@ -196,7 +196,7 @@ describe('S41: bytes of unfinished bodies', () => {
     expect([holders.bytes, reached]).toEqual([701, ['unread-body-bytes']])
   })
 
-  it('of strangers go first', () => {
+  it('Unfinished bodies without a good key end first', () => {
     const { holders, addWith, good, clock, add } = holdersWith({})
     const [honest, revoked] = [addWith('honest'), addWith('revoked')]
     holders.hold(honest, 800)
@@ -209,7 +209,7 @@ describe('S41: bytes of unfinished bodies', () => {
     expect(holders.bytes).toBe(950)
   })
 
-  it('go along when another key is shown, and are released once', () => {
+  it('The bytes of an unfinished body count for the new holder when another key is shown, and are released once', () => {
     const { holders, addWith, show } = holdersWith({})
     const [one, other] = [addWith('a'), addWith('b')]
     holders.hold(one, 600)
@@ -222,7 +222,7 @@ describe('S41: bytes of unfinished bodies', () => {
     expect([holders.bytes, other.holder?.heldBytes]).toEqual([300, 300])
   })
 
-  it('are not held for a connection that has ended', () => {
+  it('No bytes are counted for a connection that has ended', () => {
     const { holders, addWith } = holdersWith({})
     const one = addWith('a')
     one.socket.destroy()

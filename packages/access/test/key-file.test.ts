@@ -24,7 +24,7 @@ async function refusalOf(outcome: Promise<unknown>): Promise<string> {
 }
 
 describe('S11: the file of keys', () => {
-  it('holds of a key of 256 random bits its SHA-256, its name, scopes and times, and not the key', async () => {
+  it('The keys file has the SHA-256 of a key of 256 random bits, its name, scopes and times, but not the key', async () => {
     await using folder = await keyFolder()
     const { key } = await createKey(folder.path, ASKED)
     const [, id = '', secret = ''] = /^cs_([a-z0-9]{12})_([A-Za-z0-9_-]{43})$/.exec(key) ?? []
@@ -46,14 +46,14 @@ describe('S11: the file of keys', () => {
     })
   })
 
-  onPosix('is readable by its owner alone', async () => {
+  onPosix('The keys file can be read by its owner alone', async () => {
     await using folder = await keyFolder()
     await createKey(folder.path, ASKED)
     expect((await stat(folder.path)).mode & 0o777).toBe(0o600)
   })
 
   for (const mode of [0o604, 0o602, 0o620, 0o644, 0o666]) {
-    onPosix(`is refused with the mode ${mode.toString(8)}`, async () => {
+    onPosix(`The keys file is refused with the mode ${mode.toString(8)}`, async () => {
       await using folder = await keyFolder()
       await createKey(folder.path, ASKED)
       await chmod(folder.path, mode)
@@ -62,7 +62,7 @@ describe('S11: the file of keys', () => {
     })
   }
 
-  onPosix('may be read by a group, as a mounted secret is, and stays so', async () => {
+  onPosix('The keys file may be readable for a group, as a mounted secret is, and stays so', async () => {
     await using folder = await keyFolder()
     await createKey(folder.path, ASKED)
     await chmod(folder.path, 0o640)
@@ -71,7 +71,7 @@ describe('S11: the file of keys', () => {
     expect((await openKeyFile(folder.path)).keys.size).toBe(2)
   })
 
-  it('has at most two active keys of a name, so that its holders can change over', async () => {
+  it('A name has at most two active keys, so that its holders can change over', async () => {
     await using folder = await keyFolder()
     const { stored } = await createKey(folder.path, ASKED)
     await createKey(folder.path, { ...ASKED, expiresAt: 5_000 })
@@ -84,7 +84,7 @@ describe('S11: the file of keys', () => {
     expect((await openKeyFile(folder.path)).keys.size).toBe(4)
   })
 
-  it('forgets a revoked key, and knows no other id', async () => {
+  it('A revoked key is forgotten, and an id that is not there cannot be revoked', async () => {
     await using folder = await keyFolder()
     const { stored } = await createKey(folder.path, ASKED)
     await revokeKey(folder.path, stored.id)
@@ -92,7 +92,7 @@ describe('S11: the file of keys', () => {
     expect(await refusalOf(revokeKey(folder.path, stored.id))).toContain('no key of this id')
   })
 
-  it('loses no key when many are made at once: all but one are told to wait', async () => {
+  it('No key is lost when many are made at once: each is made or is told to wait', async () => {
     await using folder = await keyFolder()
     const names = Array.from({ length: 8 }, (_, index) => `n${index}`)
     const outcomes = await Promise.allSettled(names.map((name) => createKey(folder.path, { ...ASKED, name })))
@@ -106,23 +106,23 @@ describe('S11: the file of keys', () => {
     ['no JSON', 'cs_canary'],
     ['a list', '[]'],
     ['another version', '{"version":2,"keys":[]}'],
-    ['a scope that there is not', fileOf({ scopes: ['submit', '*'] })],
+    ['a scope that does not exist', fileOf({ scopes: ['submit', '*'] })],
     ['no scope', fileOf({ scopes: [] })],
-    ['a digest that is none', fileOf({ secretSha256: 'canary' })],
-    ['an instant that is none', fileOf({ expiresAt: '2030-01-01' })],
-    ['an id that is none', fileOf({ id: 'canary_1' })],
+    ['a wrong digest', fileOf({ secretSha256: 'canary' })],
+    ['a date in place of a timestamp', fileOf({ expiresAt: '2030-01-01' })],
+    ['a wrong id', fileOf({ id: 'canary_1' })],
     ['one id twice', JSON.stringify({ version: 1, keys: [keyOf({}), keyOf({})] })],
     ['too many keys', JSON.stringify({ version: 1, keys: Array(1_001).fill(keyOf({})) })],
   ]
   for (const [what, text] of BROKEN) {
-    it(`is refused with ${what}, without a word of it`, async () => {
+    it(`The keys file is refused with ${what}, and the message quotes nothing of it`, async () => {
       await using folder = await keyFolder()
       await writeFile(folder.path, text, { mode: 0o600 })
       expect(await refusalOf(openKeyFile(folder.path))).not.toContain('canary')
     })
   }
 
-  it('is refused when it is not there, or no file', async () => {
+  it('The keys file is refused when it is not there, and when it is a folder', async () => {
     await using folder = await keyFolder()
     expect(await refusalOf(openKeyFile(folder.path))).toContain('cannot be read')
     await refusalOf(openKeyFile(dirname(folder.path)))

@@ -55,14 +55,14 @@ function gateWith(bounds: QuotaBounds) {
 }
 
 describe('S42: the quota of a key', () => {
-  it('bounds new transactions a day, each key on its own, and nothing that stores none', () => {
+  it('The quota bounds new transactions a day, each key on its own, and nothing that stores none', () => {
     const { submit, register, command } = gateWith({ submitsMax: 2 })
     expect([submit('10'), submit('10'), submit('10')]).toEqual(['passes', 'passes', 'SAGA_QUOTA_EXCEEDED'])
     expect(submit('10', other)).toBe('passes')
     expect([register('10'), command('10')]).toEqual(['passes', 'passes'])
   })
 
-  it('bounds bytes a day, those of registered branches too, and a refused request takes none', () => {
+  it('The quota bounds bytes a day, also those of registered branches, and a refused request uses none of it', () => {
     const { submit, register } = gateWith({ bytesMax: 100 })
     expect(submit('60')).toBe('passes')
     expect(submit('60')).toBe('SAGA_QUOTA_EXCEEDED')
@@ -71,7 +71,7 @@ describe('S42: the quota of a key', () => {
   })
 
   it.each([[undefined], ['-1'], ['1e999'], ['NaN'], ['99999999999999999999'], ['0x10, 5']])(
-    'takes a body whose length is %s for the largest',
+    'A body whose length is %s counts as the largest',
     (length) => {
       const { submit } = gateWith({ bytesMax: MEBIBYTE })
       expect(submit(length)).toBe('passes')
@@ -79,7 +79,7 @@ describe('S42: the quota of a key', () => {
     },
   )
 
-  it('counts what a row has beyond its body, and nothing where it has less', () => {
+  it('The quota counts what a row has beyond its body, and nothing where it has less', () => {
     const { gate, submit } = gateWith({ bytesMax: 100 })
     const head: RequestHead = {
       headers: { authorization: `Bearer ${one.text}`, 'content-length': '10' },
@@ -92,7 +92,7 @@ describe('S42: the quota of a key', () => {
     expect([submit('41'), submit('40')]).toEqual(['SAGA_QUOTA_EXCEEDED', 'passes'])
   })
 
-  it('is whole again at midnight UTC, and not when the clock goes back', () => {
+  it('The quota is whole again at midnight UTC, and not when the clock goes back', () => {
     const { submit, clock } = gateWith({ submitsMax: 1 })
     expect([submit('1'), submit('1')]).toEqual(['passes', 'SAGA_QUOTA_EXCEEDED'])
     clock.nowMs -= DAY_MS
@@ -101,7 +101,7 @@ describe('S42: the quota of a key', () => {
     expect(submit('1')).toBe('passes')
   })
 
-  it('counts a bounded number of keys', () => {
+  it('The quota counts a bounded number of keys', () => {
     const quota = new KeyQuota({ submitsMax: 1 })
     const take = (n: number) => quota.take(`${n}`, 'transaction', '1', DAY_MS)
     for (let n = 0; n < 10_001; n++) expect(take(n)).toBe(true)
@@ -109,7 +109,7 @@ describe('S42: the quota of a key', () => {
     expect(take(0)).toBe(true)
   })
 
-  it('is that of each address where none is asked for a key', () => {
+  it('Each address has a quota of its own where no key is needed', () => {
     const keylessNetworks = networksOf(['192.0.2.0/24'])
     if (keylessNetworks === undefined) throw new Error('no networks')
     const gate = createGate({
@@ -130,11 +130,11 @@ describe('S42: the quota of a key', () => {
     ])
   })
 
-  it('says when to come again', () => {
+  it('The quota says when to come again', () => {
     expect(new KeyQuota({}).retryAfterS(DAY_MS + 5_000)).toBe(86_395)
   })
 
-  it('mutant: routes that do not say what they store have no quota', () => {
+  it('Mutant: routes that do not say what they store have no quota', () => {
     const { command } = gateWith({ submitsMax: 1, bytesMax: 1 })
     expect([command('10'), command('10')]).toEqual(['passes', 'passes'])
   })

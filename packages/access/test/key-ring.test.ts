@@ -18,7 +18,7 @@ async function openRing(path: string, readFile?: Parameters<typeof KeyRing.open>
 }
 
 describe('S11: the keys in force', () => {
-  it('follow the file: a new key is known, a revoked one is not', async () => {
+  it('The key ring follows the keys file: a new key is known, and a revoked one is not', async () => {
     await using folder = await keyFolder()
     const first = await createKey(folder.path, ASKED)
     using opened = await openRing(folder.path)
@@ -30,7 +30,7 @@ describe('S11: the keys in force', () => {
     expect(opened.read).toEqual([1])
   })
 
-  it('follow the file though it could not be read when it was looked at first', async () => {
+  it('The key ring follows the keys file though its first look at it failed', async () => {
     await using folder = await keyFolder()
     const { stored } = await createKey(folder.path, ASKED)
     let hasDescriptors = true
@@ -48,7 +48,7 @@ describe('S11: the keys in force', () => {
     expect(opened.broken).toHaveLength(1)
   })
 
-  it('are not read again while the file is the same', async () => {
+  it('The keys file is not read again while it is the same', async () => {
     await using folder = await keyFolder()
     await createKey(folder.path, ASKED)
     using opened = await openRing(folder.path)
@@ -57,7 +57,7 @@ describe('S11: the keys in force', () => {
     expect(opened.read).toEqual([])
   })
 
-  it('are looked at by themselves, within a second or so', async () => {
+  it('The key ring looks at the keys file by itself, within a second or so', async () => {
     await using folder = await keyFolder()
     const { stored } = await createKey(folder.path, ASKED)
     const rings: KeyRing[] = []
@@ -81,7 +81,7 @@ describe('S11: the keys in force', () => {
       : [['is open to others', (path: string) => chmod(path, 0o644)] as const]),
   ]
   for (const [what, breakIt] of BREAKS) {
-    it(`stay as they are when the file ${what}, which is told once`, async () => {
+    it(`The keys stay as they are when the keys file ${what}, which is reported once`, async () => {
       await using folder = await keyFolder()
       const { stored } = await createKey(folder.path, ASKED)
       using opened = await openRing(folder.path)

@@ -8,16 +8,16 @@ function anApp() {
   return fastify({ schemaController: WITHOUT_SCHEMAS })
 }
 
-it('serves routes that have none', async () => {
+it('An app without schemas serves routes that have none', async () => {
   const app = anApp()
   app.post('/', async ({ body }) => body)
   expect((await app.inject({ method: 'POST', url: '/', payload: { a: 1 } })).json()).toEqual({ a: 1 })
 })
 
 it.each([
-  ['of a body', { body: SCHEMA }],
-  ['of an answer', { response: { 200: SCHEMA } }],
-])('does not become ready with one %s', async (_, schema) => {
+  ['a body', { body: SCHEMA }],
+  ['an answer', { response: { 200: SCHEMA } }],
+])('The app does not become ready with a schema of %s', async (_, schema) => {
   const app = anApp()
   app.post('/', { schema }, async () => ({}))
   await expect(app.ready()).rejects.toThrow('has a schema')

@@ -74,7 +74,7 @@ const damaged = fc
     return text.slice(0, at) + (insert === 'same' ? text.charAt(at).repeat(2) : insert) + text.slice(at + 1)
   })
 
-it('believes no response that the parser of Node does not, and no other end of it', async () => {
+it("The caller accepts no response that Node's own parser refuses, and reads the same status and text", async () => {
   let whole = 0
   let stricter = 0
   let bytes = Buffer.alloc(0)

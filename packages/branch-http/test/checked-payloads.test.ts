@@ -7,7 +7,7 @@ const FORM = 'application/x-www-form-urlencoded'
 
 interface ReadCall {
   readonly call: BranchCall
-  /** How often its payload was read. */
+  /** Returns how often the payload was read. */
   readonly reads: () => number
 }
 
@@ -36,14 +36,14 @@ function formCall(body: string, changed: Partial<BranchCall> = {}): ReadCall {
   return { call, reads: () => reads }
 }
 
-it('S40: a form is read once, however often its branch is called', () => {
+it('S40: A form is read once, however often its branch is called', () => {
   const payloads = new CheckedPayloads()
   const { call, reads } = formCall('cents=1')
   for (let attempt = 0; attempt < 5; attempt++) expect(payloads.maySend(call)).toBe(true)
   expect(reads()).toBe(1)
 })
 
-it('S39: a form that was stored is refused at each call, and the good one of another branch or transaction does not stand for it', () => {
+it('S39: A form that was stored is refused at each call, and the good one of another branch or transaction does not stand for it', () => {
   const payloads = new CheckedPayloads()
   expect(payloads.maySend(formCall('cents=1').call)).toBe(true)
   for (const changed of [{ branchId: '02' as BranchId }, { gid: 'g-2' as Gid }, { acceptedAt: 2 }]) {
@@ -52,7 +52,7 @@ it('S39: a form that was stored is refused at each call, and the good one of ano
   }
 })
 
-it('S40: forgets what it has read when it has read much, and reads it again', () => {
+it('S40: A bounded number of forms is remembered, and a forgotten one is read again', () => {
   const payloads = new CheckedPayloads()
   const { call, reads } = formCall('cents=1')
   payloads.maySend(call)

@@ -13,21 +13,21 @@ import { testCaller } from './test-caller.ts'
 const run = promisify(execFile)
 
 describe('connections', () => {
-  it('are used again, one call after the other', async () => {
+  it('A connection is used again, one call after the other', async () => {
     const server = await serveHttp((_request, response) => response.end('ok'))
     const caller = testCaller({ connectionsPerOriginMax: 1 })
     for (let n = 0; n < 50; n++) await caller.call(branchCall(`${server.url}/?n=${n}`))
     expect(server.accepted()).toBe(1)
   })
 
-  it('are two at most for a caller that calls again at once', async () => {
+  it('A caller that calls again at once has two connections at most', async () => {
     const server = await serveHttp((_request, response) => response.end('ok'))
     const caller = testCaller()
     for (let n = 0; n < 50; n++) await caller.call(branchCall(server.url))
     expect(server.accepted()).toBeLessThanOrEqual(2)
   })
 
-  it('are used again after an error status and after an answer with a long body', async () => {
+  it('A connection is used again after an error status and after an answer with a long body', async () => {
     let calls = 0
     const server = await serveHttp((_request, response) => {
       calls++
@@ -39,7 +39,7 @@ describe('connections', () => {
     expect(server.accepted()).toBe(1)
   })
 
-  it('are never more than the bound, and everyone waiting is served in order', async () => {
+  it('There are never more connections than the bound, and waiting calls are served in order', async () => {
     const answers: ServerResponse[] = []
     const order: string[] = []
     let inFlightMax = 0
@@ -71,7 +71,7 @@ describe('connections', () => {
     expect(order.slice(3).every((id, at) => Math.abs(Number(id.slice(4)) - (at + 3)) <= 3)).toBe(true)
   })
 
-  it('refuse one more than may wait', async () => {
+  it('One call more than may wait is refused as busy', async () => {
     const server = await serveHttp(() => undefined)
     const caller = httpBranchCaller({ connectionsPerOriginMax: 1, queuedPerOriginMax: 1 })
     const kept = [caller.call(branchCall(server.url)), caller.call(branchCall(server.url))]
@@ -80,7 +80,7 @@ describe('connections', () => {
     for (const answer of await Promise.all(kept)) expect(answer.error).toBe('closed')
   })
 
-  it('at rest after an answer take no place from those that wait', async () => {
+  it('A connection that rests after an answer takes no place from the calls that wait', async () => {
     const server = await serveHttp((_request, response) => response.end())
     const caller = testCaller({ queuedPerOriginMax: 1 })
     const twice = async () => {
@@ -91,7 +91,7 @@ describe('connections', () => {
     expect(answers.map(({ result }) => result)).toEqual(['success', 'success', 'success'])
   })
 
-  it('of a branch that times out give their place to who waits', async () => {
+  it('A call that times out gives its place to one that waits', async () => {
     let calls = 0
     const server = await serveHttp((_request, response) => {
       if (++calls > 1) response.end()
@@ -103,7 +103,7 @@ describe('connections', () => {
     expect((await next).result).toBe('success')
   })
 
-  it('that the other side has closed are made again', async () => {
+  it('A connection that the other side has closed is made again', async () => {
     const server = await serveBytes((socket) => {
       socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
     })
@@ -115,7 +115,7 @@ describe('connections', () => {
     expect(server.accepted()).toBe(5)
   })
 
-  it('that are idle are closed after their time, or before the other side closes them', async () => {
+  it('An idle connection is closed after its time, or before the other side closes it', async () => {
     for (const [hint, keepAliveMs] of [
       ['', 30],
       ['keep-alive: timeout=1\r\n', 60_000],
@@ -131,7 +131,7 @@ describe('connections', () => {
     }
   })
 
-  it('with bytes that nobody asked for end, and no later call takes these for its answer', async () => {
+  it('A connection with bytes that were not asked for ends, and no later call takes them for its answer', async () => {
     const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
     const unasked = 'HTTP/1.1 409 Conflict\r\ncontent-length: 0\r\n\r\n'
     for (const later of [false, true]) {
@@ -147,7 +147,7 @@ describe('connections', () => {
     }
   })
 
-  it('that are answered before the request was read are not used again', async () => {
+  it('A connection that was answered before the request was read is not used again', async () => {
     const server = await serveBytes((socket) => {
       socket.pause()
       socket.write('HTTP/1.1 409 Conflict\r\ncontent-length: 0\r\n\r\n')
@@ -160,7 +160,7 @@ describe('connections', () => {
     }
   })
 
-  it('that die under a call do not have it sent again, whatever its method', async () => {
+  it('A call whose connection dies is not sent again, whatever its method', async () => {
     let requests = 0
     const server = await serveHttp((request, response) => {
       requests++
@@ -176,7 +176,7 @@ describe('connections', () => {
     expect([requests, answers]).toEqual([4, ['success', 'reset', 'success', 'reset']])
   })
 
-  it('that are idle hold no process, and a call does', async () => {
+  it('An idle connection does not keep the process alive, and a call does', async () => {
     const server = await serveHttp((request, response) => {
       request.resume()
       setTimeout(() => response.end('late'), 50)
@@ -189,7 +189,7 @@ describe('connections', () => {
     expect(stdout).toBe('success\n')
   })
 
-  it('to a refusing branch are tried again by the next call', async () => {
+  it('A branch that refuses connections is tried again by the next call', async () => {
     const caller = testCaller()
     const url = 'http://127.0.0.1:1/'
     for (let n = 0; n < 5; n++) expect((await caller.call(branchCall(url))).error).toBe('refused')
@@ -199,7 +199,7 @@ describe('connections', () => {
 })
 
 describe('a busy connection', () => {
-  /** One port on two addresses of this machine, each with a server that answers with its address. */
+  /** Serves one port on two addresses of this machine, each with a server that answers with its address. */
   async function serveTwice(): Promise<{ readonly port: number; readonly accepted: () => number[] }> {
     const accepted = [0, 0]
     const servers = ['127.0.0.1', '127.0.0.5'].map((address, at) => {
@@ -224,7 +224,7 @@ describe('a busy connection', () => {
 
   const targets = { check: () => undefined, resolve: (url: string) => new URL(url), mayReach: () => true }
 
-  it('is replaced at its greatest age, so that a name that has moved is followed and no call fails', async () => {
+  it('A busy connection is replaced at its greatest age, so that a name that has moved is followed and no call fails', async () => {
     const { port } = await serveTwice()
     let address = '127.0.0.1'
     const lookup = fixedLookup({ 'bank.test': () => [address] })
@@ -246,7 +246,7 @@ describe('a busy connection', () => {
     expect(results).toEqual(new Set(['success']))
   })
 
-  it('ends at its greatest age with the call that it carries, and no earlier', async () => {
+  it('A connection ends at its greatest age together with the call that it carries, and no earlier', async () => {
     const answers: ServerResponse[] = []
     const server = await serveHttp((_request, response) => {
       answers.push(response)
@@ -261,7 +261,7 @@ describe('a busy connection', () => {
     await server.closed(1)
   })
 
-  it('ends with its caller, at whatever age', async () => {
+  it('A connection ends with its caller, at whatever age', async () => {
     let arrived = 0
     const server = await serveHttp(() => arrived++)
     const caller = httpBranchCaller({ connectionAgeMsMax: 1 })
@@ -275,7 +275,7 @@ describe('a busy connection', () => {
     await server.closed(3)
   })
 
-  it('is kept below it, although the name has moved', async () => {
+  it('A connection is kept below its greatest age although the name has moved', async () => {
     const { port, accepted } = await serveTwice()
     let address = '127.0.0.1'
     const lookup = fixedLookup({ 'bank.test': () => [address] })
@@ -289,7 +289,7 @@ describe('a busy connection', () => {
 })
 
 describe('origins', () => {
-  it('are bounded: the one idle longest is closed for a new one', async () => {
+  it('The number of origins is bounded: the one idle longest is closed for a new one', async () => {
     const servers = await Promise.all(
       Array.from({ length: 12 }, () => serveHttp((_request, response) => response.end())),
     )
@@ -301,7 +301,7 @@ describe('origins', () => {
     expect((await caller.call(branchCall(servers[0]?.url ?? ''))).result).toBe('success')
   })
 
-  it('with a call that waits for a connection at rest are not closed', async () => {
+  it('An origin with a call that waits for its resting connection is not closed', async () => {
     const [server, other] = await Promise.all(
       Array.from({ length: 2 }, () => serveHttp((_request, response) => response.end())),
     )
@@ -314,7 +314,7 @@ describe('origins', () => {
     ])
   })
 
-  it('with calls in flight are not closed; a new one is told to come again', async () => {
+  it('An origin with calls in flight is not closed, and a call to a new one is answered as busy', async () => {
     const hanging = await serveHttp(() => undefined)
     const other = await serveHttp((_request, response) => response.end())
     const caller = httpBranchCaller({ originsMax: 1 })
@@ -326,7 +326,7 @@ describe('origins', () => {
 })
 
 describe('close', () => {
-  it('ends what is in flight and what waits as closed, and leaves no connection', async () => {
+  it('A close ends what is in flight and what waits as closed, and leaves no connection', async () => {
     let arrived = (): void => undefined
     const bothArrived = new Promise<void>((resolve) => {
       let left = 2
@@ -347,7 +347,7 @@ describe('close', () => {
     expect(server.open()).toBe(0)
   })
 
-  it('ends a call that is still connecting', async () => {
+  it('A close ends a call that is still connecting', async () => {
     const server = await serveBytes((socket) => socket.resume())
     const caller = httpBranchCaller()
     const answer = caller.call(branchCall(`https://127.0.0.1:${server.port}/`))
@@ -355,7 +355,7 @@ describe('close', () => {
     expect(await answer).toEqual({ result: 'unknown', error: 'closed' })
   })
 
-  it('may be asked twice, and answers every later call', async () => {
+  it('A caller may be closed twice, and every later call ends as closed', async () => {
     const caller = httpBranchCaller()
     await Promise.all([caller.close(), caller.close()])
     await caller.close()
@@ -373,7 +373,7 @@ describe('a wrong configuration', () => {
     { connectTimeoutMs: Number.NaN },
     { answerBodyBytesMax: 1.5 },
   ]) {
-    it(`ends at construction: ${Object.keys(options).join()}`, () => {
+    it(`A wrong configuration fails at construction: ${Object.keys(options).join()}`, () => {
       expect(() => httpBranchCaller(options)).toThrow(RangeError)
     })
   }

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { assertConnectorGivesSocket } from '../src/connector-socket.ts'
 
 describe("the self-test of undici's connector", () => {
-  it('passes on the installed version', () => {
+  it('The self-test passes on the installed version of undici', () => {
     expect(() => assertConnectorGivesSocket()).not.toThrow()
   })
 
-  it('names undici, its version and the connector when it gives no socket', () => {
+  it('The self-test names undici, its version and the connector when it gives no socket', () => {
     const build = (): buildConnector.connector => () => undefined
     expect(() => assertConnectorGivesSocket(build)).toThrow(
       /^undici \d+\.\d+\.\d+ cannot be used: .*`buildConnector`/,

@@ -13,7 +13,7 @@ function entry(expire: () => void): WheelEntry {
 }
 
 describe('the deadline wheel', () => {
-  it('expires each entry once, never early and at most a tick late', () => {
+  it('The deadline wheel expires each entry once, never early and at most a tick late', () => {
     const wheel = new DeadlineWheel(25)
     const late: number[] = []
     const delays = [1, 24, 25, 26, 100, 999, 10_000, 25_599, 25_600, 25_601, 60_000, 900_000]
@@ -33,7 +33,7 @@ describe('the deadline wheel', () => {
     }
   })
 
-  it('forgets what was taken back, wherever it stood in its slot', () => {
+  it('The deadline wheel forgets an entry that was removed, wherever it was in its slot', () => {
     const wheel = new DeadlineWheel(25)
     const expired: number[] = []
     const entries = Array.from({ length: 100 }, (_, n) => entry(() => expired.push(n)))
@@ -48,7 +48,7 @@ describe('the deadline wheel', () => {
     )
   })
 
-  it('lets one expiry take back another that is due', () => {
+  it('One expiry of the deadline wheel may remove another entry that is due', () => {
     const wheel = new DeadlineWheel(25)
     const expired: string[] = []
     const second = entry(() => expired.push('second'))
@@ -62,7 +62,7 @@ describe('the deadline wheel', () => {
     expect(expired).toEqual(['first'])
   })
 
-  it('has no timer while it is empty, and turns again when it is not', () => {
+  it('The deadline wheel has no timer while it is empty, and turns again when it is not', () => {
     const wheel = new DeadlineWheel(25)
     let expired = 0
     for (let round = 0; round < 3; round++) {

@@ -49,17 +49,17 @@ async function everywhere(): Promise<{ readonly port: number; readonly connectio
 
 describe('S3: a call', () => {
   for (const address of ['127.0.0.2', '127.0.0.3']) {
-    it(`to the denied address ${address} makes no connection`, async () => {
+    it(`A call to the denied address ${address} makes no connection`, async () => {
       const server = await everywhere()
       const caller = testCaller({ targets: policy })
       expect(await caller.call(branchCall(`http://${address}:${server.port}/`))).toEqual(DENIED)
       expect(server.connections()).toBe(0)
-      // The same server on an address that is not denied: it would have answered.
+      // The same server is reached on an address that is not denied, so the test can fail.
       const good = await caller.call(branchCall(`http://127.0.0.1:${server.port}/`))
       expect([good.result, server.connections()]).toEqual(['success', 1])
     })
 
-    it(`to a name that has ${address} too makes no connection`, async () => {
+    it(`A call to a name that also has ${address} makes no connection`, async () => {
       const server = await everywhere()
       const lookup = fixedLookup({ 'bank.test': ['127.0.0.1', address] })
       const caller = testCaller({ targets: policy, lookup })
@@ -67,7 +67,7 @@ describe('S3: a call', () => {
       expect(server.connections()).toBe(0)
     })
 
-    it(`to a name that moves to ${address} and back is made only while it is elsewhere`, async () => {
+    it(`A call to a name that moves to ${address} and back is made only while the name is elsewhere`, async () => {
       const server = await everywhere()
       let asked = 0
       const lookup = fixedLookup({ 'bank.test': () => [asked++ % 2 === 0 ? '127.0.0.1' : address] })
@@ -81,7 +81,7 @@ describe('S3: a call', () => {
     })
   }
 
-  it('to a name is made to the address that was checked: there is no second look-up', async () => {
+  it('A call to a name is made to the address that was checked: there is no second look-up', async () => {
     const server = await everywhere()
     let asked = 0
     const lookup = fixedLookup({ 'bank.test': () => [asked++ === 0 ? '127.0.0.1' : '127.0.0.2'] })
@@ -90,13 +90,13 @@ describe('S3: a call', () => {
     expect([asked, server.connections()]).toEqual([1, 1])
   })
 
-  it('to localhost is made by the look-up of the system, where nothing else is said', async () => {
+  it('A call to localhost is made by the look-up of the system, where no other is configured', async () => {
     const server = await serveHttp((_request, response) => response.end())
     const answer = await testCaller().call(branchCall(`http://localhost:${server.port}/`))
     expect(answer.result).toBe('success')
   })
 
-  it('to a private address is made if the rules say so', async () => {
+  it('A call to a private address is made if the rules allow it', async () => {
     const server = await everywhere()
     const caller = testCaller({ targets: policy, lookup: fixedLookup({ 'bank.test': ['127.0.0.4'] }) })
     expect((await caller.call(branchCall(`http://bank.test:${server.port}/`))).result).toBe('success')
@@ -106,7 +106,7 @@ describe('S3: a call', () => {
   })
 
   for (const protocol of ['http', 'https']) {
-    it(`by ${protocol} sends nothing where the other side proves to be denied after all`, async () => {
+    it(`A call by ${protocol} sends nothing where the connected address proves to be denied after all`, async () => {
       let bytes = 0
       const server = createServer((socket) => {
         socket.on('data', (chunk) => {
@@ -134,7 +134,7 @@ describe('S3: a call', () => {
     })
   }
 
-  it('on a connection that stands is not checked again', async () => {
+  it('A call on an open connection is not checked again', async () => {
     const server = await serveHttp((_request, response) => response.end())
     let asked = 0
     const targets = {
@@ -162,7 +162,7 @@ describe('S3: a call to a range of addresses', () => {
   )
   const onlyAtConnect = { ...policy, mayReach: ranged.mayReach.bind(ranged) }
 
-  it('is made to an address in it, at whatever port', async () => {
+  it('A call to a listed range is made to an address in it, at whatever port', async () => {
     const server = await everywhere()
     const answer = await testCaller({ targets: ranged }).call(branchCall(`http://127.0.0.1:${server.port}/`))
     expect([answer.result, server.connections()]).toEqual(['success', 1])
@@ -174,7 +174,7 @@ describe('S3: a call to a range of addresses', () => {
     ['an address beyond the range', '127.0.0.4'],
     ['a name that resolves into the range', 'bank.test'],
   ] as const) {
-    it(`makes no connection to ${what}`, async () => {
+    it(`A call to ${what} makes no connection`, async () => {
       const server = await everywhere()
       const lookup = fixedLookup({ 'bank.test': ['127.0.0.1'] })
       const call = branchCall(`http://${host}:${server.port}/`)
@@ -185,7 +185,7 @@ describe('S3: a call to a range of addresses', () => {
     })
   }
 
-  it('goes to a name in a mutant that forgets that a range lists addresses only', async () => {
+  it('A mutant calls a name when it forgets that a range lists addresses only', async () => {
     const server = await everywhere()
     const targets = {
       ...onlyAtConnect,
@@ -199,7 +199,7 @@ describe('S3: a call to a range of addresses', () => {
 describe('mutants of S3', () => {
   const everywhereGoes: TargetPolicy = { ...policy, mayReach: () => true }
 
-  it('without the check of addresses, what is denied above is called', async () => {
+  it('A mutant without the check of addresses calls what is denied above', async () => {
     const server = await everywhere()
     const lookup = fixedLookup({ 'bank.test': ['127.0.0.2'] })
     const caller = testCaller({ targets: everywhereGoes, lookup })
@@ -208,7 +208,7 @@ describe('mutants of S3', () => {
     expect(server.connections()).toBe(3)
   })
 
-  it('with a check of names alone, an address in place of a name is called', async () => {
+  it('A mutant that checks names alone calls an address in place of a name', async () => {
     const server = await everywhere()
     const mayReach = (hostname: string, address: string) =>
       hostname === address || policy.mayReach(hostname, address)
@@ -219,7 +219,7 @@ describe('mutants of S3', () => {
   })
 })
 
-describe('S1: a call to a URL that was stored, and that the rules no longer allow,', () => {
+describe('S1: a call to a stored URL that the rules no longer allow', () => {
   for (const [url, error] of [
     ['https://bank.test/', 'denied-target'],
     ['gone:/debit', 'denied-target'],
@@ -227,14 +227,14 @@ describe('S1: a call to a URL that was stored, and that the rules no longer allo
     // S39: it was stored before such a query was refused.
     ['http://127.0.0.1:9/debit?[gid]=victim', 'bad-url'],
   ]) {
-    it(`is not made: ${url}`, async () => {
+    it(`A call that was stored with a URL that is no longer allowed is not made: ${url}`, async () => {
       expect(await testCaller().call(branchCall(url ?? ''))).toEqual({ result: 'unknown', error })
     })
   }
 })
 
 describe('S1: a call to a named service', () => {
-  it('goes to its origin, below its base, with the query', async () => {
+  it('A call to a named service goes to its origin, below its base, with the query', async () => {
     const paths: string[] = []
     const server = await serveHttp((request, response) => {
       paths.push(request.url ?? '')

@@ -27,7 +27,7 @@ function traceBy(spans: AsyncLocalStorage<string>): string[] {
 }
 
 describe('a call as a tracing tool sees it', () => {
-  it('is a request of undici, and carries the span in which it was asked for, though it waited', async () => {
+  it('A call is a request of undici, and carries the span in which it was made, though it waited', async () => {
     const seen: unknown[] = []
     const server = await serveHttp((request, response) => {
       seen.push(request.headers.traceparent)
@@ -44,7 +44,7 @@ describe('a call as a tracing tool sees it', () => {
     expect([seen, traced]).toEqual([names, Array(3).fill('POST /debit')])
   })
 
-  it('ends with an error that says why: the deadline', async () => {
+  it("A call that ends at its deadline ends in undici's events with an error that says so", async () => {
     const errors: string[] = []
     const onError = (message: unknown): void => {
       errors.push((message as { readonly error: Error }).error.message)

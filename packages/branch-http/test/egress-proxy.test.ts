@@ -9,11 +9,11 @@ import { testCaller } from './test-caller.ts'
 
 interface TestProxy {
   readonly url: string
-  /** The tunnels that were asked for, each with its login. */
+  /** These tunnels were asked for, each with its login. */
   readonly asked: (string | undefined)[][]
 }
 
-/** A proxy that makes tunnels to this machine, whatever the name; or refuses each with a status. */
+/** Serves a proxy that makes tunnels to this machine, whatever the name, or refuses each with a status. */
 async function serveProxy(refusal?: number): Promise<TestProxy> {
   const asked: (string | undefined)[][] = []
   const sockets = new Set<Socket>()
@@ -46,7 +46,7 @@ async function serveProxy(refusal?: number): Promise<TestProxy> {
 const targets = { check: () => undefined, resolve: (url: string) => new URL(url), mayReach: () => true }
 
 describe('a call through a proxy', () => {
-  it('goes by a tunnel to the name of the branch, which the proxy looks up, and keeps its connection', async () => {
+  it('A call goes by a tunnel to the name of the branch, which the proxy looks up, and keeps its connection', async () => {
     const seen: unknown[] = []
     const server = await serveHttp((request, response) => {
       seen.push([request.headers.host, request.headers['proxy-authorization']])
@@ -67,7 +67,7 @@ describe('a call through a proxy', () => {
     expect(proxy.asked).toEqual([[host, `Basic ${btoa('user:secret')}`]])
   })
 
-  it('keeps its bounds: an answer over the bound, a head over the bound, the deadline', async () => {
+  it('A call through a proxy has the same bounds: the size of an answer, the size of its head, the deadline', async () => {
     const proxy = await serveProxy()
     const caller = testCaller({ targets, proxyUrl: proxy.url, answerBodyBytesMax: 1_024 })
     const long = await serveHttp((_request, response) => response.end('x'.repeat(1024 * 1024)))
@@ -82,7 +82,7 @@ describe('a call through a proxy', () => {
     expect(await callTo(hung.url, 500)).toBe('timeout')
   })
 
-  it('to an https origin is encrypted up to the branch, with the certificates of that origin', async () => {
+  it('A call to an https origin is encrypted up to the branch, with the certificates of that origin', async () => {
     const DAY_MS = 24 * 3_600_000
     const validity = { validFrom: new Date(Date.now() - DAY_MS), validTo: new Date(Date.now() + DAY_MS) }
     const certificate = selfSignedCertificate({ ...validity, address: '127.0.0.1' })
@@ -106,7 +106,7 @@ describe('a call through a proxy', () => {
   })
 
   for (const status of [403, 407, 502]) {
-    it(`that the proxy refuses by ${status} is not sent, and is not the branch's answer`, async () => {
+    it(`A call that the proxy refuses by ${status} is not sent, and the refusal is not the branch's answer`, async () => {
       const server = await serveHttp((_request, response) => response.end())
       const proxy = await serveProxy(status)
       const answer = await testCaller({ proxyUrl: proxy.url }).call(branchCall(server.url))
@@ -114,7 +114,7 @@ describe('a call through a proxy', () => {
     })
   }
 
-  it('is not sent where the proxy is not there, ends the connection, or never answers', async () => {
+  it('A call is not sent where the proxy is not there, ends the connection, or never answers', async () => {
     const server = await serveHttp((_request, response) => response.end())
     const ends = await serveBytes((socket) => socket.end())
     const hangs = await serveBytes(() => undefined)

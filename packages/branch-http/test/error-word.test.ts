@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { errorWord, errorWordOfSent } from '../src/error-word.ts'
 
-it('says that there was no connection only of a call that was not sent', () => {
+it('An error says that there was no connection only if the call was not sent', () => {
   const words = ['ETIMEDOUT', 'EHOSTUNREACH', 'ECONNREFUSED', 'ENOTFOUND'].map((code) => {
     const error = Object.assign(new Error('of the system'), { code })
     return [errorWord(error), errorWordOfSent(error)]

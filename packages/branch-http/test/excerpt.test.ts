@@ -13,7 +13,7 @@ describe('an excerpt', () => {
     ['three bytes', '€'],
     ['four bytes', '😀'],
   ] as const) {
-    it(`is cut between characters of ${what}`, () => {
+    it(`An excerpt is cut between characters of ${what}`, () => {
       for (let shift = 0; shift < 4; shift++) {
         const whole = 'x'.repeat(shift) + unit.repeat(2000)
         const cut = excerptOf(Buffer.from(whole)) ?? ''
@@ -26,7 +26,7 @@ describe('an excerpt', () => {
     })
   }
 
-  it('is valid UTF-8 within the bound for any bytes', () => {
+  it('An excerpt is valid UTF-8 within the bound for any bytes', () => {
     for (let seed = 1; seed < 200; seed++) {
       const bytes = Buffer.from(Array.from({ length: 1500 }, (_, at) => (at * seed * 31 + seed * 7) & 0xff))
       const text = excerptOf(bytes) ?? ''
@@ -35,18 +35,18 @@ describe('an excerpt', () => {
     }
   })
 
-  it('keeps line feeds and tabs, and nothing that drives a terminal', () => {
+  it('An excerpt keeps line feeds and tabs, and nothing that drives a terminal', () => {
     const text = excerptOf(Buffer.from('a\n\tb\r\u001b[31m\u0000\u0007\u009b\u202ec\u007f'))
     expect(text).toBe('a\n\tb\u{fffd}\u{fffd}[31m\u{fffd}\u{fffd}\u{fffd}\u{fffd}c\u{fffd}')
   })
 
-  it('is absent where there is no body', async () => {
+  it('There is no excerpt where there is no body', async () => {
     expect(excerptOf(Buffer.alloc(0))).toBeUndefined()
     const server = await serveHttp((_request, response) => response.end())
     expect(await callOnce(server.url)).toEqual({ result: 'success', statusCode: 200 })
   })
 
-  it('is put together from the pieces in which it came', async () => {
+  it('An excerpt is put together from the pieces in which it came', async () => {
     const server = await serveHttp(async (_request, response) => {
       for (const piece of ['ab', 'c€', 'd'.repeat(2000)]) {
         await new Promise<void>((resolve) => response.write(piece, () => resolve()))

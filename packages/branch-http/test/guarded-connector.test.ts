@@ -37,7 +37,7 @@ function connectTo(hostname: string, lookup: LookupFunction): Promise<Outcome> {
 }
 
 describe('S3: the connector', () => {
-  it('dials all that a name has, if all of it may be dialled', async () => {
+  it('The connector dials all addresses of a name if all of them may be dialled', async () => {
     const lookup = fixedLookup({ 'bank.test': ['203.0.113.1', '2001:db8::1'] })
     expect(await connectTo('bank.test', lookup)).toEqual({
       error: undefined,
@@ -50,19 +50,19 @@ describe('S3: the connector', () => {
     ['the last', ['203.0.113.1', '203.0.113.2', '127.0.0.2']],
     ['the only one', ['::1']],
   ] as const) {
-    it(`dials nothing if ${what} of a name's addresses is denied`, async () => {
+    it(`The connector dials nothing if ${what} of a name's addresses is denied`, async () => {
       const outcome = await connectTo('bank.test', fixedLookup({ 'bank.test': answers }))
       expect(outcome).toEqual({ error: expect.any(DeniedAddressError), dialled: [] })
     })
   }
 
-  it('dials nothing for a name without any address', async () => {
+  it('The connector dials nothing for a name without any address', async () => {
     const outcome = await connectTo('bank.test', fixedLookup({ 'bank.test': [] }))
     expect(outcome).toEqual({ error: expect.any(DeniedAddressError), dialled: [] })
   })
 
   it.each(['127.0.0.2', '169.254.169.254', '::1'])(
-    'dials no denied address that stands in place of a name, for which no look-up runs: %s',
+    'The connector dials no denied address in place of a name, for which no look-up runs: %s',
     async (address) => {
       const lookup: LookupFunction = () => {
         throw new Error('looked up')
@@ -72,12 +72,12 @@ describe('S3: the connector', () => {
     },
   )
 
-  it('dials an address in place of a name that is not denied', async () => {
+  it('The connector dials an address in place of a name if it is not denied', async () => {
     const outcome = await connectTo('203.0.113.7', fixedLookup({}))
     expect(outcome).toEqual({ error: undefined, dialled: ['203.0.113.7'] })
   })
 
-  it('asks for all addresses, though its caller wants one', () => {
+  it('The look-up asks for all addresses though its caller wants one', () => {
     const lookup = guardedLookup(mayReach, fixedLookup({ 'bank.test': ['203.0.113.1', '127.0.0.2'] }))
     const seen: unknown[] = []
     lookup('bank.test', { all: false }, (error, address) => seen.push(error, address))
@@ -88,7 +88,7 @@ describe('S3: the connector', () => {
     expect(one).toEqual([null, '203.0.113.1', 4])
   })
 
-  it('passes on that a name is not there', () => {
+  it('The look-up passes on that a name does not exist', () => {
     const seen: unknown[] = []
     guardedLookup(mayReach, fixedLookup({}))('none.test', { all: true }, (error) => seen.push(error?.code))
     expect(seen).toEqual(['ENOTFOUND'])

@@ -9,7 +9,7 @@ import { branchCall, serveBytes, serveHttp } from './hostile-server.ts'
 import { callOnce, testCaller } from './test-caller.ts'
 
 const DEADLINE_MS = 200
-// Tells stuck from slow: a shared machine may hold this process up for a while.
+// A call that takes longer hangs and is not only slow: a shared machine may hold this process up for a while.
 const SLACK_MS = 5_000
 
 async function timed(call: () => Promise<BranchAnswer>): Promise<BranchAnswer> {
@@ -22,14 +22,14 @@ async function timed(call: () => Promise<BranchAnswer>): Promise<BranchAnswer> {
 }
 
 describe('the total deadline', () => {
-  it('ends a call whose answer never begins, and its connection', async () => {
+  it('The deadline ends a call whose answer never begins, and its connection', async () => {
     const server = await serveBytes((socket) => socket.resume())
     const answer = await timed(() => callOnce(server.url, { timeoutMs: DEADLINE_MS }))
     expect(answer).toEqual({ result: 'unknown', error: 'timeout' })
     await server.closed(1)
   })
 
-  it('ends a body that drips, however often a byte comes', async () => {
+  it('The deadline ends a body that drips, however often a byte comes', async () => {
     const server = await serveBytes((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n')
       const drip = setInterval(() => socket.write('x'), 10)
@@ -40,7 +40,7 @@ describe('the total deadline', () => {
     await server.closed(1)
   })
 
-  it('ends headers that drip', async () => {
+  it('The deadline ends headers that drip', async () => {
     const server = await serveBytes((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nx-a: ')
       const drip = setInterval(() => socket.write('x'), 10)
@@ -50,7 +50,7 @@ describe('the total deadline', () => {
     expect(answer).toEqual({ result: 'unknown', error: 'timeout' })
   })
 
-  it('counts a 409 whose body never ends as unknown: it did not come whole', async () => {
+  it('A 409 whose body never ends counts as unknown, because it did not come whole', async () => {
     const server = await serveBytes((socket) => {
       socket.write('HTTP/1.1 409 Conflict\r\ncontent-length: 9\r\n\r\nno ')
     })
@@ -58,7 +58,7 @@ describe('the total deadline', () => {
     expect(answer).toEqual({ result: 'unknown', error: 'timeout', statusCode: 409, excerpt: 'no ' })
   })
 
-  it('ends a call that waits for a connection, without sending it', async () => {
+  it('The deadline ends a call that waits for a connection, without sending it', async () => {
     let requests = 0
     const server = await serveHttp(() => requests++)
     const caller = testCaller({ connectionsPerOriginMax: 1 })
@@ -70,7 +70,7 @@ describe('the total deadline', () => {
     expect(requests).toBe(1)
   })
 
-  it('ends a TLS handshake that is never answered, and sends nothing when it is', async () => {
+  it('The deadline ends a TLS handshake that is never answered', async () => {
     const server = await serveBytes((socket) => socket.resume())
     const answer = await timed(() =>
       callOnce(`https://127.0.0.1:${server.port}/`, { timeoutMs: DEADLINE_MS }),
@@ -78,7 +78,7 @@ describe('the total deadline', () => {
     expect(answer).toEqual({ result: 'unknown', error: 'connect-timeout' })
   })
 
-  it('leaves a shorter time to connect', async () => {
+  it('The time to connect may be shorter than the deadline', async () => {
     const server = await serveBytes((socket) => socket.resume())
     const caller = testCaller({ connectTimeoutMs: 50 })
     const answer = await caller.call(branchCall(`https://127.0.0.1:${server.port}/`, { timeoutMs: 20_000 }))
@@ -167,25 +167,25 @@ describe('a hostile branch', () => {
       { result: 'success', statusCode: 200, excerpt: 'whole' },
     ],
     [
-      'answers with what is no JSON',
+      'answers with broken JSON',
       'HTTP/1.1 409 Conflict\r\ncontent-type: application/json\r\ncontent-length: 5\r\n\r\n{"a":',
       { result: 'failure', statusCode: 409, excerpt: '{"a":' },
     ],
   ]
   for (const [what, bytes, answer] of answers) {
-    it(`${what}: ${answer.error ?? answer.result}`, async () => {
+    it(`A branch that ${what} is answered as ${answer.error ?? answer.result}`, async () => {
       const server = await serveBytes((socket) => socket.end(bytes))
       expect(await callOnce(server.url)).toEqual(answer)
       await server.closed(1)
     })
   }
 
-  it('resets after it has read the request', async () => {
+  it('A call ends as reset when the branch resets the connection after it has read the request', async () => {
     const server = await serveBytes((socket) => socket.resetAndDestroy())
     expect(await callOnce(server.url)).toEqual({ result: 'unknown', error: 'reset' })
   })
 
-  it('is not there', async () => {
+  it('A call is refused when nothing listens', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const address = server.address()
@@ -196,14 +196,14 @@ describe('a hostile branch', () => {
     expect(answer).toEqual({ result: 'unknown', error: 'refused' })
   })
 
-  it('has no name', async () => {
+  it('A call to a name that does not exist ends as a failed look-up', async () => {
     const targets = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true })
     const caller = testCaller({ targets, lookup: fixedLookup({}) })
     const answer = await caller.call(branchCall('http://nowhere.invalid/'))
     expect(answer).toEqual({ result: 'unknown', error: 'dns' })
   })
 
-  it('speaks no TLS where TLS is asked for', async () => {
+  it('A call fails in TLS when the branch speaks no TLS', async () => {
     const server = await serveBytes((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'))
     const answer = await callOnce(`https://127.0.0.1:${server.port}/`)
     expect(answer).toEqual({ result: 'unknown', error: 'tls' })
@@ -233,7 +233,7 @@ describe('an oversized body', () => {
     [409, 'failure'],
     [500, 'unknown'],
   ] as const) {
-    it(`is not read on; the status ${status} counts: ${result}`, async () => {
+    it(`An oversized body is not read on, and the status ${status} counts as ${result}`, async () => {
       const { answer, sentBytes } = await flood(status)
       expect(answer).toEqual({ result, statusCode: status, excerpt: 'x'.repeat(1024) })
       // The buffers of the sockets take some bytes beyond the 1 MiB that was read.
@@ -241,7 +241,7 @@ describe('an oversized body', () => {
     })
   }
 
-  it('that comes in one piece with its head, and ends its connection, counts by its status too', async () => {
+  it('An oversized body that comes in one piece with its head, and ends its connection, counts by its status too', async () => {
     const server = await serveBytes((socket) => {
       socket.end(
         'HTTP/1.1 409 Conflict\r\nconnection: close\r\ncontent-length: 20\r\n\r\n01234567890123456789',
@@ -257,13 +257,13 @@ describe('an oversized body', () => {
     }
   })
 
-  it('may be exactly as long as the bound', async () => {
+  it('A body may be exactly as long as the bound', async () => {
     const server = await serveHttp((_request, response) => response.end(MEBIBYTE))
     expect(await callOnce(server.url)).toMatchObject({ result: 'success' })
     expect(server.open()).toBe(1)
   })
 
-  it('is not inflated, and packed bytes are not shown', async () => {
+  it('A packed body is not inflated, and its bytes are not shown', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
     const server = await serveHttp((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' })
@@ -275,14 +275,14 @@ describe('an oversized body', () => {
   })
 })
 
-describe('where a call does not go', () => {
+describe('redirects and proxies', () => {
   const saved = { ...process.env }
   afterEach(() => {
     process.env = { ...saved }
   })
 
   for (const status of [301, 302, 303, 307, 308]) {
-    it(`to the target of a ${status}`, async () => {
+    it(`A call does not go to the target of a ${status}`, async () => {
       const target = await serveHttp((_request, response) => response.end())
       const server = await serveHttp((_request, response) => {
         response.writeHead(status, { location: target.url })
@@ -293,7 +293,7 @@ describe('where a call does not go', () => {
     })
   }
 
-  it('to a proxy of the environment', async () => {
+  it('A call does not go to a proxy of the environment', async () => {
     const proxy = await serveHttp((_request, response) => response.end())
     const server = await serveHttp((_request, response) => response.end('direct'))
     for (const name of ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY']) process.env[name] = proxy.url

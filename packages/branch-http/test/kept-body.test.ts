@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { KeptBody } from '../src/kept-body.ts'
 
-it('keeps what it is given, whatever becomes of where that was read', () => {
+it('A kept body keeps what it is given when the buffer that it was read from is used again', () => {
   const read = Buffer.alloc(3)
   const body = new KeptBody()
   expect([body.length, body.bytes.toString()]).toEqual([0, ''])
@@ -14,7 +14,7 @@ it('keeps what it is given, whatever becomes of where that was read', () => {
   }
 })
 
-it('takes at most twice the room of what it keeps, however small the pieces', () => {
+it('A kept body takes at most twice the room of its bytes, however small the pieces', () => {
   const body = new KeptBody()
   for (let n = 0; n < 100_000; n++) body.add(Buffer.from('x'))
   expect(body.length).toBe(100_000)

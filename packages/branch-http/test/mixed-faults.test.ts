@@ -18,8 +18,8 @@ const FAULTS: readonly ((socket: Socket) => void)[] = [
   () => undefined,
 ]
 
-it('answers every one of 3,000 calls once under mixed faults, and is whole afterwards', async () => {
-  // A multiplicative generator: the same faults in each run.
+it('Each of 3,000 calls ends once under mixed faults, and the caller is whole afterwards', async () => {
+  // A multiplicative generator gives the same faults in each run.
   let seed = 42
   let isCalm = false
   const pick = (): number => {

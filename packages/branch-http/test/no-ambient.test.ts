@@ -4,7 +4,7 @@ import { testCaller } from './test-caller.ts'
 
 describe('S5: a redirect', () => {
   for (const status of [300, 301, 302, 303, 307, 308]) {
-    it(`by ${status} is an unknown answer, and its target sees no connection`, async () => {
+    it(`A redirect by ${status} is an unknown answer, and its target sees no connection`, async () => {
       const target = await serveHttp((_request, response) => response.end())
       const server = await serveHttp((_request, response) => {
         response.writeHead(status, {
@@ -16,7 +16,7 @@ describe('S5: a redirect', () => {
       const caller = testCaller({ connectionsPerOriginMax: 1 })
       const answer = await caller.call(branchCall(server.url))
       expect(answer).toEqual({ result: 'unknown', statusCode: status })
-      // A call after it: the redirect is not followed late either.
+      // A second call shows that the redirect is not followed late either.
       await caller.call(branchCall(server.url))
       expect([server.accepted(), target.accepted()]).toEqual([1, 0])
     })
@@ -24,7 +24,7 @@ describe('S5: a redirect', () => {
 })
 
 describe('S6: a call', () => {
-  it('carries what it was given and what is ours, and nothing else', async () => {
+  it('A call carries its own headers and those of Counterstep, and nothing else', async () => {
     const names: string[][] = []
     const server = await serveHttp((request, response) => {
       names.push(Object.keys(request.headers).sort())
@@ -52,7 +52,7 @@ describe('S6: a call', () => {
 })
 
 describe('S9: a header that is not for a caller to set', () => {
-  it('is left out of the call of a transaction that was stored with it', async () => {
+  it('A header that a caller may not set is left out of the call of a transaction that was stored with it', async () => {
     const seen: (string | string[] | undefined)[] = []
     const server = await serveHttp((request, response) => {
       const { signature, cookie } = request.headers
@@ -74,7 +74,7 @@ describe('S9: a header that is not for a caller to set', () => {
 })
 
 describe('S7: an excerpt of the answer', () => {
-  it('is left out if it is switched off, and the words in a body still count', async () => {
+  it('An excerpt is left out if it is switched off, and the words in a body still count', async () => {
     const server = await serveHttp((_request, response) => response.end('secret FAILURE'))
     const off = testCaller({ answerExcerpts: false })
     expect(await off.call(branchCall(server.url, { wordsCount: true }))).toEqual({

@@ -24,7 +24,7 @@ describe('a packed answer whose words count', () => {
     ['raw deflate', 'deflate', deflateRawSync],
   ] as const
   for (const [format, coding, pack] of codings) {
-    it(`in ${format}, under the name ${coding}, is read like a plain one`, async () => {
+    it(`A packed answer in ${format}, under the name ${coding}, is read like a plain one`, async () => {
       const answers = [
         [200, FAILURE, 'failure'],
         [200, 'ONGOING', 'ongoing'],
@@ -51,10 +51,10 @@ describe('a packed answer whose words count', () => {
     ['that grows over the bound', 'deflate', deflateSync(Buffer.alloc(40 * MEBIBYTE))],
     ['by brotli', 'br', brotliCompressSync(FAILURE)],
     ['packed twice', 'gzip, gzip', gzipSync(gzipSync(FAILURE))],
-    ['by a coding that nobody knows', 'best', Buffer.from(FAILURE)],
+    ['by an unknown coding', 'best', Buffer.from(FAILURE)],
   ]
   for (const [what, coding, body] of unreadable) {
-    it(`${what} (${coding}) counts by its status, but a 200 is not believed and says so`, async () => {
+    it(`A packed answer ${what} (${coding}) counts by its status, but a 200 is not believed and says so`, async () => {
       const results: Record<number, unknown> = {}
       for (const status of [200, 409, 425, 500]) {
         const server = await servePacked(status, coding, body)
@@ -70,7 +70,7 @@ describe('a packed answer whose words count', () => {
     })
   }
 
-  it('that is over the bound while still packed counts by its status, too', async () => {
+  it('A packed answer that is over the bound while still packed counts by its status, too', async () => {
     const noise = Buffer.from(Uint8Array.from({ length: 64 * 1024 }, (_, n) => (n * n * 31) >> 3))
     const caller = testCaller({ answerBodyBytesMax: 1_024 })
     const packed = gzipSync(noise, { level: 0 })
@@ -85,7 +85,7 @@ describe('a packed answer whose words count', () => {
 })
 
 describe('a packed answer whose status alone counts', () => {
-  it('is not unpacked: 200, 409 and 425 mean what they mean, and no bytes are shown', async () => {
+  it('A packed answer whose status alone counts is not unpacked, and no bytes of it are shown', async () => {
     for (const [status, result] of [
       [200, 'success'],
       [409, 'failure'],
@@ -99,7 +99,7 @@ describe('a packed answer whose status alone counts', () => {
 
 describe('an answer whose coding packs nothing', () => {
   for (const coding of ['identity', 'none', 'utf-8', 'aws-chunked']) {
-    it(`is read as it is: ${coding}`, async () => {
+    it(`An answer whose coding packs nothing is read as it is: ${coding}`, async () => {
       const done = await servePacked(200, coding, Buffer.from('{"dtm_result":"SUCCESS"}'))
       expect(await callOnce(done.url, { wordsCount: true })).toMatchObject({ result: 'success' })
       const failed = await servePacked(200, coding, Buffer.from(FAILURE))
@@ -109,7 +109,7 @@ describe('an answer whose coding packs nothing', () => {
 })
 
 describe('a call', () => {
-  it('asks for an answer that is not packed', async () => {
+  it('A call asks for an answer that is not packed', async () => {
     const accepted: unknown[] = []
     const server = await serveHttp((request, response) => {
       accepted.push(request.headers['accept-encoding'])
@@ -122,24 +122,24 @@ describe('a call', () => {
 })
 
 describe('the unpacking', () => {
-  it('stops at its bound, to the byte', () => {
+  it('The unpacking stops at its bound, to the byte', () => {
     const packed = gzipSync(Buffer.alloc(1_000, 'x'))
     expect(unpackBody(packed, 'gzip', 1_000)).toHaveLength(1_000)
     expect(unpackBody(packed, 'gzip', 999)).toBeUndefined()
   })
 
-  it('of nothing is nothing, which has no word', () => {
+  it('The unpacking of an empty body gives an empty body', () => {
     expect(unpackBody(Buffer.alloc(0), 'br', MEBIBYTE)).toHaveLength(0)
   })
 
-  it('reads all parts of a body that was packed in several', () => {
+  it('The unpacking reads all parts of a body that was packed in several', () => {
     const parts = Buffer.concat([gzipSync('{"dtm_result":'), gzipSync('"FAILURE"}')])
     expect(unpackBody(parts, 'gzip', MEBIBYTE)?.toString()).toBe(FAILURE)
   })
 })
 
 describe('an answer whose words count', () => {
-  it('is not kept beyond what is shown, though its words are found', async () => {
+  it('An answer whose words count is not kept beyond what is shown, though its words are found', async () => {
     const server = await serveHttp((_request, response) => response.end(`${'a'.repeat(900_000)}FAILURE`))
     const add = vi.spyOn(KeptBody.prototype, 'add')
     const answer = await callOnce(server.url, { wordsCount: true })
@@ -149,7 +149,7 @@ describe('an answer whose words count', () => {
     expect(kept).toBeLessThan(2_048)
   })
 
-  it('is kept up to a bound beside others where it came packed and does not end', async () => {
+  it('Packed answers that do not end are kept up to a bound that they share', async () => {
     const head = `HTTP/1.1 200 OK\r\nContent-Length: ${MEBIBYTE}\r\nContent-Encoding: gzip\r\n\r\n`
     const bytes = Buffer.concat([Buffer.from(head), Buffer.alloc(MEBIBYTE - 1_024, 'a')])
     const server = await serveBytes((socket) => socket.write(bytes))

@@ -10,7 +10,7 @@ function fill(room: PackedRoom, origin: string): number {
 }
 
 describe('the room for packed answers', () => {
-  it('is never taken whole by one origin, nor by many', () => {
+  it('The room for packed answers is never taken whole by one origin, nor by many', () => {
     const room = new PackedRoom()
     const bytes = fill(room, 'one')
     expect([bytes <= PACKED_BYTES_MAX / 2, bytes > PACKED_BYTES_MAX / 2 - 2 * PIECE]).toEqual([true, true])
@@ -18,7 +18,7 @@ describe('the room for packed answers', () => {
     expect(room.take('last', PIECE)).toBe(true)
   })
 
-  it('is there again when it was given back', () => {
+  it('Room that was given back can be taken again', () => {
     const room = new PackedRoom()
     const bytes = fill(room, 'one')
     room.give('one', bytes)

@@ -27,7 +27,7 @@ describe('Retry-After', () => {
     ['2026-11-20T12:00:30Z', undefined],
   ]
   for (const [header, waitMs] of rows) {
-    it(`${JSON.stringify(header)} is ${waitMs}`, () => {
+    it(`The header ${JSON.stringify(header)} means ${waitMs} milliseconds`, () => {
       expect(retryAfterMs(header, () => NOW)).toBe(waitMs)
     })
   }
@@ -37,7 +37,7 @@ describe('Retry-After', () => {
     [429, 'unknown'],
     [425, 'ongoing'],
   ] as const) {
-    it(`comes with a ${status}`, async () => {
+    it(`The header Retry-After counts with the status ${status}`, async () => {
       const server = await serveHttp((_request, response) => {
         response.writeHead(status, { 'retry-after': '2' })
         response.end()

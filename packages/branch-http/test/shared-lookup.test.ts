@@ -9,7 +9,7 @@ import { testCaller } from './test-caller.ts'
 
 type Answer = Parameters<LookupFunction>[2]
 
-/** A name server that answers for a name when the test says so. */
+/** Makes a name server that answers for a name when the test says so. */
 function heldLookup() {
   const asked: string[] = []
   const held = new Map<string, Answer>()
@@ -34,7 +34,7 @@ function outcomesOf(lookup: LookupFunction, hostname: string, count: number): un
 describe('look-ups', () => {
   const FOUND = [{ address: '203.0.113.1', family: 4 }]
 
-  it('of one name are one while it is in flight, and its answer is for all', () => {
+  it('A name is looked up once at a time, and the answer is for all who wait', () => {
     const { lookup, asked, answer } = heldLookup()
     const shared = sharedLookup(lookup)
     const outcomes = outcomesOf(shared, 'bank.test', 100)
@@ -46,7 +46,7 @@ describe('look-ups', () => {
     expect(asked).toHaveLength(2)
   })
 
-  it('that fail, fail for all', () => {
+  it('A look-up that fails, fails for all who wait', () => {
     const { lookup, asked, answer } = heldLookup()
     const outcomes = outcomesOf(sharedLookup(lookup), 'none.test', 100)
     const error = Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })
@@ -54,7 +54,7 @@ describe('look-ups', () => {
     expect([asked, outcomes]).toEqual([['none.test'], Array(100).fill(error)])
   })
 
-  it('that are denied, are denied for all', () => {
+  it('A look-up that is denied, is denied for all who wait', () => {
     const { lookup, asked, answer } = heldLookup()
     const guarded = guardedLookup((_hostname, address) => address !== '127.0.0.2', sharedLookup(lookup))
     const outcomes = outcomesOf(guarded, 'bank.test', 100)
@@ -63,7 +63,7 @@ describe('look-ups', () => {
     expect(outcomes).toEqual(Array(100).fill(expect.any(DeniedAddressError)))
   })
 
-  it('of a name that hangs hold up no other', () => {
+  it('A look-up that hangs holds up no other name', () => {
     const { lookup, asked, answer } = heldLookup()
     const shared = sharedLookup(lookup)
     const slow = outcomesOf(shared, 'slow.test', 100)
@@ -72,14 +72,14 @@ describe('look-ups', () => {
     expect([asked, slow, good]).toEqual([['slow.test', 'bank.test'], [], [FOUND]])
   })
 
-  it('that want another family are others', () => {
+  it('A look-up for another family of addresses is another look-up', () => {
     const { lookup, asked } = heldLookup()
     const shared = sharedLookup(lookup)
     for (const family of [4, 6, 4]) shared('bank.test', { all: true, family }, () => undefined)
     expect(asked).toEqual(['bank.test', 'bank.test'])
   })
 
-  it('over the bound fail at once, and one that ends makes room', () => {
+  it('A look-up over the bound fails at once, and one that ends makes room', () => {
     const { lookup, asked, answer } = heldLookup()
     const shared = sharedLookup(lookup)
     for (let n = 0; n < LOOKUPS_IN_FLIGHT_MAX; n++) outcomesOf(shared, `slow-${n}.test`, 1)
@@ -92,7 +92,7 @@ describe('look-ups', () => {
     expect(asked.at(-1)).toBe('bank.test')
   })
 
-  it('of names that hang, but are not listed, hold up none that is listed, whatever their number', () => {
+  it('Look-ups of unlisted names that hang hold up no listed name, whatever their number', () => {
     const { lookup, asked, answer } = heldLookup()
     const shared = sharedLookup(lookup, new Set(['bank.test']))
     for (let n = 0; n < LOOKUPS_IN_FLIGHT_MAX; n++) outcomesOf(shared, `slow-${n}.test`, 1)
@@ -104,7 +104,7 @@ describe('look-ups', () => {
     expect(asked).toEqual(['slow-0.test', 'bank.test', 'slow-1.test'])
   })
 
-  it('of names that are not listed go on behind one that cannot even be asked', () => {
+  it('Look-ups of unlisted names go on behind one that throws', () => {
     const { lookup, asked, answer } = heldLookup()
     const picky: LookupFunction = (hostname, ...rest) => {
       if (hostname === 'odd.test') throw new RangeError('no such option')
@@ -117,7 +117,7 @@ describe('look-ups', () => {
     expect([first, odd, asked]).toEqual([[FOUND], [expect.any(RangeError)], ['one.test', 'two.test']])
   })
 
-  it('that cannot even be asked are in flight no longer', () => {
+  it('A look-up that throws is in flight no longer', () => {
     let asked = 0
     const shared = sharedLookup(() => {
       asked++
@@ -129,7 +129,7 @@ describe('look-ups', () => {
 })
 
 describe('connections', () => {
-  it('to a name that hangs make one look-up', () => {
+  it('Connections to a name that hangs make one look-up', () => {
     const { lookup, asked } = heldLookup()
     const mayReach = () => true
     const shared = guardedLookup(mayReach, sharedLookup(lookup))
@@ -143,7 +143,7 @@ describe('connections', () => {
     expect([ended, asked]).toEqual([[], ['slow.test']])
   })
 
-  it('of a caller to a listed name are made while more names hang than may be looked up', async () => {
+  it('A listed name is called while more names hang than may be looked up', async () => {
     const server = await serveHttp((_request, response) => response.end())
     const { port } = new URL(server.url)
     const held = heldLookup()
@@ -164,7 +164,7 @@ describe('connections', () => {
     await Promise.all(slow)
   })
 
-  it('of a caller to another name are made while one hangs', async () => {
+  it('Another name is called while one hangs', async () => {
     const server = await serveHttp((_request, response) => response.end())
     const held = heldLookup()
     const known = fixedLookup({ 'bank.test': ['127.0.0.1'] })

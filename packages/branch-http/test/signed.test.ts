@@ -42,7 +42,7 @@ async function received(overrides: Partial<BranchCall>, signed = true, path = '/
 }
 
 describe('a signed call', () => {
-  it('S18: fits what arrives: body, query, unusual ids, content types, a GET', async () => {
+  it('S18: The signature fits what arrives: body, query, unusual ids, content types, a GET', async () => {
     const calls: readonly Partial<BranchCall>[] = [
       {},
       { body: '' },
@@ -55,18 +55,18 @@ describe('a signed call', () => {
     expect((await received({ gid: odd.gid }, true, '/debit?mine=1&x=%20y')).verdict).toBe('fits')
   })
 
-  it('S18: has no digest and no signature but its own, whatever the submit gave', async () => {
+  it('S18: A signed call has no digest and no signature but its own, whatever the submit gave', async () => {
     const headers = { 'content-digest': 'sha-256=:AAAA:', signature: 'a=:AAAA:', 'x-kept': '1' }
     const { request, verdict } = await received({ headers })
     expect([verdict, request.headers['x-kept']]).toEqual(['fits', '1'])
   })
 
-  it('S18: is not signed without a signer, and a digest that was stored once is not passed on', async () => {
+  it('S18: A call is not signed without a signer, and a digest that was stored once is not passed on', async () => {
     const { request, verdict } = await received({ headers: { 'content-digest': 'sha-256=:AAAA:' } }, false)
     expect([verdict, request.headers['content-digest']]).toEqual(['missing', undefined])
   })
 
-  it('S18: is signed anew for each attempt, when it is sent', async () => {
+  it('S18: A call is signed anew for each attempt, when it is sent', async () => {
     const created: string[] = []
     const { url } = await serveHttp((request, response) => {
       created.push(/;created=(\d+)/.exec(String(request.headers['signature-input']))?.[1] ?? '')

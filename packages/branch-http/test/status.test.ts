@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { bodyOf, branchCall, serveBytes, serveHttp } from './hostile-server.ts'
 import { callOnce, testCaller } from './test-caller.ts'
 
-describe('the result is the status alone', () => {
+describe('a result by the status alone', () => {
   const results: readonly (readonly [number, string])[] = [
     [200, 'success'],
     [409, 'failure'],
@@ -12,7 +12,7 @@ describe('the result is the status alone', () => {
     ].map((status) => [status, 'unknown'] as const),
   ]
   for (const [status, result] of results) {
-    it(`${status} is ${result}, whatever the body says`, async () => {
+    it(`The status ${status} is ${result}, whatever the body says`, async () => {
       const bodyless = status === 204 || status === 304
       const server = await serveHttp((_request, response) => {
         response.writeHead(status)
@@ -26,7 +26,7 @@ describe('the result is the status alone', () => {
     })
   }
 
-  it('an informational answer before it changes nothing', async () => {
+  it('An informational answer before the final one changes nothing', async () => {
     const server = await serveBytes((socket) => {
       socket.end(
         `HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok`,
@@ -36,7 +36,7 @@ describe('the result is the status alone', () => {
   })
 })
 
-describe('where the words count', () => {
+describe('an answer whose words count', () => {
   const results = [
     [200, 'x', 'success'],
     [200, 'a FAILURE here', 'failure'],
@@ -47,13 +47,13 @@ describe('where the words count', () => {
     [500, 'x', 'unknown'],
   ] as const
   for (const [status, body, result] of results) {
-    it(`${status} with "${body}" is ${result}`, async () => {
+    it(`The status ${status} with "${body}" is ${result} where the words count`, async () => {
       const server = await serveHttp((_request, response) => response.writeHead(status).end(body))
       expect(await callOnce(server.url, { wordsCount: true })).toMatchObject({ result })
     })
   }
 
-  it('a 200 that is too long to be read tells nothing, unless a word has come; a 409 is a failure', async () => {
+  it('A 200 that is too long to be read is unknown unless a word has come, and a 409 is a failure', async () => {
     for (const [status, start, answer] of [
       [200, 'x', { result: 'unknown', error: 'unread' }],
       [200, 'FAILURE', { result: 'failure' }],
@@ -67,8 +67,8 @@ describe('where the words count', () => {
   })
 })
 
-describe('what a branch receives', () => {
-  it('is one POST with its body, its parameters and its headers', async () => {
+describe('the request that a branch receives', () => {
+  it('A branch receives one POST with its body, its parameters and its headers', async () => {
     let seen: unknown
     const server = await serveHttp(async (request, response) => {
       const { method, url, headers } = request
@@ -106,7 +106,7 @@ describe('what a branch receives', () => {
     })
   })
 
-  it('has the user agent that its headers name, once', async () => {
+  it('A branch receives the user agent that its headers name, once', async () => {
     let seen: string[] = []
     const server = await serveHttp((request, response) => {
       seen = request.rawHeaders
@@ -116,7 +116,7 @@ describe('what a branch receives', () => {
     expect(seen.filter((_, at) => seen[at - 1] === 'user-agent')).toEqual(['bank/1'])
   })
 
-  it('has each character of a header as one byte, and a body in UTF-8', async () => {
+  it('A branch receives each character of a header as one byte, and a body in UTF-8', async () => {
     let seen: unknown
     const server = await serveHttp(async (request, response) => {
       seen = { name: request.headers['x-name'], body: await bodyOf(request) }
@@ -126,7 +126,7 @@ describe('what a branch receives', () => {
     expect(seen).toEqual({ name: 'Müller', body: '"Müller €"' })
   })
 
-  it('is a GET without a body where the call is one', async () => {
+  it('A branch receives a GET without a body where the call is one', async () => {
     let seen: unknown
     const server = await serveHttp(async (request, response) => {
       const { method, headers } = request
@@ -156,7 +156,7 @@ describe('what a branch receives', () => {
     ['/d%C3%A9bit/ü', '/d%C3%A9bit/%C3%BC '],
   ]
   for (const [own, path] of urls) {
-    it(`S39: puts the identity before the URL's own query: ${own || '(no path)'}`, async () => {
+    it(`S39: The identity stands before the URL's own query: ${own || '(no path)'}`, async () => {
       let seen: string | undefined
       const server = await serveHttp((request, response) => {
         seen = request.url
@@ -168,7 +168,7 @@ describe('what a branch receives', () => {
     })
   }
 
-  it('is the gid as it was, whatever characters it has', async () => {
+  it('A branch receives the gid as it was, whatever characters it has', async () => {
     const seen: (string | null)[] = []
     const server = await serveHttp((request, response) => {
       seen.push(new URL(request.url ?? '', 'http://x').searchParams.get('gid'))
@@ -190,7 +190,7 @@ describe('what a branch receives', () => {
     expect(seen).toEqual(gids)
   })
 
-  it('is none of the headers that are ours or the connection’s', async () => {
+  it("A branch receives none of the stored headers that are Counterstep's or the connection's", async () => {
     let seen: string[] = []
     const server = await serveHttp((request, response) => {
       seen = request.rawHeaders
@@ -243,7 +243,7 @@ describe('what a branch receives', () => {
     ])
   })
 
-  it('S39: is nothing at all where a stored payload may pass for the identity of the call', async () => {
+  it('S39: A branch receives nothing where a stored payload may pass for the identity of the call', async () => {
     const server = await serveHttp((_request, response) => response.end())
     for (const stored of [
       { body: 'op=compensate', contentType: 'application/x-www-form-urlencoded' },
@@ -254,7 +254,7 @@ describe('what a branch receives', () => {
     expect(server.accepted()).toBe(0)
   })
 
-  it('is nothing at all where a header could not be written, or the URL is none', async () => {
+  it('A branch receives nothing where a header could not be written, or the URL is wrong', async () => {
     const server = await serveHttp((_request, response) => response.end())
     expect(await callOnce(server.url, { headers: { 'x-a': 'b\r\nx-c: d' } })).toEqual({
       result: 'unknown',

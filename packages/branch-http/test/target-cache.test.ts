@@ -5,12 +5,12 @@ const resolve = (url: string) =>
   URL.parse(url) ?? ({ code: 'SAGA_URL_INVALID', message: 'is not a URL' } as const)
 
 describe('the target cache', () => {
-  it('gives the same target while it is kept', () => {
+  it('The target cache gives the same target while it is kept', () => {
     const cache = new TargetCache(10, resolve)
     expect(cache.get('http://a/x')).toBe(cache.get('http://a/x'))
   })
 
-  it('is bounded, and keeps what is used', () => {
+  it('The target cache is bounded, and keeps the targets that are used', () => {
     const cache = new TargetCache(10, resolve)
     const kept = cache.get('http://a/kept')
     for (let n = 0; n < 1000; n++) {
@@ -20,7 +20,7 @@ describe('the target cache', () => {
     }
   })
 
-  it('keeps nothing of what is no target', () => {
+  it('The target cache keeps nothing for a URL that is refused', () => {
     const cache = new TargetCache(10, resolve)
     expect(cache.get('nowhere')).toBe('bad-url')
     expect(cache.size).toBe(0)

@@ -30,7 +30,7 @@ const SERVER_OF_ITS_OWN = `
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))
   parentPort.on('message', () => parentPort.postMessage(connections))`
 
-/** Tells of each handshake whether it went on with an earlier session. */
+/** Notes for each handshake whether it went on with an earlier session. */
 async function serveTls(answer: string): Promise<{ readonly url: string; readonly resumed: boolean[] }> {
   const resumed: boolean[] = []
   const server = createServer({ ...valid, keepAliveTimeout: 60_000 }, (request, response) => {
@@ -46,7 +46,7 @@ async function serveTls(answer: string): Promise<{ readonly url: string; readonl
   return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/`, resumed }
 }
 
-it('carries calls over TLS, one after the other on a connection', async () => {
+it('TLS carries calls one after the other on one connection', async () => {
   const server = await serveTls('x'.repeat(100_000))
   const caller = testCaller({ connectionsPerOriginMax: 1 })
   for (let n = 0; n < 20; n++) {
@@ -59,7 +59,7 @@ it('carries calls over TLS, one after the other on a connection', async () => {
   expect(server.resumed).toEqual([false])
 })
 
-it('goes on with the session of an earlier connection to the same origin', async () => {
+it('A connection goes on with the TLS session of an earlier one to the same origin', async () => {
   const server = await serveTls('ok')
   const caller = testCaller()
   const callAll = (count: number) =>
@@ -69,7 +69,7 @@ it('goes on with the session of an earlier connection to the same origin', async
   expect(server.resumed).toEqual([false, true, true, true, true])
 })
 
-it('keeps its connections under load from a server that answers at once', async () => {
+it('Connections are kept under load from a server that answers at once', async () => {
   const caller = testCaller({ connectionsPerOriginMax: 16 })
   const server = new Worker(SERVER_OF_ITS_OWN, { eval: true, workerData: valid })
   onTestFinished(async () => {
@@ -78,7 +78,7 @@ it('keeps its connections under load from a server that answers at once', async 
   const [port] = await once(server, 'message')
   const call = () => caller.call(branchCall(`https://127.0.0.1:${port}/`))
   for (let round = 0; round < 20; round++) {
-    // A write in this phase of the loop is told of as done only in the next.
+    // A write in this phase of the loop is reported as done only in the next.
     await new Promise((resolve) => setImmediate(resolve))
     const answers = await Promise.all(Array.from({ length: 16 }, call))
     expect(answers.every(({ result }) => result === 'success')).toBe(true)
@@ -87,7 +87,7 @@ it('keeps its connections under load from a server that answers at once', async 
   expect(await once(server, 'message')).toEqual([16])
 })
 
-it('trusts the authorities of one origin for that origin alone, and in place of those of Node', async () => {
+it('The authorities of one origin are trusted for that origin alone, and in place of those of Node', async () => {
   setDefaultCACertificates(trustedBefore)
   onTestFinished(() => setDefaultCACertificates([...trustedBefore, valid.cert]))
   const [own, other] = [await serveTls('ok'), await serveTls('ok')]
@@ -101,7 +101,7 @@ it('trusts the authorities of one origin for that origin alone, and in place of 
   expect(await strict.call(branchCall(own.url))).toEqual({ result: 'unknown', error: 'tls' })
 })
 
-it('shows the certificate of an origin to a service that asks who calls, and to no other', async () => {
+it('The certificate of an origin is shown to a service that asks who calls, and to no other', async () => {
   const client = selfSignedCertificate({ ...VALIDITY, address: '127.0.0.2' })
   const shown: unknown[] = []
   const options = { ...valid, requestCert: true, rejectUnauthorized: false, ca: client.cert }
@@ -128,7 +128,7 @@ it('shows the certificate of an origin to a service that asks who calls, and to 
   ])
 })
 
-it('is not made with a key that does not belong to its certificate', () => {
+it('A caller is not made with a key that does not belong to its certificate', () => {
   const other = selfSignedCertificate({ ...VALIDITY, address: '127.0.0.1' })
   const tls = new Map([['https://bank.test', { cert: valid.cert, key: other.key }]])
   expect(() => httpBranchCaller({ tls })).toThrow(/key values mismatch/)
@@ -141,11 +141,11 @@ it.each([
   'https://BANK.test',
   'bank.test',
   'http://bank.test',
-])('is not made with certificates for %s, which is not how any origin is called', (origin) => {
+])('A caller is not made with certificates for %s, which is not how any origin is called', (origin) => {
   expect(() => httpBranchCaller({ tls: new Map([[origin, { ca: valid.cert }]]) })).toThrow(/https origins/)
 })
 
-it('trusts nobody whose certificate is not for the address that it calls', async () => {
+it('A server whose certificate no trusted authority has signed is not called', async () => {
   setDefaultCACertificates(trustedBefore)
   onTestFinished(() => setDefaultCACertificates([...trustedBefore, valid.cert]))
   const server = await serveTls('ok')

@@ -8,7 +8,7 @@ function search(pieces: readonly string[]): readonly boolean[] {
 }
 
 describe('the words of an answer', () => {
-  it('are found wherever its pieces end', () => {
+  it('The words of an answer are found wherever its pieces end', () => {
     for (const [text, found] of [
       ['{"dtm_result":"FAILURE"}', [false, true]],
       ['ONGOING, and FAILURE', [true, true]],
@@ -21,7 +21,7 @@ describe('the words of an answer', () => {
     }
   })
 
-  it('are found in a piece whose bytes are used again afterwards', () => {
+  it('The words are found in a piece whose bytes are used again afterwards', () => {
     const words = new WordSearch()
     const bytes = Buffer.from('..FAIL')
     words.add(bytes)

@@ -15,13 +15,13 @@ describe('S10: who may listen where', () => {
     ...['127.0.0.1.evil.example', '127.0.0.999', '127.1', '0x7f.0.0.1'],
   ]
   for (const host of BEYOND) {
-    it(`${host} is refused without keys, with the two ways out`, () => {
+    it(`A bind to ${host} is refused without keys, with the two ways out`, () => {
       expect(read(['--host', host])).toEqual([
         expect.stringMatching(/keys create --keys-file.*--keys-file FILE; or say --insecure-no-keys/),
       ])
     })
 
-    it(`${host} is fine with keys, and when it is said by name`, () => {
+    it(`A bind to ${host} is accepted with keys, and without them when a flag says so`, () => {
       expect(read(['--host', host, '--keys-file', 'keys.json'])).toMatchObject({
         keysFile: 'keys.json',
         insecure: [],
@@ -32,11 +32,11 @@ describe('S10: who may listen where', () => {
   }
 
   for (const host of ['127.0.0.1', '127.9.9.9', '::1', 'localhost']) {
-    it(`${host} needs nothing`, () =>
+    it(`A bind to ${host} needs no keys`, () =>
       expect(read(['--host', host])).toMatchObject({ insecure: [], keysFile: undefined }))
   }
 
-  it('what would be set in vain, or contradicts itself, is refused', () => {
+  it('A setting that would have no effect, or contradicts another, is refused', () => {
     expect(read(['--keys-file', 'k', '--insecure-no-keys'])).toEqual([
       '--insecure-no-keys contradicts --keys-file.',
     ])
@@ -53,7 +53,7 @@ describe('S10: who may listen where', () => {
     ])
   })
 
-  it('S43: gives --dtm-networks submit alone, and more only by name', () => {
+  it('S43: The flag --dtm-networks gives the scope submit alone, and more only by name', () => {
     const networks = ['--keys-file', 'k', '--dtm-networks', '10.0.0.0/8']
     expect(read(networks)).toMatchObject({ dtmNetworksScopes: ['submit'] })
     expect(read([...networks, '--dtm-networks-scopes', 'submit, read'])).toMatchObject({
@@ -74,7 +74,7 @@ describe('S10: who may listen where', () => {
     ['daily-bytes-per-key', '1e9', 'or "off"'],
   ] as const
   for (const [flag, text, message] of BAD) {
-    it(`--${flag} refuses "${text}"`, () => {
+    it(`The flag --${flag} refuses "${text}"`, () => {
       expect(read(['--keys-file', 'k', `--${flag}`, text])).toEqual([expect.stringContaining(message)])
     })
   }
@@ -83,7 +83,7 @@ describe('S10: who may listen where', () => {
 describe('counterstep keys', () => {
   const keys = (...args: string[]) => readCommand(['keys', ...args], {})
 
-  it('reads what it is told', () => {
+  it('The command line of keys is read with all its options', () => {
     expect(
       keys(
         'create',
@@ -108,7 +108,7 @@ describe('counterstep keys', () => {
     expect(listed).toEqual({ type: 'keys', command: { verb: 'list', path: 'f' } })
   })
 
-  it('S14: has no scope for everything: each is named', () => {
+  it('S14: No scope stands for everything: each is named', () => {
     for (const scopes of ['*', 'all', '', 'submit,*', 'submit,', 'Submit']) {
       expect(keys('create', '--keys-file', 'f', '--name', 'ci', '--scopes', scopes)).toEqual({
         type: 'refused',
@@ -131,7 +131,7 @@ describe('counterstep keys', () => {
     ['revoke', 'cs_canary_canary', '--keys-file', 'f'],
   ]
   for (const args of REFUSED) {
-    it(`refuses "${args.join(' ')}" without quoting it`, () => {
+    it(`The command line "keys ${args.join(' ')}" is refused without being quoted`, () => {
       const command = keys(...args)
       expect(command).toMatchObject({
         type: 'refused',

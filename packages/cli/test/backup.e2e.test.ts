@@ -9,7 +9,7 @@ import { ServeProcess } from './serve-process.ts'
 
 const STORES_PAGE = readFileSync(join(import.meta.dirname, '../../../docs/stores.md'), 'utf8')
 
-/** The page's command, with the paths of the test. */
+/** Returns the page's command with the paths of the test. */
 function backUpCommand(file: string, backup: string): string {
   const command = /^node (-e ".*VACUUM INTO.*")$/m.exec(STORES_PAGE)?.[1]
   if (command === undefined) throw new Error('the page has no command for SQLite')
@@ -17,7 +17,7 @@ function backUpCommand(file: string, backup: string): string {
   return `'${process.execPath}' ${own}`
 }
 
-it('a backup of the embedded store that the page makes while it serves is restored, and goes on', {
+it('A backup of the embedded store by the command of docs/stores.md while it serves is restored, and goes on', {
   timeout: 60_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'counterstep-backup-'))

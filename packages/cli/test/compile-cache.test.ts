@@ -12,7 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-/** In a process of its own, whose cache is not on yet. */
+/** Runs in a process of its own, whose cache is not on yet. */
 function keepCompiledIn(home: string): string {
   const file = join(folder, 'keep.mjs')
   writeFileSync(file, `console.log((await import(${JSON.stringify(MODULE)})).keepCompiled())`)
@@ -25,18 +25,18 @@ function keepCompiledIn(home: string): string {
   return stdout.trim()
 }
 
-it('is kept below the home folder of this user', () => {
+it('Compiled code is kept below the home folder of this user', () => {
   expect(keepCompiledIn(folder)).toBe('true')
   expect(existsSync(join(folder, '.cache', 'counterstep'))).toBe(true)
 })
 
-it('is kept nowhere, and the start goes on, where there is no such folder', () => {
+it('Compiled code is kept nowhere, and the start goes on, where there is no such folder', () => {
   expect(keepCompiledIn(join(folder, 'missing'))).toBe('false')
   writeFileSync(join(folder, '.cache'), 'a file')
   expect(keepCompiledIn(folder)).toBe('false')
 })
 
-it.runIf(process.platform === 'linux')('is never taken from the folder of another user', () => {
+it.runIf(process.platform === 'linux')('Compiled code is never taken from the folder of another user', () => {
   const isRoot = process.getuid?.() === 0
   // Root's own home is another user's for everyone else.
   const home = isRoot ? folder : '/'
@@ -53,7 +53,7 @@ it.skipIf(process.platform === 'win32').each([
   ['', 0o770],
   ['.cache', 0o777],
   ['.cache/counterstep', 0o720],
-])('is never taken where others may write: ~/%s of mode %o', (path, mode) => {
+])('Compiled code is never taken where others may write: ~/%s of mode %o', (path, mode) => {
   mkdirSync(join(folder, '.cache', 'counterstep'), { recursive: true, mode: 0o700 })
   chmodSync(join(folder, path), mode)
   expect(keepCompiledIn(folder)).toBe('false')

@@ -28,7 +28,7 @@ function problemsOf(args: readonly string[], environment: Environment = {}): rea
 describe('the configuration without any setting', () => {
   const config = configOf([])
 
-  it('listens on loopback, keeps its data in .data, and is class A', () => {
+  it('A server without settings listens on loopback, keeps its data in .data, and is class A', () => {
     expect(config).toMatchObject({ host: '127.0.0.1', port: 8470, logLevel: 'info', readyJson: false })
     const path = resolve('.data/counterstep.db')
     expect(config.store).toEqual({
@@ -42,11 +42,11 @@ describe('the configuration without any setting', () => {
     expect(config.warnings).toEqual([])
   })
 
-  it('has the engine run on its own defaults', () => {
+  it("A server without settings runs the engine on the engine's own defaults", () => {
     expect(config.engine).toEqual(DEFAULT_SETTINGS)
   })
 
-  it('is frozen, all of it', () => {
+  it('The whole configuration is frozen', () => {
     for (const part of [config, config.store, config.engine, config.engine.retry, config.warnings]) {
       expect(Object.isFrozen(part)).toBe(true)
     }
@@ -63,7 +63,7 @@ describe('the port of DTM', () => {
     [['--dtm-port', 'off'], 'off'],
   ] as const
   for (const [args, expected] of PORTS) {
-    it(`is ${expected} with ${args.join(' ') || 'no option'}`, () => {
+    it(`The port of DTM is ${expected} with ${args.join(' ') || 'no option'}`, () => {
       expect(configOf(args).dtmPort).toBe(expected)
     })
   }
@@ -105,7 +105,7 @@ describe('a setting', () => {
     ['park-after-ms', 'never', (config) => config.engine.parkAfterMs, 'never'],
   ]
   for (const [flag, text, read, expected] of ACCEPTED) {
-    it(`--${flag} takes ${text}, as a flag and from the environment`, () => {
+    it(`The setting --${flag} takes ${text}, as a flag and from the environment`, () => {
       expect(read(configOf([`--${flag}`, text]))).toBe(expected)
       const variable = `COUNTERSTEP_${flag.toUpperCase().replaceAll('-', '_')}`
       expect(read(configOf([], { [variable]: text }))).toBe(expected)
@@ -142,7 +142,7 @@ describe('a setting', () => {
     ['park-after-ms', '59999', 'or "never"'],
   ] as const
   for (const [flag, text, message] of REFUSED) {
-    it(`--${flag} refuses "${text}"`, () => {
+    it(`The setting --${flag} refuses "${text}"`, () => {
       const problems = problemsOf(['serve', `--${flag}=${text}`])
       expect(problems).toHaveLength(1)
       expect(problems[0]).toContain(`--${flag} `)
@@ -150,21 +150,21 @@ describe('a setting', () => {
     })
   }
 
-  it('as a flag wins over its variable', () => {
+  it('A flag wins over its variable', () => {
     expect(configOf(['--port', '1'], { COUNTERSTEP_PORT: '2' }).port).toBe(1)
   })
 
-  it('is not taken from an empty variable', () => {
+  it('An empty variable sets nothing', () => {
     expect(configOf([], { COUNTERSTEP_PORT: '', COUNTERSTEP_STORE_ACCEPT_CLASS_C: '' }).port).toBe(8470)
   })
 
-  it('that is wrong in the environment is named by its variable', () => {
+  it('A wrong setting in the environment is named by its variable', () => {
     expect(problemsOf(['serve'], { COUNTERSTEP_PORT: 'x' })[0]).toMatch(/^COUNTERSTEP_PORT /)
   })
 })
 
 describe('the command line', () => {
-  it('is refused with all problems at once', () => {
+  it('A wrong command line is refused with all its problems at once', () => {
     const args = [
       'fly',
       'away',
@@ -191,21 +191,21 @@ describe('the command line', () => {
     expect(problems).toHaveLength(6)
   })
 
-  it('without a command is refused', () => {
+  it('A command line without a command is refused', () => {
     expect(problemsOf([])).toEqual([
       'Say what to do: counterstep serve, or counterstep migrate, or counterstep keys, or counterstep signing-key.',
     ])
   })
 
-  it('takes no value for one that is missing', () => {
+  it('An option without its value is refused', () => {
     expect(problemsOf(['serve', '--port'])).toEqual(['--port needs a value.'])
   })
 
-  it('has no short options', () => {
+  it('There are no short options', () => {
     expect(problemsOf(['serve', '-abc'])).toEqual(['Options start with two dashes; see --help.'])
   })
 
-  it('of migrate takes none of the options of serve', () => {
+  it('The command migrate takes none of the options of serve', () => {
     expect(problemsOf(['migrate', '--port', '1'])).toEqual([
       '--port is no option of migrate; see migrate --help.',
     ])
@@ -214,19 +214,19 @@ describe('the command line', () => {
     ])
   })
 
-  it('asks for help or the version without anything else being right', () => {
+  it('The help and the version are shown even where something else is wrong', () => {
     expect(readCommand(['--help'], { COUNTERSTEP_PORT: 'x' })).toEqual({ type: 'help', of: 'serve' })
     expect(readCommand(['migrate', '--help'], {})).toEqual({ type: 'help', of: 'migrate' })
     expect(readCommand(['--version'], {})).toEqual({ type: 'version' })
   })
 
-  it('turns on the line for harnesses', () => {
+  it('The flag --ready-json turns on the line of JSON for test harnesses', () => {
     expect(configOf(['--ready-json']).readyJson).toBe(true)
   })
 })
 
 describe('a configuration that is odd', () => {
-  it('S10: may listen beyond loopback without keys when that is said by name, with a warning', () => {
+  it('S10: A server may listen beyond loopback without keys when a flag says so, with a warning', () => {
     const open = configOf([
       '--host',
       '0.0.0.0',
@@ -243,7 +243,7 @@ describe('a configuration that is odd', () => {
     expect([near.warnings, near.access.insecure]).toEqual([[], []])
   })
 
-  it('is warned where no key is asked for beyond loopback and any Host will do', () => {
+  it('A server is warned of callers without a key beyond loopback where any Host is accepted', () => {
     const beyond = ['--host', '0.0.0.0', '--services', 'bank=http://10.0.0.5:8080']
     const networks = ['--keys-file', 'k', '--dtm-networks', '10.0.0.0/8']
     const named = ['--allowed-hosts', 'orders.example']
@@ -260,28 +260,28 @@ describe('a configuration that is odd', () => {
     expect(configOf(networks).warnings).toEqual([])
   })
 
-  it('S20: is warned of a retention under a day and an hour, in which barriers cannot tell a reused gid', () => {
+  it('S20: A retention under a day and an hour is warned of, because barriers cannot tell a reused gid then', () => {
     const warningsOf = (retention: string) => configOf(['--retention-ms', retention]).warnings
     const short = [expect.stringContaining('--retention-ms (89999999) is under 90000000 (25 hours)')]
     expect(warningsOf('89999999')).toEqual(short)
     expect([warningsOf('90000000'), warningsOf('never'), configOf([]).warnings]).toEqual([[], [], []])
   })
 
-  it('is warned of a variable that is no setting', () => {
+  it('A variable that is no setting is warned of', () => {
     const { warnings } = configOf([], { COUNTERSTEP_RETENTON_MS: '1', PATH: '/bin' })
     expect(warnings).toEqual(['COUNTERSTEP_RETENTON_MS is no setting and was ignored.'])
   })
 
-  it('is refused on Lambda, where the disk is lost', () => {
+  it('The embedded store is refused on Lambda, where the disk is lost', () => {
     expect(problemsOf(['serve'], { AWS_LAMBDA_FUNCTION_NAME: 'f' })[0]).toContain('Lambda')
   })
 
-  it('may use another store on Lambda', () => {
+  it('Another store is accepted on Lambda', () => {
     const environment = { AWS_LAMBDA_FUNCTION_NAME: 'f', COUNTERSTEP_STORE: 'mysql://u@db/x' }
     expect(problemsOf(['serve'], environment)).toEqual([])
   })
 
-  it('is refused when it polls less often than its leases end', () => {
+  it('A server that polls less often than its leases end is refused', () => {
     expect(problemsOf(['serve', '--poll-ms', '2000', '--lease-ms', '1000'])).toHaveLength(1)
   })
 })
@@ -296,7 +296,7 @@ describe('a file of settings', () => {
     return join(folder, 'counterstep.json')
   }
 
-  it('is read as the guide has it, by the option and by the variable', () => {
+  it("The guide's file of settings is read by the option and by the variable", () => {
     const path = fileWith(example)
     for (const config of [configOf(['--config', path]), configOf([], { COUNTERSTEP_CONFIG: path })]) {
       const { access, targets, engine, logLevel, warnings } = config
@@ -311,7 +311,7 @@ describe('a file of settings', () => {
     }
   })
 
-  it('is refused together with all else that is wrong', () => {
+  it('A wrong file of settings is refused together with all else that is wrong', () => {
     const path = fileWith('{ "port": 70000, "retentonMs": 1, "pollMs": 2000, "leaseMs": 1000 }')
     expect(problemsOf(['serve', '--config', path, '--log-level', 'loud'])).toEqual([
       `"retentonMs" in ${path} is no setting; did you mean "retentionMs"?`,
@@ -326,7 +326,7 @@ describe('a file of settings', () => {
 })
 
 describe('the help text', () => {
-  it('names every setting, and the variables of the password', () => {
+  it('The help text names every setting, and the variables of the password', () => {
     for (const name of Object.keys(SETTINGS)) expect(helpText('serve')).toContain(`--${toFlag(name)} `)
     for (const command of ['serve', 'migrate'] as const) {
       expect(helpText(command)).toContain('COUNTERSTEP_STORE_PASSWORD,')
@@ -334,7 +334,7 @@ describe('the help text', () => {
     }
   })
 
-  it('of migrate names what migrate takes, and nothing else', () => {
+  it('The help text of migrate names what migrate takes, and nothing else', () => {
     const flags = [...helpText('migrate').matchAll(/^ {2}--([a-z-]+)/gm)].map(([, flag]) => flag)
     expect(flags).toEqual([
       'store',

@@ -23,7 +23,7 @@ function killGroup(pid: number | undefined): void {
   }
 }
 
-/** `counterstep serve` below a shell, in a process group of their own. Resolves once it listens. */
+/** Runs `counterstep serve` below a shell, in a process group of their own. It resolves once the server listens. */
 async function serveBelow(command: (serve: string) => readonly [string, readonly string[]], event: string) {
   const data = mkdtempSync(join(tmpdir(), 'counterstep-follow-'))
   folders.push(data)
@@ -66,11 +66,11 @@ const npmAndShell = (line: string) => {
 }
 
 for (const [title, command] of [
-  ['npm has ended its shell', shell],
-  ['npm alone was killed', npmAndShell],
+  ['npm ends its shell', shell],
+  ['npm alone is killed', npmAndShell],
 ] as const) {
-  // The parents of other systems' processes are not all to be seen.
-  it.runIf(process.platform === 'linux')(`a server that npm has started stops when ${title}`, async () => {
+  // Other systems do not show the parents of all processes.
+  it.runIf(process.platform === 'linux')(`A server that npm has started stops when ${title}`, async () => {
     const { child, lines, ended } = await serveBelow(command, 'npx')
     child.kill('SIGKILL')
     await ended
@@ -78,7 +78,7 @@ for (const [title, command] of [
   })
 }
 
-it.runIf(process.platform === 'linux')('a server that npm has not started outlives its parent', async () => {
+it.runIf(process.platform === 'linux')('A server that npm has not started outlives its parent', async () => {
   const [alone, following] = [await serveBelow(shell, ''), await serveBelow(shell, 'npx')]
   alone.child.kill('SIGKILL')
   await once(alone.child, 'exit')

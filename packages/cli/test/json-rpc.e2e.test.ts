@@ -13,7 +13,7 @@ import { ServeProcess } from './serve-process.ts'
 
 const GID = 'stored-before' as Gid
 
-/** A saga of DTM's clients with `protocol: "json-rpc"`, in the words of a version that did not refuse it. */
+/** Builds a saga of DTM's clients with `protocol: "json-rpc"`, as a version stored it that did not refuse it. */
 function oldSubmission(action: string): Submission {
   const { retry, branchTimeoutMs: timeoutMs, checkpointMs } = DEFAULT_SETTINGS
   const branch = { id: '01' as BranchId, action, body: '{}', contentType: 'application/json', headers: {} }
@@ -43,7 +43,7 @@ async function store(folder: string, submission: Submission): Promise<void> {
   await opened.close()
 }
 
-it('makes no call of a stored transaction that is to be called by JSON-RPC, and says why', async () => {
+it('A stored transaction that is to be called by JSON-RPC is not called, and its view says why', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'json-rpc-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   let calls = 0

@@ -31,7 +31,7 @@ async function createKey(...scopes: Scope[]): Promise<string> {
   return (await runKeys(asked, Date.now())).stdout.trim()
 }
 
-it('S10: does not start beyond loopback without keys, and says what to do', async () => {
+it('S10: A server does not start beyond loopback without keys, and says what to do', async () => {
   const process = new ServeProcess([
     'serve',
     '--host',
@@ -48,7 +48,7 @@ it('S10: does not start beyond loopback without keys, and says what to do', asyn
   ])
 })
 
-it('S10: starts there when it is said by name, warns, and shows it in /health/ready', async () => {
+it('S10: A server starts beyond loopback without keys when a flag says so, warns, and shows it in /health/ready', async () => {
   const { process, url } = await ServeProcess.listening(
     folder,
     '--host',
@@ -63,13 +63,13 @@ it('S10: starts there when it is said by name, warns, and shows it in /health/re
   expect(process.output).toContain('--insecure-no-keys: anyone who reaches 0.0.0.0 may submit')
 })
 
-it('S10: does not start without the file that it was told of', async () => {
+it('S10: A server does not start when the keys file that it is given is missing', async () => {
   const { code, stdout } = await run('serve', '--port', '0', '--data', folder)
   expect(code).toBe(1)
   expect(stdout.join()).toContain('SAGA_KEYS_UNUSABLE: the file of keys cannot be read (ENOENT)')
 })
 
-it('S11: keys are made, used, changed over and revoked while the server runs, and are in no output of it', async () => {
+it('S11: Keys are made, used, replaced and revoked while the server runs, and are in no output of it', async () => {
   const old = await createKey('submit', 'read')
   const { process, url } = await ServeProcess.listening(folder, '--keys-file', keysFile, '--dtm-port', '0')
   const clientWith = (apiKey: string) => createClient({ url, apiKey, retryForMs: 0 })
@@ -113,7 +113,7 @@ it('S11: keys are made, used, changed over and revoked while the server runs, an
   for (const key of [old, fresh]) expect(process.output).not.toContain(key.slice(16))
 })
 
-it('S11: the command prints a new key alone, and lists what it is without it', async () => {
+it('S11: The command keys prints a new key alone, and lists its data without the key', async () => {
   const created = await run('keys', 'create', '--name', 'ops', '--scopes', 'admin')
   expect(created.code).toBe(0)
   const [key = '', ...more] = created.stdout
@@ -128,7 +128,7 @@ it('S11: the command prints a new key alone, and lists what it is without it', a
   expect(output).not.toContain(key.slice(16))
 })
 
-it('on loopback answers to loopback names and to those that are configured, and to no other Host', async () => {
+it('A server on loopback answers to loopback names and to configured ones, and to no other Host', async () => {
   const more = ['--dtm-port', '0', '--allowed-hosts', 'orders.example']
   const { process, url } = await ServeProcess.listening(folder, ...more)
   const { dtmUrl } = JSON.parse(process.stdout.find((line) => line.startsWith('{"url":')) ?? '{}')
@@ -145,7 +145,7 @@ it('on loopback answers to loopback names and to those that are configured, and 
   await process.ended()
 })
 
-/** Node's `fetch` sets the Host by itself. */
+/** Sends a request with this Host, because Node's `fetch` sets the Host by itself. */
 function statusOf(url: string, host: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { headers: { host } }, (response) => {
@@ -155,7 +155,7 @@ function statusOf(url: string, host: string): Promise<number | undefined> {
   })
 }
 
-it('S17: a key may be used as often as the server says', async () => {
+it('S17: A key may be used as often as the server allows, and is answered with 429 beyond that', async () => {
   const key = await createKey('read')
   const { process, url } = await ServeProcess.listening(
     folder,

@@ -9,8 +9,8 @@ import { type Command, readCommand } from '../src/config.ts'
 const folder = mkdtempSync(join(tmpdir(), 'counterstep-drivers-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-// A process of its own, since this one has loaded what it likes. It prints what any import resolved to, and what of
-// node itself was loaded.
+// The script runs in a process of its own, because this one has loaded other modules. It prints what any import
+// resolved to, and which modules of Node itself were loaded.
 const SCRIPT = join(folder, 'print-imports.mjs')
 writeFileSync(
   SCRIPT,
@@ -41,14 +41,14 @@ function importsOf(store: string): string {
   return execFileSync(process.execPath, args, { encoding: 'utf8' })
 }
 
-// Nothing listens at port 1: a store is loaded before it is refused there.
+// Nothing listens at port 1: a store is loaded before its connection is refused there.
 const DRIVERS = [
   [join(folder, 'a.db'), 'store-sqlite', /store-mysql|store-redis|mysql2|ioredis/],
   ['mysql://u@127.0.0.1:1/x', '/mysql2/', /store-sqlite|store-redis|ioredis/],
   ['redis://127.0.0.1:1', '/ioredis/', /store-sqlite|store-mysql|mysql2/],
 ] as const
 for (const [store, loaded, notLoaded] of DRIVERS) {
-  it(`opening ${store.replace(folder, '')} loads no other store's driver`, () => {
+  it(`Opening ${store.replace(folder, '')} loads no other store's driver`, () => {
     const urls = importsOf(store)
     expect(urls).toContain(loaded)
     expect(urls).not.toMatch(notLoaded)
@@ -58,7 +58,7 @@ for (const [store, loaded, notLoaded] of DRIVERS) {
 const BUILT_IN_FETCH = 'NativeModule internal/deps/undici/undici'
 
 // An import of node:http reads all its exports, and so loads this: 40 ms of each start.
-it('a start does not load the built-in fetch', () => {
+it('A start does not load the built-in fetch', () => {
   const loaded = importsOf('redis://127.0.0.1:1')
   expect(loaded).toContain('NativeModule _http_server')
   expect(loaded).not.toContain(BUILT_IN_FETCH)
@@ -69,7 +69,7 @@ it('a start does not load the built-in fetch', () => {
   expect(control).toContain(BUILT_IN_FETCH)
 })
 
-it('a face loads zod when its OpenAPI document is read, and not before', () => {
+it('The HTTP API loads zod when its OpenAPI document is read, and not before', () => {
   const face = pathToFileURL(join(import.meta.dirname, '../../server/src/index.ts')).href
   const script = `
     import { registerHooks } from 'node:module'

@@ -39,7 +39,7 @@ async function unreadServer(
 
 describe('a server whose log has no reader any more', () => {
   for (const more of [[], ['--ready-json'], ['--ready-json', '--log-level', 'debug']]) {
-    it(`goes on, and ends on SIGTERM (${more.join(' ')})`, async () => {
+    it(`A server whose log has no reader goes on, and ends on SIGTERM (${more.join(' ')})`, async () => {
       const { server, url } = await unreadServer(...more)
       // Some of its lines meet the closed pipe while it runs.
       for (let count = 0; count < 3; count += 1) expect((await fetch(`${url}/health/live`)).status).toBe(200)

@@ -13,15 +13,21 @@ function commandOn(version: string) {
 }
 
 describe('the version of Node', () => {
-  test.each(['22.19.0', '22.20.1', '24.11.0', '24.21.0', '26.0.0', '27.1.0'])('%s is taken', (version) => {
-    expect(refusalOfNode(version)).toBeUndefined()
-  })
+  test.each(['22.19.0', '22.20.1', '24.11.0', '24.21.0', '26.0.0', '27.1.0'])(
+    'Node %s is accepted',
+    (version) => {
+      expect(refusalOfNode(version)).toBeUndefined()
+    },
+  )
 
-  test.each(['18.20.8', '20.20.2', '22.18.0', '23.11.0', '24.10.9', '25.0.0'])('%s is refused', (version) => {
-    expect(refusalOfNode(version)).toBe(`counterstep needs Node 22.19+, 24.11+ or 26+; this is ${version}`)
-  })
+  test.each(['18.20.8', '20.20.2', '22.18.0', '23.11.0', '24.10.9', '25.0.0'])(
+    'Node %s is refused',
+    (version) => {
+      expect(refusalOfNode(version)).toBe(`counterstep needs Node 22.19+, 24.11+ or 26+; this is ${version}`)
+    },
+  )
 
-  test('is looked at by the command before it loads anything', () => {
+  test('The command checks the version before it loads anything', () => {
     expect(commandOn('20.20.2')).toEqual({
       status: 1,
       stdout: '',

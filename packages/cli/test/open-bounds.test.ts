@@ -5,13 +5,13 @@ import { expect, it } from 'vitest'
 import { readCommand } from '../src/config.ts'
 import { connectionsMaxWithin, openFilesMax } from '../src/open-bounds.ts'
 
-it('S41: leaves half of the descriptors to the store and the calls of branches', () => {
+it('S41: Half of the descriptors are left to the store and the calls of branches', () => {
   expect(connectionsMaxWithin(4_096, 1_024)).toBe(512)
   expect(connectionsMaxWithin(4_096, 1_048_576)).toBe(4_096)
   expect(connectionsMaxWithin(4_096, Number.POSITIVE_INFINITY)).toBe(4_096)
 })
 
-it('S41: reads how many descriptors it may open, where the system says it', async () => {
+it('S41: The limit of open files is read where the system tells it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'counterstep-limits-'))
   const path = join(folder, 'limits')
   const line = 'Max open files            1024                 524288               files     \n'
@@ -24,7 +24,7 @@ it('S41: reads how many descriptors it may open, where the system says it', asyn
   await rm(folder, { recursive: true })
 })
 
-it('S41: takes the bounds from its settings, and refuses what is none', () => {
+it('S41: The bounds come from the settings, and wrong values are refused', () => {
   const read = (...args: string[]) => {
     const command = readCommand(['serve', ...args], {})
     return command.type === 'serve' ? command.config.access.bounds : command

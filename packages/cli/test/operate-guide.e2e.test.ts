@@ -17,7 +17,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 
 const sagaAt = (bank: string, gid: string) => ({
   gid,
-  // Without a command it is asked once, and not again while the test runs.
+  // The branch is called once, and not again while the test runs unless a command asks for it.
   retry: { initialMs: 600_000, capMs: 600_000 },
   branches: [
     { id: 'debit', action: `${bank}/debit`, compensation: `${bank}/undo` },
@@ -25,8 +25,8 @@ const sagaAt = (bank: string, gid: string) => ({
   ],
 })
 
-it('a stuck saga is told of, found, read and mended as docs/guides/operate.md says', async () => {
-  // Refuses the credit and, until it is mended, to undo the debit.
+it('A stuck saga is reported, found, read and mended as docs/guides/operate.md says', async () => {
+  // The service refuses the credit and, until it is mended, to undo the debit.
   let isMended = false
   const bank = await startBranchService(0, (path) =>
     path === '/credit' || (path === '/undo' && !isMended) ? 409 : 200,
@@ -50,7 +50,7 @@ it('a stuck saga is told of, found, read and mended as docs/guides/operate.md sa
     detail: 'compensation of branch debit answered failure',
   })
   const listed = { items: [{ gid: 'order-4711', status: 'aborting', retrying: true, attention: true }] }
-  // It is told before it is stored.
+  // The event is reported before the row is stored.
   await vi.waitFor(
     async () => {
       expect(await get('/v1/transactions?attention=true')).toMatchObject(listed)

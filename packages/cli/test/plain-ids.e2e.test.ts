@@ -6,7 +6,7 @@ import { ServeProcess } from './serve-process.ts'
 
 const ACTION = 'http://127.0.0.1:9/x'
 
-/** The statuses by which a server answers ids that DTM's own barriers in services take for others. */
+/** Resolves to the statuses by which a server answers ids that DTM's own barriers in services take for others. */
 async function answers(...more: readonly string[]): Promise<Readonly<Record<string, number>>> {
   const folder = await mkdtemp(join(tmpdir(), 'plain-ids-'))
   onTestFinished(() => rm(folder, { recursive: true }))
@@ -37,14 +37,14 @@ async function answers(...more: readonly string[]): Promise<Readonly<Record<stri
   return found
 }
 
-/** A message to a topic with two subscribers, whose branch ids the dialect makes. */
+/** Submits a message to a topic with two subscribers, whose branch ids the dialect makes. */
 async function topic(dtmUrl: string, dtm: (path: string, body: object) => Promise<number>): Promise<number> {
   for (const path of ['a', 'b'])
     await fetch(`${dtmUrl}/api/dtmsvr/subscribe?topic=t&url=${encodeURIComponent(`${ACTION}/${path}`)}`)
   return dtm('submit', { gid: 'news', trans_type: 'msg', steps: [{ action: 'topic://t' }], payloads: ['{}'] })
 }
 
-it('S39: refuses ids that DTM’s barriers take for others on both APIs with --plain-ids, and takes them without', async () => {
+it("S39: With --plain-ids both APIs refuse ids that DTM's barriers take for others, and without it they accept them", async () => {
   const taken = { nativePlain: 202, dtmPlain: 200, dtmTopic: 200, dtmTcc: 200, dtmPlainBranch: 200 }
   expect(await answers('--plain-ids')).toEqual({
     ...taken,

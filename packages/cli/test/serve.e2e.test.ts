@@ -25,7 +25,7 @@ async function branchService(answerMs: number | 'never' = 0): Promise<BranchServ
   return branch
 }
 
-it('starts, runs a saga, and stops cleanly on SIGTERM', async () => {
+it('A server starts, runs a saga, and stops cleanly on SIGTERM', async () => {
   const { process, url } = await ServeProcess.listening(folder)
   const branch = await branchService()
   const response = await submit(url, { branches: [{ action: branch.url }] }, 10)
@@ -38,14 +38,17 @@ it('starts, runs a saga, and stops cleanly on SIGTERM', async () => {
   expect(process.stderr).toEqual([])
 })
 
-it.runIf(existsSync('/proc/self/cmdline'))('bounds its young generation, under the same pid', async () => {
-  const { process } = await ServeProcess.listening(folder)
-  const args = readFileSync(`/proc/${process.pid}/cmdline`, 'utf8').split('\0')
-  process.signal('SIGTERM')
-  expect(args).toContain('--max-semi-space-size=16')
-})
+it.runIf(existsSync('/proc/self/cmdline'))(
+  'A server bounds its young generation, under the same pid',
+  async () => {
+    const { process } = await ServeProcess.listening(folder)
+    const args = readFileSync(`/proc/${process.pid}/cmdline`, 'utf8').split('\0')
+    process.signal('SIGTERM')
+    expect(args).toContain('--max-semi-space-size=16')
+  },
+)
 
-it('shows its document as a page', async () => {
+it('A server shows its OpenAPI document as a page', async () => {
   const { process, url } = await ServeProcess.listening(folder)
   for (const part of ['/docs', '/docs/json', '/docs/static/swagger-ui-bundle.js']) {
     const response = await fetch(url + part)
@@ -57,7 +60,7 @@ it('shows its document as a page', async () => {
   expect((await process.ended()).code).toBe(0)
 })
 
-it('speaks DTM on a port of its own, and stops that face too', async () => {
+it('A server speaks DTM on a port of its own, and stops that HTTP API too', async () => {
   const { process } = await ServeProcess.listening(folder, '--dtm-port', '0')
   const ready = process.stdout.find((line) => line.startsWith('{"url":')) ?? '{}'
   const { dtmUrl } = JSON.parse(ready) as { readonly dtmUrl: string }
@@ -78,7 +81,7 @@ it('speaks DTM on a port of its own, and stops that face too', async () => {
   await expect(fetch(`${dtmUrl}/api/ping`)).rejects.toThrow()
 })
 
-it('does not start when the port of DTM is taken, and says how to choose', async () => {
+it('A server does not start when the port of DTM is taken, and says how to choose another', async () => {
   const first = await ServeProcess.listening(folder, '--dtm-port', '0')
   const { dtmUrl } = JSON.parse(first.process.stdout.find((line) => line.startsWith('{"url":')) ?? '{}')
   const { port } = new URL(dtmUrl)
@@ -90,7 +93,7 @@ it('does not start when the port of DTM is taken, and says how to choose', async
   await first.process.ended()
 })
 
-it('prints nothing on stdout but JSON, and says at start what it stores on and how durably', async () => {
+it('A server prints nothing on stdout but JSON, and says at start where it stores and how durably', async () => {
   const { process, url } = await ServeProcess.listening(folder)
   process.signal('SIGINT')
   expect((await process.ended()).code).toBe(0)
@@ -104,7 +107,7 @@ it('prints nothing on stdout but JSON, and says at start what it stores on and h
   })
 })
 
-it('has after a restart what it was told before', async () => {
+it('A server has after a restart what was submitted before', async () => {
   const branch = await branchService()
   const first = await ServeProcess.listening(folder)
   const accepted = await submit(first.url, {
@@ -122,7 +125,7 @@ it('has after a restart what it was told before', async () => {
   expect((await second.process.ended()).code).toBe(0)
 })
 
-it('lets a call in flight end before it stops, and refuses new work meanwhile', async () => {
+it('A server lets a call in flight end before it stops, and refuses new work meanwhile', async () => {
   const { process, url } = await ServeProcess.listening(folder)
   const branch = await branchService(1_500)
   const answer = submit(url, { gid: 'slow', branches: [{ action: branch.url }] }, 20)
@@ -138,7 +141,7 @@ it('lets a call in flight end before it stops, and refuses new work meanwhile', 
   expect(tookMs).toBeLessThan(9_500)
 })
 
-it('ends within 10 s though a branch never answers, and the saga waits for the next start', async () => {
+it('A server ends within 10 s though a branch never answers, and the saga waits for the next start', async () => {
   const { process, url } = await ServeProcess.listening(folder, '--branch-timeout-ms', '60000')
   const branch = await branchService('never')
   await submit(url, { gid: 'stuck', branches: [{ action: branch.url }] })
@@ -156,7 +159,7 @@ it('ends within 10 s though a branch never answers, and the saga waits for the n
   await next.process.ended()
 })
 
-it('ends at once on a second signal', async () => {
+it('A server ends at once on a second signal', async () => {
   const { process, url } = await ServeProcess.listening(folder, '--branch-timeout-ms', '60000')
   const branch = await branchService('never')
   await submit(url, { branches: [{ action: branch.url }] })
@@ -169,7 +172,7 @@ it('ends at once on a second signal', async () => {
   expect(tookMs).toBeLessThan(2_000)
 })
 
-it('refuses a store that another process has, and names the file', async () => {
+it('A server refuses a store that another process has, and names the file', async () => {
   const first = await ServeProcess.listening(folder)
   const second = new ServeProcess(['serve', '--port', '0', '--data', folder])
   expect((await second.ended()).code).toBe(1)
@@ -185,7 +188,7 @@ it('refuses a store that another process has, and names the file', async () => {
   expect((await first.process.ended()).code).toBe(0)
 })
 
-it('says which port is taken, and gives the store back', async () => {
+it('A server says which port is taken, and ends', async () => {
   const first = await ServeProcess.listening(folder)
   const port = new URL(first.url).port
   const other = join(folder, 'other')
@@ -196,7 +199,7 @@ it('says which port is taken, and gives the store back', async () => {
   await first.process.ended()
 })
 
-it('prints every fault of its configuration on stderr, and starts nothing', async () => {
+it('A server prints every fault of its configuration on stderr, and starts nothing', async () => {
   const process = new ServeProcess(['serve', '--port', 'x', '--data', folder], { COUNTERSTEP_LEASE_MS: '1' })
   expect((await process.ended()).code).toBe(1)
   expect(process.stdout).toEqual([])
@@ -206,7 +209,7 @@ it('prints every fault of its configuration on stderr, and starts nothing', asyn
   ])
 })
 
-it('warns in its log of what its store may lose', async () => {
+it('A server warns in its log of what its store may lose', async () => {
   const { process, url } = await ServeProcess.listening(folder, '--sqlite-synchronous', 'normal')
   const ready = await (await fetch(`${url}/health/ready`)).json()
   expect(ready).toMatchObject({ store: { durabilityClass: 'B', failover: 'none', forced: false } })
@@ -215,7 +218,7 @@ it('warns in its log of what its store may lose', async () => {
   expect(process.output).toContain('The store is class B: a power loss may take the last 2 s')
 })
 
-it('prints its version and its help', async () => {
+it('The command prints its version and its help', async () => {
   const version = new ServeProcess(['--version'])
   expect((await version.ended()).code).toBe(0)
   expect(version.stdout).toEqual(['0.1.0'])

@@ -23,7 +23,7 @@ function keyFile(text = newSigningKeyText('ed25519'), mode = 0o600): string {
 
 describe('the file of a signing key', () => {
   it.skipIf(process.platform === 'win32')(
-    'S18: is refused when others may use it, or its group may change it',
+    'S18: A key file is refused when others may use it, or its group may change it',
     () => {
       for (const mode of [0o604, 0o620, 0o602, 0o601, 0o644, 0o660, 0o444]) {
         const command = readCommand(['serve', '--signing-key-file', keyFile(undefined, mode)], {})
@@ -33,13 +33,13 @@ describe('the file of a signing key', () => {
           `--signing-key-file names a file that others may use or its group may change (mode ${shown})`,
         )
       }
-      // The last two as Kubernetes mounts a secret, which is root's and the group's.
+      // Kubernetes mounts a secret with one of the last two modes: the file belongs to root and the group.
       for (const mode of [0o600, 0o400, 0o440, 0o640])
         expect(readSigningKeyFile(keyFile(undefined, mode))).toHaveProperty('value')
     },
   )
 
-  it('S18: is refused when it is not there, is no file, or holds no key, and nothing of it is said', () => {
+  it('S18: A key file is refused when it is missing, is no file, or holds no key, and the message quotes nothing of it', () => {
     const path = keyFile('canary-77')
     for (const each of [
       path,
@@ -57,7 +57,7 @@ describe('the file of a signing key', () => {
     }
   })
 
-  it('is taken from a flag or a variable, and none is needed', () => {
+  it('A key file is taken from a flag or a variable, and none is needed', () => {
     const path = keyFile()
     for (const [args, environment] of [
       [['serve', '--signing-key-file', path], {}],
@@ -70,7 +70,7 @@ describe('the file of a signing key', () => {
 })
 
 describe('signing-key', () => {
-  it('S18: makes a file that only its owner may read, and prints what services take', () => {
+  it('S18: The command signing-key makes a file that only its owner may read, and prints what services take', () => {
     const path = join(folder(), 'key.pem')
     const made = signingKeyCommand(['create', '--out', path])
     expect(made.exitCode).toBe(0)
@@ -82,7 +82,7 @@ describe('signing-key', () => {
     expect(readCommand(['serve', '--signing-key-file', path], {})).toMatchObject({ type: 'serve' })
   })
 
-  it('S18: makes an HMAC key, and prints nothing of it', () => {
+  it('S18: The command signing-key makes an HMAC key, and prints nothing of it', () => {
     const path = join(folder(), 'key.json')
     const made = signingKeyCommand(['create', '--alg', 'hmac-sha256', '--out', path])
     const { secret } = JSON.parse(readFileSync(path, 'utf8'))
@@ -90,13 +90,13 @@ describe('signing-key', () => {
     expect(readSigningKeyFile(path)).toMatchObject({ value: { algorithm: 'hmac-sha256' } })
   })
 
-  it('never writes over a file', () => {
+  it('The command signing-key never writes over a file', () => {
     const path = keyFile('precious')
     expect(signingKeyCommand(['create', '--out', path])).toMatchObject({ exitCode: 1, stdout: [] })
     expect(readFileSync(path, 'utf8')).toBe('precious')
   })
 
-  it('shows its usage for everything else', () => {
+  it('The command signing-key fails, and prints no key, for any other arguments', () => {
     const usages = [[], ['create'], ['create', '--out'], ['create', '--out', 'a', '--alg', 'rsa'], ['show']]
     for (const args of [
       ...usages,
@@ -137,7 +137,7 @@ describe('a watched signing key', () => {
     renameSync(`${path}.new`, path)
   }
 
-  it('S22: signs with the key that the file has now', async () => {
+  it('S22: Calls are signed with the key that the file has now', async () => {
     const path = keyFile()
     const { watch, next, problems } = watched(path)
     const first = watch.current()
@@ -149,7 +149,7 @@ describe('a watched signing key', () => {
     expect(first.keyId).not.toBe(watch.current().keyId)
   })
 
-  it('S22: goes on with the key it has while the file is gone, broken or open to others, and then takes the next', async () => {
+  it('S22: Calls are signed with the old key while the file is gone, broken or open to others, and then with the next one', async () => {
     const path = keyFile()
     const { watch, next, problems } = watched(path)
     const { keyId } = watch.current()
@@ -171,7 +171,7 @@ describe('a watched signing key', () => {
     expect(await heard).toMatchObject({ keyId: signingKeyOf(last).keyId })
   })
 
-  it('S22: takes another secret under the same name for another key', async () => {
+  it('S22: Another secret under the same name is another key', async () => {
     const named = (letter: string) =>
       JSON.stringify({ keyid: 'a', alg: 'hmac-sha256', secret: letter.repeat(43) })
     const path = keyFile(named('A'))

@@ -12,7 +12,7 @@ import { ServeProcess } from './serve-process.ts'
 
 const TIMEOUT_MS = 30_000
 
-/** Says of each call whether it was signed, by its method and op. */
+/** Starts a service that notes for each call whether it was signed, by its method and op. */
 async function startCheckedService(publicKey: string) {
   const calls = new Map<string, string>()
   const server = createServer(async (request, response) => {
@@ -52,7 +52,7 @@ async function serveSigned(...more: readonly string[]) {
 }
 
 describe('a server with a signing key', () => {
-  it('S18: signs actions, compensations and the query-back of a message', {
+  it('S18: A server with a key signs actions, compensations and the query-back of a message', {
     timeout: TIMEOUT_MS,
   }, async () => {
     const { url, service, process } = await serveSigned()
@@ -88,7 +88,9 @@ describe('a server with a signing key', () => {
     expect(process.output).toContain('branch calls are signed')
   })
 
-  it("S18: signs the calls of a transaction that came over DTM's face", { timeout: TIMEOUT_MS }, async () => {
+  it("S18: A server with a key signs the calls of a transaction that came over DTM's HTTP API", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
     const { process, service } = await serveSigned('--dtm-port', '0')
     const dtmUrl = /"dtmUrl":"([^"]+)"/.exec(process.stdout.join('\n'))?.[1]
     const step = { action: `${service.url}/yes`, compensate: `${service.url}/undo` }

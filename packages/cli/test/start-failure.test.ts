@@ -57,7 +57,7 @@ const ROWS: readonly (readonly [unknown, object])[] = [
 ]
 
 for (const [error, expected] of ROWS) {
-  it(`${String(error).replace(CANARY, '…')} is told without what it may quote`, () => {
+  it(`A failed start is described without what its error may quote: ${String(error).replace(CANARY, '…')}`, () => {
     expect(describeFailure(error)).toEqual(expected)
   })
 }

@@ -13,13 +13,13 @@ function listening() {
   return { source, said }
 }
 
-it('the first signal asks for a stop', () => {
+it('The first signal asks for a stop', () => {
   const { source, said } = listening()
   source.emit('SIGTERM')
   expect(said).toEqual(['SIGTERM'])
 })
 
-it('the second signal ends at once, with the code of that signal', () => {
+it('The second signal ends the process at once, with the code of that signal', () => {
   for (const [second, code] of [
     ['SIGINT', 130],
     ['SIGTERM', 143],

@@ -62,13 +62,13 @@ describe('--store', () => {
     ['rediss-cluster://a', 'redis', 'rediss-cluster://a', 'rediss-cluster://a'],
   ] as const
   for (const [text, type, url, place] of ACCEPTED) {
-    it(`takes ${text}, as a flag and from the environment`, () => {
+    it(`The setting --store takes ${text}, as a flag and from the environment`, () => {
       expect(storeOf(['--store', text])).toMatchObject({ type, url, place })
       expect(storeOf([], { COUNTERSTEP_STORE: text })).toMatchObject({ type, url, place })
     })
   }
 
-  // Each holds the canary where a password is, or where one lands that was not percent-encoded.
+  // Each of these has the canary in place of a password, or where one lands that was not percent-encoded.
   const REFUSED = [
     [`postgres://u:${CANARY}@db/x`, 'mysql://, mariadb://'],
     [`mysql:u:${CANARY}@db/x`, '//'],
@@ -94,7 +94,7 @@ describe('--store', () => {
     [`redis-cluster://:${CANARY}@a,,b`, 'host'],
   ] as const
   for (const [text, message] of REFUSED) {
-    it(`refuses ${text.replace(CANARY, '…')} without quoting it`, () => {
+    it(`The setting --store refuses ${text.replace(CANARY, '…')} without quoting it`, () => {
       for (const problems of [problemsOf(['--store', text]), problemsOf([], { COUNTERSTEP_STORE: text })]) {
         expect(problems).toHaveLength(1)
         expect(problems[0]).toMatch(/^(--store|COUNTERSTEP_STORE) .*\.$/)
@@ -104,7 +104,7 @@ describe('--store', () => {
     })
   }
 
-  it('is not quoted either where it does not belong', () => {
+  it('A password in a wrong place is not quoted either', () => {
     const lines = [
       [`mysql://u:${CANARY}@db/x`],
       ['serve', `mysql://u:${CANARY}@db/x`],
@@ -129,24 +129,24 @@ describe('the password', () => {
   const wanted = { url: `mysql://u:${CANARY}%25%3A%2F@db/x`, place: MYSQL }
   const password = `${CANARY}%:/`
 
-  it('comes from its variable, and needs no encoding there', () => {
+  it('The password comes from its variable, and needs no encoding there', () => {
     expect(storeOf(args, { COUNTERSTEP_STORE_PASSWORD: password })).toMatchObject(wanted)
   })
 
-  it('comes from a file, whose last line break is no part of it', () => {
+  it('The password comes from a file, whose last line break does not belong to it', () => {
     for (const end of ['', '\n', '\r\n']) {
       const path = fileWith('password', `${password}${end}`)
       expect(storeOf(args, { COUNTERSTEP_STORE_PASSWORD_FILE: path })).toMatchObject(wanted)
     }
   })
 
-  it('is not taken from an empty variable', () => {
+  it('The password is not taken from an empty variable', () => {
     const environment = { COUNTERSTEP_STORE_PASSWORD: '', COUNTERSTEP_STORE_PASSWORD_FILE: '' }
     expect(storeOf(args, environment)).toMatchObject({ url: MYSQL })
     expect(storeOf([], environment)).toMatchObject({ type: 'sqlite' })
   })
 
-  it('belongs to the user of redis, if there is one', () => {
+  it('The password belongs to the user of a Redis URL, if there is one', () => {
     const environment = { COUNTERSTEP_STORE_PASSWORD: 'p' }
     expect(storeOf(['--store', 'redis://u@a'], environment)).toMatchObject({ url: 'redis://u:p@a' })
     expect(storeOf(['--store', 'redis://a'], environment)).toMatchObject({ url: 'redis://:p@a' })
@@ -155,7 +155,7 @@ describe('the password', () => {
   const file = () => fileWith('secret', CANARY)
   const REFUSED: readonly (readonly [string, readonly string[], () => Environment, string])[] = [
     [
-      'twice',
+      'given twice',
       args,
       () => ({ COUNTERSTEP_STORE_PASSWORD: CANARY, COUNTERSTEP_STORE_PASSWORD_FILE: file() }),
       'COUNTERSTEP_STORE_PASSWORD and COUNTERSTEP_STORE_PASSWORD_FILE are both set; set one.',
@@ -167,31 +167,31 @@ describe('the password', () => {
       '--store has a password, and COUNTERSTEP_STORE_PASSWORD_FILE is set, too; give one.',
     ],
     [
-      'from a file that is not there',
+      'in a file that does not exist',
       args,
       () => ({ COUNTERSTEP_STORE_PASSWORD_FILE: join(folder, 'none') }),
       'COUNTERSTEP_STORE_PASSWORD_FILE names a file that cannot be read (ENOENT).',
     ],
     [
-      'from an empty file',
+      'in an empty file',
       args,
       () => ({ COUNTERSTEP_STORE_PASSWORD_FILE: fileWith('empty', '\n') }),
       'COUNTERSTEP_STORE_PASSWORD_FILE names an empty file.',
     ],
     [
-      'of the embedded store',
+      'for the embedded store',
       [],
       () => ({ COUNTERSTEP_STORE_PASSWORD: CANARY }),
       'COUNTERSTEP_STORE_PASSWORD is set, and a sqlite store has no password.',
     ],
   ]
   for (const [title, given, environment, problem] of REFUSED) {
-    it(`is refused ${title}`, () => {
+    it(`A password is refused that is ${title}`, () => {
       expect(problemsOf(given, environment())).toEqual([problem])
     })
   }
 
-  it('S37: a store without TLS is warned of beyond this machine, and on it not', () => {
+  it('S37: A store without TLS is warned of beyond this machine, and not on it', () => {
     const warningsOf = (store: string) => readCommand(['serve', '--store', store, '--store-tls', 'off'], {})
     const inClear = { config: { warnings: [expect.stringContaining('--store-tls is off')] } }
     for (const host of ['db.internal:3306', '10.0.0.1', '[fd00::1]:3306'])
@@ -201,7 +201,7 @@ describe('the password', () => {
       expect(warningsOf(`mysql://u@${host}/x`)).toMatchObject({ config: { warnings: [] } })
   })
 
-  it('is warned of in a flag, and not in the environment', () => {
+  it('A password in a flag is warned of, and one in the environment is not', () => {
     const url = `mysql://u:${CANARY}@db/x`
     const inFlag = readCommand(['serve', '--store', url], {})
     expect(inFlag).toMatchObject({ config: { warnings: [expect.stringContaining('list of processes')] } })
@@ -209,7 +209,7 @@ describe('the password', () => {
   })
 })
 
-describe('what belongs to one kind of store', () => {
+describe('a setting of one kind of store', () => {
   const IN_VAIN = [
     [
       ['--store', MYSQL, '--sqlite-synchronous', 'full'],
@@ -235,18 +235,18 @@ describe('what belongs to one kind of store', () => {
     [['--store-wait-ms', '1'], '--store-wait-ms is for mysql and redis, and the store is sqlite.'],
   ] as const
   for (const [args, problem] of IN_VAIN) {
-    it(`is refused for another: ${args.join(' ')}`, () => {
+    it(`A setting of one kind of store is refused for another: ${args.join(' ')}`, () => {
       expect(problemsOf(args)).toEqual([problem])
     })
   }
 
-  it('is named by its variable when it came from there', () => {
+  it('A setting of another store that came from a variable is named by that variable', () => {
     expect(problemsOf([], { COUNTERSTEP_STORE_TLS: 'off', COUNTERSTEP_STORE_TLS_CA: '' })).toEqual([
       'COUNTERSTEP_STORE_TLS is for mysql and redis, and the store is sqlite.',
     ])
   })
 
-  it('is named together with everything else that is wrong', () => {
+  it('A setting of another store is named together with everything else that is wrong', () => {
     const problems = problemsOf(['--store', MYSQL, '--data', 'x', '--store-tls', 'maybe', '--port', 'x'], {
       COUNTERSTEP_STORE_PASSWORD_FILE: join(folder, 'none'),
     })
@@ -260,7 +260,7 @@ describe('what belongs to one kind of store', () => {
 describe('TLS to the store', () => {
   const ca = fileWith('ca.pem', PEM)
 
-  it('is as the store thinks right, or as the option says, with certificates of your own', () => {
+  it("TLS to a store is as its URL wants it, or as the option says, with the operator's own certificates", () => {
     const REQUIRED = ['--store-tls', 'required']
     expect(serverOf(['--store', MYSQL])).not.toHaveProperty('tls')
     expect(serverOf(['--store', 'rediss-cluster://a'])).not.toHaveProperty('tls')
@@ -307,12 +307,12 @@ describe('TLS to the store', () => {
     ],
   ] as const
   for (const [args, problem] of REFUSED) {
-    it(`is refused: ${problem}`, () => expect(problemsOf(args)).toEqual([problem]))
+    it(`A TLS setting is refused: ${problem}`, () => expect(problemsOf(args)).toEqual([problem]))
   }
 })
 
 describe('a store that is a server', () => {
-  it('is class A or B without a switch, has the failover that is found, and is waited for', () => {
+  it('A MySQL or Redis store must be class A or B without a switch, has the failover that is found, and is waited for', () => {
     expect(serverOf(['--store', MYSQL])).toEqual({
       type: 'mysql',
       url: MYSQL,
@@ -327,7 +327,7 @@ describe('a store that is a server', () => {
     })
   })
 
-  it('may share a Redis under a prefix of its own, which cannot break its keys', () => {
+  it('A server may share a Redis under a prefix, which cannot break the keys', () => {
     const args = ['--store', 'redis://a', '--store-key-prefix']
     expect(serverOf([...args, 'shop:eu-1'])).toMatchObject({ keyPrefix: 'shop:eu-1' })
     for (const prefix of ['', 'a{b}', 'a b', 'x'.repeat(65)]) {
@@ -337,7 +337,7 @@ describe('a store that is a server', () => {
     }
   })
 
-  it('may be a Redis whose class only its operator knows', () => {
+  it('The operator may tell the class of a Redis', () => {
     const args = ['--store', 'redis://a', '--store-durability']
     expect(serverOf([...args, 'a'])).toMatchObject({ durability: 'A' })
     expect(serverOf([...args, 'b'])).toMatchObject({ durability: 'B' })
@@ -345,7 +345,7 @@ describe('a store that is a server', () => {
     expect(problemsOf([...args, 'c'])).toEqual(['--store-durability must be one of a, b.'])
   })
 
-  it('takes every setting', () => {
+  it('A MySQL store takes every setting', () => {
     const settings = {
       'store-failover': 'lossy',
       'store-connections-max': '7',
@@ -365,7 +365,7 @@ describe('a store that is a server', () => {
     })
   })
 
-  it('is forced by a switch of that name only, with a warning', () => {
+  it('A class C store is forced by a switch of that name only, with a warning', () => {
     const forced = [
       readCommand(['serve', '--store', MYSQL, '--store-accept-class-c'], {}),
       readCommand(['serve', '--store', MYSQL], { COUNTERSTEP_STORE_ACCEPT_CLASS_C: 'true' }),
@@ -387,7 +387,7 @@ describe('counterstep migrate', () => {
   const migrationOf = (args: readonly string[], environment: Environment = {}) =>
     readCommand(['migrate', ...args], environment)
 
-  it('takes the store and how to reach it', () => {
+  it('The command migrate takes the store and how to reach it', () => {
     const args = ['--store', MYSQL, '--store-tls', 'required', '--store-wait-ms', '5']
     expect(migrationOf(args, { COUNTERSTEP_STORE_PASSWORD: 'p' })).toEqual({
       type: 'migrate',
@@ -395,13 +395,13 @@ describe('counterstep migrate', () => {
     })
   })
 
-  it('takes any store, and minds no variable of serve', () => {
+  it('The command migrate takes any store, and ignores variables of serve', () => {
     expect(migrationOf([])).toEqual({ type: 'migrate', config: { type: 'sqlite' } })
     const environment = { COUNTERSTEP_PORT: 'x', COUNTERSTEP_STORE: 'redis://a', COUNTERSTEP_DATA: 'y' }
     expect(migrationOf([], environment)).toMatchObject({ config: { type: 'redis' } })
   })
 
-  it('is refused with all problems at once', () => {
+  it('A wrong command line of migrate is refused with all its problems at once', () => {
     const environment = { COUNTERSTEP_STORE: 'mysql://db/x', COUNTERSTEP_STORE_WAIT_MS: '-1' }
     expect(migrationOf(['--lease-ms', '1'], environment)).toEqual({
       type: 'refused',

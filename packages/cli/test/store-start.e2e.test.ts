@@ -21,7 +21,7 @@ function linesOf({ stdout }: ServeProcess): readonly Readonly<Record<string, unk
 
 for (const [title, store] of STORES) {
   describe(`a start on a ${title} that does not answer`, () => {
-    it('tells of each wait, then ends with the code and one sentence', async () => {
+    it(`A start on a ${title} that does not answer reports each wait, then ends with the code and one sentence`, async () => {
       const process = serving(store, '--store-wait-ms', '3000')
       expect((await process.ended()).code).toBe(1)
       const lines = linesOf(process)
@@ -40,7 +40,7 @@ for (const [title, store] of STORES) {
       expect(process.output).not.toContain(CANARY)
     })
 
-    it('ends at once on a signal', async () => {
+    it(`A start on a ${title} that does not answer ends at once on a signal`, async () => {
       const process = serving(store)
       await process.logged('waiting for the store')
       process.signal('SIGINT')
@@ -48,27 +48,30 @@ for (const [title, store] of STORES) {
       expect(code).toBe(0)
       expect(tookMs).toBeLessThan(2_000)
       expect(process.stderr).toEqual([])
-      // Not the last line: the logger writes beside the loop, and an exit may overtake it.
+      // This need not be the last line: the logger writes beside the event loop, and an exit may overtake it.
       expect(linesOf(process).map(({ msg }) => msg)).toContain('stopped')
     })
   })
 }
 
 // The list of processes of other systems cannot be read this way.
-it.runIf(process.platform === 'linux')('a password in a flag leaves the list of processes', async () => {
-  const store = `mysql://u:${CANARY}@127.0.0.1:1/x`
-  const serve = new ServeProcess(['serve', '--port', '0', '--store', store])
-  await serve.logged('waiting for the store')
-  expect(readFileSync(`/proc/${serve.pid}/cmdline`, 'utf8')).toMatch(/^counterstep\0*$/)
-  serve.signal('SIGTERM')
-  await serve.ended()
-  expect(serve.output).toContain('list of processes')
-  expect(serve.output).not.toContain(CANARY)
-})
+it.runIf(process.platform === 'linux')(
+  'A password in a flag disappears from the list of processes',
+  async () => {
+    const store = `mysql://u:${CANARY}@127.0.0.1:1/x`
+    const serve = new ServeProcess(['serve', '--port', '0', '--store', store])
+    await serve.logged('waiting for the store')
+    expect(readFileSync(`/proc/${serve.pid}/cmdline`, 'utf8')).toMatch(/^counterstep\0*$/)
+    serve.signal('SIGTERM')
+    await serve.ended()
+    expect(serve.output).toContain('list of processes')
+    expect(serve.output).not.toContain(CANARY)
+  },
+)
 
 describe('counterstep migrate', () => {
   for (const store of ['sqlite:a.db', 'redis://127.0.0.1:1']) {
-    it(`has nothing to do for ${store}`, async () => {
+    it(`The command migrate has nothing to do for ${store}`, async () => {
       const migrate = new ServeProcess(['migrate', '--store', store])
       expect((await migrate.ended()).code).toBe(0)
       const [family] = store.split(':')
@@ -77,7 +80,7 @@ describe('counterstep migrate', () => {
     })
   }
 
-  it('waits for its server, then ends with the code and one sentence', async () => {
+  it('The command migrate waits for its server, then ends with the code and one sentence', async () => {
     const args = ['migrate', '--store', 'mysql://u@127.0.0.1:1/x', '--store-wait-ms', '3000']
     const migrate = new ServeProcess(args, PASSWORD)
     expect((await migrate.ended()).code).toBe(1)
@@ -89,7 +92,7 @@ describe('counterstep migrate', () => {
     expect(migrate.output).not.toContain(CANARY)
   })
 
-  it('ends at once on a signal', async () => {
+  it('The command migrate ends at once on a signal', async () => {
     const migrate = new ServeProcess(['migrate', '--store', 'mysql://u@127.0.0.1:1/x'])
     await migrate.printed('waiting for')
     migrate.signal('SIGINT')
@@ -98,7 +101,7 @@ describe('counterstep migrate', () => {
     expect(tookMs).toBeLessThan(2_000)
   })
 
-  it('shows its help', async () => {
+  it('The command migrate shows its help', async () => {
     const migrate = new ServeProcess(['migrate', '--help'])
     expect((await migrate.ended()).code).toBe(0)
     expect(migrate.stdout[0]).toContain('counterstep migrate --store mysql://')

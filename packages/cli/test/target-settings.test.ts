@@ -20,7 +20,7 @@ function problemsOf(args: readonly string[], environment: Environment = {}): rea
 }
 
 describe('S1: targets', () => {
-  it('are those of this machine, on a loopback bind with nothing said', () => {
+  it('Targets are on this machine only, for a loopback bind without settings', () => {
     for (const host of ['127.0.0.1', 'localhost', '::1'])
       expect(configOf(['--host', host]).targets).toEqual({
         services: [],
@@ -30,24 +30,27 @@ describe('S1: targets', () => {
       })
   })
 
-  it.each(['0.0.0.0', '::', '10.0.0.1', 'server.test'])('must be said for a bind to %s', (host) => {
-    const problems = problemsOf(['--host', host])
-    expect(problems).toHaveLength(1)
-    for (const choice of ['--services', '--allow-targets', '--allow-any-target'])
-      expect(problems[0]).toContain(choice)
-    expect(problemsOf(['--host', host, '--dtm-port', 'off'])).toHaveLength(1)
-    expect(problemsOf(['--host', host, '--services', '', '--allow-targets', ''])).toHaveLength(1)
-  })
+  it.each(['0.0.0.0', '::', '10.0.0.1', 'server.test'])(
+    'Targets must be configured for a bind to %s',
+    (host) => {
+      const problems = problemsOf(['--host', host])
+      expect(problems).toHaveLength(1)
+      for (const choice of ['--services', '--allow-targets', '--allow-any-target'])
+        expect(problems[0]).toContain(choice)
+      expect(problemsOf(['--host', host, '--dtm-port', 'off'])).toHaveLength(1)
+      expect(problemsOf(['--host', host, '--services', '', '--allow-targets', ''])).toHaveLength(1)
+    },
+  )
 
   it.each([
     ['--services', 'bank=https://bank.test'],
     ['--allow-targets', 'https://bank.test'],
     ['--allow-any-target'],
-  ])('are said by %s', (...choice) => {
+  ])('Targets are configured by %s', (...choice) => {
     expect(problemsOf(['--host', '0.0.0.0', ...choice])).toEqual([])
   })
 
-  it('may be said by variables', () => {
+  it('Targets may be configured by variables', () => {
     const { targets } = configOf(['--host', '0.0.0.0'], {
       COUNTERSTEP_SERVICES: 'bank=https://bank.test/api',
       COUNTERSTEP_ALLOW_TARGETS: 'https://a.test, https://*.b.test',
@@ -58,19 +61,19 @@ describe('S1: targets', () => {
     expect(any.targets.others).toBe('any')
   })
 
-  it('that are listed are all there are, on a loopback bind too', () => {
+  it('Listed targets are the only ones, on a loopback bind too', () => {
     expect(configOf(['--services', 'bank=https://bank.test']).targets.others).toBe('none')
     expect(configOf(['--allow-targets', 'https://bank.test']).targets.others).toBe('none')
   })
 
-  it('that may be anything are warned of', () => {
+  it('A server that may call any target is warned', () => {
     expect(configOf(['--allow-any-target']).warnings).toEqual([
       expect.stringContaining('INSECURE --allow-any-target'),
     ])
     expect(configOf(['--services', 'bank=https://bank.test']).warnings).toEqual([])
   })
 
-  it('may be a range of private addresses, and every port of one is warned of', () => {
+  it('A target may be a range of private addresses, and a range with every port is warned of', () => {
     const ranges = 'http://10.0.0.0/8:*,https://[fd00::]/8:8443'
     const config = configOf(['--host', '0.0.0.0', '--allow-targets', ranges])
     expect(config.targets).toMatchObject({
@@ -91,12 +94,12 @@ describe('S1: targets', () => {
     'http://127.0.0.0/8:*',
     'http://bank.internal:*',
     'https://*.co.uk',
-  ])('are refused at start when they would be half the world: %s', (text) => {
+  ])('A list of targets that is too wide is refused at start: %s', (text) => {
     const PROBLEM = expect.stringMatching(/^--allow-targets has an item 1 that /)
     expect(problemsOf(['--allow-targets', text])).toEqual([PROBLEM])
   })
 
-  it('that are written wrong are refused by name, and not quoted', () => {
+  it('A target that is written wrong is refused by name, and not quoted', () => {
     const problems = [
       ...problemsOf(['--services', 'bank=https://u:secret@bank.test']),
       ...problemsOf(['--allow-targets', 'https://u:secret@bank.test']),
@@ -110,7 +113,7 @@ describe('S1: targets', () => {
 })
 
 describe('S8: the bounds of branch calls', () => {
-  it('are those of the caller unless they are set', () => {
+  it('The bounds of branch calls are the defaults of the caller unless they are set', () => {
     expect(configOf([]).caller).toEqual({
       answerExcerpts: true,
       connectionsPerOriginMax: DEFAULT_CALLER_LIMITS.connectionsPerOriginMax,
@@ -135,12 +138,12 @@ describe('S8: the bounds of branch calls', () => {
     ['answer-body-bytes-max', 'answerBodyBytesMax'],
     ['answer-header-bytes-max', 'answerHeaderBytesMax'],
   ] as const
-  it.each(SETTINGS)('are set by --%s', (flag, name) => {
+  it.each(SETTINGS)('A bound of branch calls is set by --%s', (flag, name) => {
     expect(configOf([`--${flag}`, '77']).caller[name]).toBe(77)
     expect(problemsOf([`--${flag}`, '0'])).toEqual([expect.stringContaining(`--${flag} must be`)])
   })
 
-  it('S7: and answers may be kept from view', () => {
+  it('S7: Excerpts of answers may be switched off', () => {
     expect(configOf(['--answer-excerpts', 'off']).caller.answerExcerpts).toBe(false)
     expect(problemsOf(['--answer-excerpts', 'no'])).toHaveLength(1)
   })
@@ -156,7 +159,7 @@ describe('the certificates of a named service', () => {
     'bank=https://bank.test:8443/api,ledger=https://ledger.test,old=http://old.test',
   ]
 
-  /** The name of a file with that text, which goes when the test ends. */
+  /** Writes a file with that text and returns its path; it is removed when the test ends. */
   function fileWith(text: string): string {
     const folder = mkdtempSync(join(tmpdir(), 'service-tls-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -165,7 +168,7 @@ describe('the certificates of a named service', () => {
     return path
   }
 
-  it('are read from the files that its settings name, and are for its origin', () => {
+  it('The certificates of a named service are read from the files that its settings name, and are for its origin', () => {
     const [ca, cert, key] = [other.cert, own.cert, own.key].map(fileWith)
     const flags = [
       '--service-ca',
@@ -202,11 +205,11 @@ describe('the certificates of a named service', () => {
       () => ['--service-cert', `bank=${fileWith(own.cert)}`, '--service-key', `bank=${fileWith(other.key)}`],
       'names bank, whose files cannot be used (',
     ],
-  ])('are refused at the start: a file %s', (_what, flags, problem) => {
+  ])('Certificates are refused at the start: a file %s', (_what, flags, problem) => {
     expect(problemsOf([...SERVICES, ...flags()])).toEqual([expect.stringContaining(problem)])
   })
 
-  it('are refused where another service has the same origin', () => {
+  it('Certificates are refused where another service has the same origin', () => {
     const services = ['--services', 'a=https://bank.test/a,b=https://bank.test/b']
     const problems = problemsOf([...services, '--service-ca', `a=${fileWith(own.cert)}`])
     expect(problems).toEqual([expect.stringContaining('whose origin is another service too')])
@@ -214,7 +217,7 @@ describe('the certificates of a named service', () => {
 })
 
 describe('the egress proxy', () => {
-  it('is none unless a setting names it, and then the server warns who checks addresses', () => {
+  it('There is no egress proxy unless a setting names it, and then the server warns who checks addresses', () => {
     const environment = { HTTPS_PROXY: 'http://proxy.test:3128', ALL_PROXY: 'http://proxy.test:3128' }
     expect(configOf([], environment).caller.proxyUrl).toBeUndefined()
     const config = configOf(['--egress-proxy', 'http://user:secret@proxy.test:3128'])
@@ -223,7 +226,7 @@ describe('the egress proxy', () => {
   })
 
   it.each(['proxy.test:3128', 'socks5://proxy.test', 'http://u:secret@proxy.test/path'])(
-    'is a URL: %s',
+    'An egress proxy is refused that is not written as the URL of a proxy: %s',
     (url) => {
       const problems = problemsOf(['--egress-proxy', url])
       expect(problems).toEqual([expect.stringContaining('--egress-proxy must be the URL of a proxy')])

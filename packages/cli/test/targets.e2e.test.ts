@@ -22,7 +22,7 @@ interface Branch {
   connectionsMax: number
 }
 
-/** A participant that counts its connections. */
+/** Starts a participant that counts its connections. */
 async function branchService(answerMs = 0): Promise<Branch> {
   const requests: IncomingMessage[] = []
   const server = createServer((request, response) => {
@@ -51,13 +51,13 @@ async function branchService(answerMs = 0): Promise<Branch> {
   return branch
 }
 
-it('S1: does not start beyond loopback before it is told where branches are', async () => {
+it('S1: A server does not start beyond loopback before it is configured where branches are', async () => {
   const process = new ServeProcess(['serve', '--host', '0.0.0.0', '--port', '0', '--data', folder])
   expect((await process.ended()).code).toBe(1)
   expect(process.output).toMatch(/--services .* --allow-targets .* --allow-any-target/)
 })
 
-it('S1: calls a named service, shows it as written, and follows it when it moves', async () => {
+it('S1: A server calls a named service, shows it as written, and follows it when it moves', async () => {
   const [before, after] = [await branchService(), await branchService()]
   const first = await ServeProcess.listening(folder, '--services', `bank=${before.url}/old`)
   const body = { gid: 'a', branches: [{ action: 'bank:/debit' }] }
@@ -86,7 +86,7 @@ it('S1: calls a named service, shows it as written, and follows it when it moves
   await second.process.ended()
 })
 
-it('S6, S7, S8: calls past the proxies of its environment, on as many connections as it may, and keeps no answer', async () => {
+it('S6, S7, S8: A server calls past the proxies of its environment, keeps its bound of connections, and keeps no answer', async () => {
   const [branch, proxy] = [await branchService(20), await branchService()]
   const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']
   const environment = {

@@ -21,7 +21,7 @@ function waiting(waitMs: number) {
 }
 
 describe('a store that does not answer at start', () => {
-  it('is asked again until it does, and each time is told', async () => {
+  it('A store that does not answer is asked again until it does, and each time is reported', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
     try {
       const { wait, onRetry } = waiting(30_000)
@@ -37,16 +37,16 @@ describe('a store that does not answer at start', () => {
     }
   })
 
-  it('is given up with its own error when the wait is over', async () => {
+  it('A store is given up with its own error when the wait is over', async () => {
     const { wait, onRetry } = waiting(600)
     const attempt = attempts(UNAVAILABLE)
     await expect(waitForStore(attempt, wait)).rejects.toBe(UNAVAILABLE)
-    // At 0 and at 250 ms; the third would be at 750 ms.
+    // It was asked at 0 and at 250 ms; the third time would be at 750 ms.
     expect(attempt).toHaveBeenCalledTimes(2)
     expect(onRetry).toHaveBeenCalledTimes(1)
   })
 
-  it('is asked once when there is no wait', async () => {
+  it('A store is asked once when there is no wait', async () => {
     const { wait, onRetry } = waiting(0)
     const attempt = attempts(UNAVAILABLE)
     await expect(waitForStore(attempt, wait)).rejects.toBe(UNAVAILABLE)
@@ -54,7 +54,7 @@ describe('a store that does not answer at start', () => {
     expect(onRetry).not.toHaveBeenCalled()
   })
 
-  it('that refuses the login is given up soon, since a database under construction refuses only for a while', async () => {
+  it('A store that refuses the login is given up soon, since a database under construction refuses only for a while', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
     try {
       const refused = new StoreUnavailableError('refused', { applied: 'no', isLoginRefused: true })
@@ -71,7 +71,7 @@ describe('a store that does not answer at start', () => {
     }
   })
 
-  it('is not asked again when its answer will not change', async () => {
+  it('A store is not asked again when its answer will not change', async () => {
     const refused = new CounterstepError('SAGA_STORE_NOT_DURABLE', 'class C')
     const attempt = attempts(refused, 'open')
     await expect(waitForStore(attempt, waiting(30_000).wait)).rejects.toBe(refused)
@@ -79,15 +79,15 @@ describe('a store that does not answer at start', () => {
   })
 })
 
-describe('the signal', () => {
-  it('ends an attempt that hangs', async () => {
+describe('a stop signal', () => {
+  it('A stop signal ends an attempt to open the store that hangs', async () => {
     const { wait, controller } = waiting(30_000)
     const opened = waitForStore(() => new Promise(() => undefined), wait)
     controller.abort()
     await expect(opened).rejects.toMatchObject({ name: 'AbortError' })
   })
 
-  it('ends the wait between two attempts', async () => {
+  it('A stop signal ends the wait between two attempts to open the store', async () => {
     const { wait, controller } = waiting(30_000)
     const attempt = attempts(UNAVAILABLE)
     const opened = waitForStore(attempt, { ...wait, onRetry: () => setImmediate(() => controller.abort()) })
@@ -95,7 +95,7 @@ describe('the signal', () => {
     expect(attempt).toHaveBeenCalledTimes(1)
   })
 
-  it('given before ends it at once, also when the attempt fails at the same time', async () => {
+  it('A stop signal that was given before ends the wait at once, also when the attempt fails at the same time', async () => {
     const { wait, controller } = waiting(30_000)
     controller.abort()
     await expect(waitForStore(attempts(UNAVAILABLE), wait)).rejects.toMatchObject({ name: 'AbortError' })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { boundedArguments } from '../src/young-generation.ts'
 
 describe('the bound of the young generation', () => {
-  test('is put before the arguments that there are', () => {
+  test('The bound of the young generation is put before the existing arguments', () => {
     expect(boundedArguments(['--cpu-prof'], '')).toEqual([
       '--max-semi-space-size=16',
       '--min-semi-space-size=16',
@@ -15,7 +15,7 @@ describe('the bound of the young generation', () => {
     [['--max_semi_space_size=4'], ''],
     [['--max-semi-space-size', '4'], ''],
     [[], '--enable-source-maps --max-semi-space-size=4'],
-  ])('is the user’s where there is one: %j %j', (execArgv, nodeOptions) => {
+  ])("The user's own bound of the young generation is kept: %j %j", (execArgv, nodeOptions) => {
     expect(boundedArguments(execArgv, nodeOptions)).toBeUndefined()
   })
 })

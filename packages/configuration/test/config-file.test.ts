@@ -10,7 +10,7 @@ const readText = (text: string) => readConfigText(text, PATH, SETTINGS)
 const read = (value: unknown) => readText(JSON.stringify(value))
 
 describe('a file of settings', () => {
-  it('has texts, numbers, switches, lists and named values in the words of the flags', () => {
+  it('A file of settings has texts, numbers, switches, lists and named values in the form of the flags', () => {
     const { values, problems } = read({
       ...{ host: '::1', port: 0, plainIds: true, retryFactor: 1.5 },
       allowedHosts: ['a.example', 'b.example'],
@@ -25,13 +25,13 @@ describe('a file of settings', () => {
   })
 
   for (const text of ['[]', 'null', '7', '"port"']) {
-    it(`is refused when it is ${text}, which is no object`, () => {
+    it(`A file of settings is refused when it is ${text}, which is no object`, () => {
       const problems = [`${PATH} must be a JSON object, { "port": 8470 }.`]
       expect(readText(text)).toEqual({ path: PATH, values: new Map(), problems })
     })
   }
 
-  it('is refused when it is too long', () => {
+  it('A file of settings is refused when it is too long', () => {
     expect(read({ host: 'x'.repeat(300_000) }).problems).toEqual([
       `${PATH} is longer than a file of settings may be (262144 characters).`,
     ])
@@ -49,7 +49,7 @@ describe('a file of settings', () => {
     ["{'host': 1}", 'line 1, column 2'],
     ['{} {}', 'line 1, column 4'],
   ] as const) {
-    it(`is refused by line and column when it is broken: ${JSON.stringify(text)}`, () => {
+    it(`A broken file of settings is refused by line and column: ${JSON.stringify(text)}`, () => {
       expect(readText(text).problems).toEqual([`${PATH} is no JSON: the fault is at ${place}.`])
     })
   }
@@ -62,7 +62,7 @@ describe('a file of settings', () => {
     ['service', 'services'],
     ['__proto__', 'port'],
   ] as const) {
-    it(`is refused when it names ${name}, and names the nearest setting`, () => {
+    it(`A file of settings is refused when it names ${name}, and the message names the nearest setting`, () => {
       expect(readText(`{${JSON.stringify(name)}: "secret"}`).problems).toEqual([
         `"${name}" in ${PATH} is no setting; did you mean "${nearest}"?`,
       ])
@@ -70,36 +70,39 @@ describe('a file of settings', () => {
   }
 
   for (const name of ['toString', 'constructor', 'x'.repeat(99)]) {
-    it(`is refused when it names ${name}, which is like no setting`, () => {
+    it(`A file of settings is refused when it names ${name}, which is like no setting`, () => {
       const text = `{${JSON.stringify(name)}: "secret"}`
       expect(readText(text).problems).toEqual([`${JSON.stringify(name)} in ${PATH} is no setting.`])
     })
   }
 
   for (const value of [null, [1], { bank: 1 }, { bank: 'a,b' }, ['a,b'], [['a']]]) {
-    it(`is refused when a value is ${JSON.stringify(value)}`, () => {
+    it(`A file of settings is refused when a value is ${JSON.stringify(value)}`, () => {
       expect(read({ services: value }).problems).toEqual([
         `"services" in ${PATH} has a value of no kind that a setting has.`,
       ])
     })
   }
 
-  it.skipIf(process.platform === 'win32')('is refused where every user may change it', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'counterstep-config-'))
-    const path = join(folder, 'settings.json')
-    try {
-      writeFileSync(path, '{"port": 1}')
-      chmodSync(path, 0o666)
-      const { values, problems } = readConfigFile(path, '--config', SETTINGS)
-      expect([values.size, problems]).toEqual([0, [expect.stringContaining('every user may change')]])
-      chmodSync(path, 0o664)
-      expect(readConfigFile(path, '--config', SETTINGS).values.get('port')).toBe('1')
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
-  })
+  it.skipIf(process.platform === 'win32')(
+    'A file of settings is refused where every user may change it',
+    () => {
+      const folder = mkdtempSync(join(tmpdir(), 'counterstep-config-'))
+      const path = join(folder, 'settings.json')
+      try {
+        writeFileSync(path, '{"port": 1}')
+        chmodSync(path, 0o666)
+        const { values, problems } = readConfigFile(path, '--config', SETTINGS)
+        expect([values.size, problems]).toEqual([0, [expect.stringContaining('every user may change')]])
+        chmodSync(path, 0o664)
+        expect(readConfigFile(path, '--config', SETTINGS).values.get('port')).toBe('1')
+      } finally {
+        rmSync(folder, { recursive: true })
+      }
+    },
+  )
 
-  it('is refused by what named it when it cannot be read, without its path, which may be a misplaced password', () => {
+  it('A file that cannot be read is named by its setting and not by its path, which may be a misplaced password', () => {
     const folder = mkdtempSync(join(tmpdir(), 'counterstep-config-'))
     try {
       const path = join(folder, 'config.json')
@@ -122,13 +125,13 @@ describe('a setting', () => {
       file: read({ port: 1 }),
     })
 
-  it('comes from its flag before its variable, and from that before the file', () => {
+  it('A setting comes from its flag before its variable, and from its variable before the file', () => {
     expect(port({}, {}).known.port).toBe(1)
     expect(port({}, { COUNTERSTEP_PORT: '2' }).known.port).toBe(2)
     expect(port({ port: '3' }, { COUNTERSTEP_PORT: '2' }).known.port).toBe(3)
   })
 
-  it('of the file is named with the path of the file when it is wrong', () => {
+  it('A wrong setting of the file is named with the path of the file', () => {
     const wrong = readSettings(SETTINGS, ['port'], { environment: {}, file: read({ port: 'x' }) })
     expect(wrong.problems).toEqual([`"port" in ${PATH} must be a whole number from 0 to 65535.`])
     expect(wrong.sources.get('port')).toBe(`"port" in ${PATH}`)

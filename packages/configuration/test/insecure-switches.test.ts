@@ -13,13 +13,13 @@ const CASES = [
   [{ COUNTERSTEP_ALLOW_ANY_TARGET: 'true' }, ['allow-any-target']],
   [{ COUNTERSTEP_STORE_ACCEPT_CLASS_C: 'true' }, ['store-accept-class-c']],
 ] as const
-it.each(CASES)('what %o switches off is listed: %o', (environment, switches) => {
+it.each(CASES)('The environment %o switches off the protections %o', (environment, switches) => {
   const read = readFunctionConfig('api', { ...SOUND, ...environment })
   if ('problems' in read) throw new Error(read.problems.join(' '))
   expect(insecureSwitches(read.config)).toEqual(switches)
 })
 
-it('the embedded store has nothing to switch off', () => {
+it('The embedded store has nothing to switch off', () => {
   const store = {
     type: 'sqlite',
     path: 'a',

@@ -17,7 +17,7 @@ const SCRIPT = `
   console.log(urls.join('\\n'))
 `
 
-it('reading the settings loads no web framework, no server and no store', () => {
+it('Reading the settings loads no web framework, no server and no store', () => {
   const entry = pathToFileURL(`${import.meta.dirname}/../src/index.ts`).href
   const loaded = execFileSync(process.execPath, ['--input-type=module', '-e', SCRIPT, entry], {
     encoding: 'utf8',

@@ -20,11 +20,11 @@ const OTHERS = [
 ]
 
 describe('S43: this machine', () => {
-  it.each(LOOPBACK)('is named by %j', (host) => expect(isLoopback(host)).toBe(true))
+  it.each(LOOPBACK)('The host %j is this machine', (host) => expect(isLoopback(host)).toBe(true))
 
-  it.each(OTHERS)('is not named by %j', (host) => expect(isLoopback(host)).toBe(false))
+  it.each(OTHERS)('The host %j is not this machine', (host) => expect(isLoopback(host)).toBe(false))
 
-  it('shows the test to be one: by its digits alone, what is no address would pass', () => {
+  it('Mutant: by its digits alone, a text that is no address would pass', () => {
     const byDigits = (host: string) => /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
     expect(OTHERS.filter(byDigits)).toEqual(['127.0.0.999', '127.256.0.1', '127.0.0.01'])
   })

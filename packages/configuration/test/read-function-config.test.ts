@@ -36,7 +36,7 @@ function problemsOf(environment: Environment, role: FunctionRole = 'api'): reado
 describe('a function that is told what it needs', () => {
   const config = configOf()
 
-  it('has the defaults of a server, and two connections', () => {
+  it('A function has the defaults of a server, and two connections', () => {
     const { inFlightMax, callsInFlightMax, holdMs, checkpointMs } = DEFAULT_SETTINGS
     const { retentionMs, branchTimeoutMs, retry, storeTimeoutMs } = DEFAULT_SETTINGS
     const { targetShare, targetCallsPerSecond, timeoutMsMax, retryFloorMs, parkAfterMs } = DEFAULT_SETTINGS
@@ -80,7 +80,7 @@ describe('a function that is told what it needs', () => {
     })
   })
 
-  it('gets it frozen, all of it', () => {
+  it('The whole configuration of a function is frozen', () => {
     const { store, targets, caller, engine, access, secrets, warnings } = config
     const parts = [config, store, store.target, targets, caller, engine, engine.retry]
     for (const part of [...parts, access, access.insecure, secrets, warnings]) {
@@ -88,7 +88,7 @@ describe('a function that is told what it needs', () => {
     }
   })
 
-  it('may call no target but those that are listed', () => {
+  it('A function may call no target but those that are listed', () => {
     expect(config.targets).toMatchObject({ others: 'none', isLocal: false, services: [{ name: 'bank' }] })
   })
 })
@@ -166,7 +166,7 @@ describe('a variable of a function', () => {
     ['METRICS_NAMESPACE', 'Shop/Orders', (config) => config.metricsNamespace, 'Shop/Orders'],
     ['PORT', '', (config) => config.warnings, []],
   ]
-  it.each(ACCEPTED)('COUNTERSTEP_%s may be "%s"', (name, text, read, expected) => {
+  it.each(ACCEPTED)('The variable COUNTERSTEP_%s may be "%s"', (name, text, read, expected) => {
     expect(read(configOf({ [`COUNTERSTEP_${name}`]: text }))).toEqual(expected)
   })
 
@@ -200,7 +200,7 @@ describe('a variable of a function', () => {
     ['KEYS_FILE', 'keys.json', 'set COUNTERSTEP_KEYS_SECRET'],
     ['SIGNING_KEY_FILE', 'key.pem', 'set COUNTERSTEP_SIGNING_KEY_SECRET'],
   ] as const
-  it.each(REFUSED)('COUNTERSTEP_%s is refused by name as "%s"', (name, text, message) => {
+  it.each(REFUSED)('The variable COUNTERSTEP_%s is refused by name as "%s"', (name, text, message) => {
     const problems = problemsOf({ [`COUNTERSTEP_${name}`]: text })
     expect(problems).toHaveLength(1)
     expect(problems[0]).toMatch(new RegExp(`^COUNTERSTEP_${name} `))
@@ -210,7 +210,7 @@ describe('a variable of a function', () => {
     expect(problems[0]).not.toContain('--')
   })
 
-  it('that means nothing is ignored, with a warning', () => {
+  it('A variable that is no setting of a function is ignored, with a warning', () => {
     const environment = { COUNTERSTEP_PORT: 'tcp://10.0.0.1:8470', COUNTERSTEP_SPEED: '9' }
     expect(configOf(environment).warnings).toEqual([
       'COUNTERSTEP_PORT is no setting of a function and was ignored.',
@@ -218,7 +218,7 @@ describe('a variable of a function', () => {
     ])
   })
 
-  it('is told from the others: all problems come at once', () => {
+  it('All problems of a configuration are named at once', () => {
     const problems = problemsOf({
       COUNTERSTEP_STORE: 'mysql://db',
       COUNTERSTEP_SERVICES: '',
@@ -234,16 +234,19 @@ describe('a variable of a function', () => {
 })
 
 describe('the store of a function', () => {
-  it.each(['', 'a.db', 'sqlite:/tmp/a.db'])('is not the embedded one ("%s")', (text) => {
-    for (const role of ROLES) {
-      expect(problemsOf({ COUNTERSTEP_STORE: text, COUNTERSTEP_STORE_PASSWORD_SECRET: '' }, role)).toEqual([
-        'COUNTERSTEP_STORE must be a URL, mysql://… or redis://…. ' +
-          'The embedded store is refused on Lambda: its disk is lost with the function.',
-      ])
-    }
-  })
+  it.each(['', 'a.db', 'sqlite:/tmp/a.db'])(
+    'The store of a function is not the embedded one ("%s")',
+    (text) => {
+      for (const role of ROLES) {
+        expect(problemsOf({ COUNTERSTEP_STORE: text, COUNTERSTEP_STORE_PASSWORD_SECRET: '' }, role)).toEqual([
+          'COUNTERSTEP_STORE must be a URL, mysql://… or redis://…. ' +
+            'The embedded store is refused on Lambda: its disk is lost with the function.',
+        ])
+      }
+    },
+  )
 
-  it('has its password from one place', () => {
+  it('The password of a store comes from one place', () => {
     expect(problemsOf({ COUNTERSTEP_STORE_PASSWORD: CANARY })).toEqual([
       'COUNTERSTEP_STORE_PASSWORD_SECRET and COUNTERSTEP_STORE_PASSWORD are both set; set one.',
     ])
@@ -252,20 +255,20 @@ describe('the store of a function', () => {
     ])
   })
 
-  it('of Redis may name a user when the password is to come', () => {
+  it('The URL of a Redis may name a user when the password comes from a secret', () => {
     expect(configOf({ COUNTERSTEP_STORE: 'rediss://u@cache' }).store.place).toBe('rediss://u@cache')
     expect(
       problemsOf({ COUNTERSTEP_STORE: 'rediss://u@cache', COUNTERSTEP_STORE_PASSWORD_SECRET: '' }),
     ).toEqual([expect.stringContaining('names a user without a password')])
   })
 
-  it('S20: is warned of a retention in which barriers cannot tell a reused gid', () => {
+  it('S20: A retention in which barriers cannot tell a reused gid is warned of', () => {
     expect(configOf({ COUNTERSTEP_RETENTION_MS: '60000' }).warnings).toEqual([
       expect.stringContaining('COUNTERSTEP_RETENTION_MS (60000) is under 90000000 (25 hours)'),
     ])
   })
 
-  it('S37: is warned of where its password shows, or travels in clear text', () => {
+  it('S37: A store is warned of where its password shows, or travels in clear text', () => {
     const plain = { COUNTERSTEP_STORE_PASSWORD_SECRET: '' }
     const hint = 'shows to whoever may look at the function'
     const inUrl = configOf({ ...plain, COUNTERSTEP_STORE: `mysql://u:${CANARY}@db/x` }).warnings
@@ -281,7 +284,7 @@ describe('the store of a function', () => {
     ])
   })
 
-  it('with an address needs a name for its certificate, and says so in variables', () => {
+  it('A store with an address needs a name for its certificate, and the message says so in variables', () => {
     const [problem] = problemsOf({ COUNTERSTEP_STORE: 'mysql://u@10.0.0.7/x' })
     expect(problem).toContain('give COUNTERSTEP_STORE_TLS_SERVER_NAME')
     expect(problem).toContain('COUNTERSTEP_STORE_TLS=off')
@@ -292,7 +295,7 @@ describe('the store of a function', () => {
 describe('S10: who may call a function', () => {
   const NO_KEYS = { COUNTERSTEP_KEYS_SECRET: '' }
 
-  it('of the api has to be said; there are three ways', () => {
+  it('The callers of the api must be configured, in one of three ways', () => {
     expect(problemsOf(NO_KEYS)).toEqual([
       expect.stringMatching(
         /COUNTERSTEP_KEYS_SECRET; .*COUNTERSTEP_AUTHORIZER=iam or jwt; .*COUNTERSTEP_INSECURE_NO_KEYS=true/,
@@ -309,11 +312,11 @@ describe('S10: who may call a function', () => {
     expect(open.warnings).toEqual([expect.stringContaining('COUNTERSTEP_INSECURE_NO_KEYS: anyone who')])
   })
 
-  it('of worker and sweeper need not, since nobody calls them over HTTP', () => {
+  it('The callers of worker and sweeper need not be configured, since they are not called over HTTP', () => {
     for (const role of ['worker', 'sweeper'] as const) expect(configOf(NO_KEYS, role).warnings).toEqual([])
   })
 
-  it('is not said twice, nor in vain', () => {
+  it('A setting of callers is refused that contradicts another or has no effect', () => {
     const insecure = { COUNTERSTEP_INSECURE_NO_KEYS: 'true' }
     expect(problemsOf(insecure)).toEqual([
       'COUNTERSTEP_INSECURE_NO_KEYS contradicts COUNTERSTEP_KEYS_SECRET.',
@@ -326,7 +329,7 @@ describe('S10: who may call a function', () => {
     ])
   })
 
-  it('by keys and by an authorizer is warned of: both look into one header', () => {
+  it('Keys beside an authorizer are warned of, because both read one header', () => {
     expect(configOf({ COUNTERSTEP_AUTHORIZER: 'jwt' }).warnings).toEqual([
       expect.stringContaining('COUNTERSTEP_AUTHORIZER=jwt beside COUNTERSTEP_KEYS_SECRET'),
     ])
@@ -337,7 +340,7 @@ describe('S1: the targets of a function', () => {
   const NONE = { COUNTERSTEP_SERVICES: '' }
   const QUEUE = { COUNTERSTEP_QUEUE_URL: 'https://sqs.example/1/q' }
 
-  it('have to be said, in variables', () => {
+  it('The targets of a function must be configured, in variables', () => {
     for (const role of ROLES) {
       expect(problemsOf(NONE, role)).toEqual([
         'Whoever may submit names the URLs that a function calls, so say where branches may be called: ' +
@@ -348,13 +351,13 @@ describe('S1: the targets of a function', () => {
     }
   })
 
-  it('need not be said to a sweeper that has a queue, which calls no branch', () => {
+  it('A sweeper that has a queue needs no targets, because it calls no branch', () => {
     expect(configOf({ ...NONE, ...QUEUE }, 'sweeper').targets.others).toBe('none')
     expect(problemsOf({ ...NONE, ...QUEUE }, 'worker')).toHaveLength(1)
     expect(problemsOf({ ...NONE, ...QUEUE }, 'api')).toHaveLength(1)
   })
 
-  it('that may be anything are warned of', () => {
+  it('A function that may call anything is warned', () => {
     const ranged = configOf({ ...NONE, COUNTERSTEP_ALLOW_TARGETS: 'http://10.0.0.0/8:*' })
     expect(ranged.targets.allowed).toMatchObject([{ type: 'range', protocol: 'http:', port: '*' }])
     expect(ranged.warnings).toEqual([expect.stringContaining('COUNTERSTEP_ALLOW_TARGETS has a range')])

@@ -16,15 +16,15 @@ function read(flags: Readonly<Record<string, string>>, environment: Readonly<Rec
   return readSettings(SETTINGS, NAMES, { flags: new Map(Object.entries(flags)), environment })
 }
 
-describe('values', () => {
-  it('are the fallbacks where nothing is said, and have no source then', () => {
+describe('settings', () => {
+  it('A setting has its fallback where nothing is set, and no source then', () => {
     const { known, sources, problems } = read({}, { COUNTERSTEP_LIMIT: '' })
     expect(known).toEqual({ waitMs: 250, limit: undefined, loud: false })
     expect([...sources, ...problems]).toEqual([])
     expect(hasAll(known, NAMES)).toBe(true)
   })
 
-  it('come from a flag before a variable, and say from which', () => {
+  it('A setting comes from a flag before a variable, and its source says from which', () => {
     const environment = { COUNTERSTEP_WAIT_MS: '2', COUNTERSTEP_LIMIT: '3' }
     const { known, sources } = read({ 'wait-ms': '1' }, environment)
     expect(known).toMatchObject({ waitMs: 1, limit: 3 })
@@ -34,7 +34,7 @@ describe('values', () => {
     ])
   })
 
-  it('that are wrong are all named by where they came from, and left out', () => {
+  it('All wrong settings are named by where they came from, and left out', () => {
     const { known, problems } = read({ 'wait-ms': '0' }, { COUNTERSTEP_LIMIT: '10', COUNTERSTEP_LOUD: '1' })
     expect(problems).toEqual([
       '--wait-ms must be a whole number from 1 to 1000.',
@@ -45,13 +45,13 @@ describe('values', () => {
     expect(hasAll(known, ['limit'])).toBe(false)
   })
 
-  it('of settings that were not asked for are not read', () => {
+  it('A setting that was not asked for is not read', () => {
     const given = { environment: { COUNTERSTEP_LIMIT: 'x' } }
     expect(readSettings(SETTINGS, ['waitMs'], given)).toMatchObject({ known: { waitMs: 250 }, problems: [] })
   })
 })
 
-it('a variable of ours that is no setting is named, unless it is empty', () => {
+it('A variable of Counterstep that is no setting is named, unless it is empty', () => {
   const environment = { COUNTERSTEP_WAIT_MS: '1', COUNTERSTEP_SPEED: '9', COUNTERSTEP_OLD: '', HOME: '/' }
   expect(unknownVariables(environment, ['COUNTERSTEP_WAIT_MS'])).toEqual(['COUNTERSTEP_SPEED'])
 })

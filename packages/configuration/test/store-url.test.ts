@@ -17,13 +17,13 @@ const CASES = [
   ['redis://cache:6380/3', 'plain', 'redis://:plain@cache:6380/3'],
   ['rediss-cluster://u@a:1,b:2', 'plain', 'rediss-cluster://u:plain@a:1,b:2'],
 ] as const
-it.each(CASES)('the URL %s takes the password %s that comes later', (url, password, expected) => {
+it.each(CASES)('The URL %s takes the password %s that comes later', (url, password, expected) => {
   const store = storeOf(url, { COUNTERSTEP_STORE_PASSWORD_SECRET: SECRET })
   expect(storeUrl(store, password)).toBe(expected)
   expect(store.place).toBe(url)
 })
 
-it('the URL of Redis says that TLS is wanted, as a server has it', () => {
+it('The URL of Redis says that TLS is wanted, as in a server', () => {
   const store = storeOf('redis://cache', {
     COUNTERSTEP_STORE_PASSWORD_SECRET: SECRET,
     COUNTERSTEP_STORE_TLS: 'required',
@@ -32,7 +32,7 @@ it('the URL of Redis says that TLS is wanted, as a server has it', () => {
   expect(store.place).toBe('rediss://cache')
 })
 
-it('without a secret the URL has the password that was given, or none', () => {
+it('Without a secret the URL has the password that was given, or none', () => {
   expect(storeUrl(storeOf('mysql://u:p@db/x', {}), undefined)).toBe('mysql://u:p@db/x')
   const given = { COUNTERSTEP_STORE_PASSWORD: 'q' }
   expect(storeUrl(storeOf('mysql://u@db/x', given), undefined)).toBe('mysql://u:q@db/x')

@@ -12,7 +12,7 @@ console.log(JSON.stringify(loaded))`
 
 const WATCHED = ['fastify', 'ioredis', 'mysql2', 'zod']
 
-/** Those of the watched packages that an entry loads. */
+/** Returns the watched packages that an entry loads. */
 function loadedBy(entry: string): readonly string[] {
   const cwd = join(import.meta.dirname, '..')
   const args = ['--input-type=module', '--eval', PRINT_LOADED, `counterstep${entry.slice(1)}`]
@@ -24,13 +24,13 @@ describe('the entry of the package', () => {
   for (const [entry, loaded] of [
     ['.', []],
     ['./fastify', ['fastify']],
-    // The settings of the functions are read by it.
+    // The functions read their settings with zod.
     ['./lambda', ['zod']],
     ['./store/mysql', ['mysql2']],
     ['./store/redis', ['ioredis']],
     ['./store/sqlite', []],
   ] as const) {
-    it(`${entry} loads ${loaded.length === 0 ? 'neither a framework nor a driver' : `${loaded} alone`}`, () => {
+    it(`The entry ${entry} loads ${loaded.length === 0 ? 'neither a framework nor a driver' : `${loaded} alone`}`, () => {
       expect(loadedBy(entry)).toEqual(loaded)
     })
   }

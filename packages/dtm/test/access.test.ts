@@ -47,7 +47,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** An engine and topics of which the test only wants to know whether they were reached. */
+/** Makes an engine and topics of which the test only wants to know whether they were reached. */
 function noted(settings: Partial<GateSettings> = {}) {
   const reached: string[] = []
   const note = (what: string) => async () => {
@@ -77,7 +77,7 @@ async function routesOf(app: FastifyInstance): Promise<readonly Route[]> {
   const seen: RouteOptions[] = []
   app.addHook('onRoute', (route) => void seen.push(route))
   await app.ready()
-  // Fastify has made those of /api/ping for each method that there is, also odd ones.
+  // Fastify makes routes of /api/ping for each method that exists, also for rare ones.
   const plain = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE'])
   return seen.flatMap(({ method, url, config }) =>
     [method]
@@ -107,8 +107,8 @@ function basic(key: string | undefined): string {
   return `Basic ${Buffer.from(`key:${key}`).toString('base64')}`
 }
 
-describe("S11: every route of DTM's face", () => {
-  it('takes each scope that it declares as Bearer and as Basic, refuses others with 403, and no key with 401', async () => {
+describe("S11: every route of DTM's HTTP API", () => {
+  it('A route accepts each scope that it declares as Bearer and as Basic, refuses others with 403, and no key with 401', async () => {
     const routes = await routesOf(noted().app)
     expect(routes.length).toBeGreaterThan(25)
     for (const route of routes) {
@@ -132,7 +132,7 @@ describe("S11: every route of DTM's face", () => {
     }
   })
 
-  it('declares what is written here', async () => {
+  it('The routes declare the scopes that are written here', async () => {
     const routes = await routesOf(noted().app)
     const declared = routes
       .filter(({ method }) => method !== 'HEAD' && method !== 'PUT')
@@ -165,7 +165,7 @@ describe("S11: every route of DTM's face", () => {
     })
   })
 
-  it('that does not say who may use it keeps the app from getting ready', async () => {
+  it('A route that does not declare who may use it keeps the app from getting ready', async () => {
     const { app } = noted()
     app.get('/api/dtmsvr/forgotten', () => 'open to all')
     await expect(app.ready()).rejects.toThrow('/api/dtmsvr/forgotten does not say who may use it')
@@ -174,7 +174,7 @@ describe("S11: every route of DTM's face", () => {
   const NETWORKS = networksOf(['10.0.0.0/8'])
   const INSIDE = '10.1.2.3'
 
-  /** The routes that a caller of the network is let into without a key. */
+  /** Returns the routes that let in a caller of the network without a key. */
   async function openInside(settings: Partial<GateSettings>): Promise<readonly string[]> {
     if (NETWORKS === undefined) throw new Error('no network')
     const entered: string[] = []
@@ -186,7 +186,7 @@ describe("S11: every route of DTM's face", () => {
     return entered
   }
 
-  it('S43: may be used without a key from the networks that the configuration names to submit, and for nothing else', async () => {
+  it('S43: The networks that the configuration names may submit without a key, and do nothing else', async () => {
     const entered = await openInside({})
     const routes = await routesOf(noted().app)
     const submits = routes.filter(({ access }) => access !== 'open' && access?.includes('submit') === true)
@@ -194,12 +194,12 @@ describe("S11: every route of DTM's face", () => {
     expect(entered.join()).not.toMatch(/query|all|subscribe|forceStop|metrics|Cron|topic|KV|version/)
   })
 
-  it('S43: may be used for more from there once that is said by name (mutant of the default)', async () => {
+  it('S43: The networks that the configuration names may do more without a key once it says so by name (mutant of the default)', async () => {
     const entered = await openInside({ keylessScopes: SCOPES })
     for (const path of ['query', 'all', 'subscribe', 'forceStop']) expect(entered.join()).toContain(path)
   })
 
-  it('asks for a key from every other network', async () => {
+  it('A key is needed from every network that the configuration does not name', async () => {
     if (NETWORKS === undefined) throw new Error('no network')
     const { app } = noted({ keylessNetworks: NETWORKS })
     const ask = async (remoteAddress: string) =>
@@ -208,7 +208,7 @@ describe("S11: every route of DTM's face", () => {
     expect([await ask('192.0.2.1'), await ask('127.0.0.1')]).toEqual([401, 401])
   })
 
-  it('answers the eleventh bad request of an address in a second 429 (S17)', async () => {
+  it('S17: The eleventh bad request of an address in a second is answered with 429', async () => {
     const { app } = noted({ nowMs: () => 1_000 })
     for (let count = 0; count < 10; count += 1) await app.inject({ url: '/api/dtmsvr/all' })
     const answer = await app.inject({ url: '/api/dtmsvr/all' })
@@ -217,11 +217,11 @@ describe("S11: every route of DTM's face", () => {
   })
 })
 
-describe("S16: the methods of DTM's face", () => {
-  /** Its clients ask for these by GET, and for no other. */
+describe("S16: the methods of DTM's HTTP API", () => {
+  /** DTM's clients send these as GET, and no other change. */
   const BY_GET = ['/api/dtmsvr/resetCronTime', '/api/dtmsvr/subscribe', '/api/dtmsvr/unsubscribe']
 
-  it('change something by POST and DELETE, but for the three that its clients send as GET', async () => {
+  it("Only POST, DELETE and the three commands that DTM's clients send as GET change something", async () => {
     const routes = await routesOf(noted().app)
     for (const route of routes.filter(({ method }) => method === 'GET')) {
       const { app, reached } = noted({ keylessNetworks: { has: () => true }, keylessScopes: SCOPES })
@@ -237,7 +237,7 @@ describe("S16: the methods of DTM's face", () => {
     { 'sec-fetch-site': 'none', 'sec-purpose': 'prefetch' },
   ]
   for (const headers of NAVIGATIONS) {
-    it(`S43: change nothing by a GET that a browser sends when it opens a link (${JSON.stringify(headers)})`, async () => {
+    it(`S43: A GET that a browser sends when it opens a link changes nothing (${JSON.stringify(headers)})`, async () => {
       for (const url of BY_GET) {
         const { app, reached } = noted({ keylessNetworks: { has: () => true }, keylessScopes: SCOPES })
         const answer = await app.inject(requestTo({ method: 'GET', url, access: undefined }, headers))
@@ -247,7 +247,7 @@ describe("S16: the methods of DTM's face", () => {
   }
 
   for (const headers of [{ origin: 'http://evil.example' }, { 'sec-fetch-site': 'cross-site' }]) {
-    it(`change nothing for a page of another origin (${Object.keys(headers)[0]})`, async () => {
+    it(`A page of another origin changes nothing (${Object.keys(headers)[0]})`, async () => {
       const routes = await routesOf(noted().app)
       const changing = routes.filter(
         ({ method, url }) => BY_GET.includes(url) || !['GET', 'HEAD'].includes(method),
@@ -263,7 +263,7 @@ describe("S16: the methods of DTM's face", () => {
 })
 
 describe('S42: a key whose quota is used up', () => {
-  it('is answered 429 by prepare, submit and the three spellings of registerBranch, and nothing is reached', async () => {
+  it('S42: A used-up quota is answered with 429 by prepare, submit and the three spellings of registerBranch', async () => {
     const bearer = { authorization: `Bearer ${keys.get('submit')}` }
     const payload = { gid: 'g', trans_type: 'tcc', branch_id: '01' }
     for (const path of ['prepare', 'submit', 'registerBranch', 'registerTccBranch', 'registerXaBranch']) {
@@ -282,7 +282,7 @@ describe('S42: a key whose quota is used up', () => {
 })
 
 describe('S42: the bytes of a key', () => {
-  it('are those that are stored: branch_headers count with each branch, and a payload with each subscriber', async () => {
+  it('S42: The quota counts the stored bytes: branch_headers count with each branch, and a payload with each subscriber', async () => {
     await using bed = await dtmBed()
     const { engine } = bed.node
     const branches = bed.play()

@@ -20,7 +20,10 @@ function listed(at: number): ListedTransaction {
   return { ...shown, gid: `g-${at}` as Gid, createdAt: at, dueAt: FAR_AT }
 }
 
-/** A store of `rows` rows, newest first, where each list and each command takes so long. `isEmpty`: the filter matches nothing. */
+/**
+ * Makes an engine over `rows` rows, newest first, where each list and each command takes so long. With `isEmpty` the
+ * filter matches nothing.
+ */
 function bigEngine({ rows, listMs = 1, retryMs = 0, isEmpty = false }: BigStore) {
   const state = { now: 0, lists: 0, retried: new Set<string>() }
   const list = async ({ limit, cursor }: ListQuery) => {
@@ -56,7 +59,7 @@ describe('all', () => {
   const ask = ({ engine, now }: ReturnType<typeof bigEngine>, position = '', limit = 0) =>
     listTransactions(engine, { filter: { attention: true }, position, limit, now })
 
-  it('with a filter that matches nothing ends after ten lists, and its position goes on', async () => {
+  it('A list with a filter that matches nothing ends after ten pages, and its position goes on', async () => {
     const big = bigEngine({ rows: 1_000_000, isEmpty: true })
     const page = await ask(big)
     expect(big.state.lists).toBe(10)
@@ -66,20 +69,20 @@ describe('all', () => {
     expect(big.state.lists).toBe(20)
   })
 
-  it('ends after two seconds, however slow the store', async () => {
+  it('A list ends after two seconds, however slow the store', async () => {
     const big = bigEngine({ rows: 1_000_000, isEmpty: true, listMs: 900 })
     expect((await ask(big)).position).not.toBe('')
     expect(big.state.lists).toBe(3)
   })
 
-  it('whose rows take long to read ends too, behind the last one that it has read', async () => {
+  it('A list whose rows take long to read ends behind the last one that it has read', async () => {
     const big = bigEngine({ rows: 1_000_000, retryMs: 100 })
     const { position } = await ask(big)
     const [at] = position.split('.')
     expect(NEWEST_AT - Number(at) + 1).toBe(24)
   })
 
-  it('of large rows ends after some of them, and its positions lead through all', async () => {
+  it('A list of large rows ends after some of them, and its positions lead through all', async () => {
     await using bed = await dtmBed()
     const { url } = bed.play({})
     const large = { custom_data: JSON.stringify({ note: 'y'.repeat(900_000) }) }
@@ -100,7 +103,7 @@ describe('all', () => {
     expect(pages.flat().sort()).toEqual(gids.sort())
   })
 
-  it('comes to an end by its positions', async () => {
+  it('A list comes to an end by its positions', async () => {
     const big = bigEngine({ rows: 250_000, isEmpty: true })
     let { position } = await ask(big)
     while (position !== '') ({ position } = await ask(big, position))
@@ -109,7 +112,7 @@ describe('all', () => {
 })
 
 describe('resetCronTime', () => {
-  it('retries at most a thousand in one call, whatever limit is asked for', async () => {
+  it('A resetCronTime retries at most a thousand in one call, whatever limit is asked for', async () => {
     const { engine, state, now } = bigEngine({ rows: 1_000_000 })
     const reset = new CronTimeReset(engine, now)
     const asked = { dueAfter: 0, limit: 999_999_999 }
@@ -117,14 +120,14 @@ describe('resetCronTime', () => {
     expect(state.retried.size).toBe(1_000)
   })
 
-  it('ends after two seconds, however slow the store', async () => {
+  it('A resetCronTime ends after two seconds, however slow the store', async () => {
     const { engine, state, now } = bigEngine({ rows: 1_000_000, retryMs: 100 })
     const reset = new CronTimeReset(engine, now)
     expect(await reset.run({ dueAfter: 0, limit: 1_000 })).toEqual({ hasRemaining: true, count: 20 })
     expect(state.now).toBeLessThan(2_200)
   })
 
-  it('that finds nothing to do in ten lists says that there may be more, and the next call goes on there', async () => {
+  it('A resetCronTime that finds nothing in ten lists says that there may be more, and the next call goes on there', async () => {
     const { engine, state, now } = bigEngine({ rows: 5_000 })
     const reset = new CronTimeReset(engine, now)
     const asked = { dueAfter: FAR_AT, limit: 100 }
@@ -137,7 +140,7 @@ describe('resetCronTime', () => {
     expect(state.lists).toBe(35)
   })
 
-  it('begins with the newest again after a minute, and after a call that its limit ended', async () => {
+  it('A resetCronTime begins with the newest again after a minute, and after a call that its limit ended', async () => {
     const big = bigEngine({ rows: 5_000 })
     const reset = new CronTimeReset(big.engine, big.now)
     await reset.run({ dueAfter: FAR_AT, limit: 100 })

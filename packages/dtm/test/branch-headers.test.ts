@@ -5,7 +5,7 @@ import { saga } from './support/requests.ts'
 const OK = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
 
 describe('a header value beyond ASCII', () => {
-  it('reaches the branch in UTF-8, as from DTM, and brings no other header', async () => {
+  it('A header value beyond ASCII reaches the branch in UTF-8, as from DTM, and brings no other header', async () => {
     await using bed = await dtmBed()
     // The last one would be a line break and a header of its own if each character were cut to a byte.
     const values = ['Müller', '€ 5', '日本 😀', 'a\u{10d}\u{10a}x-evil: 1']

@@ -38,13 +38,13 @@ async function exchange(port: number, bytes: string): Promise<string> {
   return answer
 }
 
-describe("a connection to DTM's face", () => {
+describe("a connection to DTM's HTTP API", () => {
   for (const [title, bytes, status] of [
     ['does not speak HTTP', 'GARBAGE\r\n\r\n', 400],
-    ['names a path in bytes that no path has', 'GET /\u00e9 HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    ['names a path with bytes that a path must not have', 'GET /\u00e9 HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['has headers that are too large', `GET / HTTP/1.1\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
   ] as const) {
-    it(`that ${title} is answered ${status}, and told that it ends`, async () => {
+    it(`A connection that ${title} is answered with ${status} and closed`, async () => {
       const answer = await exchange(await listen(), bytes)
       expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
       expect(answer).toMatch(/\r\nconnection: close\r\n/i)
@@ -56,13 +56,13 @@ describe("a connection to DTM's face", () => {
     ['head', 'POST /api/dtmsvr/submit HTTP/1.1\r\nHost: x\r\n'],
     ['body', 'POST /api/dtmsvr/submit HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"a'],
   ] as const) {
-    it(`that sends its ${title} too slowly is answered 408`, async () => {
+    it(`A connection that sends its ${title} too slowly is answered with 408`, async () => {
       const port = await listen({ limits: { requestTimeoutMs: 100, connectionsCheckMs: 20 } })
       expect(await exchange(port, sent)).toMatch(/^HTTP\/1\.1 408 /)
     })
   }
 
-  it('may send a body under any content type: DTM does not look at it', async () => {
+  it('A body may come under any content type, because DTM does not look at it', async () => {
     const port = await listen()
     for (const type of ['/', ';', 'json', '\u00e9', 'a/b, c/d', 'text/plain;=', '']) {
       const head = `POST /api/dtmsvr/submit HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: ${type}`

@@ -17,14 +17,14 @@ async function untilStatus(bed: DtmBed, gid: string, status: string): Promise<vo
   await until(`${gid} is ${status}`, UNTIL_MS_MAX, async () => (await statusOf(bed.node, gid)) === status)
 }
 
-describe.concurrent('where DTM fails', () => {
+describe.concurrent('the known weaknesses of DTM', () => {
   let bed: DtmBed
   beforeAll(async () => {
     bed = await dtmBed()
   })
   afterAll(() => bed[Symbol.asyncDispose]())
 
-  it('9.1: five submits of a running saga call no finished branch again', async () => {
+  it('9.1: Five submits of a running saga call no finished branch again', async () => {
     const branches = bed.play({ '/a3': [LATER, LATER, LATER, LATER, LATER, LATER, OK] })
     const body = saga('resubmitted', branches, 3, { retry_interval: 100 })
     expect(await bed.node.post('submit', body)).toEqual(OK)
@@ -40,7 +40,7 @@ describe.concurrent('where DTM fails', () => {
     expect(pathsOf(branches).filter((path) => path !== '/a3')).toEqual(['/a1', '/a2'])
   })
 
-  it('9.1: a running saga under the same gid and other content is refused, and not as a failure', async () => {
+  it('9.1: A running saga under the same gid and other content is refused, and not as a failure', async () => {
     const branches = bed.play({ '/a1': [LATER] })
     expect(await bed.node.post('submit', saga('taken', branches, 1))).toEqual(OK)
     const other = await bed.node.post('submit', saga('taken', branches, 2))
@@ -48,14 +48,14 @@ describe.concurrent('where DTM fails', () => {
     expect(other.body).toContain('other content')
   })
 
-  it('9.2: an action that takes longer than the interval is called once', async () => {
+  it('9.2: An action that takes longer than the interval is called once', async () => {
     const branches = bed.play({ '/a1': [{ ...OK, delayMs: 3_000 }] })
     const body = saga('slow', branches, 1, { retry_interval: 1, request_timeout: 5, wait_result: true })
     expect(await bed.node.post('submit', body)).toEqual(OK)
     expect(pathsOf(branches)).toEqual(['/a1'])
   })
 
-  it('9.3: steps that take over 5 s together do not wait for a poll', async () => {
+  it('9.3: Steps that take over 5 s together do not wait for a poll', async () => {
     const slow = [{ ...OK, delayMs: 2_000 }]
     const branches = bed.play({ '/a1': slow, '/a2': slow, '/a3': slow })
     const startedAt = performance.now()
@@ -65,14 +65,14 @@ describe.concurrent('where DTM fails', () => {
     expect(performance.now() - startedAt).toBeLessThan(7_900)
   })
 
-  it('a saga whose last action succeeds after timeout_to_fail succeeds, as in DTM', async () => {
+  it('A saga whose last action succeeds after timeout_to_fail succeeds, as in DTM', async () => {
     const branches = bed.play({ '/a2': [{ ...OK, delayMs: 2_000 }] })
     const times = { timeout_to_fail: 1, request_timeout: 6, wait_result: true }
     expect(await bed.node.post('submit', saga('last-is-late', branches, 2, times))).toEqual(OK)
     expect(pathsOf(branches)).toEqual(['/a1', '/a2'])
   })
 
-  it('9.7: the next time is shown as it is while it waits, and as now after a reset', async () => {
+  it('9.7: The next time is shown as it is while it waits, and as now after a reset', async () => {
     const branches = bed.play({ '/a1': [{ status: 500 }, { ...OK, delayMs: 60_000, hangUp: true }] })
     await bed.node.post('submit', saga('shown', branches, 1, { retry_interval: 1_000 }))
     const shown = async () => JSON.parse((await bed.node.get('query?gid=shown')).body).transaction
@@ -80,13 +80,13 @@ describe.concurrent('where DTM fails', () => {
     await until('it waits', UNTIL_MS_MAX, async () => (await untilNextS()) > 900)
     expect((await shown()).next_cron_interval).toBe(1_000)
     expect(await bed.node.post('resetNextCronTime', { gid: 'shown' })).toEqual(OK)
-    // Whether it is called already or not.
+    // This holds whether the branch is called already or not.
     expect(await untilNextS()).toBeLessThan(1)
     await branches.called(2)
     expect(await untilNextS()).toBeLessThan(1)
   })
 
-  it('9.4: forty due sagas whose branch takes a second are done side by side', async () => {
+  it('9.4: Forty due sagas whose branch takes a second are done side by side', async () => {
     const played = Array.from({ length: 40 }, () => bed.play({ '/a1': [LATER, { ...OK, delayMs: 1_000 }] }))
     for (const [position, branches] of played.entries())
       await bed.node.post('submit', saga(`due-${position}`, branches, 1, { retry_interval: 1 }))
@@ -95,7 +95,7 @@ describe.concurrent('where DTM fails', () => {
     expect(performance.now() - startedAt).toBeLessThan(15_000)
   })
 
-  it('9.7: resetNextCronTime calls what waits, on this store as on every other', async () => {
+  it('9.7: The command resetNextCronTime calls a waiting branch, on this store as on every other', async () => {
     const branches = bed.play({ '/a1': [LATER, OK] })
     await bed.node.post('submit', saga('waiting', branches, 1, { retry_interval: 1_000 }))
     await branches.called(1)
@@ -107,7 +107,7 @@ describe.concurrent('where DTM fails', () => {
     await untilStatus(bed, 'waiting', 'succeed')
   })
 
-  it('9.8: order-1 and order-10 do not mix', async () => {
+  it('9.8: The branches of order-1 and order-10 do not mix', async () => {
     const branches = bed.play({ '/c1': [{ status: 500 }] })
     const one = saga('order-1', branches, 2, { wait_result: true })
     const ten = saga('order-10', branches, 5, { wait_result: true })
@@ -122,7 +122,7 @@ describe.concurrent('where DTM fails', () => {
     }
   })
 
-  it('9.13: a branch that is registered again is there once; with other content it is refused', async () => {
+  it('9.13: A branch that is registered again is there once, and with other content it is refused', async () => {
     const branches = bed.play()
     await bed.node.post('prepare', tcc('twice'))
     const branch = tccBranch('twice', branches, '01')
@@ -134,7 +134,7 @@ describe.concurrent('where DTM fails', () => {
     expect(pathsOf(branches)).toEqual(['/confirm01'])
   })
 
-  it('9.14: a long answer of a failing branch hinders no rollback, and long data is not cut', async () => {
+  it('9.14: A long answer of a failing branch hinders no rollback, and long data is not cut', async () => {
     const branches = bed.play({ '/a2': [{ status: 409, body: 'x'.repeat(3_000) }] })
     const custom_data = JSON.stringify({ concurrent: false, note: 'y'.repeat(3_000) })
     const body = saga('long-reason', branches, 2, { custom_data, wait_result: true })
@@ -146,7 +146,7 @@ describe.concurrent('where DTM fails', () => {
     expect(transaction).toMatchObject({ status: 'failed', custom_data })
   })
 
-  it('9.15: a wait that ends before the transaction answers neither success nor failure', async () => {
+  it('9.15: A wait that ends before the transaction answers neither success nor failure', async () => {
     const branches = bed.play({ '/a1': [LATER] })
     const body = saga('goes-on', branches, 1, { wait_result: true, request_timeout: 1 })
     expect(await bed.node.post('submit', body)).toEqual({
@@ -156,7 +156,7 @@ describe.concurrent('where DTM fails', () => {
     expect(await statusOf(bed.node, 'goes-on')).toBe('submitted')
   })
 
-  it('9.17: an abort keeps its reason, and a stop is on record as one', async () => {
+  it('9.17: An abort keeps its reason, and a stop is recorded as a stop', async () => {
     await bed.node.post('prepare', message('dropped', [''], { query_prepared: 'http://127.0.0.1:9/q' }))
     const abort = { gid: 'dropped', trans_type: 'msg', rollback_reason: 'no stock' }
     expect(await bed.node.post('abort', abort)).toEqual(OK)
@@ -170,7 +170,7 @@ describe.concurrent('where DTM fails', () => {
     expect(await bed.node.engine.get('stopped' as never)).toMatchObject({ status: 'stopped' })
   })
 
-  it('9.18: a tcc that is submitted again goes on until its confirm has succeeded', async () => {
+  it('9.18: A TCC that is submitted again goes on until its confirm has succeeded', async () => {
     const branches = bed.play({ '/confirm01': [LATER, LATER, OK] })
     await bed.node.post('prepare', tcc('again', { retry_interval: 1 }))
     await bed.node.post('registerBranch', tccBranch('again', branches, '01'))
@@ -181,32 +181,32 @@ describe.concurrent('where DTM fails', () => {
     expect(branches.calls).toHaveLength(3)
   })
 
-  it('9.19, 9.23: a stop during a call is not undone by its answer, and no further branch is called', async () => {
+  it('9.19, 9.23: A stop during a call is not undone by its answer, and no further branch is called', async () => {
     const branches = bed.play({ '/a1': [{ ...OK, delayMs: 500 }] })
     await bed.node.post('submit', saga('stopped-inside', branches, 5))
     await branches.called(1)
     expect(await bed.node.post('forceStop', { gid: 'stopped-inside' })).toEqual(OK)
-    // Longer than the answer takes: another saga with the same delay is over.
+    // Another saga whose answer takes longer ends first.
     const clock = bed.play({ '/a1': [{ ...OK, delayMs: 700 }] })
     await bed.node.post('submit', saga('clock', clock, 1, { wait_result: true }))
     expect(await statusOf(bed.node, 'stopped-inside')).toBe('failed')
     expect(pathsOf(branches)).toEqual(['/a1'])
   })
 
-  it('9.20: an abort under another type is refused', async () => {
+  it('9.20: An abort under another type is refused', async () => {
     await bed.node.post('prepare', tcc('mine'))
     expect((await bed.node.post('abort', { gid: 'mine', trans_type: 'msg' })).status).toBe(409)
     expect(await statusOf(bed.node, 'mine')).toBe('prepared')
   })
 
-  it('9.21: an empty gid is refused and stores nothing', async () => {
+  it('9.21: An empty gid is refused and stores nothing', async () => {
     const branches = bed.play()
     const answer = await bed.node.post('submit', saga('', branches, 1, { wait_result: true }))
     expect(answer.status).toBe(422)
     expect(branches.calls).toEqual([])
   })
 
-  it('9.21: a second abort in the same second is answered as the first', async () => {
+  it('9.21: A second abort in the same second is answered like the first', async () => {
     const branches = bed.play({ '/cancel01': [LATER] })
     await bed.node.post('prepare', tcc('aborted-twice'))
     await bed.node.post('registerBranch', tccBranch('aborted-twice', branches, '01'))
@@ -216,7 +216,7 @@ describe.concurrent('where DTM fails', () => {
     expect(await statusOf(bed.node, 'aborted-twice')).toBe('aborting')
   })
 
-  it('9.22: orders in a circle and orders of a missing step store nothing', async () => {
+  it('9.22: An order in a circle or with a missing step stores nothing', async () => {
     const branches = bed.play()
     for (const orders of ['{"0":[1],"1":[0]}', '{"1":[7]}', '{"7":[0]}', '{"0":[0]}', '[]', '{"x":[0]}']) {
       const custom_data = `{"concurrent":true,"orders":${orders}}`
@@ -228,13 +228,13 @@ describe.concurrent('where DTM fails', () => {
   })
 })
 
-describe.concurrent('where DTM fails over a restart or a crowd', () => {
-  it('9.6: retry_limit is of one action, and survives a restart', async () => {
+describe.concurrent('the known weaknesses of DTM over a restart or a crowd', () => {
+  it('9.6: The retry_limit counts for one action alone, and survives a restart', async () => {
     await using bed = await dtmBed()
     const branches = bed.play({ '/a1': [{ status: 500 }, OK], '/a2': [{ status: 500 }] })
     const body = saga('limited', branches, 2, { retry_limit: 2, retry_interval: 1 })
     expect(await bed.node.post('submit', body)).toEqual(OK)
-    // a1 failing once takes nothing from a2.
+    // The one failure of a1 does not count for a2.
     await branches.called(3)
     await until('the answer of a2 is known', UNTIL_MS_MAX, async () => {
       const view = await bed.node.engine.get('limited' as never)
@@ -247,7 +247,7 @@ describe.concurrent('where DTM fails over a restart or a crowd', () => {
     expect(transaction.rollback_reason).toBe('RetryCount is greater than RetryLimit, RetryLimit: 2')
   })
 
-  it('9.8: after a restart order-1 goes on with all of its branches beside order-10', async () => {
+  it('9.8: After a restart order-1 goes on with all of its branches beside order-10', async () => {
     await using bed = await dtmBed()
     const branches = bed.play({ '/a1': [LATER, LATER, OK] })
     await bed.node.post('submit', saga('order-1', branches, 2, { retry_interval: 1 }))
@@ -258,7 +258,7 @@ describe.concurrent('where DTM fails over a restart or a crowd', () => {
     expect(pathsOf(branches).toSorted()).toEqual(['/a1', '/a1', '/a1', '/a1', '/a2', '/a2'])
   })
 
-  it('9.21: pages of any size show each transaction once', async () => {
+  it('9.21: Pages of any size show each transaction once', async () => {
     await using bed = await dtmBed()
     const gids = Array.from({ length: 40 }, (_, position) => `paged-${position}`)
     for (const gid of gids) await bed.node.post('prepare', tcc(gid))
@@ -275,7 +275,7 @@ describe.concurrent('where DTM fails over a restart or a crowd', () => {
     }
   })
 
-  it('9.5: ten failing branches share no growing interval, and each waits at most a minute', async () => {
+  it('9.5: Ten failing branches share no growing interval, and each waits at most a minute', async () => {
     await using bed = await dtmBed()
     const branches = bed.play(
       Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`/a${i + 1}`, [{ status: 500 }]])),

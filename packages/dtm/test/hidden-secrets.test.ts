@@ -9,7 +9,7 @@ const HEADERS = {
   branch_headers: { Authorization: `Bearer ${SECRET}`, 'x-KEY': SECRET, 'Content-Type': `text/${SECRET}` },
 }
 
-/** Every place of a URL and of headers: which of them a kind has. */
+/** Stores one transaction of each kind, with the secret in every place of a URL and of headers that the kind has. */
 async function storeAll({ node, play }: DtmBed): Promise<readonly string[]> {
   const branches = play({ '/fails': [{ status: 409, body: 'no' }] })
   const url = secretUrl(branches)
@@ -34,7 +34,7 @@ async function storeAll({ node, play }: DtmBed): Promise<readonly string[]> {
   return ['saga', 'failed', 'tcc', 'message']
 }
 
-/** A second `?`, and one that a parser would not take for the first. */
+/** Each URL has a second `?`, which a parser would not take for the first. */
 function secretUrl({ url }: PlayedBranches) {
   return (path: string) => `${url}/${path}?token=${SECRET}&again=?${SECRET}`
 }
@@ -44,7 +44,7 @@ function expectHidden(text: string): void {
 }
 
 describe('S43: what query and all show', () => {
-  it('is without the queries of URLs and the values of headers', async () => {
+  it('Neither query nor all shows the queries of URLs and the values of headers', async () => {
     await using bed = await dtmBed()
     const { node } = bed
     const gids = await storeAll(bed)
@@ -57,7 +57,7 @@ describe('S43: what query and all show', () => {
     )
   })
 
-  it('keeps its shape, and the names of the headers', async () => {
+  it('The answer of query keeps its shape, and the names of the headers', async () => {
     await using bed = await dtmBed()
     await storeAll(bed)
     const { transaction, branches } = JSON.parse((await bed.node.get('query?gid=message')).body)
@@ -70,7 +70,7 @@ describe('S43: what query and all show', () => {
     ])
   })
 
-  it('mutant: the same look finds them in what is stored, which branches are still called with', async () => {
+  it('Mutant: the same check finds the secrets in what is stored, which branches are still called with', async () => {
     await using bed = await dtmBed()
     const gids = await storeAll(bed)
     for (const gid of gids) {

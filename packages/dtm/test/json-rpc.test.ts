@@ -15,7 +15,7 @@ const NOT_THERE = {
   status: 501,
   body: '{"message":"branches called by JSON-RPC are not there yet: sagas, TCC and two-phase messages over HTTP are"}',
 }
-/** Nothing was debited. */
+/** This answer means that nothing was debited. */
 const RPC_ERROR = {
   status: 200,
   body: '{"jsonrpc":"2.0","id":"1","error":{"code":-32000,"message":"no funds"}}',
@@ -35,7 +35,7 @@ async function isStored({ node }: DtmBed, gid: string): Promise<boolean> {
   return (await node.engine.get(gid as never)) !== undefined
 }
 
-/** Stores the saga in the words of a version that did not refuse it. */
+/** Stores the saga as a version did that did not refuse it. */
 async function storeOld({ node }: DtmBed, gid: string, url: string): Promise<void> {
   const request = readRequest(JSON.stringify(sagaOf(gid, { action: url })))
   const definition = sagaDefinition({ ...request, protocol: 'http' }, () => undefined)
@@ -43,7 +43,7 @@ async function storeOld({ node }: DtmBed, gid: string, url: string): Promise<voi
 }
 
 describe('a branch that DTM calls by JSON-RPC', () => {
-  it('is refused wherever its URL stands, and nothing is stored or called', async () => {
+  it('A JSON-RPC branch is refused wherever its URL stands, and nothing is stored or called', async () => {
     await using bed = await dtmBed()
     const branches = bed.play({ '/rpc': [RPC_ERROR] })
     const plain = `${branches.url}/x`
@@ -73,7 +73,7 @@ describe('a branch that DTM calls by JSON-RPC', () => {
     expect(branches.calls).toEqual([])
   })
 
-  it('is refused when only the submit of what was prepared says so', async () => {
+  it('A JSON-RPC branch is refused when only the submit of a prepared transaction names the protocol', async () => {
     await using bed = await dtmBed()
     const branches = bed.play({ '/rpc': [RPC_ERROR] })
     const [url = ''] = rpcUrls(branches)
@@ -90,7 +90,7 @@ describe('a branch that DTM calls by JSON-RPC', () => {
     expect(branches.calls).toEqual([])
   })
 
-  it('is called as plain HTTP where DTM does that, too', async () => {
+  it('A branch is called as plain HTTP where DTM does that, too', async () => {
     await using bed = await dtmBed()
     const branches = bed.play()
     const waits = { wait_result: true }
@@ -107,7 +107,7 @@ describe('a transaction of JSON-RPC that an older version has stored', () => {
     return (await bed.node.engine.get(gid as never))?.branches[0]?.ops[0]
   }
 
-  it('is not called, and says why', async () => {
+  it('A stored JSON-RPC transaction is not called, and its view says why', async () => {
     await using bed = await dtmBed()
     const branches = bed.play({ '/rpc': [RPC_ERROR] })
     await storeOld(bed, 'old', rpcUrls(branches)[0] ?? '')
@@ -116,7 +116,7 @@ describe('a transaction of JSON-RPC that an older version has stored', () => {
     expect(branches.calls).toEqual([])
   })
 
-  it('mutant: without that look before the call it counts as done, though nothing was debited', async () => {
+  it('Mutant: without the check before the call it counts as done, though nothing was debited', async () => {
     const policy = loopbackTargets()
     const unguarded: Targets = { policy, check: (url) => policy.check(url), refuse: () => undefined }
     await using bed = await dtmBed(unguarded)

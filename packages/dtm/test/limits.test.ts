@@ -26,7 +26,7 @@ function saga(gid: string, parts: object = {}): string {
 
 interface Limit {
   readonly name: string
-  /** A submit with that much of it. */
+  /** Builds a submit with that much of it. */
   readonly submit: (gid: string, amount: number) => string
   readonly max: number
   readonly status: number
@@ -72,28 +72,28 @@ async function submitted(gid: string, body: string) {
   return { status, isStored: shown.transaction != null }
 }
 
-describe("S17: a submit to DTM's face", () => {
+describe("S17: a submit to DTM's HTTP API", () => {
   for (const { name, submit, max, status } of LIMITS) {
-    it(`may have ${max} ${name}; one more is ${status}, and nothing is stored`, async () => {
+    it(`A submit may have ${max} ${name}, and with one more is answered with ${status} and not stored`, async () => {
       const [within, over] = [`limit-${++count}`, `limit-${++count}`]
       expect(await submitted(within, submit(within, max))).toEqual({ status: 200, isStored: true })
       expect(await submitted(over, submit(over, max + 1))).toEqual({ status, isStored: false })
     })
   }
 
-  it(`may have a gid of ${GID_LENGTH_MAX} characters; one more is 422, and nothing is stored`, async () => {
+  it(`A submit may have a gid of ${GID_LENGTH_MAX} characters, and with one more is answered with 422 and not stored`, async () => {
     const gid = 'g'.repeat(GID_LENGTH_MAX)
     expect(await submitted(gid, saga(gid))).toEqual({ status: 200, isStored: true })
     expect(await submitted(`${gid}g`, saga(`${gid}g`))).toEqual({ status: 422, isStored: false })
   })
 
   for (const gid of ['', 'a b', 'a"b', "a'b", 'a\\b', '.', '..', 'ä', 'a\u0000']) {
-    it(`may not have the gid ${JSON.stringify(gid)}`, async () => {
+    it(`A submit must not have the gid ${JSON.stringify(gid)}`, async () => {
       expect((await bed.node.post('submit', saga(gid))).status).toBe(422)
     })
   }
 
-  it(`of a TCC may have ${BRANCHES_MAX} branches; one more is 422`, async () => {
+  it(`A TCC may have ${BRANCHES_MAX} branches, and one more is answered with 422`, async () => {
     const gid = 'limit-tcc'
     expect((await bed.node.post('prepare', JSON.stringify({ gid, trans_type: 'tcc' }))).status).toBe(200)
     const register = (branch: number) =>
@@ -112,7 +112,7 @@ describe("S17: a submit to DTM's face", () => {
     expect((await register(BRANCHES_MAX)).status).toBe(422)
   })
 
-  it(`may have less than ${HEADER_BYTES_MAX} bytes of headers; with one of that size it is 431`, async () => {
+  it(`A submit may have less than ${HEADER_BYTES_MAX} bytes of headers, and with that many is answered with 431`, async () => {
     await bed.node.app.listen({ host: '127.0.0.1', port: 0 })
     const { port } = bed.node.app.server.address() as AddressInfo
     const send = (gid: string, bytes: number) =>

@@ -6,7 +6,7 @@ import { message, saga, tcc } from './support/requests.ts'
 const OK = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
 
 describe('a node whose store is short of room', () => {
-  it('answers a repeat of what stands as it did before, and refuses what is new', async () => {
+  it('A node short of room answers a repeat of what is stored as before, and refuses new transactions', async () => {
     await using bed = await dtmBed()
     const branches = bed.play()
     const sent = [

@@ -28,7 +28,7 @@ async function ask(options: InjectOptions, keyless = true) {
 }
 
 describe('prepareWorkflow', () => {
-  it('says in plain text that it is not there yet', async () => {
+  it('The path prepareWorkflow says in plain text that it is not there yet', async () => {
     const answer = await ask({ payload: JSON.stringify(WORKFLOW) })
     expect(answer).toEqual({
       status: 501,
@@ -39,12 +39,12 @@ describe('prepareWorkflow', () => {
   })
 
   const refused: readonly (readonly [string, number, InjectOptions, boolean])[] = [
-    ['without a key', 401, { payload: '{}' }, false],
-    ['with a body that is too large', 413, { payload: 'x'.repeat(2 * 1024 * 1024) }, true],
-    ['from a page of another origin', 403, { payload: '{}', headers: { origin: 'http://evil.test' } }, true],
+    ['a call without a key', 401, { payload: '{}' }, false],
+    ['a body that is too large', 413, { payload: 'x'.repeat(2 * 1024 * 1024) }, true],
+    ['a page of another origin', 403, { payload: '{}', headers: { origin: 'http://evil.test' } }, true],
   ]
   for (const [what, status, options, keyless] of refused) {
-    it(`is refused in plain text, too: ${what}`, async () => {
+    it(`The path prepareWorkflow refuses in plain text, too: ${what}`, async () => {
       const answer = await ask(options, keyless)
       expect([answer.status, answer.type]).toEqual([status, 'text/plain; charset=utf-8'])
       expect(() => asGo(answer.body)).toThrow(SyntaxError)

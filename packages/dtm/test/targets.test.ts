@@ -8,9 +8,9 @@ const UNLISTED_DENIED = {
   status: 500,
   body: expect.stringMatching(/^\{"message":"SAGA_TARGET_NOT_ALLOWED: /),
 }
-/** The mutant: nothing is checked at submit. What is called is, so that no test dials another machine. */
+/** This mutant checks nothing at submit. Calls are still checked, so that no test dials another machine. */
 const UNCHECKED: Targets = { policy: loopbackTargets(), check: () => undefined }
-/** Not listed, denied by its address, and no service. */
+/** The first is not listed, the second is denied by its address, and the third is no service. */
 const UNLISTED = ['http://bank.test/x', 'http://169.254.169.254/latest', 'other:/x']
 
 function sagaOf(gid: string, step: object) {
@@ -26,7 +26,7 @@ const FORGING = [
 ].map((query) => `http://127.0.0.1:1/x${query}`)
 const FORGED = { status: 500, body: expect.stringMatching(/^\{"message":"a branch URL must not have /) }
 
-/** Every way by which a URL comes in, for each URL. */
+/** Tries each URL in every place where a URL is accepted. */
 async function expectAllDenied(
   { node }: Pick<DtmBed, 'node'>,
   urls = UNLISTED,
@@ -66,22 +66,22 @@ async function isStored(node: DtmNode, gid: string): Promise<boolean> {
 }
 
 describe("S1: a target of DTM's clients", () => {
-  it('that is not allowed is refused by its code, wherever it stands, and nothing is stored', async () => {
+  it('A target that is not allowed is refused by its code, wherever it stands, and nothing is stored', async () => {
     await using bed = await dtmBed()
     await expectAllDenied(bed)
   })
 
-  it('mutant: without the rules, the test above fails', async () => {
+  it('Mutant: without the rules, the test of targets that are not allowed fails', async () => {
     await using bed = await dtmBed(UNCHECKED)
     await expect(expectAllDenied(bed)).rejects.toThrow()
   })
 
-  it('S39: is refused where its query may pass for the identity of a call, wherever it stands', async () => {
+  it('S39: A target whose query may pass for the identity of a call is refused, wherever it stands', async () => {
     await using bed = await dtmBed()
     await expectAllDenied(bed, FORGING, FORGED)
   })
 
-  it('S39: is called with no body and no header that may pass for the identity of a call', async () => {
+  it('S39: A target with a body or a header that may pass for the identity of a call is refused', async () => {
     await using bed = await dtmBed()
     const form = 'application/x-www-form-urlencoded'
     const victim = 'gid=victim&trans_type=saga&branch_id=debit&op=compensate'
@@ -117,12 +117,12 @@ describe("S1: a target of DTM's clients", () => {
     expect((await bed.node.post('registerBranch', { ...branch, ...urls })).status).toBe(500)
   })
 
-  it('S39: mutant: without the rules, the test above fails', async () => {
+  it('S39: Mutant: without the rules, the test of such queries fails', async () => {
     await using bed = await dtmBed(UNCHECKED)
     await expect(expectAllDenied(bed, FORGING, FORGED)).rejects.toThrow()
   })
 
-  it('S39: that was subscribed before such queries were refused is refused when it is sent to', async () => {
+  it('S39: A target that was subscribed before such queries were refused is refused when a message is sent to it', async () => {
     await using bed = await dtmBed(UNCHECKED)
     await bed.node.get(`subscribe?topic=orders&url=${encodeURIComponent(FORGING[0] ?? '')}`)
     const policy = loopbackTargets()
@@ -131,7 +131,7 @@ describe("S1: a target of DTM's clients", () => {
     expect(await isStored(checked, 'late')).toBe(false)
   })
 
-  it('that was subscribed while it was allowed is refused when it no longer is', async () => {
+  it('A target that was subscribed while it was allowed is refused when it no longer is', async () => {
     await using bed = await dtmBed(UNCHECKED)
     await bed.node.get(`subscribe?topic=orders&url=${encodeURIComponent('http://bank.test/x')}`)
     const narrowed = await bed.restart(targetsOf([]))
@@ -139,7 +139,7 @@ describe("S1: a target of DTM's clients", () => {
     expect(await isStored(narrowed, 'late')).toBe(false)
   })
 
-  it('may be a named service', async () => {
+  it('A target may be a named service', async () => {
     await using bed = await dtmBed()
     const branches = bed.play()
     const { origin, hostname, pathname } = new URL(`${branches.url}/api`)

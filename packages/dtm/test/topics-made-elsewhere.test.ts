@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { documentTopicStore } from '../src/index.ts'
 import { Topics } from '../src/topics/topics.ts'
 
-it('all that ask for a topic which another node has just made get it, though they share a list that is older', async () => {
+it('All who ask for a topic that another node has just made get it, though they share an older list', async () => {
   let now = 0
   let writes = 0
   const kept = documentTopicStore(memoryStore({ now: () => now }), () => `w-${writes++}`)

@@ -7,7 +7,7 @@ import { message, pathsOf } from './support/requests.ts'
 const OK = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
 const NOT_FOUND = { status: 500, body: '{"message":"topic not found"}' }
 
-/** 9.11 and 9.21 of DTM's known weaknesses. */
+/** These tests show what is done here in place of 9.11 and 9.21 of DTM's known weaknesses. */
 describe('a topic', () => {
   let bed: DtmBed
   beforeEach(async () => {
@@ -18,7 +18,7 @@ describe('a topic', () => {
   const send = (gid: string, more: object = {}) =>
     message(gid, ['topic://orders'], { wait_result: true, ...more })
 
-  it('is used at once by the node that changed it, and gone at once when it is deleted', async () => {
+  it('A topic is used at once by the node that changed it, and gone at once when it is deleted', async () => {
     const branches = bed.play()
     await bed.node.get(`subscribe?topic=orders&url=${branches.url}/one`)
     expect(await bed.node.post('submit', send('first'))).toEqual(OK)
@@ -27,7 +27,7 @@ describe('a topic', () => {
     expect(pathsOf(branches)).toEqual(['/one'])
   })
 
-  it('that was deleted and is made again has its new subscribers, though its version is lower', async () => {
+  it('A topic that was deleted and is made again has its new subscribers, though its version is lower', async () => {
     const branches = bed.play()
     for (const path of ['one', 'two', 'three'])
       await bed.node.get(`subscribe?topic=orders&url=${branches.url}/${path}`)
@@ -38,7 +38,7 @@ describe('a topic', () => {
     expect(pathsOf(branches)).toEqual(['/one', '/two', '/three', '/new'])
   })
 
-  it('is known to another node at once when it is new, and within a second when it has changed', async () => {
+  it('A topic is known to another node at once when it is new, and within a second when it has changed', async () => {
     const branches = bed.play()
     const other = await bed.second()
     expect(await other.post('submit', send('too-early'))).toEqual(NOT_FOUND)
@@ -54,7 +54,7 @@ describe('a topic', () => {
     expect(performance.now() - changedAt).toBeLessThan(TOPICS_AGE_MS_MAX + 1_000)
   })
 
-  it('loses no subscriber when many subscribe at once', async () => {
+  it('A topic loses no subscriber when many subscribe at once', async () => {
     const other = await bed.second()
     const urls = Array.from({ length: 12 }, (_, position) => `http://127.0.0.1/s${position}`)
     const answers = await Promise.all(
@@ -67,7 +67,7 @@ describe('a topic', () => {
     expect(again.map(({ body }) => body)).toEqual(urls.map(() => '{"message":"this url exists"}'))
   })
 
-  it('is found beside hundreds of transactions', async () => {
+  it('A topic is found beside hundreds of transactions', async () => {
     const branches = bed.play()
     const gids = Array.from({ length: 200 }, (_, position) => `t${position}`)
     await Promise.all(gids.map((gid) => bed.node.post('prepare', { gid, trans_type: 'tcc' })))
@@ -75,7 +75,7 @@ describe('a topic', () => {
     expect(await bed.node.post('submit', send('crowd'))).toEqual(OK)
   })
 
-  it('takes no subscriber that could never be called', async () => {
+  it('A topic takes no subscriber that could never be called', async () => {
     const grpc = await bed.node.get('subscribe?topic=orders&url=localhost:58080/busi.Busi/TransIn')
     expect(grpc.status).toBe(501)
     const { status } = await bed.node.get('subscribe?topic=%00&url=http://127.0.0.1/x')

@@ -1,4 +1,4 @@
-/** How long a caller of `wait_result` is held: no longer than something may come, and never until it gives up itself. */
+/** A caller of `wait_result` is held no longer than something may come, and never until it gives up itself. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { waitMsOf } from '../src/definition/submission.ts'
 import { readRequest } from '../src/wire/read-request.ts'
@@ -68,14 +68,14 @@ describe.concurrent('a caller who waits for the result', () => {
     ],
   ]
   for (const [what, ask] of idle) {
-    it(`is told at once that it goes on: ${what}`, async () => {
+    it(`A caller is told at once that the transaction goes on: ${what}`, async () => {
       const { answer, tookMs } = await timed(ask(bed))
       expect(answer).toEqual(ONGOING)
       expect(tookMs).toBeLessThan(WAIT_MS / 2)
     })
   }
 
-  it('waits for a retry that comes in time', async () => {
+  it('A caller waits for a retry that comes in time', async () => {
     const branches = bed.play({ '/a1': [{ status: 500 }, OK] })
     const body = saga('in-time', branches, 1, { ...WAITS, retry_interval: 2 })
     const { answer, tookMs } = await timed(bed.node.post('submit', body))
@@ -83,7 +83,7 @@ describe.concurrent('a caller who waits for the result', () => {
     expect(tookMs).toBeGreaterThan(1_000)
   })
 
-  it('with a request_timeout is answered before that is over', async () => {
+  it('A caller with a request_timeout is answered before that is over', async () => {
     const branches = bed.play({ '/a1': [{ ...OK, delayMs: 60_000, hangUp: true }] })
     const body = saga('hangs', branches, 1, { ...WAITS, request_timeout: 4 })
     const { answer, tookMs } = await timed(bed.node.post('submit', body))
@@ -102,7 +102,7 @@ describe('the time to wait', () => {
     [1_000, 60_000],
   ] as const
   for (const [timeoutS, waitMs] of waits) {
-    it(`is ${waitMs} ms for a request_timeout of ${timeoutS || 'nothing'}`, () => {
+    it(`The time to wait is ${waitMs} ms for a request_timeout of ${timeoutS || 'nothing'}`, () => {
       const request = readRequest(JSON.stringify({ request_timeout: timeoutS }))
       expect(waitMsOf(request)).toBe(waitMs)
     })

@@ -38,7 +38,7 @@ const own = (): Promise<OwnCounterstep> =>
 const url = (path: string) => `http://127.0.0.1:${(service.address() as AddressInfo).port}${path}`
 
 describe('createCounterstep', () => {
-  it('runs a saga to its end without any server', async () => {
+  it('An embedded orchestrator runs a saga to its end without any server', async () => {
     await using counterstep = await own()
     await counterstep.start()
     const trip = saga()
@@ -50,7 +50,7 @@ describe('createCounterstep', () => {
     expect((await counterstep.list({ status: ['failed'] })).items).toHaveLength(1)
   })
 
-  it('takes up what was stored before it closed', async () => {
+  it('An embedded orchestrator goes on with what was stored before it closed', async () => {
     const first = await own()
     await first.start()
     const branches = [{ action: url('/seat') }]
@@ -62,7 +62,7 @@ describe('createCounterstep', () => {
     await expect.poll(async () => (await second.get(gid))?.status, { timeout: 20_000 }).toBe('succeeded')
   })
 
-  it('refuses work once it has closed', async () => {
+  it('An embedded orchestrator refuses work once it has closed', async () => {
     const counterstep = await own()
     await counterstep.start()
     await counterstep.close()
@@ -71,7 +71,7 @@ describe('createCounterstep', () => {
     })
   })
 
-  it('refuses an option that it does not have before anything is opened', async () => {
+  it('An unknown option is refused before anything is opened', async () => {
     const options = {
       store: () => Promise.reject(new Error('opened')),
       targets: 'loopback',

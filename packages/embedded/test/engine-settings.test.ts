@@ -23,7 +23,7 @@ describe("the engine's settings", () => {
     { retry: { ...retry, capMs: 24 * 3_600_000, factor: 100, jitter: 0, limit: 1_000_000 } },
   ]
   for (const settings of taken) {
-    it(`are taken with ${JSON.stringify(settings)}`, () => {
+    it(`The engine settings ${JSON.stringify(settings)} are accepted`, () => {
       expect(engineSettings(settings)).toEqual({ ...DEFAULT_SETTINGS, ...settings })
     })
   }
@@ -62,7 +62,7 @@ describe("the engine's settings", () => {
     [{ parkAfterMs: null }, 'parkAfterMs must be a whole number'],
   ]
   for (const [settings, message] of refused) {
-    it(`are refused with ${JSON.stringify(settings)}`, () => {
+    it(`The engine settings ${JSON.stringify(settings)} are refused`, () => {
       expect(() => engineSettings(settings)).toThrow(message)
     })
   }

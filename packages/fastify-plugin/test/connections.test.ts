@@ -39,18 +39,18 @@ async function send(
   return heard
 }
 
-/** An app with a route of its own, which takes a body and what is odd for the face. */
+/** Makes an app with a route of its own, which takes a body and requests that the HTTP API finds odd. */
 function ownApp(): FastifyInstance {
   const app = fastify()
   app.post('/own', () => 'own')
   return app
 }
 
-describe('S41: the face on a server of the app', () => {
+describe('S41: the HTTP API on a server of the app', () => {
   const keys = { find: () => undefined }
   const body = `Content-Length: 900000\r\n\r\n${' '.repeat(300_000)}`
 
-  it('ends the connection of a caller without a key at the head, and not that of a caller of the app', async () => {
+  it('S41: The connection of a caller without a key ends at the head, and that of a caller of the app does not', async () => {
     await using app = await embeddedApp(join(folder, 'a.db'), { face: { keys } }, ownApp())
     await app.listen({ port: 0, host: '127.0.0.1' })
     const own = await send(app, `POST /own HTTP/1.1\r\nHost: a\r\nHost: b\r\nContent-Length: 0\r\n\r\n`)
@@ -60,7 +60,7 @@ describe('S41: the face on a server of the app', () => {
     expect([own.text.slice(9, 12), own.isEnded]).toEqual(['200', false])
   })
 
-  it('holds bodies that are never whole up to its bound', async () => {
+  it('S41: Unfinished bodies are held up to a bound', async () => {
     const face = { ...KEYLESS, unreadBodyBytesMax: MIB }
     await using app = await embeddedApp(join(folder, 'a.db'), { face }, ownApp())
     await app.listen({ port: 0, host: '127.0.0.1' })
@@ -72,7 +72,7 @@ describe('S41: the face on a server of the app', () => {
     for (const socket of sockets) socket.destroy()
   })
 
-  it('refuses a request that others may read in another way', async () => {
+  it('S41: A request that others may read in another way is refused', async () => {
     await using app = await embeddedApp(join(folder, 'a.db'), { face: KEYLESS }, ownApp())
     await app.listen({ port: 0, host: '127.0.0.1' })
     const odd = await send(app, `${SUBMIT}Host: evil.example\r\nContent-Length: 2\r\n\r\n{}`)
@@ -80,7 +80,7 @@ describe('S41: the face on a server of the app', () => {
     expect(odd.text).toMatch(/^HTTP\/1\.1 400 /)
   })
 
-  it('refuses a bound that is none', async () => {
+  it('S41: A bound that is out of range is refused', async () => {
     const face = { ...KEYLESS, unreadBodyBytesMax: 1_000 }
     await expect(embeddedApp(join(folder, 'a.db'), { face })).rejects.toThrow('unreadBodyBytesMax')
   })

@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
 describe('a transaction of JSON-RPC that a server of an older version has stored', () => {
-  it('is not called by an app on the same store either, and says why', async () => {
+  it('A stored JSON-RPC transaction is not called by an app on the same store either, and its view says why', async () => {
     await using bank = await Participant.open()
     await using app = await embeddedApp(path, {
       store: async () => {
@@ -40,7 +40,7 @@ describe('a transaction of JSON-RPC that a server of an older version has stored
   })
 })
 
-/** A saga with the note of DTM's API beside its definition, due at once. */
+/** Builds the row of a saga with the note of DTM's API beside its definition, due at once. */
 function storedByDtm(gid: string, action: string) {
   const retry = DEFAULT_SETTINGS.retry
   const parsed = parseSubmission(
@@ -56,7 +56,7 @@ function storedByDtm(gid: string, action: string) {
 }
 
 describe('app.counterstep', () => {
-  it('runs a saga of the SDK to its end, with nothing on a port', async () => {
+  it('An app runs a saga of the SDK to its end, with nothing on a port', async () => {
     await using bank = await Participant.open()
     await using app = await embeddedApp(path)
     await app.ready()
@@ -71,7 +71,7 @@ describe('app.counterstep', () => {
     expect(await app.counterstep.get('nobody')).toBeUndefined()
   })
 
-  it('compensates, and may have the app itself as a participant', async () => {
+  it('An app compensates, and may be a participant itself', async () => {
     const calls: string[] = []
     const own = fastify()
     own.post('/seat', async () => calls.push('seat'))
@@ -88,7 +88,7 @@ describe('app.counterstep', () => {
     expect(calls).toEqual(['seat', 'seat undone'])
   })
 
-  it('is given commands by plain gids', async () => {
+  it('Commands are given by plain gids', async () => {
     await using bank = await Participant.open((called) => (called === '/slow' ? 425 : 200))
     await using app = await embeddedApp(path)
     await app.ready()
@@ -102,7 +102,7 @@ describe('app.counterstep', () => {
     await expect(app.counterstep.get('no gid')).rejects.toMatchObject({ code: 'SAGA_GID_INVALID' })
   })
 
-  it('takes what JSON takes, and a copy of it', async () => {
+  it('A payload may be what JSON may be, and a copy of it is taken', async () => {
     await using app = await embeddedApp(path)
     await app.ready()
     const submit = (payload: unknown) =>
@@ -119,7 +119,7 @@ describe('app.counterstep', () => {
     await expect(submit('x'.repeat(1_100_000))).rejects.toMatchObject({ code: 'SAGA_BODY_TOO_LARGE' })
   })
 
-  it('calls nothing that the targets do not name', async () => {
+  it('An app calls nothing that the targets do not name', async () => {
     await using app = await embeddedApp(path, { targets: { services: { bank: 'https://bank.example' } } })
     await app.ready()
     const submit = (action: string) => app.counterstep.submit({ delayMs: 3_600_000, branches: [{ action }] })
@@ -129,7 +129,7 @@ describe('app.counterstep', () => {
 })
 
 describe('the end of the app', () => {
-  it('lets a call end, keeps what it said, and leaves the rest to the next start', async () => {
+  it('The end of the app lets a call end, keeps its answer, and leaves the rest to the next start', async () => {
     const gate = new EventEmitter()
     const opened = once(gate, 'open')
     await using bank = await Participant.open(async (called) => {
@@ -154,7 +154,7 @@ describe('the end of the app', () => {
     expect(bank.paths).toEqual(['/first', '/second'])
   })
 
-  it('comes within 10 s though a branch never answers, and answers who waits for it', async () => {
+  it('The end of the app comes within 10 s though a branch never answers, and a waiting caller is answered', async () => {
     await using bank = await Participant.open(() => new Promise(() => undefined))
     const own = fastify()
     own.get('/order', async () =>
@@ -171,7 +171,7 @@ describe('the end of the app', () => {
     expect(await (await answer).json()).toMatchObject({ status: 'submitted' })
   })
 
-  it('closes the store that the plugin opened, and no other', async () => {
+  it('The end of the app closes the store that the plugin opened, and no other', async () => {
     const store = await openSqliteStore({ path })
     const app = await embeddedApp(path, { store })
     await app.ready()
@@ -190,7 +190,7 @@ describe('the end of the app', () => {
     await expect(opened?.stats()).rejects.toThrow('the store is closed')
   })
 
-  it('has given everything back before your own hook closes your store', async () => {
+  it('The end of the app has given everything back before its own hook closes the store', async () => {
     const gate = new EventEmitter()
     const opened = once(gate, 'open')
     await using bank = await Participant.open(async (called) => {
@@ -246,12 +246,12 @@ describe('a registration', () => {
     ],
     ['a misspelled quota', { face: { keysFile, quotaPerKey: { rowsMax: 1 } } }, /no option rowsMax/],
     ['a rate of nothing', { face: { keysFile, ratePerKey: 0 } }, /ratePerKey must be/],
-    ['a host that is none', { face: { ...KEYLESS, allowedHosts: ['a b'] } }, /allowedHosts\[0\]/],
+    ['a host that is not a host name', { face: { ...KEYLESS, allowedHosts: ['a b'] } }, /allowedHosts\[0\]/],
     ['a bound of no calls', { calls: { originsMax: 0 } }, /originsMax must be/],
     ['no store', { store: undefined }, /needs a store/],
   ]
   for (const [what, options, message] of refused) {
-    it(`is refused for ${what}, before anything is opened`, async () => {
+    it(`A registration is refused for ${what}, before anything is opened`, async () => {
       let opened = 0
       const app = fastify()
       const store = async () => {
@@ -265,7 +265,7 @@ describe('a registration', () => {
     })
   }
 
-  it('takes a registry, for metrics without a face', async () => {
+  it('A registration takes a registry of metrics, so that there are metrics without the HTTP API', async () => {
     await using bank = await Participant.open()
     const registry = createRegistry()
     await using app = await embeddedApp(path, { registry })
@@ -274,7 +274,7 @@ describe('a registration', () => {
     expect(await registry.metrics()).toContain('counterstep_transactions_accepted_total{kind="saga"} 1')
   })
 
-  it('closes the store that it opened when it fails later', async () => {
+  it('A registration that fails later closes the store that it opened', async () => {
     let opened: Store | undefined
     const registered = embeddedApp(path, {
       store: async () => {
@@ -287,7 +287,7 @@ describe('a registration', () => {
     await expect(opened?.stats()).rejects.toThrow('the store is closed')
   })
 
-  it('S20: warns of a retention in which barriers cannot tell a reused gid', async () => {
+  it('S20: A registration warns of a retention in which barriers cannot tell a reused gid', async () => {
     const logger = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
     await using app = await embeddedApp(path, { logger, settings: { retentionMs: 60_000 } })
     await app.ready()
@@ -296,7 +296,7 @@ describe('a registration', () => {
     ])
   })
 
-  it('warns of a range of addresses with every port', async () => {
+  it('A registration warns of a range of addresses with every port', async () => {
     const logger = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
     for (const allow of [['http://10.0.0.0/8:*'], ['http://10.0.0.0/8:8080']]) {
       await using app = await embeddedApp(path, { logger, targets: { allow } })
@@ -305,7 +305,7 @@ describe('a registration', () => {
     expect(logger.warn.mock.calls).toEqual([[{}, expect.stringContaining('a range with every port')]])
   })
 
-  it('fails with its own reason when its store cannot be closed after that, and logs why not', async () => {
+  it('A registration fails with its own reason when its store cannot be closed after that, and logs why not', async () => {
     const unclosable = new Error('the store cannot be closed')
     const logger = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
     const registered = embeddedApp(path, {
@@ -321,7 +321,7 @@ describe('a registration', () => {
     expect(logger.warn.mock.calls).toMatchObject([[{ err: { errors: [unclosable] } }, 'clean-up failed']])
   })
 
-  it('is refused a second time in one app, with the way out', async () => {
+  it('A second registration in one app is refused, with the way out', async () => {
     await using app = await embeddedApp(path)
     const again = app.register(counterstep, { store: () => openSqliteStore({ path }), targets: 'loopback' })
     await expect(again).rejects.toThrow(
@@ -329,7 +329,7 @@ describe('a registration', () => {
     )
   })
 
-  it('works twice in scopes beside each other, each with its own store and face', async () => {
+  it('Two registrations work in scopes beside each other, each with its own store and HTTP API', async () => {
     await using bank = await Participant.open()
     await using app = fastify()
     for (const name of ['one', 'two']) {

@@ -21,8 +21,8 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 
 const json = { 'content-type': 'application/json' }
 
-describe('the face', () => {
-  it('serves the SDK below its prefix', async () => {
+describe('the HTTP API of an app', () => {
+  it('The HTTP API serves the SDK below its prefix', async () => {
     await using bank = await Participant.open()
     await using app = await embeddedApp(path, { face: { ...KEYLESS, prefix: '/internal/sagas' } })
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
@@ -35,7 +35,7 @@ describe('the face', () => {
     expect((await client.page()).items).toHaveLength(1)
   })
 
-  it('names its paths with the prefix', async () => {
+  it('The HTTP API names its paths with the prefix', async () => {
     await using app = await embeddedApp(path, { face: KEYLESS })
     const submitted = await app.inject({
       method: 'POST',
@@ -62,7 +62,7 @@ describe('the face', () => {
     }
   })
 
-  it('says what it refuses as the server does', async () => {
+  it('The HTTP API names what it refuses as the server does', async () => {
     await using app = await embeddedApp(path, { face: KEYLESS })
     const post = (headers: Record<string, string>, payload: string) =>
       app.inject({ method: 'POST', url: '/counterstep/v1/transactions', headers, payload })
@@ -82,7 +82,7 @@ describe('the face', () => {
     }
   })
 
-  it('takes as large a body in an app that takes small ones', async () => {
+  it('The HTTP API takes as large a body in an app that takes small ones', async () => {
     await using app = await embeddedApp(path, { face: KEYLESS }, fastify({ bodyLimit: 100 }))
     const answer = await app.inject({
       method: 'POST',
@@ -96,7 +96,7 @@ describe('the face', () => {
     expect(answer.statusCode).toBe(202)
   })
 
-  it('asks for a key of the file, with its scope', async () => {
+  it('The HTTP API needs a key of the file, with its scope', async () => {
     const keysFile = join(folder, 'keys.json')
     const key = (
       await createKey(keysFile, { name: 'orders', scopes: ['read'], createdAt: Date.now(), expiresAt: null })
@@ -113,7 +113,7 @@ describe('the face', () => {
     expect((await app.inject({ url: ready, headers })).json()).toMatchObject({ insecure: [] })
   })
 
-  it('asks for a key from elsewhere, as often as it may be used', async () => {
+  it('The HTTP API needs a key of another source, and bounds how often it may be used', async () => {
     const keysFile = join(folder, 'keys.json')
     const asked = { name: 'orders', scopes: ['read'], createdAt: Date.now(), expiresAt: null } as const
     const { key, stored } = await createKey(keysFile, asked)
@@ -126,7 +126,7 @@ describe('the face', () => {
     expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200, 429]))
   })
 
-  it('S42: lets a key have as much stored in a day as its quota says', async () => {
+  it('S42: A key may have as much stored in a day as its quota says', async () => {
     const keysFile = join(folder, 'quota.json')
     const asked = { name: 'orders', scopes: ['submit'], createdAt: Date.now(), expiresAt: null } as const
     const { key } = await createKey(keysFile, asked)
@@ -137,7 +137,7 @@ describe('the face', () => {
     expect((await answer()).json()).toMatchObject({ code: 'SAGA_QUOTA_EXCEEDED', status: 429 })
   })
 
-  it('reaches as long a gid as the router of the app does', async () => {
+  it('The HTTP API finds as long a gid as the router of the app does', async () => {
     const url = `/counterstep/v1/transactions/${'g'.repeat(128)}`
     const short = fastify()
     const long = fastify({ routerOptions: { maxParamLength: 2_048 } })
@@ -150,13 +150,13 @@ describe('the face', () => {
     }
   })
 
-  it('says where it is weak', async () => {
+  it('The HTTP API says which protections are switched off', async () => {
     await using app = await embeddedApp(path, { face: KEYLESS, targets: 'insecure-any' })
     const ready = (await app.inject({ url: '/counterstep/health/ready' })).json()
     expect(ready.insecure).toEqual(['no-keys', 'allow-any-target'])
   })
 
-  it('counts its answers, and nothing of the process', async () => {
+  it('The HTTP API counts its answers, and nothing of the process', async () => {
     await using app = await embeddedApp(path, { face: KEYLESS })
     await app.inject({ url: '/counterstep/health/live' })
     const metrics = (await app.inject({ url: '/counterstep/metrics' })).body
@@ -165,7 +165,7 @@ describe('the face', () => {
     expect(metrics).not.toContain('process_cpu')
   })
 
-  it('is not there unless asked for', async () => {
+  it('The HTTP API is not there unless asked for', async () => {
     for (const options of [{}, { face: false as const }]) {
       await using app = await embeddedApp(path, options)
       expect((await app.inject({ url: '/counterstep/health/live' })).statusCode).toBe(404)
@@ -218,13 +218,13 @@ async function seen(app: FastifyInstance): Promise<unknown> {
 }
 
 describe('an app with the plugin', () => {
-  it('answers on its own routes as it does without', async () => {
+  it('An app with the plugin answers on its own routes as it does without', async () => {
     await using plain = await ownApp()
     await using app = await embeddedApp(path, { face: KEYLESS }, await ownApp())
     expect(await seen(app)).toEqual(await seen(plain))
   })
 
-  it('leaves the face as it is, whatever the app has set for itself', async () => {
+  it('The settings that an app has for itself leave the HTTP API as it is', async () => {
     await using app = await embeddedApp(path, { face: KEYLESS }, await ownApp())
     const unknown = await app.inject({ url: '/counterstep/none' })
     expect(unknown.json()).toMatchObject({ code: 'SAGA_ROUTE_UNKNOWN' })
@@ -240,7 +240,7 @@ describe('an app with the plugin', () => {
     expect(parsed.json()).toMatchObject({ code: 'SAGA_UNSUPPORTED_MEDIA_TYPE' })
   })
 
-  it('may guard the face by hooks of its own', async () => {
+  it('An app may guard the HTTP API by hooks of its own', async () => {
     const own = fastify()
     own.addHook('onRequest', async ({ headers }, reply) => {
       if (headers['x-team'] !== 'orders') return reply.code(401).send({ own: 'who are you' })
@@ -251,7 +251,7 @@ describe('an app with the plugin', () => {
     expect((await app.inject({ url, headers: { 'x-team': 'orders' } })).statusCode).toBe(200)
   })
 
-  it('has in its log what the engine tells, and no payload', async () => {
+  it('The log of an app has the start, the store and the warning of missing keys', async () => {
     const { lines, stream } = logLines()
     await using app = await embeddedApp(path, { face: KEYLESS }, fastify({ logger: { stream } }))
     await app.ready()
@@ -264,7 +264,7 @@ describe('an app with the plugin', () => {
     )
   })
 
-  it('has in its log what the store may lose', async () => {
+  it('The log of an app has what the store may lose', async () => {
     const { lines, stream } = logLines()
     const store = () => openSqliteStore({ path, synchronous: 'NORMAL' })
     await using app = await embeddedApp(path, { store }, fastify({ logger: { stream } }))

@@ -4,7 +4,7 @@ import { findPayloadFault, findUrlFault, readCallIdentity, URL_PARAMETERS_MAX } 
 const OURS = 'gid=g-1&trans_type=saga&branch_id=01&op=action'
 const IDENTITY = { gid: 'g-1', trans_type: 'saga', branch_id: '01', op: 'action' }
 
-/** Each is a name that some common parser folds into the name behind it. */
+/** Some common parser reads each of these names as the name behind it. */
 const FOLDS: readonly (readonly [written: string, name: string, reader: string])[] = [
   ['gid', 'gid', 'every parser'],
   ['GID', 'gid', 'ASP.NET'],
@@ -24,37 +24,40 @@ const FOLDS: readonly (readonly [written: string, name: string, reader: string])
   ['+op', 'op', 'PHP'],
   ['=gid', 'gid', 'ufo, h3 and Netty'],
   ['==gid', 'gid', 'ufo, h3 and Netty'],
-  ['x[gid]', 'gid', 'nothing known'],
+  ['x[gid]', 'gid', 'no known parser'],
   ['__proto__[gid]', 'gid', 'picoquery'],
   ['constructor[prototype][op]', 'op', 'picoquery'],
   ['identity.gid', 'gid', 'the prefix binder of ASP.NET Core'],
-  ['x.branch.id', 'branch_id', 'nothing known'],
-  ['%2567id', 'gid', 'whoever decodes twice'],
-  ['x%26gid', 'gid', 'whoever decodes before it splits'],
+  ['x.branch.id', 'branch_id', 'no known parser'],
+  ['%2567id', 'gid', 'a parser that decodes twice'],
+  ['x%26gid', 'gid', 'a parser that decodes before it splits'],
 ]
 
 describe('S39: the URL of a branch', () => {
-  it.each(FOLDS)('must not have the parameter %s, which is %s to %s', (written, name) => {
-    for (const target of [
-      `/debit?${written}=x`,
-      `/debit?a=1&${written}=x`,
-      `/debit?a=1;${written}=x`,
-      `/debit?${written}`,
-      `/debit?a?${written}=x`,
-      `/debit;${written}=x`,
-      `/debit;a=1;${written}=x/next?b=2`,
-      `/debit%3F${written}=x`,
-      `/debit%3fa=1%26${written}=x`,
-      `/debit%253F${written}=x`,
-      `/debit?next=%2Fundo%3F${written}%3Dx`,
-      `http://bank.test/debit?${written}=x`,
-    ]) {
-      expect([target, findUrlFault(target)]).toEqual([
-        target,
-        `must not have a parameter that may be read as ${name}: each call adds its own`,
-      ])
-    }
-  })
+  it.each(FOLDS)(
+    'A branch URL must not have the parameter %s, which is read as %s by %s',
+    (written, name) => {
+      for (const target of [
+        `/debit?${written}=x`,
+        `/debit?a=1&${written}=x`,
+        `/debit?a=1;${written}=x`,
+        `/debit?${written}`,
+        `/debit?a?${written}=x`,
+        `/debit;${written}=x`,
+        `/debit;a=1;${written}=x/next?b=2`,
+        `/debit%3F${written}=x`,
+        `/debit%3fa=1%26${written}=x`,
+        `/debit%253F${written}=x`,
+        `/debit?next=%2Fundo%3F${written}%3Dx`,
+        `http://bank.test/debit?${written}=x`,
+      ]) {
+        expect([target, findUrlFault(target)]).toEqual([
+          target,
+          `must not have a parameter that may be read as ${name}: each call adds its own`,
+        ])
+      }
+    },
+  )
 
   it.each([
     ['/debit?%u0067id=x', 'must not have a % that begins no escape'],
@@ -70,7 +73,7 @@ describe('S39: the URL of a branch', () => {
     ['/debit?%C1%A7id=x', 'must not have a parameter whose name is not ASCII'],
     ['/debit?o%CC%81p=x', 'must not have a parameter whose name is not ASCII'],
     ['/debit?%E2%84%AA=x', 'must not have a parameter whose name is not ASCII'],
-  ])('is refused for what a lenient reader may fold: %s', (target, fault) => {
+  ])('A branch URL is refused for what a lenient reader may fold: %s', (target, fault) => {
     expect(findUrlFault(target)).toBe(fault)
   })
 
@@ -87,9 +90,9 @@ describe('S39: the URL of a branch', () => {
     '/gid/op;v=1/debit?a=1',
     '/gid=1/op=2',
     '/d%C3%A9bit/100%25',
-  ])('may be %s', (target) => expect(findUrlFault(target)).toBeUndefined())
+  ])('A branch URL may be %s', (target) => expect(findUrlFault(target)).toBeUndefined())
 
-  it('has at most so many parameters as every parser reads', () => {
+  it('A branch URL has at most as many parameters as every parser reads', () => {
     const query = (count: number) => Array.from({ length: count }, (_, n) => `p${n}=1`).join('&')
     expect(findUrlFault(`/debit?${query(URL_PARAMETERS_MAX)}`)).toBeUndefined()
     const fault = `must not have more than ${URL_PARAMETERS_MAX} parameters`
@@ -109,23 +112,28 @@ describe('S39: a service that reads the target of a call', () => {
     `/debit?op=action&branch_id=01&trans_type=saga&gid=g-1`,
     `https://bank.test/debit;v=1?${OURS}#${OURS}`,
     `/debit?${OURS.replace('g-1', 'g%2D1')}`,
-  ])('finds the identity in %s', (target) => expect(readCallIdentity(target)).toEqual(IDENTITY))
+  ])('A service finds the identity of a call in %s', (target) =>
+    expect(readCallIdentity(target)).toEqual(IDENTITY),
+  )
 
-  it('decodes values as queries are', () => {
+  it('A service decodes the values of an identity as queries are decoded', () => {
     const query = 'gid=a%2Fb%3Fc%26d+e%C3%A9&trans_type=saga&branch_id=01&op=action'
     expect(readCallIdentity(`/debit?${query}`)).toEqual({ ...IDENTITY, gid: 'a/b?c&d eé' })
   })
 
-  it.each(FOLDS)('refuses a second value that is spelt %s (%s to %s)', (written) => {
-    for (const target of [
-      `/debit?${OURS}&${written}=x`,
-      `/debit?${written}=x&${OURS}`,
-      `/debit;${written}=x?${OURS}`,
-      `/debit%3F${written}=x?${OURS}`,
-    ]) {
-      expect(readCallIdentity(target)).toHaveProperty('fault')
-    }
-  })
+  it.each(FOLDS)(
+    'A service refuses a second value for the identity that is spelt %s (read as %s by %s)',
+    (written) => {
+      for (const target of [
+        `/debit?${OURS}&${written}=x`,
+        `/debit?${written}=x&${OURS}`,
+        `/debit;${written}=x?${OURS}`,
+        `/debit%3F${written}=x?${OURS}`,
+      ]) {
+        expect(readCallIdentity(target)).toHaveProperty('fault')
+      }
+    },
+  )
 
   it.each([
     ['/debit', 'has no query'],
@@ -136,7 +144,9 @@ describe('S39: a service that reads the target of a call', () => {
     [`/debit?${OURS}&op=action`, 'has op more than once'],
     [`/debit?${OURS.replace('g-1', '%')}`, 'has a gid that cannot be decoded'],
     [`/debit?${OURS.replace('g-1', '%FF')}`, 'has a gid that cannot be decoded'],
-  ])('says what is wrong with %s', (target, fault) => expect(readCallIdentity(target)).toEqual({ fault }))
+  ])('A service names the fault of the target %s', (target, fault) =>
+    expect(readCallIdentity(target)).toEqual({ fault }),
+  )
 })
 
 describe('S39: the body of a branch', () => {
@@ -149,7 +159,9 @@ describe('S39: the body of a branch', () => {
     ['application/octet-stream', 'op=x'],
     ['application/x-www-form-urlencoded', 'account=alice&cents=5&note=a%0D%0Ab+c%25'],
     ['application/x-www-form-urlencoded', ''],
-  ])('may be %s: %s', (contentType, body) => expect(findPayloadFault(contentType, body)).toBeUndefined())
+  ])('The body of a branch may be %s: %s', (contentType, body) =>
+    expect(findPayloadFault(contentType, body)).toBeUndefined(),
+  )
 
   it.each([
     'application/json; charset=utf-7',
@@ -165,11 +177,11 @@ describe('S39: the body of a branch', () => {
     'application/json,text/html;charset=utf-7',
     'json',
     '',
-  ])('is refused as %s, by which a service may decode the query', (contentType) => {
+  ])('A body is refused as %s, by which a service may decode the query', (contentType) => {
     expect(findPayloadFault(contentType, '{}')).toMatch(/must have a content type of the form/)
   })
 
-  it.each(FOLDS)('is refused as a form with the field %s (%s to %s)', (written, name) => {
+  it.each(FOLDS)('A form is refused with the field %s (read as %s by %s)', (written, name) => {
     const fault = `must not have a parameter that may be read as ${name}: each call adds its own`
     for (const body of [`${written}=x`, `a=1&${written}=x`, `a=1;${written}=x`, `${written}`]) {
       expect(findPayloadFault('application/x-www-form-urlencoded', body)).toBe(fault)
@@ -177,12 +189,9 @@ describe('S39: the body of a branch', () => {
     }
   })
 
-  it.each(['op%00=x', '%00op=x', 'o%00p=x', 'op%0D%0A=x'])(
-    'is refused as a form with the field %s',
-    (body) => {
-      expect(findPayloadFault('application/x-www-form-urlencoded', body)).toMatch(/^must not have/)
-    },
-  )
+  it.each(['op%00=x', '%00op=x', 'o%00p=x', 'op%0D%0A=x'])('A form is refused with the field %s', (body) => {
+    expect(findPayloadFault('application/x-www-form-urlencoded', body)).toMatch(/^must not have/)
+  })
 
   it.each([
     'application/x-www-form-urlencoded-x',
@@ -190,7 +199,7 @@ describe('S39: the body of a branch', () => {
     'application/vnd.own+urlencoded',
     'text/plain; a="application/x-www-form-urlencoded"',
     'text/plain; a="APPLICATION/X-WWW-FORM-URLENCODED"; charset=utf-8',
-  ])('is a form to readers that look for a part of its type: %s', (contentType) => {
+  ])('A body is checked as a form if readers look for a part of its type: %s', (contentType) => {
     expect(findPayloadFault(contentType, 'a=1&op=x')).toMatch(/may be read as op/)
     expect(findPayloadFault(contentType, 'a=1&b=x')).toBeUndefined()
   })
@@ -200,7 +209,7 @@ describe('S39: the body of a branch', () => {
     'multipart/related; boundary=x',
     'text/plain; boundary=x; a="multipart/form-data"',
     'application/x-multipart; boundary=x',
-  ])('is refused where it has several parts: %s', (contentType) => {
+  ])('A body is refused where it has several parts: %s', (contentType) => {
     expect(findPayloadFault(contentType, '')).toMatch(/multipart/)
   })
 })

@@ -10,14 +10,14 @@ import {
 const CODES = Object.keys(ERROR_MEANINGS) as ErrorCode[]
 
 describe('an error code', () => {
-  it('is upper case, begins with SAGA_, and has one of the four meanings', () => {
+  it('An error code is upper case, begins with SAGA_, and has one of the four meanings', () => {
     for (const code of CODES) {
       expect(code).toMatch(/^SAGA(_[A-Z]+)+$/)
       expect(['failure', 'ongoing', 'unavailable', 'bug']).toContain(ERROR_MEANINGS[code])
     }
   })
 
-  it('of something that may yet happen is never a failure', () => {
+  it('The code of something that may yet happen is never a failure', () => {
     expect(ERROR_MEANINGS).toMatchObject({
       SAGA_OUTCOME_UNKNOWN: 'unavailable',
       SAGA_NOT_ACCEPTED: 'unavailable',
@@ -32,7 +32,7 @@ describe('an error code', () => {
 
 describe('an error', () => {
   for (const code of CODES) {
-    it(`of ${code} says its meaning and keeps its cause`, () => {
+    it(`An error of ${code} has its meaning and keeps its cause`, () => {
       const cause = new Error('disk')
       const error = new CounterstepError(code, 'text', { cause })
       expect(error).toMatchObject({ code, meaning: ERROR_MEANINGS[code], message: 'text', cause })
@@ -41,7 +41,7 @@ describe('an error', () => {
     })
   }
 
-  it('of a refused request has the code of the first fault, and all of them', () => {
+  it('The error of a refused request has the code of the first fault, and all faults', () => {
     const first = { code: 'SAGA_GID_INVALID', path: '/gid', message: 'too long' } as const
     const second = { code: 'SAGA_ACK_INVALID', path: '/ack', message: 'unheard of' } as const
     const error = new InvalidRequestError([first, second])
@@ -50,11 +50,11 @@ describe('an error', () => {
     expect(isCounterstepError(error)).toBe(true)
   })
 
-  it('of another copy of the package is known by its code', () => {
+  it('An error of another copy of the package is known by its code', () => {
     expect(isCounterstepError(Object.assign(new Error('x'), { code: 'SAGA_UNKNOWN_GID' }))).toBe(true)
   })
 
-  it('of another kind is not taken for one', () => {
+  it('Another value is not taken for an error of Counterstep', () => {
     const strangers = [
       new Error('x'),
       Object.assign(new Error('x'), { code: 'ECONNRESET' }),
@@ -67,7 +67,7 @@ describe('an error', () => {
     expect(strangers.map(isCounterstepError)).toEqual(strangers.map(() => false))
   })
 
-  it('with a code that every object has by birth is not taken for one', () => {
+  it('An error whose code is a name that every object inherits is not taken for one of Counterstep', () => {
     for (const code of ['toString', 'constructor', '__proto__', 'hasOwnProperty']) {
       expect(isCounterstepError(Object.assign(new Error('x'), { code }))).toBe(false)
     }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { LibraryChangedError } from './library-changed.ts'
 
-it('an error of a changed library names the library, the version that was found and the one to install', () => {
+it('The error of a changed library names the library, the version that was found and the one to install', () => {
   const error = new LibraryChangedError({
     library: 'driver',
     version: '2.1.0',

@@ -11,7 +11,7 @@ import {
 } from './words.ts'
 
 describe('the statuses', () => {
-  it('are unfinished or final, and never both', () => {
+  it('A status is unfinished or final, and never both', () => {
     expect(STATUSES).toEqual([...UNFINISHED_STATUSES, ...FINAL_STATUSES])
     expect(new Set(STATUSES).size).toBe(STATUSES.length)
     expect(STATUSES.filter(isFinalStatus)).toEqual(FINAL_STATUSES)
@@ -20,13 +20,13 @@ describe('the statuses', () => {
 })
 
 describe('the results', () => {
-  it('are four: unknown and failure are different words', () => {
+  it('There are four results, and unknown is another one than failure', () => {
     expect(RESULTS).toEqual(['success', 'failure', 'ongoing', 'unknown'])
   })
 })
 
 describe('the limits', () => {
-  it('are those that the interface promises', () => {
+  it('The limits are those that the HTTP API promises', () => {
     expect([PAYLOAD_BYTES_MAX, BODY_BYTES_MAX, DEADLINE_MS_MAX]).toEqual([262_144, 1_048_576, 2_592_000_000])
   })
 })

@@ -30,7 +30,7 @@ const { Gid: gidSchema, JsonValue: jsonValueSchema, SubmitRequest: submitRequest
 type Written<Name extends keyof typeof NAMED_SCHEMAS> = z.output<(typeof NAMED_SCHEMAS)[Name]>
 
 describe('the schemas', () => {
-  it('infer the types of wire.ts, in both directions', () => {
+  it('The schemas infer the types of wire.ts, in both directions', () => {
     expectTypeOf<Written<'AbortRequest'>>().toEqualTypeOf<AbortRequest>()
     expectTypeOf<Written<'JsonValue'>>().toEqualTypeOf<JsonValue>()
     expectTypeOf<Written<'RetryPolicy'>>().toEqualTypeOf<Partial<RetryPolicy>>()
@@ -52,7 +52,7 @@ describe('the schemas', () => {
     expectTypeOf<Written<'Problem'>>().toEqualTypeOf<Problem>()
   })
 
-  it('agree with isGid on every text', () => {
+  it('The schema of a gid agrees with isGid on every text', () => {
     const texts = fc.oneof(
       fc.string({ maxLength: 130, unit: 'binary-ascii' }),
       fc.string({ minLength: 126, maxLength: 130, unit: fc.constantFrom('a', '!', '~') }),
@@ -61,7 +61,7 @@ describe('the schemas', () => {
     fc.assert(fc.property(texts, (text) => gidSchema.safeParse(text).success === isGid(text)))
   })
 
-  it('accept a short saga and refuse an unknown field, no branch and one branch too many', () => {
+  it('The schema of a submit accepts a short saga and refuses an unknown field, no branch and one branch too many', () => {
     const branch = { action: 'http://127.0.0.1:9001/debit' }
     const accepts = (value: unknown) => submitRequestSchema.safeParse(value).success
     expect(accepts({ branches: [branch] })).toBe(true)
@@ -71,11 +71,11 @@ describe('the schemas', () => {
     expect(accepts({ branches: Array.from({ length: BRANCHES_MAX + 1 }, () => branch) })).toBe(false)
   })
 
-  it('accept every JSON value as payload', () => {
+  it('The schema of JSON accepts every JSON value as payload', () => {
     fc.assert(fc.property(fc.jsonValue(), (value) => jsonValueSchema.safeParse(value).success))
   })
 
-  it('can all be written as JSON Schema', () => {
+  it('All schemas can be written as JSON Schema', () => {
     for (const schema of Object.values(NAMED_SCHEMAS)) {
       expect(() => z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input' })).not.toThrow()
     }

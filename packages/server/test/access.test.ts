@@ -31,12 +31,12 @@ function keyed(): { app: FastifyInstance; engine: ScriptedEngine } {
   return { app: buildApp({ engine, gate }), engine }
 }
 
-/** The route table as fastify has it, HEAD and the parts of the page included. */
+/** Returns the route table as fastify has it, with HEAD and the parts of the page. */
 async function routesOf(app: FastifyInstance): Promise<readonly Route[]> {
   const seen: RouteOptions[] = []
   app.addHook('onRoute', (route) => void seen.push(route))
   await app.ready()
-  // Read after all hooks have spoken.
+  // The routes are read after all hooks have run, because these change them.
   return seen.flatMap(({ method, url, config }) =>
     [method].flat().map((each) => ({ method: each, url, access: config?.access })),
   )
@@ -86,7 +86,7 @@ async function scopeFaults(gate: Gate): Promise<readonly string[]> {
   return faults
 }
 
-/** Its clock goes on a second with each request, so that no rate gets between. */
+/** The clock of this gate goes on a second with each request, so that no rate is reached. */
 function keyedGate(): Gate {
   let nowMs = 0
   const tick = () => {
@@ -101,22 +101,25 @@ function withGuard(gate: Gate, accessOf: (access: RouteAccess) => RouteAccess): 
 }
 
 describe('S11: every route of the table', () => {
-  it('takes each scope that it declares, refuses the others with 403, and no key or a bad one with 401', async () => {
+  it('A route accepts each scope that it declares, refuses the others with 403, and no key or a bad one with 401', async () => {
     expect(await scopeFaults(keyedGate())).toEqual([])
   })
 
   const MUTANTS: readonly (readonly [string, (gate: Gate) => Gate])[] = [
-    ['asks nobody for a key', () => createGate({ credentials: bearerKey })],
-    ['takes any scope for any', (gate) => withGuard(gate, (access) => (access === 'open' ? access : SCOPES))],
+    ['needs no key', () => createGate({ credentials: bearerKey })],
+    [
+      'takes any scope for any other',
+      (gate) => withGuard(gate, (access) => (access === 'open' ? access : SCOPES)),
+    ],
     ['has every route open', (gate) => withGuard(gate, () => 'open')],
   ]
   for (const [what, mutate] of MUTANTS) {
-    it(`is found out when the gate ${what} (mutant)`, async () => {
+    it(`The check of scopes finds out a gate that ${what} (mutant)`, async () => {
       expect((await scopeFaults(mutate(keyedGate()))).length).toBeGreaterThan(5)
     })
   }
 
-  it('declares what is written here', () => {
+  it('The routes declare the scopes that are written here', () => {
     const declared = OPERATIONS.map(({ method, path, access }) => [`${method} ${path}`, access])
     expect(Object.fromEntries(declared)).toEqual({
       'post /v1/transactions': ['submit'],
@@ -136,7 +139,7 @@ describe('S11: every route of the table', () => {
     })
   })
 
-  it('that does not say who may use it keeps the app from getting ready', async () => {
+  it('A route that does not declare who may use it keeps the app from getting ready', async () => {
     const { app } = keyed()
     app.get('/forgotten', () => 'open to all')
     await expect(app.ready()).rejects.toThrow('the route GET /forgotten does not say who may use it')
@@ -149,7 +152,7 @@ describe('S11: every route of the table', () => {
 })
 
 describe('S11: a refusal', () => {
-  it('comes before the body is read, and does not quote the key', async () => {
+  it('A refusal comes before the body is read, and does not quote the key', async () => {
     const { app, engine } = keyed()
     const answer = await app.inject({
       method: 'POST',
@@ -163,7 +166,7 @@ describe('S11: a refusal', () => {
     expect(engine.calls).toEqual([])
   })
 
-  it('of the eleventh bad request of an address in a second is 429 with Retry-After (S17)', async () => {
+  it('S17: The eleventh bad request of an address in a second is answered with 429 and Retry-After', async () => {
     const engine = scriptedEngine()
     const gate = createGate({ keys: held.ring, credentials: bearerKey, nowMs: () => 1_000 })
     const app = buildApp({ engine, gate })
@@ -175,7 +178,7 @@ describe('S11: a refusal', () => {
 })
 
 describe('S17: the rate of a key', () => {
-  it('counts a request once, HEAD too, and the one over it is 429 with Retry-After', async () => {
+  it('A request counts once for the rate of its key, HEAD too, and the one over it is answered with 429 and Retry-After', async () => {
     const keyRate = new KeyRate(2)
     const gate = createGate({ keys: held.ring, credentials: bearerKey, keyRate, nowMs: () => 1_000 })
     const app = buildApp({ engine: scriptedEngine(), gate })
@@ -188,7 +191,7 @@ describe('S17: the rate of a key', () => {
 })
 
 describe('GET /health/ready with keys', () => {
-  it('shows a key with the scope read what the server is made of and where it is weak, and others the outcome', async () => {
+  it('Readiness shows the store and the weak points to a key with the scope read, and the outcome alone to others', async () => {
     const gate = createGate({ keys: held.ring, credentials: bearerKey })
     const app = buildApp({ engine: scriptedEngine(), gate, insecure: ['some-switch'] })
     const ask = async (key?: string) =>
@@ -203,14 +206,14 @@ describe('GET /health/ready with keys', () => {
     expect(await ask(held.keys.read)).toMatchObject({ store: READY.store, insecure: ['some-switch'] })
   })
 
-  it('S10: lists what was switched off to everybody where there are no keys', async () => {
+  it('S10: Readiness lists to everyone what was switched off where there are no keys', async () => {
     const app = buildApp({ engine: scriptedEngine(), insecure: ['no-keys'] })
     expect((await app.inject({ url: '/health/ready' })).json()).toMatchObject({ insecure: ['no-keys'] })
   })
 })
 
 describe('S16: readiness under a foreign Host', () => {
-  it('says its outcome to a probe and no more to a page that has a name pointed here', async () => {
+  it('Readiness shows its outcome to a probe, and no more to a page under a foreign Host', async () => {
     const gate = createGate({ credentials: bearerKey, hosts: loopbackHosts([]) })
     const app = buildApp({ engine: scriptedEngine(), gate, insecure: ['no-keys'] })
     const ask = async (host: string) => (await app.inject({ url: '/health/ready', headers: { host } })).json()
@@ -231,7 +234,7 @@ describe('S16: the methods', () => {
     'stop',
   ])
 
-  it('GET and HEAD of every route leave everything as it is, and the rest is POST', async () => {
+  it('S16: A GET or HEAD of any route changes nothing, and the rest is POST', async () => {
     const routes = await routesOf(buildApp({ engine: scriptedEngine() }))
     for (const route of routes) {
       const engine = scriptedEngine()
@@ -266,18 +269,18 @@ async function pageFaults(gate: Gate, headers: Readonly<Record<string, string>>)
 
 describe('S16: a page of another origin', () => {
   for (const headers of FOREIGN) {
-    it(`changes nothing by any route (${Object.keys(headers)[0]})`, async () => {
+    it(`S16: A page of another origin changes nothing by any route (${Object.keys(headers)[0]})`, async () => {
       expect(await pageFaults(createGate({ credentials: bearerKey }), headers)).toEqual([])
     })
 
-    it(`is found out when the gate does not look at it (${Object.keys(headers)[0]}, mutant)`, async () => {
+    it(`S16: The check finds out a gate that does not look at the origin (${Object.keys(headers)[0]}, mutant)`, async () => {
       const gate = createGate({ credentials: bearerKey })
       const blind: Gate = { ...gate, guardOf: (access) => gate.guardOf(access, false) }
       expect((await pageFaults(blind, headers)).length).toBeGreaterThan(5)
     })
   }
 
-  it('does not get in by a name of its own that it has pointed at loopback (DNS rebinding)', async () => {
+  it('S16: A page does not get in by a name of its own that it has pointed at loopback (DNS rebinding)', async () => {
     const engine = scriptedEngine()
     const gate = createGate({ credentials: bearerKey, hosts: loopbackHosts([]) })
     const app = buildApp({ engine, gate })

@@ -43,27 +43,27 @@ const close = 'Host: x\r\nConnection: close\r\n'
 const submit = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
 
 describe('a connection', () => {
-  it('that does not speak HTTP is answered 400 with a problem', async () => {
+  it('A connection that does not speak HTTP is answered with 400 and a problem', async () => {
     const { port } = await listen()
     const answer = await exchange(port, 'GARBAGE\r\n\r\n')
     expect(answer).toMatch(/^HTTP\/1\.1 400 /)
     expect(problemIn(answer)).toMatchObject({ code: 'SAGA_INVALID', status: 400 })
   })
 
-  it('with headers that are too large is answered 431 with a problem', async () => {
+  it('A connection with headers that are too large is answered with 431 and a problem', async () => {
     const { port } = await listen()
     const answer = await exchange(port, `GET / HTTP/1.1\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`)
     expect(problemIn(answer)).toMatchObject({ code: 'SAGA_HEADER_INVALID', status: 431 })
   })
 
-  it('that sends too slowly is answered 408 with a problem', async () => {
+  it('A connection that sends too slowly is answered with 408', async () => {
     const { port } = await listen({ limits: { requestTimeoutMs: 100, connectionsCheckMs: 20 } })
     const head = `POST /v1/transactions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n`
     const answer = await exchange(port, `${head}{"a`)
     expect(answer).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  it('may wait for longer than a request may take to arrive', async () => {
+  it('A connection may wait for longer than a request may take to arrive', async () => {
     const engine = scriptedEngine({
       submit: async () => {
         await sleep(400)
@@ -75,7 +75,7 @@ describe('a connection', () => {
     expect(answer.status).toBe(200)
   })
 
-  it('answers a path of dot segments, which clients would have resolved, with 400', async () => {
+  it('A path of dot segments, which clients would have resolved, is answered with 400', async () => {
     const { port } = await listen()
     for (const gid of ['.', '..', '%2E', '%2e%2E']) {
       const answer = await exchange(port, `GET /v1/transactions/${gid} HTTP/1.1\r\n${close}\r\n`)
@@ -83,14 +83,14 @@ describe('a connection', () => {
     }
   })
 
-  it('that sends 5 MiB gets its 413 instead of a broken pipe', async () => {
+  it('A connection that sends 5 MiB gets its 413 instead of a broken pipe', async () => {
     const { url } = await listen()
     const answer = await fetch(`${url}/v1/transactions`, { ...submit, body: 'x'.repeat(5 * 1024 * 1024) })
     expect(answer.status).toBe(413)
     expect(await answer.json()).toMatchObject({ code: 'SAGA_BODY_TOO_LARGE' })
   })
 
-  it('that chunks more than 1 MiB gets its 413', async () => {
+  it('A connection that sends more than 1 MiB in chunks gets its 413', async () => {
     const { url } = await listen()
     const body = new ReadableStream({
       start(controller) {
@@ -98,12 +98,12 @@ describe('a connection', () => {
         controller.close()
       },
     })
-    // fetch wants the word for a stream; its type does not know it yet.
+    // fetch needs `duplex` for a stream, and its type does not have it yet.
     const options = { ...submit, body, duplex: 'half' } as RequestInit
     expect((await fetch(`${url}/v1/transactions`, options)).status).toBe(413)
   })
 
-  it('open while the app closes gets its answer, a 503 problem for what comes after, and then its end', async () => {
+  it('A connection that is open while the app closes gets its answer, a 503 for what comes after, and then its end', async () => {
     let release: () => void = () => undefined
     const held = new Promise<void>((resolve) => {
       release = resolve
@@ -138,7 +138,7 @@ describe('a connection', () => {
     expect(engine.calls).toHaveLength(1)
   })
 
-  it('is answered while 300 others send one header at a time', async () => {
+  it('A connection is answered while 300 others send one header at a time', async () => {
     const { app, port, url } = await listen()
     const connections = promisify(app.server.getConnections.bind(app.server))
     const slow = Array.from({ length: 300 }, () => connect(port, '127.0.0.1'))

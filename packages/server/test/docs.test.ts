@@ -45,7 +45,7 @@ describe('the document of the page', () => {
   })
 
   it.each(['/docs', '/docs/json', '/docs/yaml', '/docs/static/index.css'])(
-    'is not made for who may not read it: %s',
+    'The OpenAPI document of the page is not made for a caller who may not read it: %s',
     async (url) => {
       expect((await app.inject({ url })).statusCode).toBe(401)
       expect((await app.inject({ url, method: 'HEAD' })).statusCode).toBe(401)
@@ -53,14 +53,14 @@ describe('the document of the page', () => {
     },
   )
 
-  it('is made for who may', async () => {
+  it('The OpenAPI document of the page is made for a caller who may read it', async () => {
     const headers = { authorization: `Bearer ${held.keys.read}` }
     const answer = await app.inject({ url: '/docs/json', headers })
     expect(answer.json()).toEqual({ openapi: '3.1.0' })
     expect(made).toBe(1)
   })
 
-  it('is made anew after it could not be made', async () => {
+  it('The OpenAPI document of the page is made again after it could not be made', async () => {
     const failing = fastify()
     failing.setErrorHandler(errorHandler(createLogger({ level: 'silent' })))
     guardRoutes(
@@ -90,13 +90,13 @@ describe('the page', () => {
   const app = buildApp({ engine: scriptedEngine() })
   afterAll(() => app.close())
 
-  it.each(['/docs', '/docs/'])('is at %s', async (url) => {
+  it.each(['/docs', '/docs/'])('The documentation page is at %s', async (url) => {
     const answer = await app.inject({ url })
     expect(answer.statusCode).toBe(200)
     expect(answer.headers['content-type']).toMatch(/^text\/html/)
   })
 
-  it('is asked for without its content', async () => {
+  it('A HEAD for a part of the documentation page is answered without its content', async () => {
     const url = '/docs/static/swagger-ui.css'
     const [got, head] = [await app.inject({ url }), await app.inject({ url, method: 'HEAD' })]
     expect(head.statusCode).toBe(200)
@@ -104,7 +104,7 @@ describe('the page', () => {
     expect(head.headers['content-length']).toBe(String(got.rawPayload.length))
   })
 
-  it('is not sent to who has it', async () => {
+  it('A part of the documentation page is not sent again to a caller who has it', async () => {
     const url = '/docs/static/swagger-ui.css'
     const { etag } = (await app.inject({ url })).headers
     const again = await app.inject({ url, headers: { 'if-none-match': String(etag) } })
@@ -112,23 +112,26 @@ describe('the page', () => {
     expect(again.headers).not.toHaveProperty('content-length')
   })
 
-  it.each(['/docs/nothing', '/docs/static/nothing'])('has nothing at %s', async (url) => {
-    const answer = await app.inject({ url })
-    expect(answer.statusCode).toBe(404)
-    expect(answer.json()).toMatchObject({ code: 'SAGA_ROUTE_UNKNOWN' })
-  })
+  it.each(['/docs/nothing', '/docs/static/nothing'])(
+    'The documentation page has nothing at %s',
+    async (url) => {
+      const answer = await app.inject({ url })
+      expect(answer.statusCode).toBe(404)
+      expect(answer.json()).toMatchObject({ code: 'SAGA_ROUTE_UNKNOWN' })
+    },
+  )
 
   it.each([
     ['/docs/static/swagger-ui.css', { range: 'bytes=9999999-' }, 416],
     ['/docs/static/swagger-ui.css', { 'if-match': '"other"' }, 412],
-  ])('refuses as the face does: %s %j', async (url, headers, status) => {
+  ])('The documentation page refuses as the other routes do: %s %j', async (url, headers, status) => {
     const answer = await app.inject({ url, headers })
     expect(answer.statusCode).toBe(status)
     expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/)
     expect(answer.json()).toMatchObject({ code: 'SAGA_INVALID', status })
   })
 
-  it('tells of what broke in it under the number of the request', async () => {
+  it('A fault in the documentation page is logged under the number of the request', async () => {
     const { lines, logger } = heardLog()
     const whole = fastify()
     whole.setErrorHandler(errorHandler(logger))
@@ -149,14 +152,14 @@ describe('the page', () => {
     await whole.close()
   })
 
-  it('tells its connections to end while the node stops', async () => {
+  it('The documentation page ends its connections while the node stops', async () => {
     const engine = scriptedEngine()
     const stopping = buildApp({ engine: { ...engine, isStopping: true } })
     expect((await stopping.inject({ url: '/docs' })).headers.connection).toBe('close')
     await stopping.close()
   })
 
-  it('is logged as what the face answers', async () => {
+  it('The documentation page is logged like other routes', async () => {
     const { lines, logger } = heardLog()
     const logging = buildApp({ engine: scriptedEngine(), logger, logRequests: true })
     await logging.inject({ url: '/docs/static/swagger-ui.css' })
@@ -166,7 +169,7 @@ describe('the page', () => {
     ])
   })
 
-  it('closes while it is being made', async () => {
+  it('The app closes while the documentation page is being made', async () => {
     const closing = buildApp({ engine: scriptedEngine() })
     await closing.ready()
     const asked = closing.inject({ url: '/docs' })
@@ -175,21 +178,24 @@ describe('the page', () => {
     if (statusCode !== 200) expect(JSON.parse(body)).toMatchObject({ code: 'SAGA_STOPPING', status: 503 })
   })
 
-  it('is not to be changed', async () => {
+  it('The documentation page may not be changed', async () => {
     const answer = await app.inject({ url: '/docs/static/swagger-ui.css', method: 'POST' })
     expect(answer.statusCode).toBe(405)
     expect(answer.headers.allow).toBe('GET, HEAD')
   })
 
-  it.each(['/sagas', '/sagas/'])('is under the prefix of its face: %s', async (prefix) => {
-    const whole = fastify()
-    const page = docsRoute(async () => ({ openapi: '3.1.0' }), scriptedEngine(), BOUNDS)
-    whole.register(async (scope) => void scope.register(page), { prefix })
-    const { statusCode, body } = await whole.inject({ url: '/sagas/docs' })
-    expect(statusCode).toBe(200)
-    const [, style = ''] = body.match(/href="([^"]+\.css)"/) ?? []
-    expect(style).toMatch(/^\/sagas\/docs\/static\//)
-    expect((await whole.inject({ url: style })).statusCode).toBe(200)
-    await whole.close()
-  })
+  it.each(['/sagas', '/sagas/'])(
+    'The documentation page is under the prefix of its HTTP API: %s',
+    async (prefix) => {
+      const whole = fastify()
+      const page = docsRoute(async () => ({ openapi: '3.1.0' }), scriptedEngine(), BOUNDS)
+      whole.register(async (scope) => void scope.register(page), { prefix })
+      const { statusCode, body } = await whole.inject({ url: '/sagas/docs' })
+      expect(statusCode).toBe(200)
+      const [, style = ''] = body.match(/href="([^"]+\.css)"/) ?? []
+      expect(style).toMatch(/^\/sagas\/docs\/static\//)
+      expect((await whole.inject({ url: style })).statusCode).toBe(200)
+      await whole.close()
+    },
+  )
 })

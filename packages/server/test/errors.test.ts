@@ -25,7 +25,7 @@ function failing(error: unknown) {
 
 describe('an error', () => {
   for (const code of Object.keys(ERROR_MEANINGS) as ErrorCode[]) {
-    it(`with ${code} is answered ${STATUS_OF_CODE[code]} as a problem`, async () => {
+    it(`An error with ${code} is answered with ${STATUS_OF_CODE[code]} as a problem`, async () => {
       const { answer } = failing(new CounterstepError(code, 'the reason'))
       const { statusCode, headers, ...rest } = await answer
       expect(statusCode).toBe(STATUS_OF_CODE[code])
@@ -46,7 +46,7 @@ describe('an error', () => {
     `thrown ${CANARY}`,
   ]
   for (const [index, error] of insides.entries()) {
-    it(`from the inside (${index}) is a 500 that says nothing, and a log line without what the caller sent`, async () => {
+    it(`An internal error (${index}) is a 500 that says nothing, and a log line without what the caller sent`, async () => {
       const { answer, lines } = failing(error)
       const { statusCode, body, headers } = await answer
       expect(statusCode).toBe(500)
@@ -63,7 +63,7 @@ describe('an error', () => {
     })
   }
 
-  it('that a caller caused is not logged', async () => {
+  it('An error that a caller caused is not logged', async () => {
     const fault = { code: 'SAGA_INVALID', path: CANARY, message: CANARY } as const
     const { answer, lines } = failing(new InvalidRequestError([fault]))
     expect((await answer).statusCode).toBe(422)
@@ -72,7 +72,7 @@ describe('an error', () => {
     expect(lines[0]).not.toContain(CANARY)
   })
 
-  it('is logged with its code, its causes and its frames, and a message only of ours and of system calls', () => {
+  it("An error is logged with its code, causes and frames, and with a message only if it is Counterstep's or a system call's", () => {
     const { lines, logger } = heardLog()
     const system = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), {
       code: 'ECONNREFUSED',
@@ -88,7 +88,7 @@ describe('an error', () => {
     expect(lines[0]).not.toContain(CANARY)
   })
 
-  it('is logged with the first of those that it is made of', () => {
+  it('An AggregateError is logged with the first of the errors that it is made of', () => {
     const { lines, logger } = heardLog()
     const errors = Array.from({ length: 10 }, () => new StoreUnavailableError('no answer', { applied: 'no' }))
     logger.error({ err: new AggregateError([new TypeError(CANARY), ...errors], CANARY) }, 'x')
@@ -101,7 +101,7 @@ describe('an error', () => {
 })
 
 describe('docs/errors.md', () => {
-  it('has one line for each code, with its meaning and its status, and no other', async () => {
+  it('The page docs/errors.md has one line for each code, with its meaning and its status, and no other', async () => {
     const page = await readFile(new URL('../../../docs/errors.md', import.meta.url), 'utf8')
     const rows = [...page.matchAll(/^\| `(\w+)` +\| (\w+) +\| (\d{3}) +\| (.+) \| (.+) \|$/gm)]
     const shown = Object.fromEntries(rows.map(([, code, meaning, status]) => [code, { meaning, status }]))

@@ -15,7 +15,7 @@ const HEADER_BYTES_MAX = 16 * 1024
 
 interface Limit {
   readonly name: string
-  /** A submit with that much of it. */
+  /** Builds a submit with that much of it. */
   readonly submit: (amount: number) => string
   readonly max: number
   readonly status: number
@@ -86,7 +86,7 @@ async function submitted(payload: string) {
 
 describe('S17: a submit', () => {
   for (const { name, submit, max, status, code } of LIMITS) {
-    it(`may have ${max} ${name}; one more is ${status} ${code}, and nothing is stored`, async () => {
+    it(`A submit may have ${max} ${name}, and with one more is answered with ${status} ${code} and not stored`, async () => {
       expect(await submitted(submit(max))).toEqual({ status: 202, code: undefined, stored: 1 })
       expect(await submitted(submit(max + 1))).toEqual({ status, code, stored: 0 })
     })
@@ -107,13 +107,13 @@ describe('S17: a submit', () => {
     'a\u0000',
     'a\u007f',
   ]) {
-    it(`may not have the gid ${JSON.stringify(gid)}`, async () => {
+    it(`A submit must not have the gid ${JSON.stringify(gid)}`, async () => {
       const outcome = await submitted(JSON.stringify({ gid, branches: [BRANCH] }))
       expect(outcome).toEqual({ status: 400, code: 'SAGA_GID_INVALID', stored: 0 })
     })
   }
 
-  it(`may have less than ${HEADER_BYTES_MAX} bytes of headers; with one of that size it is 431, and nothing is stored`, async () => {
+  it(`A submit may have less than ${HEADER_BYTES_MAX} bytes of headers, and with that many is answered with 431 and not stored`, async () => {
     await using server = await realServer(() => ({ result: 'success', statusCode: 200 }))
     await server.app.listen({ host: '127.0.0.1', port: 0 })
     const { port } = server.app.server.address() as AddressInfo

@@ -30,7 +30,7 @@ describe('GET /v1/transactions', () => {
     [`?cursor=${cursor}`, { limit: 50, cursor: { createdAt: 5, gid: gidOf('a.b/c') } }],
   ]
   for (const [query, expected] of rows) {
-    it(`understands "${query}"`, async () => {
+    it(`The list understands the query "${query}"`, async () => {
       const engine = scriptedEngine()
       const answer = await buildApp({ engine }).inject({ url: `/v1/transactions${query}` })
       expect(answer.statusCode).toBe(200)
@@ -59,7 +59,7 @@ describe('GET /v1/transactions', () => {
     '__proto__=1',
   ]
   for (const query of bad) {
-    it(`refuses "${query}" with the name of the filter`, async () => {
+    it(`The list refuses the query "${query}" and names the filter`, async () => {
       const engine = scriptedEngine()
       const answer = await buildApp({ engine }).inject({ url: `/v1/transactions?${query}` })
       expect(answer.statusCode).toBe(400)
@@ -68,14 +68,14 @@ describe('GET /v1/transactions', () => {
     })
   }
 
-  it('names every fault at once', async () => {
+  it('The list names every fault at once', async () => {
     const answer = await buildApp({ engine: scriptedEngine() }).inject({
       url: '/v1/transactions?limit=0&kind=x',
     })
     expect(answer.json().faults.map((fault: { path: string }) => fault.path)).toEqual(['kind', 'limit'])
   })
 
-  it('gives a cursor that comes back as the same pair', async () => {
+  it('The cursor of a page comes back as the same pair', async () => {
     const items = [] as const
     const list = async () => ({ items, cursor: { createdAt: 7, gid: gidOf('x') } })
     const engine = scriptedEngine({ list })
@@ -88,7 +88,7 @@ describe('GET /v1/transactions', () => {
     ])
   })
 
-  it('reads back any cursor, and never throws on another text', () => {
+  it('Any cursor can be read back, and another text never throws', () => {
     const gids = fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 128 }).filter(isGid)
     fc.assert(
       fc.property(fc.maxSafeNat(), gids, (createdAt, gid) => {

@@ -9,7 +9,7 @@ import { type RealServer, realServer } from './real-server.ts'
 
 const HEADERS = { authorization: canary('header-of-all') }
 const OWN = { headers: { 'x-api-key': canary('header-of-branch') } }
-/** Queries in the spellings that a URL may have them in. */
+/** Returns URLs with a secret in their query, in the spellings that a URL may have. */
 const urlsOf = (place: string) => {
   const secret = canary(`query-of-${place}`)
   return [
@@ -27,7 +27,7 @@ interface Sent {
   readonly body?: unknown
 }
 
-/** Each operation of the native API, on transactions of each kind whose headers and queries are secrets. */
+/** Returns requests for each operation of the native API, on transactions of each kind whose headers and queries are secrets. */
 function requestsOf(turn: number): Readonly<Record<string, readonly Sent[]>> {
   const at = (place: string) => urlsOf(place)[turn] ?? ''
   const post = (path: string, body?: unknown): Sent => ({
@@ -51,7 +51,7 @@ function requestsOf(turn: number): Readonly<Record<string, readonly Sent[]>> {
       post('', { gid: tccGid, kind: 'tcc', headers: HEADERS }),
       post('', { ...message, gid: messageGid }),
       post('', { ...message, gid: checkedGid, check: { url: at('check'), afterMs: 3_600_000 } }),
-      // The same gid with other content, and contents that are refused.
+      // These have the same gid with other content, and contents that are refused.
       post('', { ...saga, gid: sagaGid, delayMs: 1 }),
       post('', { branches: [{ action: `${at('refused')}#${canary('fragment')}` }] }),
       post('', { branches: [{ action: `http://u:${canary('login')}@bank.test/` }] }),
@@ -94,7 +94,7 @@ async function answersOf(app: FastifyInstance, requests: readonly Sent[]): Promi
   return texts.join('\n')
 }
 
-/** Answers in every way that a branch may, so that every field of a view is filled. */
+/** Gives every answer that a branch may give, so that every field of a view is filled. */
 function play({ op, attempt }: BranchCall): BranchAnswer {
   if (op === 'action' && attempt === 1) return { result: 'unknown', error: 'timeout' }
   if (op === 'action') return { result: 'failure', statusCode: 409, excerpt: 'no' }
@@ -111,19 +111,19 @@ async function drive(server: RealServer, app = server.app): Promise<Readonly<Rec
 }
 
 describe('S43: headers and URL queries', () => {
-  it('are in no answer of the native API, whatever the route, the kind and the spelling', async () => {
+  it('S43: Headers and URL queries are in no answer of the native API, whatever the route, the kind and the spelling', async () => {
     await using server = await realServer(play)
     const answers = await drive(server)
     expect(Object.keys(answers).sort()).toEqual(OPERATIONS.map(({ id }) => id).sort())
     expect(findCanaries(answers)).toEqual([])
-    // Else the requests have missed what they are for: the URLs are shown, and the branches got what was sent.
+    // This shows that the requests did what they are for: the URLs are shown, and the branches got what was sent.
     expect(answers.getTransaction).toContain('"url":"http://bank.test/a"')
     for (const id of ['submitTransaction', 'registerBranch', 'abortTransaction', 'stopTransaction'])
       expect([id, answers[id]]).toEqual([id, expect.stringMatching(/^20[02] .*"url":"http:/m)])
     expect(server.calls.some(({ url }) => url.includes(canary('query-of-action')))).toBe(true)
   })
 
-  it('are seen by this test where a view shows them', async () => {
+  it('S43: This test finds a header or query that a view shows (mutant)', async () => {
     await using server = await realServer(play)
     const { engine } = server
     const [whole] = urlsOf('action')

@@ -7,7 +7,7 @@ const name = 'seen'
 const help = 'What was seen.'
 const labelNames = ['method', 'route']
 
-test('a family of durations is printed as prom-client prints a histogram of the same', async () => {
+test('A family of durations is printed as prom-client prints the same histogram', async () => {
   const theirs = new Registry()
   const ours = new Registry()
   const buckets = [0.001, 0.01, 1]
@@ -24,7 +24,7 @@ test('a family of durations is printed as prom-client prints a histogram of the 
   expect(await ours.metrics()).toBe(await theirs.metrics())
 })
 
-test('a family of counts is printed as prom-client prints a counter of the same', async () => {
+test('A family of counts is printed as prom-client prints the same counter', async () => {
   const theirs = new Registry()
   const ours = new Registry()
   const counter = new Counter({ name, help, labelNames, registers: [theirs] })

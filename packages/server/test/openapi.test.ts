@@ -26,7 +26,7 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, object>> }
 }
 
-// The document is ours, and the first test below checks it as a whole.
+// Counterstep makes the document itself, and the test of OpenAPI 3.1 below checks it as a whole.
 const document = openApiDocument(OPERATIONS, {
   version: '0.1.0',
   url: '/',
@@ -60,14 +60,14 @@ function faultsOf(schema: object, value: unknown): unknown {
 }
 
 describe('the OpenAPI document', () => {
-  it('has the version of the package', async () => {
+  it('The OpenAPI document has the version of the package', async () => {
     const manifest = JSON.parse(await readFile(join(import.meta.dirname, '../package.json'), 'utf8'))
     expect(VERSION).toBe(manifest.version)
     const served = await buildApp({ engine: scriptedEngine() }).inject({ url: '/openapi.json' })
     expect(served.json().info.version).toBe(manifest.version)
   })
 
-  it('is valid OpenAPI 3.1', async () => {
+  it('The OpenAPI document is valid OpenAPI 3.1', async () => {
     const validator = new Validator()
     const result = await validator.validate(JSON.parse(JSON.stringify(document)))
     expect(result.errors).toBeUndefined()
@@ -75,7 +75,7 @@ describe('the OpenAPI document', () => {
     expect(validator.version).toBe('3.1')
   })
 
-  it('is served as it is, and so is the page, without anything from elsewhere', async () => {
+  it('The OpenAPI document and its page are served without anything from elsewhere', async () => {
     const app = buildApp({ engine: scriptedEngine(), version: '0.1.0' })
     expect((await app.inject({ url: '/openapi.json' })).json()).toEqual(document)
     expect((await app.inject({ url: '/docs/json' })).json()).toEqual(document)
@@ -88,7 +88,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('says how long this face waits at most, wherever one may wait', async () => {
+  it('The OpenAPI document says the longest wait wherever one may wait', async () => {
     for (const [waitMsMax, secondsMax] of [
       [undefined, 60],
       [25_000, 25],
@@ -100,7 +100,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('has every route that fastify has, and no other', async () => {
+  it('The OpenAPI document has every route that fastify has, and no other', async () => {
     const app: FastifyInstance = buildApp({ engine: scriptedEngine() })
     const routes = new Set<string>()
     app.addHook('onRoute', ({ method, url }) => {
@@ -111,36 +111,36 @@ describe('the OpenAPI document', () => {
     expect(routes).toEqual(new Set(operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`)))
   })
 
-  it('changes state by POST only', () => {
+  it('All operations are GET or POST', () => {
     for (const { method } of OPERATIONS) expect(['get', 'post']).toContain(method)
   })
 
-  it('names every code that a route can answer with', () => {
+  it('The OpenAPI document names every code that a route can answer with', () => {
     const named = new Set(OPERATIONS.flatMap(({ problems }) => problems))
     const elsewhere: ErrorCode[] = [
-      'SAGA_INTERNAL', // In every route.
-      'SAGA_STOPPING', // In every route.
-      'SAGA_ROUTE_UNKNOWN', // Where there is no route.
-      'SAGA_METHOD_NOT_ALLOWED', // Where there is no route.
-      'SAGA_UNAUTHENTICATED', // At the gate, before every route.
-      'SAGA_FORBIDDEN', // At the gate.
-      'SAGA_ORIGIN_REFUSED', // At the gate.
-      'SAGA_HOST_REFUSED', // At the gate.
-      'SAGA_RATE_LIMITED', // At the gate.
-      'SAGA_KEYS_UNUSABLE', // At start.
-      'SAGA_LIBRARY_CHANGED', // At start.
-      'SAGA_STORE_IN_USE', // At start.
-      'SAGA_STORE_NOT_DURABLE', // At start.
-      'SAGA_STORE_SCHEMA', // At start.
-      'SAGA_STORE_UNSUPPORTED', // At start.
-      'SAGA_UNREACHABLE', // The SDK's.
-      'SAGA_ANSWER_TOO_LARGE', // The SDK's.
-      'SAGA_NOT_FINAL', // The SDK's.
+      'SAGA_INTERNAL', // Every route may answer with it.
+      'SAGA_STOPPING', // Every route may answer with it.
+      'SAGA_ROUTE_UNKNOWN', // It is answered where there is no route.
+      'SAGA_METHOD_NOT_ALLOWED', // It is answered where there is no route.
+      'SAGA_UNAUTHENTICATED', // The gate answers with it, before every route.
+      'SAGA_FORBIDDEN', // The gate answers with it.
+      'SAGA_ORIGIN_REFUSED', // The gate answers with it.
+      'SAGA_HOST_REFUSED', // The gate answers with it.
+      'SAGA_RATE_LIMITED', // The gate answers with it.
+      'SAGA_KEYS_UNUSABLE', // A start ends with it.
+      'SAGA_LIBRARY_CHANGED', // A start ends with it.
+      'SAGA_STORE_IN_USE', // A start ends with it.
+      'SAGA_STORE_NOT_DURABLE', // A start ends with it.
+      'SAGA_STORE_SCHEMA', // A start ends with it.
+      'SAGA_STORE_UNSUPPORTED', // A start ends with it.
+      'SAGA_UNREACHABLE', // The SDK throws it.
+      'SAGA_ANSWER_TOO_LARGE', // The SDK throws it.
+      'SAGA_NOT_FINAL', // The SDK throws it.
     ]
     expect(new Set([...named, ...elsewhere])).toEqual(new Set(Object.keys(ERROR_MEANINGS)))
   })
 
-  it('has no schema that means "anything" by mistake, and no component that nobody uses', () => {
+  it('The OpenAPI document has no empty schema, and no component that is not used', () => {
     const text = JSON.stringify(document)
     for (const [name, schema] of Object.entries(document.components.schemas)) {
       expect(Object.keys(schema).length, name).toBeGreaterThan(0)
@@ -151,7 +151,7 @@ describe('the OpenAPI document', () => {
   })
 
   for (const { path, method, operation } of operations) {
-    it(`has examples that fit for ${method} ${path}`, () => {
+    it(`The examples of ${method} ${path} fit their schemas`, () => {
       const media = [operation.requestBody, ...Object.values(operation.responses)].flatMap((each) =>
         Object.values(each?.content ?? {}),
       )
@@ -163,7 +163,7 @@ describe('the OpenAPI document', () => {
   }
 })
 
-describe('every answer fits the document', () => {
+describe('the answers of every operation', () => {
   const refuse = (code: ErrorCode) => async () => {
     throw new CounterstepError(code, 'the reason')
   }
@@ -249,7 +249,7 @@ describe('every answer fits the document', () => {
     ['/docs', 200, { url: '/docs' }, {}],
   ]
   for (const [path, status, options, script] of cases) {
-    it(`${options.method ?? 'GET'} ${path} ${status}`, async () => {
+    it(`An answer fits the document: ${options.method ?? 'GET'} ${path} ${status}`, async () => {
       const answer = await buildApp({ engine: scriptedEngine(script) }).inject(options)
       expect(answer.statusCode).toBe(status)
       const contentType = String(answer.headers['content-type']).split(';')[0] ?? ''

@@ -3,7 +3,7 @@ import { STORE_EVENT_NAMES } from '@counterstep/core'
 import { ENGINE_EVENT_NAMES } from '@counterstep/engine'
 import { expect, it } from 'vitest'
 
-it('docs/guides/operate.md explains each event of the log, and no other', async () => {
+it('The guide docs/guides/operate.md explains each event of the log, and no other', async () => {
   const page = await readFile(new URL('../../../docs/guides/operate.md', import.meta.url), 'utf8')
   const table = page.slice(page.indexOf('| `event` |'))
   const explained = [...table.matchAll(/^\| (`[\w-]+`(?:, `[\w-]+`)*) \| \S/gm)].flatMap(([, names = '']) =>

@@ -13,13 +13,13 @@ const STATS = {
 }
 
 describe('health', () => {
-  it('is live without asking the engine', async () => {
+  it('A node is live without asking the engine', async () => {
     const answer = await buildApp({ engine: scriptedEngine() }).inject({ url: '/health/live' })
     expect(answer.statusCode).toBe(200)
     expect(answer.json()).toEqual({ status: 'live' })
   })
 
-  it('is ready, with the store and its class', async () => {
+  it('A node is ready, and shows the store and its class', async () => {
     const answer = await buildApp({ engine: scriptedEngine() }).inject({ url: '/health/ready' })
     expect(answer.statusCode).toBe(200)
     expect(answer.json()).toEqual({
@@ -31,7 +31,7 @@ describe('health', () => {
     })
   })
 
-  it('says that the store was forced', async () => {
+  it('Readiness says that the store was forced', async () => {
     const app = buildApp({ engine: scriptedEngine(), storeForced: true })
     const answer = await app.inject({ url: '/health/ready' })
     expect(answer.json()).toMatchObject({ store: { name: 'memory', forced: true } })
@@ -42,7 +42,7 @@ describe('health', () => {
     ['store-unavailable', 'SAGA_STORE_UNAVAILABLE'],
   ] as const
   for (const [reason, code] of reasons) {
-    it(`is a 503 problem when ${reason}, with the same members`, async () => {
+    it(`Readiness is a 503 problem when ${reason}, with the same members`, async () => {
       const engine = scriptedEngine({ health: () => ({ ...READY, ready: false, reason }) })
       const answer = await buildApp({ engine }).inject({ url: '/health/ready' })
       expect(answer.statusCode).toBe(503)
@@ -54,7 +54,7 @@ describe('health', () => {
 })
 
 describe('GET /', () => {
-  it('says what this is, and links to what is there', async () => {
+  it('The root says what this is, and links to pages that exist', async () => {
     const app = buildApp({ engine: scriptedEngine(), version: '1.2.3' })
     const answer = await app.inject({ url: '/' })
     expect(answer.statusCode).toBe(200)
@@ -68,7 +68,7 @@ describe('GET /', () => {
 })
 
 describe('GET /metrics', () => {
-  it('writes one page for all who ask for it meanwhile, and a new one for the next', async () => {
+  it('The metrics are written once for all who ask meanwhile, and anew for the next', async () => {
     const registry = createRegistry()
     const { metrics } = registry
     let written = 0
@@ -98,7 +98,7 @@ describe('GET /metrics', () => {
     expect((await next).statusCode).toBe(200)
   })
 
-  it('shows the engine, the store, the process and the answers, by route and not by path', async () => {
+  it('The metrics show the engine, the store, the process and the answers, by route and not by path', async () => {
     const registry = createRegistry()
     const observer = prometheusObserver(registry)
     observer.accepted('saga')
@@ -131,7 +131,7 @@ describe('GET /metrics', () => {
     expect(answer.body).toContain('process_cpu_user_seconds_total')
   })
 
-  it('asks the store at most once in five seconds, however often it is scraped', async () => {
+  it('The metrics ask the store at most once in five seconds, however often they are scraped', async () => {
     const stats = vi.fn(async () => STATS)
     const app = buildApp({ engine: scriptedEngine(), store: { stats } })
     await Promise.all([1, 2, 3].map(() => app.inject({ url: '/metrics' })))
@@ -144,7 +144,7 @@ describe('GET /metrics', () => {
     expect(stats).toHaveBeenCalledTimes(2)
   })
 
-  it('goes on without the figures of a store that does not answer', async () => {
+  it('The metrics go on without the figures of a store that does not answer', async () => {
     const stats = async () => {
       throw new CounterstepError('SAGA_STORE_UNAVAILABLE', 'gone')
     }
@@ -154,7 +154,7 @@ describe('GET /metrics', () => {
     expect(answer.body).not.toMatch(/^counterstep_store_(unfinished|attention|oldest)\w*(\{.*)? /m)
   })
 
-  it('bounds the names of events, and passes each on to the log', async () => {
+  it('The names of events are bounded, and each event is passed on to the log', async () => {
     const registry = createRegistry()
     const lines: unknown[] = []
     const note = (fields: object, message: string) => void lines.push({ ...fields, message })
@@ -169,7 +169,7 @@ describe('GET /metrics', () => {
     expect(lines).toHaveLength(200)
     expect(lines[0]).toEqual({ event: 'event-0', message: 'event-0' })
   })
-  it('counts the events of the store by at most 50 names, and passes each on to the log', async () => {
+  it('The events of the store are counted by at most 50 names, and each is passed on to the log', async () => {
     const registry = createRegistry()
     const lines: unknown[] = []
     const note = (fields: object, message: string) => void lines.push({ ...fields, message })

@@ -35,7 +35,8 @@ describe('a number', () => {
     '0e999999',
     '100000000000000000000000',
   ]) {
-    it(`${literal} is taken`, () => expect(parse(`{"a":${literal}}`)).toEqual({ a: Number(literal) }))
+    it(`The number ${literal} is accepted`, () =>
+      expect(parse(`{"a":${literal}}`)).toEqual({ a: Number(literal) }))
   }
 
   for (const literal of [
@@ -48,7 +49,7 @@ describe('a number', () => {
     '12345678901234567890',
     '1.7976931348623159e308',
   ]) {
-    it(`${literal} is refused with its place`, () => {
+    it(`The number ${literal} is refused with its place`, () => {
       const message = 'a double cannot hold this number exactly; send it as a string'
       expect(refusal(`{"a":[1,{"b/c~":${literal}}]}`)).toEqual([
         { code: 'SAGA_NUMBER_NOT_EXACT', path: '/a/1/b~1c~0', message },
@@ -56,12 +57,12 @@ describe('a number', () => {
     })
   }
 
-  it('is exact whenever JavaScript printed it', () => {
+  it('A number is exact whenever JavaScript printed it', () => {
     const double = fc.double({ noNaN: true, noDefaultInfinity: true })
     fc.assert(fc.property(double, (value) => isExactNumber(String(value).replace('e+', 'e'))))
   })
 
-  it('agrees with exact decimal arithmetic on any literal', () => {
+  it('The check of a number agrees with exact decimal arithmetic on any literal', () => {
     const digits = fc.stringMatching(/^(0|[1-9][0-9]{0,24})$/)
     const fraction = fc.option(fc.stringMatching(/^[0-9]{1,24}$/))
     const exponent = fc.option(fc.integer({ min: -30, max: 30 }))
@@ -73,7 +74,7 @@ describe('a number', () => {
     )
   })
 
-  it('is judged alike on the fast and the slow way', () => {
+  it('A number is judged alike by the fast and the slow check', () => {
     const number = fc.stringMatching(/^-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?$/)
     const filler = fc.constantFrom('', ' ', '\n', '\t')
     fc.assert(
@@ -85,7 +86,7 @@ describe('a number', () => {
     )
   })
 
-  it('in a string is only text', () => {
+  it('A number in a string is only text', () => {
     const text = JSON.stringify({
       a: ' 9007199254740993',
       b: ':1e400,',
@@ -95,7 +96,7 @@ describe('a number', () => {
     expect(parse(text)).toEqual(JSON.parse(text))
   })
 
-  it('of a megabyte is judged in linear time', () => {
+  it('A number of a megabyte is judged in linear time', () => {
     const startedAt = performance.now()
     expect(refusal(`[${'1'.repeat(1_000_000)}]`)).toHaveLength(1)
     expect(refusal(`[0.${'0'.repeat(1_000_000)}1]`)).toHaveLength(1)
@@ -105,7 +106,7 @@ describe('a number', () => {
   })
 })
 
-/** The value times 10^400, as an exact integer. */
+/** Returns the value times 10^400, as an exact integer. */
 function scaled(literal: string): bigint {
   const [mantissa = '', power = '0'] = literal.split('e')
   const [whole = '', part = ''] = mantissa.split('.')
@@ -113,7 +114,7 @@ function scaled(literal: string): bigint {
 }
 
 describe('a body', () => {
-  it('that JSON.parse takes comes out the same', () => {
+  it('A body that JSON.parse accepts gives the same value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = JSON.stringify(value)
@@ -124,13 +125,13 @@ describe('a body', () => {
   })
 
   for (const text of ['', ' ', '{', '{"a":}', '{"a":1}x', "{'a':1}", '[1,]', '01', '\uFEFF{}', 'undefined']) {
-    it(`${JSON.stringify(text)} is malformed, and the refusal does not quote it`, () => {
+    it(`The body ${JSON.stringify(text)} is malformed, and the refusal does not quote it`, () => {
       const message = 'the body is not valid JSON'
       expect(refusal(text)).toEqual([{ code: 'SAGA_MALFORMED_JSON', path: '', message }])
     })
   }
 
-  it('that is not UTF-8 is refused', () => {
+  it('A body that is not UTF-8 is refused', () => {
     const bytes = Buffer.from([0x22, 0xc3, 0x28, 0x22])
     expect(refusal(bytes)).toMatchObject([{ code: 'SAGA_MALFORMED_JSON' }])
     expect(parse('"\uFFFD"')).toBe('\uFFFD')
@@ -143,13 +144,13 @@ describe('a body', () => {
     ['{"a":{"c\\u006fnstructor":{"protot\\u0079pe":{"x":1}}}}', '/a/constructor/prototype'],
   ] as const
   for (const [text, path] of poisons) {
-    it(`${text} is refused with the place of the key`, () => {
+    it(`The body ${text} is refused with the place of the key`, () => {
       expect(refusal(text)).toMatchObject([{ code: 'SAGA_INVALID', path }])
       expect(({} as { x?: unknown }).x).toBeUndefined()
     })
   }
 
-  it('may hold those words as values, and constructor alone', () => {
+  it('A body may have dangerous names as values, and constructor or prototype alone as keys', () => {
     const text = '{"a":"__proto__","constructor":1,"prototype":{"constructor":[{"prototype":2}]}}'
     expect(parse(text)).toEqual(JSON.parse(text))
   })

@@ -29,12 +29,12 @@ describe('Prefer', () => {
     ['"wait=5', undefined],
   ]
   for (const [header, seconds] of rows) {
-    it(`${JSON.stringify(header)} asks for ${seconds ?? 'no wait'}`, () => {
+    it(`The header ${JSON.stringify(header)} asks for ${seconds ?? 'no wait'}`, () => {
       expect(waitSecondsOf(header)).toBe(seconds)
     })
   }
 
-  it('of any text gives whole seconds within the bounds, or none', () => {
+  it('Any text asks for whole seconds within the bounds, or for no wait', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('wait', '=', '5', ',', ';', '"', '\\', ' ') }),

@@ -27,7 +27,7 @@ function branch(id: string) {
 const called = (calls: readonly BranchCall[]) => calls.map(({ branchId, op }) => `${branchId} ${op}`)
 
 describe('a TCC', () => {
-  it('is prepared, takes branches, and is confirmed newest first', async () => {
+  it('A TCC is prepared, takes branches, and is confirmed newest first', async () => {
     await using server = await realServer(() => SUCCESS)
     const { app } = server
     const prepared = await post(
@@ -60,7 +60,7 @@ describe('a TCC', () => {
     expect((await post(app, '/trip/abort')).json().code).toBe('SAGA_ALREADY_FINAL')
   })
 
-  it('is cancelled by an abort, which keeps its reason', async () => {
+  it('A TCC is cancelled by an abort, which keeps its reason', async () => {
     await using server = await realServer(() => SUCCESS)
     const { app } = server
     await post(app, '', { gid: 'trip', kind: 'tcc' })
@@ -77,7 +77,7 @@ describe('a TCC', () => {
     expect((await post(app, '/trip/branches', branch('car'))).json().code).toBe('SAGA_NOT_PREPARED')
   })
 
-  it('is cancelled when its time is over', async () => {
+  it('A TCC is cancelled when its time is over', async () => {
     await using server = await realServer(() => SUCCESS)
     const { app } = server
     await post(app, '', { gid: 'trip', kind: 'tcc', deadlineMs: 300 })
@@ -88,7 +88,7 @@ describe('a TCC', () => {
     expect(called(server.calls)).toEqual(['hotel cancel'])
   })
 
-  it('says what is wrong with a branch, and takes none of another content or by another kind', async () => {
+  it('A TCC names the faults of a branch, and takes none with other content, under another gid or of another kind', async () => {
     await using server = await realServer(() => SUCCESS)
     const { app } = server
     await post(app, '', { gid: 'trip', kind: 'tcc' })
@@ -111,7 +111,7 @@ describe('a TCC', () => {
 })
 
 describe('a message', () => {
-  it('with a check is prepared, and called when its sender has submitted it', async () => {
+  it('A message with a check is prepared, and called when its sender has submitted it', async () => {
     await using server = await realServer(() => SUCCESS)
     const { app } = server
     const body = { gid: 'paid', kind: 'message', branches: [{ action }, { action }], check }
@@ -127,7 +127,7 @@ describe('a message', () => {
     expect(server.calls.every(({ kind }) => kind === 'message')).toBe(true)
   })
 
-  it('asks its sender, who has committed: then it is called', async () => {
+  it('A message is called when the query-back finds that its sender has committed', async () => {
     await using server = await realServer(() => SUCCESS)
     const { app } = server
     const body = { gid: 'paid', kind: 'message', branches: [{ action }], check: { ...check, afterMs: 1 } }
@@ -142,7 +142,7 @@ describe('a message', () => {
     expect(server.calls[0]).toMatchObject({ method: 'GET', url: check.url, body: '' })
   })
 
-  it('asks its sender, who never will: then nobody is called', async () => {
+  it('A message is not called when the query-back finds that its sender never will commit', async () => {
     await using server = await realServer(({ op }) => (op === 'msg' ? FAILURE : SUCCESS))
     const { app } = server
     await post(app, '', {
@@ -157,7 +157,7 @@ describe('a message', () => {
     expect(called(server.calls)).toEqual(['00 msg'])
   })
 
-  it('without a check is submitted from the start, and a list finds each kind', async () => {
+  it('A message without a check is submitted from the start, and a list finds each kind', async () => {
     await using server = await realServer(() => SUCCESS)
     const { app } = server
     const body = { gid: 'news', kind: 'message', concurrent: true, branches: [{ action }, { action }] }

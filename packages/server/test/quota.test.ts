@@ -22,7 +22,7 @@ function keyed(bounds: QuotaBounds) {
 }
 
 describe('S42: the bytes of a key', () => {
-  it('are those that are stored: headers of a transaction count with each of its branches', async () => {
+  it('S42: The quota counts the stored bytes: headers of a transaction count with each of its branches', async () => {
     await using real = await realServer(() => ({ result: 'success' }))
     const keyQuota = new KeyQuota({ bytesMax: 1_000_000 })
     const gate = createGate({ keys: held.ring, credentials: bearerKey, keyQuota })
@@ -48,7 +48,7 @@ describe('S42: the bytes of a key', () => {
 })
 
 describe('S42: a key whose quota is used up', () => {
-  it('is answered 429 until the next day, and nothing reaches the engine', async () => {
+  it('S42: A used-up quota is answered with 429 until the next day, and nothing reaches the engine', async () => {
     const { app, engine, post } = keyed({ submitsMax: 1 })
     expect((await post('/v1/transactions', { branches: [] })).statusCode).toBe(202)
     const answer = await post('/v1/transactions', { branches: [] })
@@ -60,7 +60,7 @@ describe('S42: a key whose quota is used up', () => {
     await app.close()
   })
 
-  it('registers no branch either, and may still submit, abort and end what is there', async () => {
+  it('S42: A used-up quota registers no branch either, but a transaction may still be submitted and aborted', async () => {
     const { app, engine, post } = keyed({ bytesMax: 20 })
     expect((await post('/v1/transactions/a/branches', { id: 'x'.repeat(40) })).statusCode).toBe(429)
     expect((await post('/v1/transactions/a/submit', {})).statusCode).not.toBe(429)

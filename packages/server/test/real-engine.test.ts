@@ -23,8 +23,8 @@ function submit(app: FastifyInstance, body: unknown, headers: Record<string, str
   return app.inject(options)
 }
 
-describe('over the real engine', () => {
-  it('a saga succeeds, and every view fits the schemas', async () => {
+describe('the HTTP API over the real engine', () => {
+  it('A saga succeeds, and every view fits the schemas', async () => {
     await using server = await realServer(() => SUCCESS)
     const branches = [
       { action, compensation, payload: { cents: 1 } },
@@ -45,7 +45,7 @@ describe('over the real engine', () => {
     )
   })
 
-  it('a saga that fails is compensated', async () => {
+  it('A saga that fails is compensated', async () => {
     await using server = await realServer(({ branchId, op }) =>
       op === 'action' && branchId === '02' ? FAILURE : SUCCESS,
     )
@@ -67,7 +67,7 @@ describe('over the real engine', () => {
     ])
   })
 
-  it('an abort turns a transaction around, and a later one comes too late', async () => {
+  it('An abort turns a transaction around, and a later one comes too late', async () => {
     await using server = await realServer(({ op }) => (op === 'action' ? ONGOING : SUCCESS))
     const answer = await submit(server.app, { gid: 'x', branches: [{ action, compensation }] })
     expect(answer.statusCode).toBe(202)
@@ -80,7 +80,7 @@ describe('over the real engine', () => {
     expect((await abort()).json()).toMatchObject({ code: 'SAGA_ALREADY_FINAL', status: 409 })
   })
 
-  it('the same gid is the same transaction with the same content only', async () => {
+  it('The same gid is the same transaction with the same content only', async () => {
     await using server = await realServer(() => SUCCESS)
     const body = { gid: 'x', branches: [{ action, payload: { a: 1, b: 2 } }] }
     await submit(server.app, body, { prefer: 'wait=5' })
@@ -151,7 +151,7 @@ describe('over the real engine', () => {
     ['too deep JSON', `{"branches":[{"action":"${action}","payload":${deep}}]}`, 'SAGA_PAYLOAD_TOO_DEEP', ''],
   ]
   for (const [title, body, code, path] of bad) {
-    it(`${title} is refused with ${code} and its place, and nothing is stored`, async () => {
+    it(`A submit with ${title} is refused with ${code} and its place, and nothing is stored`, async () => {
       await using server = await realServer(() => SUCCESS)
       const answer = await submit(server.app, body)
       expect(answer.statusCode).toBeGreaterThanOrEqual(400)
@@ -162,7 +162,7 @@ describe('over the real engine', () => {
     })
   }
 
-  it('a stopping engine is not ready and takes nothing', async () => {
+  it('A stopping engine is not ready and takes nothing', async () => {
     await using server = await realServer(() => SUCCESS)
     await server.engine.close()
     const ready = await server.app.inject({ url: '/health/ready' })

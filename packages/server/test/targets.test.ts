@@ -10,7 +10,7 @@ const FAILURE: BranchAnswer = { result: 'failure', statusCode: 409 }
 const loopback = loopbackTargets()
 const checkLoopback: CheckUrl = (url) => loopback.check(url)
 const GOOD = 'http://127.0.0.1:9001/x'
-/** Not listed, denied by its address, and no service. */
+/** The first is not listed, the second is denied by its address, and the third is no service. */
 const UNLISTED = ['https://bank.test/?token=secret', 'http://169.254.169.254/latest', 'other:/x']
 
 async function post({ app }: RealServer, path: string, body: unknown) {
@@ -31,7 +31,7 @@ const FORGING = [
   `?secret${'&'.repeat(1_001)}`,
 ].map((query) => `${GOOD}${query}`)
 
-/** Every way by which a URL comes in, for each URL. */
+/** Tries each URL in every place where a URL is accepted. */
 async function expectAllDenied(
   server: RealServer,
   urls = UNLISTED,
@@ -63,17 +63,17 @@ async function expectAllDenied(
 }
 
 describe('S1: a target', () => {
-  it('that is not allowed is refused, wherever it stands, and nothing is stored', async () => {
+  it('A target that is not allowed is refused, wherever it stands, and nothing is stored', async () => {
     await using server = await realServer(() => SUCCESS, checkLoopback)
     await expectAllDenied(server)
   })
 
-  it('S39: is refused where its query may pass for the identity of a call, wherever it stands', async () => {
+  it('S39: A target whose query may pass for the identity of a call is refused, wherever it stands', async () => {
     await using server = await realServer(() => SUCCESS, checkLoopback)
     await expectAllDenied(server, FORGING, 'SAGA_URL_INVALID')
   })
 
-  it('S39: is called with no body and no header that may pass for the identity of a call', async () => {
+  it('S39: A target with a body or a header that may pass for the identity of a call is refused', async () => {
     await using server = await realServer(() => SUCCESS, checkLoopback)
     const form = 'application/x-www-form-urlencoded'
     for (const branch of [
@@ -91,7 +91,7 @@ describe('S1: a target', () => {
     expect((await server.engine.list({ limit: 10 })).items).toEqual([])
   })
 
-  it('S39: mutant: without the check, the test above fails', async () => {
+  it('S39: Mutant: without the check, the test of such queries fails', async () => {
     await using server = await realServer(
       () => SUCCESS,
       () => undefined,
@@ -99,7 +99,7 @@ describe('S1: a target', () => {
     await expect(expectAllDenied(server, FORGING, 'SAGA_URL_INVALID')).rejects.toThrow()
   })
 
-  it('mutant: without the check, the test above fails', async () => {
+  it('Mutant: without the check, the test of targets that are not allowed fails', async () => {
     await using server = await realServer(
       () => SUCCESS,
       () => undefined,
@@ -107,7 +107,7 @@ describe('S1: a target', () => {
     await expect(expectAllDenied(server)).rejects.toThrow()
   })
 
-  it('that is a named service is stored as written, and shown without its query', async () => {
+  it('A named service is stored as written, and shown without its query', async () => {
     const services = [{ name: 'bank', origin: 'http://10.0.0.5', hostname: '10.0.0.5', base: '' }]
     const named = targetPolicy({ services, allowed: [], others: 'none', isLocal: false })
     await using server = await realServer(
@@ -130,7 +130,7 @@ describe('S4: a call that is denied by its address', () => {
     text === '127.0.0.2' ? 'never' : text === '127.0.0.1' ? 'public' : classOfAddress(text)
   const free = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true }, classOf)
 
-  /** bank.test is where the test says, every other name is at 127.0.0.1. */
+  /** The name bank.test has the address that the test gives, and every other name has 127.0.0.1. */
   async function serverWith(bank: { address: string }) {
     const lookup: LookupFunction = (hostname, _options, callback) => {
       const address = hostname === 'bank.test' ? bank.address : '127.0.0.1'
@@ -151,7 +151,7 @@ describe('S4: a call that is denied by its address', () => {
   const retry = { initialMs: 10, capMs: 20, factor: 1, jitter: 0 }
   const bank = 'http://bank.test:1/x'
 
-  it('is no failure: it is shown, asked again, and done once the name is elsewhere', async () => {
+  it('S4: A denied call is no failure: it is shown, asked again, and done once the name has another address', async () => {
     const at = { address: '127.0.0.2' }
     await using server = await serverWith(at)
     await post(server, '', { gid: 'a', retry, branches: [{ action: bank, compensation: bank }] })
@@ -165,7 +165,7 @@ describe('S4: a call that is denied by its address', () => {
     await expect.poll(async () => (await read()).status, { timeout: 10_000 }).toBe('succeeded')
   })
 
-  it('calls for a person where it cannot be given up', async () => {
+  it('S4: A denied compensation needs attention, because it cannot be given up', async () => {
     const at = { address: '127.0.0.2' }
     await using server = await serverWith(at)
     const branches = [{ action: 'http://a.test:1/', compensation: bank }, { action: 'http://b.test:1/no' }]

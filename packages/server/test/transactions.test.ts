@@ -12,7 +12,7 @@ function submitWith(payload: string | Buffer, headers: Record<string, string> = 
 }
 
 describe('POST /v1/transactions', () => {
-  it('answers 202 with the place of a transaction that goes on', async () => {
+  it('A submit is answered with 202 and the place of a transaction that goes on', async () => {
     const engine = scriptedEngine({ submit: async () => submitViewOf('a/b c%') })
     const answer = await buildApp({ engine }).inject(submitWith(JSON.stringify({ branches: [branch] })))
     expect(answer.statusCode).toBe(202)
@@ -24,7 +24,7 @@ describe('POST /v1/transactions', () => {
   })
 
   for (const status of ['succeeded', 'failed', 'stopped'] as const) {
-    it(`answers 200 when a wait ends with ${status}`, async () => {
+    it(`A submit is answered with 200 when its wait ends with ${status}`, async () => {
       const engine = scriptedEngine({ submit: async () => submitViewOf('a', { status }) })
       const answer = await buildApp({ engine }).inject(submitWith('{}', { ...asJson, prefer: 'foo, wait=2' }))
       expect(answer.statusCode).toBe(200)
@@ -34,7 +34,7 @@ describe('POST /v1/transactions', () => {
     })
   }
 
-  it('answers 202 when a wait ends before the transaction', async () => {
+  it('A submit is answered with 202 when its wait ends before the transaction', async () => {
     const answer = await buildApp({ engine: scriptedEngine() }).inject(
       submitWith('{}', { ...asJson, prefer: 'wait=99' }),
     )
@@ -58,7 +58,7 @@ describe('POST /v1/transactions', () => {
     [undefined, 415],
   ]
   for (const [contentType, status] of contentTypes) {
-    it(`answers ${status} to the content type ${contentType}`, async () => {
+    it(`A submit of the content type ${contentType} is answered with ${status}`, async () => {
       const engine = scriptedEngine()
       const headers = contentType === undefined ? {} : { 'content-type': contentType }
       const answer = await buildApp({ engine }).inject(submitWith(Buffer.from('{}'), headers))
@@ -78,7 +78,7 @@ describe('POST /v1/transactions', () => {
     ['IDENTITY', 202],
     ['', 202],
   ] as const) {
-    it(`answers ${status} to the content coding "${coding}", since nothing here unpacks a body`, async () => {
+    it(`A submit of the content coding "${coding}" is answered with ${status}, since nothing here unpacks a body`, async () => {
       const engine = scriptedEngine()
       const headers = { 'content-type': 'application/json', 'content-encoding': coding }
       const answer = await buildApp({ engine }).inject(submitWith(Buffer.from('{}'), headers))
@@ -93,7 +93,7 @@ describe('POST /v1/transactions', () => {
     })
   }
 
-  it('answers 413 to a body over 1 MiB, with the place and the limit', async () => {
+  it('A body over 1 MiB is answered with 413, the place and the limit', async () => {
     const engine = scriptedEngine({})
     const answer = await buildApp({ engine }).inject(submitWith(`"${'x'.repeat(2 ** 20)}"`))
     expect(answer.statusCode).toBe(413)
@@ -102,7 +102,7 @@ describe('POST /v1/transactions', () => {
     expect(engine.calls).toEqual([])
   })
 
-  it('answers 415 without a body and a content type', async () => {
+  it('A submit without a body and a content type is answered with 415', async () => {
     const answer = await buildApp({ engine: scriptedEngine() }).inject({
       method: 'POST',
       url: '/v1/transactions',
@@ -119,7 +119,7 @@ describe('POST /v1/transactions', () => {
     ['a body over 1 MiB', Buffer.from(`"${'x'.repeat(1024 * 1024)}"`), 413, 'SAGA_BODY_TOO_LARGE'],
   ]
   for (const [title, body, status, code] of badBodies) {
-    it(`answers ${status} ${code} to ${title}, and asks the engine nothing`, async () => {
+    it(`A submit with ${title} is answered with ${status} ${code}, and does not reach the engine`, async () => {
       const engine = scriptedEngine()
       const answer = await buildApp({ engine }).inject(submitWith(body))
       expect(answer.statusCode).toBe(status)
@@ -129,12 +129,12 @@ describe('POST /v1/transactions', () => {
     })
   }
 
-  it('takes a body of exactly 1 MiB', async () => {
+  it('A body of exactly 1 MiB is accepted', async () => {
     const body = `"${'x'.repeat(1024 * 1024 - 2)}"`
     expect((await buildApp({ engine: scriptedEngine() }).inject(submitWith(body))).statusCode).toBe(202)
   })
 
-  it('passes on every fault that the engine found', async () => {
+  it('Every fault that the engine found is passed on', async () => {
     const faults = [
       { code: 'SAGA_URL_INVALID', path: '/branches/0/action', message: 'not http' },
       { code: 'SAGA_TIMEOUT_INVALID', path: '/timeoutMs', message: 'too long' },
@@ -147,7 +147,7 @@ describe('POST /v1/transactions', () => {
     expect(answer.json()).toMatchObject({ code: 'SAGA_URL_INVALID', path: '/branches/0/action', faults })
   })
 
-  it('answers 503 with Retry-After and the gid when the outcome is unknown', async () => {
+  it('An unknown outcome is answered with 503, Retry-After and the gid', async () => {
     const submit = async () => {
       throw Object.assign(new CounterstepError('SAGA_OUTCOME_UNKNOWN', 'submit again'), { gid: 'g-1' })
     }
@@ -173,7 +173,7 @@ describe('a gid in a path', () => {
     '...',
     '~'.repeat(128),
   ]) {
-    it(`${gid.slice(0, 12)} arrives as it was meant`, async () => {
+    it(`The gid ${gid.slice(0, 12)} arrives as it was meant`, async () => {
       const engine = scriptedEngine()
       const app = buildApp({ engine })
       const path = `/v1/transactions/${encodeURIComponent(gid)}`
@@ -195,7 +195,7 @@ describe('a gid in a path', () => {
     'a'.repeat(129),
     'a'.repeat(5000),
   ]) {
-    it(`${raw.slice(0, 12)} is refused`, async () => {
+    it(`The path with the gid ${raw.slice(0, 12)} is refused`, async () => {
       const engine = scriptedEngine()
       const app = buildApp({ engine })
       for (const answer of [
@@ -209,7 +209,7 @@ describe('a gid in a path', () => {
     })
   }
 
-  it('that is unknown is 404', async () => {
+  it('An unknown gid is answered with 404', async () => {
     const answer = await buildApp({ engine: scriptedEngine({ get: async () => undefined }) }).inject({
       url: '/v1/transactions/nobody',
     })
@@ -221,7 +221,7 @@ describe('a gid in a path', () => {
 describe('a command', () => {
   for (const verb of ['abort', 'retry', 'stop'] as const) {
     const url = `/v1/transactions/order-1/${verb}`
-    it(`${verb} answers 202, or 200 with a final transaction`, async () => {
+    it(`The command ${verb} is answered with 202, or with 200 and a final transaction`, async () => {
       const going = buildApp({ engine: scriptedEngine() })
       expect((await going.inject({ method: 'POST', url })).statusCode).toBe(202)
       const final = async () => viewOf('order-1', { status: 'stopped' })
@@ -229,7 +229,7 @@ describe('a command', () => {
       expect((await ended.inject({ method: 'POST', url })).statusCode).toBe(200)
     })
 
-    it(`${verb} answers 409 to a transaction that is final`, async () => {
+    it(`The command ${verb} is answered with 409 if the transaction is final`, async () => {
       const refuse = async () => {
         throw new CounterstepError('SAGA_ALREADY_FINAL', 'it is final')
       }
@@ -254,7 +254,7 @@ describe('a command', () => {
     [asJson, 'x'.repeat(2_000), 413],
   ]
   for (const [headers, payload, status] of bodies) {
-    it(`answers ${status} to ${payload.slice(0, 20) || 'no body'} of type ${headers['content-type']}`, async () => {
+    it(`A stop with ${payload.slice(0, 20) || 'no body'} of type ${headers['content-type']} is answered with ${status}`, async () => {
       const url = '/v1/transactions/order-1/stop'
       const answer = await buildApp({ engine: scriptedEngine() }).inject({
         method: 'POST',
@@ -302,7 +302,7 @@ describe('an abort', () => {
     [{ 'content-type': 'application/x-www-form-urlencoded' }, 'a=1', 415, 'SAGA_UNSUPPORTED_MEDIA_TYPE'],
   ]
   for (const [headers, payload, status, code] of rows) {
-    it(`answers ${status} to ${payload.slice(0, 20) || 'no body'} (${payload.length}) of type ${headers['content-type']}`, async () => {
+    it(`An abort with ${payload.slice(0, 20) || 'no body'} (${payload.length}) of type ${headers['content-type']} is answered with ${status}`, async () => {
       const engine = scriptedEngine()
       const answer = await buildApp({ engine }).inject({ method: 'POST', url, headers, payload })
       expect([answer.statusCode, answer.json().code]).toEqual([status, code])
@@ -310,7 +310,7 @@ describe('an abort', () => {
     })
   }
 
-  it('passes on its reason and the time to wait', async () => {
+  it('An abort passes on its reason and the time to wait', async () => {
     const engine = scriptedEngine({ abort: async () => viewOf('order-1', { status: 'failed' }) })
     const headers = { ...asJson, prefer: 'wait=3' }
     const answer = await buildApp({ engine }).inject({
@@ -327,7 +327,7 @@ describe('an abort', () => {
 describe('a prepared transaction', () => {
   const place = '/v1/transactions/a%2Fb'
 
-  it('is submitted: 202 with its place, or 200 when the wait ends with its end', async () => {
+  it('A prepared transaction is submitted with 202 and its place, or with 200 when the wait ends with its end', async () => {
     const engine = scriptedEngine()
     const going = await buildApp({ engine }).inject({ method: 'POST', url: `${place}/submit` })
     expect([going.statusCode, going.headers.location]).toEqual([202, place])
@@ -345,7 +345,7 @@ describe('a prepared transaction', () => {
     expect(ended.calls[0]?.arguments[1]).toEqual({ waitMs: 5_000 })
   })
 
-  it('takes no body with its submit', async () => {
+  it('The submit of a prepared transaction takes no body', async () => {
     const engine = scriptedEngine()
     const options: InjectOptions = { method: 'POST', url: `${place}/submit`, headers: asJson }
     expect((await buildApp({ engine }).inject({ ...options, payload: '{}' })).statusCode).toBe(202)
@@ -353,7 +353,7 @@ describe('a prepared transaction', () => {
     expect(engine.calls).toHaveLength(1)
   })
 
-  it('takes a branch, as JSON only', async () => {
+  it('A prepared transaction takes a branch, as JSON only', async () => {
     const engine = scriptedEngine()
     const options: InjectOptions = { method: 'POST', url: `${place}/branches`, payload: '{"id":"x"}' }
     const answer = await buildApp({ engine }).inject({ ...options, headers: asJson })
@@ -366,8 +366,8 @@ describe('a prepared transaction', () => {
   })
 })
 
-describe('unknown places', () => {
-  it('are 404, with a body of any kind', async () => {
+describe('unknown paths', () => {
+  it('An unknown path is answered with 404, with a body of any kind', async () => {
     const app = buildApp({ engine: scriptedEngine() })
     for (const options of [
       { url: '/v2' },
@@ -386,7 +386,7 @@ describe('unknown places', () => {
     ['POST', '/metrics', 'GET, HEAD'],
   ] as const
   for (const [method, url, allow] of rows) {
-    it(`${method} ${url} is 405 and says what is allowed`, async () => {
+    it(`The request ${method} ${url} is answered with 405 and says what is allowed`, async () => {
       const answer = await buildApp({ engine: scriptedEngine() }).inject({ method, url })
       expect(answer.statusCode).toBe(405)
       expect(answer.headers.allow).toBe(allow)

@@ -4,14 +4,14 @@ import { newSigningKeyText, publicJwk, signingKeyOf, verificationKeyOf } from '.
 import { ED25519, ED25519_PUBLIC } from './signed-call.ts'
 
 describe('keys', () => {
-  it('has an id that is the start of the thumbprint of RFC 8037, A.3', () => {
+  it('A key has an id that is the start of the thumbprint of RFC 8037, A.3', () => {
     const x = '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo'
     const { keyId } = verificationKeyOf({ kty: 'OKP', crv: 'Ed25519', x })
     expect('kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'.startsWith(keyId)).toBe(true)
     expect(keyId).toHaveLength(16)
   })
 
-  it('is made, read, and shown to services in one line', () => {
+  it('A key is made, read, and shown to services in one line', () => {
     const key = signingKeyOf(newSigningKeyText('ed25519'))
     const line = publicJwk(key) ?? ''
     expect(line).not.toContain('"d"')
@@ -23,7 +23,7 @@ describe('keys', () => {
     expect(ED25519_PUBLIC.keyId).toBe(ED25519.keyId)
   })
 
-  it('S19: is refused where it is no key, too short, of another kind, or the half that services must not have', () => {
+  it('S19: A key is refused where it is no key, too short, of another kind, or the half that services must not have', () => {
     const pem = newSigningKeyText('ed25519')
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const rsaPem = rsa.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
@@ -50,7 +50,7 @@ describe('keys', () => {
     expect(verificationKeyOf(hmac({}))).toMatchObject({ keyId: 'a' })
   })
 
-  it('S28: says nothing of a key in what it throws', () => {
+  it('S28: An error about a key quotes nothing of the key', () => {
     for (const text of [
       '{"secret":"canary-5f1"',
       'canary-5f1',

@@ -39,7 +39,7 @@ function flipped(text: string, index: number): string {
   return text.slice(0, index) + String.fromCharCode(text.charCodeAt(index) ^ 1) + text.slice(index + 1)
 }
 
-/** Signed by the right key, over parameters that the test chooses. */
+/** Signs by the right key, over parameters that the test chooses. */
 function signedOver(names: readonly string[], tail: string, call: SentCall = sent(CALL), key = ED25519) {
   const value = (name: string) =>
     name === '@method'
@@ -78,14 +78,14 @@ function tailOf(changes: Readonly<Record<string, string | number>> = {}): string
 
 describe('a call that is as it was signed', () => {
   for (const key of [ED25519, HMAC]) {
-    it(`S19: fits, by ${key.algorithm}, with and without a content type`, () => {
+    it(`S19: A call that is as it was signed fits, by ${key.algorithm}, with and without a content type`, () => {
       expect(verdictOn(sent(CALL, key))).toBe('fits')
       const query = { ...CALL, method: 'GET', contentType: undefined, body: '' }
       expect(verdictOn(sent(query, key))).toBe('fits')
     })
   }
 
-  it('S19: fits whatever was signed', () => {
+  it('S19: A call fits, whatever was signed', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 200 })
     const value = fc.stringMatching(/^[\x21-\x7e]([\x20-\x7e]{0,30}[\x21-\x7e])?$/)
     const count = fc.nat().map(String)
@@ -114,7 +114,7 @@ describe('a call that is as it was signed', () => {
     )
   })
 
-  it('S19: may be signed over more than it must, and in another order', () => {
+  it('S19: A call may be signed over more than it must, and in another order', () => {
     const call = { ...sent(CALL), headers: [...sent(CALL).headers, ['x-more', '1'] as const] }
     expect(verdictOn(signedOver(['x-more', ...REQUIRED.toReversed()], tailOf(), call))).toBe('fits')
   })
@@ -123,7 +123,7 @@ describe('a call that is as it was signed', () => {
 describe('a call that was changed', () => {
   const call = sent(CALL)
 
-  it('S19: is refused for each flipped byte of each signed part', () => {
+  it('S19: A changed call is refused for each flipped byte of each signed part', () => {
     let flips = 0
     const refused = (changed: SentCall) => {
       flips += 1
@@ -149,7 +149,7 @@ describe('a call that was changed', () => {
     expect(flips).toBeGreaterThan(400)
   })
 
-  it('S19: is refused without any of its headers, and with any of them twice', () => {
+  it('S19: A call is refused without any of its headers, and with any of them twice', () => {
     for (const name of [...SIGNED_HEADERS, 'signature-input', 'signature']) {
       expect(verdictOn(without(call, name)), name).not.toBe('fits')
       const twice = {
@@ -162,7 +162,7 @@ describe('a call that was changed', () => {
     expect(verdictOn(without(without(call, 'signature-input'), 'signature'))).toBe('missing')
   })
 
-  it('S18: an action is no compensation, and no action of another transaction, branch or service', () => {
+  it('S18: A signature of an action fits no compensation, and no action of another transaction, branch or service', () => {
     for (const [from, to] of [
       ['op=action', 'op=compensate'],
       ['/debit', '/debit-undo'],
@@ -188,24 +188,24 @@ describe('the identity headers of a call', () => {
   const BEFORE = REQUIRED.filter((name) => !IDENTITY.includes(name))
   const earlier = IDENTITY.reduce(without, sent(CALL))
 
-  it('S39: are not demanded of an orchestrator that does not send them yet', () => {
+  it('S39: The identity headers are not demanded of an orchestrator that does not send them yet', () => {
     expect(verdictOn(signedOver(BEFORE, tailOf(), earlier))).toBe('fits')
   })
 
-  it('S39: are refused where the signature does not cover one that is there', () => {
+  it('S39: A call is refused where the signature does not cover an identity header that is there', () => {
     for (const name of IDENTITY) {
       const added = { ...earlier, headers: [...earlier.headers, [name, 'other'] as const] }
       expect(verdictOn(signedOver(BEFORE, tailOf(), added)), name).toBe('malformed')
     }
   })
 
-  it('S39: cannot be taken away from a signature that covers them', () => {
+  it('S39: An identity header cannot be taken away from a signature that covers it', () => {
     for (const name of IDENTITY) expect(verdictOn(without(sent(CALL), name)), name).toBe('malformed')
   })
 })
 
 describe('a signature that covers too little', () => {
-  it('S19: is refused for each component that is not covered, though the key is right', () => {
+  it('S19: A signature is refused for each component that it does not cover, though the key is right', () => {
     expect(verdictOn(signedOver(REQUIRED, tailOf()))).toBe('fits')
     for (const name of REQUIRED) {
       const names = REQUIRED.filter((each) => each !== name)
@@ -216,7 +216,7 @@ describe('a signature that covers too little', () => {
     expect(verdictOn(signedOver([...REQUIRED, 'x-absent'], tailOf()))).toBe('malformed')
   })
 
-  it('S19: is refused without any of its parameters, with one twice, or with one that is unknown', () => {
+  it('S19: A signature is refused without any of its parameters, with one twice, or with one that is unknown', () => {
     for (const name of ['created', 'expires', 'keyid', 'alg', 'tag']) {
       const part = new RegExp(`;${name}=[^;]*`)
       expect(verdictOn(signedOver(REQUIRED, tailOf().replace(part, ''))), name).toBe('malformed')
@@ -229,7 +229,7 @@ describe('a signature that covers too little', () => {
     expect(verdictOn(signedOver(REQUIRED, tailOf({ tag: '"other"' })))).toBe('malformed')
   })
 
-  it('S19: is refused under another label, and beside another signature', () => {
+  it('S19: A signature is refused under another label, and beside another signature', () => {
     const call = sent(CALL)
     const labelled = (change: (value: string) => string) =>
       withHeader(withHeader(call, 'signature-input', change), 'signature', change)
@@ -242,13 +242,13 @@ describe('a signature that covers too little', () => {
 })
 
 describe('a signature at the wrong time', () => {
-  it('S19: is refused when it is older or newer than the clocks may be apart', () => {
+  it('S19: A signature is refused when it is older or newer than the clocks may be apart', () => {
     const at = (createdAtS: number) => verdictOn(sent(CALL, ED25519, createdAtS))
     expect([at(NOW_S - CLOCK_SKEW_S), at(NOW_S + CLOCK_SKEW_S)]).toEqual(['fits', 'fits'])
     expect([at(NOW_S - CLOCK_SKEW_S - 1), at(NOW_S + CLOCK_SKEW_S + 1)]).toEqual(['expired', 'future'])
   })
 
-  it('S20: is refused when it is good for longer than a barrier remembers, and when it is old all the same', () => {
+  it('S20: A signature is refused when it lasts longer than a barrier remembers, or is old, however long it lasts', () => {
     const lasting = (created: number, lifetimeS: number) =>
       verdictOn(signedOver(REQUIRED, tailOf({ created, expires: created + lifetimeS })))
     expect(lasting(NOW_S, LIFETIME_S_MAX)).toBe('fits')
@@ -260,14 +260,14 @@ describe('a signature at the wrong time', () => {
 })
 
 describe('a signature by the wrong key', () => {
-  it('S19: is refused when the key is unknown, or is another under the same name', () => {
+  it('S19: A signature is refused when its key is unknown, or is another under the same name', () => {
     const stranger = signingKeyOf(newSigningKeyText('ed25519'))
     expect(verdictOn(sent(CALL, stranger))).toBe('unknown-key')
     expect(verdictOn(sent(CALL, { ...stranger, keyId: ED25519.keyId }))).toBe('mismatch')
     expect(verdictOn(sent(CALL), [])).toBe('unknown-key')
   })
 
-  it('S19: is refused when it says another algorithm than the key has', () => {
+  it('S19: A signature is refused when it names another algorithm than the key has', () => {
     for (const alg of ['"hmac-sha256"', '"none"', '""', '"ED25519"', '"rsa-pss-sha512"']) {
       expect(verdictOn(signedOver(REQUIRED, tailOf({ alg }))), alg).toBe('algorithm')
     }
@@ -279,7 +279,7 @@ describe('a signature by the wrong key', () => {
     expect(verdictOn(signedOver(REQUIRED, tailOf(), sent(CALL), asHmac))).toBe('mismatch')
   })
 
-  it('S22: holds while the old and the new key are both known', () => {
+  it('S22: A signature fits while the old and the new key are both known', () => {
     const next = signingKeyOf(newSigningKeyText('ed25519'))
     const nextPublic = verificationKeyOf(
       next.key.export({ format: 'jwk' }).x === undefined ? '' : publicOf(next),

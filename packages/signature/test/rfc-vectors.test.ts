@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { contentDigest, seal, sealFits, signatureBase } from '../src/index.ts'
 import { ED25519, ED25519_PUBLIC, HMAC, HMAC_SHARED } from './signed-call.ts'
 
-/** RFC 9421, appendix B.2: the test request, its keys, its signatures. */
+/** These are the test request, the keys and the signatures of RFC 9421, appendix B.2. */
 const VECTORS = [
   {
     title: 'B.2.5: HMAC-SHA256',
@@ -37,7 +37,7 @@ const VECTORS = [
 
 describe('S18: the test vectors of RFC 9421', () => {
   for (const { title, key, shared, components, parameters, signature } of VECTORS) {
-    it(`signs and verifies ${title}`, () => {
+    it(`The vector of the RFC is signed and verified: ${title}`, () => {
       const base = signatureBase(components, parameters)
       expect(base.split('\n')).toHaveLength(components.length + 1)
       expect(seal(key, base)).toBe(signature)
@@ -46,7 +46,7 @@ describe('S18: the test vectors of RFC 9421', () => {
     })
   }
 
-  it('has the digest of RFC 9530, in its example body', () => {
+  it('The digest of RFC 9530 is that of its example body', () => {
     expect(contentDigest('{"hello": "world"}\n')).toBe(
       'sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg=:',
     )

@@ -22,7 +22,7 @@ const TRIES = 3
 const hasCommit = (chunk: Buffer) => chunk.subarray(-'COMMIT'.length).toString() === 'COMMIT'
 const isWrite = (chunk: Buffer) =>
   chunk.includes('INSERT INTO counterstep_transactions') || chunk.includes('UPDATE counterstep_transactions')
-/** The commands of a flush in one packet, and of a flush that goes step by step. */
+/** These find the commands of a flush in one packet, and of a flush that goes step by step. */
 const isWholeFlush = (chunk: Buffer) => isWrite(chunk) && hasCommit(chunk)
 const isStep = (chunk: Buffer) => isWrite(chunk) && !hasCommit(chunk)
 const isCommit = (chunk: Buffer) => !isWrite(chunk) && hasCommit(chunk)
@@ -54,7 +54,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       return aTransaction(gid, { definition: 'x'.repeat(300 * 1024) })
     }
 
-    it('sends a flush as one packet, also of updates that are not alike, and a long one step by step', () =>
+    it('A flush is sent as one packet, also of updates that are not alike, and a long one step by step', () =>
       withProxy(async (store, proxy) => {
         const rows = makeGids(80).map((gid) => aTransaction(gid))
         await Promise.all(rows.map((row) => store.create(row)))
@@ -72,12 +72,13 @@ for (const server of ['mariadb', 'mysql'] as const) {
       }))
 
     const losses = {
-      'it was lost': (proxy: TcpProxy, matches: Matches, times: number) => proxy.cutBefore(matches, times),
+      'the flush was lost': (proxy: TcpProxy, matches: Matches, times: number) =>
+        proxy.cutBefore(matches, times),
       'its answer was lost': (proxy: TcpProxy, matches: Matches, times: number) =>
         proxy.dropAnswerWhen(matches, times),
     }
     for (const [name, lose] of Object.entries(losses)) {
-      it(`says that the outcome of a flush is unknown when ${name} on each connection, and the same writes sent again land once`, () =>
+      it(`The outcome of a flush is unknown when ${name} on each connection, and the same writes sent again land once`, () =>
         withProxy(async (store, proxy) => {
           const transactions = makeGids(10).map((gid) => aTransaction(gid))
           const fault = lose(proxy, isWholeFlush, TRIES)
@@ -100,7 +101,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
           expect((await store.list({ limit: 20 })).items).toHaveLength(10)
         }))
 
-      it(`says so of a COMMIT of its own at once when ${name}`, () =>
+      it(`The outcome of a separate COMMIT is unknown at once when ${name}`, () =>
         withProxy(async (store, proxy) => {
           const row = long('a')
           const fault = lose(proxy, isCommit, 1)
@@ -112,7 +113,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
           expect(stored).toMatchObject({ version: 1, epoch: 1, writeId: row.writeId })
         }))
 
-      it(`answers for certain, on another connection, when ${name} once`, () =>
+      it(`A flush gets a certain answer, on another connection, when ${name} once`, () =>
         withProxy(async (store, proxy) => {
           const [kept, changed] = [aTransaction('a'), aTransaction('b')]
           await store.create(changed)
@@ -129,7 +130,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         }))
     }
 
-    it('never says for certain that nothing was written after a try whose outcome is unknown', () =>
+    it('A write is never certain to have failed after a try whose outcome is unknown', () =>
       withProxy(
         async (store, proxy, url) => {
           const row = aTransaction('a')
@@ -145,50 +146,54 @@ for (const server of ['mariadb', 'mysql'] as const) {
         { lockWaitTimeoutMs: 1_000 },
       ))
 
-    it(`loses and doubles nothing over ${AMBIGUOUS_COMMITS} lost commits`, { timeout: 120_000 }, () =>
-      withProxy(async (store, proxy) => {
-        // Five of six in a row are lost, so that some flushes learn their outcome by themselves and some do not.
-        let [sent, passed] = [0, 0]
-        const isCut = (chunk: Buffer) => hasCommit(chunk) && sent++ % 2 === 0
-        const isUnanswered = (chunk: Buffer) => hasCommit(chunk) && passed++ % 3 < 2
-        const faults = [
-          proxy.cutBefore(isCut, AMBIGUOUS_COMMITS / 2),
-          proxy.dropAnswerWhen(isUnanswered, AMBIGUOUS_COMMITS / 2),
-        ]
-        const bites = () => faults.reduce((sum, fault) => sum + fault.bites(), 0)
-        const versions = new Map<string, number>()
-        let gids = 0
-        let unknown = 0
-        const untilDefinite = <T>(send: () => Promise<T>) => againUntilDefinite(send, () => unknown++)
-        const call = async () => {
-          while (bites() < AMBIGUOUS_COMMITS) {
-            gids += 1
-            const transaction = aTransaction(`t-${gids}`)
-            const created = await untilDefinite(() => store.create(transaction))
-            expect(created.type).toBe('created')
-            let version = 1
-            for (const progress of ['1', '2']) {
-              const update = makeUpdate(transaction, { version, progress })
-              const saved = await untilDefinite(() => store.update(update))
-              if (saved.type !== 'saved') throw new Error(`${transaction.gid}: ${saved.type}`)
-              version = saved.version
+    it(
+      `The store loses and doubles nothing over ${AMBIGUOUS_COMMITS} lost commits`,
+      { timeout: 120_000 },
+      () =>
+        withProxy(async (store, proxy) => {
+          // Five of six in a row are lost, so that some flushes learn their outcome by themselves and some do not.
+          let [sent, passed] = [0, 0]
+          const isCut = (chunk: Buffer) => hasCommit(chunk) && sent++ % 2 === 0
+          const isUnanswered = (chunk: Buffer) => hasCommit(chunk) && passed++ % 3 < 2
+          const faults = [
+            proxy.cutBefore(isCut, AMBIGUOUS_COMMITS / 2),
+            proxy.dropAnswerWhen(isUnanswered, AMBIGUOUS_COMMITS / 2),
+          ]
+          const bites = () => faults.reduce((sum, fault) => sum + fault.bites(), 0)
+          const versions = new Map<string, number>()
+          let gids = 0
+          let unknown = 0
+          const untilDefinite = <T>(send: () => Promise<T>) => againUntilDefinite(send, () => unknown++)
+          const call = async () => {
+            while (bites() < AMBIGUOUS_COMMITS) {
+              gids += 1
+              const transaction = aTransaction(`t-${gids}`)
+              const created = await untilDefinite(() => store.create(transaction))
+              expect(created.type).toBe('created')
+              let version = 1
+              for (const progress of ['1', '2']) {
+                const update = makeUpdate(transaction, { version, progress })
+                const saved = await untilDefinite(() => store.update(update))
+                if (saved.type !== 'saved') throw new Error(`${transaction.gid}: ${saved.type}`)
+                version = saved.version
+              }
+              versions.set(transaction.gid, version)
             }
-            versions.set(transaction.gid, version)
           }
-        }
-        await Promise.all(Array.from({ length: CALLERS }, call))
-        expect(bites()).toBe(AMBIGUOUS_COMMITS)
-        expect(unknown).toBeGreaterThan(0)
-        expect(versions.size).toBe(gids)
-        for (const chunk of toChunks([...versions.keys()])) {
-          const rows = await store.readMany(chunk as never)
-          expect(rows).toHaveLength(chunk.length)
-          for (const row of rows) expect(row).toMatchObject({ version: versions.get(row.gid), progress: '2' })
-        }
-      }),
+          await Promise.all(Array.from({ length: CALLERS }, call))
+          expect(bites()).toBe(AMBIGUOUS_COMMITS)
+          expect(unknown).toBeGreaterThan(0)
+          expect(versions.size).toBe(gids)
+          for (const chunk of toChunks([...versions.keys()])) {
+            const rows = await store.readMany(chunk as never)
+            expect(rows).toHaveLength(chunk.length)
+            for (const row of rows)
+              expect(row).toMatchObject({ version: versions.get(row.gid), progress: '2' })
+          }
+        }),
     )
 
-    it('repeats on another connection what was lost before its COMMIT', () =>
+    it('A write that was lost before its COMMIT is repeated on another connection', () =>
       withProxy(async (store, proxy) => {
         const faults = [proxy.cutBefore(isStep), proxy.dropAnswerWhen(isStep)]
         expect(await store.create(long('a'))).toMatchObject({ type: 'created' })
@@ -196,7 +201,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(store.counters()).toEqual({ commits: 1, rows: 1, retries: 2 })
       }))
 
-    it('says for certain that nothing was written when every connection is lost before its COMMIT', () =>
+    it('A write has certainly failed when every connection is lost before its COMMIT', () =>
       withProxy(async (store, proxy) => {
         const row = long('a')
         const fault = proxy.cutBefore(isStep, 100)
@@ -207,7 +212,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(await store.create(row)).toMatchObject({ type: 'created' })
       }))
 
-    it('goes on without a word after all idle connections were cut', () =>
+    it('The store goes on without an error after all idle connections were cut', () =>
       withProxy(async (store, proxy) => {
         await store.create(aTransaction('a'))
         await store.stats()
@@ -220,7 +225,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(rows).toHaveLength(1)
       }))
 
-    it('is unavailable while nobody answers, and comes back', () =>
+    it('The store is unavailable while the server does not answer, and comes back', () =>
       withProxy(async (store, proxy) => {
         await store.create(aTransaction('a'))
         proxy.refuse()
@@ -231,7 +236,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(await store.create(aTransaction('b'))).toMatchObject({ type: 'created' })
       }))
 
-    it('waits a bounded time in a black hole, for what is under way and for what waits', () =>
+    it('The store waits a bounded time in a black hole, for what is under way and for what waits', () =>
       withProxy(
         async (store, proxy) => {
           await store.create(aTransaction('a'))
@@ -255,7 +260,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         { connectTimeoutMs: 500, statementTimeoutMs: 1_000 },
       ))
 
-    it('gives up a session at once: the server is told, and takes back its locks', () =>
+    it('A session is given up at once: the server is told, and takes back its locks', () =>
       withProxy(async (store, proxy, url) => {
         const transaction = aTransaction('a')
         await store.create(transaction)
@@ -272,7 +277,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await held.close()
       }))
 
-    it('keeps no socket open for a goodbye that nobody hears', () =>
+    it('A socket does not stay open for a goodbye that is not heard', () =>
       withProxy(async (_, proxy, url) => {
         const socket = connect(proxy.port, '127.0.0.1')
         const target = { ...toConnectionTarget(url, undefined, 2_000), stream: () => socket }
@@ -283,7 +288,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         proxy.heal()
       }))
 
-    it('closes in a bounded time in a black hole', () =>
+    it('The store closes in a bounded time in a black hole', () =>
       withProxy(
         async (store, proxy) => {
           await store.create(aTransaction('a'))

@@ -17,7 +17,7 @@ const FROZEN = {
   autocommit: false,
 }
 
-/** Takes the row's lock and keeps it until the end of its database transaction. */
+/** This statement locks a row until the end of its database transaction. */
 const LOCK = 'UPDATE counterstep_transactions SET attention = 1 - attention WHERE gid = '
 
 for (const server of ['mariadb', 'mysql'] as const) {
@@ -43,7 +43,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       }
     }
 
-    /** Another transaction's lock, which lasts too long. */
+    /** Locks a row by another transaction for a time that is too long. */
     function lockedFor(gid: string, ms: number) {
       const holder = databases
         .migrated(`contention-${places}`)
@@ -70,7 +70,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       await expect.poll(async () => (await databases.sql(waiting))[0]?.[0], options).toBe(1)
     }
 
-    it('a deadlock is repeated whole and nobody hears of it', () =>
+    it('A deadlock is repeated whole and no caller notices', () =>
       withOther(
         async (store, other) => {
           const transactions = makeGids(20).map((gid) => aTransaction(gid))
@@ -93,7 +93,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         { lockWaitTimeoutMs: 4_000 },
       ))
 
-    it('a row that another holds locked does not keep its neighbours from being written', () =>
+    it('A row that another transaction locks does not keep its neighbours from being written', () =>
       withOther(async (store, other) => {
         const transactions = ['a', 'b', 'c'].map((gid) => aTransaction(gid))
         await Promise.all(transactions.map((transaction) => store.create(transaction)))
@@ -112,7 +112,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         for (const update of updates) expect(await store.update(update)).toMatchObject({ type: 'saved' })
       }))
 
-    it('a row that another holds locked fails alone also where a statement may take less long than the lock', () =>
+    it('A row that another transaction locks fails alone also where a statement may take less long than the lock', () =>
       withOther(
         async (store, other) => {
           const transactions = makeGids(20).map((gid) => aTransaction(gid))
@@ -131,7 +131,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         { statementTimeoutMs: 100 },
       ))
 
-    it('rows that are locked one after the other, for longer than a statement may take, fail nobody', () =>
+    it('Rows that are locked one after the other, for longer than a statement may take, do not fail', () =>
       withOther(
         async (store, other) => {
           const transactions = makeGids(20).map((gid) => aTransaction(gid))
@@ -152,7 +152,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         { statementTimeoutMs: 3_000 },
       ))
 
-    it('a table that is locked as a whole fails what waits for it, soon and all at once', () =>
+    it('A table that is locked as a whole fails the writes that wait for it, soon and all at once', () =>
       withOther(
         async (store, other) => {
           await other.query('LOCK TABLES counterstep_transactions READ')
@@ -169,7 +169,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         { statementTimeoutMs: 3_000 },
       ))
 
-    it('a row that another holds locked does not keep its neighbours from being renewed', () =>
+    it('A row that another transaction locks does not keep its neighbours from being renewed', () =>
       withOther(async (store, other) => {
         const transactions = makeGids(50).map((gid) => aTransaction(gid))
         await Promise.all(transactions.map((transaction) => store.create(transaction)))
@@ -193,7 +193,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect([again.renewed.length, again.lost]).toEqual([50, []])
       }))
 
-    it('a create waits for one whose outcome is not known, and then is told', () =>
+    it('A create waits for one whose outcome is not known, and then gets its result', () =>
       withOther(
         async (store, other) => {
           const insert = `INSERT INTO counterstep_transactions SELECT NULL, 'copy', live, due_at, created_at, updated_at,
@@ -211,7 +211,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         { lockWaitTimeoutMs: 4_000 },
       ))
 
-    it('the locks of a node that has stopped in the middle of a flush end by themselves', () =>
+    it('The locks of a node that has stopped in the middle of a flush end by themselves', () =>
       withOther(async (store) => {
         const transaction = aTransaction('a')
         await store.create(transaction)
@@ -229,7 +229,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(await store.readMany([transaction.gid])).toMatchObject([{ progress: 'new', attention: false }])
       }))
 
-    it('a claim of what is due leaves locked rows alone and waits for nobody', () =>
+    it('A claim of due rows leaves locked rows alone and does not wait', () =>
       withOther(async (store, other) => {
         const due = { hold: { type: 'waiting', dueInMs: 0 } } as const
         for (const gid of ['a', 'b', 'c']) await store.create(aTransaction(gid, due))
@@ -247,7 +247,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await other.rollback()
       }))
 
-    it('a postponement leaves locked rows alone, waits for nobody, and the former owner writes what he was writing', () =>
+    it('A postponement leaves locked rows alone and does not wait, and the former owner still writes its updates', () =>
       withOther(async (store, other) => {
         const owned = { hold: { type: 'owned', leaseMs: 1 } } as const
         const rows = ['a', 'b', 'c'].map((gid) => aTransaction(gid, owned))

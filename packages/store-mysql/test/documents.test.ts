@@ -49,7 +49,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       'its answer was lost': (proxy: TcpProxy) => proxy.dropAnswerWhen(isCommit),
     }
     for (const [name, lose] of Object.entries(losses)) {
-      it(`are unknown when ${name}, and land once when they are sent again`, () =>
+      it(`A document is unknown when ${name}, and lands once when it is sent again`, () =>
         withProxy(async (store, proxy) => {
           const writes = [aDocument('a'), aDocument('a', { text: 'new', expectedVersion: 1 })]
           for (const [i, write] of writes.entries()) {
@@ -68,7 +68,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         }))
     }
 
-    it('are neither lost nor doubled over many lost commits', { timeout: 120_000 }, () =>
+    it('Documents are neither lost nor doubled over many lost commits', { timeout: 120_000 }, () =>
       withProxy(async (store, proxy) => {
         let commits = 0
         const everyThird = (rest: number) => (chunk: Buffer) => isCommit(chunk) && commits++ % 3 === rest
@@ -94,14 +94,14 @@ for (const server of ['mariadb', 'mysql'] as const) {
       }),
     )
 
-    it('are written on another connection when one is lost before its COMMIT', () =>
+    it('A document is written on another connection when one is lost before its COMMIT', () =>
       withProxy(async (store, proxy) => {
         const faults = [proxy.cutBefore(isLock), proxy.dropAnswerWhen(isLock)]
         expect(await store.writeDocument(aDocument('a'))).toEqual({ type: 'written', version: 1 })
         expect(faults.map((fault) => fault.bites())).toEqual([1, 1])
       }))
 
-    it('need their own right: without it transactions go on, and each document is refused for certain', async () => {
+    it('Documents need their own right: without it transactions go on, and each document is refused for certain', async () => {
       const { url, name } = await databases.migrated('no-right')
       const { username } = new URL(url)
       for (const host of ['%', 'localhost'])
@@ -114,7 +114,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       await store.close()
     })
 
-    it('come by a migration beside which code of schema 1 goes on', async () => {
+    it('The migration that adds documents lets code of schema 1 go on', async () => {
       const { rootUrl } = await databases.empty('schema-1')
       const target = toConnectionTarget(rootUrl, undefined, 2_000)
       const { session } = await openSession(target, { ...toSessionTimeouts({}), autocommit: true })
@@ -127,13 +127,13 @@ for (const server of ['mariadb', 'mysql'] as const) {
       await store.close()
     })
 
-    it('refuse an engine without transactions', async () => {
+    it('A table of documents on an engine without transactions is refused', async () => {
       const { url, name } = await databases.migrated('engine')
       await databases.sql(`ALTER TABLE ${name}.counterstep_documents ENGINE = MyISAM`)
       await expect(openMysqlStore({ url })).rejects.toMatchObject({ code: 'SAGA_STORE_UNSUPPORTED' })
     })
 
-    it('are hurt by no text or key', async () => {
+    it('Documents keep any text and key', async () => {
       const store = await openMysqlStore({ url: (await databases.migrated('hostile')).url })
       const keys = [`'`, `\\`, `\\'`, `'' OR 1=1 -- `, '%_', '?', '`', `'); DROP TABLE x; -- `]
       for (const key of keys) await store.writeDocument(aDocument(key, { text: `${key}\u0000${key}` }))

@@ -24,7 +24,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       }
     }
 
-    it('writes in one commit what one turn of the event loop has brought', () =>
+    it('One commit has all writes of one turn of the event loop', () =>
       withStore({}, async (store) => {
         const transactions = makeGids(64).map((gid) => aTransaction(gid))
         await Promise.all(transactions.map((transaction) => store.create(transaction)))
@@ -34,7 +34,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(store.counters()).toEqual({ commits: 2, rows: 129, retries: 0 })
       }))
 
-    it('collects while as many flushes as may be are in flight', () =>
+    it('Writes are collected while as many flushes as allowed are in flight', () =>
       withStore({ flushesInFlightMax: 1 }, async (store) => {
         const first = store.create(aTransaction('first'))
         await new Promise(setImmediate)
@@ -43,13 +43,13 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(store.counters()).toMatchObject({ commits: 2, rows: 101 })
       }))
 
-    it('bounds the rows of a commit', () =>
+    it('The rows of a commit are bounded', () =>
       withStore({ batchRowsMax: 10 }, async (store) => {
         await Promise.all(makeGids(25).map((gid) => store.create(aTransaction(gid))))
         expect(store.counters()).toMatchObject({ commits: 3, rows: 25 })
       }))
 
-    it('bounds the bytes of a commit, and still writes a row that is larger', () =>
+    it('The bytes of a commit are bounded, and a row that is larger is still written', () =>
       withStore({ batchBytesMax: 1_500 }, async (store) => {
         const sizes = [400, 400, 400, 5_000]
         const creates = sizes.map((size, i) =>
@@ -59,7 +59,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(store.counters()).toMatchObject({ commits: 3, rows: 4 })
       }))
 
-    it('refuses for certain what the queue has no room for', () =>
+    it('A write for which the queue has no room is refused for certain', () =>
       withStore({ queueRowsMax: 10 }, async (store) => {
         const creates = makeGids(12).map((gid) => store.create(aTransaction(gid)))
         await Promise.all(creates.slice(10).map((create) => expectUnavailable(create, 'no')))
@@ -68,7 +68,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect((await store.list({ limit: 20 })).items).toHaveLength(11)
       }))
 
-    it('refuses for certain what would take too much memory', () =>
+    it('A write that would take too much memory is refused for certain', () =>
       withStore({ queueBytesMax: 5_000 }, async (store) => {
         const large = { definition: 'x'.repeat(4_000) }
         const creates = ['a', 'b'].map((gid) => store.create(aTransaction(gid, large)))
@@ -76,7 +76,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(await creates[0]).toMatchObject({ type: 'created' })
       }))
 
-    it('holds a gid once in a commit and keeps the order of its writes', () =>
+    it('A gid is once in a commit, and its writes keep their order', () =>
       withStore({}, async (store) => {
         const transaction = aTransaction('a')
         const update = makeUpdate(transaction, { progress: 'first' })
@@ -94,7 +94,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(await store.readMany([asGid('a')])).toMatchObject([{ progress: 'first' }])
       }))
 
-    it('a row that is not as its writer knew it leaves its neighbours alone', () =>
+    it('A row that is not as its writer knew it leaves its neighbours alone', () =>
       withStore({}, async (store) => {
         const [late, other, fenced] = ['a', 'b', 'c'].map((gid) => aTransaction(gid))
         if (late === undefined || other === undefined || fenced === undefined) throw new Error('no rows')
@@ -120,7 +120,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         )
       }))
 
-    it('is certain that nothing was written when a statement before the COMMIT is refused', () =>
+    it('A write has certainly failed when a statement before the COMMIT is refused', () =>
       withStore({}, async (store) => {
         const { name } = await databases.empty(`commit-${places}`)
         const [table, away] = [`${name}.counterstep_transactions`, `${name}.away`]
@@ -148,7 +148,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         'more than a column or a packet holds': { definition: 'x'.repeat(17 * MEBIBYTE) },
       }
       for (const [name, change] of Object.entries(creates)) {
-        it(`fails alone among creates: ${name}`, () =>
+        it(`A row that cannot be written fails alone among creates: ${name}`, () =>
           withStore({ batchBytesMax: 64 * MEBIBYTE }, async (store) => {
             const poison = { ...aTransaction('poison'), ...change } as ReturnType<typeof aTransaction>
             const before = ['a', 'b', 'c'].map((gid) => store.create(aTransaction(gid)))
@@ -168,7 +168,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         'more than a column or a packet holds': { progress: 'x'.repeat(17 * MEBIBYTE) },
       }
       for (const [name, change] of Object.entries(updates)) {
-        it(`fails alone among updates: ${name}`, () =>
+        it(`A row that cannot be written fails alone among updates: ${name}`, () =>
           withStore({ batchBytesMax: 64 * MEBIBYTE }, async (store) => {
             const transactions = ['a', 'b', 'poison', 'z'].map((gid) => aTransaction(gid))
             await Promise.all(transactions.map((transaction) => store.create(transaction)))

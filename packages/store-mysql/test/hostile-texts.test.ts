@@ -32,7 +32,7 @@ const TEXTS: readonly string[] = [
 
 for (const server of ['mariadb', 'mysql'] as const) {
   describeOwn(server, 'hostile texts', () => {
-    it('are kept exactly, whatever sql_mode the server gives its sessions', {
+    it('Hostile texts are kept exactly, whatever sql_mode the server gives its sessions', {
       timeout: 120_000,
     }, async () => {
       const mode = '--sql-mode=NO_BACKSLASH_ESCAPES,ANSI_QUOTES,PIPES_AS_CONCAT'

@@ -13,7 +13,7 @@ const RUNS = 400
 const TEXTS_MAX = 12
 const TIMEOUTS = { connectTimeoutMs: 5_000, statementTimeoutMs: 20_000, lockWaitTimeoutMs: 2_000 }
 
-/** Settings that a server may give its sessions. Each changes where a literal ends, or which bytes are a quote. */
+/** A server may give its sessions these settings. Each changes where a literal ends, or which bytes are a quote. */
 const SERVERS: Readonly<Record<string, readonly string[]>> = {
   'NO_BACKSLASH_ESCAPES and ANSI_QUOTES': ['--sql-mode=NO_BACKSLASH_ESCAPES,ANSI_QUOTES,PIPES_AS_CONCAT'],
   'gbk, whose second byte may be a backslash': [
@@ -23,7 +23,7 @@ const SERVERS: Readonly<Record<string, readonly string[]>> = {
   sjis: ['--character-set-server=sjis', '--init-connect=SET NAMES sjis'],
 }
 
-/** Texts that open, close, escape or end something, between any characters. */
+/** These texts open, close, escape or end something, between any characters. */
 const text = fc
   .array(
     fc.oneof(
@@ -65,7 +65,7 @@ async function comesBack(session: Session, values: readonly Value[], write: (val
   expect(answers.map(asText)).toEqual(values.map((value) => [[value, 'end']]))
 }
 
-/** A session's texts are bytes. */
+/** Reads bytes as text, because the texts of a session are bytes. */
 function asText(answer: readonly Row[] | number) {
   if (typeof answer === 'number') return answer
   return answer.map((row) => row.map((cell) => (Buffer.isBuffer(cell) ? cell.toString() : cell)))
@@ -96,7 +96,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
         return found
       }
 
-      it('S23: any text in a packet of statements stays a value', async () => {
+      it('S23: Any text in a packet of statements stays a value', async () => {
         const value = fc.oneof(
           { weight: 9, arbitrary: text as fc.Arbitrary<Value> },
           fc.maxSafeInteger(),
@@ -110,7 +110,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
         )
       })
 
-      it('S23: the same test finds a literal that forgets the backslash', async () => {
+      it('S23: The same test finds a literal that forgets the backslash (mutant)', async () => {
         const forgetful = (value: Value) =>
           typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : literal(value)
         await expect(comesBack(session(), ['a\\', 'b'], forgetful)).rejects.toThrow()

@@ -9,7 +9,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
   describeOn(server, 'random steps', (serverUrl) => {
     const databases = testDatabases(serverUrl)
 
-    it('come to what the model does, whatever the steps', { timeout: 120_000 }, async () => {
+    it('Random steps give the same results as the model', { timeout: 120_000 }, async () => {
       const [what, gid, owner, amount] = MODEL_STEP_MAX
       const step = fc.tuple(fc.nat(what), fc.nat(gid), fc.nat(owner), fc.nat(amount))
       let places = 0

@@ -12,7 +12,7 @@ import { testDatabases } from './test-database.ts'
 import { aTransaction, drawToken, makeGids, makeUpdate } from './transactions.ts'
 
 const QUERY = 3
-/** The reason that `findPinning` gives for a long statement, as the suite's large definitions and documents need. */
+/** `findPinning` gives this reason for a long statement, as the suite's large definitions and documents need. */
 const LONG = 'its length'
 
 for (const server of ['mariadb', 'mysql'] as const) {
@@ -35,7 +35,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       open: ({ place }) => open(place),
     })
 
-    it('has sent nothing that pins a connection, but single rows over 16 KiB', () => {
+    it('The store has sent nothing that pins a connection of a proxy, except single rows over 16 KiB', () => {
       expect(proxy.commands.length).toBeGreaterThan(1_000)
       const pinning = proxy.commands.flatMap((command) => {
         const reason = findPinning(command)
@@ -44,7 +44,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       expect(pinning).toEqual([])
     })
 
-    it('divides what is many, in each verb, among statements that do not pin', async () => {
+    it('Many rows are divided, in each method, among statements that do not pin', async () => {
       const store = await open('many')
       proxy.forget()
       const transactions = makeGids(500).map((gid) => aTransaction(`${gid}-${'g'.repeat(110)}`))
@@ -88,7 +88,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       process.stdout.write(`${server}: ${sent.length} statements, the longest of ${longest} bytes\n`)
     })
 
-    it('takes three round trips for each of the two writes of a saga, and one on connections of its own', async () => {
+    it('Each of the two writes of a saga takes three round trips through a proxy, and one on a separate connection', async () => {
       for (const [multiplexed, roundTrips] of [
         [true, [3, 3]],
         [false, [1, 1]],
@@ -109,14 +109,14 @@ for (const server of ['mariadb', 'mysql'] as const) {
           `${server}, ${on}: round trips of a saga: create ${created}, update ${updated}\n`,
         )
         expect([created, updated]).toEqual(roundTrips)
-        // On a connection of its own the recorder does find commands that pin.
+        // The recorder does find commands that pin on a separate connection.
         const pinned = proxy.commands.some((command) => findPinning(command) === 'a user variable')
         expect(pinned).toBe(!multiplexed)
         await store.close()
       }
     })
 
-    it('says which user makes the tables, and makes none itself', async () => {
+    it('The store says which user makes the tables, and makes none itself', async () => {
       const { rootUrl } = await databases.empty('no-tables')
       proxy.forget()
       const refused = openMysqlStore({ url: proxy.through(rootUrl), multiplexed: true })
@@ -125,7 +125,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       expect(proxy.commands.map(findPinning).filter((reason) => reason !== undefined)).toEqual([])
     })
 
-    it('begins nothing on a session that is no longer as it was set up', async () => {
+    it('No transaction begins on a session that has lost its settings', async () => {
       const { url } = await databases.migrated('lost-settings')
       const target = toConnectionTarget(url, 'off', 2_000)
       const settings = { ...toSessionTimeouts({}), autocommit: false, multiplexed: true }

@@ -11,7 +11,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
     const databases = testDatabases(serverUrl)
 
     for (const column of ['kind', 'status', 'sent_list']) {
-      it(`do not spoil the others: an unknown ${column}`, async () => {
+      it(`A row of a later version does not spoil the others: an unknown ${column}`, async () => {
         const { url, name } = await databases.migrated(`newer-${column}`)
         const store = await openMysqlStore({ url })
         for (const gid of ['known', 'newer']) await store.create(aTransaction(gid, due))

@@ -9,7 +9,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
   describeOn(server, 'opening', (serverUrl) => {
     const databases = testDatabases(serverUrl)
 
-    it('is class A on a durable server, lossy in a failover unless told better', async () => {
+    it('A store is class A on a durable server, and lossy in a failover unless an option says otherwise', async () => {
       const { url } = await databases.migrated('class')
       const store = await openMysqlStore({ url })
       expect([store.durabilityClass, store.failover]).toEqual(['A', 'lossy'])
@@ -19,14 +19,14 @@ for (const server of ['mariadb', 'mysql'] as const) {
       await lossless.close()
     })
 
-    it('makes the tables by itself as a user who may', async () => {
+    it('A store makes the tables by itself if its user may', async () => {
       const { rootUrl } = await databases.empty('by-itself')
       const store = await openMysqlStore({ url: rootUrl })
       expect(await store.create(aTransaction('a'))).toMatchObject({ type: 'created' })
       await store.close()
     })
 
-    it('tells a user without that right who must make them', async () => {
+    it('A user who may not make tables is told who must make them', async () => {
       const { url, rootUrl } = await databases.empty('no-tables')
       // This user may not even use the database.
       await expectUnavailable(openMysqlStore({ url }), 'no')
@@ -38,13 +38,13 @@ for (const server of ['mariadb', 'mysql'] as const) {
       await (await openMysqlStore({ url })).close()
     })
 
-    it('needs no more than to read and write rows', async () => {
+    it('A user needs no more rights than to read and write rows', async () => {
       const store = await openMysqlStore({ url: (await databases.migrated('rows-only')).url })
       expect(await store.create(aTransaction('a'))).toMatchObject({ type: 'created' })
       await store.close()
     })
 
-    it('S24: refuses a user who may not write rows, and names what is missing', async () => {
+    it('S24: A user who may not write rows is refused, and the missing rights are named', async () => {
       const { url } = await databases.empty('may-not-write')
       await databases.migrated('may-not-write')
       for (const grant of ['INSERT', 'UPDATE', 'DELETE'])
@@ -58,7 +58,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       await (await openMysqlStore({ url })).close()
     })
 
-    it('is unavailable without a word of the password', async () => {
+    it('A store that cannot be opened is unavailable, and the error does not have the password', async () => {
       const { url } = await databases.migrated('refused')
       const wrong = new URL(url)
       wrong.password = 'wrong-secret'
@@ -79,20 +79,20 @@ for (const server of ['mariadb', 'mysql'] as const) {
     })
 
     describe('migrations', () => {
-      it('are applied once, however many apply them', async () => {
+      it('Migrations are applied once, however many apply them', async () => {
         const { rootUrl: url } = await databases.empty('once')
         const reports = await Promise.all(Array.from({ length: 8 }, () => migrateMysql({ url })))
         expect(reports.filter(({ from, to }) => from === 0 && to === 2)).toHaveLength(1)
         expect(reports.filter(({ from, to }) => from === 2 && to === 2)).toHaveLength(7)
       })
 
-      it('go on after a crash between a table and its note', async () => {
+      it('Migrations go on after a crash between a table and its note', async () => {
         const { rootUrl: url, name } = await databases.migrated('crash')
         await databases.sql(`DELETE FROM ${name}.counterstep_schema`)
         expect(await migrateMysql({ url })).toEqual({ from: 0, to: 2 })
       })
 
-      it('refuse tables that older code must not touch, and open those that it may', async () => {
+      it('Tables that older code must not touch are refused, and tables that it may touch are opened', async () => {
         const { url, name } = await databases.migrated('newer')
         await databases.sql(`INSERT INTO ${name}.counterstep_schema VALUES (99, 1, '099-future', 0)`)
         await (await openMysqlStore({ url })).close()
@@ -102,7 +102,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await expect(refused).rejects.toThrow('schema 99')
       })
 
-      it('refuse an engine without transactions', async () => {
+      it('An engine without transactions is refused', async () => {
         const { url, name } = await databases.migrated('engine')
         await databases.sql(`ALTER TABLE ${name}.counterstep_transactions ENGINE = MyISAM`)
         const refused = openMysqlStore({ url })

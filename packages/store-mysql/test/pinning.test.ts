@@ -35,22 +35,22 @@ const PINS: readonly (readonly [string, string])[] = [
 ]
 
 describe('a statement that makes RDS Proxy keep its connection', () => {
-  it.each(PINS)('is found by %s: %.60s', (reason, text) => {
+  it.each(PINS)('A statement that pins its connection is found by %s: %.60s', (reason, text) => {
     expect(findPinning({ code: QUERY, text })).toBe(reason)
   })
 
-  it('is found when the protocol prepares it, resets the session or changes the user', () => {
+  it('A command that prepares, resets the session or changes the user is found to pin its connection', () => {
     expect([0x16, 0x17, 0x1f, 0x11].map((code) => findPinning({ code, text: 'SELECT 1' }))).not.toContain(
       undefined,
     )
   })
 
-  it('is none by what its texts say', () => {
+  it('A statement does not pin its connection by what its texts say', () => {
     const text = "SELECT 'x; SET @a = ROW_COUNT() /*! */ it''s \\' @b', @@global.read_only"
     expect(findPinning({ code: QUERY, text })).toBe(undefined)
   })
 
-  it('is none that sets what the proxy tracks', () => {
+  it('A statement that sets what the proxy tracks does not pin its connection', () => {
     const sets = [
       ...STATEMENTS.setSessionMultiplexed.replaceAll('?', '10').split(';\n'),
       STATEMENTS.setIsolation,

@@ -36,7 +36,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       describe(name, () => {
         beforeAll(async () => {
           await execute(serverUrl, `CREATE DATABASE ${database}`)
-          // In the other case the two processes do it themselves.
+          // In the other case the two processes migrate by themselves.
           if (name in THROUGH_A_PROXY) await migrateMysql({ url })
         })
         afterAll(() => execute(serverUrl, `DROP DATABASE ${database}`))

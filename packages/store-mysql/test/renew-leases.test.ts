@@ -11,7 +11,7 @@ import { renewLeases } from '../src/writes/renew-leases.ts'
 import { testDatabases } from './test-database.ts'
 import { aTransaction } from './transactions.ts'
 
-/** Calls back after each run. */
+/** This class calls back after each run. */
 class WatchedTransactions extends DatabaseTransactions {
   readonly #onDone: () => Promise<void>
 
@@ -31,7 +31,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
   describeOn(server, 'renewal', (serverUrl) => {
     const databases = testDatabases(serverUrl)
 
-    it('asks again, a little later, for what was locked for a moment', async () => {
+    it('A renewal asks again, a little later, for a row that was locked for a moment', async () => {
       const { url, rootUrl } = await databases.migrated('renewal')
       const transactions = ['a', 'b'].map((gid) => aTransaction(gid))
       const store = await openMysqlStore({ url })

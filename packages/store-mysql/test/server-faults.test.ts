@@ -29,7 +29,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
 
     // MySQL has no lock for the COMMIT alone. This one keeps every COMMIT of the server waiting.
     if (kind === 'mariadb') {
-      it('leaves the outcome open for the rows of a COMMIT that hangs, and no row waits for it a second time', async () => {
+      it('The outcome is open for the rows of a COMMIT that hangs, and no row waits for it a second time', async () => {
         const { url, rootUrl } = await databases.migrated('hanging-commit')
         const store = await openMysqlStore({ url, statementTimeoutMs: 3_000 })
         const other = await createConnection({ uri: rootUrl })
@@ -50,7 +50,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       })
     }
 
-    it('takes no write as a former primary, and goes on when it may write again', async () => {
+    it('A former primary takes no write, and goes on when it may write again', async () => {
       const store = await openMysqlStore({ url: (await databases.migrated('read-only')).url })
       const first = aTransaction('first')
       await store.create(first)
@@ -69,7 +69,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       await store.close()
     })
 
-    it('commits nothing as a former primary for a user whom that does not keep from writing', async () => {
+    it('A former primary commits nothing for a user whom read_only does not keep from writing', async () => {
       const store = await openMysqlStore({ url: (await databases.migrated('read-only-root')).rootUrl })
       const first = aTransaction('first')
       await store.create(first)
@@ -86,7 +86,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       await store.close()
     })
 
-    it('commits nothing that has waited while its server became a former primary', async () => {
+    it('A write that waited while its server became a former primary is not committed', async () => {
       const { url, rootUrl, name } = await databases.migrated('read-only-meanwhile')
       await (await openMysqlStore({ url })).close()
       const store = await openMysqlStore({ url: rootUrl, statementTimeoutMs: 20_000 })
@@ -123,7 +123,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       await store.close()
     })
 
-    it('has no connection left, and then has one', async () => {
+    it('Writes fail for certain while the server has no connection left, and later succeed', async () => {
       const database = await databases.migrated('full')
       // The store has written nothing yet, so it has no connection that writes.
       const store = await openMysqlStore({ url: database.url })
@@ -136,7 +136,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       await store.close()
     })
 
-    it('takes no further connection: those that are there do the work', async () => {
+    it('Open connections do the work while the server takes no further one', async () => {
       const database = await databases.migrated('crowded')
       const store = await openMysqlStore({ url: database.url, batchRowsMax: 10, flushPatienceMs: 0 })
       await store.create(aTransaction('first'))
@@ -150,7 +150,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       await store.close()
     })
 
-    it('hears a goodbye, and notes no client that was lost', async () => {
+    it('The server gets a goodbye from each connection, and notes no lost client', async () => {
       const { url, rootUrl } = await databases.migrated('goodbye')
       const root = await createConnection({ uri: rootUrl })
       const sessions =
@@ -167,7 +167,9 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       root.destroy()
     })
 
-    it('is killed under load and loses nothing that it has acknowledged', { timeout: 120_000 }, async () => {
+    it('A server that is killed under load loses nothing that was acknowledged', {
+      timeout: 120_000,
+    }, async () => {
       const { url } = await databases.migrated('killed')
       const store = await openMysqlStore({ url, connectTimeoutMs: 500 })
       const acknowledged = new Set<string>()
@@ -203,7 +205,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       await store.close()
     })
 
-    it('is paused: every call ends in a bounded time, and work resumes by itself', async () => {
+    it('Every call to a paused server ends in a bounded time, and work resumes by itself', async () => {
       const store = await openMysqlStore({ url: (await databases.migrated('paused')).url })
       await store.create(aTransaction('a'))
       await server.pause()
@@ -234,7 +236,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
         ['innodb_flush_log_at_trx_commit = 0', 'C'],
       ] as const
       for (const [setting, expected] of settings) {
-        it(`make it class ${expected}: ${setting}`, async () => {
+        it(`The store is class ${expected} on a server with the setting ${setting}`, async () => {
           const { url } = await databases.migrated('durability')
           const [name = ''] = setting.split(' ')
           await databases.sql(`SET GLOBAL ${setting}`)
@@ -254,7 +256,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       }
     })
 
-    it('flushes its log too rarely for class B, and is class C', async () => {
+    it('A server that flushes its log too rarely for class B is class C', async () => {
       const { url } = await databases.migrated('durability')
       await databases.sql('SET GLOBAL innodb_flush_log_at_trx_commit = 2')
       await databases.sql('SET GLOBAL innodb_flush_log_at_timeout = 3')
@@ -271,7 +273,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
     })
 
     if (kind === 'mysql') {
-      it('has its redo log disabled, and is class C', async () => {
+      it('A server with its redo log disabled is class C', async () => {
         const { url } = await databases.migrated('durability')
         await databases.sql('ALTER INSTANCE DISABLE INNODB REDO_LOG')
         try {
@@ -283,7 +285,9 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       })
     }
 
-    it('tells when another server has taken its place', { timeout: 60_000 }, async () => {
+    it('The store reports when another server has taken the place of its own', {
+      timeout: 60_000,
+    }, async () => {
       const other = await START[kind]()
       const otherDatabases = new TestDatabases(other.url)
       const places = [await databases.empty('taken'), await otherDatabases.empty('taken')]
@@ -357,7 +361,7 @@ async function presentGids(store: MysqlStore, gids: readonly string[]): Promise<
   return present
 }
 
-/** An address that leads to one server and then to another, like a host name after a failover. */
+/** Starts an address that leads to one server and then to another, like a host name after a failover. */
 async function startRelay(firstPort: number) {
   let port = firstPort
   const sockets = new Set<Socket>()

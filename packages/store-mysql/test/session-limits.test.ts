@@ -6,14 +6,14 @@ import { testDatabases } from './test-database.ts'
 
 const TIMEOUTS = { connectTimeoutMs: 5_000, statementTimeoutMs: 20_000, lockWaitTimeoutMs: 2_000 }
 
-/** 1148 and 4166 are MariaDB's, 3948 and 2068 MySQL's. */
+/** The numbers 1148 and 4166 are MariaDB's, 3948 and 2068 MySQL's. */
 const isRefusal = (errno: number) => [1148, 4166, 3948, 2068].includes(errno)
 
 for (const server of ['mariadb', 'mysql'] as const) {
   describeOn(server, 'sessions', (serverUrl) => {
     const databases = testDatabases(serverUrl)
 
-    it('S23: one that reads takes one statement at a time', async () => {
+    it('S23: A session that reads takes one statement at a time', async () => {
       const { url } = await databases.migrated('limits')
       const target = toConnectionTarget(url, 'off', TIMEOUTS.connectTimeoutMs)
       expect(target.multipleStatements).toBe(false)
@@ -26,14 +26,14 @@ for (const server of ['mariadb', 'mysql'] as const) {
       writer.session.destroy()
     })
 
-    it('S23: none begins whose driver does not write UTF-8', async () => {
+    it('S23: No session begins if its driver does not write UTF-8', async () => {
       const { url } = await databases.migrated('latin')
       const target = toConnectionTarget(url, 'off', TIMEOUTS.connectTimeoutMs)
       const opening = openSession({ ...target, charset: 'BINARY' }, { ...TIMEOUTS, autocommit: false })
       await expect(opening).rejects.toThrow('the driver does not write UTF-8')
     })
 
-    it('S23: none hands over a file of this machine, though the server asks for it', async () => {
+    it('S23: No session hands over a file of this machine, though the server asks for it', async () => {
       await databases.sql('SET GLOBAL local_infile = 1')
       const { rootUrl } = await databases.migrated('files')
       for (const autocommit of [true, false]) {

@@ -24,7 +24,7 @@ describeOn('mariadb', 'the pool of connections', (serverUrl) => {
     await pool.close()
   }
 
-  it('uses again what was used last', () =>
+  it('The pool gives out the connection that was used last', () =>
     withPool({}, async (pool) => {
       const [a, b] = [await pool.acquire(), await pool.acquire()]
       pool.release(b)
@@ -35,7 +35,7 @@ describeOn('mariadb', 'the pool of connections', (serverUrl) => {
       pool.release(b)
     }))
 
-  it('bounds those who wait, in number and in time', () =>
+  it('The callers who wait are bounded, in number and in time', () =>
     withPool({ waitTimeoutMs: 100 }, async (pool) => {
       const sessions = [await pool.acquire(), await pool.acquire()]
       const waiters = [pool.acquire(), pool.acquire()]
@@ -45,7 +45,7 @@ describeOn('mariadb', 'the pool of connections', (serverUrl) => {
       pool.release(await pool.acquire())
     }))
 
-  it('hands over to those who wait, first come first served, and opens anew what was broken', () =>
+  it('The pool serves waiting callers in their order, and opens a new connection for a broken one', () =>
     withPool({ sessionsMax: 1 }, async (pool) => {
       const first = await pool.acquire()
       const order: number[] = []
@@ -66,7 +66,7 @@ describeOn('mariadb', 'the pool of connections', (serverUrl) => {
       if (second !== undefined) pool.release(second)
     }))
 
-  it('closes when the last one in use has come back, and gives out none from then on', () =>
+  it('The pool closes when the last connection in use has come back, and gives out none from then on', () =>
     withPool({}, async (pool) => {
       const session = await pool.acquire()
       let isClosed = false
@@ -81,7 +81,7 @@ describeOn('mariadb', 'the pool of connections', (serverUrl) => {
       expect(session.isBroken).toBe(true)
     }))
 
-  it('hands out no connection on which the set-up has failed', async () => {
+  it('A connection on which the set-up has failed is not given out', async () => {
     const { rootUrl, name } = await databases.empty('pool')
     await databases.sql(`CREATE USER IF NOT EXISTS '${name}'@'%'`)
     const url = new URL(rootUrl)

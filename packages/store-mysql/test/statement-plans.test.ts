@@ -22,7 +22,7 @@ const settings = {
   autocommit: true,
 }
 
-/** For each statement the index that it must use, and the values of its placeholders: a row's, then the others. */
+/** Each statement has the index that it must use, and the values of its placeholders: those of a row, then the others. */
 const PLANS: Readonly<
   Record<string, readonly [sql: string, key: string, row: readonly Value[], rest: readonly Value[]]>
 > = {
@@ -49,7 +49,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
   describeOn(server, 'the plans of the statements', (serverUrl) => {
     const databases = testDatabases(serverUrl)
 
-    it('reach the rows by their index, sort nothing, and scan no table, however small it is', async () => {
+    it('Statements reach the rows by their index, sort nothing, and scan no table, however small it is', async () => {
       const { rootUrl } = await databases.migrated('plans')
       const store = await openMysqlStore({ url: rootUrl })
       await Promise.all(makeGids(20).map((gid) => store.create(aTransaction(gid))))
@@ -95,7 +95,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       lent.end()
     })
 
-    it('count the rows that have changed, not those that have matched', async () => {
+    it('An update counts the rows that have changed, not those that have matched', async () => {
       const { rootUrl } = await databases.migrated('found-rows')
       const store = await openMysqlStore({ url: rootUrl })
       await store.create(aTransaction('a'))

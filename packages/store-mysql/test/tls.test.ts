@@ -10,7 +10,7 @@ import { aTransaction } from './transactions.ts'
 
 const START = { mariadb: startMariadb, mysql: startMysql } as const
 const NAME = 'db.counterstep.test'
-/** An authority that was made for these tests, and its certificate for that name. The authority's key no longer exists. */
+/** The folder has an authority that was made for these tests, and its certificate for that name. The authority's key no longer exists. */
 const CERTIFICATES = join(import.meta.dirname, 'certificates')
 const certificate = (name: string) => join(CERTIFICATES, `${name}.pem`)
 
@@ -37,13 +37,13 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       await server.stop()
     })
 
-    it('opens when the certificate holds', async () => {
+    it('A store opens over TLS when the certificate is right', async () => {
       const store = await openMysqlStore({ url, tls: { ca, serverName: NAME } })
       expect(await store.create(aTransaction('a'))).toMatchObject({ type: 'created' })
       await store.close()
     })
 
-    it('does not open without TLS, under another name, or signed by an unknown authority', async () => {
+    it('A store does not open without TLS, under another name, or signed by an unknown authority', async () => {
       const refused = [
         { tls: 'off' as const },
         { tls: { ca, serverName: 'other.counterstep.test' } },

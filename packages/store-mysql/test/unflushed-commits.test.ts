@@ -48,12 +48,12 @@ const ANSWERS: Readonly<
     const document = aDocument()
     return [() => one.writeDocument(document), () => other.writeDocument(document), 'written']
   },
-  'a document that somebody else has written': (one, other) => {
+  'a document that another writer has written': (one, other) => {
     const document = aDocument()
     const late = { ...document, writeId: drawToken() }
     return [() => one.writeDocument(document), () => other.writeDocument(late), 'conflict']
   },
-  'a document that somebody else has removed': (one, other) => {
+  'a document that another writer has removed': (one, other) => {
     const document = aDocument()
     const removal = { ...document, expectedVersion: 1 }
     const write = async () => {
@@ -98,7 +98,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       await databases.sql('SET GLOBAL innodb_flush_log_at_trx_commit = 1')
     }
 
-    /** MySQL's status variables are seconds old. */
+    /** Reads the engine's status, because MySQL's status variables are seconds old. */
     async function logEnds(): Promise<{ readonly written: number; readonly flushed: number }> {
       const [row] = await databases.sql('SHOW ENGINE INNODB STATUS')
       const [, written, flushed] =
@@ -107,7 +107,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
     }
 
     for (const [name, callsOf] of Object.entries(ANSWERS)) {
-      it(`are on it before they are answered: ${name}`, async () => {
+      it(`A row is on the disk before the answer about it: ${name}`, async () => {
         for (let tries = 1; ; tries++) {
           const [write, again, type] = callsOf(one, other)
           await unflushed(write)
@@ -124,7 +124,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       })
     }
 
-    it('leave no trace of what has forced them there', async () => {
+    it('The row that forces others to the disk leaves no trace', async () => {
       const create = aTransaction('a')
       const { name } = await databases.empty('unflushed')
       await one.create(create)
@@ -137,7 +137,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
 
     // Other servers have given their log to the operating system, which outlives their process.
     if (kind === 'mariadb') {
-      it('outlive the server that has answered', { timeout: 60_000 }, async () => {
+      it('Rows outlive the server that has answered about them', { timeout: 60_000 }, async () => {
         const create = aTransaction('abort')
         await one.create(create)
         const decision = makeUpdate(create, { status: 'aborting' })

@@ -7,10 +7,10 @@ import { aTransaction, drawToken, makeUpdate } from './transactions.ts'
 
 const LATER = 7_000_000_000_000
 
-/** The row after the write as [due, owned, live], with "now" for the timestamp of the write. */
+/** This is the row after the write as [due, owned, live], with "now" for the timestamp of the write. */
 type Left = readonly [due: unknown, owned: 0 | 1, live: 0 | 1]
 
-/** Each hold, with the owned row and the waiting row that it leaves. Holds of one name are written together. */
+/** Each hold has the owned row and the waiting row that it leaves. Holds of one name are written together. */
 const HOLDS: readonly (readonly [
   name: string,
   holds: readonly (readonly [hold: UpdateHold, owned: Left, waiting: Left])[],
@@ -57,7 +57,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
 
     for (const [way, multiplexed] of WAYS) {
       it.each(HOLDS)(
-        `leaves its row the same alone and among others, over ${way}: %s`,
+        `An update leaves its row the same alone and among others, over ${way}: %s`,
         async (name, holds) => {
           const { url, name: database } = await databases.migrated(
             `holds-${multiplexed}-${name.replaceAll(/\W+/g, '-')}`,

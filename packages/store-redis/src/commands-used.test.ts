@@ -29,23 +29,23 @@ function expectJustWhatIsUsed(acl: string): void {
   expect([...acl.matchAll(/\+(\S+)/g)].map(([, name]) => name).sort()).toEqual(findCommandsUsed())
 }
 
-it('S24: the documented ACL allows the commands that are used, and no other', () => {
+it('S24: The documented ACL allows the commands that are used, and no other', () => {
   expectJustWhatIsUsed(
     /^ACL SETUSER counterstep ((?:.*\\\n)*.*)$/m.exec(readFileSync(PAGE, 'utf8'))?.[1] ?? '',
   )
 })
 
-it('S24: the Redis of the compose file gives its user the same', () => {
+it('S24: The Redis of the compose file gives its user the same commands', () => {
   expectJustWhatIsUsed(/^user counterstep (.*)$/m.exec(readFileSync(COMPOSED, 'utf8'))?.[1] ?? '')
 })
 
-it('S24: scripts are constant texts that decode nothing and make no code of what they are given', () => {
+it('S24: Scripts are constant texts that decode nothing and make no code of their arguments', () => {
   expect(TEXTS).not.toMatch(/cjson|cmsgpack|loadstring|\bload\s*\(|\bdofile\b|setfenv/)
   // The name of a command is a constant too, and never an argument.
   expect(TEXTS.match(/(?:redis\.p?|\b)call\((?!')/g)).toBeNull()
 })
 
-it('S24: no gid moves a key out of its shard', () => {
+it('S24: No gid moves a key out of its shard', () => {
   for (const gid of ['}', '{', '{a}b', '}{', '{p1}', 'a\nb', 'a\r\nDEL x', '{}', '*', '?']) {
     const shard = MANY_SHARDS.toShard(gid)
     const keys = new ShardKeys('counterstep', shard)

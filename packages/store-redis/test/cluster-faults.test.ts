@@ -34,7 +34,7 @@ describeOwn('redis-cluster', 'a cluster that changes', () => {
   })
   afterAll(() => cluster.stop())
 
-  /** Runs saga after saga from some callers until it is stopped. Returns their answers by gid. */
+  /** Creates saga after saga from some callers until it is stopped. It collects the acknowledged gids and the errors. */
   function load(store: RedisStore) {
     const acknowledged: string[] = []
     const errors: unknown[] = []
@@ -73,7 +73,7 @@ describeOwn('redis-cluster', 'a cluster that changes', () => {
     return String(await connection?.call('CLUSTER', 'MYID'))
   }
 
-  it('a slot that moves under load: redirects are followed, nothing is lost, nothing is doubled', async () => {
+  it('While a slot moves under load, redirects are followed, nothing is lost and nothing is doubled', async () => {
     const { store, keyPrefix } = await open(cluster.url)
     const [first, second, third] = await connect(cluster.url)
     const shard = MANY_SHARDS.all.find((candidate) => toSlot(candidate) < 5_000) ?? 0
@@ -107,7 +107,7 @@ describeOwn('redis-cluster', 'a cluster that changes', () => {
     expect(store.counters().losses).toBe(0)
   })
 
-  it('a node that dies: the others go on, and its shards when it is back', async () => {
+  it('When a node dies, the others go on, and its shards do when it is back', async () => {
     const { store } = await open(cluster.url, { commandTimeoutMs: COMMAND_TIMEOUT_MS })
     const running = load(store)
     await eventually('load is under way', () => running.acknowledged.length > 200)
@@ -189,7 +189,7 @@ describeOwn('redis-cluster', 'a cluster that changes', () => {
     )
   }
 
-  it('a planned failover under load loses nothing; one to a lagging replica is reported', {
+  it('A planned failover under load loses nothing, and one to a lagging replica is reported', {
     timeout: 90_000,
   }, async () => {
     const master = cluster.nodes[0] as RedisServer

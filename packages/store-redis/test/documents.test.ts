@@ -43,7 +43,7 @@ describeOwn('redis', 'documents', () => {
     'its answer was lost': (key: string) => proxy.dropAnswerWhen((chunk) => chunk.includes(key)),
   }
   for (const [name, lose] of Object.entries(losses)) {
-    it(`are unknown when ${name}, and land once when they are sent again`, async () => {
+    it(`A document is unknown when ${name}, and lands once when it is sent again`, async () => {
       const { store } = await open(proxy.through(server.url), { commandTimeoutMs: COMMAND_TIMEOUT_MS })
       const key = `key-${hex(4)}`
       const writes = [aDocument(key), aDocument(key, { text: 'new', expectedVersion: 1 })]
@@ -64,7 +64,7 @@ describeOwn('redis', 'documents', () => {
     })
   }
 
-  it('are refused for certain by a full Redis, which still lets them be read and removed', async () => {
+  it('A full Redis refuses documents for certain, and still lets them be read and removed', async () => {
     const { store } = await open(server.url)
     const [connection] = await connect(server.url)
     await store.writeDocument(aDocument('a'))
@@ -81,7 +81,7 @@ describeOwn('redis', 'documents', () => {
     expect(await store.writeDocument(aDocument('b'))).toEqual({ type: 'written', version: 1 })
   })
 
-  it('of a layout that a later version wrote are left alone, by name', async () => {
+  it('Documents of a later layout are left alone, by name', async () => {
     const { store, keyPrefix } = await open(server.url)
     const [connection] = await connect(server.url)
     const categoryKey = new ShardKeys(keyPrefix, MANY_SHARDS.toShard(CATEGORY)).documents(CATEGORY)
@@ -95,7 +95,7 @@ describeOwn('redis', 'documents', () => {
     expect(await connection?.hget(categoryKey, 'newer')).toBe('2 1 1 w x\ntext')
   })
 
-  it('are read in answers of a bounded size', async () => {
+  it('Documents are read in answers of a bounded size', async () => {
     const { store } = await open(server.url)
     const keys = Array.from({ length: 64 }, (_, i) => `k-${i}`)
     const text = 'x'.repeat(DOCUMENT_TEXT_BYTES_MAX)

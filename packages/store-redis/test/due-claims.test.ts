@@ -47,7 +47,7 @@ describeOwn('redis', 'a claim of due rows', () => {
     // The claim reads the earliest due time of each shard, and a page of each shard with due rows.
     { shards: 1, looksMax: 2 },
     { shards: 64, looksMax: 64 + 10 },
-  ])('that found all of them does not look again: $shards shards', async ({ shards, looksMax }) => {
+  ])('A claim that found all rows does not look again: $shards shards', async ({ shards, looksMax }) => {
     const { store } = await (shards === 1 ? open : openWithManyShards)(proxy.through(server.url))
     await createdDue(store, 10)
     let looks = 0
@@ -61,7 +61,7 @@ describeOwn('redis', 'a claim of due rows', () => {
     counted.cancel()
   })
 
-  it('that fails later hands out what it has claimed before', async () => {
+  it('A claim that fails later hands out what it has claimed before', async () => {
     const { store, keyPrefix } = await open(proxy.through(server.url))
     const { store: direct } = await open(server.url, { keyPrefix })
     // Rows that this version may not take need a second search.
@@ -84,7 +84,7 @@ describeOwn('redis', 'a claim of due rows', () => {
     proxy.accept()
   })
 
-  it('that meets a key of another type leaves that row alone, and takes the others', async () => {
+  it('A claim that meets a key of another type leaves that row alone, and takes the others', async () => {
     const { store, keysFor } = await open(server.url)
     const gids = await createdDue(store, 130)
     const redis = await connection()
@@ -97,7 +97,7 @@ describeOwn('redis', 'a claim of due rows', () => {
     expect(claimed.sort()).toEqual(gids.filter((gid) => gid !== row && gid !== definition).sort())
   })
 
-  it('is not kept from the other shards by one that refuses', async () => {
+  it('One shard that refuses does not keep a claim from the others', async () => {
     const { store, keyPrefix, shards } = await openWithManyShards(server.url)
     const gids = await createdDue(store, 130)
     // This is the shard of the oldest row. The first shard cannot refuse, since it takes the probe when a store opens.
@@ -118,7 +118,7 @@ describeOwn('redis', 'a claim of due rows', () => {
     expect((await claim(store)).claimed).toHaveLength(gids.length - others.length)
   })
 
-  it('that is sent again is the same claim', async () => {
+  it('A claim that is sent again is the same claim', async () => {
     const { store, keysFor } = await open(server.url)
     await created(store, dueTransaction('a'))
     const [token = ''] = tokens(1)
@@ -134,7 +134,7 @@ describeOwn('redis', 'a claim of due rows', () => {
     expect(await read(store, 'a')).toEqual({ ...row, dueAt: Number(leaseEnd) })
   })
 
-  it('finds what stands behind more rows of a newer version than one claim looks at', async () => {
+  it('Claims find a row behind more rows of a newer version than one claim looks at', async () => {
     const { store, keysFor } = await open(server.url)
     // Rows with one due time come in the order of their gids.
     const gids = Array.from({ length: STRANGE_ROWS + 1 }, (_, i) => `g-${String(i).padStart(5, '0')}`)

@@ -42,7 +42,7 @@ describeOwn('redis', 'a postponement of due rows', () => {
     return Array.from({ length: count }, (_, i) => `g-${i}`)
   }
 
-  it('moves more rows than one script does', async () => {
+  it('A postponement moves more rows than one script does', async () => {
     const { store } = await open(server.url)
     const gids = makeGids(230)
     await createdDue(store, gids)
@@ -51,7 +51,7 @@ describeOwn('redis', 'a postponement of due rows', () => {
     expect(result.mayBeMore).toBeUndefined()
   })
 
-  it('writes so many bytes of held rows in one script, and leaves the others for the next', async () => {
+  it('One script writes a bounded number of bytes of held rows, and leaves the others for the next', async () => {
     const { store, keysFor } = await open(server.url)
     const gids = makeGids(8)
     const held: Partial<NewTransaction> = {
@@ -74,7 +74,7 @@ describeOwn('redis', 'a postponement of due rows', () => {
       expect(await read(store, gid)).toMatchObject({ owned: false, progress: held.progress })
   })
 
-  it('that is sent again moves nothing a second time', async () => {
+  it('A postponement that is sent again moves nothing a second time', async () => {
     const { store, keysFor } = await open(server.url)
     await created(store, dueTransaction('a'))
     const call = postponeDueCall(keysFor('a'), ['a'], { byMs: BY_MS, formatMax: 1 })
@@ -86,7 +86,7 @@ describeOwn('redis', 'a postponement of due rows', () => {
     expect(await read(store, 'a')).toEqual(row)
   })
 
-  it('that meets a key of another type leaves that row alone, and moves the others', async () => {
+  it('A postponement that meets a key of another type leaves that row alone, and moves the others', async () => {
     const { store, keysFor } = await open(server.url)
     const gids = makeGids(5)
     await createdDue(store, gids)
@@ -99,7 +99,7 @@ describeOwn('redis', 'a postponement of due rows', () => {
     expect((await postpone(store)).gids).toEqual([])
   })
 
-  it('is not kept from the other shards by one that refuses', async () => {
+  it('One shard that refuses does not keep a postponement from the others', async () => {
     const { store, keyPrefix, shards } = await openWithManyShards(server.url)
     const gids = makeGids(130)
     await createdDue(store, gids)
@@ -118,7 +118,7 @@ describeOwn('redis', 'a postponement of due rows', () => {
     expect((await postpone(store)).gids).toHaveLength(gids.length - others.length)
   })
 
-  it('finds what stands behind more rows of a newer version than one call looks at', async () => {
+  it('Postponements find a row behind more rows of a newer version than one call looks at', async () => {
     const { store, keysFor } = await open(server.url)
     const [known = '', ...strange] = makeGids(STRANGE_ROWS + 1)
     const keys = keysFor(known)

@@ -51,7 +51,7 @@ describeOwn('redis', 'a Redis that fails', () => {
     }
   }
 
-  it('killed and restarted under load: nothing acknowledged is lost, nothing refused is there', async () => {
+  it('A Redis that is killed under load loses nothing acknowledged and has nothing refused', async () => {
     const { store, events } = await open(server.url, { commandTimeoutMs: COMMAND_TIMEOUT_MS })
     const acknowledged = new Set<string>()
     const unknown = new Set<string>()
@@ -99,7 +99,7 @@ describeOwn('redis', 'a Redis that fails', () => {
     return gids.filter((gid) => !found.has(gid))
   }
 
-  it('that hangs is waited for no longer than the command timeout, and work resumes by itself', async () => {
+  it('A Redis that hangs is waited for no longer than the command timeout, and work resumes by itself', async () => {
     const { store } = await open(server.url, { commandTimeoutMs: COMMAND_TIMEOUT_MS })
     const row = await created(store, aTransaction(`hang-${hex(4)}`))
     await server.pause()
@@ -130,7 +130,7 @@ describeOwn('redis', 'a Redis that fails', () => {
     })
   })
 
-  it('whose answer to a create is lost: sent again it is the same write, with one row', async () => {
+  it('A write whose answer was lost is the same write when it is sent again, with one row', async () => {
     const { store } = await open(proxy.through(server.url), { commandTimeoutMs: COMMAND_TIMEOUT_MS })
     for (const command of ['create', 'update', 'finish'] as const) {
       const gid = `lost-${command}-${hex(4)}`
@@ -169,7 +169,7 @@ describeOwn('redis', 'a Redis that fails', () => {
     }
   })
 
-  it('that never got the command: it may be sent again, and then it lands', async () => {
+  it('A command that was lost may be sent again, and then it lands', async () => {
     const { store } = await open(proxy.through(server.url), { commandTimeoutMs: COMMAND_TIMEOUT_MS })
     const gid = `cut-${hex(4)}`
     const fault = proxy.cutBefore((chunk) => chunk.includes(gid))
@@ -181,7 +181,7 @@ describeOwn('redis', 'a Redis that fails', () => {
     expect(await createUntilDefinite(store, aTransaction(gid))).toBe('created')
   })
 
-  it('that cannot be reached is told of at once, for certain, and the connection comes back by itself', async () => {
+  it('A Redis that cannot be reached is reported at once, for certain, and the connection comes back by itself', async () => {
     const { store } = await open(proxy.through(server.url), { commandTimeoutMs: COMMAND_TIMEOUT_MS })
     proxy.refuse()
     try {
@@ -197,7 +197,7 @@ describeOwn('redis', 'a Redis that fails', () => {
     expect(await store.create(aTransaction(`back-${hex(4)}`))).toMatchObject({ type: 'created' })
   })
 
-  it('a short silence of the network, below the timeout, is nothing', async () => {
+  it('A short silence of the network, below the timeout, changes nothing', async () => {
     const { store } = await open(proxy.through(server.url))
     proxy.hold()
     const creates = Array.from({ length: 20 }, (_, i) => store.create(aTransaction(`held-${hex(4)}-${i}`)))
@@ -206,7 +206,7 @@ describeOwn('redis', 'a Redis that fails', () => {
     expect(store.counters().breaks).toBe(0)
   })
 
-  it('a full Redis refuses for certain, keeps what it has, lets rows be purged, and work resumes', async () => {
+  it('A full Redis refuses for certain, keeps what it has, lets rows be purged, and work resumes', async () => {
     const { store } = await open(server.url)
     const [connection] = await connect(server.url)
     const rows = await Promise.all(
@@ -231,7 +231,7 @@ describeOwn('redis', 'a Redis that fails', () => {
     expect(store.counters()).toEqual({ losses: 0, breaks: 0 })
   })
 
-  it('a Redis that cannot write to its disk refuses for certain, and work resumes', async () => {
+  it('A Redis that cannot write to its disk refuses for certain, and work resumes', async () => {
     const failing = await startRedis({ settings: ['--save', '3600 1', '--dbfilename', 'dump'] })
     try {
       const { store } = await open(failing.url)
@@ -259,7 +259,7 @@ describeOwn('redis', 'a Redis that fails', () => {
     }
   })
 
-  it('a replica refuses for certain; the store connects anew, and works when it is the master again', async () => {
+  it('A replica refuses for certain, and the store connects again and works when it is the master again', async () => {
     const { store } = await open(server.url)
     const [connection] = await connect(server.url)
     const row = await created(store, aTransaction(`r-${hex(4)}`))
@@ -280,7 +280,7 @@ describeOwn('redis', 'a Redis that fails', () => {
     })
   })
 
-  it('too few replicas refuse for certain', async () => {
+  it('A Redis with too few replicas refuses for certain', async () => {
     const { store } = await open(server.url)
     const [connection] = await connect(server.url)
     await connection?.config('SET', 'min-replicas-to-write', '1')
@@ -292,7 +292,7 @@ describeOwn('redis', 'a Redis that fails', () => {
     expect(await store.readMany(['replicas' as Gid])).toEqual([])
   })
 
-  it('a script that keeps Redis busy refuses for certain', async () => {
+  it('A Redis that is busy with a script refuses for certain', async () => {
     const { store } = await open(server.url)
     const [killer, blocker] = [...(await connect(server.url)), ...(await connect(server.url))]
     await killer?.config('SET', 'busy-reply-threshold', '50')
@@ -309,7 +309,7 @@ describeOwn('redis', 'a Redis that fails', () => {
     expect(await store.create(aTransaction(`busy-${hex(4)}`))).toMatchObject({ type: 'created' })
   })
 
-  it('more than may wait is refused for certain', async () => {
+  it('A write is refused for certain when too many writes or bytes wait', async () => {
     const { store } = await open(server.url, { commandsInFlightMax: 10 })
     const creates = Array.from({ length: 12 }, (_, i) => store.create(aTransaction(`w-${hex(4)}-${i}`)))
     for (const create of creates.slice(10)) await expectUnavailable(create, 'no')
@@ -322,7 +322,7 @@ describeOwn('redis', 'a Redis that fails', () => {
     expect(await large()).toMatchObject({ type: 'created' })
   })
 
-  it('close settles what is in flight, and what hangs within the timeout', async () => {
+  it('A close settles what is in flight, and what hangs within the timeout', async () => {
     const { store } = await open(server.url, { commandTimeoutMs: COMMAND_TIMEOUT_MS })
     await store.create(aTransaction(`c-${hex(4)}`))
     const gids = Array.from({ length: 200 }, (_, i) => `c-${hex(4)}-${i}`)

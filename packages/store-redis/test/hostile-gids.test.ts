@@ -27,7 +27,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
   describeOn(server, 'hostile gids and texts', (url) => {
     const { open } = openedForTests()
 
-    it('S24: each gid is its own row, whatever stands in it, and nothing else is touched', async () => {
+    it('S24: Each gid is its own row, whatever characters it has, and nothing else is touched', async () => {
       const { store } = await open(url)
       await created(store, aTransaction('bystander', { definition: 'untouched' }))
       for (const gid of GIDS)
@@ -39,7 +39,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       expect((await store.stats()).unfinished.submitted).toBe(GIDS.length + 1)
     })
 
-    it('S24: texts are bytes to the scripts, however deep or Lua-like they are', async () => {
+    it('S24: Texts are bytes to the scripts, however deep or Lua-like they are', async () => {
       const { store } = await open(url)
       for (const [index, text] of TEXTS.entries()) {
         const row = await created(store, aTransaction(`t-${index}`, { definition: text, progress: text }))

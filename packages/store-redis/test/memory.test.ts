@@ -12,7 +12,7 @@ const BYTES_PER_SAGA_MAX = 1_500
 describeOwn('redis', 'a finished saga', () => {
   const { open, connect } = openedForTests()
 
-  it('of two branches takes no more memory than it should, and none when it is purged', async () => {
+  it('A finished saga of two branches takes no more memory than it should, and none when it is purged', async () => {
     const server = await startRedis()
     try {
       const { store, keyPrefix } = await open(server.url, { keyPrefix: 'counterstep' })

@@ -24,7 +24,7 @@ describeOwn('redis', 'rows of one script', () => {
       .map((line) => line.split(' ', 1)[0])
   }
 
-  it('change the indexes in their order, also where a gid comes more than once', async () => {
+  it('Rows of one script change the indexes in their order, also where a gid comes more than once', async () => {
     const { store, keysFor } = await open(server.url)
     const [redis] = await connect(server.url)
     const keys = keysFor('a')
@@ -50,7 +50,7 @@ describeOwn('redis', 'rows of one script', () => {
     expect(await read(store, 'a')).toMatchObject({ status: 'succeeded' })
   })
 
-  it('take one command for each index, however many they are', async () => {
+  it('Rows of one script take one command for each index, however many they are', async () => {
     const { keysFor } = await open(server.url)
     const [redis] = await connect(server.url)
     const keys = keysFor('a')
@@ -63,7 +63,7 @@ describeOwn('redis', 'rows of one script', () => {
     expect(stats).toMatch(/cmdstat_hincrby:calls=1,/)
   })
 
-  it('whose index cannot be written are all told of, and none is called written', async () => {
+  it('Rows of one script whose index cannot be written are all rejected', async () => {
     const { store, keysFor } = await open(server.url)
     const [redis] = await connect(server.url)
     const keys = keysFor('a')
@@ -81,7 +81,7 @@ describeOwn('redis', 'rows of one script', () => {
     expect(await store.create(aTransaction('e'))).toMatchObject({ type: 'created' })
   })
 
-  it('that are leases are renewed beside one whose key is of another type', async () => {
+  it('Leases are renewed beside one whose key is of another type', async () => {
     const { store, keysFor } = await open(server.url)
     const [redis] = await connect(server.url)
     const gids = ['a', 'b', 'c']

@@ -25,13 +25,13 @@ describeOwn('redis', 'opening', () => {
     }
   }
 
-  it('finds class A and no failover on a single Redis that flushes before it answers', () =>
+  it('A single Redis that flushes before it answers is class A, without a failover', () =>
     withServer([], async ({ url }) => {
       const { store } = await open(url)
       expect([store.durabilityClass, store.failover, store.name]).toEqual(['A', 'none', 'redis'])
     }))
 
-  it('finds class B where it flushes each second', () =>
+  it('A Redis that flushes each second is class B', () =>
     withServer(['--appendfsync', 'everysec'], async ({ url }) => {
       const { store } = await open(url, { durability: 'A' })
       expect(store.durabilityClass).toBe('B')
@@ -46,7 +46,7 @@ describeOwn('redis', 'opening', () => {
     'maxmemory-policy is volatile-ttl': ['--maxmemory', '1gb', '--maxmemory-policy', 'volatile-ttl'],
   }
   for (const [reason, settings] of Object.entries(refused)) {
-    it(`refuses by name what may lose or evict, unless forced: ${reason}`, () =>
+    it(`A Redis that may lose or evict is refused by name, unless forced: ${reason}`, () =>
       withServer(settings, async ({ url }) => {
         await expect(open(url)).rejects.toMatchObject({
           code: 'SAGA_STORE_NOT_DURABLE',
@@ -59,7 +59,7 @@ describeOwn('redis', 'opening', () => {
   }
 
   // Managed services hide CONFIG under another name.
-  it('reads INFO where CONFIG is hidden', async () => {
+  it('INFO is read where CONFIG is hidden', async () => {
     await withServer(['--rename-command', 'CONFIG', ''], async ({ url }) => {
       expect((await open(url)).store.durabilityClass).toBe('B')
       expect((await open(url, { durability: 'A' })).store.durabilityClass).toBe('A')
@@ -69,14 +69,14 @@ describeOwn('redis', 'opening', () => {
     })
   })
 
-  it('refuses where nothing can be read, unless it is declared or forced', () =>
+  it('A Redis is refused where nothing can be read, unless its class is declared or forced', () =>
     withServer(['--rename-command', 'CONFIG', '', '--rename-command', 'INFO', ''], async ({ url }) => {
       await expect(open(url)).rejects.toMatchObject({ code: 'SAGA_STORE_NOT_DURABLE' })
       expect((await open(url, { durability: 'B' })).store.durabilityClass).toBe('B')
       expect((await open(url, { acceptClassC: true })).store.durabilityClass).toBe('C')
     }))
 
-  it('finds a failover that may lose where a replica is connected, unless told better', () =>
+  it('A Redis with a replica has a failover that may lose, unless an option says otherwise', () =>
     withServer([], async (master) => {
       await withServer(['--replicaof', `127.0.0.1 ${master.port}`], async (replica) => {
         const [connection] = await connect(master.url)
@@ -88,7 +88,7 @@ describeOwn('redis', 'opening', () => {
       })
     }))
 
-  it('says that it is unavailable where nobody answers', async () => {
+  it('A store is unavailable where no server answers', async () => {
     let gone = ''
     await withServer([], async ({ url }) => {
       gone = url
@@ -97,7 +97,7 @@ describeOwn('redis', 'opening', () => {
     await expectUnavailable(open(gone.replace('redis:', 'redis-cluster:'), { connectTimeoutMs: 500 }), 'no')
   })
 
-  it('waits for a server that accepts and says nothing no longer than the command timeout', async () => {
+  it('A server that accepts and says nothing is waited for no longer than the command timeout', async () => {
     const sockets = new Set<Socket>()
     const silent = createServer((socket) => {
       sockets.add(socket)
@@ -121,7 +121,7 @@ describeOwn('redis', 'opening', () => {
     }
   })
 
-  it('refuses a Redis without cluster that is named as one, and a key prefix that would move the hash tag', () =>
+  it('A Redis without cluster that is named as one is refused, and so is a key prefix that would move the hash tag', () =>
     withServer([], async ({ url }) => {
       await expect(open(url.replace('redis:', 'redis-cluster:'))).rejects.toMatchObject({
         code: 'SAGA_STORE_UNSUPPORTED',
@@ -133,7 +133,7 @@ describeOwn('redis', 'opening', () => {
       }
     }))
 
-  it('separates stores by prefix and by database', () =>
+  it('Stores are separated by prefix and by database', () =>
     withServer([], async ({ url }) => {
       const stores = [
         await open(url, { keyPrefix: 'a' }),
@@ -144,7 +144,7 @@ describeOwn('redis', 'opening', () => {
         expect(await store.create(aTransaction('x'))).toMatchObject({ type: 'created' })
     }))
 
-  it('takes a user and a password, says when they are wrong, and tells nobody', () =>
+  it('A user and a password are accepted, and an error says when they are wrong but never shows them', () =>
     withServer([], async ({ url, port }) => {
       const [first] = await connect(url)
       await first?.config('SET', 'requirepass', 'hunter2-right')
@@ -172,7 +172,7 @@ describeOwn('redis', 'opening', () => {
       expect(visible([full, events])).not.toMatch(/hunter2|canary/)
     }))
 
-  it('S24: works as the documented user, and reaches no key of another prefix', () =>
+  it('S24: A store works as the documented user, and reaches no key of another prefix', () =>
     withServer([], async ({ url, port }) => {
       const [admin] = await connect(url)
       const rights = documentedRights().map((word) =>
@@ -204,7 +204,7 @@ describeOwn('redis', 'opening', () => {
       await expect(claim).rejects.toMatchObject({ code: 'SAGA_INTERNAL' })
     }))
 
-  it('S24: refuses a user who may not write, and says so', () =>
+  it('S24: A user who may not write is refused, and the error says so', () =>
     withServer([], async ({ url, port }) => {
       const [admin] = await connect(url)
       const rights = '~mine:* -@all +evalsha +eval +get +time +info +config|get'
@@ -224,7 +224,7 @@ describeOwn('redis', 'opening', () => {
 describeOn('redis-cluster', 'opening', (url) => {
   const { open } = openedForTests('as-given')
 
-  it('finds the class of all masters, from any one of them', async () => {
+  it('The class of all masters is found from any one of them', async () => {
     const [scheme, nodes = ''] = url.split('://')
     for (const node of nodes.split(',')) {
       const { store } = await open(`${scheme}://${node}`)
@@ -232,7 +232,7 @@ describeOn('redis-cluster', 'opening', (url) => {
     }
   })
 
-  it('refuses a node of a cluster that is named as a single Redis', async () => {
+  it('A node of a cluster that is named as a single Redis is refused', async () => {
     const [node] = (url.split('://')[1] ?? '').split(',')
     await expect(open(`redis://${node}`)).rejects.toMatchObject({ code: 'SAGA_STORE_UNSUPPORTED' })
   })
@@ -241,7 +241,7 @@ describeOn('redis-cluster', 'opening', (url) => {
 describeOwn('redis-cluster', 'opening', () => {
   const { open, connect } = openedForTests('as-given')
 
-  it('refuses a cluster of which one master may lose, by the name of that one', async () => {
+  it('A cluster is refused when one master may lose writes, and the error names that master', async () => {
     const cluster = await startRedisCluster()
     try {
       const connections = await connect(cluster.url)

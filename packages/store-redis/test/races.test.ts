@@ -6,7 +6,7 @@ import { asLeastUser, leastUserUrl } from './least-user.ts'
 
 const TIMEOUT_MS = 120_000
 
-// Writes that come together share a script, and no other process's script runs in between.
+// Writes that come together share a script, and no script of another process runs in between.
 for (const server of ['redis', 'redis-cluster'] as const) {
   describeOn(server, 'two processes on one Redis', (url) => {
     const keyPrefix = `races-${randomBytes(6).toString('hex')}`

@@ -26,7 +26,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
   describeOn(server, 'random steps at once', (url) => {
     const { open, connect } = openedForTests()
 
-    it('leave rows and indexes in agreement', { timeout: 120_000 }, async () => {
+    it('Random steps at once leave rows and indexes in agreement', { timeout: 120_000 }, async () => {
       const connections = await connect(url)
       const command = fc.tuple(
         fc.nat(ACTIONS - 1),
@@ -90,7 +90,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
           expect(sorted(due)).toEqual(sorted(mine(live)))
           const created = (await scored(keyPrefix, shard, 'created')).filter((_, i) => i % 2 === 0)
           for (const row of rows) if (shards.toShard(row.gid) === shard) expect(created).toContain(row.gid)
-          // Expired rows may still stand there, but no live row, and no row that is kept for ever.
+          // Expired rows may still be there, but no live row, and no row that is kept for ever.
           const done = (await scored(keyPrefix, shard, 'done')).filter((_, i) => i % 2 === 0)
           for (const gid of done) expect(live.map((row) => row.gid)).not.toContain(gid)
           for (const gid of created) {

@@ -43,10 +43,10 @@ function neighbours(shards: Shards, count: number): readonly string[] {
 }
 
 for (const server of ['redis', 'redis-cluster'] as const) {
-  describeOn(server, 'what stands in Redis', (url) => {
+  describeOn(server, 'the rows in Redis', (url) => {
     const { open, connect } = openedForTests()
 
-    it('agrees with the server on the slots of tags and keys', async () => {
+    it('The store agrees with a cluster on the slots of tags and keys', async () => {
       const [connection] = await connect(url)
       if (server === 'redis') return
       for (const shard of MANY_SHARDS.all) {
@@ -57,7 +57,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       }
     })
 
-    it('never gives unfinished data a time to live, and all finished data one', async () => {
+    it('Unfinished data never has a time to live, and finished data has one unless it is kept for ever', async () => {
       const { store, keyPrefix } = await open(url)
       for (let i = 0; i < 20; i++) {
         await finished(store, `end-${i}`, 60_000)
@@ -83,21 +83,21 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       }
     })
 
-    it('takes a gid again while the definition of its expired namesake still stands there', async () => {
+    it('A gid is accepted again while the definition of its expired row is still there', async () => {
       const { store, keysFor } = await open(url)
       const connections = await connect(url)
       const gid = 'again' as Gid
       const definitionKey = keysFor(gid).definition(gid)
       await finished(store, gid, 1)
       await eventually('its row is gone', async () => (await store.readMany([gid])).length === 0)
-      // This holds however long this test has slept.
+      // The old definition is written again, so that it is there however long this test has waited.
       await askOwner(connections, 'SET', definitionKey, '"old"', 'PX', 60_000)
       await created(store, aTransaction(gid, { definition: '"new"' }))
       expect((await read(store, gid)).definition).toBe('"new"')
       expect(await askOwner(connections, 'PTTL', definitionKey)).toBe(-1)
     })
 
-    it('keeps all keys of a shard under its tag, and every key under the prefix', async () => {
+    it('All keys of a shard are under its tag, and every key is under the prefix', async () => {
       const { store, keyPrefix, keysFor } = await open(url)
       for (const gid of GIDS) await created(store, aTransaction(gid))
       const keys = await listKeys(await connect(url), keyPrefix)
@@ -107,7 +107,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       for (const gid of GIDS) expect(keys).toContain(keysFor(gid).row(gid))
     })
 
-    it('keeps hostile gids and payloads exactly, through every operation', async () => {
+    it('Hostile gids and payloads are kept exactly, through every operation', async () => {
       const { store } = await open(url)
       const text = `{"a":"{p0}"}\n1 0 0\r\n*1\r\n$4\r\nPING\r\n ' " \\ ; \u0000 é 💶 =5`
       for (const gid of GIDS) {
@@ -138,7 +138,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       expect((await store.list({ limit: 100 })).items).toEqual([])
     })
 
-    it('keeps numbers beyond 2^31 and the last instants exactly, without exponents', async () => {
+    it('Numbers beyond 2^31 and the last instants are kept exactly, without exponents', async () => {
       const { store, keysFor } = await open(url)
       const format = 2 ** 31 + 1
       const row = await created(store, aTransaction('a', { format }))
@@ -171,7 +171,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       )
     })
 
-    it('gives every claim and update a version that no earlier life of the row had', async () => {
+    it('Every claim and update gets a version that no earlier life of the row had', async () => {
       const { store } = await open(url)
       const row = await created(store, dueTransaction('a'))
       const claim = { gid: row.gid, token: tokens(1)[0] ?? '', leaseMs: 10_000, formatMax: 1 }
@@ -184,7 +184,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       expect(again.type === 'saved' && again.version).toBeGreaterThan(version)
     })
 
-    it('takes a claim that is sent again as the same claim', async () => {
+    it('A claim that is sent again is the same claim', async () => {
       const { store } = await open(url)
       await created(store, dueTransaction('a'))
       const claim = { gid: 'a' as Gid, token: tokens(1)[0] ?? '', leaseMs: 10_000, formatMax: 1 }
@@ -196,7 +196,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       expect(again).toMatchObject({ type: 'claimed', transaction: { epoch: 2, claimsWithoutProgress: 1 } })
     })
 
-    it('forgets an expired row everywhere, whoever is first: Redis, the purge or the next creator', async () => {
+    it('An expired row is forgotten everywhere, whether Redis, the purge or the next creator is first', async () => {
       const { store, keyPrefix } = await open(url)
       const gids = Array.from({ length: 30 }, (_, i) => `t-${i}` as Gid)
       for (const gid of gids) await finished(store, gid, 1)
@@ -223,7 +223,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       expect((await Promise.all(members)).reduce<number>((sum, count) => sum + Number(count), 0)).toBe(3)
     })
 
-    it('lists more rows of one instant and one shard than a page of the scan holds', async () => {
+    it('A list has more rows of one instant and one shard than a page of the scan', async () => {
       const { store, shards, keysFor } = await open(url)
       const connections = await connect(url)
       // 100 gids of one shard are all moved to one time.
@@ -248,7 +248,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       expect(listed).toEqual([...gids].sort().reverse())
     })
 
-    it('claims the oldest of all shards, also where one shard has most of them', async () => {
+    it('A claim takes the oldest of all shards, also where one shard has most of them', async () => {
       const { store, shards } = await open(url)
       const crowded = neighbours(shards, 120)
       const others = Array.from({ length: 120 }, (_, i) => `o-${i}`)
@@ -267,7 +267,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       }
     })
 
-    it('leaves rows alone that a newer version wrote, however many, and claims those behind them', async () => {
+    it('Rows that a newer version wrote are left alone, however many, and those behind them are claimed', async () => {
       const { store, keysFor } = await open(url)
       const connections = await connect(url)
       const strange = Array.from({ length: 1_500 }, (_, i) => `n-${i}`)
@@ -304,7 +304,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       expect((await store.list({ limit: 5 })).items).toHaveLength(5)
     })
 
-    it('fails a row that Redis cannot write alone, wherever it stands in its group', async () => {
+    it('A row that Redis cannot write fails alone, wherever it is in its group', async () => {
       const { store, keysFor } = await open(url)
       const connections = await connect(url)
       const bad = ['wrong-1', 'wrong-2', 'wrong-3']
@@ -328,7 +328,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       expect((await store.stats()).unfinished.submitted).toBe(0)
     })
 
-    it('fails one bad row alone', async () => {
+    it('A row that cannot be written fails alone', async () => {
       const { store } = await open(url)
       const poisons = [
         { progress: null },

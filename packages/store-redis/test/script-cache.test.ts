@@ -11,7 +11,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
   describeOwn(server, 'the script cache', () => {
     const { open, connect } = openedForTests()
 
-    it('may be flushed under load: no caller sees it', async () => {
+    it('The script cache may be flushed under load, and no caller notices', async () => {
       const started = server === 'redis' ? await startRedis() : await startRedisCluster()
       try {
         const { store } = await open(started.url)

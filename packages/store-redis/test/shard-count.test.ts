@@ -67,18 +67,18 @@ describeOwn('redis', 'how many shards a store has', () => {
     expect(await connections[0]?.get(new ShardKeys(keyPrefix, 0).shardCount)).toBe(count)
   }
 
-  it('is one on one server', async () => {
+  it('A store on one server has one shard', async () => {
     const opened = await open(server.url)
     await expectShards(opened, '1')
     const again = await open(server.url, { keyPrefix: opened.keyPrefix })
     expect((await again.store.stats()).unfinished.submitted).toBe(100)
   })
 
-  it('is many where the count says so', async () => {
+  it('A store has many shards where the count says so', async () => {
     await expectShards(await openWithManyShards(server.url), '64')
   })
 
-  it('is many where rows are spread and no count stands there', async () => {
+  it('A store has many shards where rows are spread and there is no count', async () => {
     const { store, keyPrefix } = await openWithManyShards(server.url)
     for (const gid of GIDS.slice(0, 20)) await finished(store, gid)
     const [connection] = await connect(server.url)
@@ -88,7 +88,7 @@ describeOwn('redis', 'how many shards a store has', () => {
     expect(await connection?.get(new ShardKeys(keyPrefix, 0).shardCount)).toBe('64')
   })
 
-  it('is refused where an older version has written beside the first of this one', async () => {
+  it('A store is refused where an older version has written beside the first shard of this one', async () => {
     const { keyPrefix } = await open(server.url)
     const [connection] = await connect(server.url)
     await connection?.hset(new ShardKeys(keyPrefix, 5).counts, '1', '1')
@@ -98,7 +98,7 @@ describeOwn('redis', 'how many shards a store has', () => {
     })
   })
 
-  it('is refused, and nothing is written, where a later version has another', async () => {
+  it('A store is refused, and nothing is written, where a later version has another number of shards', async () => {
     const keyPrefix = `test-${hex(6)}`
     const [connection] = await connect(server.url)
     await connection?.set(new ShardKeys(keyPrefix, 0).shardCount, '128')
@@ -148,7 +148,7 @@ describeOn('redis-cluster', 'the data of a Redis that move', (url) => {
     expect((await store.stats()).unfinished.submitted).toBe(0)
   }
 
-  it('from a cluster to one server are all found there', async () => {
+  it('The data of a cluster are all found when they move to one server', async () => {
     const single = await startRedis()
     try {
       const keyPrefix = await filled(url)
@@ -160,7 +160,7 @@ describeOn('redis-cluster', 'the data of a Redis that move', (url) => {
     }
   })
 
-  it('from one server into a cluster are all found there', async () => {
+  it('The data of one server are all found when they move into a cluster', async () => {
     const single = await startRedis()
     try {
       const keyPrefix = await filled(single.url)
@@ -176,7 +176,7 @@ describeOn('redis-cluster', 'the data of a Redis that move', (url) => {
 describeOn('redis-cluster', 'how many shards a store has in a cluster', (url) => {
   const { open, connect } = openedForTests()
 
-  it('is many', async () => {
+  it('A store in a cluster has many shards', async () => {
     const { store, keyPrefix } = await open(url)
     await expectWhole(store)
     const connections = await connect(url)

@@ -36,7 +36,7 @@ describeOwn('redis', 'a slow link to Redis', () => {
     return { slow, fast }
   }
 
-  it('brings large due rows in several claims: each is claimed once, and none in vain', async () => {
+  it('Large due rows come in several claims, and each is claimed exactly once', async () => {
     const { slow, fast } = await openBoth()
     for (let i = 0; i < LARGE_ROWS; i++) {
       await created(fast, { ...dueTransaction(`g-${i}`), definition: LARGE })
@@ -56,7 +56,7 @@ describeOwn('redis', 'a slow link to Redis', () => {
     expect(slow.counters().breaks).toBe(0)
   })
 
-  it('brings a row that is larger than a claim may be, by itself', async () => {
+  it('A row that is larger than a claim may be comes by itself', async () => {
     const { store } = await open(server.url)
     for (const gid of ['a', 'b']) {
       await created(store, { ...dueTransaction(gid), definition: LARGE.repeat(7) })
@@ -70,7 +70,7 @@ describeOwn('redis', 'a slow link to Redis', () => {
     ])
   })
 
-  it('brings many large rows that are read at once', async () => {
+  it('Many large rows can be read at once over a slow link', async () => {
     const { slow, fast } = await openBoth()
     const gids = Array.from({ length: LARGE_ROWS }, (_, i) => `g-${i}` as Gid)
     for (const gid of gids) await created(fast, aTransaction(gid, { definition: LARGE }))
@@ -81,7 +81,7 @@ describeOwn('redis', 'a slow link to Redis', () => {
     expect(slow.counters().breaks).toBe(0)
   })
 
-  it('ends in no livelock: of writes that are more than it can carry in time, some land each time', async () => {
+  it('A slow link ends in no livelock: some writes land each time when there are too many', async () => {
     const { slow, fast } = await openBoth()
     link.slow(300_000)
     const writes = Array.from({ length: 60 }, (_, i) =>
@@ -101,7 +101,7 @@ describeOwn('redis', 'a slow link to Redis', () => {
     })
   }
 
-  it('that drips: what is counted as in flight is so until its answer, or the end of its connection', async () => {
+  it('A command counts as in flight until its answer or the end of its connection, on a link that drips', async () => {
     const inFlight = new InFlight({ commandsInFlightMax: 100, bytesInFlightMax: 10_000_000 })
     const [host = '', port] = link.url.slice('redis://'.length).split(':')
     const settings = { db: 0, commandTimeoutMs: COMMAND_TIMEOUT_MS, connectTimeoutMs: COMMAND_TIMEOUT_MS }

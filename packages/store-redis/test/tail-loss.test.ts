@@ -75,7 +75,7 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
     )
   }
 
-  it('all of it, under a living store with load, is reported; updates find nothing and create nothing', async () => {
+  it('A Redis that has forgotten all, under a store with load, is reported, and updates find and create nothing', async () => {
     const opened = await open(server.url)
     const { store } = opened
     const row = await created(store, aTransaction('a'))
@@ -101,7 +101,7 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
     })
   })
 
-  it('all of it, under an idle store that only polls, is reported', async () => {
+  it('A Redis that has forgotten all, under a store that only polls, is reported', async () => {
     const opened = await open(server.url)
     await created(opened.store, aTransaction('a'))
     await marked(opened)
@@ -114,7 +114,7 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
     await expectReported(opened)
   })
 
-  it('its last second, restarted from an older copy of its files, is reported with the window', async () => {
+  it('A Redis that was restarted from an older copy of its files is reported with the window of the loss', async () => {
     const opened = await open(server.url)
     const { store } = opened
     await marked(opened)
@@ -148,7 +148,7 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
     'the removal of a document': async (store: RedisStore) =>
       void (await store.removeDocument({ ...DOCUMENT, key: 'before', expectedVersion: 1 })),
   })) {
-    it(`only ${what} that was acknowledged after the last mark is reported`, async () => {
+    it(`A loss is reported when only ${what} was acknowledged after the last mark`, async () => {
       const opened = await open(server.url)
       const before = await created(opened.store, aTransaction('before'))
       await opened.store.writeDocument({
@@ -176,7 +176,7 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
     })
   }
 
-  it('nothing, killed or restarted cleanly, is not reported, whatever the last write was', async () => {
+  it('A clean kill or restart is not reported, whatever the last write was', async () => {
     const opened = await open(server.url)
     const { store } = opened
     const writes = [
@@ -212,7 +212,7 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
     expect(store.counters()).toMatchObject({ losses: 0, breaks: writes.length })
   })
 
-  it('a gid that is used again after its retention is no loss', async () => {
+  it('A gid that is used again after its retention is no loss', async () => {
     const opened = await open(server.url)
     const { store, keysFor } = opened
     const gid = hex(8)
@@ -231,7 +231,7 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
     expect(reported(opened.events)).toEqual([])
   })
 
-  it('a server that comes back with a lower class is reported', async () => {
+  it('A server that comes back with a lower class is reported', async () => {
     const opened = await open(server.url)
     const [connection] = await connect(server.url)
     await connection?.config('SET', 'appendfsync', 'everysec')
@@ -245,7 +245,7 @@ describeOwn('redis', 'a Redis that has forgotten', () => {
 describeOwn('redis-cluster', 'a node that has forgotten', () => {
   const { open, connect } = openedForTests()
 
-  it('is reported by name, once, and the others are not', async () => {
+  it('A node that has forgotten is reported by name, once, and the others are not', async () => {
     const cluster = await startRedisCluster()
     try {
       const opened = await open(cluster.url)

@@ -8,14 +8,14 @@ import { expectUnavailable } from './expect-unavailable.ts'
 import { openedForTests } from './open-stores.ts'
 import { aTransaction, finished, read } from './transactions.ts'
 
-/** An authority that was made for these tests, and its certificate for the name redis.test. The authority's key no longer exists. */
+/** The folder has an authority that was made for these tests, and its certificate for the name redis.test. The authority's key no longer exists. */
 const CERTIFICATES = join(import.meta.dirname, 'certificates')
 const certificate = (name: string) => join(CERTIFICATES, `${name}.pem`)
 
 describeOwn('redis', 'a Redis behind TLS', () => {
   const { open } = openedForTests('as-given')
 
-  it('is trusted by its authority and its name, and not otherwise', async () => {
+  it('A Redis behind TLS is trusted by its authority and its name, and not otherwise', async () => {
     const port = await freePort()
     const files = ['--tls-cert-file', certificate('server'), '--tls-key-file', certificate('server-key')]
     const server = await startRedis({

@@ -15,7 +15,7 @@ const large = { definition: 'x'.repeat(20_000) }
 
 describe('a full disk', () => {
   for (const fault of ['full', 'full at commit']) {
-    it(`refuses the batch for certain, and later work goes on by itself: ${fault}`, async () => {
+    it(`A full disk refuses the batch for certain, and later work goes on by itself: ${fault}`, async () => {
       const path = join(folder, `${fault}.db`)
       const store = await openSqliteStore({ path, driver })
       const first = aTransaction('first', large)
@@ -37,7 +37,7 @@ describe('a full disk', () => {
 
 describe('a broken store', () => {
   for (const fault of ['flush', 'write', 'exit']) {
-    it(`says of every call from then on that its outcome is unknown: ${fault}`, async () => {
+    it(`A broken store says of every later call that its outcome is unknown: ${fault}`, async () => {
       const path = join(folder, `${fault}.db`)
       const broken: StoreUnavailableError[] = []
       const store = await openSqliteStore({ path, driver, onBroken: (error) => broken.push(error) })

@@ -18,7 +18,7 @@ function aDocument(key: string, change: Partial<DocumentWrite> = {}): DocumentWr
 }
 
 describe('a document whose commit goes wrong', () => {
-  it('is unknown, and lands once when it is sent again after the next opening', async () => {
+  it('A document with a failed commit is unknown, and lands once when it is sent again after the next opening', async () => {
     for (const fault of ['flush', 'write', 'exit']) {
       const path = join(folder, `${fault}.db`)
       const store = await openSqliteStore({ path, driver })
@@ -37,7 +37,7 @@ describe('a document whose commit goes wrong', () => {
     }
   })
 
-  it('is refused for certain where the disk is full, and written when it is not', async () => {
+  it('A document is refused for certain where the disk is full, and written when it is not', async () => {
     const path = join(folder, 'full.db')
     const store = await openSqliteStore({ path, driver })
     await store.writeDocument(aDocument('a'))
@@ -51,7 +51,7 @@ describe('a document whose commit goes wrong', () => {
 })
 
 describe('a file of schema 1', () => {
-  it('gets the documents, and stays a file that code of schema 1 may open', async () => {
+  it('A file of schema 1 gets the documents, and code of schema 1 may still open it', async () => {
     const path = join(folder, 'schema-1.db')
     const old = MIGRATIONS.slice(0, 1)
     const before = openDatabase(path)

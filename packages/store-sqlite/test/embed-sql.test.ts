@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { embedSql } from '../embed-sql.ts'
 
-it('the generated module holds the .sql files as they are; node embed-sql.ts writes it', () => {
+it('The generated module has the .sql files as they are, and node embed-sql.ts writes it', () => {
   const folder = join(import.meta.dirname, '..')
   expect(readFileSync(join(folder, 'src/generated/sql.ts'), 'utf8')).toBe(embedSql(folder))
 })

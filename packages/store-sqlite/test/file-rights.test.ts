@@ -44,11 +44,11 @@ function openAsPlainUser(path: string): string {
   return stdout + stderr
 }
 
-/** The id of the user that has no rights. */
+/** This is the id of a user without rights. */
 const PLAIN_USER = 65_534
 
 describe.skipIf(process.platform === 'win32')("the rights of a store's files", () => {
-  it('are its owner’s alone for the folders and all files that it makes, whatever the umask', async () => {
+  it('The owner alone may use the folders and all files that the store makes, whatever the umask', async () => {
     const before = process.umask(0)
     try {
       const home = join(folder, 'made', 'deep')
@@ -77,7 +77,7 @@ describe.skipIf(process.platform === 'win32')("the rights of a store's files", (
     ['a.db', 0o660, 'may write'],
     ['', 0o2770, 'may write'],
     ['', 0o770, 'chmod 700'],
-  ])('of "%s" are warned of with what to do where they are %o', async (file, mode, words) => {
+  ])('A warning about "%s" says what to do where its mode is %o', async (file, mode, words) => {
     const home = join(folder, `warned-${file}-${mode}`)
     await openAndTell(join(home, 'a.db'))
     chmodSync(join(home, file), mode)
@@ -91,7 +91,7 @@ describe.skipIf(process.platform === 'win32')("the rights of a store's files", (
     ['a.db', 0o666],
     ['a.db-wal', 0o622],
     ['', 0o777],
-  ])('of "%s" are refused where every user may write: %o', async (file, mode) => {
+  ])('The store does not open where every user may write "%s": %o', async (file, mode) => {
     const home = join(folder, `refused-${file}-${mode}`)
     mkdirSync(home, { mode: 0o700 })
     if (file !== '') writeFileSync(join(home, file), '')
@@ -102,19 +102,22 @@ describe.skipIf(process.platform === 'win32')("the rights of a store's files", (
     expect(readdirSync(home)).toEqual(file === '' ? [] : [file])
   })
 
-  it.each(['-pid', '-lock', '-wal', '-shm'])('S43: are no link’s to give away: a.db%s', async (suffix) => {
-    const home = join(folder, `linked${suffix}`)
-    mkdirSync(home, { mode: 0o700 })
-    const elsewhere = join(home, 'elsewhere')
-    const link = join(home, `a.db${suffix}`)
-    symlinkSync(elsewhere, link)
-    await expect(openSqliteStore({ path: join(home, 'a.db') })).rejects.toThrow(`${link} is a link`)
-    writeFileSync(elsewhere, 'kept', { mode: 0o600 })
-    await expect(openSqliteStore({ path: join(home, 'a.db') })).rejects.toThrow(`${link} is a link`)
-    expect(readFileSync(elsewhere, 'utf8')).toBe('kept')
-  })
+  it.each(['-pid', '-lock', '-wal', '-shm'])(
+    'S43: A link in place of a file of the store is refused: a.db%s',
+    async (suffix) => {
+      const home = join(folder, `linked${suffix}`)
+      mkdirSync(home, { mode: 0o700 })
+      const elsewhere = join(home, 'elsewhere')
+      const link = join(home, `a.db${suffix}`)
+      symlinkSync(elsewhere, link)
+      await expect(openSqliteStore({ path: join(home, 'a.db') })).rejects.toThrow(`${link} is a link`)
+      writeFileSync(elsewhere, 'kept', { mode: 0o600 })
+      await expect(openSqliteStore({ path: join(home, 'a.db') })).rejects.toThrow(`${link} is a link`)
+      expect(readFileSync(elsewhere, 'utf8')).toBe('kept')
+    },
+  )
 
-  it('of a folder that others may only read, as mkdir makes it, are not warned of', async () => {
+  it('A folder that others may only read, as mkdir makes it, is not warned of', async () => {
     const home = join(folder, 'ordinary')
     mkdirSync(home)
     chmodSync(home, 0o755)
@@ -122,14 +125,14 @@ describe.skipIf(process.platform === 'win32')("the rights of a store's files", (
     expect(await openAndTell(join(home, 'a.db'))).toEqual([])
   })
 
-  it('of a sticky folder that every user writes to, such as /tmp, are only warned of', async () => {
+  it('A sticky folder that every user writes to, such as /tmp, is only warned of', async () => {
     const home = join(folder, 'sticky')
     mkdirSync(home)
     chmodSync(home, 0o1777)
     expect(await openAndTell(join(home, 'a.db'))).toMatchObject([{ name: 'store-open-to-others' }])
   })
 
-  it('refuse a user who may not write or read them, and say which and whose they are', () => {
+  it('A user who may not write or read the folder is refused, and the message says which right is missing and who owns it', () => {
     chmodSync(folder, 0o755)
     const isRoot = process.getuid?.() === 0
     for (const [name, mode, verb] of [

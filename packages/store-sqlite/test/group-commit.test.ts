@@ -22,13 +22,13 @@ function gids(count: number): readonly string[] {
 }
 
 describe('group commit', () => {
-  it('writes in one commit what one turn of the event loop has brought', () =>
+  it('One commit has all writes of one turn of the event loop', () =>
     withStore({}, async (store) => {
       await Promise.all(gids(200).map((gid) => store.create(aTransaction(gid))))
       expect(store.counters()).toEqual({ commits: 1, rows: 200 })
     }))
 
-  it('collects while a commit is under way', () =>
+  it('Writes are collected while a commit is under way', () =>
     withStore({}, async (store) => {
       const first = store.create(aTransaction('first'))
       await new Promise(setImmediate)
@@ -37,13 +37,13 @@ describe('group commit', () => {
       expect(store.counters()).toEqual({ commits: 2, rows: 101 })
     }))
 
-  it('bounds the rows of a commit', () =>
+  it('The rows of a commit are bounded', () =>
     withStore({ batchRowsMax: 10 }, async (store) => {
       await Promise.all(gids(25).map((gid) => store.create(aTransaction(gid))))
       expect(store.counters()).toEqual({ commits: 3, rows: 25 })
     }))
 
-  it('bounds the bytes of a commit, and still writes a row that is larger', () =>
+  it('The bytes of a commit are bounded, and a row that is larger is still written', () =>
     withStore({ batchBytesMax: 1_000 }, async (store) => {
       const sizes = [400, 400, 400, 5_000]
       await Promise.all(
@@ -52,7 +52,7 @@ describe('group commit', () => {
       expect(store.counters().commits).toBe(3)
     }))
 
-  it('refuses for certain what the queue has no room for', () =>
+  it('A write for which the queue has no room is refused for certain', () =>
     withStore({ queueRowsMax: 10 }, async (store) => {
       const creates = gids(12).map((gid) => store.create(aTransaction(gid)))
       await expectUnavailable(creates[10] ?? Promise.resolve(), 'no')
@@ -62,7 +62,7 @@ describe('group commit', () => {
       expect((await store.list({ limit: 20 })).items).toHaveLength(11)
     }))
 
-  it('keeps the order of the calls for one gid within one commit', () =>
+  it('The calls for one gid keep their order within one commit', () =>
     withStore({}, async (store) => {
       const transaction = aTransaction('a')
       const claim = { gid: transaction.gid, token: 'f'.repeat(32), leaseMs: 1_000, formatMax: 1 }
@@ -90,7 +90,7 @@ describe('group commit', () => {
     'a value that no message can carry': { definition: () => '' },
   }
   for (const [name, change] of Object.entries(poisons)) {
-    it(`fails one bad row alone: ${name}`, () =>
+    it(`A row that cannot be written fails alone: ${name}`, () =>
       withStore({}, async (store) => {
         const poison = { ...aTransaction('poison'), ...change } as unknown as ReturnType<typeof aTransaction>
         const creates = ['a', 'b'].map((gid) => store.create(aTransaction(gid)))

@@ -7,7 +7,7 @@ import { temporaryFolder } from './temporary-folder.ts'
 
 const folder = await temporaryFolder()
 
-it('the sqlite store does what the model does, whatever the steps', { timeout: 120_000 }, async () => {
+it('The sqlite store does what the model does, whatever the steps', { timeout: 120_000 }, async () => {
   const [what, gid, owner, amount] = MODEL_STEP_MAX
   const step = fc.tuple(fc.nat(what), fc.nat(gid), fc.nat(owner), fc.nat(amount))
   let places = 0

@@ -16,7 +16,7 @@ describe('rows of a later version', () => {
   for (const column of ['kind', 'status', 'sent_list']) {
     const gid = 'newer' as Gid
 
-    it(`do not spoil the others: an unknown ${column}`, async () => {
+    it(`A row of a later version does not spoil the others: an unknown ${column}`, async () => {
       const store = await withNewer(column)
       expect((await store.readMany([gid, 'known' as Gid])).map((row) => row.gid)).toEqual(['known'])
       await expect(store.readMany([gid])).rejects.toMatchObject({ code: 'SAGA_INTERNAL' })
@@ -27,7 +27,7 @@ describe('rows of a later version', () => {
       await store.close()
     })
 
-    it(`do not spoil a page: an unknown ${column}`, async () => {
+    it(`A row of a later version does not spoil a page: an unknown ${column}`, async () => {
       const store = await withNewer(column)
       const listed = column === 'sent_list' ? ['known', 'newer', 'older'] : ['known', 'older']
       expect((await store.list({ limit: 10 })).items.map((row) => row.gid)).toEqual(listed)
@@ -43,14 +43,14 @@ describe('rows of a later version', () => {
     })
   }
 
-  it('are not postponed', async () => {
+  it('A row of a later version is not postponed', async () => {
     const store = await withNewer('kind')
     const { gids } = await store.postponeDue({ limit: 3, byMs: 10_000, formatMax: 1 })
     expect(gids).toEqual(['older', 'known'])
     await store.close()
   })
 
-  it('leave a gid taken: a create beside an unknown status is a bug', async () => {
+  it('A row of a later version keeps its gid: a create beside an unknown status is a bug', async () => {
     const store = await withNewer('status')
     await expect(store.create(aTransaction('newer'))).rejects.toMatchObject({ code: 'SAGA_INTERNAL' })
     await store.close()

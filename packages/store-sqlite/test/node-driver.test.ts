@@ -20,7 +20,7 @@ function catchCode(call: () => unknown): string {
 }
 
 describe("the driver over Node's own SQLite", () => {
-  it('reads every text and every whole number back as they were written', () => {
+  it('The driver reads every text and every whole number back as they were written', () => {
     const database = openDatabase(':memory:')
     database.exec('CREATE TABLE cell (text TEXT NOT NULL, number INTEGER NOT NULL) STRICT')
     const insert = database.prepare('INSERT INTO cell VALUES (?, ?)')
@@ -34,7 +34,7 @@ describe("the driver over Node's own SQLite", () => {
     database.close()
   })
 
-  it("names SQLite's codes on which the store decides", () => {
+  it("The driver names SQLite's codes on which the store decides", () => {
     const path = join(folder, 'codes.db')
     const database = openDatabase(path)
     database.exec('CREATE TABLE cell (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT')
@@ -55,7 +55,7 @@ describe("the driver over Node's own SQLite", () => {
     database.close()
   })
 
-  it('opens a connection that can change nothing, and makes no file by it', () => {
+  it('A reading connection can change nothing, and makes no file', () => {
     const path = join(folder, 'read.db')
     const database = openDatabase(path)
     database.exec('CREATE TABLE cell (text TEXT)')
@@ -68,13 +68,13 @@ describe("the driver over Node's own SQLite", () => {
     expect(() => statSync(join(folder, 'absent.db'))).toThrow('ENOENT')
   })
 
-  it('loads no extension', () => {
+  it('The driver loads no extension', () => {
     const database = openDatabase(':memory:')
     expect(() => database.prepare("SELECT load_extension('x')").get()).toThrow('not authorized')
     database.close()
   })
 
-  it('opens a file whose name looks like the parameters of a URI', () => {
+  it('The driver opens a file whose name looks like the parameters of a URI', () => {
     const path = join(folder, 'a%20b?mode=memory#c.db')
     const database = openDatabase(path)
     database.exec('CREATE TABLE cell (text TEXT)')
@@ -100,7 +100,7 @@ describe('the warning of Node 22 that its SQLite is experimental', () => {
       new Worker(new URL('data:text/javascript,' + encodeURIComponent(${JSON.stringify(WARN)})))`,
   }
   for (const [place, code] of Object.entries(places)) {
-    it(`is not shown in ${place}, and every other warning is`, () => {
+    it(`The warning that SQLite is experimental is not shown in ${place}, and every other warning is`, () => {
       // The options of the test program are left out, since some of them hide warnings.
       const env = { ...process.env, NODE_OPTIONS: '', NODE_NO_WARNINGS: '' }
       const args = ['--input-type=module', '--eval', code]

@@ -3,14 +3,14 @@ import { columnToText, textToColumn } from '../src/nul-text.ts'
 
 describe('a text in a column', () => {
   it.each(['', '\0', 'a\0b', '\u0001', '\u00010', '\u00011\0', '\0\u0001\0\u0001\u0001', '0\u00011'])(
-    'has no NUL, and is given back: %j',
+    'A text in a column has no NUL, and is given back: %j',
     (text) => {
       expect(textToColumn(text)).not.toContain('\0')
       expect(columnToText(textToColumn(text))).toBe(text)
     },
   )
 
-  it('is JSON as it is, whatever the JSON says', () => {
+  it('JSON is written to a column as it is, whatever the JSON says', () => {
     const json = JSON.stringify({ a: '\0\u0001ä💶\u001f' })
     expect(textToColumn(json)).toBe(json)
     expect(columnToText(json)).toBe(json)

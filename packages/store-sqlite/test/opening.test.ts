@@ -12,7 +12,7 @@ import { aTransaction } from './transactions.ts'
 const folder = await temporaryFolder()
 
 describe('opening', () => {
-  it('makes the folder and the file, class A', async () => {
+  it('An opening makes the folder and the file, and the store is class A', async () => {
     const path = join(folder, 'new', 'deep', 'store.db')
     const store = await openSqliteStore({ path })
     expect(store.durabilityClass).toBe('A')
@@ -21,13 +21,13 @@ describe('opening', () => {
     expect(existsSync(`${path}-wal`)).toBe(false)
   })
 
-  it('is class B with synchronous NORMAL', async () => {
+  it('A store is class B with synchronous NORMAL', async () => {
     const store = await openSqliteStore({ path: join(folder, 'normal.db'), synchronous: 'NORMAL' })
     expect(store.durabilityClass).toBe('B')
     await store.close()
   })
 
-  it('voids every lease: an owned row is due now, its sent list stays', async () => {
+  it('An opening voids every lease: an owned row is due now, and its sent list counts as unknown', async () => {
     const path = join(folder, 'leases.db')
     const store = await openSqliteStore({ path, now: () => 1_000 })
     await store.create(aTransaction('owned', { hold: { type: 'owned', leaseMs: 60_000 }, sentList: 'held' }))
@@ -40,7 +40,7 @@ describe('opening', () => {
     await again.close()
   })
 
-  it('refuses a file that is no database', async () => {
+  it('A file that is no database is refused', async () => {
     const path = join(folder, 'text.db')
     writeFileSync(path, 'This is a letter, not a database. '.repeat(100))
     await expectUnavailable(openSqliteStore({ path }), 'no')
@@ -52,19 +52,19 @@ describe('migrations', () => {
     { version: 99, minReader, name: '099-future', sql: 'CREATE TABLE future (id INTEGER) STRICT' },
   ]
 
-  it('refuses by name a schema that older code must not touch', async () => {
+  it('A schema that older code must not touch is refused by name', async () => {
     const path = await fileWith('refused', future(99))
     await expectUnavailable(openSqliteStore({ path }), 'no')
     await expect(openSqliteStore({ path })).rejects.toThrow('schema 99')
   })
 
-  it('opens a newer schema that older code may read', async () => {
+  it('A newer schema that older code may read is opened', async () => {
     const store = await openSqliteStore({ path: await fileWith('readable', future(1)) })
     expect(await store.create(aTransaction('a'))).toMatchObject({ type: 'created' })
     await store.close()
   })
 
-  it('takes a failed migration back whole', () => {
+  it('A failed migration is rolled back whole', () => {
     const database = openDatabase(join(folder, 'failed.db'))
     const sql = 'CREATE TABLE half (id INTEGER) STRICT; CREATE TABLE half (id INTEGER) STRICT'
     expect(() => migrate(database, 0, [{ version: 1, minReader: 1, name: '001-half', sql }])).toThrow()
@@ -85,7 +85,7 @@ describe('migrations', () => {
 })
 
 describe('the due index', () => {
-  it('serves claims and purges without a sort or a scan of the table', async () => {
+  it('Claims and purges use the due index without a sort or a scan of the table', async () => {
     const path = join(folder, 'plan.db')
     await (await openSqliteStore({ path })).close()
     const database = openDatabase(path)

@@ -40,7 +40,7 @@ async function readLines(writer: ChildProcess, onLine: (count: number) => void):
 }
 
 describe('one process per file', () => {
-  it('refuses a second process by name, while the first goes on', async () => {
+  it('A second process on one file is refused by name, while the first goes on', async () => {
     const path = join(folder, 'shared.db')
     const store = await openSqliteStore({ path })
     const [line] = await readLines(startWriter(path, 0, 1), () => undefined)
@@ -51,7 +51,7 @@ describe('one process per file', () => {
     await store.close()
   })
 
-  it('S43: refuses a second process that knows the file by a symbolic link', async () => {
+  it('S43: A second process that knows the file by a symbolic link is refused', async () => {
     const path = join(folder, 'linked.db')
     const store = await openSqliteStore({ path })
     symlinkSync(path, join(folder, 'link.db'))
@@ -60,7 +60,7 @@ describe('one process per file', () => {
     await store.close()
   })
 
-  it('S43: refuses a file with two names, and a link to a file that is not there', async () => {
+  it('S43: A file with two names is refused, and so is a link to a file that does not exist', async () => {
     const path = join(folder, 'two-names.db')
     await (await openSqliteStore({ path })).close()
     linkSync(path, join(folder, 'other-name.db'))
@@ -73,7 +73,7 @@ describe('one process per file', () => {
     }
   })
 
-  it('refuses a second opener of the same process', async () => {
+  it('A second opener in the same process is refused', async () => {
     const path = join(folder, 'twice.db')
     const store = await openSqliteStore({ path })
     await expect(openSqliteStore({ path })).rejects.toMatchObject({ code: 'SAGA_STORE_IN_USE' })
@@ -83,7 +83,7 @@ describe('one process per file', () => {
 })
 
 describe('a lock file that is removed while the store is open', () => {
-  it('S43: is held again within a second or so, so that a second process is refused', async () => {
+  it('S43: A lock file that was removed is held again within a second or so, so that a second process is refused', async () => {
     const path = join(folder, 'removed.db')
     const store = await openSqliteStore({ path })
     rmSync(`${path}-lock`)
@@ -94,7 +94,7 @@ describe('a lock file that is removed while the store is open', () => {
     await store.close()
   })
 
-  it('S43: ends the store where another holds the file that stands in its place', async () => {
+  it('S43: The store ends where another process holds the file that stands in place of its lock file', async () => {
     const path = join(folder, 'replaced.db')
     const onBroken = vi.fn()
     const store = await openSqliteStore({ path, onBroken })
@@ -109,7 +109,7 @@ describe('a lock file that is removed while the store is open', () => {
 })
 
 describe('SIGKILL', () => {
-  it('loses nothing that was acknowledged, and leaves no lock', { timeout: 60_000 }, async () => {
+  it('A SIGKILL loses nothing that was acknowledged, and leaves no lock', { timeout: 60_000 }, async () => {
     const path = join(folder, 'killed.db')
     for (let round = 0; round < KILLS; round++) {
       const writer = startWriter(path, round, 16)

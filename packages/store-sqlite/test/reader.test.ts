@@ -17,7 +17,7 @@ describe('readers beside writers', () => {
   beforeAll(async () => {
     store = await openSqliteStore({ path: join(folder, 'readers.db') })
     await Promise.all(Array.from({ length: ROWS }, (_, at) => store.create(aTransaction(`t-${at}`))))
-    // The reader's thread has started.
+    // The answer shows that the reader's thread has started.
     await store.list({ limit: 1 })
   })
 
@@ -30,7 +30,7 @@ describe('readers beside writers', () => {
   }
 
   for (const [name, scan] of Object.entries(scans)) {
-    it(`a write waits for no scan: ${name}`, async () => {
+    it(`A write waits for no scan: ${name}`, async () => {
       let scanned = 0
       const all = Array.from({ length: SCANS }, async () => {
         await scan()
@@ -43,7 +43,7 @@ describe('readers beside writers', () => {
     })
   }
 
-  it('a read shows every write that was acknowledged before it', async () => {
+  it('A read shows every write that was acknowledged before it', async () => {
     const gids = Array.from({ length: 500 }, (_, at) => `own-${at}`)
     const seen = gids.map(async (gid) => {
       const row = aTransaction(gid)
@@ -53,7 +53,7 @@ describe('readers beside writers', () => {
     expect(await Promise.all(seen)).toEqual(gids.map(() => 1))
   })
 
-  it('a list that is read without a break shows the newest write at its head', async () => {
+  it('A list that is read without a break shows the newest write at its head', async () => {
     for (let round = 0; round < 50; round++) {
       const row = aTransaction(`newest-${round}`)
       const [{ items: before }] = await Promise.all([store.list({ limit: 200 }), store.create(row)])
@@ -64,8 +64,10 @@ describe('readers beside writers', () => {
   })
 })
 
-describe('the log beside readers', () => {
-  it('starts anew though reads follow each other without a break', { timeout: 60_000 }, async () => {
+describe('the write-ahead log beside readers', () => {
+  it('The write-ahead log starts anew though reads follow each other without a break', {
+    timeout: 60_000,
+  }, async () => {
     const path = join(folder, 'log.db')
     const store = await openSqliteStore({ path })
     const large = { definition: 'x'.repeat(256 * 1024) }

@@ -9,7 +9,7 @@ import { aTransaction, makeFinish } from './transactions.ts'
 const folder = await temporaryFolder()
 
 describe('the mark of free bytes', () => {
-  it('is told once each way, and what is there is saved meanwhile', async () => {
+  it('A shortage of room is reported once each way, and existing rows are saved meanwhile', async () => {
     let free = 1_000
     const events: StoreEvent[] = []
     const store = await openSqliteStore({
@@ -31,7 +31,7 @@ describe('the mark of free bytes', () => {
     await store.close()
   })
 
-  it('keeps what it knew where the disk cannot be asked', async () => {
+  it('The mark of free bytes keeps its last state where the disk cannot be asked', async () => {
     let asked = 0
     const store = await openSqliteStore({
       path: join(folder, 'mute.db'),
@@ -45,7 +45,7 @@ describe('the mark of free bytes', () => {
     await store.close()
   })
 
-  it('counts the pages that a purge has left inside the file, for up to half of the mark', async () => {
+  it('The mark of free bytes counts the pages that a purge has left inside the file, for up to half of its value', async () => {
     let free = 600_000
     const store = await openSqliteStore({
       path: join(folder, 'purged.db'),
@@ -68,7 +68,7 @@ describe('the mark of free bytes', () => {
     await store.close()
   })
 
-  it('asks a file that is being closed nothing any more', async () => {
+  it('A file that is being closed is not asked any more', async () => {
     let answer: ((freeBytes: number) => void) | undefined
     const slow = new Promise<number>((resolve) => {
       answer = resolve
@@ -85,7 +85,7 @@ describe('the mark of free bytes', () => {
     expect(onEvent).not.toHaveBeenCalled()
   })
 
-  it('is off at 0', async () => {
+  it('The mark of free bytes is off at 0', async () => {
     const store = await openSqliteStore({
       path: join(folder, 'off.db'),
       freeBytesMin: 0,
@@ -95,7 +95,7 @@ describe('the mark of free bytes', () => {
     await store.close()
   })
 
-  it('asks the operating system by default', async () => {
+  it('The mark of free bytes asks the operating system by default', async () => {
     const store = await openSqliteStore({
       path: join(folder, 'real.db'),
       freeBytesMin: Number.MAX_SAFE_INTEGER,

@@ -29,13 +29,13 @@ function numberIn(path: string, sql: string): number {
 }
 
 describe('the room of a new row', () => {
-  it('takes what the finish writes, so that hardly a page is split', async () => {
+  it('A new row has room for what the finish writes, so that hardly a page is split', async () => {
     const started = numberIn(await writeFile('started.db', false), 'PRAGMA page_count')
     const finished = numberIn(await writeFile('finished.db', true), 'PRAGMA page_count')
     expect(finished / started).toBeLessThan(1.05)
   })
 
-  it('is given back by the first save', async () => {
+  it('The room of a row is given back by the first save', async () => {
     const path = await writeFile('given-back.db', true)
     expect(numberIn(path, 'SELECT count(*) FROM transactions WHERE room IS NULL')).toBe(ROWS)
   })
@@ -45,7 +45,7 @@ describe('the room of a new row', () => {
     [2_600, 1_024],
     // The row would not fit a page with its room.
     [2_601, 0],
-  ])('of a definition of %i bytes is %i', async (definitionBytes, roomBytes) => {
+  ])('The room for a definition of %i bytes is %i bytes', async (definitionBytes, roomBytes) => {
     const path = join(folder, `${definitionBytes}.db`)
     const store = await openSqliteStore({ path })
     await store.create(aTransaction('a', { definition: 'x'.repeat(definitionBytes) }))

@@ -70,13 +70,13 @@ const TABLE: readonly (readonly [AddressClass, string, readonly string[]])[] = [
 describe('S4: the class of an address', () => {
   for (const [expected, what, addresses] of TABLE) {
     for (const address of addresses) {
-      it(`is ${expected} for ${what}: ${address || '(empty)'}`, () => {
+      it(`The class of an address is ${expected} for ${what}: ${address || '(empty)'}`, () => {
         expect(classOfAddress(address)).toBe(expected)
       })
     }
   }
 
-  it('is the same in capitals', () => {
+  it('The class of an address is the same in capitals', () => {
     for (const [expected, , addresses] of TABLE)
       for (const address of addresses) expect(classOfAddress(address.toUpperCase())).toBe(expected)
   })

@@ -21,7 +21,7 @@ function expectRefused(policy: TargetPolicy, urls: readonly string[]): void {
 }
 
 describe('S1: a range of private addresses', () => {
-  it('lists the addresses in it, by its scheme, at every port', () => {
+  it('A range lists the addresses in it, by its scheme, at every port', () => {
     const policy = policyOf('http://10.0.0.0/8:*')
     expectAllowed(policy, ['http://10.0.0.1/', 'http://10.255.255.255:65535/a?b=c', 'http://10.1.2.3:8080/'])
     expectRefused(policy, [
@@ -30,7 +30,7 @@ describe('S1: a range of private addresses', () => {
     ])
   })
 
-  it('lists one port, if it says one, or the port of its scheme', () => {
+  it('A range lists the port that it says, or the port of its scheme', () => {
     const policy = policyOf('http://10.1.0.0/16:8080,http://10.2.0.0/16,https://10.3.0.0/16:443')
     expectAllowed(policy, [
       'http://10.1.9.9:8080/',
@@ -42,7 +42,7 @@ describe('S1: a range of private addresses', () => {
     expectRefused(policy, ['http://10.3.0.1:443/', 'https://10.3.0.1:444/', 'http://10.0.0.1:8080/'])
   })
 
-  it('may be of IPv6', () => {
+  it('A range may be of IPv6', () => {
     const policy = policyOf('https://[fd00::]/8:*')
     expectAllowed(policy, ['https://[fd00::1]/', 'https://[fdff:1:2::3]:8443/'])
     expectRefused(policy, [
@@ -53,7 +53,7 @@ describe('S1: a range of private addresses', () => {
     ])
   })
 
-  it('lists no name, whatever the name looks like or resolves to', () => {
+  it('A range lists no name, whatever the name looks like or resolves to', () => {
     const policy = policyOf('http://10.0.0.0/8:*')
     expectRefused(policy, [
       ...['http://bank.internal:8080/', 'http://localhost:8080/', 'http://10.0.0.1.nip.io:8080/'],
@@ -63,13 +63,13 @@ describe('S1: a range of private addresses', () => {
       expect([name, policy.mayReach(name, '10.0.0.1')]).toEqual([name, false])
   })
 
-  it('lists no address in another notation than the usual', () => {
+  it('A range lists no address in another notation than the usual', () => {
     const policy = policyOf('http://10.0.0.0/8:*')
     for (const host of ['10.1', '0xa.0.0.1', '167772161', '012.0.0.1', '10.0.0.01', '10.0.0.1.'])
       expect([host, policy.check(`http://${host}/`)]).toMatchObject([host, { code: 'SAGA_URL_INVALID' }])
   })
 
-  it('S3: is asked again for the address of a connection', () => {
+  it('S3: The range is asked again for the address of a connection', () => {
     const policy = policyOf('http://10.1.0.0/16:*,https://[fd12::]/16:*')
     expect(policy.mayReach('10.1.2.3', '10.1.2.3')).toBe(true)
     expect(policy.mayReach('fd12::1', 'fd12::1')).toBe(true)
@@ -78,12 +78,12 @@ describe('S1: a range of private addresses', () => {
     expect(policy.mayReach('10.2.0.1', '10.2.0.1')).toBe(false)
   })
 
-  it('S4: opens no address that is never called, though it lies in the range', () => {
+  it('S4: A range opens no address that is never called, though it lies in the range', () => {
     const policy = policyOf('http://100.64.0.0/10:*,http://[fc00::]/7:*')
     const NEVER = [
       ...['100.100.100.200', '[fd00:ec2::254]', '[fd00:ec2::23]', '[fd20:ce::254]'],
       ...['[fd00:c1::a9fe:a9fe]', '[fd00:a9fe:a9fe::1]', '[fd00:42::42]', '[fd00:100::100:200]'],
-      // IPv4 within a private prefix of IPv6, by ISATAP: metadata, and this machine.
+      // These are IPv4 addresses within a private prefix of IPv6, by ISATAP: metadata, and this machine.
       ...['[fd00::5efe:a9fe:a9fe]', '[fd00::200:5efe:7f00:1]'],
     ]
     expectRefused(
@@ -101,7 +101,7 @@ describe('S1: a range of private addresses', () => {
     ])
   })
 
-  it('S4: opens nothing of this machine and of the link, also beside free targets', () => {
+  it('S4: A range opens nothing of this machine and of the link, also beside free targets', () => {
     const policy = policyOf('http://10.0.0.0/8:*', 'any')
     expectRefused(policy, [
       ...['http://127.0.0.1:9001/', 'https://127.0.0.1:9001/', 'http://169.254.169.254/', 'http://[::1]/'],
@@ -166,7 +166,7 @@ describe('S1: a range of private addresses', () => {
       'http://[fd00::%25eth0]/8',
     ],
   ]
-  it.each(WRONG)('is refused at start when it is written so: %s', (text) => {
+  it.each(WRONG)('A range is refused at start when it is written so: %s', (text) => {
     const read = parseAllowedOrigins(`https://bank.test,${text}`)
     expect(read).toEqual({ problem: expect.stringMatching(/^has an item 2 that /) })
     expect(JSON.stringify(read)).not.toContain('secret')
@@ -178,13 +178,13 @@ describe('S1: a range of private addresses', () => {
     'http://192.168.1.0/24:1',
     'http://10.9.8.7/32:*',
     'https://[FD00::]/8',
-  ])('is read when it is written so: %s', (text) =>
+  ])('A range is read when it is written so: %s', (text) =>
     expect(parseAddressRange(text)).toMatchObject({ type: 'range' }),
   )
 })
 
 describe('mutants of a range', () => {
-  it('S4: without the table of addresses, metadata in the range would be called', () => {
+  it('S4: A mutant without the table of addresses would call metadata in the range', () => {
     const read = parseAllowedOrigins('http://100.64.0.0/10:*')
     if ('problem' in read) throw new Error(read.problem)
     const mutant = targetPolicy(

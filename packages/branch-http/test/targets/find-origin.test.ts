@@ -13,20 +13,20 @@ describe('S40: the origin of a branch URL', () => {
     targetPolicy({ services: [bank], allowed: [], others: 'loopback', isLocal: true }),
   )
 
-  it('is one for a named service and its address, and for any spelling of a host and its usual port', () => {
+  it('A named service and its address have one origin, and so have all spellings of a host and its usual port', () => {
     expect(findOrigin('bank:/debit')).toBe('http://10.0.0.5:8080')
     for (const url of ['http://localhost/x', 'http://LOCALHOST/y', 'HTTP://localhost:80?z=/'])
       expect(findOrigin(url)).toBe('http://localhost')
   })
 
-  it('is none where nothing may be called', () => {
+  it('A URL that may not be called has no origin', () => {
     for (const url of ['ledger:/note', 'http://bank.example/x', 'nothing'])
       expect(findOrigin(url)).toBeUndefined()
   })
 })
 
 describe('S40: the origins that rules name', () => {
-  it('are those of services and of exact entries, each once; a wildcard and a range name none', () => {
+  it('The rules name the origins of services and of exact entries, each once, but none of a wildcard or a range', () => {
     const services = parseServices('bank=http://10.0.0.5:8080/api,ledger=https://ledger.example')
     const allowed = parseAllowedOrigins(
       'https://LEDGER.example:443,https://a.example,https://*.b.example,http://10.0.0.0/8:*',

@@ -37,12 +37,12 @@ function expectRefused(policy: TargetPolicy, urls: readonly string[]): void {
 describe('S1: targets of a server without a list, for this machine only', () => {
   const policy = loopbackTargets()
 
-  it('are on this machine', () => {
+  it('Without a list, any URL of this machine is a target', () => {
     const urls = ['http://127.0.0.1:8080/a', 'http://localhost/', 'https://[::1]:1/', 'http://a.localhost:3/']
     expectAllowed(policy, [...urls, 'http://127.0.0.2/', 'http://[::ffff:7f00:1]/'])
   })
 
-  it('are nowhere else', () => {
+  it('Without a list, no URL of another machine is a target', () => {
     expectRefused(policy, [
       ...['http://bank.test/', 'https://bank.test/', 'http://10.0.0.1/', 'http://8.8.8.8/', 'bank:/debit'],
       ...['http://169.254.169.254/', 'http://[fd00:ec2::254]/', 'http://0.0.0.0/', 'http://localhost.test/'],
@@ -51,12 +51,12 @@ describe('S1: targets of a server without a list, for this machine only', () => 
     ])
   })
 
-  it('are not what only looks like an address of it', () => {
+  it('Without a list, a host that only looks like an address of this machine is refused', () => {
     for (const host of ['127.0.0.999', '127.1', '0x7f.0.0.1', '0177.0.0.1', '127.0.0.01', '2130706433'])
       expect([host, policy.check(`http://${host}/`)]).toMatchObject([host, { code: 'SAGA_URL_INVALID' }])
   })
 
-  it('are reached on this machine only', () => {
+  it('Without a list, a target is reached on this machine only', () => {
     expect(policy.mayReach('localhost', '127.0.0.1')).toBe(true)
     expect(policy.mayReach('localhost', '::1')).toBe(true)
     for (const address of ['8.8.8.8', '10.0.0.1', '169.254.169.254', '::'])
@@ -65,7 +65,7 @@ describe('S1: targets of a server without a list, for this machine only', () => 
 })
 
 describe('S1: an allowed origin', () => {
-  it('is its scheme, host and port, and nothing near it', () => {
+  it('An allowed origin is its scheme, host and port, and nothing near it', () => {
     const policy = policyOf({ allowed: 'https://bank.test, http://ledger.test:8080' })
     expectAllowed(policy, ['https://bank.test/a?b', 'https://BANK.test:443/', 'http://ledger.test:8080/x'])
     expectRefused(policy, [
@@ -79,7 +79,7 @@ describe('S1: an allowed origin', () => {
     ])
   })
 
-  it('with a * stands for one label', () => {
+  it('A wildcard in an allowed origin stands for one label', () => {
     const policy = policyOf({ allowed: 'https://*.example.internal,http://*.svc.test:8080' })
     expectAllowed(policy, ['https://bank.example.internal/', 'http://a-b.svc.test:8080/'])
     expectRefused(policy, [
@@ -89,7 +89,7 @@ describe('S1: an allowed origin', () => {
     ])
   })
 
-  it('with a * is never a metadata service', () => {
+  it('An allowed origin with a wildcard never opens a metadata service', () => {
     expectRefused(policyOf({ allowed: 'http://*.google.internal' }), ['http://metadata.google.internal/'])
   })
 
@@ -103,7 +103,7 @@ describe('S1: an allowed origin', () => {
     ],
     ...['azurewebsites.net', 'workers.dev', 'vercel.app'],
   ]
-  it('S43: has no * below a name under which anybody may register another', () => {
+  it('S43: A wildcard is refused below a name under which anyone may register another', () => {
     for (const suffix of PUBLIC) {
       for (const origin of [`https://*.${suffix}`, `http://*.${suffix}:8080`]) {
         expect([origin, parseAllowedOrigins(origin)]).toEqual([origin, { problem: expect.any(String) }])
@@ -112,7 +112,7 @@ describe('S1: an allowed origin', () => {
     }
   })
 
-  it('S43: has no * below a name that leads to whatever address is written in it', () => {
+  it('S43: A wildcard is refused below a name that leads to whatever address is written in it', () => {
     const SUFFIXES = [
       'nip.io',
       'sslip.io',
@@ -132,7 +132,7 @@ describe('S1: an allowed origin', () => {
       expect([origin, parseAllowedOrigins(origin)]).toEqual([origin, { value: [expect.anything()] }])
   })
 
-  it('S43: has a * below a name of its own', () => {
+  it('S43: A wildcard is accepted below a name that belongs to one owner', () => {
     const OWN = [
       'bank.co.uk',
       'bank.github.io',
@@ -148,7 +148,7 @@ describe('S1: an allowed origin', () => {
     expectRefused(policy, ['https://evil.co.uk/', 'https://bank.co.uk/'])
   })
 
-  it('S43: shows the test to be one: with a * below a public suffix a name of anybody is a target', () => {
+  it("S43: Mutant: a wildcard below a public suffix makes anyone's name a target", () => {
     const rule = { type: 'wildcard', protocol: 'https:', port: '', suffix: '.github.io' } as const
     const mutant = targetPolicy({ services: [], allowed: [rule], others: 'none', isLocal: false })
     expectAllowed(mutant, ['https://evil.github.io/'])
@@ -179,7 +179,7 @@ describe('S1: an allowed origin', () => {
       'http://[64:ff9b::7f00:1]',
     ],
   ]
-  it.each(WRONG)('is refused when it is written so: %s', (text) => {
+  it.each(WRONG)('An allowed origin is refused when it is written so: %s', (text) => {
     const read = parseAllowedOrigins(text)
     expect(read).toEqual({ problem: expect.stringMatching(/^has an item \d that /) })
     expect(JSON.stringify(read)).not.toContain('secret')
@@ -189,7 +189,7 @@ describe('S1: an allowed origin', () => {
 describe('S1: a named service', () => {
   const services = 'bank=http://10.0.0.5:8080/api/v1/,ledger=https://ledger.test,own=http://127.0.0.1:9000'
 
-  it('is called at its origin, below its base', () => {
+  it('A named service is called at its origin, below its base', () => {
     const policy = policyOf({ services })
     const CALLED = [
       ['bank:/debit?x=1', 'http://10.0.0.5:8080/api/v1/debit?x=1'],
@@ -207,17 +207,17 @@ describe('S1: a named service', () => {
     }
   })
 
-  it('does not make a target of its origin', () => {
+  it('A named service does not make a target of its origin', () => {
     expectRefused(policyOf({ services }), ['http://10.0.0.5:8080/api/v1/debit', 'https://ledger.test/x'])
   })
 
-  it('may move, and what was stored moves with it', () => {
+  it('A named service may move, and what was stored moves with it', () => {
     expect(String(policyOf({ services: 'bank=https://new.test/b' }).resolve('bank:/debit'))).toBe(
       'https://new.test/b/debit',
     )
   })
 
-  it('that is not configured is no target', () => {
+  it('A service that is not configured is no target', () => {
     expectRefused(policyOf({ services }), ['other:/x', 'data:/x', 'file:/etc/passwd', 'constructor:/x'])
   })
 
@@ -254,15 +254,18 @@ describe('S1: a named service', () => {
     'bank:/a/./b',
     'bank:/a/.;/b',
   ]
-  it.each(OUTSIDE)('is not left by %s', (url) => {
+  it.each(OUTSIDE)("A named service's base is not left by %s", (url) => {
     expect(policyOf({ services }).check(url)).toMatchObject({ code: 'SAGA_URL_INVALID' })
     expect(policyOf({ services }).resolve(url)).toMatchObject({ code: 'SAGA_URL_INVALID' })
   })
 
-  // Stored before such signs were refused; the parser turns or drops them.
-  it.each(['bank:/a\\..;/admin', 'bank:/.\t.;/admin'])('is not left at the call by %j', (url) => {
-    expect(policyOf({ services }).resolve(url)).toMatchObject({ code: 'SAGA_URL_INVALID' })
-  })
+  // These were stored before such signs were refused; the parser turns or drops them.
+  it.each(['bank:/a\\..;/admin', 'bank:/.\t.;/admin'])(
+    "A named service's base is not left at the call by %j",
+    (url) => {
+      expect(policyOf({ services }).resolve(url)).toMatchObject({ code: 'SAGA_URL_INVALID' })
+    },
+  )
 
   it.each([
     'Bank:/x',
@@ -273,7 +276,7 @@ describe('S1: a named service', () => {
     'bank:/\\evil.test',
     'bank:/a\tb',
     'bank:',
-  ])('is not written %s', (url) =>
+  ])('A URL of a named service is refused when it is written so: %s', (url) =>
     expect(policyOf({ services }).check(url)).toMatchObject({ code: 'SAGA_URL_INVALID' }),
   )
 
@@ -302,7 +305,7 @@ describe('S1: a named service', () => {
     ],
     ...['bank=http://a.test/%2e%2e/b', 'bank=http://a.test\\b'],
   ]
-  it.each(WRONG)('is refused when it is configured so: %s', (text) => {
+  it.each(WRONG)('A named service is refused when it is configured so: %s', (text) => {
     const read = parseServices(text)
     expect(read).toEqual({ problem: expect.stringMatching(/^(has an item \d that |names \w+ twice)/) })
     expect(JSON.stringify(read)).not.toContain('secret')
@@ -310,7 +313,7 @@ describe('S1: a named service', () => {
 })
 
 describe('S1: free targets', () => {
-  it('are everywhere but where nobody may call', () => {
+  it('Free targets are everywhere but at addresses that are never called', () => {
     const policy = policyOf({ others: 'any' })
     expectAllowed(policy, [
       'https://bank.test/',
@@ -341,13 +344,13 @@ describe('S1: free targets', () => {
     ])
   })
 
-  it('S2: are https, unless a list says http', () => {
+  it('S2: Free targets are https, unless a list says http', () => {
     const policy = policyOf({ others: 'any', allowed: 'http://old.test' })
     expectAllowed(policy, ['http://old.test/a', 'https://other.test/'])
     expectRefused(policy, ['http://other.test/', 'http://10.0.0.1/'])
   })
 
-  it('S43: beside a listed port of this machine are no other port of it', () => {
+  it('S43: A listed port of this machine opens no other port of it beside free targets', () => {
     const BESIDE: readonly (readonly [Wanted, string, readonly string[]])[] = [
       [
         { allowed: 'http://localhost:9000' },
@@ -373,14 +376,14 @@ describe('S1: free targets', () => {
     }
   })
 
-  it('S43: shows the test to be one: judged by its host alone, every port beside a listed one is open', () => {
+  it('S43: Mutant: judged by its host alone, every port beside a listed one is open', () => {
     const policy = policyOf({ allowed: 'http://localhost:9000', others: 'any' })
     const byHost = (url: string) => policy.mayReach(new URL(url).hostname, '127.0.0.1')
     expect(byHost('https://localhost:5432/')).toBe(true)
     expectRefused(policy, ['https://localhost:5432/'])
   })
 
-  it('of a server for this machine only may be on this machine, and plain http', () => {
+  it('Free targets of a server for this machine only may be on this machine, and plain http', () => {
     const policy = policyOf({ others: 'any', isLocal: true })
     expectAllowed(policy, [
       'http://127.0.0.1/',
@@ -414,13 +417,13 @@ describe('S3: the address that a name turns out to be', () => {
     ['free', policyOf({ others: 'any' }), 'bank.test'],
   ] as const
   for (const [what, policy, hostname] of LISTED) {
-    it(`may be private or public for one that is ${what}, never this machine or metadata`, () => {
+    it(`A name that is ${what} may turn out to be private or public, but never this machine or metadata`, () => {
       expect(reached(policy, hostname, ['8.8.8.8', ...PRIVATE])).toEqual(['8.8.8.8', ...PRIVATE])
       expect(reached(policy, hostname, [...LOOPBACK, ...NEVER])).toEqual([])
     })
   }
 
-  it('may be this machine, and only that, for a listed name of it', () => {
+  it('A listed name of this machine may turn out to be this machine, and only that', () => {
     for (const [allowed, hostname] of [
       ['http://localhost:80', 'localhost'],
       ['http://127.0.0.1:80', '127.0.0.1'],
@@ -432,7 +435,7 @@ describe('S3: the address that a name turns out to be', () => {
     }
   })
 
-  it('is none for a name that no list has', () => {
+  it('A name that no list has may not be reached at any address', () => {
     const policy = policyOf({ allowed: 'https://bank.test' })
     expect(reached(policy, 'other.test', ['8.8.8.8', ...PRIVATE, ...LOOPBACK, ...NEVER])).toEqual([])
   })
@@ -449,18 +452,21 @@ describe('S39: a URL whose query may pass for the identity of a call', () => {
     ';gid=1',
   ]
 
-  it.each(BAD)('is refused at submit and at the call: %s', (query) => {
-    for (const start of ['http://127.0.0.1:9/debit', 'bank:/debit']) {
-      const policy = policyOf({ services, others: 'loopback', isLocal: true })
-      const refusal = { code: 'SAGA_URL_INVALID', message: expect.stringContaining('must not have') }
-      expect(policy.check(start + query)).toEqual(refusal)
-      expect(policy.check(start + query)).toEqual(refusal)
-      expect(policy.resolve(start + query)).toEqual(refusal)
-      expect(policy.check(`${start}?a=1`)).toBeUndefined()
-    }
-  })
+  it.each(BAD)(
+    'S39: A URL with a query that may pass for the identity of a call is refused at submit and at the call: %s',
+    (query) => {
+      for (const start of ['http://127.0.0.1:9/debit', 'bank:/debit']) {
+        const policy = policyOf({ services, others: 'loopback', isLocal: true })
+        const refusal = { code: 'SAGA_URL_INVALID', message: expect.stringContaining('must not have') }
+        expect(policy.check(start + query)).toEqual(refusal)
+        expect(policy.check(start + query)).toEqual(refusal)
+        expect(policy.resolve(start + query)).toEqual(refusal)
+        expect(policy.check(`${start}?a=1`)).toBeUndefined()
+      }
+    },
+  )
 
-  it('is refused at the call where a tab or a line break hides it, as it was stored before', () => {
+  it('S39: A URL is refused at the call where a tab or a line break hides such a query, as it was stored before', () => {
     const policy = policyOf({ others: 'loopback', isLocal: true })
     expect(policy.resolve('http://127.0.0.1:9/debit?g\tid=1')).toMatchObject({ code: 'SAGA_URL_INVALID' })
   })

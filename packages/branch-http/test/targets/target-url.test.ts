@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type TargetPolicy, targetPolicy } from '../../src/targets/target-policy.ts'
 
-/** Free targets on a server of this machine: what is refused here is refused for its notation. */
+/** These are the free targets of a server for this machine, so a URL that is refused is refused for its notation. */
 const free: TargetPolicy = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true })
 
 const GOOD = [
@@ -88,29 +88,26 @@ const ODD: readonly (readonly [string, string])[] = [
 ]
 
 describe('S2: a URL', () => {
-  it.each(GOOD)('in its usual notation passes: %s', (url) => {
+  it.each(GOOD)('A URL in its usual notation passes: %s', (url) => {
     expect([free.check(url), free.check(url)]).toEqual([undefined, undefined])
     expect(free.resolve(url)).toBeInstanceOf(URL)
   })
 
-  it.each(HOSTILE)('%s is refused, at submit and at the call', (_, url) => {
+  it.each(HOSTILE)('A URL is refused at submit and at the call: %s', (_, url) => {
     const refusal = { code: 'SAGA_URL_INVALID', message: expect.stringMatching(/must|is not/) }
     expect([free.check(url), free.check(url), free.resolve(url)]).toEqual([refusal, refusal, refusal])
   })
 
-  it.each(ODD)(
-    '%s is refused at submit; one that was stored before that rule is called where it says',
-    (_, url) => {
-      expect(free.check(url)).toEqual({ code: 'SAGA_URL_INVALID', message: expect.stringContaining('must') })
-      expect(free.resolve(url)).toMatchObject({ origin: 'http://bank.test' })
-    },
-  )
+  it.each(ODD)('A URL is refused at submit, but called if it was stored before that rule: %s', (_, url) => {
+    expect(free.check(url)).toEqual({ code: 'SAGA_URL_INVALID', message: expect.stringContaining('must') })
+    expect(free.resolve(url)).toMatchObject({ origin: 'http://bank.test' })
+  })
 
-  it('that is refused is not repeated, since it may hold a secret', () => {
+  it('The message does not repeat a refused URL, since it may hold a secret', () => {
     for (const [, url] of HOSTILE) expect(free.check(url)?.message).not.toMatch(/secret|evil/)
   })
 
-  it('is remembered, a bounded number of them', () => {
+  it('A URL is still judged alike after more URLs than are remembered', () => {
     for (let n = 0; n < 5_000; n++) {
       expect(free.check(`http://bank.test/${n}`)).toBeUndefined()
       expect(free.check(`http://bank.test/${n}#x`)).toBeDefined()

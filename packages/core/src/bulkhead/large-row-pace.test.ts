@@ -13,20 +13,20 @@ function listWaits(places: readonly number[]): readonly number[] {
   })
 }
 
-describe('S40: large rows', () => {
-  it('come back one after the other, the farther apart the larger they are', () => {
+describe('the pace of large rows', () => {
+  it('S40: Large rows come back one after the other, the farther apart the larger they are', () => {
     expect(listWaits([33, 33, 2, 33])).toEqual([0, 165, 330, 340])
   })
 
-  it('keep no row of one place waiting', () => {
+  it('S40: A row of one place waits for no large row', () => {
     expect(listWaits([33, 1, 1, 33])).toEqual([0, 0, 0, 165])
   })
 
-  it('wait for five minutes at most, however many there are', () => {
+  it('A large row waits for five minutes at most, however many there are', () => {
     expect(Math.max(...listWaits(Array(10_000).fill(33)))).toBe(COME_BACK_MS_MAX)
   })
 
-  it('save up no turns while none comes', () => {
+  it('Turns that no row takes are not saved up', () => {
     expect(takeLargeRowTurn({ nextAt: 0, now: 1_000_000, places: 4 })).toEqual({
       at: 1_000_000,
       nextAt: 1_000_020,

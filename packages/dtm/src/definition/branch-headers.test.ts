@@ -23,11 +23,11 @@ const NO_HEADERS: readonly (readonly [string, Readonly<Record<string, string>>])
 ]
 
 describe('S9: the headers of branches', () => {
-  it.each(DENIED)('are refused with %s', (name) => {
+  it.each(DENIED)('Branch headers are refused when one of them is %s', (name) => {
     expect(() => readBranchHeaders({ [name]: '1' })).toThrow(AnsweredError)
   })
 
-  it.each(NO_HEADERS)('are refused with %s', (_, headers) => {
+  it.each(NO_HEADERS)('Branch headers are refused with %s', (_, headers) => {
     expect(() => readBranchHeaders(headers)).toThrow(AnsweredError)
   })
 
@@ -40,18 +40,18 @@ describe('S9: the headers of branches', () => {
     ['\u010a\u010d\u0100', 'Ä\u008aÄ\u008dÄ\u0080'],
     ['\u2028\u0085', 'â\u0080¨Â\u0085'],
     ['\ud800', 'ï¿½'],
-  ])('are bytes of UTF-8: %j', (value, bytes) => {
+  ])('Header values are sent as bytes of UTF-8: %j', (value, bytes) => {
     const { headers, contentType } = readBranchHeaders({ a: value, 'content-type': value })
     expect([headers.a, headers.accept, contentType]).toEqual([bytes, bytes, bytes])
     expect(bytes).not.toMatch(/[\r\n\0]/)
   })
 
-  it('count by their bytes', () => {
+  it('Header values count by their bytes', () => {
     expect(() => readBranchHeaders({ a: '日'.repeat(2_700) })).not.toThrow()
     expect(() => readBranchHeaders({ a: '日'.repeat(2_740) })).toThrow(AnsweredError)
   })
 
-  it('are in lower case, under plain names only', () => {
+  it('Headers have names in lower case, which never reach a prototype', () => {
     const { headers } = readBranchHeaders(JSON.parse('{"X-A":"1","__proto__":"2"}'))
     expect(Object.entries(headers)).toEqual([
       ['accept', 'application/json'],
@@ -60,14 +60,14 @@ describe('S9: the headers of branches', () => {
     ])
   })
 
-  it('are at most 20 with the one that is added', () => {
+  it('Branch headers are at most 20 together with the one that is added', () => {
     const headers = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`h${n}`, '']))
     expect(Object.keys(readBranchHeaders(headers(19)).headers)).toHaveLength(20)
     expect(() => readBranchHeaders(headers(20))).toThrow(AnsweredError)
   })
 
-  it('are at most 8 KiB, a content type counted as often as it is sent', () => {
+  it('Branch headers are at most 8 KiB, and a content type counts as often as it is sent', () => {
     const added = 'accept'.length + 'content-type'.length + 2 * 'application/json'.length
     const room = 8_192 - added - 1
     expect(readBranchHeaders({ a: 'v'.repeat(room) }).headers.a).toHaveLength(room)

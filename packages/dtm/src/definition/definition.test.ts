@@ -35,14 +35,14 @@ describe('the policy of retries', () => {
     ],
   ] as const
   for (const [options, policy] of POLICIES) {
-    it(`of ${JSON.stringify(options)} is capped and drawn`, () => {
+    it(`The retry policy of ${JSON.stringify(options)} is capped and drawn`, () => {
       expect(sagaDefinition(request(options), check).retry).toEqual({ ...policy, factor: 2, jitter: 1 })
     })
   }
 })
 
 describe('the spans', () => {
-  it('are DTM’s own where the request says nothing', async () => {
+  it("The time spans are DTM's own where the request names none", async () => {
     expect(sagaDefinition(request(), check)).toMatchObject({ timeoutMs: 3_000, wordsCount: true })
     expect(sagaDefinition(request(), check)).not.toHaveProperty('deadlineMs')
     expect(tccDefinition(request())).toMatchObject({ deadlineMs: 35_000 })
@@ -53,7 +53,7 @@ describe('the spans', () => {
     expect(message.check).toMatchObject({ afterMs: 35_000 })
   })
 
-  it('are the request’s', async () => {
+  it('The time spans are those of the request', async () => {
     const options = { request_timeout: 7, timeout_to_fail: 9, custom_data: '{"delay":5}' }
     expect(sagaDefinition(request(options), check)).toMatchObject({ timeoutMs: 7_000, deadlineMs: 9_000 })
     const message = await messageDefinition(request(options), 'submitted', {
@@ -65,7 +65,7 @@ describe('the spans', () => {
     expect(waitMsOf(request(options))).toBe(6_500)
   })
 
-  it('are refused where nobody keeps a transaction that long', () => {
+  it('A time span is refused that is longer than a transaction is kept', () => {
     expect(() => tccDefinition(request({ timeout_to_fail: 31 * 86_400 }))).toThrow(AnsweredError)
   })
 })
@@ -74,7 +74,7 @@ describe('the order of a saga', () => {
   const after = (custom_data: string) =>
     sagaDefinition(request({ custom_data }), check).branches.map((branch) => branch.after)
 
-  it('is one after the other unless custom_data says concurrent', () => {
+  it('The steps of a saga run one after the other unless custom_data says concurrent', () => {
     expect(after('')).toEqual([[], [0], [1]])
     expect(after('{"concurrent":false,"orders":{"0":[2]}}')).toEqual([[], [0], [1]])
     expect(
@@ -82,19 +82,19 @@ describe('the order of a saga', () => {
     ).toEqual([[], [0], [1]])
   })
 
-  it('S27: has each position of a list once, so that a long list is not walked for each step', () => {
+  it('S27: The order has each position of a list once, so that a long list is not walked for each step', () => {
     const { orders } = readSagaOrder(`{"concurrent":true,"orders":{"1":[${'0,'.repeat(5_000)}0]}}`)
     expect(orders.get(1)).toEqual([0])
   })
 
-  it('is that of `orders`, by positions from 0', () => {
+  it('The order of a concurrent saga is that of `orders`, by positions from 0', () => {
     expect(after('{"concurrent":true}')).toEqual([[], [], []])
     expect(after('{"Concurrent":true,"orders":{"0":[2,1,2],"1":null}}')).toEqual([[2, 1], [], []])
   })
 })
 
 describe('the branches', () => {
-  it('are called with the request’s headers, which win over DTM’s own', () => {
+  it("Branches are called with the headers of the request, which win over DTM's own", () => {
     const headers = { 'X-A': 'a', 'content-TYPE': 'text/plain' }
     expect(sagaDefinition(request({ branch_headers: headers }), check).branches[0]).toMatchObject({
       contentType: 'text/plain',
@@ -104,7 +104,7 @@ describe('the branches', () => {
 
   const BAD_HEADERS = [{ 'a b': '1' }, { a: 'x\r\nb: y' }, { Host: 'x' }, { Cookie: 'x' }, { 'Proxy-X': 'x' }]
   for (const branch_headers of BAD_HEADERS) {
-    it(`are refused with the headers ${JSON.stringify(branch_headers)}`, () => {
+    it(`Branches are refused with the headers ${JSON.stringify(branch_headers)}`, () => {
       expect(() => sagaDefinition(request({ branch_headers }), check)).toThrow(AnsweredError)
     })
   }
@@ -117,12 +117,12 @@ describe('the branches', () => {
     `${URL}/${'x'.repeat(2_048)}`,
   ]
   for (const action of BAD_URLS) {
-    it(`are refused with the URL ${action.slice(0, 40)}`, () => {
+    it(`Branches are refused with the URL ${action.slice(0, 40)}`, () => {
       expect(() => sagaDefinition(request({ steps: [{ action }] }), check)).toThrow(AnsweredError)
     })
   }
 
-  it('of a topic are one for each subscriber, and the id shows it when there are several', async () => {
+  it('A topic gives one branch for each subscriber, and the id shows the subscriber when there are several', async () => {
     const steps = [{ action: 'topic://one' }, { action: `${URL}/plain` }, { action: 'topic://two' }]
     const subscribers: Readonly<Record<string, readonly string[]>> = {
       one: [`${URL}/1`],
@@ -140,7 +140,7 @@ describe('the branches', () => {
     ])
   })
 
-  it('of a topic are refused when their payloads together are more than a request may hold', async () => {
+  it('The branches of a topic are refused when their payloads together are more than a request may hold', async () => {
     const urls = Array.from({ length: 50 }, (_, position) => `${URL}/${position}`)
     const body = { steps: [{ action: 'topic://many' }], payloads: ['x'.repeat(50_000)] }
     await expect(
@@ -148,7 +148,7 @@ describe('the branches', () => {
     ).rejects.toThrow(AnsweredError)
   })
 
-  it('have three digits from the hundredth on, and there are no more', () => {
+  it('Branch ids have three digits from the hundredth on, and a branch more is refused', () => {
     const many = (count: number) => {
       const steps = Array.from({ length: count }, () => ({ action: URL }))
       return request({ steps, payloads: steps.map(() => '') })
@@ -160,7 +160,7 @@ describe('the branches', () => {
 })
 
 describe('the note', () => {
-  it('comes back as it was written', () => {
+  it('The note of a DTM transaction is read as it was written', () => {
     const usual: Note = {
       ticket: 't',
       request: 'r',
@@ -187,7 +187,7 @@ describe('the note', () => {
       expect(readNote({ ...tccDefinition(request()), note: writeNote(note) })).toEqual(note)
   })
 
-  it('of another face is none of ours', () => {
+  it('A note of another HTTP API is not read as one of DTM', () => {
     expect(readNote({ ...tccDefinition(request()), note: 'other {}' })).toBeUndefined()
     expect(readNote(tccDefinition(request()))).toBeUndefined()
   })
@@ -197,12 +197,12 @@ describe('the content of a submission', () => {
   const contentOf = (more: object, ticket = 't') =>
     submissionOf('g' as never, request(more), sagaDefinition(request(), check), ticket).content
 
-  it('is the same when only the asking differs', () => {
+  it('The content of a submission is the same when only the way of asking differs', () => {
     expect(contentOf({ wait_result: true, status: 'succeed' })).toBe(contentOf({}))
     expect(contentOf({ payloads: ['1', '2', '4'] })).not.toBe(contentOf({}))
   })
 
-  it('is one of its own for each ticket', () => {
+  it('The content of a submission differs for each ticket', () => {
     expect(contentOf({}, 'u')).not.toBe(contentOf({}))
   })
 })

@@ -29,12 +29,12 @@ const REFUSED = [
 
 describe('scanGoJson', () => {
   for (const [text, message] of REFUSED) {
-    it(`refuses ${JSON.stringify(text)} in Go's words`, () => {
+    it(`The JSON scanner refuses ${JSON.stringify(text)} with Go's message`, () => {
       expect(() => scanGoJson(text)).toThrow(new GoSyntaxError(message, message.startsWith('unexpected')))
     })
   }
 
-  it('keeps numbers as they were written, and equal keys in their order', () => {
+  it('The JSON scanner keeps numbers as they were written, and equal keys in their order', () => {
     expect(scanGoJson(' {"a":1.0,"A":-0.5e+3 , "a":[null,true,false,{}]} ')).toEqual({
       type: 'object',
       members: [
@@ -56,12 +56,12 @@ describe('scanGoJson', () => {
     })
   })
 
-  it('reads escapes and pairs, and puts U+FFFD for half of a pair', () => {
+  it('The JSON scanner reads escapes and surrogate pairs, and puts U+FFFD for half of a pair', () => {
     const text = String.raw`"\"\\\/\b\f\n\r\t\u00e4\ud83d\ude00\ud83d!"`
     expect(scanGoJson(text)).toEqual({ type: 'string', value: '"\\/\b\f\n\r\tä😀\ufffd!' })
   })
 
-  it('refuses what is nested without end', () => {
+  it('The JSON scanner refuses JSON that is nested too deep', () => {
     expect(() => scanGoJson('['.repeat(100_000))).toThrow('exceeded max depth')
   })
 })

@@ -22,35 +22,50 @@ function waiting(fromMs: number, forMs: number): Partial<OpView> {
 
 const calling: Partial<OpView> = { state: 'calling', attempts: 1 }
 
-describe('when a transaction is looked at next', () => {
+describe('the next look at a transaction', () => {
   const looks: readonly (readonly [string, TransactionView, number, number])[] = [
-    ['a wait is the one that was drawn', viewOf([waiting(1_000, 37_400)]), 38_400, 37],
-    ['of several waits the first counts', viewOf([waiting(0, 9_000), waiting(1_000, 4_000)]), 5_000, 4],
-    ['a short wait is a second', viewOf([waiting(0, 200)]), 200, 1],
+    ['The next look is at the end of the wait that was drawn', viewOf([waiting(1_000, 37_400)]), 38_400, 37],
+    ['The first of several waits counts', viewOf([waiting(0, 9_000), waiting(1_000, 4_000)]), 5_000, 4],
+    ['A short wait is shown as a second', viewOf([waiting(0, 200)]), 200, 1],
     [
-      'what was reset is due since then',
+      'A call that was reset is due since its reset',
       viewOf([{ state: 'waiting', attempts: 1, endedAt: 1 }]),
       4_000,
       FIRST_S,
     ],
-    ['what is called now has no wait', viewOf([calling]), 4_000, FIRST_S],
-    ['a call that comes after a delay', viewOf([calling], { startAt: CREATED_AT + 500 }), 4_000, FIRST_S],
-    ['a delay', viewOf([{}], { startAt: CREATED_AT + 90_000 }), 90_000, FIRST_S],
+    ['A call in flight has no wait', viewOf([calling]), 4_000, FIRST_S],
     [
-      'what is prepared is decided by its deadline',
+      'A call in flight has no wait after a delay either',
+      viewOf([calling], { startAt: CREATED_AT + 500 }),
+      4_000,
+      FIRST_S,
+    ],
+    [
+      'A delayed transaction is looked at when its delay is over',
+      viewOf([{}], { startAt: CREATED_AT + 90_000 }),
+      90_000,
+      FIRST_S,
+    ],
+    [
+      'A prepared transaction is looked at when its deadline comes',
       viewOf([], { status: 'prepared', deadlineAt: CREATED_AT + 35_000 }),
       35_000,
       FIRST_S,
     ],
     [
-      'what is submitted is not',
+      'A submitted TCC is not looked at for its deadline',
       viewOf([calling], { kind: 'tcc', deadlineAt: CREATED_AT + 35_000 }),
       4_000,
       FIRST_S,
     ],
-    ['a query-back', viewOf([], { status: 'prepared', checkAt: CREATED_AT + 35_000 }), 35_000, FIRST_S],
     [
-      'a query-back that is asked again',
+      'A prepared message is looked at when its query-back is due',
+      viewOf([], { status: 'prepared', checkAt: CREATED_AT + 35_000 }),
+      35_000,
+      FIRST_S,
+    ],
+    [
+      'A query-back that is repeated is due after its wait',
       viewOf([], {
         status: 'prepared',
         checkAt: CREATED_AT + 35_000,
@@ -60,7 +75,7 @@ describe('when a transaction is looked at next', () => {
       20,
     ],
     [
-      'the end',
+      'A stopped transaction has the time of its end',
       viewOf([waiting(0, 9_000)], { status: 'stopped', finishedAt: CREATED_AT + 7_000 }),
       7_000,
       FIRST_S,

@@ -30,12 +30,12 @@ const REFUSED = [
 
 describe('readRequest', () => {
   for (const [body, message] of REFUSED) {
-    it(`refuses ${body} in Go's words`, () => {
+    it(`The request reader refuses ${body} with Go's message`, () => {
       expect(() => readRequest(body)).toThrow(message)
     })
   }
 
-  it('gives what is missing or null its zero value', () => {
+  it('A field that is missing or null gets its zero value', () => {
     const zero = readRequest('{}')
     expect(zero).toMatchObject({ gid: '', trans_type: '', steps: [], payloads: [], wait_result: false })
     const nulls = Object.keys(zero).map((key) => `"${key}":null`)
@@ -43,18 +43,18 @@ describe('readRequest', () => {
     expect(readRequest('null')).toEqual(zero)
   })
 
-  it('takes the last of keys that are equal but for their letter case', () => {
+  it('The last of keys counts that are equal but for their letter case', () => {
     expect(readRequest('{"gid":"a","GID":"b","Gid":"c"}').gid).toBe('c')
     expect(readRequest('{"GID":"b","gid":"a","nonsense":{"gid":"x"}}').gid).toBe('a')
   })
 
-  it('lets no key reach a prototype', () => {
+  it('No key reaches a prototype', () => {
     const { branch_headers } = readRequest('{"__proto__":{"gid":"x"},"branch_headers":{"__proto__":"x"}}')
     expect(Object.entries(branch_headers)).toEqual([['__proto__', 'x']])
     expect(Object.getPrototypeOf(branch_headers)).toBe(Object.prototype)
   })
 
-  it('takes CR, LF and semicolons out of a gid', () => {
+  it('A gid loses its carriage returns, line feeds and semicolons', () => {
     expect(readRequest(JSON.stringify({ gid: ';a\r\n;b' })).gid).toBe('ab')
   })
 })

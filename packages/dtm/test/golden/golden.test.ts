@@ -15,7 +15,10 @@ for (const file of goldenFiles()) {
     afterAll(() => shared[Symbol.asyncDispose]())
     for (const golden of cases) {
       const deviation = DEVIATIONS[`${subject}: ${golden.name}`]
-      const title = deviation === undefined ? golden.name : `${golden.name} (deviates: ${deviation.reason})`
+      const title =
+        deviation === undefined
+          ? `DTM's answer is given to ${subject}: ${golden.name}`
+          : `The answer to ${subject} deviates from DTM's: ${golden.name} (${deviation.reason})`
       it(title, async () => {
         if (golden.emptyStore !== true) return await playCase(shared, golden, deviation)
         await using bed = await dtmBed()
@@ -25,7 +28,7 @@ for (const file of goldenFiles()) {
   })
 }
 
-it('lists no deviation of a case that is not there', () => {
+it('The list of deviations names no case that does not exist', () => {
   const names = goldenFiles().flatMap((file) =>
     readGolden(file).map(({ name }) => `${file.slice(0, -'.json'.length)}: ${name}`),
   )

@@ -2,6 +2,7 @@ import type { SagaSubmitRequest } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { Bed } from '../support/bed.ts'
 import { Gate } from '../support/gate.ts'
+import type { Answer } from '../support/participants.ts'
 
 const LARGE = 60
 const MINUTE_MS = 60_000
@@ -20,8 +21,8 @@ function largeSaga(gid: string, origin: string): SagaSubmitRequest {
   return { ...smallSaga(gid, origin), branches }
 }
 
-describe('S40: large sagas', () => {
-  it('whose branch says not yet are called one after the other, and small ones as often as they ask', async () => {
+describe('large transactions', () => {
+  it('S40: Large sagas whose branch says not yet are called one after the other, and small ones as often as they ask', async () => {
     const bed = new Bed()
     bed.services.otherwise = () => 'ongoing'
     const node = await bed.node()
@@ -38,10 +39,10 @@ describe('S40: large sagas', () => {
     expect(large).toBeGreaterThan(0.8 * TURNS_A_MINUTE)
   })
 
-  it('that find no place come back one after the other, and all end once their target answers', async () => {
+  it('S40: Large sagas that find no place come back one after the other, and all end once their target answers', async () => {
     const bed = new Bed()
     const gate = new Gate()
-    bed.services.otherwise = async ({ gid }) => {
+    bed.services.otherwise = async ({ gid }): Promise<Answer> => {
       if (gid.startsWith('large')) await gate.pass()
       return 'success'
     }

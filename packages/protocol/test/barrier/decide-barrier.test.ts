@@ -73,7 +73,7 @@ function replay(before: readonly string[]): MapBarrier {
 for (const [kind, rows] of Object.entries({ saga: SAGA, tcc: TCC, message: MESSAGE })) {
   describe(`the truth table of ${kind}`, () => {
     for (const { before, arrives, decision } of rows) {
-      it(`${arrives} after ${before.join(', ') || 'nothing'}: ${decision}`, () => {
+      it(`A barrier decides ${decision} for the op ${arrives} after ${before.join(', ') || 'nothing'}`, () => {
         expect(replay(before).arrive('branch', arrives)).toBe(decision)
       })
     }
@@ -94,20 +94,20 @@ describe('the truth table of the query-back', () => {
     { before: ['action'], outcome: 'rolled-back' },
   ]
   for (const { before, outcome } of ROWS) {
-    it(`after ${before.join(', ') || 'nothing'}: ${outcome}, and the same the next time`, () => {
+    it(`The query-back after ${before.join(', ') || 'nothing'} answers ${outcome}, and the same the next time`, () => {
       const barrier = replay(before)
       expect([barrier.queryBack('branch'), barrier.queryBack('branch')]).toEqual([outcome, outcome])
     })
   }
 
-  it('is unknown without a row to be seen, though one stood in the way of the insert', () => {
+  it('The query-back is unknown when no row shows, though one stood in the way of the insert', () => {
     expect(decideQueryBack({ inserted: false, standing: [] })).toBe('unknown')
     expect(decideQueryBack({ inserted: false, standing: [{ op: 'action', reason: 'action' }] })).toBe(
       'unknown',
     )
   })
 
-  it('says committed if and only if the effect of a local transaction did, for every sequence of five', () => {
+  it('The query-back says committed if and only if a local transaction took effect, for every sequence of five', () => {
     const STEPS = ['msg', 'msg!', 'query']
     function* sequences(length: number): Generator<string[]> {
       if (length === 0) yield []
@@ -127,7 +127,7 @@ describe('the truth table of the query-back', () => {
     expect(seen).toBe(243)
   })
 
-  it('makes a local transaction that finds its row roll back, and no other op', () => {
+  it('A local transaction that finds its row rolls back, and no other op does', () => {
     for (const op of OPS) {
       expect(mustRollBack(op, 'run')).toBe(false)
       expect(mustRollBack(op, 'duplicate')).toBe(op === 'msg')
@@ -144,7 +144,7 @@ describe('the order of effects', () => {
     else for (const head of OPS) for (const tail of sequences(length - 1)) yield [head, ...tail]
   }
 
-  it('runs each op at most once and never an action after its compensation, for every sequence of six', () => {
+  it('Each op runs at most once and never an action after its compensation, for every sequence of six', () => {
     let seen = 0
     for (const sequence of sequences(6)) {
       const barrier = new MapBarrier()
@@ -155,15 +155,15 @@ describe('the order of effects', () => {
     expect(seen).toBe(64)
   })
 
-  it('keeps branches apart', () => {
+  it('The barrier keeps branches apart', () => {
     const barrier = new MapBarrier()
     barrier.arrive('one', 'compensate')
     expect(barrier.arrive('two', 'action')).toBe('run')
   })
 })
 
-describe('what a driver inserts', () => {
-  it('is the origin first, then the op itself, each with the op that caused it', () => {
+describe('the rows of a driver', () => {
+  it('A driver inserts the origin first, then the op itself, each with the op that caused it', () => {
     expect(barrierRows('compensate')).toEqual([
       { op: 'action', reason: 'compensate' },
       { op: 'compensate', reason: 'compensate' },
@@ -174,20 +174,20 @@ describe('what a driver inserts', () => {
     ])
   })
 
-  it('is one row for an op that undoes nothing', () => {
+  it('A driver inserts one row for an op that undoes nothing', () => {
     for (const op of ['action', 'try', 'confirm', 'msg'] as const) {
       expect(barrierRows(op)).toEqual([{ op, reason: op }])
       expect(originOf(op)).toBeUndefined()
     }
   })
 
-  it('is undone by what names it as its origin', () => {
+  it('An op is undone by the op that names it as its origin', () => {
     const undone = OPS.map((op) => [op, OPS.find((other) => originOf(other) === op)])
     expect(OPS.map((op) => [op, undoOf(op)])).toEqual(undone)
     expect([undoOf('action'), undoOf('try'), undoOf('confirm')]).toEqual(['compensate', 'cancel', undefined])
   })
 
-  it('names the code that a late action is answered with', () => {
+  it('A late action is answered with the code ALREADY_COMPENSATED', () => {
     expect(ALREADY_COMPENSATED).toBe('ALREADY_COMPENSATED')
   })
 })

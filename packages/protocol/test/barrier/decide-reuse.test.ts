@@ -46,14 +46,14 @@ const ROWS: readonly (readonly [standing: string, op: Op, decision: string | und
 
 describe('the rows of an earlier transaction of the same gid', () => {
   for (const [standing, op, decision] of ROWS) {
-    it(`${op} with ${standing || 'no rows'}: ${decision ?? 'nothing special'}`, () => {
+    it(`A barrier decides ${decision ?? 'nothing special'} for the op ${op} with ${standing || 'no rows'}`, () => {
       const rows = standing.split(' ').filter(Boolean).map(parseRow)
       expect(decideReuse(op, rows, SINCE)).toBe(decision)
       expect(decideReuse(op, rows.reverse(), SINCE)).toBe(decision)
     })
   }
 
-  it('have the instant of their transaction, and not the time of the service, so that its clock has no say', () => {
+  it('Rows have the instant of their transaction, so that the clock of the service does not count', () => {
     for (const now of [0, ACCEPTED_AT, 2 * ACCEPTED_AT]) {
       const { at, since } = rowInstants(ACCEPTED_AT + 0.5, now)
       expect([at, since]).toEqual([ACCEPTED_AT, SINCE])
@@ -62,7 +62,7 @@ describe('the rows of an earlier transaction of the same gid', () => {
     expect(rowInstants(undefined, ACCEPTED_AT)).toEqual({ at: ACCEPTED_AT, since: 0 })
   })
 
-  it('are those whose transaction was accepted more than the margin before', () => {
+  it('A row is of another transaction if that was accepted more than the margin before', () => {
     const isOther = (createdAt: number) => isOfOtherTransaction({ createdAt }, SINCE)
     expect(GID_REUSE_MARGIN_MS).toBe(86_400_000)
     expect([
@@ -71,7 +71,7 @@ describe('the rows of an earlier transaction of the same gid', () => {
     ]).toEqual([true, false])
   })
 
-  it('cannot be told for a call that does not say when it was accepted, nor for a row without an instant', () => {
+  it('An earlier transaction cannot be told without the instant of the call or of the row', () => {
     for (const op of OPS) {
       const rows = OPS.map((each) => ({ op: each, reason: each, createdAt: 0 }))
       expect(decideReuse(op, rows, rowInstants(undefined, ACCEPTED_AT).since)).toBeUndefined()
@@ -80,7 +80,7 @@ describe('the rows of an earlier transaction of the same gid', () => {
     }
   })
 
-  it('are never taken for a message that has committed', () => {
+  it('A row of an earlier transaction is never taken for a message that has committed', () => {
     const asked = (row: string) => decideQueryBack({ inserted: false, standing: [parseRow(row)] }, SINCE)
     expect([asked('other:msg'), asked('other:msg<rollback'), asked('msg')]).toEqual([
       'rolled-back',

@@ -5,9 +5,9 @@ function variables(values: Readonly<Record<string, string>>) {
   return new Map(Object.entries(values))
 }
 
-describe('the class', () => {
+describe('the durability class', () => {
   const table = [
-    // flush, binary log, sync_binlog, class
+    // Each row has: flush, binary log, sync_binlog, class.
     ['1', 'ON', '1', 'A'],
     ['1', 'OFF', '0', 'A'],
     ['3', 'OFF', '0', 'A'],
@@ -19,7 +19,7 @@ describe('the class', () => {
     ['', 'ON', '1', 'C'],
   ] as const
   for (const [flush, log, sync, expected] of table) {
-    it(`is ${expected} with flush ${flush}, binary log ${log}, sync_binlog ${sync}`, () => {
+    it(`The durability class is ${expected} with flush ${flush}, binary log ${log}, sync_binlog ${sync}`, () => {
       const settings = { innodb_flush_log_at_trx_commit: flush, log_bin: log, sync_binlog: sync }
       expect(readDurability(variables({ ...settings, innodb_flush_log_at_timeout: '1' })).class).toBe(
         expected,
@@ -43,7 +43,7 @@ describe('the class', () => {
     [{ Innodb_redo_log_enabled: 'OFF' }, 'C'],
   ] as const
   for (const [change, expected] of others) {
-    it(`is ${expected} on a durable server with ${JSON.stringify(change)}`, () => {
+    it(`The durability class is ${expected} on a durable server with ${JSON.stringify(change)}`, () => {
       const durability = readDurability(variables({ ...durable, ...change }))
       expect(durability.class).toBe(expected)
       // The setting that was changed last is named.
@@ -66,20 +66,20 @@ describe('a server', () => {
     ['', false],
   ] as const
   for (const [version, will] of versions) {
-    it(`of version "${version}" ${will ? 'will do' : 'is refused by its version'}`, () => {
+    it(`A server of version "${version}" ${will ? 'is accepted' : 'is refused by its version'}`, () => {
       const check = () => refuseUnsupported(variables({ version }))
       if (will) expect(check).not.toThrow()
       else expect(check).toThrow(expect.objectContaining({ code: 'SAGA_STORE_UNSUPPORTED' }))
     })
   }
 
-  it('that logs statements is refused by that setting, unless it logs none', () => {
+  it('A server that logs statements is refused by that setting, unless it logs none', () => {
     const settings = { version: '10.11.0-MariaDB', binlog_format: 'STATEMENT' }
     expect(() => refuseUnsupported(variables({ ...settings, log_bin: 'ON' }))).toThrow('binlog_format')
     expect(() => refuseUnsupported(variables({ ...settings, log_bin: 'OFF' }))).not.toThrow()
   })
 
-  it('is told from another by its identity', () => {
+  it('A server is told from another by its identity', () => {
     const [a, b, c] = [
       { hostname: 'h', server_id: '1', server_uuid: 'a' },
       { hostname: 'h', server_id: '1', server_uuid: 'b' },

@@ -6,14 +6,14 @@ function toTarget(url: string, tls?: TlsChoice) {
 }
 
 describe('the store URL', () => {
-  it('names all parts, some of them written for a URL', () => {
+  it('The store URL names all parts, some of them percent-encoded', () => {
     const url = 'mariadb://us%40er:p%2Fa%3As%40s%20%25@[::1]:3307/data%2Dbase'
     const parts = { user: 'us@er', password: 'p/a:s@s %', host: '::1', port: 3307, database: 'data-base' }
     expect(toTarget(url)).toMatchObject(parts)
     expect(toTarget('mysql://a@localhost/b')).toMatchObject({ host: 'localhost', port: 3306 })
   })
 
-  it('is refused without its text, which holds the password', () => {
+  it('A store URL is refused without its text, which has the password', () => {
     const wrong = [
       'mysql://u:secret@h',
       'mysql://u:secret@h/',
@@ -28,7 +28,7 @@ describe('the store URL', () => {
     }
   })
 
-  it('cannot switch on several statements or reading our files', () => {
+  it('A store URL cannot switch on several statements or the reading of local files', () => {
     const { multipleStatements, flags } = toTarget('mysql://u@localhost/d')
     expect([multipleStatements, flags]).toEqual([false, ['-FOUND_ROWS', '-LOCAL_FILES']])
   })
@@ -37,7 +37,7 @@ describe('the store URL', () => {
 describe('TLS', () => {
   const checked = { rejectUnauthorized: true, verifyIdentity: true, minVersion: 'TLSv1.2' }
 
-  it('is off for this machine and required for every other, unless told', () => {
+  it('TLS is off for this machine and required for every other, unless an option says otherwise', () => {
     for (const host of ['localhost', '127.0.0.1', '127.1.2.3', '[::1]']) {
       expect(toTarget(`mysql://u@${host}/d`).ssl).toBeUndefined()
     }
@@ -46,13 +46,13 @@ describe('TLS', () => {
     expect(toTarget('mysql://u@db.example/d', 'off').ssl).toBeUndefined()
   })
 
-  it('always checks the certificate and the name on it', () => {
+  it('TLS always checks the certificate and the name on it', () => {
     expect(toTarget('mysql://u@db.example/d', { ca: 'PEM' }).ssl).toEqual({ ...checked, ca: 'PEM' })
     const named = toTarget('mysql://u@10.0.0.1/d', { serverName: 'db.example' })
     expect([named.host, named.ssl]).toEqual(['db.example', checked])
   })
 
-  it('wants a name for a server that has only an address', () => {
+  it('TLS needs a name for a server that has only an address', () => {
     expect(() => toTarget('mysql://u@10.0.0.1/d')).toThrow('serverName')
   })
 })

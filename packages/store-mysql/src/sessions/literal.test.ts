@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { literal } from './literal.ts'
 
-it('writes texts, whole numbers and null', () => {
+it('A literal is written for texts, whole numbers and null', () => {
   expect(["it's", 'a\\b', 'x\u0000y', '"', 7, -0, null].map(literal)).toEqual([
     "'it''s'",
     "'a\\\\b'",
@@ -13,7 +13,7 @@ it('writes texts, whole numbers and null', () => {
   ])
 })
 
-it('writes nothing else: what is no scalar would be SQL', () => {
+it('No literal is written for anything but texts, whole numbers and null, because it would be SQL', () => {
   const others = [
     undefined,
     1.5,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { endsSession, isOfStatement, isRefusedCommit, isServerFault, toSqlError } from './server-errors.ts'
 
 const table = [
-  // errno, SQL state, fault, ends the session, the server's fault, a refused COMMIT
+  // Each row has: errno, SQL state, fault, ends the session, the server's fault, a refused COMMIT.
   [1062, '23000', 'duplicate', false, false, false],
   [1213, '40001', 'repeat', false, false, true],
   [1020, 'HY000', 'repeat', false, false, true],
@@ -34,7 +34,7 @@ const table = [
 
 describe("the server's errors by their number", () => {
   for (const [errno, sqlState, fault, ends, ofServer, refused] of table) {
-    it(`${errno} ${sqlState} is ${fault}`, () => {
+    it(`The server's error ${errno} ${sqlState} is ${fault}`, () => {
       const error = toSqlError({ errno, sqlState, code: 'ER_X', sqlMessage: 'text', message: 'text' })
       expect(error.fault).toBe(fault)
       expect([endsSession(error), isServerFault(error), isRefusedCommit(error)]).toEqual([
@@ -58,7 +58,7 @@ describe("the connection's errors by their code", () => {
     HANDSHAKE_SSL_ERROR: 'unavailable',
   }
   for (const [code, fault] of Object.entries(codes)) {
-    it(`${code} is ${fault}, and ends the session`, () => {
+    it(`The connection's error ${code} is ${fault}, and ends the session`, () => {
       // Node's errors have the system's number, which is negative.
       const error = toSqlError(Object.assign(new Error(code), { code, errno: -104 }))
       expect(error).toMatchObject({ fault, errno: 0 })
@@ -67,8 +67,8 @@ describe("the connection's errors by their code", () => {
   }
 })
 
-describe('what an error says of what was sent', () => {
-  it('is that it has not left when the write itself has failed', () => {
+describe('an error about what was sent', () => {
+  it('An error says that a COMMIT has not left this machine if the write itself has failed', () => {
     for (const [syscall, hasNotLeft] of [
       ['write', true],
       ['read', false],
@@ -83,7 +83,7 @@ describe('what an error says of what was sent', () => {
   })
 
   const words = [
-    // errno, a word on its statement
+    // Each row has: errno, and whether it is about its statement.
     [1062, true],
     [1205, true],
     [1690, true],
@@ -95,7 +95,7 @@ describe('what an error says of what was sent', () => {
     [9001, false],
   ] as const
   for (const [errno, isWord] of words) {
-    it(`${errno} is ${isWord ? 'the server’s word on one statement' : 'no word on a statement'}`, () => {
+    it(`The error ${errno} is ${isWord ? 'about one statement' : 'not about one statement'}`, () => {
       const error = toSqlError({
         errno,
         sqlState: 'HY000',
@@ -107,13 +107,13 @@ describe('what an error says of what was sent', () => {
     })
   }
 
-  it('is nothing when the driver has given up', () => {
+  it('A time-out of the driver is not about one statement', () => {
     expect(isOfStatement(toSqlError({ code: 'PROTOCOL_SEQUENCE_TIMEOUT', message: 'text' }))).toBe(false)
   })
 })
 
-describe('what an error tells the log', () => {
-  it('is never the statement, which holds payloads', () => {
+describe('an error in the log', () => {
+  it('The error for the log never has the statement, which contains payloads', () => {
     const sql = "INSERT INTO t VALUES ('card 4111')"
     const quoted = { errno: 1366, sqlState: 'HY000', code: 'ER_X', sqlMessage: "Incorrect 'card 4111'", sql }
     const plain = {

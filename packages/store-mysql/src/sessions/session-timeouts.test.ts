@@ -3,7 +3,7 @@ import { toSessionTimeouts } from './session-timeouts.ts'
 
 describe('the wait for a lock and the wait for its statement', () => {
   const table = [
-    // asked: statement, lock; given: statement, lock
+    // Each row has: the wished statement and lock, then the resulting statement and lock.
     [undefined, undefined, 5_000, 2_000],
     [4_000, undefined, 4_000, 2_000],
     [3_999, undefined, 3_999, 1_000],
@@ -16,7 +16,7 @@ describe('the wait for a lock and the wait for its statement', () => {
     [undefined, 1, 5_000, 1_000],
   ] as const
   for (const [statement, lock, givenStatement, givenLock] of table) {
-    it(`are ${givenStatement} and ${givenLock} ms for ${statement} and ${lock}`, () => {
+    it(`The waits for a statement and a lock are ${givenStatement} and ${givenLock} ms when ${statement} and ${lock} are asked for`, () => {
       const asked = {
         ...(statement !== undefined && { statementTimeoutMs: statement }),
         ...(lock !== undefined && { lockWaitTimeoutMs: lock }),

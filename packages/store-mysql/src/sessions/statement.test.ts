@@ -5,23 +5,23 @@ import { fill, fillRows, parseRowsStatement, parseStatement } from './statement.
 const insert = parseRowsStatement('INSERT INTO t VALUES /*rows ,*/(?, ?)/*end*/')
 
 describe('a statement', () => {
-  it('has its values in their places, whatever they hold', () => {
+  it('A statement has its values in their places, whatever characters they have', () => {
     expect(fill(parseStatement('SELECT ? + ?'), ['?', 1])).toBe("SELECT '?' + 1")
   })
 
-  it('refuses more or fewer values than places', () => {
+  it('A statement refuses more or fewer values than places', () => {
     for (const values of [[], [1], [1, 2, 3]]) {
       expect(() => fill(parseStatement('SELECT ? + ?'), values)).toThrow('placeholders')
     }
   })
 
-  it('repeats its group for each row', () => {
+  it('A statement repeats its group for each row', () => {
     const rows = [1, 2].map((n) => fill(insert.row, [n, 'x']))
     expect(fillRows(insert, rows)).toBe("INSERT INTO t VALUES (1, 'x') , (2, 'x')")
     expect(() => fillRows(insert, [])).toThrow('no rows')
   })
 
-  it('holds no comment, and so no question mark that is none', () => {
+  it('A statement has no comment, and so every question mark is a placeholder', () => {
     for (const sql of Object.values(STATEMENTS)) expect(sql).not.toContain('--')
   })
 })

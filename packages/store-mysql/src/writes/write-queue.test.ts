@@ -28,7 +28,7 @@ async function collectOutcomes(writer: WriteBatch, bounds: Partial<QueueBounds> 
   return (await Promise.all(writes)).join('')
 }
 
-/** `-` when nothing was applied, `?` when that is unknown. */
+/** Returns `-` when nothing was applied, and `?` when that is unknown. */
 function toSign(error: unknown): string {
   return error instanceof StoreUnavailableError && error.applied === 'unknown' ? '?' : '-'
 }
@@ -37,7 +37,7 @@ function failure(fault: SqlFault): Error {
   return toStoreError(new SqlError(fault, fault))
 }
 
-/** The failure of a flush that may have been committed. */
+/** Makes the failure of a flush that may have been committed. */
 function unknownFailure(fault: SqlFault): unknown {
   return asOutcomeUnknown(failure(fault))
 }
@@ -55,7 +55,7 @@ function hasAny(writes: readonly PendingWrite[], ...gids: readonly string[]): bo
 describe('a failed flush', () => {
   const alone: readonly SqlFault[] = ['lock-wait', 'row']
   for (const fault of alone) {
-    it(`rejects only the row that failed: ${fault}`, async () => {
+    it(`A failed flush rejects only the row that failed: ${fault}`, async () => {
       const writer: WriteBatch = async (writes) => {
         if (hasAny(writes, 'b')) throw failure(fault)
         return written(writes)
@@ -64,7 +64,7 @@ describe('a failed flush', () => {
     })
   }
 
-  it('rejects no row when several rows stall together and none stalls alone', async () => {
+  it('No row is rejected when several rows stall together and none stalls alone', async () => {
     const writer: WriteBatch = async (writes) => {
       if (writes.length > 1 && hasAny(writes, 'b')) throw failure('stall')
       return written(writes)
@@ -72,7 +72,7 @@ describe('a failed flush', () => {
     expect(await collectOutcomes(writer)).toBe('abcdef')
   })
 
-  it('rejects all waiting rows when a row stalls alone, since that is no queue of locks', async () => {
+  it('All waiting rows are rejected when a row stalls alone, since that is no queue of locks', async () => {
     const writer: WriteBatch = async (writes) => {
       if (hasAny(writes, 'b')) throw failure('stall')
       return written(writes)
@@ -80,7 +80,7 @@ describe('a failed flush', () => {
     expect(await collectOutcomes(writer)).toBe('a-----')
   })
 
-  it('rejects its own rows and no waiting ones when the server takes no further connection', async () => {
+  it('A flush rejects its own rows and no waiting ones when the server takes no further connection', async () => {
     const writer: WriteBatch = async (writes) => {
       if (hasAny(writes, 'b')) throw failure('crowded')
       return written(writes)
@@ -90,7 +90,7 @@ describe('a failed flush', () => {
 
   const gone: readonly SqlFault[] = ['lost', 'timeout', 'read-only', 'unavailable']
   for (const fault of gone) {
-    it(`rejects all waiting rows when the server has gone: ${fault}`, async () => {
+    it(`All waiting rows are rejected when the server has gone: ${fault}`, async () => {
       const writer: WriteBatch = async (writes) => {
         if (hasAny(writes, 'b')) throw failure(fault)
         return written(writes)
@@ -99,7 +99,7 @@ describe('a failed flush', () => {
     })
   }
 
-  it('rejects its own rows alone when another flush has been written meanwhile', async () => {
+  it('A flush rejects its own rows alone when another flush has been written meanwhile', async () => {
     let tellWritten: () => void = () => undefined
     const otherIsWritten = new Promise<void>((resolve) => {
       tellWritten = resolve
@@ -116,7 +116,7 @@ describe('a failed flush', () => {
     expect(await collectOutcomes(writer, bounds)).toBe('--cdef')
   })
 
-  it('rejects only its own rows when its outcome is unknown', async () => {
+  it('A flush with an unknown outcome rejects only its own rows', async () => {
     const writer: WriteBatch = async (writes) => {
       if (hasAny(writes, 'b')) throw new StoreUnavailableError('lost during COMMIT', { applied: 'unknown' })
       return written(writes)
@@ -124,7 +124,7 @@ describe('a failed flush', () => {
     expect(await collectOutcomes(writer)).toBe('???def')
   })
 
-  it('rejects its own rows and no waiting ones when a connection was lost with its COMMIT', async () => {
+  it('A flush rejects its own rows and no waiting ones when a connection was lost with its COMMIT', async () => {
     const writer: WriteBatch = async (writes) => {
       if (hasAny(writes, 'b')) throw unknownFailure('lost')
       return written(writes)
@@ -133,7 +133,7 @@ describe('a failed flush', () => {
   })
 
   for (const fault of ['timeout', 'unavailable'] as const) {
-    it(`rejects the waiting rows as unsent when the server has gone: ${fault}`, async () => {
+    it(`The waiting rows are rejected as unsent when the server has gone during a COMMIT: ${fault}`, async () => {
       const writer: WriteBatch = async (writes) => {
         if (hasAny(writes, 'b')) throw unknownFailure(fault)
         return written(writes)
@@ -142,7 +142,7 @@ describe('a failed flush', () => {
     })
   }
 
-  it('leaves the outcome of a row unknown after such a stall, even if the row then certainly fails alone', async () => {
+  it('The outcome of a row stays unknown after a stall at COMMIT, even if the row then certainly fails alone', async () => {
     const writer: WriteBatch = async (writes) => {
       if (writes.length > 1 && hasAny(writes, 'b')) throw unknownFailure('stall')
       if (hasAny(writes, 'b')) throw failure('lock-wait')
@@ -151,7 +151,7 @@ describe('a failed flush', () => {
     expect(await collectOutcomes(writer)).toBe('a?cdef')
   })
 
-  it('leaves the outcome of the rows after it unknown when a row finds the server gone after such a stall', async () => {
+  it('The outcome of the other rows stays unknown when a row finds the server gone after a stall at COMMIT', async () => {
     const writer: WriteBatch = async (writes) => {
       if (writes.length > 1) throw unknownFailure('stall')
       throw failure('unavailable')

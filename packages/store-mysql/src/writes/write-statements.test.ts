@@ -14,7 +14,7 @@ function countCases(...holds: readonly TransactionUpdate['hold'][]): readonly nu
   return writeUpdates(updates).map(({ sql }) => sql.split('CASE gid').length - 1)
 }
 
-it('tells rows apart where they differ, and writes once what is the same for all', () => {
+it('A statement tells rows apart where they differ, and writes once what is the same for all', () => {
   const finish = { type: 'finish', retentionMs: 60_000 } as const
   expect(countCases(finish)).toEqual([0])
   expect(countCases(finish, finish)).toEqual([2])

@@ -28,13 +28,13 @@ function hiding(settings: Settings, ...hidden: (keyof Settings)[]): Settings {
   )
 }
 
-describe('the class', () => {
-  it('is what the settings give', () => {
+describe('the durability class', () => {
+  it('The durability class is the one that the settings give', () => {
     expect(admitServers([server(ALWAYS)], TERMS)).toBe('A')
     expect(admitServers([server({ ...ALWAYS, appendfsync: 'everysec' })], TERMS)).toBe('B')
   })
 
-  it('is the lowest of all masters', () => {
+  it('The durability class is the lowest of all masters', () => {
     const everySecond = server({ ...ALWAYS, appendfsync: 'everysec' })
     expect(admitServers([server(ALWAYS), everySecond, server(ALWAYS)], TERMS)).toBe('B')
   })
@@ -47,7 +47,7 @@ describe('the class', () => {
     'maxmemory-policy is volatile-ttl': { ...ALWAYS, 'maxmemory-policy': 'volatile-ttl' },
   }
   for (const [reason, settings] of Object.entries(lossy)) {
-    it(`is refused by name: ${reason}`, () => {
+    it(`A server without durability is refused by name: ${reason}`, () => {
       const servers = [server(ALWAYS), server(settings)]
       expect(() => admitServers(servers, { ...TERMS, declared: 'A' })).toThrow(
         expect.objectContaining({ code: 'SAGA_STORE_NOT_DURABLE', message: expect.stringContaining(reason) }),
@@ -56,13 +56,13 @@ describe('the class', () => {
     })
   }
 
-  it('is B where CONFIG is hidden and INFO tells of an append-only file, or what is declared', () => {
+  it('The durability class is B where CONFIG is hidden and INFO shows an append-only file, or the one that is declared', () => {
     const info = server(hiding(ALWAYS, 'appendfsync', 'no-appendfsync-on-rewrite'))
     expect(admitServers([info], TERMS)).toBe('B')
     expect(admitServers([info], { ...TERMS, declared: 'A' })).toBe('A')
   })
 
-  it('is refused where all is hidden, unless declared or forced', () => {
+  it('A server is refused where all is hidden, unless its class is declared or forced', () => {
     const hidden = { server: 'a:1', settings: {} }
     expect(() => admitServers([hidden], TERMS)).toThrow(
       expect.objectContaining({ code: 'SAGA_STORE_NOT_DURABLE' }),
@@ -71,7 +71,7 @@ describe('the class', () => {
     expect(admitServers([hidden], { ...TERMS, acceptClassC: true })).toBe('C')
   })
 
-  it('is not raised by a declaration against what can be read', () => {
+  it('A declared durability class does not raise the one that can be read', () => {
     const settings = { ...ALWAYS, appendfsync: 'everysec' }
     expect(admitServers([server(settings)], { ...TERMS, declared: 'A' })).toBe('B')
   })
@@ -84,20 +84,20 @@ describe('a server', () => {
     'in no cluster, named as one': [{ isClusterNode: false }, { isCluster: true }],
   }
   for (const [title, [facts, terms]] of Object.entries(unusable)) {
-    it(`is refused: ${title}`, () => {
+    it(`A server is refused that is ${title}`, () => {
       expect(() => admitServers([server(ALWAYS, facts)], { ...TERMS, ...terms, acceptClassC: true })).toThrow(
         expect.objectContaining({ code: 'SAGA_STORE_UNSUPPORTED' }),
       )
     })
   }
 
-  it('that is a replica is unavailable', () => {
+  it('A server that is a replica is unavailable', () => {
     expect(() => admitServers([server(ALWAYS, { role: 'slave' })], TERMS)).toThrow(
       expect.objectContaining({ code: 'SAGA_STORE_UNAVAILABLE', applied: 'no' }),
     )
   })
 
-  it('of version 10 is newer than 7', () => {
+  it('The version 10 is newer than 7', () => {
     expect(admitServers([server(ALWAYS, { version: '10.0.0' })], TERMS)).toBe('A')
   })
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { countWithin } from './answer-bound.ts'
 
-it('counts the first rows that fit, and one at least', () => {
+it('The bound of an answer counts the first rows that fit, and one at least', () => {
   expect(countWithin([], 10)).toBe(0)
   expect(countWithin([11], 10)).toBe(1)
   expect(countWithin([11, 1], 10)).toBe(1)

@@ -7,7 +7,7 @@ const TIMER_AND_IMMEDIATE_MS = 2
 
 let missed = 0
 let deadline: AnswerDeadline
-/** The numbers of the questions, in the order in which they were asked. */
+/** These are the numbers of the questions, in the order in which they were asked. */
 let questions: number[] = []
 
 beforeEach(() => {
@@ -28,7 +28,7 @@ function end(question: number): void {
   deadline.end(questions[question] ?? Number.NaN)
 }
 
-it('is missed when an answer is owed for so long, and then once for all that is owed', async () => {
+it('The deadline of answers is missed when one is late, and then once for all open questions', async () => {
   begin()
   begin()
   await vi.advanceTimersByTimeAsync(LIMIT_MS - 1)
@@ -39,7 +39,7 @@ it('is missed when an answer is owed for so long, and then once for all that is 
   expect(missed).toBe(1)
 })
 
-it('counts each answer from its own question, however busy the connection is', async () => {
+it('The deadline of answers counts each from its own question, however busy the connection is', async () => {
   for (let i = 0; i < 10; i++) {
     begin()
     await vi.advanceTimersByTimeAsync(LIMIT_MS / 2)
@@ -52,7 +52,7 @@ it('counts each answer from its own question, however busy the connection is', a
   expect(missed).toBe(1)
 })
 
-it('does not hold what was owed before against what is asked after it was missed', async () => {
+it('Questions from before a missed deadline do not count against questions after it', async () => {
   begin()
   await vi.advanceTimersByTimeAsync(LIMIT_MS + 1)
   begin()
@@ -62,7 +62,7 @@ it('does not hold what was owed before against what is asked after it was missed
   expect(missed).toBe(1)
 })
 
-it('is not missed by an answer that is read in the turn of the timer', () => {
+it('The deadline of answers is not missed by one that is read in the turn of the timer', () => {
   begin()
   vi.advanceTimersToNextTimer()
   end(0)

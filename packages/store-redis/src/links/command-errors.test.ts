@@ -4,7 +4,7 @@ import { readRedirect, ServerRefusal, toStoreError } from './command-errors.ts'
 
 const SCRIPT = `script: ${'a'.repeat(40)}, on @user_script:12.`
 
-describe('what Redis answers instead of running a command', () => {
+describe('an answer in place of a result', () => {
   // These are the texts of Redis 7.
   const notRun = [
     "OOM command not allowed when used memory > 'maxmemory'.",
@@ -26,14 +26,14 @@ describe('what Redis answers instead of running a command', () => {
     "NOPERM this user has no permissions to run the 'evalsha' command",
   ]
   for (const message of notRun) {
-    it(`certainly did nothing: ${message}`, () => {
+    it(`A command has certainly done nothing after the answer: ${message}`, () => {
       const error = toStoreError(new ServerRefusal(message))
       expect(error).toBeInstanceOf(StoreUnavailableError)
       expect(error).toMatchObject({ applied: 'no', code: 'SAGA_STORE_UNAVAILABLE' })
     })
   }
 
-  it('may have done half where a permission is missing within a script', () => {
+  it('A script in which a permission is missing may have done half', () => {
     const message = `NOPERM this user has no permissions to run the 'zadd' command ${SCRIPT}`
     expect(toStoreError(new ServerRefusal(message))).toMatchObject({ applied: 'unknown' })
   })
@@ -45,7 +45,7 @@ describe('what Redis answers instead of running a command', () => {
     "CROSSSLOT Keys in request don't hash to the same slot",
   ]
   for (const message of bugs) {
-    it(`is a bug: ${message}`, () => {
+    it(`An answer counts as a bug: ${message}`, () => {
       const error = toStoreError(new ServerRefusal(message))
       expect(error).toBeInstanceOf(AssertionError)
       expect(error.code).toBe('SAGA_INTERNAL')
@@ -54,7 +54,7 @@ describe('what Redis answers instead of running a command', () => {
 })
 
 describe('a redirect', () => {
-  it('tells where the keys are', () => {
+  it('A redirect tells where the keys are', () => {
     const redirects = {
       'MOVED 3999 127.0.0.1:6381': { isAsking: false, host: '127.0.0.1', port: 6381 },
       'ASK 1 redis-2.example:7000': { isAsking: true, host: 'redis-2.example', port: 7000 },
@@ -66,7 +66,7 @@ describe('a redirect', () => {
     }
   })
 
-  it('is nothing else', () => {
+  it('An answer that is no redirect is not read as one', () => {
     for (const message of ['OOM', 'MOVED', 'ERR MOVED 1 a:1', 'TRYAGAIN x']) {
       expect(readRedirect(new ServerRefusal(message))).toBeUndefined()
     }

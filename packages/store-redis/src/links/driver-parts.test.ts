@@ -6,23 +6,23 @@ import { assertDriverParts, assertWasWritten, TrackedCommand } from './driver-pa
 const { sendCommand } = Redis.prototype
 
 describe('the self-test of the parts of ioredis', () => {
-  it('passes on the installed version', () => {
+  it('The self-test passes on the installed version of ioredis', () => {
     expect(() => assertDriverParts({ stream: new Socket(), sendCommand })).not.toThrow()
   })
 
-  it('names the socket of a connection when it is not where it was', () => {
+  it('The self-test names the socket of a connection when it is missing', () => {
     expect(() => assertDriverParts({ stream: undefined, sendCommand })).toThrow(
       /^ioredis \d+\.\d+\.\d+ cannot be used: it has changed `stream`/,
     )
   })
 
-  it('names the method that sends a command when there is none', () => {
+  it('The self-test names the method that sends a command when it is missing', () => {
     expect(() => assertDriverParts({ stream: new Socket(), sendCommand: undefined })).toThrow(
       / `sendCommand`/,
     )
   })
 
-  it('names the method that gives the bytes of a command when an answer came without it', () => {
+  it('The self-test names the method that gives the bytes of a command when an answer came without it', () => {
     const command = new TrackedCommand('ping', [])
     expect(() => assertWasWritten(command)).toThrow(/^ioredis .* `toWritable`/)
     command.toWritable()

@@ -22,7 +22,7 @@ describe('the URL of a Redis', () => {
     },
   }
   for (const [url, place] of Object.entries(urls)) {
-    it(`is read: ${url}`, () => expect(parseRedisUrl(url)).toEqual(place))
+    it(`The URL is read: ${url}`, () => expect(parseRedisUrl(url)).toEqual(place))
   }
 
   const malformed = [
@@ -31,12 +31,12 @@ describe('the URL of a Redis', () => {
     ...['redis-cluster://a/1', 'redis-cluster://a,', 'redis://user:%zz@a'],
   ]
   for (const url of malformed) {
-    it(`is refused: ${url}`, () => {
+    it(`The URL is refused: ${url}`, () => {
       expect(() => parseRedisUrl(url)).toThrow(expect.objectContaining({ code: 'SAGA_STORE_UNSUPPORTED' }))
     })
   }
 
-  it('is not repeated by the error, since it holds a password', () => {
+  it('The error does not repeat a refused URL, since it has a password', () => {
     for (const url of ['redis://u:hunter2@a/x', 'http://u:hunter2@a', 'redis://u:hunter2@a:b']) {
       expect(() => parseRedisUrl(url)).toThrow(
         expect.objectContaining({ message: expect.not.stringContaining('hunter2') }),

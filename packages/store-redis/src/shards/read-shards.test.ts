@@ -6,7 +6,7 @@ import { ShardKeys } from './shards.ts'
 interface Found {
   readonly isCluster?: boolean
   readonly count?: string
-  /** The number of shards beside the first that have counts. */
+  /** This many shards beside the first have counts. */
   readonly others?: number
   /** Another process writes this between our read and our write. */
   readonly meanwhile?: string
@@ -39,9 +39,9 @@ describe('the number of shards', () => {
     ['a cluster', { isCluster: true, count: '64' }, 64, undefined],
     ['a cluster with the data of a server', { isCluster: true, count: '1' }, 1, undefined],
     ['a server with the data of a cluster', { count: '64', others: 63 }, 64, undefined],
-    ['a new server that another has opened meanwhile', { meanwhile: '1' }, 1, '1'],
-    ['a server whose older rows another has seen before', { meanwhile: '64' }, 64, '1'],
-  ])('of %s', async (_name, found, count, wrote) => {
+    ['a new server that another process has opened meanwhile', { meanwhile: '1' }, 1, '1'],
+    ['a server whose older rows another process has seen before', { meanwhile: '64' }, 64, '1'],
+  ])('The number of shards is read or chosen for %s', async (_name, found, count, wrote) => {
     const { calls, written } = setUp(found)
     expect((await readShards(calls)).count).toBe(count)
     const expected = wrote === undefined ? [] : [['counterstep:{p0}:shards', wrote, 'NX', 'GET']]
@@ -49,15 +49,15 @@ describe('the number of shards', () => {
   })
 
   it.each<[string, Found, string]>([
-    ['it is one and rows are in others', { count: '1', others: 1 }, 'rows are in other shards'],
+    ['it is one and rows are in other shards', { count: '1', others: 1 }, 'rows are in other shards'],
     [
-      'rows are in others and another has written one',
+      'rows are in other shards and another process has written one',
       { others: 1, meanwhile: '1' },
       'rows are in other shards',
     ],
-    ['it is another', { count: '128' }, '128'],
-    ['it is no number', { isCluster: true, count: 'x' }, 'x'],
-  ])('is refused where %s', async (_name, found, words) => {
+    ['it is another number', { count: '128' }, '128'],
+    ['it is not a number', { isCluster: true, count: 'x' }, 'x'],
+  ])('The number of shards is refused where %s', async (_name, found, words) => {
     await expect(readShards(setUp(found).calls)).rejects.toMatchObject({
       code: 'SAGA_STORE_UNSUPPORTED',
       message: expect.stringContaining(words),

@@ -5,12 +5,12 @@ import { MANY_SHARDS, ONE_SHARD, ShardKeys, toSlot } from './shards.ts'
 
 describe('the hash', () => {
   // The values come from the reference of Redis cluster and its CLUSTER KEYSLOT.
-  it('is CRC-16/XMODEM', () => {
+  it('The hash of a gid is CRC-16/XMODEM', () => {
     expect(crc16('123456789')).toBe(0x31c3)
     expect(crc16('')).toBe(0)
   })
 
-  it('puts a gid into the same shard for ever', () => {
+  it('A gid is in the same shard for ever', () => {
     const shards = { 'order-1': 2, 'order-2': 33, a: 7, '{p1}': 60, '~': 25 }
     const found = Object.fromEntries(Object.keys(shards).map((gid) => [gid, MANY_SHARDS.toShard(gid)]))
     expect(found).toEqual(shards)
@@ -18,7 +18,7 @@ describe('the hash', () => {
     expect([ONE_SHARD.all, MANY_SHARDS.all.length]).toEqual([[0], 64])
   })
 
-  it('gives each shard about its share of random and of numbered gids', () => {
+  it('Each shard gets about its share of random and of numbered gids', () => {
     for (const makeGid of [() => randomUUID(), (i: number) => `order-${i}`]) {
       const counts = new Array<number>(MANY_SHARDS.count).fill(0)
       for (let i = 0; i < 64_000; i++) {
@@ -30,11 +30,11 @@ describe('the hash', () => {
     }
   })
 
-  it('knows the slots of the tags', () => {
+  it('The slots of the tags are those of Redis', () => {
     expect([0, 1, 2, 63].map(toSlot)).toEqual([15_882, 11_819, 7_752, 12_555])
   })
 
-  it('spreads the tags over three nodes', () => {
+  it('The tags are spread over three nodes', () => {
     const nodes = [0, 0, 0]
     for (const shard of MANY_SHARDS.all) {
       const node = Math.floor(toSlot(shard) / 5_462)
@@ -45,7 +45,7 @@ describe('the hash', () => {
 })
 
 describe('the keys', () => {
-  it('have the tag before the gid, whatever the gid', () => {
+  it('A key has the tag before the gid, whatever the gid', () => {
     const keys = new ShardKeys('counterstep', 12)
     const gid = '}{p13}{'
     expect([keys.row(gid), keys.definition(gid), keys.due, keys.created, keys.done, keys.counts]).toEqual([

@@ -32,7 +32,7 @@ function setUp(bounds = BOUNDS) {
 const row = (text = ''): ScriptCall => ({ keys: ['k'], args: [text] })
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-it('writes what one turn of the event loop brings with one script', async () => {
+it('One script has all writes of one turn of the event loop', async () => {
   const { sent, writes } = setUp()
   const answers = Promise.all([1, 2, 3].map(() => writes.write(0, row())))
   await turn()
@@ -41,7 +41,7 @@ it('writes what one turn of the event loop brings with one script', async () => 
   expect(await answers).toEqual(['saved 1 2', 'fenced', 'absent'])
 })
 
-it('has a script for each shard', async () => {
+it('Each shard has a script of its own', async () => {
   const { sent, writes } = setUp()
   for (const shard of [1, 2, 1]) void writes.write(shard, row())
   await turn()
@@ -51,7 +51,7 @@ it('has a script for each shard', async () => {
   ])
 })
 
-it('collects what comes while one script is on its way, for the next one', async () => {
+it('Writes that come while one script is on its way wait for the next one', async () => {
   const { sent, writes } = setUp()
   for (let i = 0; i < 4; i++) {
     void writes.write(0, row())
@@ -65,7 +65,7 @@ it('collects what comes while one script is on its way, for the next one', async
   expect(sent.map(({ rows }) => rows)).toEqual([1, 3])
 })
 
-it('has a second script on its way behind the first when many wait, and never a third', async () => {
+it('A second script is on its way behind the first when many writes wait, and never a third', async () => {
   const { sent, writes } = setUp()
   for (const rows of [1, 31, 1, 64]) {
     for (let i = 0; i < rows; i++) void writes.write(0, row())
@@ -75,7 +75,7 @@ it('has a second script on its way behind the first when many wait, and never a 
   expect(sent.map(({ rows }) => rows)).toEqual([1, 32])
 })
 
-it('bounds the rows and the size of a script, but for a row that is larger by itself', async () => {
+it('The rows and the size of a script are bounded, except for a row that is larger by itself', async () => {
   const many = setUp()
   for (let i = 0; i < 65; i++) void many.writes.write(0, row())
   const large = setUp()
@@ -90,7 +90,7 @@ it('bounds the rows and the size of a script, but for a row that is larger by it
   expect(large.sent.map(({ rows }) => rows)).toEqual([1, 1])
 })
 
-it('tells of a row that failed inside the script, alone, that it may have been written', async () => {
+it('A row that failed inside the script is rejected alone, and may have been written', async () => {
   const { sent, writes } = setUp()
   const first = writes.write(0, row())
   const second = expect(writes.write(0, row())).rejects.toBeInstanceOf(AssertionError)
@@ -101,7 +101,7 @@ it('tells of a row that failed inside the script, alone, that it may have been w
   await Promise.all([second, third])
 })
 
-it('gives a failed script to all of its rows, as it is', async () => {
+it('A failed script rejects all of its rows with its own error', async () => {
   const { sent, writes } = setUp()
   const failure = new StoreUnavailableError('Redis did not answer', { applied: 'unknown' })
   const rows = [1, 2].map(() => expect(writes.write(0, row())).rejects.toBe(failure))
@@ -110,7 +110,7 @@ it('gives a failed script to all of its rows, as it is', async () => {
   await Promise.all(rows)
 })
 
-it('refuses what is too much, and takes more when something has been answered', async () => {
+it('A write over the bound is refused, and one is accepted when another has been answered', async () => {
   const { sent, writes } = setUp({ ...BOUNDS, commandsInFlightMax: 1 })
   const first = writes.write(0, row())
   expect(() => writes.write(0, row())).toThrow(StoreUnavailableError)
