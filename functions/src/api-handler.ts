@@ -1,6 +1,6 @@
-import { bearerKey, createGate, type Gate, KeyRate, namedHosts } from '@counterstep/access'
+import { buildNamedHostRule, createGate, type Gate, KeyRate, readBearerKey } from '@counterstep/access'
 import { CounterstepError, isCounterstepError } from '@counterstep/protocol'
-import { buildApp, PROBLEM_TYPE, problemOfError } from '@counterstep/server'
+import { buildApp, PROBLEM_TYPE, toProblem } from '@counterstep/server'
 import { awsLambdaFastify } from '@fastify/aws-lambda'
 import type { LambdaContext } from './events.ts'
 import type { Home } from './home.ts'
@@ -69,7 +69,7 @@ function isTurned(event: unknown): boolean {
 
 /** Answers in the form of the server's own problems, since no request has reached the server. */
 function problemAnswer(error: CounterstepError, headers: Readonly<Record<string, string>> = {}): object {
-  const problem = problemOfError(error)
+  const problem = toProblem(error)
   return {
     statusCode: problem.status,
     headers: { 'content-type': PROBLEM_TYPE, ...headers },
@@ -79,9 +79,9 @@ function problemAnswer(error: CounterstepError, headers: Readonly<Record<string,
 
 function gateOf({ allowedHosts, ratePerKey }: Home['config']['access'], keys: SecretKeys | undefined): Gate {
   return createGate({
-    credentials: bearerKey,
+    credentials: readBearerKey,
     ...(keys === undefined ? {} : { keys }),
-    ...(allowedHosts.length === 0 ? {} : { hosts: namedHosts(allowedHosts) }),
+    ...(allowedHosts.length === 0 ? {} : { hosts: buildNamedHostRule(allowedHosts) }),
     ...(ratePerKey === undefined ? {} : { keyRate: new KeyRate(ratePerKey) }),
   })
 }

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/performance/noBarrelFile: package.json names this file as an entry, which lists what it exports.
 
+import type { JsonValue } from '@counterstep/protocol'
 import type { Barrier } from './barrier/barrier.ts'
 import type { MessageBarrier } from './barrier/message-barrier.ts'
 import { BranchError } from './branch/branch-errors.ts'
@@ -47,9 +48,9 @@ export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
  * }))
  * ```
  */
-export function branchHandler<Tx, Effect, Payload>(
+export function branchHandler<Tx, Effect, Payload, Original = JsonValue>(
   barrier: Barrier<Tx, Effect>,
-  handler: BranchHandler<Tx, Payload, Effect>,
+  handler: BranchHandler<Tx, Payload, Effect, Original>,
   { onError, ...options }: BranchHandlerOptions<Payload> = {},
 ): (
   request: BranchExpressRequest,

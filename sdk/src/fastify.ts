@@ -1,5 +1,6 @@
 // biome-ignore-all lint/performance/noBarrelFile: package.json names this file as an entry, which lists what it exports.
 
+import type { JsonValue } from '@counterstep/protocol'
 import type { Barrier } from './barrier/barrier.ts'
 import type { MessageBarrier } from './barrier/message-barrier.ts'
 import { asBranchError } from './branch/http-answer.ts'
@@ -40,9 +41,9 @@ export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
  * }))
  * ```
  */
-export function branchHandler<Tx, Effect, Payload>(
+export function branchHandler<Tx, Effect, Payload, Original = JsonValue>(
   barrier: Barrier<Tx, Effect>,
-  handler: BranchHandler<Tx, Payload, Effect>,
+  handler: BranchHandler<Tx, Payload, Effect, Original>,
   { onError, ...options }: BranchHandlerOptions<Payload> = {},
 ): (request: BranchFastifyRequest, reply: BranchFastifyReply) => Promise<unknown> {
   barrier.assertHandler?.(handler)

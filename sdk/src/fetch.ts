@@ -1,6 +1,6 @@
 // biome-ignore-all lint/performance/noBarrelFile: package.json names this file as an entry, which lists what it exports.
 
-import { BODY_BYTES_MAX } from '@counterstep/protocol'
+import { BODY_BYTES_MAX, type JsonValue } from '@counterstep/protocol'
 import type { Barrier } from './barrier/barrier.ts'
 import type { MessageBarrier } from './barrier/message-barrier.ts'
 import { BranchError, isBranchError } from './branch/branch-errors.ts'
@@ -67,9 +67,9 @@ export interface FetchHandlerOptions<Payload> extends BranchHandlerOptions<Paylo
  * app.post('/credit', (context) => credit(context.req.raw))
  * ```
  */
-export function fetchHandler<Tx, Effect, Payload>(
+export function fetchHandler<Tx, Effect, Payload, Original = JsonValue>(
   barrier: Barrier<Tx, Effect>,
-  handler: BranchHandler<Tx, Payload, Effect>,
+  handler: BranchHandler<Tx, Payload, Effect, Original>,
   { onError, signedCalls, ...options }: FetchHandlerOptions<Payload> = {},
 ): (request: Request) => Promise<Response> {
   barrier.assertHandler?.(handler)

@@ -2,7 +2,7 @@ import { targetPolicy } from '@counterstep/branch-http/targets'
 import type { BranchAnswer, BranchCall, Store } from '@counterstep/core'
 import { createEngine, DEFAULT_SETTINGS, nodeClock, nodeIds } from '@counterstep/engine'
 import { createClient } from '@counterstep/sdk'
-import { buildApp, createRegistry, prometheusObserver } from '@counterstep/server'
+import { buildApp, createPrometheusObserver, createRegistry } from '@counterstep/server'
 import { memoryStore } from '@counterstep/store-conformance'
 
 type Answer = BranchAnswer | Promise<BranchAnswer>
@@ -25,7 +25,7 @@ export async function serve(play: (call: BranchCall) => Answer, sharedStore?: St
     checkUrl: (url) => targets.check(url),
     clock: nodeClock(),
     ids: nodeIds(),
-    observer: prometheusObserver(registry),
+    observer: createPrometheusObserver(registry),
     settings: DEFAULT_SETTINGS,
   })
   await engine.start()

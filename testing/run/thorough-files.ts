@@ -10,7 +10,7 @@ export const THOROUGH_FILES: readonly string[] = [
   'infra/aws/test/cfn-lint.test.ts',
   'packages/cli/test/keys.e2e.test.ts',
   'packages/dtm/test/golden/golden.test.ts',
-  'packages/fastify-plugin/test/face.test.ts',
+  'packages/fastify-plugin/test/http-api.test.ts',
   'testing/lambda-emulator/test/**/*.test.ts',
   'testing/store-conformance/test/**/*.test.ts',
   'packages/store-sqlite/test/processes.test.ts',

@@ -31,7 +31,7 @@ export function answerClientErrors(write: (fault: ClientFault) => FaultAnswer): 
       socket.destroy()
       return
     }
-    const fault = faultOf(error.code)
+    const fault = toClientFault(error.code)
     const { contentType, body } = write(fault)
     const head = [
       `HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status]}`,
@@ -60,7 +60,7 @@ function owesAnotherAnswer(socket: Socket): boolean {
   return pending !== undefined && (pending.headersSent || pending.req.complete)
 }
 
-function faultOf(code: string | undefined): ClientFault {
+function toClientFault(code: string | undefined): ClientFault {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return { status: 431, detail: 'the request headers are too large' }

@@ -1,6 +1,6 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { keysUnusable } from './errors.ts'
+import { toKeysUnusableError } from './errors.ts'
 import { writeKeyFileText } from './key-file-text.ts'
 import { type KeyFile, openKeyFile } from './open-key-file.ts'
 import type { StoredKey } from './stored-key.ts'
@@ -19,11 +19,11 @@ export async function changeKeyFile(
 ): Promise<void> {
   const besidePath = `${path}.new`
   const handle = await open(besidePath, 'wx', MODE).catch((error: unknown) => {
-    const isThere = codeOf(error) === 'EEXIST'
+    const isThere = readErrorCode(error) === 'EEXIST'
     const advice = isThere
       ? `${besidePath} is there: remove it if no other change is under way`
       : 'cannot be written'
-    throw keysUnusable(`the file of keys: ${advice}`, error)
+    throw toKeysUnusableError(`the file of keys: ${advice}`, error)
   })
   try {
     const old = await openExisting(path)
@@ -41,7 +41,7 @@ async function openExisting(path: string): Promise<KeyFile | undefined> {
   try {
     return await openKeyFile(path)
   } catch (error: unknown) {
-    if (error instanceof Error && codeOf(error.cause) === 'ENOENT') return undefined
+    if (error instanceof Error && readErrorCode(error.cause) === 'ENOENT') return undefined
     throw error
   }
 }
@@ -69,6 +69,6 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-function codeOf(error: unknown): unknown {
+function readErrorCode(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
 }

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
+import { digestSecret } from './digest-secret.ts'
 import type { KeyFinder } from './key-ring.ts'
 import { readKey } from './key-text.ts'
-import { secretDigest } from './secret-digest.ts'
 import { isActive, type StoredKey } from './stored-key.ts'
 
 /**
@@ -15,6 +15,6 @@ export function checkKey(keys: KeyFinder, text: string, nowMs: number): StoredKe
   const parts = readKey(text)
   if (parts === undefined) return undefined
   const stored = keys.find(parts.id)
-  const isSecret = timingSafeEqual(secretDigest(parts.secret), stored?.digest ?? NO_DIGEST)
+  const isSecret = timingSafeEqual(digestSecret(parts.secret), stored?.digest ?? NO_DIGEST)
   return stored !== undefined && isSecret && isActive(stored, nowMs) ? stored : undefined
 }

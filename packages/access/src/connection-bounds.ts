@@ -22,25 +22,26 @@ export type ReachedBound = HolderBound | 'pipelined-requests'
 const BUFFERED_BYTES_MAX = 64 * 1024
 /** Shorter answers are not counted until they are read. Most are shorter, and the number of connections bounds them. */
 const SMALL_ANSWER_CHARACTERS = 16 * 1024
-/** Each chunk of a body is a Buffer of its own until the body is whole, so a body in chunks of one byte holds far more than its bytes. */
+/**
+ * Each chunk of a body is a Buffer of its own until the body is whole, so a body in chunks of one byte holds far more
+ * than its bytes.
+ */
 export const CHUNK_OVERHEAD_BYTES = 300
 /** A chunk of at most this size costs more than its bytes do: about as much as a request that waits. */
 const TINY_CHUNK_BYTES = 64
 /** One read may bring 10,000 tiny chunks. After this many, the connection is read from in a later turn. */
 const TINY_CHUNKS_PER_READ_MAX = 1_000
-/**
- * A refused body in chunks may have brought 10,000 of them with the same read. It counts as this many requests.
- */
+/** A refused body in chunks counts as this many requests, since one read may have brought 10,000 of its chunks. */
 const REFUSED_CHUNKS_EXCESS = 250
 
-/** The bounds over all connections of a process. Each of its HTTP APIs is put behind the same ones. */
+/** Bounds all connections of a process together. Each HTTP API of the process is put behind the same bounds. */
 export class ConnectionBounds {
   readonly #holders: Holders
   readonly #turns: FairTurns
   readonly #bodies: BodyTurns
   readonly #onReached: (bound: ReachedBound) => void
   readonly #answerBytesMax: number
-  readonly #holding = {
+  readonly #byteAccount = {
     hold: (connection: Connection, bytes: number) => this.#holders.hold(connection, bytes),
     release: (connection: Connection, bytes: number) => this.#holders.release(connection, bytes),
   }
@@ -55,15 +56,15 @@ export class ConnectionBounds {
       waitingMax: limits.pipelinedRequestsMax,
       // Other connections may be ready to be read in the same turn, each with as many requests.
       onFlood: () => {
-        for (const connection of this.#holders.all()) this.#turns.holdUp(connection)
+        for (const connection of this.#holders.all()) this.#turns.pauseInFlood(connection)
       },
-      bodyBytesOf: (raw) => Math.min(announcedBytes(raw.headers), BUFFERED_BYTES_MAX),
-      ...this.#holding,
+      readBodyBytes: (raw) => Math.min(readAnnouncedBytes(raw.headers), BUFFERED_BYTES_MAX),
+      ...this.#byteAccount,
     })
-    this.#bodies = new BodyTurns(this.#holding)
+    this.#bodies = new BodyTurns(this.#byteAccount)
   }
 
-  /** The connections, body bytes and waiting requests that are held now. Tests and metrics read them. */
+  /** Returns how many connections, body bytes and waiting requests are held now. Tests and metrics read it. */
   get held(): { readonly connections: number; readonly bodyBytes: number; readonly requests: number } {
     return {
       connections: this.#holders.connections,
@@ -72,7 +73,7 @@ export class ConnectionBounds {
     }
   }
 
-  /** Bounds the connections of a server, from before their first request on. Call it before the server listens. */
+  /** Bounds the connections of a server as soon as they open. Call it before the server listens. */
   boundConnections(server: Server): void {
     server.on('connection', (socket: Socket) => {
       const connection = findConnection(socket)
@@ -92,8 +93,9 @@ export class ConnectionBounds {
   }
 
   /**
-   * The one hook before every request of an app or of a scope: refuses an odd request, looks at nothing more of a
-   * connection that was refused, and begins the others by turns. Call it before other hooks and routes are added.
+   * Adds the first hook of every request of an app or of a scope. The hook refuses an odd request, ignores what else
+   * comes over a connection that was refused, and begins the other requests by turns. Call it before other hooks and
+   * routes are added.
    */
   boundRequests(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => this.#beginRequest(request, reply, done))
@@ -106,7 +108,10 @@ export class ConnectionBounds {
     })
   }
 
-  /** Fastify calls no hook before it answers a URL that it cannot read, so such a request ends its connection. */
+  /**
+   * Makes the handler of fastify's own errors end the connection. Fastify calls no hook before it answers a URL that it
+   * cannot read, so no bound counts such requests.
+   */
   refuseAfterFrameworkErrors(handle: FrameworkErrorHandler): FrameworkErrorHandler {
     return (error, request, reply) => {
       if (findConnection(request.raw.socket).isRefused) {
@@ -126,13 +131,13 @@ export class ConnectionBounds {
     payload: RequestPayload,
     done: (error: null, payload: RequestPayload) => void,
   ): void => {
-    if (isCounted(raw)) this.#count(findConnection(raw.socket), payload)
+    if (isBodyCounted(raw)) this.#countWhileRead(findConnection(raw.socket), payload)
     done(null, payload)
   }
 
   /**
-   * Counts the bytes of an answer until its caller has read it. All answers to a caller that reads nothing are kept,
-   * and it may pipeline many requests before its connection is no longer read from.
+   * Counts the bytes of an answer until its caller has read it. Node keeps all answers to a caller that reads none, and
+   * such a caller may have pipelined many requests before its connection is paused.
    */
   holdAnswer(raw: IncomingMessage, response: ServerResponse, answerBytes: number): void {
     if (!isOnCountedConnection(raw)) return
@@ -147,7 +152,7 @@ export class ConnectionBounds {
    * Lets a body that is whole wait for its turn. It belongs in the `preValidation` hooks of a route whose body is
    * parsed after them.
    */
-  readonly takeBody = ({ raw, body }: FastifyRequest, _reply: unknown, done: () => void): void => {
+  readonly waitForBodyTurn = ({ raw, body }: FastifyRequest, _reply: unknown, done: () => void): void => {
     const isLarge = (typeof body === 'string' || Buffer.isBuffer(body)) && body.length > SMALL_BODY_BYTES
     if (!isLarge || !isOnCountedConnection(raw)) done()
     else this.#bodies.take(findConnection(raw.socket), body.length, done)
@@ -189,14 +194,14 @@ export class ConnectionBounds {
     refuseConnection(request, reply)
   }
 
-  #count(connection: Connection, payload: RequestPayload): void {
+  #countWhileRead(connection: Connection, payload: RequestPayload): void {
     let bodyBytes = 0
-    let bytes = 0
+    let heldBytes = 0
     let tinyChunks = 0
     const hold = (chunk: Buffer) => {
       bodyBytes += chunk.length
       const chunkBytes = chunk.length + CHUNK_OVERHEAD_BYTES
-      bytes += chunkBytes
+      heldBytes += chunkBytes
       this.#holders.hold(connection, chunkBytes)
       if (chunk.length < TINY_CHUNK_BYTES) {
         tinyChunks += 1
@@ -205,12 +210,12 @@ export class ConnectionBounds {
       }
       if (bodyBytes > BODY_BYTES_MAX) release()
     }
-    // Fastify has refused a body over the limit, and the rest of it is dropped as it comes.
+    // This is also called when a body is over the limit: fastify has refused it then, and its rest is dropped.
     const release = () => {
       payload.off('data', hold)
       payload.off('end', release)
       payload.off('close', release)
-      this.#holders.release(connection, bytes)
+      this.#holders.release(connection, heldBytes)
     }
     payload.on('data', hold)
     payload.on('end', release)
@@ -226,7 +231,7 @@ export class ConnectionBounds {
 
 /** Tells whether a request has a larger body than may stay unread on a route that reads none. */
 export function hasLargeBody({ headers }: IncomingMessage): boolean {
-  return announcedBytes(headers) > SMALL_BODY_BYTES
+  return readAnnouncedBytes(headers) > SMALL_BODY_BYTES
 }
 
 /**
@@ -234,17 +239,20 @@ export function hasLargeBody({ headers }: IncomingMessage): boolean {
  * key.
  */
 export function hasBody({ headers }: IncomingMessage): boolean {
-  return announcedBytes(headers) > 0
+  return readAnnouncedBytes(headers) > 0
 }
 
-/** A connection of HTTP/2 is not counted, and a request that fastify's `inject` makes has no connection. */
+/**
+ * Tells whether the connection of a request is counted. A connection of HTTP/2 is not, and a request that fastify's
+ * `inject` makes has none.
+ */
 function isOnCountedConnection(raw: IncomingMessage): boolean {
   return !isHttp2(raw) && raw.socket instanceof Socket
 }
 
-/** A body over the limit is refused before it is read. */
-function isCounted(raw: IncomingMessage): boolean {
-  const bytes = announcedBytes(raw.headers)
+/** Tells whether a body is counted while it is read. Small bodies are not, and one over the limit is never read. */
+function isBodyCounted(raw: IncomingMessage): boolean {
+  const bytes = readAnnouncedBytes(raw.headers)
   if (bytes <= SMALL_BODY_BYTES || !isOnCountedConnection(raw)) return false
   return bytes <= BODY_BYTES_MAX || bytes === Number.POSITIVE_INFINITY
 }
@@ -256,7 +264,7 @@ interface BodyHeaders {
   readonly 'transfer-encoding'?: string | undefined
 }
 
-function announcedBytes(headers: BodyHeaders): number {
+function readAnnouncedBytes(headers: BodyHeaders): number {
   const length = headers['content-length']
   if (length !== undefined) return Number(length)
   return headers['transfer-encoding'] === undefined ? 0 : Number.POSITIVE_INFINITY

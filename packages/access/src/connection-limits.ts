@@ -1,4 +1,4 @@
-/** Bounds on the connections of an HTTP API; fastify's own defaults are mostly none. */
+/** Bounds the connections of an HTTP API. Fastify leaves most of these unbounded by default. */
 export interface ConnectionLimits extends ConnectionBoundLimits {
   /** A caller must send one whole request within this time. A wait of 60 s comes after that. */
   readonly requestTimeoutMs: number
@@ -10,7 +10,7 @@ export interface ConnectionLimits extends ConnectionBoundLimits {
   readonly connectionsCheckMs: number
 }
 
-/** Bounds over all connections of a process together, whichever HTTP API they came to. */
+/** Bounds all connections of a process together, whichever HTTP API they came to. */
 export interface ConnectionBoundLimits {
   /**
    * This many connections may be open at once. When there are as many, a new one takes the place of the oldest one
@@ -20,8 +20,8 @@ export interface ConnectionBoundLimits {
   /** One address (one /64 of IPv6) may hold this many connections that have not yet shown a good key. */
   readonly strangersPerAddressMax: number
   /**
-   * This many bytes may be held at once in all: of request bodies until each is whole, and of large answers until each
-   * is read. Over it, the holder of the most bytes loses its connection with the most.
+   * All request bodies that are not yet whole, and all large answers that are not yet read, may hold this many bytes
+   * together. Over it, the holder of the most bytes loses its connection with the most.
    */
   readonly unreadBodyBytesMax: number
   /** One turn of the event loop begins this many requests of one connection. */
@@ -31,8 +31,8 @@ export interface ConnectionBoundLimits {
 }
 
 /**
- * A connection takes 10 to 20 KiB, with its head 32, and a request that waits about 4 KiB. Half heads, bodies and pipelining
- * at once, each up to these defaults, took a server to some 550 MB.
+ * A connection takes 10 to 20 KiB, or 32 KiB with the head of a request, and a request that waits takes about 4 KiB. A
+ * server took some 550 MB when half-sent heads, bodies and pipelined requests reached these defaults at once.
  */
 export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   requestTimeoutMs: 15_000,
@@ -48,13 +48,13 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
 }
 
 /** Converts these limits to the form that fastify takes. */
-export function connectionOptions(limits: ConnectionLimits) {
+export function toConnectionOptions(limits: ConnectionLimits) {
   return {
     requestTimeout: limits.requestTimeoutMs,
     connectionTimeout: limits.idleTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     maxRequestsPerSocket: limits.requestsPerSocketMax,
-    // Node swaps the two when the first is the longer, so requestTimeout alone would bound only the headers.
+    // Node swaps these two when the first is the longer, so requestTimeout alone would bound only the headers.
     http: {
       headersTimeout: limits.requestTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,

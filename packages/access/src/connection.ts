@@ -5,35 +5,40 @@ import { isHttp2 } from './odd-request.ts'
 import { readPendingAnswer } from './pending-answer.ts'
 import { toNetwork } from './to-network.ts'
 
-/** A request that waits for a later turn of the event loop. */
+/** Describes a request that waits for a later turn of the event loop. */
 export interface WaitingRequest {
   readonly begin: () => void
   /** This many bytes of its body may be held meanwhile. */
   readonly bodyBytes: number
 }
 
-/** The state that the bounds keep for one connection of a caller. */
+/** Holds what the bounds keep for one connection of a caller. */
 export interface Connection {
   readonly socket: Socket
-  /** Undefined: it is not counted, or was ended. */
+  /** The holder is undefined if the connection is not counted, or was ended. */
   holder: Holder | undefined
-  /** The caller that passed the gate over it last: the id of a key, or an address. Undefined: no request has passed. */
+  /**
+   * This caller passed the gate last over the connection: it is the id of a key, or an address. It is undefined until a
+   * request has passed.
+   */
   caller: string | undefined
-  /** Whether a request of it has passed the gate since connections were last looked through. */
+  /** It is true if a request of the connection has passed the gate since trust was last checked. */
   hasPassed: boolean
-  /** The last time that this was so, in milliseconds since the process began. */
+  /** A check of trust found `hasPassed` true at this time, in milliseconds since the process began. */
   passedAt: number
-  /** Whether a request of it was refused: it ends after that answer, and what else it has sent is not looked at. */
+  /**
+   * It is true once a request was refused: the connection ends after that answer, and what else it sends is ignored.
+   */
   isRefused: boolean
-  /** The turn of the event loop in which `begunInTurn` requests of it were begun. */
+  /** In this turn of the event loop, `begunInTurn` requests of the connection were begun. */
   turn: number
   begunInTurn: number
-  /** The turn in which it was last read from again, after it was paused. */
+  /** In this turn reading was last resumed after a pause. */
   resumedInTurn: number
   readonly waiting: WaitingRequest[]
-  /** Whether nothing more is read from it now; undefined: it was never paused. */
+  /** It is true while nothing more is read from the connection, and undefined if that was never so. */
   isPaused: boolean | undefined
-  /** Bytes of bodies that are held for it. */
+  /** Bodies and answers of the connection hold this many bytes. */
   heldBytes: number
 }
 
@@ -75,7 +80,7 @@ export function readCaller(raw: IncomingMessage): string {
   return holder?.name ?? toNetwork(raw.socket.remoteAddress ?? '')
 }
 
-/** Whether a request of it waits for its answer, or for the rest of its body. */
+/** Tells whether a request of the connection waits for its answer, or for the rest of its body. */
 export function isAnswering({ socket }: Connection): boolean {
   return readPendingAnswer(socket) !== undefined
 }

@@ -1,10 +1,10 @@
 const BEARER = /^Bearer +([^\s]+) *$/i
 const BASIC = /^Basic +([A-Za-z0-9+/=]+) *$/i
 
-/** Finds the key where one HTTP API expects it. Undefined: there is none. */
+/** Finds the key where one HTTP API expects it. Returns undefined if there is none. */
 export type CredentialReader = (authorization: string | undefined) => string | undefined
 
-export function bearerKey(authorization: string | undefined): string | undefined {
+export function readBearerKey(authorization: string | undefined): string | undefined {
   return authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
 }
 
@@ -12,10 +12,10 @@ export function bearerKey(authorization: string | undefined): string | undefined
  * Finds a key also as the password of HTTP Basic, which is what a client makes of `http://user:KEY@host`. Any user name
  * is accepted.
  */
-export function bearerOrBasicKey(authorization: string | undefined): string | undefined {
+export function readBearerOrBasicKey(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined
   const encoded = BASIC.exec(authorization)?.[1]
-  if (encoded === undefined) return bearerKey(authorization)
+  if (encoded === undefined) return readBearerKey(authorization)
   const login = Buffer.from(encoded, 'base64').toString('latin1')
   const colonAt = login.indexOf(':')
   return colonAt === -1 ? undefined : login.slice(colonAt + 1)

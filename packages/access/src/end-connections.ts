@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify'
 const IDLE_CHECK_MS = 50
 
 /**
- * From the stop on, each answer is the last of its connection. A client that kept the connection would meet its end
- * instead of an answer.
+ * Makes each answer the last of its connection once the engine stops. A client that kept the connection would find it
+ * closed, instead of getting its next answer.
  */
 export function endConnectionsWhileStopping(
   app: FastifyInstance,
@@ -17,8 +17,8 @@ export function endConnectionsWhileStopping(
 }
 
 /**
- * While the app closes, a connection goes as soon as its last answer is out. Node ends only those that are idle at the
- * start of the close; one whose answer comes later would hold the process for its whole keep-alive time.
+ * Ends each connection as soon as its last answer is sent, while the app closes. Node ends only those that are idle
+ * when the close begins; one whose answer comes later would keep the process running for its whole keep-alive time.
  */
 export function endIdleConnectionsWhileClosing(app: FastifyInstance): void {
   app.addHook('preClose', (done) => {

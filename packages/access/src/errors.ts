@@ -1,18 +1,18 @@
 import { CounterstepError } from '@counterstep/protocol'
 
-export function keysUnusable(message: string, cause?: unknown): CounterstepError {
+export function toKeysUnusableError(message: string, cause?: unknown): CounterstepError {
   return new CounterstepError('SAGA_KEYS_UNUSABLE', message, cause === undefined ? {} : { cause })
 }
 
-export function unauthenticated(message: string): CounterstepError {
+export function toUnauthenticatedError(message: string): CounterstepError {
   return new CounterstepError('SAGA_UNAUTHENTICATED', message)
 }
 
-export function forbidden(message: string): CounterstepError {
+export function toForbiddenError(message: string): CounterstepError {
   return new CounterstepError('SAGA_FORBIDDEN', message)
 }
 
-export function rateLimited(message: string): CounterstepError {
+export function toRateLimitedError(message: string): CounterstepError {
   return new CounterstepError('SAGA_RATE_LIMITED', message)
 }
 
@@ -30,13 +30,13 @@ export class QuotaExceededError extends CounterstepError {
   }
 }
 
-export function hostRefused(): CounterstepError {
+export function createHostRefusedError(): CounterstepError {
   return new CounterstepError(
     'SAGA_HOST_REFUSED',
     'this server does not answer to that Host; see --allowed-hosts',
   )
 }
 
-export function originRefused(): CounterstepError {
+export function createOriginRefusedError(): CounterstepError {
   return new CounterstepError('SAGA_ORIGIN_REFUSED', 'a page of another origin may change nothing here')
 }

@@ -2,10 +2,11 @@ import { toNetwork } from './to-network.ts'
 
 /** S17 of the security page promises this bound for an address without a good key. */
 export const FAILURES_PER_ADDRESS_PER_S_MAX = 10
+/** The table counts this many addresses at once. */
 export const ADDRESSES_MAX = 10_000
 
 const WINDOW_MS = 1_000
-/** All addresses beyond the table's size share its bound. */
+/** The addresses for which the table has no place are counted together under this name. */
 const OTHERS = ''
 
 /** Counts failed authentications by address, in a table that is emptied each second and never over its size. */
@@ -13,8 +14,8 @@ export class FailureRate {
   #window = 0
   readonly #counts = new Map<string, number>()
 
-  /** Counts a failure of this address, and tells whether it is over the bound. */
-  isOver(address: string, nowMs: number): boolean {
+  /** Counts a failure of this address. Returns true if that is more than the bound allows. */
+  countFailure(address: string, nowMs: number): boolean {
     const window = Math.floor(nowMs / WINDOW_MS)
     if (window !== this.#window) {
       this.#window = window

@@ -9,7 +9,7 @@ const WAITING_PER_CONNECTION_MAX = 32
  * 25 ms.
  */
 const RESUMED_PER_TURN_MAX = 1
-/** One turn reads from this many new connections, and connections that a flood has held up. */
+/** One turn reads from this many connections that are new, or that a flood has paused. */
 const STARTED_PER_TURN_MAX = 4
 /** This many requests in one turn over the share of their connections make a flood. Node parses them in about 10 ms. */
 const EXCESS_PER_TURN_MAX = 1_000
@@ -19,10 +19,12 @@ export interface FairTurnsOptions {
   readonly perTurnMax: number
   /** This many requests in all may wait for a later turn. */
   readonly waitingMax: number
-  /** Is called when many requests over the share of their connections have come in this turn, while more may come. */
+  /**
+   * This is called when many requests over the share of their connections have come in this turn, and more may come.
+   */
   readonly onFlood: () => void
   /** Returns how many bytes of its body may be held for a request that waits. */
-  readonly bodyBytesOf: (raw: IncomingMessage) => number
+  readonly readBodyBytes: (raw: IncomingMessage) => number
   /** Holds the bytes of a request that waits. `release` is called when the request begins. */
   readonly hold: (connection: Connection, bytes: number) => void
   readonly release: (connection: Connection, bytes: number) => void
@@ -30,13 +32,13 @@ export interface FairTurnsOptions {
 
 /**
  * Begins a few requests of each connection in one turn of the event loop. One read may hold thousands of pipelined
- * requests; without this all of them would be handled before any other connection is looked at.
+ * requests; without this class all of them would be handled before any other connection gets its turn.
  */
 export class FairTurns {
   readonly #options: FairTurnsOptions
   readonly #waiting = new Set<Connection>()
-  /** The connections that are forgotten when they close. */
-  readonly #known = new WeakSet<Connection>()
+  /** Each of these connections already has a listener that forgets it when it closes. */
+  readonly #watched = new WeakSet<Connection>()
   readonly #toResume = new HolderQueue()
   readonly #toStart = new HolderQueue()
   #excess = 0
@@ -49,7 +51,7 @@ export class FairTurns {
     this.#options = options
   }
 
-  /** Requests that wait for a later turn. */
+  /** Returns how many requests wait for a later turn. */
   get waitingCount(): number {
     return this.#waitingCount
   }
@@ -66,14 +68,14 @@ export class FairTurns {
       connection.begunInTurn = 0
     }
     if (connection.begunInTurn >= this.#options.perTurnMax || connection.waiting.length > 0)
-      return this.#add(connection, { begin, bodyBytes: this.#options.bodyBytesOf(raw) })
+      return this.#add(connection, { begin, bodyBytes: this.#options.readBodyBytes(raw) })
     connection.begunInTurn += 1
     begin()
     return true
   }
 
   /** Pauses a connection and reads from it in a later turn, unless it was read from again in this turn. */
-  holdUp(connection: Connection): void {
+  pauseInFlood(connection: Connection): void {
     if (connection.resumedInTurn !== this.#turn) this.startLater(connection)
   }
 
@@ -121,8 +123,8 @@ export class FairTurns {
   }
 
   #watch(connection: Connection): void {
-    if (this.#known.has(connection)) return
-    this.#known.add(connection)
+    if (this.#watched.has(connection)) return
+    this.#watched.add(connection)
     connection.socket.once('close', () => this.#forget(connection))
   }
 
@@ -172,7 +174,7 @@ export class FairTurns {
     while (resumed < max) {
       const connection = connections.shift()
       if (connection === undefined) return
-      // A connection with waiting requests comes again when they have begun.
+      // A connection with waiting requests is queued again when they have begun.
       if (connection.isRefused || connection.waiting.length > 0) continue
       connection.resumedInTurn = this.#turn
       resumeReading(connection)

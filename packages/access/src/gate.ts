@@ -2,7 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { CounterstepError } from '@counterstep/protocol'
 import { checkKey } from './check-key.ts'
 import type { CredentialReader } from './credentials.ts'
-import { forbidden, hostRefused, originRefused, rateLimited, unauthenticated } from './errors.ts'
+import {
+  createHostRefusedError,
+  createOriginRefusedError,
+  toForbiddenError,
+  toRateLimitedError,
+  toUnauthenticatedError,
+} from './errors.ts'
 import { FailureRate } from './failure-rate.ts'
 import { isFromForeignPage } from './foreign-page.ts'
 import type { HostRule } from './host-rule.ts'
@@ -24,23 +30,23 @@ export interface RequestHead {
 }
 
 /**
- * Returns the error that refuses the request, or else its caller: the id of its key, or its address. Undefined: every
- * caller may go on, and no key is looked at.
+ * Returns the error that refuses the request, or else its caller: the id of its key, or its address. Returns undefined
+ * if every caller may go on; then no key is read.
  */
 export type Guard = (head: RequestHead) => CounterstepError | string | undefined
 
 /** Decides about the requests of one HTTP API before their bodies are read. */
 export interface Gate {
   /** Makes the guard of a route. `stores` tells what the route stores, for the quota of the key. */
-  guardOf(access: RouteAccess, changesState: boolean, stores?: Stores): Guard
+  buildGuard(access: RouteAccess, changesState: boolean, stores?: Stores): Guard
   /**
-   * Tells whether a request may see what a key of this scope may see. An open route asks it before it shows more. A
-   * request with a foreign Host may not.
+   * Tells whether a request may see what a key with this scope may see. A route that is open to all calls it before it
+   * shows more. A request with a foreign Host may not.
    */
-  mayAs(scope: Scope, head: RequestHead): boolean
+  allowsScope(scope: Scope, head: RequestHead): boolean
   /**
-   * Counts what a stored row has beyond the body of its request, for the quota of the request's key. Undefined: the row
-   * may be stored. The function is absent where there are no quotas.
+   * Counts what a stored row has beyond the body of its request, for the quota of the request's key. Returns undefined
+   * if the row may be stored. The function is absent where there are no quotas.
    */
   readonly takeStored?: (head: RequestHead, bytes: number) => CounterstepError | undefined
   /** Tells whether a caller that has passed before is still good. `caller` is the id of its key or its network. */
@@ -50,20 +56,20 @@ export interface Gate {
 }
 
 export interface GateSettings {
-  /** Finds the keys. Absent: no request needs a key. */
+  /** Finds the keys. If it is absent, no request needs a key. */
   readonly keys?: KeyFinder
   readonly credentials: CredentialReader
-  /** Decides which Host headers are accepted. Absent: every Host is. */
+  /** Decides which Host headers are accepted. If it is absent, every Host is. */
   readonly hosts?: HostRule
   /** Callers in these networks need no key for what `keylessScopes` allow. */
   readonly keylessNetworks?: Networks
-  /** The scopes that need no key in these networks. Default: submit alone. */
+  /** These scopes need no key in those networks. The default is submit alone. */
   readonly keylessScopes?: readonly Scope[]
-  /** The rate of each key, and of each address that needs no key. Absent: requests have no rate. */
+  /** Bounds the rate of each key, and of each address that needs no key. If it is absent, no rate is bounded. */
   readonly keyRate?: KeyRate
-  /** The quota of each key, and of each address that needs no key. Absent: what they store has no quota. */
+  /** Counts the quota of each key, and of each address that needs no key. If it is absent, there are no quotas. */
   readonly keyQuota?: KeyQuota
-  /** Default: the system's clock. */
+  /** The default is the system's clock. */
   readonly nowMs?: () => number
 }
 
@@ -73,22 +79,22 @@ export function createGate(settings: GateSettings): Gate {
   const failures = new FailureRate()
   const quota = keyQuota && createRequestQuota(keyQuota, nowMs)
 
-  /** Whether the caller's network may do this without a key. */
+  /** Tells whether the caller's network may do this without a key. */
   function isWithoutKey({ socket }: RequestHead, scopes: readonly Scope[]): boolean {
     if (keylessNetworks === undefined || !scopes.some((scope) => keylessScopes.includes(scope))) return false
     return keylessNetworks.has(socket.remoteAddress ?? '')
   }
 
   function refuseStranger({ socket }: RequestHead, message: string, now: number): CounterstepError {
-    return failures.isOver(socket.remoteAddress ?? '', now)
-      ? rateLimited('too many requests without a good key')
-      : unauthenticated(message)
+    return failures.countFailure(socket.remoteAddress ?? '', now)
+      ? toRateLimitedError('too many requests without a good key')
+      : toUnauthenticatedError(message)
   }
 
   function findKey(head: RequestHead, now: number): StoredKey | CounterstepError {
     const text = credentials(head.headers.authorization)
     if (text === undefined) return refuseStranger(head, 'a key is needed: Authorization: Bearer KEY', now)
-    // A good key is never held up by failures from the same address, which may be a proxy's.
+    // Failures from an address do not slow down a good key from there, since the address may be a proxy's.
     return (
       (keys && checkKey(keys, text, now)) ??
       refuseStranger(head, 'the key is unknown, expired or revoked', now)
@@ -107,16 +113,16 @@ export function createGate(settings: GateSettings): Gate {
     if (key instanceof CounterstepError) return key
     // The network of the address stands for the caller that needs no key, in its rate and its quota.
     const name = key?.id ?? toNetwork(address)
-    if (keyRate?.take(name, now) === false) return rateLimited('this key or address is used too often')
+    if (keyRate?.take(name, now) === false) return toRateLimitedError('this key or address is used too often')
     if (key !== undefined && !scopes.some((scope) => key.scopes.includes(scope)))
-      return forbidden(`this needs a key with the scope ${scopes.join(' or ')}`)
+      return toForbiddenError(`this needs a key with the scope ${scopes.join(' or ')}`)
     const caller = key?.id ?? address
     return (stores && quota?.take(head, name, stores, now)) ?? caller
   }
 
   /**
-   * Tells whether the Host is one that is not ours. A page whose name was pointed at this server shows that name here.
-   * Over HTTP/2 it is the authority. A request with neither is HTTP/1.0, which no browser speaks.
+   * Tells whether the Host is not ours. If the name of a page was pointed at this server (DNS rebinding), the Host has
+   * that name. Over HTTP/2 it stands in the authority. A request with neither is HTTP/1.0, which no browser speaks.
    */
   function hasForeignHost({ headers: { host, ':authority': authority } }: RequestHead): boolean {
     if (hosts === undefined) return false
@@ -134,17 +140,17 @@ export function createGate(settings: GateSettings): Gate {
       const key = keys.find(caller)
       return key !== undefined && isActive(key, nowMs())
     },
-    mayAs(scope, head) {
+    allowsScope(scope, head) {
       if (hasForeignHost(head)) return false
       if (keys === undefined || isWithoutKey(head, [scope])) return true
       const text = credentials(head.headers.authorization)
       return text !== undefined && checkKey(keys, text, nowMs())?.scopes.includes(scope) === true
     },
-    guardOf(access, changesState, stores) {
+    buildGuard(access, changesState, stores) {
       return function guard(head) {
-        if (changesState && isFromForeignPage(head, hosts)) return originRefused()
+        if (changesState && isFromForeignPage(head, hosts)) return createOriginRefusedError()
         if (access === 'open') return undefined
-        if (hasForeignHost(head)) return hostRefused()
+        if (hasForeignHost(head)) return createHostRefusedError()
         return checkScope(head, access, stores)
       }
     },

@@ -12,7 +12,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Each route states its access. An app with a route that does not never becomes ready. */
     access?: RouteAccess
-    /** A route sets it if it changes something under a method that should not. Default: the method decides. */
+    /** A route sets it if it changes something under a method that should not. By default the method decides. */
     changesState?: boolean
     /** A route sets it if it stores something, which counts for the quota of its key. */
     stores?: Stores
@@ -26,61 +26,62 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
  * since reading a request's route builds an object. A refused request ends its connection.
  */
 export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: ConnectionBounds): void {
-  const arms: (() => void)[] = []
+  const guardBuilders: (() => void)[] = []
   app.addHook('onRoute', (route) => {
-    let guard: Guard = notReady
+    let guard: Guard = refuseBeforeReady
     const readsBody = mayHaveBody(route)
     function guardRoute(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
       const { raw } = request
-      const passed = refuseBody(raw, guard(raw), readsBody)
-      if (typeof passed === 'string') {
-        if (bounds.trust(raw, passed, gate)) done()
+      const verdict = refuseBody(raw, guard(raw), readsBody)
+      if (typeof verdict === 'string') {
+        if (bounds.trust(raw, verdict, gate)) done()
         else reply.hijack()
         return
       }
-      if (passed !== undefined) refuseConnection(request, reply)
-      if (passed instanceof QuotaExceededError) reply.header('retry-after', String(passed.retryAfterS))
-      done(passed)
+      if (verdict !== undefined) refuseConnection(request, reply)
+      if (verdict instanceof QuotaExceededError) reply.header('retry-after', String(verdict.retryAfterS))
+      done(verdict)
     }
     route.onRequest = [guardRoute, ...[route.onRequest ?? []].flat()]
     if (readsBody) {
       route.preParsing = [...[route.preParsing ?? []].flat(), bounds.countBody]
-      route.preValidation = [bounds.takeBody, ...[route.preValidation ?? []].flat()]
+      route.preValidation = [bounds.waitForBodyTurn, ...[route.preValidation ?? []].flat()]
     }
-    // The error comes later, so that an app with such a route fails as a whole when it becomes ready.
-    arms.push(() => {
-      guard = gate.guardOf(accessOf(route), changesState(route), route.config?.stores)
+    // A route without access throws only here, so that its app fails as a whole when it becomes ready.
+    guardBuilders.push(() => {
+      guard = gate.buildGuard(readAccess(route), changesState(route), route.config?.stores)
     })
   })
   app.addHook('onReady', (done) => {
-    for (const arm of arms) arm()
+    for (const buildGuard of guardBuilders) buildGuard()
     done()
   })
 }
 
 /**
- * Refuses a body that the route does not read, and else passes on the result of the guard. On a route that is open to
- * all, the body would be read before any key. On another route, Node would keep its chunks until the answer is there.
+ * Refuses a body that the route does not read, and otherwise returns the verdict of the guard. On a route that is open
+ * to all, the body would be read before any key. On another route, Node would keep its chunks until the answer is
+ * there.
  */
 function refuseBody(
   raw: IncomingMessage,
-  passed: ReturnType<Guard>,
+  verdict: ReturnType<Guard>,
   readsBody: boolean,
 ): ReturnType<Guard> | Error {
   const isRefused =
-    passed === undefined ? hasBody(raw) : typeof passed === 'string' && !readsBody && hasLargeBody(raw)
-  return isRefused ? new OddRequestError('this route takes no body') : passed
+    verdict === undefined ? hasBody(raw) : typeof verdict === 'string' && !readsBody && hasLargeBody(raw)
+  return isRefused ? new OddRequestError('this route takes no body') : verdict
 }
 
 function mayHaveBody({ method }: RouteOptions): boolean {
   return [method].flat().some((each) => !SAFE_METHODS.has(each))
 }
 
-function notReady(): never {
+function refuseBeforeReady(): never {
   throw new Error('a request came before the app was ready')
 }
 
-function accessOf({ method, url, config }: RouteOptions): RouteAccess {
+function readAccess({ method, url, config }: RouteOptions): RouteAccess {
   const access = config?.access
   if (access === undefined) throw new Error(`the route ${String(method)} ${url} does not say who may use it`)
   return access

@@ -3,13 +3,13 @@ import { findOrMake } from './find-or-make.ts'
 import type { Holder } from './holders.ts'
 
 /**
- * Queues connections that wait for a turn. Their holders take turns, so one with thousands of connections delays
- * another by only one.
+ * Queues connections that wait for a turn. Their holders take turns, so a holder with thousands of connections delays
+ * another holder by only one of them.
  */
 export class HolderQueue {
-  /** The holder whose turn comes next is the first. */
+  /** The first holder has the next turn. */
   readonly #byHolder = new Map<Holder | undefined, Set<Connection>>()
-  /** The holder of each connection at the time when it was added. */
+  /** It maps each connection to the holder that it had when it was added. */
   readonly #holders = new Map<Connection, Holder | undefined>()
 
   get size(): number {

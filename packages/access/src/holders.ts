@@ -10,19 +10,21 @@ import { toNetwork } from './to-network.ts'
 const SHARE_OF_TRUSTED = 7 / 8
 /** A connection is a stranger's again when none of its requests has passed the gate for so long. */
 export const TRUST_MS = 75_000
-/** Connections are looked through this often, at most, for trust that has ended. */
-const LOOK_MS = 1_000
+/** The trust in connections is checked this often at most. */
+const TRUST_CHECK_INTERVAL_MS = 1_000
 
 /**
  * Names a holder of connections and bytes: a key, an address that needs none, or an address whose connections have not
  * shown a key yet.
  */
 export interface Holder {
-  /** The id of its key, or its network. */
+  /** The name is the id of the key, or the network of the address. */
   readonly name: string
-  /** Whether it is still good; undefined: these connections are strangers', which have not passed the gate. */
+  /**
+   * Tells whether the holder is still good. It is undefined for strangers, whose connections have not passed the gate.
+   */
   readonly isGood: (() => boolean) | undefined
-  /** The oldest first. */
+  /** The oldest connection is the first. */
   readonly connections: Set<Connection>
   heldBytes: number
 }
@@ -32,10 +34,10 @@ export type HolderBound = 'connections' | 'strangers-per-address' | 'unread-body
 type Limits = Pick<ConnectionBoundLimits, 'connectionsMax' | 'strangersPerAddressMax' | 'unreadBodyBytesMax'>
 
 /**
- * Counts connections, and the bytes of bodies that are held until they are whole, by who holds them. Over a bound the
- * holder of the most gives way, so that no other one loses what is within an equal share. A new connection takes the place
- * of a stranger alone: behind a proxy all callers have one address, but they show their keys as soon as they connect, while
- * an attacker without a key never does.
+ * Counts the connections of each holder, and the bytes of bodies that are kept until they are whole. Over a bound the
+ * holder of the most loses a connection, so that no other holder loses what is within an equal share. A new connection
+ * takes the place of a stranger alone: behind a proxy all callers have one address, but they show their keys as soon as
+ * they connect, while an attacker without a key never does.
  */
 export class Holders {
   readonly #limits: Limits
@@ -44,13 +46,13 @@ export class Holders {
   readonly #nowMs: () => number
   readonly #trusted = new Map<string, Holder>()
   readonly #addresses = new Map<string, Holder>()
-  /** The connections of all addresses that have not passed the gate, the oldest first. */
+  /** These are the connections of all addresses that have not passed the gate, the oldest first. */
   readonly #strangers = new Set<Connection>()
   #trustedCount = 0
   #bytes = 0
-  #lookedAt = 0
+  #trustCheckedAt = 0
 
-  /** `onReached` ends a connection, which is held no longer. */
+  /** `onReached` has to end the connection, which is no longer counted. */
   constructor(
     limits: Limits,
     onReached: (connection: Connection, bound: HolderBound) => void,
@@ -70,7 +72,7 @@ export class Holders {
     return this.#bytes
   }
 
-  /** Every connection that is counted. */
+  /** Yields every connection that is counted. */
   *all(): Iterable<Connection> {
     yield* this.#strangers
     for (const { connections } of this.#trusted.values()) yield* connections
@@ -89,7 +91,7 @@ export class Holders {
     // Each request comes here, and to ask for the time would cost as much as all the rest of the gate.
     connection.hasPassed = true
     if (connection.caller === caller || connection.socket.destroyed) return
-    // It was never added, since its server belongs to the user's own app.
+    // A connection of the user's own app has no holder, since it was never added.
     if (connection.holder === undefined) this.#leaveWhenClosed(connection)
     const name = toNetwork(caller)
     this.#move(
@@ -103,7 +105,7 @@ export class Holders {
     }
   }
 
-  /** Holds bytes for a connection. Over the bound the largest body of the one who holds the most is ended. */
+  /** Holds bytes for a connection. Over the bound, the holder of the most bytes loses its connection with the most. */
   hold(connection: Connection, bytes: number): void {
     if (connection.holder === undefined) return
     connection.heldBytes += bytes
@@ -121,17 +123,17 @@ export class Holders {
   }
 
   #endLargestBody(): void {
-    const byBytes = ({ heldBytes }: { readonly heldBytes: number }) => heldBytes
+    const readHeldBytes = ({ heldBytes }: { readonly heldBytes: number }) => heldBytes
     const stranger = [...this.#addresses.values()].find(({ heldBytes }) => heldBytes > 0)
-    const { connections } = stranger ?? findLargest(this.#trusted.values(), byBytes)
-    this.#end(findLargest(connections, byBytes), 'unread-body-bytes')
+    const { connections } = stranger ?? findLargest(this.#trusted.values(), readHeldBytes)
+    this.#end(findLargest(connections, readHeldBytes), 'unread-body-bytes')
   }
 
-  /** Ends the trust in those whose key is no longer good, and in connections that show none any more. */
+  /** Makes strangers of connections whose key is no longer good, and of those that have shown no key for too long. */
   #endTrust(): void {
     const now = this.#nowMs()
-    if (now - this.#lookedAt < LOOK_MS) return
-    this.#lookedAt = now
+    if (now - this.#trustCheckedAt < TRUST_CHECK_INTERVAL_MS) return
+    this.#trustCheckedAt = now
     for (const { connections, isGood } of this.#trusted.values()) {
       const isKnown = isGood?.() === true
       for (const each of connections) {
@@ -191,7 +193,7 @@ function makeHolder(name: string, isGood: Holder['isGood']): Holder {
   return { name, isGood, connections: new Set(), heldBytes: 0 }
 }
 
-/** The oldest connection that waits for no answer; where all of them wait, the newest. */
+/** Finds the oldest connection that waits for no answer, or the newest one if all of them wait. */
 function findIdle(connections: Iterable<Connection>): Connection {
   let newest: Connection | undefined
   for (const each of connections) {
@@ -206,9 +208,9 @@ function findOldest(connections: Iterable<Connection>): Connection {
   return expectOne(oldest)
 }
 
-function findLargest<T>(some: Iterable<T>, sizeOf: (one: T) => number): T {
+function findLargest<T>(some: Iterable<T>, readSize: (one: T) => number): T {
   let largest: T | undefined
-  for (const each of some) if (largest === undefined || sizeOf(each) > sizeOf(largest)) largest = each
+  for (const each of some) if (largest === undefined || readSize(each) > readSize(largest)) largest = each
   return expectOne(largest)
 }
 

@@ -17,27 +17,27 @@ export interface HostRule {
  * Makes the rule for a loopback address. It accepts loopback names and `named`, each as `host` or `host:port`. It
  * refuses every other name, which a page could have pointed here (DNS rebinding).
  */
-export function loopbackHosts(named: readonly string[]): HostRule {
-  return hostRule(named, isLoopbackName)
+export function buildLoopbackHostRule(named: readonly string[]): HostRule {
+  return buildHostRule(named, isLoopbackName)
 }
 
 /**
  * Makes the rule for other addresses, once names are configured. It accepts IP addresses as well: an attacker can point
  * a name at this server but no address, and probes use addresses.
  */
-export function namedHosts(named: readonly string[]): HostRule {
-  return hostRule(named, (hostname) => isLoopbackName(hostname) || isIP(bare(hostname)) !== 0)
+export function buildNamedHostRule(named: readonly string[]): HostRule {
+  return buildHostRule(named, (hostname) => isLoopbackName(hostname) || isIP(removeBrackets(hostname)) !== 0)
 }
 
-function hostRule(named: readonly string[], isOwn: (hostname: string) => boolean): HostRule {
-  const names = new Set(named.map(hostnameOf))
+function buildHostRule(named: readonly string[], isOwn: (hostname: string) => boolean): HostRule {
+  const names = new Set(named.map(readHostname))
   const originHosts = new Set(named.map((name) => URL.parse(`http://${name}`)?.host))
   const remembered = new Set<string>()
   return {
     names: (originHost) => originHosts.has(originHost),
     allows(host) {
       if (remembered.has(host)) return true
-      const hostname = hostnameOf(host)
+      const hostname = readHostname(host)
       if (hostname === undefined || !(names.has(hostname) || isOwn(hostname))) return false
       if (remembered.size < REMEMBERED_MAX) remembered.add(host)
       return true
@@ -46,13 +46,13 @@ function hostRule(named: readonly string[], isOwn: (hostname: string) => boolean
 }
 
 /**
- * Returns the host name as a URL has it: in lower case, an address in its one form, without the port. Undefined: the
- * text is not a Host.
+ * Returns the host name as a URL has it: in lower case, an address in its one form, without the port. Returns undefined
+ * if the text is not a Host.
  */
-export function hostnameOf(host: string): string | undefined {
+export function readHostname(host: string): string | undefined {
   if (host === '' || /[/\\@?#\s]/.test(host)) return undefined
   const hostname = URL.parse(`http://${host}`)?.hostname.replace(/\.$/, '')
-  // 127.1, 0x7f.0.0.1 and 2130706433 are read as an address that they do not show. A browser writes the address itself.
+  // A URL reads 127.1, 0x7f.0.0.1 and 2130706433 as 127.0.0.1. A browser always writes the address itself.
   if (hostname !== undefined && isIPv4(hostname) && !host.startsWith(hostname)) return undefined
   return hostname
 }
@@ -62,6 +62,6 @@ function isLoopbackName(hostname: string): boolean {
   return isIPv4(hostname) && hostname.startsWith('127.')
 }
 
-function bare(hostname: string): string {
+function removeBrackets(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }

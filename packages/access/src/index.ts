@@ -9,26 +9,26 @@ export { CHUNK_OVERHEAD_BYTES, ConnectionBounds, type ReachedBound } from './con
 export {
   type ConnectionBoundLimits,
   type ConnectionLimits,
-  connectionOptions,
   DEFAULT_CONNECTION_LIMITS,
+  toConnectionOptions,
 } from './connection-limits.ts'
 export { ACTIVE_KEYS_PER_NAME_MAX, type CreatedKey, createKey, type NewKey } from './create-key.ts'
-export { bearerKey, bearerOrBasicKey } from './credentials.ts'
+export { readBearerKey, readBearerOrBasicKey } from './credentials.ts'
 export { endConnectionsWhileStopping, endIdleConnectionsWhileClosing } from './end-connections.ts'
 export { FAILURES_PER_ADDRESS_PER_S_MAX } from './failure-rate.ts'
 export { createGate, type Gate, type GateSettings, type RequestHead } from './gate.ts'
 export { guardRoutes } from './guard-routes.ts'
-export { type HostRule, hostnameOf, loopbackHosts, namedHosts } from './host-rule.ts'
+export { buildLoopbackHostRule, buildNamedHostRule, type HostRule, readHostname } from './host-rule.ts'
 export { readKeyFileText } from './key-file-text.ts'
 export { KeyQuota, type QuotaBounds, type Stores } from './key-quota.ts'
 export { KeyRate } from './key-rate.ts'
 export { KEY_FILE_POLL_MS, type KeyFinder, KeyRing } from './key-ring.ts'
 export { isKeyId } from './key-text.ts'
-export { type Networks, networksOf } from './networks.ts'
+export { type Networks, readNetworks } from './networks.ts'
 export { OddRequestError } from './odd-request.ts'
 export { openKeyFile } from './open-key-file.ts'
+export { buildQuotaCheck } from './quota-check.ts'
 export { revokeKey } from './revoke-key.ts'
 export { isScope, type RouteAccess, SCOPES, type Scope } from './scope.ts'
 export { isActive, isKeyName, KEY_NAME_RULE, type StoredKey } from './stored-key.ts'
-export { bytesTaker } from './take-bytes.ts'
 export { WITHOUT_SCHEMAS } from './without-schemas.ts'

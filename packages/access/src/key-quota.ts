@@ -2,9 +2,9 @@ import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { findOrMake } from './find-or-make.ts'
 
 export interface QuotaBounds {
-  /** One key may ask for this many new transactions in a day. Absent: there is no limit. */
+  /** One key may ask for this many new transactions in a day. If it is absent, there is no limit. */
   readonly submitsMax?: number
-  /** One key may store this many bytes in a day. Absent: there is no limit. */
+  /** One key may store this many bytes in a day. If it is absent, there is no limit. */
   readonly bytesMax?: number
 }
 
@@ -22,9 +22,9 @@ interface Used {
 
 /**
  * Counts what each key, or network of an address that needs none, has asked to store since midnight UTC. It counts in
- * this process: a restart begins anew, and several nodes allow as much each. A request counts when its head is there,
- * whatever becomes of it. It counts once more for what its row has beyond its body before that is stored: headers of a
- * transaction are stored with each branch. So no more than the quota is ever stored.
+ * this process: a restart begins anew, and each of several nodes allows as much. A request counts when its head is
+ * there, even if it is refused later. Before its row is stored, the bytes that the row has beyond the body count as
+ * well, since headers of a transaction are stored with each branch. So no more than the quota is ever stored.
  */
 export class KeyQuota {
   readonly #submitsMax: number
@@ -60,7 +60,7 @@ export class KeyQuota {
   }
 
   /** Tells how long it is until the next day begins. */
-  retryAfterS(nowMs: number): number {
+  readRetryAfterS(nowMs: number): number {
     return Math.ceil((DAY_MS - (nowMs % DAY_MS)) / 1_000)
   }
 

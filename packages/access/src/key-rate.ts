@@ -9,8 +9,8 @@ interface Bucket {
 }
 
 /**
- * Keeps a bucket of one second's requests for each caller, which is the id of a key or the network of an address that
- * needs none.
+ * Bounds the requests per second of each caller, which is the id of a key or the network of an address that needs none.
+ * Each caller has a bucket that holds as many requests as one second allows.
  */
 export class KeyRate {
   readonly #perS: number
@@ -22,8 +22,8 @@ export class KeyRate {
 
   /** Takes one request. Returns false if there is none left now. */
   take(caller: string, nowMs: number): boolean {
-    const full = () => ({ tokens: this.#perS, filledAt: nowMs })
-    const bucket = findOrMake(this.#buckets, caller, full, CALLERS_MAX)
+    const makeFull = () => ({ tokens: this.#perS, filledAt: nowMs })
+    const bucket = findOrMake(this.#buckets, caller, makeFull, CALLERS_MAX)
     // A clock that goes back neither adds requests nor takes any.
     const gained = (Math.max(0, nowMs - bucket.filledAt) / 1_000) * this.#perS
     bucket.tokens = Math.min(this.#perS, bucket.tokens + gained)

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { openKeyFile, versionOf } from './open-key-file.ts'
+import { buildVersion, openKeyFile } from './open-key-file.ts'
 import type { StoredKey } from './stored-key.ts'
 
 /** A revoked key may still be accepted for this long. */
@@ -21,14 +21,14 @@ export class KeyRing implements KeyFinder {
   readonly #events: KeyRingEvents
   readonly #timer: NodeJS.Timeout
   #keys: ReadonlyMap<string, StoredKey>
-  /** The version of the file that these keys were read from. */
+  /** The keys were read from this version of the file. */
   #version: string
-  /** The last problem that was reported, until the file can be used again. It is not reported twice in a row. */
-  #told: string | undefined
+  /** This problem was reported last, and is not reported again until the file has been usable in between. */
+  #reportedProblem: string | undefined
   readonly #read: typeof openKeyFile
-  #looking: Promise<void> | undefined
+  #refreshing: Promise<void> | undefined
 
-  /** Throws SAGA_KEYS_UNUSABLE: a server does not start without its keys. */
+  /** Reads the keys for the first time. Throws SAGA_KEYS_UNUSABLE, since a server does not start without its keys. */
   static async open(path: string, events: KeyRingEvents, read = openKeyFile): Promise<KeyRing> {
     return new KeyRing(path, await read(path), events, read)
   }
@@ -44,8 +44,8 @@ export class KeyRing implements KeyFinder {
     this.#version = version
     this.#events = events
     this.#read = read
-    // A request does not look at the file: the first one after a quiet hour would still accept a key that was revoked
-    // in that hour.
+    // A timer checks the file, and not the requests: the first request after a quiet hour would still accept a key that
+    // was revoked in that hour.
     this.#timer = setInterval(() => void this.refresh(), KEY_FILE_POLL_MS)
     this.#timer.unref()
   }
@@ -58,33 +58,33 @@ export class KeyRing implements KeyFinder {
     return this.#keys.get(id)
   }
 
-  /** Looks at the file now. The promise never rejects. */
+  /** Reads the file again now if it has changed. The promise never rejects. */
   refresh(): Promise<void> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined
+    this.#refreshing ??= this.#readIfChanged().finally(() => {
+      this.#refreshing = undefined
     })
-    return this.#looking
+    return this.#refreshing
   }
 
   close(): void {
     clearInterval(this.#timer)
   }
 
-  async #look(): Promise<void> {
-    const version = await stat(this.#path, { bigint: true }).then(versionOf, String)
+  async #readIfChanged(): Promise<void> {
+    const version = await stat(this.#path, { bigint: true }).then(buildVersion, String)
     if (version === this.#version) return
     try {
       const file = await this.#read(this.#path)
       this.#version = file.version
       this.#keys = file.keys
-      this.#told = undefined
+      this.#reportedProblem = undefined
       this.#events.onRead(file.keys.size)
     } catch (error: unknown) {
-      // The next look reads the file again, even if it has not changed: perhaps only this process had no descriptor
-      // left.
+      // The old version stays, so that the next check reads the file again, even if it has not changed: perhaps only
+      // this process had no descriptor left.
       const problem = String(error)
-      if (problem !== this.#told) this.#events.onBroken(error)
-      this.#told = problem
+      if (problem !== this.#reportedProblem) this.#events.onBroken(error)
+      this.#reportedProblem = problem
     }
   }
 }

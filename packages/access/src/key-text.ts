@@ -8,13 +8,13 @@ const ID_LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789'
 const KEY = /^cs_([a-z0-9]{12})_([A-Za-z0-9_-]{43})$/
 const ID = /^[a-z0-9]{12}$/
 
-/** The parts of a key as its owner holds it: `cs_<id>_<32 random bytes>`. */
+/** Holds the parts of a key, whose owner has it as the text `cs_<id>_<32 random bytes>`. */
 export interface KeyParts {
   readonly id: string
   readonly secret: string
 }
 
-export function newKeyParts(): KeyParts {
+export function drawKeyParts(): KeyParts {
   const letters = Array.from({ length: ID_LENGTH }, () => ID_LETTERS[randomInt(ID_LETTERS.length)])
   return { id: letters.join(''), secret: randomBytes(SECRET_BYTES).toString('base64url') }
 }

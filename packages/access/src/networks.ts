@@ -1,16 +1,16 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-/** The addresses that a list of CIDRs names. */
+/** Holds the addresses that a list of CIDRs names. */
 export interface Networks {
   has(address: string): boolean
 }
 
 /** Reads a list of CIDRs. A single address is a network of one. Returns undefined if one of them is not a CIDR. */
-export function networksOf(cidrs: readonly string[]): Networks | undefined {
+export function readNetworks(cidrs: readonly string[]): Networks | undefined {
   const list = new BlockList()
   for (const cidr of cidrs) {
     const [, address = '', bits] = /^([0-9a-fA-F.:]+)(?:\/(\d{1,3}))?$/.exec(cidr) ?? []
-    const family = familyOf(address)
+    const family = findFamily(address)
     if (family === undefined) return undefined
     const bitsMax = family === 'ipv4' ? 32 : 128
     const prefix = bits === undefined ? bitsMax : Number(bits)
@@ -24,11 +24,11 @@ function isListed(list: BlockList, address: string): boolean {
   // An IPv6 socket shows the address of an IPv4 caller in this form.
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   const plain = mapped ?? address.replace(/%.*$/, '')
-  const family = familyOf(plain)
+  const family = findFamily(plain)
   return family !== undefined && list.check(plain, family)
 }
 
-function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
+function findFamily(address: string): 'ipv4' | 'ipv6' | undefined {
   if (isIPv4(address)) return 'ipv4'
   return isIPv6(address) ? 'ipv6' : undefined
 }

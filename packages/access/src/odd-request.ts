@@ -1,27 +1,25 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Signals an odd request. Fastify and both HTTP APIs answer it by its status. */
+/** Signals an odd request. Fastify and both HTTP APIs answer it with this status. */
 export class OddRequestError extends Error {
   readonly statusCode = 400
 }
 
-/**
- * Tells whether a server of HTTP/2 took the request. The app that Counterstep is embedded in may have such a server.
- */
+/** Tells whether an HTTP/2 server received the request. The app that Counterstep is embedded in may have one. */
 export function isHttp2({ httpVersionMajor, headers }: IncomingMessage): boolean {
   // A request line may say HTTP/2.0 to an HTTP/1 server, but none of its headers can have this name.
   return httpVersionMajor === 2 && headers[':method'] !== undefined
 }
 
 /**
- * Says what is odd about a request that Node's parser lets through, though another server between the caller and us
- * may read it in another way.
+ * Says what is odd about a request. Node's parser accepts it, but a proxy between the caller and us may read it in
+ * another way, so it is refused. Returns undefined if nothing is odd.
  */
 export function findOddity({ httpVersion, headers, rawHeaders }: IncomingMessage): string | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'the request line must say HTTP/1.1 or HTTP/1.0'
   const encoding = headers['transfer-encoding']
   if (encoding !== undefined && (httpVersion === '1.0' || encoding.toLowerCase() !== 'chunked'))
-    return 'the transfer encoding must be chunked, of HTTP/1.1'
+    return 'a transfer encoding must be chunked, and needs HTTP/1.1'
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''

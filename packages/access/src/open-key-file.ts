@@ -1,13 +1,13 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { keysUnusable } from './errors.ts'
+import { toKeysUnusableError } from './errors.ts'
 import { readKeyFileText } from './key-file-text.ts'
 import type { StoredKey } from './stored-key.ts'
 
 const FILE_BYTES_MAX = 1024 * 1024
 /**
- * Others may do nothing with it, and the group may only read it: a secret that Kubernetes mounts belongs to root, and
- * the server reads it by its group.
+ * A file with one of these rights is refused. Others may do nothing with the file, and the group may only read it: a
+ * secret that Kubernetes mounts belongs to root, and the server reads it by its group.
  */
 const MODE_DENIED = 0o027
 
@@ -23,7 +23,7 @@ export interface KeyFile {
 /** Reads the file of keys. Throws SAGA_KEYS_UNUSABLE; its cause has a code if it was a system error. */
 export async function openKeyFile(path: string): Promise<KeyFile> {
   const handle = await open(path, constants.O_RDONLY).catch((error: unknown) => {
-    throw keysUnusable(`the file of keys cannot be read`, error)
+    throw toKeysUnusableError(`the file of keys cannot be read`, error)
   })
   try {
     return await readHandle(handle)
@@ -35,13 +35,16 @@ export async function openKeyFile(path: string): Promise<KeyFile> {
 async function readHandle(handle: FileHandle): Promise<KeyFile> {
   const stats = await handle.stat({ bigint: true })
   const mode = Number(stats.mode) & 0o777
-  if (!stats.isFile()) throw keysUnusable('the file of keys is no regular file')
+  if (!stats.isFile()) throw toKeysUnusableError('the file of keys is no regular file')
   if (process.platform !== 'win32' && (mode & MODE_DENIED) !== 0) {
-    throw keysUnusable(`others may read or change the file of keys (mode ${mode.toString(8)}): chmod 600 it`)
+    throw toKeysUnusableError(
+      `others may read or change the file of keys (mode ${mode.toString(8)}): chmod 600 it`,
+    )
   }
-  if (stats.size > FILE_BYTES_MAX) throw keysUnusable(`the file of keys is over ${FILE_BYTES_MAX} bytes`)
+  if (stats.size > FILE_BYTES_MAX)
+    throw toKeysUnusableError(`the file of keys is over ${FILE_BYTES_MAX} bytes`)
   const keys = readKeyFileText(await handle.readFile('utf8'))
-  return { keys, version: versionOf(stats), mode, uid: Number(stats.uid), gid: Number(stats.gid) }
+  return { keys, version: buildVersion(stats), mode, uid: Number(stats.uid), gid: Number(stats.gid) }
 }
 
 interface Stats {
@@ -51,7 +54,7 @@ interface Stats {
   readonly ctimeNs: bigint
 }
 
-/** Includes the time of change as well, since a chmod sets it. */
-export function versionOf({ ino, size, mtimeNs, ctimeNs }: Stats): string {
+/** Builds a text that differs if the file has changed. It has the time of change as well, which a chmod sets. */
+export function buildVersion({ ino, size, mtimeNs, ctimeNs }: Stats): string {
   return [ino, size, mtimeNs, ctimeNs].join(' ')
 }

@@ -6,17 +6,17 @@ import { LibraryChangedError } from '@counterstep/protocol'
 const http = process.getBuiltinModule('node:http')
 
 /**
- * Reads the answer that a connection of Node's HTTP server waits for; of several, the first. Undefined: it waits for none.
- * Relies on an undocumented part of node:http, read in Node 24.11: the server keeps that answer as the socket's
- * `_httpMessage`. Nothing documented tells it of the connections of a user's own app, whose other routes answer over them
- * too: one of these would be ended as idle in the middle of an answer.
+ * Reads the answer that a connection of Node's HTTP server waits for, or the first one if it waits for several. Returns
+ * undefined if it waits for none. This relies on an undocumented part of node:http, read in Node 24.11: the server
+ * keeps that answer as the socket's `_httpMessage`. No documented part shows whether a route of the user's own app is
+ * just answering over a connection. Without this, such a connection could be ended as idle in the middle of an answer.
  */
 export function readPendingAnswer(socket: Socket): ServerResponse | undefined {
   const answer = '_httpMessage' in socket ? socket._httpMessage : undefined
   return answer instanceof http.ServerResponse ? answer : undefined
 }
 
-/** The self-test, run when the bounds over connections are made. Throws a LibraryChangedError. */
+/** Tests that Node keeps that answer there, when the bounds of connections are made. Throws a LibraryChangedError. */
 export function assertPendingAnswerIsKept(makeAnswer = makeNodeAnswer): void {
   const socket = new Socket()
   const answer = makeAnswer(new http.IncomingMessage(socket))

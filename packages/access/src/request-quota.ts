@@ -5,9 +5,12 @@ import { type KeyQuota, readLength, type Stores } from './key-quota.ts'
 
 /** Counts the requests of each key, and the bytes that they store, against its quota. */
 export interface RequestQuota {
-  /** Counts a request before its body is read. `name` is a key's id or a network. Undefined: it may go on. */
+  /**
+   * Counts a request before its body is read. `name` is a key's id or a network. Returns undefined if the request may
+   * go on.
+   */
   take(head: RequestHead, name: string, stores: Stores, now: number): CounterstepError | undefined
-  /** Counts what the row of a counted request has beyond its body. Undefined: it may be stored. */
+  /** Counts what the row of a counted request has beyond its body. Returns undefined if the row may be stored. */
   takeStored(head: RequestHead, bytes: number): CounterstepError | undefined
 }
 
@@ -16,7 +19,7 @@ export function createRequestQuota(quota: KeyQuota, nowMs: () => number): Reques
   return {
     take(head, name, stores, now) {
       const isLeft = quota.take(name, stores, head.headers['content-length'], now)
-      if (!isLeft) return new QuotaExceededError(quota.retryAfterS(now))
+      if (!isLeft) return new QuotaExceededError(quota.readRetryAfterS(now))
       counted.set(head, name)
       return undefined
     },
@@ -25,7 +28,9 @@ export function createRequestQuota(quota: KeyQuota, nowMs: () => number): Reques
       if (name === undefined) return undefined
       const now = nowMs()
       const moreBytes = Math.max(0, bytes - readLength(head.headers['content-length']))
-      return quota.takeMore(name, moreBytes, now) ? undefined : new QuotaExceededError(quota.retryAfterS(now))
+      return quota.takeMore(name, moreBytes, now)
+        ? undefined
+        : new QuotaExceededError(quota.readRetryAfterS(now))
     },
   }
 }

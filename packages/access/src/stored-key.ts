@@ -1,16 +1,16 @@
 import { isKeyId } from './key-text.ts'
 import { isScope, type Scope } from './scope.ts'
 
-/** A key as the file and the server hold it. Neither stores the secret itself. */
+/** Describes a key as the file and the server have it. Neither stores the secret itself. */
 export interface StoredKey {
   readonly id: string
   readonly name: string
-  /** SHA-256 of the secret. */
+  /** This is the SHA-256 of the secret. */
   readonly digest: Buffer
   readonly scopes: readonly Scope[]
-  /** Epoch milliseconds. */
+  /** This is in epoch milliseconds. */
   readonly createdAt: number
-  /** Epoch milliseconds; null: it does not expire. */
+  /** This is in epoch milliseconds, or null if the key does not expire. */
   readonly expiresAt: number | null
 }
 

@@ -17,10 +17,10 @@ function createTurns() {
       held -= bytes
     },
   })
-  const looked: string[] = []
+  const begun: string[] = []
   const take = (connection: Connection, bytes: number, name: string) =>
-    turns.take(connection, bytes, () => looked.push(name))
-  return { take, looked, held: () => held }
+    turns.take(connection, bytes, () => begun.push(name))
+  return { take, begun, held: () => held }
 }
 
 function openConnection(name: string, holder: Holder | undefined = createHolder(name)): Connection {
@@ -35,32 +35,32 @@ function createHolder(name: string): Holder {
 
 describe('bodies that are whole', () => {
   it('Large bodies are handled one per turn of the event loop, and small ones at once', async () => {
-    const { take, looked, held } = createTurns()
+    const { take, begun, held } = createTurns()
     for (const name of ['a', 'b', 'c']) take(openConnection(name), LARGE, name)
     take(openConnection('d'), 4_096, 'd')
-    expect([looked, held()]).toEqual([['d'], 3 * LARGE])
+    expect([begun, held()]).toEqual([['d'], 3 * LARGE])
     await setImmediate()
-    expect([looked, held()]).toEqual([['d', 'a'], 2 * LARGE])
-    await expect.poll(() => [looked, held()]).toEqual([['d', 'a', 'b', 'c'], 0])
+    expect([begun, held()]).toEqual([['d', 'a'], 2 * LARGE])
+    await expect.poll(() => [begun, held()]).toEqual([['d', 'a', 'b', 'c'], 0])
   })
 
   it('The bodies of different holders take turns, however many one holder sends', async () => {
-    const { take, looked } = createTurns()
+    const { take, begun } = createTurns()
     const flood = createHolder('flood')
     for (let n = 0; n < 10; n += 1) take(openConnection('', flood), LARGE, 'flood')
     take(openConnection('honest'), LARGE, 'honest')
-    await expect.poll(() => looked).toHaveLength(11)
-    expect(looked.indexOf('honest')).toBe(1)
+    await expect.poll(() => begun).toHaveLength(11)
+    expect(begun.indexOf('honest')).toBe(1)
   })
 
   it('A body is not handled once its connection has ended or was refused', async () => {
-    const { take, looked } = createTurns()
+    const { take, begun } = createTurns()
     const [closed, refused] = [openConnection('closed'), openConnection('refused')]
     take(closed, LARGE, 'closed')
     take(refused, LARGE, 'refused')
     take(openConnection('last'), LARGE, 'last')
     closed.socket.destroy()
     refused.isRefused = true
-    await expect.poll(() => looked).toEqual(['last'])
+    await expect.poll(() => begun).toEqual(['last'])
   })
 })

@@ -3,10 +3,10 @@ import { ADDRESSES_MAX, FailureRate } from '../src/failure-rate.ts'
 
 it('S17: The table of addresses does not grow over its size, and those beyond it share one bound', () => {
   const rate = new FailureRate()
-  for (let address = 0; address < ADDRESSES_MAX + 500; address += 1) rate.isOver(`a${address}`, 1_000)
+  for (let address = 0; address < ADDRESSES_MAX + 500; address += 1) rate.countFailure(`a${address}`, 1_000)
   expect(rate.size).toBeLessThanOrEqual(ADDRESSES_MAX + 1)
-  expect(rate.isOver('one more', 1_500)).toBe(true)
-  expect(rate.isOver('a1', 1_500)).toBe(false)
-  expect(rate.isOver('one more', 2_000)).toBe(false)
+  expect(rate.countFailure('one more', 1_500)).toBe(true)
+  expect(rate.countFailure('a1', 1_500)).toBe(false)
+  expect(rate.countFailure('one more', 2_000)).toBe(false)
   expect(rate.size).toBe(1)
 })

@@ -1,31 +1,31 @@
 import { describe, expect, it } from 'vitest'
+import { digestSecret } from '../src/digest-secret.ts'
 import type { Guard } from '../src/gate.ts'
 import {
-  bearerKey,
-  bearerOrBasicKey,
+  buildLoopbackHostRule,
+  buildNamedHostRule,
   createGate,
   type GateSettings,
   KeyRate,
-  loopbackHosts,
-  namedHosts,
-  networksOf,
   type RequestHead,
   type RouteAccess,
+  readBearerKey,
+  readBearerOrBasicKey,
+  readNetworks,
   SCOPES,
   type Scope,
   type StoredKey,
 } from '../src/index.ts'
-import { newKeyParts, writeKey } from '../src/key-text.ts'
-import { secretDigest } from '../src/secret-digest.ts'
+import { drawKeyParts, writeKey } from '../src/key-text.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-function keyWith(scopes: readonly Scope[], expiresAt: number | null = null) {
-  const parts = newKeyParts()
+function buildKey(scopes: readonly Scope[], expiresAt: number | null = null) {
+  const parts = drawKeyParts()
   const stored: StoredKey = {
     id: parts.id,
     name: 'x',
-    digest: secretDigest(parts.secret),
+    digest: digestSecret(parts.secret),
     scopes,
     createdAt: 0,
     expiresAt,
@@ -33,38 +33,44 @@ function keyWith(scopes: readonly Scope[], expiresAt: number | null = null) {
   return { key: writeKey(parts), parts, stored }
 }
 
-function headOf(headers: Headers = {}, remoteAddress = '192.0.2.1'): RequestHead {
+function buildHead(headers: Headers = {}, remoteAddress = '192.0.2.1'): RequestHead {
   return { headers, socket: { remoteAddress } }
 }
 
-function bearer(key: string, more: Headers = {}): RequestHead {
-  return headOf({ authorization: `Bearer ${key}`, ...more })
+function buildBearerHead(key: string, more: Headers = {}): RequestHead {
+  return buildHead({ authorization: `Bearer ${key}`, ...more })
 }
 
-function codeOf(guard: Guard, head: RequestHead): string {
+function readRefusalCode(guard: Guard, head: RequestHead): string {
   const passed = guard(head)
   return passed instanceof Error ? passed.code : 'passes'
 }
 
-function gateWith(held: readonly StoredKey[], more: Partial<GateSettings> = {}) {
+function buildGate(held: readonly StoredKey[], more: Partial<GateSettings> = {}) {
   const clock = { nowMs: 1_000 }
   const keys = new Map(held.map((key) => [key.id, key]))
   const finder = { find: (id: string) => keys.get(id) }
-  const gate = createGate({ keys: finder, credentials: bearerKey, nowMs: () => clock.nowMs, ...more })
-  return { gate, keys, clock, read: gate.guardOf(['read'], false) }
+  const gate = createGate({ keys: finder, credentials: readBearerKey, nowMs: () => clock.nowMs, ...more })
+  return { gate, keys, clock, read: gate.buildGuard(['read'], false) }
 }
 
 describe('S11: a key', () => {
-  const one = keyWith(['read'])
-  const other = keyWith(['read'])
+  const one = buildKey(['read'])
+  const other = buildKey(['read'])
 
   it('A key opens what one of its scopes opens, and nothing else', () => {
-    const { gate } = gateWith([one.stored])
-    expect(codeOf(gate.guardOf(['read'], false), bearer(one.key))).toBe('passes')
-    expect(codeOf(gate.guardOf(['submit', 'read'], true), bearer(one.key))).toBe('passes')
-    expect(codeOf(gate.guardOf(['submit'], true), bearer(one.key))).toBe('SAGA_FORBIDDEN')
-    expect(codeOf(gate.guardOf(['submit', 'admin'], true), bearer(one.key))).toBe('SAGA_FORBIDDEN')
-    expect(codeOf(gate.guardOf('open', false), headOf())).toBe('passes')
+    const { gate } = buildGate([one.stored])
+    expect(readRefusalCode(gate.buildGuard(['read'], false), buildBearerHead(one.key))).toBe('passes')
+    expect(readRefusalCode(gate.buildGuard(['submit', 'read'], true), buildBearerHead(one.key))).toBe(
+      'passes',
+    )
+    expect(readRefusalCode(gate.buildGuard(['submit'], true), buildBearerHead(one.key))).toBe(
+      'SAGA_FORBIDDEN',
+    )
+    expect(readRefusalCode(gate.buildGuard(['submit', 'admin'], true), buildBearerHead(one.key))).toBe(
+      'SAGA_FORBIDDEN',
+    )
+    expect(readRefusalCode(gate.buildGuard('open', false), buildHead())).toBe('passes')
   })
 
   const BAD: readonly (readonly [string, string])[] = [
@@ -81,65 +87,67 @@ describe('S11: a key', () => {
   ]
   for (const [what, authorization] of BAD) {
     it(`A caller is not let in with ${what}`, () => {
-      const { read } = gateWith([one.stored])
-      expect(codeOf(read, headOf({ authorization }))).toBe('SAGA_UNAUTHENTICATED')
+      const { read } = buildGate([one.stored])
+      expect(readRefusalCode(read, buildHead({ authorization }))).toBe('SAGA_UNAUTHENTICATED')
     })
   }
 
   it('A key with any letter changed is not accepted', () => {
-    const { gate } = gateWith([one.stored])
+    const { gate } = buildGate([one.stored])
     for (let position = 0; position < one.key.length; position += 1) {
       const letter = one.key[position] === 'a' ? 'b' : 'a'
       const changed = one.key.slice(0, position) + letter + one.key.slice(position + 1)
-      expect(gate.mayAs('read', bearer(changed)), `at ${position}`).toBe(false)
+      expect(gate.allowsScope('read', buildBearerHead(changed)), `at ${position}`).toBe(false)
     }
-    expect(gate.mayAs('read', bearer(one.key))).toBe(true)
-    expect(gate.mayAs('admin', bearer(one.key))).toBe(false)
+    expect(gate.allowsScope('read', buildBearerHead(one.key))).toBe(true)
+    expect(gate.allowsScope('admin', buildBearerHead(one.key))).toBe(false)
   })
 
   it('A key is accepted until the instant at which it expires', () => {
-    const brief = keyWith(['read'], 5_000)
-    const { read, clock } = gateWith([brief.stored])
+    const brief = buildKey(['read'], 5_000)
+    const { read, clock } = buildGate([brief.stored])
     clock.nowMs = 4_999
-    expect(codeOf(read, bearer(brief.key))).toBe('passes')
+    expect(readRefusalCode(read, buildBearerHead(brief.key))).toBe('passes')
     clock.nowMs = 5_000
-    expect(codeOf(read, bearer(brief.key))).toBe('SAGA_UNAUTHENTICATED')
+    expect(readRefusalCode(read, buildBearerHead(brief.key))).toBe('SAGA_UNAUTHENTICATED')
   })
 
   it('A key is not accepted once it is revoked', () => {
-    const { gate, read, keys } = gateWith([one.stored])
-    expect(codeOf(read, bearer(one.key))).toBe('passes')
+    const { gate, read, keys } = buildGate([one.stored])
+    expect(readRefusalCode(read, buildBearerHead(one.key))).toBe('passes')
     expect(gate.knows(one.stored.id)).toBe(true)
     keys.delete(one.stored.id)
-    expect(codeOf(read, bearer(one.key))).toBe('SAGA_UNAUTHENTICATED')
+    expect(readRefusalCode(read, buildBearerHead(one.key))).toBe('SAGA_UNAUTHENTICATED')
     expect([gate.knows(one.stored.id), gate.knows('192.0.2.1')]).toEqual([false, true])
   })
 
   it('A key may be the password of HTTP Basic, under any user name, where the HTTP API takes that', () => {
-    const { read } = gateWith([one.stored], { credentials: bearerOrBasicKey })
+    const { read } = buildGate([one.stored], { credentials: readBearerOrBasicKey })
     for (const user of ['', 'key', 'a:b'.slice(0, 1)]) {
       const authorization = `Basic ${Buffer.from(`${user}:${one.key}`).toString('base64')}`
-      expect(codeOf(read, headOf({ authorization }))).toBe('passes')
+      expect(readRefusalCode(read, buildHead({ authorization }))).toBe('passes')
     }
-    expect(codeOf(read, bearer(one.key))).toBe('passes')
-    expect(codeOf(read, headOf({ authorization: `Basic ${btoa(one.key)}` }))).toBe('SAGA_UNAUTHENTICATED')
+    expect(readRefusalCode(read, buildBearerHead(one.key))).toBe('passes')
+    expect(readRefusalCode(read, buildHead({ authorization: `Basic ${btoa(one.key)}` }))).toBe(
+      'SAGA_UNAUTHENTICATED',
+    )
   })
 
   it('The text of a refusal does not contain the key', () => {
-    const { gate } = gateWith([])
-    const refusal = gate.guardOf(['read'], false)(bearer(one.key))
+    const { gate } = buildGate([])
+    const refusal = gate.buildGuard(['read'], false)(buildBearerHead(one.key))
     if (!(refusal instanceof Error)) throw new Error('it is not refused')
     expect(JSON.stringify([refusal, refusal.message, refusal.stack])).not.toContain(one.parts.secret)
   })
 
   const NAMED = ['10.1.2.3', '::ffff:10.1.2.3', 'fd00::1', '192.0.2.7']
   const OTHERS = ['11.0.0.1', '::ffff:11.0.0.1', '127.0.0.1', '::1', 'fe80::1', '192.0.2.8', '']
-  const networks = () => networksOf(['10.0.0.0/8', 'fd00::/8', '192.0.2.7']) ?? { has: () => false }
+  const networks = () => readNetworks(['10.0.0.0/8', 'fd00::/8', '192.0.2.7']) ?? { has: () => false }
 
   it('S43: No key is needed for a submit from the networks that the configuration names, and for nothing else', () => {
-    const { gate } = gateWith([one.stored], { keylessNetworks: networks() })
+    const { gate } = buildGate([one.stored], { keylessNetworks: networks() })
     const may = (scopes: RouteAccess, address: string) =>
-      codeOf(gate.guardOf(scopes, true), headOf({}, address))
+      readRefusalCode(gate.buildGuard(scopes, true), buildHead({}, address))
     for (const address of NAMED) {
       expect([address, may(['submit'], address)]).toEqual([address, 'passes'])
       expect([address, may(['submit', 'admin'], address)]).toEqual([address, 'passes'])
@@ -147,19 +155,21 @@ describe('S11: a key', () => {
     for (const address of NAMED.slice(0, 2)) {
       expect([address, may(['read'], address)]).toEqual([address, 'SAGA_UNAUTHENTICATED'])
       expect([address, may(['admin'], address)]).toEqual([address, 'SAGA_UNAUTHENTICATED'])
-      expect(gate.mayAs('read', headOf({}, address))).toBe(false)
-      expect(codeOf(gate.guardOf(['read'], false), bearer(one.key))).toBe('passes')
+      expect(gate.allowsScope('read', buildHead({}, address))).toBe(false)
+      expect(readRefusalCode(gate.buildGuard(['read'], false), buildBearerHead(one.key))).toBe('passes')
     }
     for (const address of OTHERS)
       expect([address, may(['submit'], address)]).toEqual([address, 'SAGA_UNAUTHENTICATED'])
   })
 
   it('S43: No key is needed from those networks for more, once the configuration says so by name (mutant of the default)', () => {
-    const { gate } = gateWith([one.stored], { keylessNetworks: networks(), keylessScopes: SCOPES })
+    const { gate } = buildGate([one.stored], { keylessNetworks: networks(), keylessScopes: SCOPES })
     for (const scope of SCOPES)
-      expect(codeOf(gate.guardOf([scope], true), headOf({}, '10.1.2.3'))).toBe('passes')
-    expect(gate.mayAs('read', headOf({}, '10.1.2.3'))).toBe(true)
-    expect(codeOf(gate.guardOf(['read'], true), headOf({}, '11.0.0.1'))).toBe('SAGA_UNAUTHENTICATED')
+      expect(readRefusalCode(gate.buildGuard([scope], true), buildHead({}, '10.1.2.3'))).toBe('passes')
+    expect(gate.allowsScope('read', buildHead({}, '10.1.2.3'))).toBe(true)
+    expect(readRefusalCode(gate.buildGuard(['read'], true), buildHead({}, '11.0.0.1'))).toBe(
+      'SAGA_UNAUTHENTICATED',
+    )
   })
 })
 
@@ -174,53 +184,54 @@ describe('a list of networks', () => {
     '10.0.0.0/8/8',
     '::/-1',
   ]) {
-    it(`A network is refused that is written as "${cidr}"`, () => expect(networksOf([cidr])).toBeUndefined())
+    it(`A network is refused that is written as "${cidr}"`, () =>
+      expect(readNetworks([cidr])).toBeUndefined())
   }
 })
 
 describe('S17: rates', () => {
-  const one = keyWith(['read'])
+  const one = buildKey(['read'])
 
   it('The eleventh failure of an address in a second is answered with 429, but a good key from there never is', () => {
-    const { read, clock } = gateWith([one.stored])
-    const outcomes = Array.from({ length: 12 }, () => codeOf(read, headOf()))
+    const { read, clock } = buildGate([one.stored])
+    const outcomes = Array.from({ length: 12 }, () => readRefusalCode(read, buildHead()))
     expect(outcomes).toEqual([
       ...Array(10).fill('SAGA_UNAUTHENTICATED'),
       'SAGA_RATE_LIMITED',
       'SAGA_RATE_LIMITED',
     ])
-    expect(codeOf(read, bearer(one.key))).toBe('passes')
-    expect(codeOf(read, headOf({}, '192.0.2.2'))).toBe('SAGA_UNAUTHENTICATED')
+    expect(readRefusalCode(read, buildBearerHead(one.key))).toBe('passes')
+    expect(readRefusalCode(read, buildHead({}, '192.0.2.2'))).toBe('SAGA_UNAUTHENTICATED')
     clock.nowMs += 1_000
-    expect(codeOf(read, headOf())).toBe('SAGA_UNAUTHENTICATED')
+    expect(readRefusalCode(read, buildHead())).toBe('SAGA_UNAUTHENTICATED')
   })
 
   it('An IPv6 network of 64 bits counts as one address', () => {
-    const { read } = gateWith([])
-    for (let host = 1; host <= 10; host += 1) read(headOf({}, `2001:db8::${host}`))
-    expect(codeOf(read, headOf({}, '2001:db8:0:0:1::1'))).toBe('SAGA_RATE_LIMITED')
-    expect(codeOf(read, headOf({}, '2001:db8:0:1::1'))).toBe('SAGA_UNAUTHENTICATED')
+    const { read } = buildGate([])
+    for (let host = 1; host <= 10; host += 1) read(buildHead({}, `2001:db8::${host}`))
+    expect(readRefusalCode(read, buildHead({}, '2001:db8:0:0:1::1'))).toBe('SAGA_RATE_LIMITED')
+    expect(readRefusalCode(read, buildHead({}, '2001:db8:0:1::1'))).toBe('SAGA_UNAUTHENTICATED')
   })
 
   it('Each key has its own rate, which fills again', () => {
-    const other = keyWith(['read'])
-    const { read, clock } = gateWith([one.stored, other.stored], { keyRate: new KeyRate(3) })
-    const outcomes = Array.from({ length: 4 }, () => codeOf(read, bearer(one.key)))
+    const other = buildKey(['read'])
+    const { read, clock } = buildGate([one.stored, other.stored], { keyRate: new KeyRate(3) })
+    const outcomes = Array.from({ length: 4 }, () => readRefusalCode(read, buildBearerHead(one.key)))
     expect(outcomes).toEqual(['passes', 'passes', 'passes', 'SAGA_RATE_LIMITED'])
-    expect(codeOf(read, bearer(other.key))).toBe('passes')
+    expect(readRefusalCode(read, buildBearerHead(other.key))).toBe('passes')
     clock.nowMs += 334
-    expect(codeOf(read, bearer(one.key))).toBe('passes')
-    expect(codeOf(read, bearer(one.key))).toBe('SAGA_RATE_LIMITED')
+    expect(readRefusalCode(read, buildBearerHead(one.key))).toBe('passes')
+    expect(readRefusalCode(read, buildBearerHead(one.key))).toBe('SAGA_RATE_LIMITED')
     clock.nowMs -= 10_000
-    expect(codeOf(read, bearer(one.key))).toBe('SAGA_RATE_LIMITED')
+    expect(readRefusalCode(read, buildBearerHead(one.key))).toBe('SAGA_RATE_LIMITED')
   })
 
   it('Each address that needs no key has its own rate, which its keys do not share, and an IPv6 network of 64 bits counts as one', () => {
-    const keylessNetworks = networksOf(['10.1.0.0/16', 'fd00::/16'])
+    const keylessNetworks = readNetworks(['10.1.0.0/16', 'fd00::/16'])
     if (keylessNetworks === undefined) throw new Error('no networks')
-    const { gate } = gateWith([one.stored], { keyRate: new KeyRate(1), keylessNetworks })
-    const submit = gate.guardOf(['submit'], true)
-    const from = (address: string) => codeOf(submit, headOf({}, address))
+    const { gate } = buildGate([one.stored], { keyRate: new KeyRate(1), keylessNetworks })
+    const submit = gate.buildGuard(['submit'], true)
+    const from = (address: string) => readRefusalCode(submit, buildHead({}, address))
     expect([from('10.1.0.1'), from('10.1.0.1'), from('10.1.0.2')]).toEqual([
       'passes',
       'SAGA_RATE_LIMITED',
@@ -231,14 +242,14 @@ describe('S17: rates', () => {
       'SAGA_RATE_LIMITED',
       'passes',
     ])
-    expect(codeOf(gate.guardOf(['read'], false), bearer(one.key))).toBe('passes')
+    expect(readRefusalCode(gate.buildGuard(['read'], false), buildBearerHead(one.key))).toBe('passes')
   })
 
   it('A used-up rate of a key stays used up when the keys file is read again', () => {
-    const { read, keys } = gateWith([one.stored], { keyRate: new KeyRate(1) })
-    expect(codeOf(read, bearer(one.key))).toBe('passes')
+    const { read, keys } = buildGate([one.stored], { keyRate: new KeyRate(1) })
+    expect(readRefusalCode(read, buildBearerHead(one.key))).toBe('passes')
     keys.set(one.stored.id, { ...one.stored })
-    expect(codeOf(read, bearer(one.key))).toBe('SAGA_RATE_LIMITED')
+    expect(readRefusalCode(read, buildBearerHead(one.key))).toBe('SAGA_RATE_LIMITED')
   })
 })
 
@@ -262,17 +273,21 @@ describe('a page in a browser', () => {
   ]
   for (const [from, headers, passes] of PAGES) {
     it(`A request from ${from} ${passes ? 'may' : 'must not'} change something`, () => {
-      const { gate } = gateWith([])
+      const { gate } = buildGate([])
       const named = createGate({
-        credentials: bearerKey,
-        hosts: namedHosts(['shop.example', 'orders.example', 'dev.example:3000']),
+        credentials: readBearerKey,
+        hosts: buildNamedHostRule(['shop.example', 'orders.example', 'dev.example:3000']),
       })
-      const guard = named.guardOf(['submit'], true)
-      expect(codeOf(guard, headOf({ ...HERE, ...headers }))).toBe(passes ? 'passes' : 'SAGA_ORIGIN_REFUSED')
+      const guard = named.buildGuard(['submit'], true)
+      expect(readRefusalCode(guard, buildHead({ ...HERE, ...headers }))).toBe(
+        passes ? 'passes' : 'SAGA_ORIGIN_REFUSED',
+      )
       // The key alone decides about a request that changes nothing.
-      expect(codeOf(named.guardOf(['read'], false), headOf({ ...HERE, ...headers }))).toBe('passes')
+      expect(readRefusalCode(named.buildGuard(['read'], false), buildHead({ ...HERE, ...headers }))).toBe(
+        'passes',
+      )
       if (!passes)
-        expect(codeOf(gate.guardOf('open', true), headOf({ ...HERE, ...headers }))).toBe(
+        expect(readRefusalCode(gate.buildGuard('open', true), buildHead({ ...HERE, ...headers }))).toBe(
           'SAGA_ORIGIN_REFUSED',
         )
     })
@@ -339,18 +354,18 @@ describe('a page in a browser', () => {
   for (const [from, headers, passes] of READS) {
     it(`A request from ${from} ${passes ? 'may' : 'must not'} change something by GET or HEAD`, () => {
       const gate = createGate({
-        credentials: bearerKey,
-        hosts: namedHosts(['shop.example', 'orders.example']),
+        credentials: readBearerKey,
+        hosts: buildNamedHostRule(['shop.example', 'orders.example']),
       })
-      const head = headOf({ ...HERE, ...headers })
+      const head = buildHead({ ...HERE, ...headers })
       for (const method of ['GET', 'HEAD']) {
-        const outcome = codeOf(gate.guardOf('open', true), { ...head, method })
+        const outcome = readRefusalCode(gate.buildGuard('open', true), { ...head, method })
         expect([method, outcome]).toEqual([method, passes ? 'passes' : 'SAGA_ORIGIN_REFUSED'])
         // The key alone decides about a request that changes nothing.
-        expect(codeOf(gate.guardOf(['read'], false), { ...head, method })).toBe('passes')
+        expect(readRefusalCode(gate.buildGuard(['read'], false), { ...head, method })).toBe('passes')
       }
       // Each browser sends its Origin with a POST, and the Origin decides.
-      expect(codeOf(gate.guardOf('open', true), { ...head, method: 'POST' })).toBe('passes')
+      expect(readRefusalCode(gate.buildGuard('open', true), { ...head, method: 'POST' })).toBe('passes')
     })
   }
 
@@ -381,23 +396,28 @@ describe('a page in a browser', () => {
   ]
   for (const [host, passes] of LOOPBACK) {
     it(`A request that was sent to ${host} ${passes ? 'reaches' : 'does not reach'} a server on loopback`, () => {
-      const gate = createGate({ credentials: bearerKey, hosts: loopbackHosts(['orders.example']) })
-      const head = headOf(host === undefined ? {} : { host })
+      const gate = createGate({
+        credentials: readBearerKey,
+        hosts: buildLoopbackHostRule(['orders.example']),
+      })
+      const head = buildHead(host === undefined ? {} : { host })
       // It asks twice, since a Host that was allowed is remembered.
       for (let time = 0; time < 2; time += 1) {
-        expect(codeOf(gate.guardOf(['read'], false), head)).toBe(passes ? 'passes' : 'SAGA_HOST_REFUSED')
+        expect(readRefusalCode(gate.buildGuard(['read'], false), head)).toBe(
+          passes ? 'passes' : 'SAGA_HOST_REFUSED',
+        )
       }
-      expect(codeOf(gate.guardOf('open', false), head)).toBe('passes')
+      expect(readRefusalCode(gate.buildGuard('open', false), head)).toBe('passes')
     })
   }
 
   it('A server beyond loopback answers under the names of the configuration and under any address', () => {
-    const gate = createGate({ credentials: bearerKey, hosts: namedHosts(['orders.example']) })
-    const guard = gate.guardOf(['read'], false)
+    const gate = createGate({ credentials: readBearerKey, hosts: buildNamedHostRule(['orders.example']) })
+    const guard = gate.buildGuard(['read'], false)
     for (const host of ['orders.example:1', '10.0.0.7:8470', '[fd00::1]', 'localhost']) {
-      expect([host, codeOf(guard, headOf({ host }))]).toEqual([host, 'passes'])
+      expect([host, readRefusalCode(guard, buildHead({ host }))]).toEqual([host, 'passes'])
     }
-    expect(codeOf(guard, headOf({ host: 'evil.example' }))).toBe('SAGA_HOST_REFUSED')
+    expect(readRefusalCode(guard, buildHead({ host: 'evil.example' }))).toBe('SAGA_HOST_REFUSED')
   })
 
   it('S16: A foreign name in the authority of HTTP/2 is refused like one in the Host header', () => {

@@ -25,7 +25,7 @@ function from(address: string): Connection {
   return findConnection(new PlayedSocket(address) as unknown as Socket)
 }
 
-function areEnded(connections: readonly Connection[]): readonly boolean[] {
+function listEnded(connections: readonly Connection[]): readonly boolean[] {
   return connections.map(({ socket }) => socket.destroyed)
 }
 
@@ -37,7 +37,7 @@ function askSomething(connection: Connection): void {
   new ServerResponse(new IncomingMessage(new Socket())).assignSocket(connection.socket)
 }
 
-function holdersWith(limits: Partial<ConstructorParameters<typeof Holders>[0]>) {
+function createHolders(limits: Partial<ConstructorParameters<typeof Holders>[0]>) {
   const reached: string[] = []
   const good = new Set<string>()
   const clock = { nowMs: 1_000 }
@@ -71,49 +71,49 @@ function holdersWith(limits: Partial<ConstructorParameters<typeof Holders>[0]>) 
 
 describe('S41: connections that have not shown a good key', () => {
   it('Connections without a good key make room for new ones, the oldest first, whatever their address', () => {
-    const { holders, reached, add, show } = holdersWith({ connectionsMax: 3 })
+    const { holders, reached, add, show } = createHolders({ connectionsMax: 3 })
     const [a, b, c] = [add('192.0.2.1'), add('192.0.2.2'), add('192.0.2.3')]
     expect(reached).toEqual([])
     show(a, 'key')
     const [d, e] = [add('192.0.2.4'), add('192.0.2.5')]
     expect(reached).toEqual(['connections', 'connections'])
-    expect(areEnded([a, b, c, d, e])).toEqual([false, true, true, false, false])
+    expect(listEnded([a, b, c, d, e])).toEqual([false, true, true, false, false])
     expect(holders.connections).toBe(3)
   })
 
   it('Connections without a good key of one IPv6 network count as of one address, and closed ones do not count', () => {
-    const { holders, add } = holdersWith({ strangersPerAddressMax: 2 })
+    const { holders, add } = createHolders({ strangersPerAddressMax: 2 })
     const all = [add('2001:db8::1'), add('2001:db8::2'), add('2001:db8::3')]
     add('2001:db8:0:1::1')
-    expect(areEnded(all)).toEqual([true, false, false])
+    expect(listEnded(all)).toEqual([true, false, false])
     all[1]?.socket.destroy()
     expect(add('2001:db8::4').socket.destroyed).toBe(false)
     expect(holders.connections).toBe(3)
   })
 
   it('Connections without a good key of one address have at most half of the places that others leave', () => {
-    const { addMany, add } = holdersWith({ connectionsMax: 16 })
+    const { addMany, add } = createHolders({ connectionsMax: 16 })
     addMany(14, 'key')
     const [a, b, c] = [add('192.0.2.7'), add('192.0.2.7'), add('192.0.2.8')]
-    expect(areEnded([a, b, c])).toEqual([true, false, false])
+    expect(listEnded([a, b, c])).toEqual([true, false, false])
   })
 })
 
 describe('S41: connections that have shown a good key', () => {
   it('A key that opens many connections leaves places to newcomers, and its own connections make room', () => {
-    const { holders, addMany, addWith, add } = holdersWith({ connectionsMax: 16 })
+    const { holders, addMany, addWith, add } = createHolders({ connectionsMax: 16 })
     const honest = addWith('honest')
     const flood = addMany(40, 'flood')
     expect(holders.connections).toBe(14)
     expect(countEnded(flood)).toBe(27)
     const operator = add('192.0.2.9')
     const more = addMany(5, 'flood')
-    expect(areEnded([honest, operator])).toEqual([false, false])
+    expect(listEnded([honest, operator])).toEqual([false, false])
     expect(countEnded([...flood, ...more])).toBe(32)
   })
 
   it('Places for connections are shared evenly by those who want them, be they keys or addresses', () => {
-    const { addMany, addWith } = holdersWith({ connectionsMax: 16 })
+    const { addMany, addWith } = createHolders({ connectionsMax: 16 })
     const flood = addMany(30, 'flood')
     const others = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].flatMap((address) =>
       Array.from({ length: 3 }, () => addWith(address, address)),
@@ -123,14 +123,14 @@ describe('S41: connections that have shown a good key', () => {
   })
 
   it('Addresses without a key that are in one IPv6 network share one part', () => {
-    const { addWith } = holdersWith({ connectionsMax: 16 })
+    const { addWith } = createHolders({ connectionsMax: 16 })
     const flood = Array.from({ length: 14 }, (_, n) => addWith(`fd00::${n + 1}`, `fd00::${n + 1}`))
     const other = addWith('fd00:0:0:1::1', 'fd00:0:0:1::1')
     expect([countEnded(flood), other.socket.destroyed]).toEqual([1, false])
   })
 
   it('The oldest connection that waits for no answer ends first, and the newest where all of them wait', () => {
-    const { addMany, addWith } = holdersWith({ connectionsMax: 16 })
+    const { addMany, addWith } = createHolders({ connectionsMax: 16 })
     const all = addMany(14, 'flood')
     for (const each of all) if (each !== all[3]) askSomething(each)
     const next = addWith('flood')
@@ -141,7 +141,7 @@ describe('S41: connections that have shown a good key', () => {
   })
 
   it('The connections of a revoked key count as without a good key again, and make room like those', () => {
-    const { good, clock, addMany, add, holders } = holdersWith({
+    const { good, clock, addMany, add, holders } = createHolders({
       connectionsMax: 16,
       strangersPerAddressMax: 2,
     })
@@ -155,36 +155,36 @@ describe('S41: connections that have shown a good key', () => {
   })
 
   it('A connection counts as without a good key again when it shows none for a while, unless it waits for an answer', () => {
-    const { clock, addMany, add, show, holders } = holdersWith({})
+    const { clock, addMany, add, show, holders } = createHolders({})
     const [idle, answering, asking] = addMany(3, 'key')
     if (idle === undefined || answering === undefined || asking === undefined)
       throw new Error('no connection')
     askSomething(answering)
-    const look = () => {
+    const endTrust = () => {
       add('192.0.2.9').socket.destroy()
       return [...holders.all()].filter(({ caller }) => caller === undefined)
     }
-    expect(look()).toEqual([])
+    expect(endTrust()).toEqual([])
     clock.nowMs += 2_000
-    expect(look()).toEqual([])
+    expect(endTrust()).toEqual([])
     clock.nowMs += TRUST_MS
     show(asking, 'key')
-    expect(look()).toEqual([])
+    expect(endTrust()).toEqual([])
     clock.nowMs += 1_000
-    expect(look()).toEqual([idle])
+    expect(endTrust()).toEqual([idle])
     show(idle, 'key')
-    expect(look()).toEqual([])
+    expect(endTrust()).toEqual([])
   })
 
   it('One key may have all places for connections but a few where there is no other (mutant of the others)', () => {
-    const { addMany } = holdersWith({ connectionsMax: 16 })
+    const { addMany } = createHolders({ connectionsMax: 16 })
     expect(countEnded(addMany(14, 'key'))).toBe(0)
   })
 })
 
 describe('S41: bytes of unfinished bodies', () => {
   it('Over the bound of bytes, the largest body ends of the holder that has the most, and no body of another', () => {
-    const { holders, addMany, addWith, reached } = holdersWith({})
+    const { holders, addMany, addWith, reached } = createHolders({})
     const honest = addWith('honest')
     holders.hold(honest, 450)
     const [first, second] = addMany(2, 'flood')
@@ -192,12 +192,12 @@ describe('S41: bytes of unfinished bodies', () => {
     holders.hold(first, 200)
     holders.hold(second, 300)
     holders.hold(first, 51)
-    expect(areEnded([honest, first, second])).toEqual([false, false, true])
+    expect(listEnded([honest, first, second])).toEqual([false, false, true])
     expect([holders.bytes, reached]).toEqual([701, ['unread-body-bytes']])
   })
 
   it('Unfinished bodies without a good key end first', () => {
-    const { holders, addWith, good, clock, add } = holdersWith({})
+    const { holders, addWith, good, clock, add } = createHolders({})
     const [honest, revoked] = [addWith('honest'), addWith('revoked')]
     holders.hold(honest, 800)
     holders.hold(revoked, 100)
@@ -205,12 +205,12 @@ describe('S41: bytes of unfinished bodies', () => {
     clock.nowMs += 1_000
     add('192.0.2.9')
     holders.hold(honest, 150)
-    expect(areEnded([honest, revoked])).toEqual([false, true])
+    expect(listEnded([honest, revoked])).toEqual([false, true])
     expect(holders.bytes).toBe(950)
   })
 
   it('The bytes of an unfinished body count for the new holder when another key is shown, and are released once', () => {
-    const { holders, addWith, show } = holdersWith({})
+    const { holders, addWith, show } = createHolders({})
     const [one, other] = [addWith('a'), addWith('b')]
     holders.hold(one, 600)
     show(one, 'b')
@@ -223,7 +223,7 @@ describe('S41: bytes of unfinished bodies', () => {
   })
 
   it('No bytes are counted for a connection that has ended', () => {
-    const { holders, addWith } = holdersWith({})
+    const { holders, addWith } = createHolders({})
     const one = addWith('a')
     one.socket.destroy()
     holders.hold(one, 600)

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 export interface KeyFolder extends AsyncDisposable {
-  /** The path of a file that does not exist yet. */
+  /** No file exists at this path yet. */
   readonly path: string
 }
 
-export async function keyFolder(): Promise<KeyFolder> {
+export async function makeKeyFolder(): Promise<KeyFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'counterstep-keys-'))
   return {
     path: join(folder, 'keys.json'),

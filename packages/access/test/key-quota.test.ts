@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest'
+import { digestSecret } from '../src/digest-secret.ts'
 import {
-  bearerKey,
   createGate,
   KeyQuota,
-  networksOf,
   type QuotaBounds,
   type RequestHead,
+  readBearerKey,
+  readNetworks,
   type StoredKey,
 } from '../src/index.ts'
-import { newKeyParts, writeKey } from '../src/key-text.ts'
-import { secretDigest } from '../src/secret-digest.ts'
+import { drawKeyParts, writeKey } from '../src/key-text.ts'
 
 const DAY_MS = 24 * 3_600_000
 const MEBIBYTE = 1024 * 1024
 
 function makeKey() {
-  const parts = newKeyParts()
+  const parts = drawKeyParts()
   const stored: StoredKey = {
     id: parts.id,
     name: 'x',
-    digest: secretDigest(parts.secret),
+    digest: digestSecret(parts.secret),
     scopes: ['submit'],
     createdAt: 0,
     expiresAt: null,
@@ -30,17 +30,17 @@ function makeKey() {
 const one = makeKey()
 const other = makeKey()
 
-function gateWith(bounds: QuotaBounds) {
+function buildGate(bounds: QuotaBounds) {
   const clock = { nowMs: DAY_MS * 20_000 + 5_000 }
   const find = (id: string) => [one, other].find(({ stored }) => stored.id === id)?.stored
   const gate = createGate({
     keys: { find },
-    credentials: bearerKey,
+    credentials: readBearerKey,
     nowMs: () => clock.nowMs,
     keyQuota: new KeyQuota(bounds),
   })
   const codes = (stores: 'transaction' | 'branch' | undefined) => {
-    const guard = gate.guardOf(['submit'], true, stores)
+    const guard = gate.buildGuard(['submit'], true, stores)
     return (length?: string, { text } = one): string => {
       const headers = {
         authorization: `Bearer ${text}`,
@@ -56,14 +56,14 @@ function gateWith(bounds: QuotaBounds) {
 
 describe('S42: the quota of a key', () => {
   it('The quota bounds new transactions a day, each key on its own, and nothing that stores none', () => {
-    const { submit, register, command } = gateWith({ submitsMax: 2 })
+    const { submit, register, command } = buildGate({ submitsMax: 2 })
     expect([submit('10'), submit('10'), submit('10')]).toEqual(['passes', 'passes', 'SAGA_QUOTA_EXCEEDED'])
     expect(submit('10', other)).toBe('passes')
     expect([register('10'), command('10')]).toEqual(['passes', 'passes'])
   })
 
   it('The quota bounds bytes a day, also those of registered branches, and a refused request uses none of it', () => {
-    const { submit, register } = gateWith({ bytesMax: 100 })
+    const { submit, register } = buildGate({ bytesMax: 100 })
     expect(submit('60')).toBe('passes')
     expect(submit('60')).toBe('SAGA_QUOTA_EXCEEDED')
     expect(register('40')).toBe('passes')
@@ -73,19 +73,19 @@ describe('S42: the quota of a key', () => {
   it.each([[undefined], ['-1'], ['1e999'], ['NaN'], ['99999999999999999999'], ['0x10, 5']])(
     'A body whose length is %s counts as the largest',
     (length) => {
-      const { submit } = gateWith({ bytesMax: MEBIBYTE })
+      const { submit } = buildGate({ bytesMax: MEBIBYTE })
       expect(submit(length)).toBe('passes')
       expect(submit('1')).toBe('SAGA_QUOTA_EXCEEDED')
     },
   )
 
   it('The quota counts what a row has beyond its body, and nothing where it has less', () => {
-    const { gate, submit } = gateWith({ bytesMax: 100 })
+    const { gate, submit } = buildGate({ bytesMax: 100 })
     const head: RequestHead = {
       headers: { authorization: `Bearer ${one.text}`, 'content-length': '10' },
       socket: { remoteAddress: '192.0.2.1' },
     }
-    expect(gate.guardOf(['submit'], true, 'transaction')(head)).toBe(one.stored.id)
+    expect(gate.buildGuard(['submit'], true, 'transaction')(head)).toBe(one.stored.id)
     expect(gate.takeStored?.(head, 5)).toBeUndefined()
     expect(gate.takeStored?.(head, 101)).toMatchObject({ code: 'SAGA_QUOTA_EXCEEDED' })
     expect(gate.takeStored?.(head, 60)).toBeUndefined()
@@ -93,7 +93,7 @@ describe('S42: the quota of a key', () => {
   })
 
   it('The quota is whole again at midnight UTC, and not when the clock goes back', () => {
-    const { submit, clock } = gateWith({ submitsMax: 1 })
+    const { submit, clock } = buildGate({ submitsMax: 1 })
     expect([submit('1'), submit('1')]).toEqual(['passes', 'SAGA_QUOTA_EXCEEDED'])
     clock.nowMs -= DAY_MS
     expect(submit('1')).toBe('SAGA_QUOTA_EXCEEDED')
@@ -110,15 +110,15 @@ describe('S42: the quota of a key', () => {
   })
 
   it('Each address has a quota of its own where no key is needed', () => {
-    const keylessNetworks = networksOf(['192.0.2.0/24'])
+    const keylessNetworks = readNetworks(['192.0.2.0/24'])
     if (keylessNetworks === undefined) throw new Error('no networks')
     const gate = createGate({
       keys: { find: () => undefined },
-      credentials: bearerKey,
+      credentials: readBearerKey,
       keylessNetworks,
       keyQuota: new KeyQuota({ submitsMax: 1 }),
     })
-    const guard = gate.guardOf(['submit'], true, 'transaction')
+    const guard = gate.buildGuard(['submit'], true, 'transaction')
     const submitFrom = (remoteAddress: string) => {
       const passed = guard({ headers: {}, socket: { remoteAddress } })
       return passed instanceof Error ? passed.code : 'passes'
@@ -131,11 +131,11 @@ describe('S42: the quota of a key', () => {
   })
 
   it('The quota says when to come again', () => {
-    expect(new KeyQuota({}).retryAfterS(DAY_MS + 5_000)).toBe(86_395)
+    expect(new KeyQuota({}).readRetryAfterS(DAY_MS + 5_000)).toBe(86_395)
   })
 
   it('Mutant: routes that do not say what they store have no quota', () => {
-    const { command } = gateWith({ submitsMax: 1, bytesMax: 1 })
+    const { command } = buildGate({ submitsMax: 1, bytesMax: 1 })
     expect([command('10'), command('10')]).toEqual(['passes', 'passes'])
   })
 })

@@ -2,7 +2,7 @@ import { chmod, rm, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { createKey, KeyRing, revokeKey, type Scope } from '../src/index.ts'
 import { openKeyFile } from '../src/open-key-file.ts'
-import { keyFolder } from './key-folder.ts'
+import { makeKeyFolder } from './key-folder.ts'
 
 const ASKED = { name: 'ci', scopes: ['read'] as readonly Scope[], createdAt: 1_000, expiresAt: null }
 
@@ -19,7 +19,7 @@ async function openRing(path: string, readFile?: Parameters<typeof KeyRing.open>
 
 describe('S11: the keys in force', () => {
   it('The key ring follows the keys file: a new key is known, and a revoked one is not', async () => {
-    await using folder = await keyFolder()
+    await using folder = await makeKeyFolder()
     const first = await createKey(folder.path, ASKED)
     using opened = await openRing(folder.path)
     const second = await createKey(folder.path, ASKED)
@@ -31,7 +31,7 @@ describe('S11: the keys in force', () => {
   })
 
   it('The key ring follows the keys file though its first look at it failed', async () => {
-    await using folder = await keyFolder()
+    await using folder = await makeKeyFolder()
     const { stored } = await createKey(folder.path, ASKED)
     let hasDescriptors = true
     using opened = await openRing(folder.path, async (path) => {
@@ -49,7 +49,7 @@ describe('S11: the keys in force', () => {
   })
 
   it('The keys file is not read again while it is the same', async () => {
-    await using folder = await keyFolder()
+    await using folder = await makeKeyFolder()
     await createKey(folder.path, ASKED)
     using opened = await openRing(folder.path)
     await opened.ring.refresh()
@@ -58,7 +58,7 @@ describe('S11: the keys in force', () => {
   })
 
   it('The key ring looks at the keys file by itself, within a second or so', async () => {
-    await using folder = await keyFolder()
+    await using folder = await makeKeyFolder()
     const { stored } = await createKey(folder.path, ASKED)
     const rings: KeyRing[] = []
     const keys = await new Promise<number>((resolve, reject) => {
@@ -82,7 +82,7 @@ describe('S11: the keys in force', () => {
   ]
   for (const [what, breakIt] of BREAKS) {
     it(`The keys stay as they are when the keys file ${what}, which is reported once`, async () => {
-      await using folder = await keyFolder()
+      await using folder = await makeKeyFolder()
       const { stored } = await createKey(folder.path, ASKED)
       using opened = await openRing(folder.path)
       await breakIt(folder.path)

@@ -4,12 +4,12 @@ import { WITHOUT_SCHEMAS } from '../src/without-schemas.ts'
 
 const SCHEMA = { type: 'object' } as const
 
-function anApp() {
+function buildApp() {
   return fastify({ schemaController: WITHOUT_SCHEMAS })
 }
 
 it('An app without schemas serves routes that have none', async () => {
-  const app = anApp()
+  const app = buildApp()
   app.post('/', async ({ body }) => body)
   expect((await app.inject({ method: 'POST', url: '/', payload: { a: 1 } })).json()).toEqual({ a: 1 })
 })
@@ -18,7 +18,7 @@ it.each([
   ['a body', { body: SCHEMA }],
   ['an answer', { response: { 200: SCHEMA } }],
 ])('The app does not become ready with a schema of %s', async (_, schema) => {
-  const app = anApp()
+  const app = buildApp()
   app.post('/', { schema }, async () => ({}))
   await expect(app.ready()).rejects.toThrow('has a schema')
 })

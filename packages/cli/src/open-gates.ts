@@ -1,14 +1,14 @@
 import {
-  bearerKey,
-  bearerOrBasicKey,
+  buildLoopbackHostRule,
+  buildNamedHostRule,
   createGate,
   type Gate,
   type HostRule,
   KeyQuota,
   KeyRate,
   KeyRing,
-  loopbackHosts,
-  namedHosts,
+  readBearerKey,
+  readBearerOrBasicKey,
 } from '@counterstep/access'
 import type { AccessConfig } from '@counterstep/configuration'
 import type { Logger } from '@counterstep/engine'
@@ -33,10 +33,10 @@ export async function openGates(config: AccessConfig, logger: Logger): Promise<G
   }
   const { dtmNetworks, dtmNetworksScopes } = config
   return {
-    native: createGate({ ...shared, credentials: bearerKey }),
+    native: createGate({ ...shared, credentials: readBearerKey }),
     dtm: createGate({
       ...shared,
-      credentials: bearerOrBasicKey,
+      credentials: readBearerOrBasicKey,
       ...(dtmNetworks === undefined
         ? {}
         : { keylessNetworks: dtmNetworks, keylessScopes: dtmNetworksScopes }),
@@ -56,6 +56,6 @@ async function openRing(path: string, logger: Logger): Promise<KeyRing> {
 }
 
 function hostRuleOf({ isLoopback, allowedHosts }: AccessConfig): HostRule | undefined {
-  if (isLoopback) return loopbackHosts(allowedHosts)
-  return allowedHosts.length === 0 ? undefined : namedHosts(allowedHosts)
+  if (isLoopback) return buildLoopbackHostRule(allowedHosts)
+  return allowedHosts.length === 0 ? undefined : buildNamedHostRule(allowedHosts)
 }

@@ -15,8 +15,8 @@ import {
 import {
   buildApp,
   countStoreEvents,
+  createPrometheusObserver,
   createRegistry,
-  prometheusObserver,
   type Registry,
   readMetrics,
 } from '@counterstep/server'
@@ -99,7 +99,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     plainIds: config.plainIds,
     clock: nodeClock(),
     ids,
-    observer: prometheusObserver(registry, logEvents(logger)),
+    observer: createPrometheusObserver(registry, logEvents(logger)),
     settings: config.engine,
   })
   const app = buildApp({

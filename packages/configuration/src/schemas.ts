@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { hostnameOf, isScope, networksOf } from '@counterstep/access'
+import { isScope, readHostname, readNetworks } from '@counterstep/access'
 import type { Parsed } from '@counterstep/branch-http/targets'
 import * as z from 'zod/mini'
 import { isLoopback } from './loopback.ts'
@@ -94,14 +94,14 @@ export const scopes = parsedBy((text) => {
 })
 
 export const networks = parsedBy((text) => {
-  const value = networksOf(splitItems(text))
+  const value = readNetworks(splitItems(text))
   return value === undefined ? { problem: 'must be networks such as 10.0.0.0/8,fd00::/8' } : { value }
 })
 
 export const hostNames = parsedBy((text) => {
   const value = splitItems(text)
   // A host has letters, digits and the signs of names, or is an address. A pattern that fits several hosts is refused.
-  const isHost = (name: string) => /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/.test(hostnameOf(name) ?? '')
+  const isHost = (name: string) => /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/.test(readHostname(name) ?? '')
   return value.length <= NAMES_MAX && value.every(isHost)
     ? { value }
     : { problem: `must be at most ${NAMES_MAX} host names, without a scheme` }

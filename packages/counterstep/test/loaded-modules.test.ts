@@ -13,7 +13,7 @@ console.log(JSON.stringify(loaded))`
 const WATCHED = ['fastify', 'ioredis', 'mysql2', 'zod']
 
 /** Returns the watched packages that an entry loads. */
-function loadedBy(entry: string): readonly string[] {
+function listLoaded(entry: string): readonly string[] {
   const cwd = join(import.meta.dirname, '..')
   const args = ['--input-type=module', '--eval', PRINT_LOADED, `counterstep${entry.slice(1)}`]
   const urls: readonly string[] = JSON.parse(execFileSync(process.execPath, args, { cwd, encoding: 'utf8' }))
@@ -31,7 +31,7 @@ describe('the entry of the package', () => {
     ['./store/sqlite', []],
   ] as const) {
     it(`The entry ${entry} loads ${loaded.length === 0 ? 'neither a framework nor a driver' : `${loaded} alone`}`, () => {
-      expect(loadedBy(entry)).toEqual(loaded)
+      expect(listLoaded(entry)).toEqual(loaded)
     })
   }
 })

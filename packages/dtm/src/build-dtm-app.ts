@@ -1,14 +1,14 @@
 import {
-  bearerOrBasicKey,
   ConnectionBounds,
   type ConnectionLimits,
-  connectionOptions,
   createGate,
   DEFAULT_CONNECTION_LIMITS,
   endConnectionsWhileStopping,
   endIdleConnectionsWhileClosing,
   type Gate,
   guardRoutes,
+  readBearerOrBasicKey,
+  toConnectionOptions,
   WITHOUT_SCHEMAS,
 } from '@counterstep/access'
 import type { CheckUrl } from '@counterstep/core'
@@ -84,7 +84,7 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   takeBodiesAsText(app)
   answerUnknownRoutes(app)
   countAnswers(app, metrics)
-  const gate = deps.gate ?? createGate({ credentials: bearerOrBasicKey })
+  const gate = deps.gate ?? createGate({ credentials: readBearerOrBasicKey })
   guardRoutes(app, gate, bounds)
   app.register(async function dtmRoutes(routes) {
     transactionCommands(routes, commands, gate, metrics)
@@ -107,7 +107,7 @@ function createApp(
   const app = fastify({
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
-    ...connectionOptions(limits),
+    ...toConnectionOptions(limits),
     schemaController: WITHOUT_SCHEMAS,
     routerOptions: { maxParamLength: TOPIC_LENGTH_MAX },
     clientErrorHandler: answerClientError,

@@ -2,14 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  bearerOrBasicKey,
   createGate,
   createKey,
   type GateSettings,
   KeyQuota,
   KeyRing,
-  networksOf,
   type RouteAccess,
+  readBearerOrBasicKey,
+  readNetworks,
   SCOPES,
   type Scope,
 } from '@counterstep/access'
@@ -69,7 +69,7 @@ function noted(settings: Partial<GateSettings> = {}) {
       return 'removed'
     },
   }
-  const gate = createGate({ keys: ring, credentials: bearerOrBasicKey, ...settings })
+  const gate = createGate({ keys: ring, credentials: readBearerOrBasicKey, ...settings })
   return { app: buildDtmApp({ engine, topics, gate, checkUrl: () => undefined }), reached }
 }
 
@@ -171,7 +171,7 @@ describe("S11: every route of DTM's HTTP API", () => {
     await expect(app.ready()).rejects.toThrow('/api/dtmsvr/forgotten does not say who may use it')
   })
 
-  const NETWORKS = networksOf(['10.0.0.0/8'])
+  const NETWORKS = readNetworks(['10.0.0.0/8'])
   const INSIDE = '10.1.2.3'
 
   /** Returns the routes that let in a caller of the network without a key. */
@@ -305,7 +305,7 @@ describe('S42: the bytes of a key', () => {
     ] as const) {
       const gate = createGate({
         keys: ring,
-        credentials: bearerOrBasicKey,
+        credentials: readBearerOrBasicKey,
         keyQuota: new KeyQuota({ bytesMax: 500_000 }),
       })
       const app = buildDtmApp({ engine, topics, gate, checkUrl: () => undefined })

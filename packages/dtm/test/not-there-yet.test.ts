@@ -1,5 +1,5 @@
 /** DTM's Go client panics in its user's process over any JSON that is no workflow: `prepareWorkflow` answers none. */
-import { bearerOrBasicKey, createGate } from '@counterstep/access'
+import { createGate, readBearerOrBasicKey } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import type { InjectOptions } from 'fastify'
 import { describe, expect, it } from 'vitest'
@@ -17,7 +17,7 @@ async function ask(options: InjectOptions, keyless = true) {
     engine: { isStopping: false } as unknown as EngineApi,
     topics: {} as TopicStore,
     checkUrl: () => undefined,
-    gate: createGate({ credentials: bearerOrBasicKey, ...(keyless ? {} : { keys: keys as never }) }),
+    gate: createGate({ credentials: readBearerOrBasicKey, ...(keyless ? {} : { keys: keys as never }) }),
   })
   try {
     const { statusCode, headers, body } = await app.inject({ method: 'POST', url: PATH, ...options })

@@ -1,4 +1,7 @@
-/** Closes everything that was opened, in the reverse order, even if some of it fails to close. Then it throws all failures at once. */
+/**
+ * Closes everything that was opened, in the reverse order, even if some of it fails to close. Then it throws all
+ * failures at once.
+ */
 export class Closers {
   readonly #closers: (() => Promise<void>)[] = []
 

@@ -1,20 +1,23 @@
 import { createLogger } from '@counterstep/server/logger'
-import { type Counterstep, inProcess } from './in-process.ts'
+import { type Counterstep, toCounterstep } from './in-process.ts'
 import { checkOptions, openParts } from './open-parts.ts'
 import type { CounterstepOptions } from './options.ts'
 
-/** The orchestrator in this process, with its life. */
+/** Runs transactions in this process. Its owner starts and closes it. */
 export interface OwnCounterstep extends Counterstep, AsyncDisposable {
   /** Takes up what an earlier process left, and runs transactions from then on. Call it once. */
   start(): Promise<void>
-  /** Refuses new work, lets branch calls end (8 s at most), gives the rest back to the store, and closes what it opened. */
+  /**
+   * Refuses new work, lets branch calls end (8 s at most), gives the transactions that are not final back to the store,
+   * and closes what it opened.
+   */
   close(): Promise<void>
 }
 
 /**
- * The orchestrator in this process, without any framework: no server, no port, no routes.
+ * Makes an orchestrator in this process, without any framework: it has no server, no port and no routes.
  *
- * Throws a TypeError or a RangeError for an option that makes no sense, and what the store throws when it cannot be opened.
+ * Throws a TypeError or a RangeError for a wrong option. If the store cannot be opened, throws the error of the store.
  *
  * @example
  * ```ts
@@ -36,7 +39,7 @@ export interface OwnCounterstep extends Counterstep, AsyncDisposable {
 export async function createCounterstep(options: CounterstepOptions): Promise<OwnCounterstep> {
   const parts = await openParts(checkOptions({ ...options, logger: options.logger ?? createLogger() }))
   return {
-    ...inProcess(parts.engine),
+    ...toCounterstep(parts.engine),
     start: () => parts.start(),
     close: () => parts.close(),
     [Symbol.asyncDispose]: () => parts.close(),

@@ -1,23 +1,23 @@
 import { type Bounds, DEFAULT_SETTINGS, type EngineSettings, SETTINGS_BOUNDS } from '@counterstep/engine'
 import { refuseUnknown } from './known-options.ts'
 
-/** A setting may have this word instead of a number. */
-const WORDS: { readonly [Name in keyof EngineSettings]?: EngineSettings[Name] } = {
+/** A setting may have this value instead of a number, which switches it off. */
+const OFF_VALUES: { readonly [Name in keyof EngineSettings]?: EngineSettings[Name] } = {
   retentionMs: 'never',
   parkAfterMs: 'never',
   targetCallsPerSecond: null,
 }
 
-/** Throws a TypeError or a RangeError that names the setting. A setting that is undefined has its default. */
-export function engineSettings(given: Partial<EngineSettings> = {}): EngineSettings {
+/** Checks the settings and adds the defaults. Throws a TypeError or a RangeError that names the wrong setting. */
+export function readEngineSettings(given: Partial<EngineSettings> = {}): EngineSettings {
   refuseUnknown('counterstep settings', given, Object.keys(DEFAULT_SETTINGS))
   const defined = Object.entries(given).filter(([, value]) => value !== undefined)
   const settings: EngineSettings = { ...DEFAULT_SETTINGS, ...Object.fromEntries(defined) }
   const { retry: _, targetShare, ...bounds } = SETTINGS_BOUNDS
   requireNumber('targetShare', settings.targetShare, targetShare)
-  for (const [name, its] of Object.entries(bounds) as [keyof typeof bounds, Bounds][]) {
+  for (const [name, itsBounds] of Object.entries(bounds) as [keyof typeof bounds, Bounds][]) {
     const value = settings[name]
-    if (value !== WORDS[name]) requireWhole(name, value, its)
+    if (value !== OFF_VALUES[name]) requireWhole(name, value, itsBounds)
   }
   requireRetry(settings.retry)
   if (settings.pollMs > settings.leaseMs) throw new RangeError('counterstep settings: pollMs is over leaseMs')

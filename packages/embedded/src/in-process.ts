@@ -10,7 +10,7 @@ import {
   type TccBranchRequest,
   type TransactionView,
 } from '@counterstep/protocol'
-import { throughJson } from './request-json.ts'
+import { copyThroughJson } from './request-json.ts'
 
 const LIST_LIMIT = 50
 
@@ -18,13 +18,14 @@ type Waiting = NonNullable<Parameters<EngineApi['submit']>[1]>
 type Aborting = NonNullable<Parameters<EngineApi['abort']>[1]>
 
 /**
- * The engine in this process, as `app.counterstep`. It throws CounterstepError with the codes of the HTTP face, and takes what
- * that takes. Nothing here is sent again by itself: after SAGA_OUTCOME_UNKNOWN submit the same, with its gid, once more.
+ * Gives an app the engine in its own process. Its methods take the same values as the HTTP API, and throw a
+ * CounterstepError with the same codes. No method tries again by itself: after SAGA_OUTCOME_UNKNOWN, submit the same
+ * transaction with its gid once more.
  */
 export interface Counterstep {
   /**
-   * Stores a transaction and runs it here. Resolves when it is durable; with `waitMs` when it is final, or after that
-   * time with what it then is. Takes a `saga()` of the SDK, too.
+   * Stores a transaction and runs it here. Resolves when it is durable; with `waitMs`, when it is final or that time is
+   * over. It takes a `saga()` of the SDK, too.
    */
   submit(
     transaction: SubmitRequest | { readonly request: SubmitRequest },
@@ -40,25 +41,25 @@ export interface Counterstep {
   abort(gid: string, options?: Aborting): Promise<TransactionView>
   /** Calls the branches again now that wait for their back-off. */
   retry(gid: string): Promise<TransactionView>
-  /** Ends the transaction as it is and undoes nothing. It is for operators. */
+  /** Ends the transaction as it is and undoes nothing. Operators use it after they have repaired the data by hand. */
   stop(gid: string): Promise<TransactionView>
   health(): ReturnType<EngineApi['health']>
 }
 
-/** Its life (start, drain) stays the plugin's. */
-export function inProcess(engine: EngineApi): Counterstep {
+/** Makes these methods from an engine. Its host starts and closes the engine. */
+export function toCounterstep(engine: EngineApi): Counterstep {
   return {
     async submit(transaction, options) {
       const request = isBuilt(transaction) ? transaction.request : transaction
-      return engine.submit(throughJson(request), options)
+      return engine.submit(copyThroughJson(request), options)
     },
-    get: async (gid) => engine.show(checked(gid)),
+    get: async (gid) => engine.show(requireGid(gid)),
     list: async (query) => engine.list({ limit: LIST_LIMIT, ...query }),
-    registerBranch: async (gid, branch) => engine.registerBranch(checked(gid), throughJson(branch)),
-    submitPrepared: async (gid, options) => engine.submitPrepared(checked(gid), options),
-    abort: async (gid, options) => engine.abort(checked(gid), options),
-    retry: async (gid) => engine.retry(checked(gid)),
-    stop: async (gid) => engine.stop(checked(gid)),
+    registerBranch: async (gid, branch) => engine.registerBranch(requireGid(gid), copyThroughJson(branch)),
+    submitPrepared: async (gid, options) => engine.submitPrepared(requireGid(gid), options),
+    abort: async (gid, options) => engine.abort(requireGid(gid), options),
+    retry: async (gid) => engine.retry(requireGid(gid)),
+    stop: async (gid) => engine.stop(requireGid(gid)),
     health: () => engine.health(),
   }
 }
@@ -67,7 +68,7 @@ function isBuilt(transaction: object): transaction is { readonly request: Submit
   return 'request' in transaction
 }
 
-function checked(gid: string): Gid {
+function requireGid(gid: string): Gid {
   if (isGid(gid)) return gid
   throw new InvalidRequestError([{ code: 'SAGA_GID_INVALID', path: 'gid', message: GID_RULE }])
 }

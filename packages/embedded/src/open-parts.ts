@@ -22,61 +22,64 @@ import {
 import {
   countStoreEvents,
   createBareRegistry,
-  prometheusObserver,
+  createPrometheusObserver,
   type Registry,
 } from '@counterstep/server/metrics'
 import { Closers } from './closers.ts'
-import { engineSettings } from './engine-settings.ts'
+import { readEngineSettings } from './engine-settings.ts'
 import { refuseUnknown } from './known-options.ts'
 import type { CounterstepOptions, OpenStore } from './options.ts'
-import { targetRules } from './target-rules.ts'
+import { readTargetRules } from './target-rules.ts'
 
 /** Branch calls may go on for this long once Counterstep closes. A whole close takes at most 10 s. */
 const DRAIN_MS = 8_000
 
 export const OPTION_NAMES: readonly string[] = ['store', 'targets', 'calls', 'settings', 'logger', 'registry']
 
-/** Options whose faults would have been told. */
+/** Holds options that were checked. */
 export interface CheckedOptions extends CounterstepOptions {
   readonly logger: Logger
   readonly rules: TargetRules
   readonly engine: EngineSettings
 }
 
-/** Holds all that runs transactions in this process. A host starts and closes it with itself. */
+/** Holds all that runs transactions in this process. Its host starts and closes it. */
 export interface Parts {
   readonly engine: EngineApi
   readonly store: Store
   readonly logger: Logger
   readonly registry: Registry
-  /** Names of what is open on purpose, for the health page. */
+  /** These protections are switched off on purpose. /health/ready lists them. */
   readonly insecure: readonly string[]
-  /** Takes up what an earlier process left. */
+  /** Takes up the transactions that an earlier process left, and begins to run new ones. */
   start(): Promise<void>
-  /** Refuses new work, lets branch calls end for a bounded time, and gives the rest back to the store. */
+  /**
+   * Refuses new work, lets branch calls end for a bounded time, and gives the transactions that are not final back to
+   * the store.
+   */
   drain(): Promise<void>
-  /** Drains, and closes all that was opened here, in the reverse order. */
+  /** Drains, and closes everything that was opened here, in the reverse order. */
   close(): Promise<void>
-  /** `close` calls this, before all that is closed already. */
+  /** Makes `close` call this function first, before it closes the parts themselves. */
   onClose(close: () => Promise<void>): void
 }
 
-/** Throws a TypeError or a RangeError that says what is wrong. Nothing is open yet. */
+/** Checks options before anything is opened. Throws a TypeError or a RangeError that says what is wrong. */
 export function checkOptions(options: CounterstepOptions & { readonly logger: Logger }): CheckedOptions {
   refuseUnknown('counterstep', options, OPTION_NAMES)
   const { store } = options
   if (typeof store !== 'function' && typeof store?.claimDue !== 'function')
     throw new TypeError('counterstep needs a store, or a function that opens one')
-  return { ...options, rules: targetRules(options.targets), engine: engineSettings(options.settings) }
+  return { ...options, rules: readTargetRules(options.targets), engine: readEngineSettings(options.settings) }
 }
 
-/** Throws what the store's opening throws, after all that was opened before it is closed again. */
+/** Opens all parts. If one cannot be opened, closes those that were opened before, and throws its error. */
 export async function openParts(options: CheckedOptions): Promise<Parts> {
   const closers = new Closers()
   try {
     return await open(options, closers)
   } catch (error: unknown) {
-    // The reason of the failed start counts. A failure of the clean-up would only hide it.
+    // The error of the start is thrown. A failure of the clean-up is only logged, since it would hide that error.
     await closers
       .close()
       .catch((closeError: unknown) => options.logger.warn({ err: closeError }, 'clean-up failed'))
@@ -90,7 +93,7 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
   const listedOrigins = listOrigins(options.rules)
   const branches = httpBranchCaller({ ...options.calls, targets, listedOrigins })
   closers.add(() => branches.close())
-  const store = await storeOf(options.store, logger, registry, closers)
+  const store = await openStore(options.store, logger, registry, closers)
   const engine = createEngine({
     store,
     branches,
@@ -100,17 +103,20 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
     listedOrigins,
     clock: nodeClock(),
     ids: nodeIds(),
-    observer: prometheusObserver(registry, logEvents(logger)),
+    observer: createPrometheusObserver(registry, logEvents(logger)),
     settings: options.engine,
   })
   const drain = () => engine.close(DRAIN_MS)
   closers.add(drain)
   if (options.targets === 'insecure-any')
-    logger.warn({}, 'insecure-any: whoever may submit has this app call any URL, inside your network too')
+    logger.warn(
+      {},
+      'insecure-any: a client that may submit can make this app call any URL, also inside your network',
+    )
   if (hasEveryPort(options.rules.allowed))
     logger.warn(
       {},
-      'targets.allow has a range with every port: whoever may submit calls whatever listens there',
+      'targets.allow has a range with every port: a client that may submit can make this app call any server there',
     )
   for (const warning of retentionWarnings(options.engine, 'settings.retentionMs')) logger.warn({}, warning)
   return {
@@ -131,7 +137,7 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
   }
 }
 
-async function storeOf(
+async function openStore(
   given: Store | OpenStore,
   logger: Logger,
   registry: Registry,

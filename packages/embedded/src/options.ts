@@ -4,30 +4,35 @@ import type { EngineSettings, Logger } from '@counterstep/engine'
 import type { Registry } from '@counterstep/server/metrics'
 
 export interface CounterstepOptions {
-  /** A store that you give is yours to close, after Counterstep. A store that a function opens is closed with Counterstep. */
+  /**
+   * Close a store that you give yourself, after Counterstep. Counterstep closes a store that it opens by your function.
+   */
   readonly store: Store | OpenStore
   readonly targets: Targets
-  /** How branches are called: bounds, and `signer`. */
+  /** These options bound the calls of branches, and `signer` signs them. */
   readonly calls?: Omit<HttpBranchCallerOptions, 'targets' | 'lookup' | 'listedOrigins'>
   readonly settings?: Partial<EngineSettings>
-  /** Default: lines of JSON on standard output. Errors are cut down to what cannot hold a payload. */
+  /** The default writes lines of JSON to standard output, without the parts of an error that may have a payload. */
   readonly logger?: Logger
-  /** A registry of prom-client, for the metrics. Default: one of its own. */
+  /** The metrics go to this registry of prom-client. By default Counterstep makes one. */
   readonly registry?: Registry
 }
 
-/** Called once. What the store tells beside its answers is logged and counted if it gets `onEvent`. */
+/** Opens the store, and is called once. The events of a store that gets `onEvent` are logged and counted. */
 export type OpenStore = (onEvent: (event: StoreEvent) => void) => Promise<Store>
 
 /**
- * Where branches may be called: the services and origins of a list; `loopback`, which is this machine, for development;
- * or, insecure, any https URL that a caller who submits can think of, inside your network too.
+ * Says where branches may be called: at the services and origins of a list; with `loopback`, which is for development,
+ * on this machine; or with `insecure-any` at any https URL that a client submits, also inside your network.
  */
 export type Targets =
   | {
-      /** `{ bank: 'https://bank.internal/api' }`: then `bank:/debit` in a branch's URL is under it. */
+      /** If it is `{ bank: 'https://bank.internal/api' }`, the URL `bank:/debit` of a branch is under that URL. */
       readonly services?: Readonly<Record<string, string>>
-      /** `https://bank.example`, `http://10.0.0.5:8080`, `https://*.example.internal`, `http://10.0.0.0/8:8080`. */
+      /**
+       * Examples are `https://bank.example`, `http://10.0.0.5:8080`, `https://*.example.internal` and
+       * `http://10.0.0.0/8:8080`.
+       */
       readonly allow?: readonly string[]
     }
   | 'loopback'

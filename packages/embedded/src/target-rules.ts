@@ -7,16 +7,16 @@ import {
 import { refuseUnknown } from './known-options.ts'
 import type { Targets } from './options.ts'
 
-/** Throws a TypeError that says what is wrong. */
-export function targetRules(targets: Targets): TargetRules {
+/** Converts the option `targets` to rules. Throws a TypeError that says what is wrong with it. */
+export function readTargetRules(targets: Targets): TargetRules {
   if (targets === 'loopback') return { services: [], allowed: [], others: 'loopback', isLocal: true }
   if (targets === 'insecure-any') return { services: [], allowed: [], others: 'any', isLocal: false }
-  if (typeof targets !== 'object' || targets === null) throw nothingNamed()
+  if (typeof targets !== 'object' || targets === null) throw createNoTargetsError()
   refuseUnknown('counterstep targets', targets, ['services', 'allow'])
   const items = Object.entries(targets.services ?? {}).map(([name, url]) => `${name}=${url}`)
   const services = readOrThrow('services', parseServices(items.join(',')))
   const allowed = readOrThrow('allow', parseAllowedOrigins((targets.allow ?? []).join(',')))
-  if (services.length === 0 && allowed.length === 0) throw nothingNamed()
+  if (services.length === 0 && allowed.length === 0) throw createNoTargetsError()
   return { services, allowed, others: 'none', isLocal: false }
 }
 
@@ -25,7 +25,7 @@ function readOrThrow<Value>(name: string, read: Parsed<Value>): Value {
   return read.value
 }
 
-function nothingNamed(): TypeError {
+function createNoTargetsError(): TypeError {
   return new TypeError(
     "counterstep needs targets, where branches may be called: { services: { bank: 'https://bank.example' } }, " +
       "{ allow: ['https://bank.example'] }, or, in development, 'loopback'",

@@ -1,6 +1,6 @@
 import { DEFAULT_SETTINGS, type EngineSettings } from '@counterstep/engine'
 import { describe, expect, it } from 'vitest'
-import { engineSettings } from '../src/engine-settings.ts'
+import { readEngineSettings } from '../src/engine-settings.ts'
 
 const { retry } = DEFAULT_SETTINGS
 
@@ -24,7 +24,7 @@ describe("the engine's settings", () => {
   ]
   for (const settings of taken) {
     it(`The engine settings ${JSON.stringify(settings)} are accepted`, () => {
-      expect(engineSettings(settings)).toEqual({ ...DEFAULT_SETTINGS, ...settings })
+      expect(readEngineSettings(settings)).toEqual({ ...DEFAULT_SETTINGS, ...settings })
     })
   }
 
@@ -63,7 +63,7 @@ describe("the engine's settings", () => {
   ]
   for (const [settings, message] of refused) {
     it(`The engine settings ${JSON.stringify(settings)} are refused`, () => {
-      expect(() => engineSettings(settings)).toThrow(message)
+      expect(() => readEngineSettings(settings)).toThrow(message)
     })
   }
 })

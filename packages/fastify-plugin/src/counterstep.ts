@@ -2,28 +2,28 @@ import { endIdleConnectionsWhileClosing } from '@counterstep/access'
 import {
   type Counterstep,
   checkOptions,
-  inProcess,
   OPTION_NAMES,
   openParts,
   type Parts,
   refuseUnknown,
+  toCounterstep,
 } from '@counterstep/embedded'
 import { toLoggedError } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
 import { fastifyPlugin } from 'fastify-plugin'
-import { addFace } from './add-face.ts'
-import { checkFace, openGate } from './open-gate.ts'
+import { addApi } from './add-api.ts'
+import { checkFaceOption, openGate } from './open-gate.ts'
 import type { Face, PluginOptions } from './options.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Distributed transactions, in this process. */
+    /** It submits distributed transactions, which run in this process. */
     counterstep: Counterstep
   }
 }
 
 /**
- * The orchestrator inside a Fastify app.
+ * Adds the orchestrator to a Fastify app.
  *
  * @example
  * ```ts
@@ -44,29 +44,31 @@ async function addCounterstep(app: FastifyInstance, options: PluginOptions): Pro
   }
   refuseUnknown('counterstep', options, [...OPTION_NAMES, 'face'])
   const { face = false, ...rest } = options
-  if (face !== false) checkFace(face)
+  if (face !== false) checkFaceOption(face)
   const logger = options.logger ?? app.log.child({}, { serializers: { err: toLoggedError } })
   const parts = await openParts(checkOptions({ ...rest, logger }))
   try {
-    await addTo(app, face, parts)
+    await addParts(app, face, parts)
   } catch (error: unknown) {
-    // The reason of the failed registration counts. A failure of the clean-up would only hide it.
+    // The error of the registration is thrown. A failure of the clean-up is only logged, since it would hide that
+    // error.
     await parts.close().catch((closeError: unknown) => logger.warn({ err: closeError }, 'clean-up failed'))
     throw error
   }
 }
 
-async function addTo(app: FastifyInstance, face: Face | false, parts: Parts): Promise<void> {
-  app.decorate('counterstep', inProcess(parts.engine))
+async function addParts(app: FastifyInstance, face: Face | false, parts: Parts): Promise<void> {
+  app.decorate('counterstep', toCounterstep(parts.engine))
   if (face !== false) {
     const { gate, close } = await openGate(face, parts.logger)
     parts.onClose(async () => close())
-    await addFace(app, face, { ...parts, gate })
+    await addApi(app, face, { ...parts, gate })
   }
   app.addHook('onReady', () => parts.start())
-  // A caller that waited for an end is answered late in the close, and would hold it for its connection's whole keep-alive time.
+  // A caller that waited for the end of a transaction is answered late in the close. Without this, its connection would
+  // delay the close for its whole keep-alive time.
   if ('closeIdleConnections' in app.server) endIdleConnectionsWhileClosing(app)
-  // Ahead of every onClose, where the app gives up what this needs: the store, if it is the user's.
+  // This drains before every onClose hook, since the app may close the store in one if it opened the store itself.
   app.addHook('preClose', () => parts.drain())
   app.addHook('onClose', () => parts.close())
 }

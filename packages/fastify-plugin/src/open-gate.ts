@@ -1,21 +1,21 @@
 import {
-  bearerKey,
+  buildLoopbackHostRule,
+  buildNamedHostRule,
   createGate,
   type Gate,
   type HostRule,
-  hostnameOf,
   type KeyFinder,
   KeyQuota,
   KeyRate,
   KeyRing,
-  loopbackHosts,
-  namedHosts,
   type QuotaBounds,
+  readBearerKey,
+  readHostname,
 } from '@counterstep/access'
 import { refuseUnknown } from '@counterstep/embedded'
 import type { Logger } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
-import { FACE_PREFIX } from './add-face.ts'
+import { DEFAULT_PREFIX } from './add-api.ts'
 import type { Face } from './options.ts'
 
 export interface OpenGate {
@@ -23,8 +23,8 @@ export interface OpenGate {
   close(): void
 }
 
-/** Throws a TypeError that says what is wrong with the options. */
-export function checkFace(face: Face): void {
+/** Checks the option `face`. Throws a TypeError that says what is wrong with it. */
+export function checkFaceOption(face: Face): void {
   const known = [
     'prefix',
     'allowedHosts',
@@ -43,8 +43,8 @@ export function checkFace(face: Face): void {
   ].filter(Boolean)
   if (ways.length !== 1) {
     throw new TypeError(
-      'counterstep face needs one of keysFile (made by `counterstep keys create`), keys, or, where nobody else gets ' +
-        'there, insecureNoKeys: true; or leave the face out and use app.counterstep alone',
+      'counterstep face needs one of keysFile (made by `counterstep keys create`), keys, or, if no one else can reach ' +
+        'it, insecureNoKeys: true; or leave the face out and use app.counterstep alone',
     )
   }
   if ('ratePerKey' in face && !(Number.isSafeInteger(face.ratePerKey) && Number(face.ratePerKey) > 0))
@@ -55,11 +55,11 @@ export function checkFace(face: Face): void {
       `counterstep face.unreadBodyBytesMax must be a whole number from ${BODY_BYTES_MAX} on`,
     )
   if ('quotaPerKey' in face && face.quotaPerKey !== undefined) checkQuota(face.quotaPerKey)
-  const { prefix = FACE_PREFIX, allowedHosts = [] } = face
-  // At the root its answer to an unknown route would stand in place of the app's.
+  const { prefix = DEFAULT_PREFIX, allowedHosts = [] } = face
+  // At the root, the API would answer unknown routes in place of the app.
   if (!/^(\/[^/\s]+)+$/.test(prefix))
-    throw new TypeError(`counterstep face.prefix must be a path such as ${FACE_PREFIX}`)
-  const wrong = allowedHosts.findIndex((name) => hostnameOf(name) === undefined)
+    throw new TypeError(`counterstep face.prefix must be a path such as ${DEFAULT_PREFIX}`)
+  const wrong = allowedHosts.findIndex((name) => readHostname(name) === undefined)
   if (wrong >= 0) throw new TypeError(`counterstep face.allowedHosts[${wrong}] is no host`)
 }
 
@@ -73,25 +73,25 @@ function checkQuota(quota: QuotaBounds): void {
   }
 }
 
-/** Throws SAGA_KEYS_UNUSABLE. */
+/** Makes the gate that the option `face` asks for. Throws SAGA_KEYS_UNUSABLE if the file of keys cannot be read. */
 export async function openGate(face: Face, logger: Logger): Promise<OpenGate> {
   const { allowedHosts = [] } = face
   if ('insecureNoKeys' in face) {
     logger.warn(
       {},
-      'insecureNoKeys: anyone who reaches the face may submit, read, abort and stop transactions',
+      'insecureNoKeys: anyone who reaches the HTTP API may submit, read, abort and stop transactions',
     )
-    return gateOf({ hosts: loopbackHosts(allowedHosts) })
+    return buildOpenGate({ hosts: buildLoopbackHostRule(allowedHosts) })
   }
   const { ratePerKey, quotaPerKey } = face
   const rate = {
     ...(ratePerKey === undefined ? {} : { keyRate: new KeyRate(ratePerKey) }),
     ...(quotaPerKey === undefined ? {} : { keyQuota: new KeyQuota(quotaPerKey) }),
   }
-  const hosts = allowedHosts.length === 0 ? {} : { hosts: namedHosts(allowedHosts) }
-  if ('keys' in face) return gateOf({ keys: face.keys, ...rate, ...hosts })
+  const hosts = allowedHosts.length === 0 ? {} : { hosts: buildNamedHostRule(allowedHosts) }
+  if ('keys' in face) return buildOpenGate({ keys: face.keys, ...rate, ...hosts })
   const ring = await openRing(face.keysFile, logger)
-  return gateOf({ keys: ring, ...rate, ...hosts }, () => ring.close())
+  return buildOpenGate({ keys: ring, ...rate, ...hosts }, () => ring.close())
 }
 
 interface GateParts {
@@ -101,8 +101,8 @@ interface GateParts {
   readonly hosts?: HostRule
 }
 
-function gateOf(parts: GateParts, close?: () => void): OpenGate {
-  return { gate: createGate({ ...parts, credentials: bearerKey }), close: () => close?.() }
+function buildOpenGate(parts: GateParts, close?: () => void): OpenGate {
+  return { gate: createGate({ ...parts, credentials: readBearerKey }), close: () => close?.() }
 }
 
 async function openRing(path: string, logger: Logger): Promise<KeyRing> {
@@ -110,6 +110,6 @@ async function openRing(path: string, logger: Logger): Promise<KeyRing> {
     onRead: (keys) => logger.info({ keys }, 'keys read again'),
     onBroken: (error) => logger.error({ err: error }, 'the keys file is broken; the old keys stay'),
   })
-  if (ring.size === 0) logger.warn({}, 'the keys file has no key: nobody can use the face yet')
+  if (ring.size === 0) logger.warn({}, 'the keys file has no key, so no one can use the HTTP API yet')
   return ring
 }

@@ -2,36 +2,36 @@ import type { KeyFinder, QuotaBounds } from '@counterstep/access'
 import type { CounterstepOptions } from '@counterstep/embedded'
 
 export interface PluginOptions extends CounterstepOptions {
-  /** Transactions over HTTP. Default: none; `app.counterstep` is the only way in. */
+  /** This adds the HTTP API to the app. By default there is none, and the app uses `app.counterstep` alone. */
   readonly face?: Face | false
 }
 
 export type Face = FacePlace & FaceKeys
 
 interface FacePlace {
-  /** Default: `/counterstep`. */
+  /** The paths of the HTTP API begin with it. The default is `/counterstep`. */
   readonly prefix?: string
-  /** Names that a Host header may have, and a page that calls. */
+  /** A Host header may have these names, and so may the origin of a page that calls the HTTP API. */
   readonly allowedHosts?: readonly string[]
-  /** Bytes of request bodies that the face holds at once, in all, until each is whole. Default: 32 MiB. */
+  /** Request bodies that are not yet whole may hold this many bytes together. The default is 32 MiB. */
   readonly unreadBodyBytesMax?: number
 }
 
-/** Says who may use the face. */
+/** Says who may use the HTTP API. */
 export type FaceKeys =
   | {
       /** `counterstep keys create` makes the file. It is read again when it changes. */
       readonly keysFile: string
-      /** Requests per second of one key in this process. Default: no bound. */
+      /** One key may send this many requests per second to this process. By default there is no bound. */
       readonly ratePerKey?: number
-      /** One key may have so much stored in a day (UTC) by this process. Default: no bound. */
+      /** One key may have this much stored by this process in a day of UTC. By default there is no bound. */
       readonly quotaPerKey?: QuotaBounds
     }
   | {
-      /** These are keys from elsewhere. */
+      /** This finds keys that the app keeps by itself, without a file. */
       readonly keys: KeyFinder
       readonly ratePerKey?: number
       readonly quotaPerKey?: QuotaBounds
     }
-  /** Every caller that reaches the face may use it. Only a loopback `Host` is answered, unless `allowedHosts` names others. */
+  /** Every caller may use the HTTP API. Only a loopback `Host` is answered, unless `allowedHosts` names others. */
   | { readonly insecureNoKeys: true }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type FastifyInstance, fastify } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { embeddedApp, KEYLESS } from './embedded-app.ts'
+import { KEYLESS, registerEmbedded } from './embedded-app.ts'
 
 const MIB = 1024 * 1024
 const POLL = { timeout: 10_000, interval: 5 }
@@ -40,7 +40,7 @@ async function send(
 }
 
 /** Makes an app with a route of its own, which takes a body and requests that the HTTP API finds odd. */
-function ownApp(): FastifyInstance {
+function buildOwnApp(): FastifyInstance {
   const app = fastify()
   app.post('/own', () => 'own')
   return app
@@ -51,7 +51,7 @@ describe('S41: the HTTP API on a server of the app', () => {
   const body = `Content-Length: 900000\r\n\r\n${' '.repeat(300_000)}`
 
   it('S41: The connection of a caller without a key ends at the head, and that of a caller of the app does not', async () => {
-    await using app = await embeddedApp(join(folder, 'a.db'), { face: { keys } }, ownApp())
+    await using app = await registerEmbedded(join(folder, 'a.db'), { face: { keys } }, buildOwnApp())
     await app.listen({ port: 0, host: '127.0.0.1' })
     const own = await send(app, `POST /own HTTP/1.1\r\nHost: a\r\nHost: b\r\nContent-Length: 0\r\n\r\n`)
     const refused = await send(app, SUBMIT + body)
@@ -62,7 +62,7 @@ describe('S41: the HTTP API on a server of the app', () => {
 
   it('S41: Unfinished bodies are held up to a bound', async () => {
     const face = { ...KEYLESS, unreadBodyBytesMax: MIB }
-    await using app = await embeddedApp(join(folder, 'a.db'), { face }, ownApp())
+    await using app = await registerEmbedded(join(folder, 'a.db'), { face }, buildOwnApp())
     await app.listen({ port: 0, host: '127.0.0.1' })
     const senders = await Promise.all(Array.from({ length: 6 }, () => send(app, SUBMIT + body)))
     await expect.poll(() => senders.filter(({ isEnded }) => isEnded).length, POLL).toBeGreaterThanOrEqual(3)
@@ -73,7 +73,7 @@ describe('S41: the HTTP API on a server of the app', () => {
   })
 
   it('S41: A request that others may read in another way is refused', async () => {
-    await using app = await embeddedApp(join(folder, 'a.db'), { face: KEYLESS }, ownApp())
+    await using app = await registerEmbedded(join(folder, 'a.db'), { face: KEYLESS }, buildOwnApp())
     await app.listen({ port: 0, host: '127.0.0.1' })
     const odd = await send(app, `${SUBMIT}Host: evil.example\r\nContent-Length: 2\r\n\r\n{}`)
     await expect.poll(() => odd.isEnded, POLL).toBe(true)
@@ -82,6 +82,6 @@ describe('S41: the HTTP API on a server of the app', () => {
 
   it('S41: A bound that is out of range is refused', async () => {
     const face = { ...KEYLESS, unreadBodyBytesMax: 1_000 }
-    await expect(embeddedApp(join(folder, 'a.db'), { face })).rejects.toThrow('unreadBodyBytesMax')
+    await expect(registerEmbedded(join(folder, 'a.db'), { face })).rejects.toThrow('unreadBodyBytesMax')
   })
 })

@@ -11,7 +11,7 @@ import { openSqliteStore } from '@counterstep/store-sqlite'
 import { fastify } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { counterstep, type PluginOptions } from '../src/index.ts'
-import { embeddedApp, KEYLESS } from './embedded-app.ts'
+import { KEYLESS, registerEmbedded } from './embedded-app.ts'
 import { Participant } from './participant.ts'
 
 let folder = ''
@@ -25,10 +25,10 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 describe('a transaction of JSON-RPC that a server of an older version has stored', () => {
   it('A stored JSON-RPC transaction is not called by an app on the same store either, and its view says why', async () => {
     await using bank = await Participant.open()
-    await using app = await embeddedApp(path, {
+    await using app = await registerEmbedded(path, {
       store: async () => {
         const store = await openSqliteStore({ path })
-        await store.create(storedByDtm('old', `${bank.url}/rpc?method=debit`))
+        await store.create(buildStoredByDtm('old', `${bank.url}/rpc?method=debit`))
         return store
       },
       settings: { pollMs: 100, leaseMs: 1_000 },
@@ -41,7 +41,7 @@ describe('a transaction of JSON-RPC that a server of an older version has stored
 })
 
 /** Builds the row of a saga with the note of DTM's API beside its definition, due at once. */
-function storedByDtm(gid: string, action: string) {
+function buildStoredByDtm(gid: string, action: string) {
   const retry = DEFAULT_SETTINGS.retry
   const parsed = parseSubmission(
     { gid, branches: [{ action }] },
@@ -58,7 +58,7 @@ function storedByDtm(gid: string, action: string) {
 describe('app.counterstep', () => {
   it('An app runs a saga of the SDK to its end, with nothing on a port', async () => {
     await using bank = await Participant.open()
-    await using app = await embeddedApp(path)
+    await using app = await registerEmbedded(path)
     await app.ready()
     const transfer = saga()
       .branch('debit', { action: `${bank.url}/debit`, compensation: `${bank.url}/debit/undo` })
@@ -77,7 +77,7 @@ describe('app.counterstep', () => {
     own.post('/seat', async () => calls.push('seat'))
     own.post('/seat/undo', async () => calls.push('seat undone'))
     own.post('/pay', async (_request, reply) => reply.code(409).send({}))
-    await using app = await embeddedApp(path, {}, own)
+    await using app = await registerEmbedded(path, {}, own)
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
     const branches = [
       { action: `${url}/seat`, compensation: `${url}/seat/undo`, payload: {} },
@@ -90,7 +90,7 @@ describe('app.counterstep', () => {
 
   it('Commands are given by plain gids', async () => {
     await using bank = await Participant.open((called) => (called === '/slow' ? 425 : 200))
-    await using app = await embeddedApp(path)
+    await using app = await registerEmbedded(path)
     await app.ready()
     const branches = [{ action: `${bank.url}/slow`, compensation: `${bank.url}/undo` }]
     await app.counterstep.submit({ gid: 'x', branches })
@@ -103,7 +103,7 @@ describe('app.counterstep', () => {
   })
 
   it('A payload may be what JSON may be, and a copy of it is taken', async () => {
-    await using app = await embeddedApp(path)
+    await using app = await registerEmbedded(path)
     await app.ready()
     const submit = (payload: unknown) =>
       app.counterstep.submit({
@@ -120,7 +120,9 @@ describe('app.counterstep', () => {
   })
 
   it('An app calls nothing that the targets do not name', async () => {
-    await using app = await embeddedApp(path, { targets: { services: { bank: 'https://bank.example' } } })
+    await using app = await registerEmbedded(path, {
+      targets: { services: { bank: 'https://bank.example' } },
+    })
     await app.ready()
     const submit = (action: string) => app.counterstep.submit({ delayMs: 3_600_000, branches: [{ action }] })
     await expect(submit('http://127.0.0.1:9/x')).rejects.toMatchObject({ code: 'SAGA_TARGET_NOT_ALLOWED' })
@@ -136,7 +138,7 @@ describe('the end of the app', () => {
       if (called === '/first') await opened
       return 200
     })
-    const first = await embeddedApp(path)
+    const first = await registerEmbedded(path)
     await first.ready()
     const branches = [{ action: `${bank.url}/first` }, { action: `${bank.url}/second` }]
     await first.counterstep.submit({ gid: 'x', branches })
@@ -147,7 +149,7 @@ describe('the end of the app', () => {
     gate.emit('open')
     await closed
     expect(bank.paths).toEqual(['/first'])
-    await using second = await embeddedApp(path)
+    await using second = await registerEmbedded(path)
     await second.ready()
     await bank.called('/second')
     await expect.poll(async () => (await second.counterstep.get('x'))?.status).toBe('succeeded')
@@ -160,7 +162,7 @@ describe('the end of the app', () => {
     own.get('/order', async () =>
       own.counterstep.submit({ branches: [{ action: `${bank.url}/hangs` }] }, { waitMs: 60_000 }),
     )
-    const app = await embeddedApp(path, { settings: { branchTimeoutMs: 60_000 } }, own)
+    const app = await registerEmbedded(path, { settings: { branchTimeoutMs: 60_000 } }, own)
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
     const answer = fetch(`${url}/order`)
     await bank.called('/hangs')
@@ -173,13 +175,13 @@ describe('the end of the app', () => {
 
   it('The end of the app closes the store that the plugin opened, and no other', async () => {
     const store = await openSqliteStore({ path })
-    const app = await embeddedApp(path, { store })
+    const app = await registerEmbedded(path, { store })
     await app.ready()
     await app.close()
     expect((await store.stats()).attention).toBe(0)
     await store.close()
     let opened: Store | undefined
-    const owner = await embeddedApp(path, {
+    const owner = await registerEmbedded(path, {
       store: async () => {
         opened = await openSqliteStore({ path })
         return opened
@@ -198,7 +200,7 @@ describe('the end of the app', () => {
       return 200
     })
     const store = await openSqliteStore({ path })
-    const first = await embeddedApp(path, { store })
+    const first = await registerEmbedded(path, { store })
     first.addHook('onClose', () => store.close())
     await first.ready()
     const branches = [{ action: `${bank.url}/first` }, { action: `${bank.url}/second` }]
@@ -208,7 +210,7 @@ describe('the end of the app', () => {
     await expect.poll(() => first.counterstep.health().reason).toBe('stopping')
     gate.emit('open')
     await closed
-    await using second = await embeddedApp(path)
+    await using second = await registerEmbedded(path)
     await second.ready()
     await expect.poll(async () => (await second.counterstep.get('x'))?.status).toBe('succeeded')
     expect(bank.paths).toEqual(['/first', '/second'])
@@ -258,7 +260,7 @@ describe('a registration', () => {
         opened += 1
         return openSqliteStore({ path })
       }
-      // JavaScript lets such options through.
+      // Only TypeScript refuses such options.
       const given = { store, targets: 'loopback', ...options } as PluginOptions
       await expect(app.register(counterstep, given)).rejects.toThrow(message)
       expect(opened).toBe(0)
@@ -268,7 +270,7 @@ describe('a registration', () => {
   it('A registration takes a registry of metrics, so that there are metrics without the HTTP API', async () => {
     await using bank = await Participant.open()
     const registry = createRegistry()
-    await using app = await embeddedApp(path, { registry })
+    await using app = await registerEmbedded(path, { registry })
     await app.ready()
     await app.counterstep.submit({ branches: [{ action: bank.url }] }, { waitMs: 10_000 })
     expect(await registry.metrics()).toContain('counterstep_transactions_accepted_total{kind="saga"} 1')
@@ -276,7 +278,7 @@ describe('a registration', () => {
 
   it('A registration that fails later closes the store that it opened', async () => {
     let opened: Store | undefined
-    const registered = embeddedApp(path, {
+    const registered = registerEmbedded(path, {
       store: async () => {
         opened = await openSqliteStore({ path })
         return opened
@@ -289,7 +291,7 @@ describe('a registration', () => {
 
   it('S20: A registration warns of a retention in which barriers cannot tell a reused gid', async () => {
     const logger = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
-    await using app = await embeddedApp(path, { logger, settings: { retentionMs: 60_000 } })
+    await using app = await registerEmbedded(path, { logger, settings: { retentionMs: 60_000 } })
     await app.ready()
     expect(logger.warn.mock.calls).toEqual([
       [{}, expect.stringContaining('settings.retentionMs (60000) is under 90000000')],
@@ -299,7 +301,7 @@ describe('a registration', () => {
   it('A registration warns of a range of addresses with every port', async () => {
     const logger = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
     for (const allow of [['http://10.0.0.0/8:*'], ['http://10.0.0.0/8:8080']]) {
-      await using app = await embeddedApp(path, { logger, targets: { allow } })
+      await using app = await registerEmbedded(path, { logger, targets: { allow } })
       await app.ready()
     }
     expect(logger.warn.mock.calls).toEqual([[{}, expect.stringContaining('a range with every port')]])
@@ -308,7 +310,7 @@ describe('a registration', () => {
   it('A registration fails with its own reason when its store cannot be closed after that, and logs why not', async () => {
     const unclosable = new Error('the store cannot be closed')
     const logger = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
-    const registered = embeddedApp(path, {
+    const registered = registerEmbedded(path, {
       store: async () => {
         const store = await openSqliteStore({ path })
         const close = store.close.bind(store)
@@ -322,7 +324,7 @@ describe('a registration', () => {
   })
 
   it('A second registration in one app is refused, with the way out', async () => {
-    await using app = await embeddedApp(path)
+    await using app = await registerEmbedded(path)
     const again = app.register(counterstep, { store: () => openSqliteStore({ path }), targets: 'loopback' })
     await expect(again).rejects.toThrow(
       /has counterstep already; register a second one, .* in a scope beside/,
@@ -335,7 +337,7 @@ describe('a registration', () => {
     for (const name of ['one', 'two']) {
       await app.register(async (scope) => {
         const face = { ...KEYLESS, prefix: `/${name}` }
-        await embeddedApp(join(folder, `${name}.db`), { face }, scope)
+        await registerEmbedded(join(folder, `${name}.db`), { face }, scope)
         scope.post(`/orders/${name}`, async () =>
           scope.counterstep.submit(
             { gid: 'x', branches: [{ action: `${bank.url}/${name}` }] },

@@ -4,8 +4,8 @@ import { counterstep, type PluginOptions } from '../src/index.ts'
 
 export const KEYLESS = { insecureNoKeys: true } as const
 
-/** An app that has not become ready. Its store is in that file, and the plugin's. */
-export async function embeddedApp(
+/** Registers the plugin in an app that is not ready yet. The plugin opens and closes the store in that file. */
+export async function registerEmbedded(
   path: string,
   options: Partial<PluginOptions> = {},
   app: FastifyInstance = fastify(),

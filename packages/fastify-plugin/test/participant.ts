@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A service whose answers the test holds back: `paths` are its calls, and each is answered by the status that `answer` gives. */
+/**
+ * Serves branches. `paths` lists the calls that came, and `answer` gives the status of each, when the test wants to
+ * answer.
+ */
 export class Participant implements AsyncDisposable {
   readonly paths: string[] = []
   readonly url: string
@@ -35,7 +38,7 @@ export class Participant implements AsyncDisposable {
 
   #note(path: string): void {
     this.paths.push(path)
-    for (const look of this.#waiting) look()
+    for (const wake of this.#waiting) wake()
     this.#waiting.clear()
   }
 

@@ -1,42 +1,42 @@
 import {
-  bearerKey,
   ConnectionBounds,
-  connectionOptions,
   createGate,
   endIdleConnectionsWhileClosing,
   type Gate,
+  readBearerKey,
+  toConnectionOptions,
   WITHOUT_SCHEMAS,
 } from '@counterstep/access'
 import type { Logger } from '@counterstep/engine'
 import { BODY_BYTES_MAX, VERSION } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
-import { errorHandler } from './error-handler.ts'
-import { answerClientError } from './http/client-error.ts'
-import { refuseWhileClosing } from './http/closing.ts'
+import { buildErrorHandler } from './error-handler.ts'
+import { answerClientError } from './http/answer-client-error.ts'
+import { refuseWhileClosing } from './http/refuse-while-closing.ts'
 import { silentLogger } from './logger.ts'
 import { createRegistry, type Registry } from './metrics/registry.ts'
-import { addNativeFace, type NativeFaceDeps } from './native-face.ts'
+import { addNativeApi, type NativeApiDeps } from './native-api.ts'
 import { DEFAULT_SERVER_LIMITS, PARAM_LENGTH_MAX, type ServerLimits } from './server-limits.ts'
 
 type Optional = 'bounds' | 'gate' | 'registry' | 'logger' | 'version'
 
-export interface AppDeps extends Omit<NativeFaceDeps, Optional | 'page' | 'handlerTimeoutMs'> {
-  /** Shared by all HTTP APIs of a process. Default: bounds of its own, by the limits. */
+export interface AppDeps extends Omit<NativeApiDeps, Optional | 'page' | 'handlerTimeoutMs'> {
+  /** All HTTP APIs of a process share these bounds. By default the app has bounds of its own, with the limits below. */
   readonly bounds?: ConnectionBounds
-  /** Decides who may do what. Default: every caller may do everything, but no page of another origin may. */
+  /** Decides who may do what. By default every caller may do everything, except a page of another origin. */
   readonly gate?: Gate
-  /** The one that `prometheusObserver` writes to. Default: a fresh one. */
+  /** `createPrometheusObserver` has to write to the same registry. By default the app makes one. */
   readonly registry?: Registry
-  /** Default: silent. */
+  /** The default logs nothing. */
   readonly logger?: Logger
-  /** Shown in the OpenAPI document. */
+  /** The OpenAPI document shows this version. */
   readonly version?: string
-  /** The page under /docs. Default: there is one. */
-  readonly page?: NativeFaceDeps['page']
+  /** The page is under /docs unless this is `none`. */
+  readonly page?: NativeApiDeps['page']
   readonly limits?: Partial<ServerLimits>
 }
 
-/** The native face as a fastify app of its own, which has not listened. */
+/** Builds the native HTTP API as a fastify app of its own, which does not listen yet. */
 export function buildApp({ limits: givenLimits, ...deps }: AppDeps): FastifyInstance {
   const limits = { ...DEFAULT_SERVER_LIMITS, ...givenLimits }
   const logger = deps.logger ?? silentLogger
@@ -45,11 +45,11 @@ export function buildApp({ limits: givenLimits, ...deps }: AppDeps): FastifyInst
   bounds.boundConnections(app.server)
   refuseWhileClosing(app)
   endIdleConnectionsWhileClosing(app)
-  addNativeFace(app, {
+  addNativeApi(app, {
     ...deps,
     logger,
     bounds,
-    gate: deps.gate ?? createGate({ credentials: bearerKey }),
+    gate: deps.gate ?? createGate({ credentials: readBearerKey }),
     registry: deps.registry ?? createRegistry(),
     version: deps.version ?? VERSION,
     page: deps.page ?? 'docs',
@@ -60,13 +60,13 @@ export function buildApp({ limits: givenLimits, ...deps }: AppDeps): FastifyInst
 
 function createApp(limits: ServerLimits, logger: Logger, bounds: ConnectionBounds): FastifyInstance {
   return fastify({
-    // Fastify's logger would make a child for each request; ours is asked only for what is logged.
+    // Fastify's logger would make a child logger for each request. Our hooks and handlers log by themselves.
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
-    ...connectionOptions(limits),
+    ...toConnectionOptions(limits),
     schemaController: WITHOUT_SCHEMAS,
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
     clientErrorHandler: answerClientError,
-    frameworkErrors: bounds.refuseAfterFrameworkErrors(errorHandler(logger)),
+    frameworkErrors: bounds.refuseAfterFrameworkErrors(buildErrorHandler(logger)),
   })
 }

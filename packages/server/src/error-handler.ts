@@ -9,18 +9,18 @@ import {
 } from '@counterstep/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { drain } from './http/drain.ts'
-import { problemOf, problemOfError } from './http/problem.ts'
+import { buildProblem, toProblem } from './http/problem.ts'
 import { sendProblem } from './http/send-problem.ts'
 
 interface FrameworkProblem {
   readonly code: ErrorCode
   readonly detail: string
   readonly status?: number
-  /** Where the fault is: a header's or parameter's name, or "" for the body. */
+  /** The path says where the fault is: it is the name of a header or a parameter, or "" for the body. */
   readonly path?: string
 }
 
-/** Fastify's own refusals. Their texts are not passed on: some quote the request. */
+/** These problems stand for fastify's own refusals, whose texts are not passed on, since some quote the request. */
 const FRAMEWORK_PROBLEMS: ReadonlyMap<string, FrameworkProblem> = new Map(
   Object.entries<FrameworkProblem>({
     FST_ERR_CTP_BODY_TOO_LARGE: {
@@ -54,10 +54,10 @@ const FRAMEWORK_PROBLEMS: ReadonlyMap<string, FrameworkProblem> = new Map(
 
 export type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void
 
-/** Answers every error as a problem. What is not ours by code is a 500 that says nothing of the inside. */
-export function errorHandler(logger: Logger): ErrorHandler {
+/** Answers every error as a problem. An error without a known code becomes a 500 that shows nothing of the server. */
+export function buildErrorHandler(logger: Logger): ErrorHandler {
   return function handleError(error, request, reply) {
-    const problem = knownProblem(error)
+    const problem = findProblem(error)
     if (problem?.code === 'SAGA_BODY_TOO_LARGE') {
       drain(request.raw, () => sendProblem(reply, problem))
     } else if (problem !== undefined && problem.status !== 500) {
@@ -66,30 +66,30 @@ export function errorHandler(logger: Logger): ErrorHandler {
       const { method, routeOptions } = request
       logger.error({ err: error, requestId: request.id, method, route: routeOptions?.url }, 'request failed')
       reply.header('counterstep-request-id', request.id)
-      sendProblem(reply, problemOf('SAGA_INTERNAL', { detail: 'an internal error; it was logged' }))
+      sendProblem(reply, buildProblem('SAGA_INTERNAL', { detail: 'an internal error; it was logged' }))
     }
   }
 }
 
-function knownProblem(error: unknown): Problem | undefined {
-  if (isCounterstepError(error)) return problemOfError(error)
+function findProblem(error: unknown): Problem | undefined {
+  if (isCounterstepError(error)) return toProblem(error)
   if (error instanceof OddRequestError)
-    return problemOf('SAGA_INVALID', { status: error.statusCode, detail: error.message })
+    return buildProblem('SAGA_INVALID', { status: error.statusCode, detail: error.message })
   if (!(error instanceof Error)) return undefined
   if ('code' in error && typeof error.code === 'string') {
     const known = FRAMEWORK_PROBLEMS.get(error.code)
-    if (known !== undefined) return problemOf(known.code, { ...known, ...faultOf(known) })
+    if (known !== undefined) return buildProblem(known.code, { ...known, ...toFaults(known) })
   }
-  return clientFault(error)
+  return toClientProblem(error)
 }
 
-function faultOf({ code, path, detail }: FrameworkProblem): { faults?: readonly Fault[] } {
+function toFaults({ code, path, detail }: FrameworkProblem): { faults?: readonly Fault[] } {
   return path === undefined ? {} : { faults: [{ code, path, message: detail }] }
 }
 
-/** A body that broke off, or a refusal of fastify that has no line above. */
-function clientFault(error: Error): Problem | undefined {
+/** Builds the problem for a body that broke off, or for a refusal of fastify that the table above does not have. */
+function toClientProblem(error: Error): Problem | undefined {
   const status = 'statusCode' in error ? error.statusCode : undefined
   if (typeof status !== 'number' || status < 400 || status > 499) return undefined
-  return problemOf('SAGA_INVALID', { status, detail: 'the request could not be read' })
+  return buildProblem('SAGA_INVALID', { status, detail: 'the request could not be read' })
 }

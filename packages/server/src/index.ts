@@ -1,6 +1,6 @@
 export type { AppDeps } from './build-app.ts'
 export { buildApp } from './build-app.ts'
-export { PROBLEM_TYPE, problemOfError } from './http/problem.ts'
+export { PROBLEM_TYPE, toProblem } from './http/problem.ts'
 export { STATUS_OF_CODE } from './http/status-of-code.ts'
 export { parseJson } from './json/parse-json.ts'
 export type { LoggerOptions } from './logger.ts'
@@ -8,12 +8,12 @@ export { createLogger } from './logger.ts'
 export {
   countStoreEvents,
   createBareRegistry,
+  createPrometheusObserver,
   createRegistry,
-  prometheusObserver,
   type Registry,
   readMetrics,
 } from './metrics.ts'
-export { addNativeFace, type NativeFaceDeps } from './native-face.ts'
+export { addNativeApi, type NativeApiDeps } from './native-api.ts'
 export { OPERATIONS } from './operations.ts'
 export type { ServerLimits } from './server-limits.ts'
 export { DEFAULT_SERVER_LIMITS } from './server-limits.ts'

@@ -1,7 +1,9 @@
 import type { Logger } from '@counterstep/engine'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** One line for each answer: the route's pattern instead of the path, and nothing that the caller wrote. */
+/**
+ * Logs one line for each answer, with the route's pattern instead of the path, and without anything the caller wrote.
+ */
 export function logAnswer(
   logger: Logger,
 ): (request: FastifyRequest, reply: FastifyReply, done: () => void) => void {

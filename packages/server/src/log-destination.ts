@@ -1,27 +1,28 @@
 import { fstatSync, write, writeSync } from 'node:fs'
 
-/** Where pino writes to. */
+/** Takes the lines that pino writes. */
 export interface LogDestination {
   write(line: string): void
 }
 
 const RETRY_MS = 100
-/** A reader that reads nothing makes us keep this many characters at most. Later lines are dropped. */
-const HELD_CHARACTERS_MAX = 8 * 1024 * 1024
+/** This many characters are buffered at most for a reader that is slow. Later lines are dropped. */
+const BUFFERED_CHARACTERS_MAX = 8 * 1024 * 1024
 
 /**
- * Writes lines to a descriptor without waiting for its reader, and what is left when the process exits then. Once the
- * reader is gone (EPIPE) lines are dropped: pino's own destination tries again at the exit for ever.
+ * Writes lines to a descriptor without waiting for its reader. What is still buffered is written when the process
+ * exits. Once the reader is gone (EPIPE), lines are dropped, while pino's own destination would try for ever at the
+ * exit.
  */
 export function openLogDestination(fd: number): LogDestination {
-  let held = ''
+  let buffered = ''
   let isWriting = false
   let isGone = !isOpen(fd)
 
-  function writeHeld(): void {
+  function writeBuffered(): void {
     isWriting = true
-    const bytes = Buffer.from(held)
-    held = ''
+    const bytes = Buffer.from(buffered)
+    buffered = ''
     writeBytes(bytes)
   }
 
@@ -34,25 +35,25 @@ export function openLogDestination(fd: number): LogDestination {
         writeBytes(bytes.subarray(written))
       } else {
         isWriting = false
-        if (held !== '') writeHeld()
+        if (buffered !== '') writeBuffered()
       }
     })
   }
 
   process.on('exit', () => {
-    if (isGone || held === '') return
+    if (isGone || buffered === '') return
     try {
-      writeSync(fd, held)
+      writeSync(fd, buffered)
     } catch {
-      // A reader that is gone, or that has not read for long, misses these lines.
+      // The reader is gone or too slow, and misses these lines. An error here would change how the process ends.
     }
   })
 
   return {
     write(line) {
-      if (isGone || held.length > HELD_CHARACTERS_MAX) return
-      held += line
-      if (!isWriting) writeHeld()
+      if (isGone || buffered.length > BUFFERED_CHARACTERS_MAX) return
+      buffered += line
+      if (!isWriting) writeBuffered()
     },
   }
 }

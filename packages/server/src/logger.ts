@@ -6,19 +6,22 @@ const STDOUT = 1
 
 export interface LoggerOptions {
   readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'silent'
-  /** Default: standard output. */
+  /** The default is standard output. */
   readonly destination?: DestinationStream
 }
 
-/** A pino logger whose errors are cut down to what cannot hold a payload. */
-export function createLogger({ level = 'info', destination = standardOutput() }: LoggerOptions = {}): Logger {
+/** Makes a pino logger that leaves out every part of an error that may contain a payload. */
+export function createLogger({
+  level = 'info',
+  destination = openStandardOutput(),
+}: LoggerOptions = {}): Logger {
   const options = { level, serializers: { err: toLoggedError } }
   return pino(options, destination)
 }
 
 let opened: DestinationStream | undefined
 
-function standardOutput(): DestinationStream {
+function openStandardOutput(): DestinationStream {
   opened ??= openLogDestination(STDOUT)
   return opened
 }

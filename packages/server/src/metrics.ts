@@ -1,3 +1,3 @@
-export { prometheusObserver } from './metrics/prometheus-observer.ts'
+export { createPrometheusObserver } from './metrics/prometheus-observer.ts'
 export { createBareRegistry, createRegistry, type Registry, readMetrics } from './metrics/registry.ts'
 export { countStoreEvents } from './metrics/store-events.ts'

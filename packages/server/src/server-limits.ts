@@ -2,8 +2,8 @@ import { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from '@counterstep/a
 
 export interface ServerLimits extends ConnectionLimits {
   /**
-   * A handler must answer within this time, unless it may wait for the end of a transaction. The engine bounds that
-   * wait itself (store timeout plus wait).
+   * A handler must answer within this time, unless it may wait for the end of a transaction. The engine bounds such a
+   * handler itself: by the wait, and by its time-out for calls of the store.
    */
   readonly handlerTimeoutMs: number
 }

@@ -3,7 +3,7 @@ import type { Logger } from '@counterstep/engine'
 
 const WARNING_INTERVAL_MS = 60_000
 
-/** Logs that a bound on callers' connections was reached: of each bound the first time, then at most once a minute. */
+/** Logs that a bound on connections was reached, the first time and then at most once a minute for each bound. */
 export function warnOfBounds(logger: Logger): (bound: ReachedBound) => void {
   const warnedAt = new Map<ReachedBound, number>()
   return function warn(bound) {

@@ -1,17 +1,17 @@
 import {
-  bearerKey,
+  buildLoopbackHostRule,
   createGate,
   type Gate,
   KeyRate,
-  loopbackHosts,
   type RouteAccess,
+  readBearerKey,
   SCOPES,
 } from '@counterstep/access'
 import type { FastifyInstance, InjectOptions, RouteOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp, OPERATIONS } from '../src/index.ts'
-import { type ScopeKeys, scopeKeys } from './scope-keys.ts'
-import { READY, type ScriptedEngine, scriptedEngine } from './scripted-engine.ts'
+import { openScopeKeys, type ScopeKeys } from './scope-keys.ts'
+import { createScriptedEngine, READY, type ScriptedEngine } from './scripted-engine.ts'
 
 interface Route {
   readonly method: string
@@ -21,18 +21,18 @@ interface Route {
 
 let held: ScopeKeys
 beforeAll(async () => {
-  held = await scopeKeys()
+  held = await openScopeKeys()
 })
 afterAll(() => held[Symbol.asyncDispose]())
 
-function keyed(): { app: FastifyInstance; engine: ScriptedEngine } {
-  const engine = scriptedEngine()
-  const gate = createGate({ keys: held.ring, credentials: bearerKey })
+function buildKeyedApp(): { app: FastifyInstance; engine: ScriptedEngine } {
+  const engine = createScriptedEngine()
+  const gate = createGate({ keys: held.ring, credentials: readBearerKey })
   return { app: buildApp({ engine, gate }), engine }
 }
 
 /** Returns the route table as fastify has it, with HEAD and the parts of the page. */
-async function routesOf(app: FastifyInstance): Promise<readonly Route[]> {
+async function listRoutes(app: FastifyInstance): Promise<readonly Route[]> {
   const seen: RouteOptions[] = []
   app.addHook('onRoute', (route) => void seen.push(route))
   await app.ready()
@@ -42,7 +42,7 @@ async function routesOf(app: FastifyInstance): Promise<readonly Route[]> {
   )
 }
 
-function requestTo({ method, url }: Route, key?: string): InjectOptions {
+function buildRequest({ method, url }: Route, key?: string): InjectOptions {
   return {
     method: method as 'GET',
     url: url.replace(':gid', 'a').replace('*', 'x'),
@@ -57,16 +57,16 @@ function requestTo({ method, url }: Route, key?: string): InjectOptions {
 /**
  * Lists, a line each, the requests that a gate lets through but should not, and those that it refuses but should not.
  */
-async function scopeFaults(gate: Gate): Promise<readonly string[]> {
+async function findScopeFaults(gate: Gate): Promise<readonly string[]> {
   const faults: string[] = []
-  const routes = await routesOf(buildApp({ engine: scriptedEngine() }))
+  const routes = await listRoutes(buildApp({ engine: createScriptedEngine() }))
   // The routes include HEAD for each GET, and the parts of the page.
   expect(routes.length).toBeGreaterThan(OPERATIONS.length * 1.5)
-  const engine = scriptedEngine()
+  const engine = createScriptedEngine()
   const app = buildApp({ engine, gate })
   const check = async (route: Route, key: string | undefined, expected: number | 'passes') => {
     const callsBefore = engine.calls.length
-    const answer = await app.inject(requestTo(route, key))
+    const answer = await app.inject(buildRequest(route, key))
     const { statusCode } = answer
     const isRefused = [401, 403, 429].includes(statusCode)
     const isAsExpected =
@@ -87,35 +87,40 @@ async function scopeFaults(gate: Gate): Promise<readonly string[]> {
 }
 
 /** The clock of this gate goes on a second with each request, so that no rate is reached. */
-function keyedGate(): Gate {
+function createKeyedGate(): Gate {
   let nowMs = 0
   const tick = () => {
     nowMs += 1_000
     return nowMs
   }
-  return createGate({ keys: held.ring, credentials: bearerKey, hosts: loopbackHosts([]), nowMs: tick })
+  return createGate({
+    keys: held.ring,
+    credentials: readBearerKey,
+    hosts: buildLoopbackHostRule([]),
+    nowMs: tick,
+  })
 }
 
-function withGuard(gate: Gate, accessOf: (access: RouteAccess) => RouteAccess): Gate {
-  return { ...gate, guardOf: (access, changesState) => gate.guardOf(accessOf(access), changesState) }
+function changeAccess(gate: Gate, toAccess: (access: RouteAccess) => RouteAccess): Gate {
+  return { ...gate, buildGuard: (access, changesState) => gate.buildGuard(toAccess(access), changesState) }
 }
 
 describe('S11: every route of the table', () => {
   it('A route accepts each scope that it declares, refuses the others with 403, and no key or a bad one with 401', async () => {
-    expect(await scopeFaults(keyedGate())).toEqual([])
+    expect(await findScopeFaults(createKeyedGate())).toEqual([])
   })
 
   const MUTANTS: readonly (readonly [string, (gate: Gate) => Gate])[] = [
-    ['needs no key', () => createGate({ credentials: bearerKey })],
+    ['needs no key', () => createGate({ credentials: readBearerKey })],
     [
       'takes any scope for any other',
-      (gate) => withGuard(gate, (access) => (access === 'open' ? access : SCOPES)),
+      (gate) => changeAccess(gate, (access) => (access === 'open' ? access : SCOPES)),
     ],
-    ['has every route open', (gate) => withGuard(gate, () => 'open')],
+    ['has every route open', (gate) => changeAccess(gate, () => 'open')],
   ]
   for (const [what, mutate] of MUTANTS) {
     it(`The check of scopes finds out a gate that ${what} (mutant)`, async () => {
-      expect((await scopeFaults(mutate(keyedGate()))).length).toBeGreaterThan(5)
+      expect((await findScopeFaults(mutate(createKeyedGate()))).length).toBeGreaterThan(5)
     })
   }
 
@@ -140,10 +145,10 @@ describe('S11: every route of the table', () => {
   })
 
   it('A route that does not declare who may use it keeps the app from getting ready', async () => {
-    const { app } = keyed()
+    const { app } = buildKeyedApp()
     app.get('/forgotten', () => 'open to all')
     await expect(app.ready()).rejects.toThrow('the route GET /forgotten does not say who may use it')
-    const nested = keyed().app
+    const nested = buildKeyedApp().app
     nested.register(async (scope) => {
       scope.post('/v1/forgotten', () => 'open to all')
     })
@@ -153,7 +158,7 @@ describe('S11: every route of the table', () => {
 
 describe('S11: a refusal', () => {
   it('A refusal comes before the body is read, and does not quote the key', async () => {
-    const { app, engine } = keyed()
+    const { app, engine } = buildKeyedApp()
     const answer = await app.inject({
       method: 'POST',
       url: '/v1/transactions',
@@ -167,8 +172,8 @@ describe('S11: a refusal', () => {
   })
 
   it('S17: The eleventh bad request of an address in a second is answered with 429 and Retry-After', async () => {
-    const engine = scriptedEngine()
-    const gate = createGate({ keys: held.ring, credentials: bearerKey, nowMs: () => 1_000 })
+    const engine = createScriptedEngine()
+    const gate = createGate({ keys: held.ring, credentials: readBearerKey, nowMs: () => 1_000 })
     const app = buildApp({ engine, gate })
     for (let count = 0; count < 10; count += 1) await app.inject({ url: '/v1/transactions' })
     const answer = await app.inject({ url: '/v1/transactions' })
@@ -180,8 +185,8 @@ describe('S11: a refusal', () => {
 describe('S17: the rate of a key', () => {
   it('A request counts once for the rate of its key, HEAD too, and the one over it is answered with 429 and Retry-After', async () => {
     const keyRate = new KeyRate(2)
-    const gate = createGate({ keys: held.ring, credentials: bearerKey, keyRate, nowMs: () => 1_000 })
-    const app = buildApp({ engine: scriptedEngine(), gate })
+    const gate = createGate({ keys: held.ring, credentials: readBearerKey, keyRate, nowMs: () => 1_000 })
+    const app = buildApp({ engine: createScriptedEngine(), gate })
     const ask = (method: 'HEAD' | 'GET') =>
       app.inject({ method, url: '/v1/transactions', headers: { authorization: `Bearer ${held.keys.read}` } })
     expect([(await ask('HEAD')).statusCode, (await ask('GET')).statusCode]).toEqual([200, 200])
@@ -192,8 +197,8 @@ describe('S17: the rate of a key', () => {
 
 describe('GET /health/ready with keys', () => {
   it('Readiness shows the store and the weak points to a key with the scope read, and the outcome alone to others', async () => {
-    const gate = createGate({ keys: held.ring, credentials: bearerKey })
-    const app = buildApp({ engine: scriptedEngine(), gate, insecure: ['some-switch'] })
+    const gate = createGate({ keys: held.ring, credentials: readBearerKey })
+    const app = buildApp({ engine: createScriptedEngine(), gate, insecure: ['some-switch'] })
     const ask = async (key?: string) =>
       (
         await app.inject({
@@ -207,15 +212,15 @@ describe('GET /health/ready with keys', () => {
   })
 
   it('S10: Readiness lists to everyone what was switched off where there are no keys', async () => {
-    const app = buildApp({ engine: scriptedEngine(), insecure: ['no-keys'] })
+    const app = buildApp({ engine: createScriptedEngine(), insecure: ['no-keys'] })
     expect((await app.inject({ url: '/health/ready' })).json()).toMatchObject({ insecure: ['no-keys'] })
   })
 })
 
 describe('S16: readiness under a foreign Host', () => {
   it('Readiness shows its outcome to a probe, and no more to a page under a foreign Host', async () => {
-    const gate = createGate({ credentials: bearerKey, hosts: loopbackHosts([]) })
-    const app = buildApp({ engine: scriptedEngine(), gate, insecure: ['no-keys'] })
+    const gate = createGate({ credentials: readBearerKey, hosts: buildLoopbackHostRule([]) })
+    const app = buildApp({ engine: createScriptedEngine(), gate, insecure: ['no-keys'] })
     const ask = async (host: string) => (await app.inject({ url: '/health/ready', headers: { host } })).json()
     expect(await ask('evil.example:8471')).toEqual({ status: 'ready' })
     expect(await ask('127.0.0.1:8471')).toMatchObject({ store: READY.store, insecure: ['no-keys'] })
@@ -235,10 +240,10 @@ describe('S16: the methods', () => {
   ])
 
   it('S16: A GET or HEAD of any route changes nothing, and the rest is POST', async () => {
-    const routes = await routesOf(buildApp({ engine: scriptedEngine() }))
+    const routes = await listRoutes(buildApp({ engine: createScriptedEngine() }))
     for (const route of routes) {
-      const engine = scriptedEngine()
-      await buildApp({ engine }).inject(requestTo(route))
+      const engine = createScriptedEngine()
+      await buildApp({ engine }).inject(buildRequest(route))
       const changes = engine.calls.filter(({ verb }) => CHANGES.has(verb))
       const isSafe = ['GET', 'HEAD'].includes(route.method)
       expect([route.method, route.url, changes.length]).toEqual([route.method, route.url, isSafe ? 0 : 1])
@@ -249,14 +254,17 @@ describe('S16: the methods', () => {
 
 const FOREIGN = [{ origin: 'http://evil.example' }, { 'sec-fetch-site': 'cross-site' }] as const
 
-async function pageFaults(gate: Gate, headers: Readonly<Record<string, string>>): Promise<readonly string[]> {
+async function findPageFaults(
+  gate: Gate,
+  headers: Readonly<Record<string, string>>,
+): Promise<readonly string[]> {
   const faults: string[] = []
-  const routes = await routesOf(buildApp({ engine: scriptedEngine() }))
+  const routes = await listRoutes(buildApp({ engine: createScriptedEngine() }))
   const posts = routes.filter(({ method }) => method === 'POST')
   expect(posts.length).toBeGreaterThan(5)
   for (const route of posts) {
-    const engine = scriptedEngine()
-    const asked = requestTo(route)
+    const engine = createScriptedEngine()
+    const asked = buildRequest(route)
     const answer = await buildApp({ engine, gate }).inject({
       ...asked,
       headers: { ...asked.headers, ...headers },
@@ -270,19 +278,19 @@ async function pageFaults(gate: Gate, headers: Readonly<Record<string, string>>)
 describe('S16: a page of another origin', () => {
   for (const headers of FOREIGN) {
     it(`S16: A page of another origin changes nothing by any route (${Object.keys(headers)[0]})`, async () => {
-      expect(await pageFaults(createGate({ credentials: bearerKey }), headers)).toEqual([])
+      expect(await findPageFaults(createGate({ credentials: readBearerKey }), headers)).toEqual([])
     })
 
     it(`S16: The check finds out a gate that does not look at the origin (${Object.keys(headers)[0]}, mutant)`, async () => {
-      const gate = createGate({ credentials: bearerKey })
-      const blind: Gate = { ...gate, guardOf: (access) => gate.guardOf(access, false) }
-      expect((await pageFaults(blind, headers)).length).toBeGreaterThan(5)
+      const gate = createGate({ credentials: readBearerKey })
+      const blind: Gate = { ...gate, buildGuard: (access) => gate.buildGuard(access, false) }
+      expect((await findPageFaults(blind, headers)).length).toBeGreaterThan(5)
     })
   }
 
   it('S16: A page does not get in by a name of its own that it has pointed at loopback (DNS rebinding)', async () => {
-    const engine = scriptedEngine()
-    const gate = createGate({ credentials: bearerKey, hosts: loopbackHosts([]) })
+    const engine = createScriptedEngine()
+    const gate = createGate({ credentials: readBearerKey, hosts: buildLoopbackHostRule([]) })
     const app = buildApp({ engine, gate })
     const headers = {
       host: 'evil.example:8470',
@@ -291,7 +299,7 @@ describe('S16: a page of another origin', () => {
     }
     const answer = await app.inject({ url: '/v1/transactions', headers })
     expect([answer.statusCode, answer.json().code]).toEqual([421, 'SAGA_HOST_REFUSED'])
-    const post = requestTo({ method: 'POST', url: '/v1/transactions', access: undefined })
+    const post = buildRequest({ method: 'POST', url: '/v1/transactions', access: undefined })
     expect((await app.inject({ ...post, headers: { ...post.headers, ...headers } })).statusCode).toBe(421)
     expect(engine.calls).toEqual([])
     expect((await app.inject({ url: '/health/live', headers })).statusCode).toBe(200)

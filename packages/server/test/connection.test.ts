@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type AppDeps, buildApp } from '../src/index.ts'
-import { scriptedEngine, submitViewOf } from './scripted-engine.ts'
+import { buildSubmitView, createScriptedEngine } from './scripted-engine.ts'
 
 const open: FastifyInstance[] = []
 afterEach(async () => {
@@ -15,14 +15,14 @@ afterEach(async () => {
 async function listen(
   deps: Partial<AppDeps> = {},
 ): Promise<{ app: FastifyInstance; port: number; url: string }> {
-  const app = buildApp({ engine: scriptedEngine(), ...deps })
+  const app = buildApp({ engine: createScriptedEngine(), ...deps })
   open.push(app)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
   return { app, port, url: `http://127.0.0.1:${port}` }
 }
 
-/** Sends raw bytes and gives everything that came back until the end of the connection. */
+/** Sends raw bytes and returns everything that came back until the connection ended. */
 async function exchange(port: number, bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   let answer = ''
@@ -34,7 +34,7 @@ async function exchange(port: number, bytes: string): Promise<string> {
   return answer
 }
 
-function problemIn(answer: string): unknown {
+function readProblem(answer: string): unknown {
   expect(answer).toMatch(/content-type: application\/problem\+json/i)
   return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))
 }
@@ -47,13 +47,13 @@ describe('a connection', () => {
     const { port } = await listen()
     const answer = await exchange(port, 'GARBAGE\r\n\r\n')
     expect(answer).toMatch(/^HTTP\/1\.1 400 /)
-    expect(problemIn(answer)).toMatchObject({ code: 'SAGA_INVALID', status: 400 })
+    expect(readProblem(answer)).toMatchObject({ code: 'SAGA_INVALID', status: 400 })
   })
 
   it('A connection with headers that are too large is answered with 431 and a problem', async () => {
     const { port } = await listen()
     const answer = await exchange(port, `GET / HTTP/1.1\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`)
-    expect(problemIn(answer)).toMatchObject({ code: 'SAGA_HEADER_INVALID', status: 431 })
+    expect(readProblem(answer)).toMatchObject({ code: 'SAGA_HEADER_INVALID', status: 431 })
   })
 
   it('A connection that sends too slowly is answered with 408', async () => {
@@ -64,10 +64,10 @@ describe('a connection', () => {
   })
 
   it('A connection may wait for longer than a request may take to arrive', async () => {
-    const engine = scriptedEngine({
+    const engine = createScriptedEngine({
       submit: async () => {
         await sleep(400)
-        return submitViewOf('a', { status: 'succeeded' })
+        return buildSubmitView('a', { status: 'succeeded' })
       },
     })
     const { url } = await listen({ engine, limits: { requestTimeoutMs: 100, connectionsCheckMs: 20 } })
@@ -79,7 +79,7 @@ describe('a connection', () => {
     const { port } = await listen()
     for (const gid of ['.', '..', '%2E', '%2e%2E']) {
       const answer = await exchange(port, `GET /v1/transactions/${gid} HTTP/1.1\r\n${close}\r\n`)
-      expect(problemIn(answer)).toMatchObject({ code: 'SAGA_GID_INVALID', status: 400 })
+      expect(readProblem(answer)).toMatchObject({ code: 'SAGA_GID_INVALID', status: 400 })
     }
   })
 
@@ -110,9 +110,9 @@ describe('a connection', () => {
     })
     const submit = async () => {
       await held
-      return submitViewOf('a')
+      return buildSubmitView('a')
     }
-    const engine = scriptedEngine({ submit })
+    const engine = createScriptedEngine({ submit })
     const { app, port } = await listen({ engine })
     const accepted = once(app.server, 'connection') as Promise<[Socket]>
     const head = 'POST /v1/transactions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'

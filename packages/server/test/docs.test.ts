@@ -1,23 +1,23 @@
 import {
-  bearerKey,
   ConnectionBounds,
   createGate,
   DEFAULT_CONNECTION_LIMITS,
   guardRoutes,
+  readBearerKey,
 } from '@counterstep/access'
 import { type FastifyInstance, fastify } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { buildApp } from '../src/build-app.ts'
-import { errorHandler } from '../src/error-handler.ts'
+import { buildErrorHandler } from '../src/error-handler.ts'
 import { createLogger } from '../src/logger.ts'
-import { docsRoute } from '../src/routes/docs.ts'
-import { heardLog } from './heard-log.ts'
-import { type ScopeKeys, scopeKeys } from './scope-keys.ts'
-import { scriptedEngine } from './scripted-engine.ts'
+import { buildDocsRoute } from '../src/routes/docs.ts'
+import { createHeardLog } from './heard-log.ts'
+import { openScopeKeys, type ScopeKeys } from './scope-keys.ts'
+import { createScriptedEngine } from './scripted-engine.ts'
 
 let held: ScopeKeys
 beforeAll(async () => {
-  held = await scopeKeys()
+  held = await openScopeKeys()
 })
 afterAll(() => held[Symbol.asyncDispose]())
 
@@ -30,15 +30,15 @@ describe('the document of the page', () => {
   beforeEach(() => {
     made = 0
     app = fastify()
-    app.setErrorHandler(errorHandler(createLogger({ level: 'silent' })))
-    guardRoutes(app, createGate({ keys: held.ring, credentials: bearerKey }), BOUNDS)
+    app.setErrorHandler(buildErrorHandler(createLogger({ level: 'silent' })))
+    guardRoutes(app, createGate({ keys: held.ring, credentials: readBearerKey }), BOUNDS)
     app.register(
-      docsRoute(
+      buildDocsRoute(
         async () => {
           made += 1
           return { openapi: '3.1.0' }
         },
-        scriptedEngine(),
+        createScriptedEngine(),
         BOUNDS,
       ),
     )
@@ -62,21 +62,21 @@ describe('the document of the page', () => {
 
   it('The OpenAPI document of the page is made again after it could not be made', async () => {
     const failing = fastify()
-    failing.setErrorHandler(errorHandler(createLogger({ level: 'silent' })))
+    failing.setErrorHandler(buildErrorHandler(createLogger({ level: 'silent' })))
     guardRoutes(
       failing,
-      createGate({ credentials: bearerKey }),
+      createGate({ credentials: readBearerKey }),
       new ConnectionBounds(DEFAULT_CONNECTION_LIMITS),
     )
     let tries = 0
     failing.register(
-      docsRoute(
+      buildDocsRoute(
         async () => {
           tries += 1
           if (tries === 1) throw new Error('the first time')
           return { openapi: '3.1.0' }
         },
-        scriptedEngine(),
+        createScriptedEngine(),
         BOUNDS,
       ),
     )
@@ -87,7 +87,7 @@ describe('the document of the page', () => {
 })
 
 describe('the page', () => {
-  const app = buildApp({ engine: scriptedEngine() })
+  const app = buildApp({ engine: createScriptedEngine() })
   afterAll(() => app.close())
 
   it.each(['/docs', '/docs/'])('The documentation page is at %s', async (url) => {
@@ -132,15 +132,15 @@ describe('the page', () => {
   })
 
   it('A fault in the documentation page is logged under the number of the request', async () => {
-    const { lines, logger } = heardLog()
+    const { lines, logger } = createHeardLog()
     const whole = fastify()
-    whole.setErrorHandler(errorHandler(logger))
+    whole.setErrorHandler(buildErrorHandler(logger))
     const broken = {
       toJSON() {
         throw new Error('the document broke')
       },
     }
-    whole.register(docsRoute(async () => broken as never, scriptedEngine(), BOUNDS))
+    whole.register(buildDocsRoute(async () => broken as never, createScriptedEngine(), BOUNDS))
     const answer = await whole.inject({ url: '/docs/json' })
     expect(answer.statusCode).toBe(500)
     expect(answer.json()).toMatchObject({ code: 'SAGA_INTERNAL' })
@@ -153,15 +153,15 @@ describe('the page', () => {
   })
 
   it('The documentation page ends its connections while the node stops', async () => {
-    const engine = scriptedEngine()
+    const engine = createScriptedEngine()
     const stopping = buildApp({ engine: { ...engine, isStopping: true } })
     expect((await stopping.inject({ url: '/docs' })).headers.connection).toBe('close')
     await stopping.close()
   })
 
   it('The documentation page is logged like other routes', async () => {
-    const { lines, logger } = heardLog()
-    const logging = buildApp({ engine: scriptedEngine(), logger, logRequests: true })
+    const { lines, logger } = createHeardLog()
+    const logging = buildApp({ engine: createScriptedEngine(), logger, logRequests: true })
     await logging.inject({ url: '/docs/static/swagger-ui.css' })
     await logging.close()
     expect(lines.map((line) => JSON.parse(line))).toEqual([
@@ -170,7 +170,7 @@ describe('the page', () => {
   })
 
   it('The app closes while the documentation page is being made', async () => {
-    const closing = buildApp({ engine: scriptedEngine() })
+    const closing = buildApp({ engine: createScriptedEngine() })
     await closing.ready()
     const asked = closing.inject({ url: '/docs' })
     await closing.close()
@@ -188,7 +188,7 @@ describe('the page', () => {
     'The documentation page is under the prefix of its HTTP API: %s',
     async (prefix) => {
       const whole = fastify()
-      const page = docsRoute(async () => ({ openapi: '3.1.0' }), scriptedEngine(), BOUNDS)
+      const page = buildDocsRoute(async () => ({ openapi: '3.1.0' }), createScriptedEngine(), BOUNDS)
       whole.register(async (scope) => void scope.register(page), { prefix })
       const { statusCode, body } = await whole.inject({ url: '/sagas/docs' })
       expect(statusCode).toBe(200)

@@ -3,17 +3,17 @@ import { StoreUnavailableError } from '@counterstep/core'
 import { CounterstepError, ERROR_MEANINGS, type ErrorCode, InvalidRequestError } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { buildApp, STATUS_OF_CODE } from '../src/index.ts'
-import { heardLog } from './heard-log.ts'
-import { scriptedEngine } from './scripted-engine.ts'
+import { createHeardLog } from './heard-log.ts'
+import { createScriptedEngine } from './scripted-engine.ts'
 
 const CANARY = 'canary-3141592'
 
-function failing(error: unknown) {
-  const { lines, logger } = heardLog()
+function askFailingEngine(error: unknown) {
+  const { lines, logger } = createHeardLog()
   const submit = async () => {
     throw error
   }
-  const app = buildApp({ engine: scriptedEngine({ submit }), logger, logRequests: true })
+  const app = buildApp({ engine: createScriptedEngine({ submit }), logger, logRequests: true })
   const answer = app.inject({
     method: 'POST',
     url: `/v1/transactions?${CANARY}=1`,
@@ -26,7 +26,7 @@ function failing(error: unknown) {
 describe('an error', () => {
   for (const code of Object.keys(ERROR_MEANINGS) as ErrorCode[]) {
     it(`An error with ${code} is answered with ${STATUS_OF_CODE[code]} as a problem`, async () => {
-      const { answer } = failing(new CounterstepError(code, 'the reason'))
+      const { answer } = askFailingEngine(new CounterstepError(code, 'the reason'))
       const { statusCode, headers, ...rest } = await answer
       expect(statusCode).toBe(STATUS_OF_CODE[code])
       expect(headers['content-type']).toBe('application/problem+json; charset=utf-8')
@@ -47,7 +47,7 @@ describe('an error', () => {
   ]
   for (const [index, error] of insides.entries()) {
     it(`An internal error (${index}) is a 500 that says nothing, and a log line without what the caller sent`, async () => {
-      const { answer, lines } = failing(error)
+      const { answer, lines } = askFailingEngine(error)
       const { statusCode, body, headers } = await answer
       expect(statusCode).toBe(500)
       expect(JSON.parse(body)).toMatchObject({
@@ -65,7 +65,7 @@ describe('an error', () => {
 
   it('An error that a caller caused is not logged', async () => {
     const fault = { code: 'SAGA_INVALID', path: CANARY, message: CANARY } as const
-    const { answer, lines } = failing(new InvalidRequestError([fault]))
+    const { answer, lines } = askFailingEngine(new InvalidRequestError([fault]))
     expect((await answer).statusCode).toBe(422)
     expect(lines).toHaveLength(1)
     expect(lines[0]).toMatch(/"status":422.*"msg":"answered"/)
@@ -73,7 +73,7 @@ describe('an error', () => {
   })
 
   it("An error is logged with its code, causes and frames, and with a message only if it is Counterstep's or a system call's", () => {
-    const { lines, logger } = heardLog()
+    const { lines, logger } = createHeardLog()
     const system = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), {
       code: 'ECONNREFUSED',
       errno: -111,
@@ -89,7 +89,7 @@ describe('an error', () => {
   })
 
   it('An AggregateError is logged with the first of the errors that it is made of', () => {
-    const { lines, logger } = heardLog()
+    const { lines, logger } = createHeardLog()
     const errors = Array.from({ length: 10 }, () => new StoreUnavailableError('no answer', { applied: 'no' }))
     logger.error({ err: new AggregateError([new TypeError(CANARY), ...errors], CANARY) }, 'x')
     const { err } = JSON.parse(lines[0] ?? '')

@@ -8,7 +8,7 @@ import {
   PAYLOAD_BYTES_MAX,
 } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { realServer } from './real-server.ts'
+import { buildRealServer } from './real-server.ts'
 
 const BRANCH = { action: 'http://127.0.0.1:9001/a' }
 const HEADER_BYTES_MAX = 16 * 1024
@@ -47,7 +47,7 @@ const LIMITS: readonly Limit[] = [
   },
   {
     name: 'levels of JSON',
-    // The body, its branches and the branch are three of them.
+    // The body, its list of branches and the branch are three levels.
     submit: (depth) =>
       JSON.stringify({
         branches: [{ ...BRANCH, payload: JSON.parse('['.repeat(depth - 3) + ']'.repeat(depth - 3)) }],
@@ -72,8 +72,8 @@ const LIMITS: readonly Limit[] = [
   },
 ]
 
-async function submitted(payload: string) {
-  await using server = await realServer(() => ({ result: 'success', statusCode: 200 }))
+async function sendSubmit(payload: string) {
+  await using server = await buildRealServer(() => ({ result: 'success', statusCode: 200 }))
   const answer = await server.app.inject({
     method: 'POST',
     url: '/v1/transactions',
@@ -87,8 +87,8 @@ async function submitted(payload: string) {
 describe('S17: a submit', () => {
   for (const { name, submit, max, status, code } of LIMITS) {
     it(`A submit may have ${max} ${name}, and with one more is answered with ${status} ${code} and not stored`, async () => {
-      expect(await submitted(submit(max))).toEqual({ status: 202, code: undefined, stored: 1 })
-      expect(await submitted(submit(max + 1))).toEqual({ status, code, stored: 0 })
+      expect(await sendSubmit(submit(max))).toEqual({ status: 202, code: undefined, stored: 1 })
+      expect(await sendSubmit(submit(max + 1))).toEqual({ status, code, stored: 0 })
     })
   }
 
@@ -108,13 +108,13 @@ describe('S17: a submit', () => {
     'a\u007f',
   ]) {
     it(`A submit must not have the gid ${JSON.stringify(gid)}`, async () => {
-      const outcome = await submitted(JSON.stringify({ gid, branches: [BRANCH] }))
+      const outcome = await sendSubmit(JSON.stringify({ gid, branches: [BRANCH] }))
       expect(outcome).toEqual({ status: 400, code: 'SAGA_GID_INVALID', stored: 0 })
     })
   }
 
   it(`A submit may have less than ${HEADER_BYTES_MAX} bytes of headers, and with that many is answered with 431 and not stored`, async () => {
-    await using server = await realServer(() => ({ result: 'success', statusCode: 200 }))
+    await using server = await buildRealServer(() => ({ result: 'success', statusCode: 200 }))
     await server.app.listen({ host: '127.0.0.1', port: 0 })
     const { port } = server.app.server.address() as AddressInfo
     const send = (bytes: number) =>

@@ -4,14 +4,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readCursor, writeCursor } from '../src/http/list-cursor.ts'
 import { buildApp } from '../src/index.ts'
-import { scriptedEngine } from './scripted-engine.ts'
+import { createScriptedEngine } from './scripted-engine.ts'
 
-function gidOf(text: string): Gid {
+function toGid(text: string): Gid {
   if (!isGid(text)) throw new Error(`not a gid: ${text}`)
   return text
 }
 
-const cursor = writeCursor({ createdAt: 5, gid: gidOf('a.b/c') })
+const cursor = writeCursor({ createdAt: 5, gid: toGid('a.b/c') })
 
 describe('GET /v1/transactions', () => {
   const rows: readonly (readonly [string, ListQuery])[] = [
@@ -27,11 +27,11 @@ describe('GET /v1/transactions', () => {
       { limit: 50, kind: 'saga', retrying: true, attention: false },
     ],
     ['?createdFrom=0&createdTo=9007199254740991', { limit: 50, createdFrom: 0, createdTo: 9007199254740991 }],
-    [`?cursor=${cursor}`, { limit: 50, cursor: { createdAt: 5, gid: gidOf('a.b/c') } }],
+    [`?cursor=${cursor}`, { limit: 50, cursor: { createdAt: 5, gid: toGid('a.b/c') } }],
   ]
   for (const [query, expected] of rows) {
     it(`The list understands the query "${query}"`, async () => {
-      const engine = scriptedEngine()
+      const engine = createScriptedEngine()
       const answer = await buildApp({ engine }).inject({ url: `/v1/transactions${query}` })
       expect(answer.statusCode).toBe(200)
       expect(engine.calls[0]?.arguments).toEqual([expected, '127.0.0.1'])
@@ -60,7 +60,7 @@ describe('GET /v1/transactions', () => {
   ]
   for (const query of bad) {
     it(`The list refuses the query "${query}" and names the filter`, async () => {
-      const engine = scriptedEngine()
+      const engine = createScriptedEngine()
       const answer = await buildApp({ engine }).inject({ url: `/v1/transactions?${query}` })
       expect(answer.statusCode).toBe(400)
       expect(answer.json()).toMatchObject({ code: 'SAGA_QUERY_INVALID', path: query.split('=')[0] })
@@ -69,7 +69,7 @@ describe('GET /v1/transactions', () => {
   }
 
   it('The list names every fault at once', async () => {
-    const answer = await buildApp({ engine: scriptedEngine() }).inject({
+    const answer = await buildApp({ engine: createScriptedEngine() }).inject({
       url: '/v1/transactions?limit=0&kind=x',
     })
     expect(answer.json().faults.map((fault: { path: string }) => fault.path)).toEqual(['kind', 'limit'])
@@ -77,8 +77,8 @@ describe('GET /v1/transactions', () => {
 
   it('The cursor of a page comes back as the same pair', async () => {
     const items = [] as const
-    const list = async () => ({ items, cursor: { createdAt: 7, gid: gidOf('x') } })
-    const engine = scriptedEngine({ list })
+    const list = async () => ({ items, cursor: { createdAt: 7, gid: toGid('x') } })
+    const engine = createScriptedEngine({ list })
     const app = buildApp({ engine })
     const page = (await app.inject({ url: '/v1/transactions' })).json()
     await app.inject({ url: `/v1/transactions?cursor=${page.cursor}` })

@@ -5,12 +5,12 @@ import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { buildApp } from '../src/index.ts'
 import { OPERATIONS } from '../src/operations.ts'
-import { type RealServer, realServer } from './real-server.ts'
+import { buildRealServer, type RealServer } from './real-server.ts'
 
 const HEADERS = { authorization: canary('header-of-all') }
 const OWN = { headers: { 'x-api-key': canary('header-of-branch') } }
 /** Returns URLs with a secret in their query, in the spellings that a URL may have. */
-const urlsOf = (place: string) => {
+const buildUrls = (place: string) => {
   const secret = canary(`query-of-${place}`)
   return [
     `http://bank.test/a?token=${secret}`,
@@ -28,8 +28,8 @@ interface Sent {
 }
 
 /** Returns requests for each operation of the native API, on transactions of each kind whose headers and queries are secrets. */
-function requestsOf(turn: number): Readonly<Record<string, readonly Sent[]>> {
-  const at = (place: string) => urlsOf(place)[turn] ?? ''
+function buildRequests(turn: number): Readonly<Record<string, readonly Sent[]>> {
+  const at = (place: string) => buildUrls(place)[turn] ?? ''
   const post = (path: string, body?: unknown): Sent => ({
     method: 'POST',
     url: `/v1/transactions${path}`,
@@ -83,7 +83,7 @@ function requestsOf(turn: number): Readonly<Record<string, readonly Sent[]>> {
   }
 }
 
-async function answersOf(app: FastifyInstance, requests: readonly Sent[]): Promise<string> {
+async function readAnswers(app: FastifyInstance, requests: readonly Sent[]): Promise<string> {
   const texts: string[] = []
   for (const { method, url, body } of requests) {
     const payload = body === undefined ? {} : { payload: JSON.stringify(body) }
@@ -104,15 +104,15 @@ function play({ op, attempt }: BranchCall): BranchAnswer {
 async function drive(server: RealServer, app = server.app): Promise<Readonly<Record<string, string>>> {
   const answers: Record<string, string> = {}
   for (let turn = 0; turn < URL_COUNT; turn++) {
-    for (const [id, requests] of Object.entries(requestsOf(turn)))
-      answers[id] = `${answers[id] ?? ''}${await answersOf(app, requests)}\n`
+    for (const [id, requests] of Object.entries(buildRequests(turn)))
+      answers[id] = `${answers[id] ?? ''}${await readAnswers(app, requests)}\n`
   }
   return answers
 }
 
 describe('S43: headers and URL queries', () => {
   it('S43: Headers and URL queries are in no answer of the native API, whatever the route, the kind and the spelling', async () => {
-    await using server = await realServer(play)
+    await using server = await buildRealServer(play)
     const answers = await drive(server)
     expect(Object.keys(answers).sort()).toEqual(OPERATIONS.map(({ id }) => id).sort())
     expect(findCanaries(answers)).toEqual([])
@@ -124,9 +124,9 @@ describe('S43: headers and URL queries', () => {
   })
 
   it('S43: This test finds a header or query that a view shows (mutant)', async () => {
-    await using server = await realServer(play)
+    await using server = await buildRealServer(play)
     const { engine } = server
-    const [whole] = urlsOf('action')
+    const [whole] = buildUrls('action')
     const show: EngineApi['show'] = async (gid) => {
       const view = await engine.show(gid)
       return view && JSON.parse(JSON.stringify(view).replaceAll('http://bank.test/a"', `${whole}"`))

@@ -13,8 +13,8 @@ test('A family of durations is printed as prom-client prints the same histogram'
   const buckets = [0.001, 0.01, 1]
   const histogram = new Histogram({ name, help, labelNames, buckets, registers: [theirs] })
   const family = new DurationFamily({ name, help, labelNames, buckets }, ours)
-  const children = [family.child('GET', '/a'), family.child('POST', '/b"\\')]
-  family.child('PUT', '/never')
+  const children = [family.makeChild('GET', '/a'), family.makeChild('POST', '/b"\\')]
+  family.makeChild('PUT', '/never')
   for (const seconds of [0, 0.001, 0.0011, 0.5, 1, 1.5, 60]) {
     histogram.labels('GET', '/a').observe(seconds)
     children[0]?.observe(seconds)
@@ -29,8 +29,8 @@ test('A family of counts is printed as prom-client prints the same counter', asy
   const ours = new Registry()
   const counter = new Counter({ name, help, labelNames, registers: [theirs] })
   const family = new CountFamily({ name, help, labelNames }, ours)
-  const child = family.child('GET', '/a')
-  family.child('PUT', '/never')
+  const child = family.makeChild('GET', '/a')
+  family.makeChild('PUT', '/never')
   for (let seen = 0; seen < 3; seen += 1) {
     counter.labels('GET', '/a').inc()
     child.increment()

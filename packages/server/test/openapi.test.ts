@@ -6,11 +6,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { buildApp, OPERATIONS, STATUS_OF_CODE } from '../src/index.ts'
-import { openApiDocument } from '../src/openapi/document.ts'
+import { buildOpenApiDocument } from '../src/openapi/document.ts'
 import { confirmedTccExample, finishedExample, registeredExample } from '../src/openapi/examples.ts'
 import { registerBranchOperation } from '../src/routes/register-branch.ts'
 import { submitPreparedOperation } from '../src/routes/submit-prepared.ts'
-import { scriptedEngine, submitViewOf, viewOf } from './scripted-engine.ts'
+import { buildSubmitView, buildView, createScriptedEngine } from './scripted-engine.ts'
 
 interface Media {
   readonly schema: object
@@ -27,7 +27,7 @@ interface Document {
 }
 
 // Counterstep makes the document itself, and the test of OpenAPI 3.1 below checks it as a whole.
-const document = openApiDocument(OPERATIONS, {
+const document = buildOpenApiDocument(OPERATIONS, {
   version: '0.1.0',
   url: '/',
   waitMsMax: 60_000,
@@ -36,8 +36,8 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
 )
 
-/** Answers are open for clients' sake; here an undocumented member is a fault. */
-function closed(schemas: Document['components']['schemas']): object {
+/** Makes schemas refuse members that are not documented. The real ones allow them, so that clients accept new members. */
+function closeSchemas(schemas: Document['components']['schemas']): object {
   const walk = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(walk)
     if (typeof node !== 'object' || node === null) return node
@@ -51,9 +51,9 @@ function closed(schemas: Document['components']['schemas']): object {
 }
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
-ajv.addSchema({ $id: 'doc:', components: { schemas: closed(document.components.schemas) } })
+ajv.addSchema({ $id: 'doc:', components: { schemas: closeSchemas(document.components.schemas) } })
 
-function faultsOf(schema: object, value: unknown): unknown {
+function findFaults(schema: object, value: unknown): unknown {
   const text = JSON.stringify(schema).replaceAll('"#/components', '"doc:#/components')
   const validate = ajv.compile(JSON.parse(text))
   return validate(value) ? [] : validate.errors
@@ -63,7 +63,7 @@ describe('the OpenAPI document', () => {
   it('The OpenAPI document has the version of the package', async () => {
     const manifest = JSON.parse(await readFile(join(import.meta.dirname, '../package.json'), 'utf8'))
     expect(VERSION).toBe(manifest.version)
-    const served = await buildApp({ engine: scriptedEngine() }).inject({ url: '/openapi.json' })
+    const served = await buildApp({ engine: createScriptedEngine() }).inject({ url: '/openapi.json' })
     expect(served.json().info.version).toBe(manifest.version)
   })
 
@@ -76,7 +76,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('The OpenAPI document and its page are served without anything from elsewhere', async () => {
-    const app = buildApp({ engine: scriptedEngine(), version: '0.1.0' })
+    const app = buildApp({ engine: createScriptedEngine(), version: '0.1.0' })
     expect((await app.inject({ url: '/openapi.json' })).json()).toEqual(document)
     expect((await app.inject({ url: '/docs/json' })).json()).toEqual(document)
     const page = await app.inject({ url: '/docs' })
@@ -93,7 +93,10 @@ describe('the OpenAPI document', () => {
       [undefined, 60],
       [25_000, 25],
     ] as const) {
-      const app = buildApp({ engine: scriptedEngine(), ...(waitMsMax === undefined ? {} : { waitMsMax }) })
+      const app = buildApp({
+        engine: createScriptedEngine(),
+        ...(waitMsMax === undefined ? {} : { waitMsMax }),
+      })
       const served = (await app.inject({ url: '/openapi.json' })).body
       const said = [...served.matchAll(/or after N seconds \((.*?)\)/g)].map(([, bounds]) => bounds)
       expect(said).toEqual(Array(3).fill(`0 to ${secondsMax}; more is taken as ${secondsMax}`))
@@ -101,7 +104,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('The OpenAPI document has every route that fastify has, and no other', async () => {
-    const app: FastifyInstance = buildApp({ engine: scriptedEngine() })
+    const app: FastifyInstance = buildApp({ engine: createScriptedEngine() })
     const routes = new Set<string>()
     app.addHook('onRoute', ({ method, url }) => {
       const isPagePart = url.startsWith('/docs/')
@@ -157,7 +160,7 @@ describe('the OpenAPI document', () => {
       )
       for (const { schema, example, examples } of media) {
         const values = [example, ...Object.values(examples ?? {}).map(({ value }) => value)]
-        for (const value of values) if (value !== undefined) expect(faultsOf(schema, value)).toEqual([])
+        for (const value of values) if (value !== undefined) expect(findFaults(schema, value)).toEqual([])
       }
     })
   }
@@ -175,7 +178,7 @@ describe('the answers of every operation', () => {
   }
   const register: InjectOptions = { ...submit, url: '/v1/transactions/a/branches' }
   const decide: InjectOptions = { method: 'POST', url: '/v1/transactions/a/submit' }
-  const summary = viewOf('a')
+  const summary = buildView('a')
   const item = {
     gid: 'a',
     kind: 'saga',
@@ -187,8 +190,13 @@ describe('the answers of every operation', () => {
     retrying: false,
     attention: true,
   } as const
-  const cases: readonly (readonly [string, number, InjectOptions, Parameters<typeof scriptedEngine>[0]])[] = [
-    ['/v1/transactions', 202, submit, { submit: async () => submitViewOf('a') }],
+  const cases: readonly (readonly [
+    string,
+    number,
+    InjectOptions,
+    Parameters<typeof createScriptedEngine>[0],
+  ])[] = [
+    ['/v1/transactions', 202, submit, { submit: async () => buildSubmitView('a') }],
     ['/v1/transactions', 200, submit, { submit: async () => ({ ...finishedExample, ack: 'memory' }) }],
     ['/v1/transactions', 400, { ...submit, payload: '{' }, {}],
     ['/v1/transactions', 413, { ...submit, payload: 'x'.repeat(2 ** 20 + 1) }, {}],
@@ -250,14 +258,14 @@ describe('the answers of every operation', () => {
   ]
   for (const [path, status, options, script] of cases) {
     it(`An answer fits the document: ${options.method ?? 'GET'} ${path} ${status}`, async () => {
-      const answer = await buildApp({ engine: scriptedEngine(script) }).inject(options)
+      const answer = await buildApp({ engine: createScriptedEngine(script) }).inject(options)
       expect(answer.statusCode).toBe(status)
       const contentType = String(answer.headers['content-type']).split(';')[0] ?? ''
       const method = (options.method ?? 'get').toLowerCase()
       const media = document.paths[path]?.[method]?.responses[status]?.content[contentType]
       expect(media, `${status} ${contentType} is documented`).toBeDefined()
       const value = contentType.endsWith('json') ? answer.json() : answer.body
-      expect(faultsOf(media?.schema ?? {}, value)).toEqual([])
+      expect(findFaults(media?.schema ?? {}, value)).toEqual([])
     })
   }
 })

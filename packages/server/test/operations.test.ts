@@ -2,8 +2,8 @@ import type { StoreEvent } from '@counterstep/core'
 import { type EngineEvent, logEvents } from '@counterstep/engine'
 import { CounterstepError } from '@counterstep/protocol'
 import { describe, expect, it, vi } from 'vitest'
-import { buildApp, countStoreEvents, createRegistry, prometheusObserver } from '../src/index.ts'
-import { READY, scriptedEngine } from './scripted-engine.ts'
+import { buildApp, countStoreEvents, createPrometheusObserver, createRegistry } from '../src/index.ts'
+import { createScriptedEngine, READY } from './scripted-engine.ts'
 
 const STATS = {
   now: 10_000,
@@ -14,13 +14,13 @@ const STATS = {
 
 describe('health', () => {
   it('A node is live without asking the engine', async () => {
-    const answer = await buildApp({ engine: scriptedEngine() }).inject({ url: '/health/live' })
+    const answer = await buildApp({ engine: createScriptedEngine() }).inject({ url: '/health/live' })
     expect(answer.statusCode).toBe(200)
     expect(answer.json()).toEqual({ status: 'live' })
   })
 
   it('A node is ready, and shows the store and its class', async () => {
-    const answer = await buildApp({ engine: scriptedEngine() }).inject({ url: '/health/ready' })
+    const answer = await buildApp({ engine: createScriptedEngine() }).inject({ url: '/health/ready' })
     expect(answer.statusCode).toBe(200)
     expect(answer.json()).toEqual({
       status: 'ready',
@@ -32,7 +32,7 @@ describe('health', () => {
   })
 
   it('Readiness says that the store was forced', async () => {
-    const app = buildApp({ engine: scriptedEngine(), storeForced: true })
+    const app = buildApp({ engine: createScriptedEngine(), storeForced: true })
     const answer = await app.inject({ url: '/health/ready' })
     expect(answer.json()).toMatchObject({ store: { name: 'memory', forced: true } })
   })
@@ -43,7 +43,7 @@ describe('health', () => {
   ] as const
   for (const [reason, code] of reasons) {
     it(`Readiness is a 503 problem when ${reason}, with the same members`, async () => {
-      const engine = scriptedEngine({ health: () => ({ ...READY, ready: false, reason }) })
+      const engine = createScriptedEngine({ health: () => ({ ...READY, ready: false, reason }) })
       const answer = await buildApp({ engine }).inject({ url: '/health/ready' })
       expect(answer.statusCode).toBe(503)
       expect(answer.headers['retry-after']).toBe('1')
@@ -55,7 +55,7 @@ describe('health', () => {
 
 describe('GET /', () => {
   it('The root says what this is, and links to pages that exist', async () => {
-    const app = buildApp({ engine: scriptedEngine(), version: '1.2.3' })
+    const app = buildApp({ engine: createScriptedEngine(), version: '1.2.3' })
     const answer = await app.inject({ url: '/' })
     expect(answer.statusCode).toBe(200)
     const { links, ...rest } = answer.json()
@@ -80,7 +80,7 @@ describe('GET /metrics', () => {
       })
       return metrics.call(registry)
     }
-    const app = buildApp({ engine: scriptedEngine(), registry })
+    const app = buildApp({ engine: createScriptedEngine(), registry })
     let asked = 0
     app.addHook('preHandler', async () => {
       asked += 1
@@ -100,14 +100,14 @@ describe('GET /metrics', () => {
 
   it('The metrics show the engine, the store, the process and the answers, by route and not by path', async () => {
     const registry = createRegistry()
-    const observer = prometheusObserver(registry)
+    const observer = createPrometheusObserver(registry)
     observer.accepted('saga')
     observer.refused('SAGA_OVER_CAPACITY')
     observer.finished('saga', 'succeeded', 20)
     observer.branchCalled('action', 'success', 7)
     observer.storeCalled('create', 'ok', 2)
     observer.claimed(3)
-    const app = buildApp({ engine: scriptedEngine(), store: { stats: async () => STATS }, registry })
+    const app = buildApp({ engine: createScriptedEngine(), store: { stats: async () => STATS }, registry })
     for (const gid of ['a', 'b', 'c']) await app.inject({ url: `/v1/transactions/${gid}` })
     const answer = await app.inject({ url: '/metrics' })
     expect(answer.headers['content-type']).toMatch(/^text\/plain/)
@@ -133,7 +133,7 @@ describe('GET /metrics', () => {
 
   it('The metrics ask the store at most once in five seconds, however often they are scraped', async () => {
     const stats = vi.fn(async () => STATS)
-    const app = buildApp({ engine: scriptedEngine(), store: { stats } })
+    const app = buildApp({ engine: createScriptedEngine(), store: { stats } })
     await Promise.all([1, 2, 3].map(() => app.inject({ url: '/metrics' })))
     expect(stats).toHaveBeenCalledTimes(1)
     const clock = vi.spyOn(performance, 'now')
@@ -148,7 +148,9 @@ describe('GET /metrics', () => {
     const stats = async () => {
       throw new CounterstepError('SAGA_STORE_UNAVAILABLE', 'gone')
     }
-    const answer = await buildApp({ engine: scriptedEngine(), store: { stats } }).inject({ url: '/metrics' })
+    const answer = await buildApp({ engine: createScriptedEngine(), store: { stats } }).inject({
+      url: '/metrics',
+    })
     expect(answer.statusCode).toBe(200)
     expect(answer.body).toContain('counterstep_store_stats_up 0')
     expect(answer.body).not.toMatch(/^counterstep_store_(unfinished|attention|oldest)\w*(\{.*)? /m)
@@ -158,7 +160,7 @@ describe('GET /metrics', () => {
     const registry = createRegistry()
     const lines: unknown[] = []
     const note = (fields: object, message: string) => void lines.push({ ...fields, message })
-    const observer = prometheusObserver(registry, logEvents({ info: note, warn: note, error: note }))
+    const observer = createPrometheusObserver(registry, logEvents({ info: note, warn: note, error: note }))
     for (let index = 0; index < 200; index += 1) {
       const unlisted: string = `event-${index}`
       observer.event({ level: 'warn', name: unlisted as EngineEvent['name'] })

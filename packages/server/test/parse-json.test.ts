@@ -7,7 +7,7 @@ import { parseJson } from '../src/json/parse-json.ts'
 
 const parse = (text: string) => parseJson(Buffer.from(text))
 
-function refusal(text: string | Buffer): unknown {
+function readRefusal(text: string | Buffer): unknown {
   try {
     parseJson(Buffer.from(text))
     return undefined
@@ -51,7 +51,7 @@ describe('a number', () => {
   ]) {
     it(`The number ${literal} is refused with its place`, () => {
       const message = 'a double cannot hold this number exactly; send it as a string'
-      expect(refusal(`{"a":[1,{"b/c~":${literal}}]}`)).toEqual([
+      expect(readRefusal(`{"a":[1,{"b/c~":${literal}}]}`)).toEqual([
         { code: 'SAGA_NUMBER_NOT_EXACT', path: '/a/1/b~1c~0', message },
       ])
     })
@@ -69,7 +69,7 @@ describe('a number', () => {
     fc.assert(
       fc.property(digits, fraction, exponent, (whole, part, power) => {
         const literal = whole + (part === null ? '' : `.${part}`) + (power === null ? '' : `e${power}`)
-        expect(isExactNumber(literal)).toBe(scaled(literal) === scaled(String(Number(literal))))
+        expect(isExactNumber(literal)).toBe(scale(literal) === scale(String(Number(literal))))
       }),
     )
   })
@@ -80,7 +80,7 @@ describe('a number', () => {
     fc.assert(
       fc.property(fc.array(number, { maxLength: 5 }), filler, (numbers, blank) => {
         const text = `{"a":${blank}[${numbers.join(`,${blank}`)}]}`
-        expect(refusal(text) === undefined).toBe(findFault(text) === undefined)
+        expect(readRefusal(text) === undefined).toBe(findFault(text) === undefined)
       }),
       { numRuns: 500 },
     )
@@ -98,16 +98,16 @@ describe('a number', () => {
 
   it('A number of a megabyte is judged in linear time', () => {
     const startedAt = performance.now()
-    expect(refusal(`[${'1'.repeat(1_000_000)}]`)).toHaveLength(1)
-    expect(refusal(`[0.${'0'.repeat(1_000_000)}1]`)).toHaveLength(1)
-    expect(refusal(`["${'\\"1 '.repeat(200_000)}",1e2]`)).toBeUndefined()
-    expect(refusal(`${'['.repeat(400_000)}1e400${']'.repeat(400_000)}`)).toHaveLength(1)
+    expect(readRefusal(`[${'1'.repeat(1_000_000)}]`)).toHaveLength(1)
+    expect(readRefusal(`[0.${'0'.repeat(1_000_000)}1]`)).toHaveLength(1)
+    expect(readRefusal(`["${'\\"1 '.repeat(200_000)}",1e2]`)).toBeUndefined()
+    expect(readRefusal(`${'['.repeat(400_000)}1e400${']'.repeat(400_000)}`)).toHaveLength(1)
     expect(performance.now() - startedAt).toBeLessThan(2_000)
   })
 })
 
 /** Returns the value times 10^400, as an exact integer. */
-function scaled(literal: string): bigint {
+function scale(literal: string): bigint {
   const [mantissa = '', power = '0'] = literal.split('e')
   const [whole = '', part = ''] = mantissa.split('.')
   return BigInt(whole + part) * 10n ** BigInt(400 - part.length + Number(power))
@@ -127,13 +127,13 @@ describe('a body', () => {
   for (const text of ['', ' ', '{', '{"a":}', '{"a":1}x', "{'a':1}", '[1,]', '01', '\uFEFF{}', 'undefined']) {
     it(`The body ${JSON.stringify(text)} is malformed, and the refusal does not quote it`, () => {
       const message = 'the body is not valid JSON'
-      expect(refusal(text)).toEqual([{ code: 'SAGA_MALFORMED_JSON', path: '', message }])
+      expect(readRefusal(text)).toEqual([{ code: 'SAGA_MALFORMED_JSON', path: '', message }])
     })
   }
 
   it('A body that is not UTF-8 is refused', () => {
     const bytes = Buffer.from([0x22, 0xc3, 0x28, 0x22])
-    expect(refusal(bytes)).toMatchObject([{ code: 'SAGA_MALFORMED_JSON' }])
+    expect(readRefusal(bytes)).toMatchObject([{ code: 'SAGA_MALFORMED_JSON' }])
     expect(parse('"\uFFFD"')).toBe('\uFFFD')
   })
 
@@ -145,7 +145,7 @@ describe('a body', () => {
   ] as const
   for (const [text, path] of poisons) {
     it(`The body ${text} is refused with the place of the key`, () => {
-      expect(refusal(text)).toMatchObject([{ code: 'SAGA_INVALID', path }])
+      expect(readRefusal(text)).toMatchObject([{ code: 'SAGA_INVALID', path }])
       expect(({} as { x?: unknown }).x).toBeUndefined()
     })
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { waitSecondsOf } from '../src/http/prefer.ts'
+import { readWaitSeconds } from '../src/http/prefer.ts'
 
 describe('Prefer', () => {
   const rows: readonly (readonly [string | readonly string[] | undefined, number | undefined])[] = [
@@ -30,7 +30,7 @@ describe('Prefer', () => {
   ]
   for (const [header, seconds] of rows) {
     it(`The header ${JSON.stringify(header)} asks for ${seconds ?? 'no wait'}`, () => {
-      expect(waitSecondsOf(header)).toBe(seconds)
+      expect(readWaitSeconds(header)).toBe(seconds)
     })
   }
 
@@ -39,7 +39,7 @@ describe('Prefer', () => {
       fc.property(
         fc.string({ unit: fc.constantFrom('wait', '=', '5', ',', ';', '"', '\\', ' ') }),
         (text) => {
-          const seconds = waitSecondsOf(text)
+          const seconds = readWaitSeconds(text)
           expect(seconds === undefined || (Number.isInteger(seconds) && seconds >= 0 && seconds <= 60)).toBe(
             true,
           )

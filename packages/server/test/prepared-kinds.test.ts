@@ -2,7 +2,7 @@ import type { BranchAnswer, BranchCall } from '@counterstep/core'
 import { submitViewSchema, transactionPageSchema, transactionViewSchema } from '@counterstep/protocol/schemas'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { realServer } from './real-server.ts'
+import { buildRealServer } from './real-server.ts'
 
 const SUCCESS: BranchAnswer = { result: 'success', statusCode: 200 }
 const FAILURE: BranchAnswer = { result: 'failure', statusCode: 409 }
@@ -20,7 +20,7 @@ function post(app: FastifyInstance, path: string, body?: unknown, prefer?: strin
   return app.inject({ method: 'POST', url: `/v1/transactions${path}`, headers, ...payload })
 }
 
-function branch(id: string) {
+function buildBranch(id: string) {
   return { id, confirm: `${url}/${id}/confirm`, cancel: `${url}/${id}/cancel`, payload: { of: id } }
 }
 
@@ -28,7 +28,7 @@ const called = (calls: readonly BranchCall[]) => calls.map(({ branchId, op }) =>
 
 describe('a TCC', () => {
   it('A TCC is prepared, takes branches, and is confirmed newest first', async () => {
-    await using server = await realServer(() => SUCCESS)
+    await using server = await buildRealServer(() => SUCCESS)
     const { app } = server
     const prepared = await post(
       app,
@@ -41,7 +41,7 @@ describe('a TCC', () => {
     expect(view).toMatchObject({ kind: 'tcc', status: 'prepared', branches: [] })
     expect((view.deadlineAt ?? 0) - view.createdAt).toBe(35_000)
     for (const id of ['flight', 'hotel', 'flight']) {
-      const registered = await post(app, '/trip/branches', branch(id))
+      const registered = await post(app, '/trip/branches', buildBranch(id))
       expect(registered.statusCode).toBe(200)
       expect(transactionViewSchema.parse(registered.json()).status).toBe('prepared')
     }
@@ -61,11 +61,11 @@ describe('a TCC', () => {
   })
 
   it('A TCC is cancelled by an abort, which keeps its reason', async () => {
-    await using server = await realServer(() => SUCCESS)
+    await using server = await buildRealServer(() => SUCCESS)
     const { app } = server
     await post(app, '', { gid: 'trip', kind: 'tcc' })
-    await post(app, '/trip/branches', branch('flight'))
-    await post(app, '/trip/branches', branch('hotel'))
+    await post(app, '/trip/branches', buildBranch('flight'))
+    await post(app, '/trip/branches', buildBranch('hotel'))
     const aborted = await post(app, '/trip/abort', { reason: 'no room, ä' }, 'wait=10')
     expect(aborted.statusCode).toBe(200)
     expect(transactionViewSchema.parse(aborted.json())).toMatchObject({
@@ -74,14 +74,14 @@ describe('a TCC', () => {
     })
     expect(called(server.calls)).toEqual(['hotel cancel', 'flight cancel'])
     expect((await post(app, '/trip/submit')).json().code).toBe('SAGA_NOT_PREPARED')
-    expect((await post(app, '/trip/branches', branch('car'))).json().code).toBe('SAGA_NOT_PREPARED')
+    expect((await post(app, '/trip/branches', buildBranch('car'))).json().code).toBe('SAGA_NOT_PREPARED')
   })
 
   it('A TCC is cancelled when its time is over', async () => {
-    await using server = await realServer(() => SUCCESS)
+    await using server = await buildRealServer(() => SUCCESS)
     const { app } = server
     await post(app, '', { gid: 'trip', kind: 'tcc', deadlineMs: 300 })
-    expect((await post(app, '/trip/branches', branch('hotel'))).statusCode).toBe(200)
+    expect((await post(app, '/trip/branches', buildBranch('hotel'))).statusCode).toBe(200)
     const status = async () => (await app.inject({ url: '/v1/transactions/trip' })).json().status
     await expect.poll(status, { timeout: 8_000 }).toBe('failed')
     expect((await app.inject({ url: '/v1/transactions/trip' })).json().abort.cause).toBe('deadline')
@@ -89,7 +89,7 @@ describe('a TCC', () => {
   })
 
   it('A TCC names the faults of a branch, and takes none with other content, under another gid or of another kind', async () => {
-    await using server = await realServer(() => SUCCESS)
+    await using server = await buildRealServer(() => SUCCESS)
     const { app } = server
     await post(app, '', { gid: 'trip', kind: 'tcc' })
     const wrong = await post(app, '/trip/branches', { confirm: 'ftp://x', cancel: `${url}/x`, colour: 1 })
@@ -100,19 +100,19 @@ describe('a TCC', () => {
       'SAGA_UNKNOWN_FIELD /colour',
       'SAGA_URL_INVALID /confirm',
     ])
-    await post(app, '/trip/branches', branch('hotel'))
-    const other = await post(app, '/trip/branches', { ...branch('hotel'), payload: 1 })
+    await post(app, '/trip/branches', buildBranch('hotel'))
+    const other = await post(app, '/trip/branches', { ...buildBranch('hotel'), payload: 1 })
     expect([other.statusCode, other.json().code]).toEqual([409, 'SAGA_BRANCH_CONFLICT'])
-    expect((await post(app, '/nobody/branches', branch('x'))).statusCode).toBe(404)
+    expect((await post(app, '/nobody/branches', buildBranch('x'))).statusCode).toBe(404)
     await post(app, '', { gid: 'saga', branches: [{ action, after: [] }], delayMs: 60_000 })
-    expect((await post(app, '/saga/branches', branch('x'))).json().code).toBe('SAGA_WRONG_KIND')
+    expect((await post(app, '/saga/branches', buildBranch('x'))).json().code).toBe('SAGA_WRONG_KIND')
     expect((await post(app, '/saga/submit')).json().code).toBe('SAGA_WRONG_KIND')
   })
 })
 
 describe('a message', () => {
   it('A message with a check is prepared, and called when its sender has submitted it', async () => {
-    await using server = await realServer(() => SUCCESS)
+    await using server = await buildRealServer(() => SUCCESS)
     const { app } = server
     const body = { gid: 'paid', kind: 'message', branches: [{ action }, { action }], check }
     const prepared = await post(app, '', body, 'wait=10')
@@ -128,7 +128,7 @@ describe('a message', () => {
   })
 
   it('A message is called when the query-back finds that its sender has committed', async () => {
-    await using server = await realServer(() => SUCCESS)
+    await using server = await buildRealServer(() => SUCCESS)
     const { app } = server
     const body = { gid: 'paid', kind: 'message', branches: [{ action }], check: { ...check, afterMs: 1 } }
     await post(app, '', body)
@@ -143,7 +143,7 @@ describe('a message', () => {
   })
 
   it('A message is not called when the query-back finds that its sender never will commit', async () => {
-    await using server = await realServer(({ op }) => (op === 'msg' ? FAILURE : SUCCESS))
+    await using server = await buildRealServer(({ op }) => (op === 'msg' ? FAILURE : SUCCESS))
     const { app } = server
     await post(app, '', {
       gid: 'paid',
@@ -158,7 +158,7 @@ describe('a message', () => {
   })
 
   it('A message without a check is submitted from the start, and a list finds each kind', async () => {
-    await using server = await realServer(() => SUCCESS)
+    await using server = await buildRealServer(() => SUCCESS)
     const { app } = server
     const body = { gid: 'news', kind: 'message', concurrent: true, branches: [{ action }, { action }] }
     const answer = await post(app, '', body, 'wait=10')

@@ -4,7 +4,7 @@ import { submitViewSchema, transactionPageSchema, transactionViewSchema } from '
 import { withSecrets } from '@counterstep/test-servers/with-secrets'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { realServer } from './real-server.ts'
+import { buildRealServer } from './real-server.ts'
 
 const SUCCESS: BranchAnswer = { result: 'success', statusCode: 200, excerpt: '{"ok":true}' }
 const FAILURE: BranchAnswer = { result: 'failure', statusCode: 409 }
@@ -25,7 +25,7 @@ function submit(app: FastifyInstance, body: unknown, headers: Record<string, str
 
 describe('the HTTP API over the real engine', () => {
   it('A saga succeeds, and every view fits the schemas', async () => {
-    await using server = await realServer(() => SUCCESS)
+    await using server = await buildRealServer(() => SUCCESS)
     const branches = [
       { action, compensation, payload: { cents: 1 } },
       { action, body: 'text', after: [] },
@@ -46,7 +46,7 @@ describe('the HTTP API over the real engine', () => {
   })
 
   it('A saga that fails is compensated', async () => {
-    await using server = await realServer(({ branchId, op }) =>
+    await using server = await buildRealServer(({ branchId, op }) =>
       op === 'action' && branchId === '02' ? FAILURE : SUCCESS,
     )
     const branches = [
@@ -68,7 +68,7 @@ describe('the HTTP API over the real engine', () => {
   })
 
   it('An abort turns a transaction around, and a later one comes too late', async () => {
-    await using server = await realServer(({ op }) => (op === 'action' ? ONGOING : SUCCESS))
+    await using server = await buildRealServer(({ op }) => (op === 'action' ? ONGOING : SUCCESS))
     const answer = await submit(server.app, { gid: 'x', branches: [{ action, compensation }] })
     expect(answer.statusCode).toBe(202)
     expect(answer.headers.location).toBe('/v1/transactions/x')
@@ -81,7 +81,7 @@ describe('the HTTP API over the real engine', () => {
   })
 
   it('The same gid is the same transaction with the same content only', async () => {
-    await using server = await realServer(() => SUCCESS)
+    await using server = await buildRealServer(() => SUCCESS)
     const body = { gid: 'x', branches: [{ action, payload: { a: 1, b: 2 } }] }
     await submit(server.app, body, { prefer: 'wait=5' })
     const again = { branches: [{ payload: { b: 2, a: 1 }, action }], gid: 'x' }
@@ -152,7 +152,7 @@ describe('the HTTP API over the real engine', () => {
   ]
   for (const [title, body, code, path] of bad) {
     it(`A submit with ${title} is refused with ${code} and its place, and nothing is stored`, async () => {
-      await using server = await realServer(() => SUCCESS)
+      await using server = await buildRealServer(() => SUCCESS)
       const answer = await submit(server.app, body)
       expect(answer.statusCode).toBeGreaterThanOrEqual(400)
       expect(answer.statusCode).toBeLessThan(500)
@@ -163,7 +163,7 @@ describe('the HTTP API over the real engine', () => {
   }
 
   it('A stopping engine is not ready and takes nothing', async () => {
-    await using server = await realServer(() => SUCCESS)
+    await using server = await buildRealServer(() => SUCCESS)
     await server.engine.close()
     const ready = await server.app.inject({ url: '/health/ready' })
     expect(ready.json()).toMatchObject({ status: 503, code: 'SAGA_STOPPING', reason: 'stopping' })

@@ -12,7 +12,7 @@ import { memoryStore } from '@counterstep/store-conformance'
 import { canary } from '@counterstep/test-servers/canary'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import type { FastifyInstance } from 'fastify'
-import { buildApp, createLogger, createRegistry, prometheusObserver } from '../src/index.ts'
+import { buildApp, createLogger, createPrometheusObserver, createRegistry } from '../src/index.ts'
 
 export interface RealServer extends AsyncDisposable {
   readonly app: FastifyInstance
@@ -23,8 +23,11 @@ export interface RealServer extends AsyncDisposable {
 const anywhere = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true })
 const checkAnywhere: CheckUrl = (url) => anywhere.check(url)
 
-/** The whole of it but for the network: the real engine over the reference store, and branches that the test plays. */
-export async function realServer(
+/**
+ * Builds a server on the real engine and the reference store. The test answers the calls of branches, without a
+ * network.
+ */
+export async function buildRealServer(
   play: (call: BranchCall) => BranchAnswer | Promise<BranchAnswer>,
   checkUrl: CheckUrl = checkAnywhere,
 ): Promise<RealServer> {
@@ -41,7 +44,7 @@ export async function realServer(
   const watch = new SecretWatch()
   const destination = { write: (line: string) => watch.hear('the log', line) }
   const logger = createLogger({ level: 'debug', destination })
-  const observer = prometheusObserver(registry, logEvents(logger))
+  const observer = createPrometheusObserver(registry, logEvents(logger))
   const settings = DEFAULT_SETTINGS
   const clock = nodeClock()
   const engine = createEngine({ store, branches, checkUrl, clock, ids: nodeIds(), observer, settings })
@@ -61,7 +64,7 @@ export async function realServer(
   }
 }
 
-/** Gives each request values that no answer may show again, and listens to the answers. */
+/** Adds values to each request that no answer may show again, and collects the answers. */
 function hearAnswers(app: FastifyInstance, watch: SecretWatch): void {
   app.addHook('onRequest', async ({ headers }) => {
     headers.cookie = canary('cookie')

@@ -5,12 +5,12 @@ import { createKey, KeyRing, SCOPES, type Scope } from '@counterstep/access'
 
 export interface ScopeKeys extends AsyncDisposable {
   readonly ring: KeyRing
-  /** A key with this scope alone. */
+  /** Each key has this scope alone. */
   readonly keys: Readonly<Record<Scope, string>>
 }
 
-/** A real file with one key for each scope, and the ring that a server would have. */
-export async function scopeKeys(): Promise<ScopeKeys> {
+/** Makes a real file with one key for each scope, and opens it as a server would. */
+export async function openScopeKeys(): Promise<ScopeKeys> {
   const folder = await mkdtemp(join(tmpdir(), 'counterstep-scopes-'))
   const path = join(folder, 'keys.json')
   const made: [Scope, string][] = []

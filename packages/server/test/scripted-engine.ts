@@ -18,7 +18,7 @@ export const READY: EngineHealth = {
   targetsAtShare: 0,
 }
 
-export function viewOf(gid: string, parts: Partial<TransactionView> = {}): TransactionView {
+export function buildView(gid: string, parts: Partial<TransactionView> = {}): TransactionView {
   const ops = [{ op: 'action', state: 'calling', attempts: 1 }] as const
   return {
     gid,
@@ -32,12 +32,12 @@ export function viewOf(gid: string, parts: Partial<TransactionView> = {}): Trans
   }
 }
 
-export function submitViewOf(gid: string, parts: Partial<SubmitView> = {}): SubmitView {
-  return { ...viewOf(gid), ack: 'durable', ...parts }
+export function buildSubmitView(gid: string, parts: Partial<SubmitView> = {}): SubmitView {
+  return { ...buildView(gid), ack: 'durable', ...parts }
 }
 
-/** An engine that answers what the test says and notes what it was asked. */
-export function scriptedEngine(script: Partial<EngineApi> = {}): ScriptedEngine {
+/** Makes an engine that answers what the test says, and records the calls that it gets. */
+export function createScriptedEngine(script: Partial<EngineApi> = {}): ScriptedEngine {
   const calls: Call[] = []
   const note =
     <Arguments extends readonly unknown[], Value>(verb: string, answer: (...given: Arguments) => Value) =>
@@ -45,17 +45,17 @@ export function scriptedEngine(script: Partial<EngineApi> = {}): ScriptedEngine 
       calls.push({ verb, arguments: given })
       return answer(...given)
     }
-  const command = async (gid: Gid) => viewOf(gid, { status: 'aborting' })
+  const command = async (gid: Gid) => buildView(gid, { status: 'aborting' })
   return {
     calls,
-    submit: note('submit', script.submit ?? (async () => submitViewOf('order-1'))),
-    accept: note('accept', script.accept ?? (async () => submitViewOf('order-1'))),
+    submit: note('submit', script.submit ?? (async () => buildSubmitView('order-1'))),
+    accept: note('accept', script.accept ?? (async () => buildSubmitView('order-1'))),
     read: note('read', script.read ?? (async () => undefined)),
-    registerBranch: note('registerBranch', script.registerBranch ?? (async (gid: Gid) => viewOf(gid))),
-    addBranch: note('addBranch', script.addBranch ?? (async (gid: Gid) => viewOf(gid))),
-    submitPrepared: note('submitPrepared', script.submitPrepared ?? (async (gid: Gid) => viewOf(gid))),
-    get: note('get', script.get ?? (async (gid: Gid) => viewOf(gid))),
-    show: note('show', script.show ?? script.get ?? (async (gid: Gid) => viewOf(gid))),
+    registerBranch: note('registerBranch', script.registerBranch ?? (async (gid: Gid) => buildView(gid))),
+    addBranch: note('addBranch', script.addBranch ?? (async (gid: Gid) => buildView(gid))),
+    submitPrepared: note('submitPrepared', script.submitPrepared ?? (async (gid: Gid) => buildView(gid))),
+    get: note('get', script.get ?? (async (gid: Gid) => buildView(gid))),
+    show: note('show', script.show ?? script.get ?? (async (gid: Gid) => buildView(gid))),
     showWhole: note('showWhole', script.showWhole ?? (async () => undefined)),
     list: note('list', script.list ?? (async () => ({ items: [] }))),
     abort: note('abort', script.abort ?? command),

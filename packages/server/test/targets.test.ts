@@ -3,7 +3,7 @@ import { httpBranchCaller } from '@counterstep/branch-http'
 import { classOfAddress, loopbackTargets, targetPolicy } from '@counterstep/branch-http/targets'
 import type { BranchAnswer, CheckUrl } from '@counterstep/core'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type RealServer, realServer } from './real-server.ts'
+import { buildRealServer, type RealServer } from './real-server.ts'
 
 const SUCCESS: BranchAnswer = { result: 'success', statusCode: 200 }
 const FAILURE: BranchAnswer = { result: 'failure', statusCode: 409 }
@@ -23,7 +23,7 @@ async function post({ app }: RealServer, path: string, body: unknown) {
   })
 }
 
-/** S39: each could pass for the identity of a call in some parser. */
+/** Some parser could take each of these for the identity of a call (S39). */
 const FORGING = [
   '?[gid]=secret&[trans_type]=saga&[branch_id]=debit&[op]=compensate',
   '?Op=secret',
@@ -64,17 +64,17 @@ async function expectAllDenied(
 
 describe('S1: a target', () => {
   it('A target that is not allowed is refused, wherever it stands, and nothing is stored', async () => {
-    await using server = await realServer(() => SUCCESS, checkLoopback)
+    await using server = await buildRealServer(() => SUCCESS, checkLoopback)
     await expectAllDenied(server)
   })
 
   it('S39: A target whose query may pass for the identity of a call is refused, wherever it stands', async () => {
-    await using server = await realServer(() => SUCCESS, checkLoopback)
+    await using server = await buildRealServer(() => SUCCESS, checkLoopback)
     await expectAllDenied(server, FORGING, 'SAGA_URL_INVALID')
   })
 
   it('S39: A target with a body or a header that may pass for the identity of a call is refused', async () => {
-    await using server = await realServer(() => SUCCESS, checkLoopback)
+    await using server = await buildRealServer(() => SUCCESS, checkLoopback)
     const form = 'application/x-www-form-urlencoded'
     for (const branch of [
       { body: 'gid=victim&trans_type=saga&branch_id=debit&op=compensate', contentType: form },
@@ -92,7 +92,7 @@ describe('S1: a target', () => {
   })
 
   it('S39: Mutant: without the check, the test of such queries fails', async () => {
-    await using server = await realServer(
+    await using server = await buildRealServer(
       () => SUCCESS,
       () => undefined,
     )
@@ -100,7 +100,7 @@ describe('S1: a target', () => {
   })
 
   it('Mutant: without the check, the test of targets that are not allowed fails', async () => {
-    await using server = await realServer(
+    await using server = await buildRealServer(
       () => SUCCESS,
       () => undefined,
     )
@@ -110,7 +110,7 @@ describe('S1: a target', () => {
   it('A named service is stored as written, and shown without its query', async () => {
     const services = [{ name: 'bank', origin: 'http://10.0.0.5', hostname: '10.0.0.5', base: '' }]
     const named = targetPolicy({ services, allowed: [], others: 'none', isLocal: false })
-    await using server = await realServer(
+    await using server = await buildRealServer(
       () => SUCCESS,
       (url) => named.check(url),
     )
@@ -122,23 +122,23 @@ describe('S1: a target', () => {
   })
 })
 
-/** The connections are those of the real caller; the name server and the table of addresses are the test's. */
+/** The real caller makes the connections; the test provides the name server and the table of addresses. */
 describe('S4: a call that is denied by its address', () => {
   // These classes stand for 127.0.0.2 as a metadata service and 127.0.0.1 as another machine. No server listens there;
-  // the test plays the calls that get so far.
-  const classOf = (text: string) =>
+  // the test answers the calls that are let through.
+  const readClass = (text: string) =>
     text === '127.0.0.2' ? 'never' : text === '127.0.0.1' ? 'public' : classOfAddress(text)
-  const free = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true }, classOf)
+  const free = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true }, readClass)
 
   /** The name bank.test has the address that the test gives, and every other name has 127.0.0.1. */
-  async function serverWith(bank: { address: string }) {
+  async function buildServer(bank: { address: string }) {
     const lookup: LookupFunction = (hostname, _options, callback) => {
       const address = hostname === 'bank.test' ? bank.address : '127.0.0.1'
       callback(null, [{ address, family: 4 }])
     }
     const caller = httpBranchCaller({ targets: free, lookup })
     onTestFinished(() => caller.close())
-    return realServer(
+    return buildRealServer(
       async (call) => {
         const answer = await caller.call(call)
         if (answer.error !== 'refused') return answer
@@ -153,7 +153,7 @@ describe('S4: a call that is denied by its address', () => {
 
   it('S4: A denied call is no failure: it is shown, asked again, and done once the name has another address', async () => {
     const at = { address: '127.0.0.2' }
-    await using server = await serverWith(at)
+    await using server = await buildServer(at)
     await post(server, '', { gid: 'a', retry, branches: [{ action: bank, compensation: bank }] })
     const read = async () => (await server.app.inject({ url: '/v1/transactions/a' })).json()
     await expect.poll(() => server.calls.length, { timeout: 10_000 }).toBeGreaterThan(3)
@@ -167,7 +167,7 @@ describe('S4: a call that is denied by its address', () => {
 
   it('S4: A denied compensation needs attention, because it cannot be given up', async () => {
     const at = { address: '127.0.0.2' }
-    await using server = await serverWith(at)
+    await using server = await buildServer(at)
     const branches = [{ action: 'http://a.test:1/', compensation: bank }, { action: 'http://b.test:1/no' }]
     await post(server, '', { gid: 'a', retry, branches })
     const read = async () => (await server.app.inject({ url: '/v1/transactions/a' })).json()

@@ -2,31 +2,33 @@ import { CounterstepError, InvalidRequestError } from '@counterstep/protocol'
 import type { InjectOptions } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { buildApp } from '../src/index.ts'
-import { scriptedEngine, submitViewOf, viewOf } from './scripted-engine.ts'
+import { buildSubmitView, buildView, createScriptedEngine } from './scripted-engine.ts'
 
 const branch = { action: 'http://127.0.0.1:9001/debit' }
 const asJson = { 'content-type': 'application/json' }
 
-function submitWith(payload: string | Buffer, headers: Record<string, string> = asJson): InjectOptions {
+function buildSubmit(payload: string | Buffer, headers: Record<string, string> = asJson): InjectOptions {
   return { method: 'POST', url: '/v1/transactions', payload, headers }
 }
 
 describe('POST /v1/transactions', () => {
   it('A submit is answered with 202 and the place of a transaction that goes on', async () => {
-    const engine = scriptedEngine({ submit: async () => submitViewOf('a/b c%') })
-    const answer = await buildApp({ engine }).inject(submitWith(JSON.stringify({ branches: [branch] })))
+    const engine = createScriptedEngine({ submit: async () => buildSubmitView('a/b c%') })
+    const answer = await buildApp({ engine }).inject(buildSubmit(JSON.stringify({ branches: [branch] })))
     expect(answer.statusCode).toBe(202)
     expect(answer.headers.location).toBe('/v1/transactions/a%2Fb%20c%25')
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
     expect(answer.headers['preference-applied']).toBeUndefined()
-    expect(answer.json()).toEqual(submitViewOf('a/b c%'))
+    expect(answer.json()).toEqual(buildSubmitView('a/b c%'))
     expect(engine.calls).toEqual([{ verb: 'submit', arguments: [{ branches: [branch] }, undefined] }])
   })
 
   for (const status of ['succeeded', 'failed', 'stopped'] as const) {
     it(`A submit is answered with 200 when its wait ends with ${status}`, async () => {
-      const engine = scriptedEngine({ submit: async () => submitViewOf('a', { status }) })
-      const answer = await buildApp({ engine }).inject(submitWith('{}', { ...asJson, prefer: 'foo, wait=2' }))
+      const engine = createScriptedEngine({ submit: async () => buildSubmitView('a', { status }) })
+      const answer = await buildApp({ engine }).inject(
+        buildSubmit('{}', { ...asJson, prefer: 'foo, wait=2' }),
+      )
       expect(answer.statusCode).toBe(200)
       expect(answer.headers['preference-applied']).toBe('wait=2')
       expect(answer.headers.location).toBeUndefined()
@@ -35,8 +37,8 @@ describe('POST /v1/transactions', () => {
   }
 
   it('A submit is answered with 202 when its wait ends before the transaction', async () => {
-    const answer = await buildApp({ engine: scriptedEngine() }).inject(
-      submitWith('{}', { ...asJson, prefer: 'wait=99' }),
+    const answer = await buildApp({ engine: createScriptedEngine() }).inject(
+      buildSubmit('{}', { ...asJson, prefer: 'wait=99' }),
     )
     expect(answer.statusCode).toBe(202)
     expect(answer.headers['preference-applied']).toBe('wait=60')
@@ -59,9 +61,9 @@ describe('POST /v1/transactions', () => {
   ]
   for (const [contentType, status] of contentTypes) {
     it(`A submit of the content type ${contentType} is answered with ${status}`, async () => {
-      const engine = scriptedEngine()
+      const engine = createScriptedEngine()
       const headers = contentType === undefined ? {} : { 'content-type': contentType }
-      const answer = await buildApp({ engine }).inject(submitWith(Buffer.from('{}'), headers))
+      const answer = await buildApp({ engine }).inject(buildSubmit(Buffer.from('{}'), headers))
       expect(answer.statusCode).toBe(status)
       expect(engine.calls).toHaveLength(status === 202 ? 1 : 0)
       if (status === 415) {
@@ -79,9 +81,9 @@ describe('POST /v1/transactions', () => {
     ['', 202],
   ] as const) {
     it(`A submit of the content coding "${coding}" is answered with ${status}, since nothing here unpacks a body`, async () => {
-      const engine = scriptedEngine()
+      const engine = createScriptedEngine()
       const headers = { 'content-type': 'application/json', 'content-encoding': coding }
-      const answer = await buildApp({ engine }).inject(submitWith(Buffer.from('{}'), headers))
+      const answer = await buildApp({ engine }).inject(buildSubmit(Buffer.from('{}'), headers))
       expect(answer.statusCode).toBe(status)
       expect(engine.calls).toHaveLength(status === 202 ? 1 : 0)
       if (status === 415) {
@@ -94,8 +96,8 @@ describe('POST /v1/transactions', () => {
   }
 
   it('A body over 1 MiB is answered with 413, the place and the limit', async () => {
-    const engine = scriptedEngine({})
-    const answer = await buildApp({ engine }).inject(submitWith(`"${'x'.repeat(2 ** 20)}"`))
+    const engine = createScriptedEngine({})
+    const answer = await buildApp({ engine }).inject(buildSubmit(`"${'x'.repeat(2 ** 20)}"`))
     expect(answer.statusCode).toBe(413)
     expect(answer.json()).toMatchObject({ code: 'SAGA_BODY_TOO_LARGE', path: '' })
     expect(answer.json().detail).toContain('1048576')
@@ -103,7 +105,7 @@ describe('POST /v1/transactions', () => {
   })
 
   it('A submit without a body and a content type is answered with 415', async () => {
-    const answer = await buildApp({ engine: scriptedEngine() }).inject({
+    const answer = await buildApp({ engine: createScriptedEngine() }).inject({
       method: 'POST',
       url: '/v1/transactions',
     })
@@ -120,8 +122,8 @@ describe('POST /v1/transactions', () => {
   ]
   for (const [title, body, status, code] of badBodies) {
     it(`A submit with ${title} is answered with ${status} ${code}, and does not reach the engine`, async () => {
-      const engine = scriptedEngine()
-      const answer = await buildApp({ engine }).inject(submitWith(body))
+      const engine = createScriptedEngine()
+      const answer = await buildApp({ engine }).inject(buildSubmit(body))
       expect(answer.statusCode).toBe(status)
       expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8')
       expect(answer.json()).toMatchObject({ status, code, type: `urn:counterstep:error:${code}` })
@@ -131,7 +133,9 @@ describe('POST /v1/transactions', () => {
 
   it('A body of exactly 1 MiB is accepted', async () => {
     const body = `"${'x'.repeat(1024 * 1024 - 2)}"`
-    expect((await buildApp({ engine: scriptedEngine() }).inject(submitWith(body))).statusCode).toBe(202)
+    expect((await buildApp({ engine: createScriptedEngine() }).inject(buildSubmit(body))).statusCode).toBe(
+      202,
+    )
   })
 
   it('Every fault that the engine found is passed on', async () => {
@@ -142,7 +146,7 @@ describe('POST /v1/transactions', () => {
     const submit = async () => {
       throw new InvalidRequestError(faults)
     }
-    const answer = await buildApp({ engine: scriptedEngine({ submit }) }).inject(submitWith('{}'))
+    const answer = await buildApp({ engine: createScriptedEngine({ submit }) }).inject(buildSubmit('{}'))
     expect(answer.statusCode).toBe(422)
     expect(answer.json()).toMatchObject({ code: 'SAGA_URL_INVALID', path: '/branches/0/action', faults })
   })
@@ -151,7 +155,7 @@ describe('POST /v1/transactions', () => {
     const submit = async () => {
       throw Object.assign(new CounterstepError('SAGA_OUTCOME_UNKNOWN', 'submit again'), { gid: 'g-1' })
     }
-    const answer = await buildApp({ engine: scriptedEngine({ submit }) }).inject(submitWith('{}'))
+    const answer = await buildApp({ engine: createScriptedEngine({ submit }) }).inject(buildSubmit('{}'))
     expect(answer.statusCode).toBe(503)
     expect(answer.headers['retry-after']).toBe('1')
     expect(answer.json()).toMatchObject({ code: 'SAGA_OUTCOME_UNKNOWN', gid: 'g-1' })
@@ -174,7 +178,7 @@ describe('a gid in a path', () => {
     '~'.repeat(128),
   ]) {
     it(`The gid ${gid.slice(0, 12)} arrives as it was meant`, async () => {
-      const engine = scriptedEngine()
+      const engine = createScriptedEngine()
       const app = buildApp({ engine })
       const path = `/v1/transactions/${encodeURIComponent(gid)}`
       expect((await app.inject({ url: path })).json().gid).toBe(gid)
@@ -196,7 +200,7 @@ describe('a gid in a path', () => {
     'a'.repeat(5000),
   ]) {
     it(`The path with the gid ${raw.slice(0, 12)} is refused`, async () => {
-      const engine = scriptedEngine()
+      const engine = createScriptedEngine()
       const app = buildApp({ engine })
       for (const answer of [
         await app.inject({ url: `/v1/transactions/${raw}` }),
@@ -210,7 +214,7 @@ describe('a gid in a path', () => {
   }
 
   it('An unknown gid is answered with 404', async () => {
-    const answer = await buildApp({ engine: scriptedEngine({ get: async () => undefined }) }).inject({
+    const answer = await buildApp({ engine: createScriptedEngine({ get: async () => undefined }) }).inject({
       url: '/v1/transactions/nobody',
     })
     expect(answer.statusCode).toBe(404)
@@ -222,10 +226,10 @@ describe('a command', () => {
   for (const verb of ['abort', 'retry', 'stop'] as const) {
     const url = `/v1/transactions/order-1/${verb}`
     it(`The command ${verb} is answered with 202, or with 200 and a final transaction`, async () => {
-      const going = buildApp({ engine: scriptedEngine() })
+      const going = buildApp({ engine: createScriptedEngine() })
       expect((await going.inject({ method: 'POST', url })).statusCode).toBe(202)
-      const final = async () => viewOf('order-1', { status: 'stopped' })
-      const ended = buildApp({ engine: scriptedEngine({ [verb]: final }) })
+      const final = async () => buildView('order-1', { status: 'stopped' })
+      const ended = buildApp({ engine: createScriptedEngine({ [verb]: final }) })
       expect((await ended.inject({ method: 'POST', url })).statusCode).toBe(200)
     })
 
@@ -233,7 +237,7 @@ describe('a command', () => {
       const refuse = async () => {
         throw new CounterstepError('SAGA_ALREADY_FINAL', 'it is final')
       }
-      const answer = await buildApp({ engine: scriptedEngine({ [verb]: refuse }) }).inject({
+      const answer = await buildApp({ engine: createScriptedEngine({ [verb]: refuse }) }).inject({
         method: 'POST',
         url,
       })
@@ -256,7 +260,7 @@ describe('a command', () => {
   for (const [headers, payload, status] of bodies) {
     it(`A stop with ${payload.slice(0, 20) || 'no body'} of type ${headers['content-type']} is answered with ${status}`, async () => {
       const url = '/v1/transactions/order-1/stop'
-      const answer = await buildApp({ engine: scriptedEngine() }).inject({
+      const answer = await buildApp({ engine: createScriptedEngine() }).inject({
         method: 'POST',
         url,
         headers,
@@ -303,7 +307,7 @@ describe('an abort', () => {
   ]
   for (const [headers, payload, status, code] of rows) {
     it(`An abort with ${payload.slice(0, 20) || 'no body'} (${payload.length}) of type ${headers['content-type']} is answered with ${status}`, async () => {
-      const engine = scriptedEngine()
+      const engine = createScriptedEngine()
       const answer = await buildApp({ engine }).inject({ method: 'POST', url, headers, payload })
       expect([answer.statusCode, answer.json().code]).toEqual([status, code])
       expect(engine.calls).toHaveLength(status === 202 ? 1 : 0)
@@ -311,7 +315,7 @@ describe('an abort', () => {
   }
 
   it('An abort passes on its reason and the time to wait', async () => {
-    const engine = scriptedEngine({ abort: async () => viewOf('order-1', { status: 'failed' }) })
+    const engine = createScriptedEngine({ abort: async () => buildView('order-1', { status: 'failed' }) })
     const headers = { ...asJson, prefer: 'wait=3' }
     const answer = await buildApp({ engine }).inject({
       method: 'POST',
@@ -328,12 +332,14 @@ describe('a prepared transaction', () => {
   const place = '/v1/transactions/a%2Fb'
 
   it('A prepared transaction is submitted with 202 and its place, or with 200 when the wait ends with its end', async () => {
-    const engine = scriptedEngine()
+    const engine = createScriptedEngine()
     const going = await buildApp({ engine }).inject({ method: 'POST', url: `${place}/submit` })
     expect([going.statusCode, going.headers.location]).toEqual([202, place])
     expect(going.headers['preference-applied']).toBeUndefined()
     expect(engine.calls).toEqual([{ verb: 'submitPrepared', arguments: ['a/b', {}] }])
-    const ended = scriptedEngine({ submitPrepared: async () => viewOf('a/b', { status: 'succeeded' }) })
+    const ended = createScriptedEngine({
+      submitPrepared: async () => buildView('a/b', { status: 'succeeded' }),
+    })
     const headers = { prefer: 'wait=5' }
     const final = await buildApp({ engine: ended }).inject({
       method: 'POST',
@@ -346,7 +352,7 @@ describe('a prepared transaction', () => {
   })
 
   it('The submit of a prepared transaction takes no body', async () => {
-    const engine = scriptedEngine()
+    const engine = createScriptedEngine()
     const options: InjectOptions = { method: 'POST', url: `${place}/submit`, headers: asJson }
     expect((await buildApp({ engine }).inject({ ...options, payload: '{}' })).statusCode).toBe(202)
     expect((await buildApp({ engine }).inject({ ...options, payload: '{"a":1}' })).statusCode).toBe(422)
@@ -354,7 +360,7 @@ describe('a prepared transaction', () => {
   })
 
   it('A prepared transaction takes a branch, as JSON only', async () => {
-    const engine = scriptedEngine()
+    const engine = createScriptedEngine()
     const options: InjectOptions = { method: 'POST', url: `${place}/branches`, payload: '{"id":"x"}' }
     const answer = await buildApp({ engine }).inject({ ...options, headers: asJson })
     expect([answer.statusCode, answer.json().gid]).toEqual([200, 'a/b'])
@@ -368,7 +374,7 @@ describe('a prepared transaction', () => {
 
 describe('unknown paths', () => {
   it('An unknown path is answered with 404, with a body of any kind', async () => {
-    const app = buildApp({ engine: scriptedEngine() })
+    const app = buildApp({ engine: createScriptedEngine() })
     for (const options of [
       { url: '/v2' },
       { method: 'POST', url: '/v2/x', payload: '<x>' },
@@ -387,7 +393,7 @@ describe('unknown paths', () => {
   ] as const
   for (const [method, url, allow] of rows) {
     it(`The request ${method} ${url} is answered with 405 and says what is allowed`, async () => {
-      const answer = await buildApp({ engine: scriptedEngine() }).inject({ method, url })
+      const answer = await buildApp({ engine: createScriptedEngine() }).inject({ method, url })
       expect(answer.statusCode).toBe(405)
       expect(answer.headers.allow).toBe(allow)
       expect(answer.json().code).toBe('SAGA_METHOD_NOT_ALLOWED')

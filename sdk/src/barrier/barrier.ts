@@ -1,3 +1,4 @@
+import type { JsonValue } from '@counterstep/protocol'
 import type { BarrierDecision } from '@counterstep/protocol/barrier'
 import type { BarrierCall } from '../branch/branch.ts'
 
@@ -39,11 +40,19 @@ export interface Barrier<Tx, Effect = unknown> {
    * again from its start, in a new transaction, when the database chose this one as the victim of a deadlock; so it
    * should do nothing that a rollback does not undo.
    *
+   * An undo hands its effect the `original`: the first answer of the action (for a cancel: of the try), as it came out
+   * of JSON, read from that op's own row in the same database transaction. It is undefined where that answer was empty,
+   * and for every op that undoes none. Behind Redis the script has it instead: see `RedisEffect`. A barrier of your own
+   * that wraps one of these passes it on.
+   *
    * Throws a `BranchError`, among them `BARRIER_EXPIRED`, `BARRIER_CONTENDED` and `BARRIER_COMMIT_UNKNOWN`, and the
    * driver's own errors. Throws a `BranchFailure` with the code `GID_REUSED` where the transaction of the call's row
    * was accepted more than a day before the call's own: another transaction of the same gid has made it.
    */
-  run(call: BarrierCall, effect: (tx: Tx) => Effect | Promise<Effect>): Promise<BarrierOutcome>
+  run(
+    call: BarrierCall,
+    effect: (tx: Tx, original?: JsonValue) => Effect | Promise<Effect>,
+  ): Promise<BarrierOutcome>
   /** Throws a TypeError for a handler that could never work behind this barrier. Asked once, at construction. */
   assertHandler?(handler: (...parameters: never[]) => unknown): void
 }

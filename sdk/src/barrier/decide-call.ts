@@ -1,4 +1,4 @@
-import type { Op } from '@counterstep/protocol'
+import type { JsonValue, Op } from '@counterstep/protocol'
 import {
   type BarrierDecision,
   type BarrierRow,
@@ -11,7 +11,7 @@ import {
 } from '@counterstep/protocol/barrier'
 import { BranchError, BranchFailure } from '../branch/branch-errors.ts'
 import type { BarrierOutcome } from './barrier.ts'
-import { EMPTY_ANSWER } from './stored-answer.ts'
+import { EMPTY_ANSWER, readStoredAnswer } from './stored-answer.ts'
 
 /** A row that stood already, with its stored answer. */
 export interface StandingRow extends BarrierRow {
@@ -90,6 +90,15 @@ export function settleWithoutEffect(
   return toOutcome(decision, own?.answer ?? EMPTY_ANSWER)
 }
 
+/**
+ * Returns the first answer of the op that this op undoes. Only its own row has it: the row of the same branch and the
+ * same barrier id. It is undefined where that answer was empty, and for an op that undoes none.
+ */
+export function findOriginal(op: Op, standing: readonly StandingRow[]): JsonValue | undefined {
+  const origin = originOf(op)
+  return readStoredAnswer(standing.find((row) => row.op === origin)?.answer)
+}
+
 /** Whether a row was committed without its effect. */
 export function isUnfinished({ op, reason, answer }: StandingRow): boolean {
   return reason === op && answer === null
@@ -153,7 +162,7 @@ export function toMessageError(decision: BarrierDecision): BranchError {
 }
 
 /** Makes the error of an undo whose origin's row was committed without its effect. */
-export function toNothingToUndoError(op: Op): BranchError {
+function toNothingToUndoError(op: Op): BranchError {
   const message = `the row of the ${originOf(op)} was committed without its effect: a person must find out what the ${op} has to undo`
   return new BranchError('BARRIER_TRANSACTION_LOST', message)
 }

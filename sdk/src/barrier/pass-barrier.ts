@@ -1,11 +1,14 @@
-import type { Op } from '@counterstep/protocol'
+import type { JsonValue, Op } from '@counterstep/protocol'
 import { type BarrierRow, barrierRows, type RowInstants, rowInstants } from '@counterstep/protocol/barrier'
 import { type BarrierKey, barrierKey } from '../branch/barrier-key.ts'
 import type { BarrierCall } from '../branch/branch.ts'
 import type { BarrierOutcome } from './barrier.ts'
 import {
   decideCall,
+  findOriginal,
   type InsertedOps,
+  mustRemoveOwn,
+  needsStanding,
   type StandingRow,
   settleWithoutEffect,
   toOutcome,
@@ -17,16 +20,24 @@ export interface PassingCall extends RowInstants {
   readonly op: Op
 }
 
+/** The findings of an insert. */
+export interface InsertedRows {
+  /** The ops whose rows are new. */
+  readonly ops: InsertedOps
+  /**
+   * The row that stood of the op that is undone. A driver reads it together with the insert where it can, for an undo
+   * whose own row is new: what it says decides the call, and the effect is handed its answer.
+   */
+  readonly origin?: StandingRow | undefined
+}
+
 /** The barrier's rows of one database, inside a transaction that the caller begins and ends. */
 export interface BarrierTable {
   /**
-   * Inserts the rows in the given order and ignores those that stand already. It waits for another database
-   * transaction's uncommitted row. The own row of an undo is not kept if its origin's row has an instant before
-   * `since`, and is then not among the returned ops. Throws `toNothingToUndoError` for an undo whose own row is new,
-   * and whose origin's row was committed without its effect. A driver can tell both without asking the database once
-   * more.
+   * Inserts the rows, which come from `barrierRows`, and ignores those that stand already. It waits for another
+   * database transaction's uncommitted row.
    */
-  insert(key: BarrierKey, rows: readonly BarrierRow[], instants: RowInstants): Promise<InsertedOps>
+  insert(key: BarrierKey, rows: readonly BarrierRow[], at: number): Promise<InsertedRows>
   /** Returns the newest committed rows, not those of an older snapshot. */
   standing(key: BarrierKey): Promise<readonly StandingRow[]>
   /**
@@ -34,6 +45,8 @@ export interface BarrierTable {
    * in a transaction.
    */
   keepAnswer(key: BarrierKey, op: Op, answer: string): Promise<void>
+  /** Deletes a row that the call has inserted. Throws BARRIER_TRANSACTION_LOST if it is no longer there. */
+  remove(key: BarrierKey, op: Op): Promise<void>
 }
 
 /** Checks a call before anything is inserted. Throws BRANCH_CALL_INVALID. */
@@ -41,21 +54,33 @@ export function toPassingCall(call: BarrierCall, now: number): PassingCall {
   return { key: barrierKey(call), op: call.op, ...rowInstants(call.acceptedAt, now) }
 }
 
-/** Passes one call of one branch. Any error that it throws has to roll the transaction back. */
+/**
+ * Passes one call of one branch. Any error that it throws has to roll the transaction back. The effect is handed the
+ * first answer of the op that it undoes.
+ */
 export async function passBarrier(
   table: BarrierTable,
   call: PassingCall,
-  effect: () => unknown,
+  effect: (original: JsonValue | undefined) => unknown,
 ): Promise<BarrierOutcome> {
-  const { key, op } = call
-  const inserted = await table.insert(key, barrierRows(op), call)
-  const standing = inserted.has(op) ? [] : await table.standing(key)
-  const decision = decideCall(op, inserted, standing, call.since)
+  const { key, op, at, since } = call
+  const { ops, origin } = await table.insert(key, barrierRows(op), at)
+  const standing = origin === undefined ? await readStanding(table, call, ops) : [origin]
+  const decision = decideCall(op, ops, standing, since)
+  if (mustRemoveOwn(op, decision, ops)) await table.remove(key, op)
   const held = settleWithoutEffect(op, decision, standing)
   if (held !== undefined) return held
-  const answer = toAnswerText(await effect())
+  const answer = toAnswerText(await effect(findOriginal(op, standing)))
   // The answer is stored even if it is empty. A deadlock that the effect swallowed has rolled everything back, and
   // later writes of the effect would commit without a row: this statement notices it.
   await table.keepAnswer(key, op, answer)
   return toOutcome('run', answer)
+}
+
+async function readStanding(
+  table: BarrierTable,
+  { key, op }: PassingCall,
+  inserted: InsertedOps,
+): Promise<readonly StandingRow[]> {
+  return needsStanding(op, inserted) ? table.standing(key) : []
 }

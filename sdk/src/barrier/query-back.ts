@@ -32,7 +32,7 @@ export function toQueryBack(
  * way.
  */
 export async function queryBack(table: BarrierTable, query: QueryBack): Promise<LocalOutcome> {
-  const inserted = await table.insert(query.key, QUERY_BACK_ROWS, query)
+  const { ops: inserted } = await table.insert(query.key, QUERY_BACK_ROWS, query.at)
   return toLocalOutcome(inserted, isNew(inserted) ? [] : await table.standing(query.key), query.since)
 }
 

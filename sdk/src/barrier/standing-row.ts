@@ -14,3 +14,5 @@ export function readStandingRow([op, reason, answer, createdAt]: readonly (strin
     createdAt: Number(createdAt),
   }
 }
+
+export const ROW_GONE = 'the row of an undo that has nothing to undo is gone already'

@@ -1,3 +1,4 @@
+import type { JsonValue } from '@counterstep/protocol'
 import { BranchError } from '../branch/branch-errors.ts'
 
 /**
@@ -25,6 +26,11 @@ export function toAnswerText(value: unknown): string {
   if (bytes <= STORED_ANSWER_BYTES_MAX) return json
   const message = `the answer has ${bytes} bytes, more than ${STORED_ANSWER_BYTES_MAX}`
   throw new BranchError('BRANCH_ANSWER_TOO_LARGE', message)
+}
+
+/** Returns the value of a stored answer. It is undefined for an empty answer, and where there is none. */
+export function readStoredAnswer(answer: string | null | undefined): JsonValue | undefined {
+  return answer === null || answer === undefined || answer === EMPTY_ANSWER ? undefined : JSON.parse(answer)
 }
 
 function toJson(value: unknown): string {

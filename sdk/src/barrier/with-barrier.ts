@@ -22,7 +22,7 @@ import type { Barrier, BarrierOutcome } from './barrier.ts'
 export async function withBarrier<Tx, Effect, Answer extends Effect>(
   barrier: Barrier<Tx, Effect>,
   call: BarrierCall,
-  effect: (tx: Tx) => Answer | Promise<Answer>,
+  effect: (tx: Tx, original?: JsonValue) => Answer | Promise<Answer>,
 ): Promise<FirstAnswer<Effect, Answer> | undefined> {
   const outcome = await barrier.run(call, effect)
   assertNotCompensated(outcome)

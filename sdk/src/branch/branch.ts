@@ -1,4 +1,4 @@
-import type { Kind, Op } from '@counterstep/protocol'
+import type { JsonValue, Kind, Op } from '@counterstep/protocol'
 
 /**
  * A call as a barrier needs to know it: its key, and how old it is. A {@link Branch} is one; write it by hand for a
@@ -36,8 +36,15 @@ export interface BarrierCall {
  *   await tx.execute('UPDATE account SET cents = cents - ? WHERE id = ?', [cents, account])
  * }
  * ```
+ *
+ * @example
+ * ```ts
+ * async function release(tx: PoolConnection, { original }: Branch<unknown, { holdId: string }>) {
+ *   if (original !== undefined) await tx.execute('DELETE FROM hold WHERE id = ?', [original.holdId])
+ * }
+ * ```
  */
-export interface Branch<Payload = unknown> extends BarrierCall {
+export interface Branch<Payload = unknown, Original = JsonValue> extends BarrierCall {
   /** The kind of the transaction: `saga`, `tcc` or `message` (`msg` on DTM's wire). */
   readonly kind: Kind
   readonly barrierId: string
@@ -46,6 +53,15 @@ export interface Branch<Payload = unknown> extends BarrierCall {
   /** Grows with each owner of the transaction; 0 if the call does not say. */
   readonly epoch: number
   readonly payload: Payload
+  /**
+   * The answer to undo: in a compensation the first answer of the action, and in a cancel that of the try. The barrier reads
+   * it from that op's row in the database transaction of the handler, which runs only if the row stands. So it is known
+   * even where the orchestrator never got the answer. `Original` is what you say it is, and is not checked.
+   *
+   * It is undefined in every other op, where that answer was empty, and in a handler behind the Redis barrier, whose
+   * script has it instead.
+   */
+  readonly original?: Original
   /** The request's, in lower case. */
   readonly headers: Readonly<Record<string, string>>
 }

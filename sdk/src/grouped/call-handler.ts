@@ -1,3 +1,4 @@
+import type { JsonValue } from '@counterstep/protocol'
 import { type Deadline, within } from '../barrier/deadline.ts'
 import { isThenable } from '../barrier/thenable.ts'
 import { type Awaitable, refuseAsync } from './steps.ts'
@@ -7,25 +8,25 @@ export type HandlerResult = { readonly entry: unknown } | { readonly error: unkn
 
 /** The handler of one call within one transaction. It is asked only once, however often its group is planned. */
 export class CallHandler {
-  readonly #entry: () => unknown
+  readonly #entry: (original: JsonValue | undefined) => unknown
   #made: Awaitable<HandlerResult> | undefined
 
-  constructor(entry: () => unknown) {
+  constructor(entry: (original: JsonValue | undefined) => unknown) {
     this.#entry = entry
   }
 
   /**
-   * Asks the handler. The promise never rejects, because it may settle before it is awaited. A handler that is late
+   * Asks the handler. It is handed the first answer of the op that its call undoes. The promise never rejects, because it may settle before it is awaited. A handler that is late
    * fails with BARRIER_TIMED_OUT. Without a limit the handler must be synchronous.
    */
-  made(limit: Deadline | undefined): Awaitable<HandlerResult> {
-    this.#made ??= this.#ask(limit)
+  made(limit: Deadline | undefined, original: JsonValue | undefined): Awaitable<HandlerResult> {
+    this.#made ??= this.#ask(limit, original)
     return this.#made
   }
 
-  #ask(limit: Deadline | undefined): Awaitable<HandlerResult> {
+  #ask(limit: Deadline | undefined, original: JsonValue | undefined): Awaitable<HandlerResult> {
     try {
-      const made = this.#entry()
+      const made = this.#entry(original)
       if (!isThenable(made)) return { entry: made }
       if (limit === undefined) return { error: refuseAsync(made) }
       return within(limit, async () => made).then(

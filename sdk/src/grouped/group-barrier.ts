@@ -1,4 +1,4 @@
-import type { Op } from '@counterstep/protocol'
+import type { JsonValue, Op } from '@counterstep/protocol'
 import type { Barrier, BarrierOutcome } from '../barrier/barrier.ts'
 import type { BarrierKey } from '../branch/barrier-key.ts'
 import type { BarrierCall } from '../branch/branch.ts'
@@ -49,9 +49,9 @@ export interface GroupPass {
   readonly admitted: AdmittedCall
   /**
    * Asks the user's handler for what `apply` gets for this call. It is asked once in each transaction, where the call
-   * may have to run.
+   * may have to run. An undo hands it the first answer of the op that it undoes.
    */
-  readonly entry: () => unknown
+  readonly entry: (original: JsonValue | undefined) => unknown
 }
 
 export type GroupVerdict = { readonly outcome: BarrierOutcome } | { readonly error: unknown }

@@ -1,3 +1,4 @@
+import type { JsonValue } from '@counterstep/protocol'
 import type { Barrier, BarrierOutcome } from '../barrier/barrier.ts'
 import type { BarrierCall } from '../branch/branch.ts'
 import type { GroupApply, GroupBarrier } from './group-barrier.ts'
@@ -126,7 +127,7 @@ export function groupedBranch<Tx, Entry>(
     run: (call, effect) =>
       new Promise<BarrierOutcome>((settle, reject) => {
         const admitted = groupRunner.admit(call)
-        const entry = () => effect(undefined)
+        const entry = (original: JsonValue | undefined) => effect(undefined, original)
         openQueue(key(call)).add({ admitted, entry, settle, reject, waitingSince: performance.now() })
       }),
     ...(assertHandler === undefined ? {} : { assertHandler }),

@@ -1,6 +1,6 @@
 import type { Op } from '@counterstep/protocol'
 import { barrierRows } from '@counterstep/protocol/barrier'
-import { decideCall, mustRemoveOwn, needsStanding } from '../barrier/decide-call.ts'
+import { decideCall, findOriginal, mustRemoveOwn, needsStanding } from '../barrier/decide-call.ts'
 import { AnsweredCalls } from './answered-calls.ts'
 import { applyRound, type GroupWork, removeFailed } from './apply-round.ts'
 import type { GroupPass, GroupVerdict } from './group-barrier.ts'
@@ -112,7 +112,7 @@ function* decideRound(
     const decision = decideCall(op, findOps(member), rows, since)
     const verdict = toSettledVerdict(op, decision, rows)
     if (verdict === undefined) {
-      running.push(member)
+      running.push({ ...member, original: findOriginal(op, rows) })
       continue
     }
     verdicts[member.place] = verdict

@@ -1,3 +1,4 @@
+import type { JsonValue } from '@counterstep/protocol'
 import { CallHandler } from './call-handler.ts'
 import type { AdmittedCall, GroupPass } from './group-barrier.ts'
 
@@ -6,6 +7,8 @@ export interface Member {
   readonly admitted: AdmittedCall
   readonly handler: CallHandler
   readonly place: number
+  /** The first answer of the op that the call undoes, once its rows have been read. */
+  readonly original?: JsonValue | undefined
 }
 
 /** Splits the calls into rounds, in their order of arrival. A round has at most one call of each branch. */

@@ -10,8 +10,8 @@ export function runAlone<Tx>(
   apply: GroupApply<Tx, unknown>,
   { admitted: { call }, entry: entryOf }: GroupPass,
 ): Promise<BarrierOutcome> {
-  return barrier.run(call, (tx) =>
-    chain(entryOf(), (entry) => chain(apply(tx, [{ call, entry }]), readAnswer)),
+  return barrier.run(call, (tx, original) =>
+    chain(entryOf(original), (entry) => chain(apply(tx, [{ call, entry }]), readAnswer)),
   )
 }
 

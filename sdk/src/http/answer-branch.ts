@@ -1,3 +1,4 @@
+import type { JsonValue } from '@counterstep/protocol'
 import type { Barrier } from '../barrier/barrier.ts'
 import { assertNotCompensated } from '../barrier/with-barrier.ts'
 import type { Branch } from '../branch/branch.ts'
@@ -18,9 +19,9 @@ import { assertServed, type BranchOp } from './served-ops.ts'
  * }
  * ```
  */
-export type BranchHandler<Tx, Payload = unknown, Effect = unknown> = (
+export type BranchHandler<Tx, Payload = unknown, Effect = unknown, Original = JsonValue> = (
   tx: Tx,
-  branch: Branch<Payload>,
+  branch: Branch<Payload, Original>,
 ) => Effect | Promise<Effect>
 
 /**
@@ -79,9 +80,9 @@ export interface AnsweredBranch {
  * return new Response(answer.body, { status: answer.statusCode, headers: answer.headers })
  * ```
  */
-export async function answerBranch<Tx, Effect, Payload>(
+export async function answerBranch<Tx, Effect, Payload, Original = JsonValue>(
   barrier: Barrier<Tx, Effect>,
-  handler: BranchHandler<Tx, Payload, Effect>,
+  handler: BranchHandler<Tx, Payload, Effect, Original>,
   request: BranchRequest,
   { parse, ops }: Pick<BranchHandlerOptions<Payload>, 'parse' | 'ops'> = {},
 ): Promise<AnsweredBranch> {
@@ -93,7 +94,9 @@ export async function answerBranch<Tx, Effect, Payload>(
     if (called.op === 'msg')
       throw new BranchError('BRANCH_KIND_UNSUPPORTED', 'a query-back needs queryPreparedHandler')
     assertServed(called.op, ops)
-    const outcome = await barrier.run(called, (tx) => handler(tx, withPayload(called, parse)))
+    const outcome = await barrier.run(called, (tx, original) =>
+      handler(tx, toHandledBranch(called, parse, original)),
+    )
     assertNotCompensated(outcome)
     return { answer: outcomeAnswer(outcome), branch }
   } catch (error: unknown) {
@@ -105,13 +108,18 @@ export async function answerBranch<Tx, Effect, Payload>(
   }
 }
 
-function withPayload<Payload>(
+function toHandledBranch<Payload, Original>(
   branch: Branch,
   parse: ((payload: unknown) => Payload) | undefined,
-): Branch<Payload> {
-  // Without `parse` the caller has named the payload's type, and is responsible for it.
-  if (parse === undefined) return branch as Branch<Payload>
-  return { ...branch, payload: parsed(branch.payload, parse) }
+  original: JsonValue | undefined,
+): Branch<Payload, Original> {
+  // The caller has named the type of the original, and without `parse` also the payload's, and is responsible for both.
+  if (parse === undefined && original === undefined) return branch as Branch<Payload, Original>
+  return {
+    ...branch,
+    payload: parse === undefined ? branch.payload : parsed(branch.payload, parse),
+    ...(original === undefined ? {} : { original }),
+  } as Branch<Payload, Original>
 }
 
 function parsed<Payload>(payload: unknown, parse: (payload: unknown) => Payload): Payload {

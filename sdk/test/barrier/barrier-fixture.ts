@@ -1,8 +1,11 @@
+import type { JsonValue } from '@counterstep/protocol'
 import { type BarrierCall, type BarrierOutcome, BranchFailure, BranchOngoing } from '../../src/index.ts'
 
 /** The outcome of a call's business, in words that every driver can act out. */
 export type SuiteEffect =
   | { readonly does: 'succeed'; readonly answer?: unknown }
+  /** It answers what it was handed of the op that it undoes: `{ "original": … }`. */
+  | { readonly does: 'tell-original' }
   /** It writes its effect, and then says no. */
   | { readonly does: 'fail' }
   | { readonly does: 'not-yet' }
@@ -33,6 +36,7 @@ export interface BarrierFixture {
 export function thrownBy(effect: SuiteEffect): Error | undefined {
   switch (effect.does) {
     case 'succeed':
+    case 'tell-original':
       return undefined
     case 'fail':
       return new BranchFailure('said no', { code: 'SAID_NO' })
@@ -41,4 +45,10 @@ export function thrownBy(effect: SuiteEffect): Error | undefined {
     case 'break':
       return new Error('broken on purpose')
   }
+}
+
+/** Returns the answer of an effect of the suite that succeeds, which was handed `original`. */
+export function answerBy(effect: SuiteEffect, original: JsonValue | undefined): unknown {
+  if (effect.does === 'tell-original') return { original }
+  return effect.does === 'succeed' ? effect.answer : undefined
 }

@@ -9,6 +9,7 @@ import {
 } from '../../src/index.ts'
 import { callUrl } from '../branch/call-url.ts'
 import type { BarrierFixture, SuiteEffect } from './barrier-fixture.ts'
+import { originalSuite } from './original-suite.ts'
 import { reuseSuite } from './reuse-suite.ts'
 
 export interface BarrierSuite {
@@ -69,6 +70,7 @@ const TABLE: readonly Row[] = [
 /** The whole truth table of `invariants.md`, for one driver. */
 export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite): void {
   reuseSuite(name, open)
+  originalSuite(name, open)
   describe(`the barrier on ${name}`, () => {
     let fixture: BarrierFixture
     let gids = 0

@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, it } from 'vitest'
 import { migrateBarrier } from '../../src/barrier/sqlite.ts'
@@ -49,6 +52,34 @@ describe('the SQLite barrier on a file that two threads write', () => {
       database.close()
     }, 60_000)
   }
+
+  it('hands an undo the answer of an action whose process was killed, also after an undo that was killed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sdk-sqlite-'))
+    folders.push(folder)
+    const path = join(folder, 'bank.db')
+    const database = new DatabaseSync(path)
+    database.exec(
+      'PRAGMA journal_mode = WAL; CREATE TABLE effect (number INTEGER PRIMARY KEY, gid TEXT, op TEXT)',
+    )
+    migrateBarrier(database)
+    const caller = fileURLToPath(new URL('./sqlite-killed-caller.ts', import.meta.url))
+    const call = (...words: string[]) => promisify(execFile)(process.execPath, [caller, path, ...words])
+    const kill = async (...words: string[]) =>
+      expect(call(...words)).rejects.toMatchObject({ signal: 'SIGKILL' })
+    const tell = async (...words: string[]) => JSON.parse((await call(...words)).stdout)
+
+    await kill('held', 'action', 'after the COMMIT')
+    await kill('held', 'compensate', 'in the effect')
+    const undone = { decision: 'run', answer: '{"holdId":2,"original":{"holdId":1}}' }
+    expect(await tell('held', 'compensate', 'not')).toEqual(undone)
+    await kill('never', 'action', 'in the effect')
+    expect(await tell('never', 'compensate', 'not')).toEqual({ decision: 'null-compensation' })
+    expect(database.prepare('SELECT gid, op FROM effect').all()).toEqual([
+      { gid: 'held', op: 'action' },
+      { gid: 'held', op: 'compensate' },
+    ])
+    database.close()
+  }, 60_000)
 
   for (const [driver, timeoutMs] of [
     ['node:sqlite', 0],

@@ -1,6 +1,6 @@
 import { migrateBarrier, purgeBarrier, type SqliteDatabase, sqliteBarrier } from '../../src/barrier/sqlite.ts'
-import type { BarrierCall } from '../../src/index.ts'
-import { type SuiteEffect, thrownBy } from './barrier-fixture.ts'
+import type { BarrierCall, JsonValue } from '../../src/index.ts'
+import { answerBy, type SuiteEffect, thrownBy } from './barrier-fixture.ts'
 import type { MessageFixture } from './message-suite.ts'
 import { purging, suiteClock } from './suite-clock.ts'
 
@@ -16,11 +16,16 @@ export function readEffects(database: SqliteDatabase, gid: string): string[] {
   return rows.map((row) => String((row as { readonly op: unknown }).op))
 }
 
-export function act(tx: SqliteDatabase, { gid, op }: BarrierCall, effect: SuiteEffect): unknown {
+export function act(
+  tx: SqliteDatabase,
+  { gid, op }: BarrierCall,
+  effect: SuiteEffect,
+  original?: JsonValue,
+): unknown {
   tx.prepare('INSERT INTO effect (gid, op) VALUES (?, ?)').run(gid, op)
   const error = thrownBy(effect)
   if (error !== undefined) throw error
-  return effect.does === 'succeed' ? effect.answer : undefined
+  return answerBy(effect, original)
 }
 
 export function count(database: SqliteDatabase, where = '1 = 1'): number {
@@ -32,7 +37,7 @@ export function count(database: SqliteDatabase, where = '1 = 1'): number {
 export function toFixture(database: SqliteDatabase): MessageFixture {
   const barrier = sqliteBarrier(database, suiteClock)
   return {
-    run: (call, effect) => barrier.run(call, (tx) => act(tx, call, effect)),
+    run: (call, effect) => barrier.run(call, (tx, original) => act(tx, call, effect, original)),
     queryPrepared: barrier.queryPrepared,
     effects: async (gid) => readEffects(database, gid),
     rows: async (gid) => count(database, `gid = '${gid}'`),

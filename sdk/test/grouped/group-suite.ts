@@ -159,7 +159,11 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
           sequences.map((sequence, number) =>
             Promise.all(
               (ours[number] ?? []).map((call, place) =>
-                catchOutcome(branch.run(call, () => (sequence[place]?.endsWith('!') ? no() : place))),
+                catchOutcome(
+                  branch.run(call, (_, original) =>
+                    sequence[place]?.endsWith('!') ? no() : { place, original },
+                  ),
+                ),
               ),
             ),
           ),
@@ -168,10 +172,11 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
           const expected: Outcome[] = []
           const plain = makeCalls(sequence)
           for (const [place, call] of plain.entries()) {
-            const running = fixture.barrier.run(call, (tx) => {
+            const running = fixture.barrier.run(call, (tx, original) => {
               if (sequence[place]?.endsWith('!')) throw no()
               const writing = fixture.write(tx, [{ call, entry: undefined }])
-              return writing === undefined ? place : writing.then(() => place)
+              const answer = { place, original }
+              return writing === undefined ? answer : writing.then(() => answer)
             })
             expected.push(await catchOutcome(running))
           }
@@ -189,10 +194,12 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       const call = newCall()
       await branch.run(call, () => 'first')
       const calls = [call, ...newCalls(5), { ...call, op: 'compensate' } as const, call]
-      const outcomes = await Promise.all(calls.map((each, at) => branch.run(each, () => at)))
+      const outcomes = await Promise.all(
+        calls.map((each, at) => branch.run(each, (_, original) => ({ at, original }))),
+      )
       expect([outcomes[0], outcomes[6], outcomes[7]]).toEqual([
         { decision: 'duplicate', answer: '"first"' },
-        { decision: 'run', answer: '6' },
+        { decision: 'run', answer: '{"at":6,"original":"first"}' },
         { decision: 'already-compensated' },
       ])
       expect(await fixture.effects(call.gid)).toEqual(['action', 'compensate'])

@@ -53,7 +53,9 @@ export function groupedFixture<Tx>(
     groupedBranch(barrier, { key: () => String(turn++ % queues), apply: actingApply(write, manner) })
   let companions = 0
   const runIn = async (barrier: ReturnType<typeof grouped>, call: BarrierCall, effect: SuiteEffect) => {
-    const running = barrier.run(call, () => effect)
+    const running = barrier.run(call, (_, original) =>
+      effect.does === 'tell-original' ? { does: 'succeed', answer: { original } } : effect,
+    )
     if (queues > 1) return running
     const companion = { gid: `companion-${++companions}`, branchId: '01', op: 'action' } as const
     // Its outcome does not matter: of a lost COMMIT it knows no more than the call.

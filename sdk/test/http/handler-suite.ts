@@ -63,6 +63,30 @@ export function handlerSuite({ name, serve }: Framework): void {
       expect([late.status, JSON.parse(late.text).code]).toEqual([409, 'ALREADY_COMPENSATED'])
     })
 
+    it('hands a compensation and a cancel what they undo, also in a call of DTM, which has no headers', async () => {
+      const told: unknown[] = []
+      const parse = (payload: unknown) => payload as Payload
+      const handler = (_tx: DatabaseSync, branch: Branch<Payload, { holdId: string }>) => {
+        told.push([branch.op, 'original' in branch, branch.original?.holdId, branch.payload.does])
+        return { holdId: `h-${told.length}` }
+      }
+      for (const options of [{}, { parse }]) {
+        const { call } = await serve(barrier, handler as SuiteHandler, options)
+        for (const [kind, op, undo] of [
+          ['saga', 'action', 'compensate'],
+          ['tcc', 'try', 'cancel'],
+        ] as const) {
+          const query = newQuery(op).replace('saga', kind)
+          const first = JSON.parse((await call(query, { does: 'do' })).text).holdId
+          expect((await call(query.replace(`op=${op}`, `op=${undo}`), { does: 'undo' })).status).toBe(200)
+          expect(told.slice(-2)).toEqual([
+            [op, false, undefined, 'do'],
+            [undo, true, first, 'undo'],
+          ])
+        }
+      }
+    })
+
     it('answers 409 to a business failure, and 425 with Retry-After to what is ongoing', async () => {
       const { call, logged } = await serve(barrier, (_tx, { payload }) => {
         if (payload.does === 'wait') throw new BranchOngoing({ retryAfterMs: 1_500 })

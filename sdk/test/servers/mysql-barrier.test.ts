@@ -305,9 +305,11 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const back = { ...call, op: 'compensate' } as const
         await inTransaction(async (connection) => {
           await connection.query('SELECT count(*) FROM effect')
-          await mysqlBarrier(pool).run(call, (tx) => actOnMysql(tx, call, SUCCEED))
-          const outcome = await mysqlBarrierIn(connection).run(back, (tx) => actOnMysql(tx, back, SUCCEED))
-          expect(outcome.decision).toBe('run')
+          await mysqlBarrier(pool).run(call, (tx) => actOnMysql(tx, call, { ...SUCCEED, answer: 'held' }))
+          const outcome = await mysqlBarrierIn(connection).run(back, (tx, original) =>
+            actOnMysql(tx, back, { does: 'tell-original' }, original),
+          )
+          expect(outcome).toEqual({ decision: 'run', answer: '{"original":"held"}' })
           await connection.commit()
         })
         expect(await mysqlEffects(pool, call.gid)).toEqual(['action', 'compensate'])

@@ -7,8 +7,8 @@ import {
 } from 'mysql2/promise'
 import { localCall } from '../../src/barrier/message-barrier.ts'
 import { migrateBarrier, mysqlBarrier, purgeBarrier } from '../../src/barrier/mysql.ts'
-import type { BarrierCall } from '../../src/index.ts'
-import { type SuiteEffect, thrownBy } from '../barrier/barrier-fixture.ts'
+import type { BarrierCall, JsonValue } from '../../src/index.ts'
+import { answerBy, type SuiteEffect, thrownBy } from '../barrier/barrier-fixture.ts'
 import type { MessageFixture } from '../barrier/message-suite.ts'
 import { opsByGid } from '../barrier/ops-by-gid.ts'
 import { purging, suiteClock } from '../barrier/suite-clock.ts'
@@ -40,11 +40,12 @@ export async function actOnMysql(
   tx: Pick<PoolConnection, 'execute'>,
   call: BarrierCall,
   effect: SuiteEffect,
+  original?: JsonValue,
 ) {
   await tx.execute('INSERT INTO effect (gid, op) VALUES (?, ?)', [Buffer.from(call.gid), call.op])
   const error = thrownBy(effect)
   if (error !== undefined) throw error
-  return effect.does === 'succeed' ? effect.answer : undefined
+  return answerBy(effect, original)
 }
 
 export async function mysqlEffects(pool: Pool, gid: string): Promise<string[]> {
@@ -74,9 +75,11 @@ export async function openMysqlFixture(url: string, options: PoolOptions = {}): 
   const barrierPool = createPool({ uri: `${url}/${rows[0]?.name}`, connectionLimit: CONNECTIONS, ...options })
   const barrier = mysqlBarrier(barrierPool, suiteClock)
   return {
-    run: (call, effect) => barrier.run(call, (tx) => actOnMysql(tx, call, effect)),
+    run: (call, effect) => barrier.run(call, (tx, original) => actOnMysql(tx, call, effect, original)),
     runLosingCommit: (call, effect, when) =>
-      mysqlBarrier(losingCommit(barrierPool, when)).run(call, (tx) => actOnMysql(tx, call, effect)),
+      mysqlBarrier(losingCommit(barrierPool, when)).run(call, (tx, original) =>
+        actOnMysql(tx, call, effect, original),
+      ),
     queryPrepared: barrier.queryPrepared,
     runHeld: (gid, gate) =>
       barrier.run(localCall(gid), async (tx) => {

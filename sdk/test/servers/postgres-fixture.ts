@@ -1,8 +1,8 @@
 import { Client, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { localCall } from '../../src/barrier/message-barrier.ts'
 import { migrateBarrier, postgresBarrier, purgeBarrier } from '../../src/barrier/postgres.ts'
-import type { BarrierCall } from '../../src/index.ts'
-import { type SuiteEffect, thrownBy } from '../barrier/barrier-fixture.ts'
+import type { BarrierCall, JsonValue } from '../../src/index.ts'
+import { answerBy, type SuiteEffect, thrownBy } from '../barrier/barrier-fixture.ts'
 import type { MessageFixture } from '../barrier/message-suite.ts'
 import { opsByGid } from '../barrier/ops-by-gid.ts'
 import { purging, suiteClock } from '../barrier/suite-clock.ts'
@@ -35,11 +35,16 @@ export async function dropPostgresDatabase(url: string, pool: Pool): Promise<voi
   await administrator.end()
 }
 
-export async function actOnPostgres(tx: Pick<PoolClient, 'query'>, call: BarrierCall, effect: SuiteEffect) {
+export async function actOnPostgres(
+  tx: Pick<PoolClient, 'query'>,
+  call: BarrierCall,
+  effect: SuiteEffect,
+  original?: JsonValue,
+) {
   await tx.query('INSERT INTO effect (gid, op) VALUES ($1, $2)', [call.gid, call.op])
   const error = thrownBy(effect)
   if (error !== undefined) throw error
-  return effect.does === 'succeed' ? effect.answer : undefined
+  return answerBy(effect, original)
 }
 
 export async function postgresEffects(pool: Pool, gid: string): Promise<string[]> {
@@ -64,9 +69,11 @@ export async function openPostgresFixture(url: string, options: PoolConfig = {})
   const pool = await openPostgresDatabase(url, options)
   const barrier = postgresBarrier(pool, suiteClock)
   return {
-    run: (call, effect) => barrier.run(call, (tx) => actOnPostgres(tx, call, effect)),
+    run: (call, effect) => barrier.run(call, (tx, original) => actOnPostgres(tx, call, effect, original)),
     runLosingCommit: (call, effect, when) =>
-      postgresBarrier(losingCommit(pool, when)).run(call, (tx) => actOnPostgres(tx, call, effect)),
+      postgresBarrier(losingCommit(pool, when)).run(call, (tx, original) =>
+        actOnPostgres(tx, call, effect, original),
+      ),
     queryPrepared: barrier.queryPrepared,
     runHeld: (gid, gate) =>
       barrier.run(localCall(gid), async (tx) => {

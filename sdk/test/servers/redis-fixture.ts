@@ -10,6 +10,9 @@ const ACT = `if ARGV[2] == 'fail' then return failure('SAID_NO', 'said no') end
 if ARGV[2] == 'not-yet' then return ongoing(1500) end
 if ARGV[2] == 'break' then error('broken on purpose') end
 redis.call('RPUSH', KEYS[1], ARGV[1])
+if ARGV[2] == 'tell-original' then
+  return { result = 'success', answer = original and '{"original":' .. original .. '}' or '{}' }
+end
 if ARGV[3] ~= '' then return success(cjson.decode(ARGV[3])) end`
 
 // The suite's answers are JSON that JavaScript wrote; Lua would write null and 0.1 in its own way.

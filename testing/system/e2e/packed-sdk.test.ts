@@ -239,6 +239,7 @@ describe('a project with the packed SDK', () => {
     expect([...guide.keys()]).toEqual([
       'bank.ts',
       'serve.ts',
+      'holds.ts',
       'bank.test.ts',
       'orders.ts',
       'rooms.ts',
@@ -284,6 +285,31 @@ describe('a project with the packed SDK', () => {
   it("runs the guide's hot row, and prints what the guide says", async () => {
     const said = /^\/\/ (\[.*\])$/m.exec(guide.get('hot-row.ts') ?? '')?.[1]
     expect((await node(['hot-row.ts'])).trim()).toBe(said)
+  })
+
+  it("undoes by the id that the guide's action answered", async () => {
+    project.write(
+      'holds-test.ts',
+      `import { once } from 'node:events'
+       import { app, database } from './bank.ts'
+       import './holds.ts'
+       const server = app.listen(0, '127.0.0.1')
+       await once(server, 'listening')
+       const call = async (gid: string, op: string) => {
+         const url = \`http://127.0.0.1:\${server.address().port}/holds?gid=\${gid}&trans_type=saga&branch_id=01&op=\${op}\`
+         const headers = { 'content-type': 'application/json' }
+         const body = JSON.stringify({ account: 'alice', cents: 100 })
+         return (await fetch(url, { method: 'POST', headers, body })).status
+       }
+       const statuses = []
+       for (const gid of ['a', 'b', 'c']) statuses.push(await call(gid, 'action'))
+       for (const gid of ['b', 'never-held']) statuses.push(await call(gid, 'compensate'))
+       console.log(statuses.join(), database.prepare('SELECT id FROM hold').all().map(({ id }) => id).join())
+       server.close()`,
+    )
+    mkdirSync(join(project.folder, 'held'))
+    const output = await node([join(project.folder, 'holds-test.ts')], join(project.folder, 'held'))
+    expect(output).toBe('200,200,200,200,200 1,3\n')
   })
 
   it("passes the guide's handler for a Request through the test kit", async () => {

@@ -1,11 +1,11 @@
 import {
-  bearerOrBasicKey,
   ConnectionBounds,
   type ConnectionLimits,
   createGate,
   DEFAULT_CONNECTION_LIMITS,
   type KeyFinder,
   type ReachedBound,
+  readBearerOrBasicKey,
 } from '@counterstep/access'
 import { loopbackTargets } from '@counterstep/branch-http/targets'
 import type { BranchAnswer, BranchCall, Store } from '@counterstep/core'
@@ -19,7 +19,13 @@ import {
   nodeClock,
   nodeIds,
 } from '@counterstep/engine'
-import { buildApp, createLogger, createRegistry, prometheusObserver, readMetrics } from '@counterstep/server'
+import {
+  buildApp,
+  createLogger,
+  createPrometheusObserver,
+  createRegistry,
+  readMetrics,
+} from '@counterstep/server'
 import type { FastifyInstance } from 'fastify'
 
 export interface ApiRequest {
@@ -81,7 +87,7 @@ export async function openBothApis(store: Store, options: BothApisOptions = {}):
     },
     clock: nodeClock(),
     ids,
-    observer: prometheusObserver(registry, logEvents(logger)),
+    observer: createPrometheusObserver(registry, logEvents(logger)),
     checkUrl,
     settings: { ...DEFAULT_SETTINGS, ...settings },
   })
@@ -90,7 +96,7 @@ export async function openBothApis(store: Store, options: BothApisOptions = {}):
   const bounds = new ConnectionBounds({ ...DEFAULT_CONNECTION_LIMITS, ...limits }, (bound) =>
     reached.push(bound),
   )
-  const gate = createGate({ credentials: bearerOrBasicKey, ...(keys === undefined ? {} : { keys }) })
+  const gate = createGate({ credentials: readBearerOrBasicKey, ...(keys === undefined ? {} : { keys }) })
   const native = buildApp({ engine, store, registry, logger, gate, bounds, limits })
   const dtm = buildDtmApp({
     engine,

@@ -1,4 +1,4 @@
-import { bytesTaker, type Gate } from '@counterstep/access'
+import { buildQuotaCheck, type Gate } from '@counterstep/access'
 import type { FastifyInstance } from 'fastify'
 import { abort } from '../commands/abort.ts'
 import type { CommandDeps } from '../commands/deps.ts'
@@ -26,7 +26,7 @@ export function transactionCommands(
 ): void {
   const route = (path: string, guarded: typeof ADMIN, command: Command) =>
     app.post(`${BASE_PATH}/${path}`, guarded, async (request, reply) => {
-      const takeBytes = bytesTaker(gate, request, reply)
+      const takeBytes = buildQuotaCheck(gate, request, reply)
       return sendAnswer(reply, await command(readRequest(bodyOf(request)), { ...deps, takeBytes }))
     })
   route('prepare', STORE_TRANSACTION, prepare)

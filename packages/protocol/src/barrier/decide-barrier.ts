@@ -42,7 +42,8 @@ export function undoOf(op: Op): Op | undefined {
 
 /**
  * Returns the rows to insert before the decision is asked: first the origin's, if the op has one, then the op's own. An
- * insert is ignored if its row stands already. The order is always the same, so that two calls of one branch cannot deadlock.
+ * insert is ignored if its row stands already. A driver inserts them in one order for all calls, so that two calls of one
+ * branch cannot deadlock.
  */
 export function barrierRows(op: Op): readonly BarrierRow[] {
   const own = { op, reason: op }

@@ -1,13 +1,13 @@
 import { InvalidRequestError, REASON_LENGTH_MAX } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
 import { parseJson } from '../json/parse-json.ts'
-import { requirePlainJson, unsupportedMediaType } from './json-body.ts'
+import { createMediaTypeError, requirePlainJson } from './json-body.ts'
 
-/** A reason whose every character is written as an escape. */
+/** A reason fits even if each of its characters is written as an escape. */
 const BODY_BYTES_MAX = 8 * 1024
 const NOTHING = /^\s*(?:\{\s*\}\s*)?$/
 
-/** Lets the routes of this scope be called with nothing or `{}` of any content type, or with JSON. */
+/** Makes the routes of this scope accept no body, `{}` of any content type, or JSON. */
 export function takeAbortBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   const options = { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX } as const
@@ -21,17 +21,17 @@ export function takeAbortBody(app: FastifyInstance): void {
   })
   app.addContentTypeParser('*', options, (_request, bytes: Buffer, done) => {
     if (NOTHING.test(bytes.toString('latin1'))) done(null, undefined)
-    else done(unsupportedMediaType(), undefined)
+    else done(createMediaTypeError(), undefined)
   })
 }
 
-/** Throws an InvalidRequestError. */
-export function reasonOf(body: unknown): string | undefined {
+/** Reads the reason of an abort, if it has one. Throws an InvalidRequestError. */
+export function readReason(body: unknown): string | undefined {
   if (body === undefined) return undefined
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new InvalidRequestError([{ code: 'SAGA_INVALID', path: '', message: 'must be a JSON object' }])
   }
-  // Without the name: a pointer to it would have to quote what may be long.
+  // The path does not point to the unknown field, since it would quote a name that may be long.
   if (Object.keys(body).some((name) => name !== 'reason')) {
     const message = 'an abort takes a reason, and no other field'
     throw new InvalidRequestError([{ code: 'SAGA_UNKNOWN_FIELD', path: '', message }])

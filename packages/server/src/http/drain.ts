@@ -5,8 +5,9 @@ const DRAINED_BYTES_MAX = 16 * 1024 * 1024
 const DRAIN_MS_MAX = 2_000
 
 /**
- * Reads and drops the rest of a request, then calls `done`. An answer at once would end the connection under the
- * sender, which would see a broken pipe instead of the answer. The rest is bounded in bytes and time.
+ * Reads and drops the rest of a request, then calls `done`. An immediate answer would end the connection while the
+ * caller still sends, and the caller would see a broken pipe instead of the answer. The rest is bounded in bytes and
+ * time.
  */
 export function drain(request: IncomingMessage, done: () => void): void {
   let drainedBytes = 0
@@ -20,13 +21,13 @@ export function drain(request: IncomingMessage, done: () => void): void {
     if (drainedBytes > DRAINED_BYTES_MAX) finish()
   }
   const timer = setTimeout(finish, DRAIN_MS_MAX)
-  if (request.readableEnded || request.destroyed || announcedBytes(request) > DRAINED_BYTES_MAX) {
+  if (request.readableEnded || request.destroyed || readAnnouncedBytes(request) > DRAINED_BYTES_MAX) {
     finish()
     return
   }
   request.on('data', count).on('end', finish).on('close', finish).resume()
 }
 
-function announcedBytes(request: IncomingMessage): number {
+function readAnnouncedBytes(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0)
 }

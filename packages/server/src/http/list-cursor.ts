@@ -11,6 +11,6 @@ export function readCursor(text: string): ListCursor | undefined {
   const createdAt = Number(decoded.slice(0, point))
   const gid = decoded.slice(point + 1)
   if (point < 1 || !Number.isSafeInteger(createdAt) || createdAt < 0 || !isGid(gid)) return undefined
-  // Only what we would have written: no blanks, signs, leading zeros or stray characters.
+  // Only a text that we would have written is accepted: no blanks, signs, leading zeros or other characters.
   return writeCursor({ createdAt, gid }) === text ? { createdAt, gid } : undefined
 }

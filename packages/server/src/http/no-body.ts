@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 
 const BODY_BYTES_MAX = 1024
 
-/** Lets the routes of this scope be called with nothing or `{}`, of any content type: `curl -X POST url` works. */
+/** Makes the routes of this scope accept no body, or `{}` of any content type, so that `curl -X POST url` works. */
 export function takeNoBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(

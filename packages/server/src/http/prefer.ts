@@ -1,22 +1,22 @@
 import { WAIT_MS_MAX } from '@counterstep/protocol'
 
 /**
- * The seconds of `wait=N` in a Prefer header (RFC 7240), capped; undefined when it is absent or malformed,
- * which the RFC has us ignore.
+ * Reads the seconds of `wait=N` in a Prefer header (RFC 7240), cut to the longest wait. Returns undefined if it is
+ * absent, or malformed, which the RFC tells a server to ignore.
  */
-export function waitSecondsOf(
+export function readWaitSeconds(
   header: string | readonly string[] | undefined,
   waitMsMax: number = WAIT_MS_MAX,
 ): number | undefined {
   if (header === undefined) return undefined
-  const preferences = preferencesOf(typeof header === 'string' ? header : header.join(','))
+  const preferences = parsePreferences(typeof header === 'string' ? header : header.join(','))
   // "If any preference is specified more than once, only the first instance is to be considered."
   const wait = preferences.find(({ name }) => name === 'wait')
   const digits = /^(?:(\d{1,9})|"(\d{1,9})")$/.exec(wait?.value ?? '')
-  return digits === null ? undefined : Math.min(Number(digits[1] ?? digits[2]), secondsMaxOf(waitMsMax))
+  return digits === null ? undefined : Math.min(Number(digits[1] ?? digits[2]), toSecondsMax(waitMsMax))
 }
 
-export function secondsMaxOf(waitMsMax: number): number {
+export function toSecondsMax(waitMsMax: number): number {
   return Math.floor(waitMsMax / 1000)
 }
 
@@ -25,8 +25,11 @@ interface Preference {
   readonly value: string
 }
 
-/** preference = token [ BWS "=" BWS word ] *( OWS ";" [ OWS parameter ] ), joined by commas; parameters are dropped. */
-function preferencesOf(text: string): readonly Preference[] {
+/**
+ * Parses preferences that are joined by commas, and drops their parameters. RFC 7240 has this rule:
+ * preference = token [ BWS "=" BWS word ] *( OWS ";" [ OWS parameter ] )
+ */
+function parsePreferences(text: string): readonly Preference[] {
   const preferences: Preference[] = []
   let start = 0
   let end = -1
@@ -37,7 +40,7 @@ function preferencesOf(text: string): readonly Preference[] {
     else if (character === '"') quoted = !quoted
     else if (character === ';' && !quoted && end === -1) end = at
     else if (character === undefined || (character === ',' && !quoted)) {
-      preferences.push(preferenceOf(text.slice(start, end === -1 ? at : end)))
+      preferences.push(parsePreference(text.slice(start, end === -1 ? at : end)))
       start = at + 1
       end = -1
     }
@@ -45,7 +48,7 @@ function preferencesOf(text: string): readonly Preference[] {
   return preferences
 }
 
-function preferenceOf(text: string): Preference {
+function parsePreference(text: string): Preference {
   const equalsAt = text.indexOf('=')
   if (equalsAt === -1) return { name: text.trim().toLowerCase(), value: '' }
   return { name: text.slice(0, equalsAt).trim().toLowerCase(), value: text.slice(equalsAt + 1).trim() }

@@ -1,10 +1,10 @@
 import type { CounterstepError, ErrorCode, Fault, InvalidRequestError, Problem } from '@counterstep/protocol'
 import { STATUS_OF_CODE } from './status-of-code.ts'
-import { statusText } from './status-text.ts'
+import { toStatusText } from './status-text.ts'
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
 
-/** The parts of a problem beside its code. `status` is only for HTTP's own refusals, which share a code. */
+/** Holds the parts of a problem beside its code. `status` is only for refusals of HTTP itself, which share a code. */
 export interface ProblemParts {
   readonly detail: string
   readonly status?: number
@@ -12,12 +12,12 @@ export interface ProblemParts {
   readonly faults?: readonly Fault[]
 }
 
-export function problemOf(code: ErrorCode, parts: ProblemParts): Problem {
+export function buildProblem(code: ErrorCode, parts: ProblemParts): Problem {
   const status = parts.status ?? STATUS_OF_CODE[code]
   const firstFault = parts.faults?.[0]
   return {
     type: `urn:counterstep:error:${code}`,
-    title: statusText(status),
+    title: toStatusText(status),
     status,
     detail: parts.detail,
     code,
@@ -27,9 +27,11 @@ export function problemOf(code: ErrorCode, parts: ProblemParts): Problem {
   }
 }
 
-/** Reads fields instead of classes, since the error may come from another copy of the protocol package. */
-export function problemOfError(error: CounterstepError): Problem {
-  return problemOf(error.code, {
+/**
+ * Converts an error. It checks fields instead of classes, since another copy of the protocol package may have made it.
+ */
+export function toProblem(error: CounterstepError): Problem {
+  return buildProblem(error.code, {
     detail: error.message,
     ...('gid' in error && typeof error.gid === 'string' ? { gid: error.gid } : {}),
     ...(hasFaults(error) ? { faults: error.faults } : {}),

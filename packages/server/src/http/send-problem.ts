@@ -3,7 +3,9 @@ import type { FastifyReply } from 'fastify'
 import { PROBLEM_TYPE } from './problem.ts'
 
 export const RETRY_AFTER_SECONDS = 1
-/** Bearer alone, though DTM's face takes Basic too: a browser must not be led to keep a key and send it by itself. */
+/**
+ * It names Bearer alone, though the DTM dialect takes Basic too: else a browser would keep a key and send it by itself.
+ */
 export const CHALLENGE = 'Bearer realm="counterstep"'
 
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {

@@ -2,7 +2,10 @@ import { isFinalStatus, type TransactionView } from '@counterstep/protocol'
 import type { FastifyReply } from 'fastify'
 import { JSON_TYPE } from './json-type.ts'
 
-/** 200 with a final transaction, else 202 with its place; and how long it was waited for at most, if that was asked. */
+/**
+ * Sends 200 with a final transaction, else 202 with its place. If the caller asked for a wait, a header says how long
+ * it could last.
+ */
 export function sendView(
   reply: FastifyReply,
   view: TransactionView,

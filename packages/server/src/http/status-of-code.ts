@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@counterstep/protocol'
 
-/** The one place where a code meets HTTP. `docs/errors.md` shows the same table, and a test compares them. */
+/** Only this table converts a code to a status of HTTP. `docs/errors.md` shows the same, and a test compares them. */
 export const STATUS_OF_CODE = {
   SAGA_MALFORMED_JSON: 400,
   SAGA_UNSUPPORTED_MEDIA_TYPE: 415,
@@ -58,7 +58,7 @@ export const STATUS_OF_CODE = {
   SAGA_KEYS_UNUSABLE: 503,
   SAGA_LIBRARY_CHANGED: 503,
   SAGA_CONTENDED: 503,
-  // The SDK's own three; a server that met them would be between the caller and another service.
+  // The SDK alone throws these three. A server would answer them only if it called Counterstep for its caller.
   SAGA_UNREACHABLE: 503,
   SAGA_ANSWER_TOO_LARGE: 503,
   SAGA_NOT_FINAL: 409,

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { problemOf } from './problem.ts'
+import { buildProblem } from './problem.ts'
 import { sendProblem } from './send-problem.ts'
 
 interface KnownPath {
@@ -7,11 +7,14 @@ interface KnownPath {
   readonly methods: Set<string>
 }
 
-/** Answers what no route takes: 405 with Allow where another method would do, else 404. Call it before the routes. */
+/**
+ * Answers a request that has no route: 405 with Allow if the path has other methods, else 404. Call it before the
+ * routes are added.
+ */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const paths = new Map<string, KnownPath>()
   app.addHook('onRoute', (route) => {
-    const known = paths.get(route.url) ?? { pattern: patternOf(route.url), methods: new Set() }
+    const known = paths.get(route.url) ?? { pattern: toPattern(route.url), methods: new Set() }
     for (const method of [route.method].flat()) known.methods.add(method)
     paths.set(route.url, known)
   })
@@ -21,9 +24,9 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     if (known === undefined) return sendRouteUnknown(reply)
     reply.header('allow', [...known.methods].sort().join(', '))
     const detail = 'this path does not take this method; see Allow'
-    return sendProblem(reply, problemOf('SAGA_METHOD_NOT_ALLOWED', { detail }))
+    return sendProblem(reply, buildProblem('SAGA_METHOD_NOT_ALLOWED', { detail }))
   }
-  // The answer comes before the body, so a body that no route takes is never read.
+  // This hook answers before the body is read, so the body of such a request is never read.
   app.addHook('onRequest', function answerAtHead(request, reply, done) {
     if (request.is404) answerUnknownRoute(request, reply)
     else done()
@@ -32,10 +35,10 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
 }
 
 export function sendRouteUnknown(reply: FastifyReply): FastifyReply {
-  return sendProblem(reply, problemOf('SAGA_ROUTE_UNKNOWN', { detail: 'there is nothing at this path' }))
+  return sendProblem(reply, buildProblem('SAGA_ROUTE_UNKNOWN', { detail: 'there is nothing at this path' }))
 }
 
-function patternOf(url: string): RegExp {
+function toPattern(url: string): RegExp {
   const segments = url.split('/').map((segment) => {
     if (segment.startsWith(':')) return '[^/]+'
     return segment === '*' ? '.*' : segment.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')

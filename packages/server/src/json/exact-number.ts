@@ -1,23 +1,23 @@
 /**
- * Whether a JSON number literal means the very number that JavaScript keeps of it, judged by the shortest decimal
- * that JavaScript prints: 0.1, 1.0, 1e2 and -0 are exact; 9007199254740993 and 1e400 are not.
+ * Tells whether JavaScript keeps the number that a JSON literal means, compared with the shortest decimal that it
+ * prints for it: 0.1, 1.0, 1e2 and -0 are exact; 9007199254740993 and 1e400 are not.
  */
 export function isExactNumber(literal: string): boolean {
   const value = Number(literal)
   if (!Number.isFinite(value)) return false
-  const written = decimalOf(literal)
-  const kept = decimalOf(String(value))
+  const written = toDecimal(literal)
+  const kept = toDecimal(String(value))
   return written.digits === kept.digits && written.exponent === kept.exponent
 }
 
 interface Decimal {
-  /** Significant digits, without zeros at either end; empty for zero. */
+  /** These are the significant digits, without zeros at either end. For zero there are none. */
   readonly digits: string
   /** The value is 0.digits × 10^exponent. */
   readonly exponent: number
 }
 
-function decimalOf(literal: string): Decimal {
+function toDecimal(literal: string): Decimal {
   const unsigned = literal.startsWith('-') ? literal.slice(1) : literal
   const exponentAt = unsigned.search(/[eE]/)
   const mantissa = exponentAt === -1 ? unsigned : unsigned.slice(0, exponentAt)
@@ -25,13 +25,13 @@ function decimalOf(literal: string): Decimal {
   const pointAt = mantissa.indexOf('.')
   const integerLength = pointAt === -1 ? mantissa.length : pointAt
   const all = pointAt === -1 ? mantissa : mantissa.slice(0, pointAt) + mantissa.slice(pointAt + 1)
-  const { start, end } = significantRange(all)
+  const { start, end } = findSignificantRange(all)
   if (start === end) return { digits: '', exponent: 0 }
   return { digits: all.slice(start, end), exponent: written + integerLength - start }
 }
 
-// Loops, since /0+$/ takes quadratic time on a megabyte of zeros that ends in a one.
-function significantRange(digits: string): { readonly start: number; readonly end: number } {
+// These are loops, since /0+$/ takes quadratic time on a megabyte of zeros that ends in a one.
+function findSignificantRange(digits: string): { readonly start: number; readonly end: number } {
   let start = 0
   while (start < digits.length && digits[start] === '0') start += 1
   let end = digits.length

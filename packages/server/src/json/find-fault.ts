@@ -3,7 +3,7 @@ import { isExactNumber } from './exact-number.ts'
 
 const NUMBER_END = /[0-9.eE+-]+/y
 
-/** An open array or object, and the place in it that is being read. */
+/** Describes an open array or object, and the place in it that is being read. */
 interface Container {
   readonly type: 'array' | 'object'
   index: number
@@ -12,7 +12,7 @@ interface Container {
 
 /**
  * Walks a text that JSON.parse has accepted and returns its first fault that JSON.parse cannot show: a number that
- * would be changed, or a key that poisons prototypes. Linear in the length of the text, and not recursive.
+ * would be changed, or a key that poisons prototypes. It takes time in proportion to the length, and is not recursive.
  */
 export function findFault(text: string): Fault | undefined {
   const open: Container[] = []
@@ -22,10 +22,10 @@ export function findFault(text: string): Fault | undefined {
     const character = text[at]
     const container = open.at(-1)
     if (character === '"') {
-      const end = endOfString(text, at)
+      const end = findStringEnd(text, at)
       if (keyExpected && container !== undefined) {
         container.key = decodeString(text.slice(at, end))
-        if (isPoisonous(open)) return poisonFault(open)
+        if (isPoisonous(open)) return toPoisonFault(open)
         keyExpected = false
       }
       at = end
@@ -42,8 +42,8 @@ export function findFault(text: string): Fault | undefined {
       keyExpected = container?.type === 'object'
       at += 1
     } else if (isNumberStart(character)) {
-      const end = endOfNumber(text, at)
-      if (!isExactNumber(text.slice(at, end))) return numberFault(open)
+      const end = findNumberEnd(text, at)
+      if (!isExactNumber(text.slice(at, end))) return toNumberFault(open)
       at = end
     } else {
       at += 1
@@ -52,13 +52,13 @@ export function findFault(text: string): Fault | undefined {
   return undefined
 }
 
-function endOfString(text: string, start: number): number {
+function findStringEnd(text: string, start: number): number {
   let at = start + 1
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1
   return at + 1
 }
 
-function endOfNumber(text: string, start: number): number {
+function findNumberEnd(text: string, start: number): number {
   NUMBER_END.lastIndex = start
   NUMBER_END.test(text)
   return NUMBER_END.lastIndex
@@ -77,17 +77,17 @@ function isPoisonous(open: readonly Container[]): boolean {
   return key === '__proto__' || (key === 'prototype' && open.at(-2)?.key === 'constructor')
 }
 
-function poisonFault(open: readonly Container[]): Fault {
+function toPoisonFault(open: readonly Container[]): Fault {
   const message = 'keys that reach a prototype are refused: __proto__, and prototype in constructor'
-  return { code: 'SAGA_INVALID', path: pointerOf(open), message }
+  return { code: 'SAGA_INVALID', path: toPointer(open), message }
 }
 
-function numberFault(open: readonly Container[]): Fault {
+function toNumberFault(open: readonly Container[]): Fault {
   const message = 'a double cannot hold this number exactly; send it as a string'
-  return { code: 'SAGA_NUMBER_NOT_EXACT', path: pointerOf(open), message }
+  return { code: 'SAGA_NUMBER_NOT_EXACT', path: toPointer(open), message }
 }
 
-function pointerOf(open: readonly Container[]): string {
+function toPointer(open: readonly Container[]): string {
   const tokens = open.map((each) => (each.type === 'array' ? String(each.index) : each.key))
   return tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }

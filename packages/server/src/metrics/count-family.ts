@@ -6,7 +6,7 @@ export interface CountFamilyOptions {
   readonly labelNames: readonly string[]
 }
 
-/** How often something was seen with one combination of labels. */
+/** Counts how often something was seen with one combination of labels. */
 export class Count {
   value = 0
 
@@ -15,7 +15,7 @@ export class Count {
   }
 }
 
-/** A counter whose children are looked up once, for the reason that `DurationFamily` names. */
+/** Makes a counter whose children are looked up only once, for the reason that `DurationFamily` gives. */
 export class CountFamily {
   readonly #labelNames: readonly string[]
   readonly #children: { readonly labels: Readonly<Record<string, string>>; readonly count: Count }[] = []
@@ -23,7 +23,7 @@ export class CountFamily {
   constructor(options: CountFamilyOptions, registry: Registry) {
     this.#labelNames = options.labelNames
     const children = this.#children
-    // It registers itself, and is filled each time it is read.
+    // The counter registers itself, and is filled each time it is read.
     new Counter({
       ...options,
       registers: [registry],
@@ -35,7 +35,7 @@ export class CountFamily {
   }
 
   /** Makes a child with these label values. The caller keeps it, since each call makes another one. */
-  child(...labelValues: readonly string[]): Count {
+  makeChild(...labelValues: readonly string[]): Count {
     const entries = this.#labelNames.map((name, index) => [name, labelValues[index] ?? ''])
     const count = new Count()
     this.#children.push({ labels: Object.fromEntries(entries), count })

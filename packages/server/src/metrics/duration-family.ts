@@ -5,14 +5,14 @@ export interface DurationFamilyOptions {
   readonly name: string
   readonly help: string
   readonly labelNames: readonly string[]
-  /** Upper bounds in seconds, ascending. */
+  /** These are the upper bounds in seconds, in ascending order. */
   readonly buckets: readonly number[]
 }
 
-/** The durations of one combination of labels. */
+/** Counts the durations of one combination of labels. */
 export class Durations {
   readonly #bounds: readonly number[]
-  /** One more than there are bounds: the last is for what is above them all. */
+  /** There is one count more than there are bounds: the last counts what is above all of them. */
   readonly #counts: Float64Array
   #sumSeconds = 0
 
@@ -33,7 +33,7 @@ export class Durations {
    * Returns the values as the text format has them: each bucket also counts what is in those before it. Returns none
    * where nothing was observed.
    */
-  valuesOf(name: string, labels: Readonly<Record<string, string>>): MetricValues['values'] {
+  toValues(name: string, labels: Readonly<Record<string, string>>): MetricValues['values'] {
     let count = 0
     const buckets = [...this.#counts].map((inBucket, index) => {
       count += inBucket
@@ -50,8 +50,8 @@ export class Durations {
 }
 
 /**
- * A histogram of durations whose children are looked up once. prom-client's own looks its labels up, checks and joins
- * them at each observation, seven times a saga: 4 % of the time of a busy server.
+ * Makes a histogram of durations whose children are looked up only once. The histogram of prom-client checks and joins
+ * its labels at each observation, seven times a saga, which took 4 % of the time of a busy server.
  */
 export class DurationFamily implements OwnMetric {
   readonly name: string
@@ -66,7 +66,7 @@ export class DurationFamily implements OwnMetric {
   }
 
   /** Makes a child with these label values. The caller keeps it, since each call makes another one. */
-  child(...labelValues: readonly string[]): Durations {
+  makeChild(...labelValues: readonly string[]): Durations {
     const { labelNames, buckets } = this.#options
     const labels = Object.fromEntries(labelNames.map((name, index) => [name, labelValues[index] ?? '']))
     const durations = new Durations(buckets)
@@ -76,7 +76,7 @@ export class DurationFamily implements OwnMetric {
 
   get(): Promise<MetricValues> {
     const { name, help } = this.#options
-    const values = this.#children.flatMap(({ labels, durations }) => durations.valuesOf(name, labels))
+    const values = this.#children.flatMap(({ labels, durations }) => durations.toValues(name, labels))
     return Promise.resolve({ name, help, type: 'histogram', aggregator: 'sum', values })
   }
 }

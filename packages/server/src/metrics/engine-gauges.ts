@@ -3,7 +3,9 @@ import type { EngineApi } from '@counterstep/engine'
 import { UNFINISHED_STATUSES } from '@counterstep/protocol'
 import { Gauge, type Registry } from 'prom-client'
 
-/** Scrapes may be frequent; counting rows is not free. */
+/**
+ * The figures of the store are read again after this time only: scrapes may be frequent, and counting rows costs time.
+ */
 const STATS_AGE_MAX_MS = 5_000
 
 export function registerEngineGauges(registry: Registry, engine: EngineApi): void {
@@ -17,8 +19,16 @@ export function registerEngineGauges(registry: Registry, engine: EngineApi): voi
       },
     })
   gauge('counterstep_ready', '1 while new work is taken.', () => (engine.health().ready ? 1 : 0))
-  gauge('counterstep_transactions_in_flight', 'Held by this node.', () => engine.health().inFlight)
-  gauge('counterstep_transactions_in_flight_max', 'The bound.', () => engine.health().inFlightMax)
+  gauge(
+    'counterstep_transactions_in_flight',
+    'Transactions in flight on this node.',
+    () => engine.health().inFlight,
+  )
+  gauge(
+    'counterstep_transactions_in_flight_max',
+    'The bound on transactions in flight.',
+    () => engine.health().inFlightMax,
+  )
   gauge(
     'counterstep_targets_at_share',
     'Targets that hold as many transactions or calls as they may. The log names them.',
@@ -26,9 +36,9 @@ export function registerEngineGauges(registry: Registry, engine: EngineApi): voi
   )
 }
 
-/** Figures of the store. While it does not answer they are absent, and `counterstep_store_stats_up` is 0. */
+/** Adds the figures of the store. While it does not answer they are absent, and `counterstep_store_stats_up` is 0. */
 export function registerStoreGauges(registry: Registry, store: Pick<Store, 'stats'>): void {
-  const read = cachedStats(store)
+  const read = cacheStats(store)
   const gauge = (name: string, help: string, set: (gauge: Gauge, stats: StoreStats) => void) =>
     new Gauge({
       name,
@@ -41,8 +51,10 @@ export function registerStoreGauges(registry: Registry, store: Pick<Store, 'stat
         else set(this, stats)
       },
     })
-  gauge('counterstep_store_attention', 'Unfinished, and for a person to look at.', (gauge, stats) =>
-    gauge.set(stats.attention),
+  gauge(
+    'counterstep_store_attention',
+    'Unfinished transactions that an operator should look at.',
+    (gauge, stats) => gauge.set(stats.attention),
   )
   gauge('counterstep_store_oldest_due_age_seconds', 'How late the oldest due row is.', (gauge, stats) =>
     gauge.set(Math.max(0, stats.now - (stats.oldestDueAt ?? stats.now)) / 1000),
@@ -69,8 +81,8 @@ export function registerStoreGauges(registry: Registry, store: Pick<Store, 'stat
   })
 }
 
-/** One call at a time and at most one in 5 s, failures included. */
-function cachedStats(store: Pick<Store, 'stats'>): () => Promise<StoreStats | undefined> {
+/** Calls the store at most once in 5 s, also after a failure, and only when no other call is under way. */
+function cacheStats(store: Pick<Store, 'stats'>): () => Promise<StoreStats | undefined> {
   let cached: Promise<StoreStats | undefined> | undefined
   let readAt = 0
   return function readStats() {

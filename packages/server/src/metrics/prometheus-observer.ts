@@ -12,7 +12,7 @@ import {
 import { Counter, type Registry } from 'prom-client'
 import { CountFamily } from './count-family.ts'
 import { DurationFamily } from './duration-family.ts'
-import { boundedNames } from './event-names.ts'
+import { createNameBound } from './event-names.ts'
 
 const CALL_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const WHOLE_BUCKETS_SECONDS = [
@@ -36,8 +36,8 @@ const STORE_VERBS: readonly StoreVerb[] = [
 const STORE_OUTCOMES: readonly StoreOutcome[] = ['ok', 'conflict', 'fenced', 'unavailable']
 const EVENT_NAMES_MAX = 100
 
-/** Counts what the engine tells. Each child of a metric is looked up once, here, and not on the hot path. */
-export function prometheusObserver(
+/** Counts what the engine reports. Each child of a metric is looked up here, once, and not at each event. */
+export function createPrometheusObserver(
   registry: Registry,
   onEvent?: (event: EngineEvent) => void,
 ): EngineObserver {
@@ -61,9 +61,9 @@ export function prometheusObserver(
     help: 'Transactions taken over from the due index.',
     registers,
   })
-  const acceptedOf = tableOf(KINDS, (kind) => accepted.child(kind))
+  const acceptedByKind = buildTable(KINDS, (kind) => accepted.makeChild(kind))
   return {
-    accepted: (kind) => acceptedOf[kind].increment(),
+    accepted: (kind) => acceptedByKind[kind].increment(),
     refused: (code) => refused.inc({ code }),
     claimed: (count) => claimed.inc(count),
     finished: observeFinished(registry),
@@ -77,13 +77,15 @@ function observeFinished(registry: Registry): EngineObserver['finished'] {
   const family = new DurationFamily(
     {
       name: 'counterstep_transaction_duration_seconds',
-      help: 'From accept to a durable end.',
+      help: 'Time from the accept of a transaction to its durable end.',
       labelNames: ['kind', 'status'],
       buckets: WHOLE_BUCKETS_SECONDS,
     },
     registry,
   )
-  const children = tableOf(KINDS, (kind) => tableOf(FINAL_STATUSES, (status) => family.child(kind, status)))
+  const children = buildTable(KINDS, (kind) =>
+    buildTable(FINAL_STATUSES, (status) => family.makeChild(kind, status)),
+  )
   return (kind: Kind, status: FinalStatus, durationMs) => children[kind][status].observe(durationMs / 1000)
 }
 
@@ -91,13 +93,13 @@ function observeBranchCalls(registry: Registry): EngineObserver['branchCalled'] 
   const family = new DurationFamily(
     {
       name: 'counterstep_branch_call_duration_seconds',
-      help: 'One attempt to call a branch.',
+      help: 'Time of one call of a branch.',
       labelNames: ['op', 'result'],
       buckets: CALL_BUCKETS_SECONDS,
     },
     registry,
   )
-  const children = tableOf(OPS, (op) => tableOf(RESULTS, (result) => family.child(op, result)))
+  const children = buildTable(OPS, (op) => buildTable(RESULTS, (result) => family.makeChild(op, result)))
   return (op: Op, result: Result, durationMs) => children[op][result].observe(durationMs / 1000)
 }
 
@@ -105,14 +107,14 @@ function observeStoreCalls(registry: Registry): EngineObserver['storeCalled'] {
   const family = new DurationFamily(
     {
       name: 'counterstep_store_call_duration_seconds',
-      help: 'One call of the store, its queue included.',
+      help: 'Time of one call of the store, its queue included.',
       labelNames: ['verb', 'outcome'],
       buckets: CALL_BUCKETS_SECONDS,
     },
     registry,
   )
-  const children = tableOf(STORE_VERBS, (verb) =>
-    tableOf(STORE_OUTCOMES, (outcome) => family.child(verb, outcome)),
+  const children = buildTable(STORE_VERBS, (verb) =>
+    buildTable(STORE_OUTCOMES, (outcome) => family.makeChild(verb, outcome)),
   )
   return (verb, outcome, durationMs) => children[verb][outcome].observe(durationMs / 1000)
 }
@@ -120,21 +122,21 @@ function observeStoreCalls(registry: Registry): EngineObserver['storeCalled'] {
 function countEvents(registry: Registry, onEvent?: (event: EngineEvent) => void): EngineObserver['event'] {
   const events = new Counter({
     name: 'counterstep_engine_events_total',
-    help: 'What the engine reported for people to read.',
+    help: 'Events that the engine reported.',
     labelNames: ['level', 'event'],
     registers: [registry],
   })
-  const boundName = boundedNames(EVENT_NAMES_MAX)
+  const boundName = createNameBound(EVENT_NAMES_MAX)
   return (event) => {
     events.inc({ level: event.level, event: boundName(event.name) })
     onEvent?.(event)
   }
 }
 
-function tableOf<Key extends string, Value>(
+function buildTable<Key extends string, Value>(
   keys: readonly Key[],
-  of: (key: Key) => Value,
+  build: (key: Key) => Value,
 ): Record<Key, Value> {
-  // Built from all keys, so that no look-up can miss.
-  return Object.fromEntries(keys.map((key) => [key, of(key)])) as Record<Key, Value>
+  // The type is right, since the table has an entry for each key.
+  return Object.fromEntries(keys.map((key) => [key, build(key)])) as Record<Key, Value>
 }

@@ -14,16 +14,16 @@ export interface MetricValues {
   }[]
 }
 
-/** A metric that is none of prom-client's classes. */
+/** Describes a metric that is not of a class of prom-client. */
 export interface OwnMetric {
   readonly name: string
   get(): Promise<MetricValues>
 }
 
 /**
- * Puts a metric of our own into a registry. Relies on an undocumented part of prom-client, read in 15.1.3: a registry asks
- * its metrics for `name` and `get` alone, whereas its types name prom-client's own classes. A histogram of these cannot be
- * given counts that were made elsewhere.
+ * Adds a metric of our own to a registry. It relies on an undocumented part of prom-client, read in 15.1.3: a registry
+ * uses only `name` and `get` of its metrics, although its types ask for prom-client's own classes. A histogram of that
+ * class cannot take counts that were made elsewhere.
  */
 export function registerOwnMetric(registry: Registry, metric: OwnMetric): void {
   registry.registerMetric(metric as unknown as Metric)
@@ -37,7 +37,9 @@ const SELF_TEST: MetricValues = {
   values: [{ metricName: 'counterstep_self_test_bucket', labels: { le: 1 }, value: 7 }],
 }
 
-/** The self-test, run before the HTTP API serves its first request. Throws a LibraryChangedError. */
+/**
+ * Tests that a registry writes such a metric, before the API serves its first request. Throws a LibraryChangedError.
+ */
 export async function assertOwnMetricsAreWritten(
   registry: Pick<Registry, 'registerMetric' | 'getSingleMetricAsString' | 'removeSingleMetric'>,
 ): Promise<void> {

@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client'
 
 export type { Registry } from 'prom-client'
 
-/** A registry of our own, never prom-client's global one, with the figures of this process. */
+/** Makes a registry with the figures of this process. It is never prom-client's global one. */
 export function createRegistry(): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -17,12 +17,12 @@ export function createBareRegistry(): Registry {
 const underWay = new WeakMap<Registry, Promise<string>>()
 
 /**
- * Writes the page of metrics. Requests that come meanwhile share it, since it takes some milliseconds however often
- * callers ask.
+ * Reads all metrics as one page of text, which takes some milliseconds. Requests that come meanwhile share the page, so
+ * that many callers cost no more than one.
  */
 export function readMetrics(registry: Registry): Promise<string> {
-  const others = underWay.get(registry)
-  if (others !== undefined) return others
+  const shared = underWay.get(registry)
+  if (shared !== undefined) return shared
   const page = registry.metrics().finally(() => underWay.delete(registry))
   underWay.set(registry, page)
   return page

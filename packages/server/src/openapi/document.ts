@@ -1,12 +1,12 @@
 import type { RouteAccess } from '@counterstep/access'
 import type { ErrorCode } from '@counterstep/protocol'
-import { problemOf } from '../http/problem.ts'
+import { buildProblem } from '../http/problem.ts'
 import { RETRY_AFTER_SECONDS } from '../http/send-problem.ts'
 import { STATUS_OF_CODE } from '../http/status-of-code.ts'
-import { statusText } from '../http/status-text.ts'
-import { preferParameter } from '../routes/prefer-parameter.ts'
+import { toStatusText } from '../http/status-text.ts'
+import { buildPreferParameter } from '../routes/prefer-parameter.ts'
 import type { Answer, JsonObject, Operation } from './operation.ts'
-import { schemaComponents } from './schema-components.ts'
+import { buildSchemaComponents } from './schema-components.ts'
 
 const COMMON_PROBLEMS: readonly ErrorCode[] = ['SAGA_INTERNAL', 'SAGA_STOPPING']
 const GATE_PROBLEMS: readonly ErrorCode[] = [
@@ -19,24 +19,25 @@ const GATE_PROBLEMS: readonly ErrorCode[] = [
 const API_KEY = {
   type: 'http',
   scheme: 'bearer',
-  description: 'An API key, where the server has a file of keys. Made by `counterstep keys create`.',
+  description:
+    'An API key is needed where the server has a file of keys. `counterstep keys create` makes one.',
 }
 
-export interface DocumentedFace {
+export interface DocumentedApi {
   readonly version: string
   readonly url: string
   readonly waitMsMax: number
 }
 
-/** The OpenAPI 3.1 document of these operations. Built by hand: there is no generator between it and the schemas. */
-export function openApiDocument(
+/** Builds the OpenAPI 3.1 document of these operations from their schemas, without a generator in between. */
+export function buildOpenApiDocument(
   operations: readonly Operation[],
-  { version, url, waitMsMax }: DocumentedFace,
+  { version, url, waitMsMax }: DocumentedApi,
 ): JsonObject {
   const paths: Record<string, Record<string, JsonObject>> = {}
   for (const operation of operations) {
     const path = paths[operation.path] ?? {}
-    path[operation.method] = operationObject(operation, waitMsMax)
+    path[operation.method] = toOperationObject(operation, waitMsMax)
     paths[operation.path] = path
   }
   return {
@@ -50,54 +51,57 @@ export function openApiDocument(
     },
     servers: [{ url }],
     tags: [
-      { name: 'transactions', description: 'Submit, look at and command transactions.' },
+      { name: 'transactions', description: 'Submit, read and command transactions.' },
       { name: 'operations', description: 'Health, metrics and this document.' },
     ],
     paths,
-    components: { schemas: schemaComponents(), securitySchemes: { apiKey: API_KEY } },
+    components: { schemas: buildSchemaComponents(), securitySchemes: { apiKey: API_KEY } },
   }
 }
 
-function operationObject(operation: Operation, waitMsMax: number): JsonObject {
+function toOperationObject(operation: Operation, waitMsMax: number): JsonObject {
   const { id, tag, access, method, summary, description, body, answers, problems } = operation
-  const parameters = parametersOf(operation, waitMsMax)
-  const answerEntries = Object.entries(answers).map(([status, answer]) => [status, answerObject(answer)])
+  const parameters = listParameters(operation, waitMsMax)
+  const answerEntries = Object.entries(answers).map(([status, answer]) => [status, toAnswerObject(answer)])
   return {
     operationId: id,
     tags: [tag],
     summary,
-    security: securityOf(access),
+    security: toSecurity(access),
     ...(description === undefined ? {} : { description }),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: requestObject(body) }),
+    ...(body === undefined ? {} : { requestBody: toRequestObject(body) }),
     responses: {
-      ...problemObjects([...problems, ...gateProblems(access, method), ...COMMON_PROBLEMS]),
+      ...toProblemObjects([...problems, ...listGateProblems(access, method), ...COMMON_PROBLEMS]),
       ...Object.fromEntries(answerEntries),
     },
   }
 }
 
-function parametersOf({ parameters = [], takesPrefer }: Operation, waitMsMax: number): readonly JsonObject[] {
-  return takesPrefer === true ? [...parameters, preferParameter(waitMsMax)] : parameters
+function listParameters(
+  { parameters = [], takesPrefer }: Operation,
+  waitMsMax: number,
+): readonly JsonObject[] {
+  return takesPrefer === true ? [...parameters, buildPreferParameter(waitMsMax)] : parameters
 }
 
-/** One of the scopes, or nothing: a server on loopback may have no keys. */
-function securityOf(access: RouteAccess): readonly JsonObject[] {
+/** Allows a key with one of the scopes, or no key, since a server on loopback may have none. */
+function toSecurity(access: RouteAccess): readonly JsonObject[] {
   return access === 'open' ? [] : [...access.map((scope) => ({ apiKey: [scope] })), {}]
 }
 
-function gateProblems(access: RouteAccess, method: Operation['method']): readonly ErrorCode[] {
-  const ofBrowsers: readonly ErrorCode[] = method === 'get' ? [] : ['SAGA_ORIGIN_REFUSED']
-  return access === 'open' ? ofBrowsers : [...GATE_PROBLEMS, ...ofBrowsers]
+function listGateProblems(access: RouteAccess, method: Operation['method']): readonly ErrorCode[] {
+  const browserProblems: readonly ErrorCode[] = method === 'get' ? [] : ['SAGA_ORIGIN_REFUSED']
+  return access === 'open' ? browserProblems : [...GATE_PROBLEMS, ...browserProblems]
 }
 
-function requestObject({ schema, required, examples }: NonNullable<Operation['body']>): JsonObject {
+function toRequestObject({ schema, required, examples }: NonNullable<Operation['body']>): JsonObject {
   const named = Object.entries(examples).map(([name, value]) => [name, { value }])
-  const content = { schema: reference(schema), examples: Object.fromEntries(named) }
+  const content = { schema: toReference(schema), examples: Object.fromEntries(named) }
   return { required, content: { 'application/json': content } }
 }
 
-function answerObject(answer: Answer): JsonObject {
+function toAnswerObject(answer: Answer): JsonObject {
   if ('contentType' in answer) {
     const content = { [answer.contentType]: { schema: { type: 'string' } } }
     return { description: answer.description, content }
@@ -110,31 +114,34 @@ function answerObject(answer: Answer): JsonObject {
   return {
     description,
     ...(headers === undefined ? {} : { headers: Object.fromEntries(headerEntries) }),
-    content: jsonContent(schema, example),
+    content: toJsonContent(schema, example),
   }
 }
 
-function jsonContent(schema: string, example: unknown): JsonObject {
-  return { 'application/json': { schema: reference(schema), example } }
+function toJsonContent(schema: string, example: unknown): JsonObject {
+  return { 'application/json': { schema: toReference(schema), example } }
 }
 
-/** One response for each status, with one example for each code that has it. */
-function problemObjects(codes: readonly ErrorCode[]): JsonObject {
+/** Builds one response for each status, with one example for each code that has it. */
+function toProblemObjects(codes: readonly ErrorCode[]): JsonObject {
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of new Set(codes)) {
     const status = STATUS_OF_CODE[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
   const responses = [...byStatus].map(([status, sharers]) => {
-    const examples = sharers.map((code) => [code, { value: problemOf(code, { detail: 'why, for people' }) }])
+    const examples = sharers.map((code) => [
+      code,
+      { value: buildProblem(code, { detail: 'why, for people' }) },
+    ])
     return [
       status,
       {
-        description: statusText(status),
-        ...headersOf(status),
+        description: toStatusText(status),
+        ...buildHeaders(status),
         content: {
           'application/problem+json': {
-            schema: reference('Problem'),
+            schema: toReference('Problem'),
             examples: Object.fromEntries(examples),
           },
         },
@@ -144,13 +151,13 @@ function problemObjects(codes: readonly ErrorCode[]): JsonObject {
   return Object.fromEntries(responses)
 }
 
-function headersOf(status: number): JsonObject {
+function buildHeaders(status: number): JsonObject {
   if (status !== 503 && status !== 429) return {}
   const description = 'Seconds after which to ask again.'
   const schema = { type: 'integer', examples: [RETRY_AFTER_SECONDS] }
   return { headers: { 'Retry-After': { description, schema } } }
 }
 
-function reference(schema: string): JsonObject {
+function toReference(schema: string): JsonObject {
   return { $ref: `#/components/schemas/${schema}` }
 }

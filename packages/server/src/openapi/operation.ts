@@ -7,25 +7,25 @@ export type JsonObject = { readonly [key: string]: unknown }
 /** Describes one route for the OpenAPI document. It stands beside the route, so that they change together. */
 export interface Operation {
   readonly method: 'get' | 'post'
-  /** In the document's spelling: `/v1/transactions/{gid}`. */
+  /** The path is written as in the document: `/v1/transactions/{gid}`. */
   readonly path: string
   readonly id: string
   readonly tag: 'transactions' | 'operations'
-  /** Who may use it, once there are keys. The route takes it from here. */
+  /** Only these callers may use the route once there are keys. The route takes it from here. */
   readonly access: RouteAccess
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly JsonObject[]
-  /** `Prefer: wait=N`, up to the longest wait of the face. */
+  /** A caller may send `Prefer: wait=N`, up to the longest wait of the API. */
   readonly takesPrefer?: true
   readonly body?: {
     readonly schema: SchemaName
     readonly required: boolean
-    /** The examples by their names. */
+    /** The key of each example is its name in the document. */
     readonly examples: Readonly<Record<string, unknown>>
   }
   readonly answers: Readonly<Record<number, Answer>>
-  /** Every code it may answer with, beside SAGA_INTERNAL and SAGA_STOPPING, which each route may. */
+  /** The route may answer with these codes, and with SAGA_INTERNAL and SAGA_STOPPING as every route may. */
   readonly problems: readonly ErrorCode[]
 }
 

@@ -1,8 +1,8 @@
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
-import { reasonOf, takeAbortBody } from '../http/abort-body.ts'
-import { gidOf } from '../http/gid-of.ts'
-import { waitSecondsOf } from '../http/prefer.ts'
+import { readReason, takeAbortBody } from '../http/abort-body.ts'
+import { readWaitSeconds } from '../http/prefer.ts'
+import { readGid } from '../http/read-gid.ts'
 import { sendView } from '../http/send-view.ts'
 import { abortedExample, abortingExample, abortRequestExample } from '../openapi/examples.ts'
 import type { Operation } from '../openapi/operation.ts'
@@ -16,7 +16,7 @@ export const abortOperation: Operation = {
   id: 'abortTransaction',
   tag: 'transactions',
   access: ['submit', 'admin'],
-  summary: 'Turn a transaction around',
+  summary: 'Abort a transaction',
   description:
     'The decision is durable when this is answered; the compensations of a saga or the cancels of a TCC follow. A TCC and a message can be aborted while they are prepared.',
   parameters: [gidParameter],
@@ -24,13 +24,13 @@ export const abortOperation: Operation = {
   body: { schema: 'AbortRequest', required: false, examples: { reason: abortRequestExample } },
   answers: {
     200: {
-      description: 'Durable, and the transaction is final.',
+      description: 'The decision is durable, and the transaction is final.',
       schema: 'TransactionView',
       example: abortedExample,
       headers: preferenceApplied,
     },
     202: {
-      description: 'Durable; the transaction goes on.',
+      description: 'The decision is durable, and the transaction goes on.',
       schema: 'TransactionView',
       example: abortingExample,
       headers: placeAndPreference,
@@ -45,14 +45,14 @@ export const abortOperation: Operation = {
   ],
 }
 
-export function abortRoute(engine: EngineApi, waitMsMax?: number) {
-  return async function abortPlugin(app: FastifyInstance): Promise<void> {
+export function buildAbortRoute(engine: EngineApi, waitMsMax?: number) {
+  return async function addAbortRoute(app: FastifyInstance): Promise<void> {
     takeAbortBody(app)
     const config = { access: abortOperation.access }
     app.post('/v1/transactions/:gid/abort', { config }, async function abort(request, reply) {
-      const gid = gidOf(request)
-      const reason = reasonOf(request.body)
-      const waitSeconds = waitSecondsOf(request.headers.prefer, waitMsMax)
+      const gid = readGid(request)
+      const reason = readReason(request.body)
+      const waitSeconds = readWaitSeconds(request.headers.prefer, waitMsMax)
       const view = await engine.abort(gid, {
         ...(reason === undefined ? {} : { reason }),
         ...(waitSeconds === undefined ? {} : { waitMs: waitSeconds * 1000 }),

@@ -11,12 +11,12 @@ export const docsOperation: Operation = {
   id: 'getDocs',
   tag: 'operations',
   access: ['read'],
-  summary: 'This document for people, without anything from the network',
+  summary: 'Show this document as a page, without anything from the network',
   answers: { 200: { description: 'A page.', contentType: 'text/html' } },
   problems: [],
 }
 
-// Without the plugin's `upgrade-insecure-requests`, which would break plain HTTP on a loopback port.
+// The plugin would add `upgrade-insecure-requests`, which breaks plain HTTP on a loopback port.
 const CONTENT_SECURITY_POLICY = {
   'default-src': ["'self'"],
   'base-uri': ["'none'"],
@@ -26,23 +26,23 @@ const CONTENT_SECURITY_POLICY = {
   'style-src': ["'self'", "'unsafe-inline'"],
 }
 
-/** A file of the page that is on its way holds a descriptor, and buffers of so many bytes or so. */
+/** A file of the page that is being sent holds a descriptor, and buffers of about this size. */
 const OPEN_FILE_BYTES = 128 * 1024
 
 /**
- * Registers the page, which is an app of its own. It is made when a caller first asks for it: it would take a sixth of
- * each start.
+ * Adds the page, which is an app of its own. That app is made when a caller first asks for the page, since it would
+ * take a sixth of each start.
  */
-export function docsRoute(
-  document: () => Promise<JsonObject>,
+export function buildDocsRoute(
+  readDocument: () => Promise<JsonObject>,
   engine: Pick<EngineApi, 'isStopping'>,
   bounds: Pick<ConnectionBounds, 'holdAnswer'>,
 ) {
-  return async function docsPlugin(app: FastifyInstance): Promise<void> {
+  return async function addDocsRoute(app: FastifyInstance): Promise<void> {
     const ids: RequestIds = new WeakMap()
     let made: Promise<FastifyInstance> | undefined
-    const page = () => {
-      made ??= makePage(app, { ids, engine, shown: document }).catch((error: unknown) => {
+    const openPage = () => {
+      made ??= makePage(app, { ids, engine, readDocument }).catch((error: unknown) => {
         // The next reader tries again.
         made = undefined
         throw error
@@ -50,16 +50,16 @@ export function docsRoute(
       return made
     }
     app.addHook('onClose', async () => {
-      // Who asked for a page that could not be made was told.
+      // If the page could not be made, the caller that asked for it has got that error.
       const open = await made?.catch(() => undefined)
       await open?.close()
     })
     async function showPart({ id, raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
       bounds.holdAnswer(raw, reply.raw, OPEN_FILE_BYTES)
-      const { routing } = await page()
+      const { routing } = await openPage()
       ids.set(raw, id)
       routing(raw, reply.raw)
-      // From here on; had it thrown, this app would answer.
+      // The page answers from here on. If one of the lines above throws, this app still answers.
       reply.hijack()
     }
     const options = { config: { access: docsOperation.access } }
@@ -74,26 +74,29 @@ interface PageParts {
   /** The ids that the native API gave to these requests. */
   readonly ids: RequestIds
   readonly engine: Pick<EngineApi, 'isStopping'>
-  readonly shown: () => Promise<JsonObject>
+  readonly readDocument: () => Promise<JsonObject>
 }
 
 /** Makes the page. It refuses requests in the same way as the native API. */
-async function makePage(face: FastifyInstance, { ids, engine, shown }: PageParts): Promise<FastifyInstance> {
-  // A bundle for a function leaves the plugins out.
+async function makePage(
+  api: FastifyInstance,
+  { ids, engine, readDocument }: PageParts,
+): Promise<FastifyInstance> {
+  // The plugins are imported only here, so that the bundle of a Lambda function can leave them out.
   const [{ fastifySwagger }, { fastifySwaggerUi }, document] = await Promise.all([
     import('@fastify/swagger'),
     import('@fastify/swagger-ui'),
-    shown(),
+    readDocument(),
   ])
-  // It closes after the face, which refuses in its own words.
+  // The page closes after the API, which answers the requests that come meanwhile in its own form.
   const page = fastify({ return503OnClosing: false, genReqId: (raw) => ids.get(raw) ?? '' })
-  page.setErrorHandler(face.errorHandler)
+  page.setErrorHandler(api.errorHandler)
   page.setNotFoundHandler((_, reply) => sendRouteUnknown(reply))
   endConnectionsWhileStopping(page, engine)
-  // The page insists on this plugin; the document that it would make is replaced by ours.
+  // The plugin of the page needs this one. The document that it would make is replaced by ours.
   await page.register(fastifySwagger, { openapi: {} })
   await page.register(fastifySwaggerUi, {
-    routePrefix: `${face.prefix.replace(/\/$/, '')}${docsOperation.path}`,
+    routePrefix: `${api.prefix.replace(/\/$/, '')}${docsOperation.path}`,
     staticCSP: CONTENT_SECURITY_POLICY,
     transformSpecification: () => document,
     transformSpecificationClone: false,

@@ -1,8 +1,8 @@
 import { readCaller } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
-import { gidOf, unknownGid } from '../http/gid-of.ts'
 import { JSON_TYPE } from '../http/json-type.ts'
+import { readGid, toUnknownGidError } from '../http/read-gid.ts'
 import { finishedExample } from '../openapi/examples.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { gidParameter } from './gid-parameter.ts'
@@ -13,7 +13,7 @@ export const getTransactionOperation: Operation = {
   id: 'getTransaction',
   tag: 'transactions',
   access: ['read'],
-  summary: 'Look at a transaction',
+  summary: 'Read a transaction',
   description:
     'A final status is shown only when it is durable. Progress shown before that may go back after a crash.',
   parameters: [gidParameter],
@@ -27,14 +27,14 @@ export const getTransactionOperation: Operation = {
   ],
 }
 
-export function getTransactionRoute(engine: EngineApi, handlerTimeoutMs: number) {
-  return async function getTransactionPlugin(app: FastifyInstance): Promise<void> {
+export function buildGetTransactionRoute(engine: EngineApi, handlerTimeoutMs: number) {
+  return async function addGetTransactionRoute(app: FastifyInstance): Promise<void> {
     const config = { access: getTransactionOperation.access }
     const options = { config, handlerTimeout: handlerTimeoutMs }
     app.get('/v1/transactions/:gid', options, async function getTransaction(request, reply) {
-      const gid = gidOf(request)
+      const gid = readGid(request)
       const view = await engine.show(gid, readCaller(request.raw))
-      if (view === undefined) throw unknownGid(gid)
+      if (view === undefined) throw toUnknownGidError(gid)
       return reply.header('content-type', JSON_TYPE).send(JSON.stringify(view))
     })
   }

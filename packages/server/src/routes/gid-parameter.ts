@@ -4,6 +4,6 @@ export const gidParameter: JsonObject = {
   name: 'gid',
   in: 'path',
   required: true,
-  description: 'Percent-encoded.',
+  description: 'The gid is percent-encoded.',
   schema: { $ref: '#/components/schemas/Gid' },
 }

@@ -4,7 +4,7 @@ import { KINDS, LIST_LIMIT_MAX, STATUSES, type TransactionPage } from '@counters
 import type { FastifyInstance } from 'fastify'
 import { JSON_TYPE } from '../http/json-type.ts'
 import { writeCursor } from '../http/list-cursor.ts'
-import { LIST_LIMIT_DEFAULT, listQueryOf } from '../http/list-query.ts'
+import { LIST_LIMIT_DEFAULT, readListQuery } from '../http/list-query.ts'
 import { pageExample } from '../openapi/examples.ts'
 import type { JsonObject, Operation } from '../openapi/operation.ts'
 
@@ -19,32 +19,38 @@ export const listTransactionsOperation: Operation = {
   summary: 'List transactions, newest first',
   parameters: [
     {
-      ...filter('status', { type: 'array', items: { type: 'string', enum: STATUSES } }),
-      description: 'Any of these; repeated, or joined by commas.',
+      ...buildFilter('status', { type: 'array', items: { type: 'string', enum: STATUSES } }),
+      description:
+        'A transaction has one of these. The parameter may be repeated, or its values joined by commas.',
       explode: true,
     },
-    filter('kind', { type: 'string', enum: KINDS }),
-    filter('retrying', { type: 'boolean' }, 'An op waits to be asked again.'),
-    filter('attention', { type: 'boolean' }, 'A person should look at it.'),
-    filter('createdFrom', instant, 'Milliseconds from the epoch, inclusive.'),
-    filter('createdTo', instant, 'Milliseconds from the epoch, exclusive.'),
-    filter('limit', { type: 'integer', minimum: 1, maximum: LIST_LIMIT_MAX, default: LIST_LIMIT_DEFAULT }),
-    filter('cursor', { type: 'string' }, 'From the page before, with the same filters.'),
+    buildFilter('kind', { type: 'string', enum: KINDS }),
+    buildFilter('retrying', { type: 'boolean' }, 'An op waits to be asked again.'),
+    buildFilter('attention', { type: 'boolean' }, 'A person should look at it.'),
+    buildFilter('createdFrom', instant, 'Milliseconds from the epoch, inclusive.'),
+    buildFilter('createdTo', instant, 'Milliseconds from the epoch, exclusive.'),
+    buildFilter('limit', {
+      type: 'integer',
+      minimum: 1,
+      maximum: LIST_LIMIT_MAX,
+      default: LIST_LIMIT_DEFAULT,
+    }),
+    buildFilter('cursor', { type: 'string' }, 'From the page before, with the same filters.'),
   ],
   answers: { 200: { description: 'A page.', schema: 'TransactionPage', example: pageExample } },
   problems: ['SAGA_QUERY_INVALID', 'SAGA_TOO_MANY_READS', 'SAGA_STORE_UNAVAILABLE', 'SAGA_STORE_CLOSED'],
 }
 
-function filter(name: string, schema: JsonObject, description?: string): JsonObject {
+function buildFilter(name: string, schema: JsonObject, description?: string): JsonObject {
   return { name, in: 'query', ...(description === undefined ? {} : { description }), schema }
 }
 
-export function listTransactionsRoute(engine: EngineApi, handlerTimeoutMs: number) {
-  return async function listTransactionsPlugin(app: FastifyInstance): Promise<void> {
+export function buildListTransactionsRoute(engine: EngineApi, handlerTimeoutMs: number) {
+  return async function addListTransactionsRoute(app: FastifyInstance): Promise<void> {
     const config = { access: listTransactionsOperation.access }
     const options = { config, handlerTimeout: handlerTimeoutMs }
     app.get('/v1/transactions', options, async function listTransactions(request, reply) {
-      const { items, cursor } = await engine.list(listQueryOf(request.query), readCaller(request.raw))
+      const { items, cursor } = await engine.list(readListQuery(request.query), readCaller(request.raw))
       const page: TransactionPage = {
         items,
         ...(cursor === undefined ? {} : { cursor: writeCursor(cursor) }),

@@ -8,14 +8,14 @@ export const liveOperation: Operation = {
   id: 'getLiveness',
   tag: 'operations',
   access: 'open',
-  summary: 'Whether the process answers',
-  answers: { 200: { description: 'It does.', schema: 'Liveness', example: { status: 'live' } } },
+  summary: 'Tell whether the process answers',
+  answers: { 200: { description: 'The process answers.', schema: 'Liveness', example: { status: 'live' } } },
   problems: [],
 }
 
 const LIVE = JSON.stringify({ status: 'live' })
 
-export async function liveRoute(app: FastifyInstance): Promise<void> {
+export async function addLiveRoute(app: FastifyInstance): Promise<void> {
   app.get(
     '/health/live',
     { config: { access: liveOperation.access } },

@@ -13,8 +13,8 @@ export const metricsOperation: Operation = {
   problems: [],
 }
 
-export function metricsRoute(registry: Registry, handlerTimeoutMs: number) {
-  return async function metricsPlugin(app: FastifyInstance): Promise<void> {
+export function buildMetricsRoute(registry: Registry, handlerTimeoutMs: number) {
+  return async function addMetricsRoute(app: FastifyInstance): Promise<void> {
     const options = { config: { access: metricsOperation.access }, handlerTimeout: handlerTimeoutMs }
     app.get('/metrics', options, async function getMetrics(_request, reply) {
       const text = await readMetrics(registry)

@@ -13,15 +13,15 @@ export const openApiOperation: Operation = {
   problems: [],
 }
 
-/** `document` is asked at the first request. */
-export function openApiRoute(document: () => Promise<JsonObject>) {
+/** Builds the route of the document. `readDocument` is called at the first request. */
+export function buildOpenApiRoute(readDocument: () => Promise<JsonObject>) {
   let text: string | undefined
-  return async function openApiPlugin(app: FastifyInstance): Promise<void> {
+  return async function addOpenApiRoute(app: FastifyInstance): Promise<void> {
     app.get(
       '/openapi.json',
       { config: { access: openApiOperation.access } },
       async function getOpenApi(_request, reply) {
-        text ??= JSON.stringify(await document())
+        text ??= JSON.stringify(await readDocument())
         return reply.header('content-type', JSON_TYPE).send(text)
       },
     )

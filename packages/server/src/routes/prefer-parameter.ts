@@ -1,12 +1,12 @@
-import { secondsMaxOf } from '../http/prefer.ts'
+import { toSecondsMax } from '../http/prefer.ts'
 import type { JsonObject } from '../openapi/operation.ts'
 
-export function preferParameter(waitMsMax: number): JsonObject {
-  const secondsMax = secondsMaxOf(waitMsMax)
+export function buildPreferParameter(waitMsMax: number): JsonObject {
+  const secondsMax = toSecondsMax(waitMsMax)
   return {
     name: 'Prefer',
     in: 'header',
-    description: `wait=N (RFC 7240): answer when the transaction is final, or after N seconds (0 to ${secondsMax}; more is taken as ${secondsMax}).`,
+    description: `With wait=N (RFC 7240), the answer comes when the transaction is final, or after N seconds (0 to ${secondsMax}; more is taken as ${secondsMax}).`,
     schema: { type: 'string', examples: ['wait=10'] },
   }
 }

@@ -3,7 +3,7 @@ import type { EngineApi, EngineHealth } from '@counterstep/engine'
 import type { ErrorCode } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
 import { JSON_TYPE } from '../http/json-type.ts'
-import { problemOf } from '../http/problem.ts'
+import { buildProblem } from '../http/problem.ts'
 import { sendProblem } from '../http/send-problem.ts'
 import type { Operation } from '../openapi/operation.ts'
 
@@ -13,9 +13,9 @@ export const readyOperation: Operation = {
   id: 'getReadiness',
   tag: 'operations',
   access: 'open',
-  summary: 'Whether new work is taken, and how durable the store is',
+  summary: 'Tell whether new work is taken, and how durable the store is',
   description:
-    'When it is not, the problem carries the same members beside its own. Where there are keys, all but status and reason is shown to one with the scope read.',
+    'If no new work is taken, the problem has the same members beside its own. Where there are keys, only a key with the scope read sees more than status and reason.',
   answers: {
     200: {
       description: 'New work is taken.',
@@ -38,42 +38,44 @@ const CODE_OF_REASON = {
   'store-full': 'SAGA_STORE_FULL',
 } as const satisfies Readonly<Record<NonNullable<EngineHealth['reason']>, ErrorCode>>
 
-/** The facts that were decided at the start. */
+/** Holds facts that were decided when the server started. */
 export interface StartFacts {
   readonly storeForced: boolean
   readonly insecure: readonly string[]
 }
 
-export function readyRoute(engine: EngineApi, gate: Pick<Gate, 'mayAs'>, facts: StartFacts) {
-  return async function readyPlugin(app: FastifyInstance): Promise<void> {
+export function buildReadyRoute(engine: EngineApi, gate: Pick<Gate, 'allowsScope'>, facts: StartFacts) {
+  return async function addReadyRoute(app: FastifyInstance): Promise<void> {
     app.get(
       '/health/ready',
       { config: { access: readyOperation.access } },
       function getReadiness(request, reply) {
         const health = engine.health()
-        // Open to a probe without a key, which need not know of what the server is made, or where it is weak.
-        const readiness = gate.mayAs('read', request.raw) ? readinessOf(health, facts) : outcomeOf(health)
+        // The route is open to a probe without a key, which need not know the store, or which protections are off.
+        const readiness = gate.allowsScope('read', request.raw)
+          ? toReadiness(health, facts)
+          : toOutcome(health)
         if (health.ready) {
           reply.header('content-type', JSON_TYPE).send(JSON.stringify(readiness))
           return
         }
         const code = CODE_OF_REASON[health.reason ?? 'store-unavailable']
-        const problem = problemOf(code, { detail: 'new work is not taken now' })
-        // RFC 9457 extension members.
+        const problem = buildProblem(code, { detail: 'new work is not taken now' })
+        // RFC 9457 allows further members beside its own.
         sendProblem(reply, { ...readiness, ...problem, status: problem.status })
       },
     )
   }
 }
 
-function outcomeOf({ ready, reason }: EngineHealth) {
+function toOutcome({ ready, reason }: EngineHealth) {
   return { status: ready ? 'ready' : 'not-ready', ...(reason === undefined ? {} : { reason }) }
 }
 
-function readinessOf(health: EngineHealth, { storeForced, insecure }: StartFacts) {
+function toReadiness(health: EngineHealth, { storeForced, insecure }: StartFacts) {
   const { name, durabilityClass, failover } = health.store
   return {
-    ...outcomeOf(health),
+    ...toOutcome(health),
     store: { name, durabilityClass, failover, forced: storeForced },
     inFlight: health.inFlight,
     inFlightMax: health.inFlightMax,

@@ -1,8 +1,8 @@
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
-import { gidOf } from '../http/gid-of.ts'
-import { takeJson, unsupportedMediaType } from '../http/json-body.ts'
+import { createMediaTypeError, takeJson } from '../http/json-body.ts'
 import { JSON_TYPE } from '../http/json-type.ts'
+import { readGid } from '../http/read-gid.ts'
 import { registeredExample, registrationExample } from '../openapi/examples.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { gidParameter } from './gid-parameter.ts'
@@ -15,12 +15,12 @@ export const registerBranchOperation: Operation = {
   access: ['submit'],
   summary: 'Register a branch of a prepared TCC',
   description:
-    'Before its client tries it: what is registered is confirmed or cancelled, what is not is left as it was tried. The same branch again is there once.',
+    'Register a branch before its client tries it: a registered branch is confirmed or cancelled later, and one that is not registered stays as it was tried. Registering the same branch again changes nothing.',
   parameters: [gidParameter],
   body: { schema: 'TccBranchRequest', required: true, examples: { hotel: registrationExample } },
   answers: {
     200: {
-      description: 'Durable. The branch may be tried.',
+      description: 'The branch is durable, and may be tried.',
       schema: 'TransactionView',
       example: registeredExample,
     },
@@ -53,8 +53,8 @@ export const registerBranchOperation: Operation = {
   ],
 }
 
-export function registerBranchRoute(engine: EngineApi, handlerTimeoutMs: number) {
-  return async function registerBranchPlugin(app: FastifyInstance): Promise<void> {
+export function buildRegisterBranchRoute(engine: EngineApi, handlerTimeoutMs: number) {
+  return async function addRegisterBranchRoute(app: FastifyInstance): Promise<void> {
     takeJson(app)
     const path = '/v1/transactions/:gid/branches'
     const config = { access: registerBranchOperation.access, stores: 'branch' } as const
@@ -62,8 +62,8 @@ export function registerBranchRoute(engine: EngineApi, handlerTimeoutMs: number)
       path,
       { config, handlerTimeout: handlerTimeoutMs },
       async function registerBranch(request, reply) {
-        if (request.headers['content-type'] === undefined) throw unsupportedMediaType()
-        const view = await engine.registerBranch(gidOf(request), request.body)
+        if (request.headers['content-type'] === undefined) throw createMediaTypeError()
+        const view = await engine.registerBranch(readGid(request), request.body)
         return reply.header('content-type', JSON_TYPE).send(JSON.stringify(view))
       },
     )

@@ -11,17 +11,18 @@ export const retryOperation: Operation = {
   id: 'retryTransaction',
   tag: 'transactions',
   access: ['admin'],
-  summary: 'Ask again now what waits for its back-off',
-  description: 'Also takes up a transaction that was set aside for a person to look at. Takes no body.',
+  summary: 'Call branches now that wait for their back-off',
+  description:
+    'This also takes up a transaction that is parked until an operator looks at it. It takes no body.',
   parameters: [gidParameter],
   answers: {
     200: {
-      description: 'Durable, and the transaction is final.',
+      description: 'The command is durable, and the transaction is final.',
       schema: 'TransactionView',
       example: finishedExample,
     },
     202: {
-      description: 'Durable; the transaction goes on.',
+      description: 'The command is durable, and the transaction goes on.',
       schema: 'TransactionView',
       example: retriedExample,
     },
@@ -29,8 +30,8 @@ export const retryOperation: Operation = {
   problems: COMMAND_PROBLEMS,
 }
 
-export function retryRoute(engine: EngineApi, handlerTimeoutMs: number) {
-  return async function retryPlugin(app: FastifyInstance): Promise<void> {
+export function buildRetryRoute(engine: EngineApi, handlerTimeoutMs: number) {
+  return async function addRetryRoute(app: FastifyInstance): Promise<void> {
     const path = '/v1/transactions/:gid/retry'
     const { access } = retryOperation
     await answerCommand(app, { path, access, handlerTimeoutMs, run: (gid) => engine.retry(gid) })

@@ -10,7 +10,7 @@ export const rootOperation: Operation = {
   id: 'getRoot',
   tag: 'operations',
   access: ['read'],
-  summary: 'What this is, and where to look',
+  summary: 'Name this server, and link to its pages',
   answers: {
     200: {
       description: 'Links into this server.',
@@ -21,8 +21,8 @@ export const rootOperation: Operation = {
   problems: [],
 }
 
-export function rootRoute(version: string, page: 'docs' | 'none') {
-  return async function rootPlugin(app: FastifyInstance): Promise<void> {
+export function buildRootRoute(version: string, page: 'docs' | 'none') {
+  return async function addRootRoute(app: FastifyInstance): Promise<void> {
     const links = Object.entries(LINKS).filter(([name]) => page === 'docs' || name !== 'docs')
     const placed = Object.fromEntries(links.map(([name, path]) => [name, app.prefix + path]))
     const text = JSON.stringify({ name: 'counterstep', version, links: placed })

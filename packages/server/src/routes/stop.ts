@@ -13,16 +13,16 @@ export const stopOperation: Operation = {
   access: ['admin'],
   summary: 'End a transaction as it is',
   description:
-    'Nothing more is called, and nothing is undone: for an operator who has cleared it up by hand. Takes no body.',
+    'Nothing more is called, and nothing is undone. It is for an operator who has repaired the data by hand. It takes no body.',
   parameters: [gidParameter],
   answers: {
     200: {
-      description: 'Durable, and the transaction is final.',
+      description: 'The command is durable, and the transaction is final.',
       schema: 'TransactionView',
       example: stoppedExample,
     },
     202: {
-      description: 'Durable; the transaction goes on.',
+      description: 'The command is durable, and the transaction goes on.',
       schema: 'TransactionView',
       example: abortingExample,
     },
@@ -30,8 +30,8 @@ export const stopOperation: Operation = {
   problems: COMMAND_PROBLEMS,
 }
 
-export function stopRoute(engine: EngineApi, handlerTimeoutMs: number) {
-  return async function stopPlugin(app: FastifyInstance): Promise<void> {
+export function buildStopRoute(engine: EngineApi, handlerTimeoutMs: number) {
+  return async function addStopRoute(app: FastifyInstance): Promise<void> {
     const path = '/v1/transactions/:gid/stop'
     const { access } = stopOperation
     await answerCommand(app, { path, access, handlerTimeoutMs, run: (gid) => engine.stop(gid) })

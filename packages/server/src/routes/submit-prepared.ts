@@ -1,8 +1,8 @@
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
-import { gidOf } from '../http/gid-of.ts'
 import { takeNoBody } from '../http/no-body.ts'
-import { waitSecondsOf } from '../http/prefer.ts'
+import { readWaitSeconds } from '../http/prefer.ts'
+import { readGid } from '../http/read-gid.ts'
 import { sendView } from '../http/send-view.ts'
 import { confirmedTccExample, submittedTccExample } from '../openapi/examples.ts'
 import type { Operation } from '../openapi/operation.ts'
@@ -18,40 +18,39 @@ export const submitPreparedOperation: Operation = {
   access: ['submit'],
   summary: 'Submit what is prepared',
   description:
-    'The branches of a TCC are confirmed, those of a message called; the decision is durable when this is answered. Again: nothing changes. Takes no body.',
+    'The branches of a TCC are confirmed, and those of a message are called. The decision is durable when this is answered. Submitting again changes nothing. It takes no body.',
   parameters: [gidParameter],
   takesPrefer: true,
   answers: {
     200: {
-      description: 'Durable, and the transaction is final.',
+      description: 'The decision is durable, and the transaction is final.',
       schema: 'TransactionView',
       example: confirmedTccExample,
       headers: preferenceApplied,
     },
     202: {
-      description: 'Durable; the transaction goes on.',
+      description: 'The decision is durable, and the transaction goes on.',
       schema: 'TransactionView',
       example: submittedTccExample,
       headers: placeAndPreference,
     },
   },
   problems: [
-    // A transaction that has ended the other way is no longer prepared. One that has ended this way is answered as it
-    // is.
+    // A transaction that was aborted answers SAGA_NOT_PREPARED. One that was submitted before is answered as it is now.
     ...COMMAND_PROBLEMS.filter((code) => code !== 'SAGA_ALREADY_FINAL'),
     'SAGA_NOT_PREPARED',
     'SAGA_WRONG_KIND',
   ],
 }
 
-export function submitPreparedRoute(engine: EngineApi, waitMsMax?: number) {
-  return async function submitPreparedPlugin(app: FastifyInstance): Promise<void> {
+export function buildSubmitPreparedRoute(engine: EngineApi, waitMsMax?: number) {
+  return async function addSubmitPreparedRoute(app: FastifyInstance): Promise<void> {
     takeNoBody(app)
     const config = { access: submitPreparedOperation.access }
     app.post('/v1/transactions/:gid/submit', { config }, async function submitPrepared(request, reply) {
-      const waitSeconds = waitSecondsOf(request.headers.prefer, waitMsMax)
+      const waitSeconds = readWaitSeconds(request.headers.prefer, waitMsMax)
       const options = waitSeconds === undefined ? {} : { waitMs: waitSeconds * 1000 }
-      return sendView(reply, await engine.submitPrepared(gidOf(request), options), waitSeconds)
+      return sendView(reply, await engine.submitPrepared(readGid(request), options), waitSeconds)
     })
   }
 }

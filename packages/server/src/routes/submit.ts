@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
-import { bytesTaker, type Gate } from '@counterstep/access'
+import { buildQuotaCheck, type Gate } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
-import { takeJson, unsupportedMediaType } from '../http/json-body.ts'
-import { waitSecondsOf } from '../http/prefer.ts'
+import { createMediaTypeError, takeJson } from '../http/json-body.ts'
+import { readWaitSeconds } from '../http/prefer.ts'
 import { sendView } from '../http/send-view.ts'
 import {
   acceptedExample,
@@ -23,7 +23,7 @@ export const submitOperation: Operation = {
   access: ['submit'],
   summary: 'Submit a transaction',
   description:
-    'Stored before it is answered. The same gid with the same content is the same transaction, so a submit may be repeated. A TCC, and a message with a check, is accepted as prepared: a wait for it ends at once.',
+    'The transaction is stored before it is answered. The same gid with the same content is the same transaction, so a submit may be repeated. A TCC, and a message with a check, is accepted as prepared, and a wait for it ends at once.',
   takesPrefer: true,
   body: {
     schema: 'SubmitRequest',
@@ -32,13 +32,13 @@ export const submitOperation: Operation = {
   },
   answers: {
     200: {
-      description: 'It is in a final state.',
+      description: 'The transaction is final.',
       schema: 'SubmitView',
       example: finishedSubmitExample,
       headers: preferenceApplied,
     },
     202: {
-      description: 'It was accepted and goes on.',
+      description: 'The transaction was accepted and goes on.',
       schema: 'SubmitView',
       example: acceptedExample,
       headers: placeAndPreference,
@@ -82,18 +82,18 @@ export const submitOperation: Operation = {
   ],
 }
 
-/** The hot route: the engine checks the body by itself, and the answer is written once. */
-export function submitRoute(engine: EngineApi, gate: Pick<Gate, 'takeStored'>, waitMsMax?: number) {
-  return async function submitPlugin(app: FastifyInstance): Promise<void> {
+/** Builds the busiest route. No schema runs on it, since the engine checks the body, and the answer is written once. */
+export function buildSubmitRoute(engine: EngineApi, gate: Pick<Gate, 'takeStored'>, waitMsMax?: number) {
+  return async function addSubmitRoute(app: FastifyInstance): Promise<void> {
     takeJson(app)
     const config = { access: submitOperation.access, stores: 'transaction' } as const
     app.post('/v1/transactions', { config }, async function submit(request, reply) {
-      if (request.headers['content-type'] === undefined) throw unsupportedMediaType()
-      const waitSeconds = waitSecondsOf(request.headers.prefer, waitMsMax)
+      if (request.headers['content-type'] === undefined) throw createMediaTypeError()
+      const waitSeconds = readWaitSeconds(request.headers.prefer, waitMsMax)
       const options = waitSeconds === undefined ? undefined : { waitMs: waitSeconds * 1000 }
-      const takeBytes = bytesTaker(gate, request, reply)
-      // The submits that one turn of the event loop has read are taken one right after the other, and share a write of
-      // the store.
+      const takeBytes = buildQuotaCheck(gate, request, reply)
+      // All submits that one turn of the event loop has read reach the engine together, and so share a write of the
+      // store.
       await setImmediate()
       const view = await engine.submit(
         request.body,

@@ -63,7 +63,7 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
       return repeatContended(
         () =>
           inTransaction(pool, deadline, (handle, own) =>
-            passBarrier(mysqlRows(own, name), passing, () => effect(handle)),
+            passBarrier(mysqlRows(own, name), passing, (original) => effect(handle, original)),
           ),
         isContended,
       )
@@ -115,7 +115,7 @@ export function mysqlBarrierIn<Connection extends MysqlConnection>(
       if (!isInTransaction(await execute(connection, 'DO 0'))) {
         throw toTransactionLostError('mysqlBarrierIn needs a connection with an open transaction')
       }
-      return passBarrier(mysqlRows(connection, name), passing, () => effect(connection))
+      return passBarrier(mysqlRows(connection, name), passing, (original) => effect(connection, original))
     },
   }
 }

@@ -105,7 +105,7 @@ async function probeFaults(connection: MysqlConnection, name: string): Promise<s
   const rows = mysqlRows(connection, name)
   try {
     await execute(connection, 'START TRANSACTION')
-    await rows.insert(key, [{ op: 'action', reason: 'action' }], { at: Date.now(), since: 0 })
+    await rows.insert(key, [{ op: 'action', reason: 'action' }], Date.now())
     await rows.keepAnswer(key, 'action', '')
     const standing = await rows.standing(key)
     await execute(connection, 'ROLLBACK')

@@ -59,7 +59,7 @@ export function postgresBarrier<Client extends PostgresPoolClient>(
       return repeatContended(
         () =>
           inTransaction(pool, deadline, (client) =>
-            passBarrier(postgresRows(client, name), passing, () => effect(client)),
+            passBarrier(postgresRows(client, name), passing, (original) => effect(client, original)),
           ),
         isContended,
       )
@@ -106,7 +106,7 @@ export function postgresBarrierIn<Client extends PostgresClient>(
       assertNotExpired(call, keptMs, nowMs)
       const passing = toPassingCall(call, nowMs)
       await assertInTransaction(client)
-      return passBarrier(postgresRows(client, name), passing, () => effect(client))
+      return passBarrier(postgresRows(client, name), passing, (original) => effect(client, original))
     },
   }
 }

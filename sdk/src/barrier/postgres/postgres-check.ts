@@ -81,7 +81,7 @@ async function probeFaults(client: PostgresClient, name: string): Promise<string
   const rows = postgresRows(client, name)
   try {
     await execute(client, 'BEGIN')
-    await rows.insert(key, [{ op: 'action', reason: 'action' }], { at: Date.now(), since: 0 })
+    await rows.insert(key, [{ op: 'action', reason: 'action' }], Date.now())
     await rows.keepAnswer(key, 'action', '')
     const standing = await rows.standing(key)
     await execute(client, 'ROLLBACK')

@@ -1,9 +1,6 @@
 import type { Op } from '@counterstep/protocol'
-import { isOfOtherTransaction, originOf } from '@counterstep/protocol/barrier'
-import type { BarrierKey } from '../../branch/barrier-key.ts'
-import { needsStanding, type StandingRow, settleWithoutEffect, toNothingToUndoError } from '../decide-call.ts'
 import type { BarrierTable } from '../pass-barrier.ts'
-import { readStandingRow } from '../standing-row.ts'
+import { ROW_GONE, readStandingRow } from '../standing-row.ts'
 import {
   execute,
   isContended,
@@ -14,69 +11,42 @@ import {
 
 /** The rows within the client's open transaction. `table` is quoted already. */
 export function postgresRows(client: PostgresClient, table: string): BarrierTable {
-  const standing = async ({ gid, branchId, barrierId }: BarrierKey): Promise<readonly StandingRow[]> => {
-    const rows = await select(
-      client,
-      `SELECT op, reason, answer, created_at FROM ${table} WHERE gid = $1 AND branch_id = $2 AND barrier_id = $3`,
-      [gid, branchId, barrierId],
-    )
-    return rows.map(readStandingRow)
-  }
-  const remove = async ({ gid, branchId, barrierId }: BarrierKey, op: Op): Promise<void> => {
-    const text = `DELETE FROM ${table} WHERE gid = $1 AND branch_id = $2 AND op = $3 AND barrier_id = $4`
-    const { rowCount } = await execute(client, text, [gid, branchId, op, barrierId])
-    if (rowCount !== 1)
-      throw toTransactionLostError('the row of an undo that has nothing to undo is gone already')
-  }
-  /**
-   * Whether the origin's row belongs to another transaction. Throws `toNothingToUndoError` if it was committed
-   * without its effect.
-   */
-  const isOriginOther = async (key: BarrierKey, undo: Op, since: number): Promise<boolean> => {
-    const found = await standing(key)
-    const origin = found.find(({ op }) => op === originOf(undo))
-    if (origin !== undefined && isOfOtherTransaction(origin, since)) return true
-    settleWithoutEffect(undo, 'run', found)
-    return false
-  }
   return {
-    standing,
+    standing: async ({ gid, branchId, barrierId }) => {
+      const rows = await select(
+        client,
+        `SELECT op, reason, answer, created_at FROM ${table} WHERE gid = $1 AND branch_id = $2 AND barrier_id = $3`,
+        [gid, branchId, barrierId],
+      )
+      return rows.map(readStandingRow)
+    },
     // One statement inserts both rows, in their order. It waits for another transaction's uncommitted row, and under
     // REPEATABLE READ fails with 40001 for a row that its snapshot does not show.
-    insert: async (key, rows, { at, since }) => {
+    insert: async (key, rows, at) => {
       const values: unknown[] = [key.gid, key.branchId, key.barrierId, at]
       const tuples = rows.map(({ op, reason }) => {
         values.push(op, reason)
         return `($1, $2, $${values.length - 1}, $3, $${values.length}, $4)`
       })
-      // An undo has two rows, which come in this order. The state of the origin's row decides whether the undo's own
-      // row may stay.
-      let seen = 'NULL'
-      if (rows.length > 1) {
-        values.push(since)
-        seen = `(SELECT CASE WHEN created_at < $${values.length} THEN 'other'
-               WHEN answer IS NOT NULL OR reason <> op THEN 'finished' ELSE 'unfinished' END
-             FROM ${table} AS origin WHERE gid = $1 AND branch_id = $2 AND barrier_id = $3 AND op = $5)`
-      }
+      const into = `INSERT INTO ${table} (gid, branch_id, op, barrier_id, reason, created_at) VALUES ${tuples.join(', ')}
+         ON CONFLICT (gid, branch_id, op, barrier_id) DO NOTHING RETURNING op`
+      const [origin, own] = rows
+      // The columns hold only what is inserted here.
+      if (origin === undefined || own === undefined)
+        return { ops: new Set((await select(client, into, values)).map(([op]) => op as Op)) }
       const inserted = await select(
         client,
-        `INSERT INTO ${table} (gid, branch_id, op, barrier_id, reason, created_at) VALUES ${tuples.join(', ')}
-         ON CONFLICT (gid, branch_id, op, barrier_id) DO NOTHING RETURNING op, ${seen}`,
+        `WITH origin AS (SELECT reason, answer, created_at
+           FROM ${table} WHERE gid = $1 AND branch_id = $2 AND barrier_id = $3 AND op = $5)
+         ${into}, (SELECT reason FROM origin), (SELECT answer FROM origin), (SELECT created_at FROM origin)`,
         values,
       )
-      // The columns hold only what is inserted here.
       const ops = new Set(inserted.map(([op]) => op as Op))
-      const undo = rows.map(({ op }) => op).find((op) => ops.has(op) && needsStanding(op, ops))
-      if (undo === undefined) return ops
-      const [, origin = null] = inserted[0] ?? []
-      if (origin === 'unfinished') throw toNothingToUndoError(undo)
-      // The subquery did not see an origin's row that the insert had to wait for.
-      const isOther = origin === 'other' || (origin === null && (await isOriginOther(key, undo, since)))
-      if (isOther) {
-        await remove(key, undo)
-        ops.delete(undo)
-      }
-      return ops
+      // The SELECT shows the rows that stood before the statement: not those that it inserts, and none that the insert
+      // had to wait for.
+      const [, reason, answer = null, createdAt = null] = inserted[0] ?? []
+      if (reason === null || reason === undefined) return { ops }
+      return { ops, origin: readStandingRow([origin.op, reason, answer, createdAt]) }
     },
     keepAnswer: async ({ gid, branchId, barrierId }, op, answer) => {
       const lost = 'the effect ended the transaction that it ran in, or went on after an error that did'
@@ -89,6 +59,11 @@ export function postgresRows(client: PostgresClient, table: string): BarrierTabl
         throw toTransactionLostError(lost, error)
       }
       throw toTransactionLostError(lost)
+    },
+    remove: async ({ gid, branchId, barrierId }, op) => {
+      const text = `DELETE FROM ${table} WHERE gid = $1 AND branch_id = $2 AND op = $3 AND barrier_id = $4`
+      const { rowCount } = await execute(client, text, [gid, branchId, op, barrierId])
+      if (rowCount !== 1) throw toTransactionLostError(ROW_GONE)
     },
   }
 }

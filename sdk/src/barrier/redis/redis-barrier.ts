@@ -1,5 +1,11 @@
 import type { Op } from '@counterstep/protocol'
-import { type BarrierReason, mustRollBack, QUERY_BACK_ROW, rowInstants } from '@counterstep/protocol/barrier'
+import {
+  type BarrierReason,
+  mustRollBack,
+  originOf,
+  QUERY_BACK_ROW,
+  rowInstants,
+} from '@counterstep/protocol/barrier'
 import { barrierKey } from '../../branch/barrier-key.ts'
 import type { BarrierCall } from '../../branch/branch.ts'
 import { BranchError, BranchFailure, BranchOngoing } from '../../branch/branch-errors.ts'
@@ -40,8 +46,9 @@ export interface RedisBarrierOptions extends Omit<BarrierOptions, 'table'> {
  * retention, counted from the last write of the branch.
  *
  * The handler returns its effect instead of doing it. It is asked before the barrier decides, also for a duplicate,
- * and an error that it throws counts only if the effect was to run. An answer over 16 KiB is dropped, since its
- * effect cannot be undone.
+ * and an error that it throws counts only if the effect was to run. So it cannot know what its op undoes: that answer is
+ * the script's `original`, and `branch.original` is undefined. An answer over 16 KiB is dropped, since its effect cannot
+ * be undone.
  *
  * Safe with any setting of ioredis: a script that is sent twice is a duplicate. Set its `commandTimeout` (10 s is how
  * long the server waits by default): without it a Redis that has stopped holds each call for good. A call that it ends
@@ -85,7 +92,7 @@ export function redisBarrier(
       if (hashTag !== undefined && 'effect' in planned) assertOneSlot(key, planned.effect.keys)
       const { ops, decisions } = readRule(call.op)
       const { script, keys, args } = 'effect' in planned ? planned.effect : NO_EFFECT
-      const mode = 'effect' in planned ? 'run' : 'decide'
+      const mode = !('effect' in planned) ? 'decide' : originOf(call.op) === undefined ? 'run' : 'undo'
       const { at, since } = rowInstants(call.acceptedAt, nowMs)
       const rule = [...ops, keptMs, mode, STORED_ANSWER_BYTES_MAX, at, since, ...decisions]
       const reply = await evaluate(redis, scriptOf(script), [key, ...keys], [...rule, ...(args ?? [])])

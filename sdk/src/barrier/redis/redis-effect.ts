@@ -3,7 +3,9 @@
  * barrier returns one; make it with `tx.script` or `tx.add`.
  *
  * The script has `KEYS` and `ARGV` to itself, and ends in `return success(answer)`, `return failure(code, message)`,
- * `return ongoing(retryAfterMs)`, or nothing for an empty answer. Redis rolls nothing back: look first, write last.
+ * `return ongoing(retryAfterMs)`, or nothing for an empty answer. In an undo it also has `original`: the first answer of
+ * the action (for a cancel: of the try) as JSON text, for `cjson.decode`. It is nil where that answer was empty or was
+ * dropped, and for every op that undoes none. Redis rolls nothing back: look first, write last.
  * After `failure` and `ongoing` no row is kept, but what the script has written stays; and an error after a write
  * leaves that write behind without a row, so that a repeat does it again.
  *

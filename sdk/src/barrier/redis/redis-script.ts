@@ -26,16 +26,18 @@ if decision == 'null-compensation' then
 end
 if decision == 'duplicate' then return { decision, redis.call('HGET', barrier, own .. ':answer') or '' } end
 if decision ~= 'run' or mode == 'decide' then return { decision, '' } end
+local original = mode == 'undo' and redis.call('HGET', barrier, pair .. ':answer') or nil
+if original == '' then original = nil end
 local function success(answer) return { result = 'success', answer = cjson.encode(answer) } end
 local function failure(code, message) return { result = 'failure', code = code, message = message } end
 local function ongoing(retryAfterMs) return { result = 'ongoing', retryAfterMs = retryAfterMs } end
-local function effect(KEYS, ARGV)
+local function effect(KEYS, ARGV, original)
 `
 
 // The rows come after the effect: an error in it must not leave a row that says it was done.
 const EPILOGUE = `
 end
-local outcome = effect({ unpack(KEYS, 2) }, { unpack(ARGV, 20) })
+local outcome = effect({ unpack(KEYS, 2) }, { unpack(ARGV, 20) }, original)
 if outcome ~= nil and (type(outcome) ~= 'table' or outcome.result == nil) then outcome = success(outcome) end
 outcome = outcome or { answer = '' }
 if outcome.result == 'failure' then return { 'failure', tostring(outcome.code), tostring(outcome.message) } end

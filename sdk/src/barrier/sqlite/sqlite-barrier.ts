@@ -1,8 +1,16 @@
+import type { JsonValue } from '@counterstep/protocol'
 import { barrierRows } from '@counterstep/protocol/barrier'
 import type { BarrierCall } from '../../branch/branch.ts'
 import { BranchError } from '../../branch/branch-errors.ts'
 import type { BarrierOptions, BarrierOutcome } from '../barrier.ts'
-import { decideCall, mustRemoveOwn, needsStanding, settleWithoutEffect, toOutcome } from '../decide-call.ts'
+import {
+  decideCall,
+  findOriginal,
+  mustRemoveOwn,
+  needsStanding,
+  settleWithoutEffect,
+  toOutcome,
+} from '../decide-call.ts'
 import type { LocalOutcome, MessageBarrier } from '../message-barrier.ts'
 import { type PassingCall, toPassingCall } from '../pass-barrier.ts'
 import { isNew, QUERY_BACK_ROWS, type QueryBack, toLocalOutcome, toQueryBack } from '../query-back.ts'
@@ -35,7 +43,7 @@ export interface SqliteBarrier<Database extends SqliteDatabase> extends MessageB
    * Does the same as `run` synchronously, and inside an open transaction as a savepoint of it: for a synchronous
    * transaction function of your own. Throws the errors that `run` rejects with.
    */
-  runSync(call: BarrierCall, effect: (database: Database) => unknown): BarrierOutcome
+  runSync(call: BarrierCall, effect: (database: Database, original?: JsonValue) => unknown): BarrierOutcome
 }
 
 /**
@@ -76,7 +84,7 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
     const nowMs = now()
     assertNotExpired(call, keptMs, nowMs)
     const passing = toPassingCall(call, nowMs)
-    return inTransaction(database, (tx) => pass(rows, passing, () => effect(tx)))
+    return inTransaction(database, (tx) => pass(rows, passing, (original) => effect(tx, original)))
   }
   return {
     runSync,
@@ -104,14 +112,18 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
   }
 }
 
-function pass(rows: SqliteRows, { key, op, at, since }: PassingCall, effect: () => unknown): BarrierOutcome {
+function pass(
+  rows: SqliteRows,
+  { key, op, at, since }: PassingCall,
+  effect: (original: JsonValue | undefined) => unknown,
+): BarrierOutcome {
   const inserted = rows.insert(key, barrierRows(op), at)
   const standing = needsStanding(op, inserted) ? rows.standing(key) : []
   const decision = decideCall(op, inserted, standing, since)
   if (mustRemoveOwn(op, decision, inserted) && !rows.remove(key, op)) throw toTransactionLostError()
   const held = settleWithoutEffect(op, decision, standing)
   if (held !== undefined) return held
-  const answer = toAnswerText(synchronous(effect()))
+  const answer = toAnswerText(synchronous(effect(findOriginal(op, standing))))
   if (!rows.keepAnswer(key, op, answer)) throw toTransactionLostError()
   return toOutcome('run', answer)
 }

@@ -10,7 +10,7 @@ import {
   nodeClock,
   nodeIds,
 } from '@counterstep/engine'
-import { buildApp, createLogger, createRegistry, prometheusObserver } from '@counterstep/server'
+import { buildApp, createLogger, createPrometheusObserver, createRegistry } from '@counterstep/server'
 import { openSqliteStore } from '@counterstep/store-sqlite'
 import { CrashSwitch } from './crash-switch.ts'
 import { crashingBranches } from './crashing-branches.ts'
@@ -46,7 +46,7 @@ async function main({ path, armed, mutant }: NodeArguments): Promise<void> {
     findOrigin: originFinder(targets),
     clock: nodeClock(),
     ids: nodeIds(),
-    observer: prometheusObserver(registry, logEvents(createLogger({ level: 'error' }))),
+    observer: createPrometheusObserver(registry, logEvents(createLogger({ level: 'error' }))),
     settings: SETTINGS,
   })
   const app = buildApp({ engine, store, registry, page: 'none' })

@@ -2,14 +2,14 @@ import { TransactionError } from '@counterstep/engine'
 import { GID_RULE, type Gid, InvalidRequestError, isGid } from '@counterstep/protocol'
 import type { FastifyRequest } from 'fastify'
 
-/** The gid of a path, already percent-decoded by the router. Throws SAGA_GID_INVALID. */
-export function gidOf(request: FastifyRequest): Gid {
+/** Reads the gid of a path, which the router has percent-decoded. Throws SAGA_GID_INVALID. */
+export function readGid(request: FastifyRequest): Gid {
   const { params } = request
   const gid = typeof params === 'object' && params !== null && 'gid' in params ? params.gid : undefined
   if (isGid(gid)) return gid
   throw new InvalidRequestError([{ code: 'SAGA_GID_INVALID', path: 'gid', message: GID_RULE }])
 }
 
-export function unknownGid(gid: Gid): TransactionError {
+export function toUnknownGidError(gid: Gid): TransactionError {
   return new TransactionError('SAGA_UNKNOWN_GID', 'there is no transaction with this gid', gid)
 }

@@ -1,17 +1,17 @@
 import { ConnectionBounds } from '@counterstep/access'
 import { VERSION } from '@counterstep/protocol'
-import { addNativeFace, DEFAULT_SERVER_LIMITS, type NativeFaceDeps, warnOfBounds } from '@counterstep/server'
+import { addNativeApi, DEFAULT_SERVER_LIMITS, type NativeApiDeps, warnOfBounds } from '@counterstep/server'
 import type { FastifyInstance } from 'fastify'
 import type { Face } from './options.ts'
 
-export const FACE_PREFIX = '/counterstep'
+export const DEFAULT_PREFIX = '/counterstep'
 
-type FaceParts = Required<
-  Pick<NativeFaceDeps, 'engine' | 'store' | 'logger' | 'registry' | 'gate' | 'insecure'>
+type ApiParts = Required<
+  Pick<NativeApiDeps, 'engine' | 'store' | 'logger' | 'registry' | 'gate' | 'insecure'>
 >
 
-/** Adds the face in a scope of its own, so that nothing that it sets reaches the app's other routes. */
-export async function addFace(app: FastifyInstance, face: Face, parts: FaceParts): Promise<void> {
+/** Adds the HTTP API in a scope of its own, so that nothing that it sets reaches the app's other routes. */
+export async function addApi(app: FastifyInstance, face: Face, parts: ApiParts): Promise<void> {
   const { engine, store, logger, registry, gate, insecure } = parts
   const { handlerTimeoutMs, unreadBodyBytesMax } = DEFAULT_SERVER_LIMITS
   // The app's own server decides how many connections there may be.
@@ -21,9 +21,9 @@ export async function addFace(app: FastifyInstance, face: Face, parts: FaceParts
     unreadBodyBytesMax: face.unreadBodyBytesMax ?? unreadBodyBytesMax,
   }
   await app.register(
-    async function counterstepFace(scope) {
+    async function counterstepApi(scope) {
       scope.addHook('onRoute', hideFromDocuments)
-      addNativeFace(scope, {
+      addNativeApi(scope, {
         ...{ engine, store, logger, registry, gate },
         bounds: new ConnectionBounds(limits, warnOfBounds(logger)),
         insecure: [...(gate.hasKeys ? [] : ['no-keys']), ...insecure],
@@ -32,11 +32,11 @@ export async function addFace(app: FastifyInstance, face: Face, parts: FaceParts
         page: 'none',
       })
     },
-    { prefix: face.prefix ?? FACE_PREFIX },
+    { prefix: face.prefix ?? DEFAULT_PREFIX },
   )
 }
 
-/** @fastify/swagger, if the app has it, would put the face's routes into the document of the app's own. */
+/** Hides a route from @fastify/swagger, which would put it into the document of the app's own routes. */
 function hideFromDocuments(route: { schema?: object }): void {
   Object.assign(route, { schema: { ...route.schema, hide: true } })
 }

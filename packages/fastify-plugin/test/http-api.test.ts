@@ -8,7 +8,7 @@ import { openSqliteStore } from '@counterstep/store-sqlite'
 import { fastifySwagger } from '@fastify/swagger'
 import { type FastifyInstance, fastify } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { embeddedApp, KEYLESS } from './embedded-app.ts'
+import { KEYLESS, registerEmbedded } from './embedded-app.ts'
 import { Participant } from './participant.ts'
 
 let folder = ''
@@ -24,7 +24,7 @@ const json = { 'content-type': 'application/json' }
 describe('the HTTP API of an app', () => {
   it('The HTTP API serves the SDK below its prefix', async () => {
     await using bank = await Participant.open()
-    await using app = await embeddedApp(path, { face: { ...KEYLESS, prefix: '/internal/sagas' } })
+    await using app = await registerEmbedded(path, { face: { ...KEYLESS, prefix: '/internal/sagas' } })
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
     const client = createClient({ url: `${url}/internal/sagas` })
     const branches = [{ action: `${bank.url}/debit` }]
@@ -36,7 +36,7 @@ describe('the HTTP API of an app', () => {
   })
 
   it('The HTTP API names its paths with the prefix', async () => {
-    await using app = await embeddedApp(path, { face: KEYLESS })
+    await using app = await registerEmbedded(path, { face: KEYLESS })
     const submitted = await app.inject({
       method: 'POST',
       url: '/counterstep/v1/transactions',
@@ -63,7 +63,7 @@ describe('the HTTP API of an app', () => {
   })
 
   it('The HTTP API names what it refuses as the server does', async () => {
-    await using app = await embeddedApp(path, { face: KEYLESS })
+    await using app = await registerEmbedded(path, { face: KEYLESS })
     const post = (headers: Record<string, string>, payload: string) =>
       app.inject({ method: 'POST', url: '/counterstep/v1/transactions', headers, payload })
     const answers = [
@@ -83,7 +83,7 @@ describe('the HTTP API of an app', () => {
   })
 
   it('The HTTP API takes as large a body in an app that takes small ones', async () => {
-    await using app = await embeddedApp(path, { face: KEYLESS }, fastify({ bodyLimit: 100 }))
+    await using app = await registerEmbedded(path, { face: KEYLESS }, fastify({ bodyLimit: 100 }))
     const answer = await app.inject({
       method: 'POST',
       url: '/counterstep/v1/transactions',
@@ -101,7 +101,7 @@ describe('the HTTP API of an app', () => {
     const key = (
       await createKey(keysFile, { name: 'orders', scopes: ['read'], createdAt: Date.now(), expiresAt: null })
     ).key
-    await using app = await embeddedApp(path, { face: { keysFile } })
+    await using app = await registerEmbedded(path, { face: { keysFile } })
     const url = '/counterstep/v1/transactions'
     expect((await app.inject({ url })).json()).toMatchObject({ code: 'SAGA_UNAUTHENTICATED', status: 401 })
     const headers = { authorization: `Bearer ${key}` }
@@ -118,7 +118,7 @@ describe('the HTTP API of an app', () => {
     const asked = { name: 'orders', scopes: ['read'], createdAt: Date.now(), expiresAt: null } as const
     const { key, stored } = await createKey(keysFile, asked)
     const keys = { find: (id: string) => (id === stored.id ? stored : undefined) }
-    await using app = await embeddedApp(path, { face: { keys, ratePerKey: 1 } })
+    await using app = await registerEmbedded(path, { face: { keys, ratePerKey: 1 } })
     const url = '/counterstep/v1/transactions'
     expect((await app.inject({ url })).statusCode).toBe(401)
     const headers = { authorization: `Bearer ${key}` }
@@ -130,7 +130,7 @@ describe('the HTTP API of an app', () => {
     const keysFile = join(folder, 'quota.json')
     const asked = { name: 'orders', scopes: ['submit'], createdAt: Date.now(), expiresAt: null } as const
     const { key } = await createKey(keysFile, asked)
-    await using app = await embeddedApp(path, { face: { keysFile, quotaPerKey: { submitsMax: 1 } } })
+    await using app = await registerEmbedded(path, { face: { keysFile, quotaPerKey: { submitsMax: 1 } } })
     const submit = { method: 'POST', url: '/counterstep/v1/transactions', payload: {} } as const
     const answer = () => app.inject({ ...submit, headers: { authorization: `Bearer ${key}` } })
     expect((await answer()).statusCode).toBe(422)
@@ -145,19 +145,19 @@ describe('the HTTP API of an app', () => {
       [short, 414],
       [long, 404],
     ] as const) {
-      await using app = await embeddedApp(path, { face: KEYLESS }, own)
+      await using app = await registerEmbedded(path, { face: KEYLESS }, own)
       expect((await app.inject({ url })).statusCode).toBe(statusCode)
     }
   })
 
   it('The HTTP API says which protections are switched off', async () => {
-    await using app = await embeddedApp(path, { face: KEYLESS, targets: 'insecure-any' })
+    await using app = await registerEmbedded(path, { face: KEYLESS, targets: 'insecure-any' })
     const ready = (await app.inject({ url: '/counterstep/health/ready' })).json()
     expect(ready.insecure).toEqual(['no-keys', 'allow-any-target'])
   })
 
   it('The HTTP API counts its answers, and nothing of the process', async () => {
-    await using app = await embeddedApp(path, { face: KEYLESS })
+    await using app = await registerEmbedded(path, { face: KEYLESS })
     await app.inject({ url: '/counterstep/health/live' })
     const metrics = (await app.inject({ url: '/counterstep/metrics' })).body
     expect(metrics).toContain('route="/counterstep/health/live",status="200"} 1')
@@ -167,14 +167,14 @@ describe('the HTTP API of an app', () => {
 
   it('The HTTP API is not there unless asked for', async () => {
     for (const options of [{}, { face: false as const }]) {
-      await using app = await embeddedApp(path, options)
+      await using app = await registerEmbedded(path, options)
       expect((await app.inject({ url: '/counterstep/health/live' })).statusCode).toBe(404)
     }
   })
 })
 
-/** The app has a bit of everything that a plugin could disturb. */
-async function ownApp(): Promise<FastifyInstance> {
+/** Makes an app that has everything that a plugin could change by mistake. */
+async function buildOwnApp(): Promise<FastifyInstance> {
   const app = fastify({ logger: false })
   await app.register(fastifySwagger, { openapi: { info: { title: 'own', version: '1' } } })
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
@@ -193,7 +193,7 @@ async function ownApp(): Promise<FastifyInstance> {
 }
 
 /** Collects the answers that callers of the app's own routes get. */
-async function seen(app: FastifyInstance): Promise<unknown> {
+async function collectAnswers(app: FastifyInstance): Promise<unknown> {
   const requests = [
     { method: 'POST', url: '/echo', headers: json, payload: '{"a":1}' },
     { method: 'POST', url: '/echo', headers: json, payload: '{' },
@@ -219,13 +219,13 @@ async function seen(app: FastifyInstance): Promise<unknown> {
 
 describe('an app with the plugin', () => {
   it('An app with the plugin answers on its own routes as it does without', async () => {
-    await using plain = await ownApp()
-    await using app = await embeddedApp(path, { face: KEYLESS }, await ownApp())
-    expect(await seen(app)).toEqual(await seen(plain))
+    await using plain = await buildOwnApp()
+    await using app = await registerEmbedded(path, { face: KEYLESS }, await buildOwnApp())
+    expect(await collectAnswers(app)).toEqual(await collectAnswers(plain))
   })
 
   it('The settings that an app has for itself leave the HTTP API as it is', async () => {
-    await using app = await embeddedApp(path, { face: KEYLESS }, await ownApp())
+    await using app = await registerEmbedded(path, { face: KEYLESS }, await buildOwnApp())
     const unknown = await app.inject({ url: '/counterstep/none' })
     expect(unknown.json()).toMatchObject({ code: 'SAGA_ROUTE_UNKNOWN' })
     const listed = await app.inject({ url: '/counterstep/v1/transactions' })
@@ -245,15 +245,15 @@ describe('an app with the plugin', () => {
     own.addHook('onRequest', async ({ headers }, reply) => {
       if (headers['x-team'] !== 'orders') return reply.code(401).send({ own: 'who are you' })
     })
-    await using app = await embeddedApp(path, { face: KEYLESS }, own)
+    await using app = await registerEmbedded(path, { face: KEYLESS }, own)
     const url = '/counterstep/v1/transactions'
     expect((await app.inject({ url })).json()).toEqual({ own: 'who are you' })
     expect((await app.inject({ url, headers: { 'x-team': 'orders' } })).statusCode).toBe(200)
   })
 
   it('The log of an app has the start, the store and the warning of missing keys', async () => {
-    const { lines, stream } = logLines()
-    await using app = await embeddedApp(path, { face: KEYLESS }, fastify({ logger: { stream } }))
+    const { lines, stream } = createLogLines()
+    await using app = await registerEmbedded(path, { face: KEYLESS }, fastify({ logger: { stream } }))
     await app.ready()
     const logged = lines.map((line) => JSON.parse(line))
     expect(logged).toContainEqual(
@@ -265,9 +265,9 @@ describe('an app with the plugin', () => {
   })
 
   it('The log of an app has what the store may lose', async () => {
-    const { lines, stream } = logLines()
+    const { lines, stream } = createLogLines()
     const store = () => openSqliteStore({ path, synchronous: 'NORMAL' })
-    await using app = await embeddedApp(path, { store }, fastify({ logger: { stream } }))
+    await using app = await registerEmbedded(path, { store }, fastify({ logger: { stream } }))
     await app.ready()
     const logged = lines.map((line) => JSON.parse(line))
     expect(logged).toContainEqual(
@@ -276,7 +276,7 @@ describe('an app with the plugin', () => {
   })
 })
 
-function logLines() {
+function createLogLines() {
   const lines: string[] = []
   const stream = new Writable({
     write(chunk, _encoding, done) {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
 /** Hashes a secret with SHA-256, without salt or rounds: the secret is 256 random bits, which cannot be guessed. */
-export function secretDigest(secret: string): Buffer {
+export function digestSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer')
 }

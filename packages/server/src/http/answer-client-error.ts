@@ -1,7 +1,7 @@
 import { answerClientErrors } from '@counterstep/access'
-import { PROBLEM_TYPE, problemOf } from './problem.ts'
+import { buildProblem, PROBLEM_TYPE } from './problem.ts'
 
 export const answerClientError = answerClientErrors(({ status, detail }) => {
   const code = status === 431 ? 'SAGA_HEADER_INVALID' : 'SAGA_INVALID'
-  return { contentType: PROBLEM_TYPE, body: JSON.stringify(problemOf(code, { status, detail })) }
+  return { contentType: PROBLEM_TYPE, body: JSON.stringify(buildProblem(code, { status, detail })) }
 })

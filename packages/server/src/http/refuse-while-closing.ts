@@ -1,7 +1,7 @@
 import { CounterstepError } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
 
-/** While the app closes, what arrives on an open connection is answered 503 SAGA_STOPPING. */
+/** Answers 503 SAGA_STOPPING to requests that arrive on open connections while the app closes. */
 export function refuseWhileClosing(app: FastifyInstance): void {
   let isClosing = false
   app.addHook('preClose', (done) => {

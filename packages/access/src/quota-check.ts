@@ -6,13 +6,13 @@ import type { Gate } from './gate.ts'
  * Makes the function that a route hands to the engine, so that the quota of the request's key counts what is stored.
  * That function throws SAGA_QUOTA_EXCEEDED. Returns undefined if there are no quotas.
  */
-export function bytesTaker(
+export function buildQuotaCheck(
   { takeStored }: Pick<Gate, 'takeStored'>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): ((bytes: number) => void) | undefined {
   if (takeStored === undefined) return undefined
-  return function takeBytes(bytes) {
+  return function checkQuota(bytes) {
     const refusal = takeStored(request.raw, bytes)
     if (refusal === undefined) return
     if (refusal instanceof QuotaExceededError) reply.header('retry-after', String(refusal.retryAfterS))

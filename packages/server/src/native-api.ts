@@ -1,0 +1,120 @@
+import {
+  type ConnectionBounds,
+  endConnectionsWhileStopping,
+  type Gate,
+  guardRoutes,
+} from '@counterstep/access'
+import type { Store } from '@counterstep/core'
+import type { EngineApi, Logger } from '@counterstep/engine'
+import { WAIT_MS_MAX } from '@counterstep/protocol'
+import type { FastifyInstance } from 'fastify'
+import { buildErrorHandler } from './error-handler.ts'
+import { answerUnknownRoutes } from './http/unknown-route.ts'
+import { logAnswer } from './log-answer.ts'
+import { registerEngineGauges, registerStoreGauges } from './metrics/engine-gauges.ts'
+import { countAnswers } from './metrics/http-metrics.ts'
+import { assertOwnMetricsAreWritten } from './metrics/registered-metric.ts'
+import type { Registry } from './metrics/registry.ts'
+import type { DocumentedApi } from './openapi/document.ts'
+import type { JsonObject, Operation } from './openapi/operation.ts'
+import { OPERATIONS } from './operations.ts'
+import { buildAbortRoute } from './routes/abort.ts'
+import { buildDocsRoute, docsOperation } from './routes/docs.ts'
+import { buildGetTransactionRoute } from './routes/get-transaction.ts'
+import { buildListTransactionsRoute } from './routes/list-transactions.ts'
+import { addLiveRoute } from './routes/live.ts'
+import { buildMetricsRoute } from './routes/metrics.ts'
+import { buildOpenApiRoute } from './routes/open-api.ts'
+import { buildReadyRoute } from './routes/ready.ts'
+import { buildRegisterBranchRoute } from './routes/register-branch.ts'
+import { buildRetryRoute } from './routes/retry.ts'
+import { buildRootRoute } from './routes/root.ts'
+import { buildStopRoute } from './routes/stop.ts'
+import { buildSubmitRoute } from './routes/submit.ts'
+import { buildSubmitPreparedRoute } from './routes/submit-prepared.ts'
+
+export interface NativeApiDeps {
+  readonly engine: EngineApi
+  /** The gauges of the store read it. Without a store they are left out. */
+  readonly store?: Pick<Store, 'stats'>
+  /** It is true if the store was opened by a switch that forces what is otherwise refused. /health/ready shows it. */
+  readonly storeForced?: boolean
+  /** These protections were switched off by name. /health/ready lists them. */
+  readonly insecure?: readonly string[]
+  /** Bounds all connections of this process together. */
+  readonly bounds: ConnectionBounds
+  /** Decides who may do what. */
+  readonly gate: Gate
+  /** `createPrometheusObserver` has to write to the same registry. */
+  readonly registry: Registry
+  readonly logger: Logger
+  /** If it is true, each answer is logged with one line. By default only errors are logged. */
+  readonly logRequests?: boolean
+  /** The OpenAPI document shows this version. */
+  readonly version: string
+  /** If it is `docs`, there is a page under /docs. */
+  readonly page: 'docs' | 'none'
+  /** A `Prefer: wait` that asks for longer is cut to this. The default is 60 s. */
+  readonly waitMsMax?: number
+  /** A handler must answer within this time, unless it may wait for the end of a transaction. */
+  readonly handlerTimeoutMs: number
+}
+
+/**
+ * Adds the native HTTP API to this app, or to a scope of one. What it sets (the error handler, parsers, hooks, the
+ * answer to an unknown route) holds for the scope alone, and its paths begin with the scope's prefix. Call it before
+ * other routes are added.
+ */
+export function addNativeApi(app: FastifyInstance, deps: NativeApiDeps): void {
+  const { engine, store, registry, logger, bounds } = deps
+  bounds.boundRequests(app)
+  app.setErrorHandler(buildErrorHandler(logger))
+  app.removeAllContentTypeParsers()
+  endConnectionsWhileStopping(app, engine)
+  answerUnknownRoutes(app)
+  countAnswers(app, registry)
+  guardRoutes(app, deps.gate, bounds)
+  if (deps.logRequests === true) app.addHook('onResponse', logAnswer(logger))
+  registerEngineGauges(registry, engine)
+  if (store !== undefined) registerStoreGauges(registry, store)
+  app.addHook('onReady', () => assertOwnMetricsAreWritten(registry))
+  registerRoutes(app, deps)
+}
+
+function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
+  const { engine, gate, bounds, registry, version, page, handlerTimeoutMs } = deps
+  const { storeForced = false, insecure = [], waitMsMax = WAIT_MS_MAX } = deps
+  const operations = OPERATIONS.filter((operation) => page === 'docs' || operation !== docsOperation)
+  const api = { version, url: app.prefix || '/', waitMsMax }
+  let made: Promise<JsonObject> | undefined
+  const readDocument = () => {
+    made ??= makeDocument(operations, api).catch((error: unknown) => {
+      // The next reader tries again.
+      made = undefined
+      throw error
+    })
+    return made
+  }
+  app.register(buildSubmitRoute(engine, gate, waitMsMax))
+  app.register(buildGetTransactionRoute(engine, handlerTimeoutMs))
+  app.register(buildListTransactionsRoute(engine, handlerTimeoutMs))
+  app.register(buildRegisterBranchRoute(engine, handlerTimeoutMs))
+  app.register(buildSubmitPreparedRoute(engine, waitMsMax))
+  app.register(buildAbortRoute(engine, waitMsMax))
+  app.register(buildRetryRoute(engine, handlerTimeoutMs))
+  app.register(buildStopRoute(engine, handlerTimeoutMs))
+  app.register(buildRootRoute(version, page))
+  app.register(addLiveRoute)
+  app.register(buildReadyRoute(engine, gate, { storeForced, insecure }))
+  app.register(buildMetricsRoute(registry, handlerTimeoutMs))
+  app.register(buildOpenApiRoute(readDocument))
+  if (page === 'docs') app.register(buildDocsRoute(readDocument, engine, bounds))
+}
+
+/**
+ * Makes the document when a caller first reads it. To load it with zod and the schemas would take 90 ms of each start.
+ */
+async function makeDocument(operations: readonly Operation[], api: DocumentedApi): Promise<JsonObject> {
+  const { buildOpenApiDocument } = await import('./openapi/document.ts')
+  return buildOpenApiDocument(operations, api)
+}
