@@ -1,21 +1,21 @@
 // `npm start` shows this: the orchestrator, two banks, a transfer that succeeds and one that is undone.
 import { mkdirSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, createClient } from '@counterstep/sdk'
 import { type Bank, readBalances } from './demo/bank-client.ts'
 import { type DemoOptions, readDemoOptions } from './demo/options.ts'
 import { playTransfer } from './demo/play-transfer.ts'
-import { requireFreePorts } from './demo/ports.ts'
 import { balanceTable, money, sumBalances, wrongBalances } from './demo/report.ts'
 import { ServiceGroup } from './demo/service-group.ts'
-import { stopAsked } from './demo/signals.ts'
 import { toSaga, transferThatFails, transferThatSucceeds } from './demo/transfer.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const AMOUNT_CENTS = 2_500
 /** How long transactions that an earlier run left behind may take before the demo goes on without them. */
 const LEFTOVER_MS_MAX = 5_000
+const SAME_KEY_PRESS_MS = 1_000
 
 interface Started {
   readonly orchestratorUrl: string
@@ -176,6 +176,42 @@ function outputClosed(): Promise<void> {
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`)
+}
+
+/** Throws an Error that names the first port that is taken, and the service that wants it. */
+async function requireFreePorts(wanted: readonly { readonly name: string; readonly port: number }[]) {
+  for (const { name, port } of wanted) {
+    if (port === 0 || (await isFree(port))) continue
+    throw new Error(
+      `Port ${port}, wanted for ${name}, is taken by another process. ` +
+        `Stop that one, or choose another port: npm start -- --port ${port + 100}`,
+    )
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer()
+    probe.once('error', () => resolve(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+  })
+}
+
+/**
+ * Resolves at the first signal to stop. One key press may come twice, from the terminal and through npm, so only a
+ * signal that comes later means that the user is tired of waiting.
+ */
+function stopAsked(onImpatience: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    let firstAt: number | undefined
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        firstAt ??= performance.now()
+        if (performance.now() - firstAt > SAME_KEY_PRESS_MS) onImpatience()
+        resolve()
+      })
+    }
+  })
 }
 
 process.exit(await main())

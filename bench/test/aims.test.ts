@@ -32,12 +32,12 @@ function makeReport(scenario: string, store: string, connections: number, branch
 }
 
 describe('the aim of a ratio', () => {
-  it('belongs to a scenario that there is', () => {
+  it('Each aim belongs to a scenario that exists', () => {
     const names = SCENARIOS.map(({ name }) => name)
     expect(names).toEqual(expect.arrayContaining(Object.keys(AIMS)))
   })
 
-  it('is that of the store, for the load that it was set for', () => {
+  it('An aim holds only for its store and for the load that it was set for', () => {
     expect(findAim(makeReport('saga', 'redis', 64), 'saga/relay')?.value).toBe(0.6)
     expect(findAim(makeReport('saga', 'mysql', 64), 'saga/relay')?.value).toBe(0.45)
     expect(findAim(makeReport('saga', 'mysql', 1), 'saga/relay')).toBeUndefined()
@@ -45,13 +45,13 @@ describe('the aim of a ratio', () => {
     expect(findAim(makeReport('transfer', 'mysql', 20), 'saga/none-2sql')?.value).toBe(0.7)
   })
 
-  it('is that of the number of sagas', () => {
+  it('An aim of the memory scenario holds only for its number of sagas', () => {
     const { settings, ...report } = makeReport('memory', 'sqlite', 64)
     expect(findAim({ ...report, settings: { ...settings, sagas: 100_000 } }, 'RSS/300 MB')?.value).toBe(1)
     expect(findAim({ ...report, settings: { ...settings, sagas: 1_000 } }, 'RSS/300 MB')).toBeUndefined()
   })
 
-  it('has a ratio', () => {
+  it('A report that lacks the ratio of one of its aims is an error', () => {
     const report = makeReport('saga', 'mysql', 64)
     expect(() => assertAimsHaveRatios(report)).not.toThrow()
     expect(() => assertAimsHaveRatios({ ...report, ratios: { 'saga/other': 1 } })).toThrow(
@@ -59,12 +59,12 @@ describe('the aim of a ratio', () => {
     )
   })
 
-  it('is not there for other ratios, nor for scenarios without one', () => {
+  it('Other ratios and other scenarios have no aim', () => {
     expect(findAim(makeReport('saga', 'redis', 64), 'saga/relay, appendfsync always')).toBeUndefined()
     expect(findAim(makeReport('relay', 'redis', 64), 'saga/relay')).toBeUndefined()
   })
 
-  it('is told as reached or not, with what a plain program reaches', () => {
+  it('The text of an aim says whether it is reached, and what a plain program reaches', () => {
     const atLeast = { name: 'a/b', settings: {}, is: 'at least', value: 0.45, byHand: 0.44 } as const
     expect(aimWords(atLeast, 0.45)).toBe('aim: at least 0.45, reached')
     expect(aimWords(atLeast, 0.44)).toMatch(/^aim: at least 0.45, not reached; by hand 0.44 \(/)
@@ -73,7 +73,7 @@ describe('the aim of a ratio', () => {
     expect(aimWords(atMost, 1.01)).toMatch(/^aim: at most 1, not reached \(/)
   })
 
-  it('is drawn under the bar of its ratio, and what was reached by hand', () => {
+  it('The aim and what was reached by hand are drawn under the bar of their ratio', () => {
     const [bar] = toRatioBars(makeReport('saga', 'mysql', 64))
     expect(bar?.seeds.map(({ source, ratio }) => [source, ratio])).toEqual([
       ['aim, at least', 0.45],

@@ -13,7 +13,7 @@ import { readCommand } from '../src/settings.ts'
 import { SMOKE, SMOKE_MS_MAX, silent } from './smoke.ts'
 
 describe('bench', () => {
-  it('runs the relay, and counts two branch calls for each answer', { timeout: SMOKE_MS_MAX }, async () => {
+  it('A run of the relay counts two branch calls for each answer', { timeout: SMOKE_MS_MAX }, async () => {
     const { store, rows, ratios, counters } = await runBench(relay, SMOKE, silent)
     expect(store).toBeNull()
     expect(rows.map(({ name }) => name)).toEqual(['relay'])
@@ -22,7 +22,9 @@ describe('bench', () => {
     expect(counters.branchCalls).toBe(2 * (counters.answers ?? 0))
   })
 
-  it('finds each answered saga finished in the store', { timeout: SMOKE_MS_MAX }, async () => {
+  it('A run of the saga scenario finds each answered saga finished in the store', {
+    timeout: SMOKE_MS_MAX,
+  }, async () => {
     const settings = { ...SMOKE, branches: 3, rounds: 2 }
     const report = await runBench(saga, settings, silent)
     const { counters, rows, ratios } = report
@@ -37,7 +39,9 @@ describe('bench', () => {
     expect(JSON.parse(reportLine(report))).toMatchObject({ scenario: 'saga', store: 'sqlite', settings })
   })
 
-  it('recovers each saga that a killed server left', { timeout: SMOKE_MS_MAX }, async () => {
+  it('A run of the recover scenario recovers each saga that a killed server left', {
+    timeout: SMOKE_MS_MAX,
+  }, async () => {
     const settings = { ...SMOKE, sagas: 300 }
     const { counters, rows, ratios, store } = await runBench(recover, settings, silent)
     expect(rows.map(({ name }) => name)).toEqual(['recover', 'fresh, 4 callers', 'fresh, 16 callers'])
@@ -49,7 +53,7 @@ describe('bench', () => {
     expect(store?.software.settings).toEqual({ journal_mode: 'wal', synchronous: 'full' })
   })
 
-  it('fails when an answer is not the expected one, and leaves nothing behind', {
+  it('A run of the bench fails when an answer is not the expected one, and leaves no folder behind', {
     timeout: SMOKE_MS_MAX,
   }, async () => {
     const opened: Harness[] = []
@@ -69,7 +73,7 @@ describe('bench', () => {
 })
 
 describe('the command line', () => {
-  it('takes a scenario and its options', () => {
+  it('The command line of the bench takes a scenario and its options', () => {
     const command = readCommand([
       'saga',
       '--seconds',
@@ -84,7 +88,7 @@ describe('the command line', () => {
     expect(command).toEqual({ scenario: 'saga', given, json: true })
   })
 
-  it('leaves what is not said to the scenario', () => {
+  it('Options of the bench that are not given are left to the scenario', () => {
     expect(readCommand(['recover', '--store', 'mariadb'])).toEqual({
       scenario: 'recover',
       given: { store: 'mariadb' },
@@ -98,17 +102,17 @@ describe('the command line', () => {
     [['saga', '--store', 'paper'], '--store paper'],
     [['saga', 'relay'], 'relay'],
     [['--store', 'sqlite'], 'name a scenario'],
-  ])('refuses %j', (argv, named) => {
+  ])('The bench refuses the command line %j', (argv, named) => {
     expect(() => readCommand(argv)).toThrow(named)
   })
 
-  it('shows its help without a scenario', () => {
+  it('The bench shows its help where no scenario is named', () => {
     expect(readCommand([])).toBe('help')
   })
 })
 
 describe('the readme', () => {
-  it('names every scenario', () => {
+  it('The README of the bench names every scenario', () => {
     const text = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
     for (const { name } of SCENARIOS) expect(text).toContain(`\`${name}\``)
   })

@@ -10,7 +10,7 @@ describe('a server that speaks the dialect of DTM', () => {
 
   afterEach(() => standIn.close())
 
-  it('gets a gid of its own in each request, and is asked for its sagas at the end', {
+  it('Each request to a DTM server has a gid of its own, and the server is asked for its sagas at the end', {
     timeout: SMOKE_MS_MAX,
   }, async () => {
     standIn = await startDtmStandIn()
@@ -22,13 +22,13 @@ describe('a server that speaks the dialect of DTM', () => {
     expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['relay', 'counterstep', 'dtm']))
     expect(counters['dtm answers']).toBeGreaterThan(0)
     expect(counters['dtm branchCalls']).toBe(2 * (counters['dtm answers'] ?? 0))
-    // The first of each connection in each round.
+    // It is asked for the first saga of each connection in each round.
     expect(counters['dtm asked']).toBe(8)
     expect(ratios['counterstep/dtm']).toBeGreaterThan(0)
     expect(notes).toContain(`dtm: ${standIn.url}`)
   })
 
-  it('fails the run when it answers success without all of the calls', {
+  it('A run fails when the DTM server answers success without all of the calls', {
     timeout: SMOKE_MS_MAX,
   }, async () => {
     standIn = await startDtmStandIn({ skipsCalls: true })

@@ -6,7 +6,7 @@ import { mysqlDurabilityClass } from '../src/stores/mysql-durability.ts'
 
 const length = { type: 'time', warmUpSeconds: 0, seconds: 0.05 } as const
 
-/** A service of one set in memory; each call takes a turn of the event loop. */
+/** Serves from one set in memory; each call takes a turn of the event loop. */
 function serveInMemory(answerAgain: 'ran' | 'duplicate'): Serve {
   const seen = new Set<string>()
   return async ({ call }) => {
@@ -18,38 +18,38 @@ function serveInMemory(answerAgain: 'ran' | 'duplicate'): Serve {
 }
 
 describe('the callers of a hot row', () => {
-  it('count each pair as one that ran and one duplicate', async () => {
+  it('A call that is sent twice is counted as one that ran and one duplicate', async () => {
     const job = { way: 'plain', callers: 3, length, twiceShare: 1 } as const
     const result = await runCallers(job, serveInMemory('duplicate'))
     expect(result.ran).toBeGreaterThan(0)
     expect(result).toMatchObject({ duplicates: result.ran, sentTwice: result.ran, refused: 0 })
   })
 
-  it('send nothing twice where nothing would filter it', async () => {
+  it('No call is sent twice where the share of such calls is 0', async () => {
     const job = { way: 'update', callers: 3, length, twiceShare: 0 } as const
     const result = await runCallers(job, serveInMemory('ran'))
     expect(result.ran).toBeGreaterThan(0)
     expect(result).toMatchObject({ duplicates: 0, sentTwice: 0 })
   })
 
-  it('send the first twice, however small the share is, and then as many as it says', async () => {
+  it('The first call is sent twice however small the share is, and later ones as often as the share says', async () => {
     const job = { way: 'plain', callers: 1, length, twiceShare: 0.25 } as const
     const { ran, duplicates, sentTwice } = await runCallers(job, serveInMemory('duplicate'))
     expect(sentTwice).toBe(Math.ceil(ran / 4))
     expect(duplicates).toBe(sentTwice)
   })
 
-  it('fail when what was sent twice ran twice', async () => {
+  it('A run of the callers fails when a call that was sent twice ran twice', async () => {
     const job = { way: 'plain', callers: 1, length, twiceShare: 1 } as const
     await expect(runCallers(job, serveInMemory('ran'))).rejects.toThrow('answered ran, ran')
   })
 
-  it('fail when neither of a pair ran', async () => {
+  it('A run of the callers fails when neither call of a pair ran', async () => {
     const job = { way: 'plain', callers: 1, length, twiceShare: 1 } as const
     await expect(runCallers(job, async () => 'duplicate')).rejects.toThrow('answered duplicate, duplicate')
   })
 
-  it('bear that the second of a pair runs when the first was refused', async () => {
+  it('The second call of a pair may run when the first was refused', async () => {
     let calls = 0
     const job = { way: 'plain', callers: 1, length, twiceShare: 1 } as const
     const result = await runCallers(job, async () => {
@@ -68,7 +68,7 @@ describe('numbers of callers', () => {
     [1, [1]],
     [10, [1, 2, 4, 8, 10]],
     [64, [1, 2, 4, 8, 16, 32, 64]],
-  ])('up to %d are %j', (max, counts) => expect(callerCounts(max)).toEqual(counts))
+  ])('The numbers of callers up to %d are %j', (max, counts) => expect(callerCounts(max)).toEqual(counts))
 })
 
 describe('the durability class of a MySQL', () => {
@@ -78,7 +78,7 @@ describe('the durability class of a MySQL', () => {
     ['1', 'ON', '0', 'B'],
     ['2', 'ON', '1', 'B'],
     ['0', 'ON', '1', 'C'],
-  ])('with flush %s, log %s and sync %s is %s', (flush, log, sync, expected) => {
+  ])('A MySQL with flush %s, log %s and sync %s has durability class %s', (flush, log, sync, expected) => {
     const settings = { innodb_flush_log_at_trx_commit: flush, log_bin: log, sync_binlog: sync }
     expect(mysqlDurabilityClass(settings)).toBe(expected)
   })

@@ -8,7 +8,9 @@ import { SCENARIOS } from '../src/scenarios.ts'
 import { SMOKE, SMOKE_MS_MAX, silent } from './smoke.ts'
 
 describe('scenarios', () => {
-  it('count the same sagas with one connection as with many', { timeout: SMOKE_MS_MAX }, async () => {
+  it('Each answered saga is stored, whether the load has one connection or many', {
+    timeout: SMOKE_MS_MAX,
+  }, async () => {
     const { counters, rows } = await runBench(sagaConnections, SMOKE, silent)
     const answers = rows
       .filter(({ name }) => name.startsWith('saga'))
@@ -17,7 +19,7 @@ describe('scenarios', () => {
     expect(counters.stored).toBe(answers)
   })
 
-  it('have a row for each size', { timeout: SMOKE_MS_MAX }, async () => {
+  it('The scale scenario has a row for each size', { timeout: SMOKE_MS_MAX }, async () => {
     const { counters, rows } = await runBench(scale, { ...SMOKE, rows: 400 }, silent)
     expect(rows.length).toBeGreaterThanOrEqual(10)
     expect(rows.every(({ answers }) => answers > 0)).toBe(true)
@@ -29,7 +31,7 @@ describe('scenarios', () => {
 const TOO_LONG = ['saga-empty-retention', 'flat']
 
 describe('the tests of the bench', () => {
-  it('run every scenario', () => {
+  it('The tests run every scenario but the two that take too long', () => {
     const texts = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.test.ts'))
       .map((name) => readFileSync(join(import.meta.dirname, name), 'utf8'))

@@ -8,14 +8,14 @@ import { countOfGtids } from '../src/stores/commit-counter.ts'
 import { earlierMs, splitCopies } from '../src/stores/copied-rows.ts'
 
 describe('a count of answers', () => {
-  it('is measured from the last answer of its warm-up', () => {
+  it('A count of answers is measured from the last answer of its warm-up', () => {
     const measured = new MeasuredPart({ type: 'count', warmUpAnswers: 2, answers: 3 }, 1_000)
     for (const at of [1_100, 1_200, 1_400, 1_600, 1_700]) measured.answered(at, at - 1_000)
     expect(measured.answers).toBe(5)
     expect(measured.result()).toMatchObject({ answersPerSecond: 6, latencyMs: { p50: 600, max: 700 } })
   })
 
-  it('is measured from its start without a warm-up', () => {
+  it('A count of answers without a warm-up is measured from its start', () => {
     const measured = new MeasuredPart({ type: 'count', warmUpAnswers: 0, answers: 2 }, 1_000)
     for (const at of [1_200, 1_500]) measured.answered(at, 1)
     expect(measured.result().answersPerSecond).toBe(4)
@@ -23,7 +23,7 @@ describe('a count of answers', () => {
 })
 
 describe('a time', () => {
-  it('takes what is answered after the warm-up and before the end', () => {
+  it('A measurement by time takes what is answered after the warm-up and before the end', () => {
     const length = { type: 'time', warmUpSeconds: 1, seconds: 2 } as const
     const measured = new MeasuredPart(length, 0)
     for (const at of [999, 1_000, 2_999, 3_000]) measured.answered(at, at)
@@ -44,7 +44,7 @@ describe('metrics', () => {
     '',
   ].join('\n')
 
-  it('are summed over the lines of one name', () => {
+  it('The values of a metric are summed over its lines', () => {
     const metrics = parseMetrics(text)
     expect(sumMetric(metrics, 'up')).toBe(1)
     expect(sumMetric(metrics, 'calls_sum')).toBe(3.5)
@@ -52,7 +52,7 @@ describe('metrics', () => {
     expect(sumMetric(metrics, 'calls')).toBe(0)
   })
 
-  it('grow between two moments', () => {
+  it('The growth of a metric is counted between two moments', () => {
     const after = parseMetrics('calls_sum{op="a"} 2.5\ncalls_count{op="a"} 5')
     expect(timesBetween(parseMetrics(text), after, 'calls', { op: 'a' })).toEqual({ count: 2, seconds: 1 })
     expect(timesBetween(undefined, after, 'calls')).toEqual({ count: 5, seconds: 2.5 })
@@ -60,18 +60,18 @@ describe('metrics', () => {
 })
 
 describe('rounds', () => {
-  it('keep each figure by its name', () => {
+  it('Each figure of the rounds keeps its name', () => {
     const { a } = toFigures([{ a: 1 }, { a: 3 }])
     expect(a).toMatchObject({ median: 2, min: 1, max: 3 })
   })
 
-  it('are divided by their neighbours in time', () => {
+  it('Each round is divided by the round of the other row that is beside it in time', () => {
     expect(divideSpreads(toSpread([2, 9]), toSpread([1, 3])).rounds).toEqual([2, 3])
   })
 })
 
 describe('copies of a row', () => {
-  it('come in parts that hold each number once', () => {
+  it('The copies of a row come in parts that hold each number once', () => {
     expect([...splitCopies(5, 2)]).toEqual([
       { from: 1, to: 2 },
       { from: 3, to: 4 },
@@ -80,7 +80,7 @@ describe('copies of a row', () => {
   })
 
   it.each([1, 999_999, 10_000_000])(
-    'are older than the original, and younger than the retention: %d',
+    'Copies of a row are older than the original and younger than the retention, %d of them',
     (copies) => {
       const { firstMs, stepMs } = earlierMs(copies)
       expect(stepMs).toBeGreaterThanOrEqual(1)
@@ -96,13 +96,13 @@ describe('a set of GTIDs', () => {
     ['3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5', 5],
     ['3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5:7:9-10', 8],
     ['3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5,\n4e11fa47-71ca-11e1-9e33-c80aa9429562:2', 6],
-  ])('%j has %d', (set, count) => {
+  ])('The set of GTIDs %j has %d transactions', (set, count) => {
     expect(countOfGtids(set)).toBe(count)
   })
 })
 
 describe('a table', () => {
-  it('aligns its first column to the left and the others to the right', () => {
+  it('A table aligns its first column to the left and the others to the right', () => {
     expect(
       alignedTable([
         ['row', 'n'],

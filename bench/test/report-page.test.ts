@@ -60,12 +60,12 @@ function reportWith(more: Partial<Report>): Report {
 }
 
 describe('markup', () => {
-  it('escapes what is put into it, in text and in attributes', () => {
+  it('Markup escapes what is put into it, in text and in attributes', () => {
     expect(String(html`<p title="${HOSTILE}">${HOSTILE}</p>`)).not.toMatch(/<script|"1"|'&$/)
     expect(String(html`${'a&b'}`)).toBe('a&amp;b')
   })
 
-  it('leaves other markup as it is', () => {
+  it('Markup that is put into markup stays as it is', () => {
     expect(String(html`<ul>${[html`<li>1</li>`, html`<li>${'<'}</li>`]}</ul>`)).toBe(
       '<ul><li>1</li>\n<li>&lt;</li></ul>',
     )
@@ -75,24 +75,24 @@ describe('markup', () => {
 describe('the page of a run', () => {
   const text = reportPage(reportWith({}))
 
-  it('stands alone: nothing is fetched and nothing runs', () => {
+  it('The page of a run stands alone: it fetches nothing and runs nothing', () => {
     expect(text).not.toMatch(/<script|<link|<img|@import|url\(|https?:\/\//)
     expect(text).toContain('prefers-color-scheme: dark')
     expect(text).toContain('name="viewport"')
   })
 
-  it('says where, on what and how it was measured', () => {
+  it('The page of a run says where, on what and how it was measured', () => {
     for (const fact of ['abcdef1234', 'a CPU', 'a database 1.2', 'synchronous=full', 'class A', 'rounds=3'])
       expect(text).toContain(fact)
   })
 
-  it('warns apart from the notes', () => {
+  it('The page of a run shows its warnings apart from the notes', () => {
     expect(text).toContain('<strong>CAUTION</strong> something spoils this')
     expect(text).toContain('<li>a plain note</li>')
     expect(text).not.toContain('<li>CAUTION')
   })
 
-  it('shows the ratio beside what others have, each round, and the latency curve', () => {
+  it('The page of a run shows the ratio beside those of others, each round, and the latency curve', () => {
     expect(text).toContain('saga/relay: 0.500, 0.400 to 0.600')
     expect(text).toContain('DTM on 2 cores, embedded bolt: 0.0542')
     expect(text).not.toContain('DTM on 2 cores, MySQL')
@@ -100,7 +100,7 @@ describe('the page of a run', () => {
     expect(text).toContain('saga: 95 % within 4.50 ms')
   })
 
-  it('lets no name of a row, a figure or a note become markup', () => {
+  it('The name of a row, a figure or a note never becomes markup', () => {
     const report = reportWith({
       rows: [{ ...rowNamed(HOSTILE, 1), figures: { [HOSTILE]: toSpread([1]) } }],
       ratioSpreads: { [HOSTILE]: { spread: toSpread([1]) } },
@@ -112,7 +112,7 @@ describe('the page of a run', () => {
 })
 
 describe('the page of all runs', () => {
-  it('has our figures in the lines under the seeds’', () => {
+  it('The page of all runs has our figures in the lines under those of the reference benchmarks', () => {
     const transfer = reportWith({
       scenario: 'transfer',
       rows: [rowNamed('none-2sql', 4_000), rowNamed('saga-2sql', 3_000)],
@@ -142,7 +142,7 @@ describe('the page of all runs', () => {
     expect(text).toContain('There is no run of hot-row on this page.')
   })
 
-  it('names what failed', () => {
+  it('The page of all runs names what failed', () => {
     const text = combinedPage(
       [],
       [{ name: 'submit, mariadb', message: 'it <broke>' }],
@@ -153,7 +153,7 @@ describe('the page of all runs', () => {
 })
 
 describe('series', () => {
-  it('are rows whose names differ by a number of the same thing', () => {
+  it('Rows whose names differ by the number of one thing are a series', () => {
     const rows = ['plain, 1 caller', 'plain, 8 callers', 'plain, 64 callers', 'plain, 5 ms flush'].map(
       (name) => rowNamed(name, 1),
     )
@@ -171,14 +171,14 @@ describe('series', () => {
     ['durable, 5 ms flush', '', undefined, undefined],
     ['a claim of 1,000,000 rows', 'a claim of', 'rows', 1_000_000],
     ['finished rows: 100000', '', 'finished rows', 100_000],
-  ])('read %j', (name, what, unit, x) => {
+  ])('The series of a row and its number are read from the name %j', (name, what, unit, x) => {
     const [group] = groupSeries([rowNamed(name, 1), rowNamed(name, 1), rowNamed(name, 1)])
     expect(group?.unit).toBe(unit)
     if (unit !== undefined)
       expect(group?.series).toMatchObject([{ name: what, points: [{ x }, { x }, { x }] }])
   })
 
-  it('are no fewer than three points', () => {
+  it('Two points are no series', () => {
     expect(groupSeries([rowNamed('fresh, 64 callers', 1), rowNamed('fresh, 256 callers', 1)])).toEqual([])
   })
 })
@@ -188,13 +188,13 @@ describe('a scale', () => {
     [1, [0, 0.25, 0.5, 0.75, 1]],
     [14_518, [0, 5_000, 10_000, 15_000]],
     [0, [0, 0.25, 0.5, 0.75, 1]],
-  ])('to %d has round ticks', (max, ticks) => {
+  ])('A linear scale to %d has round ticks', (max, ticks) => {
     const scale = linearScale(max, { from: 0, to: 100 })
     expect(scale.ticks).toEqual(ticks)
     expect(scale.at(ticks.at(-1) ?? 0)).toBe(100)
   })
 
-  it('of small spans doubles, of large ones has powers of ten', () => {
+  it('A logarithmic scale doubles over a small span, and has powers of ten over a large one', () => {
     expect(logScale(3, 9, { from: 0, to: 1 }).ticks).toEqual([2, 4, 8, 16])
     expect(logScale(0.5, 900, { from: 0, to: 1 }).ticks.map((tick) => Number(tick.toPrecision(3)))).toEqual([
       0.1, 1, 10, 100, 1_000,
@@ -211,11 +211,11 @@ describe('figures for people', () => {
     [12_345.6, '12,346'],
     [Number.NaN, '–'],
     [undefined, '–'],
-  ])('%d is %s', (value, text) => expect(formatFigure(value)).toBe(text))
+  ])('The figure %d is shown as %s', (value, text) => expect(formatFigure(value)).toBe(text))
 
   it.each([
     [2_500, '2.5k'],
     [1_000_000, '1M'],
     [0.25, '0.25'],
-  ])('at an axis %d is %s', (value, text) => expect(formatTick(value)).toBe(text))
+  ])('The figure %d is shown at an axis as %s', (value, text) => expect(formatTick(value)).toBe(text))
 })

@@ -14,7 +14,7 @@ const empty: Scenario = {
 const broken: Scenario = { ...empty, name: 'broken', run: () => Promise.reject(new Error('it broke')) }
 
 describe('all scenarios', () => {
-  it('run one after the other, whatever one of them does, with their place in the progress', async () => {
+  it('All scenarios run one after the other, though one of them fails, and the progress says their place', async () => {
     const shown: string[] = []
     const ended: (Report | Failed)[] = []
     const headlines = [broken, empty].map((scenario) => ({ scenario, store: 'sqlite' as const }))
@@ -37,7 +37,7 @@ describe('all scenarios', () => {
     })
   })
 
-  it('cover the seeds’ four pages, and the saga and what its writes cost on three stores', () => {
+  it('The headlines cover the four reference benchmarks, and the saga and the cost of its writes on three stores', () => {
     const names = headlinesOn({}).map(({ scenario, store }) => `${scenario.name} ${store}`)
     for (const name of ['transfer', 'saga-empty', 'submit', 'hot-row', 'recover'])
       expect(names.some((each) => each.startsWith(`${name} `))).toBe(true)
@@ -46,7 +46,7 @@ describe('all scenarios', () => {
     }
   })
 
-  it('run on a given store where they can, and on their own where not', () => {
+  it('The headlines run on a given store where they can, and elsewhere on their own', () => {
     const stores = Object.fromEntries(
       headlinesOn({ store: 'redis' }).map(({ scenario, store }) => [scenario.name, store]),
     )
@@ -58,7 +58,7 @@ describe('all scenarios', () => {
     })
   })
 
-  it('are asked for by name', () => {
+  it('The word all asks for all scenarios', () => {
     expect(readCommand(['all', '--wrk'])).toEqual({ scenario: 'all', given: { wrk: true }, json: false })
   })
 })

@@ -9,7 +9,9 @@ import { twoWritesBaseline } from '../src/scenarios/two-writes-baseline.ts'
 import { SMOKE, SMOKE_MS_MAX, silent } from './smoke.ts'
 
 describe('sagas of many branches', () => {
-  it('have a call for each branch, one after the other or at once', { timeout: SMOKE_MS_MAX }, async () => {
+  it('A saga of many branches has a call for each branch, one after the other or at once', {
+    timeout: SMOKE_MS_MAX,
+  }, async () => {
     const { counters, rows, ratios } = await runBench(sagaBranches, SMOKE, silent)
     expect(rows).toHaveLength(7)
     expect(counters.stored).toBe(counters.answers)
@@ -19,7 +21,9 @@ describe('sagas of many branches', () => {
 })
 
 describe('the two-writes baseline', () => {
-  it('has its sagas in its store, and calls their branches', { timeout: SMOKE_MS_MAX }, async () => {
+  it('The two-writes baseline stores its sagas and calls their branches', {
+    timeout: SMOKE_MS_MAX,
+  }, async () => {
     const { counters, rows, ratios } = await runBench(
       twoWritesBaseline,
       { ...SMOKE, store: 'sqlite' },
@@ -33,7 +37,9 @@ describe('the two-writes baseline', () => {
 })
 
 describe('signed sagas', () => {
-  it('end as those that are not, each call of a branch counted', { timeout: SMOKE_MS_MAX }, async () => {
+  it('Signed sagas end like unsigned ones, and each call of a branch is counted', {
+    timeout: SMOKE_MS_MAX,
+  }, async () => {
     const { counters, rows, ratios } = await runBench(signed, { ...SMOKE, store: 'sqlite' }, silent)
     expect(rows.map(({ name }) => name)).toEqual([
       'saga',
@@ -48,7 +54,7 @@ describe('signed sagas', () => {
 })
 
 describe('submits without a wait', () => {
-  it('end all the same, whether they were acknowledged durably or from memory', {
+  it('Sagas that no caller waits for end all the same, acknowledged durably or from memory', {
     timeout: SMOKE_MS_MAX,
   }, async () => {
     const { counters, rows, ratios } = await runBench(submit, { ...SMOKE, store: 'sqlite' }, silent)
@@ -61,7 +67,7 @@ describe('submits without a wait', () => {
 })
 
 describe('delayed sagas', () => {
-  it('are all in the store, and nobody is called', { timeout: SMOKE_MS_MAX }, async () => {
+  it('Delayed sagas are all in the store, and no branch is called', { timeout: SMOKE_MS_MAX }, async () => {
     const { counters, rows, ratios } = await runBench(memory, { ...SMOKE, sagas: 500 }, silent)
     expect(counters).toMatchObject({ answers: 500, stored: 500 })
     expect(rows[0]?.figures['RSS peak MB']?.median).toBeGreaterThan(0)
@@ -69,8 +75,8 @@ describe('delayed sagas', () => {
   })
 })
 
-describe('a target that does not speak the dialect', () => {
-  it('is refused before anything is measured', { timeout: SMOKE_MS_MAX }, async () => {
+describe('a target of the scenario dtm', () => {
+  it('A target that gives no answer fails the run', { timeout: SMOKE_MS_MAX }, async () => {
     const nothing = { ...SMOKE, target: 'http://127.0.0.1:1' }
     await expect(runBench(dtm, nothing, silent)).rejects.toThrow()
   })

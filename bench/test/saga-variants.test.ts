@@ -13,7 +13,7 @@ const readBody = (shape: Parameters<typeof submitJob>[1]) =>
 describe('the body of a saga', () => {
   const shape = { branchUrl: 'http://branch', branches: 2 }
 
-  it('leaves the order of its branches to the server', () => {
+  it('The body of a saga leaves the order of its branches to the server', () => {
     expect(readBody(shape).branches).toMatchObject([
       { action: 'http://branch/action-1', compensation: 'http://branch/compensation-1' },
       { action: 'http://branch/action-2', compensation: 'http://branch/compensation-2' },
@@ -21,16 +21,16 @@ describe('the body of a saga', () => {
     expect(JSON.stringify(readBody(shape))).not.toContain('after')
   })
 
-  it('has branches that wait for none when they are to run at once', () => {
+  it('Branches that are to run at once wait for no other branch', () => {
     expect(readBody({ ...shape, isParallel: true }).branches).toMatchObject([{ after: [] }, { after: [] }])
   })
 
-  it('has empty URLs when nobody is to be called', () => {
+  it('An empty saga has branches with empty URLs', () => {
     const [branch] = readBody({ ...shape, isEmpty: true }).branches
     expect(branch).toMatchObject({ action: '', compensation: '' })
   })
 
-  it('says its ack, and expects it in the answer', () => {
+  it('The body of a saga states its ack, and the answer is expected to show it', () => {
     expect(readBody({ ...shape, ack: 'memory' }).ack).toBe('memory')
     expect(submitJob('http://server', { ...shape, ack: 'memory' }, 1, length).expect).toBe('"ack":"memory"')
     expect(submitJob('http://server', shape, 1, length).expect).toBe('"ack":"durable"')
@@ -46,11 +46,11 @@ describe('rows by number of branches', () => {
     workers: [],
   }))
 
-  it('have names of their own', () => {
+  it('The rows by number of branches have different names', () => {
     expect(new Set(variants.map(({ name }) => name)).size).toBe(variants.length)
   })
 
-  it('are compared by branches a second, round by round', () => {
+  it('The rows by number of branches are compared by branches a second, round by round', () => {
     // Sagas of 20 branches at a tenth of the rate of all others are twice as many branches as sagas of 2.
     const rows = variants.map(({ name, branches }) => {
       const perSecond = toSpread(branches === 20 ? [100, 200] : [1_000, 1_000])
@@ -64,7 +64,7 @@ describe('rows by number of branches', () => {
 })
 
 describe('the bound of the latency', () => {
-  it('is two commits and 0.3 ms', () => {
+  it('The bound of the latency is two commits and 0.3 ms', () => {
     const p50s = { relay: toSpread([0.2, 0.2]), writing: toSpread([2.5, 4.8]), commit: toSpread([1, 1]) }
     expect(boundRatio(p50s).rounds.map((each) => Math.round(each * 1000) / 1000)).toEqual([1, 2])
     expect(flushRatio(p50s).rounds.map((each) => Math.round(each * 1000) / 1000)).toEqual([2.3, 4.6])
@@ -72,14 +72,14 @@ describe('the bound of the latency', () => {
 })
 
 describe('a unique text', () => {
-  it('differs by connection and by request', () => {
+  it('A unique text differs by connection and by request', () => {
     const texts = [uniqueText('run', 1, 11), uniqueText('run', 11, 1), uniqueText('run', 1, 1)]
     expect(new Set(texts).size).toBe(3)
   })
 })
 
 describe('the target', () => {
-  it('is taken as it is given', () => {
+  it('The option --target is taken as it is given', () => {
     const { given } = readCommand(['dtm', '--target', 'http://a:36789,http://b:36789']) as { given: object }
     expect(given).toEqual({ target: 'http://a:36789,http://b:36789' })
   })

@@ -22,7 +22,7 @@ SQL statistics:
 `
 
 describe('what sysbench printed', () => {
-  it('is read: its rates and its histogram', () => {
+  it('The rates and the histogram that sysbench prints are read', () => {
     expect(parseSysbench(PRINTED)).toEqual({
       transactions: 10,
       perSecond: 9.5,
@@ -30,12 +30,12 @@ describe('what sysbench printed', () => {
     })
   })
 
-  it('is shown where it has no figures', () => {
+  it('The output of sysbench is shown where it has no figures', () => {
     expect(() => parseSysbench('FATAL: no connection')).toThrow('FATAL: no connection')
   })
 })
 
-it('a sysbench that fails is an error that says how', async () => {
+it('A sysbench that fails is an error that says how', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'bench-sysbench-'))
   try {
     const preparing = Sysbench.prepare(process.execPath, 'mysql://root@127.0.0.1:1/bank', folder)
@@ -46,12 +46,12 @@ it('a sysbench that fails is an error that says how', async () => {
 })
 
 describe('the percentiles of a histogram', () => {
-  it('are of the nearest rank', () => {
+  it('The percentiles of a histogram are of the nearest rank', () => {
     const steps = '  1.000 |*  1\n  2.000 |*  1\n  3.000 |*  1\n'
     expect(latencyOfHistogram(steps)).toEqual({ p50: 2, p99: 3 })
   })
 
-  it('are not a number where nothing was counted', () => {
+  it('The percentiles of an empty histogram are not a number', () => {
     expect(latencyOfHistogram('')).toEqual({ p50: Number.NaN, p99: Number.NaN })
   })
 })
@@ -60,7 +60,7 @@ describe('the figures of the database', () => {
   const before = { commits: 100, questions: 1_000, groups: 50, fsyncs: undefined }
   const after = { commits: 130, questions: 1_090, groups: 60, fsyncs: undefined }
 
-  it('are counted over all of a round, and told for the measured rate', () => {
+  it('The figures of the database are counted over a whole round and given for the measured rate', () => {
     expect(databaseFigures(before, after, 10, 200)).toEqual({
       'DB-TPS': 600,
       OPS: 1_800,
@@ -70,7 +70,7 @@ describe('the figures of the database', () => {
     })
   })
 
-  it('leave out what a database does not count', () => {
+  it('The figures of the database leave out what it does not count', () => {
     const figures = databaseFigures(
       { ...before, groups: undefined },
       { ...after, groups: undefined },

@@ -84,7 +84,7 @@ async function throughTheRelay(store: Store): Promise<void> {
 
 const drawn = { gid: expect.any(String), token: expect.any(String), writeId: expect.any(String) }
 
-it('the two-writes baseline gives its store what the engine gives it for a saga', async () => {
+it('The two-writes baseline gives its store what the engine gives it for a saga', async () => {
   const engine = await recordWrites('engine', throughTheEngine)
   const relay = await recordWrites('relay', throughTheRelay)
   expect([engine.creates.length, engine.updates.length]).toEqual([1, 1])

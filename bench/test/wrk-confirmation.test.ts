@@ -21,48 +21,48 @@ describe('what wrk says of the rows', () => {
   const makeNotes = (rows: readonly Row[], ratios: readonly Ratio[] = []) =>
     confirmationNotes(WRK, { rows, ratios })
 
-  it('is a ratio for each row', () => {
+  it('A row that wrk measured, too, has the ratio of both rates', () => {
     expect(row('a', 90, 100).figures[OURS_TO_WRK]?.median).toBe(0.9)
   })
 
-  it('is a confirmation within its bound', () => {
+  it('A row is confirmed where the two rates are within the bound', () => {
     expect(makeNotes([row('a', 90, 100), row('b', 100, 90), row('c', 1)])).toEqual([
       'wrk confirms 2 of 3 rows within 15 %: autocannon/wrk is 0.90 to 1.11',
     ])
   })
 
-  it('names the rows that are further apart', () => {
+  it('A caution names the rows whose rates are further apart', () => {
     expect(makeNotes([row('a', 100, 100), row('b', 80, 100)])).toEqual([
       expect.stringMatching(/^CAUTION: .*: b \(0\.80\)/),
     ])
   })
 
-  it('measures each ratio of two rows again', () => {
+  it('A ratio of two rows is measured by wrk, too, where both rows were', () => {
     const ratio = toRatio('a/b', row('a', 80, 100), row('b', 40, 50))
     expect([ratio.spread.median, ratio.byWrk?.median]).toEqual([2, 2])
     expect(toRatio('a/c', row('a', 80, 100), row('c', 40))).not.toHaveProperty('byWrk')
   })
 
-  it('confirms a ratio whose rows are both further apart', () => {
+  it('A ratio is confirmed though the rates of both of its rows are further apart', () => {
     const [a, b, c] = [row('a', 80, 100), row('b', 40, 50), row('c', 40)]
     expect(makeNotes([a, b, c], [toRatio('a/b', a, b), toRatio('a/c', a, c)])[1]).toBe(
       'wrk confirms 1 of 2 ratios within 15 %: autocannon/wrk is 1.00 to 1.00',
     )
   })
 
-  it('names the ratios that are further apart', () => {
+  it('A caution names the ratios that are further apart', () => {
     const [a, b] = [row('a', 80, 100), row('b', 50, 50)]
     expect(makeNotes([a, b], [toRatio('a/b', a, b)])[1]).toMatch(/^CAUTION: .*: a\/b \(0\.80\)/)
   })
 
-  it('says why there is none where there is no wrk', () => {
+  it('A caution says why nothing is confirmed where there is no wrk', () => {
     const missing = { type: 'missing', reason: 'no wrk here' } as const
     expect(confirmationNotes(missing, { rows: [row('a', 100, 100)], ratios: [] })).toEqual([
       'CAUTION: wrk confirmed nothing: no wrk here',
     ])
   })
 
-  it('says so where it could ask nothing', () => {
+  it('A note says that wrk could measure no row', () => {
     expect(makeNotes([row('a', 1)])).toEqual([expect.stringMatching(/^wrk: no row/)])
   })
 })

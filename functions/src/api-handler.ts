@@ -3,10 +3,10 @@ import { CounterstepError, isCounterstepError } from '@counterstep/protocol'
 import { buildApp, PROBLEM_TYPE, toProblem } from '@counterstep/server'
 import { awsLambdaFastify } from '@fastify/aws-lambda'
 import type { LambdaContext } from './events.ts'
-import type { Home } from './home.ts'
+import type { FunctionParts } from './function-parts.ts'
 import { KEYS_RETRY_MS, SecretKeys } from './secret-keys.ts'
 
-/** An event of API Gateway or of a Function URL, payload format 2.0; the adapter reads it. */
+/** Its event comes from API Gateway or a Function URL, in payload format 2.0. The adapter reads it. */
 export type ApiHandler = (event: unknown, context: LambdaContext) => Promise<unknown>
 
 interface HttpEvent {
@@ -16,24 +16,27 @@ interface HttpEvent {
 
 const WAIT_MS_MAX = 25_000
 
-/** The adapter resolves such a path, so that another one is answered than the one that rules before the function have judged. */
-const TURNED_PATH = /^(?!\/)|^\/\/|[\\\p{Cc} ]|\/(?:\.|%2e){1,2}(?:\/|$)/iu
+/**
+ * The adapter resolves such a path to another one. Rules in front of the function have judged the path as it was sent,
+ * so a request could pass them and reach a route that they forbid.
+ */
+const CHANGED_PATH = /^(?!\/)|^\/\/|[\\\p{Cc} ]|\/(?:\.|%2e){1,2}(?:\/|$)/iu
 
-/** The native face behind a Function URL or an HTTP API (payload format 2.0). */
-export async function apiHandler(home: Home): Promise<ApiHandler> {
-  const { config, engine, store, logger, readSecret } = home
+/** Creates the native HTTP API behind a Function URL or an HTTP API of AWS (payload format 2.0). */
+export async function createApiHandler(parts: FunctionParts): Promise<ApiHandler> {
+  const { config, engine, store, logger, readSecret } = parts
   const { keys: keysArn } = config.secrets
   const keys = keysArn === undefined ? undefined : await SecretKeys.open(keysArn, readSecret, logger)
   const { insecure } = config.access
   const app = buildApp({
     engine,
-    // The gateway before a function answers by itself after 30 s.
+    // The gateway in front of a function answers by itself after 30 s.
     waitMsMax: WAIT_MS_MAX,
     storeForced: config.store.acceptClassC,
     insecure,
-    gate: gateOf(config.access, keys),
+    gate: buildGate(config.access, keys),
     logger,
-    // The plugins of the page read files that no bundle carries.
+    // The page of the documentation reads files that are in no bundle.
     page: 'none',
     store,
   })
@@ -44,31 +47,31 @@ export async function apiHandler(home: Home): Promise<ApiHandler> {
       await keys?.refresh()
     } catch (error: unknown) {
       if (!isCounterstepError(error)) throw error
-      return problemAnswer(error, { 'retry-after': String(KEYS_RETRY_MS / 1_000) })
+      return answerProblem(error, { 'retry-after': String(KEYS_RETRY_MS / 1_000) })
     }
-    const request = withPath(event)
-    if (isTurned(request)) {
-      return problemAnswer(new CounterstepError('SAGA_ROUTE_UNKNOWN', 'there is nothing at this path'))
+    const request = encodePath(event)
+    if (isChangedByAdapter(request)) {
+      return answerProblem(new CounterstepError('SAGA_ROUTE_UNKNOWN', 'there is nothing at this path'))
     }
     return await engine.during(context.getRemainingTimeInMillis(), () => answer(request, context))
   }
 }
 
-/** An HTTP API hands over the path decoded, a Function URL as it was sent; the adapter wants the latter. */
-function withPath(event: unknown): unknown {
+/** Encodes the path that an HTTP API has decoded, because the adapter needs it as it was sent. A Function URL keeps it. */
+function encodePath(event: unknown): unknown {
   const { rawPath, requestContext } = event as HttpEvent
   if (typeof rawPath !== 'string' || requestContext?.domainName?.includes('.lambda-url.') === true)
     return event
   return { ...(event as object), rawPath: rawPath.split('/').map(encodeURIComponent).join('/') }
 }
 
-function isTurned(event: unknown): boolean {
+function isChangedByAdapter(event: unknown): boolean {
   const { rawPath } = event as HttpEvent
-  return typeof rawPath === 'string' && TURNED_PATH.test(rawPath)
+  return typeof rawPath === 'string' && CHANGED_PATH.test(rawPath)
 }
 
-/** Answers in the form of the server's own problems, since no request has reached the server. */
-function problemAnswer(error: CounterstepError, headers: Readonly<Record<string, string>> = {}): object {
+/** Builds an answer in the form of the server's own problems, for a request that does not reach the server. */
+function answerProblem(error: CounterstepError, headers: Readonly<Record<string, string>> = {}): object {
   const problem = toProblem(error)
   return {
     statusCode: problem.status,
@@ -77,7 +80,10 @@ function problemAnswer(error: CounterstepError, headers: Readonly<Record<string,
   }
 }
 
-function gateOf({ allowedHosts, ratePerKey }: Home['config']['access'], keys: SecretKeys | undefined): Gate {
+function buildGate(
+  { allowedHosts, ratePerKey }: FunctionParts['config']['access'],
+  keys: SecretKeys | undefined,
+): Gate {
   return createGate({
     credentials: readBearerKey,
     ...(keys === undefined ? {} : { keys }),

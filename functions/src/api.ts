@@ -1,5 +1,5 @@
-import { apiHandler } from './api-handler.ts'
-import { openHome } from './home.ts'
+import { createApiHandler } from './api-handler.ts'
+import { openFunctionParts } from './function-parts.ts'
 
-/** `index.handler` of the function that takes requests. */
-export const handler = await apiHandler(await openHome('api'))
+/** This is `index.handler` of the function that takes requests. */
+export const handler = await createApiHandler(await openFunctionParts('api'))

@@ -5,7 +5,7 @@ export interface LambdaContext {
   getRemainingTimeInMillis(): number
 }
 
-/** A batch of an SQS event source. */
+/** An SQS event source sends its messages in such a batch. */
 export interface QueueEvent {
   readonly Records: readonly QueueRecord[]
 }

@@ -20,16 +20,16 @@ export interface SweptCounts {
   readonly purged: number | undefined
 }
 
-/** @param stats as they were before anything was swept. */
-export function gaugesOf(stats: StoreStats | undefined, { swept, purged }: SweptCounts): Gauges {
+/** Builds the gauges. `stats` must be read before anything is swept, since a swept transaction is no longer due. */
+export function buildGauges(stats: StoreStats | undefined, { swept, purged }: SweptCounts): Gauges {
   return {
-    ...(stats === undefined ? {} : measured(stats)),
+    ...(stats === undefined ? {} : toStatGauges(stats)),
     ...(swept === undefined ? {} : { Swept: swept }),
     ...(purged === undefined ? {} : { Purged: purged }),
   }
 }
 
-function measured({ now, oldestDueAt = now, unfinished, attention }: StoreStats): Gauges {
+function toStatGauges({ now, oldestDueAt = now, unfinished, attention }: StoreStats): Gauges {
   return {
     OldestDueAgeMs: Math.max(0, now - oldestDueAt),
     UnfinishedPrepared: unfinished.prepared,
@@ -40,7 +40,7 @@ function measured({ now, oldestDueAt = now, unfinished, attention }: StoreStats)
 }
 
 /** Makes a log line in CloudWatch's embedded metric format, from which CloudWatch takes the metrics without a call. */
-export function embeddedMetrics(gauges: Gauges, namespace: string, nowMs: number): string {
+export function writeEmbeddedMetrics(gauges: Gauges, namespace: string, nowMs: number): string {
   const names = Object.keys(gauges) as (keyof typeof GAUGES)[]
   const metrics = names.map((name) => ({ Name: name, Unit: GAUGES[name] }))
   const directive = { Namespace: namespace, Dimensions: [[]], Metrics: metrics }

@@ -1,22 +1,22 @@
 import type { ApiHandler } from './api-handler.ts'
-import { openHome } from './home.ts'
+import { openFunctionParts } from './function-parts.ts'
 import type { SweeperHandler } from './sweeper-handler.ts'
-import { sweeperHandler } from './sweeper-handler.ts'
+import { createSweeperHandler } from './sweeper-handler.ts'
 import type { WorkerHandler } from './worker-handler.ts'
-import { workerHandler } from './worker-handler.ts'
+import { createWorkerHandler } from './worker-handler.ts'
 
 export type { ApiHandler } from './api-handler.ts'
 export type { LambdaContext, QueueAnswer, QueueEvent, QueueRecord } from './events.ts'
 export type { SweeperHandler } from './sweeper-handler.ts'
 export type { WorkerHandler } from './worker-handler.ts'
 
-/** The settings of a function: `COUNTERSTEP_*`. */
+/** The settings of a function are the variables `COUNTERSTEP_*` in here. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The handler of the function that takes requests, behind a Function URL or an HTTP API (payload format 2.0).
+ * Creates the handler of the function that takes requests, behind a Function URL or an HTTP API (payload format 2.0).
  *
- * Rejects with an Error that names every setting that is wrong, and when the store cannot be opened.
+ * Rejects with an Error that names every wrong setting, and when the store cannot be opened.
  *
  * @example
  * ```ts
@@ -25,13 +25,13 @@ export type Environment = Readonly<Record<string, string | undefined>>
  * ```
  */
 export async function createApi(environment: Environment = process.env): Promise<ApiHandler> {
-  // Only requests need fastify, and it is a third of a cold start.
-  const { apiHandler } = await import('./api-handler.ts')
-  return apiHandler(await openHome('api', environment))
+  // Only this function needs fastify, whose loading is a third of a cold start.
+  const { createApiHandler } = await import('./api-handler.ts')
+  return createApiHandler(await openFunctionParts('api', environment))
 }
 
 /**
- * The handler of the function that the queue invokes. It rejects as `createApi` does.
+ * Creates the handler of the function that the queue invokes. It rejects as `createApi` does.
  *
  * @example
  * ```ts
@@ -40,11 +40,11 @@ export async function createApi(environment: Environment = process.env): Promise
  * ```
  */
 export async function createWorker(environment: Environment = process.env): Promise<WorkerHandler> {
-  return workerHandler(await openHome('worker', environment))
+  return createWorkerHandler(await openFunctionParts('worker', environment))
 }
 
 /**
- * The handler of the function that a schedule invokes each minute. It rejects as `createApi` does.
+ * Creates the handler of the function that a schedule invokes each minute. It rejects as `createApi` does.
  *
  * @example
  * ```ts
@@ -53,5 +53,5 @@ export async function createWorker(environment: Environment = process.env): Prom
  * ```
  */
 export async function createSweeper(environment: Environment = process.env): Promise<SweeperHandler> {
-  return sweeperHandler(await openHome('sweeper', environment))
+  return createSweeperHandler(await openFunctionParts('sweeper', environment))
 }

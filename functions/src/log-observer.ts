@@ -1,7 +1,10 @@
 import { type EngineObserver, type Logger, logEvents } from '@counterstep/engine'
 
-/** An environment lives too shortly for counters of its own. The sweeper's gauges count for all of them. */
-export function logObserver(logger: Logger): EngineObserver {
+/**
+ * Creates an observer that only logs. An environment does not live long enough for counters of its own, and the sweeper's
+ * gauges count for all of them.
+ */
+export function createLogObserver(logger: Logger): EngineObserver {
   return {
     accepted: nothing,
     refused: nothing,

@@ -3,7 +3,10 @@ import { type Logger, toLoggedError } from '@counterstep/engine'
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 type Level = (typeof LEVELS)[number]
 
-/** Lines of JSON on standard output, which CloudWatch takes as they are. Errors are cut down to what cannot hold a payload. */
+/**
+ * Creates a logger that writes lines of JSON to standard output, which CloudWatch takes as they are. Only those parts of
+ * an error are logged that cannot contain a payload.
+ */
 export function createLog(level: Level, write: (line: string) => void = writeLine): Logger {
   const from = LEVELS.indexOf(level)
   function line(of: Exclude<Level, 'silent'>) {

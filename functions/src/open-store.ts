@@ -1,7 +1,7 @@
 import { type FunctionStoreConfig, storeUrl } from '@counterstep/configuration'
 import type { Store, StoreEvent } from '@counterstep/core'
 
-/** Opened once for all invocations of an environment. */
+/** Opens the store, once for all invocations of an environment. */
 export async function openStore(
   config: FunctionStoreConfig,
   password: string | undefined,

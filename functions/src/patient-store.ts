@@ -1,11 +1,14 @@
 import { type Clock, type Store, StoreUnavailableError } from '@counterstep/core'
 
-/** An environment that was frozen finds its connections ended; a new one is there within milliseconds. */
+/** The connections of an environment may have ended while it was frozen. A new one takes some milliseconds. */
 export const PATIENCE_MS = 1_000
 const WAIT_MS = 20
 
-/** Asks once more for what the store proves not to have done. What may have been done is left to the engine. */
-export async function patiently<T>(
+/**
+ * Repeats a call if the store proves that it was not done. If it may have been done, the error goes to the engine, which
+ * decides.
+ */
+export async function callPatiently<T>(
   clock: Clock,
   call: () => Promise<T>,
   patienceMs = PATIENCE_MS,
@@ -19,32 +22,32 @@ export async function patiently<T>(
       await new Promise<void>((resolve) => {
         clock.after(WAIT_MS, resolve)
       })
-      // It may have been frozen meanwhile: what was asked for then is not done now.
+      // The environment may have been frozen while it waited. A call of an earlier invocation must not be done now.
       if (clock.now() >= until) throw error
     }
   }
 }
 
-/** A store whose first call after a freeze need not fail. */
-export function patientStore(store: Store, clock: Clock): Store {
+/** Wraps a store so that the first call after a freeze does not fail. */
+export function makePatient(store: Store, clock: Clock): Store {
   return {
     name: store.name,
     durabilityClass: store.durabilityClass,
     failover: store.failover,
     capabilities: store.capabilities,
-    create: (row) => patiently(clock, () => store.create(row)),
-    readMany: (gids) => patiently(clock, () => store.readMany(gids)),
-    update: (update) => patiently(clock, () => store.update(update)),
-    renew: (leases, leaseMs) => patiently(clock, () => store.renew(leases, leaseMs)),
-    claimDue: (claim) => patiently(clock, () => store.claimDue(claim)),
-    claim: (claim) => patiently(clock, () => store.claim(claim)),
-    postponeDue: (postponement) => patiently(clock, () => store.postponeDue(postponement)),
-    list: (query) => patiently(clock, () => store.list(query)),
-    stats: () => patiently(clock, () => store.stats()),
-    purgeFinished: (limit) => patiently(clock, () => store.purgeFinished(limit)),
-    readDocuments: (category) => patiently(clock, () => store.readDocuments(category)),
-    writeDocument: (write) => patiently(clock, () => store.writeDocument(write)),
-    removeDocument: (removal) => patiently(clock, () => store.removeDocument(removal)),
+    create: (row) => callPatiently(clock, () => store.create(row)),
+    readMany: (gids) => callPatiently(clock, () => store.readMany(gids)),
+    update: (update) => callPatiently(clock, () => store.update(update)),
+    renew: (leases, leaseMs) => callPatiently(clock, () => store.renew(leases, leaseMs)),
+    claimDue: (claim) => callPatiently(clock, () => store.claimDue(claim)),
+    claim: (claim) => callPatiently(clock, () => store.claim(claim)),
+    postponeDue: (postponement) => callPatiently(clock, () => store.postponeDue(postponement)),
+    list: (query) => callPatiently(clock, () => store.list(query)),
+    stats: () => callPatiently(clock, () => store.stats()),
+    purgeFinished: (limit) => callPatiently(clock, () => store.purgeFinished(limit)),
+    readDocuments: (category) => callPatiently(clock, () => store.readDocuments(category)),
+    writeDocument: (write) => callPatiently(clock, () => store.writeDocument(write)),
+    removeDocument: (removal) => callPatiently(clock, () => store.removeDocument(removal)),
     close: () => store.close(),
   }
 }

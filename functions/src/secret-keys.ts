@@ -3,14 +3,14 @@ import type { Logger } from '@counterstep/engine'
 import { CounterstepError } from '@counterstep/protocol'
 import type { ReadSecret } from './secrets.ts'
 
-/** How long a revoked key may still be taken. */
+/** The keys are read again after this time, so a revoked key may still be accepted for as long. */
 export const KEYS_FRESH_MS = 60_000
-/** How long the keys that were read last stay in force when the secret cannot be read. */
+/** If the secret cannot be read, the keys that were read last stay valid for this long. */
 export const KEYS_USABLE_MS = 600_000
-/** Between two attempts to read what cannot be read. */
+/** After a failed read the next one waits for this long. */
 export const KEYS_RETRY_MS = 5_000
 
-/** The keys of a secret. Nothing runs between invocations, so each begins by asking whether they are fresh. */
+/** Keeps the keys of a secret. Nothing runs between invocations, so each one first refreshes them if they are old. */
 export class SecretKeys implements KeyFinder {
   readonly #arn: string
   readonly #readSecret: ReadSecret
@@ -20,7 +20,7 @@ export class SecretKeys implements KeyFinder {
   #readAt: number
   #nextReadAt: number
 
-  /** Throws SAGA_KEYS_UNUSABLE, and what `readSecret` throws. */
+  /** Reads the keys for the first time. Throws SAGA_KEYS_UNUSABLE, and the errors of `readSecret`. */
   static async open(
     arn: string,
     readSecret: ReadSecret,
@@ -50,7 +50,7 @@ export class SecretKeys implements KeyFinder {
     return this.#keys.get(id)
   }
 
-  /** Throws SAGA_KEYS_UNUSABLE when the keys are too old and cannot be read again. */
+  /** Reads the keys again if they are old. Throws SAGA_KEYS_UNUSABLE when they are too old and cannot be read. */
   async refresh(): Promise<void> {
     if (this.#nowMs() >= this.#nextReadAt) await this.#read()
     if (this.#nowMs() - this.#readAt < KEYS_USABLE_MS) return

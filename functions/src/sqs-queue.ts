@@ -4,23 +4,23 @@ import type {
   SQSClient,
 } from '@aws-sdk/client-sqs'
 import type { WakeUpQueue, WakeUpRequest } from '@counterstep/core'
-import { type LookMessage, lookMessages } from './look-message.ts'
+import { buildWakeUpMessages, type WakeUpMessage } from './wake-up-message.ts'
 
-/** SQS's own bound. */
+/** SQS takes at most this many messages in one request. */
 const BATCH_MAX = 10
 const CONNECT_MS = 1_000
 const REQUEST_MS = 3_000
 
 /**
- * Asks for looks by messages of a standard queue, which may come late, twice or not at all. Its client is loaded with
- * the first message: a saga that ends where it was accepted needs none.
+ * Creates a queue that sends wake-up requests as messages of a standard queue, which may come late, twice or not at all.
+ * AWS's client is loaded with the first message, since a saga that ends in the invocation that accepted it needs none.
  */
-export function sqsQueue(queueUrl: string): WakeUpQueue {
+export function createSqsQueue(queueUrl: string): WakeUpQueue {
   let client: SQSClient | undefined
   return {
     async schedule(requests: readonly WakeUpRequest[]): Promise<void> {
       const { SendMessageBatchCommand, SQSClient } = await import('@aws-sdk/client-sqs')
-      // Region and credentials are the function's own.
+      // The client takes region and credentials from the function's environment.
       client ??= new SQSClient({
         endpoint: new URL(queueUrl).origin,
         maxAttempts: 2,
@@ -31,18 +31,20 @@ export function sqsQueue(queueUrl: string): WakeUpQueue {
         },
       })
       const sqs = client
-      const messages = lookMessages(requests)
+      const messages = buildWakeUpMessages(requests)
       const sending: Promise<void>[] = []
       for (let from = 0; from < messages.length; from += BATCH_MAX) {
-        const request = new SendMessageBatchCommand(batchOf(queueUrl, messages.slice(from, from + BATCH_MAX)))
-        sending.push(sqs.send(request).then(refuseFailed))
+        const request = new SendMessageBatchCommand(
+          buildBatch(queueUrl, messages.slice(from, from + BATCH_MAX)),
+        )
+        sending.push(sqs.send(request).then(throwIfRefused))
       }
       await Promise.all(sending)
     },
   }
 }
 
-function batchOf(QueueUrl: string, messages: readonly LookMessage[]): SendMessageBatchCommandInput {
+function buildBatch(QueueUrl: string, messages: readonly WakeUpMessage[]): SendMessageBatchCommandInput {
   const Entries = messages.map(({ body, delayS }, position) => ({
     Id: String(position),
     MessageBody: body,
@@ -51,6 +53,6 @@ function batchOf(QueueUrl: string, messages: readonly LookMessage[]): SendMessag
   return { QueueUrl, Entries }
 }
 
-function refuseFailed({ Failed = [] }: SendMessageBatchCommandOutput): void {
+function throwIfRefused({ Failed = [] }: SendMessageBatchCommandOutput): void {
   if (Failed.length > 0) throw new Error(`the queue refused ${Failed.length} messages: ${Failed[0]?.Code}`)
 }

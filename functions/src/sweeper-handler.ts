@@ -1,31 +1,37 @@
 import { CLAIM_MAX, POSTPONE_MAX, PURGE_MAX, type WakeUpQueue } from '@counterstep/core'
 import type { Invocation } from '@counterstep/engine'
 import type { LambdaContext } from './events.ts'
-import { embeddedMetrics, gaugesOf } from './gauges.ts'
-import type { Home } from './home.ts'
+import type { FunctionParts } from './function-parts.ts'
+import { buildGauges, writeEmbeddedMetrics } from './gauges.ts'
 
 export type SweeperHandler = (event: unknown, context: LambdaContext) => Promise<void>
 
 /** The sweeper finds a transaction again after this time if it has asked the queue for it and no worker took it up. */
 export const POSTPONE_MS = 60_000
 
-type SweeperHome = Pick<Home, 'engine' | 'queue' | 'config' | 'logger'>
+type SweeperParts = Pick<FunctionParts, 'engine' | 'queue' | 'config' | 'logger'>
 
-/** Finds what lost messages and dead owners left, removes what is past its retention, and publishes the gauges. */
-export function sweeperHandler(home: SweeperHome, print: (line: string) => void = printLine): SweeperHandler {
+/**
+ * Creates a handler that finds the due transactions that lost messages and dead owners have left, purges those whose
+ * retention is over, and publishes the gauges.
+ */
+export function createSweeperHandler(
+  parts: SweeperParts,
+  print: (line: string) => void = printLine,
+): SweeperHandler {
   return async function handle(_event, context) {
-    const { engine, queue, config, logger } = home
+    const { engine, queue, config, logger } = parts
     await engine.during(context.getRemainingTimeInMillis(), async (invocation) => {
       // The stats are read before anything is swept, because a postponed transaction is not due.
       const stats = await attempt(() => invocation.stats())
       const swept = await attempt(() =>
-        queue === undefined ? runDue(invocation) : askForDue(invocation, queue),
+        queue === undefined ? runDue(invocation) : requestWakeUps(invocation, queue),
       )
       const purged = await attempt(() => purge(invocation))
-      const gauges = gaugesOf(stats.value, { swept: swept.value, purged: purged.value })
-      print(embeddedMetrics(gauges, config.metricsNamespace, Date.now()))
-      // Each part is done even if others fail, and the alarm rings all the same. Only one of the failures can be thrown.
-      const failures = failuresOf({ stats, sweep: swept, purge: purged })
+      const gauges = buildGauges(stats.value, { swept: swept.value, purged: purged.value })
+      print(writeEmbeddedMetrics(gauges, config.metricsNamespace, Date.now()))
+      // Each part is done even if others fail. One failure is thrown at the end, so that the alarm sees a failed run.
+      const failures = listFailures({ stats, sweep: swept, purge: purged })
       for (const { work, error } of failures) logger.error({ work, err: error }, 'a part of the sweep failed')
       if (failures[0] !== undefined) throw failures[0].error
     })
@@ -45,14 +51,14 @@ async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
   }
 }
 
-function failuresOf(attempts: Readonly<Record<string, Attempt<unknown>>>) {
+function listFailures(attempts: Readonly<Record<string, Attempt<unknown>>>) {
   return Object.entries(attempts).flatMap(([work, { failure }]) =>
     failure === undefined ? [] : [{ work, error: failure.error }],
   )
 }
 
-/** Claims nothing, so that it costs the same however long the transactions take. */
-async function askForDue(invocation: Invocation, queue: WakeUpQueue): Promise<number> {
+/** Requests a wake-up for each due transaction. It claims none, so its duration does not depend on theirs. */
+async function requestWakeUps(invocation: Invocation, queue: WakeUpQueue): Promise<number> {
   let asked = 0
   for (let mayBeMore = true; mayBeMore && !invocation.isTimeUp; ) {
     const postponed = await invocation.postponeDue(POSTPONE_MAX, POSTPONE_MS)

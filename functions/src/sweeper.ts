@@ -1,5 +1,5 @@
-import { openHome } from './home.ts'
-import { sweeperHandler } from './sweeper-handler.ts'
+import { openFunctionParts } from './function-parts.ts'
+import { createSweeperHandler } from './sweeper-handler.ts'
 
-/** `index.handler` of the function that the schedule invokes. */
-export const handler = sweeperHandler(await openHome('sweeper'))
+/** This is `index.handler` of the function that the schedule invokes. */
+export const handler = createSweeperHandler(await openFunctionParts('sweeper'))

@@ -1,5 +1,5 @@
-import { openHome } from './home.ts'
-import { workerHandler } from './worker-handler.ts'
+import { openFunctionParts } from './function-parts.ts'
+import { createWorkerHandler } from './worker-handler.ts'
 
-/** `index.handler` of the function that the queue invokes. */
-export const handler = workerHandler(await openHome('worker'))
+/** This is `index.handler` of the function that the queue invokes. */
+export const handler = createWorkerHandler(await openFunctionParts('worker'))

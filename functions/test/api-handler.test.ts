@@ -5,39 +5,39 @@ import { createKey, openKeyFile } from '@counterstep/access'
 import type { Gid } from '@counterstep/protocol'
 import { memoryStore } from '@counterstep/store-conformance'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { apiHandler } from '../src/api-handler.ts'
+import { createApiHandler } from '../src/api-handler.ts'
 import { KEYS_USABLE_MS } from '../src/secret-keys.ts'
-import { contextOf, type HttpAnswer, httpEvent } from './support/lambda-context.ts'
-import { sagaOf, testHome } from './support/test-home.ts'
+import { buildHttpEvent, createContext, type HttpAnswer } from './support/lambda-context.ts'
+import { buildSaga, createTestParts } from './support/test-parts.ts'
 
 const PLENTY_MS = 29_000
 const ARN = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:counterstep/keys-AbCdEf'
 
-async function handlerOf(home = testHome()) {
-  const handle = await apiHandler(home)
-  return async (...event: Parameters<typeof httpEvent>) =>
-    (await handle(httpEvent(...event), contextOf(PLENTY_MS))) as HttpAnswer
+async function openHandler(parts = createTestParts()) {
+  const handle = await createApiHandler(parts)
+  return async (...event: Parameters<typeof buildHttpEvent>) =>
+    (await handle(buildHttpEvent(...event), createContext(PLENTY_MS))) as HttpAnswer
 }
 
 describe('the api behind an event', () => {
   it('The api accepts a saga, runs it to its end and answers the caller who waits', async () => {
-    const home = testHome()
-    const request = await handlerOf(home)
+    const parts = createTestParts()
+    const request = await openHandler(parts)
     const answer = await request('POST', '/v1/transactions', {
-      body: sagaOf('a'),
+      body: buildSaga('a'),
       headers: { prefer: 'wait=5' },
     })
     expect(answer.statusCode).toBe(200)
     expect(answer.headers['preference-applied']).toBe('wait=5')
     expect(JSON.parse(answer.body)).toMatchObject({ gid: 'a', status: 'succeeded', ack: 'durable' })
-    expect(home.calls).toHaveLength(1)
-    expect(home.looks).toEqual([])
+    expect(parts.calls).toHaveLength(1)
+    expect(parts.wakeUps).toEqual([])
   })
 
   it('The api waits no longer than its own time allows', async () => {
-    const request = await handlerOf()
+    const request = await openHandler()
     const answer = await request('POST', '/v1/transactions', {
-      body: sagaOf('a'),
+      body: buildSaga('a'),
       headers: { prefer: 'wait=60' },
     })
     expect(answer.headers['preference-applied']).toBe('wait=25')
@@ -46,26 +46,26 @@ describe('the api behind an event', () => {
   it('The api asks for a wake-up of a saga that it gave back, and its waiting caller is told the end', async () => {
     let skewMs = 0
     const store = memoryStore({ now: () => Date.now() + skewMs })
-    const home = testHome({
+    const parts = createTestParts({
       store,
       answer: async () => ({ result: 'ongoing', statusCode: 425, retryAfterMs: 5_000 }),
     })
-    const request = await handlerOf(home)
+    const request = await openHandler(parts)
     const wait = { prefer: 'wait=20' }
-    const answered = request('POST', '/v1/transactions', { body: sagaOf('a'), headers: wait })
-    await vi.waitUntil(() => home.looks.length > 0, { timeout: 2_000 })
-    expect(home.looks).toEqual([{ gid: 'a', dueInMs: expect.closeTo(5_000, -3) }])
+    const answered = request('POST', '/v1/transactions', { body: buildSaga('a'), headers: wait })
+    await vi.waitUntil(() => parts.wakeUps.length > 0, { timeout: 2_000 })
+    expect(parts.wakeUps).toEqual([{ gid: 'a', dueInMs: expect.closeTo(5_000, -3) }])
     skewMs = 5_000
-    const worker = testHome({ role: 'worker', store })
+    const worker = createTestParts({ role: 'worker', store })
     await worker.engine.during(PLENTY_MS, (invocation) => invocation.runClaimed('a' as Gid))
     expect(JSON.parse((await answered).body)).toMatchObject({ gid: 'a', status: 'succeeded' })
-    expect(home.looks).toHaveLength(1)
+    expect(parts.wakeUps).toHaveLength(1)
   })
 
   it('A caller who does not wait is answered with 202, and the saga has ended by then', async () => {
-    const home = testHome()
-    const request = await handlerOf(home)
-    const answer = await request('POST', '/v1/transactions', { body: sagaOf('a') })
+    const parts = createTestParts()
+    const request = await openHandler(parts)
+    const answer = await request('POST', '/v1/transactions', { body: buildSaga('a') })
     expect(answer.statusCode).toBe(202)
     expect(answer.headers.location).toBe('/v1/transactions/a')
     const seen = await request('GET', '/v1/transactions/a')
@@ -73,8 +73,8 @@ describe('the api behind an event', () => {
   })
 
   it('The api refuses with the same problems as a server, and has no documentation page', async () => {
-    const request = await handlerOf()
-    const memory = await request('POST', '/v1/transactions', { body: sagaOf('a', { ack: 'memory' }) })
+    const request = await openHandler()
+    const memory = await request('POST', '/v1/transactions', { body: buildSaga('a', { ack: 'memory' }) })
     expect(memory.statusCode).toBe(422)
     expect(JSON.parse(memory.body)).toMatchObject({ code: 'SAGA_ACK_INVALID' })
     const wrong = await request('POST', '/v1/transactions', { body: { branches: [] } })
@@ -85,16 +85,18 @@ describe('the api behind an event', () => {
   })
 
   it('The api takes queries as they were sent, and a body in base64', async () => {
-    const home = testHome()
-    const handle = await apiHandler(home)
-    const event = { ...httpEvent('POST', '/v1/transactions', { body: sagaOf('a') }) } as { body: string }
+    const parts = createTestParts()
+    const handle = await createApiHandler(parts)
+    const event = { ...buildHttpEvent('POST', '/v1/transactions', { body: buildSaga('a') }) } as {
+      body: string
+    }
     const encoded = { ...event, body: Buffer.from(event.body).toString('base64'), isBase64Encoded: true }
-    const accepted = (await handle(encoded, contextOf(PLENTY_MS))) as HttpAnswer
+    const accepted = (await handle(encoded, createContext(PLENTY_MS))) as HttpAnswer
     expect(accepted.statusCode).toBe(202)
     const query = 'status=succeeded&status=failed&limit=1'
     const list = (await handle(
-      httpEvent('GET', '/v1/transactions', { query }),
-      contextOf(PLENTY_MS),
+      buildHttpEvent('GET', '/v1/transactions', { query }),
+      createContext(PLENTY_MS),
     )) as HttpAnswer
     expect(list.statusCode).toBe(200)
     expect(JSON.parse(list.body).items).toHaveLength(1)
@@ -102,17 +104,22 @@ describe('the api behind an event', () => {
 
   it('A gid with characters that a path escapes is found, whether the path comes decoded or as it was sent', async () => {
     const gid = '100%+a_b_'
-    const home = testHome()
-    const handle = await apiHandler(home)
-    await handle(httpEvent('POST', '/v1/transactions', { body: sagaOf(gid) }), contextOf(PLENTY_MS))
-    const sent = httpEvent('GET', `/v1/transactions/${encodeURIComponent(gid)}`) as { requestContext: object }
-    const decoded = httpEvent('GET', `/v1/transactions/${gid}`) as { requestContext: object }
+    const parts = createTestParts()
+    const handle = await createApiHandler(parts)
+    await handle(
+      buildHttpEvent('POST', '/v1/transactions', { body: buildSaga(gid) }),
+      createContext(PLENTY_MS),
+    )
+    const sent = buildHttpEvent('GET', `/v1/transactions/${encodeURIComponent(gid)}`) as {
+      requestContext: object
+    }
+    const decoded = buildHttpEvent('GET', `/v1/transactions/${gid}`) as { requestContext: object }
     const httpApi = {
       ...decoded,
       requestContext: { ...decoded.requestContext, domainName: 'api.shop.example' },
     }
     for (const event of [sent, httpApi]) {
-      const answer = (await handle(event, contextOf(PLENTY_MS))) as HttpAnswer
+      const answer = (await handle(event, createContext(PLENTY_MS))) as HttpAnswer
       expect([answer.statusCode, JSON.parse(answer.body).gid]).toEqual([200, gid])
     }
   })
@@ -127,7 +134,7 @@ describe('the api behind an event', () => {
     'http://127.0.0.1/metrics',
     '//127.0.0.1/metrics',
   ])('S16: The api has nothing at %j, which the adapter would take for another path', async (path) => {
-    const request = await handlerOf()
+    const request = await openHandler()
     const answer = await request('GET', path)
     expect([answer.statusCode, JSON.parse(answer.body)]).toMatchObject([404, { code: 'SAGA_ROUTE_UNKNOWN' }])
     expect(answer.headers['retry-after']).toBeUndefined()
@@ -135,15 +142,15 @@ describe('the api behind an event', () => {
   })
 
   it('The api gives back in time what does not end, and asks for a wake-up', async () => {
-    const home = testHome({
+    const parts = createTestParts({
       answer: ({ timeoutMs }) =>
         new Promise((resolve) => setTimeout(resolve, timeoutMs, { result: 'unknown', error: 'timeout' })),
     })
-    const handle = await apiHandler(home)
-    const event = httpEvent('POST', '/v1/transactions', { body: sagaOf('a') })
-    const answer = (await handle(event, contextOf(3_600))) as HttpAnswer
+    const handle = await createApiHandler(parts)
+    const event = buildHttpEvent('POST', '/v1/transactions', { body: buildSaga('a') })
+    const answer = (await handle(event, createContext(3_600))) as HttpAnswer
     expect(answer.statusCode).toBe(202)
-    expect(home.looks.map(({ gid }) => gid)).toEqual(['a'])
+    expect(parts.wakeUps.map(({ gid }) => gid)).toEqual(['a'])
   })
 })
 
@@ -166,8 +173,8 @@ describe('the api with keys', () => {
     expect((await openKeyFile(join(folder, 'keys.json'))).keys.size).toBe(1)
     const text = readFileSync(join(folder, 'keys.json'), 'utf8')
     const variables = { COUNTERSTEP_KEYS_SECRET: ARN, COUNTERSTEP_INSECURE_NO_KEYS: '' }
-    const request = await handlerOf(testHome({ variables, secrets: { [ARN]: text } }))
-    const body = sagaOf('a')
+    const request = await openHandler(createTestParts({ variables, secrets: { [ARN]: text } }))
+    const body = buildSaga('a')
     expect((await request('POST', '/v1/transactions', { body })).statusCode).toBe(401)
     const authorization = `Bearer ${key}`
     expect((await request('POST', '/v1/transactions', { body, headers: { authorization } })).statusCode).toBe(
@@ -182,8 +189,10 @@ describe('the api with keys', () => {
 
   it('The api with keys does not start without them', async () => {
     const variables = { COUNTERSTEP_KEYS_SECRET: ARN, COUNTERSTEP_INSECURE_NO_KEYS: '' }
-    await expect(apiHandler(testHome({ variables }))).rejects.toThrow('no such secret')
-    await expect(apiHandler(testHome({ variables, secrets: { [ARN]: '{}' } }))).rejects.toMatchObject({
+    await expect(createApiHandler(createTestParts({ variables }))).rejects.toThrow('no such secret')
+    await expect(
+      createApiHandler(createTestParts({ variables, secrets: { [ARN]: '{}' } })),
+    ).rejects.toMatchObject({
       code: 'SAGA_KEYS_UNUSABLE',
     })
   })
@@ -193,11 +202,11 @@ describe('the api with keys', () => {
     onTestFinished(() => void vi.useRealTimers())
     const variables = { COUNTERSTEP_KEYS_SECRET: ARN, COUNTERSTEP_INSECURE_NO_KEYS: '' }
     const secrets = { [ARN]: readFileSync(join(folder, 'keys.json'), 'utf8') }
-    const home = testHome({ variables, secrets })
-    const request = await handlerOf(home)
-    delete home.secrets[ARN]
+    const parts = createTestParts({ variables, secrets })
+    const request = await openHandler(parts)
+    delete parts.secrets[ARN]
     vi.setSystemTime(Date.now() + KEYS_USABLE_MS)
-    const answer = await request('POST', '/v1/transactions', { body: sagaOf('a') })
+    const answer = await request('POST', '/v1/transactions', { body: buildSaga('a') })
     expect(answer.statusCode).toBe(503)
     expect(answer.headers).toMatchObject({
       'content-type': 'application/problem+json; charset=utf-8',

@@ -36,7 +36,7 @@ it('Every branch of the Lambda guide is one that its own stack may call', () => 
   )
   expect(urls.length).toBeGreaterThanOrEqual(8)
   expect(urls.filter((url) => targets.check(url) !== undefined)).toEqual([])
-  // The guide says that this one is refused.
+  // The guide says that this request is refused.
   expect(targets.check('https://bank.example/debit')).toBeDefined()
 })
 

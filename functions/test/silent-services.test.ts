@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import type { Gid } from '@counterstep/protocol'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { secretReader } from '../src/secrets.ts'
-import { sqsQueue } from '../src/sqs-queue.ts'
+import { createSecretReader } from '../src/secrets.ts'
+import { createSqsQueue } from '../src/sqs-queue.ts'
 
 /** This only tells a client that gives up from one that waits for ever. */
 const GIVES_UP_MS_MAX = 25_000
@@ -27,14 +27,14 @@ describe('a service of AWS that takes requests and never answers', () => {
   it.concurrent('A queue that never answers does not keep the caller who asks for wake-ups', {
     timeout: GIVES_UP_MS_MAX,
   }, async () => {
-    const asked = sqsQueue(`${url}/000000000000/looks`).schedule([{ gid: 'a' as Gid, dueInMs: 0 }])
+    const asked = createSqsQueue(`${url}/000000000000/looks`).schedule([{ gid: 'a' as Gid, dueInMs: 0 }])
     await expect(asked).rejects.toMatchObject({ name: 'TimeoutError' })
   })
 
   it.concurrent('A secrets manager that never answers does not keep the caller who asks for a secret', {
     timeout: GIVES_UP_MS_MAX,
   }, async () => {
-    const asked = secretReader()('arn:aws:secretsmanager:eu-central-1:123456789012:secret:a-AbCdEf')
+    const asked = createSecretReader()('arn:aws:secretsmanager:eu-central-1:123456789012:secret:a-AbCdEf')
     await expect(asked).rejects.toMatchObject({ name: 'TimeoutError' })
   })
 })

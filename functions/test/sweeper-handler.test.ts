@@ -1,9 +1,9 @@
 import type { Gid } from '@counterstep/protocol'
 import { memoryStore } from '@counterstep/store-conformance'
 import { describe, expect, it } from 'vitest'
-import { POSTPONE_MS, sweeperHandler } from '../src/sweeper-handler.ts'
-import { contextOf } from './support/lambda-context.ts'
-import { sagaOf, testHome } from './support/test-home.ts'
+import { createSweeperHandler, POSTPONE_MS } from '../src/sweeper-handler.ts'
+import { createContext } from './support/lambda-context.ts'
+import { buildSaga, createTestParts } from './support/test-parts.ts'
 
 const PLENTY_MS = 30_000
 
@@ -15,9 +15,9 @@ interface Sweep {
 async function dueSagas(count: number): Promise<Sweep> {
   let skewMs = 0
   const store = memoryStore({ now: () => Date.now() + skewMs })
-  const { engine } = testHome({ store })
+  const { engine } = createTestParts({ store })
   for (let position = 0; position < count; position++) {
-    await engine.during(PLENTY_MS, () => engine.submit(sagaOf(`s${position}`, { delayMs: 2_000 })))
+    await engine.during(PLENTY_MS, () => engine.submit(buildSaga(`s${position}`, { delayMs: 2_000 })))
   }
   return {
     store,
@@ -31,23 +31,30 @@ describe('the sweeper', () => {
   it('The sweeper asks the queue for all that is due, and again only after a minute', async () => {
     const { store, pass } = await dueSagas(3)
     pass(10_000)
-    const home = testHome({ role: 'sweeper', store })
-    const sweep = sweeperHandler(home, () => undefined)
-    await sweep({}, contextOf(PLENTY_MS))
-    expect(home.looks.map(({ gid, dueInMs }) => `${gid} ${dueInMs}`).sort()).toEqual(['s0 0', 's1 0', 's2 0'])
-    expect(home.calls).toEqual([])
-    await sweep({}, contextOf(PLENTY_MS))
-    expect(home.looks).toHaveLength(3)
+    const parts = createTestParts({ role: 'sweeper', store })
+    const sweep = createSweeperHandler(parts, () => undefined)
+    await sweep({}, createContext(PLENTY_MS))
+    expect(parts.wakeUps.map(({ gid, dueInMs }) => `${gid} ${dueInMs}`).sort()).toEqual([
+      's0 0',
+      's1 0',
+      's2 0',
+    ])
+    expect(parts.calls).toEqual([])
+    await sweep({}, createContext(PLENTY_MS))
+    expect(parts.wakeUps).toHaveLength(3)
     pass(POSTPONE_MS)
-    await sweep({}, contextOf(PLENTY_MS))
-    expect(home.looks).toHaveLength(6)
+    await sweep({}, createContext(PLENTY_MS))
+    expect(parts.wakeUps).toHaveLength(6)
   })
 
   it('The sweeper claims nothing, so that the worker that gets its message may claim at once', async () => {
     const { store, pass } = await dueSagas(1)
     pass(10_000)
     const before = (await store.readMany(['s0' as Gid]))[0]
-    await sweeperHandler(testHome({ role: 'sweeper', store }), () => undefined)({}, contextOf(PLENTY_MS))
+    await createSweeperHandler(createTestParts({ role: 'sweeper', store }), () => undefined)(
+      {},
+      createContext(PLENTY_MS),
+    )
     const after = (await store.readMany(['s0' as Gid]))[0]
     expect(after).toMatchObject({
       token: before?.token,
@@ -55,7 +62,7 @@ describe('the sweeper', () => {
       epoch: before?.epoch,
       owned: false,
     })
-    const worker = testHome({ role: 'worker', store })
+    const worker = createTestParts({ role: 'worker', store })
     const outcome = await worker.engine.during(PLENTY_MS, (invocation) => invocation.runClaimed('s0' as Gid))
     expect(outcome).toBe('final')
   })
@@ -63,9 +70,9 @@ describe('the sweeper', () => {
   it('A sweeper without a queue runs what is due itself', async () => {
     const { store, pass } = await dueSagas(3)
     pass(10_000)
-    const home = testHome({ role: 'sweeper', store, hasQueue: false })
-    await sweeperHandler(home, () => undefined)({}, contextOf(PLENTY_MS))
-    expect(home.calls).toHaveLength(3)
+    const parts = createTestParts({ role: 'sweeper', store, hasQueue: false })
+    await createSweeperHandler(parts, () => undefined)({}, createContext(PLENTY_MS))
+    expect(parts.calls).toHaveLength(3)
     expect((await store.stats()).unfinished).toEqual({ prepared: 0, submitted: 0, aborting: 0 })
   })
 
@@ -73,11 +80,11 @@ describe('the sweeper', () => {
     const { store, pass } = await dueSagas(2)
     pass(10_000)
     const variables = { COUNTERSTEP_RETENTION_MS: '60000' }
-    const home = testHome({ role: 'sweeper', store, hasQueue: false, variables })
-    const sweep = sweeperHandler(home, () => undefined)
-    await sweep({}, contextOf(PLENTY_MS))
+    const parts = createTestParts({ role: 'sweeper', store, hasQueue: false, variables })
+    const sweep = createSweeperHandler(parts, () => undefined)
+    await sweep({}, createContext(PLENTY_MS))
     pass(60_001)
-    await sweep({}, contextOf(PLENTY_MS))
+    await sweep({}, createContext(PLENTY_MS))
     expect(await store.readMany(['s0', 's1'] as Gid[])).toEqual([])
   })
 
@@ -85,12 +92,12 @@ describe('the sweeper', () => {
     const { store, pass } = await dueSagas(2)
     pass(10_000)
     const lines: string[] = []
-    const home = testHome({
+    const parts = createTestParts({
       role: 'sweeper',
       store,
       variables: { COUNTERSTEP_METRICS_NAMESPACE: 'Shop/Sagas' },
     })
-    await sweeperHandler(home, (line) => lines.push(line))({}, contextOf(PLENTY_MS))
+    await createSweeperHandler(parts, (line) => lines.push(line))({}, createContext(PLENTY_MS))
     expect(lines).toHaveLength(1)
     const published = JSON.parse(lines[0] ?? '')
     const [directive] = published._aws.CloudWatchMetrics
@@ -106,29 +113,29 @@ describe('the sweeper', () => {
     const { store, pass } = await dueSagas(2)
     pass(10_000)
     const lines: string[] = []
-    const home = testHome({ role: 'sweeper', store })
+    const parts = createTestParts({ role: 'sweeper', store })
     store.stats = () => Promise.reject(new Error('too slow'))
-    await expect(sweeperHandler(home, (line) => lines.push(line))({}, contextOf(PLENTY_MS))).rejects.toThrow(
-      'too slow',
-    )
-    expect(home.looks).toHaveLength(2)
+    await expect(
+      createSweeperHandler(parts, (line) => lines.push(line))({}, createContext(PLENTY_MS)),
+    ).rejects.toThrow('too slow')
+    expect(parts.wakeUps).toHaveLength(2)
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ Swept: 2, Purged: 0 })
     pass(POSTPONE_MS)
-    const refused = { ...home, queue: { schedule: () => Promise.reject(new Error('refused')) } }
-    const sweep = sweeperHandler(refused, (line) => lines.push(line))
-    await expect(sweep({}, contextOf(PLENTY_MS))).rejects.toThrow()
+    const refused = { ...parts, queue: { schedule: () => Promise.reject(new Error('refused')) } }
+    const sweep = createSweeperHandler(refused, (line) => lines.push(line))
+    await expect(sweep({}, createContext(PLENTY_MS))).rejects.toThrow()
     expect(JSON.parse(lines[1] ?? '')).toMatchObject({ Purged: 0 })
   })
 
   it('The sweeper logs all that failed, and fails with the first error', async () => {
     const { store } = await dueSagas(0)
-    const home = testHome({ role: 'sweeper', store })
+    const parts = createTestParts({ role: 'sweeper', store })
     const [tooSlow, unreachable] = [new Error('too slow'), new Error('unreachable')]
     store.stats = () => Promise.reject(tooSlow)
     store.purgeFinished = () => Promise.reject(unreachable)
-    const sweep = sweeperHandler(home, () => undefined)
-    await expect(sweep({}, contextOf(PLENTY_MS))).rejects.toBe(tooSlow)
-    expect(home.lines).toEqual([
+    const sweep = createSweeperHandler(parts, () => undefined)
+    await expect(sweep({}, createContext(PLENTY_MS))).rejects.toBe(tooSlow)
+    expect(parts.lines).toEqual([
       { level: 'error', message: 'a part of the sweep failed', fields: { work: 'stats', err: tooSlow } },
       { level: 'error', message: 'a part of the sweep failed', fields: { work: 'purge', err: unreachable } },
     ])
@@ -137,7 +144,7 @@ describe('the sweeper', () => {
   it('The sweeper fails when the store does not answer, so that its alarm rings', async () => {
     const { store } = await dueSagas(0)
     await store.close()
-    const home = testHome({ role: 'sweeper', store })
-    await expect(sweeperHandler(home)({}, contextOf(PLENTY_MS))).rejects.toThrow()
+    const parts = createTestParts({ role: 'sweeper', store })
+    await expect(createSweeperHandler(parts)({}, createContext(PLENTY_MS))).rejects.toThrow()
   })
 })

@@ -2,24 +2,24 @@ import { StoreUnavailableError } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { memoryStore } from '@counterstep/store-conformance'
 import { describe, expect, it } from 'vitest'
-import { workerHandler } from '../src/worker-handler.ts'
-import { contextOf } from './support/lambda-context.ts'
-import { sagaOf, testHome } from './support/test-home.ts'
+import { createWorkerHandler } from '../src/worker-handler.ts'
+import { createContext } from './support/lambda-context.ts'
+import { buildSaga, createTestParts } from './support/test-parts.ts'
 
 const PLENTY_MS = 30_000
 
-function eventOf(...bodies: readonly string[]) {
+function buildEvent(...bodies: readonly string[]) {
   return { Records: bodies.map((body, position) => ({ messageId: `m${position + 1}`, body })) }
 }
 
 async function waiting(store: ReturnType<typeof memoryStore>, ...gids: readonly string[]): Promise<void> {
-  const { engine } = testHome({ store })
+  const { engine } = createTestParts({ store })
   for (const gid of gids) {
-    await engine.during(PLENTY_MS, () => engine.submit(sagaOf(gid, { delayMs: 2_000 })))
+    await engine.during(PLENTY_MS, () => engine.submit(buildSaga(gid, { delayMs: 2_000 })))
   }
 }
 
-async function statusOf(store: ReturnType<typeof memoryStore>, gid: string): Promise<string | undefined> {
+async function readStatus(store: ReturnType<typeof memoryStore>, gid: string): Promise<string | undefined> {
   return (await store.readMany([gid as Gid]))[0]?.status
 }
 
@@ -29,16 +29,16 @@ describe('the worker', () => {
     const store = memoryStore({ now: () => Date.now() + skewMs })
     await waiting(store, 'a', 'b', 'c')
     skewMs = 2_000
-    const home = testHome({ role: 'worker', store })
-    const handle = workerHandler(home)
-    const event = eventOf('{"gids":["a","b"]}', '{"gids":["c"]}')
-    expect(await handle(event, contextOf(PLENTY_MS))).toEqual({ batchItemFailures: [] })
-    expect(await Promise.all(['a', 'b', 'c'].map((gid) => statusOf(store, gid)))).toEqual([
+    const parts = createTestParts({ role: 'worker', store })
+    const handle = createWorkerHandler(parts)
+    const event = buildEvent('{"gids":["a","b"]}', '{"gids":["c"]}')
+    expect(await handle(event, createContext(PLENTY_MS))).toEqual({ batchItemFailures: [] })
+    expect(await Promise.all(['a', 'b', 'c'].map((gid) => readStatus(store, gid)))).toEqual([
       'succeeded',
       'succeeded',
       'succeeded',
     ])
-    expect(home.looks).toEqual([])
+    expect(parts.wakeUps).toEqual([])
   })
 
   it('A branch that is ongoing does not fail the wake-up message: the saga is given back, and another wake-up is asked for', async () => {
@@ -46,14 +46,14 @@ describe('the worker', () => {
     const store = memoryStore({ now: () => Date.now() + skewMs })
     await waiting(store, 'a')
     skewMs = 2_000
-    const home = testHome({
+    const parts = createTestParts({
       role: 'worker',
       store,
       answer: async () => ({ result: 'ongoing', statusCode: 425, retryAfterMs: 60_000 }),
     })
-    const answer = await workerHandler(home)(eventOf('{"gids":["a"]}'), contextOf(PLENTY_MS))
+    const answer = await createWorkerHandler(parts)(buildEvent('{"gids":["a"]}'), createContext(PLENTY_MS))
     expect(answer).toEqual({ batchItemFailures: [] })
-    expect(home.looks).toEqual([{ gid: 'a', dueInMs: expect.closeTo(60_000, -3) }])
+    expect(parts.wakeUps).toEqual([{ gid: 'a', dueInMs: expect.closeTo(60_000, -3) }])
   })
 
   it('Only the wake-up messages whose transactions could not be claimed come back', async () => {
@@ -66,14 +66,14 @@ describe('the worker', () => {
       asked.gid === 'b'
         ? Promise.reject(new StoreUnavailableError('the connection broke', { applied: 'unknown' }))
         : claim(asked)
-    const home = testHome({ role: 'worker', store })
-    const answer = await workerHandler(home)(
-      eventOf('{"gids":["a"]}', '{"gids":["b"]}'),
-      contextOf(PLENTY_MS),
+    const parts = createTestParts({ role: 'worker', store })
+    const answer = await createWorkerHandler(parts)(
+      buildEvent('{"gids":["a"]}', '{"gids":["b"]}'),
+      createContext(PLENTY_MS),
     )
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'm2' }] })
-    expect(await statusOf(store, 'a')).toBe('succeeded')
-    expect(home.lines).toEqual([
+    expect(await readStatus(store, 'a')).toBe('succeeded')
+    expect(parts.lines).toEqual([
       { level: 'warn', message: 'it could not be claimed', fields: expect.anything() },
     ])
   })
@@ -83,12 +83,12 @@ describe('the worker', () => {
     const store = memoryStore({ now: () => Date.now() + skewMs })
     await waiting(store, 'a')
     skewMs = 2_000
-    const home = testHome({ role: 'worker', store })
-    const handle = workerHandler(home)
-    const event = eventOf('{"gids":["a"]}', '{"gids":["a"]}', '{"gids":["never"]}')
-    expect(await handle(event, contextOf(PLENTY_MS))).toEqual({ batchItemFailures: [] })
-    expect(await handle(event, contextOf(PLENTY_MS))).toEqual({ batchItemFailures: [] })
-    expect(home.calls).toHaveLength(1)
+    const parts = createTestParts({ role: 'worker', store })
+    const handle = createWorkerHandler(parts)
+    const event = buildEvent('{"gids":["a"]}', '{"gids":["a"]}', '{"gids":["never"]}')
+    expect(await handle(event, createContext(PLENTY_MS))).toEqual({ batchItemFailures: [] })
+    expect(await handle(event, createContext(PLENTY_MS))).toEqual({ batchItemFailures: [] })
+    expect(parts.calls).toHaveLength(1)
   })
 
   it('The worker drops a message of another form with an error in the log, and does the others', async () => {
@@ -96,10 +96,13 @@ describe('the worker', () => {
     const store = memoryStore({ now: () => Date.now() + skewMs })
     await waiting(store, 'a')
     skewMs = 2_000
-    const home = testHome({ role: 'worker', store })
-    const answer = await workerHandler(home)(eventOf('hello', '{"gids":["a"]}'), contextOf(PLENTY_MS))
+    const parts = createTestParts({ role: 'worker', store })
+    const answer = await createWorkerHandler(parts)(
+      buildEvent('hello', '{"gids":["a"]}'),
+      createContext(PLENTY_MS),
+    )
     expect(answer).toEqual({ batchItemFailures: [] })
-    expect(home.lines.map(({ level }) => level)).toEqual(['error'])
-    expect(await statusOf(store, 'a')).toBe('succeeded')
+    expect(parts.lines.map(({ level }) => level)).toEqual(['error'])
+    expect(await readStatus(store, 'a')).toBe('succeeded')
   })
 })

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the user that `counterstep serve` connects as, and gives it what docs/stores.md lists. Safe to repeat; the
-# password becomes the one in the file. MYSQL_HOST and MYSQL_TCP_PORT are read by the client itself.
+# This script creates the user that `counterstep serve` connects as, with the rights that docs/stores.md lists, and sets
+# its password to the one in the file. It may run again. The client itself reads MYSQL_HOST and MYSQL_TCP_PORT.
 set -eu
 password=$(cat "$COUNTERSTEP_PASSWORD_FILE")
 case $password in

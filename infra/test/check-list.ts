@@ -1,4 +1,4 @@
-/** Tells each check as it ends, and the counts on the last line, as `npm test` reads them. */
+/** Prints each check when it ends, and the counts on the last line, which `npm test` reads. */
 export class CheckList {
   #passed = 0
   #failed = 0
@@ -9,7 +9,7 @@ export class CheckList {
     this.#print = print
   }
 
-  /** `work` may answer a remark, such as what it measured. */
+  /** Runs one check. `work` may return a remark, such as what it has measured. Returns whether the check has passed. */
   async check(name: string, work: () => Promise<string | undefined> | string | undefined): Promise<boolean> {
     try {
       const remark = await work()
@@ -29,8 +29,8 @@ export class CheckList {
     this.#print(`skipped ${name}: ${reason}`)
   }
 
-  /** Answers whether nothing failed. */
-  end(): boolean {
+  /** Prints the counts. Returns whether no check has failed. */
+  printCounts(): boolean {
     const skipped = this.#skipped === 0 ? '' : `, ${this.#skipped} skipped`
     this.#print(`${this.#passed} passed, ${this.#failed} failed${skipped}`)
     return this.#failed === 0

@@ -7,22 +7,22 @@ import { checkEmbedded } from './checks/embedded.ts'
 import { checkFiles, checkNoSecrets, checkSize, checkUser } from './checks/image-contents.ts'
 import { ensureBaseImage } from './image/base-image.ts'
 import { buildImage, type Image } from './image/build-image.ts'
-import { type Buildah, buildahIn } from './image/buildah.ts'
+import { type Buildah, openBuildah } from './image/buildah.ts'
 import { ensureKeptFolder } from './image/kept-folder.ts'
 import { mountImage } from './image/root-file-system.ts'
-import { whyNoImages } from './image/tools.ts'
+import { ensureImageTools } from './image/tools.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const TARGETS = ['orchestrator', 'examples'] as const
 
 export async function runImageChecks(list: CheckList): Promise<void> {
-  const reason = await whyNoImages()
+  const reason = await ensureImageTools()
   if (reason !== undefined) {
     list.skip('the images', reason)
     return
   }
   const kept = ensureKeptFolder()
-  const buildah = buildahIn(join(kept, 'storage'))
+  const buildah = openBuildah(join(kept, 'storage'))
   const images = new Map<string, Image>()
   const isBuilt = await list.check('the Dockerfile builds', async () => {
     process.stdout.write('building; says nothing for some minutes\n')

@@ -1,20 +1,20 @@
-// Brings before the tests what the checks of infra need from elsewhere, so that none waits for a download or a compiler.
+// This downloads and builds what the checks of infra need, before the tests, so that none of them has to wait for it.
 import { join } from 'node:path'
-import { installCfnLint, missingPython } from '../aws/test/cfn-lint.ts'
-import { buildLoader, whyNoCompose } from './compose/load-project.ts'
+import { findMissingPython, installCfnLint } from '../aws/test/cfn-lint.ts'
+import { buildLoader, explainMissingCompose } from './compose/load-project.ts'
 import { ensureBaseImage } from './image/base-image.ts'
-import { buildahIn } from './image/buildah.ts'
+import { openBuildah } from './image/buildah.ts'
 import { ensureKeptFolder } from './image/kept-folder.ts'
-import { whyNoImages } from './image/tools.ts'
+import { ensureImageTools } from './image/tools.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-await bring('cfn-lint', missingPython, installCfnLint)
-await bring('the base of images', whyNoImages, () => {
+await bring('cfn-lint', findMissingPython, installCfnLint)
+await bring('the base of images', ensureImageTools, () => {
   const kept = ensureKeptFolder()
-  return ensureBaseImage(buildahIn(join(kept, 'storage')), kept)
+  return ensureBaseImage(openBuildah(join(kept, 'storage')), kept)
 })
-await bring('the loader of compose files', whyNoCompose, () => buildLoader(ROOT, ensureKeptFolder()))
+await bring('the loader of compose files', explainMissingCompose, () => buildLoader(ROOT, ensureKeptFolder()))
 
 /** Brings one thing. A failure is only printed: the checks try again and count it. */
 async function bring(

@@ -14,7 +14,7 @@ export interface RunOptions {
   readonly timeoutMs?: number
 }
 
-/** Runs to its end and answers how that was; rejects only when there is no such program, or it had to be cut. */
+/** Runs a program to its end and returns how it ended. Rejects only if there is no such program, or it took too long. */
 export function runCommand(file: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const { env = process.env, cwd, timeoutMs = 600_000 } = options
   return new Promise((resolve, reject) => {
@@ -27,7 +27,7 @@ export function runCommand(file: string, args: readonly string[], options: RunOp
   })
 }
 
-/** Returns the command's standard output; throws with the end of its output when its exit code is not 0. */
+/** Returns the command's standard output. If its exit code is not 0, it throws with the end of the output. */
 export async function readOutput(
   file: string,
   args: readonly string[],

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import { build, type Metafile } from 'esbuild'
-import { nameExports } from './name-exports.ts'
+import { build, type Metafile, type Plugin } from 'esbuild'
 import { swaggerUiFolder } from './swagger-ui-folder.ts'
 
 /** CommonJS modules use these names, and an ES module does not have them. */
@@ -8,6 +7,25 @@ const COMMONJS = [
   "import{createRequire}from'node:module'",
   'const require=createRequire(import.meta.url),__dirname=import.meta.dirname',
 ].join(';')
+/** The exports that are used of these packages by a module that loads them late. */
+const LATE_EXPORTS: Readonly<Record<string, string>> = {
+  '@fastify/swagger': 'fastifySwagger',
+  '@fastify/swagger-ui': 'fastifySwaggerUi',
+}
+
+/** Node finds the names of a CommonJS module that is loaded late, where a bundle would have its default alone. */
+const nameExports: Plugin = {
+  name: 'name-exports',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^@fastify\/swagger(-ui)?$/ }, ({ kind, path, resolveDir }) =>
+      kind === 'dynamic-import' ? { path, namespace: 'named', pluginData: resolveDir } : undefined,
+    )
+    onLoad({ filter: /^/, namespace: 'named' }, ({ path, pluginData: resolveDir }) => ({
+      contents: `export { ${LATE_EXPORTS[path]} } from '${path}'`,
+      resolveDir,
+    }))
+  },
+}
 
 /** Writes `dist` of a program: its modules, and the chunks that they share or load when they need them. */
 export async function bundleProgram(

@@ -28,7 +28,7 @@ for (const [transport, fetch] of [
   ["Node's client", undefined],
   ['fetch', globalThis.fetch],
 ] as const) {
-  it(`S11: the API key goes out with every request as Bearer, over ${transport}`, async () => {
+  it(`S11: The API key goes out with every request as Bearer, over ${transport}`, async () => {
     await using server = await scriptedServer([FINE])
     const client = createClient({ url: server.url, apiKey: KEY, ...(fetch === undefined ? {} : { fetch }) })
     await client.submit(transfer)
@@ -39,7 +39,7 @@ for (const [transport, fetch] of [
   })
 }
 
-it('S11: a function is asked for the key before each attempt', async () => {
+it('S11: A function is asked for the key before each attempt', async () => {
   await using server = await scriptedServer([refusal(429, 'SAGA_RATE_LIMITED'), FINE])
   const keys = ['old', 'new']
   const client = createClient({ url: server.url, apiKey: async () => keys.shift() ?? 'none left' })
@@ -47,7 +47,7 @@ it('S11: a function is asked for the key before each attempt', async () => {
   expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new'])
 })
 
-it('S11: the key is in no error, whatever went wrong, and not in what a client shows of itself', async () => {
+it('S11: The key is in no error, whatever went wrong, and not in what a client shows of itself', async () => {
   await using server = await scriptedServer([
     refusal(401, 'SAGA_UNAUTHENTICATED'),
     refusal(403, 'SAGA_FORBIDDEN'),
@@ -74,7 +74,7 @@ for (const [what, bad] of [
   ['nothing', ''],
   ['a letter that no header takes', 'kéy'],
 ] as const) {
-  it(`S11: a key with ${what} is refused without being shown`, async () => {
+  it(`S11: A key with ${what} is refused without being shown`, async () => {
     const asText = () =>
       createClient({ url: 'http://127.0.0.1:1', apiKey: `${bad}${bad === '' ? '' : 'canary'}` })
     expect(asText).toThrow(/^apiKey must be/)
@@ -83,14 +83,14 @@ for (const [what, bad] of [
   })
 }
 
-it('S11: a key and an authorization of its own exclude each other', () => {
+it('S11: An API key and an authorization header of the caller exclude each other', () => {
   const headers = { Authorization: 'Basic x' }
   expect(() => createClient({ url: 'http://127.0.0.1:1', apiKey: KEY, headers })).toThrow(
     /exclude each other/,
   )
 })
 
-it('S11: the key does not follow a redirect to another server', async () => {
+it('S11: The key does not follow a redirect to another server', async () => {
   await using elsewhere = await scriptedServer([FINE])
   await using server = await scriptedServer([{ status: 307, headers: { location: elsewhere.url } }])
   const client = createClient({ url: server.url, apiKey: KEY, retryForMs: 0 })

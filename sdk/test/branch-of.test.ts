@@ -12,7 +12,7 @@ const debit = branchOf<Payment>({
   timeoutMs: 5_000,
 })
 
-it('makes branches of one service with its payload, and options of their own', () => {
+it('The function branchOf makes branches of one service with its payload, and options of their own', () => {
   const value = saga()
     .add(debit('first', { account: 'alice', cents: 1 }))
     .add(debit('second', { account: 'bob', cents: 2 }, { timeoutMs: 100 }))
@@ -37,7 +37,7 @@ it('makes branches of one service with its payload, and options of their own', (
   expectTypeOf(value).toEqualTypeOf<Saga<'first' | 'second'>>()
 })
 
-it('takes no other payload', () => {
+it('A typed branch takes no other payload', () => {
   expectTypeOf(debit).toEqualTypeOf<TypedBranch<Payment>>()
   expectTypeOf(debit).parameter(1).toEqualTypeOf<Payment>()
   // @ts-expect-error: no such field, and one is missing.

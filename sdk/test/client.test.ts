@@ -40,7 +40,7 @@ async function catchError(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe('submit', () => {
-  it('sends the saga with its gid and gives what was accepted', async () => {
+  it('Submit sends the saga with its gid and returns what was accepted', async () => {
     await using server = await scriptedServer([accepted])
     const client = createClient({ url: `${server.url}/`, headers: { authorization: 'x' } })
     expect(await client.submit(transfer)).toEqual({ ...view, ack: 'durable' })
@@ -51,7 +51,7 @@ describe('submit', () => {
     expect(JSON.parse(request?.body ?? '')).toEqual(transfer.request)
   })
 
-  it('asks to wait in whole seconds', async () => {
+  it('Submit asks to wait in whole seconds, for a minute at most', async () => {
     await using server = await scriptedServer([accepted])
     const client = createClient({ url: server.url })
     await client.submit(transfer, { waitMs: 1_200 })
@@ -59,7 +59,7 @@ describe('submit', () => {
     await expect(client.submit(transfer, { waitMs: 60_001 })).rejects.toThrow(RangeError)
   })
 
-  it('makes a gid for a plain request, and keeps it over all attempts', async () => {
+  it('A plain request gets a gid, which all attempts keep', async () => {
     await using server = await scriptedServer(['cut', problem(503, 'SAGA_OVER_CAPACITY'), 'cut', accepted])
     const client = createClient({ url: server.url })
     await client.submit({ branches: [{ action: 'http://bank/debit' }] })
@@ -69,7 +69,7 @@ describe('submit', () => {
     expect(gids[0]).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('waits for as long as Retry-After says', async () => {
+  it('Submit waits for as long as Retry-After says', async () => {
     const busy = { ...problem(503, 'SAGA_OVER_CAPACITY'), headers: { 'retry-after': '1' } }
     await using server = await scriptedServer([busy, accepted])
     const startedAt = performance.now()
@@ -82,7 +82,7 @@ describe('submit', () => {
     problem(503, 'SAGA_OUTCOME_UNKNOWN'),
     { status: 502, body: '<html>' },
   ] as const) {
-    it(`gives up on ${JSON.stringify(reply).slice(0, 40)} after retryForMs, and says with which gid to go on`, async () => {
+    it(`Submit gives up on ${JSON.stringify(reply).slice(0, 40)} after retryForMs, and its error names the gid`, async () => {
       await using server = await scriptedServer([reply])
       const error = await catchError(createClient({ url: server.url, retryForMs: 250 }).submit(transfer))
       expect(isUnavailable(error) && error.gid).toBe('g')
@@ -90,7 +90,7 @@ describe('submit', () => {
     })
   }
 
-  it('does not try again after a refusal, and gives every fault', async () => {
+  it('Submit does not try again after a refusal, and its error has every fault', async () => {
     const faults = [{ code: 'SAGA_URL_INVALID', path: '/branches/0/action', message: 'not http' }]
     await using server = await scriptedServer([problem(422, 'SAGA_URL_INVALID', { faults })])
     const error = await catchError(createClient({ url: server.url }).submit(transfer))
@@ -105,7 +105,7 @@ describe('submit', () => {
     expect(server.seen).toHaveLength(1)
   })
 
-  it('does not try again after a fault of the server, nor at a wrong address', async () => {
+  it('Submit does not try again after a fault of the server, nor at a wrong address', async () => {
     for (const reply of [
       problem(500, 'SAGA_INTERNAL'),
       { status: 404, body: 'nothing here' },
@@ -118,7 +118,7 @@ describe('submit', () => {
     }
   })
 
-  it('refuses a number that JSON would turn into null', async () => {
+  it('Submit refuses a number that JSON would turn into null', async () => {
     const broken = saga().branch('debit', { action: 'http://bank/debit', payload: { cents: Number.NaN } })
     const error = await catchError(createClient({ url: 'http://127.0.0.1:1' }).submit(broken))
     expect(error).toMatchObject({
@@ -127,7 +127,7 @@ describe('submit', () => {
     })
   })
 
-  it('ends with the reason of its signal, in flight and between attempts', async () => {
+  it('Submit ends with the reason of its signal, in flight and between attempts', async () => {
     const hanging: typeof fetch = (_url, init) =>
       new Promise((_resolve, reject) => {
         init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))
@@ -144,7 +144,7 @@ describe('submit', () => {
     expect(await catchError(client.submit(transfer, { signal: AbortSignal.abort(reason) }))).toBe(reason)
   })
 
-  it('submit treats an attempt that hangs as unavailable', async () => {
+  it('Submit treats an attempt that hangs as unavailable', async () => {
     const hanging: typeof fetch = (_url, init) =>
       new Promise((_resolve, reject) => {
         init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))
@@ -154,13 +154,13 @@ describe('submit', () => {
     expect(error).toMatchObject({ code: 'SAGA_UNREACHABLE', cause: { name: 'TimeoutError' } })
   })
 
-  it('names the place that gave no answer', async () => {
+  it('The error of a call names the origin that gave no answer', async () => {
     const client = createClient({ url: 'http://127.0.0.1:9/orders', retryForMs: 0 })
     const error = await catchError(client.get('g'))
     expect(error).toMatchObject({ code: 'SAGA_UNREACHABLE', message: 'no answer from http://127.0.0.1:9' })
   })
 
-  it('no client is made for a URL with a login, which fetch would refuse and quote each time', () => {
+  it('No client is made for a URL with a login, which fetch would refuse and quote each time', () => {
     for (const url of [
       'http://me:secret@127.0.0.1:9',
       'http://me@127.0.0.1:9',
@@ -172,7 +172,7 @@ describe('submit', () => {
 })
 
 describe('wait', () => {
-  it('polls until the transaction is final, over a server that is away for a while', async () => {
+  it('Wait polls until the transaction is final, even while the server is away', async () => {
     await using server = await scriptedServer([
       { status: 200, body: view },
       'cut',
@@ -183,19 +183,19 @@ describe('wait', () => {
     expect(server.seen.map(({ url }) => url)).toEqual(Array(4).fill('/v1/transactions/a%2Fb'))
   })
 
-  it('wait ends with the transaction that it saw last', async () => {
+  it('Wait ends after its timeout with the transaction that it saw last', async () => {
     await using server = await scriptedServer([{ status: 200, body: view }])
     const error = await catchError(createClient({ url: server.url }).wait('g', { timeoutMs: 150 }))
     expect(isNotFinal(error) && error.transaction).toEqual(view)
     expect(error).toMatchObject({ code: 'SAGA_NOT_FINAL', meaning: 'ongoing', gid: 'g' })
   })
 
-  it('wait ends with the error that kept it from seeing the transaction', async () => {
+  it('Wait ends with the error that kept it from seeing the transaction', async () => {
     const error = await catchError(createClient({ url: 'http://127.0.0.1:1' }).wait('g', { timeoutMs: 100 }))
     expect(error).toMatchObject({ code: 'SAGA_NOT_FINAL', cause: { code: 'SAGA_UNREACHABLE' } })
   })
 
-  it('does not wait for a gid that is unknown, nor after its signal', async () => {
+  it('Wait ends at once where the gid is unknown, and when its signal says so', async () => {
     await using server = await scriptedServer([problem(404, 'SAGA_UNKNOWN_GID')])
     const client = createClient({ url: server.url })
     expect(await catchError(client.wait('g'))).toMatchObject({ code: 'SAGA_UNKNOWN_GID', status: 404 })
@@ -208,7 +208,7 @@ describe('wait', () => {
 
 describe('the commands', () => {
   for (const verb of ['abort', 'retry', 'stop'] as const) {
-    it(`${verb} is sent again after a lost answer`, async () => {
+    it(`The command ${verb} is sent again after a lost answer`, async () => {
       await using server = await scriptedServer(['cut', { status: 202, body: view }])
       expect(await createClient({ url: server.url })[verb]('g')).toEqual(view)
       expect(server.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(
@@ -216,7 +216,7 @@ describe('the commands', () => {
       )
     })
 
-    it(`${verb} is refused on a final transaction`, async () => {
+    it(`The command ${verb} is refused on a final transaction`, async () => {
       await using server = await scriptedServer([problem(409, 'SAGA_ALREADY_FINAL')])
       const error = await catchError(createClient({ url: server.url })[verb]('g'))
       expect(error).toMatchObject({ code: 'SAGA_ALREADY_FINAL', status: 409 })
@@ -226,12 +226,12 @@ describe('the commands', () => {
 
   const late = problem(409, 'SAGA_ALREADY_FINAL')
   const aborted = { ...view, status: 'failed', abort: { cause: 'requested', at: 1 } }
-  it('abort succeeds when the first attempt, whose answer was lost, has done it', async () => {
+  it('Abort succeeds when the first attempt, whose answer was lost, has done it', async () => {
     await using server = await scriptedServer(['cut', late, { status: 200, body: aborted }])
     expect(await createClient({ url: server.url }).abort('g')).toEqual(aborted)
   })
 
-  it('abort fails when the end had another reason', async () => {
+  it('Abort fails when the end had another reason', async () => {
     await using server = await scriptedServer(['cut', late, { status: 200, body: final }])
     expect(await catchError(createClient({ url: server.url }).abort('g'))).toMatchObject({
       code: 'SAGA_ALREADY_FINAL',
@@ -242,7 +242,7 @@ describe('the commands', () => {
 describe('list', () => {
   const items = (...gids: readonly string[]) => gids.map((gid) => ({ gid }))
 
-  it('list goes over all pages, each asked for with the same filter', async () => {
+  it('List goes over all pages, each asked for with the same filter', async () => {
     await using server = await scriptedServer([
       { status: 200, body: { items: items('a', 'b'), cursor: 'c1' } },
       { status: 200, body: { items: [], cursor: 'c2' } },
@@ -256,7 +256,7 @@ describe('list', () => {
     expect(server.seen.map(({ url }) => url)).toEqual([first, `${first}&cursor=c1`, `${first}&cursor=c2`])
   })
 
-  it('list asks for no page that is not read', async () => {
+  it('List asks for no page that is not read', async () => {
     await using server = await scriptedServer([{ status: 200, body: { items: items('a'), cursor: 'c1' } }])
     for await (const { gid } of createClient({ url: server.url }).list()) if (gid === 'a') break
     expect(server.seen).toHaveLength(1)
@@ -264,18 +264,18 @@ describe('list', () => {
 })
 
 describe('createClient', () => {
-  it('refuses a URL that is not http(s)', () => {
+  it('A client is not made for a URL that is not http(s)', () => {
     expect(() => createClient({ url: 'ftp://x' })).toThrow(TypeError)
     expect(() => createClient({ url: 'nowhere' })).toThrow(TypeError)
   })
 
-  it('keeps the path of its URL', async () => {
+  it('A client keeps the path of its URL', async () => {
     await using server = await scriptedServer([{ status: 200, body: final }])
     await createClient({ url: `${server.url}/counterstep/` }).get('g')
     expect(server.seen[0]?.url).toBe('/counterstep/v1/transactions/g')
   })
 
-  it('has the types that it says', () => {
+  it('The calls of a client have their exact types', () => {
     expectTypeOf<ReturnType<Client['submit']>>().resolves.toEqualTypeOf<SubmitView>()
     expectTypeOf<ReturnType<Client['wait']>>().resolves.toEqualTypeOf<TransactionView>()
     expectTypeOf<ReturnType<Client['list']>>().toEqualTypeOf<AsyncIterable<TransactionSummary>>()

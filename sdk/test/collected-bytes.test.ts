@@ -3,7 +3,7 @@ import { CollectedBytes } from '../src/collected-bytes.ts'
 
 const BOUND = 4 * 1024 * 1024
 
-it('keeps no chunk: a chunk that is used again afterwards changes nothing', () => {
+it('A chunk that is used again afterwards changes nothing of the collected bytes', () => {
   const bytes = new CollectedBytes(BOUND)
   const chunk = new Uint8Array(1)
   for (const byte of Buffer.from('abc')) {
@@ -13,7 +13,7 @@ it('keeps no chunk: a chunk that is used again afterwards changes nothing', () =
   expect(Buffer.from(bytes.whole()).toString()).toBe('abc')
 })
 
-it('holds no more than its bound for chunks of one byte', () => {
+it('Chunks of one byte take no more memory than the bound', () => {
   const bytes = new CollectedBytes(BOUND)
   const chunk = Uint8Array.of(7)
   let held = 0
@@ -27,7 +27,7 @@ it('holds no more than its bound for chunks of one byte', () => {
   expect(bytes.whole().buffer.byteLength).toBe(0)
 })
 
-it('takes a whole message at once, and refuses one that is a byte too long', () => {
+it('A whole message is taken at once, and one that is a byte too long is refused', () => {
   expect(new CollectedBytes(3).add(Buffer.from('abc'))).toBe(true)
   expect(new CollectedBytes(2).add(Buffer.from('abc'))).toBe(false)
   expect(new CollectedBytes(2).whole()).toEqual(new Uint8Array())

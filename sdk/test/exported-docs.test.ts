@@ -13,9 +13,9 @@ const EXAMPLE = /^ \* @example\n \* ```ts\n( \*.*\n)+? \* ```$/m
 
 interface Exported {
   readonly name: string
-  /** The file that declares it; of another package, its name. */
+  /** This is the file that declares it, or the name of another package. */
   readonly from: string
-  /** The comment that an editor shows; undefined without one. */
+  /** This is the comment that an editor shows, or undefined without one. */
   readonly comment: string | undefined
 }
 
@@ -63,9 +63,9 @@ function listDeclared(
   })
 }
 
-describe('every export of an entry has a comment with an example', () => {
+describe('the exports of an entry', () => {
   for (const [entry, path] of Object.entries(manifest.exports)) {
-    it(`from ${entry}`, () => {
+    it(`Every export of the entry ${entry} has a comment with an example`, () => {
       const exported = listExports(join(SDK, path))
       expect(exported.length).toBeGreaterThan(0)
       const without = exported.filter(({ comment }) => !EXAMPLE.test(comment ?? ''))

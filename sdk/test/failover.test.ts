@@ -23,7 +23,7 @@ const busy: Reply = {
 }
 const to = (name: string) => ({ action: `http://service/${name}` })
 
-/** A port where nothing listens any more. */
+/** Returns the URL of a port where nothing listens any more. */
 async function closedUrl(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
@@ -33,7 +33,7 @@ async function closedUrl(): Promise<string> {
 }
 
 describe('a client of several servers of one store', () => {
-  it('goes on to the next server when one is stopped, for every kind of call', async () => {
+  it('A client goes on to the next server when one is stopped, for every kind of call', async () => {
     const store = memoryStore()
     await using second = await serve(() => SUCCESS, store)
     const calls: string[] = []
@@ -60,7 +60,7 @@ describe('a client of several servers of one store', () => {
     await store.close()
   })
 
-  it('repeats a submit whose server was stopped before it answered: the saga runs once', async () => {
+  it('A submit whose server was stopped before it answered is repeated, and the saga runs once', async () => {
     const store = memoryStore()
     const actions: string[] = []
     await using second = await serve(() => SUCCESS, store)
@@ -84,7 +84,7 @@ describe('a client of several servers of one store', () => {
   for (const over of ['Node', 'fetch'] as const) {
     const own = over === 'fetch' ? { fetch: globalThis.fetch } : {}
 
-    it(`asks each server before it waits, and stays with the one that answered: over ${over}`, async () => {
+    it(`A client asks each server before it waits, and stays with the one that answered, over ${over}`, async () => {
       await using cut = await scriptedServer(['cut'])
       await using full = await scriptedServer([busy])
       await using good = await scriptedServer([found])
@@ -95,7 +95,7 @@ describe('a client of several servers of one store', () => {
     })
   }
 
-  it('begins with the first one again after the last, within retryForMs', async () => {
+  it('A client begins with the first server again after the last, within retryForMs', async () => {
     await using first = await scriptedServer(['cut', found])
     await using second = await scriptedServer(['cut'])
     const client = createClient({ url: [first.url, second.url] })
@@ -103,7 +103,7 @@ describe('a client of several servers of one store', () => {
     expect([first.seen.length, second.seen.length]).toEqual([2, 1])
   })
 
-  it('tries once with retryForMs 0, and the next call goes to the next server', async () => {
+  it('A client with retryForMs 0 tries once, and its next call goes to the next server', async () => {
     await using cut = await scriptedServer(['cut'])
     await using good = await scriptedServer([found])
     const client = createClient({ url: [cut.url, good.url], retryForMs: 0 })
@@ -112,7 +112,7 @@ describe('a client of several servers of one store', () => {
     expect((await client.get('g')).gid).toBe('g')
   })
 
-  it('moves on once when many calls fail together', async () => {
+  it('A client moves on once when many calls fail together', async () => {
     await using cut = await scriptedServer(['cut'])
     await using good = await scriptedServer([found])
     const client = createClient({ url: [cut.url, good.url] })
@@ -121,7 +121,7 @@ describe('a client of several servers of one store', () => {
   })
 
   for (const status of [404, 409, 429, 500]) {
-    it(`stays with a server that answers ${status}`, async () => {
+    it(`A client stays with a server that answers ${status}`, async () => {
       const body = { type: 'x', title: 'x', status, detail: 'why', code: 'SAGA_ANY' }
       await using first = await scriptedServer([{ status, body }])
       await using second = await scriptedServer([found])
@@ -131,7 +131,7 @@ describe('a client of several servers of one store', () => {
     })
   }
 
-  it('is not made for no URL, nor for one that is wrong among others', () => {
+  it('A client is not made without a URL, nor where one of several URLs is wrong', () => {
     expect(() => createClient({ url: [] })).toThrow(new TypeError('url must name at least one server'))
     const good = 'http://127.0.0.1:8470'
     expect(() => createClient({ url: [good, 'ftp://a'] })).toThrow(new TypeError('url must be http or https'))

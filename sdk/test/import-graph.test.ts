@@ -35,7 +35,7 @@ function findReached(file: string, pattern: RegExp, found: Set<string>): Readonl
   return found
 }
 
-/** The files that only one entry may load, by the start of their path. */
+/** Only one entry may load each of these files, which are named by the start of their path. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
   '.': ['src/client.ts', 'src/saga.ts'],
   './fastify': ['src/fastify.ts', 'src/signatures/fastify-signed-calls.ts'],
@@ -61,7 +61,7 @@ const BUILDS_ON: Readonly<Record<string, string>> = {
 const BUNDLED = ['@counterstep/protocol/barrier', '@counterstep/protocol', '@counterstep/signature']
 
 describe('the entries of the package', () => {
-  it('are all here, and each file belongs to one', () => {
+  it('All entries of the package are listed here, and each file belongs to one', () => {
     expect(Object.keys(manifest.exports).sort()).toEqual(Object.keys(OWN).sort())
     const loaded = new Set(
       Object.values(manifest.exports).flatMap((path) => [...findLoaded(join(SDK, path))]),
@@ -91,7 +91,7 @@ describe('the entries of the package', () => {
   })
 
   for (const [entry, path] of Object.entries(manifest.exports)) {
-    it(`${entry} loads no driver, no framework, and nothing of another entry`, () => {
+    it(`The entry ${entry} loads no driver, no framework, and nothing of another entry`, () => {
       const loaded = [...findLoaded(join(SDK, path))]
       const foreign = loaded.filter((name) => !name.startsWith('src/') && !name.startsWith('node:'))
       expect(foreign.filter((name) => !BUNDLED.includes(name))).toEqual([])
@@ -103,7 +103,7 @@ describe('the entries of the package', () => {
   }
 
   for (const database of ['mysql', 'postgres', 'sqlite']) {
-    it(`./barrier/${database} reaches its own database and the barrier, and nothing of the grouping`, () => {
+    it(`The entry ./barrier/${database} reaches its own database and the barrier, and nothing of the grouping`, () => {
       const own = `src/barrier/${database}`
       const named = [...findNamed(join(SDK, `${own}.ts`))].filter((name) => name.startsWith('src/'))
       const allowed = (name: string) =>

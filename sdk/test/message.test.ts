@@ -27,7 +27,7 @@ function createSender() {
   }
 }
 
-/** A barrier whose local transaction throws, before or after it has really committed. */
+/** Makes a barrier whose local transaction throws, before or after it has really committed. */
 function breaking(barrier: MessageBarrier<DatabaseSync>, when: 'before' | 'after', error: Error) {
   const broken: MessageBarrier<DatabaseSync> = {
     queryPrepared: barrier.queryPrepared,
@@ -40,7 +40,7 @@ function breaking(barrier: MessageBarrier<DatabaseSync>, when: 'before' | 'after
 }
 
 describe('a plain reliable message', () => {
-  it('a plain message is delivered branch by branch, and once however often it is submitted', async () => {
+  it('A plain message is delivered branch by branch, and once however often it is submitted', async () => {
     await using server = await serve(() => SUCCESS)
     const message = server.client.message({ branches: BRANCHES })
     expect(await message.submit({ waitMs: 10_000 })).toMatchObject({ kind: 'message', status: 'succeeded' })
@@ -72,7 +72,7 @@ describe('doAndSubmit', () => {
     await expect(running).rejects.toBe(failure)
     const abort = { cause: 'requested', reason: 'SOLD_OUT: sold out' }
     expect(await server.client.get(message.gid)).toMatchObject({ status: 'failed', abort })
-    // Also the local transaction of another process that has the same message.
+    // The local transaction of another process that has the same message is refused, too.
     await expect(
       sender.barrier.run(
         { gid: message.gid, branchId: '00', op: 'msg', barrierId: '01' },
@@ -128,7 +128,7 @@ describe('doAndSubmit', () => {
     await service.close()
   })
 
-  it('the server asks and drops the message of a doAndSubmit that died before its local transaction', async () => {
+  it('The server asks and drops the message of a doAndSubmit that died before its local transaction', async () => {
     const sender = createSender()
     const service = fastify()
     service.get('/query-prepared', queryPreparedHandler(sender.barrier))
@@ -159,7 +159,7 @@ describe('doAndSubmit', () => {
     expect(sender.placed('order-17')).toBe(1)
   })
 
-  it('two calls of doAndSubmit at once for one message run one local transaction, and deliver once', async () => {
+  it('Two calls of doAndSubmit at once for one message run one local transaction, and deliver once', async () => {
     await using server = await serve(() => SUCCESS)
     const sender = createSender()
     for (let round = 0; round < 50; round += 1) {
@@ -173,7 +173,7 @@ describe('doAndSubmit', () => {
     expect(server.calls).toHaveLength(100)
   })
 
-  it('when one of two calls at once fails, the message is delivered if and only if the other has committed', async () => {
+  it('When one of two calls at once fails, the message is delivered if and only if the other has committed', async () => {
     await using server = await serve(() => SUCCESS)
     const sender = createSender()
     const seen = new Set<string>()
@@ -225,7 +225,7 @@ describe('doAndSubmit', () => {
 })
 
 describe('the steps of a two-phase message', () => {
-  it('a message is prepared, and then submitted or aborted; each step may be repeated, and not be reversed', async () => {
+  it('A message is prepared, and then submitted or aborted; each step may be repeated, and not be reversed', async () => {
     await using server = await serve(() => SUCCESS)
     const sent = server.client.message({ branches: BRANCHES, check: CHECK, concurrent: true })
     expect((await sent.prepare()).status).toBe('prepared')
@@ -242,7 +242,7 @@ describe('the steps of a two-phase message', () => {
     expect(server.calls).toHaveLength(2)
   })
 
-  it('a submit whose answer was lost is sent again', async () => {
+  it('The submit of a message whose answer was lost is sent again', async () => {
     await using server = await serve(() => FAILURE)
     let attempts = 0
     const losing: typeof fetch = async (...request) => {

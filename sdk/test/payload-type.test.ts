@@ -9,7 +9,7 @@ interface Payment {
 const payment: Payment = { account: 'alice', cents: 1_250, parts: [{ account: 'bob', cents: 50 }] }
 const action = 'http://bank/debit'
 
-it('a payload may be of an interface, alone and inside of JSON', () => {
+it('A payload may be of an interface, alone and inside of JSON', () => {
   const transfer = saga()
     .branch('one', { action, payload: payment })
     .add(branch('two', { action, payload: [payment, 'text', null] }))
@@ -25,7 +25,7 @@ it('a payload may be of an interface, alone and inside of JSON', () => {
   expect(tried.payload).toBe(payment)
 })
 
-it('a payload that is never JSON is refused by its type', () => {
+it('A payload that is never JSON is refused by its type', () => {
   const wrong: readonly SagaBranchRequest[] = [
     // @ts-expect-error JSON has no functions.
     { action, payload: () => payment },

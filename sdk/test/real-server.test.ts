@@ -7,8 +7,8 @@ const to = (name: string) => ({
   compensation: `http://service/${name}/undo`,
 })
 
-describe('against the real server', () => {
-  it('a saga is submitted, waited for, looked at and listed', async () => {
+describe('the client and a real server', () => {
+  it('A saga is submitted, waited for, looked at and listed', async () => {
     await using server = await serve(() => ({ result: 'success', statusCode: 200 }))
     const travel = saga({ gid: 'trip/1 %'.replaceAll(' ', '+') })
       .add(parallel(branch('hotel', to('hotel')), branch('flight', to('flight'))))
@@ -31,7 +31,7 @@ describe('against the real server', () => {
     expect(gids.sort()).toEqual([travel.gid, ...[0, 1, 2, 3, 4].map((index) => `more-${index}`)].sort())
   })
 
-  it('a lost answer is made good by the same gid: the saga runs once', async () => {
+  it('A lost answer is made good by the same gid: the saga runs once', async () => {
     await using server = await serve(() => ({ result: 'success', statusCode: 200 }))
     let attempts = 0
     const losing: typeof fetch = async (...request) => {
@@ -48,7 +48,7 @@ describe('against the real server', () => {
     expect(server.calls).toEqual(['01 action'])
   })
 
-  it('an abort is waited out', async () => {
+  it('The end of an abort can be waited for', async () => {
     await using server = await serve(({ op }) => ({ result: op === 'action' ? 'ongoing' : 'success' }))
     const stuck = saga().branch('a', to('a'))
     expect((await server.client.submit(stuck)).status).toBe('submitted')
@@ -61,7 +61,7 @@ describe('against the real server', () => {
     expect(tooLate).toMatchObject({ code: 'SAGA_ALREADY_FINAL', status: 409 })
   })
 
-  it('a refusal names the faults', async () => {
+  it('A refusal names the faults', async () => {
     await using server = await serve(() => ({ result: 'success' }))
     const error = await server.client
       .submit(saga().branch('a', { action: 'ftp://x' }))

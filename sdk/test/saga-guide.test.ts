@@ -29,8 +29,8 @@ function expectTrip(lines: readonly string[], told: string): void {
   expect(at('/flight/undo')).toBeLessThan(at('/order/undo'))
 }
 
-it('the saga of the guide runs as a graph, and is undone against its arrows, as the guide prints it', async () => {
-  // Within the repository, where it finds the packages.
+it('The saga of the guide runs as a graph, and is undone against its arrows, as the guide prints it', async () => {
+  // The folder is within the repository, where the program finds the packages.
   mkdirSync(join(REPOSITORY, '.tmp'), { recursive: true })
   const folder = mkdtempSync(join(REPOSITORY, '.tmp', 'saga-guide-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

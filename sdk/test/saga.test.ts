@@ -30,7 +30,7 @@ function catchCode(make: () => unknown): string | undefined {
 }
 
 describe('a saga', () => {
-  it('a saga is a plain request, one branch after the other', () => {
+  it('A saga is a plain request, one branch after the other', () => {
     const transfer = saga({ gid: 'order-1', deadlineMs: 60_000 })
       .branch('debit', { ...to('debit'), payload: { cents: 1250 } })
       .branch('credit', to('credit'))
@@ -44,7 +44,7 @@ describe('a saga', () => {
     })
   })
 
-  it('keeps one gid, made once, and is never changed', () => {
+  it('A saga has one gid, which is made once, and is itself never changed', () => {
     const empty = saga()
     const one = empty.branch('a', to('a'))
     const two = one.branch('b', to('b'))
@@ -53,7 +53,7 @@ describe('a saga', () => {
     expect(saga().gid).not.toBe(empty.gid)
   })
 
-  it('composes serial and parallel parts', () => {
+  it('A saga is composed of serial and parallel parts', () => {
     const travel = saga()
       .branch('reserve', to('reserve'))
       .add(
@@ -69,12 +69,12 @@ describe('a saga', () => {
     })
   })
 
-  it('starts parallel parts at once when nothing stands before them', () => {
+  it('Parallel parts start at once when nothing stands before them', () => {
     const both = saga().add(parallel(branch('a', to('a')), branch('b', to('b'))))
     expect(readAfter(both)).toEqual({ a: [], b: [] })
   })
 
-  it('takes an explicit after', () => {
+  it('A branch may name the branches that it comes after', () => {
     const value = saga()
       .branch('a', to('a'))
       .branch('b', to('b'))
@@ -83,12 +83,12 @@ describe('a saga', () => {
     expect(readAfter(value)).toEqual({ a: [], b: ['a'], c: ['a'], d: [] })
   })
 
-  it('skips empty parts', () => {
+  it('Empty parts of a saga are skipped', () => {
     const value = saga().branch('a', to('a')).add(serial()).add(parallel()).branch('b', to('b'))
     expect(readAfter(value)).toEqual({ a: [], b: ['a'] })
   })
 
-  it('a saga refuses an id twice, and an after that names no earlier branch', () => {
+  it('A saga refuses an id twice, and an after that names no earlier branch', () => {
     const one = saga().branch('a', to('a'))
     expect(catchCode(() => one.branch('a', to('a')))).toBe('SAGA_BRANCH_ID_DUPLICATE')
     expect(catchCode(() => one.add(parallel(branch('b', to('b')), branch('b', to('b')))))).toBe(
@@ -97,7 +97,7 @@ describe('a saga', () => {
     expect(catchCode(() => one.add(branch('b', { ...to('b'), after: ['c'] })))).toBe('SAGA_AFTER_UNKNOWN')
   })
 
-  it('knows the ids of its branches by type', () => {
+  it('A saga knows the ids of its branches by type', () => {
     const one = saga().branch('a', to('a'))
     expectTypeOf(one).toEqualTypeOf<Saga<'a'>>()
     expectTypeOf(one.branch('b', to('b'))).toEqualTypeOf<Saga<'a' | 'b'>>()
@@ -110,7 +110,7 @@ describe('a saga', () => {
     expect(catchCode(misspelt)).toBe('SAGA_AFTER_UNKNOWN')
   })
 
-  it('a saga of any shape names only earlier branches in after', () => {
+  it('A saga of any shape names only earlier branches in after', () => {
     let next = 0
     const { part } = fc.letrec<{ part: Part }>((tie) => ({
       part: fc.oneof(
@@ -136,7 +136,7 @@ describe('a saga', () => {
 })
 
 describe('newGid', () => {
-  it('makes UUIDs of version 7 that sort by time and never repeat', () => {
+  it('New gids are UUIDs of version 7 that sort by time and never repeat', () => {
     const before = Date.now()
     const gids = Array.from({ length: 1_000 }, newGid)
     expect(new Set(gids).size).toBe(1_000)

@@ -24,7 +24,7 @@ interface Tried {
   readonly body: string
 }
 
-/** Participants that are only tried: `/200`, `/409`, … answer that status. */
+/** Serves participants that are only tried: `/200`, `/409`, … answer that status. */
 async function serveTries(answer: (tried: Tried) => unknown = () => undefined) {
   const tried: Tried[] = []
   const server = createServer(async (request, response) => {
@@ -80,7 +80,7 @@ describe('runTcc', () => {
       { waitMs: 10_000 },
     )
     expect([done.answer, done.transaction.status]).toEqual([12, 'succeeded'])
-    // The newest first.
+    // The newest branch comes first.
     expect(server.calls).toEqual(['02 confirm', '01 confirm'])
     const [first, second] = participants.tried
     expect(Object.fromEntries(first?.url.searchParams ?? [])).toEqual({
@@ -153,29 +153,32 @@ describe('runTcc', () => {
   })
 
   it.each([
-    ['when that is over', () => ({ waitMs: 1_000 })],
-    ['when its signal ends that', () => ({ waitMs: 60_000, signal: AbortSignal.timeout(1_000) })],
-  ])('with a wait throws %s, and calls the abort settled', async (_when, wait) => {
-    const held = gate()
-    await using server = await serve(async () => {
-      await held.opened
-      return SUCCESS
-    })
-    await using participants = await serveTries()
-    using _cancel = held
-    const gid = 'trip-4'
-    const unsettled: unknown[] = []
-    const startedAt = performance.now()
-    const running = server.client.runTcc({ gid }, (tcc) => tcc.try(participants.branch(409)), {
-      ...wait(),
-      onUnsettled: (error) => unsettled.push(error),
-    })
-    await expect(running).rejects.toSatisfy(isBranchFailure)
-    // The last poll that has time is the last.
-    expect(performance.now() - startedAt).toBeGreaterThan(400)
-    expect(await server.client.get(gid)).toMatchObject({ status: 'aborting' })
-    expect(unsettled).toEqual([])
-  })
+    ['when the wait is over', () => ({ waitMs: 1_000 })],
+    ['when its signal ends the wait', () => ({ waitMs: 60_000, signal: AbortSignal.timeout(1_000) })],
+  ])(
+    'runTcc with a wait throws %s while its branches are cancelled, and reports nothing as unsettled',
+    async (_when, wait) => {
+      const held = gate()
+      await using server = await serve(async () => {
+        await held.opened
+        return SUCCESS
+      })
+      await using participants = await serveTries()
+      using _cancel = held
+      const gid = 'trip-4'
+      const unsettled: unknown[] = []
+      const startedAt = performance.now()
+      const running = server.client.runTcc({ gid }, (tcc) => tcc.try(participants.branch(409)), {
+        ...wait(),
+        onUnsettled: (error) => unsettled.push(error),
+      })
+      await expect(running).rejects.toSatisfy(isBranchFailure)
+      // The last poll that has time is the last.
+      expect(performance.now() - startedAt).toBeGreaterThan(400)
+      expect(await server.client.get(gid)).toMatchObject({ status: 'aborting' })
+      expect(unsettled).toEqual([])
+    },
+  )
 
   it('runTcc tries nothing for a waitMs out of its range', async () => {
     await using server = await serve(() => SUCCESS)
@@ -286,7 +289,7 @@ describe('runTcc', () => {
     expect(participants.tried[0]?.headers.authorization).toBeUndefined()
   })
 
-  it('a try resolves with the text of an answer that is no JSON, undefined for an empty one, and the result of parse', async () => {
+  it('A try resolves with the text of an answer that is no JSON, undefined for an empty one, and the result of parse', async () => {
     await using server = await serve(() => SUCCESS)
     const texts = ['SUCCESS', '', '{"room":7}']
     await using participants = await serveTries(() => texts.shift())
@@ -299,7 +302,7 @@ describe('runTcc', () => {
     expect(answer).toEqual(['SUCCESS', undefined, 7])
   })
 
-  it('branches are numbered up to 99, and given ids are left out', async () => {
+  it('The branches of a TCC are numbered up to 99, and given ids are left out', async () => {
     await using server = await serve(() => SUCCESS)
     const tcc = server.client.tcc()
     await tcc.prepare()
@@ -314,7 +317,7 @@ describe('runTcc', () => {
 })
 
 describe('the steps of a TCC', () => {
-  it('a TCC is prepared, tried or registered, and submitted or aborted; repeating a step changes nothing', async () => {
+  it('A TCC is prepared, tried or registered, and submitted or aborted; repeating a step changes nothing', async () => {
     await using server = await serve(() => SUCCESS)
     await using participants = await serveTries()
     const tcc = server.client.tcc({ gid: 'steps' })
@@ -327,7 +330,7 @@ describe('the steps of a TCC', () => {
     await expect(tcc.abort()).rejects.toMatchObject({ code: 'SAGA_ALREADY_FINAL' })
   })
 
-  it('a submit is refused after a try that failed', async () => {
+  it('The submit of a TCC is refused after a try that failed', async () => {
     await using server = await serve(() => SUCCESS)
     await using participants = await serveTries()
     const tcc = server.client.tcc()
@@ -339,7 +342,7 @@ describe('the steps of a TCC', () => {
   })
 })
 
-/** A participant behind a barrier, which moves from `free` to `held` to `taken`; its try may have a part of its own. */
+/** Serves a participant behind a barrier, which moves from `free` to `held` to `taken`; its try may have a part of its own. */
 async function reservations(nested?: (branch: Branch) => Promise<unknown>) {
   const database = new DatabaseSync(':memory:')
   migrateBarrier(database)
@@ -370,7 +373,7 @@ async function reservations(nested?: (branch: Branch) => Promise<unknown>) {
 }
 
 describe('a nested TCC', () => {
-  it('a nested TCC registers children behind its own id, and all are confirmed', async () => {
+  it('A nested TCC registers children behind its own id, and all are confirmed', async () => {
     await using server = await serve(callOver)
     await using hotel = await reservations()
     await using flight = await reservations((branch) => server.client.tccOf(branch).try(hotel.branch))
@@ -388,7 +391,7 @@ describe('a nested TCC', () => {
     expect(flight.room()).toEqual({ free: 2, held: 0, taken: 1 })
   })
 
-  it('a nested TCC is cancelled with the whole, also a branch whose try never came', async () => {
+  it('A nested TCC is cancelled with the whole, and so is a branch whose try never came', async () => {
     await using server = await serve(callOver)
     await using hotel = await reservations()
     await using flight = await reservations((branch) => server.client.tccOf(branch).try(hotel.branch))
@@ -403,7 +406,7 @@ describe('a nested TCC', () => {
     for (const each of [hotel, flight]) expect(each.room()).toEqual({ free: 3, held: 0, taken: 0 })
   })
 
-  it('only a branch of a TCC can have a nested one', async () => {
+  it('Only a branch of a TCC can have a nested one', async () => {
     await using server = await serve(() => SUCCESS)
     expect(() => server.client.tccOf({ gid: 'g', branchId: '01', kind: 'saga' })).toThrow(TypeError)
   })

@@ -46,7 +46,7 @@ const TYPES_OF_ESM = packageFiles(
     'dist/cjs/index.js': 'exports.a = 1\n',
   },
 )
-/** A warning, were it not for "strict". */
+/** Without "strict", its fault would be a warning. */
 const WARNED_OF = packageFiles({ name: 'warned-of', repository: 'nowhere' })
 
 /** Runs in a process without Vitest's condition "development", under which attw resolves to its TypeScript sources. */
@@ -82,9 +82,9 @@ describe('publint and attw', () => {
     }
   })
 
-  it('are content with a sound package', () => expect(getFaults(SOUND)).toEqual([]))
+  it('Both publint and attw accept a sound package', () => expect(getFaults(SOUND)).toEqual([]))
 
-  it('both name an entry whose types are not there', () =>
+  it('Both publint and attw name an entry whose types are not there', () =>
     expect(getFaults(WITHOUT_FILE)).toEqual([
       'publint: error: pkg.exports["./none"].types is ./dist/none.d.ts but the file does not exist.',
       expect.stringMatching(
@@ -92,27 +92,27 @@ describe('publint and attw', () => {
       ),
     ]))
 
-  it('both name an ES module that Node would read as CommonJS', () =>
+  it('Both publint and attw name an ES module that Node would read as CommonJS', () =>
     expect(getFaults(READ_AS_COMMONJS)).toEqual([
       expect.stringMatching(/^publint: error: .*is written in ESM, but is interpreted as CJS/),
       expect.stringMatching(/^attw: [\s\S]*\nnode16 \(from ESM\): Unexpected module syntax\n/),
     ]))
 
-  it('miss the types of a package that has none', () =>
+  it('The tool attw misses the types of a package that has none', () =>
     expect(getFaults(WITHOUT_TYPES)).toEqual([
       expect.stringMatching(/^attw: This package does not contain types/),
     ]))
 
-  it('look at CommonJS too where a package has an entry for it', () =>
+  it('The tool attw looks at CommonJS, too, where a package has an entry for it', () =>
     expect(getFaults(TYPES_OF_ESM)).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^attw: [\s\S]*\nnode16 \(from CJS\): Masquerading as ESM\n/),
       ]),
     ))
 
-  it('take a warning for an error', () =>
+  it('A warning of publint is taken for an error', () =>
     expect(getFaults(WARNED_OF)).toEqual([expect.stringMatching(/^publint: error: pkg\.repository /)]))
 
-  it('both say that they cannot read a tarball', () =>
+  it('Both publint and attw say that they cannot read a tarball', () =>
     expect(found.at(-1)).toEqual([expect.stringMatching(/^publint: /), expect.stringMatching(/^attw: /)]))
 })

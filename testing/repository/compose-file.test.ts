@@ -30,7 +30,7 @@ describe('the compose file', () => {
   const pairs = (of: (service: Service) => readonly string[] | undefined) =>
     services.flatMap(([name, service]) => (of(service) ?? []).map((item) => `${name}: ${item}`))
 
-  it('names services, volumes, networks and secrets that it has', () => {
+  it('The compose file names services, volumes, networks and secrets that it has', () => {
     const named = (set: object, of: (service: Service) => readonly string[]) =>
       services.flatMap(([, service]) => of(service)).filter((name) => !(name in set))
     expect(named(compose.services, ({ depends_on = {} }) => Object.keys(depends_on))).toEqual([])
@@ -43,14 +43,14 @@ describe('the compose file', () => {
     expect(missing.filter((path) => !existsSync(join(INFRA, path)))).toEqual([])
   })
 
-  it('has a default for each secret, which says that it is for development', () => {
+  it('Each secret of the compose file has a default, which says that it is for development', () => {
     for (const [name, { file }] of Object.entries(compose.secrets)) {
       const path = file.replace(/^\$\{COUNTERSTEP_SECRETS:-(.*)\}/, '$1')
       expect(readFileSync(join(INFRA, path), 'utf8'), name).toMatch(/^dev-only-[a-z-]+\n$/)
     }
   })
 
-  it('builds targets that the Dockerfile has', () => {
+  it('The compose file builds targets that the Dockerfile has', () => {
     const targets = services.flatMap(([, { build }]) => build ?? [])
     expect(targets.length).toBeGreaterThan(0)
     for (const { dockerfile, target } of targets) {
@@ -60,11 +60,11 @@ describe('the compose file', () => {
     }
   })
 
-  it('publishes no port beyond loopback', () => {
+  it('The compose file publishes no port beyond loopback', () => {
     expect(pairs(({ ports }) => ports).filter((port) => !port.includes(': 127.0.0.1:'))).toEqual([])
   })
 
-  it('pins each image by a tag, and by a digest once a release has written it', () => {
+  it('The compose file pins each image by a tag, and by a digest once a release has written it', () => {
     const images = pairs(({ image }) => [image])
     expect(
       images.filter(

@@ -16,31 +16,31 @@ function check(changes: Readonly<Record<string, string>> = {}): string[] {
 }
 
 describe('the glossary', () => {
-  it('explains the words of the protocol, and each of its terms is used', () => {
+  it('The glossary explains the words of the protocol, and each of its terms is used', () => {
     expect(checkGlossary(readRepository())).toEqual([])
   })
 })
 
 describe('the check of the glossary', () => {
-  it('accepts a glossary that is sound', () => expect(check()).toEqual([]))
-  it('finds a term that no document uses', () => {
+  it('The check of the glossary accepts a glossary that is sound', () => expect(check()).toEqual([]))
+  it('The check of the glossary finds a term that no document uses', () => {
     expect(check({ 'docs/page.md': 'Each kind.\n' })).toEqual(['no document uses lease'])
   })
-  it('finds a word of the protocol that is not explained', () => {
+  it('The check of the glossary finds a word of the protocol that is not explained', () => {
     const text = "export const KINDS = ['saga', 'workflow'] as const\n"
     expect(check({ 'packages/protocol/src/kinds.ts': text })).toEqual([
       'the protocol says workflow, and it is not explained',
     ])
   })
-  it('finds a link to a term that is not there', () => {
+  it('The check of the glossary finds a link to a term that is not there', () => {
     expect(check({ 'README.md': 'A kind of [lock](docs/glossary.md#lock), a lease.\n' })).toEqual([
       'links to the term lock, which is not there',
     ])
   })
-  it('finds a term that stands there twice', () => {
+  it('The check of the glossary finds a term that stands there twice', () => {
     expect(check({ [GLOSSARY]: SOUND[GLOSSARY] + LEASE })).toEqual(['lease stands there twice'])
   })
-  it('finds a term that needs more than a line', () => {
+  it('The check of the glossary finds a term that needs more than a line', () => {
     const long = SOUND[GLOSSARY].replace('works alone', `works ${'really '.repeat(40)}alone`)
     expect(check({ [GLOSSARY]: long })).toEqual(['lease takes more than 220 characters'])
   })

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { expect, it } from 'vitest'
 import { HeldOutput } from '../../scripts/held-output.mjs'
 
-it('what is held is shown in its order, when it is to be shown, and the rest at once', async () => {
+it('Held output is shown in its order when it is to be shown, and the rest at once', async () => {
   const target = new PassThrough()
   let shown = ''
   target.setEncoding('utf8').on('data', (text: string) => {

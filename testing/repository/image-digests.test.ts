@@ -12,7 +12,7 @@ const FILES = ['infra/Dockerfile', 'infra/compose.yaml']
 const TAGS = ['node:24-bookworm-slim', 'mysql:8.4', 'redis:8']
 const makeDigest = (digit: string) => `sha256:${digit.repeat(64)}`
 
-/** A copy of what names images, in a repository of its own. */
+/** Copies what names images into a repository of its own. */
 function copyFiles(): string {
   const root = mkdtempSync(join(tmpdir(), 'counterstep-digests-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
@@ -28,7 +28,7 @@ function withoutDigests(root: string): void {
   }
 }
 
-/** A program of this name that prints one text, for a caller that looks it up on the PATH. */
+/** Makes a program docker that prints one text, for a caller that looks it up on the PATH. */
 function dockerThatPrints(text: string, status = 0): NodeJS.ProcessEnv {
   const folder = mkdtempSync(join(tmpdir(), 'counterstep-docker-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -41,18 +41,18 @@ function dockerThatPrints(text: string, status = 0): NodeJS.ProcessEnv {
 }
 
 describe('the images that ours are built from and run beside', () => {
-  it('S35: are those of the Dockerfile and the compose file, each by a tag, and no others', () => {
+  it('S35: The images are those of the Dockerfile and the compose file, each by a tag, and no others', () => {
     const named = FILES.flatMap((path) => foreignImages(readFileSync(join(REPOSITORY, path), 'utf8')))
     expect(new Set(named.map((name) => name.replace(/@.*/, '')))).toEqual(new Set(TAGS))
   })
 
-  it('S35: enter the Dockerfile by one argument, so that no stage has another base', () => {
+  it('S35: Base images enter the Dockerfile by one argument, so that no stage has another base', () => {
     const dockerfile = readFileSync(join(REPOSITORY, 'infra/Dockerfile'), 'utf8')
     const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, name]) => name)
     expect(new Set(bases)).toEqual(new Set(['$' + '{NODE_IMAGE}', 'runtime']))
   })
 
-  it('S35: get the digest that the registry has, each asked for once, and nothing else is changed', () => {
+  it('S35: Images get the digest that the registry has, each asked for once, and nothing else is changed', () => {
     const root = copyFiles()
     withoutDigests(root)
     const before = FILES.map((path) => readFileSync(join(root, path), 'utf8'))
@@ -71,7 +71,7 @@ describe('the images that ours are built from and run beside', () => {
     expect(FILES.map((path) => readFileSync(join(root, path), 'utf8')).join()).not.toContain(makeDigest('a'))
   })
 
-  it('S35: leave both files as they were if one of them cannot be resolved', () => {
+  it('S35: Both files stay as they were if an image of one cannot be resolved', () => {
     const root = copyFiles()
     const before = FILES.map((path) => readFileSync(join(root, path), 'utf8'))
     const resolve = (name: string) => {
@@ -82,7 +82,7 @@ describe('the images that ours are built from and run beside', () => {
     expect(FILES.map((path) => readFileSync(join(root, path), 'utf8'))).toEqual(before)
   })
 
-  it('S35: are found in every place of a Dockerfile and a compose file, but for its own stages', () => {
+  it('S35: Images are found in every place of a Dockerfile and a compose file, but for its own stages', () => {
     const text = [
       ...[
         'ARG BASE_IMAGE=debian:12',
@@ -114,7 +114,7 @@ describe('a release', () => {
     git(root, 'tag', tag)
   }
 
-  it('S35: is refused while an image has no digest, or one that is none', () => {
+  it('S35: A release is refused while an image has no digest, or one that is none', () => {
     const root = copyFiles()
     withoutDigests(root)
     commitAs(root, 'v1.0.0')
@@ -128,7 +128,7 @@ describe('a release', () => {
     }
   })
 
-  it('S35: is not refused for its images when all have one', () => {
+  it('S35: A release is not refused for its images when all have a digest', () => {
     const root = copyFiles()
     writeDigests(root, () => makeDigest('d'))
     commitAs(root, 'v1.0.0')
@@ -136,7 +136,7 @@ describe('a release', () => {
     expect(releaseFault(root, '1.0.1')).toContain('not tagged')
   })
 
-  it('S35: asks for it before it packs', () => {
+  it('S35: A release looks for its faults before it packs', () => {
     const program = readFileSync(join(REPOSITORY, 'scripts/release.ts'), 'utf8')
     expect(program.indexOf('releaseFault(ROOT, version)')).toBeGreaterThan(0)
     expect(program.indexOf('releaseFault(ROOT, version)')).toBeLessThan(program.indexOf('packPackages(ROOT'))
@@ -144,7 +144,7 @@ describe('a release', () => {
 })
 
 describe('the digest of a tag', () => {
-  it('S35: is what docker says of it, asked without a shell', () => {
+  it('S35: The digest of a tag is what docker says of it, asked without a shell', () => {
     const environment = dockerThatPrints(`"${makeDigest('e')}"`)
     expect(resolveDigest('node:24;id', environment)).toBe(makeDigest('e'))
     const asked = readFileSync(environment.ASKED ?? '', 'utf8')
@@ -156,13 +156,13 @@ describe('the digest of a tag', () => {
     ['another text', makeDocker('Name: docker.io/library/node:24')],
     ['a digest that is too short', makeDocker('"sha256:abc"')],
     ['a failure', makeDocker(`"${makeDigest('e')}"`, 1)],
-  ])('S35: is none when docker gives %s', (_what, environment) => {
+  ])('S35: A tag has no digest when docker gives %s', (_what, environment) => {
     expect(() => resolveDigest('node:24', environment())).toThrow(
       /^docker (gave no digest of|could not resolve) node:24/,
     )
   })
 
-  it('S35: is none where there is no docker', () => {
+  it('S35: A tag has no digest where there is no docker', () => {
     expect(() => resolveDigest('node:24', { PATH: '/nonexistent' })).toThrow('docker could not be asked')
   })
 })

@@ -7,11 +7,11 @@ import { soundTree } from './tree-fixture.ts'
 describe('the repository', () => {
   const tree = readRepository()
 
-  it('imports only what the layers allow', () => {
+  it('The repository imports only what the layers allow', () => {
     expect(checkImports(tree)).toEqual([])
   })
 
-  it('declares only what the layers allow, in exact versions', () => {
+  it('The repository declares only what the layers allow, in exact versions', () => {
     expect(checkManifests(tree)).toEqual([])
   })
 })
@@ -70,41 +70,41 @@ const BROKEN_IMPORTS = [
 ] as const
 
 describe('the check of imports', () => {
-  it('finds nothing in a sound tree', () => {
+  it('The check of imports finds nothing in a sound tree', () => {
     expect(checkImports(soundTree())).toEqual([])
   })
 
   for (const [name, folder, text, rule] of BROKEN_IMPORTS) {
-    it(`finds ${name}`, () => {
+    it(`The check of imports finds ${name}`, () => {
       const path = `${folder}/src/broken.ts`
       const violations = checkImports(soundTree({ [path]: `${text}\n` }))
       expect(violations.map((violation) => [violation.rule, violation.path])).toEqual([[rule, path]])
     })
   }
 
-  it('allows a test what its source may not', () => {
+  it('The check of imports allows a test what its source may not', () => {
     const text = "import '@counterstep/store-conformance'\nimport 'node:fs'\nimport 'vitest'\n"
     expect(checkImports(soundTree({ 'packages/engine/test/recovery.test.ts': text }))).toEqual([])
   })
 
-  it('holds a test to its own list', () => {
+  it('The check of imports holds a test to its own list', () => {
     const path = 'packages/engine/test/recovery.test.ts'
     const violations = checkImports(soundTree({ [path]: "import '@counterstep/server'\n" }))
     expect(violations).toMatchObject([{ rule: 'layers', path }])
   })
 
-  it('finds a tool of a test that nobody declares', () => {
+  it('The check of imports finds a tool of a test that no manifest declares', () => {
     const path = 'packages/engine/test/recovery.test.ts'
     const violations = checkImports(soundTree({ [path]: "import 'sinon'\n" }))
     expect(violations).toMatchObject([{ rule: 'undeclared', path }])
   })
 
-  it('takes no comment and no string for an import', () => {
+  it('The check of imports takes no comment and no string for an import', () => {
     const text = "// import 'undici'\nexport const text = \"import 'undici'\"\n"
     expect(checkImports(soundTree({ 'packages/core/src/quiet.ts': text }))).toEqual([])
   })
 
-  it('allows zod behind the entry /schemas', () => {
+  it('The check of imports allows zod behind the entry /schemas', () => {
     const text = "import { z } from 'zod'\nexport const id = z.string()\n"
     expect(checkImports(soundTree({ 'packages/protocol/src/schemas.ts': text }))).toEqual([])
   })
@@ -124,20 +124,20 @@ const BROKEN_MANIFESTS = [
 
 describe('the check of package.json files', () => {
   for (const [name, fields, rule] of BROKEN_MANIFESTS) {
-    it(`finds ${name}`, () => {
+    it(`The check of manifests finds ${name}`, () => {
       const path = 'packages/core/package.json'
       const manifest = JSON.stringify({ name: '@counterstep/core', ...fields })
       expect(checkManifests(soundTree({ [path]: manifest }))).toMatchObject([{ rule, path }])
     })
   }
 
-  it('allows a peer that nobody has to install', () => {
+  it('The check of manifests allows a peer that need not be installed', () => {
     const peer = { peerDependencies: { mysql2: '>=3' }, peerDependenciesMeta: { mysql2: { optional: true } } }
     const manifest = JSON.stringify({ name: '@counterstep/sdk', ...peer })
     expect(checkManifests(soundTree({ 'sdk/package.json': manifest }))).toEqual([])
   })
 
-  it('finds a workspace without a row', () => {
+  it('The check of manifests finds a workspace without a row', () => {
     const path = 'packages/store-paper/package.json'
     const manifest = JSON.stringify({ name: '@counterstep/store-paper' })
     expect(checkManifests(soundTree({ [path]: manifest }))).toMatchObject([

@@ -27,31 +27,31 @@ function check(changes: Readonly<Record<string, string>> = {}): string[] {
 }
 
 describe('the page of invariants', () => {
-  it('explains every invariant that the suites check, and no other', () => {
+  it('The page of invariants explains every invariant that the suites check, and no other', () => {
     expect(checkInvariants(readRepository())).toEqual([])
   })
 })
 
 describe('the check of the page of invariants', () => {
-  it('accepts a page that is complete', () => expect(check()).toEqual([]))
-  it('finds an invariant that only code names', () => {
+  it('The check of the page of invariants accepts a page that is complete', () => expect(check()).toEqual([]))
+  it('The check of the page of invariants finds an invariant that only code names', () => {
     expect(check({ 'sdk/src/more.ts': '// This keeps I7.\n' })).toEqual([
       'sdk/src/more.ts names I7, which the page does not explain',
     ])
   })
-  it('finds a suite that the page does not name', () => {
+  it('The check of the page of invariants finds a suite that the page does not name', () => {
     const text = `${SOUND[PROOFS]}// one more\n  strict: 'another-mutant',\n`
     expect(check({ [PROOFS]: text })).toEqual(['strict does not say that simulator checks it'])
   })
-  it('finds a suite that does not check what the page says', () => {
+  it('The check of the page of invariants finds a suite that does not check what the page says', () => {
     expect(check({ 'chaos/src/crash-points/ledger.ts': '' })).toEqual(['crash points does not name I1'])
   })
-  it('finds a test that is not there', () => {
+  it('The check of the page of invariants finds a test that is not there', () => {
     expect(check({ 'packages/engine/test/lease.test.ts': '' })).toEqual([
       'L2: packages/engine/test/lease.test.ts has no test "is taken over"',
     ])
   })
-  it('finds an invariant that nothing checks', () => {
+  it('The check of the page of invariants finds an invariant that nothing checks', () => {
     expect(check({ [INVARIANTS_PAGE]: `${PAGE}\n### I9\n\n**A wish.**\n` })).toEqual([
       'I9 names nothing that checks it',
     ])

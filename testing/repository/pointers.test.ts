@@ -4,7 +4,7 @@ import { REPOSITORY, readRepository } from './source-tree.ts'
 import { soundTree } from './tree-fixture.ts'
 
 describe('pointers', () => {
-  it('lead from documents and comments to something that is there', () => {
+  it('Pointers lead from documents and comments to something that is there', () => {
     expect(checkPointers(readRepository(), REPOSITORY)).toEqual([])
   })
 })
@@ -14,19 +14,19 @@ describe('the check of pointers', () => {
     checkPointers(soundTree({ [path]: text }), REPOSITORY).map(({ detail }) => detail)
 
   for (const path of ['packages/core/src/gone.ts', 'core/src/gone.ts', 'gone.sql', 'packages/gone']) {
-    it(`finds that a page names ${path}`, () => {
+    it(`The check of pointers finds that a page names ${path}, which is not there`, () => {
       expect(check('docs/page.md', `See \`${path}\`.`)).toEqual([`points to ${path}, which is not there`])
     })
   }
-  it('finds a file that only a comment names', () => {
+  it('The check of pointers finds a file that only a comment names', () => {
     expect(check('sdk/src/a.ts', '// As `gone.ts` does.\nexport const name = "`other.ts`"\n')).toEqual([
       'points to gone.ts, which is not there',
     ])
   })
-  it('finds a workspace that the table of packages leaves out', () => {
+  it('The check of pointers finds a workspace that the table of packages leaves out', () => {
     expect(check('ARCHITECTURE.md', '| `sdk` | is for users |')).toContain('has no row for packages/core')
   })
-  it('finds a page that must link to the invariants, and does not', () => {
+  it('The check of pointers finds a page that must link to the invariants and does not', () => {
     const pages = {
       'docs/invariants.md': '# What must always hold\n',
       'packages/simulator/README.md': 'See [them](../../docs/invariants.md#i1).\n',
@@ -36,7 +36,7 @@ describe('the check of pointers', () => {
       { path: 'packages/store-conformance/README.md', detail: 'does not link to docs/invariants.md' },
     ])
   })
-  it('accepts a whole path, its end, a folder, and a file that the page itself makes', () => {
+  it('The check of pointers accepts a whole path, its end, a folder, and a file that the page itself makes', () => {
     const text = [
       '`packages/core/src/index.ts`, `core/src/index.ts`, `index.ts`, `packages/core`, `packages/store-NAME`',
       '`bank.ts`, `a/b`, `text/plain`',

@@ -13,25 +13,25 @@ describe('the public packages', () => {
   const workspaces = workspaceFolders(REPOSITORY).map((folder) => manifestIn(REPOSITORY, folder))
   const names = workspaces.map(({ name }) => name)
 
-  it('are two: what runs transactions, and what services install', () => {
+  it('Two packages are public: what runs transactions, and what services install', () => {
     expect(publications(REPOSITORY).map(({ name }) => name)).toEqual(['@counterstep/sdk', 'counterstep'])
   })
 
-  it('cannot be published from their sources', () => {
+  it('No workspace can be published from its sources', () => {
     expect(workspaces.filter((manifest) => manifest.private !== true)).toEqual([])
   })
 
-  it('have the version of every workspace, and of the root', () => {
+  it('Every workspace and the root have one version', () => {
     const versions = [manifestIn(REPOSITORY, '.'), ...workspaces].map(({ version }) => version)
     expect(new Set(versions).size).toBe(1)
   })
 
-  it('name modules that are loaded by their paths only if these are there', () => {
+  it('Modules that are loaded by their paths are there', () => {
     const named = PUBLIC_PACKAGES.flatMap(({ loadedByPath = [] }) => loadedByPath)
     expect(named.filter((path) => !existsSync(join(REPOSITORY, path)))).toEqual([])
   })
 
-  it('are in one fixed group of changesets, and every changeset names a workspace', () => {
+  it('All workspaces are in one fixed group of changesets, and every changeset names a workspace', () => {
     const folder = join(REPOSITORY, '.changeset')
     const config = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'))
     expect(config.fixed).toEqual([['counterstep', '@counterstep/*']])
@@ -43,11 +43,11 @@ describe('the public packages', () => {
     expect(named.filter((name) => !names.includes(name))).toEqual([])
   })
 
-  it('carry every document that theirs lead to', () => {
+  it('The public packages carry every document that theirs lead to', () => {
     for (const each of PUBLIC_PACKAGES) expect(() => publishedDocuments(REPOSITORY, each)).not.toThrow()
   })
 
-  it('are the newest of their name only as a release', () => {
+  it('A version is the newest of its name only as a release', () => {
     expect([distTag('1.2.3'), distTag('1.2.3-rc.1')]).toEqual(['latest', 'next'])
   })
 })
@@ -77,7 +77,7 @@ describe('the check of a package', () => {
     checkContents(new Map(Object.entries({ ...SOUND, ...more })), REPOSITORY)
   const changed = (more: object) => ({ 'package.json': JSON.stringify({ ...manifest, ...more }) })
 
-  it('is content with a sound one', () => expect(check({})).toEqual([]))
+  it('The check of a package accepts a sound one', () => expect(check({})).toEqual([]))
 
   for (const [name, more, fault] of [
     ['a source', { 'dist/index.ts': '' }, 'dist/index.ts is of no use to a user'],
@@ -138,10 +138,10 @@ describe('the check of a package', () => {
       expect.stringContaining(`${UNPACKED_BYTES_MAX} is the most`),
     ],
   ] as const) {
-    it(`finds ${name}`, () => expect(check(more)).toEqual([fault]))
+    it(`The check of a package finds ${name}`, () => expect(check(more)).toEqual([fault]))
   }
 
-  it('finds an entry for require that is not there, and a path for an older compiler', () => {
+  it('The check of a package finds an entry for require that is not there, and a path for an older compiler', () => {
     const entry = { types: './dist/index.d.ts', default: './dist/index.js' }
     const both = { import: entry, require: { ...entry, default: './dist/cjs/index.js' } }
     const typesVersions = { '*': { more: ['./dist/cjs/more.d.ts'] } }
@@ -158,7 +158,7 @@ describe('the check of a package', () => {
     ])
   })
 
-  it('finds what is missing', () => {
+  it('The check of a package finds what is missing', () => {
     const { LICENSE: _, ...rest } = SOUND
     expect(checkContents(new Map(Object.entries(rest)), REPOSITORY)).toEqual(['LICENSE is missing'])
   })

@@ -9,17 +9,17 @@ const SHORT_LENGTH = 8_000
 const SHORT_MS_MAX = 15
 const LONG_MS_MAX = 50
 
-/** Never shown what a caller sends; with the length to which each of them is bounded, and by what. */
+/** These patterns never see what a caller sends; each has the length to which it is bounded, and by what. */
 const BOUNDED: ReadonlyMap<string, number> = new Map([
-  // Our own statements, when the module is loaded.
+  // It reads our own statements when the module is loaded.
   ['packages/store-mysql/src/sessions/statement.ts', 2_000],
-  // A line of the configuration, which an operator writes.
+  // It reads a line of the configuration, which an operator writes.
   ['packages/configuration/src/store-target.ts', 1_000],
-  // A number of at most 40 digits and 20 behind the point, which another pattern has accepted.
+  // It reads a number of at most 40 digits and 20 behind the point, which another pattern has accepted.
   ['sdk/src/testing/state-change.ts', 61],
 ])
 
-/** Put together from constants at the start: routes, bounds, a list of characters. */
+/** These are put together from constants at the start: routes, bounds, a list of characters. */
 const BUILT = [
   'packages/branch-http/src/excerpt.ts',
   'packages/core/src/ports/documents.ts',
@@ -30,12 +30,14 @@ const BUILT = [
 describe('S27: regular expressions', () => {
   const { written, built } = findRegexes(readRepository())
 
-  it('S27: no pattern is built from what a caller sends: those that are built are known', () => {
+  it('S27: No pattern is built from what a caller sends: those that are built are known', () => {
     expect(built).toEqual(BUILT)
     expect(written.length).toBeGreaterThan(50)
   })
 
-  it('S27: each takes time in proportion to the text, 100 KB of it in 50 ms', { timeout: 240_000 }, () => {
+  it('S27: Each pattern takes time in proportion to the text, 100 KB of it in 50 ms', {
+    timeout: 240_000,
+  }, () => {
     const slow = written.flatMap(({ path, pattern, flags }) => {
       const regex = new RegExp(pattern, flags)
       const bound = BOUNDED.get(path)
@@ -48,7 +50,7 @@ describe('S27: regular expressions', () => {
     expect(slow).toEqual([])
   })
 
-  it('S27: the same look finds patterns that are quadratic or worse', () => {
+  it('S27: The same measurement finds patterns that are quadratic or worse', () => {
     for (const pattern of [/^\s*(?:\{\s*\})?\s*$/, /0+$/, /^(\w+\.?)+$/, /^\s*0*(\d+)\s*$/]) {
       expect(
         slowestText(pattern, pattern.source.includes('+\\.?') ? 26 : SHORT_LENGTH, SHORT_MS_MAX).tookMs,

@@ -11,14 +11,14 @@ import { soundTree } from './tree-fixture.ts'
 describe('the repository', () => {
   const tree = readRepository()
 
-  it('has a pure core', () => expect(checkCorePurity(tree)).toEqual([]))
-  it('reads the environment in one place', () => expect(checkEnvironmentReads(tree)).toEqual([]))
-  it('names its files and folders for things', () => expect(checkNames(tree)).toEqual([]))
-  it('has comments that are sentences about named things', () => expect(checkWords(tree)).toEqual([]))
-  it('locks everything, and no registry host', () => expect(checkLockfile(tree)).toEqual([]))
-  it('defends every runtime dependency', () => expect(checkDependencyPage(tree)).toEqual([]))
-  it('has documents whose commands and links exist', () =>
-    expect(checkDocuments(tree, REPOSITORY)).toEqual([]))
+  it('The core is pure', () => expect(checkCorePurity(tree)).toEqual([]))
+  it('The environment is read in one place', () => expect(checkEnvironmentReads(tree)).toEqual([]))
+  it('Files and folders are named for things', () => expect(checkNames(tree)).toEqual([]))
+  it('Comments are sentences about named things', () => expect(checkWords(tree)).toEqual([]))
+  it('The lockfile locks everything, and names no registry host', () =>
+    expect(checkLockfile(tree)).toEqual([]))
+  it('Every runtime dependency is defended', () => expect(checkDependencyPage(tree)).toEqual([]))
+  it('The commands and links of documents exist', () => expect(checkDocuments(tree, REPOSITORY)).toEqual([]))
 })
 
 const IMPURITIES = [
@@ -36,7 +36,7 @@ const IMPURITIES = [
 
 describe('the check of the core', () => {
   for (const [name, text, detail] of IMPURITIES) {
-    it(`finds ${name}`, () => {
+    it(`The check of the core finds ${name}`, () => {
       const tree = soundTree({ 'packages/core/src/broken.ts': `${text}\n` })
       expect(checkCorePurity(tree)).toEqual([
         { rule: 'pure-core', path: 'packages/core/src/broken.ts', detail },
@@ -44,19 +44,19 @@ describe('the check of the core', () => {
     })
   }
 
-  it('finds an await', () => {
+  it('The check of the core finds an await', () => {
     const tree = soundTree({ 'packages/core/src/broken.ts': 'await 1\n' })
     expect(checkCorePurity(tree)).toMatchObject([{ detail: 'await' }])
   })
 
-  it('lets a port have the type of a promise, and only that', () => {
+  it('A port may have the type of a promise, and only that', () => {
     const text = 'export interface A { call(): Promise<number> }\n'
     expect(checkCorePurity(soundTree({ 'packages/core/src/ports/ports.ts': text }))).toEqual([])
     const value = 'export const p = Promise.resolve(1)\n'
     expect(checkCorePurity(soundTree({ 'packages/core/src/ports/ports.ts': value }))).toHaveLength(1)
   })
 
-  it('takes no property and no test for a fault', () => {
+  it('No property and no test is taken for a fault of the core', () => {
     const tree = soundTree({
       'packages/core/src/fine.ts': '// Date.now()\nexport const x = { Date: 1, process: 2 }\n',
       'packages/core/src/fine.test.ts': 'export const at = Date.now()\n',
@@ -66,7 +66,7 @@ describe('the check of the core', () => {
 })
 
 describe('the check of the environment', () => {
-  it('finds a second reader', () => {
+  it('The check of the environment finds a second reader', () => {
     const path = 'packages/server/src/broken.ts'
     const tree = soundTree({ [path]: 'export const home = process.env.HOME\n' })
     expect(checkEnvironmentReads(tree)).toMatchObject([{ path }])
@@ -75,10 +75,12 @@ describe('the check of the environment', () => {
 
 describe('the check of names', () => {
   for (const path of ['packages/core/src/utils.ts', 'sdk/src/helpers.ts', 'sdk/test/common.test.ts']) {
-    it(`finds ${path}`, () => expect(checkNames(soundTree({ [path]: '' }))).toHaveLength(1))
+    it(`The check of names finds the file ${path}`, () =>
+      expect(checkNames(soundTree({ [path]: '' }))).toHaveLength(1))
   }
   for (const path of ['packages/core/src/types/gid.ts', 'sdk/src/interfaces/client.ts']) {
-    it(`finds ${path}`, () => expect(checkNames(soundTree({ [path]: '' }))).toHaveLength(1))
+    it(`The check of names finds the folder of ${path}`, () =>
+      expect(checkNames(soundTree({ [path]: '' }))).toHaveLength(1))
   }
 })
 
@@ -92,10 +94,10 @@ describe('the check of words', () => {
     '/** The lock that somebody holds. */',
     '// The first line.\n// Nobody reads the second one.',
   ]) {
-    it(`finds ${JSON.stringify(text)}`, () => expect(find(text)).toHaveLength(1))
+    it(`The check of words finds ${JSON.stringify(text)}`, () => expect(find(text)).toHaveLength(1))
   }
   for (const text of ['/** Asks again. */', '// A row.\n// Of it nothing is kept.', "const a = '// Of a'"]) {
-    it(`allows ${JSON.stringify(text)}`, () => expect(find(text)).toEqual([]))
+    it(`The check of words allows ${JSON.stringify(text)}`, () => expect(find(text)).toEqual([]))
   }
 })
 
@@ -103,14 +105,14 @@ describe('the check of the lockfile', () => {
   const lock = (entry: object) =>
     soundTree({ 'package-lock.json': JSON.stringify({ packages: { 'node_modules/a': entry } }) })
 
-  it('finds a registry', () => {
+  it('The check of the lockfile finds a registry', () => {
     expect(checkLockfile(lock({ version: '1.0.0', resolved: 'https://npm.example/a.tgz' }))).toHaveLength(1)
   })
-  it('finds what npm left out for another platform', () => {
+  it('The check of the lockfile finds what npm left out for another platform', () => {
     const entry = { version: '1.0.0', optionalDependencies: { 'a-darwin': '1.0.0' } }
     expect(checkLockfile(lock(entry))).toMatchObject([{ rule: 'whole-lockfile' }])
   })
-  it('allows a link to a workspace', () => {
+  it('The check of the lockfile allows a link to a workspace', () => {
     expect(checkLockfile(lock({ resolved: 'packages/a', link: true }))).toEqual([])
   })
 })
@@ -129,9 +131,9 @@ describe('the check of the dependency page', () => {
     return checkDependencyPage(tree).map(({ detail }) => detail)
   }
 
-  it('is content with a row that is right', () =>
+  it('The check of the dependency page accepts a row that is right', () =>
     expect(check(row('ioredis', 'store-redis', '1'))).toEqual([]))
-  it('has no row for a peer that its user may have and its source does not import', () => {
+  it('A peer needs no row where its user may leave it out and no source imports it', () => {
     const page = row('ioredis', 'store-redis', '1')
     const peer = { peerDependencies: { pg: '>=8' } }
     expect(check(page, peer)).toEqual(['pg has no row'])
@@ -142,16 +144,17 @@ describe('the check of the dependency page', () => {
     }
     expect(check('', { dependencies: {}, ...imported })).toEqual(['ioredis has no row'])
   })
-  it('finds a missing row', () => expect(check('')).toEqual(['ioredis has no row']))
-  it('finds a row too many', () => {
+  it('The check of the dependency page finds a missing row', () =>
+    expect(check('')).toEqual(['ioredis has no row']))
+  it('The check of the dependency page finds a row too many', () => {
     expect(check(`${row('ioredis', 'store-redis', '1')}\n${row('lodash', '', '0')}`)).toContain(
       'nothing uses lodash',
     )
   })
-  it('finds a wrong count', () => {
+  it('The check of the dependency page finds a wrong count', () => {
     expect(check(row('ioredis', 'store-redis', '7'))).toEqual(['ioredis brings 1 packages, the page says 7'])
   })
-  it('finds a user that is not named', () => {
+  it('The check of the dependency page finds a user that is not named', () => {
     expect(check(row('ioredis', 'server', '1'))).toEqual([
       'ioredis is used by "store-redis", the page says "server"',
     ])
@@ -161,34 +164,34 @@ describe('the check of the dependency page', () => {
 describe('the check of documents', () => {
   const check = (text: string) => checkDocuments(soundTree({ 'docs/page.md': text }), REPOSITORY)
 
-  it('finds a script that does not exist', () => {
+  it('The check of documents finds a script that does not exist', () => {
     expect(check('Run `npm run fly`.')).toMatchObject([{ rule: 'document-commands' }])
   })
-  it('finds a first page that is too long to be read', () => {
+  it('The check of documents finds a first page that is too long to be read', () => {
     const readme = (lines: number) => soundTree({ 'README.md': 'A line.\n'.repeat(lines) })
     expect(checkDocuments(readme(121), REPOSITORY)).toMatchObject([{ rule: 'document-length' }])
     expect(checkDocuments(readme(120), REPOSITORY)).toEqual([])
   })
-  it('finds a script that the page for contributors leaves out', () => {
+  it('The check of documents finds a script that the page for contributors leaves out', () => {
     const tree = soundTree({ 'CONTRIBUTING.md': '`npm test`, `npm run bench:lambda`' })
     const missing = checkDocuments(tree, REPOSITORY).map(({ detail }) => detail)
     expect(missing).toContain('does not name the script "bench"')
     expect(missing).not.toContain('does not name the script "test"')
   })
-  it('finds a link that leads nowhere', () => {
+  it('The check of documents finds a link that leads nowhere', () => {
     expect(check('[a](nowhere.md#part)')).toMatchObject([{ rule: 'document-links' }])
   })
-  it('finds a version of Node that is written otherwise than on other pages', () => {
+  it('The check of documents finds a version of Node that is written otherwise than on other pages', () => {
     const engines = { name: 'root', engines: { node: '^22.19.0 || ^24.11.0 || >=26.0.0' } }
     const checkWith = (text: string) =>
       checkDocuments(soundTree({ 'package.json': JSON.stringify(engines), 'docs/page.md': text }), REPOSITORY)
     expect(checkWith('It needs Node 22.19 or newer.')).toMatchObject([{ rule: 'document-node' }])
     expect(checkWith('It needs Node 22.19+, 24.11+ or 26+; it was tried with 22.19.0.')).toEqual([])
   })
-  it('finds a path of one machine', () => {
+  it('The check of documents finds a path of one machine', () => {
     expect(check('It is in /home/me/x.')).toMatchObject([{ rule: 'document-machines' }])
   })
-  it('finds a page that installs what is not published, and does not say so', () => {
+  it('The check of documents finds a page that installs what is not published, and does not say so', () => {
     const part = 'It is not published: do this.\n'
     const checkWith = (page: string, more: Readonly<Record<string, string>> = {}) =>
       checkDocuments(soundTree({ 'docs/page.md': page, ...more }), REPOSITORY)
@@ -205,7 +208,7 @@ describe('the check of documents', () => {
     expect(checkWith(included(part))).toMatchObject([{ rule: 'document-not-published' }])
     expect(checkWith('`npm install CLONE/dist/*.tgz`, `npm install express`', there)).toEqual([])
   })
-  it('allows what exists', () => {
+  it('The check of documents allows what exists', () => {
     expect(check('`npm test`, `npm run bench`, [root](../package.json), [web](https://example.com)')).toEqual(
       [],
     )

@@ -37,7 +37,7 @@ describe('a version of Node', () => {
     ['26.0.0', true],
     ['31.2.1', true],
   ] as const) {
-    it(`${version} ${expected ? 'runs' : 'does not run'} the project`, () => {
+    it(`Node ${version} ${expected ? 'runs' : 'does not run'} the project`, () => {
       expect(satisfies(version, ENGINES)).toBe(expected)
     })
   }
@@ -61,14 +61,14 @@ describe('a version of Node', () => {
     return join(bin, 'node')
   }
 
-  it("is the system's where that fits, and no other is installed", () => {
+  it("The system's Node is used where it fits, and no other is installed", () => {
     writeFileSync(join(root, 'package.json'), JSON.stringify({ engines: { node: '>=18.0.0' } }))
     expect(findNode(root)).toBe(process.execPath)
     expect(readdirSync(root)).toEqual(['package.json'])
   })
 
   it.skipIf(process.platform === 'win32')(
-    "is the project's own where the system's does not fit, and npm exec finds it too",
+    "The project's own Node is used where the system's does not fit, and npm exec finds it, too",
     async () => {
       const own = await wants('>=99.0.0', '#!/bin/sh\necho v99.1.0\n')
       // The second start finds one there already.
@@ -77,7 +77,7 @@ describe('a version of Node', () => {
     },
   )
 
-  it('is looked for in vain with a message that says what is needed', async () => {
+  it('The error says what is needed where no Node fits', async () => {
     await wants('>=99.0.0')
     expect(() => findNode(root)).toThrow(/needs >=99\.0\.0/)
     if (process.platform === 'win32') return
@@ -101,19 +101,19 @@ describe('the installed tree', () => {
     writeFileSync(join(root, 'node_modules/.package-lock.json'), JSON.stringify({ packages }))
   }
 
-  it('is missing', async () => {
+  it('Packages that are missing have to be installed', async () => {
     await install(undefined)
     expect(reasonToInstall(root)).toBe('nothing is installed yet')
   })
-  it('is as locked, though another platform has more', async () => {
+  it('Packages that are as locked need not be installed, though another platform has more', async () => {
     await install({ 'node_modules/zod': LOCKED['node_modules/zod'] })
     expect(reasonToInstall(root)).toBeUndefined()
   })
-  it('has another version', async () => {
+  it('A package in another version than the locked one has to be installed', async () => {
     await install({ 'node_modules/zod': { version: '4.6.6', integrity: 'sha512-c' } })
     expect(reasonToInstall(root)).toBe('zod is not as locked')
   })
-  it('lacks a package, as after an interrupted install', async () => {
+  it('A package that is not there, as after an interrupted install, has to be installed', async () => {
     await install({})
     expect(reasonToInstall(root)).toBe('zod is not as locked')
   })
@@ -122,17 +122,17 @@ describe('the installed tree', () => {
 describe('the options of the demo', () => {
   const read = (...args: string[]) => readDemoOptions(args, '/base', '/root/.data')
 
-  it('are a fixed port and the data folder of the repository', () => {
+  it('The options of the demo are a fixed port and the data folder of the repository by default', () => {
     expect(read()).toEqual({ once: false, port: 8470, dataFolder: '/root/.data' })
   })
-  it('take free ports for a run that ends by itself', () => {
+  it('A demo that ends by itself takes free ports', () => {
     expect(read('--once')).toMatchObject({ once: true, port: 0 })
     expect(read('--once', '--port', '9000')).toMatchObject({ port: 9000 })
   })
-  it('take a folder from where the user is', () => {
+  it('The data folder of the demo is looked for from where the user is', () => {
     expect(read('--data', 'x').dataFolder).toBe(join('/base', 'x'))
   })
-  it('are refused by name', () => {
+  it('Wrong options of the demo are refused by name', () => {
     expect(() => read('--port', '65534')).toThrow('--port')
     expect(() => read('--fly')).toThrow('--fly')
   })
@@ -147,14 +147,14 @@ describe('the transfers of the demo', () => {
       [toKey('bob', 'bank-b'), bob],
     ])
 
-  it('go from the richer to the other', () => {
+  it('A transfer of the demo goes from the richer account to the other', () => {
     expect(transferThatSucceeds(bankA, bankB, balances(2, 2), 1).fromAccount).toBe('alice')
     expect(transferThatSucceeds(bankA, bankB, balances(1, 3), 1).fromAccount).toBe('bob')
   })
-  it('fail at the second bank', () => {
+  it('The transfer of the demo that is to fail does so at the second bank', () => {
     expect(transferThatFails(bankA, bankB, 1)).toMatchObject({ to: bankB, toAccount: 'frozen' })
   })
-  it('are right when the money moved once, and only then', () => {
+  it('A transfer of the demo is right when the money moved once, and only then', () => {
     const done = transferThatSucceeds(bankA, bankB, balances(500, 100), 100)
     expect(wrongBalances(balances(500, 100), balances(400, 200), done)).toEqual([])
     expect(wrongBalances(balances(500, 100), balances(500, 100), done)).toHaveLength(2)
@@ -162,7 +162,7 @@ describe('the transfers of the demo', () => {
       'bob at bank-b should have 2.00 and has 3.00',
     ])
   })
-  it('are shown with what changed', () => {
+  it('The demo shows balances with what changed', () => {
     const table = balanceTable(balances(500, 100), balances(400, 200)).split('\n')
     expect(table[1]).toMatch(/alice at bank-a +5\.00 +4\.00 +-1\.00$/)
     expect(table[2]).toMatch(/bob at bank-b +1\.00 +2\.00 +\+1\.00$/)
@@ -170,7 +170,7 @@ describe('the transfers of the demo', () => {
 })
 
 describe('the counts that a tool tells', () => {
-  it('are its last line, with the names before it', () => {
+  it('The counts are in the last line of a tool, with the names before it', () => {
     const lines = [
       'ok a',
       'not ok b: 1 is not 2',
@@ -184,7 +184,7 @@ describe('the counts that a tool tells', () => {
     })
   })
 
-  it('count what has no name, and a failure that nobody told of', () => {
+  it('A failure without a name is counted, and so is an exit code that no line explains', () => {
     expect(countsTold('clients', ['3 passed, 1 failed'], 'exit code 1').failed).toEqual([
       'clients: without a name',
     ])
@@ -193,7 +193,7 @@ describe('the counts that a tool tells', () => {
     ])
   })
 
-  it('are a failure when there are none', () => {
+  it('A tool without counts has failed', () => {
     expect(countsTold('clients', ['no last line'], undefined)).toEqual({
       passed: 0,
       failed: ['clients: no count (exit code 0)'],
@@ -218,14 +218,14 @@ describe('S35: npm run audit', () => {
     ],
     ['not-asked', null, ''],
   ] as const) {
-    it(`S35: says ${outcome} of "${output}"`, () => {
+    it(`S35: An audit is ${outcome} after "${output}"`, () => {
       expect(judgeAudit(status, output)).toMatchObject({ outcome })
     })
   }
 })
 
 describe('a part that is held', () => {
-  it('ends at its limit, though what it started goes on', async () => {
+  it('A part of the tests ends at its limit, though what it started goes on', async () => {
     const shown = new PassThrough()
     const part = command('sleeper', 300, ['sh', '-c', `sleep ${SLEEP_SECONDS} & wait`], {
       root,

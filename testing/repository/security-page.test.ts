@@ -10,9 +10,9 @@ describe('the map of protections', () => {
   const tree = readRepository()
   const page = tree.get('SECURITY.md') ?? ''
 
-  it('names tests that exist', () => expect(checkSecurityPage(tree)).toEqual([]))
+  it('The security page names tests that exist', () => expect(checkSecurityPage(tree)).toEqual([]))
 
-  it('has each number once: on the map, or not yet', () => {
+  it('Each number of a protection stands once: on the security page, or as not yet there', () => {
     const mapped = [...new Set(securityRows(tree).flatMap(({ numbers }) => numbers))]
     const all = [...mapped, ...NOT_YET].sort()
     expect(all).toEqual([...NUMBERS].sort())
@@ -41,19 +41,19 @@ describe('the check of the map', () => {
       ['a.test.ts', "it('S3: is refused', () => 1)\nit('S3: mysql, too', () => 1)"],
     ])
 
-  it('is content with titles that are there', () => {
+  it('The check of the security page accepts titles that are there', () => {
     expect(checkSecurityPage(row('`a.test.ts` "S3: is refused", ", too"'))).toEqual([])
   })
-  it('finds a row without a test, a file that is not there, and a title that is not', () => {
+  it('The check of the security page finds a row without a test, a file that is not there, and a title that is not', () => {
     expect(checkSecurityPage(row('none'))).toHaveLength(1)
     expect(checkSecurityPage(row('`b.test.ts`'))).toHaveLength(1)
     expect(checkSecurityPage(row('`a.test.ts` "S3: is refused", "S3: is mended"'))).toHaveLength(1)
   })
-  it('finds an entry that stands in a table', () => {
+  it('The check of the security page finds an entry that stands in a table', () => {
     const tree = new Map([[SECURITY_PAGE, '| S3 | done | `a.test.ts` |\n']])
     expect(checkSecurityPage(tree)).toHaveLength(1)
   })
-  it('reads lists and ranges of numbers', () => {
+  it('The check of the security page reads lists and ranges of numbers', () => {
     expect(numbersIn('S2, S4–S6')).toEqual(['S2', 'S4', 'S5', 'S6'])
   })
 })

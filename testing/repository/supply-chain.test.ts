@@ -27,12 +27,12 @@ describe('S34, S35: the supply chain', () => {
   const npmrc = readFileSync(join(REPOSITORY, '.npmrc'), 'utf8')
   const tree = new Map([...readRepository(), ['.npmrc', npmrc]])
 
-  it('S34: S35: the repository locks everything by content, in versions without known holes, and runs no script at install', () => {
+  it('S34: S35: The repository locks everything by content, in versions without known holes, and runs no script at install', () => {
     expect(checkSupplyChain(tree)).toEqual([])
     expect(listRules(treeWith(SOUND))).toEqual([])
   })
 
-  it('S34: finds a version that is too old', () => {
+  it('S34: A version that is too old is found', () => {
     expect(listRules(treeWith({ ...SOUND, version: '5.8.4' }))).toEqual(['minimum-versions'])
     expect(listRules(treeWith({ ...SOUND, version: '3.23.0' }, 'mysql2'))).toEqual(['minimum-versions'])
     expect(listRules(treeWith({ ...SOUND, version: '7.24.0' }, 'undici'))).toEqual(['minimum-versions'])
@@ -42,7 +42,7 @@ describe('S34, S35: the supply chain', () => {
     ])
   })
 
-  it('S35: finds a package without a digest, and one with a weak one', () => {
+  it('S35: A package without a digest is found, and so is one with a weak one', () => {
     expect(listRules(treeWith({ version: '5.12.8' }))).toEqual(['locked-by-content'])
     expect(listRules(treeWith({ ...SOUND, integrity: 'sha1-AAAA' }))).toEqual(['locked-by-content'])
     const apart = JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.0' } } })
@@ -51,14 +51,14 @@ describe('S34, S35: the supply chain', () => {
     ])
   })
 
-  it('S35: finds a package that wants to run something at install', () => {
+  it('S35: A package that wants to run something at install is found', () => {
     expect(listRules(treeWith({ ...SOUND, hasInstallScript: true }))).toEqual(['install-scripts'])
     expect(listRules(treeWith(SOUND, 'fastify', { '.npmrc': 'save-exact=true' }))).toEqual([
       'install-scripts',
     ])
   })
 
-  it('S35: finds a lock that is not what was declared', () => {
+  it('S35: A lock that is not what was declared is found', () => {
     const manifest = JSON.stringify({ name: 'a', dependencies: { fastify: '5.12.9' } })
     expect(listRules(treeWith(SOUND, 'fastify', { 'package.json': manifest }))).toEqual([
       'locked-as-declared',

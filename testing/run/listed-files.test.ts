@@ -3,7 +3,7 @@ import { readRepository } from '../repository/source-tree.ts'
 import { ALONE_FILES } from './alone-files.ts'
 import { QUIET_FILES } from './quiet-files.ts'
 
-/** The tests that share their processes; those of the repository itself do not. */
+/** These tests share their processes; those of the repository itself do not. */
 const SHARING = /^(bench|examples|functions|packages|sdk|testing\/(?!repository\/|run\/)[^/]+)\/.*\.test\.ts$/
 const CHANGES = new RegExp(
   [
@@ -22,7 +22,7 @@ const CHANGES = new RegExp(
 
 const tree = readRepository()
 
-it('files that change what others would see are alone', () => {
+it('Files that change what others would see run alone', () => {
   const changing = [...tree].filter(([path, text]) => SHARING.test(path) && CHANGES.test(text))
   expect(changing.length).toBeGreaterThan(0)
   expect(changing.map(([path]) => path).filter((path) => !ALONE_FILES.includes(path))).toEqual([])
@@ -38,13 +38,13 @@ it.each([
   'globalThis.fetch = refuse',
   'Date.now = () => 0',
   'queryObjects(Queue)',
-])('a change is seen: %s', (line) => expect(line).toMatch(CHANGES))
+])('A change of what other tests would see is found: %s', (line) => expect(line).toMatch(CHANGES))
 
 it.each(["if (process.env.CI === 'true') skip()", 'const { fetch } = globalThis', 'globalThis.name == a'])(
-  'what only looks is none: %s',
+  'A line that only reads what other tests would see is no change: %s',
   (line) => expect(line).not.toMatch(CHANGES),
 )
 
-it('knows no file that is not there', () => {
+it('The lists of test files name no file that is not there', () => {
   expect([...ALONE_FILES, ...QUIET_FILES].filter((path) => !tree.has(path))).toEqual([])
 })

@@ -5,7 +5,7 @@ import { LONG_FILES } from './long-files.ts'
 import { longestFirst } from './longest-first.ts'
 
 describe('the order of the test files', () => {
-  it('starts the long ones first, and leaves the others as they are', () => {
+  it('The long test files start first, and the others stay as they are', () => {
     const [first, second] = LONG_FILES
     const files = ['b.test.ts', second, 'a.test.ts', first].map((path) => ({
       moduleId: join(REPOSITORY, String(path)),
@@ -15,7 +15,7 @@ describe('the order of the test files', () => {
     )
   })
 
-  it('knows each file once, and none that is not there', () => {
+  it('The list of long test files has each file once, and none that is not there', () => {
     const tree = readRepository()
     expect(LONG_FILES.filter((path) => !tree.has(path))).toEqual([])
     expect(new Set(LONG_FILES).size).toBe(LONG_FILES.length)

@@ -3,10 +3,10 @@ import { toTimedLength } from '../load/to-timed-length.ts'
 import { type Measurement, measureInTurn, type RowSource } from '../rounds.ts'
 import { type Ratio, type Row, rowNamed, toRatio } from '../row.ts'
 import type { Outcome, ScenarioContext } from '../scenario.ts'
+import { isDatabaseInMemory } from '../stores/is-database-in-memory.ts'
 import { toStoreFacts } from '../stores/open-store-host.ts'
 import { auditBank } from './audit-bank.ts'
 import type { Column, ColumnName } from './columns.ts'
-import { databaseCautions } from './database-cautions.ts'
 import { measureColumn } from './measure-column.ts'
 import type { TransferFixture } from './transfer-fixture.ts'
 
@@ -65,4 +65,14 @@ export function ratiosBetween(
   rows: readonly Row[],
 ): (name: string, above: ColumnName, below: ColumnName) => Ratio {
   return (name, above, below) => toRatio(name, rowNamed(rows, above), rowNamed(rows, below))
+}
+
+/** Lists what a reader of the database's own figures must know about the database. */
+async function databaseCautions({ host, link }: TransferFixture): Promise<readonly string[]> {
+  if (host.cpuSeconds === undefined) {
+    return ['CAUTION: the database is not ours alone: its counters tell of everybody']
+  }
+  return (await isDatabaseInMemory(link))
+    ? ['CAUTION: the database lies in memory, where a commit costs next to nothing']
+    : []
 }

@@ -5,7 +5,9 @@ import { commits } from '../../src/scenarios/commits.ts'
 import { SMOKE, SMOKE_MS_MAX, silent } from '../smoke.ts'
 
 describeOwn('mariadb', 'the commits of a saga', () => {
-  it('are counted by the database, beside each saga and each call', { timeout: SMOKE_MS_MAX }, async () => {
+  it('The report shows how many commits the database counted for each saga', {
+    timeout: SMOKE_MS_MAX,
+  }, async () => {
     const { counters, rows } = await runBench(commits, { ...SMOKE, store: 'mariadb' }, silent)
     expect(counters.answers).toBeGreaterThan(0)
     expect(counters.stored).toBe(counters.answers)

@@ -10,11 +10,13 @@ import type { Settings } from '../../src/settings.ts'
 import { SqlLink } from '../../src/stores/sql-link.ts'
 import { SMOKE, SMOKE_MS_MAX, silent } from '../smoke.ts'
 
-// Long enough for two callers to meet in a group, however busy the machine is.
+// This is long enough for two callers to meet in a group, however busy the machine is.
 const HOT_SMOKE: Settings = { ...SMOKE, store: 'mariadb', connections: 2, seconds: 1 }
 
 describeOwn('mariadb', 'the hot row', () => {
-  it('has one effect of each call, in every way of writing it', { timeout: SMOKE_MS_MAX }, async () => {
+  it('Each call on the hot row has one effect, in every way of writing it', {
+    timeout: SMOKE_MS_MAX,
+  }, async () => {
     const report = await runBench(hotRow, HOT_SMOKE, silent)
     const { rows, ratios, counters } = report
     expect(rows.map(({ name }) => name)).toEqual(
@@ -83,7 +85,7 @@ describeOn('mariadb', 'the audit of the hot row', (url) => {
     }
   })
 
-  it('is content when each call that ran has its rows and its money', async () => {
+  it('The audit of the hot row accepts that each call that ran has its rows and its money', async () => {
     expect(await audit(2)).toEqual({
       balance: 750,
       ledgerCents: -250,
@@ -94,26 +96,27 @@ describeOn('mariadb', 'the audit of the hot row', (url) => {
     })
   })
 
-  it('finds an answer that has no rows', () => expect(audit(3)).rejects.toThrow('must be equal'))
+  it('The audit of the hot row finds an answer that has no rows', () =>
+    expect(audit(3)).rejects.toThrow('must be equal'))
 
-  it('finds money that nobody booked', async () => {
+  it('The audit of the hot row finds money that no call has booked', async () => {
     await pay(1)
     await expect(audit(2)).rejects.toThrow('balance')
   })
 
-  it('finds a call that was booked twice', async () => {
+  it('The audit of the hot row finds a call that was booked twice', async () => {
     await ledgerRow('b', 50)
     await pay(50)
     await expect(audit(3)).rejects.toThrow('ledgerGids')
   })
 
-  it('finds an effect without the row of its barrier', async () => {
+  it('The audit of the hot row finds an effect without the row of its barrier', async () => {
     await ledgerRow('c', 0)
     await barrierRow('another')
     await expect(audit(3)).rejects.toThrow('barrierGids')
   })
 
-  it('finds a balance that is below nothing', async () => {
+  it('The audit of the hot row finds a balance below zero', async () => {
     await barrierRow('c')
     await ledgerRow('c', -800)
     await pay(-800)

@@ -7,7 +7,9 @@ import { submit } from '../../src/scenarios/submit.ts'
 import { SMOKE, SMOKE_MS_MAX, silent } from '../smoke.ts'
 
 describeOwn('redis', 'sagas on a private Redis', () => {
-  it('end on one server and on two, and have a size', { timeout: SMOKE_MS_MAX }, async () => {
+  it('Sagas end on one Redis server and on two, and their size is counted', {
+    timeout: SMOKE_MS_MAX,
+  }, async () => {
     const { counters, rows, ratios } = await runBench(sagaEmpty, { ...SMOKE, store: 'redis' }, silent)
     expect(rows.map(({ name }) => name)).toEqual(['1 server', '2 servers'])
     expect(counters.answers).toBeGreaterThan(0)
@@ -18,7 +20,7 @@ describeOwn('redis', 'sagas on a private Redis', () => {
 })
 
 describeOwn('mariadb', 'sagas on a private MariaDB', () => {
-  it('are compared with a one-row commit', { timeout: SMOKE_MS_MAX }, async () => {
+  it('Sagas on a private MariaDB are compared with a one-row commit', { timeout: SMOKE_MS_MAX }, async () => {
     const settings = { ...SMOKE, store: 'mariadb', connections: 1 } as const
     const { counters, rows, ratios } = await runBench(latency, settings, silent)
     expect(rows.map(({ name }) => name)).toEqual([
@@ -38,7 +40,7 @@ describeOwn('mariadb', 'sagas on a private MariaDB', () => {
     expect(Number.isFinite(ratios['baseline/bound'])).toBe(true)
   })
 
-  it('wait for a flush of 5 ms where it was slowed', { timeout: SMOKE_MS_MAX }, async () => {
+  it('Submits wait for a flush of 5 ms where it was slowed', { timeout: SMOKE_MS_MAX }, async () => {
     const { counters, rows, ratios } = await runBench(submit, { ...SMOKE, store: 'mariadb' }, silent)
     const readP50 = (name: string) => rows.find((row) => row.name === name)?.p50Ms?.median
     expect(readP50('durable, 1 connection, 5 ms flush')).toBeGreaterThanOrEqual(5)

@@ -11,14 +11,16 @@ import { createBank, toTables } from '../../src/transfer/bank-tables.ts'
 import { COLUMNS } from '../../src/transfer/columns.ts'
 import { SMOKE, silent } from '../smoke.ts'
 
-// Long enough for one transfer, however busy the machine is.
+// This is long enough for one transfer, however busy the machine is.
 const TRANSFERS: Settings = { ...SMOKE, store: 'mariadb', connections: 2, seconds: 1, accounts: 3_000 }
 const { accounts } = TRANSFERS
 const TRANSFERS_MS_MAX = 120_000
 const FILL_MS_MAX = 60_000
 
 describeOwn('mariadb', 'the transfers', () => {
-  it('leave exactly their ledger rows in every column', { timeout: TRANSFERS_MS_MAX }, async () => {
+  it('The transfers leave exactly their ledger rows in every column', {
+    timeout: TRANSFERS_MS_MAX,
+  }, async () => {
     const report = await runBench(transfer, TRANSFERS, silent)
     const { rows, ratios, counters } = report
     const sysbench = await findProgram('sysbench')
@@ -102,7 +104,7 @@ describeOn('mariadb', 'the audit of a column', (url) => {
     await barrierRow('a', 'trans-in')
   })
 
-  it('is content when each transfer has its rows and its money', async () => {
+  it('The audit of the transfers accepts that each transfer has its rows and its money', async () => {
     expect(await audit(1)).toMatchObject({
       accounts,
       ledgerRows: 2,
@@ -111,24 +113,25 @@ describeOn('mariadb', 'the audit of a column', (url) => {
     })
   })
 
-  it('finds an answer that has no rows', () => expect(audit(2)).rejects.toThrow('must be equal'))
+  it('The audit of the transfers finds an answer that has no rows', () =>
+    expect(audit(2)).rejects.toThrow('must be equal'))
 
-  it('finds a ledger row too many', async () => {
+  it('The audit of the transfers finds a ledger row too many', async () => {
     await bookRow('a', 2, 0)
     await expect(audit(1)).rejects.toThrow('ledger rows')
   })
 
-  it('finds a transfer without the row of its barrier', async () => {
+  it('The audit of the transfers finds a transfer without the row of its barrier', async () => {
     await link.run(`DELETE FROM ${tables.barrier} LIMIT 1`)
     await expect(audit(1)).rejects.toThrow('barrier rows')
   })
 
-  it('finds money that came from nowhere', async () => {
+  it('The audit of the transfers finds money that came from nowhere', async () => {
     await pay(3, 1)
     await expect(audit(1)).rejects.toThrow('cents')
   })
 
-  it('finds money that one account has and another lacks', async () => {
+  it('The audit of the transfers finds money that one account has and another lacks', async () => {
     await pay(3, 1)
     await pay(4, -1)
     await expect(audit(1)).rejects.toThrow('not what their ledger says')

@@ -13,7 +13,7 @@ const program = await findProgram('wrk')
 
 describe('wrk', () => {
   if (program.type === 'found') describeWrk(program.path)
-  else it('is here', (context) => context.skip(program.reason))
+  else it('The program wrk is installed', (context) => context.skip(program.reason))
 })
 
 function describeWrk(path: string): void {
@@ -57,7 +57,7 @@ function describeWrk(path: string): void {
     rmSync(folder, { recursive: true })
   })
 
-  it('asks the same, byte for byte, and gets an answer to each request', async () => {
+  it('The program wrk sends the same request, byte for byte, and gets an answer to each', async () => {
     const result = await wrk.run(makeJob())
     expect([...bodies]).toEqual([`POST /path wait=30 ${BODY}`])
     expect(answered).toBeGreaterThan(3)
@@ -65,13 +65,13 @@ function describeWrk(path: string): void {
     expect(result?.answersPerSecond).toBeGreaterThan(0)
   })
 
-  it('gives each request its own text where that is asked for', async () => {
+  it('The program wrk gives each request its own text where that is asked for', async () => {
     await wrk.run(makeJob('a]]b'))
     expect(bodies.size).toBe(answered)
     for (const body of bodies) expect(body).toMatch(/"gid":"(a\]\]b-wrk1-\d+)\\.*"again":"\1\\/)
   })
 
-  it('fails when an answer is an error', async () => {
+  it('A run of wrk fails when an answer is an error', async () => {
     status = 500
     await expect(wrk.run(makeJob())).rejects.toThrow('not every answer was as expected')
   })

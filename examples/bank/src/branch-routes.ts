@@ -7,7 +7,17 @@ import type { Accounts } from './accounts.ts'
 import { type BankAnswer, failure, success } from './bank-answer.ts'
 import type { CallLog } from './call-log.ts'
 import { inTransaction } from './in-transaction.ts'
-import { readTransferPayload, type TransferPayload } from './transfer-payload.ts'
+
+const SLOW_MS_MAX = 60_000
+const AMOUNT_CENTS_MAX = 1_000_000_000_000
+
+/** The JSON that all four routes take. */
+interface TransferPayload {
+  readonly account: string
+  readonly amountCents: number
+  /** For demonstrations and tests: the bank takes so long before it looks at the account. */
+  readonly slowMs: number
+}
 
 /**
  * Stands between the wire and the bank, for tests: it may answer instead of the bank, before it, after it, or not at
@@ -122,4 +132,17 @@ function catchOutcome(answer: () => BankAnswer): Outcome {
   } catch (error: unknown) {
     return { error }
   }
+}
+
+function readTransferPayload(body: unknown): TransferPayload | undefined {
+  if (typeof body !== 'object' || body === null) return undefined
+  const { account, amountCents, slowMs = 0 } = body as Readonly<Record<string, unknown>>
+  if (typeof account !== 'string' || account.length < 1 || account.length > 64) return undefined
+  if (!isWholeWithin(amountCents, 1, AMOUNT_CENTS_MAX) || !isWholeWithin(slowMs, 0, SLOW_MS_MAX))
+    return undefined
+  return { account, amountCents, slowMs }
+}
+
+function isWholeWithin(value: unknown, min: number, max: number): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max
 }

@@ -3,18 +3,18 @@ import { auditBank } from '@counterstep/example-bank'
 import { describe, expect, it } from 'vitest'
 import { debit, readBalance, testBank } from './test-bank.ts'
 
-describe('the bank says no with a 409', () => {
+describe('the refusals of the bank', () => {
   const rows: readonly (readonly [string, Parameters<typeof debit>[1], string])[] = [
-    ['to an unknown account', { account: 'nobody' }, 'ACCOUNT_UNKNOWN'],
-    ['to a frozen account', { account: 'frozen' }, 'ACCOUNT_FROZEN'],
-    ['to more than there is', { amountCents: 100_001 }, 'INSUFFICIENT_FUNDS'],
-    ['to an amount of nothing', { amountCents: 0 }, 'PAYLOAD_INVALID'],
-    ['to a negative amount', { amountCents: -1 }, 'PAYLOAD_INVALID'],
-    ['to a part of a cent', { amountCents: 0.5 }, 'PAYLOAD_INVALID'],
-    ['to a wait that is too long', { slowMs: 60_001 }, 'PAYLOAD_INVALID'],
+    ['of an unknown account', { account: 'nobody' }, 'ACCOUNT_UNKNOWN'],
+    ['of a frozen account', { account: 'frozen' }, 'ACCOUNT_FROZEN'],
+    ['of more money than the account has', { amountCents: 100_001 }, 'INSUFFICIENT_FUNDS'],
+    ['of no money', { amountCents: 0 }, 'PAYLOAD_INVALID'],
+    ['of a negative amount', { amountCents: -1 }, 'PAYLOAD_INVALID'],
+    ['of a part of a cent', { amountCents: 0.5 }, 'PAYLOAD_INVALID'],
+    ['that asks for too long a wait', { slowMs: 60_001 }, 'PAYLOAD_INVALID'],
   ]
   for (const [what, call, code] of rows) {
-    it(what, async () => {
+    it(`A debit ${what} is answered with 409`, async () => {
       const bank = testBank()
       expect(await debit(bank, call)).toMatchObject({ status: 409, body: { code } })
       expect(auditBank(bank.path)).toMatchObject({ effects: 0, calls: 1 })
@@ -23,20 +23,20 @@ describe('the bank says no with a 409', () => {
 })
 
 describe('the bank', () => {
-  it('gives the last cent and not one more', async () => {
+  it('The bank gives the last cent and not one more', async () => {
     const bank = testBank()
     expect((await debit(bank, { amountCents: 100_000 })).body).toEqual({ account: 'alice', balanceCents: 0 })
     expect((await debit(bank, { gid: 'gid-2', amountCents: 1 })).status).toBe(409)
   })
 
-  it('never has a balance below zero, whoever writes', () => {
+  it('The database refuses a balance below zero', () => {
     const bank = testBank()
     const database = new DatabaseSync(bank.path)
     expect(() => database.exec('UPDATE account SET balance_cents = -1')).toThrow(/CHECK/)
     database.close()
   })
 
-  it('undoes on an account that was frozen since', async () => {
+  it('A debit is undone on an account that was frozen since', async () => {
     const bank = testBank()
     await debit(bank)
     const database = new DatabaseSync(bank.path)
@@ -46,7 +46,7 @@ describe('the bank', () => {
     expect(await readBalance(bank)).toBe(100_000)
   })
 
-  it('credits, and takes back what it credited', async () => {
+  it('A credit is made, and its compensation takes it back', async () => {
     const bank = testBank()
     const call = (path: string, op: string) =>
       bank.app.inject({
@@ -62,7 +62,7 @@ describe('the bank', () => {
     })
   })
 
-  it('shows its accounts and its health, and moves no money by that', async () => {
+  it('The bank shows its health, an account and the list of its accounts', async () => {
     const { app } = testBank({ name: 'bank-a' })
     expect((await app.inject('/health')).json()).toEqual({ status: 'ok', name: 'bank-a' })
     expect((await app.inject('/accounts/frozen')).json()).toEqual({
@@ -82,7 +82,7 @@ describe('the bank', () => {
     ['with an unknown op', { gid: 'g', branch_id: '01', op: 'steal' }],
     ['with two gids', { gid: ['g', 'h'], branch_id: '01', op: 'action' }],
   ] as const) {
-    it(`takes no call ${what}`, async () => {
+    it(`A call ${what} is refused with 400`, async () => {
       const { app } = testBank()
       const params = new URLSearchParams({ trans_type: 'saga' })
       for (const [name, value] of Object.entries(query)) {
@@ -94,14 +94,14 @@ describe('the bank', () => {
     })
   }
 
-  it('takes no op of another route, and does nothing', async () => {
+  it('A call with the op of another route is refused and does nothing', async () => {
     const bank = testBank()
     const { status, body } = await debit(bank, { op: 'compensate', path: '/debit' })
     expect([status, body.code]).toEqual([409, 'BRANCH_OP_NOT_SERVED'])
     expect(auditBank(bank.path)).toMatchObject({ effects: 0, nullCompensations: 0 })
   })
 
-  it('undoes nothing of an earlier transaction of the same gid', async () => {
+  it('A reused gid is refused, and its compensation undoes nothing of the earlier transaction', async () => {
     const bank = testBank()
     const DAY_MS = 24 * 3_600_000
     await debit(bank, { acceptedAt: Date.now() - 8 * DAY_MS })
@@ -113,7 +113,7 @@ describe('the bank', () => {
     expect(await readBalance(bank)).toBe(99_900)
   })
 
-  it('can be stood in for: before, after, and in place of the effect', async () => {
+  it('A test can answer for the bank before the effect and after it', async () => {
     const bank = testBank({
       intercept: (origin, handle) => {
         if (origin.attempt === 1) return { statusCode: 503, body: '{}' }
@@ -131,7 +131,7 @@ describe('the bank', () => {
     expect(auditBank(bank.path).effects).toBe(1)
   })
 
-  it('keeps every balance equal to its start plus its ledger', async () => {
+  it('Every balance stays equal to its start plus its ledger', async () => {
     const bank = testBank()
     for (let n = 0; n < 60; n++) {
       const account = ['alice', 'bob', 'carol', 'frozen'][n % 4] ?? ''
@@ -160,7 +160,7 @@ describe('the audit', () => {
     ],
   ]
   for (const [what, sql, list] of frauds) {
-    it(`finds ${what}`, async () => {
+    it(`The audit of the bank finds ${what}`, async () => {
       const bank = testBank()
       await debit(bank)
       const database = new DatabaseSync(bank.path)

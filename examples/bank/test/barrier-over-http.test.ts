@@ -7,12 +7,12 @@ import { debit, readBalance, type TestBank, temporaryFile, testBank } from './te
 const START_CENTS = 100_000
 
 interface Row {
-  /** Ops that arrived before; `!` marks one with an amount that the business refuses. */
+  /** These ops arrived before; `!` marks one with an amount that the business refuses. */
   readonly before: readonly string[]
   readonly arrives: Op
   readonly status: number
   readonly body: Record<string, unknown>
-  /** Effects in all, after the last arrival. */
+  /** These are all effects after the last arrival. */
   readonly effects: readonly string[]
 }
 
@@ -70,7 +70,7 @@ function effectsIn(path: string): string[] {
 
 describe('the truth table, through HTTP and a database', () => {
   for (const { before, arrives, status, body, effects } of TABLE) {
-    it(`${arrives} after ${before.join(', ') || 'nothing'}: ${status}`, async () => {
+    it(`The op ${arrives} after ${before.join(', ') || 'nothing'} is answered with ${status}`, async () => {
       const bank = testBank()
       for (const step of before) await arrive(bank, step)
       expect(await debit(bank, { op: arrives })).toMatchObject({ status, body })
@@ -79,7 +79,7 @@ describe('the truth table, through HTTP and a database', () => {
     })
   }
 
-  it('a business failure leaves no row, so that the same call may succeed later', async () => {
+  it('A business failure leaves no row, so that the same call may succeed later', async () => {
     const bank = testBank()
     expect(await debit(bank, { amountCents: START_CENTS + 1 })).toMatchObject({
       status: 409,
@@ -92,7 +92,7 @@ describe('the truth table, through HTTP and a database', () => {
     expect((await debit(bank, { amountCents: START_CENTS + 1, attempt: 2 })).status).toBe(200)
   })
 
-  it('a database error is a 500, leaves nothing, and the next call agrees', async () => {
+  it('A database error is answered with 500 and leaves nothing, and the next call succeeds', async () => {
     const errors: unknown[] = []
     const bank = testBank({ onError: (error) => errors.push(error) })
     const database = new DatabaseSync(bank.path)
@@ -114,7 +114,7 @@ describe('the truth table, through HTTP and a database', () => {
 })
 
 describe('calls at the same time', () => {
-  it('of one op have one effect and one answer', async () => {
+  it('Calls of one op at the same time have one effect and one answer', async () => {
     const bank = testBank({ latencyMs: () => 1 })
     const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => debit(bank, { attempt: n + 1 })))
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
@@ -122,7 +122,7 @@ describe('calls at the same time', () => {
     expect(auditBank(bank.path)).toMatchObject({ effects: 1, calls: 50 })
   })
 
-  it('of action and compensation, on two connections to one file, come in one of the two orders', async () => {
+  it('An action and a compensation at the same time, on two connections to one file, take one of the two orders', async () => {
     const path = temporaryFile()
     const banks = [testBank({ path }), testBank({ path })] as const
     await Promise.all(banks.map(({ app }) => app.ready()))
@@ -148,7 +148,7 @@ describe('calls at the same time', () => {
 })
 
 describe('a restart', () => {
-  it('keeps what was done, what was answered and what is blocked', async () => {
+  it('A restart of the bank keeps what was done, what was answered and what is blocked', async () => {
     const path = temporaryFile()
     const first = testBank({ path })
     await debit(first, { gid: 'done' })

@@ -22,7 +22,7 @@ async function firstLine(child: ChildProcess): Promise<string> {
   return String(line)
 }
 
-it('runs one bank, says where in one line, and stops on SIGTERM', async () => {
+it('The program of the bank runs one bank, prints its address in one line, and stops on SIGTERM', async () => {
   const path = temporaryFile()
   const child = startBank('--port', '0', '--data', path, '--name', 'bank-a', '--accounts', '3')
   const { url, name } = JSON.parse(await firstLine(child)) as { url: string; name: string }
@@ -39,7 +39,7 @@ it('runs one bank, says where in one line, and stops on SIGTERM', async () => {
   expect(auditBank(path)).toMatchObject({ effects: 1, wrongBalances: [] })
 })
 
-it('keeps the barrier where two processes serve one file', async () => {
+it('The barrier holds where two processes serve one file', async () => {
   const path = temporaryFile()
   const args = ['--port', '0', '--data', path, '--durability', 'normal']
   const urls: string[] = []
@@ -78,7 +78,7 @@ it('keeps the barrier where two processes serve one file', async () => {
   expect(audit.effects).toBeGreaterThan(0)
 })
 
-it('does not start without a file, or on what is no port', async () => {
+it('The program of the bank does not start without a file or with a wrong port', async () => {
   for (const args of [
     [],
     ['--data', temporaryFile(), '--port', 'http'],

@@ -31,7 +31,7 @@ function view(fields: Partial<TransactionView>): TransactionView {
   }
 }
 
-it('shows each op where it began and how long it took', () => {
+it('A timeline shows each op where it began and how long it took', () => {
   const transfer = view({
     finishedAt: AT + 64,
     branches: [
@@ -47,7 +47,7 @@ it('shows each op where it began and how long it took', () => {
   ])
 })
 
-it('is in the order of the starts, so that compensations stand below what they undo', () => {
+it('A timeline is in the order of the starts, so that compensations stand below what they undo', () => {
   const failed = view({
     status: 'failed',
     finishedAt: AT + 320,
@@ -74,7 +74,7 @@ it('is in the order of the starts, so that compensations stand below what they u
   ])
 })
 
-it('shows what still runs up to now, and why it has no answer', () => {
+it('A timeline shows what still runs up to now, and why a call has no answer', () => {
   const running = view({
     status: 'submitted',
     updatedAt: AT + 1_600,
@@ -107,7 +107,7 @@ it('shows what still runs up to now, and why it has no answer', () => {
   ])
 })
 
-it('has a mark even for what took no time at all', () => {
+it('An op that took no time at all has a mark', () => {
   const instant = view({ finishedAt: AT, branches: [{ id: '01', after: [], ops: [op('action', 0, 0)] }] })
   expect(renderTimeline(instant).split('\n')).toEqual([
     'branch  op      attempts  result     status  ms',
@@ -116,7 +116,7 @@ it('has a mark even for what took no time at all', () => {
   ])
 })
 
-it('says the end alone where nothing was called', () => {
+it('The timeline of a transaction that called no branch shows its end alone', () => {
   expect(renderTimeline(view({ status: 'stopped', finishedAt: AT + 5 }))).toBe(
     'branch  op  attempts  result  status  ms\nstopped in 5 ms',
   )

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { parseTransferPart } from '../src/transfer-part.ts'
 
-it('takes what it knows of a payload', () => {
+it("The known fields of a transfer's payload are taken, and others are dropped", () => {
   const part = { account: 'alice', cents: 1 }
   expect(parseTransferPart({ ...part, more: true })).toEqual(part)
 })
@@ -20,7 +20,7 @@ for (const payload of [
   { account: 'alice', cents: 0.5 },
   { account: 'alice', cents: 2 ** 53 },
 ]) {
-  it(`refuses ${JSON.stringify(payload)}`, () => {
+  it(`The payload ${JSON.stringify(payload)} of a transfer is refused`, () => {
     expect(() => parseTransferPart(payload)).toThrow(TypeError)
   })
 }

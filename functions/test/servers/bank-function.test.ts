@@ -8,8 +8,8 @@ import { describeOn } from '@counterstep/test-servers/vitest'
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
 import { expect, it, onTestFinished } from 'vitest'
 import { writeExamples } from '../support/guide-examples.ts'
-import { httpEvent } from '../support/lambda-context.ts'
-import { ownStore } from './support/own-store.ts'
+import { buildHttpEvent } from '../support/lambda-context.ts'
+import { createOwnStore } from './support/own-store.ts'
 
 const BASE_URL = 'https://id.lambda-url.eu-central-1.on.aws'
 const PASSWORD = 'the-password-of-this-test'
@@ -61,12 +61,12 @@ function makeCall(gid: string, op: string, cents: number, isSigned = true): obje
     'counterstep-kind': 'saga',
     ...Object.fromEntries(signature),
   }
-  return httpEvent('POST', path, { headers, query, body: payload })
+  return buildHttpEvent('POST', path, { headers, query, body: payload })
 }
 
 describeOn('mariadb', 'the participant of the guide', (serverUrl) => {
   it("The guide's participant serves signed calls behind its barrier, and refuses others", async () => {
-    const store = await ownStore(serverUrl, PASSWORD)
+    const store = await createOwnStore(serverUrl, PASSWORD)
     onTestFinished(() => store.drop())
     const url = new URL(store.url)
     url.password = PASSWORD
@@ -83,7 +83,7 @@ describeOn('mariadb', 'the participant of the guide', (serverUrl) => {
       makeCall('g-2', 'action', 5_000),
       makeCall('g-1', 'compensate', 400),
       makeCall('g-3', 'action', 1, false),
-      httpEvent('POST', '/elsewhere'),
+      buildHttpEvent('POST', '/elsewhere'),
     ]
     const env = {
       ...process.env,

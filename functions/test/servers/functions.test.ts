@@ -8,8 +8,8 @@ import { describeLambda } from '@counterstep/lambda-emulator/vitest'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { withSecrets } from '@counterstep/test-servers/with-secrets'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { type FunctionBed, startFunctionBed } from './support/function-bed.ts'
-import { arnOf } from './support/secrets-manager.ts'
+import { type FunctionFixture, startFunctionFixture } from './support/function-fixture.ts'
+import { toArn } from './support/secrets-manager.ts'
 import { countStoreRequests } from './support/store-requests.ts'
 
 const BUILD_MS_MAX = 120_000
@@ -37,42 +37,42 @@ describeLambda('the three functions', (client) => {
 
     for (const store of ['mariadb', 'redis'] as const) {
       describeOn(store, 'on a store', (storeServerUrl) => {
-        testFunctions(() => startFunctionBed({ client, queueServerUrl, storeServerUrl, folder }))
+        testFunctions(() => startFunctionFixture({ client, queueServerUrl, storeServerUrl, folder }))
       })
     }
   })
 })
 
-function testFunctions(open: () => Promise<FunctionBed>): void {
-  let bed: FunctionBed
+function testFunctions(open: () => Promise<FunctionFixture>): void {
+  let fixture: FunctionFixture
 
   beforeAll(async () => {
-    bed = await open()
+    fixture = await open()
   }, START_MS_MAX)
 
-  afterAll(() => bed.close(), START_MS_MAX)
+  afterAll(() => fixture.close(), START_MS_MAX)
 
   it(
     'The functions take the password, the keys and the signing key from secrets',
-    () => takesSecrets(bed),
+    () => takesSecrets(fixture),
     TEST_MS_MAX,
   )
   it(
     'A submit that waits is answered with the end of its saga, after two writes',
-    () => answersWaits(bed),
+    () => answersWaits(fixture),
     TEST_MS_MAX,
   )
-  it('A saga that waits is given back, and the worker ends it', () => handsOff(bed), TEST_MS_MAX)
-  it('A wake-up message that failed because of the store comes again', () => failsItems(bed), TEST_MS_MAX)
+  it('A saga that waits is given back, and the worker ends it', () => handsOff(fixture), TEST_MS_MAX)
+  it('A wake-up message that failed because of the store comes again', () => failsItems(fixture), TEST_MS_MAX)
   it(
     'A saga whose wake-up message the queue has lost is ended after a sweep',
-    () => sweepsLost(bed),
+    () => sweepsLost(fixture),
     TEST_MS_MAX,
   )
-  it('The functions have printed none of the secrets', () => printsNoSecret(bed))
+  it('The functions have printed none of the secrets', () => printsNoSecret(fixture))
 }
 
-function sagaOf({ branch }: FunctionBed, gid: string = randomUUID()) {
+function buildSaga({ branch }: FunctionFixture, gid: string = randomUUID()) {
   const url = `${branch.url}/account`
   const branches = ['01', '02'].map((id) => ({
     id,
@@ -84,35 +84,37 @@ function sagaOf({ branch }: FunctionBed, gid: string = randomUUID()) {
 }
 
 /** Makes a saga whose first branch asks to be called again, once. */
-function waitingSaga(bed: FunctionBed) {
-  const saga = sagaOf(bed)
-  bed.branch.rule = ({ gid, branchId, attempt }) =>
+function waitingSaga(fixture: FunctionFixture) {
+  const saga = buildSaga(fixture)
+  fixture.branch.rule = ({ gid, branchId, attempt }) =>
     gid === saga.gid && branchId === '01' && attempt === 1
       ? { status: 425, retryAfterS: RETRY_AFTER_S }
       : { status: 200 }
   return saga
 }
 
-function outcomesOf({ reports }: FunctionBed, functionName: string): readonly string[] {
+function listOutcomes({ reports }: FunctionFixture, functionName: string): readonly string[] {
   return reports.filter((report) => report.functionName === functionName).map(({ outcome }) => outcome)
 }
 
-async function takesSecrets(bed: FunctionBed): Promise<void> {
-  expect((await fetch(`${bed.url}/v1/transactions`)).status).toBe(401)
-  const saga = sagaOf(bed)
-  expect(await bed.client.submit(saga, { waitMs: 10_000 })).toMatchObject({ status: 'succeeded' })
+async function takesSecrets(fixture: FunctionFixture): Promise<void> {
+  expect((await fetch(`${fixture.url}/v1/transactions`)).status).toBe(401)
+  const saga = buildSaga(fixture)
+  expect(await fixture.client.submit(saga, { waitMs: 10_000 })).toMatchObject({ status: 'succeeded' })
   // The service answers 401 to what is not signed.
-  expect(bed.branch.refused).toEqual([])
-  expect(new Set(bed.secretsManager.asked)).toEqual(new Set(['password', 'keys', 'signing-key'].map(arnOf)))
-  expect(outcomesOf(bed, 'worker')).toEqual([])
+  expect(fixture.branch.refused).toEqual([])
+  expect(new Set(fixture.secretsManager.asked)).toEqual(
+    new Set(['password', 'keys', 'signing-key'].map(toArn)),
+  )
+  expect(listOutcomes(fixture, 'worker')).toEqual([])
 }
 
-async function answersWaits(bed: FunctionBed): Promise<void> {
-  const sagas = Array.from({ length: HAPPY_SAGAS }, () => sagaOf(bed))
-  const { roundTrips, writes } = await countStoreRequests(bed.proxy, async () => {
+async function answersWaits(fixture: FunctionFixture): Promise<void> {
+  const sagas = Array.from({ length: HAPPY_SAGAS }, () => buildSaga(fixture))
+  const { roundTrips, writes } = await countStoreRequests(fixture.proxy, async () => {
     for (const saga of sagas) {
-      expect(await bed.client.submit(saga, { waitMs: 10_000 })).toMatchObject({ status: 'succeeded' })
-      expect(bed.branch.calls(saga.gid).map(({ branchId }) => branchId)).toEqual(['01', '02'])
+      expect(await fixture.client.submit(saga, { waitMs: 10_000 })).toMatchObject({ status: 'succeeded' })
+      expect(fixture.branch.calls(saga.gid).map(({ branchId }) => branchId)).toEqual(['01', '02'])
     }
   })
   process.stdout.write(
@@ -120,70 +122,70 @@ async function answersWaits(bed: FunctionBed): Promise<void> {
   )
   expect({ roundTrips, writes }).toEqual({ roundTrips: 2 * HAPPY_SAGAS, writes: 2 * HAPPY_SAGAS })
   // The api did all of it.
-  expect([outcomesOf(bed, 'worker'), bed.source.counts().received]).toEqual([[], 0])
+  expect([listOutcomes(fixture, 'worker'), fixture.source.counts().received]).toEqual([[], 0])
 }
 
-async function handsOff(bed: FunctionBed): Promise<void> {
-  const saga = waitingSaga(bed)
-  const before = bed.batches.length
-  expect(await bed.client.submit(saga)).toMatchObject({ status: 'submitted', epoch: 1 })
-  expect(await bed.client.wait(saga.gid, END)).toMatchObject({ status: 'succeeded', epoch: 2 })
-  const calls = bed.branch.calls(saga.gid)
+async function handsOff(fixture: FunctionFixture): Promise<void> {
+  const saga = waitingSaga(fixture)
+  const before = fixture.batches.length
+  expect(await fixture.client.submit(saga)).toMatchObject({ status: 'submitted', epoch: 1 })
+  expect(await fixture.client.wait(saga.gid, END)).toMatchObject({ status: 'succeeded', epoch: 2 })
+  const calls = fixture.branch.calls(saga.gid)
   expect(calls.map(({ branchId, attempt }) => `${branchId} ${attempt}`)).toEqual(['01 1', '01 2', '02 1'])
   const [first, second] = calls
   expect((second?.arrivedAt ?? 0) - (first?.arrivedAt ?? 0)).toBeGreaterThanOrEqual(RETRY_AFTER_S * 1_000)
-  await vi.waitUntil(() => bed.batches.length > before, POLL)
-  expect(bed.batches.slice(before)).toMatchObject([{ failedIds: [], outcome: 'answered' }])
+  await vi.waitUntil(() => fixture.batches.length > before, POLL)
+  expect(fixture.batches.slice(before)).toMatchObject([{ failedIds: [], outcome: 'answered' }])
 }
 
-async function failsItems(bed: FunctionBed): Promise<void> {
-  const saga = waitingSaga(bed)
-  const before = bed.batches.length
-  expect(await bed.client.submit(saga)).toMatchObject({ status: 'submitted' })
-  bed.proxy.blackHole()
-  await vi.waitUntil(() => bed.batches.length > before, POLL)
-  bed.proxy.heal()
-  const [{ messageIds = [], failedIds = [], outcome } = {}] = bed.batches.slice(before)
+async function failsItems(fixture: FunctionFixture): Promise<void> {
+  const saga = waitingSaga(fixture)
+  const before = fixture.batches.length
+  expect(await fixture.client.submit(saga)).toMatchObject({ status: 'submitted' })
+  fixture.proxy.blackHole()
+  await vi.waitUntil(() => fixture.batches.length > before, POLL)
+  fixture.proxy.heal()
+  const [{ messageIds = [], failedIds = [], outcome } = {}] = fixture.batches.slice(before)
   expect({ count: messageIds.length, failedIds, outcome }).toEqual({
     count: 1,
     failedIds: messageIds,
     outcome: 'answered',
   })
-  expect(bed.branch.calls(saga.gid)).toHaveLength(1)
+  expect(fixture.branch.calls(saga.gid)).toHaveLength(1)
   // The same message ends the saga when it is visible again.
-  expect(await bed.client.wait(saga.gid, END)).toMatchObject({ status: 'succeeded' })
-  await vi.waitUntil(() => bed.batches.length > before + 1, POLL)
-  expect(bed.batches.slice(before + 1)).toMatchObject([{ messageIds, failedIds: [] }])
+  expect(await fixture.client.wait(saga.gid, END)).toMatchObject({ status: 'succeeded' })
+  await vi.waitUntil(() => fixture.batches.length > before + 1, POLL)
+  expect(fixture.batches.slice(before + 1)).toMatchObject([{ messageIds, failedIds: [] }])
 }
 
-async function sweepsLost(bed: FunctionBed): Promise<void> {
-  const saga = waitingSaga(bed)
-  expect(await bed.client.submit(saga)).toMatchObject({ status: 'submitted' })
-  expect(await countMessages(bed.queue)).toEqual({ ...EMPTY, delayed: 1 })
-  await bed.queue.client.send(new PurgeQueueCommand({ QueueUrl: bed.queue.url }))
-  expect(await countMessages(bed.queue)).toEqual(EMPTY)
-  const schedule = bed.startSweeper()
-  expect(await bed.client.wait(saga.gid, END)).toMatchObject({ status: 'succeeded', epoch: 2 })
-  const [first, second] = bed.branch.calls(saga.gid)
+async function sweepsLost(fixture: FunctionFixture): Promise<void> {
+  const saga = waitingSaga(fixture)
+  expect(await fixture.client.submit(saga)).toMatchObject({ status: 'submitted' })
+  expect(await countMessages(fixture.queue)).toEqual({ ...EMPTY, delayed: 1 })
+  await fixture.queue.client.send(new PurgeQueueCommand({ QueueUrl: fixture.queue.url }))
+  expect(await countMessages(fixture.queue)).toEqual(EMPTY)
+  const schedule = fixture.startSweeper()
+  expect(await fixture.client.wait(saga.gid, END)).toMatchObject({ status: 'succeeded', epoch: 2 })
+  const [first, second] = fixture.branch.calls(saga.gid)
   expect((second?.arrivedAt ?? 0) - (first?.arrivedAt ?? 0)).toBeGreaterThanOrEqual(RETRY_AFTER_S * 1_000)
   await schedule.stop()
   expect(
-    gaugesOf(bed)
+    readGauges(fixture)
       .map(({ Swept }) => Swept)
       .filter((swept) => swept !== 0),
   ).toEqual([1])
-  expect(new Set(outcomesOf(bed, 'sweeper'))).toEqual(new Set(['answered']))
+  expect(new Set(listOutcomes(fixture, 'sweeper'))).toEqual(new Set(['answered']))
 }
 
 interface Gauges {
   readonly Swept: number
 }
 
-function gaugesOf({ lines }: FunctionBed): readonly Gauges[] {
+function readGauges({ lines }: FunctionFixture): readonly Gauges[] {
   return lines.filter(({ text }) => text.startsWith('{"_aws"')).map(({ text }) => JSON.parse(text))
 }
 
-function printsNoSecret({ watch, lines, secrets }: FunctionBed): void {
+function printsNoSecret({ watch, lines, secrets }: FunctionFixture): void {
   expect(new Set(lines.map(({ functionName }) => functionName))).toEqual(
     new Set(['api', 'worker', 'sweeper']),
   )

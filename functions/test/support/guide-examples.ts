@@ -4,10 +4,13 @@ import { onTestFinished } from 'vitest'
 
 const REPOSITORY = join(import.meta.dirname, '../../..')
 
-/** The guide as its readers see it. */
+/** This is the text of the guide. */
 export const GUIDE = readFileSync(join(REPOSITORY, 'docs/guides/deploy-lambda.md'), 'utf8')
 
-/** Writes the named examples of the guide into a folder of the repository, where they find the packages; gone after the test. */
+/**
+ * Writes the named examples of the guide into a folder of the repository, where they can import the packages. The folder
+ * is removed after the test.
+ */
 export function writeExamples(...names: readonly string[]): string {
   mkdirSync(join(REPOSITORY, '.tmp'), { recursive: true })
   const folder = mkdtempSync(join(REPOSITORY, '.tmp', 'lambda-guide-'))

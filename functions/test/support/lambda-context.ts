@@ -1,13 +1,13 @@
 import type { LambdaContext } from '../../src/events.ts'
 
-/** An invocation that is killed after so long from now. */
-export function contextOf(remainingMs: number): LambdaContext {
+/** Creates the context of an invocation that is killed after this time. */
+export function createContext(remainingMs: number): LambdaContext {
   const deadline = Date.now() + remainingMs
   return { getRemainingTimeInMillis: () => deadline - Date.now() }
 }
 
 /** Makes an event as API Gateway's HTTP API and Function URLs send it, payload format 2.0. */
-export function httpEvent(method: string, path: string, options: HttpEventOptions = {}): object {
+export function buildHttpEvent(method: string, path: string, options: HttpEventOptions = {}): object {
   const { headers = {}, body, query = '' } = options
   const json = body === undefined ? {} : { 'content-type': 'application/json' }
   return {

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { INSTALL_TIMEOUT_MS, installCfnLint, LINT_TIMEOUT_MS, lint, missingPython } from './cfn-lint.ts'
+import { findMissingPython, INSTALL_TIMEOUT_MS, installCfnLint, LINT_TIMEOUT_MS, lint } from './cfn-lint.ts'
 import { TEMPLATE_PATH } from './template.ts'
 
 /** Each planted fault has its name, the text, the text that replaces it, and the rule of cfn-lint that must catch it. */
@@ -44,7 +44,7 @@ describe('cfn-lint', () => {
   const limit = { timeout: INSTALL_TIMEOUT_MS + LINT_TIMEOUT_MS }
 
   it('The tool cfn-lint finds nothing in the template, and catches the planted faults', limit, ({ skip }) => {
-    const missing = missingPython()
+    const missing = findMissingPython()
     skip(missing !== undefined, missing)
     const folder = mkdtempSync(join(tmpdir(), 'counterstep-cfn-lint-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))

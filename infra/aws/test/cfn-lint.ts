@@ -2,31 +2,32 @@ import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { cacheFolder } from '../../test/cache-folder.ts'
+import { findCacheFolder } from '../../test/cache-folder.ts'
 
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt')
-/** The template is checked for these: one region with every service, and one elsewhere. */
+/** The template is checked for these regions. The first has every service, and the second is in Europe. */
 const REGIONS = ['us-east-1', 'eu-central-1']
 
 const PROBE_TIMEOUT_MS = 30_000
-/** The first run on a machine downloads it. */
+/** The first run on a machine downloads cfn-lint. */
 export const INSTALL_TIMEOUT_MS = 300_000
 export const LINT_TIMEOUT_MS = 120_000
 
-/** Why cfn-lint cannot be installed on this machine, or undefined. */
-export function missingPython(): string | undefined {
+/** Says why cfn-lint cannot be installed on this machine. Returns undefined if it can. */
+export function findMissingPython(): string | undefined {
   const probe = run('python3', ['-c', 'import venv, ensurepip'], PROBE_TIMEOUT_MS)
   if (probe.status === 0) return undefined
   return `no python3 with venv: ${probe.error?.message ?? probe.stderr.trim().split('\n').at(-1)}`
 }
 
-/** Installs cfn-lint into an environment of its own, unless it is there, and answers its command. */
+/** Installs cfn-lint into a Python environment of its own, unless it is there. Returns the Python that runs it. */
 export function installCfnLint(): string {
   const version = createHash('sha256').update(readFileSync(REQUIREMENTS)).digest('hex').slice(0, 12)
-  const kept = cacheFolder('cfn-lint')
+  const kept = findCacheFolder('cfn-lint')
   const folder = join(kept, version)
   if (!existsSync(folder)) {
-    // Moved into place when it is whole: another run may install at the same time, or this one be cut off.
+    // The folder is moved into place when it is complete, since another run may install at the same time, or this one may
+    // be stopped.
     const made = join(kept, `${version}.${randomUUID()}`)
     mkdirSync(kept, { recursive: true })
     expectDone(run('python3', ['-m', 'venv', made], INSTALL_TIMEOUT_MS))
@@ -49,7 +50,7 @@ export interface LintMatch {
 }
 
 /**
- * Returns what cfn-lint has against some templates. One run takes all of them, since cfn-lint takes longest to start.
+ * Returns the faults that cfn-lint finds in the templates. It checks all of them in one run, since its start takes longest.
  */
 export function lint(python: string, templatePaths: readonly string[]): readonly LintMatch[] {
   const main = 'import sys; from cfnlint.runner import main; sys.exit(main())'
@@ -58,7 +59,7 @@ export function lint(python: string, templatePaths: readonly string[]): readonly
     ['-c', main, '--format', 'json', '--regions', ...REGIONS, '-t', ...templatePaths],
     LINT_TIMEOUT_MS,
   )
-  // Bits: 2 errors, 4 warnings, 8 hints. All else is a fault of cfn-lint's own.
+  // The bits of the exit code mean: 2 errors, 4 warnings, 8 hints. Any other bit is a failure of cfn-lint itself.
   if (end.status === null || (end.status & ~0b1110) !== 0) expectDone(end)
   return JSON.parse(end.stdout) as LintMatch[]
 }

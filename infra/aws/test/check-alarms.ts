@@ -3,7 +3,7 @@ import { type Fault, findResources, type Properties, type Template } from './tem
 
 const OWN = { Ref: 'MetricsNamespace' }
 
-/** The alarms that must exist: a metric, its source, and the meaning of silence. */
+/** These alarms must exist. Each has a metric, its source, and the meaning of missing values. */
 const ALARMS = [
   {
     metric: 'ApproximateNumberOfMessagesVisible',
@@ -23,12 +23,12 @@ const ALARMS = [
     of: { Name: 'FunctionName', Value: { Ref: 'WorkerFunction' } },
     missing: 'notBreaching',
   },
-  // Nothing else notices a sweeper that does not run.
+  // Only this alarm shows that the sweeper does not run.
   { metric: 'OldestDueAgeMs', namespace: OWN, of: undefined, missing: 'breaching' },
   { metric: 'NeedsAttention', namespace: OWN, of: undefined, missing: 'ignore' },
 ] as const
 
-/** The sweeper tells each minute: a shorter period would see gaps. */
+/** The sweeper reports each minute, so a shorter period would have gaps. */
 const PERIOD_SECONDS_MIN = 60
 
 export function checkAlarms(template: Template): Fault[] {
@@ -37,48 +37,50 @@ export function checkAlarms(template: Template): Fault[] {
     ...ALARMS.flatMap((wanted) => {
       const found = alarms.find(([, { Properties }]) => Properties.MetricName === wanted.metric)
       return found === undefined
-        ? [fault(`nobody notices ${wanted.metric}`)]
-        : alarmFaults(found[0], found[1].Properties, wanted)
+        ? [toFault(`no alarm watches ${wanted.metric}`)]
+        : findAlarmFaults(found[0], found[1].Properties, wanted)
     }),
     ...alarms
       .filter(
-        ([, { Properties }]) => same(Properties.Namespace, OWN) && !(String(Properties.MetricName) in GAUGES),
+        ([, { Properties }]) =>
+          isSame(Properties.Namespace, OWN) && !(String(Properties.MetricName) in GAUGES),
       )
-      .map(([name]) => fault(`${name} is about a gauge that the sweeper does not publish`)),
+      .map(([name]) => toFault(`${name} is about a gauge that the sweeper does not publish`)),
     ...alarms
       .filter(([, { Properties }]) => !tellsTopic(Properties))
-      .map(([name]) => fault(`${name} tells nobody`)),
+      .map(([name]) => toFault(`${name} is sent to no topic`)),
   ]
 }
 
-function alarmFaults(
+function findAlarmFaults(
   name: string,
   properties: Properties,
   { namespace, of, missing }: (typeof ALARMS)[number],
 ) {
   const faults: Fault[] = []
-  if (!same(properties.Namespace, namespace) || !same(properties.Dimensions, of && [of])) {
-    faults.push(fault(`${name} looks elsewhere than at ${JSON.stringify(of ?? namespace)}`))
+  if (!isSame(properties.Namespace, namespace) || !isSame(properties.Dimensions, of && [of])) {
+    faults.push(toFault(`${name} does not watch ${JSON.stringify(of ?? namespace)}`))
   }
-  if (properties.TreatMissingData !== missing) faults.push(fault(`${name} must take silence for ${missing}`))
+  if (properties.TreatMissingData !== missing)
+    faults.push(toFault(`${name} must count missing values as ${missing}`))
   if (!['Maximum', 'Sum'].includes(String(properties.Statistic))) {
-    faults.push(fault(`${name} must look at the worst value`))
+    faults.push(toFault(`${name} must watch the worst value`))
   }
   if (Number(properties.Period) < PERIOD_SECONDS_MIN)
-    faults.push(fault(`${name} looks more often than is told`))
+    faults.push(toFault(`${name} has a shorter period than the sweeper's reports`))
   return faults
 }
 
 function tellsTopic({ AlarmActions }: Properties): boolean {
-  return same(AlarmActions, {
+  return isSame(AlarmActions, {
     'Fn::If': ['HasAlarmTopic', [{ Ref: 'AlarmTopicArn' }], { Ref: 'AWS::NoValue' }],
   })
 }
 
-function same(left: unknown, right: unknown): boolean {
+function isSame(left: unknown, right: unknown): boolean {
   return JSON.stringify(left) === JSON.stringify(right)
 }
 
-function fault(detail: string): Fault {
+function toFault(detail: string): Fault {
   return { rule: 'alarms', detail }
 }

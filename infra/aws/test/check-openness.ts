@@ -3,20 +3,20 @@ import { type Fault, findResources, type Properties, type Resource, type Templat
 
 const SECRET = 'arn:aws:secretsmanager:us-east-1:111122223333:secret:keys'
 
-/** Checks that some part authenticates the caller under all parameters, also those that the template's rules refuse. */
+/** Checks that callers are authenticated under all parameters, even under those that the template's rules refuse. */
 export function checkOpenness(template: Template): Fault[] {
   const { Face, Authorization } = template.Parameters
   return (Face?.AllowedValues ?? []).flatMap((face) =>
     (Authorization?.AllowedValues ?? []).flatMap((authorization) =>
       ['', SECRET].flatMap((KeysSecretArn) => {
         const parameters = { Face: String(face), Authorization: String(authorization), KeysSecretArn }
-        return openings(template, parameters).map((detail) => ({ rule: 'never-open', detail }))
+        return findOpenings(template, parameters).map((detail) => ({ rule: 'never-open', detail }))
       }),
     ),
   )
 }
 
-function openings(template: Template, parameters: Readonly<Record<string, string>>): readonly string[] {
+function findOpenings(template: Template, parameters: Readonly<Record<string, string>>): readonly string[] {
   const { Resources, environments } = resolveTemplate(template, parameters)
   const variables = environments.ApiFunction ?? {}
   const asksForKeys = variables.COUNTERSTEP_KEYS_SECRET === SECRET
@@ -25,15 +25,15 @@ function openings(template: Template, parameters: Readonly<Record<string, string
     ...findGuards(Resources, 'AWS::ApiGatewayV2::Route', 'AuthorizationType'),
   ]
   const found: string[] = []
-  if (guards.length !== 1) found.push(`it has ${guards.length} faces`)
+  if (guards.length !== 1) found.push(`it has ${guards.length} HTTP endpoints`)
   for (const guard of guards) {
-    if (guard === 'NONE' && !asksForKeys) found.push('nobody checks who calls')
+    if (guard === 'NONE' && !asksForKeys) found.push('no part checks who calls')
     const wanted = guard === 'NONE' ? undefined : guard === 'JWT' ? 'jwt' : 'iam'
     if (variables.COUNTERSTEP_AUTHORIZER !== wanted) found.push(`api is told of another guard than ${guard}`)
     if (guard === 'JWT' && !hasAuthorizer(Resources)) found.push('JWT without an authorizer')
   }
-  if (variables.COUNTERSTEP_INSECURE_NO_KEYS !== undefined) found.push('api is told to let anybody in')
-  return [...found, ...strangers(Resources, asksForKeys)].map(
+  if (variables.COUNTERSTEP_INSECURE_NO_KEYS !== undefined) found.push('api is told to let every caller in')
+  return [...found, ...findLoosePermissions(Resources, asksForKeys)].map(
     (detail) => `${detail} (${Object.values(parameters).join(', ')})`,
   )
 }
@@ -52,8 +52,11 @@ function hasAuthorizer(Resources: Readonly<Record<string, Resource>>): boolean {
   return Ref !== undefined && Resources[Ref]?.Type === 'AWS::ApiGatewayV2::Authorizer'
 }
 
-/** Lists the other permissions to invoke a function. */
-function strangers(Resources: Readonly<Record<string, Resource>>, asksForKeys: boolean): readonly string[] {
+/** Lists the permissions to invoke a function that let more callers in than they must. */
+function findLoosePermissions(
+  Resources: Readonly<Record<string, Resource>>,
+  asksForKeys: boolean,
+): readonly string[] {
   return findResources({ Resources }, 'AWS::Lambda::Permission')
     .filter(([, { Properties }]) => !isBounded(Properties, asksForKeys))
     .map(([name]) => `${name} lets more in than it must`)

@@ -1,6 +1,6 @@
 import { type Fault, findResources, type Properties, type Template, toList } from './template.ts'
 
-/** The grants of each role, once for every parameter given: an action, and the resources that it may be done to. */
+/** The grants of a role when every optional parameter is given. The keys are actions, the values their resources. */
 type Grants = Readonly<Record<string, readonly string[]>>
 
 const LOGS = ['logs:CreateLogStream', 'logs:PutLogEvents']
@@ -12,7 +12,7 @@ const QUEUE = ['GetAtt Queue.Arn']
 
 const GRANTS: Readonly<Record<string, Grants>> = {
   ApiRole: {
-    ...grants(LOGS, ['GetAtt ApiLogs.Arn']),
+    ...buildGrants(LOGS, ['GetAtt ApiLogs.Arn']),
     'sqs:SendMessage': QUEUE,
     'secretsmanager:GetSecretValue': [
       'Ref StorePasswordSecretArn',
@@ -22,8 +22,8 @@ const GRANTS: Readonly<Record<string, Grants>> = {
     ...KMS,
   },
   WorkerRole: {
-    ...grants(LOGS, ['GetAtt WorkerLogs.Arn']),
-    ...grants(
+    ...buildGrants(LOGS, ['GetAtt WorkerLogs.Arn']),
+    ...buildGrants(
       ['sqs:SendMessage', 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
       QUEUE,
     ),
@@ -31,7 +31,7 @@ const GRANTS: Readonly<Record<string, Grants>> = {
     ...KMS,
   },
   SweeperRole: {
-    ...grants(LOGS, ['GetAtt SweeperLogs.Arn']),
+    ...buildGrants(LOGS, ['GetAtt SweeperLogs.Arn']),
     'sqs:SendMessage': QUEUE,
     'secretsmanager:GetSecretValue': ['Ref StorePasswordSecretArn'],
     ...KMS,
@@ -48,7 +48,7 @@ const INTERFACES = [
   'ec2:UnassignPrivateIpAddresses',
 ]
 
-/** Statements whose resource may be `*`, and why. */
+/** The resource of these statements may be `*`, for the given reason. */
 const WILDCARDS: Readonly<Record<string, string>> = {
   NetworkInterfaces: 'Lambda makes interfaces with the role, and their ids are not known before',
   NetworkInterfacesNotFromCode: 'it refuses, and cannot refuse too much',
@@ -70,133 +70,135 @@ interface Statement {
   readonly Condition?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
-/** Every role does what its function needs, and nothing else. */
+/** Checks that every role may do what its function needs, and nothing else. */
 export function checkPolicies(template: Template): Fault[] {
   return [
     ...findResources(template, 'AWS::IAM::Role').flatMap(([name, { Properties }]) => [
-      ...roleFaults(name, Properties),
-      ...statementsOfRole(Properties).flatMap((statement) => statementFaults(name, statement)),
+      ...findRoleFaults(name, Properties),
+      ...listRoleStatements(Properties).flatMap((statement) => findStatementFaults(name, statement)),
     ]),
     ...findResources(template, 'AWS::IAM::ManagedPolicy').flatMap(([name, { Properties }]) =>
-      networkFaults(template, name, Properties),
+      findNetworkFaults(template, name, Properties),
     ),
     ...['AWS::IAM::Policy', 'AWS::IAM::UserPolicy', 'AWS::IAM::RolePolicy'].flatMap((type) =>
       findResources(template, type).map(([name]) =>
-        fault('policies-in-roles', `${name} stands outside its role`),
+        toFault('policies-in-roles', `${name} is written outside a role`),
       ),
     ),
   ]
 }
 
-function roleFaults(name: string, properties: Properties): Fault[] {
+function findRoleFaults(name: string, properties: Properties): Fault[] {
   const expected = GRANTS[name]
-  if (expected === undefined) return [fault('roles-are-known', `nobody said what ${name} is for`)]
+  if (expected === undefined) return [toFault('roles-are-known', `${name} is not in the list of grants`)]
   return [
-    ...grantFaults(name, expected, properties),
-    ...trustFaults(name, properties),
-    ...attached(name, properties),
+    ...findGrantFaults(name, expected, properties),
+    ...findTrustFaults(name, properties),
+    ...findAttachedPolicyFaults(name, properties),
   ]
 }
 
-function grantFaults(name: string, expected: Grants, properties: Properties): Fault[] {
+function findGrantFaults(name: string, expected: Grants, properties: Properties): Fault[] {
   const wanted = listPairs(expected)
-  const found = statementsOfRole(properties).flatMap(({ Action, Resource }) =>
-    toList(Action).flatMap((action) => resourceNames(Resource).map((resource) => `${action} on ${resource}`)),
+  const found = listRoleStatements(properties).flatMap(({ Action, Resource }) =>
+    toList(Action).flatMap((action) => nameResources(Resource).map((resource) => `${action} on ${resource}`)),
   )
   return [
     ...found
       .filter((pair) => !wanted.includes(pair))
-      .map((pair) => fault('least-privilege', `${name} may ${pair}`)),
+      .map((pair) => toFault('least-privilege', `${name} may ${pair}`)),
     ...wanted
       .filter((pair) => !found.includes(pair))
-      .map((pair) => fault('enough-privilege', `${name} may not ${pair}`)),
+      .map((pair) => toFault('enough-privilege', `${name} may not ${pair}`)),
   ]
 }
 
-function trustFaults(name: string, { AssumeRolePolicyDocument }: Properties): Fault[] {
+function findTrustFaults(name: string, { AssumeRolePolicyDocument }: Properties): Fault[] {
   const service = TRUST[name]
-  return statements(AssumeRolePolicyDocument)
+  return listStatements(AssumeRolePolicyDocument)
     .filter(({ Principal }) => JSON.stringify(Principal) !== JSON.stringify({ Service: service }))
-    .map(() => fault('trust', `${name} trusts others than ${service}`))
+    .map(() => toFault('trust', `${name} does not trust ${service} alone`))
 }
 
-/** Only the project's own policy, which is checked here; Amazon's have wildcards in them. */
-function attached(name: string, { ManagedPolicyArns }: Properties): Fault[] {
+/** Only the project's own policy may be attached, since it is checked here. Amazon's policies have wildcards. */
+function findAttachedPolicyFaults(name: string, { ManagedPolicyArns }: Properties): Fault[] {
   const own = { 'Fn::If': ['IsInVpc', [{ Ref: 'NetworkPolicy' }], { Ref: 'AWS::NoValue' }] }
   if (ManagedPolicyArns === undefined || JSON.stringify(ManagedPolicyArns) === JSON.stringify(own)) return []
-  return [fault('no-managed-policies', `${name} has policies that are not written out here`)]
+  return [toFault('no-managed-policies', `${name} has policies that are not written out here`)]
 }
 
-function statementFaults(owner: string, statement: Statement): Fault[] {
+function findStatementFaults(owner: string, statement: Statement): Fault[] {
   const where = `${owner}, ${statement.Sid}`
-  const faults = wildcardFaults(where, statement)
-  if (statement.Effect !== 'Allow') faults.push(fault('effects', `${where} is no Allow`))
+  const faults = findWildcardFaults(where, statement)
+  if (statement.Effect !== 'Allow') faults.push(toFault('effects', `the effect of ${where} is not Allow`))
   const service = toList(statement.Action).some((action) => String(action).startsWith('kms:'))
     ? `${statement.Sid === 'QueueKey' ? 'sqs' : 'secretsmanager'}.\${AWS::Region}.amazonaws.com`
     : undefined
   const via = JSON.stringify(statement.Condition?.StringEquals?.['kms:ViaService'])
   if (service !== undefined && via !== JSON.stringify({ 'Fn::Sub': service })) {
-    faults.push(fault('keys-by-service', `${where} may use a key other than through ${service}`))
+    faults.push(toFault('keys-by-service', `${where} may use a key other than through ${service}`))
   }
   return faults
 }
 
-function wildcardFaults(where: string, statement: Statement): Fault[] {
+function findWildcardFaults(where: string, statement: Statement): Fault[] {
   const faults: Fault[] = []
   if ('NotAction' in statement || 'NotResource' in statement || 'NotPrincipal' in statement) {
-    faults.push(fault('no-negations', `${where} says what is not meant`))
+    faults.push(toFault('no-negations', `${where} grants everything with exceptions`))
   }
   if (toList(statement.Action).some((action) => String(action).includes('*'))) {
-    faults.push(fault('no-wildcards', `${where} has a * in an action`))
+    faults.push(toFault('no-wildcards', `${where} has a * in an action`))
   }
   if (JSON.stringify(statement.Resource ?? '').includes('*') && !(statement.Sid in WILDCARDS)) {
-    faults.push(fault('no-wildcards', `${where} has a * in a resource`))
+    faults.push(toFault('no-wildcards', `${where} has a * in a resource`))
   }
   return faults
 }
 
-/** The one policy with a `*`: exactly Lambda's actions, and none of them for the functions' own code. */
-function networkFaults(template: Template, name: string, { PolicyDocument }: Properties): Fault[] {
-  if (name !== 'NetworkPolicy') return [fault('policies-in-roles', `${name} stands outside its role`)]
-  const [allow, deny, ...more] = statements(PolicyDocument)
-  const faults = statements(PolicyDocument).flatMap((statement) => wildcardFaults(name, statement))
+/** Checks the only policy with a `*`: it allows exactly Lambda's actions, and denies them to the functions' own code. */
+function findNetworkFaults(template: Template, name: string, { PolicyDocument }: Properties): Fault[] {
+  if (name !== 'NetworkPolicy') return [toFault('policies-in-roles', `${name} is written outside a role`)]
+  const [allow, deny, ...more] = listStatements(PolicyDocument)
+  const faults = listStatements(PolicyDocument).flatMap((statement) => findWildcardFaults(name, statement))
   const isExact = [allow, deny].every(
     (statement) =>
       JSON.stringify(statement?.Action) === JSON.stringify(INTERFACES) && statement?.Resource === '*',
   )
   if (!isExact || allow?.Effect !== 'Allow' || deny?.Effect !== 'Deny' || more.length > 0) {
-    faults.push(fault('network', `${name} must allow exactly what Lambda needs, and refuse the same to code`))
+    faults.push(
+      toFault('network', `${name} must allow exactly what Lambda needs, and refuse the same to code`),
+    )
   }
   const refused = JSON.stringify(deny?.Condition?.ArnEquals?.['lambda:SourceFunctionArn'] ?? [])
   for (const [owner, { Properties }] of findResources(template, 'AWS::Serverless::Function')) {
     const { 'Fn::Sub': functionName } = Properties.FunctionName as { readonly 'Fn::Sub': string }
     if (!refused.includes(`:function:${functionName}"`)) {
-      faults.push(fault('network', `${name} lets the code of ${owner} change the network`))
+      faults.push(toFault('network', `${name} lets the code of ${owner} change the network`))
     }
   }
   return faults
 }
 
-export function statements(document: unknown): readonly Statement[] {
+export function listStatements(document: unknown): readonly Statement[] {
   const { Statement } = document as { readonly Statement: readonly unknown[] }
-  return Statement.flatMap(branches) as readonly Statement[]
+  return Statement.flatMap(listPossibleValues) as readonly Statement[]
 }
 
-function statementsOfRole({ Policies }: Properties): readonly Statement[] {
-  return (Policies as readonly Properties[]).flatMap(({ PolicyDocument }) => statements(PolicyDocument))
+function listRoleStatements({ Policies }: Properties): readonly Statement[] {
+  return (Policies as readonly Properties[]).flatMap(({ PolicyDocument }) => listStatements(PolicyDocument))
 }
 
-/** Both sides of a condition, since either may come to be. */
-function branches(value: unknown): readonly unknown[] {
+/** Lists both sides of a condition, since the parameters may choose either. */
+function listPossibleValues(value: unknown): readonly unknown[] {
   if (typeof value !== 'object' || value === null) return [value]
-  if ('Fn::If' in value) return (value['Fn::If'] as readonly unknown[]).slice(1).flatMap(branches)
+  if ('Fn::If' in value) return (value['Fn::If'] as readonly unknown[]).slice(1).flatMap(listPossibleValues)
   return 'Ref' in value && value.Ref === 'AWS::NoValue' ? [] : [value]
 }
 
-/** Names a resource as briefly as `GRANTS` does; any other form is written as JSON. */
-function resourceNames(resource: unknown): readonly string[] {
+/** Names a resource as briefly as `GRANTS` does. Any other form is written as JSON. */
+function nameResources(resource: unknown): readonly string[] {
   return toList(resource)
-    .flatMap(branches)
+    .flatMap(listPossibleValues)
     .map((one) => {
       if (typeof one !== 'object' || one === null) return String(one)
       if ('Ref' in one) return `Ref ${one.Ref}`
@@ -204,7 +206,7 @@ function resourceNames(resource: unknown): readonly string[] {
     })
 }
 
-function grants(actions: readonly string[], resources: readonly string[]): Grants {
+function buildGrants(actions: readonly string[], resources: readonly string[]): Grants {
   return Object.fromEntries(actions.map((action) => [action, resources]))
 }
 
@@ -214,6 +216,6 @@ function listPairs(expected: Grants): readonly string[] {
   )
 }
 
-function fault(rule: string, detail: string): Fault {
+function toFault(rule: string, detail: string): Fault {
   return { rule, detail }
 }

@@ -15,36 +15,36 @@ interface Reference {
   readonly name: string
 }
 
-/** Every name that is used is declared, and every name that is declared is used. */
+/** Checks that every used name is declared, and that every declared name is used. */
 export function checkReferences(template: Template): Fault[] {
-  // A rule about a parameter is no use of it, and neither is its place in the console.
+  // A rule about a parameter does not count as a use of it, and neither does its place in the console.
   const { Metadata: _metadata, Rules: _rules, ...used } = template
-  const everywhere = [...references({ ...used, Rules: template.Rules })]
-  const inUse = [...references(used)]
+  const everywhere = [...findReferences({ ...used, Rules: template.Rules })]
+  const inUse = [...findReferences(used)]
   return [
-    ...everywhere.filter((reference) => !exists(template, reference)).map(dangling),
-    ...unused(template, 'Parameters', collectNames(inUse, 'parameter or resource')),
-    ...unused(template, 'Conditions', collectNames(inUse, 'condition')),
-    ...unused(template, 'Mappings', collectNames(inUse, 'mapping')),
-    ...ungrouped(template),
+    ...everywhere.filter((reference) => !exists(template, reference)).map(toMissingNameFault),
+    ...findUnused(template, 'Parameters', collectNames(inUse, 'parameter or resource')),
+    ...findUnused(template, 'Conditions', collectNames(inUse, 'condition')),
+    ...findUnused(template, 'Mappings', collectNames(inUse, 'mapping')),
+    ...findUngrouped(template),
   ]
 }
 
-function* references(value: unknown): Generator<Reference> {
+function* findReferences(value: unknown): Generator<Reference> {
   if (typeof value !== 'object' || value === null) return
   for (const [key, inner] of Object.entries(value)) {
-    yield* own(key, inner)
-    yield* references(inner)
+    yield* readReference(key, inner)
+    yield* findReferences(inner)
   }
 }
 
-function* own(key: string, value: unknown): Generator<Reference> {
+function* readReference(key: string, value: unknown): Generator<Reference> {
   const first = String(toList(value)[0])
   if (key === 'Ref') yield { kind: 'parameter or resource', name: first }
   else if (key === 'Fn::GetAtt') yield { kind: 'resource', name: first }
   else if (key === 'Fn::If') yield { kind: 'condition', name: first }
   else if (key === 'Fn::FindInMap') yield { kind: 'mapping', name: first }
-  // A condition in a policy is a map, and CloudFormation has no part in it.
+  // A condition of a policy is a map, and is none of CloudFormation's conditions.
   else if (key === 'Condition' && typeof value === 'string') yield { kind: 'condition', name: value }
   else if (key === 'DependsOn')
     for (const name of toList(value)) yield { kind: 'resource', name: String(name) }
@@ -69,7 +69,7 @@ function exists(
   }
 }
 
-function dangling({ kind, name }: Reference): Fault {
+function toMissingNameFault({ kind, name }: Reference): Fault {
   return { rule: 'names-exist', detail: `there is no ${kind} ${name}` }
 }
 
@@ -77,7 +77,7 @@ function collectNames(found: readonly Reference[], kind: Kind): ReadonlySet<stri
   return new Set(found.filter((reference) => reference.kind === kind).map(({ name }) => name))
 }
 
-function unused(
+function findUnused(
   template: Template,
   section: 'Parameters' | 'Conditions' | 'Mappings',
   names: ReadonlySet<string>,
@@ -91,8 +91,8 @@ interface Interface {
   readonly ParameterGroups: readonly { readonly Parameters: readonly string[] }[]
 }
 
-/** The console shows each parameter once, in a group. */
-function ungrouped({ Metadata, Parameters }: Template): Fault[] {
+/** Finds parameters that the console would not show exactly once, in a group. */
+function findUngrouped({ Metadata, Parameters }: Template): Fault[] {
   const shown = (Metadata as Readonly<Record<string, Interface>>)['AWS::CloudFormation::Interface']
   const grouped = (shown?.ParameterGroups ?? []).flatMap((group) => group.Parameters)
   const names = Object.keys(Parameters)

@@ -6,8 +6,8 @@ interface Rule {
   readonly Assertions: readonly { readonly Assert: unknown; readonly AssertDescription: string }[]
 }
 
-/** Returns what CloudFormation would say to these parameters before it changes anything. */
-export function refusals(template: Template, given: ParameterValues): readonly string[] {
+/** Lists the reasons for which CloudFormation would refuse these parameters before it changes anything. */
+export function listRefusals(template: Template, given: ParameterValues): readonly string[] {
   const holds = (value: unknown) => resolveValue(template, given, value) === true
   return Object.values(template.Rules as Readonly<Record<string, Rule>>)
     .filter(({ RuleCondition }) => RuleCondition === undefined || holds(RuleCondition))

@@ -8,8 +8,8 @@ import { FOLDER } from './template.ts'
 const BUILD = join(FOLDER, '../../scripts/build-functions.ts')
 const BUILD_TIMEOUT_MS = 60_000
 
-/** Builds the functions, and answers the folders that AWS can run: with `handler` in an index.mjs. */
-export function builtBundles(): readonly string[] {
+/** Builds the functions. Returns the folders that AWS can run, which are those with an index.mjs. */
+export function buildBundles(): readonly string[] {
   const into = mkdtempSync(join(tmpdir(), 'counterstep-bundles-'))
   try {
     const options = { encoding: 'utf8', timeout: BUILD_TIMEOUT_MS } as const
@@ -27,7 +27,7 @@ const SOUND = {
   COUNTERSTEP_AUTHORIZER: 'iam',
 }
 
-/** Whether a function reads the variable, be it only to refuse its value. */
+/** Tells whether a function reads the variable, even if only to refuse its value. */
 export function isReadByFunctions(variable: string): boolean {
   const read = readFunctionConfig('api', { ...SOUND, [variable]: 'x' })
   return (

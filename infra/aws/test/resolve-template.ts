@@ -2,18 +2,18 @@ import type { Properties, Resource, Template } from './template.ts'
 
 export type ParameterValues = Readonly<Record<string, string>>
 
-/** The parts of a template that remain once its parameters are known. */
+/** These parts of a template remain once its parameters are known. */
 export interface Resolved {
   readonly Resources: Readonly<Record<string, Resource>>
-  /** The environments of the functions, with the globals in them. */
+  /** The environments of the functions contain the globals. */
   readonly environments: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
 const ABSENT = Symbol('AWS::NoValue')
 
 /**
- * Decides conditions as CloudFormation does. Values that only AWS knows (`Ref` of a resource, `Fn::Sub`) stay as
- * written.
+ * Resolves a template's conditions as CloudFormation does. Values that only AWS knows (`Ref` of a resource, `Fn::Sub`)
+ * stay as written.
  */
 export function resolveTemplate(template: Template, given: ParameterValues): Resolved {
   const resolver = new Resolver(template, given)
@@ -29,7 +29,7 @@ export function resolveTemplate(template: Template, given: ParameterValues): Res
   return { Resources, environments: Object.fromEntries(environments) }
 }
 
-/** The same for one value. */
+/** Resolves one value in the same way. */
 export function resolveValue(template: Template, given: ParameterValues, value: unknown): unknown {
   return new Resolver(template, given).value(value)
 }
@@ -70,7 +70,7 @@ class Resolver {
   #call(name: string, argument: unknown, whole: object): unknown {
     switch (name) {
       case 'Ref':
-        return this.#referred(String(argument), whole)
+        return this.#readReferred(String(argument), whole)
       case 'Condition':
         return typeof argument === 'string' ? this.holds(argument) : this.#map([[name, argument]])
       case 'Fn::If': {
@@ -99,7 +99,7 @@ class Resolver {
     }
   }
 
-  #referred(name: string, whole: object): unknown {
+  #readReferred(name: string, whole: object): unknown {
     if (name === 'AWS::NoValue') return ABSENT
     const parameter = this.#template.Parameters[name]
     return parameter === undefined ? whole : (this.#given[name] ?? parameter.Default ?? '')

@@ -1,7 +1,7 @@
 import { type FunctionRole, readFunctionConfig } from '@counterstep/configuration'
 import { DEFAULT_SETTINGS } from '@counterstep/engine'
 import { describe, expect, it } from 'vitest'
-import { refusals } from './check-rules.ts'
+import { listRefusals } from './check-rules.ts'
 import { type ParameterValues, resolveTemplate } from './resolve-template.ts'
 import { readTemplate } from './template.ts'
 
@@ -53,7 +53,7 @@ const BOUNDS_OF_TARGETS = [
   'COUNTERSTEP_PARK_AFTER_MS',
 ]
 
-/** Returns the variables as Lambda would hand them over: text, and the queue's address in place of its name. */
+/** Returns the variables as Lambda would pass them: as text, and with the queue's URL in place of the reference. */
 function makeEnvironment(role: FunctionRole, parameters: ParameterValues): Record<string, string> {
   const { environments } = resolveTemplate(template, parameters)
   const variables = environments[`${role.slice(0, 1).toUpperCase()}${role.slice(1)}Function`] ?? {}
@@ -103,7 +103,7 @@ describe('the bounds of one target', () => {
 describe("the template's rules", () => {
   for (const [index, parameters] of DEPLOYMENTS.entries()) {
     it(`The template's rules accept deployment ${index + 1}`, () =>
-      expect(refusals(template, parameters)).toEqual([]))
+      expect(listRefusals(template, parameters)).toEqual([]))
   }
 
   const [fine = {}] = DEPLOYMENTS
@@ -133,7 +133,7 @@ describe("the template's rules", () => {
   ]
   for (const [name, parameters, sentence] of REFUSED) {
     it(`The template's rules refuse ${name}`, () => {
-      expect(refusals(template, { ...fine, ...parameters })).toEqual([expect.stringContaining(sentence)])
+      expect(listRefusals(template, { ...fine, ...parameters })).toEqual([expect.stringContaining(sentence)])
     })
   }
 })

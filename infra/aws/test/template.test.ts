@@ -5,10 +5,10 @@ import { checkOpenness } from './check-openness.ts'
 import { checkPolicies } from './check-policies.ts'
 import { checkQueues } from './check-queues.ts'
 import { checkReferences } from './check-references.ts'
-import { builtBundles, isReadByFunctions } from './functions.ts'
+import { buildBundles, isReadByFunctions } from './functions.ts'
 import { type Fault, parseTemplate, readTemplate, type Template } from './template.ts'
 
-const BUNDLES = { folders: builtBundles(), reads: isReadByFunctions }
+const BUNDLES = { folders: buildBundles(), reads: isReadByFunctions }
 const SECRET = 'arn:aws:secretsmanager:us-east-1:111122223333:secret:'
 const SECRETS: readonly Readonly<Record<string, string>>[] = [
   {},
@@ -55,7 +55,7 @@ describe('the template', () => {
 })
 
 /** Copies the template with one value replaced, or taken away. */
-function planted(path: string, value: unknown): Template {
+function plantFault(path: string, value: unknown): Template {
   const template = structuredClone(TEMPLATE)
   const keys = path.split(' ')
   const last = keys.pop() ?? ''
@@ -346,7 +346,7 @@ const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
 describe('S14: the checks of the template', () => {
   for (const [name, path, value, rule] of PLANTED) {
     it(`The checks catch ${name}`, () => {
-      expect(checkAll(planted(path, value)).map((fault) => fault.rule)).toContain(rule)
+      expect(checkAll(plantFault(path, value)).map((fault) => fault.rule)).toContain(rule)
     })
   }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMap, isScalar, isSeq, type Node, parseDocument } from 'yaml'
 
-/** A template with its short tags written out: `!Ref A` is `{ Ref: 'A' }`, as in JSON. */
+/** A template whose short tags are written out: `!Ref A` is `{ Ref: 'A' }`, as in JSON. */
 export interface Template {
   readonly Parameters: Readonly<Record<string, Parameter>>
   readonly Mappings: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>>
@@ -28,7 +28,7 @@ export interface Resource {
 
 export type Properties = Readonly<Record<string, unknown>>
 
-/** A rule that a template breaks. */
+/** The template breaks this rule. */
 export interface Fault {
   readonly rule: string
   readonly detail: string
@@ -59,12 +59,12 @@ export function readTemplate(): Template {
 export function parseTemplate(text: string): Template {
   const document = parseDocument(text, { uniqueKeys: true })
   if (document.errors.length > 0) throw new Error(document.errors.map(({ message }) => message).join('\n'))
-  return plain(document.contents) as Template
+  return toPlain(document.contents) as Template
 }
 
-function plain(node: unknown): unknown {
+function toPlain(node: unknown): unknown {
   const tag = (node as Node & { tag?: string }).tag ?? ''
-  const value = untagged(node)
+  const value = toUntagged(node)
   if (!tag.startsWith('!')) return value
   const name = tag.slice(1)
   if (BARE.includes(name)) return { [name]: value }
@@ -72,10 +72,11 @@ function plain(node: unknown): unknown {
   return { [`Fn::${name}`]: name === 'GetAtt' ? readAttribute(value) : value }
 }
 
-function untagged(node: unknown): unknown {
+function toUntagged(node: unknown): unknown {
   if (isScalar(node)) return node.value
-  if (isSeq(node)) return node.items.map(plain)
-  if (isMap(node)) return Object.fromEntries(node.items.map((pair) => [plain(pair.key), plain(pair.value)]))
+  if (isSeq(node)) return node.items.map(toPlain)
+  if (isMap(node))
+    return Object.fromEntries(node.items.map((pair) => [toPlain(pair.key), toPlain(pair.value)]))
   throw new Error(`neither a map, a sequence nor a scalar: ${String(node)}`)
 }
 
@@ -92,7 +93,7 @@ export function findResources(
   return Object.entries(Resources).filter(([, resource]) => resource.Type === type)
 }
 
-/** One value or a list of them, as policies and dependencies are written. */
+/** Returns a list, since policies and dependencies may have one value in place of a list. */
 export function toList(value: unknown): readonly unknown[] {
   if (value === undefined) return []
   return Array.isArray(value) ? value : [value]

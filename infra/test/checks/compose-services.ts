@@ -12,12 +12,12 @@ import { StartedContainers } from '../image/started-containers.ts'
 import { getService } from './compose-stores.ts'
 import type { Roots } from './embedded-world.ts'
 
-/** host:port of the compose network → the port of 127.0.0.1 that stands for it here. */
+/** The keys are host:port of the compose network. The value is the port of 127.0.0.1 that stands for it here. */
 export type Ports = ReadonlyMap<string, number>
 
 /**
  * Runs services of the compose file in the network of this machine, with its volumes, secrets, variables and commands.
- * Their addresses alone are others: `bank-a:8471` is a free port of 127.0.0.1.
+ * Only their addresses differ: `bank-a:8471` is a free port of 127.0.0.1.
  */
 export class ComposeServices {
   readonly #project: ComposeProject
@@ -37,12 +37,12 @@ export class ComposeServices {
     return this.#containers.start(this.#getRoot(name), this.#makeOptions(name))
   }
 
-  /** Ends all that it has started. */
+  /** Ends all services that were started. */
   end(): Promise<void> {
     return this.#containers.end()
   }
 
-  /** A one-shot service; answers what it printed. */
+  /** Runs a service that ends by itself. Returns what it has printed. */
   async run(name: string): Promise<string> {
     const { code, output } = await runContainer(this.#getRoot(name), this.#makeOptions(name))
     if (code !== 0) throw new Error(`${name} ended with ${code}: ${output}`)
@@ -56,11 +56,11 @@ export class ComposeServices {
 
   #makeOptions(name: string): ContainerOptions {
     const { entrypoint, command, environment = {} } = getService(this.#project, name)
-    const env = Object.entries(environment).map(([key, value]) => [key, this.#withPorts(value)])
+    const env = Object.entries(environment).map(([key, value]) => [key, this.#replaceAddresses(value)])
     return {
       ...(entrypoint === null ? {} : { entrypoint }),
-      ...(command === null ? {} : { command: command.map((word) => this.#ownPort(name, word)) }),
-      env: { ...Object.fromEntries(env), ...this.#listening(name) },
+      ...(command === null ? {} : { command: command.map((word) => this.#toLocalWord(name, word)) }),
+      env: { ...Object.fromEntries(env), ...this.#buildPortVariables(name) },
       mounts: [...this.#listVolumes(name), ...this.#listSecrets(name)],
     }
   }
@@ -82,19 +82,19 @@ export class ComposeServices {
     }))
   }
 
-  #withPorts(text: string): string {
+  #replaceAddresses(text: string): string {
     return [...this.#ports].reduce(
       (changed, [address, port]) => changed.replaceAll(address, `127.0.0.1:${port}`),
       text,
     )
   }
 
-  #ownPort(name: string, word: string): string {
+  #toLocalWord(name: string, word: string): string {
     if (word === '0.0.0.0') return '127.0.0.1'
     return String(this.#ports.get(`${name}:${word}`) ?? word)
   }
 
-  #listening(name: string): Record<string, string> {
+  #buildPortVariables(name: string): Record<string, string> {
     const port = this.#ports.get(`${name}:8470`)
     return port === undefined ? {} : { COUNTERSTEP_PORT: String(port), COUNTERSTEP_DTM_PORT: 'off' }
   }

@@ -12,7 +12,7 @@ export interface RunningStore {
   stop(): Promise<unknown>
 }
 
-/** A MySQL as its image leaves it: root has its password, and one user all rights on one database. */
+/** Starts a MySQL as its image sets it up: root has its password, and one user has all rights on one database. */
 export async function startComposeMysql(project: ComposeProject): Promise<RunningStore> {
   const server = await startMysql()
   const { MYSQL_DATABASE: database, MYSQL_USER: user } = getService(project, 'mysql').environment ?? {}
@@ -24,18 +24,18 @@ export async function startComposeMysql(project: ComposeProject): Promise<Runnin
   return { port: server.port, stop: () => server.stop() }
 }
 
-/** The script of the service `grant`, by the client of this machine. */
+/** Runs the script of the service `grant` with this machine's client. */
 export async function runGrant(project: ComposeProject, root: string, port: number): Promise<void> {
   const env = {
     ...process.env,
-    ...onThisMachine(project, 'grant'),
+    ...buildLocalVariables(project, 'grant'),
     MYSQL_HOST: '127.0.0.1',
     MYSQL_TCP_PORT: String(port),
   }
   await readOutput('sh', [join(root, 'infra', 'mysql', 'grant.sh')], { env })
 }
 
-/** The script of the service `redis`; the image's entrypoint, which only changes the user, is left out. */
+/** Runs the script of the service `redis`, without the image's entrypoint, which only changes the user. */
 export async function startComposeRedis(
   project: ComposeProject,
   root: string,
@@ -46,13 +46,13 @@ export async function startComposeRedis(
   const entrypoint = join(programs, 'docker-entrypoint.sh')
   writeFileSync(entrypoint, '#!/bin/sh\nexec "$@"\n')
   chmodSync(entrypoint, 0o755)
-  const variables = { ...onThisMachine(project, 'redis'), USERS_FILE: join(folder, 'users.acl') }
+  const variables = { ...buildLocalVariables(project, 'redis'), USERS_FILE: join(folder, 'users.acl') }
   const given = Object.entries({ ...variables, PATH: `${programs}:${process.env.PATH}` })
   const script = join(root, 'infra', 'redis', 'start-redis.sh')
   const options = ['--port', String(port), '--bind', '127.0.0.1', '--dir', data]
   const args = [...given.map(([name, value]) => `${name}=${value}`), 'sh', script, ...options]
   const server = await startKept('env', args, join(folder, 'redis.log'))
-  await untilHealthy(project, port, join(folder, 'redis.log'))
+  await waitUntilHealthy(project, port, join(folder, 'redis.log'))
   return {
     port,
     stop: async () => {
@@ -62,8 +62,8 @@ export async function startComposeRedis(
   }
 }
 
-/** Asks as the health check of the compose file does. */
-async function untilHealthy(project: ComposeProject, port: number, log: string): Promise<void> {
+/** Waits until the health check of the compose file passes. */
+async function waitUntilHealthy(project: ComposeProject, port: number, log: string): Promise<void> {
   const [, command = '', ...args] = getService(project, 'redis').healthcheck?.test ?? []
   for (let tries = 0; tries < ANSWER_TRIES_MAX; tries++) {
     const { stdout } = await runCommand(command, ['-p', String(port), ...args])
@@ -82,8 +82,8 @@ function readSecret(project: ComposeProject, name: string): string {
   return readFileSync(project.secrets[name]?.file ?? '', 'utf8').trim()
 }
 
-/** The variables of a service, with secrets where this machine has them. */
-function onThisMachine(project: ComposeProject, name: string): Record<string, string> {
+/** Builds the variables of a service, with the paths that its secrets have on this machine. */
+function buildLocalVariables(project: ComposeProject, name: string): Record<string, string> {
   const variables = Object.entries(getService(project, name).environment ?? {})
   return Object.fromEntries(
     variables.map(([key, value]) => {

@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '@counterstep/test-servers'
 import type { CheckList } from '../check-list.ts'
-import { type ComposeProject, loadProject, whyNoCompose } from '../compose/load-project.ts'
-import { untilReady } from '../image/until-ready.ts'
+import { type ComposeProject, explainMissingCompose, loadProject } from '../compose/load-project.ts'
+import { waitUntilReady } from '../image/wait-until-ready.ts'
 import { ComposeServices } from './compose-services.ts'
 import { type RunningStore, runGrant, startComposeMysql, startComposeRedis } from './compose-stores.ts'
 import type { Roots } from './embedded-world.ts'
@@ -16,13 +16,13 @@ const BANKS = ['bank-a', 'bank-b'] as const
 
 export interface ComposePlaces {
   readonly root: string
-  /** The folder that keeps the built programs. */
+  /** The built programs are kept in this folder. */
   readonly kept: string
   readonly folder: string
 }
 
 export async function checkCompose(list: CheckList, roots: Roots, places: ComposePlaces): Promise<void> {
-  const reason = whyNoCompose()
+  const reason = explainMissingCompose()
   if (reason !== undefined) {
     list.skip('the compose file', reason)
     return
@@ -68,15 +68,15 @@ async function playDemo(
       await runGrant(project, root, store.port)
     }
     for (const [index, bank] of banks.entries()) {
-      await untilReady(bank, `http://127.0.0.1:${ports.get(`${BANKS[index]}:8471`)}/health`)
+      await waitUntilReady(bank, `http://127.0.0.1:${ports.get(`${BANKS[index]}:8471`)}/health`)
     }
     const orchestrator = services.start('orchestrator')
-    const readyMs = await untilReady(
+    const readyMs = await waitUntilReady(
       orchestrator,
       `http://127.0.0.1:${ports.get('orchestrator:8470')}/health/ready`,
     )
     await services.run('demo')
-    // Once more, as its comment says.
+    // The compose file says that the demo may run again.
     const told = await services.run('demo')
     await orchestrator.signal('SIGTERM')
     const { code } = await orchestrator.ended

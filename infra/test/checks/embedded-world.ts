@@ -5,14 +5,14 @@ import { freePort } from '@counterstep/test-servers'
 import { type Container, type Mount, makeVolume, runContainer } from '../image/container.ts'
 import type { RootFileSystem } from '../image/root-file-system.ts'
 import { StartedContainers } from '../image/started-containers.ts'
-import { untilReady } from '../image/until-ready.ts'
+import { waitUntilReady } from '../image/wait-until-ready.ts'
 
 export interface Roots {
   readonly orchestrator: RootFileSystem
   readonly examples: RootFileSystem
 }
 
-/** Two banks and an orchestrator on the embedded store, each a container with a volume of its own. */
+/** Two banks and an orchestrator on the embedded store. Each is a container with a volume of its own. */
 export interface EmbeddedWorld {
   readonly client: Client
   readonly bankUrls: readonly string[]
@@ -20,9 +20,9 @@ export interface EmbeddedWorld {
   readonly volume: Mount
   readonly key: string
   readonly url: string
-  /** Starts the orchestrator, and answers with it when it is ready. */
+  /** Starts the orchestrator. Resolves when it is ready. */
   start(): Promise<{ readonly container: Container; readonly readyMs: number }>
-  /** Ends all that runs: the banks, and what a check that failed has left. */
+  /** Ends the banks, and any container that a failed check has left running. */
   close(): Promise<void>
 }
 
@@ -50,7 +50,7 @@ async function openWorld(
     const options = ['--port', String(bankPort), '--data', '/data/bank.db', '--name', name]
     return containers.start(examples, { command: ['node', 'dist/bank.js', ...options], mounts: [volume] })
   })
-  for (const [index, bank] of banks.entries()) await untilReady(bank, `${bankUrls[index]}/health`)
+  for (const [index, bank] of banks.entries()) await waitUntilReady(bank, `${bankUrls[index]}/health`)
   const volume = makeVolume(orchestrator, join(folder, 'orchestrator'), '/data')
   const key = await makeKey(orchestrator, volume)
   const url = `http://127.0.0.1:${port}`
@@ -65,7 +65,7 @@ async function openWorld(
     ...{ bankUrls, env, volume, key, url },
     async start() {
       const container = containers.start(orchestrator, { env, mounts: [volume] })
-      return { container, readyMs: await untilReady(container, `${url}/health/ready`) }
+      return { container, readyMs: await waitUntilReady(container, `${url}/health/ready`) }
     },
   }
 }

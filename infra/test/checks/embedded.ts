@@ -60,7 +60,7 @@ async function checkStart(world: EmbeddedWorld): Promise<string> {
 async function checkDebugger(world: EmbeddedWorld): Promise<undefined> {
   const { container } = await world.start()
   await container.signal('SIGUSR1')
-  // It lives, and so had the time to say that it listens.
+  // It has answered, so it had the time to print that a debugger listens.
   const { status } = await fetch(`${world.url}/health/live`)
   await container.signal('SIGTERM')
   await container.ended

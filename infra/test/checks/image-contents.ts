@@ -9,7 +9,7 @@ import { readOutput } from '../run-command.ts'
 const MEGABYTE = 1_000_000
 const IMAGE_BYTES_MAX = 250 * MEGABYTE
 const OURS_BYTES_MAX = 40 * MEGABYTE
-/** Sources, maps, tests and what only builds. */
+/** An image must not have sources, maps, tests, or files that only a build needs. */
 const UNWANTED = /\.(?:ts|map|tsbuildinfo|c|cpp|h|gyp)$|(?:^|\/)(?:test|tests|src|deps)\/|(?:^|\/)\.npmrc$/
 const SECRET_WORDS = /passw|secret|token|api_?key|private/i
 const SECRET_FILES = /\.(?:pem|key|env)$|(?:^|\/)(?:keys\.json|id_[a-z0-9]+|.*-password)$/
@@ -19,11 +19,11 @@ export function checkUser({ config }: Image): string {
   return config.User
 }
 
-/** The base is a stand-in of the same parts: what is ours is measured, the sum is close. */
+/** Measures an image. Its base replaces Docker's, so the size of our part is exact, and the whole size is close. */
 export async function checkSize(buildah: Buildah, image: Image): Promise<string> {
   const [whole, base] = [await measureSize(buildah, image.name), await measureSize(buildah, BASE)]
   const ours = whole - base
-  const text = `${inMegabytes(whole)} whole, ${inMegabytes(ours)} of it ours`
+  const text = `${toMegabytes(whole)} whole, ${toMegabytes(ours)} of it ours`
   if (whole > IMAGE_BYTES_MAX || ours > OURS_BYTES_MAX) throw new Error(text)
   return text
 }
@@ -38,7 +38,7 @@ export function checkFiles({ folder }: RootFileSystem): string {
   return `${files.length} files`
 }
 
-/** Looks for secrets in all that a holder of the image can read: its settings and how each layer was made. */
+/** Searches for secrets in the image's settings and in the history of its layers, which everyone with the image can read. */
 export async function checkNoSecrets(buildah: Buildah, image: Image): Promise<undefined> {
   const inspected = await buildah.run('inspect', '--type', 'image', image.name)
   const { Docker, OCIv1 } = JSON.parse(inspected)
@@ -55,6 +55,6 @@ async function measureSize(buildah: Buildah, name: string): Promise<number> {
   return bytes
 }
 
-function inMegabytes(bytes: number): string {
+function toMegabytes(bytes: number): string {
   return `${(bytes / MEGABYTE).toFixed(1)} MB`
 }

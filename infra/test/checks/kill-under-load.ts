@@ -7,14 +7,14 @@ const KILLED_AFTER = 100
 const CENTS = 7
 const END_MS_MAX = 60_000
 
-/** Kills it while it accepts and runs transfers; all of them have to end, and each has to have moved its money once. */
+/** Kills the orchestrator while it accepts and runs transfers. All must succeed, and each must move its money once. */
 export async function checkKill(world: EmbeddedWorld): Promise<string> {
   const before = await readCents(world)
   const { container } = await world.start()
-  const transfers = Array.from({ length: TRANSFERS }, transferSaga)
+  const transfers = Array.from({ length: TRANSFERS }, buildTransfer)
   let accepted = 0
   let restarting: ReturnType<typeof killAndRestart> | undefined
-  // A submit that the kill cut off is sent again by the client, as the same transaction.
+  // If the kill interrupts a submit, the client sends it again as the same transaction.
   await Promise.all(
     transfers.map(async (transfer) => {
       await world.client.submit(transfer)
@@ -46,7 +46,7 @@ async function killAndRestart(
   return await world.start()
 }
 
-function transferSaga(): Saga {
+function buildTransfer(): Saga {
   return saga()
     .branch('debit', {
       action: 'bank-a:/debit',

@@ -23,12 +23,12 @@ export interface ComposeProject {
   readonly secrets: Readonly<Record<string, { readonly file: string }>>
 }
 
-/** Why the file cannot be loaded here. */
-export function whyNoCompose(): string | undefined {
+/** Says why the compose file cannot be loaded here. Returns undefined if it can. */
+export function explainMissingCompose(): string | undefined {
   return findOnPath('go') === undefined ? 'no Go, in which Docker Compose is written' : undefined
 }
 
-/** Loads the file with Docker Compose's own loader, under these variables; an error is what Compose would say. */
+/** Loads the compose file with Docker Compose's own loader and these variables. An error has Compose's text. */
 export async function loadProject(
   root: string,
   kept: string,
@@ -39,7 +39,7 @@ export async function loadProject(
   return JSON.parse(await readOutput(program, [file], { env: { ...process.env, ...variables } }))
 }
 
-/** The program that asks Docker Compose. */
+/** Builds the program that runs Docker Compose's loader. Returns its path. */
 export async function buildLoader(root: string, kept: string): Promise<string> {
   mkdirSync(kept, { recursive: true })
   const program = join(kept, 'compose-project')

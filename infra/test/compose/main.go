@@ -1,5 +1,6 @@
-// Loads a compose file with the library that Docker Compose itself uses: its JSON schema, its merge keys and variables,
-// and that every service, network, volume and secret that is named is there. Prints the project as JSON.
+// This program loads a compose file with the library that Docker Compose itself uses, and prints the project as JSON. The
+// library applies the JSON schema, merge keys and variables, and checks that every named service, network, volume and
+// secret exists.
 package main
 
 import (

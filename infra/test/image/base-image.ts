@@ -14,18 +14,18 @@ import { readOutput } from '../run-command.ts'
 import type { Buildah } from './buildah.ts'
 import { findOnPath } from './tools.ts'
 
-/** The name under which the stand-in is found: the Dockerfile's own, in full and without a digest. */
+/** The replacement for the base has this name. It is the name in the Dockerfile, in full and without a digest. */
 export const BASE = 'docker.io/library/node:24-bookworm-slim'
 const EXCLUDED = ['doc', 'man', 'locale', 'info'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`)
-/** A merged /usr needs only an empty package; the one that apt would take brings a Perl of 45 MB. */
+/** A merged /usr needs only this empty package. The one that apt would choose brings a Perl of 45 MB. */
 const MERGED = 'usr-is-merged'
 const UNNEEDED =
   'usrmerge perl perl-modules-5.36 libperl5.36 libfile-find-rule-perl libnumber-compare-perl libtext-glob-perl libgdbm6 libgdbm-compat4'
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt'
 
 /**
- * A stand-in for Docker's image of Node, which no package registry has: Debian bookworm's smallest, as slim as Debian's own
- * slim image, with the Node that runs this and an npm. Kept, since Debian is downloaded for it.
+ * Builds a replacement for Docker's image of Node, which no package registry has. It is the smallest Debian bookworm, as
+ * slim as Debian's own slim image, with the Node that runs this and an npm. It is kept, since Debian is downloaded for it.
  */
 export async function ensureBaseImage(buildah: Buildah, folder: string): Promise<void> {
   const images = await buildah.run('images', '--all', '--format', '{{.Name}}:{{.Tag}}')
@@ -66,16 +66,16 @@ function addNode(files: string): void {
   const modules = join(files, 'usr/local/lib/node_modules')
   for (const folder of [bin, modules]) mkdirSync(folder, { recursive: true })
   cpSync(process.execPath, join(bin, 'node'), { dereference: true })
-  cpSync(npmFolder(), join(modules, 'npm'), { recursive: true, dereference: true })
+  cpSync(findNpmFolder(), join(modules, 'npm'), { recursive: true, dereference: true })
   symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(bin, 'npm'))
   if (!existsSync(CERTIFICATES)) return
-  // npm has to know the certificate of a proxy through which a registry is reached. Our Dockerfile does not do this.
+  // On a machine with a proxy, npm must trust the proxy's certificate. The Dockerfile itself does not need this.
   mkdirSync(dirname(join(files, CERTIFICATES)), { recursive: true })
   cpSync(CERTIFICATES, join(files, CERTIFICATES), { dereference: true })
 }
 
-/** The npm on the PATH: the pinned Node comes without. */
-function npmFolder(): string {
+/** Finds the npm on the PATH, because the pinned Node comes without one. */
+function findNpmFolder(): string {
   const npm = findOnPath('npm')
   if (npm === undefined) throw new Error('no npm on the PATH')
   return dirname(dirname(realpathSync(npm)))

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { BASE } from './base-image.ts'
 import type { Buildah } from './buildah.ts'
 
-/** The configuration as `docker inspect` shows it. */
+/** The configuration of an image has the form that `docker inspect` shows. */
 export interface ImageConfig {
   readonly User: string
   readonly Env: readonly string[]
@@ -18,7 +18,7 @@ export interface Image {
   readonly config: ImageConfig
 }
 
-/** Builds a target of the unchanged Dockerfile, as Docker would, on a base that is here: a digest would not name it. */
+/** Builds a target of the unchanged Dockerfile on the local base, which is named by its tag, since it has another digest. */
 export async function buildImage(buildah: Buildah, root: string, target: string): Promise<Image> {
   const name = `localhost/counterstep-${target}:check`
   const dockerfile = join(root, 'infra', 'Dockerfile')

@@ -7,8 +7,8 @@ export interface Buildah {
   run(...args: readonly string[]): Promise<string>
 }
 
-/** Buildah gets a storage folder of its own, so that images of the machine stay as they are. */
-export function buildahIn(folder: string): Buildah {
+/** Returns a Buildah with its own storage folder, so that the machine's images stay as they are. */
+export function openBuildah(folder: string): Buildah {
   mkdirSync(folder, { recursive: true })
   const storage = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run')]
   return {

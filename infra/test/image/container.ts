@@ -8,7 +8,7 @@ import type { RootFileSystem } from './root-file-system.ts'
 const ENTER_ROOT = join(import.meta.dirname, 'enter-root.sh')
 const START_MS_MAX = 10_000
 const POLL_MS = 5
-/** The bound for a command that ends by itself. */
+/** A command that should end by itself is killed after this time. */
 const RUN_MS_MAX = 120_000
 
 export interface Mount {
@@ -19,7 +19,7 @@ export interface Mount {
 
 export interface ContainerOptions {
   readonly env?: Readonly<Record<string, string>>
-  /** Instead of the image's own. */
+  /** It replaces the image's own entrypoint. */
   readonly entrypoint?: readonly string[]
   readonly command?: readonly string[]
   readonly mounts?: readonly Mount[]
@@ -31,7 +31,7 @@ export interface Ended {
 }
 
 export interface Container {
-  /** All that it printed so far. */
+  /** Returns everything that it has printed so far. */
   output(): string
   /** Sends a signal to its PID 1, like `docker stop` and `docker kill`. */
   signal(signal: NodeJS.Signals): Promise<void>
@@ -41,8 +41,8 @@ export interface Container {
 }
 
 /**
- * Runs what the image says as the user that it says, on a read-only root. buildah's own `run` has neither a read-only root
- * nor a PID 1 without a container runtime, and these are what has to be proven.
+ * Runs the image's command as the image's user, with a read-only root and as PID 1. The checks have to prove both, and
+ * buildah's own `run` has neither of them without a container runtime.
  */
 export function startContainer({ image, folder }: RootFileSystem, options: ContainerOptions): Container {
   const { config } = image
@@ -66,7 +66,7 @@ export function startContainer({ image, folder }: RootFileSystem, options: Conta
   return {
     output: () => output,
     signal: async (signal) => {
-      process.kill(await firstProcess(child), signal)
+      process.kill(await findFirstProcess(child), signal)
     },
     ended,
     end: async () => {
@@ -87,7 +87,7 @@ export async function runContainer(
   return { ...ended, output: container.output() }
 }
 
-/** A volume as Docker makes it: empty, and owned as the image's folder of that name is. */
+/** Creates a volume as Docker does: it is empty, and has the owner of the image's folder at that path. */
 export function makeVolume({ folder }: RootFileSystem, source: string, target: string): Mount {
   const { uid, gid } = statSync(join(folder, target))
   if (!existsSync(source)) {
@@ -112,8 +112,8 @@ function makeMountPoint(root: string, { source, target }: Mount): void {
   writeFileSync(at, '', { flag: 'a' })
 }
 
-/** The process that is 1 inside, by the number that it has outside. */
-async function firstProcess({ pid }: ChildProcess): Promise<number> {
+/** Finds the process that is PID 1 inside the container, by its id on this machine. */
+async function findFirstProcess({ pid }: ChildProcess): Promise<number> {
   const endAt = Date.now() + START_MS_MAX
   for (;;) {
     const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')

@@ -1,6 +1,7 @@
 #!/bin/sh
 # enter-root.sh ROOT [SOURCE TARGET rw|ro]… -- USER GROUP FOLDER NAME=VALUE… COMMAND…
-# In mount and process namespaces of its own: a read-only root, the given mounts, no capability, and the command is PID 1.
+# This script runs the command as PID 1 in the mount and process namespaces that the caller has created, with a read-only
+# root, the given mounts, and no capability.
 set -eu
 root=$1
 shift
@@ -16,6 +17,6 @@ shift 3
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
 mount -o remount,bind,ro "$root"
-# The kernel forgets the signal at the parent's death when the user changes, so it is asked for again.
+# When the user changes, the kernel forgets to signal the parent's death, so setpriv requests it again.
 exec chroot "$root" /usr/bin/setpriv --pdeathsig KILL --reuid "$user" --regid "$group" --clear-groups --no-new-privs \
   --inh-caps=-all --bounding-set=-all /usr/bin/env -i -C "$folder" "$@"

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs'
-import { cacheFolder } from '../cache-folder.ts'
+import { findCacheFolder } from '../cache-folder.ts'
 
-/** Holds what was downloaded and built for the images of all checkouts. */
+/** Creates the folder of files that were downloaded or built for the images. All checkouts share it. */
 export function ensureKeptFolder(): string {
-  const kept = cacheFolder('images')
+  const kept = findCacheFolder('images')
   mkdirSync(kept, { recursive: true })
   return kept
 }

@@ -7,7 +7,7 @@ export interface RootFileSystem {
   remove(): Promise<void>
 }
 
-/** The files of an image, as a new container of it would see them. */
+/** Mounts the files of an image as a new container would see them. */
 export async function mountImage(buildah: Buildah, image: Image): Promise<RootFileSystem> {
   const container = await buildah.run('from', '--pull-never', image.name)
   return {

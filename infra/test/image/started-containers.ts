@@ -1,7 +1,7 @@
 import { type Container, type ContainerOptions, startContainer } from './container.ts'
 import type { RootFileSystem } from './root-file-system.ts'
 
-/** Those of one check, so that none outlives it, however it ends. */
+/** Starts the containers of one check, and ends them with it, even if it fails. */
 export class StartedContainers {
   readonly #started: Container[] = []
 

@@ -4,8 +4,8 @@ import { readOutput } from '../run-command.ts'
 
 const TOOLS = ['buildah', 'mmdebstrap'] as const
 
-/** Why no image can be built here; undefined when one can. Brings Debian's packages where they are missing. */
-export async function whyNoImages(): Promise<string | undefined> {
+/** Installs the missing tools on Debian. Returns why no image can be built here, or undefined if it can. */
+export async function ensureImageTools(): Promise<string | undefined> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root on Linux can build images'
   const missing = TOOLS.filter((tool) => findOnPath(tool) === undefined)
   if (missing.length === 0) return undefined
@@ -23,7 +23,7 @@ export async function whyNoImages(): Promise<string | undefined> {
   }
 }
 
-/** Its path, or undefined when there is none. */
+/** Returns the path of a program. Returns undefined if it is not on the PATH. */
 export function findOnPath(program: string): string | undefined {
   const paths = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, program))
   return paths.find((path) => {

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Holder } from './holders.ts'
 import { isHttp2 } from './odd-request.ts'
 import { readPendingAnswer } from './pending-answer.ts'
 import { toNetwork } from './to-network.ts'
@@ -39,6 +38,22 @@ export interface Connection {
   /** It is true while nothing more is read from the connection, and undefined if that was never so. */
   isPaused: boolean | undefined
   /** Bodies and answers of the connection hold this many bytes. */
+  heldBytes: number
+}
+
+/**
+ * Names a holder of connections and bytes: a key, an address that needs none, or an address whose connections have not
+ * shown a key yet.
+ */
+export interface Holder {
+  /** The name is the id of the key, or the network of the address. */
+  readonly name: string
+  /**
+   * Tells whether the holder is still good. It is undefined for strangers, whose connections have not passed the gate.
+   */
+  readonly isGood: (() => boolean) | undefined
+  /** The oldest connection is the first. */
+  readonly connections: Set<Connection>
   heldBytes: number
 }
 

@@ -1,7 +1,8 @@
+import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { CounterstepError } from '@counterstep/protocol'
-import { checkKey } from './check-key.ts'
 import type { CredentialReader } from './credentials.ts'
+import { digestSecret } from './digest-secret.ts'
 import {
   createHostRefusedError,
   createOriginRefusedError,
@@ -15,12 +16,18 @@ import type { HostRule } from './host-rule.ts'
 import type { KeyQuota, Stores } from './key-quota.ts'
 import type { KeyRate } from './key-rate.ts'
 import type { KeyFinder } from './key-ring.ts'
-import { isKeyId } from './key-text.ts'
+import { isKeyId, readKey } from './key-text.ts'
 import type { Networks } from './networks.ts'
 import { createRequestQuota } from './request-quota.ts'
 import type { RouteAccess, Scope } from './scope.ts'
 import { isActive, type StoredKey } from './stored-key.ts'
 import { toNetwork } from './to-network.ts'
+
+/**
+ * No secret has this digest. A key with an unknown id is compared with it, so that the time taken does not tell an
+ * unknown id from a wrong secret.
+ */
+const NO_DIGEST = Buffer.alloc(32)
 
 /** Describes a request before its body is there. */
 export interface RequestHead {
@@ -155,4 +162,13 @@ export function createGate(settings: GateSettings): Gate {
       }
     },
   }
+}
+
+/** Finds the stored key for this text. Returns undefined if the key is unknown, expired or wrong. */
+function checkKey(keys: KeyFinder, text: string, nowMs: number): StoredKey | undefined {
+  const parts = readKey(text)
+  if (parts === undefined) return undefined
+  const stored = keys.find(parts.id)
+  const isSecret = timingSafeEqual(digestSecret(parts.secret), stored?.digest ?? NO_DIGEST)
+  return stored !== undefined && isSecret && isActive(stored, nowMs) ? stored : undefined
 }

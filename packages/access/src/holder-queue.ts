@@ -1,6 +1,5 @@
-import type { Connection } from './connection.ts'
+import type { Connection, Holder } from './connection.ts'
 import { findOrMake } from './find-or-make.ts'
-import type { Holder } from './holders.ts'
 
 /**
  * Queues connections that wait for a turn. Their holders take turns, so a holder with thousands of connections delays

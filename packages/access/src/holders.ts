@@ -1,4 +1,4 @@
-import { type Connection, isAnswering } from './connection.ts'
+import { type Connection, type Holder, isAnswering } from './connection.ts'
 import type { ConnectionBoundLimits } from './connection-limits.ts'
 import { findOrMake } from './find-or-make.ts'
 import { toNetwork } from './to-network.ts'
@@ -12,22 +12,6 @@ const SHARE_OF_TRUSTED = 7 / 8
 export const TRUST_MS = 75_000
 /** The trust in connections is checked this often at most. */
 const TRUST_CHECK_INTERVAL_MS = 1_000
-
-/**
- * Names a holder of connections and bytes: a key, an address that needs none, or an address whose connections have not
- * shown a key yet.
- */
-export interface Holder {
-  /** The name is the id of the key, or the network of the address. */
-  readonly name: string
-  /**
-   * Tells whether the holder is still good. It is undefined for strangers, whose connections have not passed the gate.
-   */
-  readonly isGood: (() => boolean) | undefined
-  /** The oldest connection is the first. */
-  readonly connections: Set<Connection>
-  heldBytes: number
-}
 
 export type HolderBound = 'connections' | 'strangers-per-address' | 'unread-body-bytes'
 

@@ -2,8 +2,7 @@ import { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { BodyTurns } from '../src/body-turns.ts'
-import { type Connection, findConnection } from '../src/connection.ts'
-import type { Holder } from '../src/holders.ts'
+import { type Connection, findConnection, type Holder } from '../src/connection.ts'
 
 const LARGE = 1024 * 1024
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** How long answers may still be written before their connections are cut. */
+/** Answers that are still being written have this long before their connections are cut. */
 const CLOSE_MS = 1_000
 
 interface ClosableApp {
@@ -8,7 +8,7 @@ interface ClosableApp {
   readonly server: { closeAllConnections(): void }
 }
 
-/** Closes the app; a connection that a client holds open does not hold up the stop. */
+/** Closes the app. A connection that a client keeps open is cut, so that it cannot delay the stop. */
 export async function closeApp(app: ClosableApp): Promise<void> {
   const waiting = new AbortController()
   const cut = delay(CLOSE_MS, undefined, { signal: waiting.signal }).then(

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util'
 import { isSwitch as isSwitchSetting, SETTINGS, type SettingName, toFlag } from '@counterstep/configuration'
-import { COMMANDS, type CommandName, commandNamed, settingsOf } from './commands.ts'
+import { COMMANDS, type CommandName, findCommand, listSettings } from './commands.ts'
 
-/** The arguments, taken apart. Problems never quote what was given: a misplaced word may be a password. */
+/** The arguments of the command, parsed. Problems never quote an argument, since a misplaced word may be a password. */
 export interface Line {
   readonly command: CommandName | undefined
-  /** The values by their flags, without dashes. */
+  /** The keys are the flags without their dashes. */
   readonly values: ReadonlyMap<string, string>
   readonly switches: ReadonlySet<string>
   readonly problems: readonly string[]
@@ -13,12 +13,12 @@ export interface Line {
 
 interface Flag {
   readonly type: 'string' | 'boolean'
-  /** Undefined: `--help`, `--version`, `--ready-json` and `--config`, which are no settings. */
+  /** It is undefined for `--help`, `--version`, `--ready-json` and `--config`, which are no settings. */
   readonly setting?: SettingName
   readonly commands: readonly CommandName[]
 }
 
-/** Names a file of settings. */
+/** This flag names a file of settings. */
 export const CONFIG_FLAG = 'config'
 const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[]
 const FLAGS = new Map<string, Flag>([
@@ -26,15 +26,15 @@ const FLAGS = new Map<string, Flag>([
   ['version', { type: 'boolean', commands: COMMAND_NAMES }],
   ['ready-json', { type: 'boolean', commands: ['serve'] }],
   [CONFIG_FLAG, { type: 'string', commands: COMMAND_NAMES }],
-  ...settingsOf('serve').map((name) => [toFlag(name), flagOf(name)] as const),
+  ...listSettings('serve').map((name) => [toFlag(name), describeFlag(name)] as const),
 ])
 
-function flagOf(setting: SettingName): Flag {
-  const commands = COMMAND_NAMES.filter((command) => settingsOf(command).includes(setting))
+function describeFlag(setting: SettingName): Flag {
+  const commands = COMMAND_NAMES.filter((command) => listSettings(command).includes(setting))
   return { type: isSwitchSetting(SETTINGS[setting]) ? 'boolean' : 'string', setting, commands }
 }
 
-// parseArgs in its strict form throws at the first fault; its tokens let us name them all.
+// In its strict form parseArgs throws at the first fault. Its tokens let us name all faults at once.
 export function readLine(args: readonly string[]): Line {
   const { tokens } = parseArgs({
     args: [...args],
@@ -44,21 +44,21 @@ export function readLine(args: readonly string[]): Line {
     options: Object.fromEntries([...FLAGS].map(([flag, { type }]) => [flag, { type }])),
   })
   const words = tokens.filter((token) => token.kind === 'positional').map((token) => token.value)
-  const command = commandNamed(words[0])
+  const command = findCommand(words[0])
   const values = new Map<string, string>()
   const switches = new Set<string>()
   const problems = new Set<string>()
   for (const token of tokens) {
     if (token.kind !== 'option') continue
-    const problem = optionProblem(token, command)
+    const problem = findOptionProblem(token, command)
     if (problem !== undefined) problems.add(problem)
     else if (isSwitch(token.name)) switches.add(token.name)
     else values.set(token.name, token.value ?? 'true')
   }
-  return { command, values, switches, problems: [...problems, ...wordProblems(words, command)] }
+  return { command, values, switches, problems: [...problems, ...findWordProblems(words, command)] }
 }
 
-/** One that is no setting, and stands alone. */
+/** Tells whether a flag is no setting and takes no value. */
 function isSwitch(name: string): boolean {
   const flag = FLAGS.get(name)
   return flag?.setting === undefined && flag?.type === 'boolean'
@@ -70,8 +70,8 @@ interface OptionToken {
   readonly value: string | undefined
 }
 
-function optionProblem({ name, rawName, value }: OptionToken, command = 'serve'): string | undefined {
-  // `-pSECRET` would be quoted letter by letter.
+function findOptionProblem({ name, rawName, value }: OptionToken, command = 'serve'): string | undefined {
+  // The text gives no name here, because `-pSECRET` would be quoted letter by letter.
   if (!rawName.startsWith('--')) return 'Options start with two dashes; see --help.'
   const flag = FLAGS.get(name)
   if (flag === undefined) {
@@ -86,7 +86,7 @@ function optionProblem({ name, rawName, value }: OptionToken, command = 'serve')
   return value === undefined && flag.type === 'string' ? `--${name} needs a value.` : undefined
 }
 
-function wordProblems(words: readonly string[], command: CommandName | undefined): string[] {
+function findWordProblems(words: readonly string[], command: CommandName | undefined): string[] {
   if (words.length === 0) {
     const names = [...COMMAND_NAMES, 'keys', 'signing-key'].map((name) => `counterstep ${name}`)
     return [`Say what to do: ${names.join(', or ')}.`]

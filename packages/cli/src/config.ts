@@ -30,34 +30,34 @@ import {
 import { assert } from '@counterstep/core'
 import type { EngineSettings } from '@counterstep/engine'
 import { CONFIG_FLAG, type Line, readLine } from './command-line.ts'
-import { COMMANDS, type CommandName, settingsOf } from './commands.ts'
+import { COMMANDS, type CommandName, listSettings } from './commands.ts'
 import { type KeysCommand, readKeysCommand } from './keys-command.ts'
 
-/** Names the file of settings where no flag does. */
+/** This variable names the file of settings if no flag does. */
 const CONFIG_VARIABLE = 'COUNTERSTEP_CONFIG'
 const VARIABLES = [
-  ...settingsOf('serve').map(toVariable),
+  ...listSettings('serve').map(toVariable),
   PASSWORD_VARIABLE,
   PASSWORD_FILE_VARIABLE,
   CONFIG_VARIABLE,
 ]
 
-/** Everything `serve` needs to know from outside, checked. */
+/** This is everything that `serve` needs from outside, and it is checked. */
 export type ServeConfig = ReturnType<typeof toConfig>
 
-/** A sqlite store is migrated by who opens it. */
+/** A SQLite store needs no connection here, since a server migrates it when it opens it. */
 export type MigrateConfig = Connection | { readonly type: 'sqlite' }
 
 export type Command =
   | { readonly type: 'serve'; readonly config: ServeConfig }
   | { readonly type: 'migrate'; readonly config: MigrateConfig }
   | { readonly type: 'keys'; readonly command: KeysCommand }
-  | { readonly type: 'help'; readonly of: CommandName }
+  | { readonly type: 'help'; readonly command: CommandName }
   | { readonly type: 'version' }
-  /** Every problem at once, each a sentence that names its flag or variable. */
+  /** It has all problems at once. Each is a sentence that names its flag or variable. */
   | { readonly type: 'refused'; readonly problems: readonly string[] }
 
-/** The only place that reads the environment. A flag wins over its variable. */
+/** Reads the arguments and the environment, which nothing else does. A flag wins over its variable. */
 export function readCommand(args: readonly string[], environment: Environment = process.env): Command {
   if (args[0] === 'keys') {
     const keys = readKeysCommand(args.slice(1), environment)
@@ -65,11 +65,11 @@ export function readCommand(args: readonly string[], environment: Environment = 
   }
   const line = readLine(args)
   const type = line.command ?? 'serve'
-  if (line.switches.has('help')) return { type: 'help', of: type }
+  if (line.switches.has('help')) return { type: 'help', command: type }
   if (line.switches.has('version')) return { type: 'version' }
   const file = readSettingsFile(line, environment)
   const given = { flags: line.values, environment, file }
-  const { known, sources, problems } = readSettings(SETTINGS, settingsOf(type), given)
+  const { known, sources, problems } = readSettings(SETTINGS, listSettings(type), given)
   const secret = readPassword(environment)
   const password = 'problem' in secret ? undefined : secret.value
   const isOnLambda = environment.AWS_LAMBDA_FUNCTION_NAME !== undefined
@@ -114,23 +114,23 @@ function toConfig({ values, sources, password }: Found, readyJson: boolean, envi
   return Object.freeze({
     host,
     port,
-    /** The port of DTM's HTTP API. */
+    /** DTM's HTTP API listens on this port. */
     dtmPort: readDtmPort(values, sources),
     access: accessConfig(values),
     store: storeConfig(values, password),
-    /** Undefined: branch calls are not signed. */
+    /** If it is undefined, branch calls are not signed. */
     signingKeyFile,
     logLevel,
-    /** Print one line {"url": …} on stdout when listening, for a harness that starts us. */
+    /** If it is true, the line {"url": …} is printed on stdout once the server listens, for a program that starts it. */
     readyJson,
-    /** Stop when that npm is gone. */
+    /** If it is true, the server stops when the npm that has started it is gone. */
     isStartedByNpm: environment.npm_lifecycle_event !== undefined,
     engine,
     plainIds,
-    /** Where branches may be called. */
+    /** These rules say where branches may be called. */
     targets: targetRules(values, isLoopback(host)),
     caller: Object.freeze({ ...callerOptions(values), tls: readServiceTls(values) }),
-    /** These texts tell of odd settings that are no reason to refuse the start. They belong into the log. */
+    /** These texts are for the log. They name odd settings that are no reason to refuse the start. */
     warnings: Object.freeze([
       ...unknown.map((name) => `${name} is no setting and was ignored.`),
       ...serverWarnings(values, sources),
@@ -138,7 +138,10 @@ function toConfig({ values, sources, password }: Found, readyJson: boolean, envi
   })
 }
 
-/** Who takes any port may start several on one machine, and those cannot all have DTM's. */
+/**
+ * Switches DTM's API off for `--port 0` unless its port is given. With that port several servers may run on one machine,
+ * and only one of them could have DTM's fixed port.
+ */
 function readDtmPort({ port, dtmPort }: SettingValues, sources: Sources<SettingName>): number | 'off' {
   return port === 0 && !sources.has('dtmPort') ? 'off' : dtmPort
 }

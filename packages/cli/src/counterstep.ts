@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-import { refusalOfNode } from './node-version.ts'
+import { findNodeFault } from './node-version.ts'
 import { boundYoungGeneration } from './young-generation.ts'
 
-// Before all else is loaded, which an older Node ends with a stack trace of a dependency.
-const refusal = refusalOfNode(process.versions.node)
+// This comes before everything else is loaded: an older Node would end there with a stack trace of a dependency.
+const refusal = findNodeFault(process.versions.node)
 if (refusal === undefined) {
-  // The process that takes this one's place begins anew: so before the cache is opened.
+  // This may replace the process, which then begins anew, so it comes before the cache is opened.
   if (process.argv[2] === 'serve') boundYoungGeneration(process)
   const { keepCompiled } = await import('./compile-cache.ts')
   keepCompiled()

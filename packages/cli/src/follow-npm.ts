@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 
-const LOOK_EVERY_MS = 500
-/** The title that npm, or the Node that runs it, has in the list of processes. */
+const CHECK_EVERY_MS = 500
+/** This matches the title of npm, or of the Node that runs it, in the list of processes. */
 const NPM_TITLE = /^(?:npm|npx|node|MainThread)/
 
 /**
- * Calls `stop` once the npm that has started this process is gone: it passes no signal on, and a server that outlives it
- * keeps its port and its data folder.
+ * Calls `stop` once the npm that has started this process is gone. npm passes no signal on, and a server that outlives
+ * it would keep its port and its data folder.
  */
 export function followNpm(stop: () => void): void {
   if (process.platform === 'win32') return
@@ -15,10 +15,10 @@ export function followNpm(stop: () => void): void {
     if (readStarters() === starters) return
     clearInterval(timer)
     stop()
-  }, LOOK_EVERY_MS).unref()
+  }, CHECK_EVERY_MS).unref()
 }
 
-/** The parent; and, where that is the shell between npm and this process, the shell's parent. */
+/** Returns the parent's id. If the parent is a shell between npm and this process, the id of its parent follows. */
 function readStarters(): string {
   const parent = String(process.ppid)
   try {
@@ -26,7 +26,7 @@ function readStarters(): string {
       /\((.*)\) \S (\d+)/s.exec(readFileSync(`/proc/${parent}/stat`, 'utf8')) ?? []
     return NPM_TITLE.test(title) ? parent : `${parent} ${grandparent}`
   } catch {
-    // Only Linux has it; and a parent that has just gone is another one at the next look.
+    // Only Linux has this file. It is also missing if the parent has just ended, and then the next check finds another.
     return parent
   }
 }

@@ -5,7 +5,7 @@ import {
   type SettingName,
   toFlag,
 } from '@counterstep/configuration'
-import { type CommandName, settingsOf } from './commands.ts'
+import { type CommandName, listSettings } from './commands.ts'
 import { SIGNING_KEY_USAGE } from './signing-key-command.ts'
 
 const STORES = [
@@ -36,16 +36,19 @@ const MIGRATE = [
 const SIGNALS =
   'Instants and spans are in milliseconds. SIGTERM and SIGINT stop it within 10 s; a second one at once.'
 
-export function helpText(command: CommandName): string {
+export function writeHelp(command: CommandName): string {
   const isServe = command === 'serve'
   return [
     ...(isServe ? SERVE : MIGRATE),
     '',
-    ...settingsOf(command).map(settingRow),
-    ...(isServe ? [row('ready-json', 'print {"url": …} on one line of stdout when listening')] : []),
-    row('config', 'JSON file of settings, e.g. {"port": 8470, "services": {"bank": "https://bank.example"}}'),
-    row('help', 'print this'),
-    row('version', 'print the version'),
+    ...listSettings(command).map(writeSettingRow),
+    ...(isServe ? [writeRow('ready-json', 'print {"url": …} on one line of stdout when listening')] : []),
+    writeRow(
+      'config',
+      'JSON file of settings, e.g. {"port": 8470, "services": {"bank": "https://bank.example"}}',
+    ),
+    writeRow('help', 'print this'),
+    writeRow('version', 'print the version'),
     '',
     ...STORES,
     '',
@@ -56,12 +59,12 @@ export function helpText(command: CommandName): string {
   ].join('\n')
 }
 
-function settingRow(name: SettingName): string {
+function writeSettingRow(name: SettingName): string {
   const { help, fallback, stores } = SETTINGS[name]
   const only = stores === undefined ? '' : ` [${stores.join(', ')}]`
-  return row(toFlag(name), `${help}${fallback === '' ? '' : ` (${fallback})`}${only}`)
+  return writeRow(toFlag(name), `${help}${fallback === '' ? '' : ` (${fallback})`}${only}`)
 }
 
-function row(flag: string, help: string): string {
+function writeRow(flag: string, help: string): string {
   return `  --${flag.padEnd(26)} ${help}`
 }

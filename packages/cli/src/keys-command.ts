@@ -31,13 +31,13 @@ const OPTIONS = {
 
 const VERBS = ['create', 'list', 'revoke'] as const
 type Verb = (typeof VERBS)[number]
-const OPTIONS_OF: Readonly<Record<Verb, readonly string[]>> = {
+const OPTIONS_BY_VERB: Readonly<Record<Verb, readonly string[]>> = {
   create: ['keys-file', 'name', 'scopes', 'expires-in-days'],
   list: ['keys-file'],
   revoke: ['keys-file'],
 }
 
-/** Reads the arguments after `counterstep keys`. Problems never quote an argument: a misplaced word may be a key. */
+/** Reads the arguments after `counterstep keys`. Problems never quote an argument, since a misplaced word may be a key. */
 export function readKeysCommand(args: readonly string[], environment: Environment): ReadKeys {
   const line = parseArgs({ args: [...args], strict: false, allowPositionals: true, options: OPTIONS })
   if (line.values.help === true) return { command: { verb: 'help' } }
@@ -46,13 +46,13 @@ export function readKeysCommand(args: readonly string[], environment: Environmen
   if (verb === undefined)
     return { problems: ['Say what to do with the keys: create, list or revoke; see keys --help.'] }
   const problems = Object.keys(line.values)
-    .filter((name) => !OPTIONS_OF[verb].includes(name))
+    .filter((name) => !OPTIONS_BY_VERB[verb].includes(name))
     .map((name) =>
       name in OPTIONS
         ? `--${name} is no option of keys ${verb}.`
         : 'There is an unknown option; see keys --help.',
     )
-  const path = textOf(line.values['keys-file']) || environment[FILE_VARIABLE]
+  const path = toText(line.values['keys-file']) || environment[FILE_VARIABLE]
   if (path === undefined || path === '')
     problems.push(`--keys-file or ${FILE_VARIABLE} must name the file of keys.`)
   if (rest.length !== (verb === 'revoke' ? 1 : 0)) {
@@ -61,13 +61,13 @@ export function readKeysCommand(args: readonly string[], environment: Environmen
     )
   }
   const given = { ...line.values, id: rest[0] }
-  const command = commandOf(verb, path ?? '', given, problems)
+  const command = buildCommand(verb, path ?? '', given, problems)
   return command === undefined || problems.length > 0 ? { problems } : { command }
 }
 
 type Given = Readonly<Record<string, string | boolean | undefined | (string | boolean)[]>>
 
-function commandOf(verb: Verb, path: string, given: Given, problems: string[]): KeysCommand | undefined {
+function buildCommand(verb: Verb, path: string, given: Given, problems: string[]): KeysCommand | undefined {
   switch (verb) {
     case 'list':
       return { verb, path }
@@ -79,8 +79,8 @@ function commandOf(verb: Verb, path: string, given: Given, problems: string[]): 
     }
     case 'create': {
       const { name } = given
-      const scopes = scopesOf(textOf(given.scopes))
-      const days = daysOf(given['expires-in-days'])
+      const scopes = readScopes(toText(given.scopes))
+      const days = readDays(given['expires-in-days'])
       if (!isKeyName(name)) problems.push(`--name ${KEY_NAME_RULE}.`)
       if (scopes === undefined) problems.push(`--scopes must be some of ${SCOPES.join(',')}.`)
       if (days === undefined)
@@ -91,19 +91,19 @@ function commandOf(verb: Verb, path: string, given: Given, problems: string[]): 
   }
 }
 
-function scopesOf(text: string): readonly Scope[] | undefined {
+function readScopes(text: string): readonly Scope[] | undefined {
   const scopes = [...new Set(text.split(','))]
   return scopes.every(isScope) ? scopes : undefined
 }
 
-/** Null: it does not expire. */
-function daysOf(given: Given[string]): number | null | undefined {
+/** Returns null for a key that does not expire, and undefined for a text that is no number of days. */
+function readDays(given: Given[string]): number | null | undefined {
   if (given === undefined) return null
-  const text = textOf(given)
+  const text = toText(given)
   const days = /^\d{1,5}$/.test(text) ? Number(text) : 0
   return days >= 1 && days <= EXPIRY_DAYS_MAX ? days : undefined
 }
 
-function textOf(given: Given[string]): string {
+function toText(given: Given[string]): string {
   return typeof given === 'string' ? given : ''
 }

@@ -6,8 +6,8 @@ import type { buildApp } from '@counterstep/server'
 type App = ReturnType<typeof buildApp>
 
 /**
- * Listens on an address, or on each address of `localhost`. For the second one fastify would make a server of its own,
- * which the bounds on connections do not know; here its connections go to the app's one server.
+ * Listens on an address, or on each address of `localhost`. Fastify would make a second server for the second address,
+ * whose connections the bounds would not count. Here its connections go to the app's one server.
  */
 export async function listen(app: App, host: string, port: number): Promise<void> {
   if (host !== 'localhost') {
@@ -20,7 +20,7 @@ export async function listen(app: App, host: string, port: number): Promise<void
   for (const { address } of others) await listenAlso(app, address, own.port)
 }
 
-/** An address that cannot be listened on is left out, as fastify leaves it out. */
+/** Listens on one more address. If that fails, the address is left out, as fastify does it. */
 async function listenAlso(app: App, host: string, port: number): Promise<void> {
   const server = createServer({ allowHalfOpen: true, noDelay: true })
   server.on('connection', (socket) => app.server.emit('connection', socket))

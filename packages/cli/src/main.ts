@@ -2,9 +2,9 @@
 import { boundYoungGeneration } from './young-generation.ts'
 
 const args = process.argv.slice(2)
-// Takes the arguments out of the list of processes, since a URL with a login may hold a password.
+// The title replaces the arguments in the list of processes, since a URL with a login may have a password.
 if (args.some((text) => text.includes('@'))) process.title = 'counterstep'
-// Before all else is loaded, which would be loaded twice.
+// This may replace the process, so it comes before everything else is loaded, which would then be loaded twice.
 if (args[0] === 'serve') boundYoungGeneration(process)
 const { runCommand } = await import('./run-command.ts')
 runCommand(args)

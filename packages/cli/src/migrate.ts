@@ -5,7 +5,7 @@ import { waitForStore } from './wait-for-store.ts'
 export interface MigrateDeps {
   readonly config: MigrateConfig
   readonly signal: AbortSignal
-  /** Is called with one line for each step on the way. */
+  /** It gets one line for each step on the way. */
   readonly onProgress: (line: string) => void
 }
 

@@ -1,7 +1,7 @@
 const NEEDED = 'Node 22.19+, 24.11+ or 26+'
 
-/** Why the program does not run on this version of Node, or undefined if it does: the range of `engines`. */
-export function refusalOfNode(version: string): string | undefined {
+/** Says why the program does not run on this version of Node. Returns undefined if it does, as `engines` says. */
+export function findNodeFault(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10))
   const isFit = (major === 22 && minor >= 19) || (major === 24 && minor >= 11) || major >= 26
   return isFit ? undefined : `counterstep needs ${NEEDED}; this is ${version}`

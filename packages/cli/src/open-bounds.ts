@@ -4,12 +4,12 @@ import type { AccessConfig } from '@counterstep/configuration'
 import type { Logger } from '@counterstep/engine'
 import { warnOfBounds } from '@counterstep/server'
 
-/** The rest of a process's descriptors stays for its store, its files and the calls of branches. */
+/** Connections may take this part of a process's descriptors. The rest is for its store, its files and branch calls. */
 const SHARE_OF_DESCRIPTORS = 0.5
 
-/** The bounds on callers' connections, which both HTTP APIs of this process share. */
+/** Creates the bounds on callers' connections, which both HTTP APIs of this process share. */
 export function openBounds({ bounds }: AccessConfig, logger: Logger): ConnectionBounds {
-  const connectionsMax = connectionsMaxWithin(bounds.connectionsMax, openFilesMax())
+  const connectionsMax = boundConnectionsMax(bounds.connectionsMax, readOpenFilesMax())
   if (connectionsMax < bounds.connectionsMax) {
     logger.warn(
       { connectionsMax },
@@ -21,17 +21,17 @@ export function openBounds({ bounds }: AccessConfig, logger: Logger): Connection
 }
 
 /** Returns the number of connections that was asked for, or half of the process's descriptors if that is less. */
-export function connectionsMaxWithin(wanted: number, descriptorsMax: number): number {
+export function boundConnectionsMax(wanted: number, descriptorsMax: number): number {
   return Math.max(1, Math.min(wanted, Math.floor(descriptorsMax * SHARE_OF_DESCRIPTORS)))
 }
 
-/** How many descriptors this process may open. Infinity where the system does not say it in a file. */
-export function openFilesMax(path = '/proc/self/limits'): number {
+/** Reads how many descriptors this process may open. Returns Infinity if the system has no file that says it. */
+export function readOpenFilesMax(path = '/proc/self/limits'): number {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync(path, 'utf8'))?.[1]
     return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft)
   } catch {
-    // Only Linux has it.
+    // Only Linux has this file.
     return Number.POSITIVE_INFINITY
   }
 }

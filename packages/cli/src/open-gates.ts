@@ -14,17 +14,17 @@ import type { AccessConfig } from '@counterstep/configuration'
 import type { Logger } from '@counterstep/engine'
 import { describeFailure } from './start-failure.ts'
 
-/** One for each face, since they take keys in other ways; the keys and their rates are the same. */
+/** Each HTTP API has its own gate, since the two take keys in different ways. They share the keys, rates and quotas. */
 export interface Gates {
   readonly native: Gate
   readonly dtm: Gate
   close(): void
 }
 
-/** Throws SAGA_KEYS_UNUSABLE. */
+/** Reads the keys and creates the gates. Throws SAGA_KEYS_UNUSABLE. */
 export async function openGates(config: AccessConfig, logger: Logger): Promise<Gates> {
   const ring = config.keysFile === undefined ? undefined : await openRing(config.keysFile, logger)
-  const hosts = hostRuleOf(config)
+  const hosts = createHostRule(config)
   const shared = {
     ...(ring === undefined ? {} : { keys: ring }),
     ...(hosts === undefined ? {} : { hosts }),
@@ -55,7 +55,7 @@ async function openRing(path: string, logger: Logger): Promise<KeyRing> {
   return ring
 }
 
-function hostRuleOf({ isLoopback, allowedHosts }: AccessConfig): HostRule | undefined {
+function createHostRule({ isLoopback, allowedHosts }: AccessConfig): HostRule | undefined {
   if (isLoopback) return buildLoopbackHostRule(allowedHosts)
   return allowedHosts.length === 0 ? undefined : buildNamedHostRule(allowedHosts)
 }

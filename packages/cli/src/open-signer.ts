@@ -2,7 +2,7 @@ import type { Logger } from '@counterstep/engine'
 import { type CallSigner, callSigner } from '@counterstep/signature'
 import { watchSigningKey } from './watch-signing-key.ts'
 
-/** Signs branch calls with the key of that file; `close` ends the look at it. */
+/** Returns a signer that uses the key in the file and follows its changes. `close` ends the watching. */
 export function openSigner(path: string, logger: Logger): { readonly signer: CallSigner; close(): void } {
   const watched = watchSigningKey(path, {
     onKey: ({ keyId, algorithm }) => logger.info({ keyId, algorithm }, 'signing with another key'),

@@ -2,12 +2,12 @@ import type { ServerStoreConfig, StoreConfig } from '@counterstep/configuration'
 import type { Store, StoreEvent } from '@counterstep/core'
 
 export interface StoreListeners {
-  /** The store cannot go on; nothing of this process can. */
+  /** It is called if the store cannot go on, and then the whole process cannot. */
   readonly onBroken: (error: unknown) => void
   readonly onEvent: (event: StoreEvent) => void
 }
 
-/** Each is imported when it is picked, so that no other one's driver is loaded. */
+/** Opens the configured store. Only its package is imported, so that no driver of another store is loaded. */
 export async function openStore(config: StoreConfig, { onBroken, onEvent }: StoreListeners): Promise<Store> {
   switch (config.type) {
     case 'sqlite': {
@@ -20,7 +20,7 @@ export async function openStore(config: StoreConfig, { onBroken, onEvent }: Stor
       const { connectionsMax, multiplexed, tls, timeoutMs: statementTimeoutMs } = config
       const secured = tls === undefined ? {} : { tls }
       const limits = { connectionsMax, statementTimeoutMs }
-      return openMysqlStore({ ...commonOf(config), ...secured, ...limits, multiplexed, onEvent })
+      return openMysqlStore({ ...pickCommonOptions(config), ...secured, ...limits, multiplexed, onEvent })
     }
     case 'redis': {
       const { openRedisStore } = await import('@counterstep/store-redis')
@@ -28,11 +28,11 @@ export async function openStore(config: StoreConfig, { onBroken, onEvent }: Stor
       const certificates = typeof tls === 'object' ? { tls } : {}
       const declared = durability === undefined ? {} : { durability }
       const more = { ...certificates, ...declared, keyPrefix, commandTimeoutMs }
-      return openRedisStore({ ...commonOf(config), ...more, onEvent })
+      return openRedisStore({ ...pickCommonOptions(config), ...more, onEvent })
     }
   }
 }
 
-function commonOf({ url, failover, acceptClassC, connectTimeoutMs }: ServerStoreConfig) {
+function pickCommonOptions({ url, failover, acceptClassC, connectTimeoutMs }: ServerStoreConfig) {
   return { url, acceptClassC, connectTimeoutMs, ...(failover === undefined ? {} : { failover }) }
 }

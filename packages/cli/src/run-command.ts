@@ -3,22 +3,22 @@ import { VERSION } from '@counterstep/protocol'
 import { createLogger } from '@counterstep/server'
 import { type MigrateConfig, readCommand, type ServeConfig } from './config.ts'
 import { followNpm } from './follow-npm.ts'
-import { helpText } from './help-text.ts'
+import { writeHelp } from './help-text.ts'
 import type { KeysCommand } from './keys-command.ts'
 import { migrate } from './migrate.ts'
 import { runKeys } from './run-keys.ts'
 import { type Serving, serve } from './serve.ts'
-import { signingKeyCommand } from './signing-key-command.ts'
+import { runSigningKeyCommand } from './signing-key-command.ts'
 import { describeFailure } from './start-failure.ts'
 import { onStopSignals } from './stop-signals.ts'
 import { boundYoungGeneration } from './young-generation.ts'
 
-/** A stop that takes longer than this is cut, since a supervisor will kill the process at 10 s. */
+/** A stop that takes longer is cut short, since a supervisor kills the process after 10 s. */
 const STOP_MS_MAX = 9_500
 
 export function runCommand(args: readonly string[]): void {
   if (args[0] === 'signing-key') {
-    const { exitCode, stdout, stderr } = signingKeyCommand(args.slice(1))
+    const { exitCode, stdout, stderr } = runSigningKeyCommand(args.slice(1))
     for (const line of stdout) process.stdout.write(`${line}\n`)
     for (const line of stderr) process.stderr.write(`${line}\n`)
     process.exitCode = exitCode
@@ -27,7 +27,7 @@ export function runCommand(args: readonly string[]): void {
   const command = readCommand(args)
   switch (command.type) {
     case 'help':
-      process.stdout.write(helpText(command.of))
+      process.stdout.write(writeHelp(command.command))
       return
     case 'version':
       process.stdout.write(`${VERSION}\n`)
@@ -43,24 +43,24 @@ export function runCommand(args: readonly string[]): void {
       void runMigrate(command.config)
       return
     case 'serve':
-      // The command need not be named.
+      // The first word may be missing or an option, so `main.ts` has not seen that this is `serve`.
       boundYoungGeneration(process)
-      void run(command.config)
+      void runServer(command.config)
   }
 }
 
-async function run(config: ServeConfig): Promise<void> {
+async function runServer(config: ServeConfig): Promise<void> {
   const logger = createLogger({ level: config.logLevel })
   const die = (error: unknown, message: string): void => {
     logger.error(error === undefined ? {} : { err: error }, message)
     process.exit(1)
   }
-  // A reader of our output that has gone is no reason to end: the work goes on, and only lines are lost.
+  // If the reader of our output has gone, only log lines are lost, so the process goes on.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
-  // Neither may go on: what they left half done is unknown, and a restart knows what to do.
+  // After either of these the state of this process is unknown, so it ends; a restart recovers from the store.
   process.on('uncaughtException', (error) => die(error, 'uncaught exception'))
   process.on('unhandledRejection', (error) => die(error, 'unhandled rejection'))
-  // A driver that forgets its promise would else end this as if all were well.
+  // If a driver never settles its promise, Node would end here with the exit code of success.
   process.on('beforeExit', () => die(undefined, 'there is nothing left to wait for'))
   const stopping = new AbortController()
   const starting = serve({
@@ -78,14 +78,14 @@ async function run(config: ServeConfig): Promise<void> {
     },
     (code) => process.exit(code),
   )
-  // Without npm its starter may go, as of a service or a background job.
+  // A parent that is not npm may end while the server goes on, as for a service or a background job.
   if (config.isStartedByNpm) followNpm(() => process.kill(process.pid, 'SIGTERM'))
   try {
     const { url, dtmUrl } = await starting
     if (config.readyJson) process.stdout.write(`${JSON.stringify({ url, dtmUrl })}\n`)
   } catch (error) {
     if (isAbort(error)) return
-    const { code, sentence } = startFailure(error, config)
+    const { code, sentence } = describeStartFailure(error, config)
     logger.error(code === undefined ? { err: error } : { code }, `cannot start: ${sentence}`)
     process.exit(1)
   }
@@ -116,7 +116,7 @@ async function runMigrate(config: MigrateConfig): Promise<void> {
     process.exitCode = 0
   } catch (error) {
     say(isAbort(error) ? 'stopped; migrate may be run again' : describeFailure(error).sentence)
-    // The work that is under way at the server is not waited for: its connection ends with this process.
+    // A statement that still runs at the database is not waited for; its connection ends with this process.
     process.exit(1)
   }
 }
@@ -125,7 +125,7 @@ async function stop(signal: string, starting: Promise<Serving>, logger: Logger):
   logger.info({ signal }, 'stopping')
   setTimeout(() => {
     logger.error({ limitMs: STOP_MS_MAX }, 'the stop took too long and was cut')
-    // exit() would join the store's thread, which may hang in the disk.
+    // exit() would wait for the store's thread, which may hang while it writes to the disk.
     process.kill(process.pid, 'SIGKILL')
   }, STOP_MS_MAX).unref()
   try {
@@ -144,7 +144,7 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
 }
 
-function startFailure(error: unknown, { host, port, dtmPort }: ServeConfig) {
+function describeStartFailure(error: unknown, { host, port, dtmPort }: ServeConfig) {
   const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
   if (!isTaken) return describeFailure(error)
   const isDtm = 'port' in error && error.port === dtmPort && dtmPort !== port

@@ -20,7 +20,7 @@ printed once: the file has only its SHA-256. Running servers take a change withi
   None includes another. A name may have two active keys, the old and the new one, to change over.
 `
 
-/** Throws SAGA_KEYS_UNUSABLE. */
+/** Runs `counterstep keys`. Throws SAGA_KEYS_UNUSABLE. */
 export async function runKeys(command: KeysCommand, nowMs: number): Promise<KeysAnswer> {
   switch (command.verb) {
     case 'help':
@@ -29,24 +29,27 @@ export async function runKeys(command: KeysCommand, nowMs: number): Promise<Keys
       const { path, name, scopes, expiresInDays } = command
       const expiresAt = expiresInDays === null ? null : nowMs + expiresInDays * DAY_MS
       const { key, stored } = await createKey(path, { name, scopes, createdAt: nowMs, expiresAt })
-      return { stdout: `${key}\n`, stderr: `counterstep: ${lineOf(stored, nowMs)}; it is shown this once\n` }
+      return {
+        stdout: `${key}\n`,
+        stderr: `counterstep: ${describeKey(stored, nowMs)}; it is shown this once\n`,
+      }
     }
     case 'revoke':
       await revokeKey(command.path, command.id)
       return { stdout: '', stderr: `counterstep: ${command.id} is revoked\n` }
     case 'list': {
       const { keys } = await openKeyFile(command.path)
-      return { stdout: [...keys.values()].map((key) => `${lineOf(key, nowMs)}\n`).join(''), stderr: '' }
+      return { stdout: [...keys.values()].map((key) => `${describeKey(key, nowMs)}\n`).join(''), stderr: '' }
     }
   }
 }
 
-function lineOf(key: StoredKey, nowMs: number): string {
+function describeKey(key: StoredKey, nowMs: number): string {
   const { id, name, scopes, createdAt, expiresAt } = key
-  const end = expiresAt === null ? 'does not expire' : `expires ${isoOf(expiresAt)}`
-  return `${id} ${name} ${scopes.join(',')} created ${isoOf(createdAt)} ${isActive(key, nowMs) ? end : 'EXPIRED'}`
+  const end = expiresAt === null ? 'does not expire' : `expires ${toIso(expiresAt)}`
+  return `${id} ${name} ${scopes.join(',')} created ${toIso(createdAt)} ${isActive(key, nowMs) ? end : 'EXPIRED'}`
 }
 
-function isoOf(atMs: number): string {
+function toIso(atMs: number): string {
   return new Date(atMs).toISOString()
 }

@@ -31,33 +31,33 @@ import { openStore } from './open-store.ts'
 import { describeFailure } from './start-failure.ts'
 import { waitForStore } from './wait-for-store.ts'
 
-/** How long branch calls may go on after a stop was asked; all of a stop takes at most 10 s. */
+/** Branch calls may go on for this long after a stop was requested. The whole stop takes at most 10 s. */
 const DRAIN_MS = 8_000
 
 export interface ServeDeps {
   readonly config: ServeConfig
   readonly logger: Logger
   readonly version: string
-  /** Ends a start that still waits for its store; once it listens, `stop` does. */
+  /** It ends a start that still waits for its store. Once the server listens, `stop` ends it. */
   readonly signal: AbortSignal
-  /** The store cannot go on; nothing of this process can. */
+  /** It is called if the store cannot go on, and then the whole process cannot. */
   readonly onBroken: (error: unknown) => void
 }
 
 export interface Serving {
   readonly url: string
-  /** The URL of DTM's HTTP API, if it is on. */
+  /** This is the URL of DTM's HTTP API, if it is on. */
   readonly dtmUrl?: string
-  /** Refuses new work, lets calls finish, gives everything back to the store, closes. */
+  /** Refuses new work, lets calls finish, gives all transactions back to the store, and closes. */
   stop(): Promise<void>
 }
 
 type Closers = (() => Promise<void>)[]
 
-/** The composition root: puts the parts together. */
+/** Puts the parts of the server together and starts them. */
 export async function serve(deps: ServeDeps): Promise<Serving> {
   const closers: Closers = []
-  // Last opened, first closed; and all of it, whatever fails on the way.
+  // The parts close in the reverse order of their opening. If one fails to close, the others still close.
   const stop = async () => {
     const errors: unknown[] = []
     for (const close of closers.splice(0).reverse()) await close().catch((error) => errors.push(error))
@@ -66,7 +66,7 @@ export async function serve(deps: ServeDeps): Promise<Serving> {
   try {
     return { ...(await open(deps, closers)), stop }
   } catch (error) {
-    // The reason of the failed start counts; what its clean-up meets would only hide it.
+    // The caller needs the reason of the failed start, so an error of the clean-up is only logged.
     await stop().catch((closeError: unknown) => deps.logger.warn({ err: closeError }, 'clean-up failed'))
     throw error
   }
@@ -79,13 +79,13 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
   const gates = await openGates(config.access, logger)
   const bounds = openBounds(config.access, logger)
   closers.push(async () => gates.close())
-  const store = await storeOf(deps, registry)
+  const store = await openStoreWhenReady(deps, registry)
   closers.push(() => store.close())
   for (const warning of durabilityWarnings(store, '--store-failover')) logger.warn({}, warning)
   const targets = targetPolicy(config.targets)
   const checkUrl = (url: string) => targets.check(url)
   const listedOrigins = listOrigins(config.targets)
-  const signer = signerOf(deps, closers)
+  const signer = openCallSigner(deps, closers)
   const branches = httpBranchCaller({ ...config.caller, targets, listedOrigins, signer })
   closers.push(() => branches.close())
   const ids = nodeIds()
@@ -125,11 +125,11 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     onError: (error) => logger.error({ err: error }, 'request failed'),
   })
   closers.push(() => closeApp(dtm))
-  // Pushed last, so closed first: while calls finish, the listening app answers 503 to new work.
+  // This is pushed last and so runs first: while calls finish, the listening app answers 503 to new work.
   closers.push(() => engine.close(DRAIN_MS))
   await engine.start()
   await listen(app, config.host, config.port)
-  const urls = { url: urlOf(app.server.address()), ...(await listenAsDtm(dtm, config)) }
+  const urls = { url: toUrl(app.server.address()), ...(await listenAsDtm(dtm, config)) }
   const { name, durabilityClass, failover } = store
   logger.info(
     { ...urls, store: name, durabilityClass, failover, place: config.store.place, version },
@@ -138,7 +138,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
   return urls
 }
 
-function signerOf({ config, logger }: ServeDeps, closers: Closers): CallSigner | undefined {
+function openCallSigner({ config, logger }: ServeDeps, closers: Closers): CallSigner | undefined {
   if (config.signingKeyFile === undefined) return undefined
   const { signer, close } = openSigner(config.signingKeyFile, logger)
   closers.push(async () => close())
@@ -151,10 +151,13 @@ async function listenAsDtm(
 ): Promise<{ readonly dtmUrl?: string }> {
   if (dtmPort === 'off') return {}
   await listen(app, host, dtmPort)
-  return { dtmUrl: urlOf(app.server.address()) }
+  return { dtmUrl: toUrl(app.server.address()) }
 }
 
-function storeOf({ config, logger, signal, onBroken }: ServeDeps, registry: Registry): Promise<Store> {
+function openStoreWhenReady(
+  { config, logger, signal, onBroken }: ServeDeps,
+  registry: Registry,
+): Promise<Store> {
   const { place, waitMs } = config.store
   const onEvent = countStoreEvents(registry, logEvents(logger))
   return waitForStore(() => openStore(config.store, { onBroken, onEvent }), {
@@ -168,7 +171,7 @@ function storeOf({ config, logger, signal, onBroken }: ServeDeps, registry: Regi
   })
 }
 
-function urlOf(address: AddressInfo | string | null): string {
+function toUrl(address: AddressInfo | string | null): string {
   if (address === null || typeof address === 'string') throw new Error('not listening on a port')
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
   return `http://${host}:${address.port}`

@@ -15,7 +15,7 @@ export interface CommandOutcome {
 }
 
 /** Runs `counterstep signing-key`. The text on stdout is for services, and the text for people goes to stderr. */
-export function signingKeyCommand(args: readonly string[]): CommandOutcome {
+export function runSigningKeyCommand(args: readonly string[]): CommandOutcome {
   const given = readArguments(args)
   if (given?.type === 'create') return create(given.algorithm, given.out)
   if (given?.type === 'show') return show(given.path)
@@ -46,23 +46,23 @@ function readArguments(args: readonly string[]): Given | undefined {
 function create(algorithm: 'ed25519' | 'hmac-sha256', out: string): CommandOutcome {
   const text = newSigningKeyText(algorithm)
   try {
-    // Never over another key: that one may be signing.
+    // The flag refuses to replace a file, since a server may be signing with the key in it.
     writeFileSync(out, text, { flag: 'wx', mode: 0o600 })
   } catch (error: unknown) {
     if (!(error instanceof Error) || !('code' in error)) throw error
     const why = error.code === 'EEXIST' ? 'is there already' : `cannot be written (${String(error.code)})`
     return { exitCode: 1, stdout: [], stderr: [`counterstep: the file of --out ${why}.`] }
   }
-  return shown(signingKeyOf(text), `wrote ${out}`)
+  return showPublicHalf(signingKeyOf(text), `wrote ${out}`)
 }
 
 function show(path: string): CommandOutcome {
   const key = readSigningKeyFile(path)
   if ('problem' in key) return { exitCode: 1, stdout: [], stderr: [`counterstep: --key ${key.problem}.`] }
-  return shown(key.value, `read ${path}`)
+  return showPublicHalf(key.value, `read ${path}`)
 }
 
-function shown(key: SigningKey, done: string): CommandOutcome {
+function showPublicHalf(key: SigningKey, done: string): CommandOutcome {
   const jwk = publicJwk(key)
   const advice =
     jwk === undefined

@@ -1,7 +1,7 @@
 import { type ErrorCode, isCounterstepError } from '@counterstep/protocol'
 
 export interface StartFailure {
-  /** Only our own errors have a code. They need no stack, since they say all there is. */
+  /** Only our own errors have a code. They need no stack in the log, since their sentence says everything. */
   readonly code?: string
   readonly sentence: string
 }
@@ -20,11 +20,13 @@ const TLS_HINT = '--store-tls-ca names the certificates to trust, --store-tls of
 const RIGHTS_WORDS = /: user \d+ may not (?:read|write) /
 const RIGHTS_HINT = '--data names another folder, which the user that starts the server must own'
 
-/** Shows the texts of our own errors and of system calls. Any other may quote what it tripped over, even a password. */
+/** Shows the texts of our own errors and of system calls. Other errors may quote their input, even a password. */
 export function describeFailure(error: unknown): StartFailure {
   if (isCounterstepError(error)) {
     const { code, message } = error
-    const asides = [causeOf(error), HINTS[code] ?? findHint(message)].filter((aside) => aside !== undefined)
+    const asides = [findCauseCode(error), HINTS[code] ?? findHint(message)].filter(
+      (aside) => aside !== undefined,
+    )
     return { code, sentence: `${code}: ${message}${asides.map((aside) => ` (${aside})`).join('')}` }
   }
   if (!(error instanceof Error)) return { sentence: `an unexpected ${typeof error}` }
@@ -36,8 +38,8 @@ function findHint(message: string): string | undefined {
   return TLS_WORDS.test(message) ? TLS_HINT : undefined
 }
 
-/** Its code, unless the message has it already. */
-function causeOf({ message, cause }: Error): string | undefined {
+/** Finds the code of the error's cause, unless the error's message has it already. */
+function findCauseCode({ message, cause }: Error): string | undefined {
   if (!(cause instanceof Error) || !('code' in cause) || typeof cause.code !== 'string') return undefined
   return message.includes(cause.code) ? undefined : cause.code
 }

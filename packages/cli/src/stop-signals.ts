@@ -6,7 +6,7 @@ interface SignalSource {
   on(signal: StopSignal, listener: () => void): unknown
 }
 
-/** The first signal asks for a graceful stop; a second one, of either kind, means now. */
+/** Stops gracefully at the first signal. A second one, of either kind, ends the process at once. */
 export function onStopSignals(
   source: SignalSource,
   stop: (signal: StopSignal) => void,

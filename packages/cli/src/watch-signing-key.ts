@@ -2,11 +2,11 @@ import { stat } from 'node:fs/promises'
 import { readSigningKeyFile } from '@counterstep/configuration'
 import type { SigningKey } from '@counterstep/signature'
 
-const LOOK_MS = 1_000
+const CHECK_MS = 1_000
 
 export interface SigningKeyEvents {
   onKey(key: SigningKey): void
-  /** A sentence; the key before it goes on signing. */
+  /** It gets a sentence that says why the file cannot be used. The previous key goes on signing. */
   onProblem(problem: string): void
 }
 
@@ -16,20 +16,24 @@ export interface WatchedSigningKey {
 }
 
 /**
- * The key in a file, and the next one when the file has changed: looked at once a second, off the way of the calls. A
- * file that is gone, half written or open to others changes nothing, and is looked at again. Throws if there is no key
- * to begin with.
+ * Reads the key in a file, and reads it again when the file has changed. The file is checked once a second, so calls do
+ * not wait for it. If it is missing, half written or open to other users, the previous key stays and the next check
+ * tries again. Throws if there is no usable key at the start.
  */
-export function watchSigningKey(path: string, events: SigningKeyEvents, lookMs = LOOK_MS): WatchedSigningKey {
+export function watchSigningKey(
+  path: string,
+  events: SigningKeyEvents,
+  checkMs = CHECK_MS,
+): WatchedSigningKey {
   const first = readSigningKeyFile(path)
   if ('problem' in first) throw new Error(`the signing key ${first.problem}`)
   let key = first.value
   let stamp: string | undefined
   let problem: string | undefined
-  let isLooking = false
+  let isChecking = false
 
-  async function look(): Promise<void> {
-    const found = await stampOf(path)
+  async function checkFile(): Promise<void> {
+    const found = await readStamp(path)
     if (found === stamp && found !== undefined) return
     const read = readSigningKeyFile(path)
     if ('problem' in read) {
@@ -46,19 +50,22 @@ export function watchSigningKey(path: string, events: SigningKeyEvents, lookMs =
   }
 
   const timer = setInterval(() => {
-    // A file system that hangs shall not pile up questions.
-    if (isLooking) return
-    isLooking = true
-    void look().finally(() => {
-      isLooking = false
+    // If the file system hangs, further checks must not pile up behind the first.
+    if (isChecking) return
+    isChecking = true
+    void checkFile().finally(() => {
+      isChecking = false
     })
-  }, lookMs)
+  }, checkMs)
   timer.unref()
   return { current: () => key, close: () => clearInterval(timer) }
 }
 
-/** Tells one state of a file from another; undefined if there is none. A rename brings another inode. */
-async function stampOf(path: string): Promise<string | undefined> {
+/**
+ * Reads a text that differs between two states of a file. The inode belongs to it, since a rename brings another one.
+ * Returns undefined if there is no file.
+ */
+async function readStamp(path: string): Promise<string | undefined> {
   try {
     const { ino, size, mtimeMs, ctimeMs } = await stat(path)
     return `${ino} ${size} ${mtimeMs} ${ctimeMs}`

@@ -4,32 +4,35 @@ import { startBranchService, submit } from './branch-service.ts'
 import type { ServeProcess } from './serve-process.ts'
 
 export interface BackedUpStore {
-  /** On the store; after `restore`, on what was restored. */
+  /** Starts a server on the store, or on the restored one after `restore`. */
   serve(): ServeProcess
-  /** While a server runs. */
+  /** Makes the backup while a server runs. */
   backUp(): Promise<void>
-  /** While none runs. */
+  /** Restores the backup while no server runs. */
   restore(): Promise<void>
 }
 
 /**
- * One saga has ended and one waits when the backup is made, and one is accepted after it. The restored store has the first
- * two: the one goes on, and the other stays as it was. The third is unknown, and runs when it is submitted again.
+ * One saga has ended and a second one waits when the backup is made, and a third is accepted after it. The restored store
+ * has the first, which stays as it was, and the second, which goes on. The third is unknown there, and runs when it is
+ * submitted again.
  */
 export async function expectRestore({ serve, backUp, restore }: BackedUpStore): Promise<void> {
   let isReleased = false
   const branch = await startBranchService(0, (path) => (path === '/go/held' && !isReleased ? 425 : 200))
   try {
-    const sagaOf = (gid: string, path = '') => ({
+    const buildSaga = (gid: string, path = '') => ({
       gid,
       branches: [{ action: branch.url }, { action: `${branch.url}${path}` }],
     })
     const first = serve()
     const url = await first.url()
-    expect(await viewIn(await submit(url, sagaOf('ended'), 10))).toMatchObject({ status: 'succeeded' })
-    expect(await viewIn(await submit(url, sagaOf('held', '/held'), 1))).toMatchObject({ status: 'submitted' })
+    expect(await viewIn(await submit(url, buildSaga('ended'), 10))).toMatchObject({ status: 'succeeded' })
+    expect(await viewIn(await submit(url, buildSaga('held', '/held'), 1))).toMatchObject({
+      status: 'submitted',
+    })
     await backUp()
-    expect(await viewIn(await submit(url, sagaOf('later'), 10))).toMatchObject({ status: 'succeeded' })
+    expect(await viewIn(await submit(url, buildSaga('later'), 10))).toMatchObject({ status: 'succeeded' })
     first.signal('SIGKILL')
     await first.ended()
     await restore()
@@ -42,7 +45,9 @@ export async function expectRestore({ serve, backUp, restore }: BackedUpStore): 
     await expect
       .poll(async () => (await viewIn(await get('held'))).status, { timeout: 20_000 })
       .toBe('succeeded')
-    expect(await viewIn(await submit(restored, sagaOf('later'), 10))).toMatchObject({ status: 'succeeded' })
+    expect(await viewIn(await submit(restored, buildSaga('later'), 10))).toMatchObject({
+      status: 'succeeded',
+    })
     second.signal('SIGTERM')
     expect((await second.ended()).code).toBe(0)
   } finally {

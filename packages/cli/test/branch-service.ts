@@ -5,21 +5,21 @@ import { withSecrets } from '@counterstep/test-servers/with-secrets'
 
 export interface BranchService {
   readonly url: string
-  /** Resolves with its first call. */
+  /** Resolves when the first call comes. */
   readonly called: Promise<unknown>
   close(): void
 }
 
-/** A participant that answers after `answerMs`, or never: 200, or what it says of the path that is called. */
+/** Opens a participant that answers after `answerMs`, or never. The status is 200, or the one for the called path. */
 export async function startBranchService(
   answerMs: number | 'never' = 0,
-  statusOf: (path: string) => number = () => 200,
+  readStatus: (path: string) => number = () => 200,
 ): Promise<BranchService> {
   const server = createServer()
   const called = once(server, 'request')
   server.on('request', ({ url = '' }, response) => {
     if (answerMs === 'never') return
-    response.statusCode = statusOf(url.split('?')[0] ?? '')
+    response.statusCode = readStatus(url.split('?')[0] ?? '')
     setTimeout(() => response.end('{}'), answerMs)
   })
   server.listen(0, '127.0.0.1')

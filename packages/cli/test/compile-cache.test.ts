@@ -38,7 +38,7 @@ it('Compiled code is kept nowhere, and the start goes on, where there is no such
 
 it.runIf(process.platform === 'linux')('Compiled code is never taken from the folder of another user', () => {
   const isRoot = process.getuid?.() === 0
-  // Root's own home is another user's for everyone else.
+  // For every user but root, the home folder of root belongs to another user.
   const home = isRoot ? folder : '/'
   if (isRoot) {
     chmodSync(folder, 0o755)

@@ -5,28 +5,28 @@ import { SETTINGS, type SqliteConfig, toFlag } from '@counterstep/configuration'
 import { DEFAULT_SETTINGS } from '@counterstep/engine'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readCommand, type ServeConfig } from '../src/config.ts'
-import { helpText } from '../src/help-text.ts'
+import { writeHelp } from '../src/help-text.ts'
 
 type Environment = Readonly<Record<string, string>>
 
-function configOf(args: readonly string[], environment: Environment = {}): ServeConfig {
+function readConfig(args: readonly string[], environment: Environment = {}): ServeConfig {
   const command = readCommand(['serve', ...args], environment)
   if (command.type !== 'serve') throw new Error(JSON.stringify(command))
   return command.config
 }
 
-function sqliteOf({ store }: ServeConfig): SqliteConfig {
+function toSqlite({ store }: ServeConfig): SqliteConfig {
   if (store.type !== 'sqlite') throw new Error(store.type)
   return store
 }
 
-function problemsOf(args: readonly string[], environment: Environment = {}): readonly string[] {
+function readProblems(args: readonly string[], environment: Environment = {}): readonly string[] {
   const command = readCommand(args, environment)
   return command.type === 'refused' ? command.problems : []
 }
 
 describe('the configuration without any setting', () => {
-  const config = configOf([])
+  const config = readConfig([])
 
   it('A server without settings listens on loopback, keeps its data in .data, and is class A', () => {
     expect(config).toMatchObject({ host: '127.0.0.1', port: 8470, logLevel: 'info', readyJson: false })
@@ -64,7 +64,7 @@ describe('the port of DTM', () => {
   ] as const
   for (const [args, expected] of PORTS) {
     it(`The port of DTM is ${expected} with ${args.join(' ') || 'no option'}`, () => {
-      expect(configOf(args).dtmPort).toBe(expected)
+      expect(readConfig(args).dtmPort).toBe(expected)
     })
   }
 })
@@ -80,8 +80,8 @@ describe('a setting', () => {
     ['store', 'sqlite:/var/lib/a.db', (config) => config.store.place, resolve('/var/lib/a.db')],
     ['store', 'sqlite:///var/lib/a.db', (config) => config.store.place, resolve('/var/lib/a.db')],
     ['store', 'sqlite:a.db', (config) => config.store.place, resolve('a.db')],
-    ['sqlite-synchronous', 'normal', (config) => sqliteOf(config).synchronous, 'NORMAL'],
-    ['sqlite-free-bytes-min', '0', (config) => sqliteOf(config).freeBytesMin, 0],
+    ['sqlite-synchronous', 'normal', (config) => toSqlite(config).synchronous, 'NORMAL'],
+    ['sqlite-free-bytes-min', '0', (config) => toSqlite(config).freeBytesMin, 0],
     ['scans-at-once-max', '3', (config) => config.engine.scansAtOnceMax, 3],
     ['reads-at-once-max', '30', (config) => config.engine.readsAtOnceMax, 30],
     ['reads-waiting-max', '300', (config) => config.engine.readsWaitingMax, 300],
@@ -106,9 +106,9 @@ describe('a setting', () => {
   ]
   for (const [flag, text, read, expected] of ACCEPTED) {
     it(`The setting --${flag} takes ${text}, as a flag and from the environment`, () => {
-      expect(read(configOf([`--${flag}`, text]))).toBe(expected)
+      expect(read(readConfig([`--${flag}`, text]))).toBe(expected)
       const variable = `COUNTERSTEP_${flag.toUpperCase().replaceAll('-', '_')}`
-      expect(read(configOf([], { [variable]: text }))).toBe(expected)
+      expect(read(readConfig([], { [variable]: text }))).toBe(expected)
     })
   }
 
@@ -143,7 +143,7 @@ describe('a setting', () => {
   ] as const
   for (const [flag, text, message] of REFUSED) {
     it(`The setting --${flag} refuses "${text}"`, () => {
-      const problems = problemsOf(['serve', `--${flag}=${text}`])
+      const problems = readProblems(['serve', `--${flag}=${text}`])
       expect(problems).toHaveLength(1)
       expect(problems[0]).toContain(`--${flag} `)
       expect(problems[0]).toContain(message)
@@ -151,15 +151,15 @@ describe('a setting', () => {
   }
 
   it('A flag wins over its variable', () => {
-    expect(configOf(['--port', '1'], { COUNTERSTEP_PORT: '2' }).port).toBe(1)
+    expect(readConfig(['--port', '1'], { COUNTERSTEP_PORT: '2' }).port).toBe(1)
   })
 
   it('An empty variable sets nothing', () => {
-    expect(configOf([], { COUNTERSTEP_PORT: '', COUNTERSTEP_STORE_ACCEPT_CLASS_C: '' }).port).toBe(8470)
+    expect(readConfig([], { COUNTERSTEP_PORT: '', COUNTERSTEP_STORE_ACCEPT_CLASS_C: '' }).port).toBe(8470)
   })
 
   it('A wrong setting in the environment is named by its variable', () => {
-    expect(problemsOf(['serve'], { COUNTERSTEP_PORT: 'x' })[0]).toMatch(/^COUNTERSTEP_PORT /)
+    expect(readProblems(['serve'], { COUNTERSTEP_PORT: 'x' })[0]).toMatch(/^COUNTERSTEP_PORT /)
   })
 })
 
@@ -177,7 +177,7 @@ describe('the command line', () => {
       '--retry-cap-ms',
       '1000',
     ]
-    const problems = problemsOf(args, { COUNTERSTEP_LEASE_MS: '1', COUNTERSTEP_LOG_LEVEL: 'loud' })
+    const problems = readProblems(args, { COUNTERSTEP_LEASE_MS: '1', COUNTERSTEP_LOG_LEVEL: 'loud' })
     for (const name of [
       'The first word is no command; there is serve, migrate, keys and signing-key.',
       '--port',
@@ -192,42 +192,42 @@ describe('the command line', () => {
   })
 
   it('A command line without a command is refused', () => {
-    expect(problemsOf([])).toEqual([
+    expect(readProblems([])).toEqual([
       'Say what to do: counterstep serve, or counterstep migrate, or counterstep keys, or counterstep signing-key.',
     ])
   })
 
   it('An option without its value is refused', () => {
-    expect(problemsOf(['serve', '--port'])).toEqual(['--port needs a value.'])
+    expect(readProblems(['serve', '--port'])).toEqual(['--port needs a value.'])
   })
 
   it('There are no short options', () => {
-    expect(problemsOf(['serve', '-abc'])).toEqual(['Options start with two dashes; see --help.'])
+    expect(readProblems(['serve', '-abc'])).toEqual(['Options start with two dashes; see --help.'])
   })
 
   it('The command migrate takes none of the options of serve', () => {
-    expect(problemsOf(['migrate', '--port', '1'])).toEqual([
+    expect(readProblems(['migrate', '--port', '1'])).toEqual([
       '--port is no option of migrate; see migrate --help.',
     ])
-    expect(problemsOf(['migrate', '--ready-json'])).toEqual([
+    expect(readProblems(['migrate', '--ready-json'])).toEqual([
       '--ready-json is no option of migrate; see migrate --help.',
     ])
   })
 
   it('The help and the version are shown even where something else is wrong', () => {
-    expect(readCommand(['--help'], { COUNTERSTEP_PORT: 'x' })).toEqual({ type: 'help', of: 'serve' })
-    expect(readCommand(['migrate', '--help'], {})).toEqual({ type: 'help', of: 'migrate' })
+    expect(readCommand(['--help'], { COUNTERSTEP_PORT: 'x' })).toEqual({ type: 'help', command: 'serve' })
+    expect(readCommand(['migrate', '--help'], {})).toEqual({ type: 'help', command: 'migrate' })
     expect(readCommand(['--version'], {})).toEqual({ type: 'version' })
   })
 
   it('The flag --ready-json turns on the line of JSON for test harnesses', () => {
-    expect(configOf(['--ready-json']).readyJson).toBe(true)
+    expect(readConfig(['--ready-json']).readyJson).toBe(true)
   })
 })
 
 describe('a configuration that is odd', () => {
   it('S10: A server may listen beyond loopback without keys when a flag says so, with a warning', () => {
-    const open = configOf([
+    const open = readConfig([
       '--host',
       '0.0.0.0',
       '--insecure-no-keys',
@@ -239,7 +239,7 @@ describe('a configuration that is odd', () => {
       expect.stringMatching(/^--insecure-no-keys without --allowed-hosts: /),
     ])
     expect(open.access.insecure).toEqual(['no-keys'])
-    const near = configOf(['--host', '127.0.0.2', '--insecure-no-keys'])
+    const near = readConfig(['--host', '127.0.0.2', '--insecure-no-keys'])
     expect([near.warnings, near.access.insecure]).toEqual([[], []])
   })
 
@@ -247,42 +247,42 @@ describe('a configuration that is odd', () => {
     const beyond = ['--host', '0.0.0.0', '--services', 'bank=http://10.0.0.5:8080']
     const networks = ['--keys-file', 'k', '--dtm-networks', '10.0.0.0/8']
     const named = ['--allowed-hosts', 'orders.example']
-    expect(configOf([...beyond, ...networks]).warnings).toEqual([
+    expect(readConfig([...beyond, ...networks]).warnings).toEqual([
       expect.stringMatching(/^--dtm-networks without --allowed-hosts: .*Host/),
     ])
-    expect(configOf([...beyond, ...networks, ...named]).warnings).toEqual([])
+    expect(readConfig([...beyond, ...networks, ...named]).warnings).toEqual([])
     const scopes = ['--dtm-networks-scopes', 'submit,read,admin']
-    expect(configOf([...beyond, ...networks, ...named, ...scopes]).warnings).toEqual([
+    expect(readConfig([...beyond, ...networks, ...named, ...scopes]).warnings).toEqual([
       expect.stringMatching(/^--dtm-networks-scopes: .* the scopes read, admin\.$/),
     ])
-    expect(configOf([...beyond, '--insecure-no-keys', ...named]).warnings).toHaveLength(1)
-    expect(configOf([...beyond, '--keys-file', 'k']).warnings).toEqual([])
-    expect(configOf(networks).warnings).toEqual([])
+    expect(readConfig([...beyond, '--insecure-no-keys', ...named]).warnings).toHaveLength(1)
+    expect(readConfig([...beyond, '--keys-file', 'k']).warnings).toEqual([])
+    expect(readConfig(networks).warnings).toEqual([])
   })
 
   it('S20: A retention under a day and an hour is warned of, because barriers cannot tell a reused gid then', () => {
-    const warningsOf = (retention: string) => configOf(['--retention-ms', retention]).warnings
+    const readWarnings = (retention: string) => readConfig(['--retention-ms', retention]).warnings
     const short = [expect.stringContaining('--retention-ms (89999999) is under 90000000 (25 hours)')]
-    expect(warningsOf('89999999')).toEqual(short)
-    expect([warningsOf('90000000'), warningsOf('never'), configOf([]).warnings]).toEqual([[], [], []])
+    expect(readWarnings('89999999')).toEqual(short)
+    expect([readWarnings('90000000'), readWarnings('never'), readConfig([]).warnings]).toEqual([[], [], []])
   })
 
   it('A variable that is no setting is warned of', () => {
-    const { warnings } = configOf([], { COUNTERSTEP_RETENTON_MS: '1', PATH: '/bin' })
+    const { warnings } = readConfig([], { COUNTERSTEP_RETENTON_MS: '1', PATH: '/bin' })
     expect(warnings).toEqual(['COUNTERSTEP_RETENTON_MS is no setting and was ignored.'])
   })
 
   it('The embedded store is refused on Lambda, where the disk is lost', () => {
-    expect(problemsOf(['serve'], { AWS_LAMBDA_FUNCTION_NAME: 'f' })[0]).toContain('Lambda')
+    expect(readProblems(['serve'], { AWS_LAMBDA_FUNCTION_NAME: 'f' })[0]).toContain('Lambda')
   })
 
   it('Another store is accepted on Lambda', () => {
     const environment = { AWS_LAMBDA_FUNCTION_NAME: 'f', COUNTERSTEP_STORE: 'mysql://u@db/x' }
-    expect(problemsOf(['serve'], environment)).toEqual([])
+    expect(readProblems(['serve'], environment)).toEqual([])
   })
 
   it('A server that polls less often than its leases end is refused', () => {
-    expect(problemsOf(['serve', '--poll-ms', '2000', '--lease-ms', '1000'])).toHaveLength(1)
+    expect(readProblems(['serve', '--poll-ms', '2000', '--lease-ms', '1000'])).toHaveLength(1)
   })
 })
 
@@ -298,7 +298,7 @@ describe('a file of settings', () => {
 
   it("The guide's file of settings is read by the option and by the variable", () => {
     const path = fileWith(example)
-    for (const config of [configOf(['--config', path]), configOf([], { COUNTERSTEP_CONFIG: path })]) {
+    for (const config of [readConfig(['--config', path]), readConfig([], { COUNTERSTEP_CONFIG: path })]) {
       const { access, targets, engine, logLevel, warnings } = config
       expect({ ...access, engine, targets, logLevel, warnings }).toMatchObject({
         keysFile: '/data/keys.json',
@@ -313,13 +313,13 @@ describe('a file of settings', () => {
 
   it('A wrong file of settings is refused together with all else that is wrong', () => {
     const path = fileWith('{ "port": 70000, "retentonMs": 1, "pollMs": 2000, "leaseMs": 1000 }')
-    expect(problemsOf(['serve', '--config', path, '--log-level', 'loud'])).toEqual([
+    expect(readProblems(['serve', '--config', path, '--log-level', 'loud'])).toEqual([
       `"retentonMs" in ${path} is no setting; did you mean "retentionMs"?`,
       `"port" in ${path} must be a whole number from 0 to 65535.`,
       expect.stringMatching(/^--log-level must be one of /),
       '--poll-ms (2000) must not be over --lease-ms (1000).',
     ])
-    expect(problemsOf(['serve'], { COUNTERSTEP_CONFIG: '/none' })).toEqual([
+    expect(readProblems(['serve'], { COUNTERSTEP_CONFIG: '/none' })).toEqual([
       'COUNTERSTEP_CONFIG names a file that cannot be read (ENOENT).',
     ])
   })
@@ -327,15 +327,15 @@ describe('a file of settings', () => {
 
 describe('the help text', () => {
   it('The help text names every setting, and the variables of the password', () => {
-    for (const name of Object.keys(SETTINGS)) expect(helpText('serve')).toContain(`--${toFlag(name)} `)
+    for (const name of Object.keys(SETTINGS)) expect(writeHelp('serve')).toContain(`--${toFlag(name)} `)
     for (const command of ['serve', 'migrate'] as const) {
-      expect(helpText(command)).toContain('COUNTERSTEP_STORE_PASSWORD,')
-      expect(helpText(command)).toContain('COUNTERSTEP_STORE_PASSWORD_FILE')
+      expect(writeHelp(command)).toContain('COUNTERSTEP_STORE_PASSWORD,')
+      expect(writeHelp(command)).toContain('COUNTERSTEP_STORE_PASSWORD_FILE')
     }
   })
 
   it('The help text of migrate names what migrate takes, and nothing else', () => {
-    const flags = [...helpText('migrate').matchAll(/^ {2}--([a-z-]+)/gm)].map(([, flag]) => flag)
+    const flags = [...writeHelp('migrate').matchAll(/^ {2}--([a-z-]+)/gm)].map(([, flag]) => flag)
     expect(flags).toEqual([
       'store',
       'store-tls',

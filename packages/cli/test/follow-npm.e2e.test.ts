@@ -37,7 +37,7 @@ async function serveBelow(command: (serve: string) => readonly [string, readonly
     '--data',
     data,
   ]
-  // A second command keeps the shell from being replaced by the first.
+  // Without a second command the shell would be replaced by the first.
   const [program, args] = command(`${serve.map((word) => `'${word}'`).join(' ')}; true`)
   const { npm_lifecycle_event: _, ...environment } = process.env
   const child = spawn(program, args, {
@@ -54,12 +54,12 @@ async function serveBelow(command: (serve: string) => readonly [string, readonly
       if (line.startsWith('{"url":')) resolve(JSON.parse(line).url)
     })
   })
-  // The pipe ends with the last process that holds it.
+  // The pipe ends when the last process that has it open ends.
   return { child, lines, url: await listening, ended: once(reader, 'close') }
 }
 
 const shell = (line: string) => ['sh', ['-c', line]] as const
-/** Stands for npm, which starts a shell. */
+/** Plays npm, which starts a shell. */
 const npmAndShell = (line: string) => {
   const program = `require('node:child_process').spawn('sh', ['-c', ${JSON.stringify(line)}], { stdio: 'inherit' })`
   return [process.execPath, ['-e', program]] as const

@@ -137,16 +137,16 @@ it('A server on loopback answers to loopback names and to configured ones, and t
     ['localhost', 200],
     ['orders.example', 200],
   ] as const) {
-    expect([host, await statusOf(`${url}/v1/transactions`, host)]).toEqual([host, status])
-    expect([host, await statusOf(`${dtmUrl}/api/dtmsvr/all`, host)]).toEqual([host, status])
+    expect([host, await readStatus(`${url}/v1/transactions`, host)]).toEqual([host, status])
+    expect([host, await readStatus(`${dtmUrl}/api/dtmsvr/all`, host)]).toEqual([host, status])
   }
-  expect(await statusOf(`${url}/health/ready`, 'evil.example')).toBe(200)
+  expect(await readStatus(`${url}/health/ready`, 'evil.example')).toBe(200)
   process.signal('SIGTERM')
   await process.ended()
 })
 
 /** Sends a request with this Host, because Node's `fetch` sets the Host by itself. */
-function statusOf(url: string, host: string): Promise<number | undefined> {
+function readStatus(url: string, host: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { headers: { host } }, (response) => {
       response.resume().on('end', () => resolve(response.statusCode))

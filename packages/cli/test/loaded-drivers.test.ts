@@ -33,7 +33,7 @@ writeFileSync(
 `,
 )
 
-function importsOf(store: string): string {
+function listImports(store: string): string {
   const command: Command = readCommand(['serve', '--store', store], {})
   if (command.type !== 'serve') throw new Error(JSON.stringify(command))
   const source = (file: string) => pathToFileURL(join(import.meta.dirname, '../src', file)).href
@@ -49,7 +49,7 @@ const DRIVERS = [
 ] as const
 for (const [store, loaded, notLoaded] of DRIVERS) {
   it(`Opening ${store.replace(folder, '')} loads no other store's driver`, () => {
-    const urls = importsOf(store)
+    const urls = listImports(store)
     expect(urls).toContain(loaded)
     expect(urls).not.toMatch(notLoaded)
   })
@@ -59,7 +59,7 @@ const BUILT_IN_FETCH = 'NativeModule internal/deps/undici/undici'
 
 // An import of node:http reads all its exports, and so loads this: 40 ms of each start.
 it('A start does not load the built-in fetch', () => {
-  const loaded = importsOf('redis://127.0.0.1:1')
+  const loaded = listImports('redis://127.0.0.1:1')
   expect(loaded).toContain('NativeModule _http_server')
   expect(loaded).not.toContain(BUILT_IN_FETCH)
   const byImport = "await import('node:http'); console.log(process.moduleLoadList.join('\\n'))"

@@ -18,7 +18,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Starts a server whose output is no longer read once it has said where it listens. */
+/** Starts a server and stops reading its output once it has printed its URL. */
 async function unreadServer(
   ...more: readonly string[]
 ): Promise<{ readonly server: ChildProcess; readonly url: string }> {
@@ -41,7 +41,7 @@ describe('a server whose log has no reader any more', () => {
   for (const more of [[], ['--ready-json'], ['--ready-json', '--log-level', 'debug']]) {
     it(`A server whose log has no reader goes on, and ends on SIGTERM (${more.join(' ')})`, async () => {
       const { server, url } = await unreadServer(...more)
-      // Some of its lines meet the closed pipe while it runs.
+      // The server writes some of its lines to the closed pipe while it runs.
       for (let count = 0; count < 3; count += 1) expect((await fetch(`${url}/health/live`)).status).toBe(200)
       const ended = once(server, 'exit', { signal: AbortSignal.timeout(END_MS_MAX) })
       server.kill('SIGTERM')

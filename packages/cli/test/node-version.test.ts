@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { refusalOfNode } from '../src/node-version.ts'
+import { findNodeFault } from '../src/node-version.ts'
 
 const COMMAND = join(import.meta.dirname, '../src/counterstep.ts')
 
@@ -16,14 +16,14 @@ describe('the version of Node', () => {
   test.each(['22.19.0', '22.20.1', '24.11.0', '24.21.0', '26.0.0', '27.1.0'])(
     'Node %s is accepted',
     (version) => {
-      expect(refusalOfNode(version)).toBeUndefined()
+      expect(findNodeFault(version)).toBeUndefined()
     },
   )
 
   test.each(['18.20.8', '20.20.2', '22.18.0', '23.11.0', '24.10.9', '25.0.0'])(
     'Node %s is refused',
     (version) => {
-      expect(refusalOfNode(version)).toBe(`counterstep needs Node 22.19+, 24.11+ or 26+; this is ${version}`)
+      expect(findNodeFault(version)).toBe(`counterstep needs Node 22.19+, 24.11+ or 26+; this is ${version}`)
     },
   )
 

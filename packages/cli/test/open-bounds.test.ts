@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { readCommand } from '../src/config.ts'
-import { connectionsMaxWithin, openFilesMax } from '../src/open-bounds.ts'
+import { boundConnectionsMax, readOpenFilesMax } from '../src/open-bounds.ts'
 
 it('S41: Half of the descriptors are left to the store and the calls of branches', () => {
-  expect(connectionsMaxWithin(4_096, 1_024)).toBe(512)
-  expect(connectionsMaxWithin(4_096, 1_048_576)).toBe(4_096)
-  expect(connectionsMaxWithin(4_096, Number.POSITIVE_INFINITY)).toBe(4_096)
+  expect(boundConnectionsMax(4_096, 1_024)).toBe(512)
+  expect(boundConnectionsMax(4_096, 1_048_576)).toBe(4_096)
+  expect(boundConnectionsMax(4_096, Number.POSITIVE_INFINITY)).toBe(4_096)
 })
 
 it('S41: The limit of open files is read where the system tells it', async () => {
@@ -19,8 +19,8 @@ it('S41: The limit of open files is read where the system tells it', async () =>
     path,
     `Limit                     Soft Limit           Hard Limit           Units     \n${line}`,
   )
-  expect(openFilesMax(path)).toBe(1_024)
-  expect(openFilesMax(join(folder, 'none'))).toBe(Number.POSITIVE_INFINITY)
+  expect(readOpenFilesMax(path)).toBe(1_024)
+  expect(readOpenFilesMax(join(folder, 'none'))).toBe(Number.POSITIVE_INFINITY)
   await rm(folder, { recursive: true })
 })
 

@@ -12,7 +12,7 @@ export interface Ending {
   readonly tookMs: number
 }
 
-/** A real `counterstep serve`, with every line that it prints. */
+/** Runs a real `counterstep serve` and keeps every line that it prints. */
 export class ServeProcess {
   readonly stdout: string[] = []
   readonly stderr: string[] = []
@@ -33,7 +33,7 @@ export class ServeProcess {
     })
     this.#watch.follow(this.#child, 'counterstep')
     this.#ended = this.#end()
-    // No test leaves a process behind, however it fails.
+    // A failed test must leave no process behind.
     this.#limit = setTimeout(() => this.#child.kill('SIGKILL'), PROCESS_MS_MAX)
   }
 
@@ -50,12 +50,12 @@ export class ServeProcess {
     }
   }
 
-  /** Resolves when a log line with that message has been printed. */
+  /** Resolves when a log line with this message has been printed. */
   logged(message: string): Promise<void> {
     return this.printed(`"msg":"${message}`)
   }
 
-  /** Resolves when that text has been printed. */
+  /** Resolves when this text has been printed. */
   async printed(text: string): Promise<void> {
     while (!this.output.includes(text)) await this.#nextLine()
   }
@@ -65,7 +65,7 @@ export class ServeProcess {
     return this.#child.pid
   }
 
-  /** All that it has printed. */
+  /** Returns everything that the process has printed. */
   get output(): string {
     return [...this.stdout, ...this.stderr].join('\n')
   }
@@ -74,7 +74,7 @@ export class ServeProcess {
     this.#child.kill(signal)
   }
 
-  /** Waits for its end. Throws if it has printed a secret that it was given. */
+  /** Waits until the process has ended. Throws if it has printed a secret that it was given. */
   async ended(): Promise<Ending> {
     const startedAt = performance.now()
     const code = await this.#ended

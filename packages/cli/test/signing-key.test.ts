@@ -5,7 +5,7 @@ import { readSigningKeyFile } from '@counterstep/configuration'
 import { newSigningKeyText, type SigningKey, signingKeyOf, verificationKeyOf } from '@counterstep/signature'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readCommand } from '../src/config.ts'
-import { signingKeyCommand } from '../src/signing-key-command.ts'
+import { runSigningKeyCommand } from '../src/signing-key-command.ts'
 import { watchSigningKey } from '../src/watch-signing-key.ts'
 
 function folder(): string {
@@ -72,19 +72,19 @@ describe('the file of a signing key', () => {
 describe('signing-key', () => {
   it('S18: The command signing-key makes a file that only its owner may read, and prints what services take', () => {
     const path = join(folder(), 'key.pem')
-    const made = signingKeyCommand(['create', '--out', path])
+    const made = runSigningKeyCommand(['create', '--out', path])
     expect(made.exitCode).toBe(0)
     if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600)
     const key = signingKeyOf(readFileSync(path, 'utf8'))
     const [line = '', ...more] = made.stdout
     expect([verificationKeyOf(line).keyId, more]).toEqual([key.keyId, []])
-    expect(signingKeyCommand(['show', '--key', path]).stdout).toEqual([line])
+    expect(runSigningKeyCommand(['show', '--key', path]).stdout).toEqual([line])
     expect(readCommand(['serve', '--signing-key-file', path], {})).toMatchObject({ type: 'serve' })
   })
 
   it('S18: The command signing-key makes an HMAC key, and prints nothing of it', () => {
     const path = join(folder(), 'key.json')
-    const made = signingKeyCommand(['create', '--alg', 'hmac-sha256', '--out', path])
+    const made = runSigningKeyCommand(['create', '--alg', 'hmac-sha256', '--out', path])
     const { secret } = JSON.parse(readFileSync(path, 'utf8'))
     expect([made.exitCode, made.stdout, JSON.stringify(made).includes(secret)]).toEqual([0, [], false])
     expect(readSigningKeyFile(path)).toMatchObject({ value: { algorithm: 'hmac-sha256' } })
@@ -92,7 +92,7 @@ describe('signing-key', () => {
 
   it('The command signing-key never writes over a file', () => {
     const path = keyFile('precious')
-    expect(signingKeyCommand(['create', '--out', path])).toMatchObject({ exitCode: 1, stdout: [] })
+    expect(runSigningKeyCommand(['create', '--out', path])).toMatchObject({ exitCode: 1, stdout: [] })
     expect(readFileSync(path, 'utf8')).toBe('precious')
   })
 
@@ -104,9 +104,9 @@ describe('signing-key', () => {
       ['create', 'x', '--out', 'a'],
       ['create', '--out', 'a', '--x'],
     ]) {
-      expect(signingKeyCommand(args), args.join(' ')).toMatchObject({ exitCode: 1, stdout: [] })
+      expect(runSigningKeyCommand(args), args.join(' ')).toMatchObject({ exitCode: 1, stdout: [] })
     }
-    expect(signingKeyCommand(['show', '--key', keyFile(undefined, 0o644)])).toMatchObject({
+    expect(runSigningKeyCommand(['show', '--key', keyFile(undefined, 0o644)])).toMatchObject({
       exitCode: 1,
       stdout: [],
     })
@@ -114,7 +114,7 @@ describe('signing-key', () => {
 })
 
 describe('a watched signing key', () => {
-  const LOOK_MS = 5
+  const CHECK_MS = 5
 
   function watched(path: string) {
     const problems: string[] = []
@@ -126,7 +126,7 @@ describe('a watched signing key', () => {
       problems.push(problem)
       tell(problem)
     }
-    const watch = watchSigningKey(path, { onKey: tell, onProblem }, LOOK_MS)
+    const watch = watchSigningKey(path, { onKey: tell, onProblem }, CHECK_MS)
     onTestFinished(watch.close)
     return { watch, problems, next: () => new Promise<SigningKey | string>((hear) => hearers.push(hear)) }
   }

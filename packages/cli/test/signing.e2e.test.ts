@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { signedCallCheck } from '@counterstep/sdk/signatures'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { signingKeyCommand } from '../src/signing-key-command.ts'
+import { runSigningKeyCommand } from '../src/signing-key-command.ts'
 import { submit } from './branch-service.ts'
 import { ServeProcess } from './serve-process.ts'
 
@@ -41,7 +41,7 @@ async function serveSigned(...more: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'counterstep-signed-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const keyFile = join(folder, 'key.pem')
-  const [publicKey = ''] = signingKeyCommand(['create', '--out', keyFile]).stdout
+  const [publicKey = ''] = runSigningKeyCommand(['create', '--out', keyFile]).stdout
   const flags = ['--signing-key-file', keyFile, ...more]
   const { process, url } = await ServeProcess.listening(join(folder, 'data'), ...flags)
   onTestFinished(async () => {

@@ -20,19 +20,19 @@ function fileWith(name: string, text: string): string {
   return path
 }
 
-function storeOf(args: readonly string[], environment: Environment = {}): StoreConfig {
+function readStoreConfig(args: readonly string[], environment: Environment = {}): StoreConfig {
   const command = readCommand(['serve', ...args], environment)
   if (command.type !== 'serve') throw new Error(JSON.stringify(command))
   return command.config.store
 }
 
-function serverOf(args: readonly string[], environment: Environment = {}): ServerStoreConfig {
-  const store = storeOf(args, environment)
+function readServerStore(args: readonly string[], environment: Environment = {}): ServerStoreConfig {
+  const store = readStoreConfig(args, environment)
   if (store.type === 'sqlite') throw new Error('the embedded store')
   return store
 }
 
-function problemsOf(args: readonly string[], environment: Environment = {}): readonly string[] {
+function readProblems(args: readonly string[], environment: Environment = {}): readonly string[] {
   const command = readCommand(['serve', ...args], environment)
   return command.type === 'refused' ? command.problems : []
 }
@@ -63,8 +63,8 @@ describe('--store', () => {
   ] as const
   for (const [text, type, url, place] of ACCEPTED) {
     it(`The setting --store takes ${text}, as a flag and from the environment`, () => {
-      expect(storeOf(['--store', text])).toMatchObject({ type, url, place })
-      expect(storeOf([], { COUNTERSTEP_STORE: text })).toMatchObject({ type, url, place })
+      expect(readStoreConfig(['--store', text])).toMatchObject({ type, url, place })
+      expect(readStoreConfig([], { COUNTERSTEP_STORE: text })).toMatchObject({ type, url, place })
     })
   }
 
@@ -95,7 +95,10 @@ describe('--store', () => {
   ] as const
   for (const [text, message] of REFUSED) {
     it(`The setting --store refuses ${text.replace(CANARY, '…')} without quoting it`, () => {
-      for (const problems of [problemsOf(['--store', text]), problemsOf([], { COUNTERSTEP_STORE: text })]) {
+      for (const problems of [
+        readProblems(['--store', text]),
+        readProblems([], { COUNTERSTEP_STORE: text }),
+      ]) {
         expect(problems).toHaveLength(1)
         expect(problems[0]).toMatch(/^(--store|COUNTERSTEP_STORE) .*\.$/)
         expect(problems[0]).toContain(message)
@@ -130,26 +133,26 @@ describe('the password', () => {
   const password = `${CANARY}%:/`
 
   it('The password comes from its variable, and needs no encoding there', () => {
-    expect(storeOf(args, { COUNTERSTEP_STORE_PASSWORD: password })).toMatchObject(wanted)
+    expect(readStoreConfig(args, { COUNTERSTEP_STORE_PASSWORD: password })).toMatchObject(wanted)
   })
 
   it('The password comes from a file, whose last line break does not belong to it', () => {
     for (const end of ['', '\n', '\r\n']) {
       const path = fileWith('password', `${password}${end}`)
-      expect(storeOf(args, { COUNTERSTEP_STORE_PASSWORD_FILE: path })).toMatchObject(wanted)
+      expect(readStoreConfig(args, { COUNTERSTEP_STORE_PASSWORD_FILE: path })).toMatchObject(wanted)
     }
   })
 
   it('The password is not taken from an empty variable', () => {
     const environment = { COUNTERSTEP_STORE_PASSWORD: '', COUNTERSTEP_STORE_PASSWORD_FILE: '' }
-    expect(storeOf(args, environment)).toMatchObject({ url: MYSQL })
-    expect(storeOf([], environment)).toMatchObject({ type: 'sqlite' })
+    expect(readStoreConfig(args, environment)).toMatchObject({ url: MYSQL })
+    expect(readStoreConfig([], environment)).toMatchObject({ type: 'sqlite' })
   })
 
   it('The password belongs to the user of a Redis URL, if there is one', () => {
     const environment = { COUNTERSTEP_STORE_PASSWORD: 'p' }
-    expect(storeOf(['--store', 'redis://u@a'], environment)).toMatchObject({ url: 'redis://u:p@a' })
-    expect(storeOf(['--store', 'redis://a'], environment)).toMatchObject({ url: 'redis://:p@a' })
+    expect(readStoreConfig(['--store', 'redis://u@a'], environment)).toMatchObject({ url: 'redis://u:p@a' })
+    expect(readStoreConfig(['--store', 'redis://a'], environment)).toMatchObject({ url: 'redis://:p@a' })
   })
 
   const file = () => fileWith('secret', CANARY)
@@ -187,18 +190,18 @@ describe('the password', () => {
   ]
   for (const [title, given, environment, problem] of REFUSED) {
     it(`A password is refused that is ${title}`, () => {
-      expect(problemsOf(given, environment())).toEqual([problem])
+      expect(readProblems(given, environment())).toEqual([problem])
     })
   }
 
   it('S37: A store without TLS is warned of beyond this machine, and not on it', () => {
-    const warningsOf = (store: string) => readCommand(['serve', '--store', store, '--store-tls', 'off'], {})
+    const readWarnings = (store: string) => readCommand(['serve', '--store', store, '--store-tls', 'off'], {})
     const inClear = { config: { warnings: [expect.stringContaining('--store-tls is off')] } }
     for (const host of ['db.internal:3306', '10.0.0.1', '[fd00::1]:3306'])
-      expect(warningsOf(`mysql://u@${host}/x`)).toMatchObject(inClear)
-    expect(warningsOf('redis-cluster://127.0.0.1:1,b.internal:2')).toMatchObject(inClear)
+      expect(readWarnings(`mysql://u@${host}/x`)).toMatchObject(inClear)
+    expect(readWarnings('redis-cluster://127.0.0.1:1,b.internal:2')).toMatchObject(inClear)
     for (const host of ['127.0.0.1:3306', 'localhost', '[::1]:3306'])
-      expect(warningsOf(`mysql://u@${host}/x`)).toMatchObject({ config: { warnings: [] } })
+      expect(readWarnings(`mysql://u@${host}/x`)).toMatchObject({ config: { warnings: [] } })
   })
 
   it('A password in a flag is warned of, and one in the environment is not', () => {
@@ -236,18 +239,18 @@ describe('a setting of one kind of store', () => {
   ] as const
   for (const [args, problem] of IN_VAIN) {
     it(`A setting of one kind of store is refused for another: ${args.join(' ')}`, () => {
-      expect(problemsOf(args)).toEqual([problem])
+      expect(readProblems(args)).toEqual([problem])
     })
   }
 
   it('A setting of another store that came from a variable is named by that variable', () => {
-    expect(problemsOf([], { COUNTERSTEP_STORE_TLS: 'off', COUNTERSTEP_STORE_TLS_CA: '' })).toEqual([
+    expect(readProblems([], { COUNTERSTEP_STORE_TLS: 'off', COUNTERSTEP_STORE_TLS_CA: '' })).toEqual([
       'COUNTERSTEP_STORE_TLS is for mysql and redis, and the store is sqlite.',
     ])
   })
 
   it('A setting of another store is named together with everything else that is wrong', () => {
-    const problems = problemsOf(['--store', MYSQL, '--data', 'x', '--store-tls', 'maybe', '--port', 'x'], {
+    const problems = readProblems(['--store', MYSQL, '--data', 'x', '--store-tls', 'maybe', '--port', 'x'], {
       COUNTERSTEP_STORE_PASSWORD_FILE: join(folder, 'none'),
     })
     for (const name of ['--data', '--store-tls', '--port', 'COUNTERSTEP_STORE_PASSWORD_FILE']) {
@@ -262,24 +265,28 @@ describe('TLS to the store', () => {
 
   it("TLS to a store is as its URL wants it, or as the option says, with the operator's own certificates", () => {
     const REQUIRED = ['--store-tls', 'required']
-    expect(serverOf(['--store', MYSQL])).not.toHaveProperty('tls')
-    expect(serverOf(['--store', 'rediss-cluster://a'])).not.toHaveProperty('tls')
-    expect(serverOf(['--store', MYSQL, '--store-tls', 'off']).tls).toBe('off')
-    expect(serverOf(['--store', MYSQL, ...REQUIRED]).tls).toBe('required')
-    expect(serverOf(['--store', 'redis://:p@a', ...REQUIRED])).toMatchObject({
+    expect(readServerStore(['--store', MYSQL])).not.toHaveProperty('tls')
+    expect(readServerStore(['--store', 'rediss-cluster://a'])).not.toHaveProperty('tls')
+    expect(readServerStore(['--store', MYSQL, '--store-tls', 'off']).tls).toBe('off')
+    expect(readServerStore(['--store', MYSQL, ...REQUIRED]).tls).toBe('required')
+    expect(readServerStore(['--store', 'redis://:p@a', ...REQUIRED])).toMatchObject({
       url: 'rediss://:p@a',
       place: 'rediss://a',
     })
-    expect(serverOf(['--store', 'redis-cluster://a,b', '--store-tls-ca', ca])).toMatchObject({
+    expect(readServerStore(['--store', 'redis-cluster://a,b', '--store-tls-ca', ca])).toMatchObject({
       url: 'rediss-cluster://a,b',
       tls: { ca: PEM },
     })
-    expect(serverOf(['--store', MYSQL, '--store-tls-ca', ca]).tls).toEqual({ ca: PEM })
+    expect(readServerStore(['--store', MYSQL, '--store-tls-ca', ca]).tls).toEqual({ ca: PEM })
     const named = ['--store-tls-server-name', 'db.internal']
-    expect(serverOf(['--store', 'mysql://u@10.1.2.3/c', ...named]).tls).toEqual({ serverName: 'db.internal' })
-    expect(serverOf(['--store', 'mysql://u@127.0.0.1/c'])).not.toHaveProperty('tls')
-    expect(serverOf(['--store', 'mysql://u@10.1.2.3/c', '--store-tls', 'off']).tls).toBe('off')
-    expect(serverOf(['--store', 'rediss://a', ...REQUIRED, '--store-tls-ca', ca]).tls).toEqual({ ca: PEM })
+    expect(readServerStore(['--store', 'mysql://u@10.1.2.3/c', ...named]).tls).toEqual({
+      serverName: 'db.internal',
+    })
+    expect(readServerStore(['--store', 'mysql://u@127.0.0.1/c'])).not.toHaveProperty('tls')
+    expect(readServerStore(['--store', 'mysql://u@10.1.2.3/c', '--store-tls', 'off']).tls).toBe('off')
+    expect(readServerStore(['--store', 'rediss://a', ...REQUIRED, '--store-tls-ca', ca]).tls).toEqual({
+      ca: PEM,
+    })
   })
 
   const NAMELESS =
@@ -307,13 +314,13 @@ describe('TLS to the store', () => {
     ],
   ] as const
   for (const [args, problem] of REFUSED) {
-    it(`A TLS setting is refused: ${problem}`, () => expect(problemsOf(args)).toEqual([problem]))
+    it(`A TLS setting is refused: ${problem}`, () => expect(readProblems(args)).toEqual([problem]))
   }
 })
 
 describe('a store that is a server', () => {
   it('A MySQL or Redis store must be class A or B without a switch, has the failover that is found, and is waited for', () => {
-    expect(serverOf(['--store', MYSQL])).toEqual({
+    expect(readServerStore(['--store', MYSQL])).toEqual({
       type: 'mysql',
       url: MYSQL,
       place: MYSQL,
@@ -329,9 +336,9 @@ describe('a store that is a server', () => {
 
   it('A server may share a Redis under a prefix, which cannot break the keys', () => {
     const args = ['--store', 'redis://a', '--store-key-prefix']
-    expect(serverOf([...args, 'shop:eu-1'])).toMatchObject({ keyPrefix: 'shop:eu-1' })
+    expect(readServerStore([...args, 'shop:eu-1'])).toMatchObject({ keyPrefix: 'shop:eu-1' })
     for (const prefix of ['', 'a{b}', 'a b', 'x'.repeat(65)]) {
-      expect(problemsOf([...args, prefix])).toEqual([
+      expect(readProblems([...args, prefix])).toEqual([
         '--store-key-prefix must be 1 to 64 letters, digits, _, :, . and -.',
       ])
     }
@@ -339,10 +346,10 @@ describe('a store that is a server', () => {
 
   it('The operator may tell the class of a Redis', () => {
     const args = ['--store', 'redis://a', '--store-durability']
-    expect(serverOf([...args, 'a'])).toMatchObject({ durability: 'A' })
-    expect(serverOf([...args, 'b'])).toMatchObject({ durability: 'B' })
-    expect(serverOf(['--store', 'redis://a'])).not.toHaveProperty('durability')
-    expect(problemsOf([...args, 'c'])).toEqual(['--store-durability must be one of a, b.'])
+    expect(readServerStore([...args, 'a'])).toMatchObject({ durability: 'A' })
+    expect(readServerStore([...args, 'b'])).toMatchObject({ durability: 'B' })
+    expect(readServerStore(['--store', 'redis://a'])).not.toHaveProperty('durability')
+    expect(readProblems([...args, 'c'])).toEqual(['--store-durability must be one of a, b.'])
   })
 
   it('A MySQL store takes every setting', () => {
@@ -355,7 +362,7 @@ describe('a store that is a server', () => {
       'store-wait-ms': '0',
     }
     const args = Object.entries(settings).flatMap(([flag, value]) => [`--${flag}`, value])
-    expect(serverOf(['--store', MYSQL, ...args])).toMatchObject({
+    expect(readServerStore(['--store', MYSQL, ...args])).toMatchObject({
       failover: 'lossy',
       connectionsMax: 7,
       multiplexed: true,
@@ -375,35 +382,35 @@ describe('a store that is a server', () => {
       expect(isForced(command.config.store)).toBe(true)
       expect(command.config.warnings).toEqual([expect.stringMatching(/CLASS.C is on/i)])
     }
-    expect(isForced(storeOf(['--store', MYSQL, '--store-accept-class-c=false']))).toBe(false)
-    expect(isForced(storeOf([]))).toBe(false)
-    expect(problemsOf(['--store', MYSQL, '--store-accept-class-c=yes'])).toEqual([
+    expect(isForced(readStoreConfig(['--store', MYSQL, '--store-accept-class-c=false']))).toBe(false)
+    expect(isForced(readStoreConfig([]))).toBe(false)
+    expect(readProblems(['--store', MYSQL, '--store-accept-class-c=yes'])).toEqual([
       '--store-accept-class-c must be true or false.',
     ])
   })
 })
 
 describe('counterstep migrate', () => {
-  const migrationOf = (args: readonly string[], environment: Environment = {}) =>
+  const readMigration = (args: readonly string[], environment: Environment = {}) =>
     readCommand(['migrate', ...args], environment)
 
   it('The command migrate takes the store and how to reach it', () => {
     const args = ['--store', MYSQL, '--store-tls', 'required', '--store-wait-ms', '5']
-    expect(migrationOf(args, { COUNTERSTEP_STORE_PASSWORD: 'p' })).toEqual({
+    expect(readMigration(args, { COUNTERSTEP_STORE_PASSWORD: 'p' })).toEqual({
       type: 'migrate',
       config: { type: 'mysql', url: 'mysql://u:p@db/x', place: MYSQL, tls: 'required', waitMs: 5 },
     })
   })
 
   it('The command migrate takes any store, and ignores variables of serve', () => {
-    expect(migrationOf([])).toEqual({ type: 'migrate', config: { type: 'sqlite' } })
+    expect(readMigration([])).toEqual({ type: 'migrate', config: { type: 'sqlite' } })
     const environment = { COUNTERSTEP_PORT: 'x', COUNTERSTEP_STORE: 'redis://a', COUNTERSTEP_DATA: 'y' }
-    expect(migrationOf([], environment)).toMatchObject({ config: { type: 'redis' } })
+    expect(readMigration([], environment)).toMatchObject({ config: { type: 'redis' } })
   })
 
   it('A wrong command line of migrate is refused with all its problems at once', () => {
     const environment = { COUNTERSTEP_STORE: 'mysql://db/x', COUNTERSTEP_STORE_WAIT_MS: '-1' }
-    expect(migrationOf(['--lease-ms', '1'], environment)).toEqual({
+    expect(readMigration(['--lease-ms', '1'], environment)).toEqual({
       type: 'refused',
       problems: [
         '--lease-ms is no option of migrate; see migrate --help.',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ServeProcess } from './serve-process.ts'
 
 const CANARY = 'canary-3141592'
-// Nothing listens at port 1.
+// Nothing listens at port 1, so a connection to it is refused.
 const STORES = [
   ['mysql', 'mysql://u@127.0.0.1:1/x'],
   ['redis', 'redis://u@127.0.0.1:1'],
@@ -15,7 +15,7 @@ function serving(store: string, ...more: readonly string[]): ServeProcess {
   return new ServeProcess(['serve', '--port', '0', '--ready-json', '--store', store, ...more], PASSWORD)
 }
 
-function linesOf({ stdout }: ServeProcess): readonly Readonly<Record<string, unknown>>[] {
+function readLines({ stdout }: ServeProcess): readonly Readonly<Record<string, unknown>>[] {
   return stdout.map((line) => JSON.parse(line) as Record<string, unknown>)
 }
 
@@ -24,7 +24,7 @@ for (const [title, store] of STORES) {
     it(`A start on a ${title} that does not answer reports each wait, then ends with the code and one sentence`, async () => {
       const process = serving(store, '--store-wait-ms', '3000')
       expect((await process.ended()).code).toBe(1)
-      const lines = linesOf(process)
+      const lines = readLines(process)
       expect(lines.find(({ msg }) => msg === 'waiting for the store')).toMatchObject({
         place: store,
         waitMs: 3_000,
@@ -49,7 +49,7 @@ for (const [title, store] of STORES) {
       expect(tookMs).toBeLessThan(2_000)
       expect(process.stderr).toEqual([])
       // This need not be the last line: the logger writes beside the event loop, and an exit may overtake it.
-      expect(linesOf(process).map(({ msg }) => msg)).toContain('stopped')
+      expect(readLines(process).map(({ msg }) => msg)).toContain('stopped')
     })
   })
 }

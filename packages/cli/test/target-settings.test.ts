@@ -8,13 +8,13 @@ import { readCommand, type ServeConfig } from '../src/config.ts'
 
 type Environment = Readonly<Record<string, string>>
 
-function configOf(args: readonly string[], environment: Environment = {}): ServeConfig {
+function readConfig(args: readonly string[], environment: Environment = {}): ServeConfig {
   const command = readCommand(['serve', ...args], { COUNTERSTEP_KEYS_FILE: 'keys.json', ...environment })
   if (command.type !== 'serve') throw new Error(JSON.stringify(command))
   return command.config
 }
 
-function problemsOf(args: readonly string[], environment: Environment = {}): readonly string[] {
+function readProblems(args: readonly string[], environment: Environment = {}): readonly string[] {
   const command = readCommand(['serve', ...args], { COUNTERSTEP_KEYS_FILE: 'keys.json', ...environment })
   return command.type === 'refused' ? command.problems : []
 }
@@ -22,7 +22,7 @@ function problemsOf(args: readonly string[], environment: Environment = {}): rea
 describe('S1: targets', () => {
   it('Targets are on this machine only, for a loopback bind without settings', () => {
     for (const host of ['127.0.0.1', 'localhost', '::1'])
-      expect(configOf(['--host', host]).targets).toEqual({
+      expect(readConfig(['--host', host]).targets).toEqual({
         services: [],
         allowed: [],
         others: 'loopback',
@@ -33,12 +33,12 @@ describe('S1: targets', () => {
   it.each(['0.0.0.0', '::', '10.0.0.1', 'server.test'])(
     'Targets must be configured for a bind to %s',
     (host) => {
-      const problems = problemsOf(['--host', host])
+      const problems = readProblems(['--host', host])
       expect(problems).toHaveLength(1)
       for (const choice of ['--services', '--allow-targets', '--allow-any-target'])
         expect(problems[0]).toContain(choice)
-      expect(problemsOf(['--host', host, '--dtm-port', 'off'])).toHaveLength(1)
-      expect(problemsOf(['--host', host, '--services', '', '--allow-targets', ''])).toHaveLength(1)
+      expect(readProblems(['--host', host, '--dtm-port', 'off'])).toHaveLength(1)
+      expect(readProblems(['--host', host, '--services', '', '--allow-targets', ''])).toHaveLength(1)
     },
   )
 
@@ -47,35 +47,35 @@ describe('S1: targets', () => {
     ['--allow-targets', 'https://bank.test'],
     ['--allow-any-target'],
   ])('Targets are configured by %s', (...choice) => {
-    expect(problemsOf(['--host', '0.0.0.0', ...choice])).toEqual([])
+    expect(readProblems(['--host', '0.0.0.0', ...choice])).toEqual([])
   })
 
   it('Targets may be configured by variables', () => {
-    const { targets } = configOf(['--host', '0.0.0.0'], {
+    const { targets } = readConfig(['--host', '0.0.0.0'], {
       COUNTERSTEP_SERVICES: 'bank=https://bank.test/api',
       COUNTERSTEP_ALLOW_TARGETS: 'https://a.test, https://*.b.test',
     })
     expect(targets).toMatchObject({ others: 'none', isLocal: false })
     expect([targets.services.length, targets.allowed.length]).toEqual([1, 2])
-    const any = configOf(['--host', '0.0.0.0'], { COUNTERSTEP_ALLOW_ANY_TARGET: 'true' })
+    const any = readConfig(['--host', '0.0.0.0'], { COUNTERSTEP_ALLOW_ANY_TARGET: 'true' })
     expect(any.targets.others).toBe('any')
   })
 
   it('Listed targets are the only ones, on a loopback bind too', () => {
-    expect(configOf(['--services', 'bank=https://bank.test']).targets.others).toBe('none')
-    expect(configOf(['--allow-targets', 'https://bank.test']).targets.others).toBe('none')
+    expect(readConfig(['--services', 'bank=https://bank.test']).targets.others).toBe('none')
+    expect(readConfig(['--allow-targets', 'https://bank.test']).targets.others).toBe('none')
   })
 
   it('A server that may call any target is warned', () => {
-    expect(configOf(['--allow-any-target']).warnings).toEqual([
+    expect(readConfig(['--allow-any-target']).warnings).toEqual([
       expect.stringContaining('INSECURE --allow-any-target'),
     ])
-    expect(configOf(['--services', 'bank=https://bank.test']).warnings).toEqual([])
+    expect(readConfig(['--services', 'bank=https://bank.test']).warnings).toEqual([])
   })
 
   it('A target may be a range of private addresses, and a range with every port is warned of', () => {
     const ranges = 'http://10.0.0.0/8:*,https://[fd00::]/8:8443'
-    const config = configOf(['--host', '0.0.0.0', '--allow-targets', ranges])
+    const config = readConfig(['--host', '0.0.0.0', '--allow-targets', ranges])
     expect(config.targets).toMatchObject({
       others: 'none',
       allowed: [
@@ -85,7 +85,7 @@ describe('S1: targets', () => {
     })
     const EVERY = expect.stringContaining('--allow-targets has a range of addresses with every port')
     expect(config.warnings).toEqual([EVERY])
-    expect(configOf(['--allow-targets', 'http://10.0.0.0/8:8080']).warnings).toEqual([])
+    expect(readConfig(['--allow-targets', 'http://10.0.0.0/8:8080']).warnings).toEqual([])
   })
 
   it.each([
@@ -96,13 +96,13 @@ describe('S1: targets', () => {
     'https://*.co.uk',
   ])('A list of targets that is too wide is refused at start: %s', (text) => {
     const PROBLEM = expect.stringMatching(/^--allow-targets has an item 1 that /)
-    expect(problemsOf(['--allow-targets', text])).toEqual([PROBLEM])
+    expect(readProblems(['--allow-targets', text])).toEqual([PROBLEM])
   })
 
   it('A target that is written wrong is refused by name, and not quoted', () => {
     const problems = [
-      ...problemsOf(['--services', 'bank=https://u:secret@bank.test']),
-      ...problemsOf(['--allow-targets', 'https://u:secret@bank.test']),
+      ...readProblems(['--services', 'bank=https://u:secret@bank.test']),
+      ...readProblems(['--allow-targets', 'https://u:secret@bank.test']),
     ]
     expect(problems).toEqual([
       expect.stringMatching(/^--services has an item 1 that /),
@@ -114,7 +114,7 @@ describe('S1: targets', () => {
 
 describe('S8: the bounds of branch calls', () => {
   it('The bounds of branch calls are the defaults of the caller unless they are set', () => {
-    expect(configOf([]).caller).toEqual({
+    expect(readConfig([]).caller).toEqual({
       answerExcerpts: true,
       connectionsPerOriginMax: DEFAULT_CALLER_LIMITS.connectionsPerOriginMax,
       queuedPerOriginMax: DEFAULT_CALLER_LIMITS.queuedPerOriginMax,
@@ -139,13 +139,13 @@ describe('S8: the bounds of branch calls', () => {
     ['answer-header-bytes-max', 'answerHeaderBytesMax'],
   ] as const
   it.each(SETTINGS)('A bound of branch calls is set by --%s', (flag, name) => {
-    expect(configOf([`--${flag}`, '77']).caller[name]).toBe(77)
-    expect(problemsOf([`--${flag}`, '0'])).toEqual([expect.stringContaining(`--${flag} must be`)])
+    expect(readConfig([`--${flag}`, '77']).caller[name]).toBe(77)
+    expect(readProblems([`--${flag}`, '0'])).toEqual([expect.stringContaining(`--${flag} must be`)])
   })
 
   it('S7: Excerpts of answers may be switched off', () => {
-    expect(configOf(['--answer-excerpts', 'off']).caller.answerExcerpts).toBe(false)
-    expect(problemsOf(['--answer-excerpts', 'no'])).toHaveLength(1)
+    expect(readConfig(['--answer-excerpts', 'off']).caller.answerExcerpts).toBe(false)
+    expect(readProblems(['--answer-excerpts', 'no'])).toHaveLength(1)
   })
 })
 
@@ -178,10 +178,10 @@ describe('the certificates of a named service', () => {
       '--service-key',
       `bank=${key}`,
     ]
-    expect(configOf([...SERVICES, ...flags]).caller.tls).toEqual(
+    expect(readConfig([...SERVICES, ...flags]).caller.tls).toEqual(
       new Map([['https://bank.test:8443', { ca: other.cert, cert: own.cert, key: own.key }]]),
     )
-    const byVariable = configOf(SERVICES, { COUNTERSTEP_SERVICE_CA: `ledger=${ca}, bank=${ca}` })
+    const byVariable = readConfig(SERVICES, { COUNTERSTEP_SERVICE_CA: `ledger=${ca}, bank=${ca}` })
     expect([...(byVariable.caller.tls?.keys() ?? [])]).toEqual([
       'https://bank.test:8443',
       'https://ledger.test',
@@ -206,12 +206,12 @@ describe('the certificates of a named service', () => {
       'names bank, whose files cannot be used (',
     ],
   ])('Certificates are refused at the start: a file %s', (_what, flags, problem) => {
-    expect(problemsOf([...SERVICES, ...flags()])).toEqual([expect.stringContaining(problem)])
+    expect(readProblems([...SERVICES, ...flags()])).toEqual([expect.stringContaining(problem)])
   })
 
   it('Certificates are refused where another service has the same origin', () => {
     const services = ['--services', 'a=https://bank.test/a,b=https://bank.test/b']
-    const problems = problemsOf([...services, '--service-ca', `a=${fileWith(own.cert)}`])
+    const problems = readProblems([...services, '--service-ca', `a=${fileWith(own.cert)}`])
     expect(problems).toEqual([expect.stringContaining('whose origin is another service too')])
   })
 })
@@ -219,8 +219,8 @@ describe('the certificates of a named service', () => {
 describe('the egress proxy', () => {
   it('There is no egress proxy unless a setting names it, and then the server warns who checks addresses', () => {
     const environment = { HTTPS_PROXY: 'http://proxy.test:3128', ALL_PROXY: 'http://proxy.test:3128' }
-    expect(configOf([], environment).caller.proxyUrl).toBeUndefined()
-    const config = configOf(['--egress-proxy', 'http://user:secret@proxy.test:3128'])
+    expect(readConfig([], environment).caller.proxyUrl).toBeUndefined()
+    const config = readConfig(['--egress-proxy', 'http://user:secret@proxy.test:3128'])
     expect(config.caller.proxyUrl).toBe('http://user:secret@proxy.test:3128/')
     expect(config.warnings).toEqual([expect.stringContaining('--egress-proxy the proxy looks up the names')])
   })
@@ -228,7 +228,7 @@ describe('the egress proxy', () => {
   it.each(['proxy.test:3128', 'socks5://proxy.test', 'http://u:secret@proxy.test/path'])(
     'An egress proxy is refused that is not written as the URL of a proxy: %s',
     (url) => {
-      const problems = problemsOf(['--egress-proxy', url])
+      const problems = readProblems(['--egress-proxy', url])
       expect(problems).toEqual([expect.stringContaining('--egress-proxy must be the URL of a proxy')])
       expect(problems[0]).not.toContain('secret')
     },

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { boundedArguments } from '../src/young-generation.ts'
+import { addBound } from '../src/young-generation.ts'
 
 describe('the bound of the young generation', () => {
   test('The bound of the young generation is put before the existing arguments', () => {
-    expect(boundedArguments(['--cpu-prof'], '')).toEqual([
+    expect(addBound(['--cpu-prof'], '')).toEqual([
       '--max-semi-space-size=16',
       '--min-semi-space-size=16',
       '--cpu-prof',
@@ -16,6 +16,6 @@ describe('the bound of the young generation', () => {
     [['--max-semi-space-size', '4'], ''],
     [[], '--enable-source-maps --max-semi-space-size=4'],
   ])("The user's own bound of the young generation is kept: %j %j", (execArgv, nodeOptions) => {
-    expect(boundedArguments(execArgv, nodeOptions)).toBeUndefined()
+    expect(addBound(execArgv, nodeOptions)).toBeUndefined()
   })
 })

@@ -16,18 +16,18 @@ import { type EngineApi, nodeClock, ReadLane } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
 import { DialectMetrics } from './metrics/dialect-metrics.ts'
-import { takeBodiesAsText } from './routes/body-of.ts'
 import { answerClientError } from './routes/client-error.ts'
-import { errorHandler, type ReportError } from './routes/handle-error.ts'
-import { newGidRoute } from './routes/new-gid.ts'
-import { routesNotThereYet } from './routes/not-there-yet.ts'
-import { operationRoutes } from './routes/operations.ts'
-import { queryRoutes } from './routes/queries.ts'
-import { registerBranchRoutes } from './routes/register-branch.ts'
-import { resetCronTimeRoute } from './routes/reset-cron-time.ts'
-import { topicRoutes } from './routes/topics.ts'
-import { transactionCommands } from './routes/transaction-commands.ts'
+import { createErrorHandler, type ReportError } from './routes/handle-error.ts'
+import { addNewGidRoute } from './routes/new-gid.ts'
+import { addOperationRoutes } from './routes/operations.ts'
+import { addQueryRoutes } from './routes/queries.ts'
+import { takeBodiesAsText } from './routes/read-body.ts'
+import { addRegisterBranchRoutes } from './routes/register-branch.ts'
+import { addResetCronTimeRoute } from './routes/reset-cron-time.ts'
+import { addTopicRoutes } from './routes/topics.ts'
+import { addCommandRoutes } from './routes/transaction-commands.ts'
 import { answerUnknownRoutes } from './routes/unknown-route.ts'
+import { addUnsupportedRoutes } from './routes/unsupported-routes.ts'
 import type { TopicStore } from './topics/topic-store.ts'
 import { Topics } from './topics/topics.ts'
 import { LISTS_AT_ONCE_MAX } from './view/list-page.ts'
@@ -35,21 +35,22 @@ import { LISTS_AT_ONCE_MAX } from './view/list-page.ts'
 export interface DtmAppDeps {
   readonly engine: EngineApi
   readonly topics: TopicStore
-  /** Whether a branch may be called there; asked before anything is stored. */
+  /** It tells whether a branch may be called at a URL. It is asked before anything is stored. */
   readonly checkUrl: CheckUrl
   /**
-   * The setting that the engine was given. When it is true, the engine refuses branch ids with a `-`. Default: false.
+   * This is the setting that the engine was given. When it is true, the engine refuses branch ids with a `-`.
+   * It is false by default.
    */
   readonly plainIds?: boolean
-  /** Shared by all HTTP APIs of a process. Default: bounds of its own, by the limits. */
+  /** All HTTP APIs of a process share these bounds. By default the app has bounds of its own, made from `limits`. */
   readonly bounds?: ConnectionBounds
-  /** Decides who may do what. Default: every caller may do everything, but no page of another origin may. */
+  /** It decides who may do what. By default every caller may do everything, except a browser's page of another origin. */
   readonly gate?: Gate
-  /** The node's own metrics in Prometheus' text format; shown behind the dialect's. Default: none. */
+  /** It returns the node's own metrics in Prometheus' text format. They follow the dialect's. By default there are none. */
   readonly nodeMetrics?: () => Promise<string>
-  /** Is told of errors that are bugs or have no name. Default: they are dropped. */
+  /** It gets the errors that are bugs or have no code. By default they are dropped. */
   readonly onError?: ReportError
-  /** The version of DTM that clients believe to speak to. Default: the one that the dialect was compared with. */
+  /** The app tells clients that it is this version of DTM. By default it is the one that the dialect was compared with. */
   readonly version?: string
   readonly limits?: Partial<ConnectionLimits>
 }
@@ -58,8 +59,8 @@ export const DTM_VERSION = 'v1.19.0'
 
 const TOPIC_LENGTH_MAX = 1_024
 
-/** One client of `all` may be answered with a thousand rows, each of which is read; so few of these are under way at once. */
-const LISTS = {
+/** One answer of `all` may read a thousand rows from the store, so only a few such answers are under way at once. */
+const LIST_READS = {
   atOnceMax: LISTS_AT_ONCE_MAX,
   waitingMax: 4_096,
   waitMs: 2_000,
@@ -67,16 +68,17 @@ const LISTS = {
   restMsMax: 500,
 }
 
-/** DTM's HTTP face as a fastify app that has not listened. */
+/** Builds DTM's HTTP API as a fastify app that does not listen yet. */
 export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   const { engine, topics, checkUrl, nodeMetrics = async () => '', onError = () => undefined } = deps
   const metrics = new DialectMetrics()
-  const list = new Topics(topics, checkUrl, () => performance.now())
+  const topicList = new Topics(topics, checkUrl, () => performance.now())
   const { plainIds = false } = deps
-  const commands = { engine, checkUrl, plainIds, subscribersOf: (topic: string) => list.subscribersOf(topic) }
+  const findSubscribers = (topic: string) => topicList.findSubscribers(topic)
+  const commands = { engine, checkUrl, plainIds, findSubscribers }
   const limits = { ...DEFAULT_CONNECTION_LIMITS, ...deps.limits }
   const bounds = deps.bounds ?? new ConnectionBounds(limits)
-  const app = createApp(errorHandler(onError), limits, bounds)
+  const app = createApp(createErrorHandler(onError), limits, bounds)
   bounds.boundConnections(app.server)
   bounds.boundRequests(app)
   endConnectionsWhileStopping(app, engine)
@@ -87,20 +89,20 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   const gate = deps.gate ?? createGate({ credentials: readBearerOrBasicKey })
   guardRoutes(app, gate, bounds)
   app.register(async function dtmRoutes(routes) {
-    transactionCommands(routes, commands, gate, metrics)
-    registerBranchRoutes(routes, commands)
-    queryRoutes(routes, engine, new ReadLane(nodeClock(), LISTS))
-    resetCronTimeRoute(routes, engine)
-    topicRoutes(routes, list)
-    newGidRoute(routes)
-    operationRoutes(routes, { metrics, version: deps.version ?? DTM_VERSION, nodeMetrics })
-    routesNotThereYet(routes)
+    addCommandRoutes(routes, commands, gate, metrics)
+    addRegisterBranchRoutes(routes, commands)
+    addQueryRoutes(routes, engine, new ReadLane(nodeClock(), LIST_READS))
+    addResetCronTimeRoute(routes, engine)
+    addTopicRoutes(routes, topicList)
+    addNewGidRoute(routes)
+    addOperationRoutes(routes, { metrics, version: deps.version ?? DTM_VERSION, nodeMetrics })
+    addUnsupportedRoutes(routes)
   })
   return app
 }
 
 function createApp(
-  handleError: ReturnType<typeof errorHandler>,
+  handleError: ReturnType<typeof createErrorHandler>,
   limits: ConnectionLimits,
   bounds: ConnectionBounds,
 ): FastifyInstance {
@@ -118,15 +120,15 @@ function createApp(
 }
 
 /**
- * Counts answers by the route's name, as DTM labels them. Other paths are not counted, since a caller can make those
- * up.
+ * Counts answers by the route's name, as DTM labels them. An unknown path is not counted: a caller could make up any
+ * number of them, and each would be a metric of its own.
  */
 function countAnswers(app: FastifyInstance, metrics: DialectMetrics): void {
   app.addHook('onResponse', function countAnswer(request, reply, done) {
     const route = request.routeOptions.url
     if (route?.startsWith('/api/dtmsvr/') === true) {
       const api = route.split('/')[3] ?? ''
-      metrics.answered(api.toLowerCase(), reply.statusCode < 400, reply.elapsedTime / 1_000)
+      metrics.countAnswer(api.toLowerCase(), reply.statusCode < 400, reply.elapsedTime / 1_000)
     }
     done()
   })

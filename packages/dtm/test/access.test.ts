@@ -19,7 +19,7 @@ import type { FastifyInstance, InjectOptions, RouteOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildDtmApp } from '../src/index.ts'
 import type { TopicStore } from '../src/topics/topic-store.ts'
-import { dtmBed } from './support/dtm-bed.ts'
+import { openDtmFixture } from './support/dtm-fixture.ts'
 import { message, saga } from './support/requests.ts'
 
 interface Route {
@@ -48,7 +48,7 @@ afterAll(async () => {
 })
 
 /** Makes an engine and topics of which the test only wants to know whether they were reached. */
-function noted(settings: Partial<GateSettings> = {}) {
+function openNotedApp(settings: Partial<GateSettings> = {}) {
   const reached: string[] = []
   const note = (what: string) => async () => {
     reached.push(what)
@@ -73,7 +73,7 @@ function noted(settings: Partial<GateSettings> = {}) {
   return { app: buildDtmApp({ engine, topics, gate, checkUrl: () => undefined }), reached }
 }
 
-async function routesOf(app: FastifyInstance): Promise<readonly Route[]> {
+async function collectRoutes(app: FastifyInstance): Promise<readonly Route[]> {
   const seen: RouteOptions[] = []
   app.addHook('onRoute', (route) => void seen.push(route))
   await app.ready()
@@ -109,12 +109,12 @@ function basic(key: string | undefined): string {
 
 describe("S11: every route of DTM's HTTP API", () => {
   it('A route accepts each scope that it declares as Bearer and as Basic, refuses others with 403, and no key with 401', async () => {
-    const routes = await routesOf(noted().app)
+    const routes = await collectRoutes(openNotedApp().app)
     expect(routes.length).toBeGreaterThan(25)
     for (const route of routes) {
       for (const [scope, key] of keys) {
         for (const authorization of [`Bearer ${key}`, basic(key)]) {
-          const { app, reached } = noted()
+          const { app, reached } = openNotedApp()
           const { statusCode } = await app.inject(requestTo(route, { authorization }))
           const isAllowed = route.access === 'open' || route.access?.includes(scope) === true
           const what = `${route.method} ${route.url} with ${scope}: ${statusCode}`
@@ -123,7 +123,7 @@ describe("S11: every route of DTM's HTTP API", () => {
         }
       }
       for (const headers of [{}, { authorization: basic('cs_unknown') }]) {
-        const { app, reached } = noted()
+        const { app, reached } = openNotedApp()
         const answer = await app.inject(requestTo(route, headers))
         const what = `${route.method} ${route.url} without a good key: ${answer.statusCode}`
         if (route.access === 'open') expect([what, answer.statusCode]).toEqual([what, 200])
@@ -133,7 +133,7 @@ describe("S11: every route of DTM's HTTP API", () => {
   })
 
   it('The routes declare the scopes that are written here', async () => {
-    const routes = await routesOf(noted().app)
+    const routes = await collectRoutes(openNotedApp().app)
     const declared = routes
       .filter(({ method }) => method !== 'HEAD' && method !== 'PUT')
       .map(({ method, url, access }) => [`${method} ${url.replace('/api/dtmsvr', '')}`, access])
@@ -166,7 +166,7 @@ describe("S11: every route of DTM's HTTP API", () => {
   })
 
   it('A route that does not declare who may use it keeps the app from getting ready', async () => {
-    const { app } = noted()
+    const { app } = openNotedApp()
     app.get('/api/dtmsvr/forgotten', () => 'open to all')
     await expect(app.ready()).rejects.toThrow('/api/dtmsvr/forgotten does not say who may use it')
   })
@@ -178,8 +178,8 @@ describe("S11: every route of DTM's HTTP API", () => {
   async function openInside(settings: Partial<GateSettings>): Promise<readonly string[]> {
     if (NETWORKS === undefined) throw new Error('no network')
     const entered: string[] = []
-    for (const route of await routesOf(noted().app)) {
-      const { app } = noted({ keylessNetworks: NETWORKS, ...settings })
+    for (const route of await collectRoutes(openNotedApp().app)) {
+      const { app } = openNotedApp({ keylessNetworks: NETWORKS, ...settings })
       const { statusCode } = await app.inject({ ...requestTo(route), remoteAddress: INSIDE })
       if (statusCode !== 401 && route.access !== 'open') entered.push(`${route.method} ${route.url}`)
     }
@@ -188,7 +188,7 @@ describe("S11: every route of DTM's HTTP API", () => {
 
   it('S43: The networks that the configuration names may submit without a key, and do nothing else', async () => {
     const entered = await openInside({})
-    const routes = await routesOf(noted().app)
+    const routes = await collectRoutes(openNotedApp().app)
     const submits = routes.filter(({ access }) => access !== 'open' && access?.includes('submit') === true)
     expect(entered).toEqual(submits.map(({ method, url }) => `${method} ${url}`))
     expect(entered.join()).not.toMatch(/query|all|subscribe|forceStop|metrics|Cron|topic|KV|version/)
@@ -201,7 +201,7 @@ describe("S11: every route of DTM's HTTP API", () => {
 
   it('A key is needed from every network that the configuration does not name', async () => {
     if (NETWORKS === undefined) throw new Error('no network')
-    const { app } = noted({ keylessNetworks: NETWORKS })
+    const { app } = openNotedApp({ keylessNetworks: NETWORKS })
     const ask = async (remoteAddress: string) =>
       (await app.inject({ url: '/api/dtmsvr/newGid', remoteAddress })).statusCode
     expect([await ask(INSIDE), await ask(`::ffff:${INSIDE}`)]).toEqual([200, 200])
@@ -209,7 +209,7 @@ describe("S11: every route of DTM's HTTP API", () => {
   })
 
   it('S17: The eleventh bad request of an address in a second is answered with 429', async () => {
-    const { app } = noted({ nowMs: () => 1_000 })
+    const { app } = openNotedApp({ nowMs: () => 1_000 })
     for (let count = 0; count < 10; count += 1) await app.inject({ url: '/api/dtmsvr/all' })
     const answer = await app.inject({ url: '/api/dtmsvr/all' })
     expect([answer.statusCode, answer.headers['retry-after']]).toEqual([429, '1'])
@@ -222,9 +222,9 @@ describe("S16: the methods of DTM's HTTP API", () => {
   const BY_GET = ['/api/dtmsvr/resetCronTime', '/api/dtmsvr/subscribe', '/api/dtmsvr/unsubscribe']
 
   it("Only POST, DELETE and the three commands that DTM's clients send as GET change something", async () => {
-    const routes = await routesOf(noted().app)
+    const routes = await collectRoutes(openNotedApp().app)
     for (const route of routes.filter(({ method }) => method === 'GET')) {
-      const { app, reached } = noted({ keylessNetworks: { has: () => true }, keylessScopes: SCOPES })
+      const { app, reached } = openNotedApp({ keylessNetworks: { has: () => true }, keylessScopes: SCOPES })
       await app.inject(requestTo(route))
       const changes = reached.filter((what) => !['read', 'get', 'show', 'showWhole'].includes(what))
       if (!BY_GET.includes(route.url)) expect([route.url, changes]).toEqual([route.url, []])
@@ -239,7 +239,7 @@ describe("S16: the methods of DTM's HTTP API", () => {
   for (const headers of NAVIGATIONS) {
     it(`S43: A GET that a browser sends when it opens a link changes nothing (${JSON.stringify(headers)})`, async () => {
       for (const url of BY_GET) {
-        const { app, reached } = noted({ keylessNetworks: { has: () => true }, keylessScopes: SCOPES })
+        const { app, reached } = openNotedApp({ keylessNetworks: { has: () => true }, keylessScopes: SCOPES })
         const answer = await app.inject(requestTo({ method: 'GET', url, access: undefined }, headers))
         expect([url, answer.statusCode, reached]).toEqual([url, 403, []])
       }
@@ -248,13 +248,13 @@ describe("S16: the methods of DTM's HTTP API", () => {
 
   for (const headers of [{ origin: 'http://evil.example' }, { 'sec-fetch-site': 'cross-site' }]) {
     it(`A page of another origin changes nothing (${Object.keys(headers)[0]})`, async () => {
-      const routes = await routesOf(noted().app)
+      const routes = await collectRoutes(openNotedApp().app)
       const changing = routes.filter(
         ({ method, url }) => BY_GET.includes(url) || !['GET', 'HEAD'].includes(method),
       )
       expect(changing.length).toBeGreaterThan(12)
       for (const route of changing) {
-        const { app, reached } = noted({ keylessNetworks: { has: () => true }, keylessScopes: SCOPES })
+        const { app, reached } = openNotedApp({ keylessNetworks: { has: () => true }, keylessScopes: SCOPES })
         const answer = await app.inject(requestTo(route, headers))
         expect([route.url, answer.statusCode, reached]).toEqual([route.url, 403, []])
       }
@@ -267,7 +267,7 @@ describe('S42: a key whose quota is used up', () => {
     const bearer = { authorization: `Bearer ${keys.get('submit')}` }
     const payload = { gid: 'g', trans_type: 'tcc', branch_id: '01' }
     for (const path of ['prepare', 'submit', 'registerBranch', 'registerTccBranch', 'registerXaBranch']) {
-      const { app, reached } = noted({ keyQuota: new KeyQuota({ bytesMax: 5 }) })
+      const { app, reached } = openNotedApp({ keyQuota: new KeyQuota({ bytesMax: 5 }) })
       const answer = await app.inject({
         method: 'POST',
         url: `/api/dtmsvr/${path}`,
@@ -283,9 +283,9 @@ describe('S42: a key whose quota is used up', () => {
 
 describe('S42: the bytes of a key', () => {
   it('S42: The quota counts the stored bytes: branch_headers count with each branch, and a payload with each subscriber', async () => {
-    await using bed = await dtmBed()
-    const { engine } = bed.node
-    const branches = bed.play()
+    await using dtm = await openDtmFixture()
+    const { engine } = dtm.node
+    const branches = dtm.play()
     const subscribers = Array.from({ length: 100 }, (_, at) => ({
       url: `${branches.url}/s${at}`,
       remark: '',

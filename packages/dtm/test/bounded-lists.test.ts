@@ -3,7 +3,7 @@ import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { CronTimeReset } from '../src/commands/reset-cron-time.ts'
 import { listTransactions } from '../src/view/list-transactions.ts'
-import { dtmBed } from './support/dtm-bed.ts'
+import { openDtmFixture } from './support/dtm-fixture.ts'
 
 const NEWEST_AT = 1_000_000
 const FAR_AT = 9_000_000
@@ -83,18 +83,18 @@ describe('all', () => {
   })
 
   it('A list of large rows ends after some of them, and its positions lead through all', async () => {
-    await using bed = await dtmBed()
-    const { url } = bed.play({})
+    await using dtm = await openDtmFixture()
+    const { url } = dtm.play({})
     const large = { custom_data: JSON.stringify({ note: 'y'.repeat(900_000) }) }
     const gids = Array.from({ length: 18 }, (_, n) => `large-${n}`)
     for (const gid of gids) {
       const steps = [{ action: `${url}/in` }]
-      await bed.node.post('submit', { gid, trans_type: 'saga', steps, payloads: ['{}'], ...large })
+      await dtm.node.post('submit', { gid, trans_type: 'saga', steps, payloads: ['{}'], ...large })
     }
     const pages: string[][] = []
     let position = ''
     do {
-      const { body } = await bed.node.get(`all?limit=1000&position=${position}`)
+      const { body } = await dtm.node.get(`all?limit=1000&position=${position}`)
       const page: { next_position: string; transactions: { gid: string }[] } = JSON.parse(body)
       pages.push(page.transactions.map(({ gid }) => gid))
       position = page.next_position

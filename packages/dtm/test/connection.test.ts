@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const app of open.splice(0)) await app.close()
 })
 
-/** Nothing here comes as far as an engine. */
+/** No request of these tests reaches the engine. */
 const engine = { isStopping: false } as EngineApi
 const topics: TopicStore = {
   list: async () => [],
@@ -26,7 +26,7 @@ async function listen(deps: Partial<DtmAppDeps> = {}): Promise<number> {
   return (app.server.address() as AddressInfo).port
 }
 
-/** Sends raw bytes and gives everything that came back until the end of the connection. */
+/** Sends raw bytes and returns everything that came back until the connection ended. */
 async function exchange(port: number, bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   let answer = ''

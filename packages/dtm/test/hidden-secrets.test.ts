@@ -1,7 +1,7 @@
 /** `query` and `all` never show the queries of URLs or the values of branch headers, whichever caller asks. */
 import { describe, expect, it } from 'vitest'
 import type { PlayedBranches } from './support/branch-service.ts'
-import { type DtmBed, dtmBed } from './support/dtm-bed.ts'
+import { type DtmFixture, openDtmFixture } from './support/dtm-fixture.ts'
 
 const OK = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
 const SECRET = 'hunter2'
@@ -10,7 +10,7 @@ const HEADERS = {
 }
 
 /** Stores one transaction of each kind, with the secret in every place of a URL and of headers that the kind has. */
-async function storeAll({ node, play }: DtmBed): Promise<readonly string[]> {
+async function storeAll({ node, play }: DtmFixture): Promise<readonly string[]> {
   const branches = play({ '/fails': [{ status: 409, body: 'no' }] })
   const url = secretUrl(branches)
   const saga = (gid: string, action: string) => ({
@@ -45,9 +45,9 @@ function expectHidden(text: string): void {
 
 describe('S43: what query and all show', () => {
   it('Neither query nor all shows the queries of URLs and the values of headers', async () => {
-    await using bed = await dtmBed()
-    const { node } = bed
-    const gids = await storeAll(bed)
+    await using dtm = await openDtmFixture()
+    const { node } = dtm
+    const gids = await storeAll(dtm)
     for (const gid of gids)
       for (const path of ['query', 'all']) expectHidden((await node.get(`${path}?gid=${gid}`)).body)
     expectHidden((await node.get('all')).body)
@@ -58,9 +58,9 @@ describe('S43: what query and all show', () => {
   })
 
   it('The answer of query keeps its shape, and the names of the headers', async () => {
-    await using bed = await dtmBed()
-    await storeAll(bed)
-    const { transaction, branches } = JSON.parse((await bed.node.get('query?gid=message')).body)
+    await using dtm = await openDtmFixture()
+    await storeAll(dtm)
+    const { transaction, branches } = JSON.parse((await dtm.node.get('query?gid=message')).body)
     const shown = { Authorization: '***', 'Content-Type': '***', 'x-KEY': '***' }
     expect(JSON.parse(transaction.options)).toEqual({ branch_headers: shown, concurrent: false })
     expect(transaction.query_prepared).toMatch(/\/q$/)
@@ -71,10 +71,10 @@ describe('S43: what query and all show', () => {
   })
 
   it('Mutant: the same check finds the secrets in what is stored, which branches are still called with', async () => {
-    await using bed = await dtmBed()
-    const gids = await storeAll(bed)
+    await using dtm = await openDtmFixture()
+    const gids = await storeAll(dtm)
     for (const gid of gids) {
-      const stored = await bed.node.engine.read(gid as never)
+      const stored = await dtm.node.engine.read(gid as never)
       expect(() => expectHidden(JSON.stringify(stored))).toThrow()
     }
   })

@@ -8,17 +8,17 @@ import {
   PAYLOAD_BYTES_MAX,
 } from '@counterstep/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DtmBed, dtmBed } from './support/dtm-bed.ts'
+import { type DtmFixture, openDtmFixture } from './support/dtm-fixture.ts'
 
 const HEADER_BYTES_MAX = 16 * 1024
 const STEP = { action: '', compensate: '' }
 
-let bed: DtmBed
+let dtm: DtmFixture
 let count = 0
 beforeAll(async () => {
-  bed = await dtmBed()
+  dtm = await openDtmFixture()
 })
-afterAll(() => bed[Symbol.asyncDispose]())
+afterAll(() => dtm[Symbol.asyncDispose]())
 
 function saga(gid: string, parts: object = {}): string {
   return JSON.stringify({ gid, trans_type: 'saga', steps: [STEP], payloads: ['{}'], ...parts })
@@ -67,8 +67,8 @@ const LIMITS: readonly Limit[] = [
 ]
 
 async function submitted(gid: string, body: string) {
-  const { status } = await bed.node.post('submit', body)
-  const shown = JSON.parse((await bed.node.get(`query?gid=${encodeURIComponent(gid)}`)).body)
+  const { status } = await dtm.node.post('submit', body)
+  const shown = JSON.parse((await dtm.node.get(`query?gid=${encodeURIComponent(gid)}`)).body)
   return { status, isStored: shown.transaction != null }
 }
 
@@ -89,15 +89,15 @@ describe("S17: a submit to DTM's HTTP API", () => {
 
   for (const gid of ['', 'a b', 'a"b', "a'b", 'a\\b', '.', '..', 'ä', 'a\u0000']) {
     it(`A submit must not have the gid ${JSON.stringify(gid)}`, async () => {
-      expect((await bed.node.post('submit', saga(gid))).status).toBe(422)
+      expect((await dtm.node.post('submit', saga(gid))).status).toBe(422)
     })
   }
 
   it(`A TCC may have ${BRANCHES_MAX} branches, and one more is answered with 422`, async () => {
     const gid = 'limit-tcc'
-    expect((await bed.node.post('prepare', JSON.stringify({ gid, trans_type: 'tcc' }))).status).toBe(200)
+    expect((await dtm.node.post('prepare', JSON.stringify({ gid, trans_type: 'tcc' }))).status).toBe(200)
     const register = (branch: number) =>
-      bed.node.post(
+      dtm.node.post(
         'registerBranch',
         JSON.stringify({
           gid,
@@ -113,8 +113,8 @@ describe("S17: a submit to DTM's HTTP API", () => {
   })
 
   it(`A submit may have less than ${HEADER_BYTES_MAX} bytes of headers, and with that many is answered with 431`, async () => {
-    await bed.node.app.listen({ host: '127.0.0.1', port: 0 })
-    const { port } = bed.node.app.server.address() as AddressInfo
+    await dtm.node.app.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = dtm.node.app.server.address() as AddressInfo
     const send = (gid: string, bytes: number) =>
       fetch(`http://127.0.0.1:${port}/api/dtmsvr/submit`, {
         method: 'POST',
@@ -122,7 +122,7 @@ describe("S17: a submit to DTM's HTTP API", () => {
         body: saga(gid),
       })
     expect((await send('limit-headers', HEADER_BYTES_MAX)).status).toBe(431)
-    expect(JSON.parse((await bed.node.get('query?gid=limit-headers')).body).transaction).toBeNull()
+    expect(JSON.parse((await dtm.node.get('query?gid=limit-headers')).body).transaction).toBeNull()
     expect((await send('limit-headers', HEADER_BYTES_MAX - 1_024)).status).toBe(200)
   })
 })

@@ -1,4 +1,4 @@
-/** DTM's Go client panics in its user's process over any JSON that is no workflow: `prepareWorkflow` answers none. */
+/** DTM's Go client panics in its user's process when it gets JSON that is no workflow, so `prepareWorkflow` sends no JSON. */
 import { createGate, readBearerOrBasicKey } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import type { InjectOptions } from 'fastify'
@@ -8,7 +8,7 @@ import type { TopicStore } from '../src/topics/topic-store.ts'
 
 const PATH = '/api/dtmsvr/prepareWorkflow'
 const WORKFLOW = { gid: 'g', trans_type: 'workflow', custom_data: '{"name":"wf"}', protocol: 'http' }
-/** Go's client reads the body so, whatever the status is. */
+/** DTM's Go client reads the body in this way, with any status. */
 const asGo = (body: string): unknown => JSON.parse(body)
 
 async function ask(options: InjectOptions, keyless = true) {

@@ -1,6 +1,6 @@
 import { loopbackTargets, type NamedService, targetPolicy } from '@counterstep/branch-http/targets'
 import { describe, expect, it } from 'vitest'
-import { type DtmBed, type DtmNode, dtmBed, type Targets } from './support/dtm-bed.ts'
+import { type DtmFixture, type DtmNode, openDtmFixture, type Targets } from './support/dtm-fixture.ts'
 import { message, tcc } from './support/requests.ts'
 
 const OK = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
@@ -13,11 +13,11 @@ const UNCHECKED: Targets = { policy: loopbackTargets(), check: () => undefined }
 /** The first is not listed, the second is denied by its address, and the third is no service. */
 const UNLISTED = ['http://bank.test/x', 'http://169.254.169.254/latest', 'other:/x']
 
-function sagaOf(gid: string, step: object) {
+function buildSaga(gid: string, step: object) {
   return { gid, trans_type: 'saga', steps: [step], payloads: ['{}'] }
 }
 
-/** S39: each could pass for the identity of a call in some parser. */
+/** Some parser could take the query of each of these for the identity of a call (S39). */
 const FORGING = [
   '?[gid]=victim&[trans_type]=saga&[branch_id]=debit&[op]=compensate',
   '?GID=victim',
@@ -28,16 +28,16 @@ const FORGED = { status: 500, body: expect.stringMatching(/^\{"message":"a branc
 
 /** Tries each URL in every place where a URL is accepted. */
 async function expectAllDenied(
-  { node }: Pick<DtmBed, 'node'>,
+  { node }: Pick<DtmFixture, 'node'>,
   urls = UNLISTED,
   DENIED: object = UNLISTED_DENIED,
 ): Promise<void> {
   const good = 'http://127.0.0.1:1/x'
   for (const [at, url] of urls.entries()) {
     const gid = (what: string) => `${what}-${at}`
-    expect(await node.post('submit', sagaOf(gid('action'), { action: url }))).toEqual(DENIED)
+    expect(await node.post('submit', buildSaga(gid('action'), { action: url }))).toEqual(DENIED)
     const undo = { action: good, compensate: url }
-    expect(await node.post('submit', sagaOf(gid('undo'), undo))).toEqual(DENIED)
+    expect(await node.post('submit', buildSaga(gid('undo'), undo))).toEqual(DENIED)
     expect(await node.post('submit', message(gid('message'), [url]))).toEqual(DENIED)
     const asked = { query_prepared: url }
     expect(await node.post('prepare', message(gid('query-back'), [good], asked))).toEqual(DENIED)
@@ -56,7 +56,7 @@ async function expectAllDenied(
   }
 }
 
-function targetsOf(services: readonly NamedService[]): Targets {
+function buildTargets(services: readonly NamedService[]): Targets {
   const policy = targetPolicy({ services, allowed: [], others: 'none', isLocal: true })
   return { policy, check: (url) => policy.check(url) }
 }
@@ -67,22 +67,22 @@ async function isStored(node: DtmNode, gid: string): Promise<boolean> {
 
 describe("S1: a target of DTM's clients", () => {
   it('A target that is not allowed is refused by its code, wherever it stands, and nothing is stored', async () => {
-    await using bed = await dtmBed()
-    await expectAllDenied(bed)
+    await using dtm = await openDtmFixture()
+    await expectAllDenied(dtm)
   })
 
   it('Mutant: without the rules, the test of targets that are not allowed fails', async () => {
-    await using bed = await dtmBed(UNCHECKED)
-    await expect(expectAllDenied(bed)).rejects.toThrow()
+    await using dtm = await openDtmFixture(UNCHECKED)
+    await expect(expectAllDenied(dtm)).rejects.toThrow()
   })
 
   it('S39: A target whose query may pass for the identity of a call is refused, wherever it stands', async () => {
-    await using bed = await dtmBed()
-    await expectAllDenied(bed, FORGING, FORGED)
+    await using dtm = await openDtmFixture()
+    await expectAllDenied(dtm, FORGING, FORGED)
   })
 
   it('S39: A target with a body or a header that may pass for the identity of a call is refused', async () => {
-    await using bed = await dtmBed()
+    await using dtm = await openDtmFixture()
     const form = 'application/x-www-form-urlencoded'
     const victim = 'gid=victim&trans_type=saga&branch_id=debit&op=compensate'
     const step = { action: 'http://127.0.0.1:1/x' }
@@ -102,55 +102,55 @@ describe("S1: a target of DTM's clients", () => {
         payloads: [payload],
         branch_headers: headers,
       }
-      const answer = await bed.node.post('submit', saga)
+      const answer = await dtm.node.post('submit', saga)
       expect([answer.status, answer.body]).toEqual([
         500,
         expect.stringMatching(/must|is not sent to a branch/),
       ])
-      expect(await isStored(bed.node, `body-${at}`)).toBe(false)
+      expect(await isStored(dtm.node, `body-${at}`)).toBe(false)
     }
-    expect(await bed.node.post('prepare', tcc('form', { branch_headers: { 'Content-Type': form } }))).toEqual(
+    expect(await dtm.node.post('prepare', tcc('form', { branch_headers: { 'Content-Type': form } }))).toEqual(
       OK,
     )
     const branch = { gid: 'form', trans_type: 'tcc', branch_id: '01', data: victim }
     const urls = { confirm: step.action, cancel: step.action }
-    expect((await bed.node.post('registerBranch', { ...branch, ...urls })).status).toBe(500)
+    expect((await dtm.node.post('registerBranch', { ...branch, ...urls })).status).toBe(500)
   })
 
   it('S39: Mutant: without the rules, the test of such queries fails', async () => {
-    await using bed = await dtmBed(UNCHECKED)
-    await expect(expectAllDenied(bed, FORGING, FORGED)).rejects.toThrow()
+    await using dtm = await openDtmFixture(UNCHECKED)
+    await expect(expectAllDenied(dtm, FORGING, FORGED)).rejects.toThrow()
   })
 
   it('S39: A target that was subscribed before such queries were refused is refused when a message is sent to it', async () => {
-    await using bed = await dtmBed(UNCHECKED)
-    await bed.node.get(`subscribe?topic=orders&url=${encodeURIComponent(FORGING[0] ?? '')}`)
+    await using dtm = await openDtmFixture(UNCHECKED)
+    await dtm.node.get(`subscribe?topic=orders&url=${encodeURIComponent(FORGING[0] ?? '')}`)
     const policy = loopbackTargets()
-    const checked = await bed.restart({ policy, check: (url) => policy.check(url) })
+    const checked = await dtm.restart({ policy, check: (url) => policy.check(url) })
     expect(await checked.post('submit', message('late', ['topic://orders']))).toEqual(FORGED)
     expect(await isStored(checked, 'late')).toBe(false)
   })
 
   it('A target that was subscribed while it was allowed is refused when it no longer is', async () => {
-    await using bed = await dtmBed(UNCHECKED)
-    await bed.node.get(`subscribe?topic=orders&url=${encodeURIComponent('http://bank.test/x')}`)
-    const narrowed = await bed.restart(targetsOf([]))
+    await using dtm = await openDtmFixture(UNCHECKED)
+    await dtm.node.get(`subscribe?topic=orders&url=${encodeURIComponent('http://bank.test/x')}`)
+    const narrowed = await dtm.restart(buildTargets([]))
     expect(await narrowed.post('submit', message('late', ['topic://orders']))).toEqual(UNLISTED_DENIED)
     expect(await isStored(narrowed, 'late')).toBe(false)
   })
 
   it('A target may be a named service', async () => {
-    await using bed = await dtmBed()
-    const branches = bed.play()
+    await using dtm = await openDtmFixture()
+    const branches = dtm.play()
     const { origin, hostname, pathname } = new URL(`${branches.url}/api`)
     const service = { name: 'bank', origin, hostname, base: pathname }
-    const named = await bed.restart(targetsOf([service]))
-    const request = { ...sagaOf('named', { action: 'bank:/debit?x=1' }), wait_result: true }
+    const named = await dtm.restart(buildTargets([service]))
+    const request = { ...buildSaga('named', { action: 'bank:/debit?x=1' }), wait_result: true }
     expect(await named.post('submit', request)).toEqual(OK)
     expect(branches.calls.map(({ target }) => target)).toEqual([
       expect.stringMatching(/^\/api\/debit\?gid=named&.*&x=1$/),
     ])
-    expect(await named.post('submit', sagaOf('by-url', { action: `${branches.url}/debit` }))).toEqual(
+    expect(await named.post('submit', buildSaga('by-url', { action: `${branches.url}/debit` }))).toEqual(
       UNLISTED_DENIED,
     )
   })

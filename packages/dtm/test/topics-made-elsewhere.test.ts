@@ -27,7 +27,7 @@ it('All who ask for a topic that another node has just made get it, though they 
     () => undefined,
     () => now,
   )
-  const before = node.subscribersOf('t')
+  const before = node.findSubscribers('t')
   now = 1
   await new Topics(
     kept,
@@ -35,11 +35,11 @@ it('All who ask for a topic that another node has just made get it, though they 
     () => now,
   ).subscribe('t', 'http://127.0.0.1/a', '')
   now = 2
-  const messages = [node.subscribersOf('t'), node.subscribersOf('t'), node.subscribersOf('t')]
+  const messages = [node.findSubscribers('t'), node.findSubscribers('t'), node.findSubscribers('t')]
   now = 3
   answer?.()
   expect(await Promise.all(messages)).toEqual(messages.map(() => ['http://127.0.0.1/a']))
-  // The list that the first of them has begun answers the others too.
+  // The first request has begun to read the list, and the others wait for the same read.
   expect(lists).toBe(2)
   expect(await before).toEqual([])
 })

@@ -1,13 +1,13 @@
 /** A caller of `wait_result` is held no longer than something may come, and never until it gives up itself. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { waitMsOf } from '../src/definition/submission.ts'
+import { readWaitMs } from '../src/definition/submission.ts'
 import { readRequest } from '../src/wire/read-request.ts'
-import { type Answered, type DtmBed, dtmBed } from './support/dtm-bed.ts'
+import { type Answered, type DtmFixture, openDtmFixture } from './support/dtm-fixture.ts'
 import { message, saga, tcc, tccBranch } from './support/requests.ts'
 
 const OK = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
 const ONGOING = { status: 425, body: '{"dtm_result":"ONGOING","message":"ONGOING"}' }
-/** A client that names no time gives up after 8 s or later. */
+/** A client that names no timeout gives up after 8 s or later. */
 const WAIT_MS = 7_500
 const WAITS = { wait_result: true }
 
@@ -20,13 +20,13 @@ async function timed(
 }
 
 describe.concurrent('a caller who waits for the result', () => {
-  let bed: DtmBed
+  let dtm: DtmFixture
   beforeAll(async () => {
-    bed = await dtmBed()
+    dtm = await openDtmFixture()
   })
-  afterAll(() => bed[Symbol.asyncDispose]())
+  afterAll(() => dtm[Symbol.asyncDispose]())
 
-  const idle: readonly (readonly [string, (bed: DtmBed) => Promise<Answered>])[] = [
+  const idle: readonly (readonly [string, (dtm: DtmFixture) => Promise<Answered>])[] = [
     [
       'a saga whose action is asked again in 10 s',
       ({ node, play }) => node.post('submit', saga('unknown', play({ '/a1': [{ status: 500 }] }), 1, WAITS)),
@@ -69,24 +69,24 @@ describe.concurrent('a caller who waits for the result', () => {
   ]
   for (const [what, ask] of idle) {
     it(`A caller is told at once that the transaction goes on: ${what}`, async () => {
-      const { answer, tookMs } = await timed(ask(bed))
+      const { answer, tookMs } = await timed(ask(dtm))
       expect(answer).toEqual(ONGOING)
       expect(tookMs).toBeLessThan(WAIT_MS / 2)
     })
   }
 
   it('A caller waits for a retry that comes in time', async () => {
-    const branches = bed.play({ '/a1': [{ status: 500 }, OK] })
+    const branches = dtm.play({ '/a1': [{ status: 500 }, OK] })
     const body = saga('in-time', branches, 1, { ...WAITS, retry_interval: 2 })
-    const { answer, tookMs } = await timed(bed.node.post('submit', body))
+    const { answer, tookMs } = await timed(dtm.node.post('submit', body))
     expect(answer).toEqual(OK)
     expect(tookMs).toBeGreaterThan(1_000)
   })
 
   it('A caller with a request_timeout is answered before that is over', async () => {
-    const branches = bed.play({ '/a1': [{ ...OK, delayMs: 60_000, hangUp: true }] })
+    const branches = dtm.play({ '/a1': [{ ...OK, delayMs: 60_000, hangUp: true }] })
     const body = saga('hangs', branches, 1, { ...WAITS, request_timeout: 4 })
-    const { answer, tookMs } = await timed(bed.node.post('submit', body))
+    const { answer, tookMs } = await timed(dtm.node.post('submit', body))
     expect(answer).toEqual(ONGOING)
     expect(tookMs).toBeLessThan(4_000)
   })
@@ -104,7 +104,7 @@ describe('the time to wait', () => {
   for (const [timeoutS, waitMs] of waits) {
     it(`The time to wait is ${waitMs} ms for a request_timeout of ${timeoutS || 'nothing'}`, () => {
       const request = readRequest(JSON.stringify({ request_timeout: timeoutS }))
-      expect(waitMsOf(request)).toBe(waitMs)
+      expect(readWaitMs(request)).toBe(waitMs)
     })
   }
 })

@@ -5,21 +5,24 @@ import {
   type FindOrigin,
   FORMAT,
   type Ids,
+  READ_MANY_MAX,
   type RefuseCall,
   type RunSettings,
+  type Store,
+  StoreUnavailableError,
 } from '@counterstep/core'
-import type { Gid } from '@counterstep/protocol'
+import { type Gid, isFinalStatus, type TransactionView } from '@counterstep/protocol'
 import { Acceptance } from './acceptance.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { Bulkhead } from './bulkhead/bulkhead.ts'
 import { Commands } from './commands.ts'
 import { findOriginOfUrl } from './find-origin.ts'
-import { createLookUp } from './look-up.ts'
 import type { ObservedStore } from './observed-store.ts'
 import type { EngineObserver } from './observer.ts'
 import { Runner } from './runner.ts'
 import type { EngineSettings } from './settings.ts'
-import { Waiters } from './waiters.ts'
+import { viewRow } from './view-row.ts'
+import { type LookUp, Waiters } from './waiters.ts'
 
 export interface AssemblyParts {
   readonly store: ObservedStore
@@ -106,4 +109,22 @@ export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Asse
   const acceptance = new Acceptance({ ...common, runner, onWaiting })
   const commands = new Commands({ ...common, runner, acceptance, onDue })
   return { ...parts, run, formatMax: FORMAT, alarms, runner, acceptance, commands, waiters, bulkhead }
+}
+
+/** Returns a function that reads final views. A store that is down delays the answer, but does not fail the wait. */
+function createLookUp(store: Store, observer: EngineObserver): LookUp {
+  return async function lookUp(gids) {
+    const final: TransactionView[] = []
+    try {
+      for (let from = 0; from < gids.length; from += READ_MANY_MAX) {
+        const rows = await store.readMany(gids.slice(from, from + READ_MANY_MAX))
+        for (const row of rows) if (isFinalStatus(row.status)) final.push(viewRow(row))
+      }
+    } catch (error: unknown) {
+      // A bug ends this read, not the process. The waits end by their own time limits.
+      const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
+      observer.event({ level, name: 'look-up-failed', error })
+    }
+    return final
+  }
 }

@@ -1,4 +1,4 @@
-/** Every kind of transaction. `saga` runs today; each further kind is one file of the core. */
+/** Every kind of transaction. ARCHITECTURE.md says what a new one takes. */
 export const KINDS = ['saga', 'tcc', 'message'] as const
 export type Kind = (typeof KINDS)[number]
 

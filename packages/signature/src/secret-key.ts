@@ -1,12 +1,18 @@
-import { createSecretKey } from 'node:crypto'
-import type { SigningKey } from './signing-key.ts'
+import { createSecretKey, type KeyObject } from 'node:crypto'
 
 const SECRET_BYTES_MIN = 32
 const KEY_ID = /^[\w.:-]{1,64}$/
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 
+/** Signs as well as it verifies, because both sides have the same secret. */
+export interface SecretKey {
+  readonly algorithm: 'hmac-sha256'
+  readonly keyId: string
+  readonly key: KeyObject
+}
+
 /** `{"keyid", "alg": "hmac-sha256", "secret"}`; the secret is base64 or base64url of at least 32 bytes. */
-export function secretKeyOf(source: string | object): SigningKey & { readonly algorithm: 'hmac-sha256' } {
+export function secretKeyOf(source: string | object): SecretKey {
   const { keyid, alg, secret } = fieldsOf(source)
   if (alg !== 'hmac-sha256') throw new TypeError('the alg of a secret key is "hmac-sha256"')
   if (typeof keyid !== 'string' || !KEY_ID.test(keyid)) {

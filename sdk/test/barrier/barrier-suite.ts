@@ -17,12 +17,12 @@ export interface BarrierSuite {
   readonly open: () => Promise<BarrierFixture>
   /** The number of pairs of concurrent calls. Default 1,000. */
   readonly pairs?: number
-  /** Calls under way at once. */
+  /** The number of calls under way at once. */
   readonly width: number
 }
 
 const SUCCEED = { does: 'succeed' } as const
-/** Rounds of calls whose first says no. */
+/** So many rounds of calls have a first one that says no. */
 const REFUSED_FIRST = 100
 /** `!` after an op marks one whose business says no. */
 interface Row {
@@ -67,7 +67,7 @@ const TABLE: readonly Row[] = [
   { before: ['msg!'], arrives: 'msg', decision: 'run' },
 ]
 
-/** The whole truth table of `invariants.md`, for one driver. */
+/** Defines the tests of the whole truth table of `invariants.md`, for one driver. */
 export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite): void {
   reuseSuite(name, open)
   originalSuite(name, open)
@@ -93,7 +93,7 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
 
     describe('the truth table', () => {
       for (const { before, arrives, decision } of TABLE) {
-        it(`${arrives} after ${before.join(', ') || 'nothing'}: ${decision}`, async () => {
+        it(`The op ${arrives} after ${before.join(', ') || 'nothing'} is decided as ${decision}`, async () => {
           const call = newCall(arrives)
           for (const step of before) await arrive(call, step)
           const earlier = await fixture.effects(call.gid)
@@ -104,7 +104,7 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
         })
       }
 
-      it('msg after msg: the second local transaction of a message fails, and leaves nothing', async () => {
+      it('The second local transaction of a message fails and leaves nothing', async () => {
         const call = newCall('msg')
         await fixture.run(call, SUCCEED)
         await expect(fixture.run(call, SUCCEED)).rejects.toMatchObject({ code: 'MESSAGE_DUPLICATED' })
@@ -115,7 +115,7 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
         ['action', 'compensate'],
         ['try', 'cancel'],
       ] as const) {
-        it(`ends the same for every sequence of four arrivals: each op at most once, no ${op} after its undo`, async () => {
+        it(`Every sequence of four arrivals ends with each op at most once, and no ${op} after its undo`, async () => {
           for (let bits = 0; bits < 16; bits++) {
             const { gid } = newCall()
             for (let place = 0; place < 4; place++) {
@@ -127,8 +127,8 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
       }
     })
 
-    describe('what a row keeps', () => {
-      it('is the first answer, given to the byte to every duplicate', async () => {
+    describe('the row of a call', () => {
+      it('The first answer is given to every duplicate, to the byte', async () => {
         const call = newCall()
         const answer = { id: 7, text: 'Zürich "\\ \u{1F600}', list: [null, 0.1] }
         const first = await fixture.run(call, { does: 'succeed', answer })
@@ -137,13 +137,13 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
         expect(second).toEqual({ decision: 'duplicate', answer: first.answer })
       })
 
-      it('is an empty answer as well', async () => {
+      it('An empty answer is kept as well', async () => {
         const call = newCall()
         expect(await fixture.run(call, SUCCEED)).toEqual({ decision: 'run' })
         expect(await fixture.run(call, { does: 'succeed', answer: 1 })).toEqual({ decision: 'duplicate' })
       })
 
-      it('keeps apart what differs in letter case, in accents and in trailing spaces', async () => {
+      it('Ids that differ in letter case, in accents or in trailing spaces are kept apart', async () => {
         const { gid } = newCall()
         for (const id of ['a', 'A', 'á', 'a ']) {
           for (const barrierId of ['01', '02']) {
@@ -157,7 +157,7 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
         ).toBe('run')
       })
 
-      it('holds ids of 128 bytes, and refuses 129 before anything is done', async () => {
+      it('Ids of 128 bytes are taken, and one of 129 is refused before anything is done', async () => {
         const gid = `${'ü'.repeat(63)}-${++gids % 10}`
         const call = { gid, branchId: 'b'.repeat(128), op: 'action' } as const
         expect((await fixture.run(call, SUCCEED)).decision).toBe('run')
@@ -167,9 +167,9 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
       })
     })
 
-    describe('what is no success', () => {
+    describe('calls that do not succeed', () => {
       for (const does of ['fail', 'not-yet', 'break'] as const) {
-        it(`${does}: leaves neither row nor effect, and the next call runs`, async () => {
+        it(`An effect that ends with ${does} leaves neither row nor effect, and the next call runs`, async () => {
           const call = newCall()
           await expect(fixture.run(call, { does })).rejects.toThrow()
           expect(await fixture.rows(call.gid)).toBe(0)
@@ -178,7 +178,7 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
         })
       }
 
-      it('throws the failure as it was thrown, and a broken effect as no failure', async () => {
+      it('A failure is thrown as it was thrown, and a broken effect as no failure', async () => {
         await expect(fixture.run(newCall(), { does: 'fail' })).rejects.toMatchObject({
           branchResult: 'failure',
           code: 'SAID_NO',
@@ -191,7 +191,7 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
         expect(thrown).not.toHaveProperty('branchResult')
       })
 
-      it('refuses an expired call, without a row', async () => {
+      it('An expired call is refused without a row', async () => {
         for (const op of ['action', 'compensate'] as const) {
           const call = { ...newCall(op), acceptedAt: Date.now() - 60 * 24 * 3_600_000 }
           await expect(fixture.run(call, SUCCEED)).rejects.toMatchObject({ code: 'BARRIER_EXPIRED' })
@@ -220,7 +220,7 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
         const ms = Math.round(performance.now() - startedAt)
         const after = await fixture.deadlocks?.()
         if (before !== undefined && after !== undefined) {
-          // This counts deadlocks of the whole server, also those of other tests.
+          // This counts the deadlocks of the whole server, those of other tests included.
           console.log(
             `${name}: ${calls.length} calls, ${width} at once, ${ms} ms, ${after - before} deadlocks`,
           )
@@ -240,7 +240,7 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
         return { gids: calls.map(([call]) => call?.gid ?? ''), calls: calls.flat() }
       }
 
-      it(`${pairs} pairs of action and action: one effect each, and no deadlock is seen`, async () => {
+      it(`Each of ${pairs} pairs of action and action has one effect, and no deadlock is seen`, async () => {
         const { gids: all, calls } = makePairs('action', 'action')
         const decisions = await concurrently(calls)
         expect(decisions.filter((decision) => decision === 'run')).toHaveLength(pairs)
@@ -248,7 +248,7 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
         expect(await effectsOfEach(all)).toEqual(all.map(() => ['action']))
       }, 120_000)
 
-      it(`${pairs} pairs of action and compensation: one of the two orders each, and no deadlock is seen`, async () => {
+      it(`Each of ${pairs} pairs of action and compensation has one of the two orders, and no deadlock is seen`, async () => {
         const { gids: all, calls } = makePairs('action', 'compensate')
         const decisions = await concurrently(calls)
         const compensated = decisions.filter((decision) => decision === 'null-compensation').length
@@ -259,7 +259,7 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
         for (const ops of effects) expect(['', 'action compensate']).toContain(ops)
       }, 120_000)
 
-      it('three of one action whose first says no: the others wait, one runs, and no deadlock is seen', async () => {
+      it('One of three actions at once runs though the first says no, the others wait, and no deadlock is seen', async () => {
         for (let round = 0; round < REFUSED_FIRST; round++) {
           const call = newCall()
           const first = fixture.run(call, { does: 'fail' })
@@ -273,7 +273,7 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
       }, 120_000)
     })
 
-    it('serves a call of DTM, which has no headers, for each kind', async () => {
+    it('A call of DTM, which has no headers, is served for each kind', async () => {
       const calls = [
         ['saga', 'action'],
         ['tcc', 'try'],
@@ -292,7 +292,7 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
       }
     })
 
-    it('answers 500 to a COMMIT whose answer was lost, and the next call agrees with what became of it', async () => {
+    it('A COMMIT whose answer was lost has an unknown outcome, and the next call agrees with what became of it', async () => {
       if (fixture.runLosingCommit === undefined)
         return expect(fixture.rollsBack || name.includes('Redis')).toBe(true)
       for (const when of ['before', 'after'] as const) {
@@ -304,7 +304,7 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
       }
     })
 
-    it('refuses an answer that is too long, and rolls its effect back', async () => {
+    it('An answer that is too long is refused, and its effect is rolled back', async () => {
       const call = newCall()
       const answer = 'x'.repeat(STORED_ANSWER_BYTES_MAX)
       const running = fixture.run(call, { does: 'succeed', answer })

@@ -11,13 +11,13 @@ describe('timeoutMs', () => {
   afterAll(() => Promise.all([mysql.end(), postgres.end()]))
 
   for (const timeoutMs of [0, -1, 1.5, Number.NaN, 900_001, Number.POSITIVE_INFINITY]) {
-    it(`may not be ${timeoutMs}`, () => {
+    it(`The setting timeoutMs may not be ${timeoutMs}`, () => {
       expect(() => mysqlBarrier(mysql, { timeoutMs })).toThrow(/timeoutMs must be a whole number/)
       expect(() => postgresBarrier(postgres, { timeoutMs })).toThrow(TypeError)
     })
   }
 
-  it('may be from 1 ms to what an orchestrator waits at the longest', () => {
+  it('The setting timeoutMs may be from 1 ms to the longest wait of an orchestrator', () => {
     for (const timeoutMs of [1, 900_000]) {
       expect(mysqlBarrier(mysql, { timeoutMs })).toBeDefined()
       expect(postgresBarrier(postgres, { timeoutMs })).toBeDefined()

@@ -17,7 +17,7 @@ interface Called {
   readonly cents: number
 }
 
-/** A bank that has served a transaction of this gid eight days ago; the orchestrator has forgotten it meanwhile. */
+/** Opens a bank that has served a transaction of this gid eight days ago; the orchestrator has forgotten it meanwhile. */
 function bank({ isGrouped = false, isMutant = false } = {}) {
   const database = new DatabaseSync(':memory:')
   database.exec(
@@ -70,7 +70,7 @@ const readCode = ({ body }: { readonly body?: string | undefined }) =>
 
 describe('S20: the same gid, submitted anew when the orchestrator has forgotten the first', () => {
   for (const isGrouped of [false, true]) {
-    it(`undoes nothing of a finished saga${isGrouped ? ' behind a grouped branch' : ''}`, async () => {
+    it(`A reused gid undoes nothing of a finished saga${isGrouped ? ' behind a grouped branch' : ''}`, async () => {
       const { earlier, later, cents } = bank({ isGrouped })
       await earlier({ op: 'action', cents: 500 })
       const refused = await later({ op: 'action', cents: 9_000 })
@@ -81,7 +81,7 @@ describe('S20: the same gid, submitted anew when the orchestrator has forgotten 
     })
   }
 
-  it('cancels nothing of a confirmed TCC, and does not say of a confirm that it was done', async () => {
+  it('A reused gid cancels nothing of a confirmed TCC, and its confirm is not answered as done', async () => {
     const { earlier, later, cents } = bank()
     await earlier({ kind: 'tcc', op: 'try', cents: 500 })
     await earlier({ kind: 'tcc', op: 'confirm', cents: 0 })
@@ -91,7 +91,7 @@ describe('S20: the same gid, submitted anew when the orchestrator has forgotten 
     expect(cents()).toBe(9_500)
   })
 
-  it('delivers no message whose local transaction has not committed', async () => {
+  it('A reused gid delivers no message whose local transaction has not committed', async () => {
     const { plain, later } = bank()
     suiteClock.behindMs = 8 * DAY_MS
     await withBarrier(plain, localCall(GID, { acceptedAt: suiteClock.now() }), () => undefined)
@@ -99,7 +99,7 @@ describe('S20: the same gid, submitted anew when the orchestrator has forgotten 
     expect((await later({ kind: 'msg', op: 'msg', cents: 0 })).statusCode).toBe(409)
   })
 
-  it('mutant: a barrier that does not compare the instants undoes what another transaction has paid', async () => {
+  it('Mutant: a barrier that does not compare the instants undoes what another transaction has paid', async () => {
     for (const isGrouped of [false, true]) {
       const { earlier, later, cents } = bank({ isGrouped, isMutant: true })
       await earlier({ op: 'action', cents: 500 })

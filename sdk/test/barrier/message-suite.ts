@@ -9,7 +9,7 @@ import { suiteClock } from './suite-clock.ts'
 
 export interface MessageFixture extends BarrierFixture {
   queryPrepared(gid: string, options?: QueryPreparedOptions): Promise<LocalOutcome>
-  /** Runs a local transaction that has written its effect, and ends when the gate does. Not where effects cannot wait. */
+  /** Runs a local transaction that has written its effect, and ends when the gate does. It is missing where effects cannot wait. */
   runHeld?(gid: string, gate: () => Promise<void>): Promise<unknown>
 }
 
@@ -21,7 +21,7 @@ const SUCCEED = { does: 'succeed' } as const
 const REFUSED = { code: 'MESSAGE_REFUSED', meaning: 'unavailable' }
 const DUPLICATED = { code: 'MESSAGE_DUPLICATED', meaning: 'bug' }
 
-/** Local transactions of two-phase messages against their query-back, for one driver. */
+/** Defines the tests of local transactions of messages against their query-back, for one driver. */
 export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite): void {
   describe(`the query-back on ${name}`, () => {
     let fixture: MessageFixture
@@ -34,7 +34,7 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
     })
     afterAll(() => fixture.close())
 
-    it('after the local transaction: committed, again and again, and a second one is refused', async () => {
+    it('A message is committed after its local transaction, however often it is asked about, and a second one is refused', async () => {
       const gid = newGid()
       expect(await local(gid)).toEqual({ decision: 'run' })
       expect([await fixture.queryPrepared(gid), await fixture.queryPrepared(gid)]).toEqual([
@@ -45,7 +45,7 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
       expect([await fixture.effects(gid), await fixture.queryPrepared(gid)]).toEqual([['msg'], 'committed'])
     })
 
-    it('before the local transaction: rolled back, and the late one is refused for good', async () => {
+    it('A message is rolled back before its local transaction, which is then refused for good', async () => {
       const gid = newGid()
       expect(await fixture.queryPrepared(gid)).toBe('rolled-back')
       await expect(local(gid)).rejects.toMatchObject(REFUSED)
@@ -54,7 +54,7 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
     })
 
     for (const does of ['fail', 'break', 'not-yet'] as const) {
-      it(`after a local transaction that ended with ${does}: rolled back`, async () => {
+      it(`A message is rolled back after a local transaction that ended with ${does}`, async () => {
         const gid = newGid()
         await expect(fixture.run(localCall(gid), { does })).rejects.toThrow()
         expect(await fixture.queryPrepared(gid)).toBe('rolled-back')
@@ -63,7 +63,7 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
       })
     }
 
-    it('asks about the message of the gid alone, and not about its branches', async () => {
+    it('The query-back asks about the message of the gid alone, and not about its branches', async () => {
       const gid = newGid()
       await fixture.run({ gid, branchId: '01', op: 'action' }, SUCCEED)
       await local(gid)
@@ -72,7 +72,7 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
       expect(await fixture.effects(gid)).toEqual(['action', 'msg'])
     })
 
-    it('tells nothing of a message that is older than the rows, and writes none', async () => {
+    it('The query-back of a message that is older than the rows tells nothing and writes no row', async () => {
       const gid = newGid()
       const acceptedAt = Date.now() - 60 * 24 * 3_600_000
       await expect(fixture.queryPrepared(gid, { acceptedAt })).rejects.toMatchObject({
@@ -81,7 +81,7 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
       expect(await fixture.queryPrepared(gid, { acceptedAt: Date.now() })).toBe('rolled-back')
     })
 
-    it('does not take the row of an earlier message of the same gid for its own', async () => {
+    it("The row of an earlier message of the same gid is not taken for the later one's", async () => {
       const gid = newGid()
       const acceptedAt = Date.now() - 8 * 24 * 3_600_000
       const later = { acceptedAt: Date.now() }
@@ -96,7 +96,7 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
       expect(await fixture.queryPrepared(gid)).toBe('committed')
     })
 
-    it("tells that it has committed, however far behind the service's clock is", async () => {
+    it("A committed message is known as such, however far behind the service's clock is", async () => {
       const gid = newGid()
       const accepted = { acceptedAt: Date.now() }
       suiteClock.behindMs = 3 * 24 * 3_600_000
@@ -106,12 +106,12 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
       expect(await fixture.queryPrepared(gid, accepted)).toBe('committed')
     })
 
-    it('refuses a gid that no row can have', async () => {
+    it('A gid that no row can have is refused', async () => {
       const asking = fixture.queryPrepared('x'.repeat(129))
       await expect(asking).rejects.toMatchObject({ code: 'BRANCH_CALL_INVALID' })
     })
 
-    it('answers over HTTP, to DTM as well', async () => {
+    it('The query-back is answered over HTTP, to DTM as well', async () => {
       const [done, undone] = [newGid(), newGid()]
       await local(done)
       const ask = async (gid: string) => {
@@ -122,7 +122,7 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
     })
 
     for (const ending of ['commits', 'rolls back'] as const) {
-      it(`waits for a local transaction that is under way, and then ${ending}`, async () => {
+      it(`The query-back waits for a local transaction that is under way and then ${ending}`, async () => {
         if (fixture.runHeld === undefined) return expect(name).toMatch(/sqlite|Redis/i)
         const gid = newGid()
         const begun = gate()
@@ -148,7 +148,7 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
       })
     }
 
-    it(`${pairs} pairs of local transaction and query-back: exactly one wins, and both agree`, async () => {
+    it(`Exactly one of local transaction and query-back wins in each of ${pairs} pairs, and both agree`, async () => {
       const wins = { committed: 0, 'rolled-back': 0 }
       const pair = async (number: number): Promise<void> => {
         const gid = newGid()

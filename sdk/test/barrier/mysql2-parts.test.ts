@@ -10,11 +10,11 @@ const raw = {
 const prepare = async () => ({ statement: {}, close: async () => undefined })
 
 describe('the self-test of the parts of mysql2', () => {
-  it('finds no fault where all of them are there', async () => {
+  it('The self-test of mysql2 finds no fault where all parts are there', async () => {
     expect(await driverFaults({ connection: raw, prepare })).toEqual([])
   })
 
-  it('names each part that is missing, and the version that was found', async () => {
+  it('The self-test of mysql2 names each part that is missing, and the version that was found', async () => {
     const { stream: _stream, threadId: _threadId, ...changed } = raw
     const faults = await driverFaults({
       connection: changed,
@@ -27,7 +27,7 @@ describe('the self-test of the parts of mysql2', () => {
     ])
   })
 
-  it('asks nothing of a connection that is not of mysql2', async () => {
+  it('The self-test of mysql2 asks nothing of a connection of another driver', async () => {
     expect(await driverFaults({ query: () => undefined })).toEqual([])
   })
 })

@@ -45,7 +45,7 @@ const ONE_TRANSACTION: readonly Row[] = [
   { before: ['try'], arrives: 'cancel', outcome: 'run' },
 ]
 
-/** A gid that is submitted again when the orchestrator has forgotten its first transaction, for one driver. */
+/** Defines the tests of a gid that is submitted again when the orchestrator has forgotten its first transaction, for one driver. */
 export function reuseSuite(name: string, open: () => Promise<BarrierFixture>): void {
   describe(`a gid that is used again, on ${name}`, () => {
     let fixture: BarrierFixture
@@ -59,12 +59,12 @@ export function reuseSuite(name: string, open: () => Promise<BarrierFixture>): v
     })
     afterAll(() => fixture.close())
 
-    /** A call of a transaction that was accepted so long ago; it comes at once. */
+    /** Sends a call of a transaction that was accepted so long ago; it comes at once. */
     const arriveBefore = async (agoMs: number, call: BarrierCall) => {
       suiteClock.behindMs = agoMs
       return fixture.run({ ...call, acceptedAt: Date.now() - agoMs }, SUCCEED)
     }
-    /** A call that does not say when its transaction was accepted, as those of DTM do not. */
+    /** Sends a call that does not say when its transaction was accepted, as those of DTM do not. */
     const arriveUndated = async (agoMs: number, call: BarrierCall) => {
       suiteClock.behindMs = agoMs
       return fixture.run(call, SUCCEED)
@@ -79,7 +79,7 @@ export function reuseSuite(name: string, open: () => Promise<BarrierFixture>): v
     const readState = async ({ gid }: BarrierCall) => [await fixture.rows(gid), await fixture.effects(gid)]
 
     for (const { before, arrives, outcome } of REUSED) {
-      it(`${arrives} after an earlier transaction's ${before.join(', ')}: ${outcome}, again and again`, async () => {
+      it(`The op ${arrives} after ${before.join(', ')} of an earlier transaction is answered with ${outcome}, again and again`, async () => {
         const call = newCall(arrives)
         for (const op of before) await arriveBefore(EARLIER_MS, { ...call, op })
         const [rows, effects] = await readState(call)
@@ -94,7 +94,7 @@ export function reuseSuite(name: string, open: () => Promise<BarrierFixture>): v
       ['action', 'compensate'],
       ['try', 'cancel'],
     ] as const) {
-      it(`leaves the earlier transaction its own ${undo}, should it still be under way elsewhere`, async () => {
+      it(`The earlier transaction may still run its own ${undo}, should it be under way elsewhere`, async () => {
         const call = newCall(op)
         await arriveBefore(EARLIER_MS, call)
         expect(await arriveNow({ ...call, op: undo })).toBe('null-compensation')
@@ -104,14 +104,14 @@ export function reuseSuite(name: string, open: () => Promise<BarrierFixture>): v
     }
 
     for (const { before, arrives, outcome } of ONE_TRANSACTION) {
-      it(`${arrives} within the margin, as when an accept was lost: ${outcome}`, async () => {
+      it(`The op ${arrives} takes rows from within the margin for its own, as when an accept was lost, and is decided as ${outcome}`, async () => {
         const call = newCall(arrives)
         const agoMs = GID_REUSE_MARGIN_MS - 60_000
         for (const op of before) await arriveBefore(agoMs, { ...call, op })
         expect(await arriveNow(call)).toBe(outcome)
       })
 
-      it(`mutant: a barrier that does not compare the instants says ${outcome} to another transaction's ${arrives}`, async () => {
+      it(`Mutant: a barrier that does not compare the instants says ${outcome} to the ${arrives} of another transaction`, async () => {
         const call = newCall(arrives)
         for (const op of before) await arriveBefore(EARLIER_MS, { ...call, op })
         suiteClock.behindMs = 0
@@ -124,7 +124,7 @@ export function reuseSuite(name: string, open: () => Promise<BarrierFixture>): v
       ['behind', 3 * DAY_MS],
       ['ahead', -3 * DAY_MS],
     ] as const) {
-      it(`takes its own rows for its own while the service's clock is three days ${clock}`, async () => {
+      it(`A transaction's own rows are taken for its own while the service's clock is three days ${clock}`, async () => {
         const call = { ...newCall(), acceptedAt: Date.now() }
         const undo = { ...call, op: 'compensate' } as const
         suiteClock.behindMs = behindMs
@@ -135,7 +135,7 @@ export function reuseSuite(name: string, open: () => Promise<BarrierFixture>): v
         expect(await fixture.effects(call.gid)).toEqual(['action', 'compensate'])
       })
 
-      it(`tells an earlier transaction's rows though the service's clock was three days ${clock} then`, async () => {
+      it(`An earlier transaction's rows are known as such though the service's clock was three days ${clock} then`, async () => {
         const call = newCall()
         suiteClock.behindMs = behindMs
         await fixture.run({ ...call, acceptedAt: Date.now() - 2 * DAY_MS }, SUCCEED)
@@ -144,7 +144,7 @@ export function reuseSuite(name: string, open: () => Promise<BarrierFixture>): v
       })
     }
 
-    it('refuses an acceptedAt that is no instant, without a row', async () => {
+    it('An acceptedAt that is no instant is refused without a row', async () => {
       for (const acceptedAt of [Number.NaN, -1, Number.POSITIVE_INFINITY]) {
         const call = { ...newCall(), acceptedAt }
         await expect(fixture.run(call, SUCCEED)).rejects.toMatchObject({ code: 'BRANCH_CALL_INVALID' })
@@ -152,7 +152,7 @@ export function reuseSuite(name: string, open: () => Promise<BarrierFixture>): v
       }
     })
 
-    it('keeps branches and barrier ids apart: only those that the earlier transaction had are refused', async () => {
+    it('Branches and barrier ids are kept apart: only those that the earlier transaction had are refused', async () => {
       const call = newCall()
       await arriveBefore(EARLIER_MS, call)
       expect(await arriveNow({ ...call, branchId: '02' })).toBe('run')
@@ -160,7 +160,7 @@ export function reuseSuite(name: string, open: () => Promise<BarrierFixture>): v
       expect(await arriveNow(call)).toBe('GID_REUSED')
     })
 
-    it('makes an undo wait for the purge of the earlier undo, when its action was purged and has run again', async () => {
+    it('An undo waits for the purge of the earlier undo, when its action was purged and has run again', async () => {
       if (fixture.purge === undefined) return expect(name).toMatch(/Redis/)
       const call = newCall()
       const undo = { ...call, op: 'compensate' } as const
@@ -174,7 +174,7 @@ export function reuseSuite(name: string, open: () => Promise<BarrierFixture>): v
       expect(await fixture.effects(call.gid)).toEqual(['action', 'compensate', 'action', 'compensate'])
     })
 
-    it('blocks a late action, when only the undo of the earlier transaction stands', async () => {
+    it('A late action is blocked, when only the undo of the earlier transaction stands', async () => {
       if (fixture.purge === undefined) return expect(name).toMatch(/Redis/)
       const call = newCall()
       const undo = { ...call, op: 'compensate' } as const

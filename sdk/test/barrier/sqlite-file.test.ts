@@ -23,7 +23,7 @@ describe('the SQLite barrier on a file that two threads write', () => {
     ['action', 'action'],
     ['action', 'compensate'],
   ] as const) {
-    it(`${GIDS} pairs of ${first} and ${second}: one effect or one order each, and no lock is seen`, async () => {
+    it(`Each of ${GIDS} pairs of ${first} and ${second} has one effect or one order, and no lock is seen`, async () => {
       const folder = mkdtempSync(join(tmpdir(), 'sdk-sqlite-'))
       folders.push(folder)
       const path = join(folder, 'bank.db')
@@ -85,7 +85,7 @@ describe('the SQLite barrier on a file that two threads write', () => {
     ['node:sqlite', 0],
     ['better-sqlite3', 5_000],
   ] as const) {
-    it(`is migrated by ${INSTANCES} instances of a service with ${driver} that start at once`, async () => {
+    it(`The table of the barrier is migrated by ${INSTANCES} instances of a service with ${driver} that start at once`, async () => {
       const folder = mkdtempSync(join(tmpdir(), 'sdk-sqlite-'))
       folders.push(folder)
       const tables = Array.from({ length: 25 }, (_, number) => `barrier_${number}`)

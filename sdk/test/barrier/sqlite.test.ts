@@ -29,7 +29,7 @@ for (const [name, open] of DATABASES) {
   describe(`the SQLite barrier with ${name}`, () => {
     const CALL = { gid: 'g', branchId: '01', op: 'action' } as const
 
-    it('does not tell of a message whose row was committed without its effect', async () => {
+    it('A query-back fails where the row of the message was committed without its effect', async () => {
       const database = opened(open)
       const barrier = sqliteBarrier(database)
       database.exec(`INSERT INTO counterstep_barrier (gid, branch_id, op, barrier_id, reason, created_at)
@@ -37,7 +37,7 @@ for (const [name, open] of DATABASES) {
       await expect(barrier.queryPrepared('half')).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
     })
 
-    it('refuses an effect that returns a promise, and rolls back what it wrote', async () => {
+    it('An effect that returns a promise is refused, and what it wrote is rolled back', async () => {
       const database = opened(open)
       const barrier = sqliteBarrier(database)
       const effect = (tx: SqliteDatabase) => Promise.resolve(act(tx, CALL, { does: 'succeed' }))
@@ -46,7 +46,7 @@ for (const [name, open] of DATABASES) {
       expect(count(database)).toBe(0)
     })
 
-    it('refuses what only a later await would run, as a query builder returns it', async () => {
+    it('A query of a query builder, which only a later await would run, is refused', async () => {
       const database = opened(open)
       let ran = false
       const effect = (tx: SqliteDatabase) => {
@@ -63,7 +63,7 @@ for (const [name, open] of DATABASES) {
       expect([ran, readEffects(database, 'g'), count(database)]).toEqual([false, [], 0])
     })
 
-    it('lets neither the handle nor a statement of it write when the effect is over', async () => {
+    it('Neither the handle nor a statement of it can write when the effect is over', async () => {
       const database = opened(open)
       const kept: (() => unknown)[] = []
       await sqliteBarrier(database).run(CALL, (tx) => {
@@ -79,11 +79,11 @@ for (const [name, open] of DATABASES) {
       expect([readEffects(database, 'g'), readEffects(database, 'late')]).toEqual([['action'], []])
     })
 
-    it('refuses an async handler when it is made', () => {
+    it('An async handler is refused when it is made', () => {
       expect(() => branchHandler(sqliteBarrier(opened(open)), async () => 'late')).toThrow(/synchronous/)
     })
 
-    it("is a savepoint of a caller's transaction, which decides about all of it", () => {
+    it('A call within a transaction of its caller is a savepoint, and the caller decides about all of it', () => {
       const database = opened(open)
       const barrier = sqliteBarrier(database)
       database.exec('BEGIN')
@@ -94,7 +94,7 @@ for (const [name, open] of DATABASES) {
       expect([readEffects(database, 'h'), count(database)]).toEqual([[], 0])
     })
 
-    it("waits for the end of somebody else's transaction, which could take the effect away again", async () => {
+    it('A call waits for the end of a foreign transaction, which could take the effect away again', async () => {
       const database = opened(open)
       const barrier = sqliteBarrier(database)
       database.exec('BEGIN')
@@ -105,7 +105,7 @@ for (const [name, open] of DATABASES) {
       expect([readEffects(database, 'g'), count(database)]).toEqual([['action'], 1])
     })
 
-    it("refuses a call when somebody else's transaction does not end", async () => {
+    it('A call is refused when a foreign transaction does not end', async () => {
       const database = opened(open)
       database.exec('BEGIN')
       const running = sqliteBarrier(database).run(CALL, (tx) => act(tx, CALL, { does: 'succeed' }))
@@ -114,7 +114,7 @@ for (const [name, open] of DATABASES) {
       database.exec('ROLLBACK')
     }, 20_000)
 
-    it('does not replay as a success what was committed without its effect', async () => {
+    it('A row that was committed without its effect is not replayed as a success', async () => {
       const database = opened(open)
       const barrier = sqliteBarrier(database)
       const failing = barrier.run(CALL, (tx) => {
@@ -126,7 +126,7 @@ for (const [name, open] of DATABASES) {
       await expect(again).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
     })
 
-    it('does not undo what was committed without its effect, alone or in a group', async () => {
+    it('A row that was committed without its effect is not undone, alone or in a group', async () => {
       for (const [origin, undo] of [
         ['action', 'compensate'],
         ['try', 'cancel'],
@@ -166,7 +166,7 @@ for (const [name, open] of DATABASES) {
       }
     })
 
-    it('refuses such a call in a group, and answers the others', async () => {
+    it('A call whose row was committed without its effect is refused in a group, and the others are answered', async () => {
       const database = opened(open)
       const barrier = sqliteBarrier(database)
       const failing = barrier.run(CALL, (tx) => {
@@ -190,21 +190,21 @@ for (const [name, open] of DATABASES) {
       ])
     })
 
-    it('replays an undo that had nothing to undo', async () => {
+    it('An undo that had nothing to undo is replayed as a duplicate', async () => {
       const barrier = sqliteBarrier(opened(open))
       const undo = { ...CALL, op: 'compensate' } as const
       expect(await barrier.run(undo, () => 1)).toEqual({ decision: 'null-compensation' })
       expect(await barrier.run(undo, () => 1)).toEqual({ decision: 'duplicate' })
     })
 
-    it('notices that the effect has ended the transaction', async () => {
+    it('An effect that ends the transaction is noticed', async () => {
       const database = opened(open)
       const ending = sqliteBarrier(database).run(CALL, (tx) => tx.exec('ROLLBACK') && undefined)
       await expect(ending).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
       expect(count(database)).toBe(0)
     })
 
-    it('gives a duplicate the value of the first, through withBarrier', async () => {
+    it('A duplicate gets the value of the first call through withBarrier', async () => {
       const barrier = sqliteBarrier(opened(open))
       expect(await withBarrier(barrier, CALL, () => ({ id: 1 }))).toEqual({ id: 1 })
       expect(await withBarrier(barrier, CALL, () => ({ id: 2 }))).toEqual({ id: 1 })
@@ -215,7 +215,7 @@ for (const [name, open] of DATABASES) {
       })
     })
 
-    it('purges what is older than the retention, at most `limit` rows', async () => {
+    it('A purge of the barrier deletes what is older than the retention, at most `limit` rows', async () => {
       const database = opened(open)
       let now = 1_700_000_000_000
       const barrier = sqliteBarrier(database, { now: () => now })
@@ -230,7 +230,7 @@ for (const [name, open] of DATABASES) {
       expect(count(database)).toBe(3)
     })
 
-    it('is migrated again without harm, and checked with every fault at once', () => {
+    it('A second migration of the barrier does no harm, and its check names every fault at once', () => {
       const database = opened(open)
       migrateBarrier(database)
       expect(checkBarrier(database, { businessTable: 'effect' })).toBeUndefined()
@@ -241,7 +241,7 @@ for (const [name, open] of DATABASES) {
       expect(() => checkBarrier(database, { table: 'crooked' })).toThrow(/primary key/)
     })
 
-    it('refuses crooked settings when it is made', () => {
+    it('Wrong settings are refused when the barrier is made', () => {
       const database = opened(open)
       expect(() => sqliteBarrier(database, { table: 'x; DROP TABLE effect' })).toThrow(TypeError)
       expect(() => sqliteBarrier(database, { retentionMs: 3_600_000 })).toThrow(TypeError)
@@ -254,7 +254,7 @@ for (const [name, open] of [
   ['node:sqlite with readBigInts', () => new DatabaseSync(':memory:', { readBigInts: true })],
   ['better-sqlite3 with defaultSafeIntegers', () => new BetterSqlite3Twin(':memory:', { readBigInts: true })],
 ] as const) {
-  it(`reads its rows from ${name}`, async () => {
+  it(`The barrier reads its rows from ${name}`, async () => {
     const database: SqliteDatabase = open()
     const call = { gid: 'g', branchId: '01', op: 'action' } as const
     migrateBarrier(database)
@@ -269,7 +269,7 @@ for (const [name, open] of [
   })
 }
 
-it('refuses what is no SQLite database it can ask about its transaction', () => {
+it('A database that cannot be asked about its transaction is refused', () => {
   const database = { exec: () => undefined, prepare: () => new DatabaseSync(':memory:').prepare('SELECT 1') }
   expect(() => sqliteBarrier(database)).toThrow(/better-sqlite3 or node:sqlite/)
 })

@@ -30,7 +30,7 @@ const HOSTILE = [
   ],
 ]
 
-it('S23: the name of a table is a plain one, or it is refused before any statement is made', () => {
+it('S23: The name of a table is a plain one, or it is refused before any statement is made', () => {
   for (const name of HOSTILE) expect(() => parseTableName(name)).toThrow(TypeError)
   expect(quoteTable(parseTableName('bank.barrier'), '"')).toBe('"bank"."barrier"')
 })

@@ -3,13 +3,13 @@ import { startDeadline } from '../../src/barrier/deadline.ts'
 import { lease } from '../../src/barrier/lease.ts'
 import { inTransaction } from '../../src/barrier/postgres/postgres-transaction.ts'
 
-/** A second time, as in a process that imports the SDK and requires it, or has two versions of it. */
+/** These files are loaded a second time, as in a process that imports the SDK and requires it, or has two versions of it. */
 const FILES = {
   lease: new URL('../../src/barrier/lease.ts?again', import.meta.url).href,
   errors: new URL('../../src/branch/branch-errors.ts?again', import.meta.url).href,
 }
 
-it('a connection that one copy lends is known to the other', async () => {
+it('A connection that one copy lends is known to the other', async () => {
   const other: typeof import('../../src/barrier/lease.ts') = await import(FILES.lease)
   expect(other.lease).not.toBe(lease)
   const connection = { query: () => undefined }
@@ -19,7 +19,7 @@ it('a connection that one copy lends is known to the other', async () => {
   expect(other.unwrapLease(connection)).toBe(connection)
 })
 
-it('a connection is closed on which the other copy left a statement under way', async () => {
+it('A connection is closed on which the other copy left a statement under way', async () => {
   const other: typeof import('../../src/branch/branch-errors.ts') = await import(FILES.errors)
   const ends: string[] = []
   const client = {

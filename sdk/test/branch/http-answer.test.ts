@@ -43,7 +43,7 @@ const NO_JSON: readonly (readonly [what: string, details: unknown, why: RegExp])
 
 describe('the answer to a business failure', () => {
   for (const [what, details, why] of NO_JSON) {
-    it(`is 409 with its code, though its details are ${what}`, async () => {
+    it(`The answer to a business failure is 409 with its code, though its details are ${what}`, async () => {
       const failure = new BranchFailure('too little', { code: 'INSUFFICIENT', details: details as never })
       const { answer, error } = await answerTo(failure)
       expect([answer.statusCode, error]).toEqual([409, undefined])
@@ -56,7 +56,7 @@ describe('the answer to a business failure', () => {
     })
   }
 
-  it('holds what its details were, where they are JSON', async () => {
+  it('The answer to a business failure holds its details where they are JSON', async () => {
     const { answer } = await answerTo(new BranchFailure('no', { details: { cents: [null, 3] } }))
     expect(JSON.parse(answer.body ?? '')).toEqual({
       code: 'BRANCH_FAILED',
@@ -65,7 +65,7 @@ describe('the answer to a business failure', () => {
     })
   })
 
-  it('is 409 for a failure of another copy of this package, whatever it holds', async () => {
+  it('A failure and an ongoing of another copy of this package are answered with their status, whatever they hold', async () => {
     const foreign = Object.assign(new Error('no'), { branchResult: 'failure', code: 7n, details: 7n })
     const { answer } = await answerTo(foreign)
     expect([answer.statusCode, JSON.parse(answer.body ?? '').code]).toEqual([409, '7'])
@@ -83,7 +83,7 @@ describe('the answer to any other error', () => {
   const said = codes.filter((code) => ['failure', 'ongoing'].includes(BRANCH_CODES[code].meaning))
   const faults = codes.filter((code) => !said.includes(code))
 
-  it('is never one that the orchestrator acts on, whatever code and status the error has', async () => {
+  it('The answer to any other error is never one that the orchestrator acts on, whatever code and status the error has', async () => {
     for (const code of codes) {
       for (const statusCode of [200, 409, 425]) {
         const fields = { name: 'BranchError', code, status: statusCode, statusCode }
@@ -94,14 +94,14 @@ describe('the answer to any other error', () => {
     }
   })
 
-  it('has the status of its code', async () => {
+  it('The answer to a BranchError has the status of its code', async () => {
     for (const code of faults as Exclude<BranchErrorCode, SaidCode>[]) {
       const { answer } = await answerTo(new BranchError(code, 'as it is'))
       expect(answer.statusCode).toBe(BRANCH_CODES[code].statusCode)
     }
   })
 
-  it('cannot be made with a code that a failure or an ongoing has', () => {
+  it('A BranchError cannot be made with a code of a failure or an ongoing', () => {
     expect(said).toEqual([
       'BRANCH_FAILED',
       'ALREADY_COMPENSATED',
@@ -118,7 +118,7 @@ describe('the answer to any other error', () => {
     ).toBe(false)
   })
 
-  it('is 425 for what is thrown as not yet', async () => {
+  it('A BranchOngoing is answered with 425', async () => {
     expect((await answerTo(new BranchOngoing())).answer.statusCode).toBe(425)
   })
 })

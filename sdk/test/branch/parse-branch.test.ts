@@ -14,7 +14,7 @@ function readCode(url: string, headers: Readonly<Record<string, unknown>> = {}):
 }
 
 describe('a branch call', () => {
-  it('a branch call is read from a query and headers, as this server writes them', () => {
+  it('A branch call is read from a query and headers, as this server writes them', () => {
     const headers = {
       'counterstep-attempt': '3',
       'counterstep-epoch': '7',
@@ -35,7 +35,7 @@ describe('a branch call', () => {
     })
   })
 
-  it('a branch call is read from the platform’s own types', () => {
+  it('A branch call is read from the URL and the Headers of the platform', () => {
     const { url } = new Request(
       'http://bank/debit?account=1&gid=a%2Fb&trans_type=tcc&branch_id=0201&op=cancel',
     )
@@ -58,7 +58,7 @@ describe('a branch call', () => {
     ['msg', 'msg', 'message'],
     ['message', 'action', 'message'],
   ] as const) {
-    it(`a call of DTM is read without our headers: ${kind} ${op}`, () => {
+    it(`A call of DTM is read without our headers (${kind} ${op})`, () => {
       const branch = parseBranch({ url: callUrl({ ...QUERY, trans_type: kind, op }), headers: {} })
       expect(branch).toMatchObject({ kind: own, op, attempt: 0, epoch: 0 })
       expect(branch).not.toHaveProperty('acceptedAt')
@@ -68,7 +68,7 @@ describe('a branch call', () => {
 
 describe('what is no branch call', () => {
   for (const name of Object.keys(QUERY)) {
-    it(`a call without ${name} is invalid`, () => {
+    it(`A call without ${name} is invalid`, () => {
       const { [name as keyof typeof QUERY]: _, ...others } = QUERY
       expect(readCode(callUrl(others))).toBe('400 BRANCH_CALL_INVALID')
       expect(readCode(callUrl({ ...QUERY, [name]: '' }))).toBe('400 BRANCH_CALL_INVALID')
@@ -87,10 +87,10 @@ describe('what is no branch call', () => {
     ['an id with a broken escape', callUrl(QUERY).replace('gid=g-1', 'gid=g%')],
     ['an id of 129 bytes', callUrl({ ...QUERY, branch_id: `${'ü'.repeat(64)}x` })],
   ] as const) {
-    it(`${title} is invalid`, () => expect(readCode(url)).toBe('400 BRANCH_CALL_INVALID'))
+    it(`A call with ${title} is invalid`, () => expect(readCode(url)).toBe('400 BRANCH_CALL_INVALID'))
   }
 
-  it('a kind or op that is not served is refused by name', () => {
+  it('A kind or op that is not served is refused by name', () => {
     for (const [kind, op] of [
       ['xa', 'commit'],
       ['workflow', 'x'],
@@ -104,7 +104,7 @@ describe('what is no branch call', () => {
     }
   })
 
-  it('a call whose age is garbage is refused, but not one whose attempt is', () => {
+  it('A call whose age is garbage is refused, but one whose attempt is garbage is not', () => {
     expect(readCode(callUrl(QUERY), { 'counterstep-accepted-at': 'yesterday' })).toBe(
       '400 BRANCH_CALL_INVALID',
     )
@@ -132,14 +132,14 @@ describe('S39: the identity of a call', () => {
   ]
 
   for (const name of SPELLINGS) {
-    it(`is refused where a second gid is spelt ${name}, before ours and behind it`, () => {
+    it(`The identity of a call is refused where a second gid is spelt ${name}, before ours and behind it`, () => {
       expect(readCode(`${callUrl(QUERY)}&${name}=other`)).toBe('400 BRANCH_CALL_INVALID')
       expect(readCode(callUrl(QUERY).replace('?', `?${name}=other&`))).toBe('400 BRANCH_CALL_INVALID')
       expect(readCode(callUrl(QUERY).replace('?', `;${name}=other?`))).toBe('400 BRANCH_CALL_INVALID')
     })
   }
 
-  it('is read wherever it stands, however many other parameters there are', () => {
+  it('The identity of a call is read wherever it stands, however many other parameters there are', () => {
     const padding = '&'.repeat(1_500)
     const url = `/branch?a=1${padding}${callUrl(QUERY).slice('/branch?'.length)}${padding}b[c]=2`
     expect(parseBranch({ url, headers: {} })).toMatchObject({ gid: 'g-1', branchId: '01', op: 'action' })
@@ -151,7 +151,7 @@ describe('S39: the identity of a call', () => {
     ['counterstep-op', 'action', 'compensate'],
     ['counterstep-kind', 'saga', 'tcc'],
   ] as const) {
-    it(`is refused where ${header} says something else`, () => {
+    it(`The identity of a call is refused where ${header} says something else`, () => {
       expect(readCode(callUrl(QUERY), { [header]: same })).toBe('none')
       expect(readCode(callUrl(QUERY), { [header]: other })).toBe('400 BRANCH_CALL_INVALID')
       expect(readCode(callUrl(QUERY), { [header]: [same, other] })).toBe('400 BRANCH_CALL_INVALID')
@@ -159,7 +159,7 @@ describe('S39: the identity of a call', () => {
     })
   }
 
-  it('has the kind of a message in our own word, in the header alone', () => {
+  it("The kind of a message is our own word in the header, and DTM's in the query", () => {
     const url = callUrl({ ...QUERY, trans_type: 'msg' })
     expect(readCode(url, { 'counterstep-kind': 'message' })).toBe('none')
     expect(readCode(url, { 'counterstep-kind': 'msg' })).toBe('400 BRANCH_CALL_INVALID')

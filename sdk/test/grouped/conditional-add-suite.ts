@@ -16,9 +16,9 @@ import type { BarrierCall, BarrierOutcome } from '../../src/index.ts'
 export interface AdditionFixture<Tx> {
   readonly barrier: GroupBarrier<Tx>
   conditionalAdd<Entry extends Addition>(options: ConditionalAddOptions<Entry>): GroupApply<Tx, Entry>
-  /** Statements without values. */
+  /** Runs statements without values. */
   execute(sql: string): Promise<void>
-  /** The first column, as texts. */
+  /** Reads the first column as texts. */
   column(sql: string): Promise<readonly string[]>
   /** Writes one text as a literal of the dialect. */
   literal(text: string): string
@@ -67,7 +67,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
     const ledger = () => fixture.column('SELECT cents AS found FROM ledger ORDER BY number')
 
     const newCall = (op: Op = 'action'): BarrierCall => ({ gid: `add-${++gids}`, branchId: '01', op })
-    /** Each wish as a call, all in one group; a compensation is of an action that ran. */
+    /** Sends each wish as a call, all in one group; a compensation is of an action that ran. */
     const inOneGroup = async (
       wishes: readonly Wish[],
       options: Partial<ConditionalAddOptions<Addition>> = {},
@@ -94,7 +94,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
             : `failure ${error.code}`,
       )
 
-    it('serves who comes first, each by what those before have left, and logs what it added', async () => {
+    it('The calls of a group are served in their order, each by what those before have left, and each addition is logged', async () => {
       await give('alice', 100)
       const deltas = [-60, -60, 20, -60, -1]
       expect(await inOneGroup(deltas.map((delta) => ({ id: 'alice', delta })))).toEqual([
@@ -107,7 +107,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       expect([await readCents('alice'), await ledger()]).toEqual(['0', ['-60', '20', '-60']])
     })
 
-    it('never refuses a compensation, and nothing that adds', async () => {
+    it('A compensation is never refused, and neither is anything that adds', async () => {
       await give('alice', 10)
       const wishes: Wish[] = [
         { id: 'alice', delta: -50, op: 'compensate' },
@@ -126,7 +126,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       expect([await readCents('alice'), await ledger()]).toEqual(['-36', ['-50', '5', '-1']])
     })
 
-    it('gives the duplicate of a debit its first answer when the account is drained', async () => {
+    it('The duplicate of a debit gets its first answer when the account is drained', async () => {
       await give('alice', 60)
       const branch = groupedBranch(fixture.barrier, {
         key: () => 'all',
@@ -138,7 +138,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       expect([await debit(), await readCents('alice')]).toEqual(['duplicate', '0'])
     })
 
-    it('undoes in one group what it has added there', async () => {
+    it('An addition and its compensation may be in one group', async () => {
       await give('alice', 10)
       const branch = groupedBranch(fixture.barrier, {
         key: () => 'all',
@@ -155,7 +155,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       expect([await readCents('alice'), await ledger()]).toEqual(['5', ['-3', '-5', '3']])
     })
 
-    it('fails for an account that is not there, to the letter, and serves the others', async () => {
+    it('A call for an account that is not there, to the letter, fails, and the others are served', async () => {
       await give('Alice', 100)
       const ids = ['Alice', 'alice', 'Alice ', 'bob', '']
       const outcomes = await inOneGroup(ids.map((id) => ({ id, delta: -1 })))
@@ -165,14 +165,14 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       expect(undone[0]).toMatch(/^broken UNKNOWN_ACCOUNT for a compensate/)
     })
 
-    it('writes names and ids of any letters', async () => {
+    it('Names and ids may be of any letters', async () => {
       const id = 'o\'\\" `; -- \u{1F600}ü'
       await give(id, 5)
       expect(await inOneGroup([{ id, delta: -5 }])).toEqual(['0'])
       expect(await fixture.column('SELECT account AS found FROM ledger')).toEqual([id])
     })
 
-    it('computes in 64 bits, and refuses what they do not hold', async () => {
+    it('Values are computed in 64 bits, and what these do not hold is refused', async () => {
       await give('alice', '9007199254740993')
       await give('rich', '9223372036854775800')
       const wishes: Wish[] = [
@@ -194,7 +194,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       expect([await readCents('alice'), await readCents('rich')]).toEqual(['1', '-1'])
     })
 
-    it('holds the smallest and the largest value', async () => {
+    it('An account holds the smallest and the largest value', async () => {
       await give('low', 0)
       await give('high', 0)
       const wishes: Wish[] = [
@@ -206,7 +206,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       expect([await readCents('low'), await readCents('high')]).toEqual(outcomes)
     })
 
-    it('takes no delta for a number that is none, and no failure for it either', async () => {
+    it('A delta that is no whole number is refused, and not as a business failure', async () => {
       await give('alice', 100)
       const odd: unknown[] = [
         0.5,
@@ -237,7 +237,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       expect(new Set(await inOneGroup(none))).toEqual(new Set(['broken BRANCH_PAYLOAD_INVALID']))
     })
 
-    it('knows rows by numbers, however they are written', async () => {
+    it('Rows are known by numbers, however these are written', async () => {
       await fixture.execute(
         'INSERT INTO numbered (id, cents) VALUES (7, 10), (9007199254740993, 10), (9007199254740992, 0)',
       )
@@ -254,7 +254,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       expect(await fixture.column('SELECT cents AS found FROM numbered ORDER BY id')).toEqual(['7', '0', '8'])
     })
 
-    it('tells accounts apart whose ids are one double, two or three hundred of them', async () => {
+    it('Accounts are told apart whose ids are the same double, two or three hundred of them', async () => {
       for (const count of [2, 300]) {
         const ids = Array.from({ length: count }, (_, at) => `${1_234_567_890_123_456_789n + BigInt(at)}`)
         const rows = ids.map((id, at) => `(${id}, ${1_000 * at})`)
@@ -269,7 +269,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       expect(await inOneGroup([neighbour], { table: 'numbered' })).toEqual(['failure UNKNOWN_ACCOUNT'])
     })
 
-    it('takes numbers and texts together, for a column of either', async () => {
+    it('Numbers and texts are taken together, for a column of either', async () => {
       await fixture.execute('INSERT INTO numbered (id, cents) VALUES (7, 70), (8, 80), (9, 90)')
       const mixed: Wish[] = [
         { id: 7, delta: 1 },
@@ -292,14 +292,14 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       expect([await readCents('0'), await readCents('alice')]).toEqual(['6', '1001'])
     })
 
-    it('calls no account unknown that was found under another writing of its id', async () => {
+    it('An account that was found under another writing of its id is not called unknown', async () => {
       await fixture.execute('INSERT INTO numbered (id, cents) VALUES (7, 70)')
       const outcomes = await inOneGroup([{ id: '007', delta: 1 }], { table: 'numbered' })
       expect(outcomes[0]).toMatch(/^broken the database writes the key/)
       expect(await fixture.column('SELECT cents AS found FROM numbered')).toEqual(['70'])
     })
 
-    it('fails the one call alone whose column is too narrow, and as no business failure', async () => {
+    it('A call whose column is too narrow fails alone, and not as a business failure', async () => {
       if (!fixture.hasNarrowIntegers) return expect(name).toMatch(/sqlite/)
       await fixture.execute('INSERT INTO numbered (id, cents) VALUES (1, 10), (2, 2147483647), (3, 10)')
       const outcomes = await inOneGroup(
@@ -310,7 +310,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       expect(outcomes[1]).toMatch(/^broken (22003|ER_WARN_DATA_OUT_OF_RANGE)/)
     })
 
-    it('adds nothing for a call whose log throws', async () => {
+    it('Nothing is added for a call whose log throws', async () => {
       await give('alice', 100)
       const values = ({ delta }: { delta: bigint }) => {
         if (delta === 2n) throw new Error('no log')
@@ -324,7 +324,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       expect([await readCents('alice'), await ledger()]).toEqual(['105', ['1', '4']])
     })
 
-    it('waits for no row but its own, however small the table', async () => {
+    it('A group waits for no row but its own, however small the table', async () => {
       if (fixture.lockOnly === undefined) return expect(name).toMatch(/sqlite/)
       for (const id of ['alice', 'bob', 'carol']) await give(id, 10)
       const unlock = await fixture.lockOnly('alice')
@@ -333,7 +333,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       await unlock()
     })
 
-    it('ends only the calls that need a locked row, as unavailable, and lets the others of their group through', async () => {
+    it('Only the calls that need a locked row end as unavailable, and the others of their group get through', async () => {
       if (fixture.lockOnly === undefined) return expect(name).toMatch(/sqlite/)
       const ids = Array.from({ length: 40 }, (_, at) => `id-${at}`)
       for (const id of ids) await give(id, 10)
@@ -345,7 +345,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       expect([await readCents('id-7'), (await ledger()).length]).toEqual(['10', 39])
     })
 
-    it('holds up nobody behind a call that waits alone for a locked row', async () => {
+    it('No call is held up behind one that waits alone for a locked row', async () => {
       if (fixture.lockOnly === undefined) return expect(name).toMatch(/sqlite/)
       for (const id of ['alice', 'bob']) await give(id, 10)
       const unlock = await fixture.lockOnly('alice')
@@ -369,7 +369,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       expect(await alone).toBe('9')
     })
 
-    it('keeps the minimum that it is given', async () => {
+    it('The minimum that is given is kept', async () => {
       await give('alice', 0)
       const debit = [{ id: 'alice', delta: -60 }]
       expect(await inOneGroup(debit, { min: '-100' })).toEqual(['-60'])
@@ -377,7 +377,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       expect(await inOneGroup(debit, { min: null })).toEqual(['-120'])
     })
 
-    it('refuses names and settings that are no plain ones when it is made', () => {
+    it('Names and settings that are not plain ones are refused when they are given', () => {
       const bad: Partial<ConditionalAddOptions<Addition>>[] = [
         { table: 'account; DROP TABLE account' },
         { keyColumn: 'id` = 1 --' },
@@ -390,7 +390,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       for (const each of bad) expect(() => fixture.conditionalAdd({ ...OPTIONS, ...each })).toThrow(TypeError)
     })
 
-    it('conserves money between eight accounts in four queues, with duplicates and compensations', async () => {
+    it('Money is conserved between eight accounts in four queues, with duplicates and compensations', async () => {
       const ids = Array.from({ length: 8 }, (_, number) => `account-${number}`)
       for (const id of ids) await give(id, 100)
       let turn = 0

@@ -31,7 +31,7 @@ describe('the queue of a grouped branch', () => {
     vi.useRealTimers()
   })
 
-  /** A queue whose groups commit when `finish` is called. */
+  /** Makes a queue whose groups commit when `finish` is called. */
   const queued = (bounds: Partial<GroupBounds> = {}) => {
     const groups: string[] = []
     const settled = new Map<string, unknown>()
@@ -58,7 +58,7 @@ describe('the queue of a grouped branch', () => {
     return { groups, settled, add, pass, finished, idle: () => idle }
   }
 
-  it('makes one group of what one turn brings, and the next of what comes while that commits', async () => {
+  it('The calls of one turn make one group, and those that come while it commits make the next', async () => {
     const { groups, add, pass, finished, idle } = queued()
     add('ab')
     await pass(0)
@@ -75,7 +75,7 @@ describe('the queue of a grouped branch', () => {
     expect(groups).toEqual(['ab', 'cd', 'e'])
   })
 
-  it('makes no group larger than groupMax', async () => {
+  it('No group is larger than groupMax', async () => {
     const { groups, add, pass, finished } = queued()
     add('abcdef')
     await pass(0)
@@ -83,7 +83,7 @@ describe('the queue of a grouped branch', () => {
     expect(groups).toEqual(['abcd', 'ef'])
   })
 
-  it('refuses a call when queueMax others wait, and takes calls again when a group has begun', async () => {
+  it('A call is refused when queueMax others wait, and calls are taken again when a group has begun', async () => {
     const { settled, groups, add, pass, finished } = queued()
     add('a')
     await pass(0)
@@ -100,7 +100,7 @@ describe('the queue of a grouped branch', () => {
     expect(groups).toEqual(['a', 'bcde', 'fgi'])
   })
 
-  it('waits lingerMs for others, and no longer when the group is full', async () => {
+  it('A group waits lingerMs for others, and no longer when it is full', async () => {
     const { groups, add, pass, finished } = queued({ lingerMs: 5 })
     add('a')
     await pass(4)
@@ -116,7 +116,7 @@ describe('the queue of a grouped branch', () => {
     expect(groups).toEqual(['ab', 'cdef'])
   })
 
-  it('refuses those whose group has not begun in time: their callers have gone', async () => {
+  it('A call whose group has not begun in time is refused, because its caller has gone', async () => {
     const { settled, groups, add, pass, finished } = queued()
     add('aa')
     await pass(0)
@@ -129,7 +129,7 @@ describe('the queue of a grouped branch', () => {
     expect(groups).toEqual(['aa', 'c'])
   })
 
-  it('goes on after 1 s without a call that is alone, and not without a group', async () => {
+  it('The queue goes on after 1 s beside a call that is alone, but not beside a group', async () => {
     const { groups, add, pass, finished } = queued()
     add('a')
     await pass(0)
@@ -157,7 +157,7 @@ describe('taking a group apart', () => {
   })
   const calls = (gids: string, settled: Map<string, unknown>) => [...gids].map((gid) => newCall(gid, settled))
 
-  it('ends after 5 s, and then calls nobody a failure who was in company', async () => {
+  it('Taking a group apart ends after 5 s, and no call that shared a part is then answered as a failure', async () => {
     vi.useFakeTimers()
     const settled = new Map<string, unknown>()
     const runs: string[] = []
@@ -179,7 +179,7 @@ describe('taking a group apart', () => {
       expect(error).toMatchObject({ code: 'BRANCH_ERROR', cause: failure })
   })
 
-  it('finds who is locked out of 256 in three levels, with four parts under way at once', async () => {
+  it('Calls that are locked out of a group of 256 are found in three levels, with four parts under way at once', async () => {
     const settled = new Map<string, unknown>()
     const cause = new Error('lock wait')
     const locked = new Set(['3', '77', '200', '255'])
@@ -212,7 +212,7 @@ describe('taking a group apart', () => {
     expect([new Set(sizes), sizes.length, underMax]).toEqual([new Set([256, 16, 1]), 1 + 16 + 4 * 16, 4])
   })
 
-  it('gives all of a group the error of a database that fails, and does not try in parts', async () => {
+  it('An error of the database is given to all calls of a group, which is not tried in parts', async () => {
     const settled = new Map<string, unknown>()
     const gone = new Error('connect ECONNREFUSED')
     let runs = 0

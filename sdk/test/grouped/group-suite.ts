@@ -16,7 +16,7 @@ import {
 } from '../../src/index.ts'
 import type { WriteEffects } from './grouped-fixture.ts'
 
-/** One driver on one real database, for what only groups do. */
+/** This is one driver on one real database, for what only groups do. */
 export interface GroupFixture<Tx> {
   readonly barrier: GroupBarrier<Tx>
   readonly write: WriteEffects<Tx>
@@ -24,11 +24,11 @@ export interface GroupFixture<Tx> {
   rows(gid: string): Promise<number>
   /** Ends the transaction, which an `apply` must not do. */
   rollBack(tx: Tx): void | Promise<void>
-  /** An error as the driver throws it for the victim of a deadlock. */
+  /** Makes an error as the driver throws it for the victim of a deadlock. */
   deadlock(): Error
-  /** A barrier whose COMMIT loses its answer, if there can be one. */
+  /** Makes a barrier whose COMMIT loses its answer, if there can be one. */
   losingCommit?(when: 'before' | 'after'): GroupBarrier<Tx>
-  /** A barrier whose calls have so long, where handlers may be async. */
+  /** Makes a barrier whose calls have so long, where handlers may be async. */
   impatient?(timeoutMs: number): GroupBarrier<Tx>
   /** Writes what a constraint refuses at COMMIT, for each of the calls, if the database has such constraints. */
   readonly deferred?: { readonly write: WriteEffects<Tx>; isViolation(error: unknown): boolean }
@@ -54,7 +54,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
     })
     afterAll(() => fixture.close())
 
-    /** Groups whose entries are what the calls answer: an Error is returned as the call's result. */
+    /** Makes a branch whose entries are what its calls answer: an Error is returned as the call's result. */
     const grouped = (
       judge: (calls: readonly GroupCall<unknown>[]) => readonly unknown[] = (calls) =>
         calls.map(({ entry }) => entry),
@@ -91,7 +91,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
     const DONE = [1, 'action']
     const NOTHING = [0, '']
 
-    it('serves what has come at once by one apply, and answers each call its own', async () => {
+    it('Calls that come at once are served by one apply, and each gets its own answer', async () => {
       const { branch, sizes } = grouped()
       const calls = newCalls(50)
       const outcomes = await Promise.all(calls.map((call, number) => branch.run(call, () => ({ number }))))
@@ -100,7 +100,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       for (const call of calls) expect(await readState(call)).toEqual(DONE)
     })
 
-    it('runs a call once that stands several times in one group, and gives all of them the first answer', async () => {
+    it('A call that stands several times in one group runs once, and all of them get the first answer', async () => {
       const { branch, sizes } = grouped()
       const [one = newCall(), other = newCall()] = newCalls(2)
       const calls = [one, other, one, one, other]
@@ -117,7 +117,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       expect([await readState(one), await readState(other)]).toEqual([DONE, DONE])
     })
 
-    it('finds the duplicates of earlier groups among new calls, whoever served them', async () => {
+    it('The duplicates of earlier calls are found among new ones, whether these were served in a group or not', async () => {
       const { branch } = grouped()
       const calls = newCalls(30)
       for (const call of calls.slice(0, 3)) {
@@ -142,7 +142,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       ['action', 'action!', 'compensate', 'compensate!'],
       ['try', 'try!', 'confirm', 'cancel'],
     ]) {
-      it(`decides for every order of ${ops.join(', ')} in one group as the plain barrier does one after the other`, async () => {
+      it(`A group decides for every order of ${ops.join(', ')} as the plain barrier does one after the other`, async () => {
         const sequences = listSequences(ops, 4)
         const no = () => new BranchFailure('said no', { code: 'SAID_NO' })
         const makeCalls = (sequence: readonly string[]): BarrierCall[] => {
@@ -189,7 +189,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       }, 120_000)
     }
 
-    it('lets an action that stands already, its undo and the action again meet in one group', async () => {
+    it('An action that stands already, its undo and the action again may meet in one group', async () => {
       const { branch } = grouped()
       const call = newCall()
       await branch.run(call, () => 'first')
@@ -205,7 +205,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       expect(await fixture.effects(call.gid)).toEqual(['action', 'compensate'])
     })
 
-    it('keeps nothing of what a group did for a branch when it is rolled back over another call of that branch', async () => {
+    it('Nothing of what a group did for a branch is kept when it is rolled back over another call of that branch', async () => {
       let poisoned = 0
       const { branch } = grouped((calls) =>
         calls.map(({ entry }) => {
@@ -234,7 +234,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
         expect((await fixture.effects(call.gid)).toSorted()).toEqual(['confirm', 'try'])
     })
 
-    it('commits the others with one that is refused before it wrote, in one go', async () => {
+    it('A call that is refused before it wrote leaves its group to commit the others in one go', async () => {
       const { branch, sizes } = grouped()
       const calls = newCalls(5)
       const entries = [1, new BranchFailure('no'), 3, new BranchOngoing(), new Error('broken')]
@@ -252,7 +252,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       expect(await Promise.all(calls.map(readState))).toEqual([DONE, NOTHING, DONE, NOTHING, NOTHING])
     })
 
-    it('leaves nothing when every call is refused, and each may come again', async () => {
+    it('A group whose every call is refused leaves nothing, and each call may come again', async () => {
       const { branch } = grouped()
       const calls = newCalls(3)
       for (const call of calls) {
@@ -264,7 +264,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       expect((await branch.run(calls[0] ?? newCall(), () => 1)).decision).toBe('run')
     })
 
-    it('lets what a handler throws concern its own call alone', async () => {
+    it('An error of a handler concerns its own call alone', async () => {
       const { branch, sizes } = grouped()
       const calls = newCalls(3)
       const outcomes = await Promise.all(
@@ -282,7 +282,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       expect(await Promise.all(calls.map(readState))).toEqual([DONE, NOTHING, DONE])
     })
 
-    it('lets async handlers of a group run at once', async () => {
+    it('Async handlers of a group run at once', async () => {
       if (!fixture.isConcurrent) return expect(fixture.losingCommit).toBeUndefined()
       const { branch, sizes } = grouped()
       const calls = newCalls(20)
@@ -305,7 +305,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       expect(sizes()).toEqual([19])
     })
 
-    it('fails the handlers alone that are late, and commits the others', async () => {
+    it('Handlers that are late fail alone, and the others are committed', async () => {
       if (fixture.impatient === undefined) return expect(fixture.isConcurrent).toBe(false)
       const { branch } = grouped(undefined, {}, fixture.impatient(1_000))
       const calls = newCalls(6)
@@ -319,7 +319,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       expect(states).toEqual(calls.map((_, at) => (at % 3 === 1 ? NOTHING : DONE)))
     })
 
-    it('finds the one call that fails at the COMMIT, and fails it alone', async () => {
+    it('The one call that fails at the COMMIT is found, and fails alone', async () => {
       if (fixture.deferred === undefined) return expect(fixture.losingCommit).toBeDefined()
       const { write, isViolation } = fixture.deferred
       const branch = groupedBranch(fixture.barrier, {
@@ -343,7 +343,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       expect(rows).toEqual(calls.map((_, at) => (at === 5 ? 0 : 1)))
     })
 
-    it('takes out what failed after it wrote, and answers it by what becomes of it alone', async () => {
+    it('A call that failed after it wrote is taken out, and answered by what becomes of it alone', async () => {
       // The second fails always, the third only in company.
       const { branch, applied } = grouped((calls) =>
         calls.map(({ entry }) => {
@@ -363,7 +363,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       expect(await Promise.all(calls.map(readState))).toEqual([DONE, NOTHING, DONE, DONE, DONE])
     })
 
-    it('takes out an answer that cannot be kept, and its effect', async () => {
+    it('An answer that cannot be kept is taken out with its effect', async () => {
       const { branch } = grouped()
       const calls = newCalls(3)
       const entries = [1, 'x'.repeat(STORED_ANSWER_BYTES_MAX), 3]
@@ -374,7 +374,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       expect(await Promise.all(calls.map(readState))).toEqual([DONE, NOTHING, DONE])
     })
 
-    it('finds the one call that apply throws for, and fails it alone', async () => {
+    it('The one call that apply throws for is found, and fails alone', async () => {
       const { branch, sizes } = grouped((calls) =>
         calls.map(({ entry }) => {
           if (entry === 29) throw new Error('poison')
@@ -385,14 +385,14 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       const outcomes = await Promise.all(calls.map((call, at) => catchOutcome(branch.run(call, () => at))))
       expect(outcomes.filter((outcome) => outcome.startsWith('run'))).toHaveLength(63)
       expect(outcomes[29]).toBe('Error  poison')
-      // Halves: two for each power of two, and the whole.
+      // The group is halved: there are two parts for each power of two, and the whole.
       expect(sizes().length).toBeLessThanOrEqual(13)
       const states = await Promise.all(calls.map(readState))
       expect(states[29]).toEqual(NOTHING)
       expect(states.filter(([rows]) => rows === 1)).toHaveLength(63)
     })
 
-    it('runs the whole group again after a deadlock, with all of its calls', async () => {
+    it('The whole group runs again after a deadlock, with all of its calls', async () => {
       let runs = 0
       const { branch, sizes } = grouped((calls) => {
         if (++runs < 3) throw new Error('the query failed', { cause: fixture.deadlock() })
@@ -405,7 +405,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       for (const call of calls) expect(await readState(call)).toEqual(DONE)
     })
 
-    it('commits no row of a group whose apply has ended the transaction', async () => {
+    it('No row is committed of a group whose apply has ended the transaction', async () => {
       const branch = groupedBranch(fixture.barrier, {
         key: () => 'one',
         apply: (tx, calls) => {
@@ -414,7 +414,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
           return ending === undefined ? results : ending.then(() => results)
         },
       })
-      // Also when every call of it failed.
+      // It is the same when every call of it failed.
       for (const entry of [0, new BranchFailure('no')]) {
         const calls = [...newCalls(3), newCall('compensate')]
         const outcomes = await Promise.all(calls.map((call) => catchOutcome(branch.run(call, () => entry))))
@@ -423,7 +423,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       }
     })
 
-    it('answers all of a group 500 when the answer to its COMMIT is lost, and the next calls agree with it', async () => {
+    it('The outcome of a group is unknown when the answer to its COMMIT is lost, and the next calls agree with what became of it', async () => {
       if (fixture.losingCommit === undefined) return expect(fixture.isConcurrent).toBe(false)
       for (const when of ['before', 'after'] as const) {
         const { branch } = grouped(undefined, {}, fixture.losingCommit(when))
@@ -443,7 +443,7 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       }
     })
 
-    it('serves groups of different keys at once, and those of one key one after the other', async () => {
+    it('Groups of different keys are served at once, and those of one key one after the other', async () => {
       if (!fixture.isConcurrent) return expect(fixture.losingCommit).toBeUndefined()
       let under = 0
       const seen: number[] = []

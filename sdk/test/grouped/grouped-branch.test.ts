@@ -93,7 +93,7 @@ const FRAMEWORKS: Readonly<
 }
 
 for (const [name, serve] of Object.entries(FRAMEWORKS)) {
-  it(`is served by branchHandler of ${name} as any barrier`, async () => {
+  it(`The handler of ${name} serves a grouped branch like any barrier`, async () => {
     const { branch, rows } = bank()
     await serve(branch, async (call) => {
       const debit = { id: 'alice', cents: 60 }
@@ -134,13 +134,13 @@ for (const [name, serve] of Object.entries(FRAMEWORKS)) {
 describe('a grouped branch', () => {
   const CALL = { gid: 'g', branchId: '01', op: 'action' } as const
 
-  it('gives the first answer through withBarrier', async () => {
+  it('A grouped branch gives a duplicate the first answer through withBarrier', async () => {
     const { branch } = bank()
     const debit = (cents: number) => withBarrier(branch, CALL, () => ({ id: 'alice', delta: -cents }))
     expect([await debit(1), await debit(2)]).toEqual([{ value: '99' }, { value: '99' }])
   })
 
-  it('answers 500 to all when apply does not return one result for each call, and keeps nothing', async () => {
+  it('All calls of a group fail when apply does not return one result for each, and nothing is kept', async () => {
     const { barrier, rows } = bank()
     for (const results of [[], [1], [1, 2, 3], undefined, 'ab']) {
       const branch = groupedBranch(barrier, { key: () => 'one', apply: () => results as unknown[] })
@@ -152,7 +152,7 @@ describe('a grouped branch', () => {
     expect(rows()).toBe(0)
   })
 
-  it('refuses what is no call before it waits, and a key that is no string', async () => {
+  it('A grouped branch refuses an invalid call before it waits, and a key that is no string', async () => {
     const { barrier, branch } = bank()
     const entry = () => ({ id: 'alice', delta: 1 })
     await expect(branch.run({ ...CALL, gid: '' }, entry)).rejects.toMatchObject({
@@ -169,7 +169,7 @@ describe('a grouped branch', () => {
     await expect(throwing.run(CALL, () => 0)).rejects.toThrow('no payload')
   })
 
-  it('refuses crooked settings, and a barrier that has no transactions to share', () => {
+  it('A grouped branch refuses wrong settings, and a barrier that has no transactions to share', () => {
     const { barrier } = bank()
     const made = { key: () => 'one', apply: () => [] }
     const bad = [{ groupMax: 0 }, { groupMax: 1_001 }, { queueMax: 0 }, { lingerMs: -1 }, { lingerMs: 0.5 }]

@@ -9,7 +9,7 @@ import { sqliteGroupBarrier } from '../../src/grouped/sqlite.ts'
 /** Counts the queues that live after a garbage collection. */
 const queuesAlive = (): number => queryObjects(GroupQueue, { format: 'count' })
 
-it('keeps no queue of a key that is idle', async () => {
+it('No queue is kept for a key that is idle', async () => {
   const database = new DatabaseSync(':memory:')
   migrateBarrier(database)
   const before = queuesAlive()

@@ -8,6 +8,6 @@ it.each([
   ['the longest that is short', '裏'.repeat(128), `x'${'e8a38f'.repeat(128)}'`],
   ['surrogates', '🂡'.repeat(64), `x'${'f09f82a1'.repeat(64)}'`],
   ['one letter more', '裏'.repeat(129), `x'${'e8a38f'.repeat(129)}'`],
-])('writes %s', (_, text, expected) => {
+])('The hexadecimal literal of a text has all its bytes (%s)', (_, text, expected) => {
   expect(hex(text)).toBe(expected)
 })

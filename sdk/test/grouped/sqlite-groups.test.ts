@@ -79,7 +79,7 @@ for (const [name, open] of DATABASES) {
   describe(`a group on ${name}`, () => {
     const CALL = { gid: 'g', branchId: '01', op: 'action' } as const
 
-    it('refuses an apply and a handler that are async when they are given, and a promise when it is returned', async () => {
+    it('A grouped branch refuses an async apply and an async handler when they are given, and a promise when it is returned', async () => {
       const database = open()
       const fixture = toFixture(database)
       const barrier = sqliteGroupBarrier(database)
@@ -99,7 +99,7 @@ for (const [name, open] of DATABASES) {
       expect([await fixture.effects('g'), await fixture.rows('g')]).toEqual([[], 0])
     })
 
-    it('waits until a transaction of somebody else is off the connection', async () => {
+    it('A group waits until a foreign transaction is off the connection', async () => {
       const database = open()
       const fixture = toFixture(database)
       let asked = 0

@@ -29,7 +29,7 @@ function fixture(options: FetchHandlerOptions<unknown> = {}) {
   return { payloads, errors, handler, ask }
 }
 
-it('takes a signed call, and none that is unsigned, changed, or signed for another service', async () => {
+it('A fetchHandler takes a signed call, and refuses one that is unsigned, changed or signed for another service', async () => {
   const refused: BranchError[] = []
   const { payloads, ask } = fixture({
     signedCalls: { keys: [PUBLIC_KEY], baseUrl: BASE, onRefused: (error) => refused.push(error) },
@@ -49,14 +49,14 @@ it('takes a signed call, and none that is unsigned, changed, or signed for anoth
   expect([payloads, refused.map(({ status }) => status)]).toEqual([[{ cents: 100 }], [401, 401, 401]])
 })
 
-it('reads no body of an unsigned call', async () => {
+it('A fetchHandler does not read the body of an unsigned call', async () => {
   const { handler } = fixture({ signedCalls: { keys: [PUBLIC_KEY], baseUrl: BASE } })
   const request = new Request(`http://inside.test/debit?${QUERY}`, { method: 'POST', body: '{}' })
   expect((await handler(request)).status).toBe(401)
   expect(request.bodyUsed).toBe(false)
 })
 
-it('reads at most 1 MiB, and ends a body that goes on', async () => {
+it('A fetchHandler reads at most 1 MiB of a body, and ends one that goes on', async () => {
   const { payloads, ask } = fixture()
   let isEnded = false
   const endless = new ReadableStream({
@@ -75,7 +75,7 @@ it('reads at most 1 MiB, and ends a body that goes on', async () => {
   expect(payloads).toEqual([longest])
 })
 
-it('parses any JSON, says of garbage that it is none, and leaves other bodies as their bytes', async () => {
+it('A fetchHandler parses any JSON, refuses garbage, and leaves other bodies as their bytes', async () => {
   const { payloads, errors, ask } = fixture()
   const headers = { 'content-type': 'application/problem+json; charset=utf-8' }
   for (const body of ['"text"', 'null', '17', '[1]']) expect((await ask({ headers, body })).status).toBe(200)
@@ -86,7 +86,7 @@ it('parses any JSON, says of garbage that it is none, and leaves other bodies as
   expect(errors).toHaveLength(1)
 })
 
-it('reads the identity from the URL as it came, and refuses one that is there twice in any spelling', async () => {
+it('A fetchHandler reads the identity from the URL as it came, and refuses one that stands there twice in any spelling', async () => {
   const { payloads, ask } = fixture()
   for (const more of ['&gid=h', '&%67id=h', '&[gid]=h', '&op=compensate']) {
     const answer = await ask({ headers: JSON_BODY, body: '{}' }, `/debit?${QUERY}${more}`)
@@ -95,7 +95,7 @@ it('reads the identity from the URL as it came, and refuses one that is there tw
   expect(payloads).toEqual([])
 })
 
-it('says that the body was read already, as by a middleware of Hono', async () => {
+it('A fetchHandler answers BRANCH_BODY_NOT_RAW where the body was read already, as by a middleware of Hono', async () => {
   const { errors, handler } = fixture()
   const app = new Hono()
   app.use(async (context, next) => {
@@ -108,12 +108,12 @@ it('says that the body was read already, as by a middleware of Hono', async () =
   expect(errors).toMatchObject([{ code: 'BRANCH_BODY_NOT_RAW' }])
 })
 
-it('refuses bad options at construction', () => {
+it('A fetchHandler with wrong options is refused at construction', () => {
   expect(() => fixture({ ops: [] })).toThrow(TypeError)
   expect(() => fixture({ signedCalls: { keys: [], baseUrl: BASE } })).toThrow(TypeError)
 })
 
-it('answers a query-back: committed, rolled back, and thrown on where nobody can tell', async () => {
+it('A query-back is answered as committed or rolled back, and an unknown outcome is thrown', async () => {
   const query = 'gid=g&trans_type=msg&branch_id=00&op=msg'
   for (const [outcome, status] of [
     ['committed', 200],

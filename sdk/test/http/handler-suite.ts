@@ -9,7 +9,7 @@ export interface Payload {
   readonly does?: string
 }
 
-/** A framework with one route, POST and GET /branch, behind the given handler. */
+/** Serves one route, POST and GET /branch, with the given handler behind a framework. */
 export interface Framework {
   readonly name: string
   serve(
@@ -25,7 +25,7 @@ export interface ServedBranch {
   readonly logged: readonly unknown[]
 }
 
-/** The rules that every adapter keeps. SQLite is in memory, so that only the adapter is in question. */
+/** Defines the tests of the rules that every adapter keeps. SQLite is in memory, so that only the adapter is in question. */
 export function handlerSuite({ name, serve }: Framework): void {
   describe(`branchHandler of ${name}`, () => {
     let database: DatabaseSync
@@ -39,7 +39,7 @@ export function handlerSuite({ name, serve }: Framework): void {
       barrier = sqliteBarrier(database)
     })
 
-    it('answers 200 with what the handler returned, and the same to a duplicate', async () => {
+    it('A call is answered with 200 and what the handler returned, and its duplicate with the same', async () => {
       let runs = 0
       const { call } = await serve(barrier, (_tx, branch) => ({ runs: ++runs, payload: branch.payload }))
       const query = newQuery()
@@ -52,7 +52,7 @@ export function handlerSuite({ name, serve }: Framework): void {
       expect(second.headers.get('counterstep-barrier')).toBe('duplicate')
     })
 
-    it('answers 200 without a body to a handler that returns nothing, and to a null compensation', async () => {
+    it('A handler that returns nothing is answered with 200 without a body, and so is a null compensation', async () => {
       const { call } = await serve(barrier, () => undefined)
       const query = newQuery()
       expect(await call(query, {})).toMatchObject({ status: 200, text: '' })
@@ -63,7 +63,7 @@ export function handlerSuite({ name, serve }: Framework): void {
       expect([late.status, JSON.parse(late.text).code]).toEqual([409, 'ALREADY_COMPENSATED'])
     })
 
-    it('hands a compensation and a cancel what they undo, also in a call of DTM, which has no headers', async () => {
+    it('A compensation and a cancel are handed what they undo, also in a call of DTM, which has no headers', async () => {
       const told: unknown[] = []
       const parse = (payload: unknown) => payload as Payload
       const handler = (_tx: DatabaseSync, branch: Branch<Payload, { holdId: string }>) => {
@@ -87,7 +87,7 @@ export function handlerSuite({ name, serve }: Framework): void {
       }
     })
 
-    it('answers 409 to a business failure, and 425 with Retry-After to what is ongoing', async () => {
+    it('A business failure is answered with 409, and what is ongoing with 425 and Retry-After', async () => {
       const { call, logged } = await serve(barrier, (_tx, { payload }) => {
         if (payload.does === 'wait') throw new BranchOngoing({ retryAfterMs: 1_500 })
         throw new BranchFailure('too little', { code: 'INSUFFICIENT_FUNDS', details: { cents: 3 } })
@@ -102,7 +102,7 @@ export function handlerSuite({ name, serve }: Framework): void {
       expect(logged).toEqual([])
     })
 
-    it('answers 409 to a business failure whose details are no JSON', async () => {
+    it('A business failure whose details are no JSON is answered with 409', async () => {
       const { call, logged } = await serve(barrier, () => {
         throw new BranchFailure('too little', { code: 'INSUFFICIENT_FUNDS', details: { cents: 3n } as never })
       })
@@ -111,7 +111,7 @@ export function handlerSuite({ name, serve }: Framework): void {
       expect(logged).toEqual([])
     })
 
-    it('answers 500 to an error that only has the name, code and status of a failure', async () => {
+    it('An error that only has the name, code and status of a failure is answered with 500', async () => {
       const fields = { name: 'BranchError', code: 'ALREADY_COMPENSATED', status: 409, statusCode: 409 }
       const posing = Object.assign(new Error('copied'), fields)
       const { call, logged } = await serve(barrier, () => {
@@ -120,7 +120,7 @@ export function handlerSuite({ name, serve }: Framework): void {
       expect([(await call(newQuery(), {})).status, logged]).toEqual([500, [posing]])
     })
 
-    it('answers 500 to everything else, though it looks like a failure, and logs it with its cause', async () => {
+    it('Any other error is answered with 500, though it looks like a failure, and logged with its cause', async () => {
       const secret = Object.assign(new Error('SELECT secret FROM vault'), { status: 409, statusCode: 409 })
       const { call, logged } = await serve(barrier, () => {
         throw secret
@@ -132,7 +132,7 @@ export function handlerSuite({ name, serve }: Framework): void {
       expect(row).toEqual({ number: 0 })
     })
 
-    it('gives the error to onError instead, and answers a code and no more', async () => {
+    it('An error goes to onError where that is given, and the answer is a code and no more', async () => {
       const heard: unknown[] = []
       const onError = (error: unknown, branch: Branch | undefined) => heard.push([error, branch?.branchId])
       const thrown = new Error('SELECT secret FROM vault')
@@ -150,7 +150,7 @@ export function handlerSuite({ name, serve }: Framework): void {
       expect(heard).toHaveLength(2)
     })
 
-    it('answers 500 when onError throws, whatever status that carries', async () => {
+    it('An error that onError throws is answered with 500, whatever status it carries', async () => {
       const onError = () => {
         throw Object.assign(new Error('SELECT secret'), { status: 409, statusCode: 409 })
       }
@@ -159,7 +159,7 @@ export function handlerSuite({ name, serve }: Framework): void {
       expect([status, text.includes('secret')]).toEqual([500, false])
     })
 
-    it('serves the ops that it was told and no other, which does nothing and leaves no row', async () => {
+    it('A route serves the ops that it was told; another op does nothing and leaves no row', async () => {
       const ran: string[] = []
       const run: SuiteHandler = (_tx, { op }) => void ran.push(op)
       const { call, logged } = await serve(barrier, run, { ops: ['try'] })
@@ -178,7 +178,7 @@ export function handlerSuite({ name, serve }: Framework): void {
       expect([ran, logged]).toEqual([['try'], []])
     })
 
-    it('refuses ops at construction that name none', async () => {
+    it('A list of ops that names none, or an unknown one, is refused at construction', async () => {
       for (const ops of [[], ['msg'], ['tries'], ['toString'], 'try']) {
         const serving = async () => serve(barrier, () => undefined, { ops: ops as never })
         await expect(serving()).rejects.toThrow(
@@ -187,7 +187,7 @@ export function handlerSuite({ name, serve }: Framework): void {
       }
     })
 
-    it('answers 400 to what is no branch call, and 422 to a payload that is refused', async () => {
+    it('A request that is no branch call is answered with 400, and a payload that is refused with 422', async () => {
       const parse = (payload: unknown): Payload => {
         if (typeof payload === 'object' && payload !== null) return payload
         throw new TypeError('an object is needed')
@@ -202,12 +202,12 @@ export function handlerSuite({ name, serve }: Framework): void {
       expect((await call(newQuery('compensate'), 0)).status).toBe(200)
     })
 
-    it('has no payload in a call without a body', async () => {
+    it('A call without a body has no payload', async () => {
       const { call } = await serve(barrier, (_tx, { payload }) => String(payload))
       expect((await call(newQuery())).text).toBe('"undefined"')
     })
 
-    it('never lets a text read as an outcome by DTM, which looks for words', async () => {
+    it('No text is read as an outcome by DTM, which looks for words', async () => {
       const { call } = await serve(barrier, (_tx, { payload }) => {
         if (payload.does === 'fail') throw new BranchFailure('an ONGOING FAILURE')
         return { customer: 'FAILURE & ONGOING Ltd', 'FAILURE ': '\\FAILURE' }

@@ -125,7 +125,7 @@ for (const [name, make] of [
   ['Express 4', express4 as typeof express],
 ] as const) {
   describe(`the default error handler of ${name}`, () => {
-    it('answers 500 to an error that carries a 409', async () => {
+    it('The default error handler of Express answers an error that carries a 409 with 500', async () => {
       const app = make()
       // In this setting it prints nothing.
       app.set('env', 'test')
@@ -143,7 +143,7 @@ for (const [name, make] of [
       expect([answer.status, answer.text.includes('secret')]).toEqual([500, false])
     })
 
-    it('is told what to set where nothing has parsed the body, and the branch does nothing', async () => {
+    it('A body that no parser has read is an error that says what to set, and the branch does nothing', async () => {
       const [app, logged, runs] = [make(), [] as unknown[], [] as unknown[]]
       const barrier = {
         run: async () => {

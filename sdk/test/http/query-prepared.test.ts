@@ -85,7 +85,7 @@ const query = (gid: string, more = {}) =>
 
 for (const [name, serve] of FRAMEWORKS) {
   describe(`queryPreparedHandler of ${name}`, () => {
-    it('answers 200 to what has committed and 409 to what never will, to DTM and to us', async () => {
+    it('A query-back is answered with 200 after a commit, and with 409 when there will be none, to DTM and to us', async () => {
       const barrier = openBarrier()
       await barrier.run(localCall('done'), () => undefined)
       await using served = await serve(barrier)
@@ -99,7 +99,7 @@ for (const [name, serve] of FRAMEWORKS) {
       expect(served.logged).toEqual([])
     })
 
-    it('answers 425 while a lock is in the way, and 500 when nobody can tell', async () => {
+    it('A query-back is answered with 425 while a lock is in the way, and with 500 when the outcome is unknown', async () => {
       const barrier = openBarrier()
       const thrown = [
         new BranchError('BARRIER_CONTENDED', 'contended'),
@@ -116,7 +116,7 @@ for (const [name, serve] of FRAMEWORKS) {
       expect([statuses, heard]).toEqual([[425, 500, 500, 500], thrown.slice(1)])
     })
 
-    it('gives an error to the framework without onError, and tells no text of it', async () => {
+    it('An error goes to the framework where there is no onError, and its text is not in the answer', async () => {
       const queryPrepared = () => Promise.reject(new Error('SELECT secret'))
       await using served = await serve({ ...openBarrier(), queryPrepared })
       const { status, text } = await served.ask(`/query${query('g')}`)
@@ -128,7 +128,7 @@ for (const [name, serve] of FRAMEWORKS) {
       ['another op', { op: 'action' }],
       ['another kind', { trans_type: 'saga', op: 'action' }],
     ] as const) {
-      it(`answers 400 to ${what}, and writes no row`, async () => {
+      it(`A query-back of ${what} is answered with 400 and writes no row`, async () => {
         const barrier = openBarrier()
         await using served = await serve(barrier)
         expect((await served.ask(`/query${query('g', wrong)}`)).status).toBe(400)
@@ -136,7 +136,7 @@ for (const [name, serve] of FRAMEWORKS) {
       })
     }
 
-    it('is needed: a branchHandler refuses a query-back, and runs nothing', async () => {
+    it('A branchHandler refuses a query-back and runs nothing', async () => {
       const barrier = openBarrier()
       await using served = await serve(barrier)
       expect((await served.ask(`/branch${query('g')}`)).status).toBe(400)

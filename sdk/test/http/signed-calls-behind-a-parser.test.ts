@@ -31,7 +31,7 @@ for (const [name, make] of [
       return { url: await listening(app), thrown }
     }
 
-    it('S19: says how to keep the bytes that the parser has taken, and lets nothing through', async () => {
+    it('S19: The error says how to keep the bytes that the parser has taken, and no call gets through', async () => {
       const { url, thrown } = await serve(make.json())
       const answer = await send(url, signedRequest(BASE, PATH))
       expect([answer.status, answer.code]).toEqual([500, 'BRANCH_BODY_NOT_RAW'])
@@ -39,7 +39,7 @@ for (const [name, make] of [
       expect(isBranchError(error) && error.message).toContain('request.rawBody = bytes')
     })
 
-    it('S19: checks the bytes that the parser kept, or made the body', async () => {
+    it('S19: The bytes that the parser kept, or made the body, are checked', async () => {
       const verify: NonNullable<Parameters<typeof express.json>[0]>['verify'] = (
         request,
         _response,
@@ -55,7 +55,7 @@ for (const [name, make] of [
       }
     })
 
-    it('S19: hands on what onRefused throws, so that no process ends by it', async () => {
+    it('S19: An error that onRefused throws goes to the framework, so that no process ends by it', async () => {
       const handed: unknown[] = []
       const guard = signedCalls({
         keys: [PUBLIC_KEY],
@@ -75,7 +75,7 @@ for (const [name, make] of [
       expect(handed).toMatchObject([{ code: 'BRANCH_ERROR', cause: { message: 'the log is full' } }])
     })
 
-    it('S19: leaves JSON parsed and everything else as bytes, and 400 to JSON that is none', async () => {
+    it('S19: JSON is left parsed and everything else as bytes, and JSON that is none is answered with 400', async () => {
       const { url } = await serve(((_request, _response, next) => next()) as ReturnType<typeof express.json>)
       const seen = async (contentType: string, body: string) =>
         send(url, signedRequest(BASE, PATH, { contentType, body }))
@@ -95,7 +95,7 @@ describe('signedCallCheck', () => {
     body: Buffer.from(body),
   })
 
-  it('S19: finds nothing against a signed call, and answers 401 to any other', () => {
+  it('S19: A signed call passes the check, and any other is answered with 401', () => {
     const check = signedCallCheck(OPTIONS)
     const call = asFetched(signedRequest(BASE, PATH))
     expect(check(call)).toBeUndefined()
@@ -106,13 +106,13 @@ describe('signedCallCheck', () => {
     expect(check({ ...call, headers: {} })?.answer.body).toContain('BRANCH_UNSIGNED')
   })
 
-  it('S18: takes no path that would make another host of the base URL', () => {
+  it('S18: A path that would make another host of the base URL is refused', () => {
     const check = signedCallCheck(OPTIONS)
     const call = asFetched(signedRequest(`${BASE}.elsewhere.example`, PATH))
     expect(check({ ...call, url: `.elsewhere.example${PATH}` })?.answer.statusCode).toBe(401)
   })
 
-  it('S19: goes by the origin of the URL where the host is trusted by name', () => {
+  it('S19: The origin of the URL counts where the host is trusted by name', () => {
     const check = signedCallCheck({ keys: [PUBLIC_KEY], trustHost: true })
     const call = asFetched(signedRequest(BASE, PATH))
     expect(check({ ...call, url: BASE + PATH })).toBeUndefined()

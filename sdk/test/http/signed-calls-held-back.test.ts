@@ -40,7 +40,7 @@ for (const [name, serve] of [
   ['Express 5', serveExpress],
 ] as const) {
   describe(`signedCalls of ${name}, with the body held back`, () => {
-    it('S20: refuses a copy whose body comes when the call it copies is forgotten', async () => {
+    it('S20: A copy whose body comes when the copied call is forgotten is refused', async () => {
       let nowMs = Date.now()
       let servedCalls = 0
       const headChecked = signal()
@@ -67,7 +67,7 @@ for (const [name, serve] of [
       expect(servedCalls).toBe(2)
     })
 
-    it('S20: refuses what is of a time to come when its body comes, since the clock was set back', async () => {
+    it('S20: A call of a time to come is refused when its body arrives after the clock was set back', async () => {
       let nowMs = Date.now()
       const startedMs = nowMs
       const headChecked = signal()

@@ -53,7 +53,7 @@ const serveExpress: Serve = async (seen) => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Without a content-length, which HTTP/2 does not need. */
+/** Sends a call without a content-length, which HTTP/2 does not need. */
 async function sendByHttp2(url: string, { method, path, headers, body }: Request) {
   const session = connect(url)
   const endStream = body === ''
@@ -74,7 +74,7 @@ for (const [name, serve] of [
   ['Express', serveExpress],
 ] as const) {
   describe(`signedCalls of ${name} over HTTP/2`, () => {
-    it('S19: reads a body that no header tells of: one that nobody signed is refused', async () => {
+    it('S19: A body that no header announces is read, and refused where it is not signed', async () => {
       const seen: unknown[] = []
       const url = await serve((body) => seen.push(body))
       const forged = { ...signedRequest(BASE, PATH, { body: '' }), body: '{"cents":900}' }
@@ -83,7 +83,7 @@ for (const [name, serve] of [
       expect(seen).toEqual([])
     })
 
-    it('S19: lets one through that was signed, and a call without a body', async () => {
+    it('S19: A signed call runs, and so does one without a body', async () => {
       const seen: unknown[] = []
       const url = await serve((body) => seen.push(body))
       expect((await sendByHttp2(url, signedRequest(BASE, PATH))).status).toBe(200)

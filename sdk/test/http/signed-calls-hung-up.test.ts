@@ -16,7 +16,7 @@ function signal(): { readonly promise: Promise<void>; readonly resolve: () => vo
   return { promise, resolve: () => resolve() }
 }
 
-/** An app that looks up something else before each answer goes out, and what its handlers served. */
+/** Serves an app that looks up something else before each answer goes out, and notes what its handlers served. */
 async function serve(guard: preParsingAsyncHookHandler) {
   const served: string[] = []
   const [answering, lookedUp, hungUp] = [signal(), signal(), signal()]
@@ -50,7 +50,7 @@ async function servedAfter(method: string, guard: preParsingAsyncHookHandler): P
   caller.resetAndDestroy()
   await once(caller, 'close')
   await hungUp
-  // An answer that takes a turn of the network: whatever the hang-up has set off has happened by then.
+  // This answer takes a turn of the network, so whatever the hang-up has set off has happened by then.
   expect((await send(url, signedRequest(BASE, PATH))).status).toBe(200)
   lookUp()
   return served
@@ -59,16 +59,13 @@ async function servedAfter(method: string, guard: preParsingAsyncHookHandler): P
 describe('signedCalls of Fastify 5, where an onSend hook waits and the caller hangs up', () => {
   const guard = signedCalls({ keys: [PUBLIC_KEY], baseUrl: BASE, onRefused: () => undefined })
 
-  it.each(['GET', 'POST'])('S19: does not run a %s that it refuses', async (method) => {
+  it.each(['GET', 'POST'])('S19: A %s that is refused does not run', async (method) => {
     expect(await servedAfter(method, guard as preParsingAsyncHookHandler)).toEqual(['POST'])
   })
 
-  it.each(['GET', 'POST'])(
-    'S19: shows the test to be one: a guard that returns its answer lets a %s run',
-    async (method) => {
-      const returning: preParsingAsyncHookHandler = async ({ headers }, reply, payload) =>
-        headers.signature === undefined ? reply.code(401).send('') : payload
-      expect(await servedAfter(method, returning)).toEqual([method, 'POST'])
-    },
-  )
+  it.each(['GET', 'POST'])('S19: Mutant: a guard that returns its answer lets a %s run', async (method) => {
+    const returning: preParsingAsyncHookHandler = async ({ headers }, reply, payload) =>
+      headers.signature === undefined ? reply.code(401).send('') : payload
+    expect(await servedAfter(method, returning)).toEqual([method, 'POST'])
+  })
 })

@@ -15,12 +15,12 @@ const BASE = 'https://bank.example'
 
 interface Served {
   readonly url: string
-  /** The calls that the handlers saw. */
+  /** These are the calls that the handlers saw. */
   readonly branches: readonly Branch[]
   readonly refused: readonly BranchError[]
 }
 
-/** Test wiring only: what a test must notice. */
+/** These faults are wired into a service by the tests, which must notice them. */
 type Mutant = 'unguarded' | 'deaf-to-path' | 'deaf-to-path-with-identity'
 
 /** The headers of the identity would show the forgery, so the mutant that is deaf to the path loses them, too. */
@@ -57,7 +57,7 @@ function fixture() {
   return { branches, refused, barrier, options, handler }
 }
 
-/** Signed for one path, believed of every other. */
+/** This path is signed, and a mutant takes every other for it. */
 const SIGNED_PATH = `/debit?${QUERY}`
 
 const serveFastify: Serve = async (more, mutant, address = { baseUrl: BASE }) => {
@@ -112,7 +112,7 @@ const FRAMEWORKS: readonly (readonly [string, Serve])[] = [
 
 for (const [name, serve] of FRAMEWORKS) {
   describe(`signedCalls of ${name}`, () => {
-    it('S19: lets a signed call through, with its payload, its query-back, and an empty body', async () => {
+    it('S19: Signed calls run: one with a payload, a query-back without a body, and a large one', async () => {
       const { url, branches } = await serve()
       const body = '{"name":"Zoë","cents":1}'
       expect((await send(url, signedRequest(BASE, `/debit?${QUERY}`, { body }))).status).toBe(200)
@@ -125,7 +125,7 @@ for (const [name, serve] of FRAMEWORKS) {
       expect(branches).toHaveLength(2)
     })
 
-    it('S19: answers 401, a problem with a code, to what is not signed rightly, and runs nothing', async () => {
+    it('S19: A call that is not signed rightly is answered with 401, a problem with a code, and does not run', async () => {
       const { url, branches, refused } = await serve()
       const path = `/debit?${QUERY}`
       const signed = signedRequest(BASE, path)
@@ -159,12 +159,12 @@ for (const [name, serve] of FRAMEWORKS) {
       expect((await send(url, signed)).status).toBe(200)
     })
 
-    it('S19: reads no body for who has no key, and none that is over 1 MiB for anybody', async () => {
+    it('S19: The body of an unsigned call is not read, and no body is read beyond 1 MiB', async () => {
       const { url, branches } = await serve()
       const signed = signedRequest(BASE, `/debit?${QUERY}`, { body: `"${'x'.repeat(1024 * 1024)}"` })
       const answer = await send(url, signed)
       expect([answer.status, answer.code]).toEqual([401, 'BRANCH_SIGNATURE_INVALID'])
-      // Its sender never ends it: who waited for the end would never answer.
+      // Its sender never ends it: a service that waited for the end would never answer.
       const unsigned = await fetch(`${url}/debit?${QUERY}`, {
         method: 'POST',
         body: new ReadableStream({ start: (stream) => stream.enqueue(Buffer.from('{')) }),
@@ -178,7 +178,7 @@ for (const [name, serve] of FRAMEWORKS) {
       expect(branches).toEqual([])
     })
 
-    it('S19: takes the Host header for its address where it is trusted by name', async () => {
+    it('S19: The Host header is taken for the address where it is trusted by name', async () => {
       const { url } = await serve({}, undefined, { trustHost: true })
       expect((await send(url, signedRequest(url, `/debit?${QUERY}`))).status).toBe(200)
       expect((await send(url, signedRequest(BASE, `/debit?${QUERY}`))).status).toBe(401)
@@ -208,7 +208,7 @@ for (const [name, serve] of FRAMEWORKS) {
     }
 
     for (const [how, prefix, headers] of FOR_THE_SHOP) {
-      it(`S43: runs no call that was signed for another service, ${how}`, async () => {
+      it(`S43: A call that was signed for another service, sent on ${how}, does not run`, async () => {
         const { url, branches } = await serve({}, undefined, { baseUrl: 'http://bank.example' })
         const answer = await send(url, sentOn(prefix, headers))
         expect([answer.status >= 400, branches]).toEqual([true, []])
@@ -216,25 +216,25 @@ for (const [name, serve] of FRAMEWORKS) {
       })
     }
 
-    it('S43: shows the test to be one: where the Host header is trusted, such a call runs', async () => {
+    it('S43: Mutant: a call that was signed for another service runs where the Host header is trusted', async () => {
       const { url, branches } = await serve({}, undefined, { trustHost: true })
       for (const [, prefix, headers] of FOR_THE_SHOP.slice(0, 3))
         expect((await send(url, sentOn(prefix, headers))).status).toBe(200)
       expect(branches).toHaveLength(3)
     })
 
-    it('S43: reads a base URL as any URL: in lower case, without the default port', async () => {
+    it('S43: A base URL is read as any URL, in lower case and without the default port', async () => {
       const { url } = await serve({}, undefined, { baseUrl: 'https://BANK.example:443' })
       expect((await send(url, signedRequest(BASE, `/debit?${QUERY}`))).status).toBe(200)
     })
 
-    it('S19: adds the path of the base URL that a proxy took away', async () => {
+    it('S19: The path of the base URL that a proxy took away is added', async () => {
       const { url } = await serve({}, undefined, { baseUrl: `${BASE}/bank/` })
       expect((await send(url, signedRequest(`${BASE}/bank`, `/debit?${QUERY}`))).status).toBe(200)
       expect((await send(url, signedRequest(BASE, `/debit?${QUERY}`))).status).toBe(401)
     })
 
-    it('S20: refuses a call that it remembers, and lets none in that it could not', async () => {
+    it('S20: A call that is remembered is refused, and so is one that could not be remembered', async () => {
       let nowMs = Date.now()
       const { url, branches } = await serve({ callsRememberedMax: 2, now: () => nowMs })
       const call = (attempt: string) =>
@@ -251,7 +251,7 @@ for (const [name, serve] of FRAMEWORKS) {
       expect(branches.map(({ attempt }) => attempt)).toEqual([1, 2, 4])
     })
 
-    it('S22: takes the old and the new key while both are given', async () => {
+    it('S22: The old and the new key are taken while both are given', async () => {
       const next = signingKeyOf(newSigningKeyText('ed25519'))
       const secret = newSigningKeyText('hmac-sha256')
       const { url } = await serve({ keys: [PUBLIC_KEY, JSON.parse(publicJwk(next) ?? ''), secret] })
@@ -260,7 +260,7 @@ for (const [name, serve] of FRAMEWORKS) {
       }
     })
 
-    it('S18: shows the test to be one: without the guard a forged call runs', async () => {
+    it('S18: Mutant: a forged call runs without the guard', async () => {
       const unsigned = {
         ...signedRequest(BASE, `/debit?${QUERY}`),
         headers: [['content-type', 'application/json']],
@@ -270,7 +270,7 @@ for (const [name, serve] of FRAMEWORKS) {
       expect(branches).toHaveLength(1)
     })
 
-    it('S18: shows the test to be one: where the path is not covered, an action runs as its undo', async () => {
+    it('S18: Mutant: an action runs as its undo where the path is not covered', async () => {
       const action = signedRequest(BASE, SIGNED_PATH)
       const undo = { ...action, path: `/debit-undo?${QUERY.replace('action', 'compensate')}` }
       const { url, branches } = await serve({}, 'deaf-to-path')
@@ -279,7 +279,7 @@ for (const [name, serve] of FRAMEWORKS) {
       expect((await send((await serve()).url, undo)).status).toBe(401)
     })
 
-    it('S39: a query that is not the signed headers’ own does not run, even where the path is not covered', async () => {
+    it('S39: A query that is not the signed headers’ own does not run, even where the path is not covered', async () => {
       const action = signedRequest(BASE, SIGNED_PATH)
       const undo = { ...action, path: `/debit-undo?${QUERY.replace('action', 'compensate')}` }
       const { url, branches } = await serve({}, 'deaf-to-path-with-identity')
@@ -290,7 +290,7 @@ for (const [name, serve] of FRAMEWORKS) {
 }
 
 describe('signedCalls', () => {
-  it('S19: throws at construction for what could never verify, or is not for a service to have', () => {
+  it('S19: Options that could never verify a call, or are not for a service to have, are refused at construction', () => {
     for (const options of [
       { keys: [], baseUrl: BASE },
       { keys: [''], baseUrl: BASE },
@@ -305,7 +305,7 @@ describe('signedCalls', () => {
     }
   })
 
-  it('S43: throws at construction without baseUrl and trustHost, with both, and with what only looks like one', () => {
+  it('S43: Construction fails without baseUrl and trustHost, with both, and with a value that only looks like one', () => {
     const keys = [PUBLIC_KEY]
     for (const address of [
       {},
@@ -324,7 +324,7 @@ describe('signedCalls', () => {
     }
   })
 
-  it('S43: does not compile without either, and not with both', () => {
+  it('S43: Options with neither baseUrl nor trustHost do not compile, and neither do options with both', () => {
     const keys = [PUBLIC_KEY]
     const make = (options: SignedCallsOptions) => () => signedCallCheck(options)
     // @ts-expect-error: Neither is given.

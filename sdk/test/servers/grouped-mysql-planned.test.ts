@@ -57,7 +57,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
           return 'elsewhere'
         })
 
-      it('refuse a gid that an earlier transaction has used, beside others that run', async () => {
+      it('A gid that an earlier transaction has used is refused, beside others that run', async () => {
         const DAY_MS = 24 * 3_600_000
         const earlier = makeCalls('reused', 3).map((call) => ({
           ...call,
@@ -81,7 +81,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect([await cents(), await countRows()]).toEqual([97, { rows: 6, answered: 6 }])
       })
 
-      it('write each row of the barrier once, and look first where duplicates are usual', async () => {
+      it('A group writes each row of the barrier once, and looks first where duplicates are usual', async () => {
         const texts: string[] = []
         const branch = debits((sql) => texts.push(sql))
         const statements = () => texts.splice(0).map(readWord)
@@ -105,7 +105,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect([await cents(), await countRows()]).toEqual([85, { rows: 15, answered: 15 }])
       })
 
-      it('forget what they planned for a call that somebody else has served meanwhile', async () => {
+      it('The plan for a call is forgotten when another process has served it meanwhile', async () => {
         const [first, ...others] = makeCalls('once', 5)
         let isServed = false
         const branch = debits(async (sql) => {
@@ -123,7 +123,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect([await cents(), await countRows()]).toEqual([95, { rows: 5, answered: 5 }])
       })
 
-      it('tell what stands its first answer, also where they would refuse it now, or its handler does', async () => {
+      it('A call whose row stands gets its first answer, even where it would be refused now', async () => {
         const [run, failing] = makeCalls('first', 2) as [BarrierCall, BarrierCall]
         const before = debits()
         await Promise.all([before.run(run, () => ({ id: 1, delta: -99 })), before.run(failing, () => DEBIT)])
@@ -149,7 +149,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect([await cents(), await countRows()]).toEqual([0, { rows: 2, answered: 2 }])
       })
 
-      it('ask a handler once, however often they are planned', async () => {
+      it('A handler is asked once, however often its call is planned', async () => {
         await debits().run(toCall('stands'), () => DEBIT)
         const branch = debits()
         const asked: string[] = []
@@ -166,7 +166,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(asked).toEqual(gids)
       })
 
-      it('leave undos to the way that knows what was done', async () => {
+      it('An undo in a group is served in the way that knows what was done', async () => {
         const texts: string[] = []
         const branch = debits((sql) => texts.push(sql))
         const late = toCall('late')
@@ -176,7 +176,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
           'run',
           'run',
         ])
-        // Once where nothing tells that rows stand, and once where it is usual.
+        // It is so once where nothing tells that rows stand, and once where that is usual.
         for (const prefix of ['v', 'w'])
           expect(await listDecisions(branch, [late, ...makeCalls(prefix, 2)])).toEqual([
             'already-compensated',
@@ -186,7 +186,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect([await cents(), await countRows()]).toEqual([94, { rows: 8, answered: 6 }])
       })
 
-      it('begin no transaction anew once they have written', async () => {
+      it('A group that has written begins no new transaction', async () => {
         const actions = makeCalls('several', 3)
         const confirms = actions.map((call) => ({ ...call, op: 'confirm' }) as const)
         await serveElsewhere(confirms[0] as BarrierCall)
@@ -201,7 +201,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect([await cents(), await countRows()]).toEqual([94, { rows: 6, answered: 6 }])
       })
 
-      it('insert in one order, in whichever the calls came', async () => {
+      it('The rows of a group are inserted in one order, whatever the order of its calls', async () => {
         let insert = ''
         const branch = debits((sql) => {
           if (sql.startsWith('INSERT')) insert = sql
@@ -213,7 +213,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(places[0]).toBeGreaterThan(0)
       })
 
-      it('go row by row for a minute after one has waited in vain for a row, and hold up nobody else', async () => {
+      it('A grouped branch goes row by row for a minute after it has waited in vain for a row, and holds up no other call', async () => {
         const twin = toCall('twin')
         let letGo = (): void => undefined
         const held = new Promise<void>((resolve) => {
@@ -252,7 +252,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect([await cents(), await countRows()]).toEqual([57, { rows: 44, answered: 44 }])
       })
 
-      it('are not made where a transaction that is lost would go unnoticed', async () => {
+      it('No plan is made where a lost transaction would go unnoticed', async () => {
         const [rows] = await pool.query<RowDataPacket[]>('SELECT DATABASE() AS name')
         const own = createPool({ uri: `${url}/${rows[0]?.name}`, connectionLimit: 1 })
         await own.query('SET SESSION autocommit = 0')
@@ -268,7 +268,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect([await cents(), await countRows()]).toEqual([100, { rows: 0, answered: 0 }])
       })
 
-      it('call what somebody has put around conditionalAdd', async () => {
+      it('A wrapper around conditionalAdd is called', async () => {
         let calls = 0
         const apply = new Proxy(conditionalAdd({ table: 'account', valueColumn: 'cents' }), {
           apply: (add, self, values) => {
@@ -281,7 +281,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect([calls, await cents()]).toEqual([1, 97])
       })
 
-      it('leave no row of a call that they refuse, and all rows of the others', async () => {
+      it('A refused call of a group leaves no row, and the others leave all of theirs', async () => {
         const branch = debits()
         const outcomes = await Promise.allSettled(
           [-60, -60, -40, -1].map((delta, at) => branch.run(toCall(`mixed-${at}`), () => ({ id: 1, delta }))),
@@ -299,7 +299,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         })
       })
 
-      it('tell nobody of an effect whose transaction was lost on its way', async () => {
+      it('No effect is reported whose transaction was lost on its way', async () => {
         const branch = debits(async (sql, connection) => {
           if (sql.startsWith('SET SESSION')) await connection.query('ROLLBACK')
         })
@@ -309,24 +309,24 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect([await cents(), await countRows()]).toEqual([100, { rows: 0, answered: 0 }])
       })
 
-      it('end also when somebody else serves one of their calls each time before they insert', async () => {
+      it('A group ends even when another process serves one of its calls before each insert', async () => {
         const calls = makeCalls('often', 12)
         const inserts: string[] = []
         const branch = debits(async (sql) => {
           if (!sql.startsWith('INSERT INTO `counterstep_barrier`')) return
           const call = calls[inserts.push(sql) - 1]
-          // Three plans, and three inserts of all rows that are missing.
+          // There are three plans, and three inserts of all rows that are missing.
           if (inserts.length <= 6 && call !== undefined) await mysqlBarrier(pool).run(call, () => 'elsewhere')
         })
         const decisions = await listDecisions(branch, calls)
         expect(decisions).toEqual([...Array(6).fill('duplicate'), ...Array(6).fill('run')])
-        // Row by row in the end, and the answers by a statement of their own.
+        // In the end it goes row by row, and writes the answers by a statement of their own.
         expect(inserts).toHaveLength(3 + 3 + 7 + 1)
         expect(inserts.at(-1)).toContain('ON DUPLICATE KEY')
         expect([await cents(), await countRows()]).toEqual([94, { rows: 12, answered: 12 }])
       })
 
-      it('run once what a plain call runs too, though each waits for what the other has locked', async () => {
+      it('A call that runs alone and in a group has one effect, though each waits for what the other has locked', async () => {
         const [both, ...others] = makeCalls('both', 4) as [BarrierCall, ...BarrierCall[]]
         let grouped: ReturnType<typeof listDecisions> | undefined
         const plain = mysqlBarrier(pool).run(both, async (tx) => {

@@ -38,14 +38,14 @@ const write: WriteEffects<Pick<PoolConnection, 'query'>> = async (tx, calls) => 
 const answerEntries = async (_: unknown, calls: readonly { readonly entry: unknown }[]) =>
   calls.map(({ entry }) => entry)
 
-/** A `queryFormat` as users write it: every name is looked up, and one without a value is an error. */
+/** Formats a query as users do it: every name is looked up, and one without a value is an error. */
 function strictFormat(sql: string, values: unknown): string {
   const [name] = /:\w+/.exec(sql) ?? []
   if (name !== undefined) throw new Error(`no value for ${name}`)
   return format(sql, Array.isArray(values) ? values : [])
 }
 
-/** The suite's fixture, whose calls go through groups instead; one pool more, on the fixture's own database. */
+/** Opens the suite's fixture with calls that go through groups, over one pool more on the fixture's own database. */
 async function openGroupedFixture(url: string, manner: Manner, queues = 1, options: PoolOptions = {}) {
   const pool = await openMysqlDatabase(url)
   const [rows] = await pool.query<RowDataPacket[]>('SELECT DATABASE() AS name')
@@ -119,7 +119,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         close: () => dropMysqlDatabase(pool),
       }
     })
-    it('shows an effect everything that was committed before the row that its group has waited for', async () => {
+    it('An effect sees everything that was committed before the row that its group has waited for', async () => {
       const pool = await openMysqlDatabase(url)
       const call = { gid: 'waited', branchId: '01', op: 'action' } as const
       const undo = { ...call, op: 'compensate' } as const
@@ -162,7 +162,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       { of: 'literals in SWE7', session: 'character_set_connection = swe7' },
       { of: 'named placeholders', options: { namedPlaceholders: true } },
       { of: 'a format of the user’s own', options: { queryFormat: strictFormat } },
-    ])('keeps keys and answers to the byte through connections of $of', async ({ options, session }) => {
+    ])('Keys and answers are kept to the byte through connections of $of', async ({ options, session }) => {
       const plain = await openMysqlDatabase(url)
       const [rows] = await plain.query<RowDataPacket[]>('SELECT DATABASE() AS name')
       const pool = createPool({ uri: `${url}/${rows[0]?.name}`, connectionLimit: 1, ...options })
@@ -182,7 +182,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       await pool.end()
       await dropMysqlDatabase(plain)
     })
-    it('looks past what its connection saw in a transaction that somebody left open', async () => {
+    it('A group sees what was committed since its connection was left in an open transaction', async () => {
       const pool = await openMysqlDatabase(url, { connectionLimit: 1 })
       await pool.query('SET SESSION autocommit = 0')
       const branch = groupedBranch(mysqlGroupBarrier(pool), { key: () => 'one', apply: answerEntries })
@@ -203,7 +203,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       expect(await ask()).toEqual(Array(4).fill('already-compensated'))
       await dropMysqlDatabase(pool)
     })
-    it('costs a call that is alone no statement more than the plain barrier does, and a group two', async () => {
+    it('A call that is alone costs no statement more than with the plain barrier, and a group costs two', async () => {
       const pool = await openMysqlDatabase(url)
       const texts: string[] = []
       const barrier = mysqlGroupBarrier(beforeEachStatement(pool, (sql) => texts.push(sql)))
@@ -226,13 +226,13 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const [start, insert, effect, , commit] = plain
       const grouped = [start, 'SET', insert, effect, 'SET', 'INSERT', commit]
       expect(texts.splice(0).map(readWord)).toEqual(grouped)
-      // Each twice: what only repeats is not asked of the database.
+      // Each call comes twice: what only repeats is not asked of the database.
       const twice = ['e', 'f', 'g', 'e', 'f', 'g'].map((gid) => ({ ...call, gid }))
       await Promise.all(twice.map((each) => branch.run(each, () => 0)))
       expect(texts.splice(0).map(readWord)).toEqual(grouped)
       await dropMysqlDatabase(pool)
     })
-    it('gives a connection back with the lock wait that it came with, whatever becomes of the group', async () => {
+    it('A connection is given back with the lock wait that it came with, whatever becomes of the group', async () => {
       const pool = await openMysqlDatabase(url, { connectionLimit: 1 })
       await pool.query('SET SESSION innodb_lock_wait_timeout = 37')
       const lockWait = async (tx: Pick<PoolConnection, 'query'>): Promise<number> => {
@@ -257,7 +257,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       }
       await dropMysqlDatabase(pool)
     })
-    it('calls no account unknown whose id a BINARY column has padded', async () => {
+    it('An account whose id a BINARY column has padded is not called unknown', async () => {
       const pool = await openMysqlDatabase(url)
       await pool.query('CREATE TABLE fixed (id BINARY(8) PRIMARY KEY, cents BIGINT NOT NULL) ENGINE = InnoDB')
       await pool.query("INSERT INTO fixed VALUES ('alice', 5), ('whole678', 5)")
@@ -280,7 +280,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       connection.release()
       await dropMysqlDatabase(pool)
     })
-    it('adds to no column that would clip the value: without a strict sql_mode it is an error', async () => {
+    it('An addition to a column that would clip the value is an error without a strict sql_mode', async () => {
       const pool = await openMysqlDatabase(url)
       await pool.query(
         'CREATE TABLE narrow (id INT(4) ZEROFILL PRIMARY KEY, cents INT UNSIGNED NOT NULL) ENGINE = InnoDB',

@@ -50,7 +50,7 @@ async function openGroupedFixture(url: string, manner: Manner, queues = 1, optio
 
 const readWord = (text: string): string => text.split(/[\s;]/)[0] ?? ''
 
-/** A pool whose clients' statements go by `through`. */
+/** Makes a pool whose clients' statements go through `through`. */
 function watched(pool: Pool, through: (text: string, run: () => Promise<unknown>) => Promise<unknown>) {
   const known = new Map<PoolClient, PoolClient>()
   return {
@@ -123,7 +123,7 @@ describeOn('postgres', 'grouped branches', (url) => {
       close: () => dropPostgresDatabase(url, pool),
     }
   })
-  it('does not know what became of a group when the server does not know what became of its COMMIT', async () => {
+  it('The outcome of a group is unknown when the server does not know what became of its COMMIT', async () => {
     const pool = await openPostgresDatabase(url)
     const unknowing = watched(pool, async (text, run) => {
       const answer = await run()
@@ -143,7 +143,7 @@ describeOn('postgres', 'grouped branches', (url) => {
     for (const { gid } of calls) expect(await postgresEffects(pool, gid)).toEqual(['action'])
     await dropPostgresDatabase(url, pool)
   })
-  it('costs a call that is alone no statement more than the plain barrier does', async () => {
+  it('A call that is alone costs no statement more than with the plain barrier', async () => {
     const pool = await openPostgresDatabase(url, { max: 1 })
     const texts: string[] = []
     const barrier = postgresGroupBarrier(
@@ -172,7 +172,7 @@ describeOn('postgres', 'grouped branches', (url) => {
     expect(texts.map(readWord)).toEqual(plain.map(readWord))
     await dropPostgresDatabase(url, pool)
   })
-  it('calls no account unknown whose UUID is asked for in capitals', async () => {
+  it('An account whose UUID is asked for in capitals is not called unknown', async () => {
     const pool = await openPostgresDatabase(url)
     await pool.query('CREATE TABLE owned (id uuid PRIMARY KEY, cents bigint NOT NULL)')
     const id = 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'

@@ -37,7 +37,7 @@ function makeBarrier(
 
 for (const [server, open] of FIXTURES) {
   describeOn(server, 'two-phase messages', (url) => {
-    it(`${MESSAGES} whose query-back comes at once are delivered if and only if their local transaction has committed`, async () => {
+    it(`Each of ${MESSAGES} messages whose query-back comes at once is delivered if and only if its local transaction has committed`, async () => {
       const fixture = await open(url)
       const delivered = new Map<string, number>()
       await using orchestrator = await serve(async ({ gid, kind, branchId, op }) => {
@@ -51,7 +51,7 @@ for (const [server, open] of FIXTURES) {
       })
       const seen = { succeeded: 0, failed: 0 }
       const send = async (number: number): Promise<void> => {
-        // One certainly before its query-back, one certainly after it, and eight at about the same time.
+        // One begins certainly before its query-back, one certainly after it, and eight at about the same time.
         const [isEarly, isLate] = [number % 10 === 0, number % 10 === 1]
         const begin = async (gid: string) => (isLate ? orchestrator.client.wait(gid) : undefined)
         const message = orchestrator.client.message({

@@ -63,7 +63,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         }
       }
 
-      it('runs everything again after a deadlock, and then commits once', async () => {
+      it('A call runs again as a whole after a deadlock, and then commits once', async () => {
         const call = newCall()
         let runs = 0
         const barrier = mysqlBarrier(pool)
@@ -80,7 +80,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect([runs, await mysqlEffects(pool, call.gid)]).toEqual([3, ['action']])
       })
 
-      it('gives up repeating after its bound, with a code that is no failure', async () => {
+      it('The barrier gives up repeating after its bound, with a code that is no failure', async () => {
         const call = newCall()
         const running = mysqlBarrier(pool).run(call, () => {
           throw Object.assign(new Error('Deadlock found'), { errno: DEADLOCK })
@@ -89,14 +89,14 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(await countMysqlRows(pool, call.gid)).toBe(0)
       })
 
-      it('gives up repeating when the time of the call is over', async () => {
+      it('The barrier gives up repeating when the time of the call is over', async () => {
         const running = mysqlBarrier(pool, { timeoutMs: 150 }).run(newCall(), () => {
           throw Object.assign(new Error('Deadlock found'), { errno: DEADLOCK })
         })
         await expect(running).rejects.toMatchObject({ code: 'BARRIER_TIMED_OUT', meaning: 'unavailable' })
       })
 
-      it('commits nothing of an effect that swallows a real deadlock and goes on', async () => {
+      it('Nothing is committed of an effect that swallows a real deadlock and goes on', async () => {
         const call = newCall()
         await pool.query("INSERT INTO effect (number, gid, op) VALUES (1001, 'a', 'x'), (1002, 'b', 'x')")
         await pool.query(
@@ -125,7 +125,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(await countMysqlRows(pool, call.gid)).toBe(0)
       })
 
-      it('gives each connection back clean, or not at all', async () => {
+      it('A connection is given back to its pool clean or not at all', async () => {
         const small = await openMysqlDatabase(url, { connectionLimit: 1 })
         const barrier = mysqlBarrier(small)
         const call = newCall()
@@ -153,7 +153,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
             }),
         ],
       ] as const) {
-        it(`lets no part of a parallel effect write by ${raw} after another part has failed`, async () => {
+        it(`No part of a parallel effect writes by ${raw} after another part has failed`, async () => {
           const small = await openMysqlDatabase(url, { connectionLimit: 1 })
           const barrier = mysqlBarrier(small)
           const [call, next] = [newCall(), newCall()]
@@ -190,7 +190,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         })
       }
 
-      it('lets who has replaced `query` see each of its statements, and otherwise asks the raw connection', async () => {
+      it('A program that has replaced `query` sees each statement, and otherwise the raw connection is asked', async () => {
         const small = await openMysqlDatabase(url, { connectionLimit: 1 })
         const seen: string[] = []
         const watching = (watch: (connection: PoolConnection) => void) => ({
@@ -244,7 +244,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await dropMysqlDatabase(small)
       })
 
-      it('does not replay as a success what a handler committed before it failed', async () => {
+      it('A row that a handler committed before it failed is not replayed as a success', async () => {
         const call = newCall()
         const barrier = mysqlBarrier(pool)
         const failing = barrier.run(call, async (tx) => {
@@ -261,7 +261,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         ['action', 'compensate'],
         ['try', 'cancel'],
       ] as const) {
-        it(`does not run the ${undo} of a ${origin} that was committed without its effect`, async () => {
+        it(`The ${undo} of a ${origin} that was committed without its effect does not run`, async () => {
           const call = { ...newCall(), op: origin }
           const barrier = mysqlBarrier(pool)
           const failing = barrier.run(call, async (tx) => {
@@ -300,7 +300,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         })
       }
 
-      it('runs an undo in a transaction of the caller whose snapshot is older than its origin', async () => {
+      it('An undo runs in a transaction of the caller whose snapshot is older than its action', async () => {
         const call = newCall()
         const back = { ...call, op: 'compensate' } as const
         await inTransaction(async (connection) => {
@@ -328,7 +328,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
             }),
         ],
       ] as const) {
-        it(`lets no statement that ${kind} has prepared write when the effect is over`, async () => {
+        it(`A statement that ${kind} has prepared cannot write when the effect is over`, async () => {
           const call = newCall()
           const kept: { readonly execute: (values: string[]) => unknown }[] = []
           await mysqlBarrier(pool).run(call, async (tx) => {
@@ -349,7 +349,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         })
       }
 
-      it('leaves no session waiting on the server when the time of its calls is over', async () => {
+      it('No session waits on the server when the time of its calls is over', async () => {
         const small = await openMysqlDatabase(url, { connectionLimit: 3 })
         await small.query("INSERT INTO effect (number, gid, op) VALUES (1, 'locked', 'x')")
         const holder = await small.getConnection()
@@ -380,7 +380,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await dropMysqlDatabase(small)
       })
 
-      it('leaves no session waiting either when one part fails while another waits', async () => {
+      it('No session waits on the server when one part of an effect fails while another waits', async () => {
         const small = await openMysqlDatabase(url, { connectionLimit: 2 })
         await small.query("INSERT INTO effect (number, gid, op) VALUES (1, 'locked', 'x')")
         const holder = await small.getConnection()
@@ -400,7 +400,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await dropMysqlDatabase(small)
       })
 
-      it('does not replay as a success what a caller committed after a failure', async () => {
+      it('A row that a caller committed after a failure is not replayed as a success', async () => {
         const call = newCall()
         await inTransaction(async (connection) => {
           const barrier = mysqlBarrierIn(connection)
@@ -412,7 +412,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await expect(again).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
       })
 
-      it('destroys a connection whose ROLLBACK fails: the next BEGIN on it would commit what is open', async () => {
+      it('A connection whose ROLLBACK fails is destroyed, because the next BEGIN on it would commit what is open', async () => {
         const call = newCall()
         const small = await openMysqlDatabase(url, { connectionLimit: 1 })
         const barrier = mysqlBarrier(small)
@@ -431,7 +431,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await dropMysqlDatabase(small)
       })
 
-      it("works inside a caller's transaction, whatever its snapshot has seen", async () => {
+      it("The barrier works inside a caller's transaction, whatever its snapshot has seen", async () => {
         const call = newCall()
         await inTransaction(async (connection) => {
           // The snapshot of REPEATABLE READ is taken here, before the row of the other call is there.
@@ -444,7 +444,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(await mysqlEffects(pool, call.gid)).toEqual(['action'])
       })
 
-      it("leaves it to a caller's rollback to take row and effect away together", async () => {
+      it("A caller's rollback takes row and effect away together", async () => {
         const call = newCall()
         await inTransaction(async (connection) => {
           await mysqlBarrierIn(connection).run(call, (tx) => actOnMysql(tx, call, SUCCEED))
@@ -452,7 +452,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect([await countMysqlRows(pool, call.gid), await mysqlEffects(pool, call.gid)]).toEqual([0, []])
       })
 
-      it("throws a deadlock in a caller's transaction as it is, and repeats nothing", async () => {
+      it("A deadlock in a caller's transaction is thrown as it is, and nothing is repeated", async () => {
         const call = newCall()
         let runs = 0
         const deadlock = Object.assign(new Error('Deadlock found'), { errno: DEADLOCK })
@@ -466,7 +466,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(runs).toBe(1)
       })
 
-      it('refuses a connection without an open transaction, before it writes', async () => {
+      it('A connection without an open transaction is refused before anything is written', async () => {
         const call = newCall()
         const connection = await pool.getConnection()
         const running = mysqlBarrierIn(connection).run(call, (tx) => actOnMysql(tx, call, SUCCEED))
@@ -475,13 +475,13 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(await countMysqlRows(pool, call.gid)).toBe(0)
       })
 
-      it('refuses the callback API when it is made', () => {
+      it('The callback API of mysql2 is refused when the barrier is made', () => {
         const callbacks = createCallbackPool({ uri: url })
         expect(() => mysqlBarrier(callbacks as never)).toThrow(/mysql2\/promise/)
         callbacks.end()
       })
 
-      it('keeps its keys under NO_BACKSLASH_ESCAPES and ANSI_QUOTES', async () => {
+      it('The barrier keeps its keys under NO_BACKSLASH_ESCAPES and ANSI_QUOTES', async () => {
         const connection = await pool.getConnection()
         await connection.query("SET sql_mode = 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES'")
         await connection.beginTransaction()
@@ -495,7 +495,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         connection.destroy()
       })
 
-      it('is migrated by eight instances of a service that start at once', async () => {
+      it('Eight instances of a service that start at once can migrate the table of the barrier', async () => {
         for (let round = 0; round < 10; round++) {
           const table = `migrated_${round}`
           await Promise.all(Array.from({ length: 8 }, () => migrateBarrier(pool, { table })))
@@ -503,7 +503,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         }
       })
 
-      it('purges what is older than the retention, in chunks, at most `limit` rows', async () => {
+      it('A purge of the barrier deletes what is older than the retention, in chunks, at most `limit` rows', async () => {
         await migrateBarrier(pool, { table: 'purged' })
         const now = 1_800_000_000_000
         const ages = [0, 59, 61, 400].flatMap((days) => Array.from({ length: 600 }, () => days))
@@ -526,7 +526,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(left).toEqual([{ number: 1_200 }])
       })
 
-      it('checks the table, its key, its engine and the business table, and leaves no row', async () => {
+      it('The check of the barrier looks at its table, the key, the engine and the business table, and leaves no row', async () => {
         await migrateBarrier(pool)
         expect(await checkBarrier(pool, { businessTable: 'effect' })).toBeUndefined()
         const database = await readDatabase(pool)
@@ -545,7 +545,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(await countMysqlRows(pool, 'self-check')).toBe(0)
       })
 
-      it('finds the isolation that would show it uncommitted rows', async () => {
+      it('The check of the barrier finds the isolation level that would show it uncommitted rows', async () => {
         const loose = await openMysqlDatabase(url, { connectionLimit: 1 })
         await loose.query('SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED')
         await expect(checkBarrier(loose)).rejects.toThrow(/READ-UNCOMMITTED/)

@@ -65,7 +65,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       }
     }
 
-    it('runs everything again after a real deadlock, and then commits once', async () => {
+    it('A call runs again as a whole after a real deadlock, and then commits once', async () => {
       const call = newCall()
       await pool.query("INSERT INTO effect (number, gid, op) VALUES (100001, 'a', 'x'), (100002, 'b', 'x')")
       let runs = 0
@@ -87,7 +87,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       expect([runs, await postgresEffects(pool, call.gid)]).toEqual([2, ['action']])
     })
 
-    it('commits nothing of an effect that swallows a database error', async () => {
+    it('Nothing is committed of an effect that swallows a database error', async () => {
       const call = newCall()
       const running = postgresBarrier(pool).run(call, async (tx) => {
         await actOnPostgres(tx, call, SUCCEED)
@@ -100,7 +100,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       ])
     })
 
-    it('tells a constraint that is checked at COMMIT from a lost answer, and runs again', async () => {
+    it('A constraint that is checked at COMMIT is not taken for a lost answer, and leaves no row', async () => {
       await pool.query('CREATE TABLE deferred (id int UNIQUE DEFERRABLE INITIALLY DEFERRED)')
       const call = newCall()
       const running = postgresBarrier(pool).run(call, async (tx) => {
@@ -110,7 +110,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       expect(await countPostgresRows(pool, call.gid)).toBe(0)
     })
 
-    it('gives each client back clean, or not at all', async () => {
+    it('A client is given back to its pool clean or not at all', async () => {
       const small = await openPostgresDatabase(url, { max: 1 })
       const barrier = postgresBarrier(small)
       const call = newCall()
@@ -125,7 +125,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       await dropPostgresDatabase(url, small)
     })
 
-    it('outlives a server that ends the connection while the effect waits for something else', async () => {
+    it('The barrier outlives a connection that the server ends while the effect waits for something else', async () => {
       const call = newCall()
       const running = postgresBarrier(pool).run(call, async (tx) => {
         await actOnPostgres(tx, call, SUCCEED)
@@ -141,7 +141,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       expect(await postgresEffects(pool, call.gid)).toEqual(['action'])
     })
 
-    it('closes a client whose ROLLBACK fails: what is open on it would go on', async () => {
+    it('A client whose ROLLBACK fails is closed, because what is open on it would go on', async () => {
       const call = newCall()
       const small = await openPostgresDatabase(url, { max: 1 })
       const barrier = postgresBarrier(small)
@@ -163,7 +163,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       await dropPostgresDatabase(url, small)
     })
 
-    it("works inside a caller's transaction, and leaves it to its rollback", async () => {
+    it("The barrier works inside a caller's transaction, whose rollback takes row and effect away", async () => {
       const call = newCall()
       await inTransaction('BEGIN', async (client) => {
         const barrier = postgresBarrierIn(client)
@@ -176,7 +176,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       ])
     })
 
-    it("fails, and does not run twice, when a caller's snapshot is older than the row", async () => {
+    it("A call fails, and does not run twice, when a caller's snapshot is older than the row", async () => {
       const call = newCall()
       await inTransaction('BEGIN ISOLATION LEVEL REPEATABLE READ', async (client) => {
         await client.query('SELECT count(*) FROM effect')
@@ -187,7 +187,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       expect(await postgresEffects(pool, call.gid)).toEqual(['action'])
     })
 
-    it('lets no part of a parallel effect write after another part has failed', async () => {
+    it('No part of a parallel effect writes after another part has failed', async () => {
       const small = await openPostgresDatabase(url, { max: 1 })
       const barrier = postgresBarrier(small)
       const [call, next] = [newCall(), newCall()]
@@ -223,7 +223,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       await dropPostgresDatabase(url, small)
     })
 
-    it('refuses a callback on the handle when the effect is over', async () => {
+    it('A callback on the handle is refused when the effect is over', async () => {
       let kept: PoolClient | undefined
       await postgresBarrier(pool).run(newCall(), (tx) => {
         kept = tx
@@ -231,7 +231,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       expect(() => kept?.query('SELECT 1', () => undefined)).toThrow(/the transaction is over/)
     })
 
-    it('does not replay as a success what was committed without its effect', async () => {
+    it('A row that was committed without its effect is not replayed as a success', async () => {
       const [own, callers] = [newCall(), newCall()]
       const barrier = postgresBarrier(pool)
       const failing = barrier.run(own, async (tx) => {
@@ -257,7 +257,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       ['action', 'compensate'],
       ['try', 'cancel'],
     ] as const) {
-      it(`does not run the ${undo} of a ${origin} that was committed without its effect`, async () => {
+      it(`The ${undo} of a ${origin} that was committed without its effect does not run`, async () => {
         const call = { ...newCall(), op: origin }
         const back = { ...call, op: undo }
         const barrier = postgresBarrier(pool)
@@ -298,7 +298,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       ['without its effect', 'fail', undefined],
       ['with its effect', 'succeed', 'run'],
     ] as const) {
-      it(`looks again at an origin that was committed ${end} while its undo waited`, async () => {
+      it(`An action that was committed ${end} while its undo waited is looked at again`, async () => {
         const call = newCall()
         const back = { ...call, op: 'compensate' } as const
         await inTransaction('BEGIN', async (client) => {
@@ -319,7 +319,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       })
     }
 
-    it('leaves no session waiting on the server when the time of its calls is over', async () => {
+    it('No session waits on the server when the time of its calls is over', async () => {
       const small = await openPostgresDatabase(url, { max: 3 })
       await small.query("INSERT INTO effect (number, gid, op) VALUES (100001, 'locked', 'x')")
       const holder = await small.connect()
@@ -341,7 +341,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       await dropPostgresDatabase(url, small)
     })
 
-    it('bounds statements for its own transaction alone, and by the stricter bound', async () => {
+    it('The barrier bounds statements for its own transaction alone, and by the stricter bound', async () => {
       for (const [sessionMs, expected] of [
         [0, [2_000, 2_600]],
         [1_234, [1_234, 1_234]],
@@ -368,7 +368,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       }
     })
 
-    it('takes a COMMIT of which the server does not know for one that nobody knows of', async () => {
+    it('A COMMIT whose outcome the server does not know is reported as unknown', async () => {
       const call = newCall()
       const unknowing = {
         totalCount: 0,
@@ -389,7 +389,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       expect(again.decision).toBe('duplicate')
     })
 
-    it('refuses a client without an open transaction, before it writes', async () => {
+    it('A client without an open transaction is refused before anything is written', async () => {
       const call = newCall()
       const client = await pool.connect()
       const running = postgresBarrierIn(client).run(call, (tx) => actOnPostgres(tx, call, SUCCEED))
@@ -398,11 +398,11 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       expect(await countPostgresRows(pool, call.gid)).toBe(0)
     })
 
-    it('refuses a client where it needs a pool', () => {
+    it('A client is refused where the barrier needs a pool', () => {
       expect(() => postgresBarrier(new Client() as never)).toThrow(/needs a Pool/)
     })
 
-    it('is migrated by eight instances of a service that start at once', async () => {
+    it('Eight instances of a service that start at once can migrate the table of the barrier', async () => {
       for (let round = 0; round < 10; round++) {
         const table = `migrated_${round}`
         await Promise.all(Array.from({ length: 8 }, () => migrateBarrier(pool, { table })))
@@ -410,7 +410,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       }
     })
 
-    it('purges what is older than the retention', async () => {
+    it('A purge of the barrier deletes what is older than the retention', async () => {
       await migrateBarrier(pool, { table: 'purged' })
       const now = 1_800_000_000_000
       await pool.query(
@@ -425,7 +425,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       expect(await purgeBarrier(pool, options)).toBe(0)
     })
 
-    it('checks the table, its key, its collation and the business table, and leaves no row', async () => {
+    it('The check of the barrier looks at its table, the key, the collation and the business table, and leaves no row', async () => {
       expect(await checkBarrier(pool, { businessTable: 'effect' })).toBeUndefined()
       expect(await checkBarrier(pool, { table: 'public.counterstep_barrier' })).toBeUndefined()
       await pool.query(`CREATE TABLE crooked (gid text PRIMARY KEY, op text UNIQUE);

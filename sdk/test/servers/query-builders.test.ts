@@ -41,7 +41,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       await mysqlEffects(pool, gid),
     ]
 
-    it("a Knex transaction of the service's own holds row and effect", async () => {
+    it("A Knex transaction of the service's own holds row and effect in MySQL", async () => {
       const call = newCall()
       const served = (business: () => void) =>
         builder.transaction(async (transaction) => {
@@ -86,7 +86,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       expect(await state(call)).toEqual([1, ['action']])
     })
 
-    it('a deadlock that Drizzle has wrapped is still one, and everything runs again', async () => {
+    it('A deadlock that Drizzle has wrapped is still one, and everything runs again', async () => {
       const call = newCall()
       let runs = 0
       const outcome = await mysqlBarrier(pool).run(call, async (tx) => {
@@ -101,7 +101,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       expect(await state(call)).toEqual([1, ['action']])
     })
 
-    it("a Drizzle transaction on the service's own connection holds row and effect", async () => {
+    it("A Drizzle transaction on the service's own connection holds row and effect", async () => {
       const call = newCall()
       const connection = await pool.getConnection()
       const served = (business: () => void) =>
@@ -137,7 +137,7 @@ describeOn('postgres', 'query builders with the PostgreSQL barrier', (url) => {
     await postgresEffects(pool, gid),
   ]
 
-  it("a Knex transaction of the service's own holds row and effect", async () => {
+  it("A Knex transaction of the service's own holds row and effect in PostgreSQL", async () => {
     const call = newCall()
     const served = (business: () => void) =>
       builder.transaction(async (transaction) => {
@@ -167,7 +167,7 @@ describeOn('postgres', 'query builders with the PostgreSQL barrier', (url) => {
     expect(await state(call)).toEqual([1, ['action']])
   })
 
-  it("a Drizzle transaction on the service's own client holds row and effect", async () => {
+  it("A Drizzle transaction on the service's own client holds row and effect", async () => {
     const call = newCall()
     const client = await pool.connect()
     const served = (business: () => void) =>

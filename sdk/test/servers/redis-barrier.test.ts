@@ -27,7 +27,7 @@ describeOn('redis', 'the Redis barrier beside the truth table', (url) => {
   })
   afterAll(() => redis.quit())
 
-  it('adds under a minimum, and gives a duplicate the first answer though the account is drained', async () => {
+  it('A debit keeps to its minimum, and a duplicate gets the first answer though the account is drained', async () => {
     const key = `account:${run}`
     await redis.set(key, 100)
     const barrier = redisBarrier(redis)
@@ -44,7 +44,7 @@ describeOn('redis', 'the Redis barrier beside the truth table', (url) => {
     expect(undo).toEqual({ decision: 'run', answer: '{"value":-400}' })
   })
 
-  it('answers every digit up to 2^53', async () => {
+  it('The Redis barrier answers a value with every digit up to 2^53', async () => {
     const key = `large:${run}`
     await redis.set(key, '9007199254740990')
     const barrier = redisBarrier(redis)
@@ -56,7 +56,7 @@ describeOn('redis', 'the Redis barrier beside the truth table', (url) => {
     expect(await redis.get(key)).toBe('-123456789012345')
   })
 
-  it('refuses a missing account, and a value that Lua cannot compute with, before it writes', async () => {
+  it('A missing account, and a value that Lua cannot compute with, are refused before anything is written', async () => {
     const key = `odd:${run}`
     const barrier = redisBarrier(redis)
     const add = (tx: RedisEffects) => tx.add({ key, delta: 1, minimum: 0 })
@@ -68,7 +68,7 @@ describeOn('redis', 'the Redis barrier beside the truth table', (url) => {
     await expect(barrier.run(newCall(), fraction)).rejects.toBeInstanceOf(TypeError)
   })
 
-  it('serves on when the server has forgotten its scripts', async () => {
+  it('The barrier serves on when the server has forgotten its scripts', async () => {
     const barrier = redisBarrier(redis)
     const call = newCall()
     const add = (tx: RedisEffects) => tx.add({ key: `flushed:${run}`, delta: 1 })
@@ -78,7 +78,7 @@ describeOn('redis', 'the Redis barrier beside the truth table', (url) => {
     expect(await redis.get(`flushed:${run}`)).toBe('1')
   })
 
-  it('keeps its rows as long as the retention', async () => {
+  it('The rows of the Redis barrier are kept as long as the retention', async () => {
     const call = newCall()
     const prefix = `ttl-${run}`
     const retentionMs = 2 * 24 * 3_600_000
@@ -89,7 +89,7 @@ describeOn('redis', 'the Redis barrier beside the truth table', (url) => {
     expect(ttlMs).toBeLessThanOrEqual(retentionMs)
   })
 
-  it('asks no payload of a duplicate and of a null compensation', async () => {
+  it('A duplicate and a null compensation ask for no payload', async () => {
     const barrier = redisBarrier(redis)
     const refuse = (): RedisEffect => {
       throw new BranchFailure('no such account')
@@ -103,7 +103,7 @@ describeOn('redis', 'the Redis barrier beside the truth table', (url) => {
     await expect(barrier.run(newCall(), refuse)).rejects.toThrow('no such account')
   })
 
-  it('refuses keys in another slot before it writes, and a cluster without a hash tag when it is made', async () => {
+  it('Keys in another slot are refused before anything is written, and a cluster without a hash tag when the barrier is made', async () => {
     const barrier = redisBarrier(redis, { hashTag: () => 'one' })
     const apart = barrier.run(newCall(), (tx) => tx.add({ key: 'apart:{two}', delta: 1 }))
     await expect(apart).rejects.toMatchObject({ code: 'BARRIER_KEYS_APART' })
@@ -113,7 +113,7 @@ describeOn('redis', 'the Redis barrier beside the truth table', (url) => {
     expect(() => redisBarrier(redis, { prefix: 'a{b}' })).toThrow(/braces/)
   })
 
-  it('answers 500, never 409, when a script or the server fails', async () => {
+  it('A script that fails, or a server that is gone, is answered with 500 and never with 409', async () => {
     const url = callUrl({ gid: newCall().gid, trans_type: 'saga', branch_id: '01', op: 'action' })
     const broken = (tx: RedisEffects) => tx.script("redis.call('NONSENSE')", [])
     const answered = await answerBranch(redisBarrier(redis), broken, { url, headers: {} })
@@ -123,7 +123,7 @@ describeOn('redis', 'the Redis barrier beside the truth table', (url) => {
     expect(unreachable.answer).toMatchObject({ statusCode: 500, body: '{"code":"BRANCH_ERROR"}' })
   })
 
-  it('checks that nothing is evicted and everything logged', async () => {
+  it('The check of the barrier finds that keys may be evicted and that appendonly is off', async () => {
     expect(await checkBarrier(redis)).toBeUndefined()
     const volatile = { ...unused, info: async () => 'maxmemory_policy:volatile-lru\naof_enabled:0\n' }
     await expect(checkBarrier(volatile)).rejects.toThrow(/noeviction; appendonly is off/)
@@ -136,9 +136,9 @@ const unused = {
 }
 
 describe('the hash slot', () => {
-  it('is the one that the cluster computes', async () => {
+  it('The hash slot of a key is the one that the cluster computes', async () => {
     const { hashSlot } = await import('../../src/barrier/redis/hash-slot.ts')
-    // From the Redis Cluster specification, and CLUSTER KEYSLOT.
+    // These slots are those of the Redis Cluster specification and of CLUSTER KEYSLOT.
     expect(hashSlot('123456789')).toBe(12_739)
     expect(hashSlot('{user1000}.following')).toBe(hashSlot('{user1000}.followers'))
     expect(hashSlot('foo{}{bar}')).toBe(8_363)

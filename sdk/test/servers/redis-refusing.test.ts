@@ -43,7 +43,7 @@ describeOwn('redis', 'the Redis barrier while its server refuses to write', () =
       ['ACL', 'SETUSER', 'default', '+@all'],
     ],
   ] as const) {
-    it(`calls it unavailable that ${what}, and runs the call once when that is over`, async () => {
+    it(`A call is unavailable while Redis refuses because ${what}, and runs once when that is over`, async () => {
       const gid = `refused-${++gids}`
       await redis.call(begin[0], ...begin.slice(1))
       const refused = await call(gid).finally(() => redis.call(end[0], ...end.slice(1)))
@@ -54,13 +54,13 @@ describeOwn('redis', 'the Redis barrier while its server refuses to write', () =
     })
   }
 
-  it('calls it unavailable that an operator killed the script', async () => {
+  it('A call whose script an operator killed is unavailable', async () => {
     await redis.config('SET', 'busy-reply-threshold', '10')
     const other = redis.duplicate()
     await other.ping()
     const endless = call('killed', (tx) => tx.script('while true do end', []))
     let killed: unknown
-    // Until the script is slow enough to be killed.
+    // It is tried until the script is slow enough to be killed.
     while (killed !== 'OK') killed = await other.script('KILL').catch((error: unknown) => error)
     expect((await endless).answer).toMatchObject(UNAVAILABLE)
     await other.quit()
@@ -75,7 +75,7 @@ describeOwn('redis', 'the Redis barrier while its server refuses to write', () =
     ['a script that does not compile', 'this is no Lua'],
     ['an error that names a state of the server', "error('OOM in my own words')"],
   ] as const) {
-    it(`calls it a bug of the effect that it ended in ${what}`, async () => {
+    it(`An effect that ended in ${what} is answered as a bug of the effect`, async () => {
       const effect = (tx: RedisEffects) => tx.script(script, ['account'])
       expect((await call(`broken-${++gids}`, effect)).answer).toMatchObject(BROKEN)
     })
@@ -84,15 +84,15 @@ describeOwn('redis', 'the Redis barrier while its server refuses to write', () =
 
 const of = (name: string, message: string) => Object.assign(new Error(message), { name })
 
-describe('an error that no server of this run gives', () => {
+describe('errors that no server of this run gives', () => {
   for (const [what, error, answer] of [
     [
-      'that a socket, whose path names a script, refuses',
+      'of a socket whose path names a script',
       of('Error', 'connect ECONNREFUSED /run/user_script:1/redis.sock'),
       UNAVAILABLE,
     ],
     [
-      'that Redis 6 is out of memory',
+      'of a Redis 6 that is out of memory',
       of(
         'ReplyError',
         "ERR Error running script (call to f_1): @user_script:9: @user_script: 9: -OOM command not allowed when used memory > 'maxmemory'.",
@@ -100,7 +100,7 @@ describe('an error that no server of this run gives', () => {
       UNAVAILABLE,
     ],
     [
-      'that Redis 6 found a key of another type',
+      'of a Redis 6 that found a key of another type',
       of(
         'ReplyError',
         'ERR Error running script (call to f_1): @user_script:9: WRONGTYPE Operation against a key holding the wrong kind of value',
@@ -108,7 +108,7 @@ describe('an error that no server of this run gives', () => {
       BROKEN,
     ],
   ] as const) {
-    it(`is taken for what it is: ${what}`, async () => {
+    it(`An error ${what} is answered with ${answer.body}`, async () => {
       const command = () => Promise.reject(error)
       const barrier = redisBarrier({ eval: command, evalsha: command, info: command })
       const url = callUrl({ gid: 'named', trans_type: 'saga', branch_id: '01', op: 'action' })

@@ -21,7 +21,7 @@ describeOwn('redis', 'the Redis barrier while its server is stopped', () => {
     await server.stop()
   })
 
-  it("ends a call after ioredis's commandTimeout by 500, and the next one has one effect", async () => {
+  it("A call ends after ioredis's commandTimeout with 500, and the next one has one effect", async () => {
     const url = callUrl({ gid: 'stopped', trans_type: 'saga', branch_id: '01', op: 'action' })
     const call = () =>
       answerBranch(redisBarrier(redis), (tx) => tx.add({ key: 'account', delta: 5 }), {

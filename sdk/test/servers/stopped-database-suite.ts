@@ -3,15 +3,15 @@ import { answerBranch } from '../../src/http/answer-branch.ts'
 import { type Barrier, type BarrierCall, BranchFailure } from '../../src/index.ts'
 import { callUrl } from '../branch/call-url.ts'
 
-/** A server of the test's own, and a pool of one connection to it that the barrier gets. */
+/** This is a server of the test's own, with a pool of one connection to it that the barrier gets. */
 export interface StoppableFixture<Tx> {
-  /** Over the pool of one; without `timeoutMs` with the default. */
+  /** Makes a barrier over the pool of one, with the default where `timeoutMs` is not given. */
   barrier(timeoutMs?: number): Barrier<Tx>
-  /** Over the same pool, but the database stops just before it gets a COMMIT. */
+  /** Makes a barrier over the same pool, but the database stops just before it gets a COMMIT. */
   barrierStoppedAtCommit(timeoutMs: number): Barrier<Tx>
   /** Writes the effect of a call. */
   act(tx: Tx, call: BarrierCall): Promise<unknown>
-  /** The ops whose effects committed, seen by a connection of their own. */
+  /** Reads the ops whose effects committed, by a connection of its own. */
   effects(gid: string): Promise<readonly string[]>
   rows(gid: string): Promise<number>
   /** Takes the pool's one connection; returns what gives it back. */
@@ -24,10 +24,10 @@ export interface StoppableFixture<Tx> {
 }
 
 const TIMEOUT_MS = 400
-/** Only tells a call that ended by its own time limit from one that another limit ended. */
+/** This only tells a call that ended by its own time limit from one that another limit ended. */
 const SLOW_MS = 8_000
 
-/** The behaviour of calls while their database does not answer. */
+/** Defines the tests of calls while their database does not answer. */
 export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableFixture<Tx>>): void {
   let fixture: StoppableFixture<Tx>
   let gids = 0
@@ -35,7 +35,7 @@ export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableFixture<Tx
   const acting = (call: BarrierCall) => async (tx: Tx) => {
     await fixture.act(tx, call)
   }
-  /** A later call on the same pool: it finds a connection that works, and the truth. */
+  /** Expects a later call on the same pool to find a connection that works, and the truth. */
   const expectRunOnce = async (call: BarrierCall): Promise<void> => {
     await fixture.barrier().run(call, acting(call))
     expect([await fixture.effects(call.gid), await fixture.rows(call.gid)]).toEqual([['action'], 1])
@@ -55,7 +55,7 @@ export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableFixture<Tx
   })
   afterAll(() => fixture.close())
 
-  it('ends a call on a connection that was there before, by 500', async () => {
+  it('A call on a connection that was there before ends with 500', async () => {
     const call = newCall()
     await fixture.barrier().run(newCall(), () => undefined)
     await fixture.pause()
@@ -72,7 +72,7 @@ export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableFixture<Tx
     await expectRunOnce(call)
   })
 
-  it('ends a call that has to connect, and takes the connection that comes late', async () => {
+  it('A call that has to connect ends in time, and the connection that comes late is used', async () => {
     const call = newCall()
     await fixture.disconnect()
     await fixture.pause()
@@ -82,7 +82,7 @@ export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableFixture<Tx
     await expectRunOnce(call)
   })
 
-  it('ends a call that waits for a connection, and loses none by it', async () => {
+  it('A call that waits for a connection ends in time, and no connection is lost by it', async () => {
     const call = newCall()
     const giveBack = await fixture.occupy()
     const thrown = await thrownInTime(fixture.barrier(TIMEOUT_MS).run(call, acting(call)))
@@ -91,7 +91,7 @@ export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableFixture<Tx
     await expectRunOnce(call)
   })
 
-  it('rolls back what an effect had written when the database stopped under it', async () => {
+  it('An effect is rolled back when the database stopped under it', async () => {
     const call = newCall()
     const running = fixture.barrier(TIMEOUT_MS).run(call, async (tx) => {
       await fixture.act(tx, call)
@@ -104,7 +104,7 @@ export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableFixture<Tx
     await expectRunOnce(call)
   })
 
-  it('says of a COMMIT that was not answered that nobody knows, and the next call agrees with it', async () => {
+  it('A COMMIT that was not answered has an unknown outcome, and the next call agrees with what became of it', async () => {
     const call = newCall()
     const thrown = await thrownInTime(fixture.barrierStoppedAtCommit(TIMEOUT_MS).run(call, acting(call)))
     await fixture.resume()
@@ -115,7 +115,7 @@ export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableFixture<Tx
     await expectRunOnce(call)
   })
 
-  it('answers the no of an effect though the ROLLBACK is not answered: it can never commit', async () => {
+  it('A refusal by an effect is answered though the ROLLBACK is not, since it can never commit', async () => {
     const call = newCall()
     const running = fixture.barrier(TIMEOUT_MS).run(call, async (tx) => {
       await fixture.act(tx, call)
@@ -128,7 +128,7 @@ export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableFixture<Tx
     await expectRunOnce(call)
   })
 
-  it('ends a call whose effect never ends, which can write no more', async () => {
+  it('A call whose effect never ends is ended, and can write no more', async () => {
     const call = newCall()
     let later: Promise<unknown> = Promise.resolve()
     let goOn: () => void = () => undefined

@@ -44,7 +44,7 @@ async function mustPass(
 for (const server of ['mariadb', 'mysql'] as const) {
   describeOn(server, 'the test kit', (url) => {
     it(
-      'passes a service behind the MySQL barrier',
+      'A service behind the MySQL barrier passes the test kit',
       async () => {
         const pool = await openMysqlDatabase(url)
         await pool.query('CREATE TABLE account (id INT PRIMARY KEY, cents BIGINT NOT NULL)')
@@ -77,7 +77,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
 
 describeOn('postgres', 'the test kit', (url) => {
   it(
-    'passes a service behind the Postgres barrier',
+    'A service behind the PostgreSQL barrier passes the test kit',
     async () => {
       const pool = await openPostgresDatabase(url)
       await pool.query('CREATE TABLE account (id int PRIMARY KEY, cents bigint NOT NULL)')
@@ -107,7 +107,7 @@ describeOn('postgres', 'the test kit', (url) => {
 
 describeOn('redis', 'the test kit', (url) => {
   it(
-    'passes a service behind the Redis barrier',
+    'A service behind the Redis barrier passes the test kit',
     async () => {
       const redis = new Redis(url)
       const run = crypto.randomUUID()
@@ -126,7 +126,7 @@ describeOn('redis', 'the test kit', (url) => {
         service,
         read: () => redis.get(key),
         drain: () => redis.set(key, 0),
-        // A key of another type: Redis refuses to add to it.
+        // The outage is a key of another type, to which Redis refuses to add.
         outage: {
           begin: async () => {
             await redis.rename(key, away)

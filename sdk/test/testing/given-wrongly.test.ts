@@ -20,32 +20,32 @@ async function because(
   return checks.filter(({ outcome }) => outcome === 'undecided').map((check) => check.because)
 }
 
-describe('the test kit, given what does not do its part', () => {
-  it('decides nothing by a refusedPayload that is taken', async () => {
+describe('wrong input to the test kit', () => {
+  it('The test kit decides nothing by a refusedPayload that is taken', async () => {
     expect(await because(() => ({ refusedPayload: { cents: 1 } }))).toEqual([
       'the business should refuse refusedPayload, and it took it: -1',
     ])
   })
 
-  it('decides nothing by a drain that drains nothing', async () => {
+  it('The test kit decides nothing by a drain that drains nothing', async () => {
     expect(await because(() => ({ drain: () => undefined }))).toEqual([
       'the business should refuse what is sent after drain, and it took it: -100',
     ])
   })
 
-  it('decides nothing by an outage that does not hit the service', async () => {
+  it('The test kit decides nothing by an outage that does not hit the service', async () => {
     const outage = { begin: () => undefined, end: () => undefined }
     expect(await because(() => ({ outage }))).toEqual([
       'the action succeeded during the outage: it does not hit the service',
     ])
   })
 
-  it('decides nothing by a reading that changes by itself', async () => {
+  it('The test kit decides nothing by a reading that changes by itself', async () => {
     let readings = 0
     expect(await because(() => ({ read: () => ++readings }))).toEqual([expect.stringContaining('each time')])
   })
 
-  it('decides nothing by a reading that holds what is made anew each time', async () => {
+  it('The test kit decides nothing by a reading that holds what is made anew each time', async () => {
     const read = (wallet: Wallet) => () => ({
       cents: wallet.cents,
       id: wallet.cents < 10_000 ? lastId(wallet) : null,
@@ -71,7 +71,7 @@ describe('the test kit, given what does not do its part', () => {
     expect(found).toEqual([expect.stringContaining('no generated ids')])
   })
 
-  it('rejects with what read throws', async () => {
+  it('The test kit rejects with what read throws', async () => {
     const wallet = new Wallet()
     await expect(
       checkBranch({
@@ -83,7 +83,7 @@ describe('the test kit, given what does not do its part', () => {
     ).rejects.toThrow('no such account')
   })
 
-  it('refuses numbers that are none', async () => {
+  it('Settings of the test kit that are no valid numbers are refused', async () => {
     const branch = walletUnderTest(new Wallet())
     await expect(checkBranch({ ...branch, width: 1 })).rejects.toThrow(
       'width must be a whole number of at least 2',
@@ -91,7 +91,7 @@ describe('the test kit, given what does not do its part', () => {
     await expect(checkBranch({ ...branch, callTimeoutMs: Number.NaN })).rejects.toThrow(TypeError)
   })
 
-  it('sends a payload of its own for each gid', async () => {
+  it('The test kit sends each gid with a payload of its own', async () => {
     const wallet = new Wallet()
     const payload = ({ gid }: { gid: string }) => ({ cents: 100, order: gid })
     const { checks } = await assertBranch({ ...walletUnderTest(wallet), payload })
@@ -102,7 +102,7 @@ describe('the test kit, given what does not do its part', () => {
     for (const [gid, body] of bodies ?? []) expect(body).toBe(JSON.stringify({ cents: 100, order: gid }))
   })
 
-  it('throws a text that a service author can act on', async () => {
+  it('The error of the test kit has a text that a service author can act on', async () => {
     const thrown = await assertBranch(walletUnderTest(new Wallet('runs duplicates'))).catch(
       (error: unknown) => error,
     )
@@ -118,7 +118,7 @@ describe('the test kit, given what does not do its part', () => {
     expect(message).toContain('skipped concurrent-duplicates: duplicates did not pass (DUPLICATE_RAN_TWICE)')
   })
 
-  it('runs under node:test as well, and lets the process end', async () => {
+  it('The test kit runs under node:test as well, and lets the process end', async () => {
     const file = fileURLToPath(new URL('node-test-run.ts', import.meta.url))
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
     const child = spawn(process.execPath, ['--test', '--test-reporter=tap', file], { env })

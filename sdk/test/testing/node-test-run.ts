@@ -8,11 +8,11 @@ import { assertBranch, BranchRulesBrokenError } from '@counterstep/sdk/testing'
 import express from 'express'
 import { Wallet, walletUnderTest } from './wallet.ts'
 
-test('a right service passes', async () => {
+test('A right service passes', async () => {
   await assertBranch(walletUnderTest(new Wallet()))
 })
 
-test('a wrong one does not', () =>
+test('A wrong service does not pass', () =>
   assert.rejects(
     assertBranch(walletUnderTest(new Wallet('forgets a null compensation'))),
     (error: unknown) => {
@@ -21,7 +21,7 @@ test('a wrong one does not', () =>
     },
   ))
 
-test('the debit is a safe participant', async () => {
+test('The debit is a safe participant', async () => {
   const database = new DatabaseSync(':memory:')
   migrateBarrier(database)
   database.exec("CREATE TABLE account (id TEXT, cents INTEGER); INSERT INTO account VALUES ('alice', 1000)")

@@ -24,7 +24,7 @@ interface Payload {
   readonly cents: number
 }
 
-/** The account service of the README, and what a test of it gives to the kit. */
+/** This is the account service of the README, with what a test of it gives to the kit. */
 class Bank {
   readonly database = new DatabaseSync(':memory:')
   readonly barrier = sqliteBarrier(this.database)
@@ -93,7 +93,7 @@ function everything(checks: readonly BranchCheck[]): void {
 }
 
 describe('the test kit on handlers of this SDK', () => {
-  it('passes Fastify in process, in each kind of transaction', async () => {
+  it('A Fastify service in process passes the test kit, in each kind of transaction', async () => {
     for (const kind of ['saga', 'tcc'] as const) {
       const bank = new Bank()
       const { checks } = await assertBranch({ ...bank.underTest({ fastify: fastifyApp(bank) }), kind })
@@ -107,14 +107,14 @@ describe('the test kit on handlers of this SDK', () => {
     ['Express 5', express],
     ['Express 4', express4 as typeof express],
   ] as const) {
-    it(`passes ${name} in process`, async () => {
+    it(`An ${name} service in process passes the test kit`, async () => {
       const bank = new Bank()
       const { checks } = await assertBranch(bank.underTest({ listener: expressApp(make, bank) }))
       everything(checks)
     })
   }
 
-  it("finds a body parser's bounds that are tighter than the orchestrator's", async () => {
+  it("The test kit finds bounds of a body parser that are tighter than the orchestrator's", async () => {
     for (const [parser, found] of [
       [express.json({ strict: false }), /204800 bytes was answered 413; .*limit: '1mb'/],
       [express.json({ limit: '1mb' }), /JSON text was answered 400, and 200 with a list; .*strict: false/],
@@ -128,14 +128,14 @@ describe('the test kit on handlers of this SDK', () => {
     }
   })
 
-  it('lets a service say that its payloads are smaller', async () => {
+  it('A service may say that its payloads are smaller', async () => {
     const bank = new Bank()
     const parser = express.json({ strict: false })
     const branch = bank.underTest({ listener: expressApp(express, bank, parser) })
     everything((await assertBranch({ ...branch, payloadBytesMax: 100_000 })).checks)
   })
 
-  it('passes what answers like fetch', async () => {
+  it('A service that answers like fetch passes the test kit', async () => {
     const bank = new Bank()
     const fetch = async (request: Request) => {
       const url = new URL(request.url)
@@ -155,7 +155,7 @@ describe('the test kit on handlers of this SDK', () => {
     everything(checks)
   })
 
-  it('passes a running service, by a base URL or by whole ones', async () => {
+  it('A running service passes the test kit, by a base URL or by whole URLs', async () => {
     const bank = new Bank()
     const app = fastifyApp(bank)
     const url = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -168,7 +168,7 @@ describe('the test kit on handlers of this SDK', () => {
     await app.close()
   })
 
-  it('passes one route that serves both', async () => {
+  it('A route that serves both ops passes the test kit', async () => {
     const bank = new Bank()
     const server = createServer()
     const app = fastify({ serverFactory: (handler) => server.on('request', handler) })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { assertBranch, BranchRulesBrokenError, checkBranch } from '../../src/testing/index.ts'
 import { Wallet, walletUnderTest } from './wallet.ts'
 
-/** One call after the other, as behind a lock. */
+/** Serves one call after the other, as behind a lock. */
 function serialised<Result>(serve: (request: Request) => Promise<Result>, eachMs: number) {
   let last: Promise<unknown> = Promise.resolve()
   return (request: Request): Promise<Result> => {
@@ -14,7 +14,7 @@ function serialised<Result>(serve: (request: Request) => Promise<Result>, eachMs
 }
 
 describe.concurrent('the test kit and time', () => {
-  it('finds no fault in a right service that takes 300 ms for a call, and one call at a time', async () => {
+  it('The test kit finds no fault in a right service that takes 300 ms for a call, and one call at a time', async () => {
     const wallet = new Wallet()
     const startedAt = performance.now()
     const report = await checkBranch({
@@ -34,12 +34,12 @@ describe.concurrent('the test kit and time', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(calls.length * 299)
   }, 120_000)
 
-  it('finds no fault where the effect is seen later than its answer', async () => {
+  it('The test kit finds no fault where an effect is seen later than its answer', async () => {
     const wallet = new Wallet()
     let shown = wallet.cents
     const read = () => {
       const { cents } = wallet
-      // A reader that is behind by one look.
+      // This reader is behind by one look.
       const seen = shown
       shown = cents
       return seen
@@ -49,7 +49,7 @@ describe.concurrent('the test kit and time', () => {
     expect(report.ok).toBe(true)
   }, 120_000)
 
-  it('finds no fault where effects are seen late after the first two', async () => {
+  it('The test kit finds no fault where effects are seen late after the first two', async () => {
     const wallet = new Wallet()
     const lagMs = 60
     const history = [{ cents: wallet.cents, shownAt: 0 }]
@@ -68,7 +68,7 @@ describe.concurrent('the test kit and time', () => {
     expect(report.ok).toBe(true)
   }, 120_000)
 
-  it('finds no fault where the kit itself is held up for longer than an effect may take', async () => {
+  it('The test kit finds no fault where it is itself held up for longer than an effect may take', async () => {
     const wallet = new Wallet()
     const settleMs = 20
     let shown = wallet.cents
@@ -83,7 +83,7 @@ describe.concurrent('the test kit and time', () => {
     expect(report.ok).toBe(true)
   }, 120_000)
 
-  it('finds no fault in what is at times 425, 429 or 5xx, and done when it is asked again', async () => {
+  it('The test kit finds no fault in a call that is answered 425, 429 or 5xx at times, and served when it is asked again', async () => {
     const wallet = new Wallet()
     let calls = 0
     const fetch = async (request: Request) => {
@@ -98,7 +98,7 @@ describe.concurrent('the test kit and time', () => {
     expect(report.ok).toBe(true)
   })
 
-  it('finds no fault in connections that break before or after the effect', async () => {
+  it('The test kit finds no fault in connections that break before or after the effect', async () => {
     const wallet = new Wallet()
     const broken = { calls: 0, lost: 0 }
     const fetch = async (request: Request) => {
@@ -116,7 +116,7 @@ describe.concurrent('the test kit and time', () => {
     expect(broken.lost).toBeGreaterThan(5)
   })
 
-  it('finds no fault in an outage in which nothing is answered', async () => {
+  it('The test kit finds no fault in an outage in which nothing is answered', async () => {
     const wallet = new Wallet()
     let isDown = false
     const fetch = (request: Request) =>
@@ -139,7 +139,7 @@ describe.concurrent('the test kit and time', () => {
     expect(lost).toHaveLength(1)
   })
 
-  it('decides nothing about a service that does not answer in time', async () => {
+  it('The test kit decides nothing about a service that does not answer in time', async () => {
     const wallet = new Wallet()
     const branch = {
       ...walletUnderTest(wallet),
@@ -154,7 +154,7 @@ describe.concurrent('the test kit and time', () => {
     expect(report.checks.slice(1).every(({ outcome }) => outcome === 'skipped')).toBe(true)
   })
 
-  it('decides nothing about a service that is not there', async () => {
+  it('The test kit decides nothing about a service that is not there', async () => {
     const branch = { ...walletUnderTest(new Wallet()), service: { url: 'http://127.0.0.1:9/' } }
     const report = await checkBranch(branch)
     expect([report.ok, report.violations, report.checks[0]?.outcome]).toEqual([false, [], 'undecided'])
@@ -163,7 +163,7 @@ describe.concurrent('the test kit and time', () => {
     expect(String(thrown)).toContain('could not be judged')
   })
 
-  it('ends at its time limit', async () => {
+  it('The test kit ends at its time limit', async () => {
     const wallet = new Wallet()
     const startedAt = performance.now()
     const report = await checkBranch({

@@ -29,12 +29,12 @@ describe('a change of state', () => {
     [true, false, 'true → false', false],
     [null, 'of g-1', 'null → "of <gid>"', false],
   ] as const) {
-    it(`from ${String(JSON.stringify(String(before)))} to ${text}`, () => {
+    it(`The change of state from ${JSON.stringify(String(before))} to ${JSON.stringify(String(after))} is told as "${text}"`, () => {
       expect(change(before, after)).toEqual({ text, isCountable })
     })
   }
 
-  it('is no matter of functions', () => {
+  it('A function is refused as a state', () => {
     expect(() => stateText(() => 1, 'g')).toThrow(TypeError)
   })
 })

@@ -14,7 +14,7 @@ interface Arrival {
   readonly method: string
   readonly path: string
   readonly body: string
-  /** The `gid op` of the calls that were under way when it came, with its own. */
+  /** These are the `gid op` of the calls that were under way when it came, its own included. */
   readonly underWay: readonly string[]
 }
 
@@ -59,7 +59,7 @@ describe('what the test kit sends', () => {
     (report.checks.find((check) => check.name === name)?.evidence ?? []).filter(
       (step) => step.step === 'call',
     )
-  /** The ops of each gid in order, without the tidying up at the end. */
+  /** Lists the ops of each gid in order, without the tidying up at the end. */
   const listSequences = (name: BranchCheckName): string[] => {
     const evidence = report.checks.find((check) => check.name === name)?.evidence ?? []
     const tidiedAt = evidence.findIndex((step) => step.step === 'did' && step.what === 'tidies up')
@@ -73,14 +73,14 @@ describe('what the test kit sends', () => {
   const listArrivals = (calls: readonly SentCall[]) =>
     arrivals.filter(({ query }) => calls.some(({ gid }) => query.get('gid') === gid))
 
-  it('is exactly what the report says was sent, in its order', () => {
+  it('The test kit sends exactly what its report says, in that order', () => {
     const claimed = report.checks.flatMap(({ evidence }) => evidence.filter((step) => step.step === 'call'))
     expect(claimed.map(({ url, body }) => `${new URL(url).search} ${body}`)).toEqual(
       arrivals.map(({ query, body }) => `${query.size === 0 ? '' : `?${query}`} ${body}`),
     )
   })
 
-  it('is what the orchestrator sends: query, headers, payload', () => {
+  it('The test kit sends what the orchestrator sends: query, headers and payload', () => {
     const [first] = arrivals
     expect([first?.method, first?.path, first?.body]).toEqual(['POST', '/pay', '{"cents":100}'])
     expect([...(first?.query.keys() ?? [])]).toEqual(['gid', 'trans_type', 'branch_id', 'op'])
@@ -114,10 +114,11 @@ describe('what the test kit sends', () => {
     ['drained', ['action=200 action=200 compensate=200', 'action=409']],
   ]
   for (const [name, sequences] of SEQUENCES) {
-    it(`has, in ${name}, these calls for each gid`, () => expect(listSequences(name)).toEqual(sequences))
+    it(`The check ${name} sends the calls that it is described by, for each gid`, () =>
+      expect(listSequences(name)).toEqual(sequences))
   }
 
-  it('drains and breaks down between the calls, where it says so', () => {
+  it('The test kit drains the service, and lets it break down, between the calls where its report says so', () => {
     const listSteps = (name: BranchCheckName) =>
       report.checks
         .find((check) => check.name === name)
@@ -136,7 +137,7 @@ describe('what the test kit sends', () => {
     ])
   })
 
-  it('has all duplicates of a round under way at once', () => {
+  it('The test kit has all duplicates of a round under way at once', () => {
     const calls = listCalls('concurrent-duplicates')
     expect(calls).toHaveLength(ROUNDS * 2 * WIDTH)
     const widest = listArrivals(calls).map(({ underWay, query }) => {
@@ -146,7 +147,7 @@ describe('what the test kit sends', () => {
     expect(widest.filter((count) => count === WIDTH)).toHaveLength(ROUNDS * 2)
   })
 
-  it('has action and compensation of one gid under way at once, each of them first in half the rounds', () => {
+  it('The test kit has action and compensation of one gid under way at once, and each first in half the rounds', () => {
     const races = new Map<string, string[]>()
     for (const { query, underWay } of listArrivals(listCalls('action-against-compensation'))) {
       const gid = query.get('gid') ?? ''
@@ -161,7 +162,7 @@ describe('what the test kit sends', () => {
     expect(orders.filter((order) => order === 'compensate action')).toHaveLength(ROUNDS)
   })
 
-  it('has two gids that differ in one capital letter, and three branches of one gid', () => {
+  it('The test kit sends two gids that differ in one capital letter, and three branches of one gid', () => {
     const [small, capital] = [...new Set(listCalls('two-gids').map(({ gid }) => gid))]
     expect([small === capital, small?.toLowerCase() === capital?.toLowerCase()]).toEqual([false, true])
     const branches = listCalls('two-branches').map(({ gid, branchId }) => `${gid} ${branchId}`)
@@ -169,7 +170,7 @@ describe('what the test kit sends', () => {
     expect([...new Set(branches)]).toEqual([`${gid} 01`, `${gid} 02`, `${gid} 03`])
   })
 
-  it('has each parameter missing, empty, repeated or wrong, on both URLs', () => {
+  it('The test kit sends parameters that are missing, empty, repeated and wrong, on both URLs', () => {
     const garbage = listCalls('garbage').map(({ url }) => new URL(url))
     for (const path of ['/pay', '/refund']) {
       const queries = garbage
@@ -186,7 +187,7 @@ describe('what the test kit sends', () => {
     }
   })
 
-  it('leaves the account as it was, but for the drain', () => {
+  it('The test kit leaves the account as it was, but for the drain', () => {
     const states = report.checks.flatMap(({ evidence: [first] }) =>
       first?.step === 'read' ? [first.state] : [],
     )

@@ -10,7 +10,7 @@ import {
 import { CODE_OF, type Fault, LINGER_MS, Wallet, walletUnderTest } from './wallet.ts'
 
 const FAULTS = Object.keys(CODE_OF) as Fault[]
-/** The six of the issue. */
+/** These six faults are looked for in more ways than the others. */
 const SIX: readonly Fault[] = [
   'runs duplicates',
   'runs the undo of nothing',
@@ -32,7 +32,7 @@ async function reportOn(fault: Fault | undefined, without: readonly (keyof Branc
   return checkBranch(Object.fromEntries(given) as unknown as BranchUnderTest)
 }
 
-/** Node's own server in front of what answers like fetch. */
+/** Makes a listener for Node's own server of what answers like fetch. */
 function createListener(fetch: (request: Request) => Promise<Response>) {
   return async (request: IncomingMessage, response: ServerResponse) => {
     const { method = 'GET', url = '/' } = request
@@ -42,7 +42,7 @@ function createListener(fetch: (request: Request) => Promise<Response>) {
 }
 
 describe('the test kit on a hand-written service', () => {
-  it('finds no fault in it while it is right, and skips nothing', async () => {
+  it('The test kit finds no fault in a right service, and skips no check', async () => {
     const report = await checkBranch({ ...walletUnderTest(new Wallet()), lingerMs: LINGER_MS })
     expect(report.violations).toEqual([])
     expect(report.checks.map(({ outcome }) => outcome)).toEqual(Array(16).fill('passed'))
@@ -50,7 +50,7 @@ describe('the test kit on a hand-written service', () => {
   })
 
   for (const fault of FAULTS) {
-    it(`finds by its own rule alone that it ${fault}`, async () => {
+    it(`The test kit finds by its own rule alone a service that ${fault}`, async () => {
       const report = await reportOn(fault)
       expect(listCodes(report)).toEqual([CODE_OF[fault]])
       expect(report.ok).toBe(false)
@@ -64,8 +64,8 @@ describe('the test kit on a hand-written service', () => {
   }
 
   for (const [what, fault, outcomes] of [
-    ['passes an undo that leaves a debt', undefined, ['passed']],
-    ['finds an undo that the business refuses', 'lets the business refuse an undo', ['broken']],
+    ['An undo that leaves a debt passes', undefined, ['passed']],
+    ['An undo that the business refuses is found', 'lets the business refuse an undo', ['broken']],
   ] as const) {
     it(`${what} when what the action brought is spent`, async () => {
       const wallet = new Wallet(fault)
@@ -78,19 +78,19 @@ describe('the test kit on a hand-written service', () => {
     })
   }
 
-  it('knows a wrong service for every rule', () => {
+  it('Every rule of the test kit has a wrong service that breaks it', () => {
     expect(new Set(Object.values(CODE_OF))).toEqual(new Set(Object.keys(BRANCH_RULES)))
   })
 
   for (const fault of SIX.filter((each) => each !== 'asks the business before the barrier')) {
-    it(`finds that it ${fault}, when neither a refusal nor a drain nor an outage is given`, async () => {
+    it(`The test kit finds a service that ${fault} where neither a refusal nor a drain nor an outage is given`, async () => {
       const report = await reportOn(fault, ['refusedPayload', 'drain', 'outage'])
       expect(listCodes(report)).toEqual([CODE_OF[fault]])
     })
   }
 
   for (const kept of ['refusedPayload', 'drain', 'outage'] as const) {
-    it(`shows a barrier in another transaction by ${kept} as well`, async () => {
+    it(`The test kit finds a barrier in another transaction by ${kept} as well`, async () => {
       const others = (['refusedPayload', 'drain', 'outage'] as const).filter((name) => name !== kept)
       const { violations } = await reportOn('commits its barrier before the effect', others)
       const check = kept === 'refusedPayload' ? 'refusal' : kept === 'drain' ? 'drained' : 'outage'
@@ -99,7 +99,7 @@ describe('the test kit on a hand-written service', () => {
   }
 
   for (const fault of SIX) {
-    it(`finds that it ${fault} by the rows of each gid, which no compensation takes away`, async () => {
+    it(`The test kit finds a service that ${fault} by the rows of each gid, which no compensation takes away`, async () => {
       const wallet = new Wallet(fault)
       const report = await checkBranch({
         ...walletUnderTest(wallet),
@@ -108,7 +108,7 @@ describe('the test kit on a hand-written service', () => {
       expect(listCodes(report)).toEqual([CODE_OF[fault]])
     })
 
-    it(`finds over HTTP that it ${fault}`, async () => {
+    it(`The test kit finds over HTTP a service that ${fault}`, async () => {
       const wallet = new Wallet(fault)
       const listener = createListener(wallet.fetch)
       const report = await checkBranch({ ...walletUnderTest(wallet), service: { listener } })
@@ -116,7 +116,7 @@ describe('the test kit on a hand-written service', () => {
     })
   }
 
-  it('finds over HTTP, by a duplicate that comes late, that it forgets what it did a while ago', async () => {
+  it('The test kit finds a service that forgets what it did a while ago over HTTP by a duplicate that comes late', async () => {
     const newBranch = () => {
       const wallet = new Wallet('forgets what it did a while ago')
       return { ...walletUnderTest(wallet), service: { listener: createListener(wallet.fetch) } }
@@ -134,7 +134,7 @@ describe('the test kit on a hand-written service', () => {
     ['a decimal text', (wallet) => (wallet.cents / 100).toFixed(2)],
     ['much at once', (wallet, gid) => ({ id: gid, cents: wallet.cents, rows: wallet.readLedger(gid) })],
   ] satisfies [string, (wallet: Wallet, gid: string) => unknown][]) {
-    it(`passes a right one by ${kind}`, async () => {
+    it(`The test kit finds no fault in a right service that is read by ${kind}`, async () => {
       const wallet = new Wallet()
       const branch = { ...walletUnderTest(wallet), read: ({ gid }: { gid: string }) => read(wallet, gid) }
       const report = await checkBranch(branch)
@@ -143,7 +143,7 @@ describe('the test kit on a hand-written service', () => {
     })
   }
 
-  it('names each fault of a service that has no barrier at all, and skips what builds on them', async () => {
+  it('The test kit names each fault of a service without any barrier, and skips what builds on it', async () => {
     let cents = 10_000
     const fetch = async (request: Request) => {
       const query = new URL(request.url).searchParams

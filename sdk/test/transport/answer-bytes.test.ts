@@ -44,7 +44,7 @@ async function serve(listener: RequestListener) {
   return { url, sockets, requests: () => requests }
 }
 
-/** A transaction of exactly so many bytes. */
+/** Makes the text of a transaction of exactly so many bytes. */
 function makeView(bytes: number): string {
   const empty = JSON.stringify({ ...FINAL, more: '' })
   return JSON.stringify({ ...FINAL, more: 'x'.repeat(bytes - empty.length) })
@@ -104,14 +104,14 @@ for (const [client, options] of [
 
   describe(`the bound of an answer, over ${client}`, () => {
     for (const [what, answer] of ENDLESS) {
-      it(`S8: ends the connection of one that ${what}`, async () => {
+      it(`S8: The connection of an answer is ended where the answer ${what}`, async () => {
         const { url, sockets } = await serve((_request, response) => answer(response))
         expect(await catchError(makeClient(url).submit(transfer))).toMatchObject({ ...TOO_LARGE, gid: 'g' })
         await expect.poll(() => sockets[0]?.destroyed).toBe(true)
       })
     }
 
-    it('S8: takes one of exactly that length, and none that is a byte longer', async () => {
+    it('S8: An answer of exactly the bound is taken, and one that is a byte longer is refused', async () => {
       let bytes = BOUND
       const { url } = await serve((_request, response) => response.end(makeView(bytes)))
       expect(await makeClient(url).get('g')).toMatchObject({ status: 'succeeded' })
@@ -119,7 +119,7 @@ for (const [client, options] of [
       expect(await catchError(makeClient(url).get('g'))).toMatchObject({ ...TOO_LARGE, status: 200 })
     })
 
-    it('S8: is 4 MiB, and shows the test to be one: with a wider bound the same answer is taken', async () => {
+    it('S8: The bound is 4 MiB, and with a wider one the same answer is taken', async () => {
       const { url } = await serve((_request, response) => response.end(makeView(4 * MIB + 1)))
       const client = createClient({ url, ...options })
       expect(await catchError(client.get('g'))).toMatchObject(TOO_LARGE)
@@ -128,19 +128,19 @@ for (const [client, options] of [
       })
     })
 
-    it('S8: unpacks no more of a packed answer than the bound', async () => {
+    it('S8: A packed answer is unpacked no further than the bound', async () => {
       const packed = gzipSync(Buffer.alloc(64 * MIB))
       const { url } = await serve((_request, response) =>
         response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed),
       )
       expect(packed.length).toBeLessThan(BOUND * 2)
       expect(await catchError(makeClient(url, { answerBytesMax: 128 * KIB }).get('g'))).toMatchObject(
-        // Node's client asks for none, and unpacks none: to it these are bytes that are no JSON.
+        // Node's client asks for no packed answer and unpacks none: to it these bytes are no JSON.
         options.fetch === undefined ? { code: 'SAGA_UNREACHABLE' } : TOO_LARGE,
       )
     })
 
-    it('is not asked for again by a call or a wait, since it would be as long', async () => {
+    it('An answer that is too long is not asked for again by a call or a wait', async () => {
       const { url, requests } = await serve((_request, response) => response.end(makeView(BOUND + 1)))
       const client = makeClient(url, { retryForMs: 30_000 })
       const calls = [
@@ -156,7 +156,7 @@ for (const [client, options] of [
       expect(requests()).toBe(4)
     })
 
-    it('S8: holds for what a branch answers to its try, too', async () => {
+    it('S8: The bound holds for what a branch answers to its try, too', async () => {
       const server = await serve((_request, response) =>
         response.end(JSON.stringify({ ...FINAL, kind: 'tcc', status: 'prepared' })),
       )
@@ -173,7 +173,7 @@ for (const [client, options] of [
   })
 }
 
-it('S8: an answer keeps none of its chunks, which cost more than their bytes where each has only one', () => {
+it('S8: An answer keeps none of its chunks, which cost more than their bytes where each has only one', () => {
   const answer = new AnswerBytes(200, null, BOUND)
   const chunk = new Uint8Array(1)
   for (const byte of Buffer.from('{"gid":"g"}')) {
@@ -184,7 +184,7 @@ it('S8: an answer keeps none of its chunks, which cost more than their bytes whe
 })
 
 describe('answerBytesMax', () => {
-  it('is a whole number from 1 KiB to 256 MiB', () => {
+  it('The setting answerBytesMax is a whole number from 1 KiB to 256 MiB', () => {
     for (const answerBytesMax of [
       0,
       -1,
@@ -202,7 +202,7 @@ describe('answerBytesMax', () => {
     }
   })
 
-  it('holds for a stand-in of fetch without streams as well', async () => {
+  it('The bound of an answer holds for a stand-in of fetch without streams as well', async () => {
     const text = makeView(BOUND + 1)
     const whole = { status: 200, headers: new Headers(), text: async () => text } as Response
     const client = createClient({

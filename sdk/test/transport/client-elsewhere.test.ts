@@ -6,7 +6,7 @@ import { scriptedServer } from '../scripted-server.ts'
 vi.stubGlobal('navigator', { userAgent: 'another platform' })
 afterAll(() => vi.unstubAllGlobals())
 
-it('sends over fetch where this is not Node', async () => {
+it('The client sends over fetch where it does not run on Node', async () => {
   await using server = await scriptedServer([{ status: 200, body: { items: [] } }])
   await createClient({ url: server.url }).page()
   expect(server.seen[0]?.headers['sec-fetch-mode']).toBe('cors')

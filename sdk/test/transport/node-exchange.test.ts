@@ -18,7 +18,7 @@ const view = {
 }
 const transfer = saga({ gid: 'g' }).branch('debit', { action: 'http://bank/debit' })
 
-/** A server whose connections a test can count and cut. */
+/** Starts a server whose connections a test can count and cut. */
 async function serve(listener: RequestListener) {
   const sockets: Socket[] = []
   const server = createServer(listener)
@@ -42,14 +42,14 @@ const catchError = (promise: Promise<unknown>) =>
   )
 
 describe("the client over Node's HTTP client", () => {
-  it('keeps one connection for calls one after the other, also of another client', async () => {
+  it('Calls one after the other use one connection, even those of another client', async () => {
     await using server = await serve((_, response) => response.end(JSON.stringify(view)))
     const clients = [createClient({ url: server.url }), createClient({ url: server.url })]
     for (let call = 0; call < 6; call++) await clients[call % 2]?.get('g')
     expect(server.sockets).toHaveLength(1)
   })
 
-  it('sends again by the same gid what was sent on a kept connection that the server had just closed', async () => {
+  it('A call on a kept connection that the server had just closed is sent again by the same gid', async () => {
     const gids: string[] = []
     await using server = await serve(async (request, response) => {
       gids.push(JSON.parse(await text(request)).gid)
@@ -62,7 +62,7 @@ describe("the client over Node's HTTP client", () => {
     expect([gids[1] === gids[2], gids.length, server.sockets.length]).toEqual([true, 3, 2])
   })
 
-  it('lets the process end though a connection is kept', async () => {
+  it('The process ends though a connection is kept', async () => {
     await using server = await serve((_, response) => response.end(JSON.stringify(view)))
     const sdk = JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)
     const script = `
@@ -91,7 +91,7 @@ describe("the client over Node's HTTP client", () => {
     ['before its head', () => undefined],
     ['within its body', (response) => response.writeHead(200).write('{"gid":')],
   ] as [string, (response: Parameters<RequestListener>[1]) => unknown][]) {
-    it(`takes an answer that stops ${when} for unavailable when the time is over, and closes the connection`, async () => {
+    it(`An answer that stops ${when} is unavailable when the time is over, and its connection is closed`, async () => {
       await using server = await serve((_, response) => void answer(response))
       const client = createClient({ url: server.url, timeoutMs: 80, retryForMs: 0 })
       const error = await catchError(client.submit(transfer))
@@ -99,7 +99,7 @@ describe("the client over Node's HTTP client", () => {
       await expect.poll(() => server.sockets[0]?.destroyed).toBe(true)
     })
 
-    it(`ends with the reason of its signal ${when}, and closes the connection`, async () => {
+    it(`A call whose answer stops ${when} ends with the reason of its signal, and closes the connection`, async () => {
       const controller = new AbortController()
       const reason = new Error('enough')
       await using server = await serve((_, response) => {
@@ -114,7 +114,7 @@ describe("the client over Node's HTTP client", () => {
     })
   }
 
-  it('takes an answer that breaks off for unavailable', async () => {
+  it('An answer that breaks off is unavailable', async () => {
     await using server = await serve((_, response) => {
       response.writeHead(200, { 'content-length': '1000' })
       response.write(JSON.stringify(view), () => response.socket?.destroy())
@@ -123,7 +123,7 @@ describe("the client over Node's HTTP client", () => {
     expect(error).toMatchObject({ code: 'SAGA_UNREACHABLE', cause: { code: 'ECONNRESET' } })
   })
 
-  it('takes another protocol than it asked for as unavailable', async () => {
+  it('An answer in another protocol than was asked for is unavailable', async () => {
     await using server = await serve((_, response) => {
       response.socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')
     })
@@ -131,14 +131,14 @@ describe("the client over Node's HTTP client", () => {
     expect(error).toMatchObject({ code: 'SAGA_UNREACHABLE' })
   })
 
-  it('follows no redirect', async () => {
+  it('No redirect is followed', async () => {
     await using elsewhere = await scriptedServer([{ status: 200, body: view }])
     await using server = await scriptedServer([{ status: 307, headers: { location: elsewhere.url } }])
     const error = await catchError(createClient({ url: server.url }).submit(transfer))
     expect([error, elsewhere.seen]).toMatchObject([{ code: 'SAGA_UNREACHABLE', status: 307 }, []])
   })
 
-  it('sends a body of any characters whole, and reads such an answer', async () => {
+  it('A body of any characters is sent whole, and such an answer is read', async () => {
     const payload = { name: 'Zürich \u{1F600}' }
     await using server = await serve(async (request, response) => {
       const { branches } = JSON.parse(await text(request))
@@ -153,7 +153,7 @@ describe("the client over Node's HTTP client", () => {
     expect(seen).toMatchObject({ seen: payload })
   })
 
-  it('waits longer than it keeps an idle connection', async () => {
+  it('A call may wait longer than an idle connection is kept', async () => {
     const idleMs = 4_000
     await using server = await serve((request, response) => {
       setTimeout(
@@ -167,14 +167,14 @@ describe("the client over Node's HTTP client", () => {
     expect(server.sockets).toHaveLength(1)
   })
 
-  it('speaks TLS to an https URL, and says with which origin it could not', async () => {
+  it('A client speaks TLS to an https URL, and its error names an origin that does not', async () => {
     await using server = await scriptedServer([{ status: 200, body: view }])
     const url = server.url.replace('http:', 'https:')
     const error = await catchError(createClient({ url, retryForMs: 0 }).get('g'))
     expect(error).toMatchObject({ message: `no answer from ${url}`, cause: { code: 'EPROTO' } })
   })
 
-  it('reaches an IPv6 address', async () => {
+  it('A client reaches an IPv6 address', async () => {
     const server = createServer((request, response) =>
       response.end(JSON.stringify({ ...view, host: request.headers.host })),
     )

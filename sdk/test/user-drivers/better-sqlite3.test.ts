@@ -11,14 +11,14 @@ import { messageSuite } from '../barrier/message-suite.ts'
 import { opened, readEffects, toFixture } from '../barrier/sqlite-fixture.ts'
 import { installUserDrivers } from './install-user-drivers.ts'
 
-/** The part of the real package that these tests use, whose types are checked where the SDK is packed. */
+/** This is the part of the real package that these tests use, whose types are checked where the SDK is packed. */
 interface BetterSqlite3 extends SqliteDatabase {
   defaultSafeIntegers(toggle: boolean): BetterSqlite3
   close(): unknown
 }
 type OpenBetterSqlite3 = new (path: string, options?: { readonly timeout: number }) => BetterSqlite3
 
-/** The part of Drizzle's database that these tests use. */
+/** This is the part of Drizzle's database that these tests use. */
 interface Drizzle {
   insert(table: unknown): { values(row: object): { run(): unknown } }
   select(): { from(table: unknown): { all(): unknown[] } }
@@ -36,7 +36,7 @@ barrierSuite({ name: 'better-sqlite3 itself', open, width: 64 })
 messageSuite({ name: 'better-sqlite3 itself', open, width: 64 })
 
 describe('the SQLite barrier with better-sqlite3 itself', () => {
-  it('reads its rows with defaultSafeIntegers', async () => {
+  it('The barrier reads its rows with defaultSafeIntegers', async () => {
     const database = new Database(':memory:').defaultSafeIntegers(true)
     migrateBarrier(database)
     expect(checkBarrier(database)).toBeUndefined()
@@ -45,7 +45,7 @@ describe('the SQLite barrier with better-sqlite3 itself', () => {
     expect(await barrier.run(CALL, () => 8)).toEqual({ decision: 'duplicate', answer: '7' })
   })
 
-  it('lends Drizzle its handle, and refuses a query of it that nobody has run', async () => {
+  it('Drizzle writes through the handle of the barrier, and a query that is never run is refused', async () => {
     const database = opened(() => new Database(':memory:'))
     const barrier = sqliteBarrier(database)
     const effect = sqliteTable('effect', { gid: text('gid'), op: text('op') })
@@ -111,7 +111,7 @@ describe('the twin that the other tests take for better-sqlite3', () => {
     return { ...look, twice, orphan }
   }
 
-  it('looks to the barrier as the real one does', () => {
+  it('The twin looks to the barrier as the real better-sqlite3 does', () => {
     expect(readFeatures(openers['its twin'])).toEqual(readFeatures(openers.itself))
   })
 })

@@ -11,7 +11,7 @@ import type { BankBooks, ClientAnswer, ClientNote, Effect, Evidence } from '../s
 import { watchLogs } from '../src/bank/report/watch-logs.ts'
 import { auditFixture } from './bank-audit-fixture.ts'
 
-/** Each planted fault, and the invariants that the auditor must then name. */
+/** These are the planted faults, each with the invariants that the auditor must then name. */
 const PLANTED: readonly (readonly [
   title: string,
   names: readonly InvariantName[],
@@ -23,9 +23,9 @@ const PLANTED: readonly (readonly [
     ['I1'],
     (sound) => addNote(sound, note('done', 'look', problem(404, 'SAGA_UNKNOWN_GID'), 50)),
   ],
-  ['a row that nobody submitted', ['I2'], (sound) => withRow(sound, 'stranger', 'failed')],
+  ['a row that no client submitted', ['I2'], (sound) => withRow(sound, 'stranger', 'failed')],
   [
-    'a call that nobody submitted',
+    'a call that no client submitted',
     ['I2'],
     (sound) => ({
       ...sound,
@@ -165,15 +165,15 @@ const PLANTED: readonly (readonly [
 ]
 
 describe('the audit of a run', () => {
-  it('finds nothing where nothing is wrong', () => {
+  it('The audit of a run finds nothing where nothing is wrong', () => {
     expect(audit(auditFixture())).toEqual([])
   })
 
-  it('takes an answer that was asked for before the end was known for no step back', () => {
+  it('The audit of a run takes an answer that was asked for before the end was known for no step back', () => {
     expect(audit(addNote(auditFixture(), note('done', 'look', view(200, 'submitted'), 1)))).toEqual([])
   })
 
-  it('asks nothing of the branches of a stopped saga but I7 to I9', () => {
+  it('The audit of a run holds the branches of a stopped saga to I7, I8 and I9 alone', () => {
     const stopped = withRow(
       withoutEffect(auditFixture(), 'left', 'credit', 'action', false),
       'left',
@@ -183,13 +183,13 @@ describe('the audit of a run', () => {
   })
 
   for (const [title, names, plant] of PLANTED) {
-    it(`names ${names.join(', ')}: ${title}`, () => {
+    it(`The audit of a run names ${names.join(', ')} for ${title}`, () => {
       const found = audit(plant(auditFixture())).map(({ invariant }) => invariant)
       expect(found.toSorted()).toEqual([...names].sort())
     })
   }
 
-  it('S28: names a log line with a secret that a client has sent, and no other', async () => {
+  it('S28: The audit of a run names a log line with a secret that a client has sent, and no other', async () => {
     const logFolder = await mkdtemp(join(tmpdir(), 'counterstep-audit-'))
     const line = (text: string) => `{"level":40,"msg":"${text}"}\n`
     const secret = canary('payload')
@@ -206,7 +206,7 @@ describe('the audit of a run', () => {
     ])
   })
 
-  it('was shown a violation of every invariant', () => {
+  it('The audit of a run has been shown a violation of every invariant', () => {
     expect(new Set(PLANTED.flatMap(([, names]) => names))).toEqual(new Set(Object.keys(INVARIANTS)))
   })
 })

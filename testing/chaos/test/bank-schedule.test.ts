@@ -9,12 +9,12 @@ function schedule(seed: number, order = ORDER) {
   return nemesisSchedule(order, new SeededRandom(seed, 'nemesis'))
 }
 
-it('is the same for the same seed, and another for another', () => {
+it('A schedule of faults is the same for the same seed, and another for another', () => {
   expect(schedule(1)).toEqual(schedule(1))
   expect(schedule(1)).not.toEqual(schedule(2))
 })
 
-it('has what was ordered, on every server and every kind of edge', () => {
+it('A schedule of faults has what was ordered, on every server and every kind of edge', () => {
   const { crashes, stalls } = schedule(3)
   const all = [...crashes, ...stalls]
   const count = (type: string) => all.filter((action) => action.type === type).length
@@ -28,14 +28,14 @@ it('has what was ordered, on every server and every kind of edge', () => {
   expect(new Set(edges)).toEqual(new Set(['client', 'store', 'bank']))
 })
 
-it('pauses longer than a lease', () => {
+it('A pause in a schedule of faults is longer than a lease', () => {
   const pauses = schedule(4).stalls.flatMap((action) =>
     action.type === 'pause-server' ? [action.forMs] : [],
   )
   expect(Math.min(...pauses)).toBeGreaterThan(LEASE_MS)
 })
 
-it('leaves a store alone that has no server, and the network to it', () => {
+it('A schedule of faults leaves a store alone that has no server, and the network to it', () => {
   const { crashes, stalls } = schedule(5, { ...ORDER, servers: 1, hasStoreServer: false })
   const hurt = [...crashes, ...stalls].flatMap((action) =>
     action.type === 'hurt-edge' ? [action.edge.type] : [action.type],

@@ -3,7 +3,7 @@ import { readCommand } from '../src/settings.ts'
 
 const NOW = () => 42
 
-it('orders faults by the number of sagas, and draws a seed', () => {
+it('The command of chaos orders faults by the number of sagas, and draws a seed', () => {
   expect(readCommand([], NOW)).toEqual({
     store: 'sqlite',
     sagas: 2_000,
@@ -16,7 +16,7 @@ it('orders faults by the number of sagas, and draws a seed', () => {
   })
 })
 
-it('takes what it is told', () => {
+it('The command of chaos takes all its options', () => {
   const line =
     '--store redis --sagas 10000 --kills 50 --pauses 200 --ambiguous 5000 --seed 7 --without-barrier --json'
   expect(readCommand(line.split(' '), NOW)).toEqual({
@@ -32,7 +32,7 @@ it('takes what it is told', () => {
   expect(readCommand(['--kills', '0', '--help'], NOW)).toBe('help')
 })
 
-it('refuses what it does not understand', () => {
+it('The command of chaos refuses what it does not understand', () => {
   for (const line of [
     '--store postgres',
     '--sagas 0',

@@ -5,7 +5,7 @@ const SEED = 20_261_125
 const RUN_MS_MAX = 240_000
 
 it(
-  `loses nothing on sqlite in 10 kills of its server (seed ${SEED})`,
+  `A bank on sqlite loses nothing in 10 kills of its server (seed ${SEED})`,
   async () => {
     const { exitCode, output, result } = await runCommand(
       `--store sqlite --sagas 2000 --kills 10 --pauses 3 --seed ${SEED}`,

@@ -7,7 +7,7 @@ const SEED = 20_261_126
 const RUN_MS_MAX = 120_000
 
 it(
-  'ends with 1 and names what is wrong when the banks have no barrier',
+  'A run whose banks have no barrier ends with 1 and names what is wrong',
   async () => {
     const run = await runCommand(
       `--store sqlite --sagas 150 --kills 1 --pauses 0 --seed ${SEED} --without-barrier --json`,

@@ -59,7 +59,7 @@ describe('a node killed at each crash point', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('finds what is lost by a node that answers and does not write, or this audit would see nothing', {
+  it('The audit finds what is lost by a node that answers and does not write', {
     timeout: RUN_MS_MAX,
   }, async () => {
     const chain = makeChain('mutant', { mutant: 'forgetful' })
@@ -79,11 +79,11 @@ describe('a node killed at each crash point', () => {
       )
     }, RUN_MS_MAX)
 
-    it('passes each declared point when nothing is killed', () => {
+    it('A node passes each declared point when nothing is killed', () => {
       expect(POINTS.filter((point) => counts[point] === 0)).toEqual([])
     })
 
-    it(`was killed at each point, at least ${KILLS_MIN} times in all`, () => {
+    it(`The nodes were killed at each point, at least ${KILLS_MIN} times in all`, () => {
       const killed = chains.flatMap((chain) => chain.killed)
       const missed = chains.flatMap((chain) => chain.missed)
       const nulls = ledger?.nullCompensations() ?? 0
@@ -99,12 +99,12 @@ describe('a node killed at each crash point', () => {
       expect(nulls).toBeGreaterThanOrEqual(20)
     })
 
-    it('lost nothing, doubled nothing, forgot nothing that may have run, and kept the money', () => {
+    it('The nodes lost nothing, doubled nothing, forgot nothing that may have run, and kept the money', () => {
       expect(chains.flatMap((chain) => chain.faults)).toEqual([])
       expect(ledger?.wrongBalances()).toEqual([])
     })
 
-    it('opens a file whose making was cut off at any commit', { timeout: RUN_MS_MAX }, async () => {
+    it('A file whose making was cut off at any commit can be opened', { timeout: RUN_MS_MAX }, async () => {
       for (const point of POINTS.filter(isOfOpening)) {
         for (let nth = 1; nth <= (counts[point] ?? 0); nth++) {
           const path = join(folder, `${point}-${nth}`, 'store.db')

@@ -1,12 +1,11 @@
-import { Agent } from 'node:http'
+import { once } from 'node:events'
+import { Agent, createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FuzzedServer } from '../src/fuzz/fuzzed-server.ts'
 import { faultsOfDtmAnswer, type Nature } from '../src/fuzz/judge-dtm-answer.ts'
 import { sendRequest, type WireAnswer, type WireRequest } from '../src/fuzz/wire-request.ts'
-import { type AnsweringBranch, answeringBranch } from './fuzz/branch-that-answers.ts'
-import { fuzzRuns, fuzzSeed } from './fuzz/fuzz-seed.ts'
-import { FuzzTally } from './fuzz/fuzz-tally.ts'
 import { nearValid, rubbish, written } from './fuzz/near-valid-request.ts'
 import { dtmRequestOfState, validDtmRequest } from './fuzz/valid-dtm-request.ts'
 
@@ -14,9 +13,72 @@ const REQUESTS = 1_000
 const GIDS = Array.from({ length: 20 }, (_, index) => `standing-${index}`)
 const TYPICAL_MS_MAX = 2_000
 
+interface AnsweringBranch extends AsyncDisposable {
+  readonly url: string
+}
+
 interface Sent {
   readonly nature: Nature
   readonly request: WireRequest
+}
+
+/** A branch that answers 200 to every request. */
+async function answeringBranch(): Promise<AnsweringBranch> {
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => response.end('{}'))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** A run of the same seed and number sends the same requests: `FUZZ_SEED=… FUZZ_RUNS=… vitest run testing/chaos/test/fuzz`. */
+function fuzzSeed(): number {
+  const given = process.env.FUZZ_SEED
+  return given === undefined ? Date.now() % 2 ** 31 : Number(given)
+}
+
+/** How many requests, if no number is given. */
+function fuzzRuns(requests: number): number {
+  const given = process.env.FUZZ_RUNS
+  return given === undefined ? requests : Number(given)
+}
+
+/** Counts what a run met: without refusals and successes of every kind it would have shown nothing. */
+class FuzzTally {
+  readonly statuses = new Map<number, number>()
+  readonly #tookMs: number[] = []
+
+  add({ status, tookMs }: WireAnswer): void {
+    this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1)
+    this.#tookMs.push(tookMs)
+  }
+
+  get requests(): number {
+    return this.#tookMs.length
+  }
+
+  /** The time that such a share of the answers took at most. */
+  tookMs(share: number): number {
+    const sorted = this.#tookMs.toSorted((a, b) => a - b)
+    return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? 0
+  }
+
+  toString(): string {
+    const statuses = [...this.statuses]
+      .sort(([a], [b]) => a - b)
+      .map(([status, count]) => `${status}: ${count}`)
+    const times = [0.5, 0.99, 1].map((share) => `p${share * 100} ${Math.round(this.tookMs(share))} ms`)
+    return `${this.requests} requests; ${statuses.join(', ')}; ${times.join(', ')}`
+  }
 }
 
 describe("requests to DTM's face", () => {

@@ -7,7 +7,7 @@ import { NO_ANSWER, RAW_CASES } from './fuzz/raw-cases.ts'
 
 /** An answer at once, on two cores that others use too, takes no longer. */
 const PROMPT_MS_MAX = 8_000
-/** 15 s for a request to come, 2 s between two looks, and those others. */
+/** A request has 15 s to come, the server looks each 2 s, and other tests use the cores, too. */
 const SLOW_MS_MAX = 30_000
 const IDLE = 1_000
 const GROWTH_BYTES_MAX = 100 * 2 ** 20
@@ -24,13 +24,13 @@ describe('raw connections', () => {
   })
 
   const faces = [
-    { face: 'native', path: '/v1/transactions', url: () => server.url },
-    { face: "DTM's", path: '/api/dtmsvr/submit', url: () => server.dtmUrl },
+    { face: 'native HTTP API', path: '/v1/transactions', url: () => server.url },
+    { face: 'DTM dialect', path: '/api/dtmsvr/submit', url: () => server.dtmUrl },
   ]
 
   for (const { face, path, url } of faces) {
     for (const { title, bytes, statuses } of RAW_CASES) {
-      it(`the ${face} face answers ${title}, and ends the connection`, async () => {
+      it(`The ${face} answers ${title}, and ends the connection`, async () => {
         const connection = await RawConnection.to(url())
         connection.send(bytes.replace('/v1/transactions', path))
         await connection.ended(PROMPT_MS_MAX)
@@ -39,7 +39,7 @@ describe('raw connections', () => {
       })
     }
 
-    it(`the ${face} face ends a slow head, a slow body, and a body that never comes`, async () => {
+    it(`The ${face} ends a slow head, a slow body, and a body that never comes`, async () => {
       const head = `POST ${path} HTTP/1.1\r\n${HOST}Content-Type: application/json\r\n`
       const starts = [
         ...['P', `POST ${path} HTTP/1.1\r\n`, `${head}X: `, `${head}Content-Length: 999\r\n\r\n`],
@@ -63,7 +63,7 @@ describe('raw connections', () => {
         expect([[], [400], [408], [100, 408], [100]]).toContainEqual(statuses)
     }, 60_000)
 
-    it(`S32: the ${face} face is answered while ${IDLE} others send their head byte by byte`, async () => {
+    it(`S32: The ${face} is answered while ${IDLE} others send their head byte by byte`, async () => {
       const slow = await Promise.all(Array.from({ length: IDLE }, () => RawConnection.to(url())))
       for (const connection of slow) connection.send(`POST ${path} HTTP/1.1\r\n${HOST}X-Slow: `)
       const drip = setInterval(() => {
@@ -78,7 +78,7 @@ describe('raw connections', () => {
           expect(answer.status).toBe(404)
           tookMs.push(performance.now() - startedAt)
         }
-        // 100 ms by itself; the machine also writes 1,000 bytes each 200 ms here.
+        // An answer takes less than 100 ms by itself; here the machine also writes 1,000 bytes each 200 ms.
         expect(Math.min(...tookMs)).toBeLessThan(100)
         expect(Math.max(...tookMs)).toBeLessThan(PROMPT_MS_MAX)
       } finally {
@@ -87,7 +87,7 @@ describe('raw connections', () => {
       }
     }, 60_000)
 
-    it(`the ${face} face goes on when clients leave in the middle of a body`, async () => {
+    it(`The ${face} goes on when clients leave in the middle of a body`, async () => {
       const head = `POST ${path} HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`
       const connections = await Promise.all(Array.from({ length: 100 }, () => RawConnection.to(url())))
       for (const connection of connections) connection.send(head)
@@ -100,7 +100,7 @@ describe('raw connections', () => {
     })
   }
 
-  it('answers who has said that nothing more will come', async () => {
+  it('A client that has ended its side of the connection is answered', async () => {
     const connection = await RawConnection.to(server.url)
     connection.send(`GET /health/live HTTP/1.1\r\n${HOST}\r\n`)
     connection.endSending()
@@ -108,7 +108,7 @@ describe('raw connections', () => {
     expect(connection.statuses).toEqual([200])
   })
 
-  it('answers pipelined requests in their order, the slow ones too', async () => {
+  it('Pipelined requests are answered in their order, the slow ones too', async () => {
     const gid = 'pipelined'
     const branches = [{ action: 'http://127.0.0.1:9/a' }]
     const submit = JSON.stringify({ gid, branches, delayMs: 3_600_000 })
@@ -127,7 +127,7 @@ describe('raw connections', () => {
     expect(connection.statuses).toEqual([202, 404, 200, 405, 200])
   })
 
-  it('answers what came before a pipelined request that is none, and nothing after it', async () => {
+  it('Pipelined garbage ends the connection, and nothing after it is answered', async () => {
     const connection = await RawConnection.to(server.url)
     connection.send(
       `GET /health/live HTTP/1.1\r\n${HOST}\r\nGARBAGE\r\n\r\nGET /health/live HTTP/1.1\r\n${HOST}\r\n`,
@@ -136,7 +136,7 @@ describe('raw connections', () => {
     expect([[200, 400], [200], []]).toContainEqual(connection.statuses)
   })
 
-  it(`is answered while ${IDLE} others say nothing, and gives everything back when they leave`, async () => {
+  it(`The server answers while ${IDLE} connections say nothing, and all is given back when they leave`, async () => {
     const before = await server.figures()
     const idle = await Promise.all(Array.from({ length: IDLE }, () => RawConnection.to(server.url)))
     const startedAt = performance.now()
@@ -154,7 +154,7 @@ describe('raw connections', () => {
     expect(after.residentBytes - before.residentBytes).toBeLessThan(GROWTH_BYTES_MAX)
   })
 
-  it('left the server running, without a line of complaint, and able to stop', async () => {
+  it('The raw connections left the server running, without a line of complaint, and able to stop', async () => {
     expect(server.isRunning).toBe(true)
     expect(server.complaints).toEqual([])
     expect(await server.stop()).toBe(0)

@@ -17,7 +17,7 @@ const SETTINGS = {
 }
 
 describe('S40: one of three banks hangs', () => {
-  it('and the two others keep their rate; what was accepted for it ends once it answers again', {
+  it('Two banks keep their rate while the third hangs, and what was accepted for it ends once it answers again', {
     timeout: RUN_MS_MAX,
   }, async () => {
     const report = await runHangingBank(SETTINGS)
@@ -30,7 +30,7 @@ describe('S40: one of three banks hangs', () => {
     expect(healthyShare(report)).toBeGreaterThanOrEqual(HEALTHY_SHARE_MIN)
   })
 
-  it('mutant: without a share the two others come to a stand', { timeout: RUN_MS_MAX }, async () => {
+  it('Mutant: the two other banks come to a stand without a share', { timeout: RUN_MS_MAX }, async () => {
     const flags = { ...SETTINGS.flags, 'target-share': 1 }
     const { healthyPerSecond } = await runHangingBankRound({ ...SETTINGS, flags }, true)
     expect(healthyPerSecond).toBe(0)

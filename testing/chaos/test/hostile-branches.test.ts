@@ -6,7 +6,7 @@ const GROWTH_BYTES_MAX = 100 * 1024 * 1024
 const BEHAVIOURS_MIN = 100
 const PASS_MS_MAX = 240_000
 /**
- * A pass of its own: undici makes an error, stack and all, for each header beyond the bound (8,000 in one answer), so
+ * This has a pass of its own: undici makes an error, stack and all, for each header beyond the bound (8,000 in one answer), so
  * that what the server takes for it would hide what all the others cost.
  */
 const MANY_HEADERS = 'sends-64-kib-of-small-headers'
@@ -32,7 +32,7 @@ function expectSound(report: HostileReport): void {
 
 describe('a branch that does everything wrong', () => {
   it(
-    'turns a saga around only by an explicit refusal, and is asked again for anything else',
+    'A branch turns a saga around only by an explicit refusal, and is asked again after anything else',
     async () => {
       const report = await runHostilePass((name) => name !== MANY_HEADERS)
       expect(new Set(report.cases.map(({ name }) => name)).size).toBeGreaterThanOrEqual(BEHAVIOURS_MIN)
@@ -42,7 +42,7 @@ describe('a branch that does everything wrong', () => {
   )
 
   it(
-    'is asked again when it answers with thousands of headers',
+    'A branch that answers with thousands of headers is asked again',
     async () => {
       const report = await runHostilePass((name) => name === MANY_HEADERS)
       expect(report.cases.map(({ lastAnswer }) => lastAnswer)).toEqual(Array(5).fill('unknown too-large'))

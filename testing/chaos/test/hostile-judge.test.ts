@@ -27,20 +27,20 @@ function makeView({ gid, op }: HostileCase, more: Partial<TransactionView>): Tra
   }
 }
 
-it('is content with a saga that asks again, and then succeeds', () => {
+it('The judge of hostile branches accepts a saga that asks again and then succeeds', () => {
   const action = findCase('action')
   expect(judgeWhileHostile(action, makeView(action, {}))).toEqual([])
   expect(judgeTheEnd(action, makeView(action, { status: 'succeeded' }), new BranchCalls())).toEqual([])
 })
 
-it('finds a saga that was turned around by what is no refusal', () => {
+it('The judge of hostile branches finds a saga that was turned around by what is no refusal', () => {
   const action = findCase('action')
   const turned = makeView(action, { status: 'aborting', abort: { cause: 'branch-failed', at: 1 } })
   expect(judgeWhileHostile(action, turned)).toEqual(['action:hangs is aborting instead of submitted'])
   expect(judgeTheEnd(action, { ...turned, status: 'failed' }, new BranchCalls())).toHaveLength(2)
 })
 
-it('finds a compensation that was given up, and one that refused without anybody being told', () => {
+it('The judge of hostile branches finds a compensation that was given up, and one that refused without attention', () => {
   const given = findCase('compensation')
   expect(judgeWhileHostile(given, makeView(given, { status: 'failed' }))).toHaveLength(1)
   const refused = findCase('compensation', 'failure')

@@ -13,7 +13,7 @@ const SOUND: Evidence = {
   rows: [{ gid: 'a', isFinal: true }],
 }
 
-it('is content with what was accepted and done, and what was refused and not', () => {
+it('The audit of an overload accepts what was accepted and done, and what was refused and not done', () => {
   expect(audit(SOUND)).toEqual({
     accepted: 1,
     refused: 1,
@@ -25,18 +25,18 @@ it('is content with what was accepted and done, and what was refused and not', (
   })
 })
 
-it('finds what was accepted and is not final', () => {
+it('The audit of an overload finds what was accepted and is not final', () => {
   expect(audit({ ...SOUND, rows: [] }).lost).toBe(1)
   expect(audit({ ...SOUND, rows: [{ gid: 'a', isFinal: false }] }).lost).toBe(1)
   expect(audit({ ...SOUND, calls: [['a', 1, 0, 0]] }).unfinishedWork).toBe(1)
 })
 
-it('finds what was refused and ran, or is stored', () => {
+it('The audit of an overload finds what was refused and ran, or is stored', () => {
   expect(audit({ ...SOUND, calls: [...SOUND.calls, ['b', 1, 0, 0]] }).refusedThatRan).toBe(1)
   expect(audit({ ...SOUND, rows: [...SOUND.rows, { gid: 'b', isFinal: true }] }).refusedThatRan).toBe(1)
 })
 
-it('takes an answer that leaves it open for no refusal', () => {
+it('The audit of an overload takes an answer that leaves the outcome open for no refusal', () => {
   const open = { ...SOUND, submitted: [submitted('a', 503, 'SAGA_OUTCOME_UNKNOWN')] }
   expect(audit(open)).toMatchObject({ refused: 0, unclear: 1, refusedThatRan: 0 })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type OverloadReport, runOverload } from '../src/overload/run-overload.ts'
 
-/** 100 sagas a second: that the branches' time bounds them, and not a processor that is shared. */
+/** This makes 100 sagas a second: the branches' time bounds them, and not a processor that is shared. */
 const CALLS_IN_FLIGHT_MAX = 10
 const GOODPUT_SHARE_MIN = 0.5
 /** The run on demand allows 50 ms at p99; here half of them are measured, with room for a processor that is shared. */
@@ -13,7 +13,9 @@ const RUN_MS_MAX = 240_000
 describe('five times the capacity', () => {
   let report: OverloadReport
 
-  it('is refused at once but for what can be done', { timeout: RUN_MS_MAX }, async () => {
+  it('Five times the capacity is refused at once but for what can be done', {
+    timeout: RUN_MS_MAX,
+  }, async () => {
     report = await runOverload({
       callsInFlightMax: CALLS_IN_FLIGHT_MAX,
       calmSeconds: 2,
@@ -27,12 +29,12 @@ describe('five times the capacity', () => {
     expect(overload.refusedP50Ms).toBeLessThanOrEqual(REFUSED_P50_MS_MAX)
   })
 
-  it('loses nothing that was accepted, and never runs what was refused', () => {
+  it('An overload loses nothing that was accepted, and nothing runs that was refused', () => {
     expect(report.audit).toMatchObject({ lost: 0, refusedThatRan: 0, unfinishedWork: 0 })
     expect(report.audit.accepted).toBeGreaterThan(0)
   })
 
-  it('is over when it is over', () => {
+  it('The server settles soon after an overload, and its memory has not grown over the bound', () => {
     expect(report.settledAfterMs).toBeLessThanOrEqual(SETTLED_MS_MAX)
     expect(report.growthBytes ?? 0).toBeLessThanOrEqual(GROWTH_BYTES_MAX)
   })

@@ -5,7 +5,7 @@ import { runPoison } from '../src/overload/run-poison.ts'
 const HEALTHY_SHARE_MIN = 0.7
 const RUN_MS_MAX = 400_000
 
-it('goes on beside sagas that cannot be undone, which a person sees and can end', {
+it('Healthy sagas go on beside sagas that cannot be undone, which a person sees and can end', {
   timeout: RUN_MS_MAX,
 }, async () => {
   // There are few callers, which wait for their branches most of the time: the CPU, which other tests want too, must

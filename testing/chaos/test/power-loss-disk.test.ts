@@ -12,7 +12,7 @@ import { Fate } from '../src/power-loss/surviving-changes.ts'
 
 const ROOT = '/disk'
 const EMPTY: Image = { folders: [], files: new Map() }
-/** The turns of a cut in which nothing, all and half of what was not synced is kept. */
+/** These are the cuts in which nothing, half and all of what was not synced is kept. */
 const NOTHING = 0
 const HALF = 1
 const ALL = 2
@@ -20,13 +20,13 @@ const ALL = 2
 type Step = Pick<Note, 'type'> & Partial<Omit<Note, 'type'>>
 
 describe('a disk after a cut', () => {
-  it('has no file whose name was never synced, even if its content was', () => {
+  it('A file whose name was never synced may be gone after a cut, even if its content was synced', () => {
     const disk = diskAfter([created('a'), written('a', 0, 'x'), ...synced('a', 1n)])
     expect([...disk.image(fate(NOTHING)).files]).toEqual([])
     expect(text(disk.image(fate(ALL)), 'a')).toBe('x')
   })
 
-  it('has what was written before a sync began, and not what came after it', () => {
+  it('A disk after a cut has what was written before a sync began, and not what came after it', () => {
     const steps: Step[] = [
       ...durable('a', 'old'),
       written('a', 0, 'new'),
@@ -37,19 +37,19 @@ describe('a disk after a cut', () => {
     expect(text(diskAfter(steps).image(fate(NOTHING)), 'a')).toBe('new')
   })
 
-  it('has nothing of a sync that did not end', () => {
+  it('A write whose sync did not end may be lost in a cut', () => {
     const steps: Step[] = [...durable('a', 'old'), written('a', 0, 'new'), begun('a', 5n)]
     expect(text(diskAfter(steps).image(fate(NOTHING)), 'a')).toBe('old')
     expect(text(diskAfter(steps).image(fate(ALL)), 'a')).toBe('new')
   })
 
-  it('has a renamed file under one of its two names', () => {
+  it('A renamed file is there after a cut, under one of its two names', () => {
     const steps: Step[] = [...durable('a', 'x'), { type: 'rename', path: 'a', other: 'b' }]
     expect([...diskAfter(steps).image(fate(NOTHING)).files.keys()]).toEqual(['a'])
     expect([...diskAfter(steps).image(fate(ALL)).files.keys()]).toEqual(['b'])
   })
 
-  it('may have later sectors without earlier ones, unless the file grows in order', () => {
+  it('Later sectors may be there after a cut without earlier ones, unless the file grows in order', () => {
     const steps: Step[] = [...durable('a', ''), written('a', 0, 'y'.repeat(40 * 512))]
     const holes = (growth: Growth) =>
       Array.from({ length: 40 }, (_, seed) => text(diskAfter(steps, growth).image(fate(HALF, seed)), 'a'))
@@ -58,14 +58,14 @@ describe('a disk after a cut', () => {
     expect(new Set(holes('in-order').map(({ length }) => length)).size).toBeGreaterThan(2)
   })
 
-  it('keeps nothing more once it lies', () => {
+  it('A disk that lies keeps nothing more of what is synced', () => {
     const disk = diskAfter(durable('a', 'old'))
     disk.lie()
     for (const step of [written('a', 0, 'new'), ...synced('a', 9n)]) disk.apply(toNote(step))
     expect(text(disk.image(fate(NOTHING)), 'a')).toBe('old')
   })
 
-  it('does not claim to know what was written through memory', () => {
+  it('A write through memory leaves no note, and is an error', () => {
     expect(() => diskAfter([created('a'), { type: 'mapped', path: 'a' }])).toThrow(/leaves no notes/)
   })
 })
@@ -93,7 +93,7 @@ describe('the recorder of writes', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  it('notes all that a process writes, so that with every note the disk is as it really is', (context) => {
+  it('The recorder notes all that a process writes, so that with every note the disk is as it really is', (context) => {
     if (shim.type === 'missing') return context.skip(shim.reason)
     const root = join(folder, 'disk')
     const journal = join(folder, 'journal')

@@ -11,7 +11,7 @@ const SEED = 20_261_121
 const RUN_MS_MAX = 300_000
 
 describe('a sqlite store whose power is cut under load', { timeout: RUN_MS_MAX }, () => {
-  it('has all that was acknowledged, finished once, with synchronous=FULL', async (context) => {
+  it('A sqlite store with synchronous=FULL has all that was acknowledged, finished once', async (context) => {
     const store = poweredSqlite('full')
     const report = readReport(
       await runPowerLoss({ store, cuts: CUTS, acknowledgedPerCut: ACKNOWLEDGED_PER_CUT, seed: SEED }),
@@ -22,7 +22,7 @@ describe('a sqlite store whose power is cut under load', { timeout: RUN_MS_MAX }
     expect(report.cutsBetweenWriteAndSync).toBeGreaterThanOrEqual(CUTS - 1)
   })
 
-  it('loses what was acknowledged with synchronous=NORMAL, or these cuts would prove nothing', async (context) => {
+  it('A sqlite store with synchronous=NORMAL loses what was acknowledged, or these cuts would prove nothing', async (context) => {
     const store = poweredSqlite('normal')
     const report = readReport(
       await runPowerLoss({ store, cuts: 3, acknowledgedPerCut: ACKNOWLEDGED_PER_CUT, seed: SEED }),
@@ -31,7 +31,7 @@ describe('a sqlite store whose power is cut under load', { timeout: RUN_MS_MAX }
     expect(report.lost.length).toBeGreaterThan(0)
   })
 
-  it('loses what was acknowledged on a disk that only says it has synced', async (context) => {
+  it('A disk that only says it has synced loses what was acknowledged', async (context) => {
     const store = poweredSqlite('full')
     const report = readReport(
       await runPowerLoss({
@@ -46,7 +46,7 @@ describe('a sqlite store whose power is cut under load', { timeout: RUN_MS_MAX }
     expect(report.lost.length).toBeGreaterThan(0)
   })
 
-  it('opens whatever a cut in its first start has left', async (context) => {
+  it('A sqlite store opens whatever a cut in its first start has left', async (context) => {
     const report = await cutWhileOpening(poweredSqlite('full'), OPENING_CUTS, SEED)
     if ('type' in report) return context.skip(report.reason)
     expect(report.notes).toBeGreaterThan(OPENING_CUTS)

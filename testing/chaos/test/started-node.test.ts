@@ -9,7 +9,7 @@ const NODE = join(import.meta.dirname, '../src/crash-points/node.ts')
 const folder = mkdtempSync(join(tmpdir(), 'counterstep-started-node-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-it('a node that was too slow to listen has not died of what it was armed with', async () => {
+it('A node that is too slow to listen is not taken for one that died at its armed point', async () => {
   const given = {
     path: join(folder, 'late', 'store.db'),
     armed: { point: 'purge-before', nth: 1 },

@@ -29,30 +29,30 @@ async function buildProgram(files?: readonly string[]): Promise<string> {
   return await readFile(join(await keptBuild(given, build), 'program'), 'utf8')
 }
 
-it('builds once', async () => {
+it('A program is built once', async () => {
   expect(await buildProgram()).toBe('build 1')
   expect(await buildProgram()).toBe('build 1')
 })
 
-it.each(['main', 'inner/part'])('builds again when %s is another', async (file) => {
+it.each(['main', 'inner/part'])('A program is built again when %s has changed', async (file) => {
   await buildProgram()
   await writeFile(join(sources, file), 'changed')
   expect(await buildProgram()).toBe('build 2')
 })
 
-it('builds again when a file is new', async () => {
+it('A program is built again when a file is new', async () => {
   await buildProgram()
   await writeFile(join(sources, 'more'), '')
   expect(await buildProgram()).toBe('build 2')
 })
 
-it('does not build again for a file that is not named', async () => {
+it('A program is not built again for a file that is not named', async () => {
   await buildProgram(['main'])
   await writeFile(join(sources, 'inner', 'part'), 'changed')
   expect(await buildProgram(['main'])).toBe('build 1')
 })
 
-it('begins anew what failed on the way, and leaves nothing of it', async () => {
+it('A build that failed on the way leaves nothing, and is begun anew', async () => {
   const keptIn = join(home, 'kept')
   const failing = async (folder: string) => {
     await build(folder)
@@ -63,7 +63,7 @@ it('begins anew what failed on the way, and leaves nothing of it', async () => {
   expect(await buildProgram()).toBe('build 2')
 })
 
-it('takes what another run has built meanwhile', async () => {
+it('A build that another run has made meanwhile is taken', async () => {
   const keptIn = join(home, 'kept')
   const late = async (folder: string) => {
     await build(folder)

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { readTally, sum, tallyLine } from './program-tally.ts'
 
 describe("a program's report", () => {
-  it('is the sum of its lines', () => {
+  it("The tally of a program's report is the sum of its lines", () => {
     const report = 'ok a\nok b\nknown c: DTM defect 9.1: reason\n2 passed, 0 failed, 1 known\n'
     expect(readTally(report, 0)).toEqual({ passed: 2, failed: 0, known: 1, skipped: 0 })
   })
 
-  it('counts failures', () => {
+  it("The tally of a program's report counts failures", () => {
     expect(readTally('ok a\nnot ok b: reason\n1 passed, 1 failed\n', 1)).toMatchObject({
       passed: 1,
       failed: 1,
@@ -22,11 +22,11 @@ describe("a program's report", () => {
     ['exit code 1 without a failure', 'ok a\n1 passed, 0 failed\n', 1],
     ['a program that was killed', 'ok a\n1 passed, 0 failed\n', null],
     ['no check at all with exit code 0', '0 passed, 0 failed\n', 0],
-  ])('is refused: %s', (_, report, exitCode) => {
+  ])('The report of a program is refused for %s', (_, report, exitCode) => {
     expect(readTally(report, exitCode)).toBeUndefined()
   })
 
-  it('is printed with known and skipped only where there are any', () => {
+  it('A tally is printed with known and skipped only where there are any', () => {
     const one = { passed: 1, failed: 0, known: 0, skipped: 0 }
     expect(tallyLine(one)).toBe('1 passed, 0 failed')
     expect(tallyLine(sum([one, { ...one, known: 2, skipped: 3 }]))).toBe(

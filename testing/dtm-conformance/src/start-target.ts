@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createConnection } from 'mysql2/promise'
 import type { Databases } from './databases.ts'
-import { newSqlDatabase } from './new-sql-database.ts'
 import { startServer } from './start-server.ts'
 
 /** An orchestrator that speaks DTM's dialect. */
@@ -47,4 +47,17 @@ async function findPlace(store: StoreName, { mysqlUrl, redisUrl }: Databases): P
 /** A target that another program has started and will stop. */
 export function runningTarget(url: string): Target {
   return { name: new URL(url).host, url, stop: async () => undefined }
+}
+
+/** A fresh database on that server; its URL. `name` is one of ours, not quoted. */
+async function newSqlDatabase(serverUrl: string, name: string): Promise<string> {
+  const connection = await createConnection({ uri: serverUrl, multipleStatements: true })
+  try {
+    await connection.query(`DROP DATABASE IF EXISTS ${name}; CREATE DATABASE ${name}`)
+  } finally {
+    await connection.end()
+  }
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  return url.href
 }

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 const BUNDLER = join(import.meta.dirname, '../../../scripts/build-functions.ts')
 const BUILD_MS_MAX = 120_000
 
-/** The repository's functions as they would be deployed, each in a folder of its own. */
+/** Builds the repository's functions as they would be deployed, each into a folder of its own. */
 export async function buildBundles(into: string): Promise<void> {
   await promisify(execFile)(process.execPath, [BUNDLER, '--into', into], { timeout: BUILD_MS_MAX })
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { ensureBuildTools } from './build-tools.ts'
 import { RuntimeClientMissingError } from './errors.ts'
 
-function machine(more: Partial<Machine>, asked: string[] = []): Machine {
+function createMachine(more: Partial<Machine>, asked: string[] = []): Machine {
   return {
     isRoot: true,
     mayInstall: true,
@@ -19,21 +19,21 @@ function machine(more: Partial<Machine>, asked: string[] = []): Machine {
   }
 }
 
-async function refusal(refused: Machine): Promise<RuntimeClientMissingError> {
+async function readRefusal(refused: Machine): Promise<RuntimeClientMissingError> {
   const error: unknown = await ensureBuildTools([], refused).catch((reason: unknown) => reason)
   if (!(error instanceof RuntimeClientMissingError)) throw new Error('not refused', { cause: error })
   return error
 }
 
-it('are asked of apt-get where they are missing', async () => {
+it('Missing build tools are asked of apt-get', async () => {
   const asked: string[] = []
-  const { message } = await refusal(machine({}, asked))
+  const { message } = await readRefusal(createMachine({}, asked))
   expect(asked).toEqual(['apt-get update', 'apt-get install g++ make cmake xz-utils python3 util-linux'])
   expect(message).toMatch(/takes g\+\+, make, cmake, xz, python3, setpriv: installed, and yet not found$/)
 })
 
-it('are missed by name, excused even in CI, where they cannot be installed', async () => {
-  const { message, isExcused } = await refusal(machine({ isRoot: false }))
+it('Build tools that cannot be installed are named as missing, which is excused even in CI', async () => {
+  const { message, isExcused } = await readRefusal(createMachine({ isRoot: false }))
   expect(message).toContain('no runtime client of Lambda here: building it takes g++')
   expect(message).toContain('only root can install it')
   expect(isExcused).toBe(true)

@@ -6,26 +6,26 @@ interface BuildTool {
   readonly debianPackage: DebianPackage
 }
 
-/** Tools that a fresh Debian lacks; a compiler of C comes with that of C++. */
+/** A fresh Debian lacks these tools. A compiler of C comes with the one of C++. */
 const TOOLS: readonly BuildTool[] = [
   { names: ['g++'], debianPackage: 'g++' },
   { names: ['make'], debianPackage: 'make' },
   { names: ['cmake', 'cmake3'], debianPackage: 'cmake' },
   { names: ['xz'], debianPackage: 'xz-utils' },
   { names: ['python3'], debianPackage: 'python3' },
-  // Ends an environment with its emulator, even one that is stopped.
+  // This tool lets an environment end with its emulator, even while it is stopped.
   { names: ['setpriv'], debianPackage: 'util-linux' },
 ]
 
-/** Installs what is missing where that is possible; throws RuntimeClientMissingError where it is not. */
+/** Installs the missing tools. Throws RuntimeClientMissingError if that is not possible. */
 export async function ensureBuildTools(searchPath: readonly string[], machine: Machine): Promise<void> {
-  const missing = await missingTools(searchPath)
+  const missing = await findMissingTools(searchPath)
   if (missing.length === 0) return
   const failure = await installPackages(
     missing.map(({ debianPackage }) => debianPackage),
     machine,
   )
-  const still = await missingTools(searchPath)
+  const still = await findMissingTools(searchPath)
   if (still.length === 0) return
   const names = still.map((tool) => tool.names[0]).join(', ')
   throw new RuntimeClientMissingError(
@@ -34,7 +34,7 @@ export async function ensureBuildTools(searchPath: readonly string[], machine: M
   )
 }
 
-async function missingTools(searchPath: readonly string[]): Promise<readonly BuildTool[]> {
+async function findMissingTools(searchPath: readonly string[]): Promise<readonly BuildTool[]> {
   const missing: BuildTool[] = []
   for (const tool of TOOLS) {
     if ((await findBinaries(tool.names, searchPath)).length === 0) missing.push(tool)

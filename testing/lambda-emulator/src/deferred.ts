@@ -3,8 +3,8 @@ export interface Deferred<T> {
   resolve(value: T): void
 }
 
-/** A promise that is resolved from outside. The language has this only where its library is newer than ours. */
-export function deferred<T>(): Deferred<T> {
+/** Creates a promise that is resolved from outside. `Promise.withResolvers` is not in the library that we compile for. */
+export function createDeferred<T>(): Deferred<T> {
   let resolve: (value: T) => void = () => undefined
   const promise = new Promise<T>((settle) => {
     resolve = settle

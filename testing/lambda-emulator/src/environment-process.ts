@@ -3,28 +3,28 @@ import { createWriteStream, readFileSync, type WriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { environmentVariables } from './environment-variables.ts'
+import { buildEnvironmentVariables } from './environment-variables.ts'
 import type { FunctionSpec, LogLine } from './function-spec.ts'
 import type { RuntimeClient } from './install-runtime-client.ts'
 
 const BYTES_PER_KB = 1024
 
-/** Shares of the memory that the runtime of AWS gives to Node's heap. */
+/** AWS's runtime gives these shares of the memory to Node's heap. */
 const OLD_SPACE_SHARE = 0.9
 const SEMI_SPACE_SHARE = 0.05
 
 export interface EnvironmentProcess {
   readonly pid: number
-  /** How it ended: an exit code or a signal. */
+  /** It tells how the process ended: by an exit code or a signal. */
   readonly ended: Promise<string>
   freeze(): void
   thaw(): void
   kill(): void
-  /** The last that could be read, of a process that has ended. */
+  /** Returns the most memory that the process has used. If it has ended, this is the last value that was read. */
   rssBytesMax(): number
 }
 
-/** A handler under the runtime client, in a process of its own that dies with this one. */
+/** Starts a handler under the runtime client, in a process that ends with this one. */
 export function startEnvironmentProcess(
   { entry }: RuntimeClient,
   spec: FunctionSpec,
@@ -35,10 +35,10 @@ export function startEnvironmentProcess(
     `--max-old-space-size=${Math.floor(spec.memoryMb * OLD_SPACE_SHARE)}`,
     `--max-semi-space-size=${Math.max(1, Math.floor(spec.memoryMb * SEMI_SPACE_SHARE))}`,
   ]
-  // The kernel kills it when its parent dies: it may be stopped then and could not see that for itself.
+  // The kernel kills the process when its parent dies. A stopped process could not notice that by itself.
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', process.execPath, ...heap, entry], {
     cwd: spec.taskRoot,
-    env: environmentVariables(spec, environment, runtimeApi),
+    env: buildEnvironmentVariables(spec, environment, runtimeApi),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const log = createWriteStream(join(spec.logFolder, `${spec.name}-${environment}.log`), { flags: 'a' })
@@ -76,7 +76,7 @@ function captureLines(from: Readable, log: WriteStream, onLine: (text: string) =
   })
 }
 
-/** Undefined when it has just ended. */
+/** Returns undefined when the process has just ended. */
 function readRssBytesMax(pid: number): number | undefined {
   try {
     const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]

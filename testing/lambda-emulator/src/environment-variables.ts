@@ -1,14 +1,14 @@
 import { type FunctionSpec, REGION } from './function-spec.ts'
 
-/** The client of AWS insists on credentials. */
+/** AWS's client needs some credentials, and the emulated services accept any. */
 const CREDENTIALS = {
   AWS_ACCESS_KEY_ID: 'emulated',
   AWS_SECRET_ACCESS_KEY: 'emulated',
   AWS_SESSION_TOKEN: 'emulated',
 }
 
-/** The variables of AWS override those of the function's owner, except for credentials. */
-export function environmentVariables(
+/** Builds the variables of an environment. Those of AWS override the function's own, except for the credentials. */
+export function buildEnvironmentVariables(
   spec: FunctionSpec,
   environment: number,
   runtimeApi: string,

@@ -1,4 +1,4 @@
-import { deferred } from './deferred.ts'
+import { createDeferred } from './deferred.ts'
 import { type EnvironmentProcess, startEnvironmentProcess } from './environment-process.ts'
 import { type FunctionSpec, toArn } from './function-spec.ts'
 import type { RuntimeClient } from './install-runtime-client.ts'
@@ -6,11 +6,15 @@ import type { FunctionError, InvocationOutcome, InvocationReport } from './invoc
 import { type Delivery, openRuntimeApi, type RuntimeApi } from './runtime-api.ts'
 
 /**
- * The limit of AWS, which then starts the environment a second time within the first invocation; that is left out here.
+ * AWS has this limit too. It then starts the environment a second time within the first invocation, which this emulator
+ * does not do.
  */
 const INIT_MS_MAX = 10_000
 
-/** busy: taken for an invocation. frozen: stopped, to be taken. gone: its process has ended or is being killed. */
+/**
+ * An environment is `busy` while it is reserved for an invocation, and `frozen` while its process is stopped and may be
+ * taken. It is `gone` when its process has ended or is being killed.
+ */
 export type EnvironmentState = 'busy' | 'frozen' | 'gone'
 
 type Ending = Pick<InvocationReport, 'outcome'> & {
@@ -23,14 +27,14 @@ interface Invocation {
   readonly end: (ending: Ending) => void
 }
 
-/** One process that handles one event at a time and is stopped in between, as in AWS. */
+/** An environment is a process that handles one event at a time and is stopped in between, as in AWS. */
 export class Environment {
   readonly id: number
   readonly ended: Promise<string>
   readonly #spec: FunctionSpec
   readonly #startedAt = Date.now()
-  readonly #ready = deferred<undefined | FunctionError>()
-  readonly #ended = deferred<string>()
+  readonly #ready = createDeferred<undefined | FunctionError>()
+  readonly #ended = createDeferred<string>()
   #state: EnvironmentState = 'busy'
   #process: EnvironmentProcess | undefined
   #api: RuntimeApi | undefined
@@ -64,7 +68,7 @@ export class Environment {
     return Date.now() - this.#startedAt >= ageMsMax
   }
 
-  /** Reserves it for one invocation, which must follow. A new one is taken already. */
+  /** Reserves it for one invocation, which must follow. A new environment is already reserved. */
   take(): void {
     this.#state = 'busy'
   }
@@ -85,7 +89,7 @@ export class Environment {
       : { type: outcome, error, report: told }
   }
 
-  /** SIGKILL. An invocation under way fails. */
+  /** Kills the process with SIGKILL. An invocation that is under way fails. */
   kill(): void {
     this.#state = 'gone'
     this.#process?.kill()
@@ -101,7 +105,7 @@ export class Environment {
         this.#initError = error
       },
     })
-    // It may have been killed meanwhile.
+    // The environment may have been killed while its API was being opened.
     if (this.#state === 'gone') {
       this.#onEnd('SIGKILL')
       return
@@ -109,7 +113,7 @@ export class Environment {
     this.#process = startEnvironmentProcess(client, this.#spec, this.id, this.#api.address)
     const { initTimeoutMs = INIT_MS_MAX } = this.#spec
     this.#deadline = setTimeout(() => {
-      this.#initError = initTimedOut(initTimeoutMs)
+      this.#initError = describeInitTimeout(initTimeoutMs)
       this.kill()
     }, initTimeoutMs)
     void this.#process.ended.then((how) => this.#onEnd(how))
@@ -119,7 +123,7 @@ export class Environment {
     if (this.#invocation !== undefined) throw new Error('one event at a time')
     const { timeoutMs } = this.#spec
     const startedAt = Date.now()
-    const { promise, resolve } = deferred<Ending>()
+    const { promise, resolve } = createDeferred<Ending>()
     this.#invocation = { requestId, end: resolve }
     this.#event = { requestId, payload, functionArn: toArn(this.#spec), deadlineAt: startedAt + timeoutMs }
     const killAfterMs = this.#spec.killAfterMs?.() ?? timeoutMs
@@ -136,7 +140,7 @@ export class Environment {
     return { ending, durationMs: Date.now() - startedAt }
   }
 
-  /** The first time it is initialised. */
+  /** Handles the client's request for an event. The first request shows that the environment is initialised. */
   #onNext(deliver: (delivery: Delivery) => void): void {
     this.#deliver = deliver
     if (this.#initMs === undefined) {
@@ -147,7 +151,7 @@ export class Environment {
     this.#tryToDeliver()
   }
 
-  /** The event and the question for it come in either order. */
+  /** Delivers the event once it is here and the client has asked for one. The two come in either order. */
   #tryToDeliver(): void {
     if (this.#event === undefined || this.#deliver === undefined) return
     const [event, deliver] = [this.#event, this.#deliver]
@@ -157,8 +161,8 @@ export class Environment {
   }
 
   /**
-   * The client does nothing else while its answer is not acknowledged. Stopped before that, it runs not one more line
-   * of the handler; a real environment may get some milliseconds more.
+   * Takes an answer and stops the process before the answer is acknowledged. Until then the client does nothing else, so
+   * no further line of the handler runs. A real environment may run for some milliseconds more.
    */
   #onAnswer(requestId: string, ending: Ending, acknowledge: () => void): boolean {
     if (this.#invocation?.requestId !== requestId) return false
@@ -189,13 +193,13 @@ export class Environment {
     clearTimeout(this.#deadline)
     this.#state = 'gone'
     this.#api?.close()
-    this.#ready.resolve(this.#initError ?? exited(how))
+    this.#ready.resolve(this.#initError ?? describeExit(how))
     const { requestId = '' } = this.#invocation ?? {}
     const { timeoutMs } = this.#spec
     this.#end(
       this.#isLate
-        ? { outcome: 'timed-out', error: timedOut(requestId, timeoutMs) }
-        : { outcome: 'failed', error: exited(how) },
+        ? { outcome: 'timed-out', error: describeTimeout(requestId, timeoutMs) }
+        : { outcome: 'failed', error: describeExit(how) },
     )
     this.#ended.resolve(how)
   }
@@ -209,11 +213,11 @@ export class Environment {
 const MS_PER_SECOND = 1000
 const NO_ERROR: FunctionError = { errorType: 'Unknown', errorMessage: '' }
 
-function exited(how: string): FunctionError {
+function describeExit(how: string): FunctionError {
   return { errorType: 'Runtime.ExitError', errorMessage: `Error: Runtime exited: ${how}` }
 }
 
-function timedOut(requestId: string, timeoutMs: number): FunctionError {
+function describeTimeout(requestId: string, timeoutMs: number): FunctionError {
   const seconds = (timeoutMs / MS_PER_SECOND).toFixed(2)
   return {
     errorType: 'Sandbox.Timedout',
@@ -221,7 +225,7 @@ function timedOut(requestId: string, timeoutMs: number): FunctionError {
   }
 }
 
-function initTimedOut(initTimeoutMs: number): FunctionError {
+function describeInitTimeout(initTimeoutMs: number): FunctionError {
   return {
     errorType: 'Sandbox.Timedout',
     errorMessage: `Error: initialisation timed out after ${initTimeoutMs} ms`,

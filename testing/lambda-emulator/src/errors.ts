@@ -1,7 +1,7 @@
-/** The runtime client cannot be had here. Its message is the reason by which tests are skipped. */
+/** The runtime client is missing and cannot be built here. The message is shown where tests are skipped for it. */
 export class RuntimeClientMissingError extends Error {
   override readonly name = 'RuntimeClientMissingError'
-  /** Whether a run with CI=true may do without it: no compiler is here, and none can be installed. */
+  /** If it is true, a run with CI=true may skip these tests: there is no compiler, and none can be installed. */
   readonly isExcused: boolean
 
   constructor(reason: string, excuse: 'excused' | 'not excused') {

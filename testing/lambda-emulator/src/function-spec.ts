@@ -2,26 +2,26 @@ import type { InvocationReport } from './invocation.ts'
 
 export interface FunctionSpec {
   readonly name: string
-  /** The folder of the bundle. */
+  /** This is the folder of the bundle. */
   readonly taskRoot: string
-  /** `file.export`, as in `index.handler`. */
+  /** It has the form `file.export`, as in `index.handler`. */
   readonly handler: string
-  /** None of this process is passed on. */
+  /** The function gets these variables, and none of this process. */
   readonly variables: Readonly<Record<string, string>>
   readonly memoryMb: number
   readonly timeoutMs: number
-  /** Default: 10 s as in AWS, where an environment has a processor of its own. */
+  /** It is 10 s by default, as in AWS, where an environment has a processor of its own. */
   readonly initTimeoutMs?: number
-  /** Never are more environments busy. */
+  /** At most this many environments exist at a time. */
   readonly reservedConcurrency: number
-  /** When an environment is killed instead of kept. Default: never. */
+  /** An environment is killed instead of reused after this many invocations or this time. By default it never is. */
   readonly recycleAfter?: RecycleAfter
   /**
-   * A fault: how long after its start the next invocation is killed, though it was told its whole time. Undefined: at
-   * its deadline, as without this.
+   * This injects a fault: the next invocation is killed this long after its start, though it was told a later deadline.
+   * If it returns undefined, the invocation is killed at its deadline, as without this.
    */
   readonly killAfterMs?: () => number | undefined
-  /** The folder of the logs: the output of each environment is appended to NAME-ENVIRONMENT.log here. */
+  /** The output of each environment is appended to the file NAME-ENVIRONMENT.log in this folder. */
   readonly logFolder: string
   readonly onReport?: (report: InvocationReport) => void
   readonly onLine?: (line: LogLine) => void

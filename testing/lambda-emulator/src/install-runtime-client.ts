@@ -14,17 +14,17 @@ import { buildRuntimeClient } from './build-runtime-client.ts'
 import { ensureBuildTools } from './build-tools.ts'
 import { RuntimeClientMissingError } from './errors.ts'
 
-/** A folder with a lockfile of its own, apart from the workspaces, because its installation compiles for a minute. */
+/** This folder has its own lockfile and is no workspace, because its installation compiles for a minute. */
 const SOURCES = join(import.meta.dirname, '..', 'ric')
 const FILES = ['package.json', 'package-lock.json']
 const KEY_LENGTH = 12
 
 export interface RuntimeClient {
-  /** The program that runs a handler: Amazon's own. */
+  /** This is Amazon's program that runs a handler. */
   readonly entry: string
 }
 
-/** Finds it in the cache or builds it there; throws RuntimeClientMissingError with the reason. */
+/** Finds the runtime client in the cache, or builds it there. Throws RuntimeClientMissingError with the reason. */
 export async function installRuntimeClient(
   { cacheFolder, searchPath }: Environment = readEnvironment(),
   machine: Machine = thisMachine(),
@@ -32,7 +32,7 @@ export async function installRuntimeClient(
   if (process.platform !== 'linux') {
     throw new RuntimeClientMissingError(`it does not build on ${process.platform}`, 'excused')
   }
-  const folder = join(cacheFolder, `lambda-runtime-client-${keyOfSources()}-${process.arch}`)
+  const folder = join(cacheFolder, `lambda-runtime-client-${hashSources()}-${process.arch}`)
   if (!existsSync(folder)) {
     if (!machine.mayInstall) throw new RuntimeClientMissingError(NOT_ALLOWED, 'excused')
     await exclusively(`build of ${folder}`, async () => {
@@ -44,8 +44,8 @@ export async function installRuntimeClient(
   return { entry: join(folder, 'node_modules', 'aws-lambda-ric', 'index.mjs') }
 }
 
-/** A change of the lockfile makes a new folder. */
-function keyOfSources(): string {
+/** Hashes the lockfile, so that a change of it leads to a new folder. */
+function hashSources(): string {
   const hash = createHash('sha256')
   for (const name of FILES) hash.update(readFileSync(join(SOURCES, name)))
   return hash.digest('hex').slice(0, KEY_LENGTH)
@@ -68,7 +68,7 @@ async function buildInto(folder: string, machine: Machine): Promise<void> {
   }
 }
 
-/** No process writes to the leftovers of a killed run while the lock is held. */
+/** Removes the leftovers of a killed run. The caller has the lock, so no other process is writing to them. */
 async function removePartial(folder: string): Promise<void> {
   const parent = dirname(folder)
   await mkdir(parent, { recursive: true })

@@ -1,22 +1,22 @@
-/** A function's failure as its caller sees it. */
+/** The caller of a function sees its failure in this form. */
 export interface FunctionError {
   readonly errorType: string
   readonly errorMessage: string
   readonly trace?: readonly string[]
 }
 
-/** How one invocation ended. */
+/** One invocation ended in one of these ways. */
 export type InvocationOutcome =
   /** `payload` is JSON. */
   | { readonly type: 'answered'; readonly payload: string; readonly report: InvocationReport }
-  /** It threw, did not start, answered too much, or its process ended. */
+  /** The function threw, did not start or answered too much, or its process ended. */
   | { readonly type: 'failed'; readonly error: FunctionError; readonly report: InvocationReport }
-  /** Killed at the deadline. */
+  /** The function was killed at its deadline. */
   | { readonly type: 'timed-out'; readonly error: FunctionError; readonly report: InvocationReport }
-  /** All environments that are allowed are busy: nothing was started. */
+  /** All environments that may exist are busy, so nothing was started. */
   | { readonly type: 'throttled' }
 
-/** The lines that AWS would write to the log after an invocation. */
+/** AWS would write these values to the log after an invocation. */
 export interface InvocationReport {
   readonly functionName: string
   readonly requestId: string
@@ -24,11 +24,11 @@ export interface InvocationReport {
   readonly environment: number
   readonly pid: number
   readonly outcome: 'answered' | 'failed' | 'timed-out'
-  /** The time from the start of the process to its first question for an event; undefined in a warm environment. */
+  /** It took this long from the start of the process to its first request for an event. It is undefined if it was warm. */
   readonly initMs: number | undefined
-  /** The time from the event to the answer. */
+  /** It took this long from the event to the answer. */
   readonly durationMs: number
-  /** The most that its process has ever had in memory. */
+  /** The process never had more than this in memory. */
   readonly rssBytesMax: number
   readonly endedAt: number
 }

@@ -15,13 +15,13 @@ export interface LambdaFunction {
   readonly name: string
   readonly arn: string
   readonly timeoutMs: number
-  /** Runs the handler once. Whatever the function does is an outcome. */
+  /** Runs the handler once. A failure of the function is an outcome, and does not reject. */
   invoke(event: unknown): Promise<InvocationOutcome>
-  /** Those that live, in the order of their start. */
+  /** Lists the living environments in the order of their start. */
   environments(): readonly EnvironmentView[]
-  /** Kills every frozen environment, so that what comes next starts cold. */
+  /** Kills every frozen environment, so that the next invocation starts cold. */
   recycle(): Promise<void>
-  /** Kills all of them. */
+  /** Kills all environments. */
   stop(): Promise<void>
 }
 
@@ -64,7 +64,7 @@ class EnvironmentPool {
     return [...this.#alive].filter(({ state }) => state !== 'gone')
   }
 
-  /** A frozen environment or a new one; undefined when as many as are allowed are busy. */
+  /** Takes a frozen environment, or starts a new one. Returns undefined when all that may exist are busy. */
   take(): Environment | undefined {
     if (this.#isClosed) throw new Error(`${this.#spec.name} is stopped`)
     const frozen = this.#youngestFrozen()

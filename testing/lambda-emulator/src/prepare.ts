@@ -1,4 +1,4 @@
-// Makes ready before the tests what their machine may lack: it would else take a minute from the first of them.
+// This builds the runtime client before the tests. Otherwise the first of them would wait a minute for it.
 import { RuntimeClientMissingError } from './errors.ts'
 import { installRuntimeClient } from './install-runtime-client.ts'
 
@@ -7,6 +7,6 @@ try {
   process.stdout.write(`${entry}\n`)
 } catch (error: unknown) {
   if (!(error instanceof RuntimeClientMissingError)) throw error
-  // The tests that need it say so by name.
+  // The tests that need the client are skipped with this reason.
   process.stdout.write(`${error.message}\n`)
 }

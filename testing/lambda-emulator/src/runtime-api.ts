@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { FunctionError } from './invocation.ts'
 
-/** The most that an event or an answer may have, as AWS counts it. */
+/** An event or an answer may have at most this many bytes, as in AWS. */
 export const PAYLOAD_BYTES_MAX = 6_291_556
 
 const PREFIX = '/2018-06-01/runtime'
@@ -17,11 +17,11 @@ export interface Delivery {
 }
 
 /**
- * Calls of the runtime client. An answer is taken if it was asked for, and acknowledged when the one that takes it
- * decides.
+ * These functions handle the calls of the runtime client. The two for answers return false for an answer that was not
+ * asked for. The client's call is answered only when `acknowledge` is called.
  */
 export interface RuntimeCalls {
-  /** It waits for an event. */
+  /** The client waits for an event. */
   readonly onNext: (deliver: (delivery: Delivery) => void) => void
   readonly onAnswer: (requestId: string, payload: string, acknowledge: () => void) => boolean
   readonly onError: (requestId: string, error: FunctionError, acknowledge: () => void) => boolean
@@ -29,17 +29,17 @@ export interface RuntimeCalls {
 }
 
 export interface RuntimeApi {
-  /** HOST:PORT */
+  /** It has the form HOST:PORT. */
   readonly address: string
   close(): void
 }
 
-/** The HTTP interface that AWS offers inside an environment; each environment has one of its own. */
+/** Opens the HTTP interface that AWS offers inside an environment. Each environment has one of its own. */
 export async function openRuntimeApi(calls: RuntimeCalls): Promise<RuntimeApi> {
   const server = createServer((request, response) => {
     handle(calls, request, response).catch((error: unknown) => response.destroy(error as Error))
   })
-  // A stopped client keeps its connection for as long as it is stopped.
+  // The timeouts are off, because a stopped client must keep its connection for as long as it is stopped.
   server.keepAliveTimeout = 0
   server.requestTimeout = 0
   server.headersTimeout = 0
@@ -102,12 +102,12 @@ function deliver(response: ServerResponse, delivery: Delivery): void {
     'Lambda-Runtime-Aws-Request-Id': delivery.requestId,
     'Lambda-Runtime-Deadline-Ms': String(delivery.deadlineAt),
     'Lambda-Runtime-Invoked-Function-Arn': delivery.functionArn,
-    'Lambda-Runtime-Trace-Id': traceId(delivery.requestId),
+    'Lambda-Runtime-Trace-Id': toTraceId(delivery.requestId),
   })
   response.end(delivery.payload)
 }
 
-function traceId(requestId: string): string {
+function toTraceId(requestId: string): string {
   const hex = requestId.replaceAll('-', '')
   return `Root=1-${hex.slice(0, 8)}-${hex.slice(8)};Parent=${hex.slice(0, 16)};Sampled=0`
 }

@@ -3,26 +3,26 @@ import type { LambdaFunction } from './lambda-function.ts'
 export interface ScheduleOptions {
   readonly target: LambdaFunction
   readonly everyMs: number
-  /** Whether a tick starts an invocation while an earlier one runs. */
+  /** If it is `never`, a tick starts no invocation while an earlier one runs. */
   readonly overlap: 'never' | 'allowed'
 }
 
 export interface ScheduleCounts {
   readonly invoked: number
   readonly answered: number
-  /** Failed, timed out or throttled; the next tick is the next try. */
+  /** These invocations have failed, timed out or been throttled. The next tick is the next try. */
   readonly failed: number
-  /** Ticks at which an earlier one still ran. */
+  /** At these ticks an earlier invocation still ran. */
   readonly skipped: number
 }
 
 export interface Schedule {
   counts(): ScheduleCounts
-  /** No more ticks; returns when what runs has ended. */
+  /** Stops the ticks. Resolves when the running invocations have ended. */
   stop(): Promise<void>
 }
 
-/** Invokes a function again and again, first after one interval, without waiting for what it answers. */
+/** Invokes a function at each interval, the first time after one interval, without waiting for its answers. */
 export function startSchedule({ target, everyMs, overlap }: ScheduleOptions): Schedule {
   const counts = { invoked: 0, answered: 0, failed: 0, skipped: 0 }
   const running = new Set<Promise<void>>()
@@ -36,7 +36,7 @@ export function startSchedule({ target, everyMs, overlap }: ScheduleOptions): Sc
     running.add(run)
   }
   const invoke = async () => {
-    const { type } = await target.invoke(scheduledEvent(target.arn))
+    const { type } = await target.invoke(buildScheduledEvent(target.arn))
     if (type === 'answered') counts.answered += 1
     else counts.failed += 1
   }
@@ -50,7 +50,7 @@ export function startSchedule({ target, everyMs, overlap }: ScheduleOptions): Sc
   }
 }
 
-function scheduledEvent(arn: string) {
+function buildScheduledEvent(arn: string) {
   return {
     version: '0',
     'detail-type': 'Scheduled Event',

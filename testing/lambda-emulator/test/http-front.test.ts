@@ -14,13 +14,13 @@ async function openFront(
   return front.url
 }
 
-function asking(url: string, answer: unknown): string {
+function buildUrl(url: string, answer: unknown): string {
   return `${url}/?answer=${encodeURIComponent(JSON.stringify(answer))}`
 }
 
 describeLambda('a function behind HTTP', (client) => {
-  it('gets a request as an event, and its answer is the answer', async () => {
-    const url = await openFront(client, { face: 'function-url' })
+  it('A function gets a request as an event, and its answer is the response', async () => {
+    const url = await openFront(client, { endpoint: 'function-url' })
     const response = await fetch(`${url}/a%2Fb?c=1`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-mine': 'yes' },
@@ -39,58 +39,58 @@ describeLambda('a function behind HTTP', (client) => {
     })
   })
 
-  it('takes and gives what is no text as base64', async () => {
-    const url = await openFront(client, { face: 'http-api' })
+  it('A body that is no text is taken and given as base64', async () => {
+    const url = await openFront(client, { endpoint: 'http-api' })
     const bytes = new Uint8Array([0, 255, 128, 10])
     const headers = { 'content-type': 'application/octet-stream' }
     const sent = await fetch(url, { method: 'POST', headers, body: bytes })
     expect(await sent.json()).toMatchObject({ body: 'AP+ACg==', isBase64Encoded: true })
-    const given = await fetch(asking(url, { statusCode: 201, body: 'AP+ACg==', isBase64Encoded: true }))
+    const given = await fetch(buildUrl(url, { statusCode: 201, body: 'AP+ACg==', isBase64Encoded: true }))
     expect(given.status).toBe(201)
     expect(new Uint8Array(await given.arrayBuffer())).toEqual(bytes)
   })
 
-  it('sets cookies and headers', async () => {
-    const url = await openFront(client, { face: 'http-api' })
+  it('A function sets cookies and headers', async () => {
+    const url = await openFront(client, { endpoint: 'http-api' })
     const answer = { statusCode: 204, headers: { 'X-Count': 3 }, cookies: ['a=1', 'b=2; Secure'] }
-    const response = await fetch(asking(url, answer))
+    const response = await fetch(buildUrl(url, answer))
     expect(response.status).toBe(204)
     expect(response.headers.get('x-count')).toBe('3')
     expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2; Secure'])
   })
 
-  it('means by an object without a status that all of it is the body', async () => {
-    const url = await openFront(client, { face: 'http-api' })
-    const response = await fetch(asking(url, { gid: 'a' }))
+  it("A function's answer without a status is the body as a whole", async () => {
+    const url = await openFront(client, { endpoint: 'http-api' })
+    const response = await fetch(buildUrl(url, { gid: 'a' }))
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('application/json')
     expect(await response.json()).toEqual({ gid: 'a' })
   })
 
-  for (const [face, failure, throttle] of [
+  for (const [endpoint, failure, throttle] of [
     ['function-url', 502, 429],
     ['http-api', 500, 503],
   ] as const) {
-    it(`that throws, answers nonsense, is too slow or too busy, has the statuses of a ${face}`, async () => {
-      const url = await openFront(client, { face }, { timeoutMs: 3000 })
+    it(`A function that throws, answers nonsense, is too slow or too busy has the statuses of ${endpoint}`, async () => {
+      const url = await openFront(client, { endpoint }, { timeoutMs: 3000 })
       expect((await fetch(`${url}/throw`)).status).toBe(failure)
-      expect((await fetch(asking(url, { statusCode: 'fine' }))).status).toBe(failure)
+      expect((await fetch(buildUrl(url, { statusCode: 'fine' }))).status).toBe(failure)
       const slow = fetch(`${url}/wait`)
-      // This one is answered until the slow one has the only environment.
-      await expect.poll(async () => (await fetch(asking(url, {}))).status).toBe(throttle)
+      // This request is answered until the slow one has taken the only environment.
+      await expect.poll(async () => (await fetch(buildUrl(url, {}))).status).toBe(throttle)
       expect((await slow).status).toBe(failure)
     })
   }
 
-  it('is not waited for longer than an HTTP API waits', async () => {
-    const url = await openFront(client, { face: 'http-api', integrationTimeoutMs: 500 })
+  it('A function is not waited for longer than an HTTP API waits', async () => {
+    const url = await openFront(client, { endpoint: 'http-api', integrationTimeoutMs: 500 })
     const response = await fetch(`${url}/wait`)
     expect(response.status).toBe(503)
     expect(await response.json()).toEqual({ message: 'Service Unavailable' })
   })
 
-  it('never sees a request of more than 6 MB', async () => {
-    const url = await openFront(client, { face: 'function-url' })
+  it('A function never sees a request of more than 6 MB', async () => {
+    const url = await openFront(client, { endpoint: 'function-url' })
     const headers = { 'content-type': 'text/plain' }
     const over = await fetch(url, { method: 'POST', headers, body: 'a'.repeat(6 * 1024 * 1024 + 1) })
     expect(over.status).toBe(413)

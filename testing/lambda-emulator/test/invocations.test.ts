@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import type { InvocationReport } from '../src/index.ts'
 import { describeLambda } from '../src/vitest/describe-lambda.ts'
-import { answerIn, openFunction } from './open-function.ts'
+import { openFunction, readAnswer } from './open-function.ts'
 
 const WAIT_MS_MAX = 20_000
 
 describeLambda('an invocation', (client) => {
-  it('is answered by a handler under the real runtime client', async () => {
+  it('An invocation is answered by a handler under the real runtime client', async () => {
     const reports: InvocationReport[] = []
     const onReport = (report: InvocationReport) => reports.push(report)
     const tested = await openFunction(client, 'steps.handler', { onReport })
-    const first = answerIn(await tested.invoke({ print: 'hello' }))
-    const second = answerIn(await tested.invoke({}))
+    const first = readAnswer(await tested.invoke({ print: 'hello' }))
+    const second = readAnswer(await tested.invoke({}))
     expect([first.invocations, second.invocations]).toEqual([1, 2])
     expect(second.pid).toBe(first.pid)
     expect(first.remainingMs).toBeGreaterThan(10_000)
@@ -36,7 +36,7 @@ describeLambda('an invocation', (client) => {
     expect(reports[0]?.requestId).not.toBe(reports[1]?.requestId)
   })
 
-  it('has what it prints in a file and told as lines', async () => {
+  it('The output of a function is in a file and told as lines', async () => {
     const tested = await openFunction(client, 'steps.handler')
     await tested.invoke({ print: 'hello' })
     await vi.waitFor(
@@ -49,10 +49,10 @@ describeLambda('an invocation', (client) => {
     await vi.waitFor(async () => expect(await readFile(log, 'utf8')).toMatch(/INFO\thello\n/), WAIT_MS_MAX)
   })
 
-  it('sees the variables of AWS and those of its owner, and no others of this process', async () => {
+  it('A function sees the variables of AWS and those of its owner, and no others of this process', async () => {
     const variables = { MINE: 'yes', AWS_ACCESS_KEY_ID: 'given', _HANDLER: 'not.this' }
     const tested = await openFunction(client, 'steps.variables', { variables })
-    const seen = answerIn(await tested.invoke({}))
+    const seen = readAnswer(await tested.invoke({}))
     expect(seen).toMatchObject({
       MINE: 'yes',
       AWS_ACCESS_KEY_ID: 'given',
@@ -64,7 +64,7 @@ describeLambda('an invocation', (client) => {
     expect(seen).not.toHaveProperty('VITEST')
   })
 
-  it('fails with what the handler threw, and the environment lives on', async () => {
+  it('An invocation fails with what the handler threw, and the environment lives on', async () => {
     const tested = await openFunction(client, 'steps.handler')
     const failed = await tested.invoke({ throw: 'not today' })
     expect(failed).toMatchObject({
@@ -72,21 +72,21 @@ describeLambda('an invocation', (client) => {
       error: { errorType: 'RangeError', errorMessage: 'not today' },
       report: { environment: 1, outcome: 'failed' },
     })
-    expect(answerIn(await tested.invoke({})).invocations).toBe(2)
+    expect(readAnswer(await tested.invoke({})).invocations).toBe(2)
   })
 
-  it('fails when its process ends, and the next one starts cold', async () => {
+  it('An invocation fails when its process ends, and the next one starts cold', async () => {
     const tested = await openFunction(client, 'steps.handler')
     expect(await tested.invoke({ exit: 3 })).toMatchObject({
       type: 'failed',
       error: { errorType: 'Runtime.ExitError', errorMessage: expect.stringContaining('exit code 3') },
     })
     const next = await tested.invoke({})
-    expect(answerIn(next).invocations).toBe(1)
+    expect(readAnswer(next).invocations).toBe(1)
     expect(next).toMatchObject({ report: { environment: 2, initMs: expect.any(Number) } })
   })
 
-  it('fails with the error of the start when the module does not load', async () => {
+  it('An invocation fails with the error of the start when the module does not load', async () => {
     const tested = await openFunction(client, 'broken.handler')
     const outcome = await tested.invoke({})
     expect(outcome).toMatchObject({
@@ -96,7 +96,7 @@ describeLambda('an invocation', (client) => {
     expect(tested.environments()).toEqual([])
   })
 
-  it('fails when the start takes longer than it may', async () => {
+  it('An invocation fails when the start takes longer than it may', async () => {
     const tested = await openFunction(client, 'hanging.handler', { initTimeoutMs: 1000 })
     expect(await tested.invoke({})).toMatchObject({
       type: 'failed',
@@ -107,7 +107,7 @@ describeLambda('an invocation', (client) => {
     })
   })
 
-  it('fails when the answer has more than 6 MB, and the environment lives on', async () => {
+  it('An invocation fails when the answer has more than 6 MB, and the environment lives on', async () => {
     const tested = await openFunction(client, 'steps.handler')
     expect(await tested.invoke({ answerBytes: 6_291_555 })).toMatchObject({
       error: { errorType: 'Function.ResponseSizeTooLarge' },
@@ -116,7 +116,7 @@ describeLambda('an invocation', (client) => {
     expect(largest).toMatchObject({ type: 'answered', report: { environment: 1 } })
   })
 
-  it('may not have an event of more than 6 MB', async () => {
+  it('An event of more than 6 MB is refused', async () => {
     const tested = await openFunction(client, 'steps.handler')
     await expect(tested.invoke('a'.repeat(6_291_555))).rejects.toThrow(RangeError)
   })

@@ -13,11 +13,11 @@ import {
 
 export interface OpenFunction extends LambdaFunction {
   readonly logFolder: string
-  /** The lines that its environments have printed so far. */
+  /** The environments have printed these lines so far. */
   readonly lines: readonly LogLine[]
 }
 
-/** A function of the fixtures, stopped when the test is over. A start may take long here: all share a machine. */
+/** Starts a function of the fixtures, which is stopped when the test ends. Its start may take long on a busy machine. */
 export async function openFunction(
   client: RuntimeClient,
   handler: string,
@@ -45,8 +45,8 @@ export async function openFunction(
   return { ...started, logFolder, lines }
 }
 
-/** Returns the function's answer; throws when there is none. */
-export function answerIn(outcome: InvocationOutcome): Readonly<Record<string, unknown>> {
+/** Returns the function's answer. Throws when there is none. */
+export function readAnswer(outcome: InvocationOutcome): Readonly<Record<string, unknown>> {
   if (outcome.type !== 'answered') throw new Error(`not answered: ${JSON.stringify(outcome)}`)
   return JSON.parse(outcome.payload)
 }

@@ -7,12 +7,12 @@ import { createInterface } from 'node:readline'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { EnvironmentView } from '../src/index.ts'
 import { describeLambda } from '../src/vitest/describe-lambda.ts'
-import { processState } from './process-state.ts'
+import { readProcessState } from './process-state.ts'
 
 const WAIT_MS_MAX = 20_000
 
 describeLambda('an emulator that is killed', () => {
-  it('leaves no environment behind, neither a frozen nor a busy one', async () => {
+  it('An emulator that is killed leaves no environment behind, neither a frozen nor a busy one', async () => {
     const logFolder = await mkdtemp(join(tmpdir(), 'counterstep-owner-'))
     onTestFinished(() => rm(logFolder, { recursive: true, force: true }))
     const fixtures = join(import.meta.dirname, 'fixtures')
@@ -27,7 +27,7 @@ describeLambda('an emulator that is killed', () => {
     expect(environments.map(({ state }) => state).toSorted()).toEqual(['busy', 'frozen'])
     owner.kill('SIGKILL')
     for (const { pid } of environments) {
-      await vi.waitFor(() => expect([undefined, 'Z']).toContain(processState(pid)), WAIT_MS_MAX)
+      await vi.waitFor(() => expect([undefined, 'Z']).toContain(readProcessState(pid)), WAIT_MS_MAX)
     }
   })
 })

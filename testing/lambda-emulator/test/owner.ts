@@ -1,4 +1,5 @@
-// Starts a function, leaves one environment frozen and one busy, tells their process ids, and waits for its end.
+// This program starts a function, leaves one environment frozen and one busy, and prints their process ids. Then it waits
+// until the test kills it.
 import { once } from 'node:events'
 import { installRuntimeClient, startFunction } from '../src/index.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 
-/** Its letter in the table of processes: T is stopped; undefined when there is no such process. */
-export function processState(pid: number): string | undefined {
+/** Reads the letter of a process's state, where T is stopped. Returns undefined when there is no such process. */
+export function readProcessState(pid: number): string | undefined {
   try {
     return /^State:\s+(\w)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   } catch (error: unknown) {

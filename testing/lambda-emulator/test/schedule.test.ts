@@ -6,7 +6,7 @@ import { openFunction } from './open-function.ts'
 const WAIT_MS_MAX = 20_000
 
 describeLambda('a schedule', (client) => {
-  it('invokes again and again, until it is stopped', async () => {
+  it('A schedule invokes its function again and again until it is stopped', async () => {
     const target = await openFunction(client, 'steps.handler')
     const schedule = startSchedule({ target, everyMs: 100, overlap: 'never' })
     onTestFinished(() => schedule.stop())
@@ -17,7 +17,7 @@ describeLambda('a schedule', (client) => {
   })
 
   for (const overlap of ['never', 'allowed'] as const) {
-    it(`with overlap ${overlap} ${overlap === 'never' ? 'skips' : 'starts'} what is due while one runs`, async () => {
+    it(`A schedule with overlap ${overlap} ${overlap === 'never' ? 'skips' : 'starts'} what is due while one runs`, async () => {
       const target = await openFunction(client, 'hanging.handler', { reservedConcurrency: 2 })
       const schedule = startSchedule({ target, everyMs: 50, overlap })
       onTestFinished(async () => {

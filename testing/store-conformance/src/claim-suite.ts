@@ -20,7 +20,7 @@ import {
 } from './transactions.ts'
 
 export function claimSuite(test: DefineTest): void {
-  test('a claim takes a due row under a new token, epoch and version', async (store) => {
+  test('A claim takes a due row under a new token, epoch and version', async (store) => {
     const row = await createRow(store, aDueTransaction('a'))
     const token = drawToken()
     const result = await store.claim({ gid: row.gid, token, leaseMs: 7_000, formatMax: FORMAT })
@@ -39,12 +39,12 @@ export function claimSuite(test: DefineTest): void {
     assert.deepEqual(await read(store, 'a'), result.transaction)
   })
 
-  test('a claim of one gid takes a waiting row before it is due', async (store) => {
+  test('A claim of one gid takes a waiting row before it is due', async (store) => {
     await createRow(store, aDueTransaction('a', { hold: { type: 'waiting', dueInMs: 3_600_000 } }))
     assert.equal((await claimRow(store, 'a', 1_000)).owned, true)
   })
 
-  test('a claim is refused with the reason', async (store) => {
+  test('A claim is refused with the reason', async (store) => {
     const row = await createRow(store, aTransaction('held'))
     await saveRow(
       store,
@@ -62,7 +62,7 @@ export function claimSuite(test: DefineTest): void {
     assert.deepEqual(await read(store, 'held'), row)
   })
 
-  test('a second claim returns nothing until the lease ends', async (store, fixture) => {
+  test('A second claim returns nothing until the lease ends', async (store, fixture) => {
     await createRow(store, aDueTransaction('a'))
     assert.deepEqual(await claimDueGids(store, 10, fixture.leaseMs), ['a'])
     assert.deepEqual(await claimDueGids(store, 10, fixture.leaseMs), [])
@@ -70,7 +70,7 @@ export function claimSuite(test: DefineTest): void {
     assert.deepEqual(await claimDueGids(store, 10, fixture.leaseMs), ['a'])
   })
 
-  test('an owner whose lease has ended is fenced', async (store, fixture) => {
+  test('An owner whose lease has ended is fenced', async (store, fixture) => {
     const row = await createRow(
       store,
       aTransaction('a', { hold: { type: 'owned', leaseMs: BRIEF_LEASE_MS } }),
@@ -88,7 +88,7 @@ export function claimSuite(test: DefineTest): void {
     assert.equal((await store.update(makeUpdate(next, { type: 'keep' }))).type, 'saved')
   })
 
-  test('a lease ends exactly at its time, and not before', async (store, fixture) => {
+  test('A lease ends exactly at its time, and not before', async (store, fixture) => {
     if (!fixture.hasExactClock) return
     await createRow(store, aTransaction('a', { hold: { type: 'owned', leaseMs: 1_000 } }))
     await createRow(store, aTransaction('b', { hold: { type: 'owned', leaseMs: 1_000 } }))
@@ -101,7 +101,7 @@ export function claimSuite(test: DefineTest): void {
     assert.deepEqual(await claimDueGids(store, 10), ['b'])
   })
 
-  test('a waiting row is due exactly at its time, and not before', async (store, fixture) => {
+  test('A waiting row is due exactly at its time, and not before', async (store, fixture) => {
     if (!fixture.hasExactClock) return
     await createRow(store, aDueTransaction('a', { hold: { type: 'waiting', dueInMs: 1_000 } }))
     await fixture.pass(store, 999)
@@ -110,7 +110,7 @@ export function claimSuite(test: DefineTest): void {
     assert.deepEqual(await claimDueGids(store, 10), ['a'])
   })
 
-  test('due rows are claimed oldest first, up to the limit', async (store, fixture) => {
+  test('Due rows are claimed oldest first, up to the limit', async (store, fixture) => {
     const delays = [40, 0, 30, 10, 20]
     for (const dueInMs of delays) {
       await createRow(store, aDueTransaction(`due-${dueInMs}`, { hold: { type: 'waiting', dueInMs } }))
@@ -141,7 +141,7 @@ export function claimSuite(test: DefineTest): void {
     await assertWithin(result.now, row.dueAt - 5_000)
   })
 
-  test('rows of a newer format are left alone and do not keep others from being claimed', async (store) => {
+  test('Rows of a newer format are left alone and do not keep others from being claimed', async (store) => {
     for (let i = 0; i < 5; i++) await createRow(store, aDueTransaction(`new-${i}`, { format: FORMAT + 1 }))
     await createRow(store, aDueTransaction('old'))
     assert.deepEqual(await claimDueGids(store, 2), ['old'])
@@ -150,7 +150,7 @@ export function claimSuite(test: DefineTest): void {
     assert.equal(newer.claimed.length, 5)
   })
 
-  test('a claim trusts only a released sent list', async (store) => {
+  test('A claim trusts only a released sent list', async (store) => {
     const after: Record<SentList, SentList> = { released: 'held', held: 'unknown', unknown: 'unknown' }
     for (const [sentList, expected] of Object.entries(after) as [SentList, SentList][]) {
       await createRow(store, aDueTransaction(`one-${sentList}`, { sentList }))
@@ -161,7 +161,7 @@ export function claimSuite(test: DefineTest): void {
     }
   })
 
-  test('more than CLAIM_MAX rows, or fewer tokens than rows, is a bug', async (store) => {
+  test('More than CLAIM_MAX rows, or fewer tokens than rows, is a bug', async (store) => {
     const claim = { leaseMs: 1_000, formatMax: FORMAT }
     await rejectsWith('SAGA_INTERNAL', () =>
       store.claimDue({ ...claim, limit: 101, tokens: drawTokens(101) }),

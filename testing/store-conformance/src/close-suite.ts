@@ -21,7 +21,7 @@ import {
 } from './transactions.ts'
 
 export function closeSuite(test: DefineTest): void {
-  test('every call after close throws that the store is unavailable', async (store) => {
+  test('Every call after close throws that the store is unavailable', async (store) => {
     const row = await createRow(store, aTransaction('a'))
     const claim = { leaseMs: 1, formatMax: FORMAT }
     await store.close()
@@ -43,12 +43,12 @@ export function closeSuite(test: DefineTest): void {
     for (const call of calls) await rejectsWith('SAGA_STORE_UNAVAILABLE', call)
   })
 
-  test('close may be called twice', async (store) => {
+  test('A store may be closed twice', async (store) => {
     await Promise.all([store.close(), store.close()])
     await store.close()
   })
 
-  test('close settles what is queued', async (store, fixture) => {
+  test('The close of a store settles the writes that are queued', async (store, fixture) => {
     const creates = Array.from({ length: 50 }, (_, i) => store.create(aTransaction(`t-${i}`)))
     await store.close()
     for (const result of await Promise.all(creates)) assert.equal(result.type, 'created')
@@ -56,13 +56,13 @@ export function closeSuite(test: DefineTest): void {
     assert.equal((await again.list({ limit: 100 })).items.length, again.capabilities.durable ? 50 : 0)
   })
 
-  test('a store tells its class and name', async (store) => {
+  test('A store tells its class and name', async (store) => {
     assert.ok(['A', 'B', 'C'].includes(store.durabilityClass))
     assert.ok(['none', 'lossless', 'lossy'].includes(store.failover))
     assert.match(store.name, /^[a-z][a-z0-9-]*$/)
   })
 
-  test('a durable store still has its rows when it is opened again; another has none', async (store, fixture) => {
+  test('A durable store still has its rows when it is opened again, and another has none', async (store, fixture) => {
     const owned = await createRow(store, aTransaction('owned', { definition: 'ä💶\u0000' }))
     const waiting = await createRow(
       store,
@@ -83,7 +83,7 @@ export function closeSuite(test: DefineTest): void {
     assert.equal((await again.create(aTransaction('end'))).type, 'exists')
   })
 
-  test('after reopening an interrupted row can be claimed and its old owner is fenced', async (store, fixture) => {
+  test('An interrupted row can be claimed after the store is opened again, and its old owner is fenced', async (store, fixture) => {
     if (!store.capabilities.durable) return
     const row = await createRow(
       store,
@@ -96,7 +96,7 @@ export function closeSuite(test: DefineTest): void {
     assert.equal((await read(again, 'a')).sentList, 'unknown')
   })
 
-  test('a shared store shows two openers the same rows; another refuses or hides', async (store, fixture) => {
+  test('A shared store shows two openers the same rows, and another refuses the second or hides the rows', async (store, fixture) => {
     const row = await createRow(store, aDueTransaction('a'))
     if (store.capabilities.shared) return sharesRows(store, await fixture.open())
     if (store.capabilities.durable) return rejectsWith('SAGA_STORE_IN_USE', () => fixture.open())

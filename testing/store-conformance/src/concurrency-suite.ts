@@ -17,7 +17,7 @@ import {
 } from './transactions.ts'
 
 export function concurrencySuite(test: DefineTest): void {
-  test('of twenty creates of one gid exactly one is made', async (store) => {
+  test('Exactly one of twenty creates of one gid is made', async (store) => {
     const attempts = Array.from({ length: 20 }, (_, i) =>
       aTransaction('a', { definition: `d${i}`, digest: makeDigest(String(i % 10)) }),
     )
@@ -29,7 +29,7 @@ export function concurrencySuite(test: DefineTest): void {
     for (const result of results) if (result.type === 'exists') assert.equal(result.digest, row.digest)
   })
 
-  test('of two updates of one version exactly one is saved', async (store) => {
+  test('Exactly one of two updates of one version is saved', async (store) => {
     for (let i = 0; i < 20; i++) {
       const row = await createRow(store, aTransaction(`t-${i}`))
       const updates = ['left', 'right'].map((progress) => makeUpdate(row, { type: 'keep' }, { progress }))
@@ -43,7 +43,7 @@ export function concurrencySuite(test: DefineTest): void {
     }
   })
 
-  test('a write sent twice at once lands once', async (store) => {
+  test('A write sent twice at once lands once', async (store) => {
     const transaction = aTransaction('a')
     const creates = await Promise.all([store.create(transaction), store.create(transaction)])
     assert.deepEqual(
@@ -58,7 +58,7 @@ export function concurrencySuite(test: DefineTest): void {
     for (const result of updates) assert.ok(result.type === 'saved' && result.version === version)
   })
 
-  test('twenty claimers take fifty due rows, none twice and all of them', async (store) => {
+  test('Twenty claimers take all of fifty due rows, and none twice', async (store) => {
     for (let i = 0; i < 50; i++) await createRow(store, aDueTransaction(`t-${i}`))
     const claims = Array.from({ length: 20 }, async () => {
       const gids: string[] = []
@@ -77,7 +77,7 @@ export function concurrencySuite(test: DefineTest): void {
     assert.equal(new Set(gids).size, 50)
   })
 
-  test('of twenty claims of one gid exactly one is granted', async (store) => {
+  test('Exactly one of twenty claims of one gid is granted', async (store) => {
     await createRow(store, aDueTransaction('a'))
     const claims = Array.from({ length: 20 }, () => ({
       gid: asGid('a'),
@@ -92,7 +92,7 @@ export function concurrencySuite(test: DefineTest): void {
     for (const result of results) if (result.type === 'refused') assert.equal(result.reason, 'held')
   })
 
-  test('an update and a claim at once: the claim takes the row, or the update has it', async (store) => {
+  test('A claim beside an update takes the row, with the update or without it', async (store) => {
     for (let i = 0; i < 20; i++) {
       const row = await createRow(store, aDueTransaction(`t-${i}`))
       const claim = { gid: row.gid, token: drawToken(), leaseMs: 60_000, formatMax: FORMAT }
@@ -108,7 +108,7 @@ export function concurrencySuite(test: DefineTest): void {
     }
   })
 
-  test('many rows at once are each written once', async (store) => {
+  test('Many rows at once are each written once', async (store) => {
     const gids = Array.from({ length: 300 }, (_, i) => `t-${i}`)
     await Promise.all(
       gids.map(async (gid) => {

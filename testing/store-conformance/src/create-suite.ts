@@ -15,7 +15,7 @@ import {
 } from './transactions.ts'
 
 export function createSuite(test: DefineTest): void {
-  test('a created row is read back as it was given', async (store) => {
+  test('A created row is read back as it was given', async (store) => {
     const transaction = aTransaction('order-1', {
       kind: 'tcc',
       status: 'prepared',
@@ -40,7 +40,7 @@ export function createSuite(test: DefineTest): void {
     })
   })
 
-  test('a row created waiting has no owner and is due after its delay', async (store) => {
+  test('A row created waiting has no owner and is due after its delay', async (store) => {
     const row = await createRow(
       store,
       aDueTransaction('order-1', { hold: { type: 'waiting', dueInMs: 5_000 } }),
@@ -49,7 +49,7 @@ export function createSuite(test: DefineTest): void {
     assert.equal(row.dueAt, row.createdAt + 5_000)
   })
 
-  test('a second create of a gid is told what exists, whatever its content', async (store) => {
+  test('A second create of a gid is told what exists, whatever its content', async (store) => {
     const row = await createRow(store, aTransaction('order-1'))
     for (const digest of [row.digest, makeDigest('b')]) {
       const result = await store.create(
@@ -62,7 +62,7 @@ export function createSuite(test: DefineTest): void {
     assert.deepEqual(await read(store, 'order-1'), row)
   })
 
-  test('a create of a finished gid is told its final status', async (store) => {
+  test('A create of a finished gid is told its final status', async (store) => {
     const row = await createRow(store, aTransaction('order-1'))
     await saveRow(store, makeUpdate(row, { type: 'finish', retentionMs: 'never' }, { status: 'failed' }))
     const result = await store.create(aTransaction('order-1'))
@@ -70,7 +70,7 @@ export function createSuite(test: DefineTest): void {
     assert.equal(result.status, 'failed')
   })
 
-  test('a create sent again with its writeId is the same write', async (store, fixture) => {
+  test('A create sent again with its writeId is the same write', async (store, fixture) => {
     const transaction = aTransaction('order-1')
     const row = await createRow(store, transaction)
     await fixture.pass(store, 20)
@@ -81,7 +81,7 @@ export function createSuite(test: DefineTest): void {
     assert.deepEqual(await read(store, 'order-1'), row)
   })
 
-  test('a create sent again after another owner has claimed the row is told that it exists', async (store, fixture) => {
+  test('A create sent again after another owner has claimed the row is told that it exists', async (store, fixture) => {
     const transaction = aTransaction('order-1', { hold: { type: 'owned', leaseMs: BRIEF_LEASE_MS } })
     await createRow(store, transaction)
     await fixture.pass(store, BRIEF_LEASE_MS)
@@ -89,7 +89,7 @@ export function createSuite(test: DefineTest): void {
     assert.equal((await store.create(transaction)).type, 'exists')
   })
 
-  test('gids are compared by their bytes', async (store) => {
+  test('Gids are compared by their bytes', async (store) => {
     const gids = ['a', 'A', 'order-1', 'order-10', 'order-1.', 'order_1', '~', '!', '-', 'x'.repeat(128)]
     for (const gid of gids) await createRow(store, aTransaction(gid, { definition: gid }))
     for (const gid of gids) assert.equal((await read(store, gid)).definition, gid)
@@ -104,7 +104,7 @@ export function createSuite(test: DefineTest): void {
     assert.deepEqual(await store.readMany([]), [])
   })
 
-  test('instants far ahead are kept exactly', async (store) => {
+  test('Instants far ahead are kept exactly', async (store) => {
     const row = await createRow(store, aTransaction('a'))
     const parked = await saveRow(store, makeUpdate(row, { type: 'release', dueAt: PARKED_AT }))
     assert.equal(parked.dueAt, PARKED_AT)

@@ -12,17 +12,17 @@ const PLACES_LEFT = 10
 const IN_FLIGHT = 50
 
 export function documentRaceSuite(test: DefineTest): void {
-  test('of two creators of one document exactly one wins, and the other is told', async (store, fixture) => {
+  test('Exactly one of two creators of one document wins, and the other is told', async (store, fixture) => {
     const writers = await openWriters(store, fixture)
     for (let batch = 0; batch < CREATE_RACES / BATCH; batch++) await raceBatch(writers, `k-${batch}`, 0)
   })
 
-  test('of two writers of one version exactly one wins, and the other is told', async (store, fixture) => {
+  test('Exactly one of two writers of one version wins, and the other is told', async (store, fixture) => {
     const writers = await openWriters(store, fixture)
     for (let version = 0; version < UPDATE_RACES / BATCH; version++) await raceBatch(writers, 'k', version)
   })
 
-  test('of a write and a removal of one version exactly one wins', async (store, fixture) => {
+  test('Exactly one of a write and a removal of one version wins', async (store, fixture) => {
     const [left, right] = await openWriters(store, fixture)
     for (let i = 0; i < 40; i++) {
       const { key } = await writeAndRead(store, aDocument(`k-${i}`))
@@ -47,7 +47,7 @@ export function documentRaceSuite(test: DefineTest): void {
     }
   })
 
-  test('one write sent by two at once lands once', async (store, fixture) => {
+  test('One write sent by two at once lands once', async (store, fixture) => {
     const [left, right] = await openWriters(store, fixture)
     for (let version = 0; version < 20; version++) {
       const write = aDocument('a', { text: `v${version}`, expectedVersion: version })
@@ -57,7 +57,7 @@ export function documentRaceSuite(test: DefineTest): void {
     }
   })
 
-  test('a category takes no more than its bound, also from two writers, until one is removed', async (store, fixture) => {
+  test('A category takes no more than its bound, even from two writers, until a document is removed', async (store, fixture) => {
     const [left, right] = await openWriters(store, fixture)
     await writeAll(store, DOCUMENTS_MAX - PLACES_LEFT)
     const late = await Promise.all(

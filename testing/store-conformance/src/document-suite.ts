@@ -10,7 +10,7 @@ const KEYS = ['A', 'B', 'a', 'a ', 'a-', 'a:b', 'ab', 'b', 'e\u0301', '{p1}', '�
 const LARGE_DOCUMENTS = 100
 
 export function documentSuite(test: DefineTest): void {
-  test('a document is kept as it was written, at version 1 and then one more each time', async (store, fixture) => {
+  test('A document is kept as it was written, at version 1 and then one more with each write', async (store, fixture) => {
     assert.deepEqual(await store.readDocuments(CATEGORY), [])
     const check = await fixture.startSpan(store)
     const first = await writeAndRead(store, aDocument('a', { text: 'one' }))
@@ -28,7 +28,7 @@ export function documentSuite(test: DefineTest): void {
     await writeAndRead(store, aDocument('a', { text: '', expectedVersion: 2 }))
   })
 
-  test('a write of another version is a conflict and touches nothing', async (store) => {
+  test('A write of another version is a conflict and touches nothing', async (store) => {
     await writeAndRead(store, aDocument('a'))
     const document = await writeAndRead(store, aDocument('a', { text: 'two', expectedVersion: 1 }))
     for (const expectedVersion of [0, 1, 3, 99]) {
@@ -41,7 +41,7 @@ export function documentSuite(test: DefineTest): void {
     assert.deepEqual(await store.readDocuments(CATEGORY), [document])
   })
 
-  test('a write sent again with its writeId is the same write', async (store, fixture) => {
+  test('A write sent again with its writeId is the same write', async (store, fixture) => {
     for (const expectedVersion of [0, 1, 2]) {
       const write = aDocument('a', { text: `v${expectedVersion}`, expectedVersion })
       const document = await writeAndRead(store, write)
@@ -52,7 +52,7 @@ export function documentSuite(test: DefineTest): void {
     }
   })
 
-  test('a write sent again after a later one, or after the removal, is a conflict', async (store) => {
+  test('A write sent again after a later one, or after the removal, is a conflict', async (store) => {
     const first = aDocument('a', { expectedVersion: 0 })
     await writeAndRead(store, first)
     const second = aDocument('a', { expectedVersion: 1 })
@@ -63,7 +63,7 @@ export function documentSuite(test: DefineTest): void {
     assert.deepEqual(await store.readDocuments(CATEGORY), [])
   })
 
-  test('a removal takes the version that it knows, once; what is created again begins at 1', async (store) => {
+  test('A removal takes the version that it knows, once, and what is created again begins at version 1', async (store) => {
     await writeAndRead(store, aDocument('a'))
     const kept = await writeAndRead(store, aDocument('b'))
     await writeAndRead(store, aDocument('a', { expectedVersion: 1 }))
@@ -79,7 +79,7 @@ export function documentSuite(test: DefineTest): void {
     await writeAndRead(store, aDocument('a', { text: 'new' }))
   })
 
-  test('keys that look alike are different, and are read in the order of their bytes', async (store) => {
+  test('Keys that look alike are different, and are read in the order of their bytes', async (store) => {
     for (const key of [...KEYS].reverse()) await writeAndRead(store, aDocument(key, { text: `of ${key}` }))
     const documents = await store.readDocuments(CATEGORY)
     assert.deepEqual(
@@ -88,7 +88,7 @@ export function documentSuite(test: DefineTest): void {
     )
   })
 
-  test('a category knows nothing of another, and the transactions nothing of either', async (store) => {
+  test('A category knows nothing of another, and the transactions nothing of either', async (store) => {
     const categories = ['a', 'a-', 'b', 'z'.repeat(32)]
     for (const category of categories) await writeAndRead(store, aDocument('k', { category, text: category }))
     for (const category of categories) {
@@ -104,7 +104,7 @@ export function documentSuite(test: DefineTest): void {
     assert.deepEqual((await store.stats()).unfinished, { prepared: 0, submitted: 0, aborting: 0 })
   })
 
-  test('a text is kept exactly', async (store) => {
+  test('A text is kept exactly', async (store) => {
     const texts = { ...TEXTS, 'a line first': '1 2 3 w\n', largest: 'ä'.repeat(DOCUMENT_TEXT_BYTES_MAX / 2) }
     for (const [key, text] of Object.entries(texts)) {
       await writeAndRead(store, aDocument(key, { text }))
@@ -112,7 +112,7 @@ export function documentSuite(test: DefineTest): void {
     }
   })
 
-  test('many large documents are read whole and in order', async (store) => {
+  test('Many large documents are read whole and in order', async (store) => {
     const keys = Array.from({ length: LARGE_DOCUMENTS }, (_, i) => `k-${String(i).padStart(3, '0')}`)
     const makeText = (key: string) => key.padEnd(DOCUMENT_TEXT_BYTES_MAX, 'x')
     for (const key of keys) await store.writeDocument(aDocument(key, { text: makeText(key) }))
@@ -124,7 +124,7 @@ export function documentSuite(test: DefineTest): void {
     for (const { key, text } of documents) assert.ok(text === makeText(key), key)
   })
 
-  test('what breaks a bound is refused as a bug, and nothing is written', async (store) => {
+  test('A document that breaks a bound is refused as a bug, and nothing is written', async (store) => {
     const large = 'x'.repeat(DOCUMENT_TEXT_BYTES_MAX + 1)
     for (const change of [
       { text: large },
@@ -141,7 +141,7 @@ export function documentSuite(test: DefineTest): void {
     assert.deepEqual(await store.readDocuments(CATEGORY), [])
   })
 
-  test('a durable store still has its documents when it is opened again; another has none', async (store, fixture) => {
+  test('A durable store still has its documents when it is opened again, and another has none', async (store, fixture) => {
     const write = aDocument('a', { text: 'ä💶\u0000', expectedVersion: 1 })
     await writeAndRead(store, aDocument('a'))
     await writeAndRead(store, write)

@@ -43,18 +43,21 @@ export function storeFreeze(options: StoreFreezeOptions): void {
   runner.describe(`store of a frozen process: ${name}`, () => {
     for (const frozen of FREEZES) {
       const { verb } = frozen.call
-      runner.it(`${verb} works after a freeze in which the server has ended the connections`, async () => {
-        const peer = new PeerProcess('frozen')
-        try {
-          await prepare(peer, place, frozen.call)
-          const { failures, backMs } = await callAfterThaw(peer, options, frozen)
-          report(`${name}: ${verb} answered after ${failures} failures and ${Math.round(backMs)} ms`)
-          if (reconnects === 'at-once') assert.equal(failures, 0)
-          await peer.close()
-        } finally {
-          peer.kill()
-        }
-      })
+      runner.it(
+        `The call ${verb} works after a freeze in which the server has ended the connections`,
+        async () => {
+          const peer = new PeerProcess('frozen')
+          try {
+            await prepare(peer, place, frozen.call)
+            const { failures, backMs } = await callAfterThaw(peer, options, frozen)
+            report(`${name}: ${verb} answered after ${failures} failures and ${Math.round(backMs)} ms`)
+            if (reconnects === 'at-once') assert.equal(failures, 0)
+            await peer.close()
+          } finally {
+            peer.kill()
+          }
+        },
+      )
     }
   })
 }

@@ -18,13 +18,13 @@ import {
 } from './transactions.ts'
 
 export function holdSuite(test: DefineTest): void {
-  test('keep leaves the owner and the due instant', async (store) => {
+  test('An update that keeps leaves the owner and the due instant', async (store) => {
     const row = await createRow(store, aTransaction('a'))
     const after = await saveRow(store, makeUpdate(row, { type: 'keep' }))
     assert.deepEqual([after.owned, after.dueAt], [true, row.dueAt])
   })
 
-  test('release gives the row back until its instant', async (store) => {
+  test('A release gives the row back until its instant', async (store) => {
     const row = await createRow(store, aTransaction('a'))
     const dueAt = row.createdAt + 3_600_000
     const after = await saveRow(store, makeUpdate(row, { type: 'release', dueAt }, { sentList: 'released' }))
@@ -32,13 +32,13 @@ export function holdSuite(test: DefineTest): void {
     assert.deepEqual(await claimDueGids(store, 10), [])
   })
 
-  test('a row released until now is due at once', async (store) => {
+  test('A row released until now is due at once', async (store) => {
     const row = await createRow(store, aTransaction('a'))
     await saveRow(store, makeUpdate(row, { type: 'release', dueAt: row.createdAt }))
     assert.deepEqual(await claimDueGids(store, 10), ['a'])
   })
 
-  test('a command leaves an owner its row and its lease', async (store) => {
+  test('A command leaves an owner its row and its lease', async (store) => {
     const row = await createRow(store, aTransaction('a'))
     const after = await saveRow(store, makeUpdate(row, { type: 'command', dueAt: 1 }, { status: 'aborting' }))
     assert.deepEqual([after.owned, after.dueAt, after.status], [true, row.dueAt, 'aborting'])
@@ -47,7 +47,7 @@ export function holdSuite(test: DefineTest): void {
     assert.deepEqual(late, { type: 'conflict', version: after.version })
   })
 
-  test('a command makes a waiting row due', async (store) => {
+  test('A command makes a waiting row due', async (store) => {
     const row = await createRow(
       store,
       aDueTransaction('a', { hold: { type: 'waiting', dueInMs: 3_600_000 } }),
@@ -58,14 +58,14 @@ export function holdSuite(test: DefineTest): void {
     assert.deepEqual(await claimDueGids(store, 10), ['a'])
   })
 
-  test('a command may name the instant at which a waiting row is due', async (store) => {
+  test('A command may name the instant at which a waiting row is due', async (store) => {
     const row = await createRow(store, aDueTransaction('a'))
     const dueAt = row.createdAt + 3_600_000
     assert.equal((await saveRow(store, makeUpdate(row, { type: 'command', dueAt }))).dueAt, dueAt)
     assert.deepEqual(await claimDueGids(store, 10), [])
   })
 
-  test('a parked row cannot be claimed until a command makes it due', async (store) => {
+  test('A parked row cannot be claimed until a command makes it due', async (store) => {
     const row = await createRow(store, aTransaction('a'))
     const parked = await saveRow(store, makeUpdate(row, { type: 'release', dueAt: PARKED_AT }))
     assert.deepEqual(await claimDueGids(store, 10), [])
@@ -75,7 +75,7 @@ export function holdSuite(test: DefineTest): void {
     assert.deepEqual(await claimDueGids(store, 10), ['a'])
   })
 
-  test('a finished row cannot be claimed, renewed or changed', async (store, fixture) => {
+  test('A finished row cannot be claimed, renewed or changed', async (store, fixture) => {
     const row = await createRow(
       store,
       aTransaction('a', { hold: { type: 'owned', leaseMs: BRIEF_LEASE_MS } }),
@@ -96,7 +96,7 @@ export function holdSuite(test: DefineTest): void {
     assert.deepEqual(await read(store, 'a'), end)
   })
 
-  test('a finished row with retention "never" has the last purge instant', async (store) => {
+  test('A finished row with retention "never" has the last purge instant', async (store) => {
     const row = await createRow(store, aTransaction('a'))
     assert.equal(
       (await saveRow(store, makeUpdate(row, { type: 'finish', retentionMs: 'never' }))).dueAt,
@@ -104,7 +104,7 @@ export function holdSuite(test: DefineTest): void {
     )
   })
 
-  test('a final status without finish, and finish without a final status, are bugs', async (store) => {
+  test('A final status without finish, and finish without a final status, are bugs', async (store) => {
     const row = await createRow(store, aTransaction('a'))
     const finish = { type: 'finish', retentionMs: 1 } as const
     await rejectsWith('SAGA_INTERNAL', () =>
@@ -114,7 +114,7 @@ export function holdSuite(test: DefineTest): void {
     assert.deepEqual(await read(store, 'a'), row)
   })
 
-  test('claims are counted until any update', async (store, fixture) => {
+  test('Claims are counted until any update', async (store, fixture) => {
     let row = await createRow(store, aDueTransaction('a'))
     const holds = [
       { type: 'keep' },

@@ -14,7 +14,7 @@ const CREATE_AT_ONCE = 500
 const PAGES_MAX = 100
 
 export function listSuite(test: DefineTest): void {
-  test('list shows the newest first, and ties by gid downward', async (store, fixture) => {
+  test('A list shows the newest first, and orders ties by gid downward', async (store, fixture) => {
     for (let i = 0; i < 9; i++) {
       await createRow(store, aTransaction(`t-${(i * 4) % 9}`))
       if (i % 3 === 2) await fixture.pass(store, 5)
@@ -26,14 +26,14 @@ export function listSuite(test: DefineTest): void {
     if (fixture.hasExactClock) assert.equal(new Set(items.map((item) => item.createdAt)).size, 3)
   })
 
-  test('a listed transaction shows the fields of its row', async (store) => {
+  test('A listed transaction shows the fields of its row', async (store) => {
     const row = await createRow(store, aTransaction('a', { kind: 'message', status: 'prepared' }))
     const { gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention } = row
     const { items } = await store.list({ limit: 1 })
     assert.deepEqual(items, [{ gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention }])
   })
 
-  test('pages follow each other without a gap or a repeat, also within one instant', async (store, fixture) => {
+  test('Pages follow each other without a gap or a repeat, even within one instant', async (store, fixture) => {
     for (let i = 0; i < 25; i++) {
       await createRow(store, aTransaction(`t-${(i * 7) % 25}`))
       if (i === 12) await fixture.pass(store, 5)
@@ -42,14 +42,14 @@ export function listSuite(test: DefineTest): void {
     for (const limit of [1, 4, 5, 24, 25]) assert.deepEqual(await readAllPages(store, { limit }), items)
   })
 
-  test('a full page with nothing older has no cursor', async (store) => {
+  test('A full page with nothing older has no cursor', async (store) => {
     for (const gid of ['a', 'b']) await createRow(store, aTransaction(gid))
     assert.equal((await store.list({ limit: 2 })).cursor, undefined)
     assert.notEqual((await store.list({ limit: 1 })).cursor, undefined)
     assert.deepEqual(await store.list({ limit: 5, kind: 'tcc' }), { items: [] })
   })
 
-  test('list filters by status, kind, flags and time of creation', async (store, fixture) => {
+  test('A list filters by status, kind, flags and time of creation', async (store, fixture) => {
     const old = await createRow(store, aTransaction('old', { kind: 'tcc', status: 'prepared' }))
     await fixture.pass(store, 10)
     const row = await createRow(store, aTransaction('flags'))
@@ -85,7 +85,7 @@ export function listSuite(test: DefineTest): void {
     )
   })
 
-  test('pages stay in order while rows come, change and go', async (store, fixture) => {
+  test('Pages stay in order while rows come, change and go', async (store, fixture) => {
     for (let i = 0; i < 20; i++) await finishRow(store, `t-${i}`, i % 2 === 0 ? fixture.retentionMs : 'never')
     const first = await store.list({ limit: 5 })
     await fixture.pass(store, fixture.retentionMs)
@@ -101,7 +101,7 @@ export function listSuite(test: DefineTest): void {
     assert.ok(!listed.has('late'))
   })
 
-  test('a page scans a bounded number of rows and goes on from there', async (store) => {
+  test('A page scans a bounded number of rows and goes on from there', async (store) => {
     await createRow(store, aTransaction('oldest', { kind: 'tcc' }))
     for (let from = 0; from < LIST_SCAN_MAX; from += CREATE_AT_ONCE) {
       const gids = Array.from({ length: CREATE_AT_ONCE }, (_, i) => `z-${from + i}`)

@@ -22,7 +22,7 @@ export const TEXTS = {
 
 export function payloadSuite(test: DefineTest): void {
   for (const [name, text] of Object.entries(TEXTS)) {
-    test(`a text is kept exactly: ${name}`, async (store) => {
+    test(`A text is kept exactly: ${name}`, async (store) => {
       const row = await createRow(store, aDueTransaction('a', { definition: text, progress: text }))
       assert.deepEqual([row.definition, row.progress], [text, text])
       const after = await saveRow(store, makeUpdate(row, { type: 'keep' }, { progress: `${text}!` }))
@@ -31,7 +31,7 @@ export function payloadSuite(test: DefineTest): void {
     })
   }
 
-  test('several large payloads at once are kept whole', async (store) => {
+  test('Several large payloads at once are kept whole', async (store) => {
     const texts = Array.from({ length: 12 }, (_, i) => `${i}${'ä'.repeat(LARGE_CHARACTERS)}${i}`)
     await Promise.all(
       texts.map((text, i) => store.create(aTransaction(`large-${i}`, { definition: text, progress: text }))),
@@ -42,7 +42,7 @@ export function payloadSuite(test: DefineTest): void {
     }
   })
 
-  test('a progress may grow and shrink', async (store) => {
+  test('A progress may grow and shrink', async (store) => {
     let row = await createRow(store, aTransaction('a'))
     for (const length of [LARGE_CHARACTERS, 10, 4 * LARGE_CHARACTERS, 0]) {
       row = await saveRow(store, makeUpdate(row, { type: 'keep' }, { progress: 'p'.repeat(length) }))

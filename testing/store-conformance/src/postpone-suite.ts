@@ -21,7 +21,7 @@ import {
 const BY_MS = 60_000
 
 export function postponeSuite(test: DefineTest): void {
-  test('a waiting row that is due is named, and due again when the time has passed', async (store, fixture) => {
+  test('A postponement names a waiting row that is due, which is due again when the time has passed', async (store, fixture) => {
     const row = await createRow(store, aDueTransaction('a'))
     const assertWithin = await fixture.startSpan(store)
     const { now, gids } = await store.postponeDue({ limit: 10, byMs: fixture.leaseMs, formatMax: FORMAT })
@@ -36,7 +36,7 @@ export function postponeSuite(test: DefineTest): void {
     assert.deepEqual(await postponeGids(store, 10), ['a'])
   })
 
-  test('an owner whose lease has run out loses the hold, and nothing else of the row changes', async (store, fixture) => {
+  test('An owner whose lease has run out loses the hold by a postponement, and nothing else of the row changes', async (store, fixture) => {
     const before = await makeExpired(store, fixture, 'a')
     assert.deepEqual(await postponeGids(store, 10), ['a'])
     const after = await read(store, 'a')
@@ -44,7 +44,7 @@ export function postponeSuite(test: DefineTest): void {
     assert.ok(after.dueAt > before.dueAt)
   })
 
-  test('a row that is not due, parked, of a newer format or final is left alone', async (store, fixture) => {
+  test('A postponement leaves a row alone that is not due, parked, of a newer format or final', async (store, fixture) => {
     const expired = aTransaction('final', { hold: { type: 'owned', leaseMs: BRIEF_LEASE_MS } })
     await saveRow(
       store,
@@ -66,13 +66,13 @@ export function postponeSuite(test: DefineTest): void {
     assert.deepEqual(newer.gids, ['newer'])
   })
 
-  test('rows of a newer format do not keep others from being postponed', async (store) => {
+  test('Rows of a newer format do not keep others from being postponed', async (store) => {
     for (let i = 0; i < 5; i++) await createRow(store, aDueTransaction(`new-${i}`, { format: FORMAT + 1 }))
     await createRow(store, aDueTransaction('old'))
     assert.deepEqual(await postponeGids(store, 2), ['old'])
   })
 
-  test('a row is due exactly at its time, and postponed exactly until its time', async (store, fixture) => {
+  test('A row is due exactly at its time, and postponed exactly until its time', async (store, fixture) => {
     if (!fixture.hasExactClock) return
     await createRow(store, aDueTransaction('waiting', { hold: { type: 'waiting', dueInMs: 1_000 } }))
     await createRow(store, aTransaction('owned', { hold: { type: 'owned', leaseMs: 1_000 } }))
@@ -86,7 +86,7 @@ export function postponeSuite(test: DefineTest): void {
     assert.deepEqual([...(await claimDueGids(store, 10))].sort(), ['owned', 'waiting'])
   })
 
-  test('due rows are postponed oldest first, up to the limit', async (store, fixture) => {
+  test('Due rows are postponed oldest first, up to the limit', async (store, fixture) => {
     const delays = [40, 0, 30, 10, 20]
     for (const dueInMs of delays) {
       await createRow(store, aDueTransaction(`due-${dueInMs}`, { hold: { type: 'waiting', dueInMs } }))
@@ -103,7 +103,7 @@ export function postponeSuite(test: DefineTest): void {
     assert.deepEqual(await due(100), oldestFirst.slice(2))
   })
 
-  test('a caller that goes on until nothing more can be due has named every row once', async (store, fixture) => {
+  test('A caller that postpones until nothing more can be due has named every row once', async (store, fixture) => {
     const gids = Array.from({ length: POSTPONE_MAX + 40 }, (_, i) => asGid(`t-${i}`))
     // Some rows have a long text, of which a store may not want to write too many in one call.
     const progress = 'p'.repeat(30_000)
@@ -126,7 +126,7 @@ export function postponeSuite(test: DefineTest): void {
     assert.deepEqual([...named].sort(), [...gids].sort())
   })
 
-  test('a claim takes a postponed row at once, under a new token and epoch', async (store, fixture) => {
+  test('A claim takes a postponed row at once, under a new token and epoch', async (store, fixture) => {
     const held = await makeExpired(store, fixture, 'held')
     await createRow(store, aDueTransaction('released', { sentList: 'released' }))
     assert.equal((await postponeGids(store, 10)).length, 2)
@@ -141,7 +141,7 @@ export function postponeSuite(test: DefineTest): void {
     assert.equal((await store.update(makeUpdate(held, { type: 'keep' }))).type, 'fenced')
   })
 
-  test('a former owner can still save under its token', async (store, fixture) => {
+  test('The former owner of a postponed row can still save under its token', async (store, fixture) => {
     const rows = [
       await makeExpired(store, fixture, 'keep'),
       await makeExpired(store, fixture, 'release'),
@@ -160,7 +160,7 @@ export function postponeSuite(test: DefineTest): void {
     assert.equal((await claimRow(store, 'release', 10_000)).sentList, 'held')
   })
 
-  test('a former owner has lost its lease, even if the row is not claimed', async (store, fixture) => {
+  test('The former owner of a postponed row has lost its lease, even if the row is not claimed', async (store, fixture) => {
     const row = await makeExpired(store, fixture, 'a')
     assert.deepEqual(await postponeGids(store, 10), ['a'])
     const before = await read(store, 'a')
@@ -169,21 +169,21 @@ export function postponeSuite(test: DefineTest): void {
     assert.deepEqual(await read(store, 'a'), before)
   })
 
-  test('an owner that renews before its row is postponed keeps it', async (store, fixture) => {
+  test('An owner that renews before its row is postponed keeps it', async (store, fixture) => {
     const row = await makeExpired(store, fixture, 'a')
     assert.equal((await store.renew([{ gid: row.gid, token: row.token }], 3_600_000)).renewed.length, 1)
     assert.deepEqual(await postponeGids(store, 10), [])
     assert.equal((await read(store, 'a')).owned, true)
   })
 
-  test('a command makes a postponed row due at once', async (store, fixture) => {
+  test('A command makes a postponed row due at once', async (store, fixture) => {
     await makeExpired(store, fixture, 'a')
     assert.deepEqual(await postponeGids(store, 10), ['a'])
     await saveRow(store, makeUpdate(await read(store, 'a'), { type: 'command' }, { status: 'aborting' }))
     assert.deepEqual(await claimDueGids(store, 10), ['a'])
   })
 
-  test('two callers that postpone fifty rows at once name all of them, and none twice', async (store, fixture) => {
+  test('Two callers that postpone fifty rows at once name all of them, and none twice', async (store, fixture) => {
     const other = store.capabilities.shared ? await fixture.open() : store
     for (let round = 0; round < 4; round++) {
       const gids = Array.from({ length: 50 }, (_, i) => asGid(`t-${round}-${i}`))
@@ -196,7 +196,7 @@ export function postponeSuite(test: DefineTest): void {
     }
   })
 
-  test('more than POSTPONE_MAX rows, or a row that stays due, is a bug', async (store) => {
+  test('More than POSTPONE_MAX rows, or a row that stays due, is a bug', async (store) => {
     await createRow(store, aDueTransaction('a'))
     const postponement = { limit: 1, byMs: BY_MS, formatMax: FORMAT }
     await rejectsWith('SAGA_INTERNAL', () => store.postponeDue({ ...postponement, limit: POSTPONE_MAX + 1 }))

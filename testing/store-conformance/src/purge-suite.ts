@@ -12,7 +12,7 @@ import {
 } from './transactions.ts'
 
 export function purgeSuite(test: DefineTest): void {
-  test('purge removes finished rows whose retention is over, and only those', async (store, fixture) => {
+  test('A purge removes finished rows whose retention is over, and only those', async (store, fixture) => {
     await finishRow(store, 'short', fixture.retentionMs)
     await finishRow(store, 'long', 3_600_000)
     await finishRow(store, 'never', 'never')
@@ -23,7 +23,7 @@ export function purgeSuite(test: DefineTest): void {
     for (const gid of ['long', 'never', 'owned', 'waiting']) assert.ok(await isStored(store, gid), gid)
   })
 
-  test('a retention ends exactly at its time, and not before', async (store, fixture) => {
+  test('A retention ends exactly at its time, and not before', async (store, fixture) => {
     if (!fixture.hasExactClock) return
     await finishRow(store, 'a', 1_000)
     await fixture.pass(store, 999)
@@ -32,7 +32,7 @@ export function purgeSuite(test: DefineTest): void {
     assert.deepEqual(await store.purgeFinished(10), { purged: 1 })
   })
 
-  test('retention "never" outlives a century', async (store, fixture) => {
+  test('Retention "never" outlives a century', async (store, fixture) => {
     if (!fixture.hasExactClock) return
     await finishRow(store, 'a', 'never')
     await fixture.pass(store, 100 * 365 * 86_400_000)
@@ -40,7 +40,7 @@ export function purgeSuite(test: DefineTest): void {
     assert.ok(await isStored(store, 'a'))
   })
 
-  test('purge keeps to its limit', async (store, fixture) => {
+  test('A purge keeps to its limit', async (store, fixture) => {
     const gids = Array.from({ length: 7 }, (_, i) => `t-${i}`)
     for (const gid of gids) await finishRow(store, gid, fixture.retentionMs)
     await fixture.pass(store, fixture.retentionMs)
@@ -49,7 +49,7 @@ export function purgeSuite(test: DefineTest): void {
     await rejectsWith('SAGA_INTERNAL', () => store.purgeFinished(PURGE_MAX + 1))
   })
 
-  test('a purged gid is new', async (store, fixture) => {
+  test('A purged gid may be used anew', async (store, fixture) => {
     const old = await finishRow(store, 'a', fixture.retentionMs)
     await fixture.pass(store, fixture.retentionMs)
     await purgeAll(store, ['a'], 10)

@@ -3,7 +3,6 @@
 import type { Store } from '@counterstep/core'
 import { openStoreAt } from './open-store-at.ts'
 import type { FromPeer, RaceAnswer, RaceCall, RaceResult, ToPeer } from './race-messages.ts'
-import { skewClock } from './skew-clock.ts'
 
 let store: Store | undefined
 let prepared: Extract<ToPeer, { type: 'prepare' }> | undefined
@@ -86,6 +85,17 @@ function describeError(error: unknown): string {
 
 function answer(reply: FromPeer): void {
   process.send?.(reply)
+}
+
+/** Sets the clock of this process wrong, for everything that is loaded afterwards. */
+function skewClock(byMs: number): void {
+  if (byMs === 0) return
+  const skewed = new Proxy(Date, {
+    construct: (target, parts) =>
+      Reflect.construct(target, parts.length === 0 ? [target.now() + byMs] : parts),
+    get: (target, name) => (name === 'now' ? () => target.now() + byMs : Reflect.get(target, name)),
+  })
+  Object.defineProperty(globalThis, 'Date', { value: skewed })
 }
 
 process.on('message', (message: ToPeer) => {

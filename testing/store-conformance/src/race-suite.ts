@@ -24,18 +24,18 @@ export function storeRaces({ runner, name, place, pairs = RACE_PAIRS, report }: 
   describe(`store races: ${name}`, () => {
     const fixture = new RaceFixture(place)
     after(() => fixture.close())
-    it('exactly one of two claims of one row is granted, and no row is left', async () => {
+    it('Exactly one of two claims of one row is granted, and no row is left', async () => {
       report(await fixture.run((store, peers) => runClaimRace(store, peers, pairs)))
     })
-    it('exactly one of two processes that postpone or claim due rows gets each row, and no row is left', async () => {
+    it('Exactly one of two processes that postpone or claim due rows gets each row, and no row is left', async () => {
       report(await fixture.run((store, peers) => runPostponeRace(store, peers, pairs)))
     })
     for (const race of PAIR_RACES) {
-      it(`${race.title}: one wins, and both and the row say so`, async () => {
+      it(`One of two wins in a race of ${race.title}, and both and the row say so`, async () => {
         report(await fixture.run((store, peers) => runPairRace(race, store, peers, pairs)))
       })
     }
-    it('the clocks of the processes do not count', async () => {
+    it('The clocks of the two processes do not matter to the store', async () => {
       const skewed = new RaceFixture(place, [-SKEW_MS, SKEW_MS])
       try {
         await skewed.run(assertNoPeerClock)

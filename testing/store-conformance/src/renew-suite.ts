@@ -16,7 +16,7 @@ import {
 } from './transactions.ts'
 
 export function renewSuite(test: DefineTest): void {
-  test('renew moves the lease end and changes nothing else', async (store, fixture) => {
+  test('A renewal moves the lease end and changes nothing else', async (store, fixture) => {
     const row = await createRow(store, aTransaction('a'))
     await fixture.pass(store, 20)
     const assertWithin = await fixture.startSpan(store)
@@ -28,7 +28,7 @@ export function renewSuite(test: DefineTest): void {
     await assertWithin(result.now, dueAt - 30_000)
   })
 
-  test('a renewed lease does not end at its former time', async (store, fixture) => {
+  test('A renewed lease does not end at its former time', async (store, fixture) => {
     const row = await createRow(
       store,
       aTransaction('a', { hold: { type: 'owned', leaseMs: BRIEF_LEASE_MS } }),
@@ -38,14 +38,14 @@ export function renewSuite(test: DefineTest): void {
     assert.deepEqual(await claimDueGids(store, 10), [])
   })
 
-  test('renew returns the present version, so an owner learns of a command', async (store) => {
+  test('A renewal returns the present version, so an owner learns of a command', async (store) => {
     const row = await createRow(store, aTransaction('a'))
     const { version } = await saveRow(store, makeUpdate(row, { type: 'command' }))
     const { renewed } = await store.renew([{ gid: row.gid, token: row.token }], 1_000)
     assert.deepEqual(renewed, [{ gid: 'a', version }])
   })
 
-  test('renew tells kept leases from lost ones', async (store) => {
+  test('A renewal tells kept leases from lost ones', async (store) => {
     const kept = await createRow(store, aTransaction('kept'))
     const other = await createRow(store, aTransaction('other-token'))
     const waiting = await createRow(store, aDueTransaction('released'))
@@ -64,7 +64,7 @@ export function renewSuite(test: DefineTest): void {
     assert.deepEqual(await read(store, 'released'), waiting)
   })
 
-  test('an ended lease is renewed if no other owner has claimed the row', async (store, fixture) => {
+  test('An ended lease is renewed if no other owner has claimed the row', async (store, fixture) => {
     const row = await createRow(
       store,
       aTransaction('a', { hold: { type: 'owned', leaseMs: BRIEF_LEASE_MS } }),
@@ -75,7 +75,7 @@ export function renewSuite(test: DefineTest): void {
     assert.deepEqual(await claimDueGids(store, 10), [])
   })
 
-  test('renew of no leases does nothing, and of more than RENEW_MAX is a bug', async (store) => {
+  test('A renewal of no leases does nothing, and one of more than RENEW_MAX is a bug', async (store) => {
     const { renewed, lost } = await store.renew([], 1_000)
     assert.deepEqual([renewed, lost], [[], []])
     const leases = Array.from({ length: RENEW_MAX + 1 }, () => ({ gid: asGid('a'), token: drawToken() }))

@@ -3,13 +3,13 @@ import type { DefineTest } from './store-fixture.ts'
 import { aDueTransaction, aTransaction, createRow, finishRow, makeUpdate, saveRow } from './transactions.ts'
 
 export function statsSuite(test: DefineTest): void {
-  test('an empty store counts nothing', async (store) => {
+  test('An empty store counts nothing', async (store) => {
     const { now, ...stats } = await store.stats()
     assert.ok(Number.isSafeInteger(now))
     assert.deepEqual(stats, { unfinished: { prepared: 0, submitted: 0, aborting: 0 }, attention: 0 })
   })
 
-  test('stats count the unfinished by status, the attention and the oldest due instant', async (store) => {
+  test('The statistics count the unfinished by status, the attention and the oldest due instant', async (store) => {
     const oldest = await createRow(store, aDueTransaction('oldest', { status: 'prepared' }))
     for (const gid of ['a', 'b', 'c']) await createRow(store, aTransaction(gid))
     const row = await createRow(store, aTransaction('d'))

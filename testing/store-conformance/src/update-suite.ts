@@ -14,7 +14,7 @@ import {
 } from './transactions.ts'
 
 export function updateSuite(test: DefineTest): void {
-  test('an update changes what it names and nothing else', async (store, fixture) => {
+  test('An update changes what it names and nothing else', async (store, fixture) => {
     const row = await createRow(store, aTransaction('a'))
     await fixture.pass(store, 20)
     const update = makeUpdate(
@@ -44,12 +44,12 @@ export function updateSuite(test: DefineTest): void {
     assert.ok(after.updatedAt >= row.updatedAt + 20 && after.updatedAt <= result.now)
   })
 
-  test('an update without a sent list leaves it', async (store) => {
+  test('An update without a sent list leaves that list as it is', async (store) => {
     const row = await createRow(store, aTransaction('a', { sentList: 'held' }))
     assert.equal((await saveRow(store, makeUpdate(row, { type: 'keep' }))).sentList, 'held')
   })
 
-  test('an update under another token is fenced and touches nothing', async (store) => {
+  test('An update under another token is fenced and touches nothing', async (store) => {
     const row = await createRow(store, aTransaction('a'))
     for (const version of [row.version, row.version + 1]) {
       const result = await store.update(
@@ -60,7 +60,7 @@ export function updateSuite(test: DefineTest): void {
     assert.deepEqual(await read(store, 'a'), row)
   })
 
-  test('an update of another version is a conflict and touches nothing', async (store) => {
+  test('An update of another version is a conflict and touches nothing', async (store) => {
     const row = await createRow(store, aTransaction('a'))
     const now = await saveRow(store, makeUpdate(row, { type: 'keep' }))
     for (const version of [row.version, now.version - 1, now.version + 1, now.version + 97]) {
@@ -70,14 +70,14 @@ export function updateSuite(test: DefineTest): void {
     assert.deepEqual(await read(store, 'a'), now)
   })
 
-  test('an update of a gid that does not exist is absent and creates nothing', async (store) => {
+  test('An update of a gid that does not exist is absent and creates nothing', async (store) => {
     const row = await createRow(store, aTransaction('a'))
     const gid = aTransaction('b').gid
     assert.deepEqual(await store.update(makeUpdate({ ...row, gid }, { type: 'keep' })), { type: 'absent' })
     assert.deepEqual(await store.readMany([gid]), [])
   })
 
-  test('an update sent again with its writeId is the same write', async (store) => {
+  test('An update sent again with its writeId is the same write', async (store) => {
     const row = await createRow(store, aTransaction('a'))
     for (const hold of [{ type: 'keep' }, { type: 'release', dueAt: row.createdAt }] as const) {
       const update = makeUpdate(await read(store, 'a'), hold, { progress: hold.type })
@@ -91,7 +91,7 @@ export function updateSuite(test: DefineTest): void {
     }
   })
 
-  test('a finish sent again with its writeId is the same write', async (store) => {
+  test('A finish sent again with its writeId is the same write', async (store) => {
     const row = await createRow(store, aTransaction('a'))
     const finish = makeUpdate(row, { type: 'finish', retentionMs: 60_000 })
     const end = await saveRow(store, finish)
@@ -101,14 +101,14 @@ export function updateSuite(test: DefineTest): void {
     assert.deepEqual(await read(store, 'a'), end)
   })
 
-  test('an update sent again after a later one is a conflict', async (store) => {
+  test('An update sent again after a later one is a conflict', async (store) => {
     const row = await createRow(store, aTransaction('a'))
     const first = makeUpdate(row, { type: 'keep' })
     const later = await saveRow(store, makeUpdate(await saveRow(store, first), { type: 'keep' }))
     assert.deepEqual(await store.update(first), { type: 'conflict', version: later.version })
   })
 
-  test('an update sent again after another owner has claimed the row is fenced', async (store) => {
+  test('An update sent again after another owner has claimed the row is fenced', async (store) => {
     const row = await createRow(store, aTransaction('a'))
     const release = makeUpdate(row, { type: 'release', dueAt: row.createdAt })
     await saveRow(store, release)
@@ -117,7 +117,7 @@ export function updateSuite(test: DefineTest): void {
     assert.deepEqual(await read(store, 'a'), next)
   })
 
-  test('an update of a purged row does not bring it back', async (store, fixture) => {
+  test('An update of a purged row does not bring it back', async (store, fixture) => {
     const row = await createRow(store, aTransaction('a'))
     const end = await saveRow(store, makeUpdate(row, { type: 'finish', retentionMs: fixture.retentionMs }))
     await fixture.pass(store, fixture.retentionMs)
@@ -126,7 +126,7 @@ export function updateSuite(test: DefineTest): void {
     assert.deepEqual(await store.readMany([row.gid]), [])
   })
 
-  test('a waiting row takes an update under its own token', async (store) => {
+  test('A waiting row takes an update under its own token', async (store) => {
     const row = await createRow(store, aDueTransaction('a'))
     const after = await saveRow(store, makeUpdate(row, { type: 'keep' }, { progress: 'x' }))
     assert.deepEqual([after.owned, after.dueAt, after.progress], [false, row.dueAt, 'x'])

@@ -15,9 +15,9 @@ async function agreesWithModel(open: (now: () => number) => Store, numRuns: numb
   await fc.assert(run, { numRuns })
 }
 
-it('the memory store does what the model does, whatever the steps', () =>
+it('The memory store does what the model does, whatever the steps', () =>
   agreesWithModel((now) => memoryStore({ now }), 300))
 
 // There are fewer runs, since time passes by itself here.
-it('so does a store with its own clock, versions that jump and rows that expire', () =>
+it('A store with its own clock, versions that jump and rows that expire does what the model does', () =>
   agreesWithModel(serverLikeStore, 20))

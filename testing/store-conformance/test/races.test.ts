@@ -26,7 +26,7 @@ storeRaces({
   report: (line) => races.push(line),
 })
 
-it('each race tells what it measured', () => {
+it('Each race of a store tells what it measured', () => {
   assert.equal(races.length, 5)
   for (const line of races)
     assert.match(line, /1000 rows, won \d+ and \d+, \d+ % of \d+ pairs in flight at once/)
@@ -34,7 +34,7 @@ it('each race tells what it measured', () => {
 
 describe('the races', () => {
   for (const [fault, { caughtBy, because, route }] of Object.entries(BROKEN_RACES)) {
-    it(`catch a store that ${fault}`, { timeout: TIMEOUT_MS }, async () => {
+    it(`The races catch a store that ${fault}`, { timeout: TIMEOUT_MS }, async () => {
       const failures = await collectFailures(route(), caughtBy)
       assert.equal(failures.length, 1)
       assert.match(failures.join(), because)

@@ -34,12 +34,12 @@ const MODEL_FAULTS = [
   'fences a former owner when it postpones',
 ]
 
-/** The faults that show without an exact clock. */
+/** These faults show without an exact clock. */
 const TIMELESS_MODEL_FAULTS = MODEL_FAULTS.filter((fault) => !/instant|millisecond|before/.test(fault))
 
 const OWN_CLOCK_SPEED = 30
 
-/** A store's own clock. Its time passes by itself, much faster than ours, so that the tests wait for leases only briefly. */
+/** Reads a store's own clock. Its time passes by itself, much faster than ours, so that the tests wait for leases only briefly. */
 function ownClock(): number {
   return Math.floor(OWN_CLOCK_SPEED * performance.now())
 }
@@ -55,7 +55,7 @@ async function failsModel(open: (now: () => number) => Store): Promise<boolean> 
 
 describe('the model', () => {
   for (const fault of MODEL_FAULTS) {
-    it(`catches a store that ${fault}`, async () => {
+    it(`The model catches a store that ${fault}`, async () => {
       const broken = FAULTS[fault]
       assert.ok(broken !== undefined)
       assert.equal(await failsModel(broken.open), true)
@@ -63,7 +63,7 @@ describe('the model', () => {
   }
 
   for (const fault of TIMELESS_MODEL_FAULTS) {
-    it(`catches a store with its own clock that ${fault}`, async () => {
+    it(`The model catches a store with its own clock that ${fault}`, async () => {
       const broken = FAULTS[fault]
       assert.ok(broken !== undefined)
       assert.equal(await failsModel(() => broken.open(ownClock)), true)
@@ -72,14 +72,14 @@ describe('the model', () => {
 })
 
 describe('the suite', () => {
-  it('passes the reference store', async () => {
+  it('The reference store passes the suite', async () => {
     const runner = new CollectingRunner()
     storeConformance({ runner, name: 'memory', open: async ({ now }) => memoryStore({ now }) })
     assert.deepEqual(await runner.failures(), [])
   })
 
   for (const [fault, { caughtBy, open }] of Object.entries(FAULTS)) {
-    it(`catches a store that ${fault}`, async () => {
+    it(`The suite catches a store that ${fault}`, async () => {
       const runner = new CollectingRunner()
       storeConformance({ runner, name: fault, open: async ({ now }) => open(now) })
       const failures = await runner.failures()

@@ -1,11 +1,12 @@
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import type { Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { canary, findCanaries } from '@counterstep/test-servers/canary'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ServeProcess } from '../../../packages/cli/test/serve-process.ts'
-import { startTellingBranch } from './canary-branch.ts'
 
 const SECRET_HEADERS = {
   authorization: `Bearer ${canary('request-token')}`,
@@ -24,6 +25,27 @@ const PAGES = [
   '/none',
 ]
 const DTM_PAGES = ['/api/dtmsvr/version', '/api/metrics', '/api/ping', '/api/dtmsvr/query?gid=none', '/none']
+
+/** A branch that tells secrets of its own, and answers as its path asks: `/200`, `/409`, `/302`, `/break`. */
+async function startTellingBranch(): Promise<{ readonly url: string; readonly server: Server }> {
+  const server = createServer((request, response) => {
+    const word = request.url?.split(/[/?]/)[1] ?? ''
+    if (word === 'break') {
+      request.socket.resetAndDestroy()
+      return
+    }
+    const secret = canary(`answer-${word}`)
+    response.writeHead(Number(word), {
+      location: `http://127.0.0.1:9/?${secret}`,
+      'set-cookie': secret,
+      'x-secret': secret,
+    })
+    response.end(JSON.stringify({ secret }))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server }
+}
 
 describe('S28: secrets', () => {
   let folder = ''
@@ -142,7 +164,7 @@ describe('S28: secrets', () => {
     return answers
   }
 
-  it('S28: no secret of payloads, headers, URLs and branch answers is in any output of a server on both faces', {
+  it('S28: No secret of payloads, headers, URLs and branch answers is in any output of a server on both HTTP APIs', {
     timeout: 90_000,
   }, async () => {
     const place = ['--data', folder, '--port', '0', '--dtm-port', '0', '--ready-json', '--log-level', 'debug']
@@ -161,7 +183,7 @@ describe('S28: secrets', () => {
     expect(outputs['/metrics']).toMatch(/result="failure"|failed/)
   })
 
-  it('S28: no password given to the command line is in what it prints', { timeout: 60_000 }, async () => {
+  it('S28: No password given to the command line is in what it prints', { timeout: 60_000 }, async () => {
     const secret = canary('store-password')
     const refused = ['--store-wait-ms', '0', '--port', '0', '--dtm-port', 'off']
     const lines: readonly (readonly [readonly string[], Readonly<Record<string, string>>])[] = [

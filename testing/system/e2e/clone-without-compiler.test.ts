@@ -25,18 +25,18 @@ describe.skipIf(process.platform === 'win32')(
     })
     afterAll(() => machine?.remove())
 
-    it('has neither of them, and is not root', async () => {
+    it('The machine has neither a compiler nor Python, and its user is not root', async () => {
       expect(await machine.findFaults()).toEqual([])
     })
 
-    it('is installed by npm ci, though every package may run its scripts', {
+    it('A clone is installed by npm ci, though every package may run its scripts', {
       timeout: STEP_MS_MAX,
     }, async () => {
       const { code, stderr } = await machine.run('npm', ['ci', '--ignore-scripts=false', '--no-audit'])
       expect([code, stderr]).toEqual([0, expect.not.stringContaining('gyp')])
     })
 
-    it('plays its transfers by npm start, with no word of an experiment', {
+    it('A clone plays its transfers by npm start, with no word of an experiment', {
       timeout: STEP_MS_MAX,
     }, async () => {
       const { code, stdout, stderr } = await machine.run('npm', ['start', '--', '--once'])

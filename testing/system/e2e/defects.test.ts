@@ -17,7 +17,7 @@ describe('a node that is killed and started again', () => {
   const timeZone = process.env.TZ
   let folder: string
   let branches: Server
-  /** When each gid's branch was called, by this process's clock. */
+  /** This holds when each gid's branch was called, by this process's clock. */
   const calledAt = new Map<string, number>()
   let status = 200
   let node: Child | undefined
@@ -70,7 +70,7 @@ describe('a node that is killed and started again', () => {
     return (await (await fetch(`${node?.url}/v1/transactions/${gid}`)).json()) as TransactionView
   }
 
-  it('9.14: in another time zone calls what was delayed at its millisecond, neither at once nor hours later', async () => {
+  it('9.14: a node in another time zone calls what was delayed at its millisecond, neither at once nor hours later', async () => {
     process.env.TZ = 'Asia/Kathmandu'
     await start('--poll-ms', '50')
     const { createdAt, startAt } = await submit('delayed', { delayMs: 7_001 })
@@ -85,7 +85,7 @@ describe('a node that is killed and started again', () => {
     expect(lateMs).toBeLessThan(30_000)
   })
 
-  it('9.4: ends what hung during an outage together, not one after the other at each poll', async () => {
+  it('9.4: sagas that hung during an outage end together, not one after the other at each poll', async () => {
     const gids = Array.from({ length: 60 }, (_, index) => `hung-${index}`)
     const flags = ['--retry-initial-ms', '500', '--retry-cap-ms', '500', '--poll-ms', '500']
     await start(...flags)
@@ -98,7 +98,7 @@ describe('a node that is killed and started again', () => {
     for (const gid of gids) {
       await until(`${gid} is done`, STUCK_MS, async () => (await view(gid)).status === 'succeeded')
     }
-    // At one for each poll, without a call's own time, they would take half a minute.
+    // If one ended at each poll, they would take half a minute, even without a call's own time.
     expect(Date.now() - startedAt).toBeLessThan(gids.length * 500)
   })
 })

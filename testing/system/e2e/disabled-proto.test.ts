@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-it('S25: a server runs sagas on both faces where touching __proto__ throws', {
+it('S25: A server runs sagas on both HTTP APIs where touching __proto__ throws', {
   timeout: 60_000,
 }, async () => {
   const place = ['--ready-json', '--port', '0', '--dtm-port', '0', '--data', folder]
@@ -46,7 +46,7 @@ it('S25: a server runs sagas on both faces where touching __proto__ throws', {
   expect(process.stderr).toEqual([])
 })
 
-it('S25: the option is on in that process', () => {
+it('S25: Touching __proto__ throws in a process with that option', () => {
   const touch = ['-e', 'try { ({}).__proto__ } catch (error) { process.stdout.write(error.code) }']
   expect(
     execFileSync(process.execPath, touch, { env: { ...process.env, ...STRICT }, encoding: 'utf8' }),

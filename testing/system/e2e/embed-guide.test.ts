@@ -20,7 +20,7 @@ function writeApp(folder: string, port: number): string {
   return path
 }
 
-it('the app of the guide runs sagas, and ends by itself when it is told to', {
+it('The app of the guide runs sagas, and ends by itself when it is told to', {
   timeout: TIMEOUT_MS,
 }, async () => {
   mkdirSync(join(REPOSITORY, '.tmp'), { recursive: true })

@@ -7,7 +7,7 @@ const FOLLOW_PARENT = new URL('../../../scripts/follow-parent.mjs', import.meta.
 const SLOW_START =
   "data:text/javascript,await new Promise((go) => process.connected ? process.once('disconnect', go) : go())"
 
-it('a child whose parent has gone before it could listen for that ends at once', async () => {
+it('A child whose parent has gone before it could listen for that ends at once', async () => {
   const imports = ['--import', SLOW_START, '--import', FOLLOW_PARENT]
   const child = spawn(process.execPath, [...imports, '-e', 'setInterval(() => {}, 1_000)'], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -10,7 +10,7 @@ import { REPOSITORY } from '../../repository/source-tree.ts'
 
 const TIMEOUT_MS = 30_000
 const DOCKERFILE = readFileSync(join(REPOSITORY, 'infra/Dockerfile'), 'utf8')
-/** Node's own options in each command of the image that goes on running. */
+/** These commands of the image go on running, with Node's own options in them. */
 const COMMANDS = [...DOCKERFILE.matchAll(/^(?:ENTRYPOINT|CMD) (\["node".*\])$/gm)].map(
   ([, json = '[]']) => json,
 )
@@ -49,7 +49,7 @@ async function outputAfterUsr1(options: readonly string[]): Promise<string> {
   return output
 }
 
-it('S36: no command of the image lets SIGUSR1 open a debugger', () => {
+it('S36: No command of the image lets SIGUSR1 open a debugger', () => {
   const compose = parse(readFileSync(join(REPOSITORY, 'infra/compose.yaml'), 'utf8'), { merge: true })
   const services = Object.values(compose.services as Record<string, { command?: readonly string[] }>)
   const banks = services.flatMap(({ command = [] }) => (command.includes('dist/bank.js') ? [command] : []))
@@ -59,13 +59,13 @@ it('S36: no command of the image lets SIGUSR1 open a debugger', () => {
     expect([command, nodeOptions(command)]).toEqual([command, ['--disable-sigusr1']])
 })
 
-it('S36: the orchestrator, started as in the image, opens none, and goes on', {
+it('S36: The orchestrator, started as in the image, opens no debugger and goes on', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const entrypoint: readonly string[] = JSON.parse(COMMANDS.find((json) => json.includes('main.js')) ?? '[]')
   expect(await outputAfterUsr1(nodeOptions(entrypoint))).not.toContain('Debugger')
 })
 
-it('S36: shows the test to be one: without the option it opens one', { timeout: TIMEOUT_MS }, async () => {
+it('S36: Mutant: an orchestrator without the option opens a debugger', { timeout: TIMEOUT_MS }, async () => {
   expect(await outputAfterUsr1(['--inspect-port=0'])).toContain('Debugger listening on ws://127.0.0.1:')
 })

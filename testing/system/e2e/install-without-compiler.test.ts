@@ -22,11 +22,11 @@ describe.skipIf(process.platform === 'win32')(
     }, STEP_MS_MAX)
     afterAll(() => machine?.remove())
 
-    it('has neither of them, and is not root', async () => {
+    it('The machine has neither a compiler nor Python, and its user is not root', async () => {
       expect(await machine.findFaults()).toEqual([])
     })
 
-    it('takes counterstep by npm install, and by npm ci from the lockfile of that', {
+    it('The package is installed by npm install, and by npm ci from the lockfile of that', {
       timeout: STEP_MS_MAX,
     }, async () => {
       const installed = await machine.run('npm', ['install', `./${tarball}`])
@@ -36,7 +36,9 @@ describe.skipIf(process.platform === 'win32')(
       expect([again.code, again.stderr]).toEqual([0, NO_COMPILER])
     })
 
-    it('runs the command, and the transaction of the README', { timeout: STEP_MS_MAX }, async () => {
+    it('The installed package runs the command, and the transaction of the README', {
+      timeout: STEP_MS_MAX,
+    }, async () => {
       const { version } = JSON.parse(
         readFileSync(join(REPOSITORY, 'packages/counterstep/package.json'), 'utf8'),
       )
@@ -49,7 +51,7 @@ describe.skipIf(process.platform === 'win32')(
       const program = /^```js own\.mjs\n([\s\S]*?)^```$/m.exec(readme)?.[1] ?? ''
       writeFileSync(join(machine.folder, 'own.mjs'), program)
       const { code, stdout, stderr } = await machine.run('node', ['own.mjs'])
-      // The log stands between.
+      // The log stands between these lines.
       const printed = stdout.split('\n').filter((line) => !line.startsWith('{'))
       expect([code, stderr, printed]).toEqual([0, '', ['/seat', '/card', '/seat/undo', 'failed', '']])
     })

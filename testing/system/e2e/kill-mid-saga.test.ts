@@ -112,12 +112,12 @@ describe('kill -9 in the middle of many sagas', () => {
     return bankFiles.reduce((sum, file) => sum + auditBank(file).calls, 0)
   }
 
-  it(`had at least ${UNFINISHED_MIN} unfinished sagas at each of ${KILLS} kills (seed ${SEED})`, () => {
+  it(`The server had at least ${UNFINISHED_MIN} unfinished sagas at each of ${KILLS} kills (seed ${SEED})`, () => {
     expect(unfinishedAtKill).toHaveLength(KILLS)
     expect(Math.min(...unfinishedAtKill)).toBeGreaterThanOrEqual(UNFINISHED_MIN)
   })
 
-  it('repeated calls and compensated after a restart, or the kills did not bite', () => {
+  it('The server repeated calls and compensated after a restart, or the kills did not bite', () => {
     const repeated = bankFiles.reduce((sum, file) => sum + repeatedCalls(file), 0)
     const compensated = bankFiles.reduce((sum, file) => sum + compensationsAfterRestart(file), 0)
     process.stdout.write(
@@ -127,7 +127,7 @@ describe('kill -9 in the middle of many sagas', () => {
     expect(compensated).toBeGreaterThanOrEqual(5)
   })
 
-  it('brought every saga to its end, by success, business failure, abort and deadline', () => {
+  it('The server brought every saga to its end, by success, business failure, abort and deadline', () => {
     const statuses = [...views.values()].map(({ status }) => status)
     expect(statuses).toHaveLength(SAGAS)
     expect(new Set(statuses)).toEqual(new Set(['succeeded', 'failed']))
@@ -136,7 +136,7 @@ describe('kill -9 in the middle of many sagas', () => {
     expect(client.aborts.accepted).toBeGreaterThan(0)
   })
 
-  it('left each effect once where it succeeded, and undone where it failed', () => {
+  it('Each effect is there once where its saga succeeded, and undone where it failed', () => {
     const effects = new Map<string, number>()
     const key = ({ gid, branchId, op }: Effect) => `${gid}/${branchId}/${op}`
     for (const file of bankFiles) {
@@ -152,7 +152,7 @@ describe('kill -9 in the middle of many sagas', () => {
     }
   })
 
-  it('conserved the money', () => {
+  it('The money is conserved', () => {
     const audits = bankFiles.map((file) => auditBank(file))
     const sum = (pick: (audit: (typeof audits)[number]) => number) =>
       audits.reduce((total, audit) => total + pick(audit), 0)

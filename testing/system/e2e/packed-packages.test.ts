@@ -33,7 +33,7 @@ afterAll(async () => {
 })
 
 describe('npm run release:dry', () => {
-  it('shows both packages, sound, and whether it is published', () => {
+  it('The dry run shows both packages, sound, and whether each is published', () => {
     const rows = project.report
       .trim()
       .split('\n')
@@ -53,7 +53,7 @@ describe('npm run release:dry', () => {
     }
   })
 
-  it('says that the registry could not be asked, and goes on', () => {
+  it('A registry that cannot be asked is reported as unknown', () => {
     // No process may listen on this port without special rights.
     vi.stubEnv('npm_config_registry', 'http://127.0.0.1:1/')
     expect(registryState('counterstep', VERSION)).toBe('unknown')
@@ -67,14 +67,14 @@ describe('a project with both packed packages', () => {
 
   const node = (...args: readonly string[]) => readOutput(process.execPath, args, { cwd: project.folder })
 
-  it('has the counterstep command', async () => {
+  it('A project with both packed packages has the counterstep command', async () => {
     const output = await readOutput('npx', ['--no-install', 'counterstep', '--version'], {
       cwd: project.folder,
     })
     expect(output.trim()).toBe(VERSION)
   })
 
-  it('has a command that loads nothing of zod from its package to read the settings, and that has its licence', async () => {
+  it('The packed command loads nothing of zod from its package to read the settings, and carries its licence', async () => {
     project.write(
       'show-zod.mjs',
       `import { registerHooks } from 'node:module'
@@ -93,7 +93,7 @@ describe('a project with both packed packages', () => {
     expect(licences).toMatch(/^── zod \d+\.\d+\.\d+ \(MIT\) ──\n/)
   })
 
-  it('can import every entry', async () => {
+  it('A project with both packed packages can import every entry', async () => {
     project.write(
       'import-all.ts',
       `for (const entry of ${JSON.stringify(ENTRIES)}) {
@@ -103,7 +103,7 @@ describe('a project with both packed packages', () => {
     expect(await node('import-all.ts')).toBe('')
   })
 
-  it('compiles against the types of every entry, strictly, those of dependencies included', async () => {
+  it('A project with both packed packages compiles against the types of every entry, strictly, those of dependencies included', async () => {
     const imports = ENTRIES.map((entry, index) => `import * as entry${index} from '${entry}'`)
     project.write(
       'consumer.ts',
@@ -141,14 +141,14 @@ describe('a project with both packed packages', () => {
     expect([code, stdout]).toEqual([0, ''])
   })
 
-  it("runs the README's transaction in a process of its own", async () => {
+  it('The transaction of the packed README runs in a process of its own', async () => {
     const program = project.examplesIn('counterstep', 'README.md').get('own.mjs') ?? ''
     project.write('own.mjs', program)
     const printed = (await node('own.mjs')).split('\n').filter((line) => !line.startsWith('{'))
     expect(printed).toEqual(['/seat', '/card', '/seat/undo', 'failed', ''])
   })
 
-  it('has one copy of each module', () => {
+  it('The packed package counterstep has one copy of the module of errors', () => {
     const folder = join(project.folder, 'node_modules', 'counterstep', 'dist')
     const errors = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
       path.endsWith('protocol/errors.js'),
@@ -156,7 +156,7 @@ describe('a project with both packed packages', () => {
     expect(errors).toEqual(['protocol/errors.js'])
   })
 
-  it('serves on the embedded store, and ends a saga between two services with the SDK and its barrier', async () => {
+  it('The packed command serves on the embedded store, and a saga between two services with the SDK and its barrier ends', async () => {
     const start = async (program: string, name: string, args: readonly string[] = []): Promise<Service> => {
       const cwd = join(project.folder, name)
       mkdirSync(cwd)

@@ -2,23 +2,23 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { refusalOfNode } from '../../../packages/cli/src/node-version.ts'
+import { findNodeFault } from '../../../packages/cli/src/node-version.ts'
 import { REPOSITORY } from '../../repository/source-tree.ts'
 import { InstalledProject, nodesOfSystem, packBoth, type Wanted } from './packed/installed-project.ts'
 import { readOutput, runProgram } from './packed/run-program.ts'
 
 const SETUP_MS_MAX = 300_000
 const RUN_MS_MAX = 90_000
-/** A transfer that succeeds, and one that is undone, as each project prints it. */
+/** Each project prints this after a transfer that succeeds and one that is undone. */
 const DONE_AND_UNDONE = `${JSON.stringify({ statuses: ['succeeded', 'failed'], cents: { alice: 95, bob: 5 } })}\n`
 
 const readVersion = (name: string): string =>
   JSON.parse(readFileSync(join(REPOSITORY, 'node_modules', name, 'package.json'), 'utf8')).version
 const ours = (...names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, readVersion(name)]))
-/** The last line of TypeScript that has `moduleResolution: node` without a warning, which many projects have still. */
+/** This is of the last line of TypeScript that has `moduleResolution: node` without a warning, which many projects have still. */
 const TYPESCRIPT = '5.9.3'
-/** More Nodes to run on, as versions of this package, with commas between them; fetched only if they are named. */
+/** These are more versions of Node to run on; they are fetched only if the variable names them, with commas between. */
 const MORE_NODES = (process.env.COUNTERSTEP_SDK_NODES ?? '').split(',').filter((version) => version !== '')
 
 let packed: Awaited<ReturnType<typeof packBoth>>
@@ -64,7 +64,7 @@ describe('projects that have both packages', () => {
     ['esm', 'ES modules'],
     ['commonjs', 'CommonJS'],
   ] as const) {
-    it(`run sagas as ${title}, on every Node that is here`, { timeout: RUN_MS_MAX }, async () => {
+    it(`A project in ${title} runs sagas on every Node that is here`, { timeout: RUN_MS_MAX }, async () => {
       const more = Object.keys(nodes).map((each) => join(projects().installedAt(each), 'bin', 'node'))
       for (const node of [process.execPath, ...nodesOfSystem(), ...more]) {
         const version = await readOutput(node, ['--version'], { cwd: projects().folder })
@@ -74,18 +74,18 @@ describe('projects that have both packages', () => {
     })
   }
 
-  it('load the SDK by require without an ES module, as Jest and older Nodes need it', async () => {
+  it('The SDK is loaded by require without an ES module, as Jest and older Nodes need it', async () => {
     const code = "for (const id of ['', '/express', '/testing']) require('@counterstep/sdk' + id)"
     const flag = '--no-experimental-require-module'
     expect(await projects().run('commonjs', [flag, '--input-type=commonjs', '--eval', code])).toBe('')
   })
 
-  it('can require counterstep, too', async () => {
+  it('A project in CommonJS can require counterstep, too', async () => {
     const code = "console.log(typeof require('counterstep').createCounterstep)"
     expect(await projects().run('commonjs', ['--input-type=commonjs', '--eval', code])).toBe('function\n')
   })
 
-  it('are told by counterstep on an older Node what it needs, however they load it', {
+  it('The package counterstep says on an older Node what it needs, however it is loaded', {
     timeout: RUN_MS_MAX,
   }, async () => {
     const entries = ['', '/fastify', '/lambda', '/store/mysql', '/store/redis', '/store/sqlite'].map(
@@ -98,13 +98,13 @@ describe('projects that have both packages', () => {
         .then((messages) => console.log([...new Set(messages)].join()))`
     for (const node of [process.execPath, ...nodesOfSystem()]) {
       const version = await readOutput(node, ['--print', 'process.versions.node'], { cwd: projects().folder })
-      const wanted = refusalOfNode(version.trim()) ?? 'loaded'
+      const wanted = findNodeFault(version.trim()) ?? 'loaded'
       const printed = await projects().run('commonjs', ['--input-type=commonjs', '--eval', code], node)
       expect(printed.trim()).toBe(wanted)
     }
   })
 
-  it('may have both copies of the SDK in one process, which understand each other', async () => {
+  it('Both copies of the SDK in one process understand each other', async () => {
     const printed = await projects().run('commonjs', ['both-copies.js'])
     expect(printed).toBe('both copies understand each other\n')
   })
@@ -113,7 +113,9 @@ describe('projects that have both packages', () => {
     ['commonjs', 'node'],
     ['node16', 'node16'],
   ] as const) {
-    it(`compile as CommonJS with moduleResolution ${moduleResolution}`, { timeout: RUN_MS_MAX }, async () => {
+    it(`A project compiles as CommonJS with moduleResolution ${moduleResolution}`, {
+      timeout: RUN_MS_MAX,
+    }, async () => {
       const compilerOptions = {
         ...{ module, moduleResolution, target: 'es2022', types: [], strict: true },
         ...{ exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true },
@@ -122,7 +124,7 @@ describe('projects that have both packages', () => {
     })
   }
 
-  it('run sagas in injected classes with decorators', { timeout: RUN_MS_MAX }, async () => {
+  it('A project runs sagas in injected classes with decorators', { timeout: RUN_MS_MAX }, async () => {
     const compilerOptions = {
       ...{ module: 'commonjs', moduleResolution: 'node', target: 'es2022', types: ['node'], strict: true },
       ...{ experimentalDecorators: true, emitDecoratorMetadata: true, skipLibCheck: true },
@@ -132,7 +134,7 @@ describe('projects that have both packages', () => {
   })
 
   for (const format of ['esm', 'cjs'] as const) {
-    it(`run sagas as one file that esbuild made, of the format ${format}`, async () => {
+    it(`A project runs sagas as one file that esbuild made, of the format ${format}`, async () => {
       const folder = join(projects().folder, 'esbuild')
       const { outputFiles } = await build({
         ...{ entryPoints: [join(folder, 'main.ts')], absWorkingDir: folder, write: false },
@@ -158,7 +160,7 @@ for (const { jest, types } of [
       },
     })
 
-    it('runs its sagas in a test', { timeout: RUN_MS_MAX }, async () => {
+    it('A project with Jest runs its sagas in a test', { timeout: RUN_MS_MAX }, async () => {
       const program = join(projects().installedAt('jest'), 'bin', 'jest.js')
       const report = join(projects().folder, 'report.json')
       await projects().run('jest', [program, '--ci', '--json', '--outputFile', report])

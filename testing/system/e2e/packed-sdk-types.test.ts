@@ -28,7 +28,7 @@ describe('a project that has the packed SDK and nothing else, no @types/node eit
   afterAll(() => project?.remove())
 
   for (const [entry, name] of Object.entries(USES)) {
-    it(`compiles with ${entry}, strictly, with the library that TypeScript has by default`, async () => {
+    it(`A project compiles with ${entry}, strictly, with the library that TypeScript has by default`, async () => {
       const folder = join(project.folder, 'node_modules')
       expect(readdirSync(folder).filter((each) => !each.startsWith('.'))).toEqual(['@counterstep'])
       const id = `@counterstep/sdk${entry.slice(1)}`

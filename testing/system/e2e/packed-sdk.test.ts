@@ -48,7 +48,7 @@ const readText = (file: string) => readFileSync(join(project.installed, file), '
 const node = (args: readonly string[], cwd = project.folder) => readOutput(process.execPath, args, { cwd })
 
 describe('the packed SDK', () => {
-  it('is named for its version, and installs alone, without a registry', () => {
+  it('The packed SDK is named for its version, and installs alone, without a registry', () => {
     expect(project.tarball).toMatch(/counterstep-sdk-\d+\.\d+\.\d+\.tgz$/)
     expect(readdirSync(join(project.folder, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(
       ['@counterstep'],
@@ -56,7 +56,7 @@ describe('the packed SDK', () => {
     expect(readdirSync(join(project.folder, 'node_modules', '@counterstep'))).toEqual(['sdk'])
   })
 
-  it('has a manifest for users, with every entry and nothing to install', () => {
+  it('The packed SDK has a manifest for users, with every entry and nothing to install', () => {
     const { exports, main, types, typesVersions, homepage, bugs, repository, ...manifest } = JSON.parse(
       readText('package.json'),
     )
@@ -85,7 +85,7 @@ describe('the packed SDK', () => {
     expect(peers.filter((peer) => peerDependenciesMeta[peer]?.optional !== true)).toEqual([])
   })
 
-  it('has compiled files, their types, documents and the license', () => {
+  it('The packed SDK has compiled files, their types, documents and the license', () => {
     const files = packedFiles()
     // The first version has none.
     const others = files.filter((file) => !file.startsWith('dist/') && file !== 'CHANGELOG.md')
@@ -117,7 +117,7 @@ describe('the packed SDK', () => {
     expect(files.filter((file) => file.includes('schemas'))).toEqual([])
   })
 
-  it('imports nothing but its own files and Node', () => {
+  it('The packed SDK imports nothing but its own files and Node', () => {
     const foreign = packedFiles()
       .filter((file) => /^dist\/.*\.(js|ts)$/.test(file))
       .flatMap((file) =>
@@ -127,7 +127,7 @@ describe('the packed SDK', () => {
     expect(foreign).toEqual([])
   })
 
-  it('names no private workspace, no path and no registry of this machine', () => {
+  it('The packed SDK names no private workspace, no path and no registry of this machine', () => {
     const told =
       /@counterstep\/(protocol|barrier|signature)\b|sourceMappingURL|counterstep-pack|file:\/\/|registry\.|\/(?:home|Users|work)\//
     const telling = packedFiles().filter(
@@ -136,7 +136,7 @@ describe('the packed SDK', () => {
     expect(telling).toEqual([])
   })
 
-  it('has documents whose links lead to files of the package', () => {
+  it('The packed SDK has documents whose links lead to files of the package', () => {
     const files = packedFiles()
     const documents = files.filter((file) => file.endsWith('.md'))
     const broken = documents.flatMap((file) =>
@@ -147,12 +147,12 @@ describe('the packed SDK', () => {
     expect(broken).toEqual([])
   })
 
-  it('has no problem that publint knows', async () => {
+  it('The packed SDK has no problem that publint knows', async () => {
     const cli = join(REPOSITORY, 'node_modules/publint/src/cli.js')
     expect(await node([cli, '--strict', project.tarball])).toContain('All good!')
   })
 
-  it('has no problem that attw knows, whatever resolves its types', async () => {
+  it('The packed SDK has no problem that attw knows, whatever resolves its types', async () => {
     const cli = join(REPOSITORY, 'node_modules/@arethetypeswrong/cli/dist/index.js')
     const output = await node([cli, project.tarball, '--format', 'json'])
     const { analysis } = JSON.parse(output)
@@ -160,7 +160,7 @@ describe('the packed SDK', () => {
   })
 })
 
-/** A service on a driver that the project does not have, but its user. */
+/** This service is on a driver that its user has brought, and not the project. */
 const USER_DRIVER = `
 import type { Barrier } from '@counterstep/sdk'
 import { migrateBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
@@ -184,7 +184,7 @@ describe('an entry of the packed SDK', () => {
   const toEntryName = (entry: string) => `@counterstep/sdk${entry.slice(1)}`
 
   for (const entry of ENTRIES) {
-    it(`${entry} loads without a driver or framework, and no file of another entry`, async () => {
+    it(`The entry ${entry} loads without a driver or framework, and no file of another entry`, async () => {
       const output = await node(['--input-type=module', '--eval', PRINT_LOADED, toEntryName(entry)])
       const urls: string[] = JSON.parse(output)
       const paths = urls.flatMap((url) => url.split('/node_modules/@counterstep/sdk/dist/').slice(1))
@@ -202,7 +202,7 @@ describe('an entry of the packed SDK', () => {
     })
   }
 
-  it('can be required, too', async () => {
+  it('The packed SDK can be required, too', async () => {
     const code = `console.log(typeof require('@counterstep/sdk').createClient)`
     expect(await node(['--input-type=commonjs', '--eval', code])).toBe('function\n')
   })
@@ -222,7 +222,7 @@ describe('a project with the packed SDK', () => {
     for (const [name, code] of [...guide, ...readme]) project.write(name, code)
     const brought = join(await installUserDrivers(), 'node_modules')
     symlinkSync(join(brought, 'better-sqlite3'), project.installedAt('better-sqlite3'), 'junction')
-    // Copied, so that it finds the types of Node that the project has.
+    // It is copied, so that it finds the types of Node that the project has.
     cpSync(join(brought, '@types/better-sqlite3'), project.installedAt('@types/better-sqlite3'), {
       recursive: true,
     })
@@ -234,7 +234,7 @@ describe('a project with the packed SDK', () => {
     )
   })
 
-  it('has these examples from its documents', () => {
+  it('The documents of the packed SDK have these examples', () => {
     expect([...readme.keys()]).toEqual(['transfer.ts', 'participant.ts'])
     expect([...guide.keys()]).toEqual([
       'bank.ts',
@@ -252,7 +252,7 @@ describe('a project with the packed SDK', () => {
     ['nodenext', 'nodenext'],
     ['esnext', 'bundler'],
   ] as const) {
-    it(`compiles against its types, strictly, with moduleResolution ${moduleResolution}`, async () => {
+    it(`A project compiles against the types of the SDK, strictly, with moduleResolution ${moduleResolution}`, async () => {
       project.write('consumer.ts', readFileSync(join(import.meta.dirname, 'packed', 'consumer.ts'), 'utf8'))
       const compilerOptions = {
         ...{ module, moduleResolution, target: 'es2023', lib: ['es2023'], types: ['node'] },
@@ -266,28 +266,28 @@ describe('a project with the packed SDK', () => {
     })
   }
 
-  it("runs the guide's test of its service", async () => {
+  it("The guide's test of its service passes", async () => {
     mkdirSync(join(project.folder, 'tested'))
     const output = await node(
       ['--test', join(project.folder, 'bank.test.ts')],
       join(project.folder, 'tested'),
     )
     expect(output).toMatch(/pass 2\b/)
-    // A summary: a line for each check, and none for the errors that the service was brought to.
+    // The output is a summary: a line for each check, and none for the errors that the service was brought to.
     expect(output).toMatch(/^passed payloads$/m)
     expect(output.split('\n').length).toBeLessThan(60)
   })
 
-  it('takes a database of the better-sqlite3 that its user has brought', async () => {
+  it('The SDK takes a database of the better-sqlite3 that its user has brought', async () => {
     expect([await node(['user-driver.ts']), await node(['user-driver.ts'])]).toEqual(['run\n', 'duplicate\n'])
   })
 
-  it("runs the guide's hot row, and prints what the guide says", async () => {
+  it("The guide's hot row prints what the guide says", async () => {
     const said = /^\/\/ (\[.*\])$/m.exec(guide.get('hot-row.ts') ?? '')?.[1]
     expect((await node(['hot-row.ts'])).trim()).toBe(said)
   })
 
-  it("undoes by the id that the guide's action answered", async () => {
+  it("The guide's undo uses the id that its action answered", async () => {
     project.write(
       'holds-test.ts',
       `import { once } from 'node:events'
@@ -312,7 +312,7 @@ describe('a project with the packed SDK', () => {
     expect(output).toBe('200,200,200,200,200 1,3\n')
   })
 
-  it("passes the guide's handler for a Request through the test kit", async () => {
+  it("The guide's handler for a Request passes the test kit", async () => {
     project.write(
       'fetch-handler-test.ts',
       `import { assertBranch } from '@counterstep/sdk/testing'
@@ -330,7 +330,7 @@ describe('a project with the packed SDK', () => {
     expect(output).toBe('true\n')
   })
 
-  it("runs the README's transfer between two of the guide's services, on a real server", async () => {
+  it("The README's transfer runs between two of the guide's services, on a real server", async () => {
     const startBank = async (name: string): Promise<Service> => {
       const cwd = join(project.folder, name)
       mkdirSync(cwd)
@@ -369,7 +369,7 @@ describe('a project with the packed SDK', () => {
     expect(await node(['transfer-undone.ts'])).toBe('failed\n')
     expect([readCents('bank-a', 'alice'), readCents('bank-b', 'bob')]).toEqual([8_750, 1_250])
 
-    // The guide's message and its TCC.
+    // The guide's message and its TCC run, too.
     const [folder, here] = [join(project.folder, 'orders'), { 'http://127.0.0.1:8470': server.url }]
     mkdirSync(folder)
     const orders = replaceTexts(guide.get('orders.ts') ?? '', {

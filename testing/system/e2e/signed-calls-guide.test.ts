@@ -24,7 +24,7 @@ function writeService(folder: string, port: number): string {
   return path
 }
 
-it('S18: the ten lines of the guide make a service that takes signed calls and no others', {
+it('S18: The ten lines of the guide make a service that takes signed calls and no others', {
   timeout: TIMEOUT_MS,
 }, async () => {
   mkdirSync(join(REPOSITORY, '.tmp'), { recursive: true })

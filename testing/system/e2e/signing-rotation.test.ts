@@ -29,7 +29,7 @@ function newKey(): Key {
   return { text, key, publicKey: publicJwk(key) ?? '' }
 }
 
-/** A bank with one account, behind a barrier and signatures. */
+/** Starts a bank with one account, behind a barrier and signatures. */
 async function startBank(known: readonly Key[]) {
   const database = new DatabaseSync(':memory:')
   migrateBarrier(database)
@@ -95,7 +95,7 @@ function creditTwice(url: string) {
 }
 
 describe('the key of a server under load', () => {
-  it('S22: is replaced twice in 200 sagas, and none of them fails or is refused', {
+  it('S22: The key is replaced twice in 200 sagas, and none of them fails or is refused', {
     timeout: TIMEOUT_MS,
   }, async () => {
     const keys = [newKey(), newKey(), newKey()] as const
@@ -122,7 +122,7 @@ describe('the key of a server under load', () => {
     expect(bank.cents()).toBe(2 * sagas)
   })
 
-  it('S22: leaves a saga waiting, not failed, where the service was not told of it; and shows the test to be one', {
+  it('S22: A saga waits and does not fail where the service was not told of the key, and ends when it is signed by one that is known', {
     timeout: TIMEOUT_MS,
   }, async () => {
     const [old, next] = [newKey(), newKey()]

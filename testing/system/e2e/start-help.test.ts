@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { helpText } from '../../../packages/cli/src/help-text.ts'
+import { writeHelp } from '../../../packages/cli/src/help-text.ts'
 import { reasonToInstall } from '../../../scripts/install.mjs'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
-it('npm start -- --help shows the options of the demo, then those of serve, and starts nothing', () => {
+it('The command npm start -- --help shows the options of the demo, then those of serve, and starts nothing', () => {
   // Otherwise the script would first install, while other programs use this checkout.
   expect(reasonToInstall(ROOT)).toBeUndefined()
   const { status, stdout, stderr } = spawnSync(
@@ -17,5 +17,5 @@ it('npm start -- --help shows the options of the demo, then those of serve, and 
   expect(stderr).toBe('')
   expect(status).toBe(0)
   for (const flag of ['--once', '--port N', '--data DIR']) expect(stdout).toContain(flag)
-  expect(stdout.endsWith(helpText('serve'))).toBe(true)
+  expect(stdout.endsWith(writeHelp('serve'))).toBe(true)
 })

@@ -9,10 +9,10 @@ import { expect, it } from 'vitest'
 import { reasonToInstall } from '../../../scripts/install.mjs'
 
 const ROOT = join(import.meta.dirname, '../../..')
-/** The orchestrator's own stop, the banks' after it, and a machine that is busy. */
+/** This is enough for the orchestrator's own stop, the banks' after it, and a machine that is busy. */
 const GONE_MS_MAX = 25_000
 
-/** The pids whose command line holds the text; no process of another user is seen. */
+/** Finds the pids whose command line holds the text; no process of another user is seen. */
 function processesWith(text: string): readonly string[] {
   return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && readCommandLine(name).includes(text))
 }
@@ -45,7 +45,7 @@ for (const [title, reader, starts] of [
   ['while the transfers are played', 'head -1', true],
 ] as const) {
   it.runIf(process.platform === 'linux')(
-    `npm start leaves no process behind when its output is closed ${title}`,
+    `The command npm start leaves no process behind when its output is closed ${title}`,
     { timeout: 60_000 },
     () =>
       withData(async (data) => {
@@ -59,7 +59,7 @@ for (const [title, reader, starts] of [
 }
 
 it.runIf(process.platform === 'linux')(
-  'npm start leaves no process behind when npm alone is killed',
+  'The command npm start leaves no process behind when npm alone is killed',
   { timeout: 60_000 },
   () =>
     withData(async (data) => {

@@ -69,7 +69,7 @@ for (const { api, submit, open } of APIS) {
 
   describe(`S41: a caller of the ${api} API without a key`, () => {
     for (const [what, bytes] of bodies) {
-      it(`that sends ${what} is answered at the head, and loses its connection`, async () => {
+      it(`A caller without a good key that sends ${what} is answered at the head, and loses its connection`, async () => {
         const { [api]: app, bounds } = await apis({ keys: NO_KEYS })
         const stranger = await caller(app)
         stranger.send(bytes)
@@ -79,7 +79,7 @@ for (const { api, submit, open } of APIS) {
       })
     }
 
-    it('has nothing looked at that it sent behind a refused request', async () => {
+    it('Nothing is looked at that a caller sends behind a refused request', async () => {
       let requests = 0
       const { [api]: app } = await apis({ keys: NO_KEYS }, (each) =>
         each.addHook('onRequest', (_request, _reply, done) => {
@@ -98,7 +98,7 @@ for (const { api, submit, open } of APIS) {
       expect(requests).toBe(1)
     })
 
-    it('has a body that no route takes not read', async () => {
+    it('A body that no route takes is not read', async () => {
       const { [api]: app, bounds } = await apis({ keys: NO_KEYS })
       const stranger = await caller(app)
       stranger.send(bodies[0]?.[1].replace(submit, '/nothing') ?? '')
@@ -106,7 +106,7 @@ for (const { api, submit, open } of APIS) {
       expect([stranger.statuses, bounds.held.bodyBytes]).toEqual([[404], 0])
     })
 
-    it('keeps its connection where the refusal does not end it (mutant)', async () => {
+    it('Mutant: a caller keeps its connection where the refusal does not end it', async () => {
       const { [api]: app } = await apis({ keys: NO_KEYS }, (each) =>
         each.addHook('onSend', (_request, reply, payload, done) => {
           reply.removeHeader('connection')
@@ -121,7 +121,7 @@ for (const { api, submit, open } of APIS) {
     })
   })
 
-  describe(`S41: bodies that are never whole, sent to the ${api} API where there are no keys,`, () => {
+  describe(`S41: bodies that are never whole, sent to the ${api} API where there are no keys`, () => {
     const MIB = 1024 * 1024
     const spellings = [
       ['with a length', `${post}Content-Length: 900000\r\n\r\n`, ''],
@@ -139,7 +139,7 @@ for (const { api, submit, open } of APIS) {
     }
 
     for (const [how, head, chunk] of spellings) {
-      it(`${how}, are held up to a bound, and who sends a small one is served`, async () => {
+      it(`Bodies that are never whole, ${how}, are held up to a bound, and a caller with a small one is served`, async () => {
         const { app, bounds, reached, senders } = await attack(head, chunk, MIB)
         await expect.poll(() => senders.filter(({ isEnded }) => isEnded).length, POLL).toBeGreaterThan(2)
         expect(bounds.held.bodyBytes).toBeLessThanOrEqual(MIB)
@@ -152,7 +152,7 @@ for (const { api, submit, open } of APIS) {
       })
     }
 
-    it('are all held where there is no bound (mutant)', async () => {
+    it('Mutant: bodies that are never whole are all held where there is no bound', async () => {
       const { bounds } = await attack(spellings[0][1], '', UNLIMITED)
       await expect.poll(() => bounds.held.bodyBytes, POLL).toBeGreaterThan(1.5 * MIB)
     })
@@ -161,7 +161,7 @@ for (const { api, submit, open } of APIS) {
   describe(`S41: what a stranger of the ${api} API may have held`, () => {
     const waiting = `GET ${open} HTTP/1.1\r\n${HOST}\r\n`.repeat(32)
 
-    it('is nothing when its connection is gone, though its requests never had their turn', async () => {
+    it('Nothing is held for a connection that is gone, though its requests never had their turn', async () => {
       const { [api]: app, bounds } = await apis({ keys: NO_KEYS })
       for (const announced of [
         'Content-Length: 65536',
@@ -178,7 +178,7 @@ for (const { api, submit, open } of APIS) {
     })
 
     for (const body of ['Content-Length: 5', 'Transfer-Encoding: chunked', 'content-length: 1000000']) {
-      it(`is no body of a route that is open to all: ${body}`, async () => {
+      it(`No body is held for a route that is open to all: ${body}`, async () => {
         const { [api]: app, bounds } = await apis({ keys: NO_KEYS })
         for (const method of api === 'dtm' ? ['POST', 'GET', 'PUT'] : ['GET']) {
           const stranger = await caller(app)
@@ -190,7 +190,7 @@ for (const { api, submit, open } of APIS) {
       })
     }
 
-    it('counts each chunk of a body, since each is kept as an object of its own', async () => {
+    it('Each chunk of a body is counted, since each is kept as an object of its own', async () => {
       const { [api]: app, reached } = await apis({ limits: { unreadBodyBytesMax: 1024 * 1024 } })
       const some = await caller(app)
       some.send(`${post}Transfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(5_000)}`)
@@ -203,7 +203,7 @@ for (const { api, submit, open } of APIS) {
       ['another such Expect, and two Hosts', `${HOST}${HOST}expect: 200-ok\r\n`],
       ['no Host', ''],
     ] as const) {
-      it(`is no connection with ${what}, however often it is sent`, async () => {
+      it(`A connection of requests with ${what} is not held, however many there are`, async () => {
         const { [api]: app, bounds } = await apis({ keys: NO_KEYS })
         const stranger = await caller(app)
         stranger.send(`GET ${open} HTTP/1.1\r\n${head}\r\n`.repeat(500))
@@ -222,7 +222,7 @@ for (const { api, submit, open } of APIS) {
       ['a route with a body', `${post}Content-Length: 2\r\n\r\n{}`],
     ] as const
 
-    /** How many requests of one caller are begun before one of another, which came behind the first of them. */
+    /** Counts the requests of one caller that are begun before one of another, which came behind the first of them. */
     async function begunBefore(request: string, requestsPerTurnMax: number): Promise<number> {
       const begun: number[] = []
       const { [api]: app } = await apis({ limits: { requestsPerTurnMax } }, (each) =>
@@ -241,16 +241,16 @@ for (const { api, submit, open } of APIS) {
     }
 
     for (const [what, request] of spellings) {
-      it(`for ${what} are begun a few at a time, and others get their turn`, async () => {
+      it(`Pipelined requests for ${what} are begun a few at a time, and others get their turn`, async () => {
         expect(await begunBefore(request, 4)).toBeLessThan(MANY / 2)
       })
     }
 
-    it('keep everybody waiting where each turn has no bound (mutant)', async () => {
+    it('Mutant: pipelined requests keep all others waiting where each turn has no bound', async () => {
       expect(await begunBefore(spellings[0][1], UNLIMITED)).toBe(MANY)
     })
 
-    /** How many requests of silent connections, which all send at once, are parsed before one of another caller begins. */
+    /** Counts the requests of silent connections, which all send at once, that are parsed before one of another caller begins. */
     async function parsedBefore(requestsPerTurnMax: number): Promise<number> {
       const seen = { parsed: 0, atOther: 0, otherPort: -1 }
       const limits = { requestsPerTurnMax, pipelinedRequestsMax: 100_000 }
@@ -275,15 +275,15 @@ for (const { api, submit, open } of APIS) {
       return seen.atOther
     }
 
-    it('of many connections that send them at once are read by turns', async () => {
+    it('Pipelined requests of many connections that send them at once are read by turns', async () => {
       expect(await parsedBefore(4)).toBeLessThan(12_000)
     })
 
-    it('of many connections are all read before anything else where each turn has no bound (mutant)', async () => {
+    it('Mutant: pipelined requests of many connections are all read before anything else where each turn has no bound', async () => {
       expect(await parsedBefore(UNLIMITED)).toBeGreaterThan(20_000)
     })
 
-    it('over the number that may wait in all end their connection', async () => {
+    it('Pipelined requests over the number that may wait in all end their connection', async () => {
       const { [api]: app, bounds, reached } = await apis({ limits: { pipelinedRequestsMax: 100 } })
       const flood = await caller(app)
       flood.send(spellings[0][1].repeat(1_000))
@@ -291,7 +291,7 @@ for (const { api, submit, open } of APIS) {
       expect([reached, bounds.held.requests]).toEqual([['pipelined-requests'], 0])
     })
 
-    it('that end with a URL that cannot be read end their connection', async () => {
+    it('Pipelined requests with a URL that cannot be read end their connection', async () => {
       const { [api]: app } = await apis({})
       const flood = await caller(app)
       flood.send(`GET /%zz HTTP/1.1\r\n${HOST}\r\n`.repeat(100))
@@ -303,7 +303,7 @@ for (const { api, submit, open } of APIS) {
   describe(`S41: chunks of one byte, sent to the ${api} API without a key`, () => {
     const chunks = '1\r\nx\r\n'.repeat(10_000)
 
-    it('behind the answer to a path that is not there end their connection', async () => {
+    it('Chunks of one byte behind the answer to a path that is not there end their connection', async () => {
       const { [api]: app } = await apis({ keys: NO_KEYS })
       const stranger = await caller(app)
       stranger.send(`POST /nothing HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n${chunks}`)
@@ -311,7 +311,7 @@ for (const { api, submit, open } of APIS) {
       expect(stranger.statuses).toEqual([404])
     })
 
-    it('over many connections at once are read by turns', async () => {
+    it('Chunks of one byte over many connections at once are read by turns', async () => {
       const { [api]: app } = await apis({ keys: NO_KEYS })
       const ask = `GET ${open} HTTP/1.1\r\n${HOST}\r\n`
       const [other, ...flood] = await callers(app, 101)
@@ -332,7 +332,7 @@ for (const { api, submit, open } of APIS) {
   })
 
   describe(`S41: connections to the ${api} API`, () => {
-    it('that say nothing make room for new ones, and none that has shown a good key ends', async () => {
+    it('Connections that say nothing make room for new ones, and none that has shown a good key ends', async () => {
       const { [api]: app, bounds, reached } = await apis({ limits: { strangersPerAddressMax: 3 } })
       const known: RawCaller[] = []
       for (let count = 0; count < 5; count += 1) {
@@ -351,14 +351,14 @@ for (const { api, submit, open } of APIS) {
       expect(new Set(reached)).toEqual(new Set(['strangers-per-address']))
     })
 
-    it('that say nothing take at most half of all that there may be, from one address', async () => {
+    it('Connections from one address that say nothing take at most half of all that there may be', async () => {
       const { [api]: app, bounds } = await apis({ limits: { connectionsMax: 10 } })
       const silent = await callers(app, 30)
       await expect.poll(() => silent.filter(({ isEnded }) => isEnded).length, POLL).toBe(25)
       await expect.poll(() => bounds.held.connections, POLL).toBe(5)
     })
 
-    it('that say nothing are all kept where there is no bound (mutant)', async () => {
+    it('Mutant: connections that say nothing are all kept where there is no bound', async () => {
       const { [api]: app, bounds } = await apis({ limits: { connectionsMax: UNLIMITED } })
       await callers(app, 30)
       await expect.poll(() => bounds.held.connections, POLL).toBe(30)
@@ -370,7 +370,7 @@ for (const { api, submit, open } of APIS) {
       ['half a head', `GET ${open} HTTP/1.1\r\nHo`],
       ['half a body', `${post}Content-Length: 9\r\n\r\n{`],
     ] as const) {
-      it(`that say ${what} lose their descriptor with the 408, though the caller does not close`, async () => {
+      it(`Connections that send ${what} lose their descriptor with the 408, though the caller does not close`, async () => {
         const { [api]: app, bounds } = await apis({ limits: SLOW })
         const slow = await caller(app)
         if (bytes !== '') slow.send(bytes)
@@ -379,7 +379,7 @@ for (const { api, submit, open } of APIS) {
       })
     }
 
-    it('keep their descriptor where the 408 only ends the server’s side (mutant)', async () => {
+    it('Mutant: connections keep their descriptor where the 408 only ends the server’s side', async () => {
       const { [api]: app, bounds } = await apis({ limits: SLOW })
       app.server.removeAllListeners('clientError')
       app.server.on('clientError', (_error, socket) => socket.end('HTTP/1.1 408 Request Timeout\r\n\r\n'))
@@ -405,14 +405,17 @@ for (const { api, submit, open } of APIS) {
         'is chunked twice',
         `${post}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
       ],
-      ['is identity', `${post}Transfer-Encoding: identity\r\nContent-Length: 2\r\n\r\n{}`],
+      [
+        'has the transfer coding identity',
+        `${post}Transfer-Encoding: identity\r\nContent-Length: 2\r\n\r\n{}`,
+      ],
       [
         'has chunks in HTTP/1.0',
         `POST ${submit} HTTP/1.0\r\n${HOST}${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
       ],
     ] as const
     for (const [what, bytes] of odd) {
-      it(`since it ${what} is refused, and its connection ends`, async () => {
+      it(`A request that ${what} is refused, and its connection ends`, async () => {
         const { [api]: app } = await apis({})
         const stranger = await caller(app)
         stranger.send(`${bytes}${get}${HOST}\r\n`)
@@ -423,7 +426,7 @@ for (const { api, submit, open } of APIS) {
   })
 }
 
-it('S41: a server of fastify alone takes two Hosts, packed chunks and HTTP/2.0 (mutant)', async () => {
+it('S41: Mutant: a server of fastify alone takes two Hosts, packed chunks and HTTP/2.0', async () => {
   const app = fastify()
   app.all('/', () => 'taken')
   await app.listen({ port: 0, host: '127.0.0.1' })

@@ -76,7 +76,7 @@ const benign = fc.constantFrom(
   '',
 )
 const odd = fc.string({ unit: fc.constantFrom(...'gid_op[].=&;?%2526+5BD'), maxLength: 12 })
-/** One to twelve parameters, most of them of one sort, and sometimes enough of nothing to make a parser stop. */
+/** Draws up to twelve parameters, most of them of one sort, and sometimes enough of nothing to make a parser stop. */
 const suffix = fc
   .tuple(
     fc.constantFrom('?', '?', '?', ';', '%3F', '/x;y?', ''),
@@ -110,7 +110,7 @@ describe('S39: the identity of a call', () => {
     return JSON.parse(excerpt)
   }
 
-  it('is ours to every participant, or the URL is refused, whatever stands in its query', async () => {
+  it('The identity of a call is ours to every participant, or the URL is refused, whatever stands in its query', async () => {
     let [refused, called] = [0, 0]
     await fc.assert(
       fc.asyncProperty(suffix, async (own) => {
@@ -138,7 +138,7 @@ describe('S39: the identity of a call', () => {
     ['Go', GO],
     ['Python', PYTHON],
   ] as const) {
-    it(`is ours to services in ${language}, or the URL is refused`, async (context) => {
+    it(`The identity of a call is ours to services in ${language}, or the URL is refused`, async (context) => {
       const recorded = await recordTargets(fc.sample(suffix, RUNS))
       expect(recorded.length).toBeGreaterThan(RUNS / 20)
       const read = readElsewhere(command, recorded)
@@ -152,7 +152,7 @@ describe('S39: the identity of a call', () => {
     }, 120_000)
   }
 
-  /** The targets as they are sent for those URLs that the check lets pass. */
+  /** Records the targets as they are sent for those URLs that the check lets pass. */
   async function recordTargets(owns: readonly string[]): Promise<readonly string[]> {
     const recorded: string[] = []
     const server = createServer((request, response) => {
@@ -171,7 +171,7 @@ describe('S39: the identity of a call', () => {
     return recorded
   }
 
-  describe('shows its tests to be some', () => {
+  describe('mutants', () => {
     const PADDING = '&'.repeat(1_001)
     const spelt = (spell: (name: string) => string) =>
       Object.entries(VICTIM)
@@ -191,7 +191,7 @@ describe('S39: the identity of a call', () => {
       return names
     }
 
-    it('where our parameters stand last, padding hides them from qs and node:querystring', async () => {
+    it('Mutant: padding hides our parameters from qs and node:querystring where they stand last', async () => {
       const target = `/branch?${spelt((each) => `[${each}]`)}${PADDING}${OUR_QUERY}`
       expect(await forged(target)).toEqual(['Express 4 extended, trusting', 'Express 5 extended, trusting'])
       const plain = `/branch?${spelt((each) => each)}${PADDING}${OUR_QUERY}`
@@ -205,14 +205,14 @@ describe('S39: the identity of a call', () => {
       )
     })
 
-    it('where our parameters stand last, whoever takes the first of two values is forged without padding', async () => {
+    it('Mutant: a service that takes the first of two values reads a forged identity, without padding, where ours stands last', async () => {
       const target = `/branch?${spelt((each) => each)}&${OUR_QUERY}`
       expect(await forged(target)).toContain('URLSearchParams, trusting')
       const go = readElsewhere(GO, [target])
       if (go !== undefined) expect(go).toEqual([VICTIM])
     })
 
-    it('where names are not checked, whoever takes the last of two values is forged', () => {
+    it('Mutant: a service that takes the last of two values reads a forged identity where names are not checked', () => {
       const python = readElsewhere(PYTHON, [`/branch?${OUR_QUERY}&${spelt((each) => each)}`])
       if (python !== undefined) expect(python[0]).toMatchObject({ first: OURS, last: VICTIM })
     })

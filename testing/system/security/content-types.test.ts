@@ -5,7 +5,7 @@ import { type BothApis, openBothApis } from './both-apis.ts'
 const BODY = JSON.stringify({ branches: [{ action: 'http://127.0.0.1:9/a' }], unknownField: 1 })
 const VALID = JSON.stringify({ branches: [{ action: 'http://127.0.0.1:9/a' }] })
 
-/** Texts of the four ways around a schema that were found in 2025 and 2026, and their neighbours. */
+/** These are the four ways around a schema that were found in 2025 and 2026, and their neighbours. */
 const TRICKS: readonly string[] = [
   ...[
     'application/json\t',
@@ -76,7 +76,7 @@ describe('S26: content types', () => {
     })
   }
 
-  it('S26: no body is parsed but application/json, with or without a charset that is UTF-8', async () => {
+  it('S26: No body is parsed but application/json, with or without a charset that is UTF-8', async () => {
     const accepted: string[] = []
     for (const type of TRICKS) {
       const headers = { 'content-type': type }
@@ -96,7 +96,7 @@ describe('S26: content types', () => {
     expect(accepted.length).toBeGreaterThan(2)
   })
 
-  it("S26: DTM's face reads the same text under any type, and checks it by itself", async () => {
+  it('S26: The DTM dialect reads the same text under any type, and checks it by itself', async () => {
     const body = { gid: 'types', trans_type: 'saga', steps: 'no list' }
     const answers = new Set<string>()
     for (const type of TRICKS) {

@@ -10,7 +10,9 @@ const CPU_MS_MAX = 250
 const REPEATS = 3
 const PUMPS = ['a', ' ', '0', '{', '\\', '/', '1.', 'ä', '\u0000', '%41']
 
-it('S27: 100 KB in any text field of either face are answered in 50 ms', { timeout: 120_000 }, async () => {
+it('S27: 100 KB in any text field of either HTTP API are answered in 50 ms', {
+  timeout: 120_000,
+}, async () => {
   await using apis = await openBothApis(memoryStore())
   const slow: string[] = []
   for (const pump of PUMPS) {
@@ -34,7 +36,7 @@ const PAYLOAD_BYTES = 256 * 1024
 const FORM_CPU_MS_MAX = 80
 const FORMS = ['&', 'a=b&', 'a.b&', 'a.', '%25', 'a%2e&', '%2526&', '%252525&', '=op&', 'trans&']
 
-it('S27: a form of 256 KiB is read in a few milliseconds, whatever its names are', () => {
+it('S27: A form of 256 KiB is read in a few milliseconds, whatever its names are', () => {
   const slow: string[] = []
   for (const pump of FORMS) {
     const form = pump.repeat(PAYLOAD_BYTES / pump.length)

@@ -16,7 +16,7 @@ const POISON = [
 ]
 const NAMES = Object.getOwnPropertyNames(Object.prototype).sort()
 
-/** Each object of the text, with a poisonous first member. */
+/** Returns the text once for each object in it, with a poisonous first member in that one. */
 function poisoned(json: string, poison: string): readonly string[] {
   return [...json.matchAll(/\{/g)].map(({ index }) => {
     const rest = json.slice(index + 1)
@@ -36,7 +36,7 @@ describe('S25: prototypes', () => {
     expect(Object.getOwnPropertyNames(Object.prototype).sort()).toEqual(NAMES)
   })
 
-  it('S25: the native face refuses a body that reaches a prototype, and neither face is poisoned by one', async () => {
+  it('S25: The native HTTP API refuses a body that reaches a prototype, and neither API is poisoned by one', async () => {
     const store = await openSqliteStore({ path: join(folder, 'apis.db') })
     await using apis = await openBothApis(store)
     for (const request of apiRequests('a')) await apis.send(request)
@@ -69,7 +69,7 @@ describe('S25: prototypes', () => {
     await store.close()
   })
 
-  it('S25: a stored record that reaches for a prototype poisons nobody who reads or runs it', async () => {
+  it('S25: A stored record that reaches for a prototype poisons no process that reads or runs it', async () => {
     const path = join(folder, 'stored.db')
     const first = await openSqliteStore({ path })
     {
@@ -107,7 +107,7 @@ describe('S25: prototypes', () => {
     await second.close()
   })
 
-  it("S25: a server's answer that reaches for a prototype poisons no client", async () => {
+  it("S25: A server's answer that reaches for a prototype poisons no client", async () => {
     const body = `{${POISON[0]},"gid":"a","status":"succeeded","branches":[{${POISON[1]}}]}`
     const answer = async () =>
       new Response(body, { status: 200, headers: { 'content-type': 'application/json' } })
@@ -115,7 +115,7 @@ describe('S25: prototypes', () => {
     await client.get('a')
   })
 
-  it('S25: neither do flags and variables of the configuration', () => {
+  it('S25: Flags and variables of the configuration poison no prototype', () => {
     const { type } = readCommand(['serve', '--__proto__=x', '--constructor', 'y'], {
       COUNTERSTEP___PROTO__: '{"polluted":"yes"}',
       __proto__: 'x',
@@ -123,7 +123,7 @@ describe('S25: prototypes', () => {
     expect(type).toBe('refused')
   })
 
-  it('S25: this test would see a prototype that was reached', () => {
+  it('S25: Mutant: a merge that reaches a prototype is seen', () => {
     const merge = (into: Record<string, object>, from: Record<string, object>) => {
       for (const [key, value] of Object.entries(from)) {
         into[key] ??= {}

@@ -10,7 +10,7 @@ import { type ApiRequest, type BothApis, openBothApis } from './both-apis.ts'
 /** One list scans as many rows. */
 const ROWS = 10_000
 const READERS = 600
-/** A few places for lists, each in use again and again until the last reader has given up. */
+/** There are a few places for lists, each in use again and again until the last reader has given up. */
 const SERVED_MAX = 200
 
 const get = (api: ApiRequest['api'], url: string): ApiRequest => ({ api, method: 'GET', url })
@@ -41,7 +41,7 @@ describe('S42: 600 readers', () => {
   })
 
   for (const [name, request] of Object.entries(SPELLINGS)) {
-    it(`do not hold up a submit, and all but a few are refused by code: ${name}`, async () => {
+    it(`Readers do not hold up a submit, and all but a few are refused by code: ${name}`, async () => {
       await using apis = await openBothApis(store)
       const { before, answers } = await submitBeside(apis, request)
       expect(before).toBeLessThan(SERVED_MAX)
@@ -57,14 +57,14 @@ describe('S42: 600 readers', () => {
     })
   }
 
-  it('mutant: without the bound none of them is refused, and each scans the whole store', async () => {
+  it('Mutant: no reader is refused without the bound', async () => {
     await using apis = await openBothApis(store, { settings: { scansAtOnceMax: 10_000 } })
     const { answers } = await submitBeside(apis, SPELLINGS['a filter that matches nothing'])
     expect(answers.filter(({ status }) => status === 429)).toEqual([])
   })
 })
 
-/** `before`: how many readers were served before a submit beside them was answered with the end of its saga. */
+/** Counts in `before` how many readers were served before a submit beside them was answered with the end of its saga. */
 async function submitBeside(apis: BothApis, request: ApiRequest) {
   let served = 0
   const readers = Array.from({ length: READERS }, async () => {
@@ -83,7 +83,7 @@ async function submitBeside(apis: BothApis, request: ApiRequest) {
   return { before, answers: await Promise.all(readers) }
 }
 
-/** Nothing to do until long after the test. */
+/** Makes a row that is not due until long after the test. */
 function finishedLater(gid: string) {
   return {
     ...({ gid: gid as Gid, kind: 'saga', status: 'submitted', format: 1, sentList: 'unknown' } as const),

@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-it('S23: SQL, objects and arrays in every text field of both faces change nothing else (sqlite)', {
+it('S23: SQL, objects and arrays in every text field of both HTTP APIs change nothing else (sqlite)', {
   timeout: 120_000,
 }, async () => {
   const { sent, accepted } = await injectEverywhere(store)
@@ -27,4 +27,4 @@ it('S23: SQL, objects and arrays in every text field of both faces change nothin
   expect(accepted).toBeGreaterThan(ACCEPTED_MIN)
 })
 
-it('S23: what was accepted is delivered as it was sent (sqlite)', () => keepsTexts(store))
+it('S23: Accepted texts are delivered as they were sent (sqlite)', () => keepsTexts(store))

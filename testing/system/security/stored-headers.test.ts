@@ -15,7 +15,7 @@ const OF_THE_CALLER = {
   'x-trace': 'secret-of-caller',
 }
 
-it("S29: no header of a caller's request is stored or passed on: only those that its body names", async () => {
+it("S29: No header of a caller's request is stored or passed on: only those that its body names", async () => {
   const folder = await mkdtemp(join(tmpdir(), 'counterstep-headers-'))
   const store = await openSqliteStore({ path: join(folder, 'a.db') })
   {

@@ -2,7 +2,7 @@ import { memoryStore } from '@counterstep/store-conformance'
 import { expect, it } from 'vitest'
 import { openBothApis } from './both-apis.ts'
 
-/** Node's own of these are mostly none. */
+/** Node itself sets no bound for most of these. */
 const BOUNDS = {
   requestTimeout: 15_000,
   headersTimeout: 15_000,
@@ -11,7 +11,7 @@ const BOUNDS = {
   maxRequestsPerSocket: 100_000,
 } as const
 
-it('S32: both faces bound the time to send a request, an idle connection, and the requests of one', async () => {
+it('S32: Both HTTP APIs bound the time to send a request, an idle connection, and the requests of one connection', async () => {
   await using apis = await openBothApis(memoryStore())
   for (const { server, initialConfig } of [apis.native, apis.dtm]) {
     expect(server).toMatchObject(BOUNDS)

@@ -121,7 +121,7 @@ async function askWithoutReading(app: FastifyInstance, requests: string): Promis
   return callers
 }
 
-it('S41: files of the page of documents that one key does not read are held up to a bound', async () => {
+it('S41: Files of the page of documents that one key does not read are held up to a bound', async () => {
   const { flood, honest } = await twoKeys()
   const { native: app, bounds, reached } = await apis({ limits: { unreadBodyBytesMax: 2 * MIB } })
   const ask = (key: string) =>
@@ -140,7 +140,7 @@ for (const { api, submit, list, open, look, large, lookLarge } of APIS) {
   const post = (key: string) =>
     `POST ${submit} HTTP/1.1\r\n${HOST}Content-Type: application/json\r\nAuthorization: Bearer ${key}\r\n`
 
-  /** Connections that have shown a key, one behind the other. */
+  /** Opens connections that show a key, one behind the other. */
   async function callersWith(app: FastifyInstance, key: string, count: number): Promise<RawCaller[]> {
     const made: RawCaller[] = []
     for (let n = 0; n < count; n += 1) {
@@ -153,7 +153,7 @@ for (const { api, submit, list, open, look, large, lookLarge } of APIS) {
   }
 
   describe(`S41: the connections of one key to the ${api} API`, () => {
-    it('leave room for newcomers and for another key, and its own make room', async () => {
+    it('The connections of one key leave room for newcomers and for another key, and make room for each other', async () => {
       const { flood, honest } = await twoKeys()
       const { [api]: app, bounds, reached } = await apis({ limits: { connectionsMax: 16 } })
       const [known] = await callersWith(app, honest, 1)
@@ -165,7 +165,7 @@ for (const { api, submit, list, open, look, large, lookLarge } of APIS) {
       expect(new Set(reached)).toEqual(new Set(['connections']))
     })
 
-    it('are strangers’ soon after it is revoked', async () => {
+    it('The connections of a key count as strangers’ soon after it is revoked', async () => {
       const { flood, honest } = await twoKeys()
       const { [api]: app } = await apis({ limits: { connectionsMax: 16, strangersPerAddressMax: 3 } })
       const many = await callersWith(app, flood, 10)
@@ -186,11 +186,11 @@ for (const { api, submit, list, open, look, large, lookLarge } of APIS) {
   describe(`S41: bodies that are never whole, sent to the ${api} API`, () => {
     const body = `Content-Length: 900000\r\n\r\n${' '.repeat(200_000)}`
 
-    it('by one key end none of another that holds less than its share', async () => {
+    it('Bodies that are never whole, by one key, end none of another that holds less than its share', async () => {
       const { flood, honest } = await twoKeys()
       const { [api]: app, bounds, reached } = await apis({ limits: { unreadBodyBytesMax: 2.5 * MIB } })
       const upload = await caller(app)
-      // The largest of all bodies, and within the share of its key.
+      // This is the largest of all bodies, and within the share of its key.
       upload.send(`${post(honest)}Content-Length: 900000\r\n\r\n${' '.repeat(350_000)}`)
       await expect.poll(() => bounds.held.bodyBytes, POLL).toBeGreaterThan(350_000)
       const senders = await Promise.all(Array.from({ length: 20 }, () => caller(app)))
@@ -207,7 +207,7 @@ for (const { api, submit, list, open, look, large, lookLarge } of APIS) {
       ['with a short length', 'Content-Length: 4097\r\n\r\n'],
       ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n'],
     ] as const) {
-      it(`are not held for a stranger while they wait for their turn: ${how}`, async () => {
+      it(`Bodies are not held for a stranger while they wait for their turn: ${how}`, async () => {
         const { honest } = await twoKeys()
         const { [api]: app, bounds, reached } = await apis({ limits: { unreadBodyBytesMax: MIB } })
         const upload = await caller(app)
@@ -227,7 +227,7 @@ for (const { api, submit, list, open, look, large, lookLarge } of APIS) {
     }
   })
 
-  it(`S41: answers of the ${api} API that one key does not read are held up to a bound, and another key reads its own`, async () => {
+  it(`S41: Answers of the ${api} API that one key does not read are held up to a bound, and another key reads its own`, async () => {
     const { flood, honest } = await twoKeys()
     const { [api]: app, bounds, reached } = await apis({ limits: { unreadBodyBytesMax: 2 * MIB } })
     const writer = await caller(app)
@@ -245,7 +245,7 @@ for (const { api, submit, list, open, look, large, lookLarge } of APIS) {
     await expect.poll(() => countEnded(deaf), POLL).toBeGreaterThan(0)
   })
 
-  it(`S41: large bodies that come whole to the ${api} API at once are looked at one in a turn`, async () => {
+  it(`S41: Large bodies that come whole to the ${api} API at once are looked at one in a turn`, async () => {
     const { honest } = await twoKeys()
     const { [api]: app, engine, bounds } = await apis({})
     const turns: number[] = []
@@ -274,7 +274,7 @@ for (const { api, submit, list, open, look, large, lookLarge } of APIS) {
     expect(new Set(turns).size).toBe(6)
   })
 
-  it(`S41: a body of chunks with a GET of the ${api} API ends its connection, and is not kept until the answer`, async () => {
+  it(`S41: A body of chunks with a GET of the ${api} API ends its connection, and is not kept until the answer`, async () => {
     const { honest } = await twoKeys()
     const { [api]: app } = await apis({})
     const reader = await caller(app)
@@ -284,7 +284,7 @@ for (const { api, submit, list, open, look, large, lookLarge } of APIS) {
     expect(reader.statuses).toEqual([400])
   })
 
-  it(`S41: requests that many connections of one key pipeline to the ${api} API are read by turns with another key's`, async () => {
+  it(`S41: Requests that many connections of one key pipeline to the ${api} API are read by turns with another key's`, async () => {
     const { flood, honest } = await twoKeys()
     const { [api]: app } = await apis({ limits: { pipelinedRequestsMax: 100_000 } })
     const ask = (key: string) => `GET ${look} HTTP/1.1\r\n${HOST}Authorization: Bearer ${key}\r\n\r\n`
@@ -306,7 +306,7 @@ for (const { api, submit, list, open, look, large, lookLarge } of APIS) {
     expect(seen.atOther).toBeLessThan(12_000)
   })
 
-  it(`S42: lists of one key over the ${api} API leave turns to another`, async () => {
+  it(`S42: Lists of one key over the ${api} API leave turns to another`, async () => {
     const { flood, honest } = await twoKeys()
     const store = memoryStore()
     const held: (() => void)[] = []

@@ -19,59 +19,67 @@ function serving(store: string): ServeProcess {
 }
 
 describeOn('mariadb', 'a dump that is made while it serves', (rootUrl) => {
-  it('is restored, and goes on', TEST, async (context) => {
-    const { searchPath } = readEnvironment()
-    const [dump] = await findBinaries(['mariadb-dump', 'mysqldump'], searchPath)
-    const [client] = await findBinaries(['mariadb', 'mysql'], searchPath)
-    if (dump === undefined || client === undefined) return context.skip('no dump program of MariaDB here')
-    const { port } = new URL(rootUrl)
-    const from = ['--no-defaults', '--protocol=tcp', '--host=127.0.0.1', `--port=${port}`, '--user=root']
-    const root = await createConnection(rootUrl)
-    onTestFinished(() => root.end())
-    const name = `backup_${randomBytes(4).toString('hex')}`
-    const names = { now: name, restored: `${name}_restored` }
-    for (const each of Object.values(names)) {
-      await root.query(`CREATE DATABASE ${each}`)
-      onTestFinished(async () => void (await root.query(`DROP DATABASE ${each}`)))
-    }
-    const folder = mkdtempSync(join(tmpdir(), 'counterstep-backup-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const file = join(folder, 'counterstep.sql')
-    let store = `${rootUrl}/${names.now}`
-    await expectRestore({
-      serve: () => serving(store),
-      async backUp() {
-        const options = ['--single-transaction', '--hex-blob', '--no-tablespaces', `--result-file=${file}`]
-        await promisify(execFile)(dump, [...from, ...options, names.now])
-      },
-      async restore() {
-        await promisify(execFile)(client, [...from, '--execute', `source ${file}`, names.restored])
-        store = `${rootUrl}/${names.restored}`
-      },
-    })
-  })
+  it(
+    'A dump that is made while the server serves can be restored, and the server goes on with it',
+    TEST,
+    async (context) => {
+      const { searchPath } = readEnvironment()
+      const [dump] = await findBinaries(['mariadb-dump', 'mysqldump'], searchPath)
+      const [client] = await findBinaries(['mariadb', 'mysql'], searchPath)
+      if (dump === undefined || client === undefined) return context.skip('no dump program of MariaDB here')
+      const { port } = new URL(rootUrl)
+      const from = ['--no-defaults', '--protocol=tcp', '--host=127.0.0.1', `--port=${port}`, '--user=root']
+      const root = await createConnection(rootUrl)
+      onTestFinished(() => root.end())
+      const name = `backup_${randomBytes(4).toString('hex')}`
+      const names = { now: name, restored: `${name}_restored` }
+      for (const each of Object.values(names)) {
+        await root.query(`CREATE DATABASE ${each}`)
+        onTestFinished(async () => void (await root.query(`DROP DATABASE ${each}`)))
+      }
+      const folder = mkdtempSync(join(tmpdir(), 'counterstep-backup-'))
+      onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+      const file = join(folder, 'counterstep.sql')
+      let store = `${rootUrl}/${names.now}`
+      await expectRestore({
+        serve: () => serving(store),
+        async backUp() {
+          const options = ['--single-transaction', '--hex-blob', '--no-tablespaces', `--result-file=${file}`]
+          await promisify(execFile)(dump, [...from, ...options, names.now])
+        },
+        async restore() {
+          await promisify(execFile)(client, [...from, '--execute', `source ${file}`, names.restored])
+          store = `${rootUrl}/${names.restored}`
+        },
+      })
+    },
+  )
 })
 
 describeOwn('redis', 'a copy of the append-only files that is made while it serves', () => {
-  it('is restored, and goes on', TEST, async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'counterstep-backup-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    let server: RedisServer = await startRedis()
-    onTestFinished(() => server.stop())
-    await expectRestore({
-      serve: () => serving(server.url),
-      async backUp() {
-        const redis = new Redis(server.url)
-        await redis.config('SET', 'auto-aof-rewrite-percentage', '0')
-        const [, data = ''] = (await redis.config('GET', 'dir')) as string[]
-        cpSync(join(data, 'appendonlydir'), join(folder, 'appendonlydir'), { recursive: true })
-        await redis.config('SET', 'auto-aof-rewrite-percentage', '100')
-        redis.disconnect()
-      },
-      async restore() {
-        await server.stop()
-        server = await startRedis({ settings: ['--dir', folder] })
-      },
-    })
-  })
+  it(
+    'A copy of the append-only files that is made while the server serves can be restored, and the server goes on with it',
+    TEST,
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'counterstep-backup-'))
+      onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+      let server: RedisServer = await startRedis()
+      onTestFinished(() => server.stop())
+      await expectRestore({
+        serve: () => serving(server.url),
+        async backUp() {
+          const redis = new Redis(server.url)
+          await redis.config('SET', 'auto-aof-rewrite-percentage', '0')
+          const [, data = ''] = (await redis.config('GET', 'dir')) as string[]
+          cpSync(join(data, 'appendonlydir'), join(folder, 'appendonlydir'), { recursive: true })
+          await redis.config('SET', 'auto-aof-rewrite-percentage', '100')
+          redis.disconnect()
+        },
+        async restore() {
+          await server.stop()
+          server = await startRedis({ settings: ['--dir', folder] })
+        },
+      })
+    },
+  )
 })

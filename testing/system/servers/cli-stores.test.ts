@@ -65,7 +65,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       return new ServeProcess(args, { COUNTERSTEP_STORE_PASSWORD: password })
     }
 
-    it('refuses to serve before it was migrated, as a user who may not change tables', async () => {
+    it('The server refuses to serve before the migration, as a user who may not change tables', async () => {
       const process = serving(accounts.servingUrl, PASSWORDS.serving)
       expect((await process.ended()).code).toBe(1)
       expect(process.output).toContain('"code":"SAGA_STORE_SCHEMA","msg":"cannot start: SAGA_STORE_SCHEMA: ')
@@ -73,7 +73,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       expect(process.output).not.toContain(CANARY)
     })
 
-    it('migrates once, and says so', async () => {
+    it('The migration is applied once, and says so', async () => {
       const first = migrating(accounts.adminUrl, PASSWORDS.admin)
       expect((await first.ended()).code).toBe(0)
       expect(first.stdout).toEqual(['schema 1, 2 applied'])
@@ -83,7 +83,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       expect(first.output + second.output).not.toContain(CANARY)
     })
 
-    it('serves as a user with rights on rows only, and shows its password nowhere', async () => {
+    it('The server serves as a user with rights on rows only, and shows its password nowhere', async () => {
       const process = serving(accounts.servingUrl, PASSWORDS.serving, '--store-failover', 'lossless')
       const url = await process.url()
       const store = { name: 'mysql', durabilityClass: 'A', failover: 'lossless', forced: false }
@@ -103,7 +103,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       }
     })
 
-    it('takes the password in the URL, and shows it nowhere either', async () => {
+    it('The password in the URL is taken, and shown nowhere', async () => {
       const login = `_serving:${encodeURIComponent(PASSWORDS.serving)}@`
       const store = accounts.servingUrl.replace('_serving@', login)
       const process = serving(store, undefined, '--store-accept-class-c', '--store-failover', 'lossy')
@@ -118,7 +118,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       expect(seen + process.output).not.toContain(CANARY)
     })
 
-    it('ends on a wrong password, with a sentence that names the user', async () => {
+    it('A wrong password ends the program with a sentence that names the user', async () => {
       for (const process of [
         serving(accounts.servingUrl, `wrong-${PASSWORD}`, '--store-wait-ms', '0'),
         migrating(accounts.servingUrl, `wrong-${PASSWORD}`, '--store-wait-ms', '0'),
@@ -130,7 +130,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       }
     })
 
-    it('waits for a server that starts later', async () => {
+    it('The server waits for a database that starts later', async () => {
       const { hostname, port, pathname, username } = new URL(accounts.servingUrl)
       const gate = await startPortGate({ host: hostname, port: Number(port) })
       const process = serving(`mysql://${username}@127.0.0.1:${gate.port}${pathname}`, PASSWORDS.serving)
@@ -159,7 +159,7 @@ describeOn('redis', 'counterstep', (redisUrl) => {
     await admin.quit()
   })
 
-  it('serves on it, and shows its password nowhere', async () => {
+  it('The server serves on Redis, and shows its password nowhere', async () => {
     const process = serving(store, PASSWORD, ...prefix)
     const url = await process.url()
     const expected = { name: 'redis', durabilityClass: 'A', failover: 'none', forced: false }
@@ -170,7 +170,7 @@ describeOn('redis', 'counterstep', (redisUrl) => {
     expect(seen + process.output).not.toContain(CANARY)
   })
 
-  it('refuses one that hides its settings, until its class is told', async () => {
+  it('A Redis that hides its settings is refused until its class is told', async () => {
     const hidden = `${user}_hidden`
     await admin.acl('SETUSER', hidden, 'on', `>${PASSWORD}`, `~${user}*`, '+@all', '-config', '-info')
     try {
@@ -188,14 +188,14 @@ describeOn('redis', 'counterstep', (redisUrl) => {
     }
   })
 
-  it('ends on a wrong password, with a sentence that says so', async () => {
+  it('A wrong password ends the server with a sentence that says so', async () => {
     const process = serving(store, `wrong-${PASSWORD}`, '--store-wait-ms', '0')
     expect((await process.ended()).code).toBe(1)
     expect(process.output).toMatch(/cannot start: SAGA_STORE_\w+: .*WRONGPASS/)
     expect(process.output).not.toContain(CANARY)
   })
 
-  it('has nothing to migrate', async () => {
+  it('A Redis has nothing to migrate', async () => {
     const process = new ServeProcess(['migrate', '--store', redisUrl])
     expect((await process.ended()).code).toBe(0)
     expect(process.stdout).toEqual(['nothing to do: a redis store needs no migration'])
@@ -203,7 +203,7 @@ describeOn('redis', 'counterstep', (redisUrl) => {
 })
 
 describeOn('redis-cluster', 'counterstep', (clusterUrl) => {
-  it('serves on it', async () => {
+  it('The server serves on a Redis Cluster', async () => {
     const prefix = ['--store-key-prefix', `cli_${randomBytes(4).toString('hex')}`]
     const process = serving(clusterUrl, undefined, ...prefix)
     const url = await process.url()
@@ -221,7 +221,7 @@ describeOwn('redis', 'counterstep on one that forgets', () => {
   })
   afterAll(() => redis.stop())
 
-  it('refuses it, and names the switch that forces it', async () => {
+  it('A Redis that forgets is refused, and the error names the switch that forces it', async () => {
     const process = serving(redis.url, undefined)
     expect((await process.ended()).code).toBe(1)
     expect(process.output).toContain('"code":"SAGA_STORE_NOT_DURABLE"')
@@ -229,7 +229,7 @@ describeOwn('redis', 'counterstep on one that forgets', () => {
     expect(process.output).not.toContain('"stack"')
   })
 
-  it('is forced by that switch, says so, and tells of what the store tells', async () => {
+  it('A server that the switch forces onto a Redis that forgets says so, and reports what happens to its store', async () => {
     const process = serving(redis.url, undefined, '--store-accept-class-c')
     const url = await process.url()
     const store = { name: 'redis', durabilityClass: 'C', forced: true }

@@ -75,7 +75,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       }
     }
 
-    it('pays by the README, pays back when the other bank says no, and refuses without money', async () => {
+    it("The README's participant pays, pays back when the other bank says no, and refuses without money", async () => {
       const addresses = await start()
       expect(await transfer(addresses)).toBe('succeeded\n')
       expect(await cents()).toEqual([2_750, 1_250])

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { selfSignedCertificate } from './certificate.ts'
 
-it('writes a certificate that is for one address, for a time, and signed by itself', () => {
+it('A certificate is for one address, for a time, and signed by itself', () => {
   const validFrom = new Date('2020-01-02T03:04:05Z')
   const validTo = new Date('2051-06-07T08:09:10Z')
   const { cert } = selfSignedCertificate({ validFrom, validTo, address: '127.0.0.1' })

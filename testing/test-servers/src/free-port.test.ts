@@ -8,13 +8,13 @@ const FREE_PORT = JSON.stringify(join(import.meta.dirname, 'free-port.ts'))
 const PORTS = 400
 
 describe('a free port', () => {
-  it('is given once, and leaves room for outgoing connections', async () => {
+  it('A free port is given once, and leaves room for outgoing connections', async () => {
     const ports = await Promise.all(Array.from({ length: PORTS }, freePort))
     expect(new Set(ports).size).toBe(PORTS)
     for (const port of ports) expect(port).toBeLessThan(32_768)
   })
 
-  it.runIf(process.platform === 'linux')('is given to one of two processes', async () => {
+  it.runIf(process.platform === 'linux')('A free port is given to only one of two processes', async () => {
     // Without reservations the processes would get the same port sixteen times.
     const script = `import { freePort } from ${FREE_PORT}
       for (let i = 0; i < ${PORTS}; i++) process.stdout.write(await freePort() + ' ')

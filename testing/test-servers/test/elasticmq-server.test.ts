@@ -11,12 +11,12 @@ async function ask(url: string, fields: Readonly<Record<string, string>>): Promi
 }
 
 describeOn('elasticmq', 'a shared server', (url) => {
-  it('names its queues by the address at which it is reached', async () => {
+  it('A shared ElasticMQ names its queues by the address at which it is reached', async () => {
     const answer = await ask(url, { Action: 'CreateQueue', QueueName: 'addressed' })
     expect(/<QueueUrl>(.*)<\/QueueUrl>/.exec(answer)?.[1]).toBe(`${url}/000000000000/addressed`)
   })
 
-  it('gives back what was sent', async () => {
+  it('A shared ElasticMQ gives back what was sent', async () => {
     await ask(url, { Action: 'CreateQueue', QueueName: 'sent' })
     await ask(`${url}/000000000000/sent`, { Action: 'SendMessage', MessageBody: 'note' })
     const received = await ask(`${url}/000000000000/sent`, { Action: 'ReceiveMessage' })
@@ -31,7 +31,7 @@ describeOwn('elasticmq', 'a server of its own', () => {
   })
   afterAll(() => server.stop())
 
-  it('has lost its queues after a restart, on the same port', async () => {
+  it('An ElasticMQ has lost its queues after a restart, on the same port', async () => {
     await ask(server.url, { Action: 'CreateQueue', QueueName: 'kept' })
     expect(await ask(server.url, { Action: 'ListQueues' })).toContain('kept')
     await server.restart()

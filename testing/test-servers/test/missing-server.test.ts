@@ -26,7 +26,9 @@ interface Counts {
 }
 
 describe('a run of vitest without a sound Redis', () => {
-  it('skips its tests by name with the reason', { timeout: RUN_MS_MAX }, async (context) => {
+  it('A run of vitest skips the tests of a missing Redis by name, with the reason', {
+    timeout: RUN_MS_MAX,
+  }, async (context) => {
     if (await isRedisElsewhere()) context.skip('this machine has a Redis where it is found without a PATH')
     const counts = await runWithoutPath([ON_REDIS], { CI: '' })
     expect(counts.failed).toEqual([])
@@ -39,7 +41,7 @@ describe('a run of vitest without a sound Redis', () => {
     ])
   })
 
-  it('fails by name when CI=true and an installation is allowed', {
+  it('A run of vitest fails by name when CI=true and an installation is allowed', {
     timeout: RUN_MS_MAX,
   }, async (context) => {
     if (await isRedisElsewhere()) context.skip('this machine has a Redis where it is found without a PATH')
@@ -50,20 +52,24 @@ describe('a run of vitest without a sound Redis', () => {
     ])
   })
 
-  it('fails by name where it does not start, and what needs others runs', {
+  it('A run of vitest fails by name where its Redis does not start, and tests that need other servers run', {
     timeout: RUN_MS_MAX,
   }, async () => {
     await writeFile(join(folder, 'redis-server'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
     const counts = await runWithoutPath([ON_REDIS, ON_OTHERS], { CI: '', PATH: folder })
     expect(counts.failed.filter((name) => !name.includes('redis'))).toEqual([])
-    expect(counts.failed).toContainEqual(expect.stringContaining('a shared server (redis) > has its server'))
+    expect(counts.failed).toContainEqual(
+      expect.stringContaining('a shared server (redis) > The server of these tests is there'),
+    )
     expect(counts.passed + counts.skipped.length).toBeGreaterThan(0)
   })
 
-  it('takes the one of TEST_REDIS_URL', { timeout: RUN_MS_MAX }, async (context) => {
+  it('A run of vitest takes the Redis of TEST_REDIS_URL', { timeout: RUN_MS_MAX }, async (context) => {
     if (await isRedisElsewhere()) context.skip('this machine has a Redis where it is found without a PATH')
     const counts = await runWithoutPath([ON_REDIS], { CI: '', TEST_REDIS_URL: 'redis://127.0.0.1:1' })
-    expect(counts.failed).toEqual([expect.stringContaining('a shared server (redis) > answers')])
+    expect(counts.failed).toEqual([
+      expect.stringContaining('a shared server (redis) > A shared Redis answers'),
+    ])
   })
 })
 

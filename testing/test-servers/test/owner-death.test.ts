@@ -22,7 +22,7 @@ afterEach(() => rm(temporary, { recursive: true, force: true }))
 for (const kind of ['mariadb', 'redis', 'postgres'] as const) {
   describeOwn(kind, 'the death of an owner', () => {
     for (const signal of ['SIGKILL', 'SIGTERM', 'SIGINT'] as const) {
-      it(`by ${signal} leaves no server, no keeper and no folder`, async () => {
+      it(`The death of an owner by ${signal} leaves no server, no keeper and no folder`, async () => {
         const owner = spawn(process.execPath, [join(import.meta.dirname, 'owner.ts'), kind], {
           env: { ...process.env, TMPDIR: temporary },
           stdio: ['ignore', 'pipe', 'inherit'],

@@ -43,12 +43,12 @@ describeOwn('postgres', 'a server of its own', () => {
   })
   afterAll(() => server.stop())
 
-  it('says what it is', async () => {
+  it('A PostgreSQL says its version and its address', async () => {
     expect(await setting(server.url, 'server_version')).toBe(server.version)
     expect(server.url).toBe(`postgres://postgres@127.0.0.1:${server.port}/postgres`)
   })
 
-  it('is durable, bounded and deaf to other machines', async () => {
+  it('A PostgreSQL is durable and bounded, and does not listen to other machines', async () => {
     const wanted = {
       fsync: 'on',
       synchronous_commit: 'on',
@@ -63,7 +63,7 @@ describeOwn('postgres', 'a server of its own', () => {
     expect(settings).toEqual(wanted)
   })
 
-  it('has its data after SIGKILL, on the same port, and no process of it is left', async () => {
+  it('A PostgreSQL has its data after SIGKILL, on the same port, and no process of it is left', async () => {
     await ask(server.url, 'INSERT INTO notes VALUES (1)')
     const before = [server.pid(), ...findChildren(server)]
     await onClient(server.url, async (client) => {
@@ -82,7 +82,7 @@ describeOwn('postgres', 'a server of its own', () => {
     expect(await ask(server.url, 'SELECT id FROM notes')).toEqual([{ id: 1 }])
   })
 
-  it('has its data after a clean restart, which waits for no client', async () => {
+  it('A PostgreSQL has its data after a clean restart, which waits for no client', async () => {
     await onClient(server.url, async (client) => {
       await server.restart()
       await expect(client.query('SELECT 1')).rejects.toThrow()
@@ -90,7 +90,7 @@ describeOwn('postgres', 'a server of its own', () => {
     expect(await ask(server.url, 'SELECT id FROM notes')).toEqual([{ id: 1 }])
   })
 
-  it('answers nothing while it is paused, on no connection, and goes on where it was', async () => {
+  it('A paused PostgreSQL answers nothing on any connection, and goes on where it was', async () => {
     await onClient(server.url, async (client) => {
       await server.pause()
       let answers = 0
@@ -107,7 +107,7 @@ describeOwn('postgres', 'a server of its own', () => {
 })
 
 describeOwn('postgres', 'the start of a server', () => {
-  it('takes settings above its own', async () => {
+  it('Given settings override those that a PostgreSQL has by default', async () => {
     const server = await startPostgres({ settings: ['--max_connections=17', '--synchronous_commit=off'] })
     const values = [
       await setting(server.url, 'max_connections'),
@@ -117,7 +117,7 @@ describeOwn('postgres', 'the start of a server', () => {
     expect(values).toEqual(['17', 'off'])
   })
 
-  it('gives each server a port and data of its own, and leaves nothing', async () => {
+  it('Each PostgreSQL gets a port and data of its own, and leaves nothing', async () => {
     const servers = await Promise.all([startPostgres(), startPostgres()])
     const data = await Promise.all(servers.map(({ url }) => setting(url, 'data_directory')))
     const pids = servers.flatMap((server) => [server.pid(), ...findChildren(server)])
@@ -128,13 +128,13 @@ describeOwn('postgres', 'the start of a server', () => {
     expect(listProcesses().filter(({ pid }) => pids.includes(pid))).toEqual([])
   })
 
-  it('fails with the end of the log of a server that dies', async () => {
+  it('The start of a PostgreSQL that dies fails with the end of its log', async () => {
     const starting = startPostgres({ settings: ['--no_such_setting=1'] })
     await expect(starting).rejects.toThrow(ServerFailedError)
     await expect(starting).rejects.toThrow('no_such_setting')
   })
 
-  it('can be paused and still be stopped', async () => {
+  it('A paused PostgreSQL can be stopped', async () => {
     const server = await startPostgres()
     await server.pause()
     await server.stop()

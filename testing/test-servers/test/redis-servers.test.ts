@@ -32,7 +32,7 @@ describeOwn('redis', 'a server of its own', () => {
   })
   afterAll(() => server.stop())
 
-  it('is durable and throws nothing out', async () => {
+  it('A Redis is durable and evicts nothing', async () => {
     expect(await setting(server, 'appendonly')).toBe('yes')
     expect(await setting(server, 'appendfsync')).toBe('always')
     expect(await setting(server, 'save')).toBe('')
@@ -40,7 +40,7 @@ describeOwn('redis', 'a server of its own', () => {
     expect(await setting(server, 'bind')).toBe('127.0.0.1')
   })
 
-  it('has its data after SIGKILL, on the same port', async () => {
+  it('A Redis has its data after SIGKILL, on the same port', async () => {
     await ask(server, 'SET', 'note', '1')
     const before = server.pid()
     await server.kill()
@@ -50,7 +50,7 @@ describeOwn('redis', 'a server of its own', () => {
     expect(await ask(server, 'GET', 'note')).toBe('1')
   })
 
-  it('answers nothing while it is paused, and goes on where it was', async () => {
+  it('A paused Redis answers nothing, and goes on where it was', async () => {
     await server.pause()
     let isAnswered = false
     const answer = ask(server, 'GET', 'note').then((note) => {
@@ -65,14 +65,14 @@ describeOwn('redis', 'a server of its own', () => {
 })
 
 describeOwn('redis', 'the start of a server', () => {
-  it('takes settings above its own', async () => {
+  it('Given settings override those that a Redis has by default', async () => {
     const server = await startRedis({ settings: ['--maxmemory-policy', 'allkeys-lru', '--appendonly', 'no'] })
     const values = [await setting(server, 'appendonly'), await setting(server, 'maxmemory-policy')]
     await server.stop()
     expect(values).toEqual(['no', 'allkeys-lru'])
   })
 
-  it('fails with the end of the log of a server that dies', async () => {
+  it('The start of a Redis that dies fails with the end of its log', async () => {
     const starting = startRedis({ settings: ['--no-such-setting', '1'] })
     await expect(starting).rejects.toThrow(ServerFailedError)
     await expect(starting).rejects.toThrow('no-such-setting')
@@ -87,7 +87,7 @@ describeOwn('redis-cluster', 'a cluster of its own', () => {
   })
   afterAll(() => cluster.stop())
 
-  it('spreads keys over three nodes', async () => {
+  it('A Redis Cluster spreads keys over three nodes', async () => {
     expect(cluster.nodes).toHaveLength(3)
     expect(cluster.url).toBe(
       `redis-cluster://${cluster.nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
@@ -101,7 +101,7 @@ describeOwn('redis-cluster', 'a cluster of its own', () => {
     expect(owners.size).toBe(3)
   })
 
-  it('is whole again with all its data after the SIGKILL of a node', async () => {
+  it('A Redis Cluster is whole again with all its data after the SIGKILL of a node', async () => {
     const [, second] = cluster.nodes
     await second?.kill()
     await second?.restart()

@@ -3,13 +3,13 @@ import { redisAnswer } from '../src/proxy/redis-answer.ts'
 import { describeOn } from '../src/vitest/describe-on.ts'
 
 describeOn('redis', 'a shared server', (url) => {
-  it('answers', async () => {
+  it('A shared Redis answers', async () => {
     expect(await redisAnswer(parseAddress(url), ['PING'])).toBe('PONG')
   })
 })
 
 describeOn('redis-cluster', 'a shared server', (url) => {
-  it('is whole at each of its three nodes', async () => {
+  it('A shared Redis Cluster is whole at each of its three nodes', async () => {
     const nodes = url.replace('redis-cluster://', '').split(',')
     expect(nodes).toHaveLength(3)
     for (const node of nodes) {

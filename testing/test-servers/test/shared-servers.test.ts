@@ -5,14 +5,14 @@ import { describeOn } from '../src/vitest/describe-on.ts'
 
 for (const kind of ['mariadb', 'mysql'] as const) {
   describeOn(kind, 'a shared server', (url) => {
-    it('is of the kind that was asked for', async () => {
+    it('A shared SQL server is of the kind that was asked for', async () => {
       expect(readFlavor(await mysqlVersion(parseAddress(url)))).toBe(kind)
     })
   })
 }
 
 describeOn('postgres', 'a shared server', (url) => {
-  it('lets its user in', async () => {
+  it('A shared PostgreSQL lets its user in', async () => {
     expect(await postgresVersion(parseAddress(url))).toMatch(/^\d+/)
   })
 })

@@ -21,14 +21,14 @@ for (const [kind, start] of [
     })
     afterAll(() => server.stop())
 
-    it('says what it is', async () => {
+    it('An SQL server says its version, its kind and its address', async () => {
       const [row] = await ask(server.url, 'SELECT VERSION() AS version')
       expect(row?.version).toBe(server.version)
       expect(server.flavor).toBe(kind)
       expect(server.url).toBe(`mysql://root@127.0.0.1:${server.port}`)
     })
 
-    it('is durable, bounded and deaf to other machines', async () => {
+    it('An SQL server is durable and bounded, and does not listen to other machines', async () => {
       const names = [
         'innodb_flush_log_at_trx_commit',
         'sync_binlog',
@@ -40,7 +40,7 @@ for (const [kind, start] of [
       expect(Object.values(row ?? {})).toEqual([1, 1, 1, 300, '127.0.0.1'])
     })
 
-    it('has its data after SIGKILL, on the same port', async () => {
+    it('An SQL server has its data after SIGKILL, on the same port', async () => {
       await ask(server.url, 'INSERT INTO harness.notes VALUES (1)')
       const before = server.pid()
       await server.kill()
@@ -50,12 +50,12 @@ for (const [kind, start] of [
       expect(await ask(server.url, 'SELECT id FROM harness.notes')).toEqual([{ id: 1 }])
     })
 
-    it('has its data after a clean restart', async () => {
+    it('An SQL server has its data after a clean restart', async () => {
       await server.restart()
       expect(await ask(server.url, 'SELECT id FROM harness.notes')).toEqual([{ id: 1 }])
     })
 
-    it('answers nothing while it is paused, and goes on where it was', async () => {
+    it('A paused SQL server answers nothing, and goes on where it was', async () => {
       await onConnection(server.url, async (connection) => {
         await server.pause()
         let isAnswered = false
@@ -71,14 +71,14 @@ for (const [kind, start] of [
   })
 
   describeOwn(kind, 'the start of a server', () => {
-    it('takes settings above its own', async () => {
+    it('Given settings override those that an SQL server has by default', async () => {
       const server = await start({ settings: ['--max-connections=17', '--sync-binlog=0'] })
       const [row] = await ask(server.url, 'SELECT @@max_connections AS connections, @@sync_binlog AS sync')
       await server.stop()
       expect(row).toEqual({ connections: 17, sync: 0 })
     })
 
-    it('gives each server a port, an id and data of its own, and leaves nothing', async () => {
+    it('Each SQL server gets a port, an id and data of its own, and leaves nothing', async () => {
       const servers = await Promise.all([start(), start()])
       const rows = await Promise.all(
         servers.map(({ url }) =>
@@ -93,13 +93,13 @@ for (const [kind, start] of [
       expect(folders.map((folder) => existsSync(folder))).toEqual([false, false])
     })
 
-    it('fails with the end of the log of a server that dies', async () => {
+    it('The start of an SQL server that dies fails with the end of its log', async () => {
       const starting = start({ settings: ['--no-such-setting=1'] })
       await expect(starting).rejects.toThrow(ServerFailedError)
       await expect(starting).rejects.toThrow('no-such-setting=1')
     })
 
-    it('can be paused and still be stopped', async () => {
+    it('A paused SQL server can be stopped', async () => {
       const server = await start()
       await server.pause()
       await server.stop()

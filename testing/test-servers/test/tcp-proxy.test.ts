@@ -33,7 +33,7 @@ describeOn('redis', 'a proxy', (url) => {
     await proxy.close()
   })
 
-  it('passes everything on when nothing is wrong', async () => {
+  it('A proxy passes everything on when nothing is wrong', async () => {
     const value = 'x'.repeat(20_000_000)
     client.send('SET', key, value)
     expect(await client.answer()).toBe('+OK')
@@ -45,7 +45,7 @@ describeOn('redis', 'a proxy', (url) => {
     )
   })
 
-  it('passes on the end of a connection', async () => {
+  it('A proxy passes on the end of a connection', async () => {
     client.send('QUIT')
     expect(await client.answer()).toBe('+OK')
     client.socket.end()
@@ -53,7 +53,7 @@ describeOn('redis', 'a proxy', (url) => {
     expect(client.error()).toBe(undefined)
   })
 
-  it('resets what is open', async () => {
+  it('A proxy resets what is open, and serves what comes next', async () => {
     proxy.cut()
     await client.closed
     expect(client.error()).toBe('ECONNRESET')
@@ -64,7 +64,7 @@ describeOn('redis', 'a proxy', (url) => {
     next.socket.destroy()
   })
 
-  it('refuses new connections and keeps the old ones', async () => {
+  it('A proxy refuses new connections and keeps the old ones', async () => {
     proxy.refuse()
     const refused = newClient(proxy.port)
     await refused.closed
@@ -79,7 +79,7 @@ describeOn('redis', 'a proxy', (url) => {
     accepted.socket.destroy()
   })
 
-  it('resets the client of a server that is not there', async () => {
+  it('A proxy resets the client of a server that is not there', async () => {
     const nowhere = await startTcpProxy({ host: '127.0.0.1', port: 1 })
     const lost = newClient(nowhere.port)
     await lost.closed
@@ -87,7 +87,7 @@ describeOn('redis', 'a proxy', (url) => {
     await nowhere.close()
   })
 
-  it('drops the answer to a request that the server carries out', async () => {
+  it('A proxy drops the answer to a request that the server carries out', async () => {
     const fault = proxy.dropAnswerWhen((chunk) => chunk.includes(key))
     client.send('PING')
     expect(await client.answer()).toBe('+PONG')
@@ -100,7 +100,7 @@ describeOn('redis', 'a proxy', (url) => {
     await fault.bitten
   })
 
-  it('drops as many answers as it is told to', async () => {
+  it('A proxy drops as many answers as it is told to', async () => {
     const fault = proxy.dropAnswerWhen((chunk) => chunk.includes(key), 2)
     for (const expected of ['ECONNRESET', 'ECONNRESET', undefined]) {
       const next = await openClient(proxy.port)
@@ -113,7 +113,7 @@ describeOn('redis', 'a proxy', (url) => {
     expect(fault.bites()).toBe(2)
   })
 
-  it('cuts before a request that the server never sees', async () => {
+  it('A proxy cuts before a request that the server never sees', async () => {
     const fault = proxy.cutBefore((chunk) => chunk.includes(key))
     client.send('SET', key, '1')
     await client.closed
@@ -122,7 +122,7 @@ describeOn('redis', 'a proxy', (url) => {
     expect([fault.bites(), proxy.counts().requestsDropped]).toEqual([1, 1])
   })
 
-  it('forgets a fault that is cancelled', async () => {
+  it('A proxy forgets a fault that is cancelled', async () => {
     const fault = proxy.cutBefore((chunk) => chunk.includes(key))
     fault.cancel()
     client.send('SET', key, '1')
@@ -130,7 +130,7 @@ describeOn('redis', 'a proxy', (url) => {
     expect(fault.bites()).toBe(0)
   })
 
-  it('swallows both ways in a black hole, and resets what lost bytes when it heals', async () => {
+  it('A black hole swallows both ways, and what lost bytes is reset when it heals', async () => {
     const idle = await openClient(proxy.port)
     idle.send('PING')
     expect(await idle.answer()).toBe('+PONG')
@@ -148,7 +148,7 @@ describeOn('redis', 'a proxy', (url) => {
     idle.socket.destroy()
   })
 
-  it('keeps from the server, in a black hole, that a client is gone', async () => {
+  it('A black hole keeps from the server that a client is gone', async () => {
     client.send('CLIENT', 'SETNAME', key)
     expect(await client.answer()).toBe('+OK')
     proxy.blackHole()
@@ -160,7 +160,7 @@ describeOn('redis', 'a proxy', (url) => {
     expect(proxy.openConnections()).toBe(0)
   })
 
-  it('delivers late what it held', async () => {
+  it('A proxy delivers late what it held', async () => {
     proxy.hold()
     client.send('SET', key, '1')
     await silence()
@@ -169,7 +169,7 @@ describeOn('redis', 'a proxy', (url) => {
     expect(await client.answer()).toBe('+OK')
   })
 
-  it('delivers in slices, one after the other, and whole again', async () => {
+  it('A proxy delivers in slices, one after the other, and whole again', async () => {
     proxy.slice(5, 10)
     const startedAt = performance.now()
     client.send('SET', key, 'x'.repeat(40))
@@ -184,7 +184,7 @@ describeOn('redis', 'a proxy', (url) => {
     expect(performance.now() - wholeAt).toBeLessThan(1_000)
   })
 
-  it('delays each way', async () => {
+  it('A proxy delays each way', async () => {
     proxy.latency(150)
     const startedAt = performance.now()
     client.send('PING')
@@ -228,14 +228,14 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       })
     }
 
-    it('loses the answer to a COMMIT that took effect', async () => {
+    it('A proxy loses the answer to a COMMIT that took effect', async () => {
       const fault = proxy.dropAnswerWhen((chunk) => chunk.includes('COMMIT'))
       await expect(insertAndCommit()).rejects.toMatchObject({ code: 'ECONNRESET' })
       expect(await count()).toEqual([{ id: 1 }])
       expect(fault.bites()).toBe(1)
     })
 
-    it('loses a COMMIT that then takes no effect', async () => {
+    it('A proxy loses a COMMIT that then takes no effect', async () => {
       const fault = proxy.cutBefore((chunk) => chunk.includes('COMMIT'))
       await expect(insertAndCommit()).rejects.toMatchObject({ code: 'ECONNRESET' })
       expect(await count()).toEqual([])

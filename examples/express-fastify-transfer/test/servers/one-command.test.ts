@@ -19,7 +19,7 @@ interface Run {
   readonly errors: readonly string[]
 }
 
-/** Its whole output, when it has ended; `onLine` hears of each line as it comes. */
+/** Resolves to the whole output when the program has ended; `onLine` gets each line as it comes. */
 async function run(
   program: string,
   env: Readonly<Record<string, string>>,
@@ -48,7 +48,7 @@ async function run(
 
 describeOnBoth('the one command', (open) => {
   it(
-    'plays three transfers, tells what happened, and ends well',
+    'The command of the example plays three transfers, tells what happened, and exits with 0',
     async () => {
       const { mysqlUrl, postgresUrl } = await open()
       const { exitCode, output, errors } = await run(MAIN, { MYSQL_URL: mysqlUrl, POSTGRES_URL: postgresUrl })
@@ -65,7 +65,7 @@ describeOnBoth('the one command', (open) => {
   )
 
   it(
-    'runs again on the same databases, on a Counterstep that is there already',
+    'The command of the example runs again on the same databases, with a Counterstep that runs already',
     async () => {
       const { mysqlUrl, postgresUrl } = await open()
       const counterstep = await startCounterstep()
@@ -82,12 +82,12 @@ describeOnBoth('the one command', (open) => {
   )
 
   it(
-    'ends badly when a balance is not what it should be',
+    'The command of the example exits with 1 when a balance is not what it should be',
     async () => {
       const databases = await open()
       const { mysqlUrl, postgresUrl } = databases
       const { debitPool } = await openPools(databases)
-      // Money that comes from nowhere with each debit.
+      // The trigger adds a cent with each debit.
       await debitPool.query(
         'CREATE TRIGGER theft BEFORE UPDATE ON account FOR EACH ROW SET NEW.cents = NEW.cents + 1',
       )
@@ -100,7 +100,7 @@ describeOnBoth('the one command', (open) => {
   )
 
   it(
-    'lets the transfer that is under way end when it is asked to stop',
+    'The command of the example lets the transfer that is under way end when it is asked to stop',
     async () => {
       const databases = await open()
       const pools = await openPools(databases)
@@ -126,7 +126,7 @@ describeOnBoth('the one command', (open) => {
   )
 })
 
-it('names all that it has to be told', async () => {
+it('The command of the example names every setting that is missing', async () => {
   const { exitCode, errors } = await run(MAIN, { MYSQL_URL: '', POSTGRES_URL: '' })
   expect(errors.join(' ')).toMatch(/MYSQL_URL.*POSTGRES_URL/)
   expect(exitCode).toBe(1)
@@ -135,7 +135,7 @@ it('names all that it has to be told', async () => {
 describeOwn('mariadb', 'the one command in this repository', () => {
   describeOwn('postgres', 'and', () => {
     it(
-      'brings its own servers',
+      'The command of the example in this repository brings its own servers',
       async () => {
         const { exitCode, output } = await run(RUN_ON_TEST_SERVERS, {})
         expect(output.at(-1)).toBe(LAST_LINE)

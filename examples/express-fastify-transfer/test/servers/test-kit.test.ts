@@ -7,7 +7,7 @@ import { describeOnBoth, openPools } from './both-servers.ts'
 
 const LIMIT_MS = 120_000
 
-/** Everything that the kit can check is checked. */
+/** Asserts that the kit checks everything that it can, and that each check passes. */
 async function mustPass(branch: BranchUnderTest): Promise<void> {
   const { checks } = await assertBranch({ lingerMs: 100, ...branch })
   const others = checks.filter(({ outcome }) => outcome !== 'passed').map(({ name }) => name)
@@ -18,7 +18,7 @@ async function mustPass(branch: BranchUnderTest): Promise<void> {
 
 describeOnBoth('the test kit of the SDK', (open) => {
   it(
-    'passes the Express service on MySQL',
+    'The Express service on MySQL passes the test kit',
     async () => {
       const { debitPool } = await openPools(await open())
       await debitPool.query("INSERT INTO account VALUES ('alice', 100000)")
@@ -46,7 +46,7 @@ describeOnBoth('the test kit of the SDK', (open) => {
   )
 
   it(
-    'passes the Fastify service on PostgreSQL',
+    'The Fastify service on PostgreSQL passes the test kit',
     async () => {
       const { creditPool } = await openPools(await open())
       await creditPool.query("INSERT INTO account VALUES ('bob', 0, false), ('dora', 0, true)")

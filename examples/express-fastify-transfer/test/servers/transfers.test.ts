@@ -20,7 +20,7 @@ const numbers = (count: number) => Array.from({ length: count }, (_, at) => at)
 const toAmount = (at: number) => at + 1
 const isRefused = (at: number) => at % 10 === 9
 
-/** At each service ten accounts; at the second a frozen one besides. */
+/** Opens ten accounts at each service, and a frozen one at the second. */
 async function openAccounts({ debitPool, creditPool }: Pools): Promise<void> {
   for (const at of numbers(ACCOUNTS)) {
     await debitPool.query('INSERT INTO account VALUES (?, ?)', [`from-${at}`, OPENING_CENTS])
@@ -29,7 +29,7 @@ async function openAccounts({ debitPool, creditPool }: Pools): Promise<void> {
   await creditPool.query("INSERT INTO account VALUES ('frozen', 0, true)")
 }
 
-/** Both services, each behind a network that doubles calls and loses answers. */
+/** Starts both services, each behind a network that doubles calls and loses answers. */
 async function startServices({ debitPool, creditPool }: Pools) {
   const errors: unknown[] = []
   const debits = createServer(debitService(debitPool, (error) => errors.push(error)))
@@ -56,7 +56,7 @@ async function openNetwork(serviceUrl: string): Promise<UnreliableNetwork> {
   return network
 }
 
-/** The entries that must be booked for one transfer: at the first service, and at the second. */
+/** Returns the entries that must be booked for one transfer at the first service and at the second. */
 function toEntries(at: number): { readonly debits: number[]; readonly credits: number[] | undefined } {
   const cents = toAmount(at)
   return isRefused(at)
@@ -66,7 +66,7 @@ function toEntries(at: number): { readonly debits: number[]; readonly credits: n
 
 describeOnBoth('transfers between the two services', (open) => {
   it(
-    '200 at once, a tenth refused, calls doubled and answers lost: each is done whole or undone whole',
+    'Each of 200 transfers at once is done whole or undone whole, though calls are doubled, answers lost and a tenth refused',
     async () => {
       const pools = await openPools(await open())
       await openAccounts(pools)
@@ -80,7 +80,7 @@ describeOnBoth('transfers between the two services', (open) => {
         return transferSaga({ from: `from-${at % ACCOUNTS}`, to, cents: toAmount(at) }, urls)
       })
 
-      // Submitted twice, as a client does that has lost the answer.
+      // Each is submitted twice, as a client does that has lost the answer.
       const views = await Promise.all([...sagas, ...sagas].map((each) => submitTransfer(client, each)))
 
       const expected = numbers(TRANSFERS).map((at) => (isRefused(at) ? 'failed' : 'succeeded'))
@@ -100,7 +100,7 @@ describeOnBoth('transfers between the two services', (open) => {
         expect([account, cents]).toEqual([account, opening + (found.changes.get(account) ?? 0)])
       }
 
-      // Every call once more, long after the end: actions of what was undone among them.
+      // Every call comes once more, long after the end; actions of what was undone are among them.
       const late = [...(await debitNetwork.replay()), ...(await creditNetwork.replay())]
       expect(new Set(late.map(({ statusCode }) => statusCode))).toEqual(new Set([200, 409]))
       expect(late.filter(({ body }) => body.includes('ALREADY_COMPENSATED')).length).toBeGreaterThanOrEqual(

@@ -4,7 +4,7 @@ import { audit } from './audit.ts'
 import { describeOnBoth, openPools } from './both-servers.ts'
 
 describeOnBoth('the undo of a credit', (open) => {
-  it('takes the money back from an account that was frozen or emptied since', async () => {
+  it('The undo of a credit takes the money back from an account that was frozen or emptied since', async () => {
     const pools = await openPools(await open())
     const { creditPool } = pools
     await creditPool.query("INSERT INTO account VALUES ('bob', 0, false)")

@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import { createKey } from '@counterstep/access'
 import { newSigningKeyText, publicJwk, signingKeyOf } from '@counterstep/signature'
 import { canary } from '@counterstep/test-servers/canary'
-import { arnOf } from './secrets-manager.ts'
+import { toArn } from './secrets-manager.ts'
 
 export interface FunctionSecrets {
   readonly byName: Readonly<Record<'password' | 'keys' | 'signing-key', string>>
   readonly variables: Readonly<Record<string, string>>
   readonly password: string
-  /** For clients. */
+  /** Clients send this key. */
   readonly apiKey: string
-  /** For services. */
+  /** Services check signatures with this key. */
   readonly publicKey: string
 }
 
-/** Everything that a deployment keeps in Secrets Manager. The password stands in JSON, as RDS keeps it. */
+/** Creates all secrets of a deployment. The password is in JSON, as RDS stores it. */
 export async function createSecrets(): Promise<FunctionSecrets> {
   const folder = await mkdtemp(join(tmpdir(), 'counterstep-secrets-'))
   try {
@@ -37,9 +37,9 @@ export async function createSecrets(): Promise<FunctionSecrets> {
         'signing-key': signingKey,
       },
       variables: {
-        COUNTERSTEP_STORE_PASSWORD_SECRET: arnOf('password'),
-        COUNTERSTEP_KEYS_SECRET: arnOf('keys'),
-        COUNTERSTEP_SIGNING_KEY_SECRET: arnOf('signing-key'),
+        COUNTERSTEP_STORE_PASSWORD_SECRET: toArn('password'),
+        COUNTERSTEP_KEYS_SECRET: toArn('keys'),
+        COUNTERSTEP_SIGNING_KEY_SECRET: toArn('signing-key'),
       },
       password,
       apiKey,

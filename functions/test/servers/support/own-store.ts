@@ -2,22 +2,22 @@ import { randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { createConnection } from 'mysql2/promise'
 
-/** Describes a place in a server that no other test uses, and a user of it with a password. */
+/** A database, or a key prefix, that no other test uses, and a user of it with a password. */
 export interface OwnStore {
-  /** Without the password. */
+  /** The URL has no password in it. */
   readonly url: string
   readonly variables: Readonly<Record<string, string>>
   drop(): Promise<void>
 }
 
-export function ownStore(serverUrl: string, password: string): Promise<OwnStore> {
+export function createOwnStore(serverUrl: string, password: string): Promise<OwnStore> {
   const name = `functions_${randomBytes(6).toString('hex')}`
   return serverUrl.startsWith('redis:')
-    ? ownKeys(serverUrl, name, password)
-    : ownDatabase(serverUrl, name, password)
+    ? createOwnKeys(serverUrl, name, password)
+    : createOwnDatabase(serverUrl, name, password)
 }
 
-async function ownDatabase(serverUrl: string, name: string, password: string): Promise<OwnStore> {
+async function createOwnDatabase(serverUrl: string, name: string, password: string): Promise<OwnStore> {
   const root = await createConnection(serverUrl)
   await root.query(`CREATE DATABASE ${name}`)
   await root.query(`CREATE USER '${name}'@'%' IDENTIFIED BY ?`, [password])
@@ -34,7 +34,7 @@ async function ownDatabase(serverUrl: string, name: string, password: string): P
   }
 }
 
-async function ownKeys(serverUrl: string, name: string, password: string): Promise<OwnStore> {
+async function createOwnKeys(serverUrl: string, name: string, password: string): Promise<OwnStore> {
   const root = new Redis(serverUrl)
   await root.call('ACL', 'SETUSER', name, 'on', `>${password}`, '~*', '&*', '+@all')
   const { host } = new URL(serverUrl)

@@ -3,21 +3,21 @@ import type { AddressInfo } from 'node:net'
 
 const ARN_STEM = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:'
 
-export function arnOf(name: string): string {
+export function toArn(name: string): string {
   return `${ARN_STEM}${name}`
 }
 
 /** Stands in for the service that AWS's client asks for GetSecretValue. */
 export interface SecretsManager extends AsyncDisposable {
   readonly url: string
-  /** ARNs, in the order in which they were asked for. */
+  /** These ARNs were requested, in this order. */
   readonly asked: readonly string[]
 }
 
 export async function startSecretsManager(byName: Readonly<Record<string, string>>): Promise<SecretsManager> {
   const asked: string[] = []
   const server = createServer((request, response) => {
-    void bodyOf(request).then((body) => {
+    void readBody(request).then((body) => {
       const { SecretId } = JSON.parse(body) as { readonly SecretId: string }
       asked.push(SecretId)
       const isAsked = request.headers['x-amz-target'] === 'secretsmanager.GetSecretValue'
@@ -40,7 +40,7 @@ export async function startSecretsManager(byName: Readonly<Record<string, string
   }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   let body = ''
   for await (const chunk of request) body += String(chunk)
   return body

@@ -16,14 +16,14 @@ export interface BranchAnswer {
   readonly retryAfterS?: number
 }
 
-/** A service behind all branches, which answers nothing but 401 to a call that its orchestrator has not signed. */
+/** Serves all branches. It answers 401 to every call that the orchestrator has not signed. */
 export class SignedBranch {
-  /** Replaced by a test that wants another answer. */
+  /** A test that wants another answer replaces this. */
   rule: (call: ArrivedCall) => BranchAnswer = () => ({ status: 200 })
-  /** Why calls were refused. */
+  /** It has the reason of each refused call. */
   readonly refused: string[] = []
   readonly #calls: ArrivedCall[] = []
-  /** Made when the port, and so the base URL, is known. */
+  /** It is created when the port, and so the base URL, is known. */
   #check: ReturnType<typeof signedCallCheck> | undefined
   readonly #publicKey: string
   readonly #server = createServer((request, response) => void this.#answer(request, response))
@@ -33,7 +33,7 @@ export class SignedBranch {
   }
 
   async start(): Promise<void> {
-    // An environment keeps its connections; none is cut under a call.
+    // An environment keeps its connections, and the server must not close one while a call is sent on it.
     this.#server.keepAliveTimeout = 120_000
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
     this.#check = signedCallCheck({ keys: [this.#publicKey], baseUrl: this.url })

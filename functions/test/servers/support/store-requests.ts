@@ -1,7 +1,7 @@
 import { isRedisScript, type TcpProxy } from '@counterstep/test-servers'
 
 export interface StoreRequests {
-  /** Counts what was sent at once and answered at once, except marks. */
+  /** Requests that are sent together and answered together count as one. Marks are not counted. */
   readonly roundTrips: number
   /** Counts those of them that write transactions. */
   readonly writes: number
@@ -10,7 +10,7 @@ export interface StoreRequests {
 /** Counts the requests that pass a proxy to the store while `work` is done. */
 export async function countStoreRequests(proxy: TcpProxy, work: () => Promise<void>): Promise<StoreRequests> {
   let [roundTrips, writes] = [0, 0]
-  // The listener matches no chunk, so it cuts nothing.
+  // The listener matches no chunk, so it cuts no connection.
   const listener = proxy.cutBefore((chunk) => {
     if (isMark(chunk)) return false
     roundTrips += 1

@@ -1,9 +1,27 @@
-import { resolvesToAnyAddress } from './address-names.ts'
 import { type AddressRange, containsAddress, EVERY_PORT, parseAddressRange } from './address-range.ts'
 import { classOfHost, withoutBrackets } from './host.ts'
 import { type Parsed, splitList } from './list.ts'
 import { isPublicSuffix } from './public-suffix.ts'
 import { readHttpUrl } from './target-url.ts'
+
+/**
+ * Name servers of these suffixes answer `10-0-0-1.SUFFIX`, and most of them `10-0-0-1.anything.SUFFIX` too, with the
+ * address in the name. A caller can so write a name that leads into the network of this server without registering it. All
+ * are public but the last: a cluster's CoreDNS mostly answers so for its pods, whether there is one at that address or not.
+ */
+const ANY_ADDRESS_SUFFIXES: readonly string[] = [
+  'nip.io',
+  'sslip.io',
+  'xip.io',
+  'traefik.me',
+  'backname.io',
+  'plex.direct',
+  'local-ip.co',
+  'local-ip.sh',
+  '1u.ms',
+  'rbndr.us',
+  'pod.cluster.local',
+]
 
 /** Stands for one listed origin, for all origins whose host has exactly one label before `suffix`, or for addresses of a private network. */
 export type AllowedOrigin =
@@ -83,4 +101,8 @@ export function matchesHost(rule: AllowedOrigin, hostname: string): boolean {
   if (rule.type === 'range') return containsAddress(rule, hostname)
   const label = hostname.slice(0, -rule.suffix.length)
   return hostname.endsWith(rule.suffix) && label !== '' && !label.includes('.')
+}
+
+function resolvesToAnyAddress(hostname: string): boolean {
+  return ANY_ADDRESS_SUFFIXES.some((suffix) => hostname === suffix || hostname.endsWith(`.${suffix}`))
 }

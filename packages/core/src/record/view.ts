@@ -1,4 +1,12 @@
-import type { AbortView, BranchView, OpView, Status, TransactionView } from '@counterstep/protocol'
+import {
+  type AbortView,
+  ANSWER_BYTES_MAX,
+  type BranchView,
+  type OpView,
+  REASON_LENGTH_MAX,
+  type Status,
+  type TransactionView,
+} from '@counterstep/protocol'
 import { checkAt } from '../rules/message.ts'
 import { PARKED_OP_AT } from '../rules/op-progress.ts'
 import { deadlineAt } from '../rules/saga-effects.ts'
@@ -12,8 +20,18 @@ import {
   type Transaction,
 } from '../transaction.ts'
 import type { Writable } from '../writable.ts'
-import { readProblem } from './read-problem.ts'
 import { withoutQuery } from './without-query.ts'
+
+/** A longer text is not parsed, because no answer and no reason is stored beyond its limit. */
+const PROBLEM_LENGTH_MAX = Math.max(ANSWER_BYTES_MAX, REASON_LENGTH_MAX)
+
+/** Signs that may rewrite a terminal's line or turn a text's direction: escaped in JSON they are not seen when an excerpt is cleaned. */
+const HARMFUL_SIGNS = /[^\P{Cc}\t\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
+
+interface Problem {
+  readonly code?: string
+  readonly message?: string
+}
 
 /**
  * Shows a transaction as a caller may see it. `durableStatus` is the last status that is durable. A later status and the
@@ -139,4 +157,28 @@ function viewOp(op: CalledOp, url: string | undefined, progress: OpProgress = ID
   if (error !== undefined) view.error = error
   if (nextAt !== undefined && nextAt !== PARKED_OP_AT) view.nextAt = nextAt
   return view
+}
+
+/**
+ * Reads the `code` and the `message` of a stored answer or reason that is JSON. The result is empty for every other text, and
+ * for an answer that was cut at its limit: such a text is shown as it is, and no part of it is guessed.
+ */
+function readProblem(text: string | undefined): Problem {
+  if (text === undefined || text.length > PROBLEM_LENGTH_MAX || !text.trimStart().startsWith('{')) return {}
+  let value: { readonly code?: unknown; readonly message?: unknown }
+  try {
+    value = JSON.parse(text)
+  } catch {
+    // The text only begins like JSON, or it is an excerpt of JSON.
+    return {}
+  }
+  const { code, message } = value
+  if (typeof code !== 'string' || code === '') return {}
+  return typeof message === 'string'
+    ? { code: cleanText(code), message: cleanText(message) }
+    : { code: cleanText(code) }
+}
+
+function cleanText(text: string): string {
+  return text.replace(HARMFUL_SIGNS, '\u{fffd}')
 }

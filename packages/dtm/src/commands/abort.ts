@@ -1,41 +1,49 @@
 import { type Gid, isCounterstepError, isFinalStatus, REASON_LENGTH_MAX } from '@counterstep/protocol'
 import { readNote } from '../definition/note.ts'
-import { type Answer, failure, ONGOING, SUCCESS } from '../wire/answer.ts'
-import { readKnownGid, unknownGid } from '../wire/read-gid.ts'
+import { type Answer, answerFailure, ONGOING, SUCCESS } from '../wire/answer.ts'
+import { readKnownGid, refuseUnknownGid } from '../wire/read-gid.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
-import { statusWord, transType } from '../wire/status-word.ts'
-import { wellFormed } from '../wire/well-formed.ts'
+import { toStatusWord, toTransType } from '../wire/status-word.ts'
+import { toWellFormed } from '../wire/to-well-formed.ts'
 import type { CommandDeps } from './deps.ts'
 import { nudge } from './nudge.ts'
 
-/** A prepared TCC or message, or a TCC that is aborting already. What the transaction is counts, not what the request says it is. */
+/**
+ * Aborts a prepared TCC or message; a TCC that is aborting already is tried again at once. The stored transaction
+ * decides what may be done, so a request that gives it another type is refused.
+ */
 export async function abort(request: DtmRequest, { engine }: CommandDeps): Promise<Answer> {
   const gid = readKnownGid(request.gid)
-  const standing = await engine.read(gid)
-  if (standing === undefined) throw unknownGid(gid)
-  const { kind, status } = standing
+  const stored = await engine.read(gid)
+  if (stored === undefined) throw refuseUnknownGid(gid)
+  const { kind, status } = stored
   const isAbortable = status === 'prepared' || (kind === 'tcc' && status === 'aborting')
-  if (!isAbortable || request.trans_type !== transType(kind)) return cannotAbort(standing)
-  const note = readNote(standing.definition)
+  if (!isAbortable || request.trans_type !== toTransType(kind)) return answerCannotAbort(stored)
+  const note = readNote(stored.definition)
   const waitMs = kind === 'tcc' && note?.waitResult ? note.waitMs : 0
-  const reason = wellFormed(request.rollback_reason.slice(0, REASON_LENGTH_MAX))
+  const reason = toWellFormed(request.rollback_reason.slice(0, REASON_LENGTH_MAX))
   if (status === 'aborting') await nudge(gid, engine)
   try {
     const view = await engine.abort(gid, { waitMs, untilIdle: true, ...(reason === '' ? {} : { reason }) })
     return waitMs > 0 && !isFinalStatus(view.status) ? ONGOING : SUCCESS
   } catch (error: unknown) {
     if (!isRefusal(error)) throw error
-    return cannotAbort(await nowOf(gid, engine))
+    return answerCannotAbort(await readCurrent(gid, engine))
   }
 }
 
-function cannotAbort({ kind, status }: Pick<Awaited<ReturnType<typeof nowOf>>, 'kind' | 'status'>): Answer {
-  return failure(`trans type: '${transType(kind)}' current status '${statusWord(status)}', cannot abort.`)
+function answerCannotAbort({
+  kind,
+  status,
+}: Pick<Awaited<ReturnType<typeof readCurrent>>, 'kind' | 'status'>): Answer {
+  return answerFailure(
+    `trans type: '${toTransType(kind)}' current status '${toStatusWord(status)}', cannot abort.`,
+  )
 }
 
-async function nowOf(gid: Gid, engine: CommandDeps['engine']) {
+async function readCurrent(gid: Gid, engine: CommandDeps['engine']) {
   const view = await engine.get(gid)
-  if (view === undefined) throw unknownGid(gid)
+  if (view === undefined) throw refuseUnknownGid(gid)
   return view
 }
 

@@ -1,42 +1,45 @@
 import { randomUUID } from 'node:crypto'
 import type { Definition } from '@counterstep/core'
 import { isCounterstepError } from '@counterstep/protocol'
-import { type MessageContext, messageDefinition } from '../definition/message-definition.ts'
-import { submissionOf } from '../definition/submission.ts'
-import { tccDefinition } from '../definition/tcc-definition.ts'
-import { type Answer, failure, refuse, SUCCESS } from '../wire/answer.ts'
+import { buildMessageDefinition, type MessageContext } from '../definition/message-definition.ts'
+import { buildSubmission } from '../definition/submission.ts'
+import { buildTccDefinition } from '../definition/tcc-definition.ts'
+import { type Answer, answerFailure, refuse, SUCCESS } from '../wire/answer.ts'
 import { readGid } from '../wire/read-gid.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
-import { statusWord } from '../wire/status-word.ts'
+import { toStatusWord } from '../wire/status-word.ts'
 import type { CommandDeps } from './deps.ts'
 import { readKind } from './read-kind.ts'
 
-/** Again while it is prepared: nothing happens, whatever the second body says. */
+/**
+ * Stores a TCC or a message without running it. If the gid is already prepared, nothing changes and the answer is
+ * success, even when the second body differs from the first.
+ */
 export async function prepare(request: DtmRequest, deps: CommandDeps): Promise<Answer> {
-  const definition = await preparedDefinition(request, deps)
+  const definition = await buildPreparedDefinition(request, deps)
   const gid = readGid(request.gid)
   try {
     const { engine, takeBytes } = deps
-    await engine.accept(submissionOf(gid, request, definition, randomUUID()), { takeBytes })
+    await engine.accept(buildSubmission(gid, request, definition, randomUUID()), { takeBytes })
     return SUCCESS
   } catch (error: unknown) {
     if (!isCounterstepError(error) || error.code !== 'SAGA_GID_CONFLICT') throw error
-    const standing = await deps.engine.get(gid)
-    // Gone meanwhile: purged. The next try finds the gid free.
-    if (standing === undefined) throw error
-    if (standing.status === 'prepared') return SUCCESS
-    return failure(`current status '${statusWord(standing.status)}', cannot prepare.`)
+    const stored = await deps.engine.get(gid)
+    // The transaction was purged after the conflict, so the client's next try will find the gid free.
+    if (stored === undefined) throw error
+    if (stored.status === 'prepared') return SUCCESS
+    return answerFailure(`current status '${toStatusWord(stored.status)}', cannot prepare.`)
   }
 }
 
-async function preparedDefinition(request: DtmRequest, context: MessageContext): Promise<Definition> {
+async function buildPreparedDefinition(request: DtmRequest, context: MessageContext): Promise<Definition> {
   switch (readKind(request.trans_type)) {
     case 'tcc':
-      return tccDefinition(request)
+      return buildTccDefinition(request)
     case 'message':
-      return await messageDefinition(request, 'prepared', context)
+      return await buildMessageDefinition(request, 'prepared', context)
     case 'saga':
-      // No client does it: there is nothing to wait for between the two.
+      // No client prepares a saga: a saga needs nothing between its prepare and its submit.
       throw refuse('a saga is not prepared: submit it')
   }
 }

@@ -1,13 +1,13 @@
 import type { Kind } from '@counterstep/protocol'
 import { refuse } from '../wire/answer.ts'
-import { notThereYet } from '../wire/not-there-yet.ts'
-import { kindOf } from '../wire/status-word.ts'
+import { refuseUnsupported } from '../wire/refuse-unsupported.ts'
+import { toKind } from '../wire/status-word.ts'
 
-/** Throws for the modes that are not there yet, and for what is none. */
+/** Throws for DTM's types that this server does not support, and for words that are no type at all. */
 export function readKind(transType: string): Kind {
-  const kind = kindOf(transType)
+  const kind = toKind(transType)
   if (kind !== undefined) return kind
   if (transType === 'xa' || transType === 'workflow')
-    throw notThereYet(`transactions of type ${transType} are`)
+    throw refuseUnsupported(`transactions of type ${transType} are`)
   throw refuse(`unknow trans type: ${transType}`)
 }

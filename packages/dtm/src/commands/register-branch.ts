@@ -1,25 +1,28 @@
 import { isCounterstepError, isGid } from '@counterstep/protocol'
 import { readNote } from '../definition/note.ts'
 import { tccBranch } from '../definition/tcc-definition.ts'
-import { type Answer, failure, refuse, SUCCESS } from '../wire/answer.ts'
-import { notThereYet } from '../wire/not-there-yet.ts'
-import { strippedGid } from '../wire/read-gid.ts'
+import { type Answer, answerFailure, refuse, SUCCESS } from '../wire/answer.ts'
+import { stripGid } from '../wire/read-gid.ts'
 import type { Registration } from '../wire/read-registration.ts'
+import { refuseUnsupported } from '../wire/refuse-unsupported.ts'
 import type { CommandDeps } from './deps.ts'
 
-/** Again with the same content: it is there once. DTM answers a repeat with an error, though its first answer may have been lost. */
+/**
+ * Adds a branch to a prepared TCC. If the same branch comes again with the same content, it is stored once and the answer
+ * is success: the first answer may have been lost. DTM answers such a repeat with an error.
+ */
 export async function registerBranch(
   registration: Registration,
   { engine, checkUrl }: CommandDeps,
 ): Promise<Answer> {
   const { trans_type = '' } = registration
   if (trans_type === 'xa' || trans_type === 'workflow')
-    throw notThereYet(`branches of type ${trans_type} are`)
+    throw refuseUnsupported(`branches of type ${trans_type} are`)
   if (trans_type !== 'tcc') throw refuse(`unknow trans type: ${trans_type}`)
-  const gid = strippedGid(registration.gid ?? '')
-  const standing = isGid(gid) ? await engine.read(gid) : undefined
-  if (!isGid(gid) || standing?.kind !== 'tcc' || standing.status !== 'prepared') return notPrepared(gid)
-  const { contentType = 'application/json', protocol = 'http' } = readNote(standing.definition) ?? {}
+  const gid = stripGid(registration.gid ?? '')
+  const stored = isGid(gid) ? await engine.read(gid) : undefined
+  if (!isGid(gid) || stored?.kind !== 'tcc' || stored.status !== 'prepared') return answerNotPrepared(gid)
+  const { contentType = 'application/json', protocol = 'http' } = readNote(stored.definition) ?? {}
   try {
     await engine.addBranch(gid, tccBranch(registration, contentType, { checkUrl, protocol }))
     return SUCCESS
@@ -28,7 +31,7 @@ export async function registerBranch(
     switch (error.code) {
       case 'SAGA_UNKNOWN_GID':
       case 'SAGA_NOT_PREPARED':
-        return notPrepared(gid)
+        return answerNotPrepared(gid)
       case 'SAGA_BRANCH_CONFLICT':
         throw refuse('storage: UniqueKeyConflict')
       default:
@@ -37,6 +40,6 @@ export async function registerBranch(
   }
 }
 
-function notPrepared(gid: string): Answer {
-  return failure(`no trans with gid: ${gid} status: prepared found`)
+function answerNotPrepared(gid: string): Answer {
+  return answerFailure(`no trans with gid: ${gid} status: prepared found`)
 }

@@ -10,31 +10,32 @@ export interface ResetCount {
 }
 
 export interface ResetQuery {
-  /** Epoch milliseconds: what is due only after it is retried. */
+  /** Transactions that are due only after this instant are retried now. It is in epoch milliseconds. */
   readonly dueAfter: number
   readonly limit: number
 }
 
-/** A client that repeats a call does so at once; after this time a call begins with the newest rows again. */
+/** A client that repeats a call does so at once. After this time a call begins with the newest rows again. */
 const CURSOR_MS_MAX = 60_000
 
 /**
- * Retries what is due late, newest first, in calls of bounded rows and time. DTM's wire has no cursor for it, so where a call
- * ran out of lists or time is remembered here, and the next call goes on from there: a client that repeats while `hasRemaining`
- * comes through any number of rows. Another node begins with the newest, and so does a new process.
+ * Retries transactions that would be due late, newest first. Each call reads a bounded number of rows for a bounded
+ * time. DTM's API has no cursor for this route, so this class remembers the row at which a call stopped, and the next
+ * call goes on from there. A client that repeats the call while `hasRemaining` is true so reaches every row. Another
+ * node, or a new process, begins with the newest row.
  */
 export class CronTimeReset {
   readonly #engine: Pick<EngineApi, 'list' | 'retry'>
   readonly #now: () => number
   #stopped: { readonly at: ListCursor; readonly since: number } | undefined
 
-  /** `now`: milliseconds of a clock that only goes forward. */
+  /** `now` returns the milliseconds of a clock that only goes forward. */
   constructor(engine: Pick<EngineApi, 'list' | 'retry'>, now: () => number = () => performance.now()) {
     this.#engine = engine
     this.#now = now
   }
 
-  /** The caller makes one call at a time. */
+  /** Retries one part of the rows. The caller must wait for it to end before it calls again. */
   async run({ dueAfter, limit }: ResetQuery): Promise<ResetCount> {
     const until = this.#now() + LIST_MS_MAX
     const countMax = Math.min(limit, LIST_ROWS_MAX)
@@ -50,7 +51,7 @@ export class CronTimeReset {
         if (dueAt > dueAfter) {
           if (count >= countMax) return { hasRemaining: true, count }
           if (this.#now() >= until) return this.#stop(cursor, count)
-          // One that has ended since it was listed needs none.
+          // A transaction that has ended since it was listed needs no retry and is not counted.
           if ((await nudge(gid as Gid, this.#engine)) === 'nudged') count++
         }
         cursor = { createdAt, gid: gid as Gid }

@@ -2,22 +2,22 @@ import { randomUUID } from 'node:crypto'
 import type { Definition, Transaction } from '@counterstep/core'
 import { type Gid, isCounterstepError, type Kind, type TransactionView } from '@counterstep/protocol'
 import { refuseStandingJsonRpc } from '../definition/json-rpc.ts'
-import { type MessageContext, messageDefinition } from '../definition/message-definition.ts'
+import { buildMessageDefinition, type MessageContext } from '../definition/message-definition.ts'
 import { readNote } from '../definition/note.ts'
-import { sagaDefinition } from '../definition/saga-definition.ts'
-import { requestDigest, submissionOf, waitMsOf } from '../definition/submission.ts'
-import { tccDefinition } from '../definition/tcc-definition.ts'
-import { type Answer, failure, refuse, SUCCESS } from '../wire/answer.ts'
+import { buildSagaDefinition } from '../definition/saga-definition.ts'
+import { buildSubmission, hashRequest, readWaitMs } from '../definition/submission.ts'
+import { buildTccDefinition } from '../definition/tcc-definition.ts'
+import { type Answer, answerFailure, refuse, SUCCESS } from '../wire/answer.ts'
 import { answerToWaiter } from '../wire/answer-to-waiter.ts'
 import { readGid } from '../wire/read-gid.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
-import { statusWord } from '../wire/status-word.ts'
+import { toStatusWord } from '../wire/status-word.ts'
 import type { CommandDeps } from './deps.ts'
 import { nudge } from './nudge.ts'
 import { readKind } from './read-kind.ts'
 
-/** Between two looks it may have been prepared, decided or purged by others. */
-const LOOKS_MAX = 3
+/** Another request may prepare, decide or purge the transaction between two tries, so that a try has to start over. */
+const TRIES_MAX = 3
 
 interface Submit {
   readonly gid: Gid
@@ -31,20 +31,24 @@ interface Submitted {
   readonly definition: Definition
 }
 
-/** Stores what is new and runs it; submits what is prepared; of what is submitted already nothing is done twice. */
+/**
+ * Stores and runs a new transaction, and submits a prepared one. If the transaction is submitted already, no branch that
+ * has succeeded is called again; a branch that waits for its next call is called at once.
+ */
 export async function submit(request: DtmRequest, deps: CommandDeps): Promise<Answer> {
   const kind = readKind(request.trans_type)
   const gid = readGid(request.gid)
-  const asked = { gid, kind, request, waitMs: request.wait_result ? waitMsOf(request) : 0 }
+  const asked = { gid, kind, request, waitMs: request.wait_result ? readWaitMs(request) : 0 }
   const outcome = await submitUntilClear(asked, deps)
   if ('status' in outcome) return outcome
   return request.wait_result ? answerToWaiter(outcome.view, outcome.definition) : SUCCESS
 }
 
 async function submitUntilClear(asked: Submit, deps: CommandDeps): Promise<Submitted | Answer> {
-  // Who prepares is the rule for these, so the look comes first; for the others it would be one round for nothing.
+  // A TCC, and a message with a query-back, has usually been prepared, so the stored one is read first. The others are
+  // usually new, so reading first would cost them a request to the store for nothing.
   let isNew = asked.kind === 'saga' || (asked.kind === 'message' && asked.request.query_prepared === '')
-  for (let looks = 0; looks < LOOKS_MAX; looks++) {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
     const outcome = isNew ? await submitNew(asked, deps) : await submitStanding(asked, deps)
     if (outcome !== undefined) return outcome
     isNew = !isNew
@@ -52,14 +56,14 @@ async function submitUntilClear(asked: Submit, deps: CommandDeps): Promise<Submi
   throw refuse(`${asked.gid} changes all the time: submit it again`)
 }
 
-/** Undefined: the gid is taken. */
+/** Stores a new transaction. Returns undefined if the gid is taken. */
 async function submitNew(
   { gid, kind, request, waitMs }: Submit,
   deps: CommandDeps,
 ): Promise<Submitted | undefined> {
   const { engine, takeBytes } = deps
-  const definition = await definitionOf(kind, request, deps)
-  const submission = submissionOf(gid, request, definition, randomUUID())
+  const definition = await buildDefinition(kind, request, deps)
+  const submission = buildSubmission(gid, request, definition, randomUUID())
   try {
     const view = await engine.accept(submission, { waitMs, untilIdle: true, takeBytes })
     // A TCC that was not prepared has no branches, so it is confirmed as soon as it is stored.
@@ -73,70 +77,73 @@ async function submitNew(
   }
 }
 
-function definitionOf(
+function buildDefinition(
   kind: Kind,
   request: DtmRequest,
   context: MessageContext,
 ): Definition | Promise<Definition> {
   switch (kind) {
     case 'saga':
-      return sagaDefinition(request, context.checkUrl)
+      return buildSagaDefinition(request, context.checkUrl)
     case 'tcc':
-      return tccDefinition(request)
+      return buildTccDefinition(request)
     case 'message':
-      return messageDefinition(request, 'submitted', context)
+      return buildMessageDefinition(request, 'submitted', context)
   }
 }
 
-/** Undefined: the gid is free. */
+/** Submits the transaction that is stored under the gid. Returns undefined if the gid is free. */
 async function submitStanding(
   { gid, kind, request, waitMs }: Submit,
   { engine }: CommandDeps,
 ): Promise<Submitted | Answer | undefined> {
-  const standing = await engine.read(gid)
-  if (standing === undefined) return undefined
-  if (standing.status !== 'prepared' && standing.status !== 'submitted')
-    return failure(`current status '${statusWord(standing.status)}', cannot sumbmit.`)
-  if (standing.kind !== kind || !isSameRequest(standing, request))
+  const stored = await engine.read(gid)
+  if (stored === undefined) return undefined
+  if (stored.status !== 'prepared' && stored.status !== 'submitted')
+    return answerFailure(`current status '${toStatusWord(stored.status)}', cannot sumbmit.`)
+  if (stored.kind !== kind || !isSameRequest(stored, request))
     throw refuse(`${gid} is taken by a transaction with other content`)
-  refuseStandingJsonRpc(request.protocol, standing)
-  const { definition } = standing
-  // Who submits again does not want to wait for what waits.
-  if (standing.status === 'submitted') await nudge(gid, engine)
-  if (standing.kind === 'saga')
-    return { definition, view: await submitAgain(standing, request, waitMs, engine) }
+  refuseStandingJsonRpc(request.protocol, stored)
+  const { definition } = stored
+  // A client that submits again does not want to wait until the back-off is over.
+  if (stored.status === 'submitted') await nudge(gid, engine)
+  if (stored.kind === 'saga') return { definition, view: await submitAgain(stored, request, waitMs, engine) }
   try {
     return { definition, view: await engine.submitPrepared(gid, { waitMs, untilIdle: true }) }
   } catch (error: unknown) {
-    // An abort or the deadline came between: the next look shows it.
-    if (isCounterstepError(error) && error.code === 'SAGA_NOT_PREPARED') return failureNow(gid, engine)
+    // An abort or the deadline came between the read and the submit, so the status is read again for the answer.
+    if (isCounterstepError(error) && error.code === 'SAGA_NOT_PREPARED')
+      return answerCurrentStatus(gid, engine)
     throw error
   }
 }
 
-async function failureNow(gid: Gid, engine: CommandDeps['engine']): Promise<Answer | undefined> {
+async function answerCurrentStatus(gid: Gid, engine: CommandDeps['engine']): Promise<Answer | undefined> {
   const view = await engine.get(gid)
   return view === undefined
     ? undefined
-    : failure(`current status '${statusWord(view.status)}', cannot sumbmit.`)
+    : answerFailure(`current status '${toStatusWord(view.status)}', cannot sumbmit.`)
 }
 
-/** Accepts the same submission again, with the ticket that it was accepted by. So the caller may wait for its end. */
+/** Accepts the same submission again, with the ticket of the first time, so that the caller can wait for its end. */
 async function submitAgain(
-  standing: Transaction,
+  stored: Transaction,
   request: DtmRequest,
   waitMs: number,
   engine: CommandDeps['engine'],
 ): Promise<TransactionView> {
-  const ticket = readNote(standing.definition)?.ticket ?? ''
-  return await engine.accept(submissionOf(standing.gid, request, standing.definition, ticket), {
+  const ticket = readNote(stored.definition)?.ticket ?? ''
+  return await engine.accept(buildSubmission(stored.gid, request, stored.definition, ticket), {
     waitMs,
     untilIdle: true,
   })
 }
 
-/** A prepared one is submitted with what it was prepared with, whatever the second body says, as DTM does. */
+/**
+ * Tells whether the request asks for the stored transaction. A prepared transaction runs with the content of its
+ * prepare, as in DTM, so the content of its submit does not count.
+ */
 function isSameRequest({ kind, definition }: Transaction, request: DtmRequest): boolean {
   if (kind === 'tcc' || (definition.kind === 'message' && definition.check !== undefined)) return true
-  return readNote(definition)?.request === requestDigest(request)
+  return readNote(definition)?.request === hashRequest(request)
 }

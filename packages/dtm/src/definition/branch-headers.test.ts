@@ -36,7 +36,7 @@ describe('S9: the headers of branches', () => {
     ['€ 5', 'â\u0082¬ 5'],
     ['日本', Buffer.from('日本').toString('latin1')],
     ['😀', Buffer.from('😀').toString('latin1')],
-    // Cut to one byte each, these would be line breaks and a NUL.
+    // If each character were cut to one byte, these would be line breaks and a NUL.
     ['\u010a\u010d\u0100', 'Ä\u008aÄ\u008dÄ\u0080'],
     ['\u2028\u0085', 'â\u0080¨Â\u0085'],
     ['\ud800', 'ï¿½'],

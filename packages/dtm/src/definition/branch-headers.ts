@@ -1,6 +1,6 @@
 import { isReservedHeader } from '@counterstep/core'
 import { HEADER_BYTES_MAX, HEADERS_MAX } from '@counterstep/protocol'
-import { refuse, refuseOver } from '../wire/answer.ts'
+import { refuse, refuseUnprocessable } from '../wire/answer.ts'
 
 export interface BranchHeaders {
   readonly headers: Readonly<Record<string, string>>
@@ -10,12 +10,12 @@ export interface BranchHeaders {
 const JSON_TYPE = 'application/json'
 const CONTENT_TYPE = 'content-type'
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-// Go's rule for a value: no control character but the tab. It sends the rest in UTF-8.
+// This is Go's rule for a value: it holds no control character except the tab. Go sends the rest in UTF-8.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: The pattern has to find control characters.
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/
 const ASCII = /^[\t\x20-\x7e]*$/
 
-/** Returns the headers that DTM sends with each call, where the request's own headers win. */
+/** Returns the headers that each branch call has. The request's own headers replace DTM's defaults. */
 export function readBranchHeaders(given: Readonly<Record<string, string>>): BranchHeaders {
   const own: Record<string, string> = Object.create(null)
   for (const [name, value] of Object.entries(given)) {
@@ -23,12 +23,12 @@ export function readBranchHeaders(given: Readonly<Record<string, string>>): Bran
     if (!NAME.test(name) || CONTROL.test(value)) throw refuse(`branch_headers: ${name} is not a header`)
     if (key !== CONTENT_TYPE && isReservedHeader(key))
       throw refuse(`branch_headers: ${name} is not sent to a branch`)
-    // Which of them would win is not to be told from a map.
+    // Two names that differ only in letter case are one header, and DTM's choice between the two values is random.
     if (key in own) throw refuse(`branch_headers: ${name} is given twice`)
-    own[key] = inUtf8(value)
+    own[key] = toUtf8(value)
   }
   if (Object.keys(own).length >= HEADERS_MAX)
-    throw refuseOver(`branch_headers: more than ${HEADERS_MAX - 1} headers`)
+    throw refuseUnprocessable(`branch_headers: more than ${HEADERS_MAX - 1} headers`)
   const { [CONTENT_TYPE]: contentType = JSON_TYPE, ...headers } = own
   const sent = { accept: contentType, ...headers }
   refuseTooMuch({ ...sent, [CONTENT_TYPE]: contentType })
@@ -36,14 +36,14 @@ export function readBranchHeaders(given: Readonly<Record<string, string>>): Bran
 }
 
 /**
- * The value as its UTF-8 bytes, one character for each, which is how the branch client writes a head. No character can
- * become a line break by that: each byte of one beyond ASCII is over 0x7f.
+ * Returns the value's UTF-8 bytes as a text of one character for each byte, because the branch client writes a header
+ * that way. No character can become a line break by this: every UTF-8 byte of a character beyond ASCII is over 0x7f.
  */
-function inUtf8(value: string): string {
+function toUtf8(value: string): string {
   return ASCII.test(value) ? value : Buffer.from(value, 'utf8').toString('latin1')
 }
 
 function refuseTooMuch(headers: Readonly<Record<string, string>>): void {
   const bytes = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, 0)
-  if (bytes > HEADER_BYTES_MAX) throw refuseOver(`branch_headers: over ${HEADER_BYTES_MAX} bytes`)
+  if (bytes > HEADER_BYTES_MAX) throw refuseUnprocessable(`branch_headers: over ${HEADER_BYTES_MAX} bytes`)
 }

@@ -3,18 +3,20 @@ import type { GoValue } from '../go-json/go-value.ts'
 import { GoSyntaxError, scanGoJson } from '../go-json/scan-go-json.ts'
 import { refuse } from '../wire/answer.ts'
 
-/** The order of a saga: which steps wait for which, by position. Only a concurrent saga has an order of its own. */
+/** The order in which a saga calls its steps. */
 export interface SagaOrder {
+  /** If it is false, each step waits for the one before it, and `orders` does not count. */
   readonly concurrent: boolean
+  /** The positions of the steps for which a step waits, by the position of that step. */
   readonly orders: ReadonlyMap<number, readonly number[]>
 }
 
-/** DTM stores what it cannot read and fails at every poll; here it is refused before anything is stored. */
+/** Throws for an order that cannot be read. DTM stores such a saga and fails each time that it polls it. */
 export function readSagaOrder(customData: string): SagaOrder {
-  const members = membersOf(customData)
+  const members = readMembers(customData)
   const concurrent = members.get('concurrent')
   if (concurrent !== undefined && concurrent.type !== 'null' && concurrent.type !== 'bool')
-    throw unreadable(`concurrent is a ${concurrent.type}, not a bool`)
+    throw refuseUnreadable(`concurrent is a ${concurrent.type}, not a bool`)
   return {
     concurrent: concurrent?.type === 'bool' && concurrent.value,
     orders: readOrders(members.get('orders')),
@@ -23,17 +25,17 @@ export function readSagaOrder(customData: string): SagaOrder {
 
 /** Reads how many seconds a message waits until its branches are called. */
 export function readDelayS(customData: string): number {
-  const delay = membersOf(customData).get('delay')
+  const delay = readMembers(customData).get('delay')
   if (delay === undefined || delay.type === 'null') return 0
-  if (delay.type !== 'number') throw unreadable(`delay is a ${delay.type}, not a number`)
+  if (delay.type !== 'number') throw refuseUnreadable(`delay is a ${delay.type}, not a number`)
   return readPosition(delay.text, 'delay')
 }
 
-function membersOf(customData: string): ReadonlyMap<string, GoValue> {
+function readMembers(customData: string): ReadonlyMap<string, GoValue> {
   if (customData === '') return new Map()
   const value = scan(customData)
   if (value.type === 'null') return new Map()
-  if (value.type !== 'object') throw unreadable(`is a ${value.type}, not an object`)
+  if (value.type !== 'object') throw refuseUnreadable(`is a ${value.type}, not an object`)
   return new Map(value.members.map(({ key, value: member }) => [key.toLowerCase(), member]))
 }
 
@@ -41,35 +43,36 @@ function scan(customData: string): GoValue {
   try {
     return scanGoJson(customData)
   } catch (error: unknown) {
-    if (error instanceof GoSyntaxError || error instanceof GoTypeError) throw unreadable(error.message)
+    if (error instanceof GoSyntaxError || error instanceof GoTypeError) throw refuseUnreadable(error.message)
     throw error
   }
 }
 
 function readOrders(value: GoValue | undefined): SagaOrder['orders'] {
   if (value === undefined || value.type === 'null') return new Map()
-  if (value.type !== 'object') throw unreadable(`orders is a ${value.type}, not an object`)
+  if (value.type !== 'object') throw refuseUnreadable(`orders is a ${value.type}, not an object`)
   return new Map(
     value.members.map(({ key, value: before }) => [readPosition(key, 'orders'), readPositions(before)]),
   )
 }
 
-/** Each position once: a list that names one step a thousand times would be walked as often as it is long. */
+/** Returns each position once, so that a list that names one step a thousand times costs no more than one. */
 function readPositions(value: GoValue): readonly number[] {
   if (value.type === 'null') return []
-  if (value.type !== 'array') throw unreadable(`orders holds a ${value.type}, not a list`)
+  if (value.type !== 'array') throw refuseUnreadable(`orders holds a ${value.type}, not a list`)
   const positions = value.items.map((item) => {
-    if (item.type !== 'number') throw unreadable(`orders holds a ${item.type}, not a number`)
+    if (item.type !== 'number') throw refuseUnreadable(`orders holds a ${item.type}, not a number`)
     return readPosition(item.text, 'orders')
   })
   return [...new Set(positions)]
 }
 
 function readPosition(text: string, name: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw unreadable(`${name} holds ${text}, which is no whole number from 0 on`)
+  if (!/^\d{1,15}$/.test(text))
+    throw refuseUnreadable(`${name} holds ${text}, which is no whole number from 0 on`)
   return Number(text)
 }
 
-function unreadable(why: string) {
+function refuseUnreadable(why: string) {
   return refuse(`custom_data: ${why}`)
 }

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { AnsweredError } from '../wire/answer.ts'
 import { type DtmRequest, readRequest } from '../wire/read-request.ts'
 import { readSagaOrder } from './custom-data.ts'
-import { messageDefinition } from './message-definition.ts'
+import { buildMessageDefinition } from './message-definition.ts'
 import { type Note, readNote, writeNote } from './note.ts'
-import { sagaDefinition } from './saga-definition.ts'
-import { submissionOf, waitMsOf } from './submission.ts'
-import { tccDefinition } from './tcc-definition.ts'
+import { buildSagaDefinition } from './saga-definition.ts'
+import { buildSubmission, readWaitMs } from './submission.ts'
+import { buildTccDefinition } from './tcc-definition.ts'
 
 const URL = 'http://127.0.0.1/x'
 const targets = loopbackTargets()
@@ -27,7 +27,7 @@ describe('the policy of retries', () => {
       { retry_interval: -1, retry_limit: -1 },
       { initialMs: 10_000, capMs: 60_000, limit: null },
     ],
-    // DTM counts the calls after the first.
+    // DTM's limit does not count the first call, and ours does.
     [{ retry_limit: 3 }, { initialMs: 200, capMs: 60_000, limit: 4 }],
     [
       { retry_limit: 3, retry_interval: 2 },
@@ -36,49 +36,52 @@ describe('the policy of retries', () => {
   ] as const
   for (const [options, policy] of POLICIES) {
     it(`The retry policy of ${JSON.stringify(options)} is capped and drawn`, () => {
-      expect(sagaDefinition(request(options), check).retry).toEqual({ ...policy, factor: 2, jitter: 1 })
+      expect(buildSagaDefinition(request(options), check).retry).toEqual({ ...policy, factor: 2, jitter: 1 })
     })
   }
 })
 
 describe('the spans', () => {
   it("The time spans are DTM's own where the request names none", async () => {
-    expect(sagaDefinition(request(), check)).toMatchObject({ timeoutMs: 3_000, wordsCount: true })
-    expect(sagaDefinition(request(), check)).not.toHaveProperty('deadlineMs')
-    expect(tccDefinition(request())).toMatchObject({ deadlineMs: 35_000 })
-    const message = await messageDefinition(request(), 'prepared', {
+    expect(buildSagaDefinition(request(), check)).toMatchObject({ timeoutMs: 3_000, wordsCount: true })
+    expect(buildSagaDefinition(request(), check)).not.toHaveProperty('deadlineMs')
+    expect(buildTccDefinition(request())).toMatchObject({ deadlineMs: 35_000 })
+    const message = await buildMessageDefinition(request(), 'prepared', {
       checkUrl: check,
-      subscribersOf: async () => [],
+      findSubscribers: async () => [],
     })
     expect(message.check).toMatchObject({ afterMs: 35_000 })
   })
 
   it('The time spans are those of the request', async () => {
     const options = { request_timeout: 7, timeout_to_fail: 9, custom_data: '{"delay":5}' }
-    expect(sagaDefinition(request(options), check)).toMatchObject({ timeoutMs: 7_000, deadlineMs: 9_000 })
-    const message = await messageDefinition(request(options), 'submitted', {
+    expect(buildSagaDefinition(request(options), check)).toMatchObject({
+      timeoutMs: 7_000,
+      deadlineMs: 9_000,
+    })
+    const message = await buildMessageDefinition(request(options), 'submitted', {
       checkUrl: check,
-      subscribersOf: async () => [],
+      findSubscribers: async () => [],
     })
     expect(message).toMatchObject({ delayMs: 5_000 })
     expect(message).not.toHaveProperty('check')
-    expect(waitMsOf(request(options))).toBe(6_500)
+    expect(readWaitMs(request(options))).toBe(6_500)
   })
 
   it('A time span is refused that is longer than a transaction is kept', () => {
-    expect(() => tccDefinition(request({ timeout_to_fail: 31 * 86_400 }))).toThrow(AnsweredError)
+    expect(() => buildTccDefinition(request({ timeout_to_fail: 31 * 86_400 }))).toThrow(AnsweredError)
   })
 })
 
 describe('the order of a saga', () => {
   const after = (custom_data: string) =>
-    sagaDefinition(request({ custom_data }), check).branches.map((branch) => branch.after)
+    buildSagaDefinition(request({ custom_data }), check).branches.map((branch) => branch.after)
 
   it('The steps of a saga run one after the other unless custom_data says concurrent', () => {
     expect(after('')).toEqual([[], [0], [1]])
     expect(after('{"concurrent":false,"orders":{"0":[2]}}')).toEqual([[], [0], [1]])
     expect(
-      sagaDefinition(request({ concurrent: true }), check).branches.map((branch) => branch.after),
+      buildSagaDefinition(request({ concurrent: true }), check).branches.map((branch) => branch.after),
     ).toEqual([[], [0], [1]])
   })
 
@@ -96,7 +99,7 @@ describe('the order of a saga', () => {
 describe('the branches', () => {
   it("Branches are called with the headers of the request, which win over DTM's own", () => {
     const headers = { 'X-A': 'a', 'content-TYPE': 'text/plain' }
-    expect(sagaDefinition(request({ branch_headers: headers }), check).branches[0]).toMatchObject({
+    expect(buildSagaDefinition(request({ branch_headers: headers }), check).branches[0]).toMatchObject({
       contentType: 'text/plain',
       headers: { 'x-a': 'a', accept: 'text/plain' },
     })
@@ -105,7 +108,7 @@ describe('the branches', () => {
   const BAD_HEADERS = [{ 'a b': '1' }, { a: 'x\r\nb: y' }, { Host: 'x' }, { Cookie: 'x' }, { 'Proxy-X': 'x' }]
   for (const branch_headers of BAD_HEADERS) {
     it(`Branches are refused with the headers ${JSON.stringify(branch_headers)}`, () => {
-      expect(() => sagaDefinition(request({ branch_headers }), check)).toThrow(AnsweredError)
+      expect(() => buildSagaDefinition(request({ branch_headers }), check)).toThrow(AnsweredError)
     })
   }
 
@@ -118,7 +121,7 @@ describe('the branches', () => {
   ]
   for (const action of BAD_URLS) {
     it(`Branches are refused with the URL ${action.slice(0, 40)}`, () => {
-      expect(() => sagaDefinition(request({ steps: [{ action }] }), check)).toThrow(AnsweredError)
+      expect(() => buildSagaDefinition(request({ steps: [{ action }] }), check)).toThrow(AnsweredError)
     })
   }
 
@@ -128,9 +131,9 @@ describe('the branches', () => {
       one: [`${URL}/1`],
       two: [`${URL}/2`, `${URL}/3`],
     }
-    const { branches } = await messageDefinition(request({ steps }), 'submitted', {
+    const { branches } = await buildMessageDefinition(request({ steps }), 'submitted', {
       checkUrl: check,
-      subscribersOf: async (topic) => subscribers[topic] ?? [],
+      findSubscribers: async (topic) => subscribers[topic] ?? [],
     })
     expect(branches.map(({ id, action, body }) => [id, action, body])).toEqual([
       ['01', `${URL}/1`, '1'],
@@ -144,7 +147,10 @@ describe('the branches', () => {
     const urls = Array.from({ length: 50 }, (_, position) => `${URL}/${position}`)
     const body = { steps: [{ action: 'topic://many' }], payloads: ['x'.repeat(50_000)] }
     await expect(
-      messageDefinition(request(body), 'submitted', { checkUrl: check, subscribersOf: async () => urls }),
+      buildMessageDefinition(request(body), 'submitted', {
+        checkUrl: check,
+        findSubscribers: async () => urls,
+      }),
     ).rejects.toThrow(AnsweredError)
   })
 
@@ -153,9 +159,9 @@ describe('the branches', () => {
       const steps = Array.from({ length: count }, () => ({ action: URL }))
       return request({ steps, payloads: steps.map(() => '') })
     }
-    const ids = sagaDefinition(many(100), check).branches.map(({ id }) => id)
+    const ids = buildSagaDefinition(many(100), check).branches.map(({ id }) => id)
     expect([ids[0], ids[98], ids[99]]).toEqual(['01', '99', '100'])
-    expect(() => sagaDefinition(many(101), check)).toThrow(AnsweredError)
+    expect(() => buildSagaDefinition(many(101), check)).toThrow(AnsweredError)
   })
 })
 
@@ -184,25 +190,25 @@ describe('the note', () => {
       isStepless: true,
     }
     for (const note of [usual, unusual])
-      expect(readNote({ ...tccDefinition(request()), note: writeNote(note) })).toEqual(note)
+      expect(readNote({ ...buildTccDefinition(request()), note: writeNote(note) })).toEqual(note)
   })
 
   it('A note of another HTTP API is not read as one of DTM', () => {
-    expect(readNote({ ...tccDefinition(request()), note: 'other {}' })).toBeUndefined()
-    expect(readNote(tccDefinition(request()))).toBeUndefined()
+    expect(readNote({ ...buildTccDefinition(request()), note: 'other {}' })).toBeUndefined()
+    expect(readNote(buildTccDefinition(request()))).toBeUndefined()
   })
 })
 
 describe('the content of a submission', () => {
-  const contentOf = (more: object, ticket = 't') =>
-    submissionOf('g' as never, request(more), sagaDefinition(request(), check), ticket).content
+  const toContent = (more: object, ticket = 't') =>
+    buildSubmission('g' as never, request(more), buildSagaDefinition(request(), check), ticket).content
 
   it('The content of a submission is the same when only the way of asking differs', () => {
-    expect(contentOf({ wait_result: true, status: 'succeed' })).toBe(contentOf({}))
-    expect(contentOf({ payloads: ['1', '2', '4'] })).not.toBe(contentOf({}))
+    expect(toContent({ wait_result: true, status: 'succeed' })).toBe(toContent({}))
+    expect(toContent({ payloads: ['1', '2', '4'] })).not.toBe(toContent({}))
   })
 
   it('The content of a submission differs for each ticket', () => {
-    expect(contentOf({}, 'u')).not.toBe(contentOf({}))
+    expect(toContent({}, 'u')).not.toBe(toContent({}))
   })
 })

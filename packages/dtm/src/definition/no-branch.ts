@@ -1,8 +1,8 @@
-import { branchIdAt } from './branch-id.ts'
+import { buildBranchId } from './branch-id.ts'
 
-/** Stands for the branches of a transaction without steps: called in no time, it lets the transaction end. */
+/** This branch stands in a transaction without steps. Its URL is empty, so no call is made and the transaction ends. */
 export const NO_BRANCH = {
-  id: branchIdAt(0),
+  id: buildBranchId(0),
   action: '',
   body: '',
   contentType: 'application/json',

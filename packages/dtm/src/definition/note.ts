@@ -1,15 +1,15 @@
 /**
- * The note holds what the dialect must show again and no definition has. It is kept beside the definition, and only the
- * dialect reads it.
+ * The note holds the parts of a request that the dialect must show again but that no definition has. It is stored with
+ * the definition, and only the dialect reads it.
  */
 import type { Definition } from '@counterstep/core'
 import { writeGoJson } from '../go-json/write-go-json.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
 
 export interface Note {
-  /** Makes each accept's content one of its own, so that the engine tells a new gid from one that is there. */
+  /** Each request has a new random ticket in its content, so the engine can tell a new gid from one that is taken. */
   readonly ticket: string
-  /** Digest of what was asked for, to know the same request again. */
+  /** This digest of the request's content shows whether a later request is the same. */
   readonly request: string
   readonly options: string
   readonly protocol: string
@@ -18,13 +18,13 @@ export interface Note {
   readonly retryIntervalS: number
   readonly waitResult: boolean
   readonly waitMs: number
-  /** The branches of a TCC are posted with this content type. */
+  /** The branches of a TCC are called with this content type. */
   readonly contentType: string
-  /** The one branch that is there stands for none. */
+  /** If it is true, the request had no steps, and the one branch of the definition is `NO_BRANCH`. */
   readonly isStepless: boolean
 }
 
-/** Short keys: it is stored with every transaction. What is usual is left out. */
+/** The keys are short and usual values are left out, because this is stored with every transaction. */
 interface NoteRecord {
   readonly t: string
   readonly r: string
@@ -60,7 +60,7 @@ export function writeNote(note: Note): string {
 
 const JSON_TYPE = 'application/json'
 
-/** Undefined: it was accepted by another face. */
+/** Returns undefined if the transaction came through another HTTP API. */
 export function readNote({ note }: Definition): Note | undefined {
   if (note === undefined || !note.startsWith(DIALECT)) return undefined
   const record = JSON.parse(note.slice(DIALECT.length)) as NoteRecord
@@ -79,13 +79,16 @@ export function readNote({ note }: Definition): Note | undefined {
   }
 }
 
-/** Without reading the whole note, since it is asked before calls. A text within the note has its quotes escaped. */
+/**
+ * Tells whether a note has this protocol. It searches the text, since it runs before every call and parsing would cost
+ * more. No other field can hold the searched text, because JSON escapes the quotes within a value.
+ */
 export function isNoteOfProtocol({ note }: Definition, protocol: string): boolean {
   return note?.startsWith(DIALECT) === true && note.includes(`,"p":"${protocol}"`)
 }
 
-/** The options as DTM keeps and shows them: in the order of its struct, without what is zero, but for `concurrent`. */
-export function optionsText(request: DtmRequest): string {
+/** Writes the options as DTM shows them: in the order of its struct, and without zero values except `concurrent`. */
+export function writeOptions(request: DtmRequest): string {
   const { wait_result, timeout_to_fail, request_timeout, retry_interval, branch_headers } = request
   const headers = Object.entries(branch_headers).sort(([a], [b]) => (a < b ? -1 : 1))
   return writeGoJson({

@@ -3,53 +3,53 @@ import { DEADLINE_MS_MAX } from '@counterstep/protocol'
 import { refuse } from '../wire/answer.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
 import { readBranchHeaders } from './branch-headers.ts'
-import { branchIdAt } from './branch-id.ts'
+import { buildBranchId } from './branch-id.ts'
 import { readBranchUrl } from './branch-url.ts'
-import { commonDefinition } from './common-definition.ts'
+import { buildCommonDefinition } from './common-definition.ts'
 import { readSagaOrder, type SagaOrder } from './custom-data.ts'
 import { NO_BRANCH } from './no-branch.ts'
-import { payloadsOf } from './payload.ts'
-import { spanMs } from './span.ts'
+import { readPayloads } from './payload.ts'
+import { toSpanMs } from './to-span-ms.ts'
 
-/** Throws AnsweredError for what cannot run. */
-export function sagaDefinition(request: DtmRequest, checkUrl: CheckUrl): SagaDefinition {
+/** Builds the definition of a saga. Throws AnsweredError for a saga that cannot run. */
+export function buildSagaDefinition(request: DtmRequest, checkUrl: CheckUrl): SagaDefinition {
   const order = readSagaOrder(request.custom_data)
   const count = request.steps.length
   const { headers, contentType } = readBranchHeaders(request.branch_headers)
-  // It bounds the steps, whose order is then looked at.
-  const payloads = payloadsOf(request, contentType)
+  // This bounds the number of steps, so it comes before their order is checked.
+  const payloads = readPayloads(request, contentType)
   if (order.concurrent) refuseBadOrder(order, count)
   const rules = { checkUrl, protocol: request.protocol }
   const branches = request.steps.map(({ action = '', compensate = '' }, step) => ({
-    id: branchIdAt(step),
+    id: buildBranchId(step),
     action: readBranchUrl(action, rules),
     compensation: readBranchUrl(compensate, rules),
     body: payloads[step] ?? '',
     contentType,
     headers,
-    after: predecessors(order, step),
+    after: findPredecessors(order, step),
   }))
   const { timeout_to_fail } = request
   return {
     kind: 'saga',
-    ...commonDefinition(request),
+    ...buildCommonDefinition(request),
     branches: branches.length === 0 ? [{ ...NO_BRANCH, compensation: '', after: [] }] : branches,
     ...(timeout_to_fail > 0
       ? {
-          deadlineMs: spanMs('timeout_to_fail', timeout_to_fail, DEADLINE_MS_MAX),
-          // DTM looks at its time-out between calls: a last action that succeeds after it has succeeded.
+          deadlineMs: toSpanMs('timeout_to_fail', timeout_to_fail, DEADLINE_MS_MAX),
+          // DTM checks its timeout only between calls, so a last action that succeeds after the timeout still counts.
           lastActionsMayEndLate: true,
         }
       : {}),
   }
 }
 
-function predecessors({ concurrent, orders }: SagaOrder, step: number): readonly number[] {
+function findPredecessors({ concurrent, orders }: SagaOrder, step: number): readonly number[] {
   if (concurrent) return orders.get(step) ?? []
   return step === 0 ? [] : [step - 1]
 }
 
-/** DTM stores such a saga and never ends it. */
+/** Throws for an order that names a missing step or has a cycle. DTM stores such a saga and never ends it. */
 function refuseBadOrder({ orders }: SagaOrder, count: number): void {
   for (const [step, before] of orders) {
     const missing = [step, ...before].find((position) => position >= count)

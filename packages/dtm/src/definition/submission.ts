@@ -4,17 +4,17 @@ import { type Gid, WAIT_MS_MAX } from '@counterstep/protocol'
 import type { DtmRequest } from '../wire/read-request.ts'
 import { readBranchHeaders } from './branch-headers.ts'
 import { RETRY_INTERVAL_S } from './common-definition.ts'
-import { type Note, optionsText, writeNote } from './note.ts'
+import { type Note, writeNote, writeOptions } from './note.ts'
 
-/** How long a client waits that names no time: DTM's own pass over a saga ends within it. */
+/** If the client names no timeout, the answer waits this long. DTM's own pass over a saga ends within it. */
 const CALLER_WAIT_MS = 8_000
-/** The answer must be there before the caller gives up: so much earlier it is sent, or a tenth of a shorter wait. */
+/** The answer is sent this much before the caller gives up, or a tenth of its wait before if that is less. */
 const ANSWER_MARGIN_MS = 500
 
 export type NamedSubmission = Submission & { readonly gid: Gid }
 
-/** `ticket`: fresh for what is new, the stored one to name what is there. */
-export function submissionOf(
+/** Builds what the engine accepts. The `ticket` is a new one for a new transaction, or the stored one for a repeat. */
+export function buildSubmission(
   gid: Gid,
   request: DtmRequest,
   definition: Definition,
@@ -22,46 +22,49 @@ export function submissionOf(
 ): NamedSubmission {
   const note: Note = {
     ticket,
-    request: requestDigest(request),
-    options: optionsText(request),
+    request: hashRequest(request),
+    options: writeOptions(request),
     protocol: request.protocol,
     queryPrepared: request.query_prepared,
     customData: request.custom_data,
-    retryIntervalS: shownIntervalS(request),
+    retryIntervalS: readIntervalS(request),
     waitResult: request.wait_result,
-    waitMs: waitMsOf(request),
+    waitMs: readWaitMs(request),
     contentType: readBranchHeaders(request.branch_headers).contentType,
     isStepless: definition.kind !== 'tcc' && request.steps.length === 0,
   }
   return {
     gid,
     ack: 'durable',
-    content: contentOf(ticket, note.request),
+    content: toContent(ticket, note.request),
     definition: { ...definition, note: writeNote(note) },
   }
 }
 
-/** Returns the same content for the same ticket and request, whatever a topic's subscribers are by now. */
-export function contentOf(ticket: string, request: string): string {
+/** Returns the same content for the same ticket and request, even if a topic's subscribers have changed meanwhile. */
+export function toContent(ticket: string, request: string): string {
   return `dtm ${ticket} ${request}`
 }
 
 /**
- * How long the answer waits for the end if the caller asked for the result. A `request_timeout` that was sent is also
- * the caller's own: Go's and Python's clients (Python's sends 8) give up when it is over.
+ * Returns how long the answer waits for the end if the caller asked for the result. A `request_timeout` in the request
+ * is also the caller's own timeout: the clients for Go and Python (which sends 8) give up after it.
  */
-export function waitMsOf({ request_timeout }: DtmRequest): number {
+export function readWaitMs({ request_timeout }: DtmRequest): number {
   const callerMs = request_timeout > 0 ? request_timeout * 1_000 : CALLER_WAIT_MS
   return Math.min(callerMs - Math.min(ANSWER_MARGIN_MS, callerMs / 10), WAIT_MS_MAX)
 }
 
-/** Without what tells of the asking only, since a client that asks again may wait this time, and what is not read. */
-export function requestDigest(request: DtmRequest): string {
+/**
+ * Hashes the content of a request. Fields that may differ in a repeat, such as whether the client waits, are left out, and
+ * so are fields that are not read.
+ */
+export function hashRequest(request: DtmRequest): string {
   const { wait_result: _waits, rollback_reason: _reason, status: _status, ...content } = request
   return hash('sha256', JSON.stringify(content))
 }
 
-function shownIntervalS({ retry_interval, timeout_to_fail }: DtmRequest): number {
+function readIntervalS({ retry_interval, timeout_to_fail }: DtmRequest): number {
   if (retry_interval > 0) return retry_interval
   return timeout_to_fail > 0 && timeout_to_fail < RETRY_INTERVAL_S ? timeout_to_fail : RETRY_INTERVAL_S
 }

@@ -5,17 +5,17 @@ import type { DtmRequest } from '../wire/read-request.ts'
 import { readBranchHeaders } from './branch-headers.ts'
 import { readBranchId } from './branch-id.ts'
 import { readBranchUrl, type UrlRules } from './branch-url.ts'
-import { commonDefinition, TIMEOUT_TO_FAIL_S } from './common-definition.ts'
+import { buildCommonDefinition, TIMEOUT_TO_FAIL_S } from './common-definition.ts'
 import { readPayload } from './payload.ts'
-import { spanMs } from './span.ts'
+import { toSpanMs } from './to-span-ms.ts'
 
-/** Throws AnsweredError for what cannot run. */
-export function tccDefinition(request: DtmRequest): TccDefinition {
+/** Builds the definition of a TCC. Throws AnsweredError for a TCC that cannot run. */
+export function buildTccDefinition(request: DtmRequest): TccDefinition {
   const seconds = request.timeout_to_fail > 0 ? request.timeout_to_fail : TIMEOUT_TO_FAIL_S
   return {
     kind: 'tcc',
-    ...commonDefinition(request),
-    deadlineMs: spanMs('timeout_to_fail', seconds, DEADLINE_MS_MAX),
+    ...buildCommonDefinition(request),
+    deadlineMs: toSpanMs('timeout_to_fail', seconds, DEADLINE_MS_MAX),
     headers: readBranchHeaders(request.branch_headers).headers,
   }
 }

@@ -1,4 +1,4 @@
-/** Puts JSON into a struct's fields as Go's decoder does, with its texts for what does not fit. */
+/** Puts JSON into a struct's fields as Go's decoder does. A value of the wrong type gets Go's error text. */
 import type { GoValue } from './go-value.ts'
 
 export type GoFieldType =
@@ -10,12 +10,12 @@ export type GoFieldType =
   | '[]map[string]string'
 
 export interface GoField {
-  /** The name in Go's texts: the structs that embed the field, and its key. */
+  /** Go's error texts name the field so: the structs that embed it, then its key. */
   readonly path: string
   readonly type: GoFieldType
 }
 
-/** Keys as the struct's tags spell them. */
+/** The keys are spelled as in the struct's tags. */
 export type GoFields = Readonly<Record<string, GoField>>
 
 type Decoded<T extends GoFieldType> = T extends 'string'
@@ -30,7 +30,7 @@ type Decoded<T extends GoFieldType> = T extends 'string'
           ? Readonly<Record<string, string>>
           : readonly Readonly<Record<string, string>>[]
 
-/** Fields that the text does not name have their zero value. */
+/** A field that the text does not name has Go's zero value. */
 export type GoStruct<F extends GoFields> = { readonly [Key in keyof F]: Decoded<F[Key]['type']> }
 
 export class GoTypeError extends Error {
@@ -41,14 +41,14 @@ export class GoTypeError extends Error {
 }
 
 /**
- * Keys match in any letter case, the last one counts, unknown ones are ignored, null leaves what is there.
- * Throws GoTypeError.
+ * Decodes an object. Keys match in any letter case, the last of equal keys counts, unknown keys are ignored, and null
+ * leaves a field as it is. Throws GoTypeError.
  */
 export function decodeGoStruct<F extends GoFields>(value: GoValue, fields: F, struct: string): GoStruct<F> {
   if (value.type !== 'object' && value.type !== 'null')
     throw new GoTypeError(value.type, `value of type ${struct}`)
   const decoded: Record<string, unknown> = {}
-  for (const [key, { type }] of Object.entries(fields)) decoded[key] = zeroOf(type)
+  for (const [key, { type }] of Object.entries(fields)) decoded[key] = getZeroValue(type)
   for (const { key, value: member } of value.type === 'null' ? [] : value.members) {
     const known = key in fields ? key : key.toLowerCase()
     const field = Object.hasOwn(fields, known) ? fields[known] : undefined
@@ -57,7 +57,7 @@ export function decodeGoStruct<F extends GoFields>(value: GoValue, fields: F, st
   return decoded as GoStruct<F>
 }
 
-/** A `map[string]string`, the one type of old clients' flat bodies. Throws GoTypeError. */
+/** Decodes a `map[string]string`, which is the type of old clients' flat bodies. Throws GoTypeError. */
 export function decodeGoMap(value: GoValue, into: string, valueInto: string): Record<string, string> {
   if (value.type !== 'object') throw new GoTypeError(value.type, into)
   const map: [string, string][] = value.members.map(({ key, value: member }) => [
@@ -67,7 +67,7 @@ export function decodeGoMap(value: GoValue, into: string, valueInto: string): Re
   return Object.fromEntries(map)
 }
 
-function zeroOf(type: GoFieldType): unknown {
+function getZeroValue(type: GoFieldType): unknown {
   switch (type) {
     case 'string':
       return ''
@@ -95,11 +95,11 @@ function decodeField(value: GoValue, { path, type }: GoField): unknown {
     case 'int64':
       return decodeInteger(value, into)
     case '[]string':
-      return itemsOf(value, into).map((item) => decodeText(item, textInto))
+      return decodeItems(value, into).map((item) => decodeText(item, textInto))
     case 'map[string]string':
       return decodeGoMap(value, into, textInto)
     case '[]map[string]string':
-      return itemsOf(value, into).map((item) =>
+      return decodeItems(value, into).map((item) =>
         item.type === 'null'
           ? {}
           : decodeGoMap(item, `struct field ${path} of type map[string]string`, textInto),
@@ -115,12 +115,12 @@ function decodeText(value: GoValue, into: string): string {
 
 function decodeInteger(value: GoValue, into: string): number {
   if (value.type !== 'number') throw new GoTypeError(value.type, into)
-  // A number that a double cannot hold is far over every bound, which would refuse it anyway.
+  // A number that a double cannot hold is far over every bound, so it would be refused anyway.
   if (!/^-?\d{1,15}$/.test(value.text)) throw new GoTypeError(`number ${value.text}`, into)
   return Number(value.text)
 }
 
-function itemsOf(value: GoValue, into: string): readonly GoValue[] {
+function decodeItems(value: GoValue, into: string): readonly GoValue[] {
   if (value.type !== 'array') throw new GoTypeError(value.type, into)
   return value.items
 }

@@ -1,4 +1,4 @@
-/** JSON as Go's decoder sees it: every key in its order, also those that come twice, and each number as it was written. */
+/** JSON as Go's decoder reads it. It has every key in its order, including repeated ones, and each number as written. */
 export type GoValue =
   | { readonly type: 'null' }
   | { readonly type: 'bool'; readonly value: boolean }

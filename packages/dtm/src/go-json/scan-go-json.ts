@@ -1,13 +1,13 @@
 /**
- * Reads JSON with the texts of Go's scanner, since clients and people know them. By hand: JSON.parse has texts of its
- * own, keeps one of two equal keys, and does not tell 1.0 from 1.
+ * Reads JSON with the error texts of Go's scanner, since clients and people know them. JSON.parse will not do: it has
+ * other texts, keeps only one of two equal keys, and does not tell 1.0 from 1.
  */
 import { JSON_DEPTH_MAX } from '@counterstep/protocol'
-import { wellFormed } from '../wire/well-formed.ts'
+import { toWellFormed } from '../wire/to-well-formed.ts'
 import type { GoMember, GoValue } from './go-value.ts'
 
-/** `incomplete`: the text ended too early. Decoders say so in words of their own. */
 export class GoSyntaxError extends Error {
+  /** It is true if the text ended too early, for which some decoders of Go have a text of their own. */
   readonly incomplete: boolean
 
   constructor(message: string, incomplete = false) {
@@ -17,7 +17,7 @@ export class GoSyntaxError extends Error {
   }
 }
 
-/** Signals JSON that is too deep. The dialect reads nothing that is deeper than three levels. */
+/** The JSON is nested too deep. No field that the dialect reads is deeper than three levels. */
 export class GoDepthError extends GoSyntaxError {
   constructor() {
     super('exceeded max depth')
@@ -27,18 +27,18 @@ export class GoDepthError extends GoSyntaxError {
 
 export interface Scanned {
   readonly value: GoValue
-  /** The text after the value. */
+  /** This is the text after the value. */
   readonly rest: string
 }
 
-/** One value at the start of the text. Throws GoSyntaxError. */
+/** Reads one value at the start of the text. Throws GoSyntaxError. */
 export function scanGoValue(text: string): Scanned {
   const scanner = new Scanner(text)
   const value = scanner.value(1)
   return { value, rest: text.slice(scanner.position) }
 }
 
-/** One value and nothing after it. Throws GoSyntaxError. */
+/** Reads one value, which nothing may follow. Throws GoSyntaxError. */
 export function scanGoJson(text: string): GoValue {
   const { value, rest } = scanGoValue(text)
   const [after] = rest.replace(/^[ \t\r\n]+/, '')
@@ -161,7 +161,7 @@ class Scanner {
       const character = this.#next()
       if (character === undefined || character < ' ') throw this.#unexpected('in string literal')
       this.position++
-      if (character === '"') return wellFormed(value + this.#text.slice(from, this.position - 1))
+      if (character === '"') return toWellFormed(value + this.#text.slice(from, this.position - 1))
       if (character !== '\\') continue
       value += this.#text.slice(from, this.position - 1) + this.#escape()
       from = this.position

@@ -1,4 +1,4 @@
-/** JSON as Go's encoder writes it: what HTML could misread is escaped. */
+/** Writes JSON as Go's encoder does: characters that mean something in HTML are escaped. */
 export function writeGoJson(value: unknown): string {
   return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, escapeUnit)
 }

@@ -1,4 +1,4 @@
-/** Prometheus' default buckets, in seconds. */
+/** These are the default buckets of Prometheus' clients, in seconds. */
 const BOUNDS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export class Histogram {
@@ -14,8 +14,8 @@ export class Histogram {
     }
   }
 
-  /** Its lines in the text format. `labels` without braces, not empty. */
-  lines(name: string, labels: string): string[] {
+  /** Returns its lines in Prometheus' text format. `labels` is not empty and has no braces around it. */
+  writeLines(name: string, labels: string): string[] {
     return [
       ...BOUNDS_S.map(
         (bound, position) => `${name}_bucket{${labels},le="${bound}"} ${this.#buckets[position]}`,

@@ -2,36 +2,36 @@ import { type ErrorCode, isCounterstepError } from '@counterstep/protocol'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { GoTypeError } from '../go-json/decode-go-struct.ts'
 import { GoDepthError, GoSyntaxError } from '../go-json/scan-go-json.ts'
-import { type Answer, AnsweredError, trouble } from '../wire/answer.ts'
-import { sendRefusal } from './refused-answer.ts'
+import { type Answer, AnsweredError, answerError } from '../wire/answer.ts'
 import { sendAnswer } from './send-answer.ts'
+import { sendRefusal } from './send-refusal.ts'
 
-/** Bounds that the engine holds, since they are of all branches of a transaction together. */
+/** The engine checks these bounds, since they concern all branches of a transaction together. */
 const OVER_CODES: ReadonlySet<ErrorCode> = new Set(['SAGA_TOO_MANY_BRANCHES', 'SAGA_PAYLOAD_TOO_LARGE'])
 const OVER_STATUS = 422
 
 export type ReportError = (error: unknown) => void
 
-/** All that is no outcome of a transaction is 500, as in DTM: clients know no other. */
-export function errorHandler(report: ReportError) {
+/** Answers 500 to most errors, as DTM does, since its clients know no other status for an error. */
+export function createErrorHandler(report: ReportError) {
   return function handleError(error: unknown, _request: FastifyRequest, reply: FastifyReply) {
     if (isCounterstepError(error) && sendRefusal(reply, error)) return reply
-    return sendAnswer(reply, answerTo(error, report))
+    return sendAnswer(reply, toAnswer(error, report))
   }
 }
 
-function answerTo(error: unknown, report: ReportError): Answer {
+function toAnswer(error: unknown, report: ReportError): Answer {
   if (error instanceof AnsweredError) return error.answer
-  if (error instanceof GoDepthError) return trouble(error.message, OVER_STATUS)
-  if (error instanceof GoSyntaxError || error instanceof GoTypeError) return trouble(error.message)
+  if (error instanceof GoDepthError) return answerError(error.message, OVER_STATUS)
+  if (error instanceof GoSyntaxError || error instanceof GoTypeError) return answerError(error.message)
   if (isCounterstepError(error)) {
     if (error.meaning === 'bug') report(error)
-    return trouble(`${error.code}: ${error.message}`, OVER_CODES.has(error.code) ? OVER_STATUS : 500)
+    return answerError(`${error.code}: ${error.message}`, OVER_CODES.has(error.code) ? OVER_STATUS : 500)
   }
-  // Fastify's own, such as a body that is too large.
-  if (isClientError(error)) return trouble(error.message, error.statusCode)
+  // Fastify has raised this error, for example because the body is too large.
+  if (isClientError(error)) return answerError(error.message, error.statusCode)
   report(error)
-  return trouble('internal error')
+  return answerError('internal error')
 }
 
 function isClientError(error: unknown): error is FastifyError & { readonly statusCode: number } {

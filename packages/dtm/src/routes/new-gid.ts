@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { found } from '../wire/answer.ts'
+import { answerWith } from '../wire/answer.ts'
 import { BASE_PATH } from './base-path.ts'
 import { SUBMIT } from './route-access.ts'
 import { sendAnswer } from './send-answer.ts'
 
-/** Digits and letters that no reader takes for one another: the alphabet of DTM's own ids. */
+/** DTM's ids have this alphabet, which leaves out digits and letters that look alike. */
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const LENGTH = 22
 
-export function newGidRoute(app: FastifyInstance): void {
+export function addNewGidRoute(app: FastifyInstance): void {
   app.get(`${BASE_PATH}/newGid`, SUBMIT, (_request, reply) =>
-    sendAnswer(reply, found({ dtm_result: 'SUCCESS', gid: newGid() })),
+    sendAnswer(reply, answerWith({ dtm_result: 'SUCCESS', gid: createGid() })),
   )
 }
 
-/** 128 random bits in base 57. */
-function newGid(): string {
+/** Writes 128 random bits in base 57. */
+function createGid(): string {
   let bits = BigInt(`0x${randomBytes(16).toString('hex')}`)
   const base = BigInt(ALPHABET.length)
   let text = ''

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { DialectMetrics } from '../metrics/dialect-metrics.ts'
-import { found } from '../wire/answer.ts'
+import { answerWith } from '../wire/answer.ts'
 import { BASE_PATH } from './base-path.ts'
 import { OPEN, READ } from './route-access.ts'
 import { sendAnswer } from './send-answer.ts'
@@ -10,13 +10,16 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 export interface Operations {
   readonly metrics: DialectMetrics
   readonly version: string
-  /** The whole node's metrics, in the text format, behind the dialect's own. */
+  /** It returns the metrics of the whole node in Prometheus' text format. They follow the dialect's own. */
   readonly nodeMetrics: () => Promise<string>
 }
 
-export function operationRoutes(app: FastifyInstance, { metrics, version, nodeMetrics }: Operations): void {
-  app.all('/api/ping', OPEN, (_request, reply) => sendAnswer(reply, found({ msg: 'pong' })))
-  app.get(`${BASE_PATH}/version`, READ, (_request, reply) => sendAnswer(reply, found({ version })))
+export function addOperationRoutes(
+  app: FastifyInstance,
+  { metrics, version, nodeMetrics }: Operations,
+): void {
+  app.all('/api/ping', OPEN, (_request, reply) => sendAnswer(reply, answerWith({ msg: 'pong' })))
+  app.get(`${BASE_PATH}/version`, READ, (_request, reply) => sendAnswer(reply, answerWith({ version })))
   app.get('/api/metrics', READ, async (_request, reply) =>
     sendAnswer(reply, {
       status: 200,

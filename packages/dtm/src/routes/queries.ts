@@ -3,62 +3,62 @@ import type { EngineApi, ReadLane } from '@counterstep/engine'
 import { isGid } from '@counterstep/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { listTransactions } from '../view/list-transactions.ts'
-import { see } from '../view/see.ts'
-import { shownBranches, shownTransaction } from '../view/shown-transaction.ts'
-import { found, refuse } from '../wire/answer.ts'
+import { showBranches, showTransaction } from '../view/show-transaction.ts'
+import { answerWith, refuse } from '../wire/answer.ts'
 import { readNumber } from '../wire/read-number.ts'
-import { kindOf, statusesOf } from '../wire/status-word.ts'
+import { toKind, toStatuses } from '../wire/status-word.ts'
 import { BASE_PATH } from './base-path.ts'
-import { queryOf } from './query-of.ts'
+import { readParameter } from './read-parameter.ts'
 import { READ } from './route-access.ts'
 import { sendAnswer } from './send-answer.ts'
 
 const LIST_LIMIT = 100
 
-/** Answers that read many rows take their turn in `lists`. */
-export function queryRoutes(app: FastifyInstance, engine: EngineApi, lists: ReadLane): void {
+/** Adds the routes that show transactions. Answers that read many rows wait for their turn in `lists`. */
+export function addQueryRoutes(app: FastifyInstance, engine: EngineApi, lists: ReadLane): void {
   app.get(`${BASE_PATH}/query`, READ, async (request, reply) => {
-    const gid = queryOf(request, 'gid')
+    const gid = readParameter(request, 'gid')
     if (gid === '') throw refuse('no gid specified')
-    const seen = isGid(gid) ? await see(engine, gid, readCaller(request.raw)) : undefined
+    const seen = isGid(gid) ? await engine.showWhole(gid, readCaller(request.raw)) : undefined
     const shown =
       seen === undefined
         ? { branches: [], transaction: null }
-        : { branches: shownBranches(seen), transaction: shownTransaction(seen) }
-    return sendAnswer(reply, found(shown))
+        : { branches: showBranches(seen), transaction: showTransaction(seen) }
+    return sendAnswer(reply, answerWith(shown))
   })
   app.get(`${BASE_PATH}/all`, READ, async (request, reply) => {
-    const gid = queryOf(request, 'gid')
+    const gid = readParameter(request, 'gid')
     const caller = readCaller(request.raw)
-    const shown = gid === '' ? await all(engine, lists, request, caller) : await one(engine, gid, caller)
-    return sendAnswer(reply, found(shown))
+    const shown =
+      gid === '' ? await showPage(engine, lists, request, caller) : await showOne(engine, gid, caller)
+    return sendAnswer(reply, answerWith(shown))
   })
 }
 
-async function one(engine: EngineApi, gid: string, caller: string) {
-  const seen = isGid(gid) ? await see(engine, gid, caller) : undefined
-  return { next_position: '', transactions: seen === undefined ? null : [shownTransaction(seen)] }
+async function showOne(engine: EngineApi, gid: string, caller: string) {
+  const seen = isGid(gid) ? await engine.showWhole(gid, caller) : undefined
+  return { next_position: '', transactions: seen === undefined ? null : [showTransaction(seen)] }
 }
 
-async function all(engine: EngineApi, lists: ReadLane, request: FastifyRequest, caller: string) {
-  const limit = readNumber(queryOf(request, 'limit'), LIST_LIMIT)
-  const createdFrom = readNumber(queryOf(request, 'createTimeStart'), 0)
-  const createdTo = readNumber(queryOf(request, 'createTimeEnd'), 0)
-  const statusText = queryOf(request, 'status')
-  const typeText = queryOf(request, 'transType')
-  const status = statusesOf(statusText)
-  const kind = kindOf(typeText)
-  // A word that no transaction can have.
-  const isNone = (statusText !== '' && status.length === 0) || (typeText !== '' && kind === undefined)
-  if (isNone) return { next_position: '', transactions: [] }
+async function showPage(engine: EngineApi, lists: ReadLane, request: FastifyRequest, caller: string) {
+  const limit = readNumber(readParameter(request, 'limit'), LIST_LIMIT)
+  const createdFrom = readNumber(readParameter(request, 'createTimeStart'), 0)
+  const createdTo = readNumber(readParameter(request, 'createTimeEnd'), 0)
+  const statusText = readParameter(request, 'status')
+  const typeText = readParameter(request, 'transType')
+  const status = toStatuses(statusText)
+  const kind = toKind(typeText)
+  const isUnknownStatus = statusText !== '' && status.length === 0
+  const isUnknownType = typeText !== '' && kind === undefined
+  if (isUnknownStatus || isUnknownType) return { next_position: '', transactions: [] }
   const filter = {
     ...(statusText === '' ? {} : { status }),
     ...(kind === undefined ? {} : { kind }),
     ...(createdFrom > 0 ? { createdFrom } : {}),
-    // DTM's end is inclusive.
+    // In DTM the end belongs to the span.
     ...(createdTo > 0 ? { createdTo: createdTo + 1 } : {}),
   }
-  const asked = { filter, position: queryOf(request, 'position'), limit, caller }
+  const asked = { filter, position: readParameter(request, 'position'), limit, caller }
   const { position, transactions } = await lists.run(() => listTransactions(engine, asked), caller)
   return { next_position: position, transactions }
 }

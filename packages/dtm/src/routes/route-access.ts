@@ -7,12 +7,12 @@ interface Guarded {
 
 export const OPEN: Guarded = { config: { access: 'open' } }
 export const SUBMIT: Guarded = { config: { access: ['submit'] } }
-/** These two have something stored, which counts for the quota of the key. */
+/** A request to these two stores something, which counts for the quota of the key. */
 export const STORE_TRANSACTION: Guarded = { config: { access: ['submit'], stores: 'transaction' } }
 export const STORE_BRANCH: Guarded = { config: { access: ['submit'], stores: 'branch' } }
-/** Who may submit may take it back, and a client of DTM aborts its own TCC. */
+/** A client of DTM aborts its own TCC, so a key that may submit may also abort. */
 export const SUBMIT_OR_ADMIN: Guarded = { config: { access: ['submit', 'admin'] } }
 export const READ: Guarded = { config: { access: ['read'] } }
 export const ADMIN: Guarded = { config: { access: ['admin'] } }
-/** DTM's clients change topics and due times by GET. The guard against browsers takes these for what they do. */
+/** DTM's clients change topics and due times by GET, so the guard against browsers must treat these as changes. */
 export const ADMIN_BY_GET: Guarded = { config: { access: ['admin'], changesState: true } }

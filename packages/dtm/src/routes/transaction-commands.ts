@@ -9,16 +9,16 @@ import { submit } from '../commands/submit.ts'
 import type { DialectMetrics } from '../metrics/dialect-metrics.ts'
 import type { Answer } from '../wire/answer.ts'
 import { type DtmRequest, readRequest } from '../wire/read-request.ts'
-import { kindOf } from '../wire/status-word.ts'
+import { toKind } from '../wire/status-word.ts'
 import { BASE_PATH } from './base-path.ts'
-import { bodyOf } from './body-of.ts'
+import { readBody } from './read-body.ts'
 import { ADMIN, STORE_TRANSACTION, SUBMIT_OR_ADMIN } from './route-access.ts'
 import { sendAnswer } from './send-answer.ts'
 
 type Command = (request: DtmRequest, deps: CommandDeps) => Promise<Answer>
 
-/** The commands that have the same body: a transaction. */
-export function transactionCommands(
+/** Adds the commands whose body is a transaction. */
+export function addCommandRoutes(
   app: FastifyInstance,
   deps: CommandDeps,
   gate: Gate,
@@ -27,16 +27,16 @@ export function transactionCommands(
   const route = (path: string, guarded: typeof ADMIN, command: Command) =>
     app.post(`${BASE_PATH}/${path}`, guarded, async (request, reply) => {
       const takeBytes = buildQuotaCheck(gate, request, reply)
-      return sendAnswer(reply, await command(readRequest(bodyOf(request)), { ...deps, takeBytes }))
+      return sendAnswer(reply, await command(readRequest(readBody(request)), { ...deps, takeBytes }))
     })
   route('prepare', STORE_TRANSACTION, prepare)
-  route('submit', STORE_TRANSACTION, measured(submit, metrics))
-  route('abort', SUBMIT_OR_ADMIN, measured(abort, metrics))
+  route('submit', STORE_TRANSACTION, measureCommand(submit, metrics))
+  route('abort', SUBMIT_OR_ADMIN, measureCommand(abort, metrics))
   route('forceStop', ADMIN, forceStop)
   route('resetNextCronTime', ADMIN, resetNextCronTime)
 }
 
-function measured(command: Command, metrics: DialectMetrics): Command {
+function measureCommand(command: Command, metrics: DialectMetrics): Command {
   return async function measure(request, deps) {
     const startedAt = performance.now()
     let isOk = false
@@ -45,9 +45,9 @@ function measured(command: Command, metrics: DialectMetrics): Command {
       isOk = answer.status === 200
       return answer
     } finally {
-      // Only of known types, so that no client can make series.
-      if (kindOf(request.trans_type) !== undefined)
-        metrics.handled(request.trans_type, isOk, (performance.now() - startedAt) / 1_000)
+      // Only known types are counted, so that no client can create series at will.
+      if (toKind(request.trans_type) !== undefined)
+        metrics.countTransaction(request.trans_type, isOk, (performance.now() - startedAt) / 1_000)
     }
   }
 }

@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 const NOT_FOUND = '404 page not found'
 
 /**
- * Answers as gin does: 404 in plain text, also for a known path with another method. A path with a slash too much is
- * redirected.
+ * Answers as gin does: with 404 in plain text, also for a known path with another method. A path that has a slash too
+ * many at its end is redirected.
  */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply): FastifyReply {

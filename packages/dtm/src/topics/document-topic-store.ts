@@ -5,11 +5,11 @@ type Documents = Pick<Store, 'readDocuments' | 'writeDocument' | 'removeDocument
 
 const CATEGORY = 'dtm-topics'
 
-/** The topics as documents of the transactions' own store. */
+/** Keeps the topics as documents in the store of the transactions. */
 export function documentTopicStore(documents: Documents, writeId: () => string): TopicStore {
   return {
     async list() {
-      return (await documents.readDocuments(CATEGORY)).map(topicOf)
+      return (await documents.readDocuments(CATEGORY)).map(readTopic)
     },
     async write({ name, subscribers, expectedVersion }) {
       const text = JSON.stringify(subscribers)
@@ -24,7 +24,7 @@ export function documentTopicStore(documents: Documents, writeId: () => string):
   }
 }
 
-function topicOf({ key, text, version }: StoredDocument): Topic {
+function readTopic({ key, text, version }: StoredDocument): Topic {
   const subscribers: unknown = JSON.parse(text)
   assert(
     Array.isArray(subscribers) && subscribers.every(isSubscriber),

@@ -1,7 +1,10 @@
-/** Where the topics are kept. One store for all nodes. */
+/** The topics are kept here. All nodes share one store. */
 export interface TopicStore {
   list(): Promise<readonly Topic[]>
-  /** Durable when it resolves. Only if the topic has that version; 0: there must be none. */
+  /**
+   * Writes only if the topic has the expected version, where 0 means that it must not exist. The write is durable when
+   * the call resolves.
+   */
   write(topic: TopicWrite): Promise<TopicWriteResult>
   remove(name: string, expectedVersion: number): Promise<'removed' | 'conflict' | 'absent'>
 }
@@ -11,7 +14,7 @@ export type TopicWriteResult = 'written' | 'conflict' | 'too-many' | 'too-large'
 export interface Topic {
   readonly name: string
   readonly subscribers: readonly Subscriber[]
-  /** Grows with each write; 1 for one that was removed and is there again. */
+  /** It grows with each write. A topic that was removed and then written again begins with 1. */
   readonly version: number
 }
 

@@ -3,17 +3,17 @@ import { readBranchUrl } from '../definition/branch-url.ts'
 import { refuse } from '../wire/answer.ts'
 import type { Subscriber, Topic, TopicStore } from './topic-store.ts'
 
-/** How old the list may be by which a message is sent: after it, every node sees what another has changed. */
+/** A message may be sent by a list that is this old. So every node sees another node's change after this time. */
 export const TOPICS_AGE_MS_MAX = 1_000
 const TRIES_MAX = 20
 
 interface Listed {
-  /** It shows each topic that was there before. */
+  /** The read began at this instant, so the list has every topic that was written before it. */
   readonly at: number
   readonly topics: Promise<ReadonlyMap<string, Topic>>
 }
 
-/** Subscribes, unsubscribes and looks up. One for a whole app. */
+/** Changes topics and looks up their subscribers. An app has one object of this class, which caches the list. */
 export class Topics {
   readonly #store: TopicStore
   readonly #checkUrl: CheckUrl
@@ -26,8 +26,8 @@ export class Topics {
     this.#now = now
   }
 
-  /** A topic that is missing from a list which is older than the question is looked up in one that is not: it may have been made just now. */
-  async subscribersOf(name: string): Promise<readonly string[]> {
+  /** Returns no URL for an unknown topic. A topic that the cached list lacks may be new, so the list is read once more. */
+  async findSubscribers(name: string): Promise<readonly string[]> {
     const askedAt = this.#now()
     const known = (await this.#list(askedAt - TOPICS_AGE_MS_MAX)).get(name)
     const topic = known ?? (await this.#list(askedAt)).get(name)
@@ -66,11 +66,12 @@ export class Topics {
       if (result === 'removed') return
       if (result === 'absent') throw refuse('storage: NotFound')
     }
-    throw contended()
+    throw refuseContended()
   }
 
   /**
-   * Reads the topic again when another request has changed it meanwhile, so that the caller does not see the lost race.
+   * Writes a change. If another request has changed the topic meanwhile, the topic is read again and the change is
+   * applied to the new version, so that the caller does not notice.
    */
   async #change(name: string, change: (topic: Topic | undefined) => readonly Subscriber[]): Promise<void> {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -82,10 +83,10 @@ export class Topics {
       if (result === 'too-many') throw refuse('there are too many topics')
       if (result === 'too-large') throw refuse('this topic has too many subscribers')
     }
-    throw contended()
+    throw refuseContended()
   }
 
-  /** A list that was begun at `since` or later. */
+  /** Returns a list whose read began at `since` or later. */
   #list(since: number): Promise<ReadonlyMap<string, Topic>> {
     const listed = this.#listed
     return listed !== undefined && listed.at >= since ? listed.topics : this.#read()
@@ -95,7 +96,7 @@ export class Topics {
     const topics = this.#store.list().then((list) => new Map(list.map((topic) => [topic.name, topic])))
     const listed = { at: this.#now(), topics }
     this.#listed = listed
-    // A list that could not be read is not kept.
+    // A failed read is not cached, so the next request reads again.
     topics.catch(() => {
       if (this.#listed === listed) this.#listed = undefined
     })
@@ -108,6 +109,6 @@ function requireBoth(name: string, url: string): void {
   if (url === '') throw refuse('empty url')
 }
 
-function contended() {
+function refuseContended() {
   return refuse('others change this topic all the time: try again')
 }

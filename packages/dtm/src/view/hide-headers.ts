@@ -3,9 +3,9 @@ import { writeGoJson } from '../go-json/write-go-json.ts'
 const HIDDEN = '***'
 const HEADERS = 'branch_headers'
 
-/** The options with the names of the branch headers and without their values, which may be keys of the branches. */
+/** Replaces the values of the branch headers, which may be the services' keys. The names stay. */
 export function hideHeaders(options: string): string {
-  // Most transactions have none, and a list has many transactions.
+  // Most transactions have no headers, so parsing each of a long list would be waste.
   if (!options.includes(`"${HEADERS}"`)) return options
   const entries = Object.entries(JSON.parse(options) as Readonly<Record<string, unknown>>)
   return writeGoJson(

@@ -1,16 +1,19 @@
 import { LIST_LIMIT_MAX } from '@counterstep/protocol'
 
-/** One list of the store has at most so many rows. */
+/** One list from the store has at most this many rows. */
 export const LIST_PAGE = LIST_LIMIT_MAX
-/** Rows of one answer, where DTM knows no bound. */
+/** One answer has at most this many rows. DTM has no such bound. */
 export const LIST_ROWS_MAX = 1_000
-/** Whole transactions that are read at once for a list. */
+/** For one answer at most this many whole transactions are read at the same time. */
 export const READS_AT_ONCE = 8
-/** One answer takes at most so many lists of the store: with a filter that matches little, each scans many rows and returns few. */
+/**
+ * One answer takes at most this many lists from the store. With a filter that matches few rows, each list scans many rows
+ * and returns few.
+ */
 export const LISTS_PER_ANSWER_MAX = 10
-/** One answer that reads many rows begins no further read after this time; its client goes on from where it ended. */
+/** An answer begins no further read after this time. Its client may go on from the returned position. */
 export const LIST_MS_MAX = 2_000
-/** One answer reads no further rows once those that it has hold so many characters: a row may have a million. */
+/** An answer reads no further rows once it holds this many characters, since one row may have a million. */
 export const LIST_CHARACTERS_MAX = 4 * 1024 * 1024
-/** At most so many answers of `all` are under way at once. */
+/** At most this many answers of `all` are under way at the same time. */
 export const LISTS_AT_ONCE_MAX = 2

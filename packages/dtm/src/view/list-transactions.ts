@@ -1,7 +1,7 @@
 import type { ListCursor, ListQuery } from '@counterstep/core'
-import type { EngineApi } from '@counterstep/engine'
+import type { EngineApi, ShownWhole } from '@counterstep/engine'
 import { type Gid, isGid } from '@counterstep/protocol'
-import { badNumber } from '../wire/read-number.ts'
+import { refuseNumber } from '../wire/read-number.ts'
 import {
   LIST_CHARACTERS_MAX,
   LIST_MS_MAX,
@@ -10,27 +10,27 @@ import {
   LISTS_PER_ANSWER_MAX,
   READS_AT_ONCE,
 } from './list-page.ts'
-import { see } from './see.ts'
-import { shownTransaction } from './shown-transaction.ts'
+import { showTransaction } from './show-transaction.ts'
 
 export interface AskedList {
   readonly filter: Omit<ListQuery, 'limit' | 'cursor'>
   readonly position: string
   readonly limit: number
-  /** Whose turn its lists and reads take. */
+  /** The reads take their turn among those of this caller. */
   readonly caller?: string
-  /** Milliseconds of a clock that only goes forward. */
+  /** It returns the milliseconds of a clock that only goes forward. */
   readonly now?: () => number
 }
 
 export interface ListedPage {
   readonly position: string
-  readonly transactions: readonly ReturnType<typeof shownTransaction>[]
+  readonly transactions: readonly ReturnType<typeof showTransaction>[]
 }
 
 /**
- * Lists the newest first. `position` goes on behind the last row; it is empty when there is nothing more. An answer holds fewer rows than
- * `limit`, perhaps none, where its lists, its time or its characters are used up; then it has a `position`.
+ * Lists transactions, the newest first. The returned `position` goes on after the last row; it is empty when there are no
+ * more rows. An answer may have fewer rows than `limit`, even none, if it has used up its lists, its time or its
+ * characters. Then it has a `position`.
  */
 export async function listTransactions(
   engine: Pick<EngineApi, 'list' | 'showWhole'>,
@@ -53,7 +53,7 @@ export async function listTransactions(
     lists++
   } while (cursor !== undefined && rows.length < rowsMax && lists < LISTS_PER_ANSWER_MAX && now() < until)
   const { transactions, readTo } = await readAll(
-    (gid) => see(engine, gid, caller),
+    (gid) => engine.showWhole(gid, caller),
     rows,
     () => now() < until,
   )
@@ -63,26 +63,26 @@ export async function listTransactions(
 
 interface ReadRows {
   readonly transactions: ListedPage['transactions']
-  /** There was no time or no room for rows behind this one; undefined: there was for all. */
+  /** The rows after this one were left out for lack of time or room. It is undefined if all rows were read. */
   readonly readTo: ListCursor | undefined
 }
 
 async function readAll(
-  read: (gid: Gid) => ReturnType<typeof see>,
+  read: (gid: Gid) => Promise<ShownWhole | undefined>,
   rows: readonly ListCursor[],
   isTimeLeft: () => boolean,
 ): Promise<ReadRows> {
-  const transactions: ReturnType<typeof shownTransaction>[] = []
+  const transactions: ReturnType<typeof showTransaction>[] = []
   let characters = 0
   for (let from = 0; from < rows.length; from += READS_AT_ONCE) {
-    // The first ones are read in any case, so that each answer leads on.
+    // The first rows are read in any case, so that a client that goes on reaches the end.
     const isOver = characters >= LIST_CHARACTERS_MAX || !isTimeLeft()
     if (from > 0 && isOver) return { transactions, readTo: rows[from - 1] }
     const some = rows.slice(from, from + READS_AT_ONCE)
     const seen = await Promise.all(some.map(({ gid }) => read(gid)))
     for (const each of seen) {
       if (each === undefined) continue
-      const shown = shownTransaction(each)
+      const shown = showTransaction(each)
       characters += countCharacters(shown)
       transactions.push(shown)
     }
@@ -90,8 +90,8 @@ async function readAll(
   return { transactions, readTo: undefined }
 }
 
-/** The rest of a transaction is short. */
-function countCharacters(shown: ReturnType<typeof shownTransaction>): number {
+/** Counts the two fields that may be long. The rest of a transaction is short. */
+function countCharacters(shown: ReturnType<typeof showTransaction>): number {
   return shown.options.length + (shown.custom_data?.length ?? 0)
 }
 
@@ -103,6 +103,6 @@ function readPosition(position: string): ListCursor | undefined {
   if (position === '') return undefined
   const [, createdAt = '', text = ''] = /^(\d{1,15})\.([\w-]+)$/.exec(position) ?? []
   const gid = Buffer.from(text, 'base64url').toString()
-  if (createdAt === '' || !isGid(gid)) throw badNumber(position)
+  if (createdAt === '' || !isGid(gid)) throw refuseNumber(position)
   return { createdAt: Number(createdAt), gid }
 }

@@ -1,23 +1,23 @@
 import { GID_RULE, type Gid, isGid } from '@counterstep/protocol'
-import { refuse, refuseOver } from './answer.ts'
+import { refuse, refuseUnprocessable } from './answer.ts'
 
-/** DTM takes these out of a gid before it looks at it. */
-export function strippedGid(text: string): string {
+/** Removes the characters that DTM removes from each gid before it reads it. */
+export function stripGid(text: string): string {
   return text.replaceAll(/[\r\n;]/g, '')
 }
 
-/** Throws for what cannot be stored: DTM keeps some of it in one store and loses it in another. */
+/** Throws for a gid that not every store can keep. DTM keeps some of these in one store and loses them in another. */
 export function readGid(text: string): Gid {
-  if (!isGid(text)) throw refuseOver(`gid ${GID_RULE}`)
+  if (!isGid(text)) throw refuseUnprocessable(`gid ${GID_RULE}`)
   return text
 }
 
-/** For what must be there: one that cannot be stored is not. */
+/** Reads the gid of a transaction that must exist. A gid that cannot be stored gets the same answer as an unknown one. */
 export function readKnownGid(text: string): Gid {
-  if (!isGid(text)) throw unknownGid(text)
+  if (!isGid(text)) throw refuseUnknownGid(text)
   return text
 }
 
-export function unknownGid(gid: string) {
+export function refuseUnknownGid(gid: string) {
   return refuse(`no TransGlobal with gid: ${gid} found`)
 }

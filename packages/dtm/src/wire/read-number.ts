@@ -1,12 +1,12 @@
 import { refuse } from './answer.ts'
 
-/** A number of a query, in DTM's words when it is none. */
+/** Reads a number from a query. If the text is not a number, it throws with DTM's text. */
 export function readNumber(text: string, ifMissing: number): number {
   if (text === '') return ifMissing
-  if (!/^[+-]?\d{1,15}$/.test(text)) throw badNumber(text)
+  if (!/^[+-]?\d{1,15}$/.test(text)) throw refuseNumber(text)
   return Number(text)
 }
 
-export function badNumber(text: string) {
+export function refuseNumber(text: string) {
   return refuse(`convert to int error: ${text}`)
 }

@@ -1,12 +1,12 @@
 import { decodeGoMap, GoTypeError } from '../go-json/decode-go-struct.ts'
 import { GoSyntaxError, scanGoValue } from '../go-json/scan-go-json.ts'
-import { AnsweredError, trouble } from './answer.ts'
+import { AnsweredError, answerError } from './answer.ts'
 
 export type Registration = Readonly<Record<string, string>>
 
 /**
- * A flat object of texts. Gin reads it with a stream decoder, so text after the object is not looked at, and answers
- * what does not fit with 400 as plain text before its own handler can say 500.
+ * Reads a flat object of texts, as gin does: with a stream decoder, which ignores text after the object. Gin answers a
+ * body of another shape with 400 in plain text, before DTM's own handler could answer 500.
  */
 export function readRegistration(body: string): Registration {
   try {
@@ -16,11 +16,11 @@ export function readRegistration(body: string): Registration {
       : decodeGoMap(value, 'value of type map[string]string', 'value of type string')
   } catch (error: unknown) {
     if (!(error instanceof GoSyntaxError) && !(error instanceof GoTypeError)) throw error
-    const text = error instanceof GoSyntaxError && error.incomplete ? endText(body) : error.message
-    throw new AnsweredError({ ...trouble(text, 400), contentType: 'text/plain; charset=utf-8' })
+    const text = error instanceof GoSyntaxError && error.incomplete ? toEndText(body) : error.message
+    throw new AnsweredError({ ...answerError(text, 400), contentType: 'text/plain; charset=utf-8' })
   }
 }
 
-function endText(body: string): string {
+function toEndText(body: string): string {
   return body.trim() === '' ? 'EOF' : 'unexpected EOF'
 }

@@ -1,12 +1,12 @@
 import type { Kind, Status } from '@counterstep/protocol'
 
-/** DTM has no word for a transaction that an operator has ended: to it that is a failed one. */
-export function statusWord(status: Status): string {
+/** Returns DTM's word. DTM has none for a transaction that an operator has stopped, so it is shown as failed. */
+export function toStatusWord(status: Status): string {
   if (status === 'succeeded') return 'succeed'
   return status === 'stopped' ? 'failed' : status
 }
 
-export function statusesOf(word: string): readonly Status[] {
+export function toStatuses(word: string): readonly Status[] {
   switch (word) {
     case 'prepared':
     case 'submitted':
@@ -21,11 +21,11 @@ export function statusesOf(word: string): readonly Status[] {
   }
 }
 
-export function transType(kind: Kind): string {
+export function toTransType(kind: Kind): string {
   return kind === 'message' ? 'msg' : kind
 }
 
-export function kindOf(transType: string): Kind | undefined {
+export function toKind(transType: string): Kind | undefined {
   if (transType === 'msg') return 'message'
   return transType === 'saga' || transType === 'tcc' ? transType : undefined
 }

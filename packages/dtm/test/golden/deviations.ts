@@ -1,38 +1,38 @@
-/** Where the dialect answers otherwise than DTM v1.19, on purpose. The replay fails when one is no longer true. */
+/** In these cases the dialect differs from DTM v1.19 on purpose. The replay fails when one is no longer true. */
 export interface Deviation {
   readonly reason: string
-  /** The answers that are expected instead, by position of the step. */
+  /** These answers are expected instead, by position of the step. */
   readonly answers?: Readonly<Record<number, DeviantAnswer>>
   /**
-   * The statuses that are waited for instead, by position of the step; `skip`: none, since the recorded one does not
-   * come.
+   * The test waits for these statuses instead, by position of the step. With `skip` it does not wait, since the recorded
+   * status does not come.
    */
   readonly untils?: Readonly<Record<number, string>>
-  /** The calls instead, each as `METHOD path`; `any`: how many there are is a matter of time. */
+  /** These calls are expected instead, each as `METHOD path`. It is `any` if their number depends on time. */
   readonly calls?: readonly string[] | 'any'
 }
 
 export interface DeviantAnswer {
   readonly status: number
-  /** The body has the placeholders of the recorded ones. Absent: the test of that behaviour stands elsewhere. */
+  /** It has the placeholders of the recorded bodies. Without it only the status is compared, and another test has the rest. */
   readonly body?: string
-  /** Whether it comes out as recorded is a matter of time; the status is the same. */
+  /** The body may or may not be as recorded, depending on time. The status is the same. */
   readonly byTime?: true
 }
 
 const SUCCESS = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
 const ONGOING = { status: 425, body: '{"dtm_result":"ONGOING","message":"ONGOING"}' }
 const UNKNOWN = { status: 200, body: '{"branches":[],"transaction":null}' }
-const NO_SAGA = trouble('a saga is not prepared: submit it')
+const NO_SAGA = answerError('a saga is not prepared: submit it')
 const NO_KV = {
   status: 501,
   body: '{"message":"the key-value routes are not there yet: sagas, TCC and two-phase messages over HTTP are"}',
 }
-const BAD_GID = over(
+const BAD_GID = answerUnprocessable(
   'gid must be 1–128 printable ASCII characters without space, quote, backslash or semicolon, and not . or ..',
 )
-const BAD_BRANCH_ID = over('branch_id must be 1–64 characters of A-Z a-z 0-9 . _ : -')
-/** The status of answers that show more than the recorded ones. */
+const BAD_BRANCH_ID = answerUnprocessable('branch_id must be 1–64 characters of A-Z a-z 0-9 . _ : -')
+/** These answers show more than the recorded ones, so only their status is compared. */
 const SHOWN = { status: 200 }
 
 const WAITS = 'waits for the end of what goes on, where DTM says 409 or 500 after one round of calls'
@@ -53,12 +53,12 @@ export const DEVIATIONS: Readonly<Record<string, Deviation>> = {
   'abort: msg while prepared': { reason: 'the reason of an aborted message is shown', answers: { 2: SHOWN } },
   'abort: prepared saga': {
     reason: PREPARED_SAGA,
-    answers: { 0: NO_SAGA, 1: trouble('no TransGlobal with gid: {{gid}} found'), 2: UNKNOWN },
+    answers: { 0: NO_SAGA, 1: answerError('no TransGlobal with gid: {{gid}} found'), 2: UNKNOWN },
   },
   'abort: prepared msg under the name of a tcc': {
     reason: 'what the transaction is counts, not what the request says it is',
     answers: {
-      1: failure(`trans type: 'msg' current status 'prepared', cannot abort. FAILURE`),
+      1: answerFailure(`trans type: 'msg' current status 'prepared', cannot abort. FAILURE`),
       2: SHOWN,
     },
   },
@@ -84,23 +84,28 @@ export const DEVIATIONS: Readonly<Record<string, Deviation>> = {
   'branch-calls: saga: query of the URL is kept': {
     reason: 'a URL with a gid of its own is refused: a service could take it for the gid of the call',
     answers: {
-      0: trouble('a branch URL must not have a parameter that may be read as gid: each call adds its own'),
+      0: answerError(
+        'a branch URL must not have a parameter that may be read as gid: each call adds its own',
+      ),
     },
     calls: [],
   },
   'branch-calls: tcc: headers of prepare alone': { reason: HEADERS, calls: ['POST /confirm01'] },
   'branch-calls: tcc: headers of submit': { reason: HEADERS, calls: ['POST /confirm01'] },
-  'decoding: prepare: the literal null': { reason: TYPE, answers: { 0: unknownType('') } },
-  'decoding: submit: the literal null': { reason: TYPE, answers: { 0: unknownType('') } },
-  'decoding: prepare: unknown trans_type': { reason: TYPE, answers: { 0: unknownType('nothing') } },
+  'decoding: prepare: the literal null': { reason: TYPE, answers: { 0: answerUnknownType('') } },
+  'decoding: submit: the literal null': { reason: TYPE, answers: { 0: answerUnknownType('') } },
+  'decoding: prepare: unknown trans_type': { reason: TYPE, answers: { 0: answerUnknownType('nothing') } },
   'decoding: prepare: trans_type in another letter case': {
     reason: TYPE,
-    answers: { 0: unknownType('TCC') },
+    answers: { 0: answerUnknownType('TCC') },
   },
-  'decoding: prepare: empty trans_type': { reason: TYPE, answers: { 0: unknownType('') } },
-  'decoding: submit: unknown trans_type': { reason: TYPE, answers: { 0: unknownType('nothing') } },
-  'decoding: submit: trans_type in another letter case': { reason: TYPE, answers: { 0: unknownType('TCC') } },
-  'decoding: submit: empty trans_type': { reason: TYPE, answers: { 0: unknownType('') } },
+  'decoding: prepare: empty trans_type': { reason: TYPE, answers: { 0: answerUnknownType('') } },
+  'decoding: submit: unknown trans_type': { reason: TYPE, answers: { 0: answerUnknownType('nothing') } },
+  'decoding: submit: trans_type in another letter case': {
+    reason: TYPE,
+    answers: { 0: answerUnknownType('TCC') },
+  },
+  'decoding: submit: empty trans_type': { reason: TYPE, answers: { 0: answerUnknownType('') } },
   'decoding: a gid with blanks and signs reaches the branch': {
     reason: GID,
     answers: { 0: BAD_GID, 1: UNKNOWN },
@@ -111,7 +116,7 @@ export const DEVIATIONS: Readonly<Record<string, Deviation>> = {
   'decoding: gid of 129 characters': { reason: GID, answers: { 0: BAD_GID } },
   'decoding: fewer payloads than steps': {
     reason: 'says what is wrong, where DTM shows an index out of range',
-    answers: { 0: trouble('2 steps have only 1 payloads') },
+    answers: { 0: answerError('2 steps have only 1 payloads') },
   },
   'force-stop: while a pass runs': {
     reason: 'after the stop no further branch is called',
@@ -123,7 +128,7 @@ export const DEVIATIONS: Readonly<Record<string, Deviation>> = {
   },
   'prepare: msg: twice while prepared': {
     reason: CUSTOM_DATA,
-    answers: { 1: trouble("custom_data: invalid character 's' looking for beginning of value") },
+    answers: { 1: answerError("custom_data: invalid character 's' looking for beginning of value") },
   },
   'prepare: saga: once and its record': { reason: PREPARED_SAGA, answers: { 0: NO_SAGA, 1: UNKNOWN } },
   'prepare: saga: twice while prepared': {
@@ -151,7 +156,7 @@ export const DEVIATIONS: Readonly<Record<string, Deviation>> = {
   },
   'submit: a saga under the trans_type of a prepared tcc': {
     reason: 'a gid that is taken by another type is not submitted',
-    answers: { 1: trouble('{{gid}} is taken by a transaction with other content'), 2: SHOWN },
+    answers: { 1: answerError('{{gid}} is taken by a transaction with other content'), 2: SHOWN },
   },
   'submit: saga prepared first': {
     reason: PREPARED_SAGA,
@@ -190,7 +195,7 @@ export const DEVIATIONS: Readonly<Record<string, Deviation>> = {
   'wait-result: msg: action ongoing once': { reason: WAITS, answers: { 0: SUCCESS } },
   'wait-result: msg: concurrent, one broken once': { reason: WAITS, answers: { 0: SUCCESS } },
   'wait-result: msg: delay': { reason: WAITS, answers: { 0: SUCCESS, 1: SHOWN } },
-  'wait-result: msg: unreadable custom_data': unreadable(),
+  'wait-result: msg: unreadable custom_data': refuseUnreadable(),
   'wait-result: saga: 201': { reason: WAITS, answers: { 0: SUCCESS } },
   'wait-result: saga: 204': { reason: WAITS, answers: { 0: SUCCESS } },
   'wait-result: saga: 404': { reason: WAITS, answers: { 0: SUCCESS } },
@@ -210,7 +215,7 @@ export const DEVIATIONS: Readonly<Record<string, Deviation>> = {
   'wait-result: saga: a URL that nobody serves': { reason: WAITS, answers: { 0: ONGOING, 1: SHOWN } },
   'wait-result: saga: timeout_to_fail': {
     reason: WAITS,
-    answers: { 0: failure('Timeout after 3 seconds FAILURE') },
+    answers: { 0: answerFailure('Timeout after 3 seconds FAILURE') },
   },
   'wait-result: saga: 302 to a path that answers 200': {
     reason: REDIRECT,
@@ -223,17 +228,17 @@ export const DEVIATIONS: Readonly<Record<string, Deviation>> = {
   'wait-result: saga: orders in a cycle': {
     reason: CUSTOM_DATA,
     answers: {
-      0: trouble('custom_data: orders wait in a circle at step 0'),
+      0: answerError('custom_data: orders wait in a circle at step 0'),
       1: UNKNOWN,
-      2: trouble('no TransGlobal with gid: {{gid}} found'),
+      2: answerError('no TransGlobal with gid: {{gid}} found'),
     },
   },
   'wait-result: saga: orders that name a missing step': {
     reason: CUSTOM_DATA,
     answers: {
-      0: trouble('custom_data: orders name step 7 of 2'),
+      0: answerError('custom_data: orders name step 7 of 2'),
       1: UNKNOWN,
-      2: trouble('no TransGlobal with gid: {{gid}} found'),
+      2: answerError('no TransGlobal with gid: {{gid}} found'),
     },
   },
   'wait-result: saga: retry_limit counts ongoing': {
@@ -242,32 +247,32 @@ export const DEVIATIONS: Readonly<Record<string, Deviation>> = {
     untils: { 1: 'skip' },
     calls: 'any',
   },
-  'wait-result: saga: unreadable custom_data': unreadable(),
+  'wait-result: saga: unreadable custom_data': refuseUnreadable(),
 }
 
-function trouble(message: string): DeviantAnswer {
+function answerError(message: string): DeviantAnswer {
   return { status: 500, body: JSON.stringify({ message }) }
 }
 
-function over(message: string): DeviantAnswer {
+function answerUnprocessable(message: string): DeviantAnswer {
   return { status: 422, body: JSON.stringify({ message }) }
 }
 
-function failure(message: string): DeviantAnswer {
+function answerFailure(message: string): DeviantAnswer {
   return { status: 409, body: JSON.stringify({ dtm_result: 'FAILURE', message }) }
 }
 
-function unknownType(type: string): DeviantAnswer {
-  return trouble(`unknow trans type: ${type}`)
+function answerUnknownType(type: string): DeviantAnswer {
+  return answerError(`unknow trans type: ${type}`)
 }
 
-function unreadable(): Deviation {
+function refuseUnreadable(): Deviation {
   return {
     reason: CUSTOM_DATA,
     answers: {
-      0: trouble("custom_data: invalid character 'o' in literal null (expecting 'u')"),
+      0: answerError("custom_data: invalid character 'o' in literal null (expecting 'u')"),
       1: UNKNOWN,
-      2: trouble('no TransGlobal with gid: {{gid}} found'),
+      2: answerError('no TransGlobal with gid: {{gid}} found'),
     },
   }
 }

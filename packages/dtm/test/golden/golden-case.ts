@@ -41,14 +41,14 @@ export interface GoldenCase {
   readonly calls?: readonly GoldenCall[]
   readonly callsByStore?: readonly { readonly calls: readonly GoldenCall[] }[]
   readonly order?: 'any'
-  /** How often a call is repeated is a matter of time: calls that are alike count as one. */
+  /** The number of repeats of a call depends on time, so equal calls in a row count as one. */
   readonly repeats?: 'any'
   readonly settleMs?: number
   readonly defect?: string
 }
 
-/** Files of the faces that the dialect has. */
-export function goldenFiles(): readonly string[] {
+/** Lists the recorded files of the routes that the dialect supports. */
+export function listGoldenFiles(): readonly string[] {
   return readdirSync(FOLDER)
     .filter((name) => name.endsWith('.json') && !name.startsWith('later-'))
     .sort()
@@ -58,10 +58,10 @@ export function readGolden(file: string): readonly GoldenCase[] {
   return JSON.parse(readFileSync(join(FOLDER, file), 'utf8'))
 }
 
-export function answersOf({ answer, answersByStore = [] }: GoldenStep): readonly GoldenAnswer[] {
+export function listAnswers({ answer, answersByStore = [] }: GoldenStep): readonly GoldenAnswer[] {
   return answer === undefined ? answersByStore.map((each) => each.answer) : [answer]
 }
 
-export function callsOf({ calls, callsByStore = [] }: GoldenCase): readonly (readonly GoldenCall[])[] {
+export function listCalls({ calls, callsByStore = [] }: GoldenCase): readonly (readonly GoldenCall[])[] {
   return calls === undefined ? callsByStore.map((each) => each.calls) : [calls]
 }

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DtmBed, dtmBed } from '../support/dtm-bed.ts'
+import { type DtmFixture, openDtmFixture } from '../support/dtm-fixture.ts'
 import { DEVIATIONS } from './deviations.ts'
-import { goldenFiles, readGolden } from './golden-case.ts'
+import { listGoldenFiles, readGolden } from './golden-case.ts'
 import { playCase } from './play-case.ts'
 
-for (const file of goldenFiles()) {
+for (const file of listGoldenFiles()) {
   const subject = file.slice(0, -'.json'.length)
   const cases = readGolden(file)
   describe.concurrent(`${subject} as DTM`, () => {
-    let shared: DtmBed
+    let shared: DtmFixture
     beforeAll(async () => {
-      shared = await dtmBed()
+      shared = await openDtmFixture()
     })
     afterAll(() => shared[Symbol.asyncDispose]())
     for (const golden of cases) {
@@ -21,15 +21,15 @@ for (const file of goldenFiles()) {
           : `The answer to ${subject} deviates from DTM's: ${golden.name} (${deviation.reason})`
       it(title, async () => {
         if (golden.emptyStore !== true) return await playCase(shared, golden, deviation)
-        await using bed = await dtmBed()
-        await playCase(bed, golden, deviation)
+        await using dtm = await openDtmFixture()
+        await playCase(dtm, golden, deviation)
       })
     }
   })
 }
 
 it('The list of deviations names no case that does not exist', () => {
-  const names = goldenFiles().flatMap((file) =>
+  const names = listGoldenFiles().flatMap((file) =>
     readGolden(file).map(({ name }) => `${file.slice(0, -'.json'.length)}: ${name}`),
   )
   expect(Object.keys(DEVIATIONS).filter((name) => !names.includes(name))).toEqual([])

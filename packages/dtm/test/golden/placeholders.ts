@@ -19,9 +19,9 @@ const PATTERNS: Readonly<Record<string, string>> = {
   number: String.raw`\d+(?:\.\d+)?(?:e[+-]\d+)?`,
 }
 
-/** Whether a text is what was recorded, with `{{*…}}` for what differs each time. */
+/** Tells whether a text is as recorded. A `{{*…}}` in the recorded text stands for a part that differs each time. */
 export function matches(actual: string, recorded: string, values: Values): boolean {
-  // A transaction has no owner in a way that a client could use.
+  // Our answers have no `owner`, since a client could not use it.
   const expected = fill(recorded.replaceAll('"owner":"{{*owner}}",', ''), values)
   const pattern = expected
     .split(/(\{\{\*\w+\}\})/)

@@ -2,41 +2,45 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '@counterstep/test-servers/until'
 import { expect } from 'vitest'
 import type { PlayedBranches } from '../support/branch-service.ts'
-import { type DtmBed, UNTIL_MS_MAX } from '../support/dtm-bed.ts'
-import { normalCalls } from './compare-calls.ts'
+import { type DtmFixture, UNTIL_MS_MAX } from '../support/dtm-fixture.ts'
+import { normalizeCalls } from './compare-calls.ts'
 import type { DeviantAnswer, Deviation } from './deviations.ts'
-import { answersOf, callsOf, type GoldenAnswer, type GoldenCase, type GoldenStep } from './golden-case.ts'
+import { type GoldenAnswer, type GoldenCase, type GoldenStep, listAnswers, listCalls } from './golden-case.ts'
 import { fill, freshValues, matches, type Values } from './placeholders.ts'
 
 const SETTLE_MS = 100
 
-/** Replays one case, and expects of each answer and of the calls that they are the recorded ones, or deviate as written. */
+/** Replays one case and expects the recorded answers and calls, or the deviations that are listed for it. */
 export async function playCase(
-  bed: DtmBed,
+  dtm: DtmFixture,
   golden: GoldenCase,
   deviation: Deviation | undefined,
 ): Promise<void> {
-  const played = bed.play(golden.branches)
+  const played = dtm.play(golden.branches)
   const values = freshValues(played.url)
   for (const [position, step] of golden.steps.entries()) {
     if (step.request !== undefined) {
-      const answer = await send(bed, step, values)
+      const answer = await send(dtm, step, values)
       expectAnswer(answer, step, deviation?.answers?.[position], values, `step ${position}`)
     } else if (step.until !== undefined) {
-      await waitUntil(bed, played, step.until, deviation?.untils?.[position], values)
+      await waitUntil(dtm, played, step.until, deviation?.untils?.[position], values)
     } else await delay(step.pauseMs ?? 0)
   }
   const calls = deviation?.calls ?? []
-  // The pause alone shows that no further one comes; on a busy machine it is too short for those that must.
+  // The pause below shows that no further call comes, but on a busy machine it is too short for the expected calls.
   if (calls !== 'any')
     await until('every call has come', UNTIL_MS_MAX, () => played.calls.length >= calls.length)
   await delay(golden.settleMs ?? SETTLE_MS)
   expectCalls(played, golden, deviation, values)
 }
 
-async function send(bed: DtmBed, { request, keepLines }: GoldenStep, values: Values): Promise<GoldenAnswer> {
+async function send(
+  dtm: DtmFixture,
+  { request, keepLines }: GoldenStep,
+  values: Values,
+): Promise<GoldenAnswer> {
   if (request === undefined) throw new Error('no request')
-  const answer = await bed.node.app.inject({
+  const answer = await dtm.node.app.inject({
     method: request.method as 'GET',
     url: fill(request.target, values),
     headers: { ...request.headers },
@@ -47,11 +51,11 @@ async function send(bed: DtmBed, { request, keepLines }: GoldenStep, values: Val
     status: answer.statusCode,
     contentType: String(answer.headers['content-type'] ?? ''),
     ...(location === undefined ? {} : { location }),
-    body: keepLines === undefined ? answer.body : linesOf(answer.body, keepLines),
+    body: keepLines === undefined ? answer.body : pickLines(answer.body, keepLines),
   }
 }
 
-function linesOf(body: string, pattern: string): string {
+function pickLines(body: string, pattern: string): string {
   const kept = new RegExp(pattern)
   return body
     .split('\n')
@@ -66,11 +70,11 @@ function expectAnswer(
   values: Values,
   what: string,
 ): void {
-  const recorded = answersOf(step)
+  const recorded = listAnswers(step)
   const isRecorded = recorded.some((answer) => isSame(actual, answer, values))
   if (deviant === undefined) {
     const expected = recorded.map((answer) => ({ ...answer, body: fill(answer.body, values) }))
-    // Shows both sides when it fails.
+    // If this fails, the message shows both sides.
     expect(isRecorded ? 'as recorded' : { what, actual, expected }).toBe('as recorded')
     return
   }
@@ -94,7 +98,7 @@ function isSame(actual: GoldenAnswer, recorded: GoldenAnswer, values: Values): b
 }
 
 async function waitUntil(
-  bed: DtmBed,
+  dtm: DtmFixture,
   played: PlayedBranches,
   { gid, status, calls = 0 }: NonNullable<GoldenStep['until']>,
   deviant: string | undefined,
@@ -104,7 +108,7 @@ async function waitUntil(
   const wanted = deviant ?? status
   await until(`${gid} ${wanted} after ${calls} calls`, UNTIL_MS_MAX, async () => {
     if (played.calls.length < calls) return false
-    const { body } = await bed.node.get(`query?gid=${fill(gid, values)}`)
+    const { body } = await dtm.node.get(`query?gid=${fill(gid, values)}`)
     return wanted === undefined || JSON.parse(body).transaction?.status === wanted
   })
 }
@@ -116,8 +120,8 @@ function expectCalls(
   values: Values,
 ): void {
   if (deviation?.calls === 'any') return
-  const actual = normalCalls(played.calls, values, golden)
-  const recorded = callsOf(golden).map((calls) => normalCalls(calls, values, golden))
+  const actual = normalizeCalls(played.calls, values, golden)
+  const recorded = listCalls(golden).map((calls) => normalizeCalls(calls, values, golden))
   const same = recorded.find((calls) => calls.join('\n\n') === actual.join('\n\n'))
   if (deviation?.calls !== undefined) {
     expect(same).toBeUndefined()

@@ -8,20 +8,20 @@ export interface PlayedAnswer {
   readonly status?: number
   readonly body?: string
   readonly location?: string
-  /** How long a slow branch takes. */
+  /** The service waits this long before it answers. */
   readonly delayMs?: number
   readonly hangUp?: boolean
 }
 
 export interface ReceivedCall {
   readonly method: string
-  /** Without the prefix of its service. */
+  /** This is the path with its query, without the prefix that tells the tests apart. */
   readonly target: string
   readonly headers: readonly (readonly [string, string])[]
   readonly body: string
 }
 
-/** Plays the branches of one test: it holds their answers by path and notes their calls. */
+/** Plays the services of one test: it has their answers by path and notes the calls that they get. */
 export class PlayedBranches {
   readonly calls: ReceivedCall[] = []
   readonly url: string
@@ -37,7 +37,7 @@ export class PlayedBranches {
   /** The n-th call of a path gets its n-th answer, each further one the last. */
   take(call: ReceivedCall): PlayedAnswer {
     this.calls.push(call)
-    for (const look of [...this.#waiting]) look()
+    for (const wake of [...this.#waiting]) wake()
     const path = call.target.split('?', 1)[0] ?? ''
     const count = this.#counts.get(path) ?? 0
     this.#counts.set(path, count + 1)
@@ -46,14 +46,14 @@ export class PlayedBranches {
   }
 
   /** Resolves when that many calls have come. */
-  async called(times: number): Promise<void> {
+  async waitForCalls(times: number): Promise<void> {
     while (this.calls.length < times) {
       await new Promise<void>((resolve) => {
-        const look = () => {
-          this.#waiting.delete(look)
+        const wake = () => {
+          this.#waiting.delete(wake)
           resolve()
         }
-        this.#waiting.add(look)
+        this.#waiting.add(wake)
       })
     }
   }
@@ -88,8 +88,8 @@ export class BranchService implements AsyncDisposable {
     const [, prefix = '', target = ''] = /^\/(s\d+)(.*)$/.exec(request.url ?? '') ?? []
     const played = this.#played.get(prefix)
     const body = await text(request)
-    if (played === undefined) throw new Error(`a call to nobody: ${request.url}`)
-    const headers = pairs(request.rawHeaders)
+    if (played === undefined) throw new Error(`no test plays this branch: ${request.url}`)
+    const headers = toPairs(request.rawHeaders)
     const answer = played.take({ method: request.method ?? '', target, headers, body })
     if (answer.delayMs !== undefined) await delay(answer.delayMs)
     if (answer.hangUp === true) {
@@ -111,7 +111,7 @@ export class BranchService implements AsyncDisposable {
   }
 }
 
-function pairs(raw: readonly string[]): [string, string][] {
+function toPairs(raw: readonly string[]): [string, string][] {
   return raw.flatMap((name, index) =>
     index % 2 === 0 ? [[name, raw[index + 1] ?? ''] as [string, string]] : [],
   )

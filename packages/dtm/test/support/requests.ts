@@ -1,10 +1,10 @@
 import { canary } from '@counterstep/test-servers/canary'
 import type { PlayedBranches } from './branch-service.ts'
 
-/** No answer may show these. */
+/** No answer may show these values. */
 const SECRETS = { branch_headers: { authorization: canary('header') } }
 
-/** A saga of so many steps at `/a1`, `/c1`, `/a2`, …. */
+/** Builds a saga of `count` steps, which calls `/a1`, `/c1`, `/a2`, …. */
 export function saga(gid: string, branches: PlayedBranches, count: number, more: object = {}) {
   const steps = Array.from({ length: count }, (_, step) => ({
     action: `${branches.url}/a${step + 1}`,
@@ -28,6 +28,6 @@ export function message(gid: string, actions: readonly string[], more: object = 
   return { gid, trans_type: 'msg', steps, payloads: steps.map(() => '{}'), ...SECRETS, ...more }
 }
 
-export function pathsOf({ calls }: PlayedBranches): readonly string[] {
+export function listPaths({ calls }: PlayedBranches): readonly string[] {
   return calls.map(({ target }) => target.split('?', 1)[0] ?? '')
 }

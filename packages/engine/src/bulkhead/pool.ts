@@ -5,9 +5,8 @@ import {
   mayTakeUnlistedPlace,
   type ShareBounds,
 } from '@counterstep/core'
-import type { Target } from './target.ts'
 
-/** The pools of places. Each number is the pool's index in `Target.held`. */
+/** The pools of places. Each number is the pool's index in `held` of a target. */
 export const POOL = {
   freshTransactions: 0,
   recoveredTransactions: 1,
@@ -19,6 +18,13 @@ export const POOL = {
   recoveredWaiters: 6,
 } as const
 export const POOLS = Object.keys(POOL).length
+
+/** A pool reads and writes only this much of a target. */
+interface PoolTarget {
+  readonly isListed: boolean
+  /** The places it uses, by the indices of POOL. */
+  readonly held: number[]
+}
 
 /** A bounded number of places that targets share. */
 export class Pool {
@@ -39,29 +45,29 @@ export class Pool {
     return this.#used
   }
 
-  mayTake(target: Target): boolean {
+  mayTake(target: PoolTarget): boolean {
     return this.#mayTakeBy(this.#bounds, target)
   }
 
   /** Whether a transaction that is under way may go on to this target. */
-  mayGoOn(target: Target): boolean {
+  mayGoOn(target: PoolTarget): boolean {
     return this.#mayTakeBy(this.#boundsUnderWay, target)
   }
 
-  take(target: Target, places = 1): void {
+  take(target: PoolTarget, places = 1): void {
     this.#used += places
     if (!target.isListed) this.#usedUnlisted += places
     target.held[this.#index] = this.#heldBy(target) + places
   }
 
-  give(target: Target, places = 1): void {
+  give(target: PoolTarget, places = 1): void {
     this.#used -= places
     if (!target.isListed) this.#usedUnlisted -= places
     target.held[this.#index] = this.#heldBy(target) - places
     assert(this.#used >= 0 && this.#heldBy(target) >= 0, 'a place was given back twice')
   }
 
-  #mayTakeBy(bounds: ShareBounds, target: Target): boolean {
+  #mayTakeBy(bounds: ShareBounds, target: PoolTarget): boolean {
     const held = this.#heldBy(target)
     const free = bounds.placesMax - this.#used
     return target.isListed
@@ -69,7 +75,7 @@ export class Pool {
       : mayTakeUnlistedPlace(held, this.#usedUnlisted, free, bounds)
   }
 
-  #heldBy(target: Target): number {
+  #heldBy(target: PoolTarget): number {
     return target.held[this.#index] ?? 0
   }
 }

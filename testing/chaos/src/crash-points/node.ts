@@ -2,6 +2,7 @@ import { flushCompileCache } from 'node:module'
 import { extname } from 'node:path'
 import { httpBranchCaller } from '@counterstep/branch-http'
 import { loopbackTargets, originFinder } from '@counterstep/branch-http/targets'
+import type { Store } from '@counterstep/core'
 import {
   createEngine,
   DEFAULT_SETTINGS,
@@ -15,7 +16,6 @@ import { openSqliteStore } from '@counterstep/store-sqlite'
 import { CrashSwitch } from './crash-switch.ts'
 import { crashingBranches } from './crashing-branches.ts'
 import { crashingStore } from './crashing-store.ts'
-import { forgetfulStore } from './forgetful-store.ts'
 import { maintain } from './maintenance.ts'
 import type { NodeArguments, NodeNews, NodeOrder } from './node-messages.ts'
 
@@ -77,6 +77,17 @@ async function obey(order: NodeOrder, crash: CrashSwitch, keepHouse: () => Promi
 
 function tell(news: NodeNews): void {
   process.send?.(news)
+}
+
+/** A store with the one fault that none may have: it says of a new row that it is durable, and has not written it. */
+function forgetfulStore(store: Store): Store {
+  const create: Store['create'] = () => {
+    const now = Date.now()
+    return Promise.resolve({ type: 'created', createdAt: now, now })
+  }
+  return new Proxy(store, {
+    get: (target, name) => (name === 'create' ? create : Reflect.get(target, name)),
+  })
 }
 
 // The process that started this one is gone.

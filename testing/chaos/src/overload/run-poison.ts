@@ -3,13 +3,19 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { TransactionView } from '@counterstep/protocol'
+import type { RetryPolicy, SagaSubmitRequest, TransactionView } from '@counterstep/protocol'
 import { Api } from '../hostile/api.ts'
 import { BranchService } from './branch-service.ts'
 import { Orchestrator } from './orchestrator.ts'
-import { poisonSaga } from './poison-saga.ts'
 import { quantile } from './quantile.ts'
 import { Submitter } from './submitter.ts'
+
+/** How a compensation fails: refused, in error, reset, or never answered. */
+const FAILURE_KINDS = ['refuse', 'error', 'reset', 'hang'] as const
+
+/** The delays are short, so that ten failed attempts, after which a person must look, are over within seconds. */
+const RETRY: Partial<RetryPolicy> = { initialMs: 50, factor: 1.5, capMs: 1_000 }
+const HANG_TIMEOUT_MS = 200
 
 export interface PoisonSettings {
   /** Each submits its next saga when its last one has ended. */
@@ -168,5 +174,18 @@ class Round {
       if (left.length > 0) await sleep(POLL_EVERY_MS)
     }
     return left.length
+  }
+}
+
+/** Its second branch refuses, and what the first one did cannot be undone. */
+function poisonSaga(index: number, url: string): SagaSubmitRequest & { readonly gid: string } {
+  const kind = FAILURE_KINDS[index % FAILURE_KINDS.length] ?? FAILURE_KINDS[0]
+  return {
+    gid: `poison-${index}`,
+    retry: RETRY,
+    branches: [
+      { action: `${url}/first`, compensation: `${url}/undo/${kind}`, timeoutMs: HANG_TIMEOUT_MS },
+      { action: `${url}/refuse` },
+    ],
   }
 }

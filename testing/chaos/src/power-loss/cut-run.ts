@@ -2,13 +2,13 @@ import { mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFinalStatus, type TransactionView } from '@counterstep/protocol'
+import type { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import { until } from '@counterstep/test-servers/until'
 import type { BankLedger } from '../crash-points/bank-ledger.ts'
 import { shimVariables } from './compile-shim.ts'
 import { Disk, type Image } from './disk.ts'
 import { readImage, writeImage } from './image-folder.ts'
 import type { Load } from './load.ts'
-import { lookMany } from './look-many.ts'
 import type { PoweredServer, PoweredStore } from './powered-store.ts'
 import type { Random } from './random.ts'
 import { readJournal } from './read-journal.ts'
@@ -20,6 +20,7 @@ const FINAL_MS_MAX = 60_000
 const POLL_EVERY_MS = 2
 /** Besides the acknowledged ones of a round, so that cuts fall anywhere. */
 const MORE_MS_MAX = 40
+const VIEWS_AT_ONCE = 32
 
 export interface CutRunParts {
   readonly store: PoweredStore
@@ -199,4 +200,28 @@ interface Round {
   readonly before: Image
   /** The place in the journal at which the server was up. */
   readonly readyAt: number
+}
+
+/** Those that exist, by gid. */
+async function lookMany(
+  url: string,
+  gids: readonly string[],
+  watch: SecretWatch,
+): Promise<Map<string, TransactionView>> {
+  const views = new Map<string, TransactionView>()
+  const left = [...gids]
+  const lookAll = async () => {
+    for (let gid = left.pop(); gid !== undefined; gid = left.pop()) {
+      const response = await fetch(`${url}/v1/transactions/${gid}`)
+      const text = await response.text()
+      watch.hear('views', text)
+      const body: unknown = JSON.parse(text)
+      if (response.status === 200) views.set(gid, body as TransactionView)
+      else if (response.status !== 404) {
+        throw new Error(`GET of ${gid} answered ${response.status}: ${JSON.stringify(body)}`)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: VIEWS_AT_ONCE }, lookAll))
+  return views
 }

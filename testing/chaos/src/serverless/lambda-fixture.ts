@@ -166,7 +166,7 @@ async function openWays(
   faults: FunctionFaults,
   closers: Closer[],
 ): Promise<Pick<LambdaFixture, 'url' | 'frontProxy' | 'source' | 'schedule' | 'stopFunctions'>> {
-  const front: HttpFront = await startHttpFront({ target: api, face: 'function-url' })
+  const front: HttpFront = await startHttpFront({ target: api, endpoint: 'function-url' })
   closers.push(() => front.stop())
   const frontProxy = await startTcpProxy({ host: '127.0.0.1', port: Number(new URL(front.url).port) })
   closers.push(async () => frontProxy.close())

@@ -7,7 +7,7 @@ const RUN_MS_MAX = 240_000
 
 describeOwn('mariadb', 'three servers on one store, each of them killed', () => {
   it(
-    `lose nothing and double nothing in 10 kills (seed ${SEED})`,
+    `Three servers lose nothing and double nothing in 10 kills (seed ${SEED})`,
     async () => {
       const { exitCode, output, result } = await runCommand(
         `--store mysql --sagas 2000 --kills 10 --pauses 5 --ambiguous 200 --seed ${SEED}`,

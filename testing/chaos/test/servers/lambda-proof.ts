@@ -6,17 +6,17 @@ import { formatLambdaResult } from '../../src/serverless/print-lambda-result.ts'
 import { runLambda } from '../../src/serverless/run-lambda.ts'
 
 const SEED = 20_261_121
-/** Only tells stuck from slow. */
+/** This bound only tells stuck from slow. */
 const RUN_MS_MAX = 600_000
 
-/** Functions that are frozen between events and killed in the middle, held to the invariants of a run. */
+/** Holds functions that are frozen between events and killed in the middle to the invariants of a run. */
 export function proveFunctions(given: Pick<LambdaSettings, 'store' | 'sagas' | 'burst'>): void {
   const settings = { ...given, seed: SEED }
   const { store, sagas, burst } = settings
   describeOwn('elasticmq', `api, worker and sweeper on ${store}`, () => {
     describeLambda('frozen between events and killed in the middle', (client) => {
       it(
-        `lose nothing and double nothing of ${sagas} sagas, ${burst} of them at once (seed ${SEED})`,
+        `The functions lose nothing and double nothing of ${sagas} sagas, ${burst} of them at once (seed ${SEED})`,
         async () => {
           const { result, keptFolder } = await runLambda(client, settings, { show: ignore, clear: ignore })
           const printed = formatLambdaResult(result)

@@ -12,7 +12,7 @@ const SEED = 20_261_121
 const RUN_MS_MAX = 300_000
 
 describeOwn('redis', 'a Redis whose power is cut under load', () => {
-  it('has all that was acknowledged, finished once, with appendfsync always', {
+  it('A Redis with appendfsync always has all that was acknowledged, finished once', {
     timeout: RUN_MS_MAX,
   }, async (context) => {
     const report = readReport(await cutRedis('always', CUTS), context)
@@ -21,7 +21,7 @@ describeOwn('redis', 'a Redis whose power is cut under load', () => {
     expect(report.cutsBetweenWriteAndSync).toBeGreaterThanOrEqual(CUTS - 1)
   })
 
-  it('loses what was acknowledged with appendfsync everysec, or these cuts would prove nothing', {
+  it('A Redis with appendfsync everysec loses what was acknowledged, or these cuts would prove nothing', {
     timeout: RUN_MS_MAX,
   }, async (context) => {
     const report = readReport(await cutRedis('everysec', 3), context)
@@ -34,7 +34,7 @@ async function cutRedis(appendfsync: RedisChoice['appendfsync'], cuts: number): 
   return await runPowerLoss({ store, cuts, acknowledgedPerCut: ACKNOWLEDGED_PER_CUT, seed: SEED })
 }
 
-/** The one that the other tests run, wherever it was found. */
+/** Finds the program that the other tests run, wherever it is. */
 async function redisProgram(): Promise<string> {
   if (process.platform !== 'linux') return 'redis-server'
   const redis = await startRedis()

@@ -1,7 +1,7 @@
-import { badGateway, type HttpFace, type PlainAnswer } from './http-face.ts'
+import { answerBadGateway, type HttpEndpoint, type PlainAnswer } from './http-endpoint.ts'
 
-/** Reads the function's JSON as an answer: if it has a status it says the rest too, otherwise all of it is the body. */
-export function toHttpAnswer(payload: string, face: HttpFace): PlainAnswer {
+/** Reads the function's JSON as an answer. If it has no `statusCode`, the whole JSON is the body. */
+export function toHttpAnswer(payload: string, endpoint: HttpEndpoint): PlainAnswer {
   const answer: unknown = JSON.parse(payload)
   if (!isObject(answer) || answer.statusCode === undefined) {
     return { status: 200, headers: [['content-type', 'application/json']], body: payload }
@@ -15,7 +15,7 @@ export function toHttpAnswer(payload: string, face: HttpFace): PlainAnswer {
     isObject(headers) &&
     Array.isArray(cookies) &&
     typeof body === 'string'
-  if (!isWellFormed) return badGateway(face)
+  if (!isWellFormed) return answerBadGateway(endpoint)
   return {
     status,
     headers: [

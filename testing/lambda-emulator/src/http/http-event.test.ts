@@ -8,7 +8,7 @@ function request(more: Partial<ClientRequest> = {}): ClientRequest {
   return { method: 'GET', target: '/', rawHeaders, body: Buffer.alloc(0), sourceIp: '127.0.0.1', ...more }
 }
 
-it('is of payload format 2.0', () => {
+it('The event of a request is of payload format 2.0', () => {
   expect(toHttpEvent(request({ target: '/a/b?c=1&c=2&d=%20' }), 'function-url', NOW)).toEqual({
     version: '2.0',
     routeKey: '$default',
@@ -32,19 +32,19 @@ it('is of payload format 2.0', () => {
   })
 })
 
-it('joins repeated headers and keeps cookies apart', () => {
+it('The event of a request joins repeated headers and keeps cookies apart', () => {
   const rawHeaders = ['X-Many', 'a', 'x-many', 'b', 'Cookie', 'c=1; d=2']
   const event = toHttpEvent(request({ rawHeaders }), 'function-url')
   expect(event.headers).toEqual({ 'x-many': 'a,b' })
   expect(event.cookies).toEqual(['c=1', 'd=2'])
 })
 
-for (const [face, rawPath] of [
+for (const [endpoint, rawPath] of [
   ['function-url', '/gid%2F1%3Fa'],
   ['http-api', '/gid/1'],
 ] as const) {
-  it(`has the path that a ${face} makes of an encoded one`, () => {
-    expect(toHttpEvent(request({ target: '/gid%2F1%3Fa?b=1' }), face)).toMatchObject({
+  it(`The event of a request has the path that a ${endpoint} makes of an encoded one`, () => {
+    expect(toHttpEvent(request({ target: '/gid%2F1%3Fa?b=1' }), endpoint)).toMatchObject({
       rawPath,
       rawQueryString: 'b=1',
     })
@@ -60,7 +60,7 @@ for (const [type, encoding, isBase64Encoded] of [
   ['application/x-www-form-urlencoded', undefined, true],
   [undefined, undefined, true],
 ] as const) {
-  it(`has a body of ${type} encoded ${encoding} as ${isBase64Encoded ? 'base64' : 'text'}`, () => {
+  it(`A body of type ${type ?? '(none)'} and encoding ${encoding ?? '(none)'} is in the event as ${isBase64Encoded ? 'base64' : 'text'}`, () => {
     const rawHeaders = [
       ...(type === undefined ? [] : ['Content-Type', type]),
       ...(encoding === undefined ? [] : ['Content-Encoding', encoding]),

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { ACCOUNT } from '../function-spec.ts'
-import type { HttpFace } from './http-face.ts'
+import type { HttpEndpoint } from './http-endpoint.ts'
 
-/** A request of a client, as it came in. */
+/** A client has sent this request. */
 export interface ClientRequest {
   readonly method: string
-  /** Path and query. */
+  /** It is the path with its query. */
   readonly target: string
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   readonly rawHeaders: readonly string[]
   readonly body: Buffer
   readonly sourceIp: string
 }
 
-/** Payload format 2.0. */
+/** This is an event in payload format 2.0. */
 export interface HttpEvent {
   readonly version: '2.0'
   readonly routeKey: '$default'
@@ -46,12 +46,12 @@ interface RequestContext {
   readonly timeEpoch: number
 }
 
-/** Any other content, also a form, comes as base64. */
+/** Content of these types is passed as text. Any other content, also a form, is passed as base64. */
 const TEXT = /^(text\/[^;]+|application\/(json|javascript|xml))\s*(;|$)/i
 
-export function toHttpEvent(request: ClientRequest, face: HttpFace, now = Date.now()): HttpEvent {
+export function toHttpEvent(request: ClientRequest, endpoint: HttpEndpoint, now = Date.now()): HttpEvent {
   const [encodedPath = '', rawQueryString = ''] = splitOnce(request.target, '?')
-  const rawPath = face === 'http-api' ? decodedPath(encodedPath) : encodedPath
+  const rawPath = endpoint === 'http-api' ? decodePath(encodedPath) : encodedPath
   const { headers, cookies } = readHeaders(request.rawHeaders)
   return {
     version: '2.0',
@@ -66,12 +66,12 @@ export function toHttpEvent(request: ClientRequest, face: HttpFace, now = Date.n
   }
 }
 
-/** An HTTP API hands the path over decoded, and ends it at what is a question mark then. A function URL does not. */
-function decodedPath(path: string): string {
+/** Decodes the path as an HTTP API does, which also cuts it at an encoded question mark. A function URL does neither. */
+function decodePath(path: string): string {
   return splitOnce(decodeURIComponent(path), '?')[0] ?? ''
 }
 
-/** Names in lower case, repeated ones joined; cookies apart. */
+/** Reads the headers with their names in lower case. Repeated ones are joined, and cookies are apart. */
 function readHeaders(raw: readonly string[]): { headers: Record<string, string>; cookies: string[] } {
   const headers: Record<string, string> = {}
   const cookies: string[] = []

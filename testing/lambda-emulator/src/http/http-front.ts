@@ -1,37 +1,37 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { deferred } from '../deferred.ts'
+import { createDeferred } from '../deferred.ts'
 import type { LambdaFunction } from '../lambda-function.ts'
 import { PAYLOAD_BYTES_MAX } from '../runtime-api.ts'
 import { toHttpAnswer } from './http-answer.ts'
-import { type ClientRequest, toHttpEvent } from './http-event.ts'
 import {
-  badGateway,
-  type HttpFace,
+  answerBadGateway,
+  answerTooManyRequests,
+  type HttpEndpoint,
   INTEGRATION_TIMED_OUT,
   type PlainAnswer,
   REQUEST_TOO_LARGE,
-  tooManyRequests,
-} from './http-face.ts'
+} from './http-endpoint.ts'
+import { type ClientRequest, toHttpEvent } from './http-event.ts'
 
-/** The limit for a body; base64 makes a third more of it, and the event has a limit of its own. */
+/** A body may have this size. Base64 makes it a third larger, and the event has a limit of its own. */
 const BODY_BYTES_MAX = 6 * 1024 * 1024
 const INTEGRATION_MS_MAX = 30_000
 
 export interface HttpFrontOptions {
   readonly target: LambdaFunction
-  readonly face: HttpFace
-  /** How long an HTTP API waits. Default: the 30 s of AWS. */
+  readonly endpoint: HttpEndpoint
+  /** An HTTP API waits this long for the function. By default it is 30 s, as in AWS. */
   readonly integrationTimeoutMs?: number
 }
 
 export interface HttpFront {
-  /** http://127.0.0.1:PORT */
+  /** It has the form http://127.0.0.1:PORT. */
   readonly url: string
   stop(): Promise<void>
 }
 
-/** Turns requests into events of the function, and what it answers into answers. */
+/** Listens for requests, turns them into events of the function, and its results into answers. */
 export async function startHttpFront(options: HttpFrontOptions): Promise<HttpFront> {
   const server = createServer((request, response) => {
     answer(options, request, response).catch((error: unknown) => response.destroy(error as Error))
@@ -74,44 +74,48 @@ async function answer(
   response.end(content)
 }
 
-/** Undefined when it is too large. */
+/** Returns undefined when the body is too large. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    // Bytes beyond the limit are read all the same, so that the client gets the answer.
+    // Bytes beyond the limit are read and dropped, so that the client gets the answer.
     if (bytes <= BODY_BYTES_MAX) chunks.push(chunk)
   }
   return bytes <= BODY_BYTES_MAX ? Buffer.concat(chunks) : undefined
 }
 
 async function invoke(
-  { target, face, integrationTimeoutMs = INTEGRATION_MS_MAX }: HttpFrontOptions,
+  { target, endpoint, integrationTimeoutMs = INTEGRATION_MS_MAX }: HttpFrontOptions,
   request: ClientRequest,
 ): Promise<PlainAnswer> {
-  const event = toHttpEvent(request, face)
+  const event = toHttpEvent(request, endpoint)
   if (Buffer.byteLength(JSON.stringify(event)) > PAYLOAD_BYTES_MAX) return REQUEST_TOO_LARGE
-  const answered = getAnswer(target, event, face)
-  return face === 'http-api' ? await within(integrationTimeoutMs, answered) : await answered
+  const answered = getAnswer(target, event, endpoint)
+  return endpoint === 'http-api' ? await limitWait(integrationTimeoutMs, answered) : await answered
 }
 
-async function getAnswer(target: LambdaFunction, event: unknown, face: HttpFace): Promise<PlainAnswer> {
+async function getAnswer(
+  target: LambdaFunction,
+  event: unknown,
+  endpoint: HttpEndpoint,
+): Promise<PlainAnswer> {
   const outcome = await target.invoke(event)
   switch (outcome.type) {
     case 'answered':
-      return toHttpAnswer(outcome.payload, face)
+      return toHttpAnswer(outcome.payload, endpoint)
     case 'failed':
     case 'timed-out':
-      return badGateway(face)
+      return answerBadGateway(endpoint)
     case 'throttled':
-      return tooManyRequests(face)
+      return answerTooManyRequests(endpoint)
   }
 }
 
-/** The function runs on, as it does there. */
-async function within(limitMs: number, answered: Promise<PlainAnswer>): Promise<PlainAnswer> {
-  const late = deferred<PlainAnswer>()
+/** Answers 503 when the time is over. The function runs on, as it does in AWS. */
+async function limitWait(limitMs: number, answered: Promise<PlainAnswer>): Promise<PlainAnswer> {
+  const late = createDeferred<PlainAnswer>()
   const timer = setTimeout(() => late.resolve(INTEGRATION_TIMED_OUT), limitMs)
   try {
     return await Promise.race([answered, late.promise])

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 
-/** A payment over this is refused, so that a saga can be seen to turn around. */
+/** A payment over this is refused, so that a user can see a saga being undone. */
 const CENTS_MAX = 10_000
 
 export interface DemoService {
@@ -10,7 +10,7 @@ export interface DemoService {
   stop(): Promise<void>
 }
 
-/** A service that takes every call, tells of it, and refuses an action with `cents` over 100 euros. */
+/** Starts a service that accepts every call and prints it, but refuses an action with `cents` over 100 euros. */
 export async function startDemoService(tell: (line: string) => void): Promise<DemoService> {
   const server = createServer(async (request, response) => {
     const isRefused = request.headers['counterstep-op'] === 'action' && (await readCents(request)) > CENTS_MAX
@@ -33,7 +33,7 @@ export async function startDemoService(tell: (line: string) => void): Promise<De
   }
 }
 
-/** A payload of another form has none. */
+/** Reads the cents of a payload. A payload of another form counts as 0. */
 async function readCents(request: IncomingMessage): Promise<number> {
   const isJson = request.headers['content-type']?.startsWith('application/json') === true
   const payload: unknown = isJson ? await json(request) : undefined

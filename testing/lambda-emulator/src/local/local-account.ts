@@ -19,24 +19,27 @@ const SWEEP_EVERY_MS = 60_000
 const BATCH_SIZE_MAX = 10
 const CONCURRENCY = 4
 const MEMORY_MB = 512
-/** Environments share the processors of this machine. */
+/** The start may take long, because all environments share the processors of this machine. */
 const INIT_MS_MAX = 60_000
 
 export interface LocalAccountOptions {
-  /** The services in the form of the template's `Services`. Undefined: `bank`, a service of its own that takes every call. */
+  /**
+   * The services have the form of the template's `Services`. If it is undefined, a service `bank` is started, which takes
+   * every call.
+   */
   readonly services: string | undefined
   readonly tell: (line: string) => void
 }
 
 export interface LocalAccount {
-  /** The address that `CounterstepUrl` would have. It asks for no signature. */
+  /** The deployed template shows this address as `CounterstepUrl`. Here it asks for no signature. */
   readonly url: string
   stop(): Promise<void>
 }
 
 type Closer = () => Promise<unknown>
 
-/** The three functions of the template with a Redis, a queue and a schedule, which end with them. */
+/** Starts the three functions of the template, with a Redis, a queue and a schedule that end with them. */
 export async function startLocalAccount(options: LocalAccountOptions): Promise<LocalAccount> {
   const closers: Closer[] = []
   const stop = async () => {
@@ -66,7 +69,7 @@ async function start({ services, tell }: LocalAccountOptions, closers: Closer[])
     COUNTERSTEP_STORE: store.url,
     COUNTERSTEP_QUEUE_URL: queue.url,
     COUNTERSTEP_AUTHORIZER: 'iam',
-    COUNTERSTEP_SERVICES: services ?? `bank=${await demoUrl(tell, closers)}`,
+    COUNTERSTEP_SERVICES: services ?? `bank=${await startDemo(tell, closers)}`,
     COUNTERSTEP_LOG_LEVEL: 'warn',
   }
   const launch = (name: string, timeoutMs: number) => {
@@ -86,7 +89,7 @@ async function start({ services, tell }: LocalAccountOptions, closers: Closer[])
     closers.push(() => launched.stop())
     return launched
   }
-  const front = await startHttpFront({ target: launch('api', API_TIMEOUT_MS), face: 'function-url' })
+  const front = await startHttpFront({ target: launch('api', API_TIMEOUT_MS), endpoint: 'function-url' })
   closers.push(() => front.stop())
   const source = startSqsEventSource({
     queue,
@@ -103,7 +106,7 @@ async function start({ services, tell }: LocalAccountOptions, closers: Closer[])
   return front.url
 }
 
-async function demoUrl(tell: (line: string) => void, closers: Closer[]): Promise<string> {
+async function startDemo(tell: (line: string) => void, closers: Closer[]): Promise<string> {
   const service = await startDemoService((line) => tell(`bank: ${line}`))
   closers.push(() => service.stop())
   return service.url

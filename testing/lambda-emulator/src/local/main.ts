@@ -1,4 +1,4 @@
-// `npm run lambda:local`: the functions of the template on this machine, until Ctrl-C.
+// `npm run lambda:local` runs the functions of the template on this machine, until Ctrl-C.
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { ServerMissingError } from '@counterstep/test-servers'
@@ -13,7 +13,7 @@ it be built and installed.`
 
 const tell = (line: string) => void process.stderr.write(`${line}\n`)
 
-/** Undefined: something is missing, and was named. */
+/** Returns undefined if something is missing on this machine. Its name has then been printed. */
 async function open(services: string | undefined): Promise<LocalAccount | undefined> {
   try {
     return await startLocalAccount({ services, tell })

@@ -17,7 +17,7 @@ for (const [title, answer, expected] of [
   ['a text', 'done', 'all'],
   ['a number', 1, 'all'],
 ] as const) {
-  it(`says of an answer with ${title} which messages come back`, () => {
+  it(`A function's answer with ${title} brings ${expected === 'all' ? 'all messages' : expected.length === 0 ? 'no message' : 'that message'} back`, () => {
     const failures = readBatchFailures(JSON.stringify(answer), ['a', 'b'])
     expect(failures === 'all' ? failures : [...failures]).toEqual(expected)
   })

@@ -1,9 +1,9 @@
-/** Which messages of a batch come back: those named, or all of them because the answer is none of a worker. */
+/** These messages of a batch come back. It is `all` if the function's answer does not have the form of such a list. */
 export type BatchFailures = 'all' | ReadonlySet<string>
 
 /**
- * Reads the answer of a function that reports failures of single messages. Nothing named means that all succeeded; a
- * name that is none makes the whole batch fail.
+ * Reads the answer of a function that reports failures of single messages. If it names none, all have succeeded. If it
+ * names a message that is not in the batch, the whole batch fails.
  */
 export function readBatchFailures(payload: string, messageIds: readonly string[]): BatchFailures {
   const answer: unknown = JSON.parse(payload)

@@ -3,13 +3,13 @@ import { DeleteMessageBatchCommand, type Message } from '@aws-sdk/client-sqs'
 import type { InvocationOutcome } from '../invocation.ts'
 import type { LambdaFunction } from '../lambda-function.ts'
 import { readBatchFailures } from './batch-failures.ts'
-import { drawFates, type SqsFaults } from './message-faults.ts'
+import { createFates, type SqsFaults } from './message-faults.ts'
 import type { Queue } from './queue.ts'
 import { type BatchLimits, receiveBatch } from './receive-batch.ts'
 import { Slots } from './slots.ts'
 import { toSqsEvent } from './sqs-event.ts'
 
-/** One request deletes at most as many. */
+/** One request deletes at most this many messages. */
 const DELETED_MAX = 10
 const AFTER_THROTTLE_MS = 100
 const AFTER_ERROR_MS = 200
@@ -17,23 +17,23 @@ const AFTER_ERROR_MS = 200
 export interface SqsEventSourceOptions extends BatchLimits {
   readonly queue: Queue
   readonly target: LambdaFunction
-  /** Batches at a time, copies of doubled messages included. */
+  /** At most this many batches run at a time, copies of doubled messages included. */
   readonly concurrencyMax: number
   readonly faults?: SqsFaults
   readonly onBatch?: (delivery: BatchDelivery) => void
-  /** The queue did not answer; it is asked again. */
+  /** It is called when the queue did not answer. The queue is then asked again. */
   readonly onError: (error: unknown) => void
 }
 
 export interface BatchDelivery {
   readonly messageIds: readonly string[]
-  /** Those of them that were not deleted. */
+  /** These messages of the batch were not deleted. */
   readonly failedIds: readonly string[]
   readonly outcome: InvocationOutcome['type']
 }
 
 export interface SqsCounts {
-  /** Receipts of messages: one that comes back counts again. */
+  /** A message that comes back counts again. */
   readonly received: number
   readonly delivered: number
   readonly deleted: number
@@ -41,18 +41,18 @@ export interface SqsCounts {
   readonly doubled: number
   readonly delayed: number
   readonly batches: number
-  /** Batches of which nothing was deleted. */
+  /** No message of these batches was deleted. */
   readonly batchesFailed: number
   readonly throttles: number
 }
 
 export interface SqsEventSource {
   counts(): SqsCounts
-  /** Takes no more messages, and returns when those under way are answered for. */
+  /** Takes no more messages. Resolves when those under way have been handled. */
   stop(): Promise<void>
 }
 
-/** Takes messages from a queue to a function that reports failures of single messages, as Lambda does. */
+/** Starts to bring messages from a queue to a function that reports failures of single messages, as Lambda does. */
 export function startSqsEventSource(options: SqsEventSourceOptions): SqsEventSource {
   const source = new EventSource(options)
   const polling = source.poll()
@@ -80,14 +80,14 @@ class EventSource {
   }
   readonly #options: SqsEventSourceOptions
   readonly #slots: Slots
-  readonly #drawFate: ReturnType<typeof drawFates>
+  readonly #drawFate: ReturnType<typeof createFates>
   readonly #stop = new AbortController()
   readonly #underWay = new Set<Promise<void>>()
 
   constructor(options: SqsEventSourceOptions) {
     this.#options = options
     this.#slots = new Slots(options.concurrencyMax)
-    this.#drawFate = drawFates(options.faults)
+    this.#drawFate = createFates(options.faults)
   }
 
   async poll(): Promise<void> {
@@ -160,7 +160,7 @@ class EventSource {
     })
   }
 
-  /** While the function is throttled its messages wait, as long as they are not visible to others again. */
+  /** Invokes the function. While it is throttled the messages wait, but only until they are visible to others again. */
   async #invoke(messages: readonly Message[], visibleAt: number): Promise<InvocationOutcome> {
     const { target, queue } = this.#options
     for (;;) {

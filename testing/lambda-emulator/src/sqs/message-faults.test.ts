@@ -1,20 +1,20 @@
 import { expect, it } from 'vitest'
-import { drawFates, type SqsFaults } from './message-faults.ts'
+import { createFates, type SqsFaults } from './message-faults.ts'
 
 const FAULTS: SqsFaults = { seed: 7, lostShare: 0.1, doubledShare: 0.2, delayedShare: 0.3, delayMsMax: 500 }
 const DRAWS = 10_000
 
 function draw(faults: SqsFaults | undefined) {
-  const next = drawFates(faults)
+  const next = createFates(faults)
   return Array.from({ length: DRAWS }, () => next())
 }
 
-it('is the same for the same seed and another for another', () => {
+it('The fates of messages are the same for the same seed, and others for another', () => {
   expect(draw(FAULTS)).toEqual(draw(FAULTS))
   expect(draw({ ...FAULTS, seed: 8 })).not.toEqual(draw(FAULTS))
 })
 
-it('falls as often as it should', () => {
+it('Each fate falls as often as it should', () => {
   const fates = draw(FAULTS)
   const countShare = (type: string) => fates.filter((fate) => fate.type === type).length / DRAWS
   expect(countShare('lost')).toBeCloseTo(0.1, 1)
@@ -26,8 +26,8 @@ it('falls as often as it should', () => {
   expect(Math.max(...delays)).toBeLessThanOrEqual(500)
 })
 
-it('falls as it should on ten messages as well', () => {
-  const next = drawFates(FAULTS)
+it('Each fate falls as often as it should on ten messages as well', () => {
+  const next = createFates(FAULTS)
   for (let ten = 0; ten < 100; ten++) {
     const types = Array.from({ length: 10 }, () => next().type)
     const countFates = (type: string) => types.filter((each) => each === type).length
@@ -35,9 +35,9 @@ it('falls as it should on ten messages as well', () => {
   }
 })
 
-it('obeys shares that change on the way', () => {
+it('The fates obey shares that change on the way', () => {
   let lostShare = 1
-  const next = drawFates({
+  const next = createFates({
     ...FAULTS,
     get lostShare() {
       return lostShare
@@ -50,6 +50,6 @@ it('obeys shares that change on the way', () => {
   expect(next().type).toBe('delivered')
 })
 
-it('is delivery where no faults are asked for', () => {
+it('Every message is delivered where no faults are asked for', () => {
   expect(new Set(draw(undefined).map(({ type }) => type))).toEqual(new Set(['delivered']))
 })

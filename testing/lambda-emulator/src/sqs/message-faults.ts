@@ -1,14 +1,14 @@
 /**
- * The faults that a standard queue may do to a message, and their shares. Shares are from 0 to 1, add up to at most 1,
- * and are read at each message.
+ * A standard queue may do these faults to a message. Their shares are from 0 to 1 and add up to at most 1. They are read
+ * anew for each message, so a test may change them.
  */
 export interface SqsFaults {
   readonly seed: number
-  /** The share that is deleted unseen. A queue must not do that; an operator who empties it does. */
+  /** This share is deleted before it is delivered. A queue must not do that, but an operator who empties it does. */
   readonly lostShare: number
-  /** Delivered twice, at the same time where the concurrency allows. */
+  /** This share is delivered twice, at the same time if the concurrency allows it. */
   readonly doubledShare: number
-  /** Held back for up to `delayMsMax`; the visibility timeout runs meanwhile. */
+  /** This share is delivered up to `delayMsMax` later, while the visibility timeout runs. */
   readonly delayedShare: number
   readonly delayMsMax: number
 }
@@ -19,18 +19,18 @@ export type MessageFate =
 
 const DELIVERED: MessageFate = { type: 'delivered' }
 
-/** So few messages have their share of what may happen to them. */
+/** Each group of this many messages has the given shares of the faults, so a short test meets them too. */
 const STRATA = 10
 
-/** The fate of one message after the other, the same for the same seed. */
-export function drawFates(faults: SqsFaults | undefined): () => MessageFate {
+/** Returns a function that draws the fate of the next message. The same seed gives the same fates. */
+export function createFates(faults: SqsFaults | undefined): () => MessageFate {
   if (faults === undefined) return () => DELIVERED
-  const draw = seededDraws(faults.seed)
-  const drawLot = stratifiedLots(draw)
+  const draw = createSeededDraws(faults.seed)
+  const drawLot = createStratifiedLots(draw)
   return () => {
     const { lostShare, doubledShare, delayedShare, delayMsMax } = faults
     const lot = drawLot()
-    // Drawn in any case, so that a share that is changed does not change what the others meet.
+    // The delay is drawn in any case, so that a changed share does not change the fates of other messages.
     const delayMs = Math.round(draw() * delayMsMax)
     if (lot < lostShare) return { type: 'lost' }
     if (lot < lostShare + doubledShare) return { type: 'doubled' }
@@ -39,8 +39,8 @@ export function drawFates(faults: SqsFaults | undefined): () => MessageFate {
   }
 }
 
-/** Draws numbers from 0 up to 1. Ten that follow one another have one in each tenth. */
-function stratifiedLots(draw: () => number): () => number {
+/** Returns a function that draws numbers from 0 up to 1. Each group of ten numbers has one in each tenth. */
+function createStratifiedLots(draw: () => number): () => number {
   const strata: number[] = []
   return () => {
     if (strata.length === 0) strata.push(...Array(STRATA).keys())
@@ -49,8 +49,8 @@ function stratifiedLots(draw: () => number): () => number {
   }
 }
 
-/** Numbers from 0 up to 1 (mulberry32). */
-function seededDraws(seed: number): () => number {
+/** Returns a function that draws numbers from 0 up to 1 by the algorithm mulberry32. */
+function createSeededDraws(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

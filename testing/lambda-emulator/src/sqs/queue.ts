@@ -4,13 +4,14 @@ import { openSqsClient } from './sqs-client.ts'
 const MS_PER_SECOND = 1000
 
 export interface QueueOptions {
-  /** http://127.0.0.1:PORT of the server. */
+  /** The server listens at this http://127.0.0.1:PORT. */
   readonly endpoint: string
   readonly name: string
-  /** The time is in whole seconds. */
+  /** It must be a multiple of a second. */
   readonly visibilityTimeoutMs: number
   /**
-   * The queue for a message that was received so often without being deleted. Default: the message comes back for ever.
+   * A message that was received `receivesMax` times without being deleted goes to this queue. By default it comes back
+   * for ever.
    */
   readonly deadLetters?: { readonly queue: Queue; readonly receivesMax: number }
 }
@@ -25,13 +26,13 @@ export interface Queue {
 
 export interface MessageCounts {
   readonly visible: number
-  /** Received and neither deleted nor visible again. */
+  /** These messages were received, and are neither deleted nor visible again. */
   readonly inFlight: number
-  /** Sent with a delay that is not over. */
+  /** These messages were sent with a delay that is not over. */
   readonly delayed: number
 }
 
-/** A standard queue. Its owner destroys the client. */
+/** Creates a standard queue. The caller must destroy its client. */
 export async function createQueue({
   endpoint,
   name,
@@ -45,7 +46,7 @@ export async function createQueue({
       QueueName: name,
       Attributes: {
         VisibilityTimeout: String(visibilityTimeoutMs / MS_PER_SECOND),
-        ...(deadLetters === undefined ? {} : { RedrivePolicy: redrivePolicy(deadLetters) }),
+        ...(deadLetters === undefined ? {} : { RedrivePolicy: writeRedrivePolicy(deadLetters) }),
       },
     }),
   )
@@ -62,7 +63,7 @@ export async function countMessages({ client, url }: Queue): Promise<MessageCoun
   }
 }
 
-function redrivePolicy({ queue, receivesMax }: NonNullable<QueueOptions['deadLetters']>): string {
+function writeRedrivePolicy({ queue, receivesMax }: NonNullable<QueueOptions['deadLetters']>): string {
   return JSON.stringify({ deadLetterTargetArn: queue.arn, maxReceiveCount: receivesMax })
 }
 

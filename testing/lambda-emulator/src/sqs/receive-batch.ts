@@ -5,12 +5,12 @@ import type { Queue } from './queue.ts'
 const LONG_POLL_S = 20
 const RECEIVED_MAX = 10
 const MS_PER_SECOND = 1000
-/** Between two looks in what is left of a window, which is too short for a long poll. */
+/** When the rest of a window is too short for a long poll, the queue is asked at this interval. */
 const POLL_EVERY_MS = 50
 
 export interface BatchLimits {
   readonly batchSizeMax: number
-  /** How long a batch that is not full waits for more. */
+  /** A batch that is not full waits this long for more messages. */
   readonly batchingWindowMs: number
 }
 

@@ -1,4 +1,4 @@
-/** So many deliveries at a time, in the order in which they asked. */
+/** Bounds how many deliveries run at a time. Those that wait get their turn in the order in which they asked. */
 export class Slots {
   #free: number
   readonly #waiting: (() => void)[] = []
@@ -17,7 +17,7 @@ export class Slots {
     }
   }
 
-  /** Resolves when one is free, which it may not be for long. */
+  /** Resolves when a slot is free. It is not reserved, so it may be taken again at once. */
   async untilFree(): Promise<void> {
     await this.#take()
     this.#give()

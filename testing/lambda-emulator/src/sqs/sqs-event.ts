@@ -9,7 +9,7 @@ export interface SqsRecord {
   readonly messageId: string
   readonly receiptHandle: string
   readonly body: string
-  /** ApproximateReceiveCount, SentTimestamp and the like. */
+  /** These are the system attributes, such as ApproximateReceiveCount and SentTimestamp. */
   readonly attributes: Readonly<Record<string, string>>
   readonly messageAttributes: Readonly<Record<string, SqsRecordAttribute>>
   readonly md5OfBody: string

@@ -8,10 +8,10 @@ interface Missing {
   readonly isError: boolean
 }
 
-/** This runs before the tests are known, because it decides which of them there are. */
-const found = await find()
+/** This runs before the tests are collected, because it decides which tests exist. */
+const found = await findRuntimeClient()
 
-/** Tests with functions. Without the runtime client they are one skipped test with the reason. */
+/** Defines tests with functions. Without the runtime client there is one skipped test, which shows the reason. */
 export function describeLambda(title: string, define: (client: RuntimeClient) => void): void {
   if ('entry' in found) describe(title, () => define(found))
   else describeMissing(title, found)
@@ -19,14 +19,14 @@ export function describeLambda(title: string, define: (client: RuntimeClient) =>
 
 function describeMissing(title: string, { reason, isError }: Missing): void {
   describe(title, () => {
-    it('has the runtime client of Lambda', (context) => {
+    it('The runtime client of Lambda is installed', (context) => {
       if (isError) throw new Error(reason)
       context.skip(reason)
     })
   })
 }
 
-async function find(): Promise<RuntimeClient | Missing> {
+async function findRuntimeClient(): Promise<RuntimeClient | Missing> {
   try {
     return await installRuntimeClient()
   } catch (error: unknown) {

@@ -18,7 +18,7 @@ import { describeLambda } from '../../src/vitest/describe-lambda.ts'
 import { openFunction } from '../open-function.ts'
 
 const WAIT_MS_MAX = 25_000
-/** It is started twice. */
+/** The queue server of a test starts twice. */
 const OWN_SERVER_MS_MAX = 120_000
 const EMPTY = { visible: 0, inFlight: 0, delayed: 0 }
 
@@ -65,7 +65,7 @@ async function openSource(
     ...more,
   })
   onTestFinished(async () => {
-    // Invocations that a test leaves running end with their environments.
+    // If a test leaves an invocation running, it ends with its environment.
     const stopped = source.stop()
     await target.stop()
     await stopped
@@ -92,7 +92,7 @@ describeOn('elasticmq', 'a queue before a function', (endpoint) => {
 })
 
 function defineTests(setup: Setup): void {
-  it('hands over messages in the form of AWS and deletes what succeeded', async () => {
+  it('Messages are handed over in the form of AWS, and those that succeeded are deleted', async () => {
     const queue = await openQueue(setup)
     const source = await openSource(setup, queue, {}, { handler: 'worker.tellEvent' })
     const attributes = { kind: { DataType: 'String', StringValue: 'hint' } }
@@ -117,7 +117,7 @@ function defineTests(setup: Setup): void {
     await vi.waitFor(() => expect(source.counts()).toMatchObject(counts), WAIT_MS_MAX)
   })
 
-  it('fills a batch within its window', async () => {
+  it('A batch of messages is filled within its window', async () => {
     const queue = await openQueue(setup, { visibilityTimeoutMs: 30_000 })
     const source = await openSource(setup, queue, { batchSizeMax: 12, batchingWindowMs: 10_000 })
     const messages = Array.from({ length: 6 }, (_, index) => ({ name: `m${index}` }))
@@ -127,13 +127,13 @@ function defineTests(setup: Setup): void {
     expect(source.batches.map(({ messageIds }) => messageIds.length)).toEqual([12])
   })
 
-  it('brings back only the messages that the function names', async () => {
+  it('Only the messages that the function names come back', async () => {
     const queue = await openQueue(setup)
     const source = await openSource(setup, queue, { batchingWindowMs: 500 })
     await send(queue, [{ name: 'good' }, { name: 'bad', failTimes: 1 }])
     await untilEmpty(queue)
     await vi.waitFor(() => expect(source.counts().deleted).toBe(2), WAIT_MS_MAX)
-    // The function's output comes by another way than its answer.
+    // The function's output comes on another path than its answer, so it may come later.
     await vi.waitFor(() => expect(source.told()).toHaveLength(6), WAIT_MS_MAX)
     const starts = source.told().filter(({ type }) => type === 'started')
     expect(starts.map(({ name, receives }) => `${name} ${receives}`).toSorted()).toEqual([
@@ -144,7 +144,7 @@ function defineTests(setup: Setup): void {
   })
 
   for (const batch of ['throw', 'misshapen']) {
-    it(`brings back the whole batch after an answer that is ${batch}`, async () => {
+    it(`The whole batch comes back after ${batch === 'throw' ? 'an error' : 'an answer of another shape'}`, async () => {
       const queue = await openQueue(setup)
       const source = await openSource(setup, queue, { batchingWindowMs: 500 })
       await send(queue, [{ name: 'good' }, { name: 'bad', batch, failTimes: 1 }])
@@ -155,7 +155,7 @@ function defineTests(setup: Setup): void {
     })
   }
 
-  it('brings back the whole batch when the function is killed at its deadline', async () => {
+  it('The whole batch comes back when the function is killed at its deadline', async () => {
     const queue = await openQueue(setup, { visibilityTimeoutMs: 3000 })
     const source = await openSource(setup, queue, {}, { timeoutMs: 1000 })
     await send(queue, [{ name: 'slow', waitMs: 600_000 }])
@@ -164,7 +164,7 @@ function defineTests(setup: Setup): void {
     expect(source.counts()).toMatchObject({ deleted: 0 })
   })
 
-  it('takes no more batches at a time than it may, and waits while the function is throttled', async () => {
+  it('No more batches are taken at a time than allowed, and they wait while the function is throttled', async () => {
     const queue = await openQueue(setup, { visibilityTimeoutMs: 30_000 })
     const limits = { batchSizeMax: 1, concurrencyMax: 2 }
     const source = await openSource(setup, queue, limits, { reservedConcurrency: 1 })
@@ -177,13 +177,13 @@ function defineTests(setup: Setup): void {
     await vi.waitFor(() => expect(source.counts().deleted).toBe(4), WAIT_MS_MAX)
     expect(source.counts()).toMatchObject({ received: 4, batchesFailed: 0 })
     expect(source.counts().throttles).toBeGreaterThan(0)
-    expect(atOnceMax(source.told())).toBe(1)
+    expect(countAtOnceMax(source.told())).toBe(1)
   })
 
-  it('gives a batch back when the function is throttled for as long as its messages are its own', async () => {
+  it('A batch is given back when the function is throttled until its messages are visible again', async () => {
     const queue = await openQueue(setup, { visibilityTimeoutMs: 1000 })
     const source = await openSource(setup, queue, { concurrencyMax: 1 })
-    const busy = source.target.invoke({ Records: [busyRecord()] })
+    const busy = source.target.invoke({ Records: [recordBusy()] })
     await send(queue, [{ name: 'waiting' }])
     await vi.waitFor(() => expect(source.batches.length).toBeGreaterThanOrEqual(2), WAIT_MS_MAX)
     expect(source.batches[0]).toMatchObject({ outcome: 'throttled', failedIds: [expect.any(String)] })
@@ -192,7 +192,7 @@ function defineTests(setup: Setup): void {
     expect(await busy).toMatchObject({ type: 'failed' })
   })
 
-  it('takes what failed too often to the dead letters', async () => {
+  it('A message that failed too often goes to the dead letters', async () => {
     const dead = await openQueue(setup)
     const queue = await openQueue(setup, {
       visibilityTimeoutMs: 1000,
@@ -208,14 +208,16 @@ function defineTests(setup: Setup): void {
   defineFaultTests(setup)
 }
 
-function busyRecord() {
+function recordBusy() {
   const body = JSON.stringify({ name: 'busy', waitMs: 600_000 })
   return { messageId: 'busy', body, attributes: { ApproximateReceiveCount: '1' } }
 }
 
 describeOwn('elasticmq', 'a queue that goes away', () => {
   describeLambda('before a function', (client) => {
-    it('is told as an error, and polled again when it is back', { timeout: OWN_SERVER_MS_MAX }, async () => {
+    it('A queue that goes away is told as an error, and polled again when it is back', {
+      timeout: OWN_SERVER_MS_MAX,
+    }, async () => {
       const server = await startElasticmq()
       onTestFinished(() => server.stop())
       const setup = { endpoint: server.url, client }
@@ -234,21 +236,21 @@ function defineFaultTests(setup: Setup): void {
   describe('with faults', () => {
     const none = { seed: 1, lostShare: 0, doubledShare: 0, delayedShare: 0, delayMsMax: 0 }
 
-    it('delivers a doubled message twice at once, and deletes it', async () => {
+    it('A doubled message is delivered twice at once, and deleted', async () => {
       const queue = await openQueue(setup, { visibilityTimeoutMs: 30_000 })
       const source = await openSource(setup, queue, { faults: { ...none, doubledShare: 1 } })
-      // Both environments are warm, so that a slow start does not set the deliveries apart.
+      // Both environments are warm, so that a slow start does not delay one of the deliveries.
       await Promise.all([1, 2].map(() => source.target.invoke({ Records: [] })))
       await send(queue, [{ name: 'twice', waitMs: 2000 }])
       await vi.waitFor(() => expect(source.told()).toHaveLength(4), WAIT_MS_MAX)
       await untilEmpty(queue)
-      expect(atOnceMax(source.told())).toBe(2)
+      expect(countAtOnceMax(source.told())).toBe(2)
       const counts = { received: 1, doubled: 1, delivered: 2 }
       await vi.waitFor(() => expect(source.counts()).toMatchObject(counts), WAIT_MS_MAX)
       expect(source.errors).toEqual([])
     })
 
-    it('loses a message unseen', async () => {
+    it('A lost message is deleted and never delivered', async () => {
       const queue = await openQueue(setup, { visibilityTimeoutMs: 1000 })
       const source = await openSource(setup, queue, { faults: { ...none, lostShare: 1 } })
       await send(queue, [{ name: 'never' }])
@@ -258,7 +260,7 @@ function defineFaultTests(setup: Setup): void {
       expect(source.told()).toEqual([])
     })
 
-    it('delays a message', async () => {
+    it('A delayed message is delivered once', async () => {
       const queue = await openQueue(setup, { visibilityTimeoutMs: 30_000 })
       const faults = { ...none, delayedShare: 1, delayMsMax: 1500 }
       const source = await openSource(setup, queue, { faults })
@@ -269,8 +271,8 @@ function defineFaultTests(setup: Setup): void {
   })
 }
 
-/** How many were handled at the same time. */
-function atOnceMax(told: readonly Told[]): number {
+/** Counts how many messages were handled at the same time. */
+function countAtOnceMax(told: readonly Told[]): number {
   let running = 0
   let most = 0
   for (const { type } of told.toSorted((a, b) => a.at - b.at)) {

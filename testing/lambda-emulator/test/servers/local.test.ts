@@ -11,8 +11,8 @@ const PROGRAM = join(import.meta.dirname, '../../src/local/main.ts')
 const GUIDE = readFileSync(join(import.meta.dirname, '../../../../docs/guides/deploy-lambda.md'), 'utf8')
 const TEST_MS_MAX = 120_000
 
-/** The body of the guide's first saga. */
-function firstSaga(): { readonly gid: string; readonly branches: readonly object[] } {
+/** Reads the body of the guide's first saga. */
+function readFirstSaga(): { readonly gid: string; readonly branches: readonly object[] } {
   const body = /\/v1\/transactions".*?-d '(\{[\s\S]*?\n\})'/.exec(GUIDE)?.[1]
   if (body === undefined) throw new Error('the guide has no saga')
   return JSON.parse(body)
@@ -29,7 +29,7 @@ async function readUrl(program: ChildProcess): Promise<string> {
 describeLambda('npm run lambda:local', () => {
   describeOn('elasticmq', 'with a queue', () => {
     describeOn('redis', 'on a store', () => {
-      it('runs the first saga of the guide, and one that is refused, and ends when it is told to', {
+      it('The command npm run lambda:local runs the first saga of the guide and one that is refused, and ends when it is told to', {
         timeout: TEST_MS_MAX,
       }, async () => {
         const program = spawn(process.execPath, [PROGRAM], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -42,7 +42,7 @@ describeLambda('npm run lambda:local', () => {
           const answer = await fetch(`${url}/v1/transactions`, { method: 'POST', headers, body })
           return answer.json()
         }
-        const saga = firstSaga()
+        const saga = readFirstSaga()
         expect(await submit(saga)).toMatchObject({ gid: saga.gid, status: 'succeeded' })
         const dear = saga.branches.map((branch) => ({ ...branch, payload: { cents: 10_001 } }))
         expect(await submit({ gid: 'dear', branches: dear })).toMatchObject({

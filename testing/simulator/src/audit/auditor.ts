@@ -18,9 +18,9 @@ import type { Plan } from '../clients/plan.ts'
 import type { SagaPlan } from '../clients/saga-plan.ts'
 import type { SimStore } from '../world/sim-store.ts'
 import type { World } from '../world/world.ts'
+import type { AuditLog, Log } from './audit-log.ts'
 import { CallPace } from './call-pace.ts'
 import { ClientAudit } from './client-audit.ts'
-import type { Log } from './log.ts'
 import { PreparedAudit } from './prepared-audit.ts'
 import { newPreparedLog } from './prepared-log.ts'
 import { SagaCallAudit } from './saga-call-audit.ts'
@@ -45,7 +45,7 @@ const NEXT: Readonly<Record<Status, readonly Status[]>> = {
   stopped: [],
 }
 
-export class Auditor {
+export class Auditor implements AuditLog {
   readonly violations: Violation[] = []
   readonly logs = new Map<Gid, Log>()
   readonly prepared: PreparedAudit
@@ -60,7 +60,7 @@ export class Auditor {
   constructor(world: World) {
     this.#world = world
     this.prepared = new PreparedAudit(world, this)
-    this.clients = new ClientAudit(world, this)
+    this.clients = new ClientAudit(world, this, this.prepared)
     this.pace = new CallPace(this)
     this.#sagaCalls = new SagaCallAudit(this)
   }

@@ -1,6 +1,6 @@
 /** Checks L4, the pace of calls to a branch. A run makes a call again only after an answer and its back-off. */
 import { type CallKey, findOp, getBranchTargets, type Run } from '@counterstep/core'
-import type { Auditor } from './auditor.ts'
+import type { AuditLog } from './audit-log.ts'
 
 /**
  * These limits belong to the invariant, not to the core. After this many
@@ -24,11 +24,11 @@ interface Last {
 }
 
 export class CallPace {
-  readonly #auditor: Auditor
+  readonly #audit: AuditLog
   readonly #last = new WeakMap<object, Map<string, Last>>()
 
-  constructor(auditor: Auditor) {
-    this.#auditor = auditor
+  constructor(audit: AuditLog) {
+    this.#audit = audit
   }
 
   /** Notes an answer. `runner` is compared by identity, and `nodeNow` is by the node's own clock. */
@@ -46,7 +46,7 @@ export class CallPace {
     if (last === undefined || last.manualRetries !== manualRetries) return
     const what = `${call.op} ${call.branch} was called again`
     if (last.answeredAt === undefined) {
-      this.#auditor.report('L4', gid, `${what} without an answer`)
+      this.#audit.report('L4', gid, `${what} without an answer`)
       return
     }
     const { initialMs, capMs } = getBranchTargets(transaction)[call.branch]?.retry ?? definition.retry
@@ -54,7 +54,7 @@ export class CallPace {
     const leastMs = waits >= SLOW_AFTER_WAITS ? findLeastWaitMs(failures) : Math.min(initialMs, capMs)
     const passedMs = nodeNow + storeOffsetMs - last.answeredAt
     if (passedMs < leastMs - ROUNDING_MS)
-      this.#auditor.report('L4', gid, `${what} after ${passedMs} of ${leastMs} ms`)
+      this.#audit.report('L4', gid, `${what} after ${passedMs} of ${leastMs} ms`)
   }
 
   #getCalls(runner: object): Map<string, Last> {

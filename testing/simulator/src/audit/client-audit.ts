@@ -2,16 +2,19 @@
 import { type Gid, isFinalStatus, type Status } from '@counterstep/protocol'
 import type { SimStore } from '../world/sim-store.ts'
 import type { World } from '../world/world.ts'
-import type { Auditor } from './auditor.ts'
+import type { AuditLog } from './audit-log.ts'
+import type { PreparedAudit } from './prepared-audit.ts'
 
 export class ClientAudit {
   readonly #world: World
-  readonly #auditor: Auditor
+  readonly #audit: AuditLog
+  readonly #prepared: PreparedAudit
   #store: SimStore | undefined
 
-  constructor(world: World, auditor: Auditor) {
+  constructor(world: World, audit: AuditLog, prepared: PreparedAudit) {
     this.#world = world
-    this.#auditor = auditor
+    this.#audit = audit
+    this.#prepared = prepared
   }
 
   watch(store: SimStore): void {
@@ -22,13 +25,13 @@ export class ClientAudit {
   checkAnswer(gid: Gid, status: Status): void {
     const row = this.#store?.read(gid)
     if (row === undefined) {
-      this.#auditor.report('I1', gid, `told ${status}, but the store has no such row`)
+      this.#audit.report('I1', gid, `told ${status}, but the store has no such row`)
       return
     }
     if (isFinalStatus(status) && row.status !== status)
-      this.#auditor.report('I19', gid, `told ${status}, but the store has ${row.status}`)
-    const log = this.#auditor.log(gid)
-    if ('decision' in log) this.#auditor.prepared.checkAnswer(gid, status, log)
+      this.#audit.report('I19', gid, `told ${status}, but the store has ${row.status}`)
+    const log = this.#audit.log(gid)
+    if ('decision' in log) this.#prepared.checkAnswer(gid, status, log)
   }
 
   /**
@@ -36,23 +39,23 @@ export class ClientAudit {
    * durable state, even if the command was given to a stale run.
    */
   checkCommandAnswer(gid: Gid, status: Status, askedAt: number): void {
-    const { finalSeen, finalSeenAt } = this.#auditor.log(gid)
+    const { finalSeen, finalSeenAt } = this.#audit.log(gid)
     if (finalSeen !== undefined && askedAt >= finalSeenAt && status !== finalSeen)
-      this.#auditor.report('I18', gid, `seen ${finalSeen}, then a command was told ${status}`)
+      this.#audit.report('I18', gid, `seen ${finalSeen}, then a command was told ${status}`)
   }
 
   /** Checks an answer that has reached a client, which asked at `askedAt`. */
   checkSeen(gid: Gid, status: Status, askedAt: number): void {
-    const log = this.#auditor.log(gid)
+    const log = this.#audit.log(gid)
     const { counters, skewMs } = this.#world
     if (log.finalSeen !== undefined && askedAt >= log.finalSeenAt && status !== log.finalSeen) {
       // A node whose clock is slow may assume a valid lease after another node has ended the transaction.
       const mayBeStale = !isFinalStatus(status) && (log.isEndedByCommand || skewMs > 0)
       if (mayBeStale) counters.staleViews++
-      else this.#auditor.report('I18', gid, `seen ${log.finalSeen}, then ${status}`)
+      else this.#audit.report('I18', gid, `seen ${log.finalSeen}, then ${status}`)
     }
     if (log.abortSeenAt !== undefined && askedAt >= log.abortSeenAt) {
-      if (status === 'succeeded') this.#auditor.report('I18', gid, 'seen aborting, then succeeded')
+      if (status === 'succeeded') this.#audit.report('I18', gid, 'seen aborting, then succeeded')
       // The abort was given on another node, and the owner learns of it with its next renewal.
       if (status === 'submitted' || status === 'prepared') counters.staleViews++
     }

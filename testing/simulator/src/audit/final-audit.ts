@@ -4,8 +4,8 @@ import { isFinalStatus } from '@counterstep/protocol'
 import type { Participants } from '../branches/participant.ts'
 import type { SimStore } from '../world/sim-store.ts'
 import type { World } from '../world/world.ts'
+import type { Log } from './audit-log.ts'
 import type { Auditor } from './auditor.ts'
-import type { Log } from './log.ts'
 import type { SagaLog } from './saga-log.ts'
 
 export function auditEnd(

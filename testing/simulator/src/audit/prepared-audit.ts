@@ -4,17 +4,17 @@ import type { Op, Status } from '@counterstep/protocol'
 import type { PreparedParticipants, ServiceState } from '../branches/prepared-participant.ts'
 import type { PreparedPlan } from '../clients/prepared-plan.ts'
 import type { World } from '../world/world.ts'
-import type { Auditor } from './auditor.ts'
+import type { AuditLog } from './audit-log.ts'
 import type { Decision, PreparedLog } from './prepared-log.ts'
 
 export class PreparedAudit {
   readonly #world: World
-  readonly #auditor: Auditor
+  readonly #audit: AuditLog
   #participants: PreparedParticipants | undefined
 
-  constructor(world: World, auditor: Auditor) {
+  constructor(world: World, audit: AuditLog) {
     this.#world = world
-    this.#auditor = auditor
+    this.#audit = audit
   }
 
   watch(participants: PreparedParticipants): void {
@@ -26,7 +26,7 @@ export class PreparedAudit {
     const { gid, kind } = row
     const decision = readDecision(row.status)
     if (decision !== undefined && log.decision !== undefined && decision !== log.decision)
-      this.#auditor.report('I4', gid, `decided ${log.decision}, then ${row.status}`)
+      this.#audit.report('I4', gid, `decided ${log.decision}, then ${row.status}`)
     log.decision ??= decision
     if (kind !== 'tcc') return
     const lists = [before, row].map((each) => {
@@ -34,9 +34,9 @@ export class PreparedAudit {
       return tcc.kind === 'tcc' ? tcc.registered.map(({ id }) => id) : []
     })
     if (before.status !== 'prepared' && lists[0]?.join() !== lists[1]?.join())
-      this.#auditor.report('I10', gid, `the branches went from ${lists[0]} to ${lists[1]} after the decision`)
+      this.#audit.report('I10', gid, `the branches went from ${lists[0]} to ${lists[1]} after the decision`)
     if (lists[0]?.some((id) => lists[1]?.includes(id) !== true) === true)
-      this.#auditor.report('I10', gid, `the branches went from ${lists[0]} to ${lists[1]}`)
+      this.#audit.report('I10', gid, `the branches went from ${lists[0]} to ${lists[1]}`)
     this.#checkDeadline(before, row)
   }
 
@@ -46,9 +46,9 @@ export class PreparedAudit {
     if (tcc.kind !== 'tcc' || !('abort' in tcc) || tcc.abort === undefined) return
     const { cause } = tcc.abort
     if (cause === 'deadline' && this.#world.isBefore(tcc.createdAt + tcc.definition.deadlineMs))
-      this.#auditor.report('I20', row.gid, 'aborted before its deadline')
-    if (cause === 'requested' && !this.#auditor.log(row.gid).abortAsked)
-      this.#auditor.report('I5', row.gid, 'aborted without a request')
+      this.#audit.report('I20', row.gid, 'aborted before its deadline')
+    if (cause === 'requested' && !this.#audit.log(row.gid).abortAsked)
+      this.#audit.report('I5', row.gid, 'aborted without a request')
     if (cause === 'deadline') this.#world.counters.tccDeadlines++
   }
 
@@ -58,12 +58,12 @@ export class PreparedAudit {
       const { transaction } = run
       const after = transaction.kind === 'message' ? (transaction.definition.check?.afterMs ?? 0) : 0
       if (this.#world.isBefore(transaction.createdAt + after))
-        this.#auditor.report('I20', gid, 'its sender was asked before the time')
+        this.#audit.report('I20', gid, 'its sender was asked before the time')
       return
     }
     const wanted: Decision = op === 'cancel' ? 'backward' : 'forward'
     if (log.decision !== wanted)
-      this.#auditor.report(
+      this.#audit.report(
         'I13',
         gid,
         `${op} ${branch} sent while it is durably ${log.decision ?? 'undecided'}`,
@@ -75,7 +75,7 @@ export class PreparedAudit {
   #checkTccCall({ transaction }: Run, branch: number, op: Op): void {
     for (let newer = branch + 1; newer < transaction.branches.length; newer++) {
       if (this.#state(transaction, newer)?.answered[op] !== true)
-        this.#auditor.report('I12', transaction.gid, `${op} ${branch} sent before ${newer} has succeeded`)
+        this.#audit.report('I12', transaction.gid, `${op} ${branch} sent before ${newer} has succeeded`)
     }
   }
 
@@ -83,20 +83,20 @@ export class PreparedAudit {
     const { gid, definition, createdAt } = transaction
     if (definition.kind !== 'message') return
     if ('hasCommitted' in log && !log.hasCommitted)
-      this.#auditor.report('message', gid, `branch ${branch} called, and its sender has not committed`)
+      this.#audit.report('message', gid, `branch ${branch} called, and its sender has not committed`)
     if (this.#world.isBefore(createdAt + (definition.delayMs ?? 0)))
-      this.#auditor.report('I20', gid, `branch ${branch} called before the start`)
+      this.#audit.report('I20', gid, `branch ${branch} called before the start`)
     if (
       !definition.concurrent &&
       branch > 0 &&
       this.#state(transaction, branch - 1)?.answered.action !== true
     )
-      this.#auditor.report('I11', gid, `action ${branch} sent before ${branch - 1} has succeeded`)
+      this.#audit.report('I11', gid, `action ${branch} sent before ${branch - 1} has succeeded`)
   }
 
   checkEffect(plan: PreparedPlan, branch: number, op: Op, { effects, answered }: ServiceState): void {
-    const log = this.#auditor.log(plan.gid)
-    const report = (invariant: string, text: string) => this.#auditor.report(invariant, plan.gid, text)
+    const log = this.#audit.log(plan.gid)
+    const report = (invariant: string, text: string) => this.#audit.report(invariant, plan.gid, text)
     if ((effects[op] ?? 0) > 1) report('I7', `${op} ${branch} had its effect twice`)
     if (op === 'try' && answered.cancel === true)
       report('I8', `try ${branch} had its effect after its cancel`)
@@ -115,14 +115,14 @@ export class PreparedAudit {
     const decision = readDecision(status)
     if (decision === undefined) return
     if (log.decision !== decision)
-      this.#auditor.report('I19', gid, `told ${status}, but the store was ${log.decision}`)
+      this.#audit.report('I19', gid, `told ${status}, but the store was ${log.decision}`)
     log.told ??= decision
   }
 
   /** Checks a final row at the end of a world. */
   checkEnd({ gid, status }: StoredTransaction, log: PreparedLog): void {
     if (log.told !== undefined && status !== 'stopped' && readDecision(status) !== log.told)
-      this.#auditor.report('I18', gid, `a client was told ${log.told}, and it is ${status}`)
+      this.#audit.report('I18', gid, `a client was told ${log.told}, and it is ${status}`)
     if (status === 'stopped') return
     if (log.plan.kind === 'tcc') this.#checkTccEnd(gid, status, log)
     else this.#checkMessageEnd(gid, status, log)
@@ -136,25 +136,21 @@ export class PreparedAudit {
       const told = `branch ${branch}: ${JSON.stringify(effects)}`
       if (status === 'succeeded') {
         if (isRegistered && (effects.confirm !== 1 || effects.cancel !== undefined))
-          this.#auditor.report('I5', gid, `succeeded, but ${told}`)
+          this.#audit.report('I5', gid, `succeeded, but ${told}`)
         return
       }
       if (effects.confirm !== undefined || (effects.try ?? 0) !== (effects.cancel ?? 0))
-        this.#auditor.report('I6', gid, `failed, but ${told}`)
+        this.#audit.report('I6', gid, `failed, but ${told}`)
       // A try that is still on its way must arrive after the cancel.
       if ((log.tried & (1 << branch)) !== 0 && answered.cancel !== true)
-        this.#auditor.report(
-          'I10',
-          gid,
-          `failed, and branch ${branch}, which may have run, was not cancelled`,
-        )
+        this.#audit.report('I10', gid, `failed, and branch ${branch}, which may have run, was not cancelled`)
     })
   }
 
   #checkMessageEnd(gid: PreparedPlan['gid'], status: Status, log: PreparedLog): void {
     if (!('hasCommitted' in log)) return
     if (log.hasCommitted !== (status === 'succeeded'))
-      this.#auditor.report(
+      this.#audit.report(
         'message',
         gid,
         `${status}, and its sender has ${log.hasCommitted ? '' : 'not '}committed`,
@@ -162,11 +158,7 @@ export class PreparedAudit {
     log.plan.definition.branches.forEach((_, branch) => {
       const delivered = this.#state({ gid }, branch)?.effects.action ?? 0
       if (delivered !== (log.hasCommitted ? 1 : 0))
-        this.#auditor.report(
-          'message',
-          gid,
-          `${status}, and branch ${branch} was delivered ${delivered} times`,
-        )
+        this.#audit.report('message', gid, `${status}, and branch ${branch} was delivered ${delivered} times`)
     })
   }
 
@@ -175,7 +167,7 @@ export class PreparedAudit {
     const branches = plan.kind === 'tcc' ? plan.branches : plan.definition.branches
     branches.forEach((_, branch) => {
       if (Object.keys(this.#state(plan, branch)?.effects ?? {}).length > 0)
-        this.#auditor.report('I21', plan.gid, `branch ${branch} had effects`)
+        this.#audit.report('I21', plan.gid, `branch ${branch} had effects`)
     })
   }
 

@@ -1,5 +1,5 @@
 import type { MessagePlan, PreparedPlan, TccPlan } from '../clients/prepared-plan.ts'
-import { type CommonLog, newCommonLog } from './log.ts'
+import { type CommonLog, newCommonLog } from './common-log.ts'
 
 export type Decision = 'forward' | 'backward'
 

@@ -11,15 +11,15 @@ import {
   type Transaction,
 } from '@counterstep/core'
 import type { Participants } from '../branches/participant.ts'
-import type { Auditor } from './auditor.ts'
+import type { AuditLog } from './audit-log.ts'
 import type { SagaLog } from './saga-log.ts'
 
 export class SagaCallAudit {
-  readonly #auditor: Auditor
+  readonly #audit: AuditLog
   #participants: Participants | undefined
 
-  constructor(auditor: Auditor) {
-    this.#auditor = auditor
+  constructor(audit: AuditLog) {
+    this.#audit = audit
   }
 
   watch(participants: Participants): void {
@@ -37,28 +37,28 @@ export class SagaCallAudit {
     const { gid, status } = run.transaction
     log.sent |= 1 << branch
     if (status !== 'submitted')
-      this.#auditor.report('I13', gid, `action ${branch} started by a runner that is ${status}`)
+      this.#audit.report('I13', gid, `action ${branch} started by a runner that is ${status}`)
     const owner = log.owners.get(run.token)
     if (owner !== undefined && owner !== runner)
-      this.#auditor.report('I14', gid, `two runners start actions under token ${run.token}`)
+      this.#audit.report('I14', gid, `two runners start actions under token ${run.token}`)
     log.owners.set(run.token, runner)
     for (const before of log.plan.definition.branches[branch]?.after ?? []) {
       if (this.#participants?.branch(log.plan.saga, before).action.length === 0)
-        this.#auditor.report('I11', gid, `action ${branch} sent before ${before} has succeeded`)
+        this.#audit.report('I11', gid, `action ${branch} sent before ${before} has succeeded`)
     }
   }
 
   #checkCompensation(transaction: Transaction, branch: number, log: SagaLog): void {
     const { gid } = transaction
     if (log.undo === undefined) {
-      this.#auditor.report('I13', gid, `compensation ${branch} sent before the abort decision was durable`)
+      this.#audit.report('I13', gid, `compensation ${branch} sent before the abort decision was durable`)
     }
     if (!('abort' in transaction) || transaction.abort === undefined) return
     for (const later of log.plan.successors[branch] ?? []) {
       if (!transaction.abort.branches.includes(later)) continue
       if (log.plan.definition.branches[later]?.compensation === undefined) continue
       if (this.#participants?.branch(log.plan.saga, later).isCompensated !== true)
-        this.#auditor.report('I12', gid, `compensation ${branch} sent before that of ${later} has succeeded`)
+        this.#audit.report('I12', gid, `compensation ${branch} sent before that of ${later} has succeeded`)
     }
   }
 
@@ -77,7 +77,7 @@ export class SagaCallAudit {
         )
     for (const branch of before) {
       if (findOp(stored, { branch, op: call.op })?.state !== 'succeeded')
-        this.#auditor.report(
+        this.#audit.report(
           'strict',
           row.gid,
           `${call.op} ${call.branch} sent before ${branch}'s result was durable`,

@@ -1,5 +1,5 @@
 import type { SagaPlan } from '../clients/saga-plan.ts'
-import { type CommonLog, newCommonLog } from './log.ts'
+import { type CommonLog, newCommonLog } from './common-log.ts'
 
 /** The auditor's record of a saga. Sets of branches are bit masks. */
 export interface SagaLog extends CommonLog {

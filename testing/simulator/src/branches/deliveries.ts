@@ -3,21 +3,27 @@
  * body. It also counts requests that arrive out of order.
  */
 import { CHECK } from '@counterstep/core'
-import type { Auditor } from '../audit/auditor.ts'
+import type { AuditLog } from '../audit/audit-log.ts'
 import type { Plan } from '../clients/plan.ts'
 import type { World } from '../world/world.ts'
-import type { BranchRequest } from './network.ts'
+
+/** A request as it arrives at a branch. */
+interface ArrivedRequest {
+  readonly plan: Plan
+  readonly call: { readonly branch: number }
+  readonly body: string
+}
 
 export class Deliveries {
   readonly #world: World
-  readonly #auditor: Auditor
+  readonly #audit: AuditLog
   /** The newest request that has arrived at each branch. */
   readonly #newest = new Map<string, number>()
   #sent = 0
 
-  constructor(world: World, auditor: Auditor) {
+  constructor(world: World, audit: AuditLog) {
     this.#world = world
-    this.#auditor = auditor
+    this.#audit = audit
   }
 
   /** Returns the place of a request in the order of sending. */
@@ -25,7 +31,7 @@ export class Deliveries {
     return ++this.#sent
   }
 
-  checkArrival({ plan, call: { branch }, body }: BranchRequest, sequence: number): void {
+  checkArrival({ plan, call: { branch }, body }: ArrivedRequest, sequence: number): void {
     const key = `${plan.gid}/${branch}`
     const newest = this.#newest.get(key) ?? 0
     if (sequence < newest) this.#world.counters.reordered++
@@ -34,8 +40,8 @@ export class Deliveries {
     const submitted = bodyAsSubmitted(plan, branch)
     if (submitted === body) return
     if (submitted === undefined || isBodyOfAnother(plan, body))
-      this.#auditor.report('I2', plan.gid, `branch ${branch} got what was submitted for another: ${body}`)
-    else this.#auditor.report('I22', plan.gid, `branch ${branch} got ${body}, submitted was ${submitted}`)
+      this.#audit.report('I2', plan.gid, `branch ${branch} got what was submitted for another: ${body}`)
+    else this.#audit.report('I22', plan.gid, `branch ${branch} got ${body}, submitted was ${submitted}`)
   }
 }
 

@@ -5,7 +5,6 @@
 
 import type { BranchAnswer, SagaOp } from '@counterstep/core'
 import { type BarrierRow, barrierRows, decideBarrier } from '@counterstep/protocol/barrier'
-import type { Auditor } from '../audit/auditor.ts'
 import type { SagaPlan } from '../clients/saga-plan.ts'
 import type { World } from '../world/world.ts'
 import { BROKEN, FAILURE, ONGOING, SUCCESS } from './branch-answers.ts'
@@ -24,20 +23,25 @@ export interface BranchState {
   rowsAt: number
 }
 
+/** Checks each effect at the instant at which it happens. */
+interface EffectAudit {
+  checkEffect(plan: SagaPlan, branch: number, op: SagaOp, state: BranchState): void
+}
+
 const PURGE_MS = 1_500
 const TORN = 0.05
 
 export class Participants {
   readonly #world: World
-  readonly #auditor: Auditor
+  readonly #audit: EffectAudit
   readonly #branches = new Map<number, BranchState>()
   #ledger = 0
   /** The sum of all accounts. */
   balance = 0
 
-  constructor(world: World, auditor: Auditor) {
+  constructor(world: World, audit: EffectAudit) {
     this.#world = world
-    this.#auditor = auditor
+    this.#audit = audit
   }
 
   branch(saga: number, branch: number): BranchState {
@@ -117,7 +121,7 @@ export class Participants {
     if (this.#world.wiring.flaw === 'barrier-row-apart' && random.chance(TORN)) return BROKEN
     state[op].push(++this.#ledger)
     this.balance += (op === 'action' ? 1 : -1) * (plan.amounts[branch] ?? 0)
-    this.#auditor.checkEffect(plan, branch, op, state)
+    this.#audit.checkEffect(plan, branch, op, state)
     return SUCCESS
   }
 }

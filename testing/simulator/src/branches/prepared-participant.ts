@@ -6,7 +6,6 @@
 import { type BranchAnswer, CHECK } from '@counterstep/core'
 import type { Op } from '@counterstep/protocol'
 import { type BarrierRow, barrierRows, decideBarrier, originOf } from '@counterstep/protocol/barrier'
-import type { PreparedAudit } from '../audit/prepared-audit.ts'
 import type { MessagePlan, PreparedPlan } from '../clients/prepared-plan.ts'
 import type { World } from '../world/world.ts'
 import { BROKEN, FAILURE, ONGOING, SUCCESS } from './branch-answers.ts'
@@ -20,12 +19,17 @@ export interface ServiceState {
   readonly answered: { [op in Op]?: true }
 }
 
+/** Checks each effect at the instant at which it happens. */
+interface EffectAudit {
+  checkEffect(plan: PreparedPlan, branch: number, op: Op, state: ServiceState): void
+}
+
 export class PreparedParticipants {
   readonly #world: World
-  readonly #audit: PreparedAudit
+  readonly #audit: EffectAudit
   readonly #states = new Map<string, ServiceState>()
 
-  constructor(world: World, audit: PreparedAudit) {
+  constructor(world: World, audit: EffectAudit) {
     this.#world = world
     this.#audit = audit
   }

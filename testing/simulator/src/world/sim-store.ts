@@ -16,7 +16,6 @@ import {
   type UpdateResult,
 } from '@counterstep/core'
 import { type Gid, isFinalStatus } from '@counterstep/protocol'
-import type { Auditor } from '../audit/auditor.ts'
 import type { World } from './world.ts'
 
 interface SimRow {
@@ -32,15 +31,23 @@ interface SimRow {
   versionMax: number
 }
 
+/** Checks each change of a row at the instant at which it is made. */
+interface StoreAudit {
+  checkCreate(row: StoredTransaction): void
+  checkUpdate(before: StoredTransaction, update: TransactionUpdate, row: StoredTransaction): void
+  checkClaim(row: StoredTransaction): void
+  noteTailLoss(row: StoredTransaction): void
+}
+
 export class SimStore {
   readonly #world: World
-  readonly #auditor: Auditor
+  readonly #audit: StoreAudit
   readonly #rows = new Map<Gid, SimRow>()
   readonly #losesTail: boolean
 
-  constructor(world: World, auditor: Auditor) {
+  constructor(world: World, audit: StoreAudit) {
     this.#world = world
-    this.#auditor = auditor
+    this.#audit = audit
     this.#losesTail = world.faults.loseTail > 0
   }
 
@@ -69,7 +76,7 @@ export class SimStore {
       dueAt: now + (hold.type === 'owned' ? hold.leaseMs : hold.dueInMs),
     }
     this.#rows.set(stored.gid, { stored, beforeLazy: undefined, savedAt: this.#world.now, versionMax: 1 })
-    this.#auditor.checkCreate(stored)
+    this.#audit.checkCreate(stored)
     return { type: 'created', createdAt: now, now }
   }
 
@@ -101,7 +108,7 @@ export class SimStore {
     row.savedAt = this.#world.now
     row.beforeLazy = this.#losesTail && isLazy(before, update) ? (row.beforeLazy ?? before) : undefined
     row.stored = { ...updatedRow(before, update, now), version: this.#nextVersion(row) }
-    this.#auditor.checkUpdate(before, update, row.stored)
+    this.#audit.checkUpdate(before, update, row.stored)
     return { type: 'saved', version: row.stored.version, now }
   }
 
@@ -149,7 +156,7 @@ export class SimStore {
         claimsWithoutProgress: before.claimsWithoutProgress + 1,
         sentList: flaw === 'sent-list-trusted' || before.sentList === 'released' ? 'held' : 'unknown',
       }
-      this.#auditor.checkClaim(row.stored)
+      this.#audit.checkClaim(row.stored)
       return row.stored
     })
     return { now, claimed }
@@ -168,7 +175,7 @@ export class SimStore {
       row.stored = { ...beforeLazy, dueAt: stored.dueAt, owned: stored.owned }
       row.beforeLazy = undefined
       this.#world.counters.lostLazySaves++
-      this.#auditor.noteTailLoss(row.stored)
+      this.#audit.noteTailLoss(row.stored)
       lost.push(row.stored.gid)
     }
     return lost

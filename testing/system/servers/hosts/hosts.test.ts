@@ -3,7 +3,7 @@ import { embeddedHost } from './embedded-host.ts'
 import { serverHost } from './server-host.ts'
 import { testCrossings } from './test-crossings.ts'
 
-describeOn('mariadb', 'a saga that begins in one home and ends in another', (serverUrl) => {
+describeOn('mariadb', 'a saga that begins at one host and ends at another', (serverUrl) => {
   testCrossings(serverUrl, [
     { from: embeddedHost, to: serverHost },
     { from: serverHost, to: embeddedHost },

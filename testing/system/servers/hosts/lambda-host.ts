@@ -59,7 +59,7 @@ async function start(account: LambdaAccount, outside: Outside): Promise<Host> {
     },
   })
   const [api, worker, sweeper] = [launch('api'), launch('worker'), launch('sweeper')]
-  const front = await startHttpFront({ target: api, face: 'function-url' })
+  const front = await startHttpFront({ target: api, endpoint: 'function-url' })
   const source = startSqsEventSource({
     queue,
     target: worker,

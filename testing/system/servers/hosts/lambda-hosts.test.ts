@@ -12,9 +12,9 @@ import { testCrossings } from './test-crossings.ts'
 
 const BUILD_MS_MAX = 120_000
 
-describeLambda('functions and other homes', (client) => {
+describeLambda('functions and other hosts', (client) => {
   describeOn('elasticmq', 'with a queue', (queueServerUrl) => {
-    describeOn('mariadb', 'a saga that begins in one of them and ends in another', (serverUrl) => {
+    describeOn('mariadb', 'a saga that begins at one host and ends at another', (serverUrl) => {
       let folder = ''
 
       beforeAll(async () => {

@@ -19,7 +19,7 @@ const STUCK_MS = 30_000
 const TEST_MS = 90_000
 const WAIT = { timeoutMs: STUCK_MS }
 
-/** Tests of sagas that go from one host to another, all on one database of this server. */
+/** Defines the tests of sagas that go from one host to another, all on one database of this server. */
 export function testCrossings(serverUrl: string, crossings: readonly Crossing[]): void {
   let branches: BranchService
   let store: OwnStore
@@ -57,7 +57,7 @@ export function testCrossings(serverUrl: string, crossings: readonly Crossing[])
 
   for (const { from, to } of crossings) {
     it(
-      `dies with ${from.name}, and is finished by ${to.name}`,
+      `A saga whose host is ${from.name} and dies is finished by ${to.name}`,
       async () => {
         const { gate, good, bad, requests } = heldSagas()
         await using first = await from.start(store.url, branches.url)
@@ -84,7 +84,7 @@ export function testCrossings(serverUrl: string, crossings: readonly Crossing[])
     )
 
     it(
-      `is given back by ${from.name} when that closes, and is finished by ${to.name}`,
+      `A saga that ${from.name} gives back when it closes is finished by ${to.name}`,
       async () => {
         const { gate, good, bad, requests } = heldSagas()
         await using first = await from.start(store.url, branches.url)
@@ -107,7 +107,7 @@ export function testCrossings(serverUrl: string, crossings: readonly Crossing[])
     )
 
     it(
-      `runs in ${from.name}, and is seen and aborted in ${to.name}`,
+      `A saga that runs in ${from.name} is seen and aborted in ${to.name}`,
       async () => {
         const { gate, good, requests } = heldSagas()
         await using first = await from.start(store.url, branches.url)

@@ -6,7 +6,9 @@ import { ownStore } from '../several-nodes/own-store.ts'
 
 for (const server of ['mariadb', 'mysql', 'redis'] as const) {
   describeOn(server, 'where touching __proto__ throws', (serverUrl) => {
-    it('S25: a server runs a saga on its driver', { timeout: 60_000 }, async () => {
+    it('S25: A server runs a saga on its driver where touching __proto__ throws', {
+      timeout: 60_000,
+    }, async () => {
       const { url: store, drop } = await ownStore(serverUrl)
       const branch = await startBranchService()
       const args = ['serve', '--ready-json', '--port', '0', '--store', store]

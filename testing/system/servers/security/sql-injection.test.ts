@@ -10,7 +10,7 @@ const ACCEPTED_MIN = 200
 
 for (const server of ['mariadb', 'mysql', 'redis'] as const) {
   describeOn(server, 'hostile texts in requests', (serverUrl) => {
-    it('S23: SQL, objects and arrays in every text field of both faces change nothing else, and texts arrive as they were', {
+    it('S23: SQL, objects and arrays in every text field of both HTTP APIs change nothing else, and texts arrive as they were', {
       timeout: 300_000,
     }, async () => {
       const { url, drop } = await ownStore(serverUrl)

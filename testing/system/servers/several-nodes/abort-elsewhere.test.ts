@@ -80,7 +80,7 @@ for (const server of ['mariadb', 'redis'] as const) {
       }
     }
 
-    it(`is either accepted and undoes everything, or too late and changes nothing (seed ${SEED})`, async () => {
+    it(`An abort sent to another node is either accepted and undoes everything, or too late and changes nothing (seed ${SEED})`, async () => {
       const usualMs = await typicalMs()
       const counts = new AnswerCounts()
       const aborted: Aborted[] = []

@@ -18,7 +18,7 @@ function audit(status: 'succeeded' | 'failed' | 'aborting', commits: readonly Co
 
 /** An auditor that finds nothing proves nothing. */
 describe('the audit of effects', () => {
-  it('accepts a success, an undone failure, and compensations that came first', () => {
+  it('The audit of effects accepts a success, an undone failure, and compensations that came first', () => {
     expect(audit('succeeded', [...DONE, ['02', 'action']])).toEqual([])
     expect(audit('failed', [...DONE, ['02', 'compensate'], ['01', 'compensate']])).toEqual([])
     expect(
@@ -31,7 +31,7 @@ describe('the audit of effects', () => {
     ).toEqual([])
   })
 
-  it('finds what is missing, undone too much, out of order, or not final', () => {
+  it('The audit of effects finds what is missing, undone too much, out of order, or not final', () => {
     expect(audit('succeeded', [['01', 'action']])).toEqual([
       'g succeeded: 02 has 0 action effects, 0 compensations',
     ])

@@ -65,7 +65,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       return { perSaga: done / (CALLERS * EACH), rowsEach: rows / done }
     }
 
-    it(`is below ${SLOWED_MAX} with ${CALLERS} callers when each flush takes 3 ms`, async () => {
+    it(`A saga costs less than ${SLOWED_MAX} database transactions with ${CALLERS} callers when each flush takes 3 ms`, async () => {
       for (const assignment of slow) await counters.set(assignment)
       const { perSaga } = await measureCost('slowed')
       for (const assignment of unslow) await counters.set(assignment)
@@ -74,13 +74,13 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       expect(perSaga).toBeGreaterThan(0)
     })
 
-    it(`is below ${UNSLOWED_MAX} with ${CALLERS} callers`, async () => {
+    it(`A saga costs less than ${UNSLOWED_MAX} database transactions with ${CALLERS} callers`, async () => {
       const { perSaga } = await measureCost('unslowed')
       expect(perSaga).toBeLessThan(UNSLOWED_MAX)
       expect(perSaga).toBeGreaterThan(0)
     })
 
-    it('is the same for 2 branches as for 20, in transactions and in rows', async () => {
+    it('A saga costs the same for 2 branches as for 20, in transactions and in rows', async () => {
       const costs: { readonly done: number; readonly rows: number }[] = []
       for (const branches of [2, 20]) {
         const [before, rowsBefore] = [await transactions(counters), await counters.rowsWritten()]

@@ -34,7 +34,7 @@ describeOwn('redis', 'what a saga costs in calls of Redis', () => {
     await server.stop()
   })
 
-  /** The scripts, up to now, that have these sagas as their matter. */
+  /** Counts the scripts up to now that name these sagas. */
   async function scriptsAbout(word: string): Promise<number> {
     const mark = `told-${word}`
     await redis.echo(mark)
@@ -46,7 +46,7 @@ describeOwn('redis', 'what a saga costs in calls of Redis', () => {
     ).length
   }
 
-  it('is the same for 2 branches as for 20', async () => {
+  it('A saga costs the same number of scripts for 2 branches as for 20', async () => {
     const scripts: number[] = []
     for (const branches of [2, 20]) {
       const word = `with-${branches}-branches`

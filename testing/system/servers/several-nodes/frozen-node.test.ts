@@ -19,12 +19,12 @@ const BRANCH_TIMEOUT_MS = 60_000
 const POLL_MS = 100
 const EACH = 20
 const LOAD_CALLERS = 4
-/** A client's patience with a node that does not answer. */
+/** A client waits this long for a node that does not answer. */
 const PATIENCE_MS = 300
 const STUCK_MS = 20_000
 
 /**
- * The moment at which the last call of a saga, begun by the node that freezes, is answered. `early`: while it is
+ * Each says when the last call of a saga, begun by the node that freezes, is answered. `early`: while it is
  * frozen, before another node has taken the saga over. `late`: while it is frozen, after the saga has ended elsewhere.
  * `aborted`: like late, and the saga was aborted elsewhere, so that its action comes after its compensation.
  */
@@ -58,7 +58,7 @@ for (const server of ['mariadb', 'redis'] as const) {
       )
     }
 
-    it('has its writes refused when it thaws, and nothing has happened twice', async () => {
+    it('A node that freezes has its writes refused when it thaws, and nothing has happened twice', async () => {
       const [freezing = '', living = ''] = fixture.urls
       const atLiving = { pickUrl: () => living, counts: new AnswerCounts() }
       const request = (gid: string) => serialSaga(gid, fixture.branches.url, 2)

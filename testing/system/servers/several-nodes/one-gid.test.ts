@@ -8,7 +8,7 @@ import { type NamedRequest, serialSaga } from './saga-requests.ts'
 
 const GIDS = 200
 const NODES = 3
-/** The number of gids at once: each is sent to all nodes at the same instant. */
+/** So many gids are sent at once, each to all nodes at the same instant. */
 const AT_ONCE = 20
 const WAIT_SECONDS = 10
 
@@ -38,7 +38,7 @@ for (const server of ['mariadb', 'redis'] as const) {
       return answers
     }
 
-    it('is one transaction: all answers agree, and its branches were called once', async () => {
+    it('One gid that all nodes get at once is one transaction: all answers agree, and its branches were called once', async () => {
       const answers = await everywhere('same', (gid) => serialSaga(gid, fixture.branches.url, 2))
       const views = [...answers.values()].map((each) => each.map(readView))
       for (const each of views) {
@@ -64,7 +64,7 @@ for (const server of ['mariadb', 'redis'] as const) {
       expect(calls).toEqual(calls.map(() => 2))
     }, 60_000)
 
-    it('with other content is accepted once, and the others leave it untouched', async () => {
+    it('One gid with different contents is accepted once, and the others leave it untouched', async () => {
       const answers = await everywhere('other', (gid, node) =>
         serialSaga(gid, fixture.branches.url, 2, `content of node ${node}`),
       )

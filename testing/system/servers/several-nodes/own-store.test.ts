@@ -4,8 +4,8 @@ import { expect, it } from 'vitest'
 import { ownStore } from './own-store.ts'
 
 for (const server of ['mariadb', 'mysql'] as const) {
-  describeOn(server, 'a database that nobody else has', (serverUrl) => {
-    it('tells of whoever stays in a database transaction, and of nobody when it is over', async () => {
+  describeOn(server, 'a database that no other test has', (serverUrl) => {
+    it('The store tells of a database transaction that stays open, and of none when it is over', async () => {
       const store = await ownStore(serverUrl)
       const connection = await createConnection(store.url)
       try {

@@ -9,18 +9,18 @@ import type { Ending } from './node-process.ts'
 import { serialSaga } from './saga-requests.ts'
 
 const NODES = 3
-/** So many that each stop finds sagas in the middle of a long call. */
+/** There are so many that each stop finds sagas in the middle of a long call. */
 const CALLERS = 32
 const LEASE_MS = 30_000
 const POLL_MS = 200
 const SEED = 20_261_122
-/** The promise of a stop. */
+/** A stop promises to take no longer. */
 const STOP_MS_MAX = 10_000
 /**
- * The time from accept to end. It is far below the lease, which a saga that was not given back would have to wait for.
+ * A saga takes no longer from accept to end. That is far below the lease, which a saga that was not given back would have to wait for.
  */
 const LIFE_MS_MAX = 10_000
-/** Each of them, and one that has only begun under load. */
+/** Each node is stopped, and one that has only begun under load. */
 const STOPPED = [0, 1, 2, 0]
 const LONG_CALL_MS = 900
 
@@ -39,7 +39,7 @@ for (const server of ['mariadb', 'redis'] as const) {
 
     afterAll(() => fixture.stop())
 
-    it('refuses with nothing but the documented 503, and no saga waits for a lease', async () => {
+    it('A rolling restart refuses with nothing but the documented 503, and no saga waits for a lease', async () => {
       const startedAt = performance.now()
       const load = new Load({
         callers: CALLERS,

@@ -18,15 +18,15 @@ const STORE_TIMEOUT_MS = 1_000
 /** A submit is refused within the store timeout; the rest is for a busy machine. */
 const REFUSAL_MS_MAX = STORE_TIMEOUT_MS + 1_000
 const DOWN_MS = 1_000
-/** Longer than a lease: whose saga it is, is open when the store is back. */
+/** This is longer than a lease, so it is open whose saga it is when the store is back. */
 const PAUSED_MS = 3_000
 const BRANCH_MS_MIN = 20
 const BRANCH_MS_MAX = 300
 const SEED = 20_261_123
-/** Accepted and on their way when the store goes: or it proves nothing. */
+/** So many must be accepted and on their way when the store goes, or the test proves nothing. */
 const UNFINISHED_MIN = 10
 const PROBES = 20
-/** The time from the store's return until as many sagas as there are callers have ended. */
+/** Within this time of the store's return, as many sagas as there are callers have ended. */
 const RESUMED_MS_MAX = 5_000
 const STUCK_MS = 20_000
 
@@ -132,7 +132,7 @@ for (const kind of ['mariadb', 'redis'] as const) {
       expect([0, 1].map((index) => fixture.node(index).isAlive)).toEqual([true, true])
     }
 
-    it('is killed: submits are answered 503, nothing acknowledged is lost, work resumes by itself', async () => {
+    it('Submits are answered with 503 while the store is killed, nothing acknowledged is lost, and work resumes by itself', async () => {
       await outage(
         'killed',
         () => server.kill(),
@@ -141,7 +141,7 @@ for (const kind of ['mariadb', 'redis'] as const) {
       )
     }, 60_000)
 
-    it('hangs: submits are answered 503 in time, nothing acknowledged is lost, work resumes by itself', async () => {
+    it('Submits are answered with 503 in time while the store hangs, nothing acknowledged is lost, and work resumes by itself', async () => {
       await outage(
         'paused',
         () => server.pause(),

@@ -9,11 +9,11 @@ import { submit } from './node-client.ts'
 import { serialSaga } from './saga-requests.ts'
 import { AnswerCounts, submitUntilFinal } from './until-final.ts'
 
-/** More than one claim takes (100), and fewer than a node calls one origin at once (128). */
+/** These are more than one claim takes (100), and fewer than a node calls one origin at once (128). */
 const SAGAS = 120
 const LEASE_MS = 2_000
 const POLL_MS = 200
-/** The product's own promise: lease + poll + 1 s. The last second is all the slack there is, the test's own included. */
+/** The product promises lease + poll + 1 s. The last second is all the slack there is, the test's own included. */
 const TAKEOVER_MS_MAX = LEASE_MS + POLL_MS + 1_000
 const STUCK_MS = 20_000
 
@@ -38,7 +38,7 @@ for (const server of ['mariadb', 'redis'] as const) {
 
     afterAll(() => fixture.stop())
 
-    it('is taken over within lease + poll + 1 s, and each of its sagas ends as it should', async () => {
+    it('The sagas of a node that dies are taken over within lease + poll + 1 s, and each ends as it should', async () => {
       const [dying = '', living = ''] = fixture.urls
       const request = (gid: string) => serialSaga(gid, fixture.branches.url, 3)
       await Promise.all(gids.map((gid) => submit(dying, request(gid))))

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { canary, findCanaries } from './canary.ts'
 
-it('S28: a secret is found in clear, in base64 at any place, in hex, and in a URL', () => {
+it('S28: A secret is found in clear, in base64 at any place, in hex, and in a URL', () => {
   const secret = canary('password')
   const shown = [
     secret,

@@ -6,7 +6,7 @@ import { SecretWatch } from './secret-watch.ts'
 import { withBranchSecrets, withSecrets } from './with-secrets.ts'
 
 describe('S28: the watch over what servers show', () => {
-  it('hears a secret that a process prints, on either stream and in two pieces', async () => {
+  it('The watch over secrets hears one that a process prints, on either stream and in two pieces', async () => {
     const secret = canary('printed')
     const printing = (stream: string, text: string) => `process.${stream}.write(${JSON.stringify(text)});`
     const pieces = [printing('stdout', secret.slice(0, 7)), printing('stdout', secret.slice(7))]
@@ -18,7 +18,7 @@ describe('S28: the watch over what servers show', () => {
     expect(() => watch.assertNone()).toThrow(`secrets are shown:\na process`)
   })
 
-  it('keeps one output apart from another, and takes no part of a secret for one', () => {
+  it('The watch over secrets keeps one output apart from another, and takes no part of a secret for one', () => {
     const watch = new SecretWatch()
     watch.hear('a log', canary('x').slice(0, 8))
     watch.hear('another', canary('x').slice(8))
@@ -27,7 +27,7 @@ describe('S28: the watch over what servers show', () => {
     expect(watch.heardCharacters).toBe(canary('x').length)
   })
 
-  it('plants one wherever a caller may have one, and leaves the rest as it is', () => {
+  it('A secret is planted wherever a caller may have one, and the rest stays as it is', () => {
     const branch = { id: 'a', action: 'http://a/b?c=1', compensation: 'http://a/d', payload: { cents: 1 } }
     expect(withSecrets({ gid: 'g', branches: [branch] })).toEqual({
       gid: 'g',

@@ -38,10 +38,11 @@ describe("Debian's archive", () => {
       'http://a.example/debian',
     ],
   ] as const) {
-    it(`is found in ${form}`, () => expect(findDebianArchive(texts, codename)).toBe(expected))
+    it(`The archive of Debian is found in ${form}`, () =>
+      expect(findDebianArchive(texts, codename)).toBe(expected))
   }
 
-  it('is not found where there is none', () => {
+  it('The archive of Debian is not found where there is none', () => {
     expect(findDebianArchive([], 'bookworm')).toBe(undefined)
     expect(findDebianArchive([OTHER_MAKER, 'garbage\n\nURIs:\n'], 'bookworm')).toBe(undefined)
     expect(findDebianArchive(['deb http://a.example/debian bookworm contrib'], 'bookworm')).toBe(undefined)

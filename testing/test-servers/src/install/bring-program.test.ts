@@ -13,7 +13,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const put = (name: string) => writeFileSync(join(folder, name), '#!/bin/sh\n', { mode: 0o755 })
 
-/** A Debian whose apt-get answers as the test wants. */
+/** Makes a Debian whose apt-get answers as the test wants. */
 function debian(isRoot: boolean, aptGet: (words: readonly string[]) => number): Machine {
   return {
     isRoot,
@@ -27,13 +27,13 @@ function debian(isRoot: boolean, aptGet: (words: readonly string[]) => number): 
 }
 
 describe('a program of others', () => {
-  it('is taken as it is found', async () => {
+  it('A program is taken as it is found', async () => {
     put('wrk')
     const none = debian(true, () => expect.fail('nothing is to be installed'))
     expect(await bringProgram('wrk', [folder], none)).toEqual({ type: 'found', path: join(folder, 'wrk') })
   })
 
-  it('is installed where it is missing', async () => {
+  it('A program is installed where it is missing', async () => {
     const machine = debian(true, (words) => {
       if (words.includes('install') && words.includes('sysbench')) put('sysbench')
       return 0
@@ -46,7 +46,7 @@ describe('a program of others', () => {
     ['a user may not install', debian(false, () => 0), 'not found, and only root can install it'],
     ['apt-get fails', debian(true, () => 100), 'apt-get install wrk failed: E: nothing E: no such package'],
     ['its package brings none', debian(true, () => 0), 'its package is installed, and yet it is not found'],
-  ])('is missing for the reason that %s', async (_what, machine, why) => {
+  ])('A program is missing for the reason that %s', async (_what, machine, why) => {
     expect(await bringProgram('wrk', [folder], machine)).toEqual({
       type: 'missing',
       reason: `no wrk here: ${why} (Debian, Ubuntu: apt-get install wrk)`,

@@ -37,7 +37,7 @@ async function put(...names: readonly string[]): Promise<void> {
   for (const name of names) await writeFile(join(programs, name), '', { mode: 0o755 })
 }
 
-it('is missed by name, excused even in CI, without a Java', async () => {
+it('ElasticMQ is missed by name where there is no Java, which is excused even in CI', async () => {
   const asked: string[] = []
   const program = elasticmqProgram(cache, [programs], machine(asked, { code: 0, output: '' }))
   await expect(program).rejects.toMatchObject({
@@ -47,7 +47,7 @@ it('is missed by name, excused even in CI, without a Java', async () => {
   expect(asked).toEqual([])
 })
 
-it('is missed for good when Maven does not bring it, and leaves nothing behind', async () => {
+it('ElasticMQ is missed without an excuse when Maven does not bring it, and nothing is left behind', async () => {
   await put('java', 'javac', 'mvn')
   const failed = { code: 1, output: 'Could not transfer artifact' }
   const program = elasticmqProgram(cache, [programs], machine([], failed))
@@ -58,7 +58,7 @@ it('is missed for good when Maven does not bring it, and leaves nothing behind',
   expect(await readdir(cache)).toEqual([])
 })
 
-it('is fetched once, and then asks for a Java alone', async () => {
+it('ElasticMQ is fetched once, and then needs a Java alone', async () => {
   await put('java', 'javac', 'mvn')
   const asked: string[] = []
   const fetching = machine(asked, { code: 0, output: '' })

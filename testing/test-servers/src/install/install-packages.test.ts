@@ -11,7 +11,7 @@ import type { Machine } from './machine.ts'
 const FAILED = { code: 100, output: 'E: Failed to fetch mariadb.deb\n404 Not Found' }
 const DONE = { code: 0, output: '' }
 
-/** A machine on which nothing is found, and whose apt-get answers as the test wants. Each command is added to `asked`. */
+/** Makes a machine on which nothing is found, and whose apt-get answers as the test wants. Each command is added to `asked`. */
 function machine(more: Partial<Machine>, asked: string[] = [], installs: readonly object[] = []): Machine {
   const answers = [...installs]
   return {
@@ -40,13 +40,13 @@ async function putPostgres(folder: string): Promise<void> {
 }
 
 describe('a server that is not there', () => {
-  it('is installed by apt-get, after an update, without questions', async () => {
+  it('A server that is missing is installed by apt-get, after an update, without questions', async () => {
     const asked: string[] = []
     await expect(findMariadb([], machine({}, asked))).rejects.toThrow('its package is installed')
     expect(asked).toEqual(['apt-get update noninteractive', 'apt-get install mariadb-server noninteractive'])
   })
 
-  it('is found where its package put it, in a folder that was not there before', async () => {
+  it('A server is found where its package put it, in a folder that was not there before', async () => {
     const asked: string[] = []
     const finding = findPostgres(() => [], machine({}, asked))
     await expect(finding).rejects.toThrow('no PostgreSQL here: its package is installed, and yet')
@@ -68,7 +68,7 @@ describe('a server that is not there', () => {
     await rm(folder, { recursive: true })
   })
 
-  it('is passed over when what fills its data folder is not beside it', async () => {
+  it('A PostgreSQL is passed over when the program that fills its data folder is not beside it', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'counterstep-install-'))
     await putPostgres(folder)
     await rm(join(folder, '17', 'initdb'))
@@ -77,7 +77,7 @@ describe('a server that is not there', () => {
     await rm(folder, { recursive: true })
   })
 
-  it('is tried once more when an archive is missing, and only once', async () => {
+  it('An installation is tried once more when an archive is missing, and only once', async () => {
     const asked: string[] = []
     await expect(findRedis([], machine({}, asked, [FAILED, FAILED]))).rejects.toThrow(
       'no Redis here: apt-get install redis-server failed: E: Failed to fetch mariadb.deb 404 Not Found.',
@@ -89,12 +89,12 @@ describe('a server that is not there', () => {
   })
 
   for (const [why, more, reason] of [
-    ['nobody but root may', { isRoot: false }, 'only root can install it'],
+    ['only root may install', { isRoot: false }, 'only root can install it'],
     ['its user has not allowed it', { mayInstall: false }, 'nothing is installed unless you allow it'],
     ['the system is another one', { release: { ID: 'fedora' } }, 'only on Debian and Ubuntu'],
     ['the system is unknown', { release: {} }, 'only on Debian and Ubuntu'],
   ] as const) {
-    it(`is not installed when ${why}, and the reason says what to do`, async () => {
+    it(`A server is not installed when ${why}, and the reason says what to do`, async () => {
       const asked: string[] = []
       const finding = findMariadb([], machine(more, asked))
       await expect(finding).rejects.toThrow(reason)

@@ -14,7 +14,7 @@ afterEach(() => rm(cache, { recursive: true, force: true }))
 const DEBIAN = { ID: 'debian', VERSION_CODENAME: 'bookworm' }
 const SOURCE = 'deb https://deb.example.com/debian bookworm main'
 
-/** A Debian whose programs all fail. */
+/** Makes a Debian whose programs all fail. */
 function machine(more: Partial<Machine>): Machine {
   return {
     isRoot: false,
@@ -29,13 +29,13 @@ function machine(more: Partial<Machine>): Machine {
 }
 
 describe.runIf(process.platform === 'linux')('a MySQL 9 that cannot be had', () => {
-  it('is excused where Debian has none for the machine', async () => {
+  it('A missing MySQL 9 is excused where Debian has none for the machine', async () => {
     const finding = mysqlNine(cache, machine({}), 'riscv64')
     await expect(finding).rejects.toMatchObject({ name: 'ServerMissingError', isExcused: true })
     await expect(finding).rejects.toThrow('riscv64')
   })
 
-  it('is excused on another system, which is named as the reason', async () => {
+  it('A missing MySQL 9 is excused on another system, which is named as the reason', async () => {
     for (const release of [{ ID: 'fedora' }, { ID: 'ubuntu', ID_LIKE: 'debian' }, {}]) {
       const finding = mysqlNine(cache, machine({ release }), 'x64')
       await expect(finding).rejects.toMatchObject({ isExcused: true })
@@ -43,7 +43,7 @@ describe.runIf(process.platform === 'linux')('a MySQL 9 that cannot be had', () 
     }
   })
 
-  it('is excused where apt has no source of Debian', async () => {
+  it('A missing MySQL 9 is excused where apt has no source of Debian', async () => {
     const finding = mysqlNine(
       cache,
       machine({ aptSources: ['deb https://example.com/apt other main'] }),
@@ -53,7 +53,7 @@ describe.runIf(process.platform === 'linux')('a MySQL 9 that cannot be had', () 
     await expect(finding).rejects.toThrow('no source of Debian')
   })
 
-  it('is not excused when a download fails, and nothing half done stays', async () => {
+  it('A missing MySQL 9 is not excused when a download fails, and nothing half done stays', async () => {
     const finding = mysqlNine(cache, machine({}), 'x64')
     await expect(finding).rejects.toMatchObject({ name: 'ServerMissingError', isExcused: false })
     await expect(finding).rejects.toThrow('apt-get update failed with exit code 100: E: no route')

@@ -8,7 +8,7 @@ const EXCLUSIVELY = JSON.stringify(join(import.meta.dirname, 'exclusively.ts'))
 const ON_LINUX = process.platform === 'linux'
 
 describe.runIf(ON_LINUX)('work under one name', () => {
-  it('runs one at a time, and each gets its turn', async () => {
+  it('Work under one name runs one at a time, and each gets its turn', async () => {
     const running = new Set<number>()
     const most: number[] = []
     const name = `test ${process.pid}`
@@ -27,13 +27,13 @@ describe.runIf(ON_LINUX)('work under one name', () => {
     expect(most).toEqual([1, 1, 1, 1])
   })
 
-  it('passes on its failure and gives the name free', async () => {
+  it('Work that fails passes on its failure and gives the name free', async () => {
     const name = `failing ${process.pid}`
     await expect(exclusively(name, () => Promise.reject(new Error('no luck')))).rejects.toThrow('no luck')
     expect(await exclusively(name, async () => 'next')).toBe('next')
   })
 
-  it('waits for another process, and no longer when that is killed', async () => {
+  it('Work waits for another process under its name, and no longer when that is killed', async () => {
     const name = `killed ${process.pid}`
     const script = `import { exclusively } from ${EXCLUSIVELY}
       await exclusively(${JSON.stringify(name)}, () => new Promise(() => { console.log('held'); setInterval(() => 0, 1000) }))`

@@ -33,7 +33,7 @@ for (const [name, list] of [
     const readStates = (pids: readonly number[]) =>
       pids.map((pid) => list().find((each) => each.pid === pid)?.state[0])
 
-    it('is stopped, goes on, and is killed as one', async () => {
+    it('A tree of processes is stopped, goes on, and is killed as one', async () => {
       const { parent, pids } = await startTree()
       await signalTree(pids[0] ?? 0, 'SIGSTOP', list)
       expect(readStates(pids)).toEqual(['T', 'T', 'T'])
@@ -45,14 +45,14 @@ for (const [name, list] of [
       for (const state of readStates(pids)) expect([undefined, 'Z']).toContain(state)
     })
 
-    it('is killed when it is stopped', async () => {
+    it('A stopped tree of processes can be killed', async () => {
       const { pids } = await startTree()
       await signalTree(pids[0] ?? 0, 'SIGSTOP', list)
       await signalTree(pids[0] ?? 0, 'SIGKILL', list)
       for (const state of readStates(pids)) expect([undefined, 'Z']).toContain(state)
     })
 
-    it('may be gone', async () => {
+    it('A signal to a tree of processes that is gone does nothing', async () => {
       const { parent, pids } = await startTree()
       const ended = once(parent, 'exit')
       await signalTree(pids[0] ?? 0, 'SIGKILL', list)

@@ -16,7 +16,7 @@ describe('the greeting of a MySQL', () => {
     ['5.5.5-10.11.19-MariaDB-log', '10.11.19-MariaDB-log', 'mariadb'],
     ['11.8.1-MariaDB', '11.8.1-MariaDB', 'mariadb'],
   ] as const) {
-    it(`names ${version}`, () => {
+    it(`The greeting of a MySQL names the version ${version}`, () => {
       const greeting = packet(10, sent, 0, 'the rest')
       expect(parseGreeting(greeting)).toBe(version)
       expect(readFlavor(version)).toBe(flavor)
@@ -26,12 +26,12 @@ describe('the greeting of a MySQL', () => {
     })
   }
 
-  it('may be a refusal', () => {
+  it('The greeting of a MySQL that is a refusal is thrown with its text', () => {
     expect(() => parseGreeting(packet(0xff, 0x10, 0x04, 'Too many connections'))).toThrow(
       /^Too many connections$/,
     )
   })
-  it('may be of something else', () => {
+  it('The greeting of something else than a MySQL is an error', () => {
     expect(() => parseGreeting(packet('SSH-2.0', 0))).toThrow('no MySQL')
     expect(() => parseGreeting(packet(10, 'no end'))).toThrow('no MySQL')
   })
@@ -45,13 +45,13 @@ describe('the answer of a Redis', () => {
     ['$0\r\n\r\n', ''],
     ['$-1\r\n', ''],
   ] as const) {
-    it(`${JSON.stringify(sent)} is read when it is whole`, () => {
+    it(`The answer ${JSON.stringify(sent)} of a Redis is read when it is whole`, () => {
       expect(parseAnswer(Buffer.from(sent))).toBe(answer)
       expect(parseAnswer(Buffer.from(sent).subarray(0, -1))).toBe(undefined)
     })
   }
 
-  it('may be an error, or of something else', () => {
+  it('An answer that is an error, or comes from something else than Redis, is thrown', () => {
     expect(() => parseAnswer(Buffer.from('-LOADING it\r\n'))).toThrow(/^LOADING it$/)
     expect(() => parseAnswer(Buffer.from('HTTP/1.1 400\r\n'))).toThrow('no answer of a Redis')
   })
@@ -74,7 +74,7 @@ describe('the answer of a PostgreSQL to a login', () => {
     message('K', '12345678'),
   ]
 
-  it('names its version when it is ready', () => {
+  it('The answer of a PostgreSQL to a login names the version when the server is ready', () => {
     const whole = Buffer.concat([...WELCOME, message('Z', 'I')])
     expect(parseStartup(whole)).toBe('15.18 (Debian 15.18-0+deb12u1)')
     for (let bytes = 0; bytes < whole.length; bytes++) {
@@ -82,7 +82,7 @@ describe('the answer of a PostgreSQL to a login', () => {
     }
   })
 
-  it('may be an error, or of something else', () => {
+  it('An answer to a login that is an error, or comes from something else than a PostgreSQL, is thrown', () => {
     const starting = message('E', 'SFATAL', 'C57P03', 'Mthe database system is starting up', '')
     expect(() => parseStartup(starting)).toThrow(/^the database system is starting up$/)
     expect(() => parseStartup(message('E', 'SFATAL', ''))).toThrow('without a text')

@@ -10,7 +10,7 @@ function command(...words: readonly string[]): Buffer {
   return Buffer.from(`*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join('')}`)
 }
 
-it('knows a COMMIT by its packet, not by a word in it', () => {
+it('A COMMIT is known by its packet, not by a word in it', () => {
   expect(isMysqlCommit(query('COMMIT'))).toBe(true)
   expect(isMysqlCommit(query('commit'))).toBe(true)
   expect(isMysqlCommit(query('UPDATE notes SET text = 1;COMMIT'))).toBe(true)
@@ -25,7 +25,7 @@ it('knows a COMMIT by its packet, not by a word in it', () => {
   }
 })
 
-it('knows the call of a script by its command', () => {
+it('The call of a script is known by its command', () => {
   expect(isRedisScript(command('evalsha', 'a'.repeat(40), '0'))).toBe(true)
   expect(isRedisScript(command('EVAL', 'return 1', '0'))).toBe(true)
   for (const other of [command('GET', 'evalsha'), command('TIME'), Buffer.from('')]) {
@@ -33,7 +33,7 @@ it('knows the call of a script by its command', () => {
   }
 })
 
-it('knows a POST by its path', () => {
+it('A POST is known by its path', () => {
   const head = Buffer.from('POST /v1/transactions HTTP/1.1\r\nhost: a\r\n\r\n')
   expect(isHttpPost(head, '/v1/transactions')).toBe(true)
   expect(isHttpPost(head, '/move')).toBe(false)

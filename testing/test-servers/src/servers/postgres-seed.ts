@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { keptFolder } from '../processes/kept-process.ts'
 import { runToEnd } from '../processes/run-to-end.ts'
 import type { DataSeed } from './data-seed.ts'
-import type { PostgresProgram } from './postgres.ts'
+import type { PostgresProgram } from './postgres-program.ts'
 import { findUnprivilegedUser, type ServerUser } from './server-user.ts'
 
 /** Makes an empty data folder. Its server asks for no password, because it listens on loopback and is for tests alone. */

@@ -1,23 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { realpath } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { readEnvironment } from '../environment.ts'
 import { ServerMissingError } from '../errors.ts'
 import { findBinaries } from '../install/find-binaries.ts'
 import { installPackages } from '../install/install-packages.ts'
 import { type Machine, thisMachine } from '../install/machine.ts'
-import { runProgram } from '../processes/run-program.ts'
+import { type PostgresProgram, readPostgresProgram } from './postgres-program.ts'
 import { type PostgresServer, type PostgresServerOptions, startPostgresServer } from './postgres-server.ts'
 import { findUnprivilegedUser } from './server-user.ts'
-
-/** A PostgreSQL server that can be run here. */
-export interface PostgresProgram {
-  readonly command: string
-  /** The program that fills a data folder. It has the server's version only if it lies beside the server. */
-  readonly initdb: string
-  /** The version in the first line of its output, such as 15.18. */
-  readonly version: string
-}
 
 /** Debian and others have a folder for each major version, which is not in the PATH. */
 const VERSIONED = [
@@ -66,13 +56,11 @@ function readMajor(folder: string): number {
 
 async function lookForPostgres(folders: readonly string[]): Promise<PostgresProgram | undefined> {
   for (const command of await findBinaries(['postgres'], folders)) {
-    const [initdb] = await findBinaries(['initdb'], [dirname(await realpath(command))])
-    const { code, output } = await runProgram(command, ['--version'])
-    const version = /^postgres \(PostgreSQL\) (\d+\S*)/m.exec(output)?.[1]
-    if (code !== 0 || version === undefined || initdb === undefined) continue
+    const program = await readPostgresProgram(command)
+    if (program === undefined) continue
     // This check comes before the start, since a test is skipped with the reason that it throws.
     findUnprivilegedUser()
-    return { command, initdb, version }
+    return program
   }
   return undefined
 }

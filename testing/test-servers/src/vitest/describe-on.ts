@@ -26,7 +26,7 @@ function findOffer(server: ServerKind): Offer {
 /** Defines one test in the place of all of them, which is skipped or fails with the reason. */
 function describeMissing(server: ServerKind, title: string, { reason, isError }: Missing): void {
   describe(`${title} (${server})`, () => {
-    it('has its server', (context) => {
+    it('The server of these tests is there', (context) => {
       if (isError) throw new Error(reason)
       context.skip(reason)
     })

@@ -4,16 +4,37 @@ import type { BankNode } from '../processes/bank-node.ts'
 import { type FencedWrites, readInFlight } from '../processes/server-figures.ts'
 import type { ServerNode } from '../processes/server-node.ts'
 import type { HurtServer } from '../stores/store-fixture.ts'
-import { HARM_RULES } from './hurt-edge.ts'
 import type { Edge, Harm, NemesisAction } from './nemesis-action.ts'
 import type { Lane } from './pace.ts'
-import { Turns } from './turns.ts'
 
 /** A kill with fewer in flight proves little. */
 export const IN_FLIGHT_MIN = 5
 /** A kill waits so long at most for a server that has enough to lose. */
 const IN_FLIGHT_WAIT_MS = 4_000
 const POLL_EVERY_MS = 10
+const LATENCY_MS = 60
+const SLICE_BYTES = 100
+const SLICE_GAP_MS = 2
+
+interface HarmRule {
+  begin(proxy: TcpProxy): void
+  end(proxy: TcpProxy): void
+}
+
+const HARM_RULES: Readonly<Record<Harm, HarmRule>> = {
+  cut: { begin: (proxy) => proxy.cut(), end: (proxy) => proxy.cut() },
+  refuse: {
+    begin(proxy) {
+      proxy.refuse()
+      proxy.cut()
+    },
+    end: (proxy) => proxy.accept(),
+  },
+  'black-hole': { begin: (proxy) => proxy.blackHole(), end: (proxy) => proxy.heal() },
+  hold: { begin: (proxy) => proxy.hold(), end: (proxy) => proxy.release() },
+  latency: { begin: (proxy) => proxy.latency(LATENCY_MS), end: (proxy) => proxy.latency(0) },
+  slice: { begin: (proxy) => proxy.slice(SLICE_BYTES, SLICE_GAP_MS), end: (proxy) => proxy.unslice() },
+}
 
 export interface NemesisDeps {
   readonly servers: readonly ServerNode[]
@@ -168,4 +189,23 @@ function at<T>(items: readonly T[], index: number): T {
   const item = items[index]
   if (item === undefined) throw new RangeError(`there is no ${index}`)
   return item
+}
+
+/** Allows one fault at a time for each process: a paused one is not killed meanwhile. */
+class Turns {
+  readonly #last = new Map<string, Promise<unknown>>()
+
+  async take<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(name) ?? Promise.resolve()
+    const mine = before.then(work)
+    // The next caller waits for the end of this one, even if it failed; its error is this caller's.
+    this.#last.set(
+      name,
+      mine.then(
+        () => undefined,
+        () => undefined,
+      ),
+    )
+    return await mine
+  }
 }

@@ -1,11 +1,19 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { BankFixture } from '../bank-fixture.ts'
 import type { ChaosFaults } from '../chaos-result.ts'
-import type { Evidence } from '../evidence.ts'
+import type { BankBooks, BranchCallNote, Evidence } from '../evidence.ts'
 import type { LostAnswers } from '../nemesis/lost-answers.ts'
 import type { Nemesis } from '../nemesis/nemesis.ts'
 import type { FencedWrites } from '../processes/server-figures.ts'
-import { branchFigures } from './branch-figures.ts'
-import { countServerErrors } from './server-errors.ts'
+
+const ERROR_LINE = /^\{"level":(50|60)/gm
+
+interface BranchFigures {
+  readonly nullCompensations: number
+  readonly hangingActionsBlocked: number
+  readonly duplicatesFiltered: number
+}
 
 export interface CountedRun {
   readonly nemesis: Nemesis
@@ -55,4 +63,30 @@ function repeaterCounts({ banks }: BankFixture) {
     requestsLost: sum(({ lost }) => lost),
     requestsReplayed: sum(({ replayed }) => replayed),
   }
+}
+
+/** Counts the calls that the banks' barriers kept from taking effect. */
+function branchFigures(calls: readonly BranchCallNote[], banks: readonly BankBooks[]): BranchFigures {
+  const succeeded = new Set<string>()
+  let duplicatesFiltered = 0
+  let hangingActionsBlocked = 0
+  for (const { gid, branchId, op, statusCode, code } of calls) {
+    if (code === 'ALREADY_COMPENSATED') hangingActionsBlocked += 1
+    if (statusCode !== 200) continue
+    const key = `${gid}/${branchId}/${op}`
+    if (succeeded.has(key)) duplicatesFiltered += 1
+    succeeded.add(key)
+  }
+  return {
+    nullCompensations: banks.reduce((sum, { blocked }) => sum + blocked.length, 0),
+    hangingActionsBlocked,
+    duplicatesFiltered,
+  }
+}
+
+/** Counts the lines that servers logged as errors: none is expected, even when the store and the banks fail. */
+async function countServerErrors(logFolder: string): Promise<number> {
+  const names = (await readdir(logFolder)).filter((name) => name.startsWith('server-'))
+  const texts = await Promise.all(names.map((name) => readFile(join(logFolder, name), 'utf8')))
+  return texts.reduce((sum, text) => sum + [...text.matchAll(ERROR_LINE)].length, 0)
 }

@@ -20,7 +20,7 @@ const move = branchHandler(memoryBarrier(), (_tx, { op, payload }: { op: string;
 const app = express().use(express.json({ limit: '1mb', strict: false }))
 app.post('/move', move)
 
-test('a saga between two branches succeeds, or is undone', async () => {
+test('A saga between two branches succeeds, or is undone', async () => {
   const server = app.listen(0, '127.0.0.1')
   try {
     await new Promise((resolve) => server.once('listening', resolve))
@@ -47,8 +47,8 @@ test('a saga between two branches succeeds, or is undone', async () => {
   }
 }, 60_000)
 
-test("an error of Node's own is told, though Jest has another Error", async () => {
-  // A port that no program may listen on.
+test('A connection error of Node is known as unavailable, though Jest has another Error', async () => {
+  // No program may listen on this port.
   const client = createClient({ url: 'http://127.0.0.1:1', retryForMs: 0 })
   const error: unknown = await client.submit(saga().branch('a', { action: 'http://127.0.0.1:1/' })).catch(
     (reason: unknown) => reason,

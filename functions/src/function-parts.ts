@@ -1,0 +1,108 @@
+import { httpBranchCaller } from '@counterstep/branch-http'
+import { listOrigins, originFinder, targetPolicy } from '@counterstep/branch-http/targets'
+import {
+  type FunctionConfig,
+  type FunctionRole,
+  passwordOfSecret,
+  readFunctionConfig,
+} from '@counterstep/configuration'
+import type { Store, WakeUpQueue } from '@counterstep/core'
+import { refuseStoredJsonRpc } from '@counterstep/dtm/json-rpc'
+import {
+  createServerlessEngine,
+  DEFAULT_SETTINGS,
+  durabilityWarnings,
+  type EngineSettings,
+  type Logger,
+  logEvents,
+  nodeClock,
+  nodeIds,
+  type ServerlessEngine,
+} from '@counterstep/engine'
+import { type CallSigner, callSigner, signingKeyOf } from '@counterstep/signature'
+import { createLog } from './log.ts'
+import { createLogObserver } from './log-observer.ts'
+import { openStore } from './open-store.ts'
+import { callPatiently, makePatient } from './patient-store.ts'
+import { createSecretReader, type ReadSecret } from './secrets.ts'
+import { createSqsQueue } from './sqs-queue.ts'
+
+/** The start of an environment may take 10 s, and the other half of it is left for the rest. */
+const OPEN_PATIENCE_MS = 5_000
+
+/** These are the parts that an environment keeps between its invocations. */
+export interface FunctionParts {
+  readonly config: FunctionConfig
+  readonly logger: Logger
+  readonly readSecret: ReadSecret
+  readonly store: Store
+  readonly engine: ServerlessEngine
+  /** It is undefined if there is no queue. */
+  readonly queue: WakeUpQueue | undefined
+}
+
+/** Opens the parts of all three functions. Rejects when the settings are wrong or the store cannot be opened. */
+export async function openFunctionParts(
+  role: FunctionRole,
+  environment = process.env,
+): Promise<FunctionParts> {
+  const read = readFunctionConfig(role, environment)
+  if ('problems' in read) throw new Error(`the settings are wrong:\n${read.problems.join('\n')}`)
+  const { config } = read
+  const logger = createLog(config.logLevel)
+  for (const warning of config.warnings) logger.warn({}, warning)
+  const readSecret = createSecretReader()
+  const [store, signer] = await Promise.all([
+    openPatientStore(config, readSecret, logger),
+    openSigner(config, readSecret),
+  ])
+  for (const warning of durabilityWarnings(store, 'COUNTERSTEP_STORE_FAILOVER')) logger.warn({}, warning)
+  const queue = config.queueUrl === undefined ? undefined : createSqsQueue(config.queueUrl)
+  const targets = targetPolicy(config.targets)
+  const engine = createServerlessEngine({
+    store,
+    branches: httpBranchCaller({ ...config.caller, targets, signer }),
+    checkUrl: (url) => targets.check(url),
+    refuseCall: refuseStoredJsonRpc,
+    findOrigin: originFinder(targets),
+    listedOrigins: listOrigins(config.targets),
+    // Without a queue the sweeper finds what is due.
+    wakeUp: queue ?? { schedule: () => Promise.resolve() },
+    clock: nodeClock(),
+    ids: nodeIds(),
+    observer: createLogObserver(logger),
+    settings: toEngineSettings(config),
+  })
+  return { config, logger, readSecret, store, engine, queue }
+}
+
+async function openPatientStore(
+  { store, secrets: { storePassword } }: FunctionConfig,
+  readSecret: ReadSecret,
+  logger: Logger,
+): Promise<Store> {
+  const password = storePassword === undefined ? undefined : readPassword(await readSecret(storePassword))
+  const clock = nodeClock()
+  // If many environments start at once, the database may have no free connection until some of them are frozen.
+  const open = () => openStore(store, password, logEvents(logger))
+  return makePatient(await callPatiently(clock, open, OPEN_PATIENCE_MS), clock)
+}
+
+function readPassword(text: string): string {
+  const password = passwordOfSecret(text)
+  if ('problem' in password) throw new Error(`COUNTERSTEP_STORE_PASSWORD_SECRET ${password.problem}`)
+  return password.value
+}
+
+async function openSigner(
+  { secrets: { signingKey } }: FunctionConfig,
+  readSecret: ReadSecret,
+): Promise<CallSigner | undefined> {
+  if (signingKey === undefined) return undefined
+  const key = signingKeyOf(await readSecret(signingKey))
+  return callSigner(() => key, Date.now)
+}
+
+function toEngineSettings({ engine }: FunctionConfig): EngineSettings {
+  return { ...DEFAULT_SETTINGS, ...engine }
+}

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import {
+  type BatchDelivery,
+  createQueue,
+  type InvocationReport,
+  type LogLine,
+  type Queue,
+  type RuntimeClient,
+  type Schedule,
+  type SqsEventSource,
+  startFunction,
+  startHttpFront,
+  startSchedule,
+  startSqsEventSource,
+} from '@counterstep/lambda-emulator'
+import { type Client, createClient } from '@counterstep/sdk'
+import { startTcpProxy, type TcpProxy } from '@counterstep/test-servers'
+import { SecretWatch } from '@counterstep/test-servers/secret-watch'
+import { createSecrets, type FunctionSecrets } from './function-secrets.ts'
+import { createOwnStore, type OwnStore } from './own-store.ts'
+import { type SecretsManager, startSecretsManager } from './secrets-manager.ts'
+import { SignedBranch } from './signed-branch.ts'
+
+/** A message comes back after the same time, though AWS recommends six times this timeout for it. */
+export const TIMEOUT_MS = 8_000
+/** The start is slow here, since all processes share two cores. */
+const INIT_MS_MAX = 60_000
+const CONCURRENCY = 4
+/** On AWS the sweeper runs each minute. */
+const SWEEP_EVERY_MS = 1_000
+
+/** A transaction that has to wait longer than this is given back. */
+const HOLD_MS = 500
+
+export interface Account {
+  readonly client: RuntimeClient
+  readonly queueServerUrl: string
+  readonly storeServerUrl: string
+  /** The bundles are in this folder, and the logs go there. */
+  readonly folder: string
+}
+
+export interface FunctionFixture {
+  /** It sends a key with each request. */
+  readonly client: Client
+  readonly url: string
+  readonly branch: SignedBranch
+  readonly secrets: FunctionSecrets
+  readonly secretsManager: SecretsManager
+  /** It stands between all environments and the store. */
+  readonly proxy: TcpProxy
+  readonly queue: Queue
+  readonly source: SqsEventSource
+  readonly batches: readonly BatchDelivery[]
+  readonly reports: readonly InvocationReport[]
+  readonly lines: readonly LogLine[]
+  readonly watch: SecretWatch
+  /** Starts the sweeper, which does not run before this call. */
+  startSweeper(): Schedule
+  close(): Promise<void>
+}
+
+type Closer = () => Promise<void>
+
+/** Starts the three functions as they would be deployed: with secrets by ARN, a queue, and a key for each request. */
+export async function startFunctionFixture(account: Account): Promise<FunctionFixture> {
+  const closers: Closer[] = []
+  const close = async () => {
+    for (const each of closers.splice(0).reverse()) await each()
+  }
+  try {
+    return { ...(await start(account, closers)), close }
+  } catch (error: unknown) {
+    await close()
+    throw error
+  }
+}
+
+async function start(account: Account, closers: Closer[]): Promise<Omit<FunctionFixture, 'close'>> {
+  const secrets = await createSecrets()
+  const secretsManager = await startSecretsManager(secrets.byName)
+  closers.push(async () => secretsManager[Symbol.asyncDispose]())
+  const branch = new SignedBranch(secrets.publicKey)
+  await branch.start()
+  closers.push(() => branch.stop())
+  const store = await createOwnStore(account.storeServerUrl, secrets.password)
+  closers.push(() => store.drop())
+  const { hostname, port } = new URL(store.url)
+  const proxy = await startTcpProxy({ host: hostname, port: Number(port) })
+  closers.push(() => proxy.close())
+  const queue = await createQueue({
+    endpoint: account.queueServerUrl,
+    name: randomUUID(),
+    visibilityTimeoutMs: TIMEOUT_MS,
+  })
+  closers.push(async () => queue.client.destroy())
+  const outside = { secrets, secretsManager, branch, proxy, queue }
+  const functions = launchAll(account, buildVariables(store, outside), closers)
+  return { ...outside, ...functions, ...(await openWays(functions, outside, closers)) }
+}
+
+type Outside = Pick<FunctionFixture, 'secrets' | 'secretsManager' | 'branch' | 'proxy' | 'queue'>
+
+function buildVariables(
+  store: OwnStore,
+  { secrets, secretsManager, branch, proxy, queue }: Outside,
+): Record<string, string> {
+  return {
+    ...store.variables,
+    ...secrets.variables,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
+    COUNTERSTEP_STORE: proxy.through(store.url),
+    // Each environment logs a warning because of this setting.
+    COUNTERSTEP_STORE_FAILOVER: 'lossy',
+    COUNTERSTEP_STORE_TIMEOUT_MS: '1500',
+    COUNTERSTEP_ALLOW_TARGETS: branch.url,
+    COUNTERSTEP_QUEUE_URL: queue.url,
+    COUNTERSTEP_HOLD_MS: String(HOLD_MS),
+    COUNTERSTEP_LOG_LEVEL: 'debug',
+  }
+}
+
+function launchAll(
+  { client, folder }: Account,
+  variables: Readonly<Record<string, string>>,
+  closers: Closer[],
+) {
+  const [reports, lines]: [InvocationReport[], LogLine[]] = [[], []]
+  const watch = new SecretWatch()
+  const launch = (name: string) => {
+    const started = startFunction(client, {
+      name,
+      taskRoot: join(folder, name),
+      handler: 'index.handler',
+      variables,
+      memoryMb: 512,
+      timeoutMs: TIMEOUT_MS,
+      initTimeoutMs: INIT_MS_MAX,
+      reservedConcurrency: CONCURRENCY,
+      logFolder: folder,
+      onReport: (report) => reports.push(report),
+      onLine: (line) => {
+        lines.push(line)
+        watch.hear(`${line.functionName} ${line.environment}, ${line.stream}`, `${line.text}\n`)
+      },
+    })
+    closers.push(() => started.stop())
+    return started
+  }
+  return { api: launch('api'), worker: launch('worker'), sweeper: launch('sweeper'), reports, lines, watch }
+}
+
+/** Connects everything that invokes the functions: HTTP, the queue and the schedule. */
+async function openWays(
+  { api, worker, sweeper }: ReturnType<typeof launchAll>,
+  { queue, secrets }: Outside,
+  closers: Closer[],
+): Promise<Pick<FunctionFixture, 'client' | 'url' | 'source' | 'batches' | 'startSweeper'>> {
+  const front = await startHttpFront({ target: api, endpoint: 'function-url' })
+  closers.push(() => front.stop())
+  const batches: BatchDelivery[] = []
+  const errors: unknown[] = []
+  const source = startSqsEventSource({
+    queue,
+    target: worker,
+    batchSizeMax: 10,
+    batchingWindowMs: 0,
+    concurrencyMax: CONCURRENCY,
+    onBatch: (batch) => batches.push(batch),
+    onError: (error) => errors.push(error),
+  })
+  closers.push(async () => {
+    await source.stop()
+    if (errors.length > 0) throw new AggregateError(errors, 'the queue')
+  })
+  return {
+    client: createClient({ url: front.url, apiKey: secrets.apiKey, retryForMs: 0 }),
+    url: front.url,
+    source,
+    batches,
+    startSweeper() {
+      const schedule = startSchedule({ target: sweeper, everyMs: SWEEP_EVERY_MS, overlap: 'never' })
+      closers.push(() => schedule.stop())
+      return schedule
+    },
+  }
+}

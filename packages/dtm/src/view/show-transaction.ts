@@ -1,0 +1,117 @@
+/**
+ * Shows a transaction and its branches in the shape of DTM over MySQL, where no time is null. As on the native API,
+ * neither the queries of URLs nor the values of branch headers are shown, not even to an admin's key.
+ */
+import type { BranchTarget, Definition, Transaction } from '@counterstep/core'
+import { getBranchTargets, textHash, withoutQuery } from '@counterstep/core'
+import type { ShownWhole } from '@counterstep/engine'
+import type { BranchView, Op, TransactionView } from '@counterstep/protocol'
+import { readNote } from '../definition/note.ts'
+import { toStatusWord, toTransType } from '../wire/status-word.ts'
+import { hideHeaders } from './hide-headers.ts'
+import { findNextCron } from './next-cron.ts'
+import { findRollbackReason } from './rollback-reason.ts'
+
+const INTERVAL_S = 10
+
+export function showTransaction({ transaction, view }: ShownWhole) {
+  const { definition } = transaction
+  const note = readNote(definition)
+  const reason = findRollbackReason(view, definition)
+  const next = findNextCron(view, note?.retryIntervalS ?? INTERVAL_S)
+  return {
+    ...showRow(toStableId(view.gid), view),
+    trans_type: toTransType(view.kind),
+    status: toStatusWord(view.status),
+    ...omitEmpty('query_prepared', withoutQuery(note?.queryPrepared ?? readCheckUrl(definition))),
+    protocol: note?.protocol ?? 'http',
+    ...showEnd(view),
+    ...omitEmpty('rollback_reason', reason ?? ''),
+    options: hideHeaders(note?.options ?? '{"concurrent":false}'),
+    ...omitEmpty('custom_data', note?.customData ?? ''),
+    next_cron_interval: next.intervalS,
+    next_cron_time: toTimeText(next.at),
+    concurrent: false,
+  }
+}
+
+/** Shows two rows for each branch of a saga or a TCC, the undoing one first, and one row for each branch of a message. */
+export function showBranches({ transaction, view }: ShownWhole) {
+  const rows: ReturnType<typeof showBranch>[] = []
+  if (readNote(transaction.definition)?.isStepless) return rows
+  const urls = readUrls(transaction)
+  for (const [position, target] of getBranchTargets(transaction).entries()) {
+    const branch = view.branches[position]
+    for (const op of OPS[transaction.kind]) {
+      const shown = { branch, op, url: urls[position]?.[op] ?? '' }
+      rows.push(showBranch(rows.length + 1, view, target, shown))
+    }
+  }
+  return rows
+}
+
+const OPS = { saga: ['compensate', 'action'], tcc: ['cancel', 'confirm'], message: ['action'] } as const
+
+function readUrls(transaction: Transaction): readonly Partial<Record<Op, string>>[] {
+  switch (transaction.kind) {
+    case 'saga':
+      return transaction.definition.branches.map(({ action, compensation }) =>
+        compensation === undefined ? { action } : { action, compensate: compensation },
+      )
+    case 'tcc':
+      return transaction.registered
+    case 'message':
+      return transaction.definition.branches
+  }
+}
+
+interface ShownOp {
+  readonly branch: BranchView | undefined
+  readonly op: Op
+  readonly url: string
+}
+
+function showBranch(
+  id: number,
+  view: TransactionView,
+  { id: branchId, body }: BranchTarget,
+  { branch, op: opName, url }: ShownOp,
+) {
+  const op = branch?.ops.find((each) => each.op === opName)
+  const status = op?.state === 'succeeded' ? 'succeed' : op?.state === 'failed' ? 'failed' : 'prepared'
+  return {
+    ...showRow(id, view),
+    ...omitEmpty('url', withoutQuery(url)),
+    ...omitEmpty('bin_data', Buffer.from(body).toString('base64')),
+    branch_id: branchId,
+    op: opName,
+    status,
+    ...(status === 'prepared' ? {} : { finish_time: toTimeText(op?.endedAt ?? view.updatedAt) }),
+  }
+}
+
+function showRow(id: number, { gid, createdAt, updatedAt }: TransactionView) {
+  return { id, create_time: toTimeText(createdAt), update_time: toTimeText(updatedAt), gid }
+}
+
+function showEnd({ status, finishedAt }: TransactionView) {
+  if (finishedAt === undefined) return {}
+  return { [status === 'succeeded' ? 'finish_time' : 'rollback_time']: toTimeText(finishedAt) }
+}
+
+function readCheckUrl(definition: Definition): string {
+  return definition.kind === 'message' ? (definition.check?.url ?? '') : ''
+}
+
+function toTimeText(at: number): string {
+  return new Date(at).toISOString()
+}
+
+function omitEmpty<Key extends string>(key: Key, text: string): { readonly [key in Key]?: string } {
+  return text === '' ? {} : ({ [key]: text } as { readonly [key in Key]: string })
+}
+
+/** Makes a row's id from the gid, since nothing counts transactions. Clients in C# need a positive 32-bit number. */
+function toStableId(gid: string): number {
+  return textHash(gid) & 0x7fffffff || 1
+}
