@@ -3,8 +3,8 @@ import { listOrigins, originFinder, targetPolicy } from '@counterstep/branch-htt
 import {
   type FunctionConfig,
   type FunctionRole,
-  passwordOfSecret,
   readFunctionConfig,
+  readSecretPassword,
 } from '@counterstep/configuration'
 import type { Store, WakeUpQueue } from '@counterstep/core'
 import { refuseStoredJsonRpc } from '@counterstep/dtm/json-rpc'
@@ -19,7 +19,7 @@ import {
   nodeIds,
   type ServerlessEngine,
 } from '@counterstep/engine'
-import { type CallSigner, callSigner, signingKeyOf } from '@counterstep/signature'
+import { type CallSigner, callSigner, parseSigningKey } from '@counterstep/signature'
 import { createLog } from './log.ts'
 import { createLogObserver } from './log-observer.ts'
 import { openStore } from './open-store.ts'
@@ -89,7 +89,7 @@ async function openPatientStore(
 }
 
 function readPassword(text: string): string {
-  const password = passwordOfSecret(text)
+  const password = readSecretPassword(text)
   if ('problem' in password) throw new Error(`COUNTERSTEP_STORE_PASSWORD_SECRET ${password.problem}`)
   return password.value
 }
@@ -99,7 +99,7 @@ async function openSigner(
   readSecret: ReadSecret,
 ): Promise<CallSigner | undefined> {
   if (signingKey === undefined) return undefined
-  const key = signingKeyOf(await readSecret(signingKey))
+  const key = parseSigningKey(await readSecret(signingKey))
   return callSigner(() => key, Date.now)
 }
 

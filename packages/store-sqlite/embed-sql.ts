@@ -46,7 +46,10 @@ function readSqlFiles(folder: string, kind: string): readonly SqlFile[] {
     .map((file) => ({ name: basename(file, '.sql'), sql: readFileSync(join(folder, kind, file), 'utf8') }))
 }
 
-/** Reads the names of the columns that a statement returns. A statement that computes one is read by place: it has no list of names. */
+/**
+ * Reads the names of the columns that a statement returns. A statement that computes one is read by place: it has no
+ * list of names.
+ */
 function readColumns(sql: string): readonly string[] {
   const text = sql.replace(/^--.*\n/gm, '')
   const list =

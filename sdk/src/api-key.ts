@@ -1,4 +1,4 @@
-/** Returns the key for one attempt. Undefined if the client has none. */
+/** Returns the key for one attempt, or undefined if the client has none. */
 export type KeyReader = (() => string | Promise<string>) | undefined
 
 /** Makes the reader of the key. Throws a TypeError that does not show the key. */

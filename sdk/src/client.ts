@@ -30,7 +30,7 @@ import { createTransport } from './transport.ts'
 import { waitUntilFinal } from './wait.ts'
 
 /**
- * How to reach a server.
+ * Says how to reach a server.
  *
  * @example
  * ```ts
@@ -39,41 +39,43 @@ import { waitUntilFinal } from './wait.ts'
  */
 export interface ClientOptions {
   /**
-   * The server's base URL, http or https, for example `http://127.0.0.1:8470`. Or those of several servers **of one store**:
-   * the client stays with the one that answers, and goes on to the next one when it does not (see `retryForMs`). Servers of
-   * different stores do not know each other's gids: a submit that goes on to one of these would run twice.
+   * This is the server's base URL, http or https, for example `http://127.0.0.1:8470`. It may also be a list of
+   * several servers **of one store**: the client stays with the one that answers, and goes on to the next one when it
+   * does not (see `retryForMs`). Servers of different stores do not know each other's gids, so that a submit that
+   * goes on to one of them would run twice.
    */
   readonly url: string | URL | readonly (string | URL)[]
   /**
-   * Default: on Node its own HTTP client over kept connections, which costs a third; elsewhere the global `fetch`. Give one,
-   * for example `globalThis.fetch`, to send through a proxy, a dispatcher or an interceptor of `fetch`.
+   * The default on Node is its own HTTP client over kept connections, which costs a third, and elsewhere the global
+   * `fetch`. Give one, for example `globalThis.fetch`, to send through a proxy, a dispatcher or an interceptor of
+   * `fetch`.
    */
   readonly fetch?: typeof globalThis.fetch
   /**
-   * An API key of the server, sent as `Authorization: Bearer`. It is in no error and goes to no branch. A function is asked
-   * before each attempt, so that a new key can come from a file or a vault while the client lives.
+   * This is an API key of the server, sent as `Authorization: Bearer`. It is in no error and goes to no branch. A
+   * function is asked before each attempt, so that a new key can come from a file or a vault while the client lives.
    */
   readonly apiKey?: string | (() => string | Promise<string>)
-  /** Sent with every request, for example an authorization for a proxy. */
+  /** They are sent with every request, for example an authorization for a proxy. */
   readonly headers?: Readonly<Record<string, string>>
-  /** The time limit of one attempt, in milliseconds, not counting the time of a wait. Default 10,000. */
+  /** This is the time limit of one attempt, in milliseconds, without the time of a wait. The default is 10,000. */
   readonly timeoutMs?: number
   /**
-   * How long a call is tried again while its outcome is open, in milliseconds. Default 30,000; 0 tries once. With
-   * several URLs the next one is asked at once after no answer, a 502, 503 or 504, and the wait comes when each of
-   * them has been asked.
+   * Says how long a call is tried again while its outcome is open, in milliseconds. The default is 30,000; 0 tries
+   * once. With several URLs the next one is asked at once after no answer, a 502, 503 or 504, and the wait comes when
+   * each of them has been asked.
    */
   readonly retryForMs?: number
   /**
-   * The bound of one answer, unpacked. A longer one is SAGA_ANSWER_TOO_LARGE, and its connection is ended. Default 4
-   * MiB, from 1 KiB to 256 MiB.
+   * One answer may have so many bytes, unpacked. A longer one is SAGA_ANSWER_TOO_LARGE, and its connection is ended. The
+   * default is 4 MiB, and the range 1 KiB to 256 MiB.
    */
   readonly answerBytesMax?: number
 }
 
 /**
- * A server, as a value. Every call throws RefusedError for a definite no, UnavailableError when the outcome stayed
- * open for `retryForMs`, and the signal's reason when it was aborted.
+ * Stands for a server. Every call throws RefusedError for a definite no, UnavailableError when the outcome
+ * stayed open for `retryForMs`, and the signal's reason when it was aborted.
  *
  * @example
  * ```ts
@@ -93,22 +95,22 @@ export interface Client {
   message(settings: TwoPhaseMessageSettings): TwoPhaseMessage
   message(settings: MessageSettings): Message
   /**
-   * Runs a TCC: prepares it, lets `callback` try branches, and confirms all of them when it returns. When it throws, or
-   * a try has failed, all are cancelled, and the error is thrown on: with `waitMs`, when they are, or when it is over.
-   * Throws SAGA_NOT_PREPARED when the deadline came before the submit; an UnavailableError of the submit leaves open which
-   * of the two comes: see `get`.
+   * Runs a TCC: prepares it, lets `callback` try branches, and confirms all of them when it returns. When it throws,
+   * or a try has failed, all are cancelled, and the error is thrown on: with `waitMs`, when they are, or when it is
+   * over. Throws SAGA_NOT_PREPARED when the deadline came before the submit; an UnavailableError of the submit leaves
+   * open which of the two comes: see `get`.
    */
   runTcc<Answer>(
     settings: TccSettings,
     callback: (tcc: TccScope) => Answer | Promise<Answer>,
     options?: RunTccOptions,
   ): Promise<SubmittedTcc<Answer>>
-  /** A TCC to be taken step by step. Nothing is sent yet. */
+  /** Returns a TCC that you take step by step. Nothing is sent yet. */
   tcc(settings?: TccSettings): Tcc
   /**
-   * The share of a TCC that the participant of this branch has: it tries branches of its own from within its try,
-   * under ids behind its own (`0201`). The process that began the TCC submits or aborts it, and these branches with
-   * it.
+   * Returns the share of a TCC that the participant of this branch has. The participant tries branches of its own
+   * from within its try, under ids behind its own (`0201`). The process that began the TCC submits or aborts it, and
+   * these branches with it.
    */
   tccOf(branch: Pick<Branch, 'gid' | 'branchId' | 'kind'>): TccScope
   /**
@@ -118,7 +120,7 @@ export interface Client {
   submitPrepared(gid: string, options?: SubmitOptions): Promise<TransactionView>
   /** Resolves when the transaction is final. Throws NotFinalError with what was seen last, and SAGA_UNKNOWN_GID. */
   wait(gid: string, options?: WaitOptions): Promise<TransactionView>
-  /** Throws SAGA_UNKNOWN_GID. */
+  /** Reads a transaction. Throws SAGA_UNKNOWN_GID. */
   get(gid: string, options?: CallOptions): Promise<TransactionView>
   /** Lists all transactions that match, newest first, fetched page by page. */
   list(filter?: ListFilter, options?: CallOptions): AsyncIterable<TransactionSummary>
@@ -132,13 +134,14 @@ export interface Client {
   abort(gid: string, options?: AbortOptions): Promise<TransactionView>
   /** Asks again at once those branches that wait for their back-off. Throws SAGA_ALREADY_FINAL. */
   retry(gid: string, options?: CallOptions): Promise<TransactionView>
-  /** Ends a transaction as it is, and undoes nothing. For operators. Throws SAGA_ALREADY_FINAL. */
+  /** Ends a transaction as it is, and undoes nothing. It is for operators. Throws SAGA_ALREADY_FINAL. */
   stop(gid: string, options?: CallOptions): Promise<TransactionView>
 }
 
 /**
- * A client of one server, or of several that share a store. Throws a TypeError for a URL that is not http(s), or has a login
- * in it, for no URL at all, for an API key that no header can carry, and for an `answerBytesMax` out of its range.
+ * Makes a client of one server, or of several that share a store. Throws a TypeError for a URL that is not http(s),
+ * or has a login in it, for no URL at all, for an API key that no header can carry, and for an `answerBytesMax` out
+ * of its range.
  *
  * @example
  * ```ts
@@ -159,10 +162,10 @@ export function createClient({
   answerBytesMax = ANSWER_BYTES_MAX_DEFAULT,
 }: ClientOptions): Client {
   const urls = checkUrls(url)
-  const keyOf = apiKeyReader(apiKey, headers)
+  const readApiKey = apiKeyReader(apiKey, headers)
   const bytesMax = checkedAnswerBytesMax(answerBytesMax)
   const setup = {
-    send: createTransport({ urls, fetch, keyOf, headers, answerBytesMax: bytesMax }),
+    send: createTransport({ urls, fetch, readApiKey, headers, answerBytesMax: bytesMax }),
     serverCount: urls.length,
     fetch: fetch ?? globalThis.fetch,
     answerBytesMax: bytesMax,

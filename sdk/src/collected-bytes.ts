@@ -1,6 +1,6 @@
 /**
- * The bytes of one message, in one buffer. Chunks are copied and not kept: a peer may send its message in chunks of one
- * byte, and a chunk that is kept costs a hundred times that.
+ * These are the bytes of one message, in one buffer. Chunks are copied and not kept: a peer may send its message in
+ * chunks of one byte, and a chunk that is kept costs a hundred times that.
  */
 export class CollectedBytes {
   readonly #bytesMax: number

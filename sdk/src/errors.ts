@@ -1,7 +1,7 @@
 import type { ErrorCode, ErrorMeaning, Fault, TransactionView } from '@counterstep/protocol'
 
 /**
- * A stable code. Branch on it; a newer server may know codes that this version of the SDK does not.
+ * This is a stable code. Branch on it; a newer server may know codes that this version of the SDK does not.
  *
  * @example
  * ```ts
@@ -56,7 +56,7 @@ export class CounterstepError extends Error {
  * ```
  */
 export class RefusedError extends CounterstepError {
-  /** The HTTP status, 400 to 499. */
+  /** This is the HTTP status, 400 to 499. */
   readonly status: number
   /** Every fault that was found, with a JSON pointer into the request each. May be empty. */
   readonly faults: readonly Fault[]
@@ -78,7 +78,8 @@ export class RefusedError extends CounterstepError {
 }
 
 /**
- * No definite answer in the time that the call had. It may have been done: send the same again, with the same gid.
+ * There was no definite answer in the time that the call had. It may have been done: send the same again, with the
+ * same gid.
  *
  * @example
  * ```ts
@@ -86,9 +87,9 @@ export class RefusedError extends CounterstepError {
  * ```
  */
 export class UnavailableError extends CounterstepError {
-  /** The HTTP status, if anything answered. */
+  /** This is the HTTP status, if anything answered. */
   readonly status?: number
-  /** The time that the server asked for with Retry-After, in milliseconds. */
+  /** This is the time that the server asked for with Retry-After, in milliseconds. */
   readonly retryAfterMs?: number
 
   constructor(
@@ -117,7 +118,7 @@ export class UnavailableError extends CounterstepError {
  * ```
  */
 export class NotFinalError extends CounterstepError {
-  /** The transaction as it was last seen. Absent when no server answered in that time. */
+  /** It is the transaction as it was last seen. It is absent if no server answered in that time. */
   readonly transaction?: TransactionView
 
   constructor(gid: string, transaction: TransactionView | undefined, cause?: unknown) {
@@ -128,7 +129,8 @@ export class NotFinalError extends CounterstepError {
 }
 
 /**
- * Whether an error came from Counterstep. The guards read the code, since `instanceof` fails across two copies of a package.
+ * Tells whether an error came from Counterstep. The guards read the code, since `instanceof` fails across two copies
+ * of a package.
  *
  * @example
  * ```ts
@@ -147,7 +149,7 @@ export function isCounterstepError(error: unknown): error is CounterstepError {
 }
 
 /**
- * Whether the server refused the request for good.
+ * Tells whether the server refused the request for good.
  *
  * @example
  * ```ts
@@ -159,7 +161,7 @@ export function isRefused(error: unknown): error is RefusedError {
 }
 
 /**
- * Whether the outcome is open, so that the same should be sent again with the same gid.
+ * Tells whether the outcome is open, so that the same should be sent again with the same gid.
  *
  * @example
  * ```ts
@@ -171,7 +173,7 @@ export function isUnavailable(error: unknown): error is UnavailableError {
 }
 
 /**
- * Whether a wait ended before the transaction did.
+ * Tells whether a wait ended before the transaction did.
  *
  * @example
  * ```ts

@@ -24,8 +24,8 @@ export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
  * 500 with a code and no more, so that it is asked again; it does not go through Fastify's error handler, which would
  * take the status of a foreign error that carries one, and 409 means something here.
  *
- * One handler may serve several ops: see `branch.op`; `ops` says which this route takes. Throws a TypeError at construction for an
- * async handler behind the SQLite barrier, and for `ops` that name none.
+ * One handler may serve several ops: see `branch.op`; `ops` says which this route takes. Throws a TypeError at
+ * construction for an async handler behind the SQLite barrier, and for `ops` that name none.
  *
  * @example
  * ```ts

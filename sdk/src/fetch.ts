@@ -23,7 +23,7 @@ import type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
 export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
 
 /**
- * The options of a `fetchHandler`.
+ * These are the options of a `fetchHandler`.
  *
  * @example
  * ```ts
@@ -42,15 +42,15 @@ export interface FetchHandlerOptions<Payload> extends BranchHandlerOptions<Paylo
 }
 
 /**
- * A function from a web `Request` to its `Response` that serves one branch behind a barrier, for Hono, Next, Bun, Deno and
- * Lambda function URLs: 200 with what `handler` returned, 409 for `BranchFailure`, 425 for `BranchOngoing`.
+ * A function from a web `Request` to its `Response` that serves one branch behind a barrier, for Hono, Next, Bun,
+ * Deno and Lambda function URLs: 200 with what `handler` returned, 409 for `BranchFailure`, 425 for `BranchOngoing`.
  *
- * Everything else goes to `onError` and is answered 500 (400, 422) with a code; without `onError` it is thrown on to the
- * framework as a `BranchError` with that `status`, so that it is seen. The handler reads the body itself, up to 1 MiB: JSON
- * becomes the payload, every other content type a `Buffer`. Nothing before it may have read the body.
+ * Everything else goes to `onError` and is answered 500 (400, 422) with a code; without `onError` it is thrown on to
+ * the framework as a `BranchError` with that `status`, so that it is seen. The handler reads the body itself, up to 1
+ * MiB: JSON becomes the payload, every other content type a `Buffer`. Nothing before it may have read the body.
  *
- * One handler may serve several ops: see `branch.op`; `ops` says which this route takes. Throws a TypeError at construction for an
- * async handler behind the SQLite barrier, for `ops` that name none, and for bad `signedCalls`.
+ * One handler may serve several ops: see `branch.op`; `ops` says which this route takes. Throws a TypeError at
+ * construction for an async handler behind the SQLite barrier, for `ops` that name none, and for bad `signedCalls`.
  *
  * @example
  * ```ts
@@ -82,9 +82,9 @@ export function fetchHandler<Tx, Effect, Payload, Original = JsonValue>(
 }
 
 /**
- * A function from a web `Request` (GET) to its `Response` for the query-back of two-phase messages, ours and DTM's: 200 if
- * the local transaction has committed, 409 if it has not and never will, 425 while a lock is in the way. Everything else
- * goes to `onError`, or is thrown on, as in `fetchHandler`.
+ * A function from a web `Request` (GET) to its `Response` for the query-back of two-phase messages, ours and DTM's:
+ * 200 if the local transaction has committed, 409 if it has not and never will, 425 while a lock is in the way.
+ * Everything else goes to `onError`, or is thrown on, as in `fetchHandler`.
  *
  * @example
  * ```ts

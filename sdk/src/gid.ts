@@ -2,14 +2,14 @@ import { timeOrderedGid } from '@counterstep/protocol'
 
 /** Web Crypto takes as long for a few bytes as for a few thousand. */
 const POOL_BYTES = 4_096
-/** More than the random digits of one gid. */
+/** One gid needs fewer random digits than this. */
 const DIGITS = 32
 
 let pool = ''
 let next = 0
 
 /**
- * A fresh gid: a UUID of version 7 (RFC 9562), so that gids made later sort later.
+ * Makes a fresh gid: a UUID of version 7 (RFC 9562), so that gids made later sort later.
  *
  * @example
  * ```ts

@@ -11,12 +11,12 @@ import type { Kind, Status } from '@counterstep/protocol'
 export interface CallOptions {
   /** Ends the call, which rejects with the signal's reason. A request that was sent may still be carried out. */
   readonly signal?: AbortSignal
-  /** Used instead of the client's `retryForMs`. */
+  /** It is used instead of the client's `retryForMs`. */
   readonly retryForMs?: number
 }
 
 /**
- * The options of a submit.
+ * These are the options of a submit.
  *
  * @example
  * ```ts
@@ -24,12 +24,15 @@ export interface CallOptions {
  * ```
  */
 export interface SubmitOptions extends CallOptions {
-  /** Answer when the transaction is final, or after this time. 0 to 60,000; whole seconds go out. Default: no wait. */
+  /**
+   * The server answers when the transaction is final, or after this time. It is 0 to 60,000, and is sent in whole
+   * seconds. By default there is no wait.
+   */
   readonly waitMs?: number
 }
 
 /**
- * The options of an abort.
+ * These are the options of an abort.
  *
  * @example
  * ```ts
@@ -37,12 +40,12 @@ export interface SubmitOptions extends CallOptions {
  * ```
  */
 export interface AbortOptions extends SubmitOptions {
-  /** Kept with the decision, and shown. At most 1,024 characters. */
+  /** It is kept with the decision, and shown. It has at most 1,024 characters. */
   readonly reason?: string
 }
 
 /**
- * The options of a wait.
+ * These are the options of a wait.
  *
  * @example
  * ```ts
@@ -51,12 +54,12 @@ export interface AbortOptions extends SubmitOptions {
  */
 export interface WaitOptions {
   readonly signal?: AbortSignal
-  /** Default 60,000. */
+  /** The default is 60,000. */
   readonly timeoutMs?: number
 }
 
 /**
- * Which transactions to list. Instants are milliseconds from the epoch.
+ * Says which transactions to list. Instants are milliseconds from the epoch.
  *
  * @example
  * ```ts
@@ -70,12 +73,12 @@ export interface ListFilter {
   readonly retrying?: boolean
   /** A person should look at it. */
   readonly attention?: boolean
-  /** Inclusive. */
+  /** This instant is included. */
   readonly createdFrom?: number
-  /** Exclusive. */
+  /** This instant is not included. */
   readonly createdTo?: number
-  /** How many transactions one page has: 1 to 200, default 50. */
+  /** Says how many transactions one page has, from 1 to 200. The default is 50. */
   readonly limit?: number
-  /** From the page before. */
+  /** It comes from the page before. */
   readonly cursor?: string
 }

@@ -16,13 +16,13 @@ import { CounterstepError } from './errors.ts'
  */
 export interface BranchOptions<EarlierIds extends string = string>
   extends Omit<SagaBranchRequest, 'id' | 'after'> {
-  /** Which earlier branches must have succeeded. Default: the parts before it; [] starts at once. */
+  /** Which earlier branches must have succeeded. The default is the parts before it; [] starts at once. */
   readonly after?: readonly EarlierIds[]
 }
 
 /**
- * A piece of a saga: one branch, or several in an order. A plain value; make it with {@link branch}, {@link serial}
- * or {@link parallel}.
+ * This is a piece of a saga: one branch, or several in an order. A plain value; make it with {@link branch}, {@link
+ * serial} or {@link parallel}.
  *
  * @example
  * ```ts

@@ -1,6 +1,9 @@
 const WAIT_MS_MAX = 60_000
 
-/** For a call that answers when the transaction is final: the header that asks for it, and how much longer it may take. */
+/**
+ * For a call that answers when the transaction is final: the header that asks for it, and how much longer it may
+ * take.
+ */
 export interface PreferWait {
   readonly headers: Readonly<Record<string, string>>
   readonly longerMs: number

@@ -13,7 +13,7 @@ import type * as protocol from '@counterstep/protocol'
 export type AbortCause = protocol.AbortCause
 
 /**
- * Why and when (`at`, epoch milliseconds) a transaction turned around, and by which branch, if by one.
+ * Says why and when (`at`, epoch milliseconds) a transaction turned around, and by which branch, if by one.
  *
  * @example
  * ```ts
@@ -55,8 +55,8 @@ export type ErrorCode = protocol.ErrorCode
 export type ErrorMeaning = protocol.ErrorMeaning
 
 /**
- * One thing that is wrong with a request: where (a JSON pointer into the body, or the name of a header or query parameter),
- * and what.
+ * One thing that is wrong with a request: where (a JSON pointer into the body, or the name of a header or query
+ * parameter), and what.
  *
  * @example
  * ```ts
@@ -66,8 +66,8 @@ export type ErrorMeaning = protocol.ErrorMeaning
 export type Fault = protocol.Fault
 
 /**
- * A status after which nothing changes: `succeeded`; `failed`, when all that may have run is undone; `stopped`, ended by an
- * operator before that.
+ * A status after which nothing changes: `succeeded`; `failed`, when all that may have run is undone; `stopped`, ended
+ * by an operator before that.
  *
  * @example
  * ```ts
@@ -108,7 +108,7 @@ export type Kind = protocol.Kind
 export type Op = protocol.Op
 
 /**
- * How far an op of a branch has come. Instants are epoch milliseconds, durations milliseconds.
+ * Says how far an op of a branch has come. Instants are epoch milliseconds, durations milliseconds.
  *
  * @example
  * ```ts
@@ -128,9 +128,9 @@ export type OpView = protocol.OpView
 export type Result = protocol.Result
 
 /**
- * How an op is asked again after an unknown or ongoing answer: the n-th wait is at most `initialMs` × `factor`ⁿ⁻¹ and at most
- * `capMs` (milliseconds), drawn at random by `jitter` (0 to 1). After `limit` attempts of an action the transaction turns
- * around; null is no limit. Compensations are asked for ever.
+ * Says how an op is asked again after an unknown or ongoing answer: the n-th wait is at most `initialMs` ×
+ * `factor`ⁿ⁻¹ and at most `capMs` (milliseconds), drawn at random by `jitter` (0 to 1). After `limit` attempts of an
+ * action the transaction turns around; null is no limit. Compensations are asked for ever.
  *
  * @example
  * ```ts

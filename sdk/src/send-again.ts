@@ -14,8 +14,9 @@ export interface Persistence {
 }
 
 /**
- * Tries again what is safe to repeat, with exponential back-off and full jitter, while the outcome is open. An attempt after
- * one that its server could not serve goes to the next server, and does not wait before each server was asked.
+ * Tries again what is safe to repeat, with exponential back-off and full jitter, while the outcome is open. An
+ * attempt after one that its server could not serve goes to the next server, and does not wait before each server was
+ * asked.
  */
 export async function sendAgain<Value>(
   attempt: (number: number) => Promise<Value>,

@@ -3,7 +3,7 @@ import type { Transport } from './transport.ts'
 /** The setup that all calls of one client share. */
 export interface Setup {
   readonly send: Transport
-  /** How many servers `send` may go on to. */
+  /** Says how many servers `send` may go on to. */
   readonly serverCount: number
   /** For calls of branches, which get none of the client's headers. */
   readonly fetch: typeof globalThis.fetch

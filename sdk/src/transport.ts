@@ -11,15 +11,15 @@ import type { ServerUrls } from './transport/server-urls.ts'
 
 export interface Request {
   readonly method: 'GET' | 'POST'
-  /** The path from the base URL, percent-encoded. */
+  /** This is the path from the base URL, percent-encoded. */
   readonly path: string
-  /** JSON text. */
+  /** It is JSON. */
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** The time limit of one attempt. */
+  /** This is the time limit of one attempt. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
-  /** Named in errors. */
+  /** Errors name it. */
   readonly gid?: string
 }
 
@@ -30,11 +30,11 @@ export interface Request {
 export type Transport = (request: Request) => Promise<unknown>
 
 export interface TransportOptions {
-  /** The URLs of servers that share one store. */
+  /** These are the URLs of servers that share one store. */
   readonly urls: ServerUrls
-  /** The caller's own `fetch`. Without it Node's HTTP client is used, and elsewhere the global `fetch`. */
+  /** This is the caller's own `fetch`. Without it Node's HTTP client is used, and elsewhere the global `fetch`. */
   readonly fetch: typeof globalThis.fetch | undefined
-  readonly keyOf: KeyReader
+  readonly readApiKey: KeyReader
   readonly headers: Readonly<Record<string, string>>
   readonly answerBytesMax: number
 }
@@ -42,7 +42,7 @@ export interface TransportOptions {
 export function createTransport({
   urls,
   fetch,
-  keyOf,
+  readApiKey,
   headers,
   answerBytesMax,
 }: TransportOptions): Transport {
@@ -51,7 +51,7 @@ export function createTransport({
   const ofAll = { accept: 'application/json', ...headers }
   return async function send({ path, method, body, timeoutMs, signal, gid, ...request }) {
     signal?.throwIfAborted()
-    const key = keyOf === undefined ? undefined : await keyOf()
+    const key = readApiKey === undefined ? undefined : await readApiKey()
     const sent = {
       method,
       path,

@@ -23,7 +23,7 @@ const busy: Reply = {
 }
 const to = (name: string) => ({ action: `http://service/${name}` })
 
-/** Returns the URL of a port where nothing listens any more. */
+/** This is a port where nothing listens any more. */
 async function closedUrl(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))

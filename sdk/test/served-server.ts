@@ -7,7 +7,10 @@ import { memoryStore } from '@counterstep/store-conformance'
 
 type Answer = BranchAnswer | Promise<BranchAnswer>
 
-/** The real server on a port of its own, with branches that the test plays. Several may share a store, which is then not closed here. */
+/**
+ * This is the real server on a port of its own, with branches that the test plays. Several may share a store, which
+ * is then not closed here.
+ */
 export async function serve(play: (call: BranchCall) => Answer, sharedStore?: Store) {
   const calls: string[] = []
   const store = sharedStore ?? memoryStore()

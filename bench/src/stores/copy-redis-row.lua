@@ -1,7 +1,7 @@
--- Writes copies of one finished row, as the store's own scripts would have left them.
--- Keys: the two indexes of a shard, then row and definition of each copy.
--- Arguments: the row's text before its three instants, and after them; the definition;
--- then, for each copy, its gid and the three instants: created, updated, purged.
+-- This script writes copies of one finished row in the form in which the store's own scripts leave a row.
+-- The keys are the two indexes of a shard, then the row and the definition of each copy.
+-- The arguments are the row's text before its three instants, its text after them, and the definition. Then follow, for
+-- each copy, its gid and the three instants: created, updated, purged.
 local createdKey, doneKey = KEYS[1], KEYS[2]
 local before, after, definition = ARGV[1], ARGV[2], ARGV[3]
 for i = 1, (#ARGV - 3) / 4 do

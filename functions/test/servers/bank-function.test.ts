@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type CallToSign, callSigner, signingKeyOf } from '@counterstep/signature'
+import { type CallToSign, callSigner, parseSigningKey } from '@counterstep/signature'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
 import { expect, it, onTestFinished } from 'vitest'
@@ -32,7 +32,7 @@ const signer = callSigner(
   () => KEY,
   () => Date.now(),
 )
-const KEY = signingKeyOf(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
+const KEY = parseSigningKey(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
 
 /** Makes a call of an orchestrator, as a Function URL hands it over. */
 function makeCall(gid: string, op: string, cents: number, isSigned = true): object {

@@ -1,6 +1,6 @@
 import type { Attempt } from './attempt.ts'
 
-/** First in, first out, and a member leaves from anywhere at once when its deadline passes. */
+/** Attempts leave the queue in the order in which they came. One whose deadline passes leaves at once, wherever it is. */
 export class AttemptQueue {
   #first: Attempt | undefined = undefined
   #last: Attempt | undefined = undefined

@@ -7,8 +7,8 @@ import type { Dispatcher } from 'undici'
 import type { CheckedPayloads } from './checked-payloads.ts'
 import { readContentCoding } from './content-coding.ts'
 import type { WheelEntry } from './deadline-wheel.ts'
-import { type ErrorWord, errorWord, errorWordOfSent } from './error-word.ts'
-import { excerptOf } from './excerpt.ts'
+import { type ErrorWord, toErrorWord, toSentErrorWord } from './error-word.ts'
+import { readExcerpt } from './excerpt.ts'
 import { KeptBody } from './kept-body.ts'
 import type { PackedRoom } from './packed-room.ts'
 import { ownHeaders, requestHeaders } from './request-headers.ts'
@@ -29,9 +29,9 @@ export interface AttemptOptions {
 /** An attempt tells the origin that it goes to of its progress. */
 export interface AttemptHost {
   /** The caller has its answer: no deadline and no place in a queue is needed any more. */
-  settled(attempt: Attempt): void
+  onSettled(attempt: Attempt): void
   /** undici has finished with the request, so another one may take its place. */
-  ended(): void
+  onEnded(): void
 }
 
 /** Keeps the bytes that people are shown, and enough more to see whether the last character is whole. */
@@ -47,7 +47,7 @@ const INFORMATIONAL_MAX = 16
  */
 const STREAMED_OVER_BYTES = 64 * 1024
 
-/** Why undici was told to end a request. Tracing tools see it; no caller does. */
+/** It tells why undici had to end a request. Tracing tools see it; no caller does. */
 class CallEndedError extends Error {
   readonly code = 'COUNTERSTEP_CALL_ENDED'
 
@@ -62,8 +62,8 @@ function runHere(run: () => void): void {
 }
 
 /**
- * One call on its way: undici's handler, the wheel's entry and the queue's link in one object, since there is one per
- * call. The answer is given once, by whichever of deadline, answer, error and close comes first.
+ * Holds one call that is under way. It is undici's handler, an entry of the wheel and a member of the queue in one
+ * object, because a node makes so many calls. It is answered once, by the first of deadline, answer, error and close.
  */
 export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   deadlineAt = 0
@@ -73,7 +73,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   queueNext: Attempt | undefined = undefined
   isQueued = false
   isSettled = false
-  /** Runs a function in the async context of the call. Set where the attempt has to wait. */
+  /** Runs a function in the async context of the call. It is set if the attempt has to wait. */
   runInContext = runHere
   readonly #call: BranchCall
   readonly #ownHeaders: readonly string[]
@@ -113,12 +113,15 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   }
 
   /** Call it before anything can end the attempt. */
-  hostedBy(host: AttemptHost): void {
+  setHost(host: AttemptHost): void {
     this.#host = host
   }
 
-  /** Makes the request for undici. It is signed only now, because the attempt may have waited in the queue and a signature ages. */
-  request(): Dispatcher.DispatchOptions {
+  /**
+   * Makes the request for undici. It is signed only now, because the attempt may have waited in the queue and a
+   * signature ages.
+   */
+  buildRequest(): Dispatcher.DispatchOptions {
     const { method, body: text } = this.#call
     const { originKey } = this.#url
     const path = requestTarget(this.#url, this.#call)
@@ -134,7 +137,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     return Readable.from(bytes)
   }
 
-  /** Throws where the deadline has passed meanwhile: then undici writes nothing, and keeps the connection. */
+  /** Throws if the deadline has passed meanwhile, so that undici writes nothing and keeps the connection. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.isSettled) throw new CallEndedError('no connection in time')
     this.#controller = controller
@@ -162,9 +165,9 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   }
 
   /**
-   * Keeps the bytes that people are shown, and all bytes of a packed body whose words count. A body over the bound is not read
-   * on, since the service would send it at the same length for ever. So such an answer counts by its status. A packed body
-   * for which there is no room makes the result unknown, and the next attempt may read it.
+   * Keeps the bytes that people are shown, and all bytes of a packed body whose words count. A body over the bound is not
+   * read to its end, and its answer counts by its status, because the service would send the same length again at each
+   * attempt. A packed body for which there is no room makes the result unknown, and the next attempt may read it.
    */
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isSettled) return
@@ -198,12 +201,12 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
 
   onResponseEnd(): void {
     this.#settleByAnswer('whole')
-    this.#host?.ended()
+    this.#host?.onEnded()
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    this.fail(this.#controller === undefined ? errorWord(error) : errorWordOfSent(error))
-    this.#host?.ended()
+    this.fail(this.#controller === undefined ? toErrorWord(error) : toSentErrorWord(error))
+    this.#host?.onEnded()
   }
 
   /** Ends the attempt as unknown, because there will be no answer or it was never sent. */
@@ -227,20 +230,20 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   }
 
   #settleByAnswer(how: 'whole' | 'cut'): void {
-    const byStatus = resultOf(this.#statusCode)
+    const byStatus = readResult(this.#statusCode)
     if (!this.#call.wordsCount || byStatus === 'ongoing') this.#settle(byStatus, undefined)
     else this.#settleByWords(byStatus, how)
   }
 
   /**
-   * A body that cannot be read (packed and broken, or over the bound) leaves the status: a 409 is a failure, since
-   * asking again would bring the same bytes for ever. Only a 200 is not believed, because a FAILURE in it that is taken
-   * for success would cost money; it is asked again, and people see why.
+   * If the body cannot be read, because it is packed and broken or is over the bound, the status decides. A 409 is a
+   * failure, because each further attempt would bring the same bytes. Only a 200 is not believed, because the body
+   * may say FAILURE, and to take that for success would cost money. It is asked again, and people see why.
    */
   #settleByWords(byStatus: Result, how: 'whole' | 'cut'): void {
     this.#unpack(how)
     const body = this.#plainBody()
-    const byWord = resultOfWords(this.#words)
+    const byWord = readWordResult(this.#words)
     if (byWord !== undefined) this.#settle(byWord, undefined)
     else if (byStatus === 'success' && (body === undefined || how === 'cut'))
       this.#settle('unknown', 'unread')
@@ -270,7 +273,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     if (this.isSettled) return
     this.isSettled = true
     if (this.#packedBytes > 0) this.#packedRoom.give(this.#url.originKey, this.#packedBytes)
-    this.#host?.settled(this)
+    this.#host?.onSettled(this)
     this.#resolve(this.#answer(result, error))
   }
 
@@ -281,7 +284,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
       answer.statusCode = statusCode
       // Packed bytes are not text to show, and no body is unpacked only to be shown.
       const body = this.#plainBody()
-      const excerpt = body === undefined ? undefined : excerptOf(body)
+      const excerpt = body === undefined ? undefined : readExcerpt(body)
       if (excerpt !== undefined) answer.excerpt = excerpt
       const waitMs = statusCode === 200 ? undefined : retryAfterMs(this.#retryAfter, Date.now)
       if (waitMs !== undefined) answer.retryAfterMs = waitMs
@@ -292,13 +295,13 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
 }
 
 /** DTM's services put their words anywhere in the body. ONGOING wins over FAILURE. */
-function resultOfWords(words: WordSearch | undefined): Result | undefined {
+function readWordResult(words: WordSearch | undefined): Result | undefined {
   if (words?.hasOngoing === true) return 'ongoing'
   return words?.hasFailure === true ? 'failure' : undefined
 }
 
 /** Reads the result from the status alone. 201 and 204 are not success, and 500 is not failure: they are unknown. */
-function resultOf(statusCode: number | undefined): Result {
+function readResult(statusCode: number | undefined): Result {
   if (statusCode === 200) return 'success'
   if (statusCode === 409) return 'failure'
   if (statusCode === 425) return 'ongoing'

@@ -5,33 +5,39 @@ import type { CallSigner } from '@counterstep/signature'
 import { loopbackTargets, type TargetPolicy } from './targets/target-policy.ts'
 
 export interface HttpBranchCallerOptions extends Partial<CallerLimits> {
-  /** Where calls may go. Default: this machine only. */
+  /** It decides where calls may go. By default they may go to this machine only. */
   readonly targets?: TargetPolicy
-  /** Finds the addresses of a name; asked once for all who want the same name meanwhile. Default: the system's. */
+  /**
+   * Finds the addresses of a name. Calls that need the same name at the same time share one look-up. The default is
+   * the system's.
+   */
   readonly lookup?: LookupFunction
   /**
-   * Origins that the configuration names one by one. However many other names hang at their name server, these are looked
-   * up. Default: none.
+   * These are the origins that the configuration names one by one. Their names are looked up even while the look-ups of
+   * many other names hang. By default there are none.
    */
   readonly listedOrigins?: readonly string[]
-  /** Keep the first bytes of an answer's body, to be shown to people. Default: true. */
+  /** If it is true, the first bytes of an answer's body are kept, to be shown to people. The default is true. */
   readonly answerExcerpts?: boolean
-  /** Signs each attempt when it is sent. Default: nothing is signed. */
+  /** Signs each attempt when it is sent. By default nothing is signed. */
   readonly signer?: CallSigner | undefined
-  /** Certificates by origin, e.g. of `https://bank.example:8443`. Default: Node's authorities, and no client certificate. */
+  /**
+   * It maps an origin, for example `https://bank.example:8443`, to its certificates. By default Node's authorities are
+   * trusted, and no client certificate is shown.
+   */
   readonly tls?: ReadonlyMap<string, OriginTls>
   /**
-   * A proxy through which every connection goes, plain http too, by a tunnel (CONNECT). It looks up the names, so the
-   * addresses behind them are not checked here. Default: none; the environment is never asked.
+   * Every connection, also of plain http, goes through this proxy by a tunnel (CONNECT). The proxy looks up the names, so
+   * the addresses behind them are not checked here. By default there is no proxy, and the environment is never asked.
    */
   readonly proxyUrl?: string | undefined
 }
 
-/** Each is PEM. A certificate and its key come together. */
+/** Every field is PEM. A certificate and its key come together. */
 export interface OriginTls {
-  /** The authorities that are trusted in place of Node's. */
+  /** These authorities are trusted in place of Node's. */
   readonly ca?: string | undefined
-  /** Shown to the other side if it asks who calls. */
+  /** This certificate is shown to a service that asks for one. */
   readonly cert?: string | undefined
   readonly key?: string | undefined
 }
@@ -39,33 +45,34 @@ export interface OriginTls {
 /** The options after every default is filled in. */
 export type CallerOptions = Required<HttpBranchCallerOptions>
 
-/** The bounds of a caller. All are positive integers; what is left out has the default named beside it. */
+/** Holds the bounds of a caller. All are positive integers. A bound that is left out has the default beside it. */
 export interface CallerLimits {
-  /** Calls in flight to one origin, each on a connection of its own. Default 128. */
+  /** So many calls to one origin may be in flight, each on a connection of its own. The default is 128. */
   readonly connectionsPerOriginMax: number
-  /** Calls waiting for a connection to one origin; one more is answered `busy`. Default 8,192. */
+  /** So many calls may wait for a connection to one origin. One more is answered `busy`. The default is 8,192. */
   readonly queuedPerOriginMax: number
   /**
-   * Origins with connections. Over it, the one idle longest makes room; if none is idle: `busy`. Default 8,192: as many as an
-   * engine has calls in flight by default, so that origins that hang cannot make calls to all others `busy`.
+   * So many origins may have connections. One more takes the room of the origin that has been idle longest, and is
+   * answered `busy` if none is idle. The default is 8,192, which is how many calls an engine has in flight by
+   * default, so that origins that hang cannot make the calls to all others `busy`.
    */
   readonly originsMax: number
-  /** An origin without calls for so long is closed when a new one comes. Default 60,000. */
+  /** An origin that had no call for so long is closed when a new origin comes. The default is 60,000. */
   readonly originIdleMs: number
-  /** Parsed URLs that are kept at least; at most twice as many. Default 2,048. */
+  /** At least so many parsed URLs are kept, and at most twice as many. The default is 2,048. */
   readonly targetsMax: number
-  /** For TCP and TLS together. Default 2,000. */
+  /** TCP and TLS together may take so long. The default is 2,000. */
   readonly connectTimeoutMs: number
-  /** How long an idle connection is kept, unless the other side's Keep-Alive says less. Default 4,000. */
+  /** An idle connection is kept for so long, or less if the service's Keep-Alive says so. The default is 4,000. */
   readonly keepAliveMs: number
   /**
-   * An older connection takes no further call, so that a name which has moved is looked up again however busy its
-   * connections are. Default 60,000.
+   * An older connection takes no further call, so that a name that has moved is looked up again even if its
+   * connections are always busy. The default is 60,000.
    */
   readonly connectionAgeMsMax: number
-  /** Default 1 MiB. */
+  /** The default is 1 MiB. */
   readonly answerBodyBytesMax: number
-  /** Default 16 KiB. */
+  /** The default is 16 KiB. */
   readonly answerHeaderBytesMax: number
 }
 
@@ -83,7 +90,7 @@ export const DEFAULT_CALLER_LIMITS: CallerLimits = {
 }
 
 /** Throws on the first bad bound or certificate, so that a wrong configuration ends at the start. */
-export function checkedOptions(options: HttpBranchCallerOptions): CallerOptions {
+export function checkOptions(options: HttpBranchCallerOptions): CallerOptions {
   const {
     targets = loopbackTargets(),
     lookup = systemLookup as LookupFunction,
@@ -101,7 +108,7 @@ export function checkedOptions(options: HttpBranchCallerOptions): CallerOptions 
     }
   }
   for (const [origin, certificates] of tls) {
-    // Under another spelling they would never be found, and the calls trust Node's authorities.
+    // Certificates under another spelling would never be found, and the calls would trust Node's authorities.
     if (!origin.startsWith('https:') || URL.parse(origin)?.origin !== origin)
       throw new TypeError(
         'tls must have https origins as they are called: https://bank.example, no path and no port 443',

@@ -4,9 +4,9 @@ import { findPayloadFault } from '@counterstep/protocol'
 const REMEMBERED_MAX = 8_192
 
 /**
- * Tells which payloads may be sent: submit refuses the others, but an older version may have stored one. A long form takes
- * milliseconds to read, and a branch that fails is called again and again, so each payload is read once. What a branch of a
- * transaction is called with never changes.
+ * Tells which payloads may be sent. The submit refuses the others, but an older version may have stored one. Each
+ * payload is read only once, because a long form takes milliseconds to read, a branch that fails is called many
+ * times, and the payload of a branch never changes.
  */
 export class CheckedPayloads {
   readonly #good = new Set<string>()

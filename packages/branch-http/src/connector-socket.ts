@@ -4,9 +4,10 @@ import { buildConnector } from 'undici'
 import undici from 'undici/package.json' with { type: 'json' }
 
 /**
- * Relies on an undocumented part of undici, read in 8.12.4: a connector returns the socket that it is connecting, about
- * which its types keep silent. The address on the other side can so be checked before anything is sent; the connector's
- * callback comes after TLS's hello. Throws a LibraryChangedError.
+ * Relies on an undocumented part of undici, which was read in 8.12.4: a connector returns the socket that it
+ * connects, though its types do not say so. With the socket the address of the service can be checked before anything
+ * is sent. The connector's callback would be too late, because it runs after TLS has sent its hello. Throws a
+ * LibraryChangedError if undici no longer works so.
  */
 export function connectSocket(
   connect: buildConnector.connector,
@@ -23,7 +24,10 @@ export function connectSocket(
   })
 }
 
-/** The self-test, run when a branch caller is made. Its name is never looked up, so that it connects to nothing. */
+/**
+ * Tests that part of undici when a branch caller is made. Its name is never looked up, so that it connects to
+ * nothing.
+ */
 export function assertConnectorGivesSocket(build = buildConnector): void {
   const connect = build({ timeout: 0, lookup: () => undefined })
   connectSocket(

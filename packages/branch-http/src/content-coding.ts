@@ -1,7 +1,7 @@
-/** Some servers name what is no coding at all, and send the body as it is. Any other name is taken for packed. */
+/** Some servers send these names, which are not codings, and the body as it is. Every other name counts as packed. */
 const NOT_PACKED: ReadonlySet<string> = new Set(['identity', '', 'none', 'utf-8', 'utf8', 'aws-chunked'])
 
-/** How a body is packed, in lower case, by its Content-Encoding. Undefined: it is not packed. */
+/** Reads from Content-Encoding how a body is packed, in lower case. Returns undefined if it is not packed. */
 export function readContentCoding(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined
   const codings = Array.isArray(header) ? header : [header]

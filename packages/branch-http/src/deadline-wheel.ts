@@ -1,4 +1,4 @@
-/** Something that must end by an instant. The wheel owns the three numbers; the entry only has the room for them. */
+/** An entry must end by an instant. It only has room for the three numbers, which the wheel reads and writes. */
 export interface WheelEntry {
   /** This is an instant of performance.now(). */
   deadlineAt: number
@@ -12,9 +12,9 @@ export interface WheelEntry {
 const SLOTS = 1024
 
 /**
- * One timer for all deadlines, which holds the process for as long as there is an entry. A deadline may be seen `tickMs`
- * late; it is never early. An entry costs two array writes to add and two to take back, against an object, a signal
- * and a listener with AbortSignal.timeout.
+ * Has one timer for all deadlines, which keeps the process alive while there is an entry. A deadline may be noticed
+ * `tickMs` late, and never early. To add an entry takes two writes to an array, and to remove it two more.
+ * AbortSignal.timeout would need an object, a signal and a listener for each.
  */
 export class DeadlineWheel {
   readonly #slots: WheelEntry[][] = Array.from({ length: SLOTS }, () => [])
@@ -64,7 +64,7 @@ export class DeadlineWheel {
     const now = performance.now()
     const tick = Math.floor(now / this.#tickMs)
     const due: WheelEntry[] = []
-    // One whole turn sees every slot, also after a long stall.
+    // One whole turn visits every slot, so that a long pause of the process needs no more.
     const first = Math.max(this.#tick + 1, tick - SLOTS + 1)
     for (let at = first; at <= tick; at++) {
       for (const entry of this.#slot(at % SLOTS)) if (entry.deadlineAt <= now) due.push(entry)

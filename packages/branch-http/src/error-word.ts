@@ -1,15 +1,24 @@
 import { errors } from 'undici'
 
 /**
- * Why a call has no answer. The words are stable and short, and never hold an address or a text of the other side.
- * `timeout`: the total deadline passed. `connect-timeout`: no connection in time, nothing was sent.
- * `denied-target`, `denied-address`: the configuration does not let a call go there, nothing was sent.
- * `refused`, `unreachable`, `dns`: no connection, nothing was sent. `tls`: TLS failed, so no service read the call.
- * `reset`: the connection ended before the answer was whole. `bad-response`: what came is no HTTP, or not as long as it
- * said. `too-large`: its headers are over the bound. `busy`: a bound of this caller kept it waiting, nothing was sent. `closed`: this caller was closed. `bad-url`, `bad-request`: it cannot be sent.
- * `unread`: a 200 whose words count, and whose body could not be read, since it was packed or over the bound; or a packed
- * body whose words count, while other packed ones take the room for it.
- * `resources`: this process is out of file handles or memory for a connection.
+ * Each word says why a call has no answer. The words are stable and short, and never hold an address or a text that the
+ * service has sent.
+ *
+ * - `timeout`: The total deadline passed.
+ * - `connect-timeout`: There was no connection in time, and nothing was sent.
+ * - `denied-target`, `denied-address`: The configuration does not let a call go there, and nothing was sent.
+ * - `refused`, `unreachable`, `dns`: There was no connection, and nothing was sent.
+ * - `tls`: TLS failed, so no service has read the call.
+ * - `reset`: The connection ended before the answer was whole.
+ * - `bad-response`: The answer is not HTTP, or is not as long as it says.
+ * - `too-large`: The headers of the answer are over the bound.
+ * - `busy`: A bound of this caller kept the call waiting, and nothing was sent.
+ * - `closed`: This caller was closed.
+ * - `bad-url`, `bad-request`: The call cannot be sent.
+ * - `unread`: The words of the body count, and it could not be read: a 200 was packed or over the bound, or other packed
+ *   bodies took the room for it.
+ * - `resources`: This process has no file handles or no memory for a connection.
+ * - `other`: The error is none of these.
  */
 export type ErrorWord =
   | 'timeout'
@@ -76,7 +85,7 @@ const FAMILIES: readonly (readonly [string, ErrorWord])[] = [
   ['UNABLE_TO_', 'tls'],
 ]
 
-/** They say that nothing was sent, which no error after the start of a request may claim. */
+/** These words say that nothing was sent, which must not be said of a request that has begun. */
 const NOTHING_SENT: ReadonlySet<ErrorWord> = new Set<ErrorWord>([
   'connect-timeout',
   'refused',
@@ -84,13 +93,16 @@ const NOTHING_SENT: ReadonlySet<ErrorWord> = new Set<ErrorWord>([
   'dns',
 ])
 
-/** Returns the word for what ended a call whose request undici had begun to write: part of it may have arrived. */
-export function errorWordOfSent(error: unknown): ErrorWord {
-  const word = errorWord(error)
+/**
+ * Returns the word for an error of a call whose request undici had begun to write, so that part of it may have
+ * arrived.
+ */
+export function toSentErrorWord(error: unknown): ErrorWord {
+  const word = toErrorWord(error)
   return NOTHING_SENT.has(word) ? 'reset' : word
 }
 
-export function errorWord(error: unknown): ErrorWord {
+export function toErrorWord(error: unknown): ErrorWord {
   if (error instanceof URIError) return 'bad-request'
   if (error instanceof errors.HTTPParserError) return 'bad-response'
   const code = readErrorCode(error)

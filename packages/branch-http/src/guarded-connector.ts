@@ -5,7 +5,10 @@ import type { OriginTls } from './caller-options.ts'
 import { connectSocket } from './connector-socket.ts'
 import type { TargetPolicy } from './targets/target-policy.ts'
 
-/** No connection was made, or it was destroyed before a byte went out. It names no address: it may be shown. */
+/**
+ * No connection was made, or it was destroyed before a byte was sent. The error may be shown, because it names no
+ * address.
+ */
 export class DeniedAddressError extends Error {
   readonly code = 'COUNTERSTEP_DENIED_ADDRESS'
 
@@ -19,7 +22,7 @@ export type MayReach = TargetPolicy['mayReach']
 
 export interface ConnectorOptions {
   readonly mayReach: MayReach
-  /** Gives only addresses that may be reached: `guardedLookup`. */
+  /** Gives only addresses that may be reached, as `guardLookup` does. */
   readonly lookup: LookupFunction
   /** Bounds TCP and TLS together. */
   readonly connectTimeoutMs: number
@@ -27,11 +30,11 @@ export interface ConnectorOptions {
 }
 
 /**
- * Connects, checked where it counts: a name is resolved once, and the address that was checked is the one that is
- * connected to. No look-up runs for an address in place of a name, so that is checked by itself; and the address on the
- * other side is checked once more before anything is sent, TLS's hello included.
+ * Makes a connector that checks the address that it connects to. A name is resolved once, so that the checked address
+ * is the one that is used. A host that is itself an address has no look-up and is checked first. Before anything is
+ * sent, even TLS's hello, the address of the connected socket is checked once more.
  */
-export function guardedConnector(
+export function createGuardedConnector(
   { mayReach, lookup, connectTimeoutMs, tls }: ConnectorOptions,
   build = buildConnector,
 ): buildConnector.connector {
@@ -51,8 +54,8 @@ export function guardedConnector(
   }
 }
 
-/** Refuses a name if any of its addresses is denied: which of them is tried is not ours to say. */
-export function guardedLookup(
+/** Refuses a name if any of its addresses is denied, because Node chooses which of them it tries. */
+export function guardLookup(
   mayReach: MayReach,
   lookup: LookupFunction = systemLookup as LookupFunction,
 ): LookupFunction {

@@ -1,23 +1,23 @@
 import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
 import { Attempt, type AttemptOptions } from './attempt.ts'
-import { checkedOptions, type HttpBranchCallerOptions } from './caller-options.ts'
+import { checkOptions, type HttpBranchCallerOptions } from './caller-options.ts'
 import { CheckedPayloads } from './checked-payloads.ts'
 import { assertConnectorGivesSocket } from './connector-socket.ts'
 import { DeadlineWheel } from './deadline-wheel.ts'
-import { type ErrorWord, errorWord } from './error-word.ts'
+import { type ErrorWord, toErrorWord } from './error-word.ts'
 import type { Origin } from './origin.ts'
 import { Origins } from './origins.ts'
 import { PackedRoom } from './packed-room.ts'
-import { poolFactory } from './pool-factory.ts'
+import { createPoolFactory } from './pool-factory.ts'
 import { type Target, TargetCache } from './target-cache.ts'
 
-/** How late the deadline of a call may be seen. */
+/** The deadline of a call may be noticed this late. */
 const DEADLINE_TICK_MS = 25
 
 /**
- * The branch caller: HTTP/1.1 by undici, over connections that are kept, one call on each at a time, no redirects, no
- * proxy unless one is named, no packed answers (they are asked not to be, and read only where their words count). Each call is one attempt
- * and one answer.
+ * Makes the branch caller. It speaks HTTP/1.1 by undici over connections that are kept, with one call at a time on
+ * each. It follows no redirects, and uses a proxy only if the options name one. It asks services not to pack their
+ * answers, and unpacks an answer only if its words count. Each call is one attempt and gets one answer.
  */
 export function httpBranchCaller(options: HttpBranchCallerOptions = {}): BranchCaller {
   assertConnectorGivesSocket()
@@ -33,7 +33,7 @@ class HttpBranchCaller implements BranchCaller {
   #isClosed = false
 
   constructor(options: HttpBranchCallerOptions) {
-    const limits = checkedOptions(options)
+    const limits = checkOptions(options)
     const { targets } = limits
     this.#keepsExcerpts = limits.answerExcerpts
     this.#attempts = {
@@ -49,7 +49,7 @@ class HttpBranchCaller implements BranchCaller {
       inFlightMax: limits.connectionsPerOriginMax,
       queuedMax: limits.queuedPerOriginMax,
       connectionAgeMsMax: limits.connectionAgeMsMax,
-      createDispatcher: poolFactory(limits),
+      createDispatcher: createPoolFactory(limits),
     })
   }
 
@@ -58,8 +58,8 @@ class HttpBranchCaller implements BranchCaller {
       try {
         this.#start(call, this.#keepsExcerpts ? resolve : ({ excerpt: _, ...answer }) => resolve(answer))
       } catch (error: unknown) {
-        // A call that cannot even be written down. The port's word is that a call never rejects.
-        resolve(unsent(errorWord(error)))
+        // The request cannot even be built. A call of this port never rejects.
+        resolve(answerUnsent(toErrorWord(error)))
       }
     })
   }
@@ -71,18 +71,18 @@ class HttpBranchCaller implements BranchCaller {
 
   #start(call: BranchCall, resolve: (answer: BranchAnswer) => void): void {
     if (this.#isClosed) {
-      resolve(unsent('closed'))
+      resolve(answerUnsent('closed'))
       return
     }
     const target = this.#targets.get(call.url)
     if (typeof target === 'string') {
-      resolve(unsent(target))
+      resolve(answerUnsent(target))
       return
     }
     const now = performance.now()
-    const origin = this.#originOf(target, now)
+    const origin = this.#useOrigin(target, now)
     if (origin === undefined) {
-      resolve(unsent('busy'))
+      resolve(answerUnsent('busy'))
       return
     }
     const attempt = new Attempt(call, target, this.#attempts, resolve)
@@ -90,7 +90,7 @@ class HttpBranchCaller implements BranchCaller {
     origin.start(attempt)
   }
 
-  #originOf(target: Target, now: number): Origin | undefined {
+  #useOrigin(target: Target, now: number): Origin | undefined {
     let origin = target.origin
     if (origin === undefined || origin.isClosed) {
       origin = this.#origins.get(target.originKey, now)
@@ -101,6 +101,6 @@ class HttpBranchCaller implements BranchCaller {
   }
 }
 
-function unsent(word: ErrorWord): BranchAnswer {
+function answerUnsent(word: ErrorWord): BranchAnswer {
   return { result: 'unknown', error: word }
 }

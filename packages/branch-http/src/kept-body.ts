@@ -1,6 +1,6 @@
 const EMPTY: Buffer = Buffer.alloc(0)
 
-/** Bytes of a body, copied from where they were read. However small the pieces, it takes at most twice their room. */
+/** Keeps a copy of the bytes of a body. It takes at most twice their room, however small the pieces are. */
 export class KeptBody {
   #room = EMPTY
   #length = 0
@@ -9,7 +9,7 @@ export class KeptBody {
     return this.#length
   }
 
-  /** Only until more is added. */
+  /** These bytes are valid only until more are added. */
   get bytes(): Buffer {
     return this.#room.subarray(0, this.#length)
   }

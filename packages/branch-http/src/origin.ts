@@ -3,10 +3,10 @@ import type { Dispatcher } from 'undici'
 import type { Attempt, AttemptHost } from './attempt.ts'
 import { AttemptQueue } from './attempt-queue.ts'
 import type { DeadlineWheel } from './deadline-wheel.ts'
-import { errorWord } from './error-word.ts'
+import { toErrorWord } from './error-word.ts'
 
 export interface OriginOptions {
-  /** Also how many connections the dispatcher may have. */
+  /** So many calls may be in flight, and so many connections may be open. */
   readonly inFlightMax: number
   readonly queuedMax: number
   readonly connectionAgeMsMax: number
@@ -14,8 +14,9 @@ export interface OriginOptions {
 }
 
 /**
- * One origin's connections, which are undici's, and the attempts that wait for one. They wait here and not in undici,
- * whose queue has no bound and which no deadline takes them out of.
+ * Holds the connections of one origin, which are undici's, and the attempts that wait for one of them. Attempts wait
+ * here and not in undici, because its queue has no bound, and an attempt whose deadline passes cannot be taken out of
+ * it.
  */
 export class Origin implements AttemptHost {
   /** The time of performance.now() when the last attempt began, in milliseconds. */
@@ -24,7 +25,7 @@ export class Origin implements AttemptHost {
   readonly #key: string
   readonly #wheel: DeadlineWheel
   readonly #options: OriginOptions
-  /** Older than `connectionAgeMsMax`: they end with what they still carry. */
+  /** These are older than `connectionAgeMsMax`. They end when their last call has ended. */
   readonly #retired = new Set<Dispatcher>()
   #dispatcher: Dispatcher
   #openedAt: number
@@ -44,19 +45,19 @@ export class Origin implements AttemptHost {
   }
 
   start(attempt: Attempt): void {
-    attempt.hostedBy(this)
-    if (this.usedAt - this.#openedAt > this.#options.connectionAgeMsMax) this.#renew()
+    attempt.setHost(this)
+    if (this.usedAt - this.#openedAt > this.#options.connectionAgeMsMax) this.#replaceConnections()
     if (this.#inFlight < this.#options.inFlightMax) this.#dispatch(attempt)
     else if (this.#queue.length < this.#options.queuedMax) this.#enqueue(attempt)
     else attempt.fail('busy')
   }
 
-  settled(attempt: Attempt): void {
+  onSettled(attempt: Attempt): void {
     this.#wheel.remove(attempt)
     this.#queue.remove(attempt)
   }
 
-  ended(): void {
+  onEnded(): void {
     this.#inFlight--
     while (this.#inFlight < this.#options.inFlightMax) {
       const next = this.#queue.shift()
@@ -65,7 +66,7 @@ export class Origin implements AttemptHost {
     }
   }
 
-  /** Ends what is in flight or waiting as `closed`. Resolves when no connection stands. */
+  /** Ends every call that is in flight or waits, with the word `closed`. Resolves when no connection is open. */
   async close(): Promise<void> {
     this.isClosed = true
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) next.fail('closed')
@@ -74,10 +75,10 @@ export class Origin implements AttemptHost {
   }
 
   /**
-   * All connections are replaced at once. undici's own `clientTtl` would ask the clock for each connection at each call,
+   * Replaces all connections at once. undici's own `clientTtl` would read the clock for each connection at each call,
    * which took a sixth of a call's CPU time.
    */
-  #renew(): void {
+  #replaceConnections(): void {
     const old = this.#dispatcher
     this.#retired.add(old)
     old.close(() => this.#retired.delete(old))
@@ -85,7 +86,7 @@ export class Origin implements AttemptHost {
     this.#openedAt = this.usedAt
   }
 
-  /** It keeps the context of the call that waits, so that tracing tools find the right parent. */
+  /** Keeps the async context of the call that waits, so that tracing tools find the right parent. */
   #enqueue(attempt: Attempt): void {
     attempt.runInContext = AsyncLocalStorage.snapshot()
     this.#queue.push(attempt)
@@ -94,9 +95,9 @@ export class Origin implements AttemptHost {
   #dispatch(attempt: Attempt): void {
     let request: Dispatcher.DispatchOptions
     try {
-      request = attempt.request()
+      request = attempt.buildRequest()
     } catch (error: unknown) {
-      attempt.fail(errorWord(error))
+      attempt.fail(toErrorWord(error))
       return
     }
     this.#inFlight++

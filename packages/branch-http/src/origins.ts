@@ -6,7 +6,10 @@ export interface OriginsOptions extends OriginOptions {
   readonly originIdleMs: number
 }
 
-/** All origins in use, bounded. Room is made only when a new one comes, so a call to a known one costs nothing. */
+/**
+ * Holds a bounded number of origins. Room is made only when a new origin comes, so a call to a known one costs
+ * nothing.
+ */
 export class Origins {
   readonly #origins = new Map<string, Origin>()
   readonly #closing = new Set<Promise<void>>()
@@ -22,7 +25,7 @@ export class Origins {
     return this.#origins.size
   }
 
-  /** Undefined while all the room is taken by origins with calls in flight. */
+  /** Returns undefined while origins with calls in flight take all the room. */
   get(key: string, now: number): Origin | undefined {
     return this.#origins.get(key) ?? this.#add(key, now)
   }
@@ -40,7 +43,10 @@ export class Origins {
     return origin
   }
 
-  /** Closes what has been idle for long, and where that is not enough the one that has been idle longest. */
+  /**
+   * Closes the origins that have been idle for long. If that is not enough, it closes the one that has been idle
+   * longest.
+   */
   #makeRoom(now: number): void {
     let oldest: [string, Origin] | undefined
     for (const entry of this.#origins) {

@@ -2,8 +2,8 @@
 export const PACKED_BYTES_MAX = 32 * 1024 * 1024
 
 /**
- * Bounds the bytes of answers that came packed, which can be read only once they are whole. One origin may hold as much as is left for
- * the others: half of it alone, and a third beside another.
+ * Bounds the bytes of answers that came packed, which must be held until they are whole. One origin may hold at most
+ * as many bytes as are still free, so that it gets half of the room if it is alone, and a third beside one other.
  */
 export class PackedRoom {
   readonly #heldBy = new Map<string, number>()

@@ -1,17 +1,17 @@
 import { type Dispatcher, Pool, ProxyAgent } from 'undici'
 import type { CallerOptions, OriginTls } from './caller-options.ts'
-import { guardedConnector, guardedLookup } from './guarded-connector.ts'
-import { sharedLookup } from './shared-lookup.ts'
+import { createGuardedConnector, guardLookup } from './guarded-connector.ts'
+import { shareLookup } from './shared-lookup.ts'
 
-/** It takes us so long to hear that the other side has closed a connection that was taken for open. */
+/** An idle connection is given up this long before the service would close it, because news of a close takes time. */
 const KEEP_ALIVE_MARGIN_MS = 1_000
 
-/** Makes the connections to one origin: undici's pool, with the bounds of this caller and none of undici's own times. */
-export function poolFactory(options: CallerOptions): (originKey: string) => Dispatcher {
+/** Makes undici's pool of connections to one origin, with the bounds of this caller and without undici's own timeouts. */
+export function createPoolFactory(options: CallerOptions): (originKey: string) => Dispatcher {
   const { targets, connectTimeoutMs, keepAliveMs, proxyUrl } = options
   const mayReach = (hostname: string, address: string) => targets.mayReach(hostname, address)
   const listed = new Set(options.listedOrigins.map((origin) => new URL(origin).hostname))
-  const lookup = guardedLookup(mayReach, sharedLookup(options.lookup, listed))
+  const lookup = guardLookup(mayReach, shareLookup(options.lookup, listed))
   const poolOptions: Pool.Options = {
     connections: options.connectionsPerOriginMax,
     allowH2: false,
@@ -25,8 +25,8 @@ export function poolFactory(options: CallerOptions): (originKey: string) => Disp
   }
   return function createPool(originKey) {
     const tls = options.tls.get(originKey)
-    if (proxyUrl !== undefined) return tunnelledPool(poolOptions, { proxyUrl, connectTimeoutMs, tls })
-    const connect = guardedConnector({ mayReach, lookup, connectTimeoutMs, tls })
+    if (proxyUrl !== undefined) return createTunnelledPool(poolOptions, { proxyUrl, connectTimeoutMs, tls })
+    const connect = createGuardedConnector({ mayReach, lookup, connectTimeoutMs, tls })
     return new Pool(originKey, { ...poolOptions, connect })
   }
 }
@@ -38,10 +38,13 @@ interface Tunnel {
 }
 
 /**
- * The same through a proxy. Plain http goes by a tunnel too: without one the proxy would answer in the service's place
- * when it cannot reach it.
+ * Makes the pool for an origin behind a proxy. Plain http goes through a tunnel too, because otherwise the proxy
+ * would answer in place of a service that it cannot reach.
  */
-function tunnelledPool(poolOptions: Pool.Options, { proxyUrl, connectTimeoutMs, tls }: Tunnel): Dispatcher {
+function createTunnelledPool(
+  poolOptions: Pool.Options,
+  { proxyUrl, connectTimeoutMs, tls }: Tunnel,
+): Dispatcher {
   return new ProxyAgent({
     ...poolOptions,
     uri: proxyUrl,

@@ -3,7 +3,7 @@ import { IDENTITY_HEADERS } from '@counterstep/protocol'
 import type { CallSigner } from '@counterstep/signature'
 import type { CheckedPayloads } from './checked-payloads.ts'
 
-/** A header or a payload that cannot be sent. It shows nothing of either. */
+/** A header or a payload cannot be sent. The error shows nothing of either. */
 class BadRequestError extends Error {
   readonly code = 'COUNTERSTEP_BAD_REQUEST'
 
@@ -13,16 +13,16 @@ class BadRequestError extends Error {
   }
 }
 
-/** Some firewalls in front of services refuse a request without one. */
+/** Every request has this name, because some firewalls in front of services refuse a request without one. */
 const USER_AGENT = 'counterstep'
 
-// RFC 9110, 5.6.2 and 5.5. undici refuses the same, but only when a connection is there.
+// These are the rules of RFC 9110, 5.6.2 and 5.5. undici checks the same, but only once there is a connection.
 const NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
- * The caller's own headers of a call, each name before its value. Throws BadRequestError where one of them, or the
- * payload, can be in no request.
+ * Returns the headers that the submit gave the call, each name before its value. Throws BadRequestError if a header
+ * or the payload can be in no request.
  */
 export function ownHeaders(call: BranchCall, payloads: CheckedPayloads): string[] {
   if (!payloads.maySend(call)) throw new BadRequestError()
@@ -30,8 +30,8 @@ export function ownHeaders(call: BranchCall, payloads: CheckedPayloads): string[
   const headers: string[] = []
   for (const name in given) {
     const value = given[name]
-    // Submit refuses reserved ones (S9). Here they are left out, because failing a call for good at this point would make
-    // a transaction that was stored by an older version one that can never end.
+    // The submit refuses reserved headers (S9). Here they are left out, because an older version may have stored a
+    // transaction with one, and that transaction could never end if its call failed for good.
     if (value === undefined || isLeftOut(name.toLowerCase())) continue
     if (!NAME.test(name) || !VALUE.test(value)) throw new BadRequestError()
     headers.push(name, value)
@@ -39,12 +39,12 @@ export function ownHeaders(call: BranchCall, payloads: CheckedPayloads): string[
   return headers
 }
 
-/** How an answer is packed is between this caller and the branch: two such headers could ask for what is not read. */
+/** This caller alone says which packed answers it reads. A second such header could ask for others. */
 function isLeftOut(name: string): boolean {
   return name === 'accept-encoding' || isReservedHeader(name)
 }
 
-/** All headers but the host and the length, which undici writes. `own` is what `ownHeaders` gave for this call. */
+/** Returns all headers except the host and the length, which undici writes. `own` is the result of `ownHeaders`. */
 export function requestHeaders(
   call: BranchCall,
   own: readonly string[],
@@ -57,7 +57,7 @@ export function requestHeaders(
   headers.push('counterstep-attempt', String(call.attempt))
   headers.push('counterstep-epoch', String(call.epoch))
   headers.push('counterstep-accepted-at', String(call.acceptedAt))
-  // The identity once more, for services that would rather not read it from the query.
+  // These repeat the identity for services that do not want to read it from the query.
   headers.push(IDENTITY_HEADERS.gid, call.gid, IDENTITY_HEADERS.branchId, call.branchId)
   headers.push(IDENTITY_HEADERS.op, call.op, IDENTITY_HEADERS.kind, call.kind)
   headers.push(...own)

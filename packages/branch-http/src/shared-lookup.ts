@@ -1,9 +1,12 @@
 import type { LookupFunction } from 'node:net'
 
-/** So many different names, beside listed ones. The system's look-ups wait for one another on a few threads, so more would only wait longer. */
+/**
+ * At most so many names that are not listed are looked up or wait for it. The system looks up names on a few threads,
+ * so that more of them would only wait longer.
+ */
 export const LOOKUPS_IN_FLIGHT_MAX = 64
 
-/** It names no host: it may be shown. */
+/** The error may be shown, because it names no host. */
 class TooManyLookupsError extends Error {
   readonly code = 'COUNTERSTEP_TOO_MANY_LOOKUPS'
 
@@ -16,11 +19,12 @@ class TooManyLookupsError extends Error {
 type Callback = Parameters<LookupFunction>[2]
 
 /**
- * One look-up in flight for each name, whose answer or failure is for all who wait for it: a slow name takes one of
- * the system's few threads in place of all. Nothing is remembered once it is answered. `listed` are the names that the
- * configuration names one by one: the others, of which a caller may make up any number, take no thread of theirs.
+ * Makes calls that need the same name share one look-up, with its answer or its failure. A slow name then takes one
+ * of the system's few threads and not all of them. Nothing is remembered after the answer. `listed` holds the names
+ * that the configuration names one by one. A client may make up any number of other names, so those take no thread
+ * from the listed.
  */
-export function sharedLookup(
+export function shareLookup(
   systemLookup: LookupFunction,
   listed: ReadonlySet<string> = new Set(),
 ): LookupFunction {
@@ -52,7 +56,10 @@ export function sharedLookup(
   }
 }
 
-/** Looks up names that are not listed one after the other. Node gives look-ups two of its four threads: two that hang would take both. */
+/**
+ * Looks up names that are not listed one after the other. Node gives look-ups two of its four threads, and two of those
+ * names that hang would take both.
+ */
 function lookUpInTurn(lookup: LookupFunction, listed: ReadonlySet<string>): LookupFunction {
   const queue: (() => void)[] = []
   let isBusy = false

@@ -1,9 +1,9 @@
 import type { ErrorWord } from './error-word.ts'
 import type { Origin } from './origin.ts'
-import { type ParsedUrl, parsedUrl } from './request-line.ts'
+import { type ParsedUrl, toParsedUrl } from './request-line.ts'
 import type { TargetPolicy } from './targets/target-policy.ts'
 
-/** A URL that was parsed once, and the origin that last served it (which may have been closed since). */
+/** Holds a parsed URL and the origin that last served it, which may have been closed since. */
 export interface Target extends ParsedUrl {
   origin: Origin | undefined
 }
@@ -11,8 +11,8 @@ export interface Target extends ParsedUrl {
 type UncalledWord = Extract<ErrorWord, 'bad-url' | 'denied-target'>
 
 /**
- * The last `targetsMax` to `2 × targetsMax` URLs. Two generations in place of a list in order of use: a hit in the
- * young one is a single look-up and moves nothing.
+ * Holds the URLs that were called last, at least `targetsMax` and at most twice as many. They are in two generations and
+ * not in a list in the order of their use, because a URL of the young generation is then found without moving anything.
  */
 export class TargetCache {
   readonly #targetsMax: number
@@ -29,13 +29,13 @@ export class TargetCache {
     return this.#young.size + this.#old.size
   }
 
-  /** Why, for a URL that no call may go to; those are not kept. */
+  /** Returns the reason for a URL that must not be called. Such URLs are not kept. */
   get(url: string): Target | UncalledWord {
     return this.#young.get(url) ?? this.#admit(url)
   }
 
   #admit(url: string): Target | UncalledWord {
-    const target = this.#old.get(url) ?? this.#targetOf(url)
+    const target = this.#old.get(url) ?? this.#findTarget(url)
     if (typeof target === 'string') return target
     if (this.#young.size >= this.#targetsMax) {
       this.#old = this.#young
@@ -45,9 +45,9 @@ export class TargetCache {
     return target
   }
 
-  #targetOf(text: string): Target | UncalledWord {
+  #findTarget(text: string): Target | UncalledWord {
     const url = this.#resolve(text)
-    if (url instanceof URL) return { ...parsedUrl(url), origin: undefined }
+    if (url instanceof URL) return { ...toParsedUrl(url), origin: undefined }
     return url.code === 'SAGA_URL_INVALID' ? 'bad-url' : 'denied-target'
   }
 }

@@ -2,15 +2,16 @@ import { gunzipSync, inflateRawSync, inflateSync } from 'node:zlib'
 import { readErrorCode } from './error-word.ts'
 
 /**
- * The bytes of a body that came packed although every call says `accept-encoding: identity`. Undefined where they
- * cannot be read: an unknown coding, broken bytes, or more than `bytesMax` of them. It runs at once on the one thread,
- * which is safe because zlib stops at `maxOutputLength`: a bomb that ends at 1 MiB took 0.5 ms.
+ * Unpacks a body that came packed although every call says `accept-encoding: identity`. Returns undefined if the
+ * coding is unknown, the bytes are broken, or there are more than `bytesMax` of them. It blocks the thread, which is
+ * safe because zlib stops at `maxOutputLength`: a small body that would unpack to very many bytes took 0.5 ms to stop
+ * at 1 MiB.
  *
- * Brotli is not read, as DTM does not read it: its decoder fills a window before it looks at any bound, so that 165
+ * Brotli is not read, and DTM does not read it either. Its decoder fills a window before it checks any bound, so that 165
  * bytes took 25 ms.
  */
 export function unpackBody(packed: Buffer, coding: string, bytesMax: number): Buffer | undefined {
-  // Some servers name a coding and then have nothing to say.
+  // Some servers name a coding and send an empty body.
   if (packed.length === 0) return packed
   try {
     switch (coding) {
@@ -28,7 +29,7 @@ export function unpackBody(packed: Buffer, coding: string, bytesMax: number): Bu
   }
 }
 
-/** The coding is named after one format and defined as another (RFC 9110, 8.4.1.2), so servers send either. */
+/** `deflate` is the name of one format and is defined as another (RFC 9110, 8.4.1.2), so that servers send either. */
 function inflate(packed: Buffer, bytesMax: number): Buffer {
   const options = { maxOutputLength: bytesMax }
   try {

@@ -1,8 +1,8 @@
 import { type IncomingMessage, request } from 'node:http'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { excerptOf } from '../src/excerpt.ts'
-import { branchCall, serveBytes } from './hostile-server.ts'
+import { readExcerpt } from '../src/excerpt.ts'
+import { buildCall, serveBytes } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
 interface Seen {
@@ -27,7 +27,7 @@ function askByNode(port: number): Promise<Seen> {
     asked.on('error', () => undefined)
     asked.on('close', () => {
       const { complete, statusCode } = answer ?? { complete: false, statusCode: undefined }
-      resolve(complete ? { statusCode, excerpt: excerptOf(Buffer.concat(body)) } : NOT_WHOLE)
+      resolve(complete ? { statusCode, excerpt: readExcerpt(Buffer.concat(body)) } : NOT_WHOLE)
     })
     asked.end('{}')
   })
@@ -62,7 +62,7 @@ const response = fc
     body,
   })
   .map(({ status, hint, headers, body }) => `${hint}${[status, ...headers].join('\r\n')}\r\n\r\n${body}`)
-/** Changes one place of it: a byte is left out, doubled or replaced. */
+/** Changes one place of the response: a byte is left out, doubled or replaced. */
 const damaged = fc
   .tuple(
     response,
@@ -84,7 +84,7 @@ it("The caller accepts no response that Node's own parser refuses, and reads the
     fc.asyncProperty(fc.oneof(response, damaged), async (text) => {
       bytes = Buffer.from(text, 'latin1')
       const byNode = await askByNode(server.port)
-      const { error, statusCode, excerpt } = await caller.call(branchCall(server.url))
+      const { error, statusCode, excerpt } = await caller.call(buildCall(server.url))
       if (error === undefined) {
         whole++
         expect({ statusCode, excerpt }).toEqual(byNode)
@@ -94,7 +94,7 @@ it("The caller accepts no response that Node's own parser refuses, and reads the
     }),
     { numRuns: 2_000, seed: 20_261_122 },
   )
-  // It is neither blind nor a refusal of everything.
+  // The comparison would be worth nothing if every response were accepted, or every one refused.
   expect(whole).toBeGreaterThan(500)
   expect(stricter).toBeLessThan(whole / 4)
 })

@@ -7,7 +7,7 @@ import { httpBranchCaller } from '@counterstep/branch-http'
 import type { BranchAnswer } from '@counterstep/core'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fixedLookup } from './fixed-lookup.ts'
-import { branchCall, serveBytes, serveHttp } from './hostile-server.ts'
+import { buildCall, serveBytes, serveHttp } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
 const run = promisify(execFile)
@@ -16,15 +16,15 @@ describe('connections', () => {
   it('A connection is used again, one call after the other', async () => {
     const server = await serveHttp((_request, response) => response.end('ok'))
     const caller = testCaller({ connectionsPerOriginMax: 1 })
-    for (let n = 0; n < 50; n++) await caller.call(branchCall(`${server.url}/?n=${n}`))
-    expect(server.accepted()).toBe(1)
+    for (let n = 0; n < 50; n++) await caller.call(buildCall(`${server.url}/?n=${n}`))
+    expect(server.countAccepted()).toBe(1)
   })
 
   it('A caller that calls again at once has two connections at most', async () => {
     const server = await serveHttp((_request, response) => response.end('ok'))
     const caller = testCaller()
-    for (let n = 0; n < 50; n++) await caller.call(branchCall(server.url))
-    expect(server.accepted()).toBeLessThanOrEqual(2)
+    for (let n = 0; n < 50; n++) await caller.call(buildCall(server.url))
+    expect(server.countAccepted()).toBeLessThanOrEqual(2)
   })
 
   it('A connection is used again after an error status and after an answer with a long body', async () => {
@@ -35,8 +35,8 @@ describe('connections', () => {
       response.end('x'.repeat(100_000))
     })
     const caller = testCaller({ connectionsPerOriginMax: 1 })
-    for (let n = 0; n < 10; n++) await caller.call(branchCall(server.url))
-    expect(server.accepted()).toBe(1)
+    for (let n = 0; n < 10; n++) await caller.call(buildCall(server.url))
+    expect(server.countAccepted()).toBe(1)
   })
 
   it('There are never more connections than the bound, and waiting calls are served in order', async () => {
@@ -54,7 +54,7 @@ describe('connections', () => {
     })
     const caller = testCaller({ connectionsPerOriginMax: 3 })
     const ids = Array.from({ length: 30 }, (_, n) => `gid-${n}`)
-    const calls = Promise.all(ids.map((id) => caller.call(branchCall(server.url, { id }))))
+    const calls = Promise.all(ids.map((id) => caller.call(buildCall(server.url, { id }))))
     for (let served = 0; served < ids.length; served++) {
       if (answers.length === 0) {
         await new Promise<void>((resolve) => {
@@ -66,16 +66,16 @@ describe('connections', () => {
     }
     expect((await calls).every((answer) => answer.result === 'success')).toBe(true)
     expect(inFlightMax).toBeLessThanOrEqual(3)
-    expect(server.accepted()).toBeLessThanOrEqual(3)
-    // Three connections race; in each of them the order is kept.
+    expect(server.countAccepted()).toBeLessThanOrEqual(3)
+    // Three connections race, and each of them keeps the order.
     expect(order.slice(3).every((id, at) => Math.abs(Number(id.slice(4)) - (at + 3)) <= 3)).toBe(true)
   })
 
   it('One call more than may wait is refused as busy', async () => {
     const server = await serveHttp(() => undefined)
     const caller = httpBranchCaller({ connectionsPerOriginMax: 1, queuedPerOriginMax: 1 })
-    const kept = [caller.call(branchCall(server.url)), caller.call(branchCall(server.url))]
-    expect(await caller.call(branchCall(server.url))).toEqual({ result: 'unknown', error: 'busy' })
+    const kept = [caller.call(buildCall(server.url)), caller.call(buildCall(server.url))]
+    expect(await caller.call(buildCall(server.url))).toEqual({ result: 'unknown', error: 'busy' })
     await caller.close()
     for (const answer of await Promise.all(kept)) expect(answer.error).toBe('closed')
   })
@@ -84,8 +84,8 @@ describe('connections', () => {
     const server = await serveHttp((_request, response) => response.end())
     const caller = testCaller({ queuedPerOriginMax: 1 })
     const twice = async () => {
-      await caller.call(branchCall(server.url))
-      return caller.call(branchCall(server.url))
+      await caller.call(buildCall(server.url))
+      return caller.call(buildCall(server.url))
     }
     const answers = await Promise.all([twice(), twice(), twice()])
     expect(answers.map(({ result }) => result)).toEqual(['success', 'success', 'success'])
@@ -97,8 +97,8 @@ describe('connections', () => {
       if (++calls > 1) response.end()
     })
     const caller = testCaller({ connectionsPerOriginMax: 1 })
-    const hung = caller.call(branchCall(server.url, { timeoutMs: 50 }))
-    const next = caller.call(branchCall(server.url))
+    const hung = caller.call(buildCall(server.url, { timeoutMs: 50 }))
+    const next = caller.call(buildCall(server.url))
     expect((await hung).error).toBe('timeout')
     expect((await next).result).toBe('success')
   })
@@ -109,10 +109,10 @@ describe('connections', () => {
     })
     const caller = testCaller()
     for (let n = 1; n <= 5; n++) {
-      expect((await caller.call(branchCall(server.url))).result).toBe('success')
-      await server.closed(n)
+      expect((await caller.call(buildCall(server.url))).result).toBe('success')
+      await server.untilClosed(n)
     }
-    expect(server.accepted()).toBe(5)
+    expect(server.countAccepted()).toBe(5)
   })
 
   it('An idle connection is closed after its time, or before the other side closes it', async () => {
@@ -124,10 +124,10 @@ describe('connections', () => {
         socket.write(`HTTP/1.1 200 OK\r\n${hint}content-length: 0\r\n\r\n`)
       })
       const caller = testCaller({ keepAliveMs })
-      expect((await caller.call(branchCall(server.url))).result).toBe('success')
-      await server.closed(1)
-      expect((await caller.call(branchCall(server.url))).result).toBe('success')
-      expect(server.accepted()).toBe(2)
+      expect((await caller.call(buildCall(server.url))).result).toBe('success')
+      await server.untilClosed(1)
+      expect((await caller.call(buildCall(server.url))).result).toBe('success')
+      expect(server.countAccepted()).toBe(2)
     }
   })
 
@@ -141,8 +141,8 @@ describe('connections', () => {
       })
       const caller = testCaller()
       for (let n = 1; n <= 20; n++) {
-        expect((await caller.call(branchCall(server.url))).result).toBe('success')
-        await server.closed(n)
+        expect((await caller.call(buildCall(server.url))).result).toBe('success')
+        await server.untilClosed(n)
       }
     }
   })
@@ -155,8 +155,8 @@ describe('connections', () => {
     const caller = testCaller()
     const body = 'x'.repeat(16 * 1024 * 1024)
     for (let n = 1; n <= 2; n++) {
-      expect((await caller.call(branchCall(server.url, { body }))).result).toBe('failure')
-      expect(server.accepted()).toBe(n)
+      expect((await caller.call(buildCall(server.url, { body }))).result).toBe('failure')
+      expect(server.countAccepted()).toBe(n)
     }
   })
 
@@ -170,7 +170,7 @@ describe('connections', () => {
     const caller = testCaller({ connectionsPerOriginMax: 1 })
     const answers: unknown[] = []
     for (const method of ['POST', 'POST', 'GET', 'GET'] as const) {
-      const { error, result } = await caller.call(branchCall(server.url, { method }))
+      const { error, result } = await caller.call(buildCall(server.url, { method }))
       answers.push(error ?? result)
     }
     expect([requests, answers]).toEqual([4, ['success', 'reset', 'success', 'reset']])
@@ -183,7 +183,7 @@ describe('connections', () => {
     })
     const program = `
       import { httpBranchCaller } from ${JSON.stringify(import.meta.resolve('@counterstep/branch-http'))}
-      const call = ${JSON.stringify(branchCall(server.url))}
+      const call = ${JSON.stringify(buildCall(server.url))}
       httpBranchCaller({ keepAliveMs: 600_000 }).call(call).then(({ result }) => console.log(result))`
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program])
     expect(stdout).toBe('success\n')
@@ -192,8 +192,8 @@ describe('connections', () => {
   it('A branch that refuses connections is tried again by the next call', async () => {
     const caller = testCaller()
     const url = 'http://127.0.0.1:1/'
-    for (let n = 0; n < 5; n++) expect((await caller.call(branchCall(url))).error).toBe('refused')
-    const burst = await Promise.all(Array.from({ length: 200 }, () => caller.call(branchCall(url))))
+    for (let n = 0; n < 5; n++) expect((await caller.call(buildCall(url))).error).toBe('refused')
+    const burst = await Promise.all(Array.from({ length: 200 }, () => caller.call(buildCall(url))))
     expect(new Set(burst.map((answer) => answer.error))).toEqual(new Set(['refused']))
   })
 })
@@ -234,7 +234,7 @@ describe('a busy connection', () => {
     const callUntil = async (wanted: string): Promise<void> => {
       let seen: string | undefined
       for (let calls = 0; seen !== wanted && calls < 20_000; calls++) {
-        const { result, error, excerpt } = await caller.call(branchCall(url))
+        const { result, error, excerpt } = await caller.call(buildCall(url))
         results.add(error ?? result)
         seen = excerpt
       }
@@ -253,12 +253,12 @@ describe('a busy connection', () => {
       if (answers.length > 1) response.end('new')
     })
     const caller = testCaller({ connectionAgeMsMax: 1, connectionsPerOriginMax: 2 })
-    const slow = caller.call(branchCall(server.url))
+    const slow = caller.call(buildCall(server.url))
     while (answers.length === 0) await new Promise((resolve) => setImmediate(resolve))
-    expect((await caller.call(branchCall(server.url))).excerpt).toBe('new')
+    expect((await caller.call(buildCall(server.url))).excerpt).toBe('new')
     answers[0]?.end('slow')
     expect((await slow).excerpt).toBe('slow')
-    await server.closed(1)
+    await server.untilClosed(1)
   })
 
   it('A connection ends with its caller, at whatever age', async () => {
@@ -267,12 +267,12 @@ describe('a busy connection', () => {
     const caller = httpBranchCaller({ connectionAgeMsMax: 1 })
     const calls: Promise<BranchAnswer>[] = []
     for (let wanted = 1; wanted <= 3; wanted++) {
-      calls.push(caller.call(branchCall(server.url)))
+      calls.push(caller.call(buildCall(server.url)))
       while (arrived < wanted) await new Promise((resolve) => setTimeout(resolve, 2))
     }
     await caller.close()
     for (const answer of await Promise.all(calls)) expect(answer.error).toBe('closed')
-    await server.closed(3)
+    await server.untilClosed(3)
   })
 
   it('A connection is kept below its greatest age although the name has moved', async () => {
@@ -281,7 +281,7 @@ describe('a busy connection', () => {
     const lookup = fixedLookup({ 'bank.test': () => [address] })
     const caller = testCaller({ targets, lookup, connectionAgeMsMax: 600_000, connectionsPerOriginMax: 1 })
     for (let n = 0; n < 50; n++) {
-      expect((await caller.call(branchCall(`http://bank.test:${port}/`))).excerpt).toBe('127.0.0.1')
+      expect((await caller.call(buildCall(`http://bank.test:${port}/`))).excerpt).toBe('127.0.0.1')
       address = '127.0.0.5'
     }
     expect(accepted()).toEqual([1, 0])
@@ -294,11 +294,11 @@ describe('origins', () => {
       Array.from({ length: 12 }, () => serveHttp((_request, response) => response.end())),
     )
     const caller = testCaller({ originsMax: 4 })
-    for (const server of servers) await caller.call(branchCall(server.url))
-    await Promise.all(servers.slice(0, 8).map((server) => server.closed(1)))
-    expect(servers.slice(8).map((server) => server.open())).toEqual([1, 1, 1, 1])
+    for (const server of servers) await caller.call(buildCall(server.url))
+    await Promise.all(servers.slice(0, 8).map((server) => server.untilClosed(1)))
+    expect(servers.slice(8).map((server) => server.countOpen())).toEqual([1, 1, 1, 1])
     // A URL that was parsed before its origin was closed finds a new one.
-    expect((await caller.call(branchCall(servers[0]?.url ?? ''))).result).toBe('success')
+    expect((await caller.call(buildCall(servers[0]?.url ?? ''))).result).toBe('success')
   })
 
   it('An origin with a call that waits for its resting connection is not closed', async () => {
@@ -306,8 +306,8 @@ describe('origins', () => {
       Array.from({ length: 2 }, () => serveHttp((_request, response) => response.end())),
     )
     const caller = testCaller({ originsMax: 1 })
-    await caller.call(branchCall(server?.url ?? ''))
-    const calls = [caller.call(branchCall(server?.url ?? '')), caller.call(branchCall(other?.url ?? ''))]
+    await caller.call(buildCall(server?.url ?? ''))
+    const calls = [caller.call(buildCall(server?.url ?? '')), caller.call(buildCall(other?.url ?? ''))]
     expect(await Promise.all(calls)).toEqual([
       { result: 'success', statusCode: 200 },
       { result: 'unknown', error: 'busy' },
@@ -318,8 +318,8 @@ describe('origins', () => {
     const hanging = await serveHttp(() => undefined)
     const other = await serveHttp((_request, response) => response.end())
     const caller = httpBranchCaller({ originsMax: 1 })
-    const kept = caller.call(branchCall(hanging.url))
-    expect(await caller.call(branchCall(other.url))).toEqual({ result: 'unknown', error: 'busy' })
+    const kept = caller.call(buildCall(hanging.url))
+    expect(await caller.call(buildCall(other.url))).toEqual({ result: 'unknown', error: 'busy' })
     await caller.close()
     expect((await kept).error).toBe('closed')
   })
@@ -337,20 +337,20 @@ describe('close', () => {
     })
     const server = await serveHttp(() => arrived())
     const caller = httpBranchCaller({ connectionsPerOriginMax: 2 })
-    const calls = Array.from({ length: 5 }, () => caller.call(branchCall(server.url)))
+    const calls = Array.from({ length: 5 }, () => caller.call(buildCall(server.url)))
     await bothArrived
     await caller.close()
     for (const answer of await Promise.all(calls)) {
       expect(answer).toEqual({ result: 'unknown', error: 'closed' })
     }
-    await server.closed(2)
-    expect(server.open()).toBe(0)
+    await server.untilClosed(2)
+    expect(server.countOpen()).toBe(0)
   })
 
   it('A close ends a call that is still connecting', async () => {
     const server = await serveBytes((socket) => socket.resume())
     const caller = httpBranchCaller()
-    const answer = caller.call(branchCall(`https://127.0.0.1:${server.port}/`))
+    const answer = caller.call(buildCall(`https://127.0.0.1:${server.port}/`))
     await caller.close()
     expect(await answer).toEqual({ result: 'unknown', error: 'closed' })
   })
@@ -359,7 +359,7 @@ describe('close', () => {
     const caller = httpBranchCaller()
     await Promise.all([caller.close(), caller.close()])
     await caller.close()
-    expect(await caller.call(branchCall('http://127.0.0.1:1/'))).toEqual({
+    expect(await caller.call(buildCall('http://127.0.0.1:1/'))).toEqual({
       result: 'unknown',
       error: 'closed',
     })

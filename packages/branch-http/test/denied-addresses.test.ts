@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { BlockList, createServer, type Server } from 'node:net'
 import type { TargetPolicy } from '@counterstep/branch-http/targets'
-import { classOfAddress, targetPolicy } from '@counterstep/branch-http/targets'
+import { classifyAddress, targetPolicy } from '@counterstep/branch-http/targets'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fixedLookup } from './fixed-lookup.ts'
-import { branchCall, serveHttp } from './hostile-server.ts'
+import { buildCall, serveHttp } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
 const DENIED = { result: 'unknown', error: 'denied-address' }
@@ -19,9 +19,9 @@ const PARTS = new Map([
   ['127.0.0.3', 'loopback'],
   ['127.0.0.4', 'private'],
 ] as const)
-const classOf = (address: string) => PARTS.get(address as '127.0.0.1') ?? classOfAddress(address)
+const classify = (address: string) => PARTS.get(address as '127.0.0.1') ?? classifyAddress(address)
 
-const free = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: false }, classOf)
+const free = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: false }, classify)
 /** This policy has only the rules for connections: every URL passes the check before. */
 const policy: TargetPolicy = {
   check: () => undefined,
@@ -52,10 +52,10 @@ describe('S3: a call', () => {
     it(`A call to the denied address ${address} makes no connection`, async () => {
       const server = await everywhere()
       const caller = testCaller({ targets: policy })
-      expect(await caller.call(branchCall(`http://${address}:${server.port}/`))).toEqual(DENIED)
+      expect(await caller.call(buildCall(`http://${address}:${server.port}/`))).toEqual(DENIED)
       expect(server.connections()).toBe(0)
       // The same server is reached on an address that is not denied, so the test can fail.
-      const good = await caller.call(branchCall(`http://127.0.0.1:${server.port}/`))
+      const good = await caller.call(buildCall(`http://127.0.0.1:${server.port}/`))
       expect([good.result, server.connections()]).toEqual(['success', 1])
     })
 
@@ -63,7 +63,7 @@ describe('S3: a call', () => {
       const server = await everywhere()
       const lookup = fixedLookup({ 'bank.test': ['127.0.0.1', address] })
       const caller = testCaller({ targets: policy, lookup })
-      expect(await caller.call(branchCall(`http://bank.test:${server.port}/`))).toEqual(DENIED)
+      expect(await caller.call(buildCall(`http://bank.test:${server.port}/`))).toEqual(DENIED)
       expect(server.connections()).toBe(0)
     })
 
@@ -75,7 +75,7 @@ describe('S3: a call', () => {
       const url = `http://bank.test:${server.port}/`
       const errors: unknown[] = []
       // The server closes after each answer, so each call connects anew.
-      for (let n = 0; n < 8; n++) errors.push((await caller.call(branchCall(url))).error)
+      for (let n = 0; n < 8; n++) errors.push((await caller.call(buildCall(url))).error)
       expect(errors.filter((error) => error === 'denied-address')).toHaveLength(4)
       expect(server.connections()).toBe(4)
     })
@@ -86,23 +86,23 @@ describe('S3: a call', () => {
     let asked = 0
     const lookup = fixedLookup({ 'bank.test': () => [asked++ === 0 ? '127.0.0.1' : '127.0.0.2'] })
     const caller = testCaller({ targets: policy, lookup })
-    expect((await caller.call(branchCall(`http://bank.test:${server.port}/`))).result).toBe('success')
+    expect((await caller.call(buildCall(`http://bank.test:${server.port}/`))).result).toBe('success')
     expect([asked, server.connections()]).toEqual([1, 1])
   })
 
   it('A call to localhost is made by the look-up of the system, where no other is configured', async () => {
     const server = await serveHttp((_request, response) => response.end())
-    const answer = await testCaller().call(branchCall(`http://localhost:${server.port}/`))
+    const answer = await testCaller().call(buildCall(`http://localhost:${server.port}/`))
     expect(answer.result).toBe('success')
   })
 
   it('A call to a private address is made if the rules allow it', async () => {
     const server = await everywhere()
     const caller = testCaller({ targets: policy, lookup: fixedLookup({ 'bank.test': ['127.0.0.4'] }) })
-    expect((await caller.call(branchCall(`http://bank.test:${server.port}/`))).result).toBe('success')
+    expect((await caller.call(buildCall(`http://bank.test:${server.port}/`))).result).toBe('success')
     const none = { ...policy, mayReach: () => false }
     const strict = testCaller({ targets: none, lookup: fixedLookup({ 'bank.test': ['127.0.0.4'] }) })
-    expect(await strict.call(branchCall(`http://bank.test:${server.port}/`))).toEqual(DENIED)
+    expect(await strict.call(buildCall(`http://bank.test:${server.port}/`))).toEqual(DENIED)
   })
 
   for (const protocol of ['http', 'https']) {
@@ -128,7 +128,7 @@ describe('S3: a call', () => {
       // Only the first check passes, so that the connected address seems to differ from the one that was checked.
       const targets = { ...policy, mayReach: () => ++asked === 1 }
       const caller = testCaller({ targets, lookup: fixedLookup({ 'bank.test': ['127.0.0.1'] }) })
-      const answer = await caller.call(branchCall(`${protocol}://bank.test:${address.port}/`))
+      const answer = await caller.call(buildCall(`${protocol}://bank.test:${address.port}/`))
       await closed
       expect([answer, asked, bytes]).toEqual([DENIED, 2, 0])
     })
@@ -145,8 +145,8 @@ describe('S3: a call', () => {
       },
     }
     const caller = testCaller({ targets, connectionsPerOriginMax: 1 })
-    for (let n = 0; n < 20; n++) await caller.call(branchCall(server.url))
-    expect([server.accepted(), asked]).toEqual([1, 2])
+    for (let n = 0; n < 20; n++) await caller.call(buildCall(server.url))
+    expect([server.countAccepted(), asked]).toEqual([1, 2])
   })
 })
 
@@ -155,16 +155,16 @@ describe('S3: a call to a range of addresses', () => {
   addresses.addSubnet('127.0.0.0', 30)
   // The reader of the configuration takes no loopback range; here its addresses play private ones and metadata.
   const range = { type: 'range', protocol: 'http:', port: '*', family: 'ipv4', addresses } as const
-  const privateClassOf = (address: string) => (address === '127.0.0.1' ? 'private' : classOf(address))
+  const classifyAsPrivate = (address: string) => (address === '127.0.0.1' ? 'private' : classify(address))
   const ranged = targetPolicy(
     { services: [], allowed: [range], others: 'none', isLocal: false },
-    privateClassOf,
+    classifyAsPrivate,
   )
   const onlyAtConnect = { ...policy, mayReach: ranged.mayReach.bind(ranged) }
 
   it('A call to a listed range is made to an address in it, at whatever port', async () => {
     const server = await everywhere()
-    const answer = await testCaller({ targets: ranged }).call(branchCall(`http://127.0.0.1:${server.port}/`))
+    const answer = await testCaller({ targets: ranged }).call(buildCall(`http://127.0.0.1:${server.port}/`))
     expect([answer.result, server.connections()]).toEqual(['success', 1])
   })
 
@@ -177,7 +177,7 @@ describe('S3: a call to a range of addresses', () => {
     it(`A call to ${what} makes no connection`, async () => {
       const server = await everywhere()
       const lookup = fixedLookup({ 'bank.test': ['127.0.0.1'] })
-      const call = branchCall(`http://${host}:${server.port}/`)
+      const call = buildCall(`http://${host}:${server.port}/`)
       const stored = await testCaller({ targets: ranged, lookup }).call(call)
       expect(stored).toEqual({ result: 'unknown', error: 'denied-target' })
       expect(await testCaller({ targets: onlyAtConnect, lookup }).call(call)).toEqual(DENIED)
@@ -192,7 +192,7 @@ describe('S3: a call to a range of addresses', () => {
       mayReach: (_hostname: string, address: string) => addresses.check(address),
     }
     const caller = testCaller({ targets, lookup: fixedLookup({ 'bank.test': ['127.0.0.1'] }) })
-    expect((await caller.call(branchCall(`http://bank.test:${server.port}/`))).result).toBe('success')
+    expect((await caller.call(buildCall(`http://bank.test:${server.port}/`))).result).toBe('success')
   })
 })
 
@@ -204,7 +204,7 @@ describe('mutants of S3', () => {
     const lookup = fixedLookup({ 'bank.test': ['127.0.0.2'] })
     const caller = testCaller({ targets: everywhereGoes, lookup })
     for (const host of ['127.0.0.2', '127.0.0.3', 'bank.test'])
-      expect((await caller.call(branchCall(`http://${host}:${server.port}/`))).result).toBe('success')
+      expect((await caller.call(buildCall(`http://${host}:${server.port}/`))).result).toBe('success')
     expect(server.connections()).toBe(3)
   })
 
@@ -214,8 +214,8 @@ describe('mutants of S3', () => {
       hostname === address || policy.mayReach(hostname, address)
     const lookup = fixedLookup({ 'bank.test': ['127.0.0.2'] })
     const caller = testCaller({ targets: { ...policy, mayReach }, lookup })
-    expect((await caller.call(branchCall(`http://127.0.0.2:${server.port}/`))).result).toBe('success')
-    expect(await caller.call(branchCall(`http://bank.test:${server.port}/`))).toEqual(DENIED)
+    expect((await caller.call(buildCall(`http://127.0.0.2:${server.port}/`))).result).toBe('success')
+    expect(await caller.call(buildCall(`http://bank.test:${server.port}/`))).toEqual(DENIED)
   })
 })
 
@@ -224,11 +224,11 @@ describe('S1: a call to a stored URL that the rules no longer allow', () => {
     ['https://bank.test/', 'denied-target'],
     ['gone:/debit', 'denied-target'],
     ['http://0x7f.1/', 'bad-url'],
-    // S39: it was stored before such a query was refused.
+    // The transaction was stored before such a query was refused (S39).
     ['http://127.0.0.1:9/debit?[gid]=victim', 'bad-url'],
   ]) {
     it(`A call that was stored with a URL that is no longer allowed is not made: ${url}`, async () => {
-      expect(await testCaller().call(branchCall(url ?? ''))).toEqual({ result: 'unknown', error })
+      expect(await testCaller().call(buildCall(url ?? ''))).toEqual({ result: 'unknown', error })
     })
   }
 })
@@ -242,7 +242,7 @@ describe('S1: a call to a named service', () => {
     })
     const service = { name: 'bank', origin: server.url, hostname: '127.0.0.1', base: '/api' }
     const targets = targetPolicy({ services: [service], allowed: [], others: 'none', isLocal: false })
-    expect((await testCaller({ targets }).call(branchCall('bank:/debit?x=1'))).result).toBe('success')
+    expect((await testCaller({ targets }).call(buildCall('bank:/debit?x=1'))).result).toBe('success')
     expect(paths).toEqual([expect.stringMatching(/^\/api\/debit\?gid=gid-1&.*&x=1$/)])
   })
 })

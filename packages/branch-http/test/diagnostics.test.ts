@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { branchCall, serveHttp } from './hostile-server.ts'
+import { buildCall, serveHttp } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
 interface TracedRequest {
@@ -38,7 +38,7 @@ describe('a call as a tracing tool sees it', () => {
     const caller = testCaller({ connectionsPerOriginMax: 1 })
     const names = ['span-1', 'span-2', 'span-3']
     const answers = await Promise.all(
-      names.map((name) => spans.run(name, () => caller.call(branchCall(`${server.url}/debit`)))),
+      names.map((name) => spans.run(name, () => caller.call(buildCall(`${server.url}/debit`)))),
     )
     expect(answers.map(({ result }) => result)).toEqual(['success', 'success', 'success'])
     expect([seen, traced]).toEqual([names, Array(3).fill('POST /debit')])
@@ -54,7 +54,7 @@ describe('a call as a tracing tool sees it', () => {
       unsubscribe('undici:request:error', onError)
     })
     const server = await serveHttp(() => undefined)
-    const answer = await testCaller().call(branchCall(server.url, { timeoutMs: 500 }))
+    const answer = await testCaller().call(buildCall(server.url, { timeoutMs: 500 }))
     expect([answer.error, errors]).toEqual(['timeout', ['the call ended: timeout']])
   })
 })

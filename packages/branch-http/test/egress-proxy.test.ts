@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { selfSignedCertificate } from '@counterstep/test-servers/certificate'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { branchCall, serveBytes, serveHttp } from './hostile-server.ts'
+import { buildCall, serveBytes, serveHttp } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
 interface TestProxy {
@@ -57,7 +57,7 @@ describe('a call through a proxy', () => {
     const caller = testCaller({ targets, proxyUrl, connectionsPerOriginMax: 1 })
     const host = `bank.test:${server.port}`
     for (let n = 0; n < 3; n++) {
-      expect(await caller.call(branchCall(`http://${host}/debit`))).toEqual({
+      expect(await caller.call(buildCall(`http://${host}/debit`))).toEqual({
         result: 'success',
         statusCode: 200,
         excerpt: 'ok',
@@ -74,7 +74,7 @@ describe('a call through a proxy', () => {
     const head = await serveBytes((socket) => socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(20_000)}`))
     const hung = await serveHttp(() => undefined)
     const callTo = async (url: string, timeoutMs: number) => {
-      const { result, error } = await caller.call(branchCall(url, { timeoutMs }))
+      const { result, error } = await caller.call(buildCall(url, { timeoutMs }))
       return error ?? result
     }
     expect(await callTo(long.url, 5_000)).toBe('success')
@@ -96,10 +96,10 @@ describe('a call through a proxy', () => {
     const origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
     const proxy = await serveProxy()
     const tls = new Map([[origin, { ca: certificate.cert }]])
-    expect(await testCaller({ proxyUrl: proxy.url, tls }).call(branchCall(origin))).toMatchObject({
+    expect(await testCaller({ proxyUrl: proxy.url, tls }).call(buildCall(origin))).toMatchObject({
       result: 'success',
     })
-    expect(await testCaller({ proxyUrl: proxy.url }).call(branchCall(origin))).toEqual({
+    expect(await testCaller({ proxyUrl: proxy.url }).call(buildCall(origin))).toEqual({
       result: 'unknown',
       error: 'tls',
     })
@@ -109,8 +109,8 @@ describe('a call through a proxy', () => {
     it(`A call that the proxy refuses by ${status} is not sent, and the refusal is not the branch's answer`, async () => {
       const server = await serveHttp((_request, response) => response.end())
       const proxy = await serveProxy(status)
-      const answer = await testCaller({ proxyUrl: proxy.url }).call(branchCall(server.url))
-      expect([answer, server.accepted()]).toEqual([{ result: 'unknown', error: 'unreachable' }, 0])
+      const answer = await testCaller({ proxyUrl: proxy.url }).call(buildCall(server.url))
+      expect([answer, server.countAccepted()]).toEqual([{ result: 'unknown', error: 'unreachable' }, 0])
     })
   }
 
@@ -121,8 +121,8 @@ describe('a call through a proxy', () => {
     const words: unknown[] = []
     for (const proxyUrl of ['http://127.0.0.1:1', ends.url, hangs.url]) {
       const caller = testCaller({ proxyUrl, connectTimeoutMs: 100 })
-      words.push((await caller.call(branchCall(server.url))).error)
+      words.push((await caller.call(buildCall(server.url))).error)
     }
-    expect([words, server.accepted()]).toEqual([['refused', 'unreachable', 'connect-timeout'], 0])
+    expect([words, server.countAccepted()]).toEqual([['refused', 'unreachable', 'connect-timeout'], 0])
   })
 })

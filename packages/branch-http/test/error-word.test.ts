@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { errorWord, errorWordOfSent } from '../src/error-word.ts'
+import { toErrorWord, toSentErrorWord } from '../src/error-word.ts'
 
 it('An error says that there was no connection only if the call was not sent', () => {
   const words = ['ETIMEDOUT', 'EHOSTUNREACH', 'ECONNREFUSED', 'ENOTFOUND'].map((code) => {
     const error = Object.assign(new Error('of the system'), { code })
-    return [errorWord(error), errorWordOfSent(error)]
+    return [toErrorWord(error), toSentErrorWord(error)]
   })
   expect(words).toEqual([
     ['connect-timeout', 'reset'],

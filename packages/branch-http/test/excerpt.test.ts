@@ -1,6 +1,6 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import { describe, expect, it } from 'vitest'
-import { excerptOf } from '../src/excerpt.ts'
+import { readExcerpt } from '../src/excerpt.ts'
 import { serveHttp } from './hostile-server.ts'
 import { callOnce } from './test-caller.ts'
 
@@ -16,7 +16,7 @@ describe('an excerpt', () => {
     it(`An excerpt is cut between characters of ${what}`, () => {
       for (let shift = 0; shift < 4; shift++) {
         const whole = 'x'.repeat(shift) + unit.repeat(2000)
-        const cut = excerptOf(Buffer.from(whole)) ?? ''
+        const cut = readExcerpt(Buffer.from(whole)) ?? ''
         expect(whole.startsWith(cut)).toBe(true)
         expect(cut).not.toContain('\u{fffd}')
         const bytes = Buffer.byteLength(cut)
@@ -29,19 +29,19 @@ describe('an excerpt', () => {
   it('An excerpt is valid UTF-8 within the bound for any bytes', () => {
     for (let seed = 1; seed < 200; seed++) {
       const bytes = Buffer.from(Array.from({ length: 1500 }, (_, at) => (at * seed * 31 + seed * 7) & 0xff))
-      const text = excerptOf(bytes) ?? ''
+      const text = readExcerpt(bytes) ?? ''
       expect(isUtf8(Buffer.from(text))).toBe(true)
       expect(Buffer.byteLength(text)).toBeLessThanOrEqual(BYTES_MAX)
     }
   })
 
   it('An excerpt keeps line feeds and tabs, and nothing that drives a terminal', () => {
-    const text = excerptOf(Buffer.from('a\n\tb\r\u001b[31m\u0000\u0007\u009b\u202ec\u007f'))
+    const text = readExcerpt(Buffer.from('a\n\tb\r\u001b[31m\u0000\u0007\u009b\u202ec\u007f'))
     expect(text).toBe('a\n\tb\u{fffd}\u{fffd}[31m\u{fffd}\u{fffd}\u{fffd}\u{fffd}c\u{fffd}')
   })
 
   it('There is no excerpt where there is no body', async () => {
-    expect(excerptOf(Buffer.alloc(0))).toBeUndefined()
+    expect(readExcerpt(Buffer.alloc(0))).toBeUndefined()
     const server = await serveHttp((_request, response) => response.end())
     expect(await callOnce(server.url)).toEqual({ result: 'success', statusCode: 200 })
   })

@@ -2,7 +2,7 @@ import { isIP, type LookupFunction } from 'node:net'
 
 type Answers = readonly string[] | (() => readonly string[])
 
-/** A name server that knows these names only; a function may answer otherwise each time. */
+/** Plays a name server that knows only these names. A function in place of addresses may answer otherwise each time. */
 export function fixedLookup(names: Readonly<Record<string, Answers>>): LookupFunction {
   return function lookUp(hostname, options, callback) {
     const known = names[hostname]

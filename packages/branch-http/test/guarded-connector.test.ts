@@ -1,7 +1,7 @@
 import { isIP, type LookupFunction, Socket } from 'node:net'
 import type { buildConnector } from 'undici'
 import { describe, expect, it } from 'vitest'
-import { DeniedAddressError, guardedConnector, guardedLookup } from '../src/guarded-connector.ts'
+import { createGuardedConnector, DeniedAddressError, guardLookup } from '../src/guarded-connector.ts'
 import { fixedLookup } from './fixed-lookup.ts'
 
 const DENIED = new Set(['127.0.0.2', '169.254.169.254', '::1'])
@@ -12,7 +12,7 @@ interface Outcome {
   readonly dialled: readonly string[]
 }
 
-/** Looks on in place of undici's connector, and connects nowhere: the outcome is what it would have dialled. */
+/** Stands in for undici's connector and connects to nothing. The outcome is the address that it would have called. */
 function connectTo(hostname: string, lookup: LookupFunction): Promise<Outcome> {
   const dialled: string[] = []
   return new Promise((resolve) => {
@@ -30,8 +30,8 @@ function connectTo(hostname: string, lookup: LookupFunction): Promise<Outcome> {
       }
       return new Socket()
     }
-    const guarded = guardedLookup(mayReach, lookup)
-    const connect = guardedConnector({ mayReach, lookup: guarded, connectTimeoutMs: 1_000 }, spy)
+    const guarded = guardLookup(mayReach, lookup)
+    const connect = createGuardedConnector({ mayReach, lookup: guarded, connectTimeoutMs: 1_000 }, spy)
     connect({ hostname, protocol: 'http:', port: '80' }, (...[error]) => end(error))
   })
 }
@@ -78,19 +78,19 @@ describe('S3: the connector', () => {
   })
 
   it('The look-up asks for all addresses though its caller wants one', () => {
-    const lookup = guardedLookup(mayReach, fixedLookup({ 'bank.test': ['203.0.113.1', '127.0.0.2'] }))
+    const lookup = guardLookup(mayReach, fixedLookup({ 'bank.test': ['203.0.113.1', '127.0.0.2'] }))
     const seen: unknown[] = []
     lookup('bank.test', { all: false }, (error, address) => seen.push(error, address))
     expect(seen[0]).toBeInstanceOf(DeniedAddressError)
     const one: unknown[] = []
-    const good = guardedLookup(mayReach, fixedLookup({ 'bank.test': ['203.0.113.1', '203.0.113.2'] }))
+    const good = guardLookup(mayReach, fixedLookup({ 'bank.test': ['203.0.113.1', '203.0.113.2'] }))
     good('bank.test', { all: false }, (...answer) => one.push(...answer))
     expect(one).toEqual([null, '203.0.113.1', 4])
   })
 
   it('The look-up passes on that a name does not exist', () => {
     const seen: unknown[] = []
-    guardedLookup(mayReach, fixedLookup({}))('none.test', { all: true }, (error) => seen.push(error?.code))
+    guardLookup(mayReach, fixedLookup({}))('none.test', { all: true }, (error) => seen.push(error?.code))
     expect(seen).toEqual(['ENOTFOUND'])
   })
 })

@@ -8,19 +8,19 @@ import { onTestFinished } from 'vitest'
 export interface TestServer {
   readonly url: string
   readonly port: number
-  /** Connections that were ever accepted, and those that stand now. */
-  readonly accepted: () => number
-  readonly open: () => number
-  /** Resolves when `count` connections have been closed, whenever that was. */
-  readonly closed: (count: number) => Promise<void>
+  /** Counts the connections that were accepted so far, and those that are open now. */
+  readonly countAccepted: () => number
+  readonly countOpen: () => number
+  /** Resolves when `count` connections have been closed, even if that was before the call. */
+  readonly untilClosed: (count: number) => Promise<void>
 }
 
-/** A fastify-free HTTP server, gone when the test ends. */
+/** Starts a plain HTTP server of Node, which is closed when the test ends. */
 export function serveHttp(listener: RequestListener): Promise<TestServer> {
   return listen(createServer(listener))
 }
 
-/** Bytes in, bytes out: for answers that no HTTP server would give. `answer` is called at the first bytes read. */
+/** Starts a TCP server for answers that no HTTP server would give. `answer` is called when the first bytes have come. */
 export function serveBytes(answer: (socket: Socket) => void): Promise<TestServer> {
   return listen(
     createTcpServer((socket) => {
@@ -50,7 +50,7 @@ async function listen(server: Server): Promise<TestServer> {
     await once(server, 'close')
   })
   const { port } = server.address() as AddressInfo
-  const closed = (count: number): Promise<void> =>
+  const untilClosed = (count: number): Promise<void> =>
     new Promise((resolve) => {
       const watch = (): void => {
         if (accepted - sockets.size >= count) resolve()
@@ -58,16 +58,22 @@ async function listen(server: Server): Promise<TestServer> {
       watchers.add(watch)
       watch()
     })
-  return { url: `http://127.0.0.1:${port}`, port, accepted: () => accepted, open: () => sockets.size, closed }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    countAccepted: () => accepted,
+    countOpen: () => sockets.size,
+    untilClosed,
+  }
 }
 
-export async function bodyOf(request: IncomingMessage): Promise<string> {
+export async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   return Buffer.concat(chunks).toString('utf8')
 }
 
-export function branchCall(url: string, overrides: Partial<BranchCall> & { id?: string } = {}): BranchCall {
+export function buildCall(url: string, overrides: Partial<BranchCall> & { id?: string } = {}): BranchCall {
   const { id = 'gid-1', ...fields } = overrides
   const branchId = '01'
   if (!isGid(id) || !isBranchId(branchId)) throw new Error('not an id')

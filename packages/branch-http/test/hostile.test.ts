@@ -5,14 +5,14 @@ import { targetPolicy } from '@counterstep/branch-http/targets'
 import type { BranchAnswer } from '@counterstep/core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fixedLookup } from './fixed-lookup.ts'
-import { branchCall, serveBytes, serveHttp } from './hostile-server.ts'
+import { buildCall, serveBytes, serveHttp } from './hostile-server.ts'
 import { callOnce, testCaller } from './test-caller.ts'
 
 const DEADLINE_MS = 200
 // A call that takes longer hangs and is not only slow: a shared machine may hold this process up for a while.
 const SLACK_MS = 5_000
 
-async function timed(call: () => Promise<BranchAnswer>): Promise<BranchAnswer> {
+async function callUntilDeadline(call: () => Promise<BranchAnswer>): Promise<BranchAnswer> {
   const startedAt = performance.now()
   const value = await call()
   const tookMs = performance.now() - startedAt
@@ -24,9 +24,9 @@ async function timed(call: () => Promise<BranchAnswer>): Promise<BranchAnswer> {
 describe('the total deadline', () => {
   it('The deadline ends a call whose answer never begins, and its connection', async () => {
     const server = await serveBytes((socket) => socket.resume())
-    const answer = await timed(() => callOnce(server.url, { timeoutMs: DEADLINE_MS }))
+    const answer = await callUntilDeadline(() => callOnce(server.url, { timeoutMs: DEADLINE_MS }))
     expect(answer).toEqual({ result: 'unknown', error: 'timeout' })
-    await server.closed(1)
+    await server.untilClosed(1)
   })
 
   it('The deadline ends a body that drips, however often a byte comes', async () => {
@@ -35,9 +35,9 @@ describe('the total deadline', () => {
       const drip = setInterval(() => socket.write('x'), 10)
       socket.on('close', () => clearInterval(drip))
     })
-    const answer = await timed(() => callOnce(server.url, { timeoutMs: DEADLINE_MS }))
+    const answer = await callUntilDeadline(() => callOnce(server.url, { timeoutMs: DEADLINE_MS }))
     expect(answer).toMatchObject({ result: 'unknown', error: 'timeout', statusCode: 200 })
-    await server.closed(1)
+    await server.untilClosed(1)
   })
 
   it('The deadline ends headers that drip', async () => {
@@ -46,7 +46,7 @@ describe('the total deadline', () => {
       const drip = setInterval(() => socket.write('x'), 10)
       socket.on('close', () => clearInterval(drip))
     })
-    const answer = await timed(() => callOnce(server.url, { timeoutMs: DEADLINE_MS }))
+    const answer = await callUntilDeadline(() => callOnce(server.url, { timeoutMs: DEADLINE_MS }))
     expect(answer).toEqual({ result: 'unknown', error: 'timeout' })
   })
 
@@ -54,7 +54,7 @@ describe('the total deadline', () => {
     const server = await serveBytes((socket) => {
       socket.write('HTTP/1.1 409 Conflict\r\ncontent-length: 9\r\n\r\nno ')
     })
-    const answer = await timed(() => callOnce(server.url, { timeoutMs: DEADLINE_MS }))
+    const answer = await callUntilDeadline(() => callOnce(server.url, { timeoutMs: DEADLINE_MS }))
     expect(answer).toEqual({ result: 'unknown', error: 'timeout', statusCode: 409, excerpt: 'no ' })
   })
 
@@ -62,8 +62,10 @@ describe('the total deadline', () => {
     let requests = 0
     const server = await serveHttp(() => requests++)
     const caller = testCaller({ connectionsPerOriginMax: 1 })
-    const first = caller.call(branchCall(server.url))
-    const waiting = await timed(() => caller.call(branchCall(server.url, { timeoutMs: DEADLINE_MS })))
+    const first = caller.call(buildCall(server.url))
+    const waiting = await callUntilDeadline(() =>
+      caller.call(buildCall(server.url, { timeoutMs: DEADLINE_MS })),
+    )
     expect(waiting).toEqual({ result: 'unknown', error: 'busy' })
     await caller.close()
     expect(await first).toEqual({ result: 'unknown', error: 'closed' })
@@ -72,7 +74,7 @@ describe('the total deadline', () => {
 
   it('The deadline ends a TLS handshake that is never answered', async () => {
     const server = await serveBytes((socket) => socket.resume())
-    const answer = await timed(() =>
+    const answer = await callUntilDeadline(() =>
       callOnce(`https://127.0.0.1:${server.port}/`, { timeoutMs: DEADLINE_MS }),
     )
     expect(answer).toEqual({ result: 'unknown', error: 'connect-timeout' })
@@ -81,7 +83,7 @@ describe('the total deadline', () => {
   it('The time to connect may be shorter than the deadline', async () => {
     const server = await serveBytes((socket) => socket.resume())
     const caller = testCaller({ connectTimeoutMs: 50 })
-    const answer = await caller.call(branchCall(`https://127.0.0.1:${server.port}/`, { timeoutMs: 20_000 }))
+    const answer = await caller.call(buildCall(`https://127.0.0.1:${server.port}/`, { timeoutMs: 20_000 }))
     expect(answer).toEqual({ result: 'unknown', error: 'connect-timeout' })
   })
 })
@@ -176,7 +178,7 @@ describe('a hostile branch', () => {
     it(`A branch that ${what} is answered as ${answer.error ?? answer.result}`, async () => {
       const server = await serveBytes((socket) => socket.end(bytes))
       expect(await callOnce(server.url)).toEqual(answer)
-      await server.closed(1)
+      await server.untilClosed(1)
     })
   }
 
@@ -199,7 +201,7 @@ describe('a hostile branch', () => {
   it('A call to a name that does not exist ends as a failed look-up', async () => {
     const targets = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true })
     const caller = testCaller({ targets, lookup: fixedLookup({}) })
-    const answer = await caller.call(branchCall('http://nowhere.invalid/'))
+    const answer = await caller.call(buildCall('http://nowhere.invalid/'))
     expect(answer).toEqual({ result: 'unknown', error: 'dns' })
   })
 
@@ -224,7 +226,7 @@ describe('an oversized body', () => {
       more()
     })
     const answer = await callOnce(server.url, { timeoutMs: 20_000 })
-    await server.closed(1)
+    await server.untilClosed(1)
     return { answer, sentBytes }
   }
 
@@ -249,7 +251,7 @@ describe('an oversized body', () => {
     })
     const caller = testCaller({ answerBodyBytesMax: 10, connectionsPerOriginMax: 1 })
     for (let n = 0; n < 3; n++) {
-      expect(await caller.call(branchCall(server.url))).toEqual({
+      expect(await caller.call(buildCall(server.url))).toEqual({
         result: 'failure',
         statusCode: 409,
         excerpt: '0123456789',
@@ -260,7 +262,7 @@ describe('an oversized body', () => {
   it('A body may be exactly as long as the bound', async () => {
     const server = await serveHttp((_request, response) => response.end(MEBIBYTE))
     expect(await callOnce(server.url)).toMatchObject({ result: 'success' })
-    expect(server.open()).toBe(1)
+    expect(server.countOpen()).toBe(1)
   })
 
   it('A packed body is not inflated, and its bytes are not shown', async () => {
@@ -289,7 +291,7 @@ describe('redirects and proxies', () => {
         response.end()
       })
       expect(await callOnce(server.url)).toEqual({ result: 'unknown', statusCode: status })
-      expect(target.accepted()).toBe(0)
+      expect(target.countAccepted()).toBe(0)
     })
   }
 
@@ -299,6 +301,6 @@ describe('redirects and proxies', () => {
     for (const name of ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY']) process.env[name] = proxy.url
     process.env.NODE_USE_ENV_PROXY = '1'
     expect(await callOnce(server.url)).toMatchObject({ result: 'success', excerpt: 'direct' })
-    expect(proxy.accepted()).toBe(0)
+    expect(proxy.countAccepted()).toBe(0)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { branchCall, serveHttp } from './hostile-server.ts'
+import { buildCall, serveHttp } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
 describe('S5: a redirect', () => {
@@ -14,11 +14,11 @@ describe('S5: a redirect', () => {
         response.end()
       })
       const caller = testCaller({ connectionsPerOriginMax: 1 })
-      const answer = await caller.call(branchCall(server.url))
+      const answer = await caller.call(buildCall(server.url))
       expect(answer).toEqual({ result: 'unknown', statusCode: status })
       // A second call shows that the redirect is not followed late either.
-      await caller.call(branchCall(server.url))
-      expect([server.accepted(), target.accepted()]).toEqual([1, 0])
+      await caller.call(buildCall(server.url))
+      expect([server.countAccepted(), target.countAccepted()]).toEqual([1, 0])
     })
   }
 })
@@ -33,7 +33,7 @@ describe('S6: a call', () => {
       response.end()
     })
     const caller = testCaller()
-    for (let n = 0; n < 3; n++) await caller.call(branchCall(server.url, { headers: { 'x-own': '1' } }))
+    for (let n = 0; n < 3; n++) await caller.call(buildCall(server.url, { headers: { 'x-own': '1' } }))
     const sent = [
       'accept-encoding',
       'connection',
@@ -68,7 +68,7 @@ describe('S9: a header that is not for a caller to set', () => {
       'counterstep-attempt': '99',
       cookie: 'a=b',
     }
-    expect((await testCaller().call(branchCall(server.url, { headers }))).result).toBe('success')
+    expect((await testCaller().call(buildCall(server.url, { headers }))).result).toBe('success')
     expect(seen).toEqual([undefined, undefined, undefined, undefined, undefined, '1'])
   })
 })
@@ -77,11 +77,11 @@ describe('S7: an excerpt of the answer', () => {
   it('An excerpt is left out if it is switched off, and the words in a body still count', async () => {
     const server = await serveHttp((_request, response) => response.end('secret FAILURE'))
     const off = testCaller({ answerExcerpts: false })
-    expect(await off.call(branchCall(server.url, { wordsCount: true }))).toEqual({
+    expect(await off.call(buildCall(server.url, { wordsCount: true }))).toEqual({
       result: 'failure',
       statusCode: 200,
     })
-    const on = await testCaller().call(branchCall(server.url))
+    const on = await testCaller().call(buildCall(server.url))
     expect(on.excerpt).toBe('secret FAILURE')
   })
 })

@@ -2,13 +2,13 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { describe, expect, it, vi } from 'vitest'
 import { KeptBody } from '../src/kept-body.ts'
 import { unpackBody } from '../src/unpack-body.ts'
-import { branchCall, serveBytes, serveHttp, type TestServer } from './hostile-server.ts'
+import { buildCall, serveBytes, serveHttp, type TestServer } from './hostile-server.ts'
 import { callOnce, testCaller } from './test-caller.ts'
 
 const MEBIBYTE = 1024 * 1024
 const FAILURE = '{"dtm_result":"FAILURE"}'
 
-/** Answers packed whatever the call accepts, as some frameworks and proxies do. */
+/** Packs its answer whatever the call accepts, as some frameworks and proxies do. */
 function servePacked(status: number, coding: string, body: Buffer): Promise<TestServer> {
   return serveHttp((_request, response) =>
     response.writeHead(status, { 'content-encoding': coding }).end(body),
@@ -79,7 +79,7 @@ describe('a packed answer whose words count', () => {
       [409, 'failure'],
     ] as const) {
       const server = await servePacked(status, 'gzip', packed)
-      expect(await caller.call(branchCall(server.url, { wordsCount: true }))).toMatchObject({ result })
+      expect(await caller.call(buildCall(server.url, { wordsCount: true }))).toMatchObject({ result })
     }
   })
 })
@@ -155,7 +155,7 @@ describe('an answer whose words count', () => {
     const server = await serveBytes((socket) => socket.write(bytes))
     const caller = testCaller()
     const calls = Array.from({ length: 60 }, () =>
-      caller.call(branchCall(server.url, { wordsCount: true, timeoutMs: 60_000 })),
+      caller.call(buildCall(server.url, { wordsCount: true, timeoutMs: 60_000 })),
     )
     expect(await Promise.race(calls)).toMatchObject({ result: 'unknown', error: 'unread' })
     await caller.close()

@@ -1,10 +1,10 @@
 import type { LookupFunction } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { errorWord } from '../src/error-word.ts'
-import { DeniedAddressError, guardedConnector, guardedLookup } from '../src/guarded-connector.ts'
-import { LOOKUPS_IN_FLIGHT_MAX, sharedLookup } from '../src/shared-lookup.ts'
+import { toErrorWord } from '../src/error-word.ts'
+import { createGuardedConnector, DeniedAddressError, guardLookup } from '../src/guarded-connector.ts'
+import { LOOKUPS_IN_FLIGHT_MAX, shareLookup } from '../src/shared-lookup.ts'
 import { fixedLookup } from './fixed-lookup.ts'
-import { branchCall, serveHttp } from './hostile-server.ts'
+import { buildCall, serveHttp } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
 type Answer = Parameters<LookupFunction>[2]
@@ -24,7 +24,7 @@ function heldLookup() {
   return { lookup, asked, answer }
 }
 
-function outcomesOf(lookup: LookupFunction, hostname: string, count: number): unknown[] {
+function lookUpTimes(lookup: LookupFunction, hostname: string, count: number): unknown[] {
   const outcomes: unknown[] = []
   for (let n = 0; n < count; n++)
     lookup(hostname, { all: true }, (error, found) => outcomes.push(error ?? found))
@@ -36,19 +36,19 @@ describe('look-ups', () => {
 
   it('A name is looked up once at a time, and the answer is for all who wait', () => {
     const { lookup, asked, answer } = heldLookup()
-    const shared = sharedLookup(lookup)
-    const outcomes = outcomesOf(shared, 'bank.test', 100)
+    const shared = shareLookup(lookup)
+    const outcomes = lookUpTimes(shared, 'bank.test', 100)
     expect([asked, outcomes]).toEqual([['bank.test'], []])
     answer('bank.test', null, ['203.0.113.1'])
     expect(outcomes).toEqual(Array(100).fill(FOUND))
-    // Nothing is remembered.
-    outcomesOf(shared, 'bank.test', 1)
+    // The answer is not remembered.
+    lookUpTimes(shared, 'bank.test', 1)
     expect(asked).toHaveLength(2)
   })
 
   it('A look-up that fails, fails for all who wait', () => {
     const { lookup, asked, answer } = heldLookup()
-    const outcomes = outcomesOf(sharedLookup(lookup), 'none.test', 100)
+    const outcomes = lookUpTimes(shareLookup(lookup), 'none.test', 100)
     const error = Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })
     answer('none.test', error, [])
     expect([asked, outcomes]).toEqual([['none.test'], Array(100).fill(error)])
@@ -56,8 +56,8 @@ describe('look-ups', () => {
 
   it('A look-up that is denied, is denied for all who wait', () => {
     const { lookup, asked, answer } = heldLookup()
-    const guarded = guardedLookup((_hostname, address) => address !== '127.0.0.2', sharedLookup(lookup))
-    const outcomes = outcomesOf(guarded, 'bank.test', 100)
+    const guarded = guardLookup((_hostname, address) => address !== '127.0.0.2', shareLookup(lookup))
+    const outcomes = lookUpTimes(guarded, 'bank.test', 100)
     answer('bank.test', null, ['203.0.113.1', '127.0.0.2'])
     expect(asked).toEqual(['bank.test'])
     expect(outcomes).toEqual(Array(100).fill(expect.any(DeniedAddressError)))
@@ -65,40 +65,40 @@ describe('look-ups', () => {
 
   it('A look-up that hangs holds up no other name', () => {
     const { lookup, asked, answer } = heldLookup()
-    const shared = sharedLookup(lookup)
-    const slow = outcomesOf(shared, 'slow.test', 100)
-    const good = outcomesOf(shared, 'bank.test', 1)
+    const shared = shareLookup(lookup)
+    const slow = lookUpTimes(shared, 'slow.test', 100)
+    const good = lookUpTimes(shared, 'bank.test', 1)
     answer('bank.test', null, ['203.0.113.1'])
     expect([asked, slow, good]).toEqual([['slow.test', 'bank.test'], [], [FOUND]])
   })
 
   it('A look-up for another family of addresses is another look-up', () => {
     const { lookup, asked } = heldLookup()
-    const shared = sharedLookup(lookup)
+    const shared = shareLookup(lookup)
     for (const family of [4, 6, 4]) shared('bank.test', { all: true, family }, () => undefined)
     expect(asked).toEqual(['bank.test', 'bank.test'])
   })
 
   it('A look-up over the bound fails at once, and one that ends makes room', () => {
     const { lookup, asked, answer } = heldLookup()
-    const shared = sharedLookup(lookup)
-    for (let n = 0; n < LOOKUPS_IN_FLIGHT_MAX; n++) outcomesOf(shared, `slow-${n}.test`, 1)
-    const [refused] = outcomesOf(shared, 'bank.test', 1)
-    expect([errorWord(refused), asked.length]).toEqual(['dns', LOOKUPS_IN_FLIGHT_MAX])
-    // Those that are in flight may be joined.
-    expect(outcomesOf(shared, 'slow-0.test', 1)).toEqual([])
+    const shared = shareLookup(lookup)
+    for (let n = 0; n < LOOKUPS_IN_FLIGHT_MAX; n++) lookUpTimes(shared, `slow-${n}.test`, 1)
+    const [refused] = lookUpTimes(shared, 'bank.test', 1)
+    expect([toErrorWord(refused), asked.length]).toEqual(['dns', LOOKUPS_IN_FLIGHT_MAX])
+    // A call may still join a look-up that is in flight.
+    expect(lookUpTimes(shared, 'slow-0.test', 1)).toEqual([])
     answer('slow-0.test', null, ['203.0.113.1'])
-    expect(outcomesOf(shared, 'bank.test', 1)).toEqual([])
+    expect(lookUpTimes(shared, 'bank.test', 1)).toEqual([])
     expect(asked.at(-1)).toBe('bank.test')
   })
 
   it('Look-ups of unlisted names that hang hold up no listed name, whatever their number', () => {
     const { lookup, asked, answer } = heldLookup()
-    const shared = sharedLookup(lookup, new Set(['bank.test']))
-    for (let n = 0; n < LOOKUPS_IN_FLIGHT_MAX; n++) outcomesOf(shared, `slow-${n}.test`, 1)
-    // The system has a thread for one more.
+    const shared = shareLookup(lookup, new Set(['bank.test']))
+    for (let n = 0; n < LOOKUPS_IN_FLIGHT_MAX; n++) lookUpTimes(shared, `slow-${n}.test`, 1)
+    // The system has a thread left for another name.
     expect(asked).toEqual(['slow-0.test'])
-    expect(outcomesOf(shared, 'bank.test', 1)).toEqual([])
+    expect(lookUpTimes(shared, 'bank.test', 1)).toEqual([])
     expect(asked).toEqual(['slow-0.test', 'bank.test'])
     answer('slow-0.test', null, ['203.0.113.1'])
     expect(asked).toEqual(['slow-0.test', 'bank.test', 'slow-1.test'])
@@ -110,20 +110,20 @@ describe('look-ups', () => {
       if (hostname === 'odd.test') throw new RangeError('no such option')
       lookup(hostname, ...rest)
     }
-    const shared = sharedLookup(picky, new Set(['bank.test']))
+    const shared = shareLookup(picky, new Set(['bank.test']))
     const names = ['one.test', 'odd.test', 'two.test']
-    const [first, odd] = names.map((name) => outcomesOf(shared, name, 1))
+    const [first, odd] = names.map((name) => lookUpTimes(shared, name, 1))
     answer('one.test', null, ['203.0.113.1'])
     expect([first, odd, asked]).toEqual([[FOUND], [expect.any(RangeError)], ['one.test', 'two.test']])
   })
 
   it('A look-up that throws is in flight no longer', () => {
     let asked = 0
-    const shared = sharedLookup(() => {
+    const shared = shareLookup(() => {
       asked++
       throw new RangeError('no such option')
     })
-    for (let n = 0; n < 2; n++) expect(() => outcomesOf(shared, 'bank.test', 1)).toThrow(RangeError)
+    for (let n = 0; n < 2; n++) expect(() => lookUpTimes(shared, 'bank.test', 1)).toThrow(RangeError)
     expect(asked).toBe(2)
   })
 })
@@ -132,8 +132,8 @@ describe('connections', () => {
   it('Connections to a name that hangs make one look-up', () => {
     const { lookup, asked } = heldLookup()
     const mayReach = () => true
-    const shared = guardedLookup(mayReach, sharedLookup(lookup))
-    const connect = guardedConnector({ mayReach, lookup: shared, connectTimeoutMs: 1_000 })
+    const shared = guardLookup(mayReach, shareLookup(lookup))
+    const connect = createGuardedConnector({ mayReach, lookup: shared, connectTimeoutMs: 1_000 })
     const ended: unknown[] = []
     for (let n = 0; n < 100; n++) {
       connect({ hostname: 'slow.test', protocol: 'http:', port: '80' }, (...[error]) => {
@@ -157,8 +157,8 @@ describe('connections', () => {
     }
     const listedOrigins = [`http://bank.test:${port}`]
     const caller = testCaller({ targets, lookup, listedOrigins, connectTimeoutMs: 60_000 })
-    const slow = Array.from({ length: 100 }, (_, n) => caller.call(branchCall(`http://slow-${n}.test/`)))
-    const good = await caller.call(branchCall(`${listedOrigins[0]}/`))
+    const slow = Array.from({ length: 100 }, (_, n) => caller.call(buildCall(`http://slow-${n}.test/`)))
+    const good = await caller.call(buildCall(`${listedOrigins[0]}/`))
     expect([good.result, held.asked]).toEqual(['success', ['slow-0.test']])
     await caller.close()
     await Promise.all(slow)
@@ -177,8 +177,8 @@ describe('connections', () => {
     }
     const caller = testCaller({ targets, lookup, connectTimeoutMs: 60_000 })
     const { port } = new URL(server.url)
-    const slow = Array.from({ length: 100 }, () => caller.call(branchCall('http://slow.test/')))
-    const good = await caller.call(branchCall(`http://bank.test:${port}/`))
+    const slow = Array.from({ length: 100 }, () => caller.call(buildCall('http://slow.test/')))
+    const good = await caller.call(buildCall(`http://bank.test:${port}/`))
     expect([good.result, held.asked]).toEqual(['success', ['slow.test']])
     await caller.close()
     for (const answer of await Promise.all(slow))

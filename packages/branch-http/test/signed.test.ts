@@ -2,40 +2,40 @@ import type { IncomingMessage } from 'node:http'
 import type { BranchCall } from '@counterstep/core'
 import {
   callSigner,
-  isDigestOf,
+  fitsDigest,
   newSigningKeyText,
+  parseSigningKey,
+  parseVerificationKey,
   publicJwk,
-  signingKeyOf,
-  verificationKeyOf,
   verifyHead,
 } from '@counterstep/signature'
 import { describe, expect, it } from 'vitest'
-import { bodyOf, branchCall, serveHttp } from './hostile-server.ts'
+import { buildCall, readBody, serveHttp } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
-const KEY = signingKeyOf(newSigningKeyText('ed25519'))
-const KEYS = new Map([[KEY.keyId, verificationKeyOf(publicJwk(KEY) ?? '')]])
+const KEY = parseSigningKey(newSigningKeyText('ed25519'))
+const KEYS = new Map([[KEY.keyId, parseVerificationKey(publicJwk(KEY) ?? '')]])
 
 interface Received {
   readonly request: IncomingMessage
   readonly verdict: string
 }
 
-/** Calls a server that checks what it got, to the byte, and says what it found. */
+/** Calls a server that checks every byte that it got, and returns what the server found. */
 async function received(overrides: Partial<BranchCall>, signed = true, path = '/debit'): Promise<Received> {
   const found: Received[] = []
   const { url } = await serveHttp(async (request, response) => {
-    const body = Buffer.from(await bodyOf(request))
+    const body = Buffer.from(await readBody(request))
     const values = (name: string) =>
       request.rawHeaders.filter((_, index, all) => index % 2 === 1 && all[index - 1]?.toLowerCase() === name)
     const targetUri = `http://${request.headers.host}${request.url}`
     const head = verifyHead({ method: request.method ?? '', targetUri, values }, KEYS, Date.now() / 1000)
-    const fits = head.refusal === undefined && isDigestOf(head.digest, body)
+    const fits = head.refusal === undefined && fitsDigest(head.digest, body)
     found.push({ request, verdict: head.refusal ?? (fits ? 'fits' : 'body') })
     response.end()
   })
   const signer = signed ? callSigner(() => KEY, Date.now) : undefined
-  await testCaller({ signer }).call(branchCall(url + path, overrides))
+  await testCaller({ signer }).call(buildCall(url + path, overrides))
   const [only] = found
   if (only === undefined) throw new Error('the call did not arrive')
   return only
@@ -51,7 +51,7 @@ describe('a signed call', () => {
       { method: 'GET', body: 'never sent', contentType: '' },
     ]
     for (const overrides of calls) expect((await received(overrides)).verdict).toBe('fits')
-    const odd = branchCall('', { id: 'a/b?c&d=é'.replace('é', '%') })
+    const odd = buildCall('', { id: 'a/b?c&d=é'.replace('é', '%') })
     expect((await received({ gid: odd.gid }, true, '/debit?mine=1&x=%20y')).verdict).toBe('fits')
   })
 
@@ -79,9 +79,9 @@ describe('a signed call', () => {
         () => nowMs,
       ),
     })
-    await caller.call(branchCall(url))
+    await caller.call(buildCall(url))
     nowMs += 2_500
-    await caller.call(branchCall(url, { attempt: 2 }))
+    await caller.call(buildCall(url, { attempt: 2 }))
     expect(created).toEqual(['1000', '1002'])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bodyOf, branchCall, serveBytes, serveHttp } from './hostile-server.ts'
+import { buildCall, readBody, serveBytes, serveHttp } from './hostile-server.ts'
 import { callOnce, testCaller } from './test-caller.ts'
 
 describe('a result by the status alone', () => {
@@ -72,7 +72,7 @@ describe('the request that a branch receives', () => {
     let seen: unknown
     const server = await serveHttp(async (request, response) => {
       const { method, url, headers } = request
-      seen = { method, url, headers, body: await bodyOf(request) }
+      seen = { method, url, headers, body: await readBody(request) }
       response.end()
     })
     await callOnce(`${server.url}/debit`, {
@@ -119,7 +119,7 @@ describe('the request that a branch receives', () => {
   it('A branch receives each character of a header as one byte, and a body in UTF-8', async () => {
     let seen: unknown
     const server = await serveHttp(async (request, response) => {
-      seen = { name: request.headers['x-name'], body: await bodyOf(request) }
+      seen = { name: request.headers['x-name'], body: await readBody(request) }
       response.end()
     })
     await callOnce(server.url, { headers: { 'x-name': 'Müller' }, body: '"Müller €"' })
@@ -134,7 +134,7 @@ describe('the request that a branch receives', () => {
         method,
         length: headers['content-length'],
         type: headers['content-type'],
-        body: await bodyOf(request),
+        body: await readBody(request),
       }
       response.end()
     })
@@ -186,7 +186,7 @@ describe('the request that a branch receives', () => {
       '../x',
       'a:b@c,d!e$f(g)*h~i|j^k`l{m}[n]<o>',
     ]
-    for (const id of gids) expect((await caller.call(branchCall(server.url, { id }))).result).toBe('success')
+    for (const id of gids) expect((await caller.call(buildCall(server.url, { id }))).result).toBe('success')
     expect(seen).toEqual(gids)
   })
 
@@ -251,7 +251,7 @@ describe('the request that a branch receives', () => {
     ]) {
       expect(await callOnce(server.url, stored)).toEqual({ result: 'unknown', error: 'bad-request' })
     }
-    expect(server.accepted()).toBe(0)
+    expect(server.countAccepted()).toBe(0)
   })
 
   it('A branch receives nothing where a header could not be written, or the URL is wrong', async () => {
@@ -270,6 +270,6 @@ describe('the request that a branch receives', () => {
     ]) {
       expect(await callOnce(url)).toEqual({ result: 'unknown', error: 'bad-url' })
     }
-    expect(server.accepted()).toBe(0)
+    expect(server.countAccepted()).toBe(0)
   })
 })

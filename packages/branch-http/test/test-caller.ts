@@ -1,9 +1,9 @@
 import { type HttpBranchCallerOptions, httpBranchCaller } from '@counterstep/branch-http'
 import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
 import { onTestFinished } from 'vitest'
-import { branchCall } from './hostile-server.ts'
+import { buildCall } from './hostile-server.ts'
 
-/** A caller that is closed when the test ends. */
+/** Makes a caller that is closed when the test ends. */
 export function testCaller(options: HttpBranchCallerOptions = {}): BranchCaller {
   const caller = httpBranchCaller(options)
   onTestFinished(() => caller.close())
@@ -11,5 +11,5 @@ export function testCaller(options: HttpBranchCallerOptions = {}): BranchCaller 
 }
 
 export function callOnce(url: string, overrides: Partial<BranchCall> = {}): Promise<BranchAnswer> {
-  return testCaller().call(branchCall(url, overrides))
+  return testCaller().call(buildCall(url, overrides))
 }

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads'
 import { httpBranchCaller } from '@counterstep/branch-http'
 import { selfSignedCertificate } from '@counterstep/test-servers/certificate'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { branchCall } from './hostile-server.ts'
+import { buildCall } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -18,7 +18,10 @@ const valid = selfSignedCertificate({ ...VALIDITY, address: '127.0.0.1' })
 beforeAll(() => setDefaultCACertificates([...trustedBefore, valid.cert]))
 afterAll(() => setDefaultCACertificates(trustedBefore))
 
-/** In this thread it would answer only after the client's turn of the loop. */
+/**
+ * The server runs in a thread of its own, because in this one it would answer only after the client's turn of the
+ * loop.
+ */
 const SERVER_OF_ITS_OWN = `
   const { parentPort, workerData } = require('node:worker_threads')
   const { createServer } = require('node:https')
@@ -50,7 +53,7 @@ it('TLS carries calls one after the other on one connection', async () => {
   const server = await serveTls('x'.repeat(100_000))
   const caller = testCaller({ connectionsPerOriginMax: 1 })
   for (let n = 0; n < 20; n++) {
-    expect(await caller.call(branchCall(server.url, { body: 'ü'.repeat(50_000) }))).toEqual({
+    expect(await caller.call(buildCall(server.url, { body: 'ü'.repeat(50_000) }))).toEqual({
       result: 'success',
       statusCode: 200,
       excerpt: 'x'.repeat(1024),
@@ -63,7 +66,7 @@ it('A connection goes on with the TLS session of an earlier one to the same orig
   const server = await serveTls('ok')
   const caller = testCaller()
   const callAll = (count: number) =>
-    Promise.all(Array.from({ length: count }, () => caller.call(branchCall(server.url))))
+    Promise.all(Array.from({ length: count }, () => caller.call(buildCall(server.url))))
   const answers = [...(await callAll(1)), ...(await callAll(4))]
   expect(answers.map(({ result }) => result)).toEqual(Array(5).fill('success'))
   expect(server.resumed).toEqual([false, true, true, true, true])
@@ -76,7 +79,7 @@ it('Connections are kept under load from a server that answers at once', async (
     await server.terminate()
   })
   const [port] = await once(server, 'message')
-  const call = () => caller.call(branchCall(`https://127.0.0.1:${port}/`))
+  const call = () => caller.call(buildCall(`https://127.0.0.1:${port}/`))
   for (let round = 0; round < 20; round++) {
     // A write in this phase of the loop is reported as done only in the next.
     await new Promise((resolve) => setImmediate(resolve))
@@ -92,13 +95,13 @@ it('The authorities of one origin are trusted for that origin alone, and in plac
   onTestFinished(() => setDefaultCACertificates([...trustedBefore, valid.cert]))
   const [own, other] = [await serveTls('ok'), await serveTls('ok')]
   const caller = testCaller({ tls: new Map([[new URL(own.url).origin, { ca: valid.cert }]]) })
-  expect((await caller.call(branchCall(own.url))).result).toBe('success')
-  expect(await caller.call(branchCall(other.url))).toEqual({ result: 'unknown', error: 'tls' })
+  expect((await caller.call(buildCall(own.url))).result).toBe('success')
+  expect(await caller.call(buildCall(other.url))).toEqual({ result: 'unknown', error: 'tls' })
 
   setDefaultCACertificates([...trustedBefore, valid.cert])
   const { cert } = selfSignedCertificate({ ...VALIDITY, address: '127.0.0.1' })
   const strict = testCaller({ tls: new Map([[new URL(own.url).origin, { ca: cert }]]) })
-  expect(await strict.call(branchCall(own.url))).toEqual({ result: 'unknown', error: 'tls' })
+  expect(await strict.call(buildCall(own.url))).toEqual({ result: 'unknown', error: 'tls' })
 })
 
 it('The certificate of an origin is shown to a service that asks who calls, and to no other', async () => {
@@ -119,8 +122,8 @@ it('The certificate of an origin is shown to a service that asks who calls, and 
   })
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`
   const tls = new Map([[new URL(url).origin, { cert: client.cert, key: client.key }]])
-  expect((await testCaller({ tls }).call(branchCall(url))).result).toBe('success')
-  expect((await testCaller().call(branchCall(url))).statusCode).toBe(403)
+  expect((await testCaller({ tls }).call(buildCall(url))).result).toBe('success')
+  expect((await testCaller().call(buildCall(url))).statusCode).toBe(403)
   const raw = new X509Certificate(client.cert).raw.toString('base64')
   expect(shown).toEqual([
     [true, raw],
@@ -149,5 +152,5 @@ it('A server whose certificate no trusted authority has signed is not called', a
   setDefaultCACertificates(trustedBefore)
   onTestFinished(() => setDefaultCACertificates([...trustedBefore, valid.cert]))
   const server = await serveTls('ok')
-  expect(await testCaller().call(branchCall(server.url))).toEqual({ result: 'unknown', error: 'tls' })
+  expect(await testCaller().call(buildCall(server.url))).toEqual({ result: 'unknown', error: 'tls' })
 })

@@ -6,9 +6,13 @@ import {
   connection,
   type Environment,
   engineSettings,
+  findServerProblems,
+  findStoreProblems,
+  findUnknownVariables,
   type GivenPassword,
   hasAll,
   isLoopback,
+  listServerWarnings,
   PASSWORD_FILE_VARIABLE,
   PASSWORD_VARIABLE,
   readConfigFile,
@@ -19,13 +23,9 @@ import {
   type SettingName,
   type SettingValues,
   type Sources,
-  serverProblems,
-  serverWarnings,
   storeConfig,
-  storeProblems,
   targetRules,
   toVariable,
-  unknownVariables,
 } from '@counterstep/configuration'
 import { assert } from '@counterstep/core'
 import type { EngineSettings } from '@counterstep/engine'
@@ -78,8 +78,8 @@ export function readCommand(args: readonly string[], environment: Environment = 
     ...(file?.problems ?? []),
     ...problems,
     ...('problem' in secret ? [secret.problem] : []),
-    ...storeProblems(known, sources, password, asFlag),
-    ...(type === 'serve' ? serverProblems(known, isOnLambda) : []),
+    ...findStoreProblems(known, sources, password, asFlag),
+    ...(type === 'serve' ? findServerProblems(known, isOnLambda) : []),
   ]
   if (all.length > 0) return { type: 'refused', problems: all }
   if (type === 'migrate' && hasAll(known, COMMANDS.migrate)) {
@@ -110,7 +110,7 @@ interface Found {
 function toConfig({ values, sources, password }: Found, readyJson: boolean, environment: Environment) {
   const { host, port, signingKeyFile, logLevel, plainIds } = values
   const engine: EngineSettings = engineSettings(values)
-  const unknown = unknownVariables(environment, VARIABLES)
+  const unknown = findUnknownVariables(environment, VARIABLES)
   return Object.freeze({
     host,
     port,
@@ -133,7 +133,7 @@ function toConfig({ values, sources, password }: Found, readyJson: boolean, envi
     /** These texts are for the log. They name odd settings that are no reason to refuse the start. */
     warnings: Object.freeze([
       ...unknown.map((name) => `${name} is no setting and was ignored.`),
-      ...serverWarnings(values, sources),
+      ...listServerWarnings(values, sources),
     ]),
   })
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { readSigningKeyFile } from '@counterstep/configuration'
-import { newSigningKeyText, publicJwk, type SigningKey, signingKeyOf } from '@counterstep/signature'
+import { newSigningKeyText, parseSigningKey, publicJwk, type SigningKey } from '@counterstep/signature'
 
 export const SIGNING_KEY_USAGE = [
   'counterstep signing-key create [--alg ed25519|hmac-sha256] --out FILE   makes a key for --signing-key-file',
@@ -53,7 +53,7 @@ function create(algorithm: 'ed25519' | 'hmac-sha256', out: string): CommandOutco
     const why = error.code === 'EEXIST' ? 'is there already' : `cannot be written (${String(error.code)})`
     return { exitCode: 1, stdout: [], stderr: [`counterstep: the file of --out ${why}.`] }
   }
-  return showPublicHalf(signingKeyOf(text), `wrote ${out}`)
+  return showPublicHalf(parseSigningKey(text), `wrote ${out}`)
 }
 
 function show(path: string): CommandOutcome {

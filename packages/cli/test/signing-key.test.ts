@@ -2,7 +2,12 @@ import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readSigningKeyFile } from '@counterstep/configuration'
-import { newSigningKeyText, type SigningKey, signingKeyOf, verificationKeyOf } from '@counterstep/signature'
+import {
+  newSigningKeyText,
+  parseSigningKey,
+  parseVerificationKey,
+  type SigningKey,
+} from '@counterstep/signature'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readCommand } from '../src/config.ts'
 import { runSigningKeyCommand } from '../src/signing-key-command.ts'
@@ -75,9 +80,9 @@ describe('signing-key', () => {
     const made = runSigningKeyCommand(['create', '--out', path])
     expect(made.exitCode).toBe(0)
     if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600)
-    const key = signingKeyOf(readFileSync(path, 'utf8'))
+    const key = parseSigningKey(readFileSync(path, 'utf8'))
     const [line = '', ...more] = made.stdout
-    expect([verificationKeyOf(line).keyId, more]).toEqual([key.keyId, []])
+    expect([parseVerificationKey(line).keyId, more]).toEqual([key.keyId, []])
     expect(runSigningKeyCommand(['show', '--key', path]).stdout).toEqual([line])
     expect(readCommand(['serve', '--signing-key-file', path], {})).toMatchObject({ type: 'serve' })
   })
@@ -144,8 +149,8 @@ describe('a watched signing key', () => {
     const second = newSigningKeyText('ed25519')
     const heard = next()
     replace(path, second)
-    expect(await heard).toMatchObject({ keyId: signingKeyOf(second).keyId })
-    expect([watch.current().keyId, problems]).toEqual([signingKeyOf(second).keyId, []])
+    expect(await heard).toMatchObject({ keyId: parseSigningKey(second).keyId })
+    expect([watch.current().keyId, problems]).toEqual([parseSigningKey(second).keyId, []])
     expect(first.keyId).not.toBe(watch.current().keyId)
   })
 
@@ -168,7 +173,7 @@ describe('a watched signing key', () => {
     const heard = next()
     const last = newSigningKeyText('ed25519')
     replace(path, last)
-    expect(await heard).toMatchObject({ keyId: signingKeyOf(last).keyId })
+    expect(await heard).toMatchObject({ keyId: parseSigningKey(last).keyId })
   })
 
   it('S22: Another secret under the same name is another key', async () => {
@@ -179,6 +184,6 @@ describe('a watched signing key', () => {
     const heard = next()
     replace(path, named('B'))
     await heard
-    expect(watch.current().key.equals(signingKeyOf(named('B')).key)).toBe(true)
+    expect(watch.current().key.equals(parseSigningKey(named('B')).key)).toBe(true)
   })
 })

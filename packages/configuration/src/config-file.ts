@@ -18,8 +18,9 @@ export interface ConfigFile {
 }
 
 /**
- * Reads a file of settings: one JSON object with a setting's name (`retryInitialMs`) beside its value. A value is a text, a number,
- * true or false, a list of texts, or an object whose members become `name=value`. `source` is what named the file.
+ * Reads a file of settings: one JSON object with a setting's name (`retryInitialMs`) beside its value. A value is a
+ * text, a number, true or false, a list of texts, or an object whose members become `name=value`. `source` is what
+ * named the file.
  */
 export function readConfigFile(path: string, source: string, settings: Settings): ConfigFile {
   const file = readNamedFile(path)

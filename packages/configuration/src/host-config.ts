@@ -36,7 +36,10 @@ export function functionAccess({ keysSecret, authorizer, ratePerKey, allowedHost
   return Object.freeze({ authorizer, ratePerKey, allowedHosts, insecure })
 }
 
-/** If only this machine reaches the server and no targets are set, this is development, and its branches are on this machine. */
+/**
+ * If only this machine reaches the server and no targets are set, this is development, and its branches are on this
+ * machine.
+ */
 export function targetRules(
   { services, allowTargets, allowAnyTarget }: SharedValues,
   isLocal: boolean,

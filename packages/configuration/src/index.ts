@@ -12,12 +12,12 @@ export { isLoopback } from './loopback.ts'
 export { type FunctionConfig, readFunctionConfig } from './read-function-config.ts'
 export {
   type Environment,
+  findUnknownVariables,
   hasAll,
   readSettings,
   type Sources,
-  unknownVariables,
 } from './read-settings.ts'
-export { type FunctionRole, serverProblems, storeProblems } from './rules.ts'
+export { type FunctionRole, findServerProblems, findStoreProblems } from './rules.ts'
 export { readServiceTls } from './service-tls.ts'
 export { isSwitch, toFlag, toVariable } from './setting.ts'
 export { SETTINGS, type SettingName, type SettingValues } from './settings.ts'
@@ -37,7 +37,7 @@ export {
   type GivenPassword,
   PASSWORD_FILE_VARIABLE,
   PASSWORD_VARIABLE,
-  passwordOfSecret,
   readPassword,
+  readSecretPassword,
 } from './store-password.ts'
-export { serverWarnings } from './warnings.ts'
+export { listServerWarnings } from './warnings.ts'

@@ -1,12 +1,15 @@
-/** Says by line and column where a text stops being JSON. If the text is only cut off, this is its end. */
+/**
+ * Says by line and column where a text stops being JSON. If only the end of the text is missing, this is its last
+ * place.
+ */
 export function findJsonFault(text: string): string {
   const before = text.slice(0, findPosition(text)).split('\n')
   return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`
 }
 
 /**
- * V8 says at which position it stopped, but for a token that it did not expect. That token ends the shortest beginning of the
- * text that V8 refuses for the same reason, and every longer beginning is refused for it, too.
+ * V8 says at which position it stopped, except for a token that it did not expect. The position of that token is
+ * searched: V8 refuses with the same message every beginning of the text that holds the token, and no shorter one.
  */
 function findPosition(text: string): number {
   const problem = findProblem(text)

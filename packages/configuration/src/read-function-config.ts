@@ -1,7 +1,7 @@
 import { assert } from '@counterstep/core'
 import { callerOptions, engineSettings, functionAccess, targetRules } from './host-config.ts'
-import { type Environment, hasAll, readSettings, unknownVariables } from './read-settings.ts'
-import { type FunctionRole, functionProblems } from './rules.ts'
+import { type Environment, findUnknownVariables, hasAll, readSettings } from './read-settings.ts'
+import { type FunctionRole, findFunctionProblems } from './rules.ts'
 import { toVariable } from './setting.ts'
 import { FUNCTION_SETTINGS, type FunctionName, type FunctionValues } from './settings.ts'
 import { functionStore } from './store-config.ts'
@@ -11,7 +11,7 @@ import {
   PASSWORD_VARIABLE,
   readPassword,
 } from './store-password.ts'
-import { functionWarnings } from './warnings.ts'
+import { listFunctionWarnings } from './warnings.ts'
 
 /** Holds everything that a function needs from its environment, checked. It does not hold the contents of its secrets. */
 export interface FunctionConfig extends ReturnType<typeof toConfig> {
@@ -38,15 +38,15 @@ export function readFunctionConfig(
   const all = [
     ...problems,
     ...('problem' in secret ? [secret.problem] : []),
-    ...functionProblems(role, known, { sources, password, environment }),
+    ...findFunctionProblems(role, known, { sources, password, environment }),
   ]
   if (all.length > 0) return { problems: all }
   assert(hasAll(known, NAMES), 'a setting is neither known nor refused')
   const warnings = [
-    ...unknownVariables(environment, VARIABLES).map(
+    ...findUnknownVariables(environment, VARIABLES).map(
       (name) => `${name} is no setting of a function and was ignored.`,
     ),
-    ...functionWarnings(role, known, sources, password),
+    ...listFunctionWarnings(role, known, sources, password),
   ]
   return { config: Object.freeze({ ...toConfig(known, password), warnings: Object.freeze(warnings) }) }
 }
@@ -60,7 +60,10 @@ function toConfig(values: FunctionValues, password: GivenPassword | undefined) {
     caller: callerOptions(values),
     engine: engineSettings(values),
     access: functionAccess(values),
-    /** These are ARNs of secrets in AWS Secrets Manager. Without one for keys, calls need no key; without one for signing, none is signed. */
+    /**
+     * These are ARNs of secrets in AWS Secrets Manager. Without the one for keys requests need no key, and without
+     * the one for signing no call is signed.
+     */
     secrets: Object.freeze({
       storePassword: values.storePasswordSecret,
       keys: values.keysSecret,

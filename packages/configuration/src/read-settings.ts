@@ -12,7 +12,10 @@ export interface Given {
   readonly file?: ConfigFile | undefined
 }
 
-/** Says for each setting that the user has set where it came from: a flag with its dashes, a variable, or its name in the file. */
+/**
+ * Says for each setting that the user has set where it came from: a flag with its dashes, a variable, or its name in
+ * the file.
+ */
 export type Sources<Name extends string = string> = ReadonlyMap<Name, string>
 
 export interface ReadSettings<Group extends Settings> {
@@ -60,7 +63,7 @@ export function hasAll<Values extends object, Name extends keyof Values>(
  * Lists variables that are named like ours and mean nothing. They are no reason to refuse, because Kubernetes adds some
  * for a service called counterstep.
  */
-export function unknownVariables(environment: Environment, known: readonly string[]): readonly string[] {
+export function findUnknownVariables(environment: Environment, known: readonly string[]): readonly string[] {
   return Object.entries(environment)
     .filter(([name, text = '']) => name.startsWith('COUNTERSTEP_') && text !== '' && !known.includes(name))
     .map(([name]) => name)

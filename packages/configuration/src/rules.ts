@@ -6,10 +6,10 @@ import { readServiceTls, type ServiceValues } from './service-tls.ts'
 import { type FunctionValues, SETTINGS, type SettingName, type SettingValues } from './settings.ts'
 import { asFlag, asVariable, type Spelling } from './spelling.ts'
 import { type GivenPassword, PASSWORD_SECRET_VARIABLE } from './store-password.ts'
-import { isTlsScheme, type ServerTarget, type StoreTarget, urlOf } from './store-target.ts'
+import { buildStoreUrl, isTlsScheme, type ServerTarget, type StoreTarget } from './store-target.ts'
 
-// These rules hold between settings, so that no schema of one setting can check them. A value that is wrong by itself has been
-// reported already and is absent here, so each rule applies only where all values that it needs are known.
+// These rules hold between settings, so that no schema of one setting can check them. A value that is wrong by itself
+// has been reported already and is absent here, so each rule applies only where all values that it needs are known.
 
 /** Stands for a password that is given, or that comes later from the secret that its variable names. */
 type Promised = Pick<GivenPassword, 'variable'> | undefined
@@ -21,25 +21,28 @@ type SharedValues = Partial<Pick<SettingValues, SettingName & keyof FunctionValu
 export type FunctionRole = 'api' | 'worker' | 'sweeper'
 
 const EMBEDDED_ON_LAMBDA = 'The embedded store is refused on Lambda: its disk is lost with the function.'
-/** A server reads these files, and a function cannot. If it ignored them, it would ask for no keys, or sign no calls, against the user's will. */
+/**
+ * A server reads these files, and a function cannot. If it ignored them, it would ask for no keys, or sign no calls,
+ * against the user's will.
+ */
 const SECRETS_FOR_FILES = { keysFile: 'keysSecret', signingKeyFile: 'signingKeySecret' } as const
 
 /** Lists the problems between the settings of `counterstep serve`, except those of its store. */
-export function serverProblems(values: ServerValues, isOnLambda: boolean): string[] {
+export function findServerProblems(values: ServerValues, isOnLambda: boolean): string[] {
   const { host, store } = values
   return [
-    ...accessProblems(values),
-    ...engineProblems(values, asFlag),
-    ...serviceTlsProblems(values),
+    ...findAccessProblems(values),
+    ...findEngineProblems(values, asFlag),
+    ...findServiceTlsProblems(values),
     ...(store?.family === 'sqlite' && isOnLambda ? [EMBEDDED_ON_LAMBDA] : []),
     ...(host === undefined || isLoopback(host)
       ? []
-      : targetProblems(values, '--host is no loopback address', asFlag)),
+      : findTargetProblems(values, '--host is no loopback address', asFlag)),
   ]
 }
 
 /** Lists the problems between the settings of a function. */
-export function functionProblems(
+export function findFunctionProblems(
   role: FunctionRole,
   values: Partial<FunctionValues>,
   { sources, password, environment }: { sources: Sources; password: Promised; environment: Environment },
@@ -54,13 +57,13 @@ export function functionProblems(
           ...(isSecret && password !== undefined
             ? [`${PASSWORD_SECRET_VARIABLE} and ${password.variable} are both set; set one.`]
             : []),
-          ...storeProblems(values, sources, promised, asVariable),
+          ...findStoreProblems(values, sources, promised, asVariable),
         ]),
-    ...(role === 'api' ? functionAccessProblems(values) : []),
-    ...engineProblems(values, asVariable),
+    ...(role === 'api' ? findFunctionAccessProblems(values) : []),
+    ...findEngineProblems(values, asVariable),
     ...(role === 'sweeper' && queueUrl !== undefined
       ? []
-      : targetProblems(values, 'Whoever may submit names the URLs that a function calls', asVariable)),
+      : findTargetProblems(values, 'Whoever may submit names the URLs that a function calls', asVariable)),
     ...Object.entries(SECRETS_FOR_FILES)
       .map(
         ([file, secret]) => [asVariable(file as keyof typeof SECRETS_FOR_FILES), asVariable(secret)] as const,
@@ -71,7 +74,7 @@ export function functionProblems(
 }
 
 /** Lists the problems between the store and the settings for it. */
-export function storeProblems(
+export function findStoreProblems(
   values: Partial<StoreValues>,
   sources: Sources,
   password: Promised,
@@ -80,14 +83,14 @@ export function storeProblems(
   const { store } = values
   if (store === undefined) return []
   return [
-    ...settingsInVain(store, sources),
-    ...passwordProblems(store, sources.get('store'), password),
-    ...(store.family === 'sqlite' ? [] : tlsProblems(store, values, sources)),
-    ...(store.family === 'mysql' ? namelessProblems(store, values, sources.get('store'), spell) : []),
+    ...findSettingsInVain(store, sources),
+    ...findPasswordProblems(store, sources.get('store'), password),
+    ...(store.family === 'sqlite' ? [] : findTlsProblems(store, values, sources)),
+    ...(store.family === 'mysql' ? findNamelessProblems(store, values, sources.get('store'), spell) : []),
   ]
 }
 
-function accessProblems(values: ServerValues): string[] {
+function findAccessProblems(values: ServerValues): string[] {
   const { host, keysFile, insecureNoKeys, dtmNetworksScopes } = values
   const hasKeys = keysFile !== undefined
   const problems: string[] = []
@@ -111,7 +114,7 @@ function accessProblems(values: ServerValues): string[] {
 }
 
 /** Every caller that knows the URL of a function reaches it, unless an authorizer checks callers first. */
-function functionAccessProblems(values: Partial<FunctionValues>): string[] {
+function findFunctionAccessProblems(values: Partial<FunctionValues>): string[] {
   const { keysSecret, authorizer, insecureNoKeys, ratePerKey } = values
   if (!('keysSecret' in values) || !('authorizer' in values)) return []
   const problems: string[] = []
@@ -130,7 +133,10 @@ function functionAccessProblems(values: Partial<FunctionValues>): string[] {
   return problems
 }
 
-function engineProblems(values: SharedValues & Pick<ServerValues, 'pollMs' | 'leaseMs'>, spell: Spelling) {
+function findEngineProblems(
+  values: SharedValues & Pick<ServerValues, 'pollMs' | 'leaseMs'>,
+  spell: Spelling,
+) {
   const ordered = [
     ['retryInitialMs', 'retryCapMs'],
     ['pollMs', 'leaseMs'],
@@ -148,7 +154,7 @@ function engineProblems(values: SharedValues & Pick<ServerValues, 'pollMs' | 'le
  * A caller could make a server call every address that the server reaches. So where other machines reach it, the user has
  * to set first where it may call. `reason` says why others reach it.
  */
-function targetProblems(values: SharedValues, reason: string, spell: Spelling): string[] {
+function findTargetProblems(values: SharedValues, reason: string, spell: Spelling): string[] {
   const { services, allowTargets, allowAnyTarget } = values
   if (services?.length !== 0 || allowTargets?.length !== 0 || allowAnyTarget !== false) return []
   return [
@@ -160,7 +166,7 @@ function targetProblems(values: SharedValues, reason: string, spell: Spelling): 
 }
 
 /** Refuses at the start certificates that no service would be called with, or that cannot be used. */
-function serviceTlsProblems({ services, serviceCa, serviceCert, serviceKey }: ServerValues): string[] {
+function findServiceTlsProblems({ services, serviceCa, serviceCert, serviceKey }: ServerValues): string[] {
   if (!services || !serviceCa || !serviceCert || !serviceKey) return []
   const known = { services, serviceCa, serviceCert, serviceKey }
   const named = new Map<string, SettingName>()
@@ -190,7 +196,7 @@ function findServiceProblem(values: ServiceValues, name: string): string | undef
   }
 }
 
-function settingsInVain(store: StoreTarget, sources: Sources): string[] {
+function findSettingsInVain(store: StoreTarget, sources: Sources): string[] {
   return [...sources].flatMap(([name, source]) => {
     const stores = isServerSetting(name) ? SETTINGS[name].stores : undefined
     if (stores === undefined || stores.includes(store.family)) return []
@@ -202,7 +208,7 @@ function isServerSetting(name: string): name is SettingName {
   return Object.hasOwn(SETTINGS, name)
 }
 
-function passwordProblems(store: StoreTarget, source: string | undefined, password: Promised): string[] {
+function findPasswordProblems(store: StoreTarget, source: string | undefined, password: Promised): string[] {
   if (store.family === 'sqlite')
     return password === undefined ? [] : [`${password.variable} is set, and a sqlite store has no password.`]
   if (password !== undefined && store.password !== undefined)
@@ -214,7 +220,7 @@ function passwordProblems(store: StoreTarget, source: string | undefined, passwo
     : []
 }
 
-function tlsProblems({ scheme }: ServerTarget, values: Partial<StoreValues>, sources: Sources): string[] {
+function findTlsProblems({ scheme }: ServerTarget, values: Partial<StoreValues>, sources: Sources): string[] {
   if (values.storeTls !== 'off') return []
   const inVain = (['storeTlsCa', 'storeTlsServerName'] as const).filter((name) => values[name] !== undefined)
   const contradictions = [
@@ -225,14 +231,14 @@ function tlsProblems({ scheme }: ServerTarget, values: Partial<StoreValues>, sou
 }
 
 /** Refuses an address where TLS needs a name, because the MySQL driver checks a certificate only against a name. */
-function namelessProblems(
+function findNamelessProblems(
   store: ServerTarget,
   { storeTls, storeTlsCa, storeTlsServerName }: Partial<StoreValues>,
   source: string | undefined,
   spell: Spelling,
 ): string[] {
   if (storeTls === 'off' || storeTlsServerName !== undefined) return []
-  const host = new URL(urlOf(store, undefined)).hostname.replace(/^\[(.*)\]$/, '$1')
+  const host = new URL(buildStoreUrl(store, undefined)).hostname.replace(/^\[(.*)\]$/, '$1')
   const wantsTls = storeTls === 'required' || storeTlsCa !== undefined || !isLoopback(host)
   if (isIP(host) === 0 || !wantsTls) return []
   return [

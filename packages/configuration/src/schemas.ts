@@ -5,7 +5,10 @@ import * as z from 'zod/mini'
 import { isLoopback } from './loopback.ts'
 import { readNamedFile } from './named-file.ts'
 
-/** Reads a setting's text. Its first message continues after the setting's name and never quotes the text, which may be a password. */
+/**
+ * Reads a setting's text. Its first message continues after the setting's name and never quotes the text, which may
+ * be a password.
+ */
 export type TextSchema<Value> = z.ZodMiniType<Value, unknown>
 
 const NAMES_MAX = 64
@@ -20,12 +23,12 @@ export const trueOrFalse = readBoolean('true', 'false', 'must be true or false')
 export const onOrOff = readBoolean('on', 'off', 'must be one of on, off')
 
 export const wholeNumber = (min: number, max: number) =>
-  numberIn(/^\d{1,15}$/, min, max, 'must be a whole number')
+  readNumber(/^\d{1,15}$/, min, max, 'must be a whole number')
 
 export const decimal = (min: number, max: number) =>
-  numberIn(/^\d{1,9}(\.\d{1,9})?$/, min, max, 'must be a number')
+  readNumber(/^\d{1,9}(\.\d{1,9})?$/, min, max, 'must be a number')
 
-export function oneOf<const Word extends string>(...words: readonly Word[]) {
+export function word<const Word extends string>(...words: readonly Word[]) {
   return z.enum(words, `must be one of ${words.join(', ')}`)
 }
 
@@ -46,7 +49,7 @@ export function orUnset<Value>(schema: TextSchema<Value>) {
   return z.pipe(emptied, z.optional(schema))
 }
 
-export function parsedBy<Value>(parse: (text: string) => Parsed<Value>) {
+export function readWith<Value>(parse: (text: string) => Parsed<Value>) {
   return z.pipe(
     z.string(),
     z.transform((text, { issues }): Value => {
@@ -72,10 +75,10 @@ export const portNumber = z.pipe(
 )
 
 // Braces would take the keys out of their cluster slots.
-export const keyPrefix = matching(/^[\w:.-]{1,64}$/, 'must be 1 to 64 letters, digits, _, :, . and -')
+export const keyPrefix = matchPattern(/^[\w:.-]{1,64}$/, 'must be 1 to 64 letters, digits, _, :, . and -')
 export const secretArn = z.string().check(z.maxLength(2_048, IS_ARN), z.regex(ARN, IS_ARN))
 /** Takes a name that CloudWatch accepts. Names that start with AWS/ are Amazon's own. */
-export const metricsNamespace = matching(
+export const metricsNamespace = matchPattern(
   /^(?!AWS\/)[\w.#/:-]{1,255}$/,
   'must be 1 to 255 letters, digits, _, ., #, /, : and -, and must not start with AWS/',
 )
@@ -88,17 +91,17 @@ export const dnsName = z
     ),
   )
 
-export const scopes = parsedBy((text) => {
+export const scopes = readWith((text) => {
   const value = splitItems(text)
   return value.every(isScope) ? { value } : { problem: 'must be scopes such as submit,read' }
 })
 
-export const networks = parsedBy((text) => {
+export const networks = readWith((text) => {
   const value = readNetworks(splitItems(text))
   return value === undefined ? { problem: 'must be networks such as 10.0.0.0/8,fd00::/8' } : { value }
 })
 
-export const hostNames = parsedBy((text) => {
+export const hostNames = readWith((text) => {
   const value = splitItems(text)
   // A host has letters, digits and the signs of names, or is an address. A pattern that fits several hosts is refused.
   const isHost = (name: string) => /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/.test(readHostname(name) ?? '')
@@ -107,7 +110,7 @@ export const hostNames = parsedBy((text) => {
     : { problem: `must be at most ${NAMES_MAX} host names, without a scheme` }
 })
 
-export const proxyUrl = parsedBy((text) => {
+export const proxyUrl = readWith((text) => {
   const url = URL.parse(text)
   const isProxy =
     url !== null && /^https?:$/.test(url.protocol) && url.pathname + url.search + url.hash === '/'
@@ -115,7 +118,7 @@ export const proxyUrl = parsedBy((text) => {
 })
 
 /** Takes the URL of an SQS queue, or of a stand-in on this machine. */
-export const queueUrl = parsedBy((text) => {
+export const queueUrl = readWith((text) => {
   const url = text.length <= 2_048 ? URL.parse(text) : null
   const isLocal = url?.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[(.*)\]$/, '$1'))
   if (url?.protocol !== 'https:' && !isLocal)
@@ -128,14 +131,14 @@ export const queueUrl = parsedBy((text) => {
 })
 
 /** Turns the path of a PEM file into its text. */
-export const certificates = parsedBy((path) => {
+export const certificates = readWith((path) => {
   const file = readNamedFile(path)
   if ('problem' in file || file.value.includes('-----BEGIN CERTIFICATE-----')) return file
   return { problem: 'names a file without a certificate in PEM' }
 })
 
 /** Turns `bank=/etc/bank-ca.pem,ledger=/etc/ledger-ca.pem` into the text of each file by the name of its service. */
-export const pemByService = parsedBy((text): Parsed<ReadonlyMap<string, string>> => {
+export const pemByService = readWith((text): Parsed<ReadonlyMap<string, string>> => {
   const pems = new Map<string, string>()
   for (const [at, item] of splitItems(text).entries()) {
     if (item === '') continue
@@ -154,15 +157,15 @@ function readBoolean(yes: string, no: string, error: string) {
   return z.stringbool({ truthy: [yes], falsy: [no], case: 'sensitive', error })
 }
 
-function numberIn(pattern: RegExp, min: number, max: number, kind: string) {
+function readNumber(pattern: RegExp, min: number, max: number, kind: string) {
   const problem = `${kind} from ${min} to ${max}`
-  const digits = z.pipe(matching(pattern, problem), z.transform(Number))
+  const digits = z.pipe(matchPattern(pattern, problem), z.transform(Number))
   // Without `abort` a union would pass this problem on as its own.
   const bound = { error: problem, abort: true }
   return z.pipe(digits, z.number().check(z.gte(min, bound), z.lte(max, bound)))
 }
 
-function matching(pattern: RegExp, problem: string) {
+function matchPattern(pattern: RegExp, problem: string) {
   return z.string().check(z.regex(pattern, problem))
 }
 

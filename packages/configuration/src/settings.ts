@@ -35,15 +35,15 @@ const TABLE = {
   port: ofServer(is.portNumber, 'port to listen on; 0 takes a free one', 8470),
   dtmPort: ofServer(
     is.orWord('off', 'off', is.portNumber),
-    "port of DTM's HTTP face, or off; off beside --port 0 unless given",
+    "port of DTM's HTTP API, or off; off beside --port 0 unless given",
     36_789,
   ),
   services: setting(
-    is.parsedBy(parseServices),
+    is.readWith(parseServices),
     'NAME=ORIGIN[/BASE],…: named services; a branch URL may then be NAME:/PATH',
   ),
   allowTargets: setting(
-    is.parsedBy(parseAllowedOrigins),
+    is.readWith(parseAllowedOrigins),
     'ORIGIN,…: where else branches may be; https://*.example.internal stands for one label, ' +
       'http://10.0.0.0/8:* for the addresses of a private network at every port',
   ),
@@ -91,7 +91,7 @@ const TABLE = {
     'ARN of the secret with the file of keys create; every request needs a key then',
   ),
   authorizer: ofFunction(
-    is.orUnset(is.oneOf('iam', 'jwt')),
+    is.orUnset(is.word('iam', 'jwt')),
     'iam or jwt: API Gateway or the Function URL checks the caller, so that no key is needed',
   ),
   insecureNoKeys: setting(
@@ -121,7 +121,7 @@ const TABLE = {
   ),
   dtmNetworks: ofServer(
     is.orUnset(is.networks),
-    "CIDR,… from where DTM's face asks for no key, for what --dtm-networks-scopes allow",
+    "CIDR,… from where DTM's API asks for no key, for what --dtm-networks-scopes allow",
   ),
   dtmNetworksScopes: ofServer(
     is.scopes,
@@ -149,11 +149,11 @@ const TABLE = {
   ),
   data: ofServer(is.nonEmpty, 'folder of the embedded store', '.data', ['sqlite']),
   store: setting(
-    is.parsedBy(parseStore),
+    is.readWith(parseStore),
     'sqlite:PATH, a path, or a URL as below; default counterstep.db in the data folder',
   ),
   sqliteSynchronous: ofServer(
-    is.oneOf('full', 'normal'),
+    is.word('full', 'normal'),
     'full: an acknowledged write survives power loss; normal: up to 2 s may be lost',
     'full',
     ['sqlite'],
@@ -169,7 +169,7 @@ const TABLE = {
     "ARN of the secret with the store's password, plain or in the JSON that RDS keeps",
   ),
   storeTls: setting(
-    is.orUnset(is.oneOf('off', 'required')),
+    is.orUnset(is.word('off', 'required')),
     'off, or required: only through TLS, to a server whose certificate holds; ' +
       'default: mysql required beyond loopback, redis as its scheme says',
     '',
@@ -188,7 +188,7 @@ const TABLE = {
     SERVERS,
   ),
   storeFailover: setting(
-    is.orUnset(is.oneOf('none', 'lossless', 'lossy')),
+    is.orUnset(is.word('none', 'lossless', 'lossy')),
     'what a failover of the database may lose: none (there is none), lossless or lossy; ' +
       'default: mysql lossy, since it hides its replicas, redis as it is found',
     '',
@@ -201,7 +201,7 @@ const TABLE = {
     SERVERS,
   ),
   storeDurability: setting(
-    is.orUnset(is.oneOf('a', 'b')),
+    is.orUnset(is.word('a', 'b')),
     'class of a Redis that hides its settings: a, each write is flushed, or b, each second; what can be read counts more',
     '',
     ['redis'],
@@ -214,7 +214,7 @@ const TABLE = {
   ),
   storeConnectionsMax: setting(whole(2, 1_000), 'connections to the store at once', 10, ['mysql']),
   storeProxy: setting(
-    is.oneOf('auto', 'on', 'off'),
+    is.word('auto', 'on', 'off'),
     'on: a proxy lends the database’s connections, and no statement may pin one; auto: where the host is an RDS Proxy',
     'auto',
     ['mysql'],
@@ -227,7 +227,7 @@ const TABLE = {
     SERVERS,
   ),
   signingKeyFile: ofServer(
-    is.orUnset(is.parsedBy(signingKeyPath)),
+    is.orUnset(is.readWith(signingKeyPath)),
     'file with the key that branch calls are signed with, from signing-key create; read again when it changes',
   ),
   signingKeySecret: ofFunction(
@@ -240,7 +240,7 @@ const TABLE = {
   ),
   metricsNamespace: ofFunction(is.metricsNamespace, 'namespace of the gauges in CloudWatch', 'Counterstep'),
   logLevel: setting(
-    is.oneOf('error', 'warn', 'info', 'debug', 'silent'),
+    is.word('error', 'warn', 'info', 'debug', 'silent'),
     'error, warn, info, debug or silent',
     'info',
   ),

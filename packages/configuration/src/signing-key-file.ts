@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import type { Parsed } from '@counterstep/branch-http/targets'
-import { type SigningKey, signingKeyOf } from '@counterstep/signature'
+import { parseSigningKey, type SigningKey } from '@counterstep/signature'
 
 const FILE_BYTES_MAX = 16 * 1024
 /**
@@ -17,9 +17,9 @@ export function readSigningKeyFile(path: string): Parsed<SigningKey> {
   try {
     // The file is opened without blocking, because a named pipe would make the process wait for its writer.
     descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
-    const problem = fileProblem(descriptor)
+    const problem = findFileProblem(descriptor)
     if (problem !== undefined) return { problem }
-    return { value: signingKeyOf(readFileSync(descriptor, 'utf8')) }
+    return { value: parseSigningKey(readFileSync(descriptor, 'utf8')) }
   } catch (error: unknown) {
     if (error instanceof TypeError && !('code' in error))
       return { problem: `names a file without a key: ${error.message}` }
@@ -31,7 +31,7 @@ export function readSigningKeyFile(path: string): Parsed<SigningKey> {
 }
 
 /** Checks the open file and not its name, so that the checked file is the one that is read. */
-function fileProblem(descriptor: number): string | undefined {
+function findFileProblem(descriptor: number): string | undefined {
   const stats = fstatSync(descriptor)
   if (!stats.isFile()) return 'names what is no file'
   if (stats.size > FILE_BYTES_MAX) return `names a file over ${FILE_BYTES_MAX} bytes, which is no key`

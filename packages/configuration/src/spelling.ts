@@ -1,7 +1,7 @@
 import { toFlag, toVariable } from './setting.ts'
 import type { AnyName } from './settings.ts'
 
-/** Spells a setting, and a value if one is given, as the reader of an advice has to write it. */
+/** Spells a setting, and a value if one is given, in the way in which the user has to write it. */
 export type Spelling = (name: AnyName, value?: string) => string
 
 export const asFlag: Spelling = (name, value) =>

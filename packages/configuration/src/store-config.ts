@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { FunctionValues, SettingName, SettingValues } from './settings.ts'
 import type { GivenPassword } from './store-password.ts'
-import { placeOf, type ServerTarget, urlOf, withTlsScheme } from './store-target.ts'
+import { buildStoreUrl, type ServerTarget, showTarget, withTlsScheme } from './store-target.ts'
 
 export type SqliteConfig = ReturnType<typeof sqliteConfig>
 /** Says where a store on a server is, and how to reach it. */
@@ -36,7 +36,7 @@ export function connection(
   password: Password,
 ) {
   const { target, reach } = storeReach(named, values)
-  const url = urlOf(target, password?.text ?? named.password)
+  const url = buildStoreUrl(target, password?.text ?? named.password)
   return Object.freeze({ ...reach, url, waitMs: values.storeWaitMs })
 }
 
@@ -47,9 +47,12 @@ export function functionStore(named: ServerTarget, values: SharedValues, passwor
   return Object.freeze({ ...reach, ...storeUse(target, values), target: login })
 }
 
-/** Makes the URL that opens the store, with the password of its secret, which is undefined if no secret is named. It must never be shown. */
+/**
+ * Makes the URL that opens the store, with the password of its secret, which is undefined if no secret is named. It
+ * must never be shown.
+ */
 export function storeUrl({ target }: FunctionStoreConfig, password: string | undefined): string {
-  return urlOf(target, password ?? target.password)
+  return buildStoreUrl(target, password ?? target.password)
 }
 
 /** Gives the target the scheme that its TLS setting needs. If `tls` is absent, the store decides whether it uses TLS. */
@@ -59,12 +62,15 @@ function storeReach(named: ServerTarget, { storeTls, storeTlsCa: ca, storeTlsSer
     ca === undefined ? server : { ca, ...server }
   const tls = Object.keys(names).length === 0 ? storeTls : Object.freeze(names)
   const target = tls === undefined || tls === 'off' ? named : withTlsScheme(named)
-  const reach = { type: target.family, place: placeOf(target), ...(tls === undefined ? {} : { tls }) }
+  const reach = { type: target.family, place: showTarget(target), ...(tls === undefined ? {} : { tls }) }
   return { target, reach }
 }
 
 const CLASSES = { a: 'A', b: 'B' } as const
-/** Matches the host of an RDS Proxy, NAME.proxy-ID.REGION, and of its further endpoints, NAME.endpoint.proxy-ID.REGION. */
+/**
+ * Matches the host of an RDS Proxy, NAME.proxy-ID.REGION, and of its further endpoints,
+ * NAME.endpoint.proxy-ID.REGION.
+ */
 const RDS_PROXY = /\.proxy-[a-z0-9]+\.[a-z0-9-]+\.rds\.amazonaws\.com(\.cn)?(:\d{1,5})?$/i
 
 function storeUse({ family, hosts }: ServerTarget, values: SharedValues) {

@@ -14,7 +14,10 @@ export interface GivenPassword {
   readonly text: string
 }
 
-/** The value is undefined if there is no password. An empty variable counts as unset, because Compose makes one of an unset variable. */
+/**
+ * The value is undefined if there is no password. An empty variable counts as unset, because Compose makes one of an
+ * unset variable.
+ */
 export function readPassword(
   environment: Readonly<Record<string, string | undefined>>,
 ): Parsed<GivenPassword | undefined> {
@@ -32,8 +35,11 @@ export function readPassword(
   return { value: { variable: PASSWORD_FILE_VARIABLE, text: password } }
 }
 
-/** Reads a secret's text: the password itself, or the JSON that RDS keeps, with `password` in it. No problem quotes it. */
-export function passwordOfSecret(text: string): Parsed<string> {
+/**
+ * Reads a secret's text: the password itself, or the JSON that RDS keeps, with `password` in it. No problem quotes
+ * it.
+ */
+export function readSecretPassword(text: string): Parsed<string> {
   // Editors and echo end a file with a line break, which does not belong to the secret.
   const plain = text.replace(/\r?\n$/, '')
   if (plain === '') return { problem: 'is an empty secret' }

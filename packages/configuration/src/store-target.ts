@@ -37,15 +37,15 @@ export function parseStore(text: string): Parsed<StoreTarget> {
 }
 
 /** Makes the URL that the store opens. With a password it must never be shown. */
-export function urlOf(target: ServerTarget, password: string | undefined): string {
+export function buildStoreUrl(target: ServerTarget, password: string | undefined): string {
   const secret = password === undefined ? '' : `:${encodeURIComponent(password)}`
   const login = `${encodeURIComponent(target.user)}${secret}`
-  return `${target.scheme}://${login === '' ? '' : `${login}@`}${target.hosts}${pathOf(target)}`
+  return `${target.scheme}://${login === '' ? '' : `${login}@`}${target.hosts}${toDatabasePath(target)}`
 }
 
 /** Describes the target for people, without its password and without stars in its place. */
-export function placeOf(target: ServerTarget): string {
-  return urlOf(target, undefined)
+export function showTarget(target: ServerTarget): string {
+  return buildStoreUrl(target, undefined)
 }
 
 export function isTlsScheme(scheme: ServerScheme): boolean {
@@ -59,7 +59,7 @@ export function withTlsScheme(target: ServerTarget): ServerTarget {
   return target
 }
 
-function pathOf({ database }: ServerTarget): string {
+function toDatabasePath({ database }: ServerTarget): string {
   return database === '' ? '' : `/${database}`
 }
 
@@ -92,8 +92,8 @@ function parseServer(scheme: ServerScheme, rest: string): Parsed<ServerTarget> {
   if ('problem' in known) return known
   const target = { family: FAMILIES[scheme], scheme, ...known.value, hosts: authority, database }
   const problem =
-    hostsProblem(target) ??
-    (target.family === 'mysql' ? mysqlProblem(target) : redisProblem(target, slash !== ''))
+    findHostsProblem(target) ??
+    (target.family === 'mysql' ? findMysqlProblem(target) : findRedisProblem(target, slash !== ''))
   return problem === undefined ? { value: target } : { problem }
 }
 
@@ -118,7 +118,7 @@ function parseLogin(login: string): Parsed<Pick<ServerTarget, 'user' | 'password
 
 const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/
 
-function hostsProblem({ scheme, hosts }: ServerTarget): string | undefined {
+function findHostsProblem({ scheme, hosts }: ServerTarget): string | undefined {
   const each = hosts.split(',')
   if (each.length > 1 && !scheme.endsWith('-cluster')) return `names several hosts, which ${scheme}:// cannot`
   for (const host of each) {
@@ -129,7 +129,7 @@ function hostsProblem({ scheme, hosts }: ServerTarget): string | undefined {
   return undefined
 }
 
-function mysqlProblem({ user, database }: ServerTarget): string | undefined {
+function findMysqlProblem({ user, database }: ServerTarget): string | undefined {
   if (user === '') return 'names no user'
   if (!/^[\w$-]{1,64}$/.test(database)) {
     return 'must end in /DATABASE, a name of letters, digits, _, - and $'
@@ -137,7 +137,7 @@ function mysqlProblem({ user, database }: ServerTarget): string | undefined {
   return undefined
 }
 
-function redisProblem({ scheme, database }: ServerTarget, hasPath: boolean): string | undefined {
+function findRedisProblem({ scheme, database }: ServerTarget, hasPath: boolean): string | undefined {
   if (scheme.endsWith('-cluster')) return hasPath ? 'names a database, and a cluster has only one' : undefined
   return /^\d{0,4}$/.test(database) ? undefined : 'must end in /NUMBER, or in no path at all'
 }

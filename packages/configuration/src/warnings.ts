@@ -10,12 +10,12 @@ import { type GivenPassword, PASSWORD_FILE_VARIABLE, PASSWORD_SECRET_VARIABLE } 
 type SharedValues = Pick<SettingValues, SettingName & keyof FunctionValues>
 
 /** Lists what is odd in the settings of `counterstep serve` but no reason to refuse them. */
-export function serverWarnings(values: SettingValues, sources: Sources): string[] {
-  return [...accessWarnings(values), ...sharedWarnings(values, sources, asFlag)]
+export function listServerWarnings(values: SettingValues, sources: Sources): string[] {
+  return [...listAccessWarnings(values), ...listSharedWarnings(values, sources, asFlag)]
 }
 
 /** Lists what is odd in the settings of a function but no reason to refuse them. */
-export function functionWarnings(
+export function listFunctionWarnings(
   role: FunctionRole,
   values: FunctionValues,
   sources: Sources,
@@ -39,10 +39,10 @@ export function functionWarnings(
       `The password in ${source} shows to whoever may look at the function; keep it in Secrets Manager, and ` +
         `name that secret by ${PASSWORD_SECRET_VARIABLE}.`,
     )
-  return [...warnings, ...sharedWarnings(values, sources, asVariable)]
+  return [...warnings, ...listSharedWarnings(values, sources, asVariable)]
 }
 
-function accessWarnings({ host, keysFile, dtmNetworks, dtmNetworksScopes, allowedHosts }: SettingValues) {
+function listAccessWarnings({ host, keysFile, dtmNetworks, dtmNetworksScopes, allowedHosts }: SettingValues) {
   const isBeyond = !isLoopback(host)
   const isOpen = isBeyond && keysFile === undefined
   const warnings: string[] = []
@@ -63,7 +63,7 @@ function accessWarnings({ host, keysFile, dtmNetworks, dtmNetworksScopes, allowe
   return warnings
 }
 
-function sharedWarnings(values: SharedValues, sources: Sources, spell: Spelling): string[] {
+function listSharedWarnings(values: SharedValues, sources: Sources, spell: Spelling): string[] {
   const warnings = [...retentionWarnings(values, spell('retentionMs'))]
   if (values.egressProxy !== undefined)
     warnings.push(

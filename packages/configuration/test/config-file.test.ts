@@ -118,7 +118,7 @@ describe('a file of settings', () => {
 })
 
 describe('a setting', () => {
-  const port = (flags: Readonly<Record<string, string>>, environment: Readonly<Record<string, string>>) =>
+  const readPort = (flags: Readonly<Record<string, string>>, environment: Readonly<Record<string, string>>) =>
     readSettings(SETTINGS, ['port'], {
       flags: new Map(Object.entries(flags)),
       environment,
@@ -126,9 +126,9 @@ describe('a setting', () => {
     })
 
   it('A setting comes from its flag before its variable, and from its variable before the file', () => {
-    expect(port({}, {}).known.port).toBe(1)
-    expect(port({}, { COUNTERSTEP_PORT: '2' }).known.port).toBe(2)
-    expect(port({ port: '3' }, { COUNTERSTEP_PORT: '2' }).known.port).toBe(3)
+    expect(readPort({}, {}).known.port).toBe(1)
+    expect(readPort({}, { COUNTERSTEP_PORT: '2' }).known.port).toBe(2)
+    expect(readPort({ port: '3' }, { COUNTERSTEP_PORT: '2' }).known.port).toBe(3)
   })
 
   it('A wrong setting of the file is named with the path of the file', () => {

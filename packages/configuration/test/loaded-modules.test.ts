@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
 
-// The script runs in a process of its own, because this process has loaded other modules. It prints what each import resolved to.
+// The script runs in a process of its own, because this process has loaded other modules. It prints what each import
+// resolved to.
 const SCRIPT = `
   import { registerHooks } from 'node:module'
   const urls = []

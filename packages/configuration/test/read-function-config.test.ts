@@ -22,19 +22,19 @@ const SOUND: Environment = {
 const folder = mkdtempSync(join(tmpdir(), 'counterstep-function-config-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-function configOf(environment: Environment = {}, role: FunctionRole = 'api'): FunctionConfig {
+function readSoundConfig(environment: Environment = {}, role: FunctionRole = 'api'): FunctionConfig {
   const read = readFunctionConfig(role, { ...SOUND, ...environment })
   if ('problems' in read) throw new Error(read.problems.join(' '))
   return read.config
 }
 
-function problemsOf(environment: Environment, role: FunctionRole = 'api'): readonly string[] {
+function readProblems(environment: Environment, role: FunctionRole = 'api'): readonly string[] {
   const read = readFunctionConfig(role, { ...SOUND, ...environment })
   return 'problems' in read ? read.problems : []
 }
 
 describe('a function that is told what it needs', () => {
-  const config = configOf()
+  const config = readSoundConfig()
 
   it('A function has the defaults of a server, and two connections', () => {
     const { inFlightMax, callsInFlightMax, holdMs, checkpointMs } = DEFAULT_SETTINGS
@@ -167,7 +167,7 @@ describe('a variable of a function', () => {
     ['PORT', '', (config) => config.warnings, []],
   ]
   it.each(ACCEPTED)('The variable COUNTERSTEP_%s may be "%s"', (name, text, read, expected) => {
-    expect(read(configOf({ [`COUNTERSTEP_${name}`]: text }))).toEqual(expected)
+    expect(read(readSoundConfig({ [`COUNTERSTEP_${name}`]: text }))).toEqual(expected)
   })
 
   const REFUSED = [
@@ -201,7 +201,7 @@ describe('a variable of a function', () => {
     ['SIGNING_KEY_FILE', 'key.pem', 'set COUNTERSTEP_SIGNING_KEY_SECRET'],
   ] as const
   it.each(REFUSED)('The variable COUNTERSTEP_%s is refused by name as "%s"', (name, text, message) => {
-    const problems = problemsOf({ [`COUNTERSTEP_${name}`]: text })
+    const problems = readProblems({ [`COUNTERSTEP_${name}`]: text })
     expect(problems).toHaveLength(1)
     expect(problems[0]).toMatch(new RegExp(`^COUNTERSTEP_${name} `))
     expect(problems[0]).toContain(message)
@@ -212,14 +212,14 @@ describe('a variable of a function', () => {
 
   it('A variable that is no setting of a function is ignored, with a warning', () => {
     const environment = { COUNTERSTEP_PORT: 'tcp://10.0.0.1:8470', COUNTERSTEP_SPEED: '9' }
-    expect(configOf(environment).warnings).toEqual([
+    expect(readSoundConfig(environment).warnings).toEqual([
       'COUNTERSTEP_PORT is no setting of a function and was ignored.',
       'COUNTERSTEP_SPEED is no setting of a function and was ignored.',
     ])
   })
 
   it('All problems of a configuration are named at once', () => {
-    const problems = problemsOf({
+    const problems = readProblems({
       COUNTERSTEP_STORE: 'mysql://db',
       COUNTERSTEP_SERVICES: '',
       COUNTERSTEP_KEYS_SECRET: '',
@@ -238,7 +238,9 @@ describe('the store of a function', () => {
     'The store of a function is not the embedded one ("%s")',
     (text) => {
       for (const role of ROLES) {
-        expect(problemsOf({ COUNTERSTEP_STORE: text, COUNTERSTEP_STORE_PASSWORD_SECRET: '' }, role)).toEqual([
+        expect(
+          readProblems({ COUNTERSTEP_STORE: text, COUNTERSTEP_STORE_PASSWORD_SECRET: '' }, role),
+        ).toEqual([
           'COUNTERSTEP_STORE must be a URL, mysql://… or redis://…. ' +
             'The embedded store is refused on Lambda: its disk is lost with the function.',
         ])
@@ -247,23 +249,23 @@ describe('the store of a function', () => {
   )
 
   it('The password of a store comes from one place', () => {
-    expect(problemsOf({ COUNTERSTEP_STORE_PASSWORD: CANARY })).toEqual([
+    expect(readProblems({ COUNTERSTEP_STORE_PASSWORD: CANARY })).toEqual([
       'COUNTERSTEP_STORE_PASSWORD_SECRET and COUNTERSTEP_STORE_PASSWORD are both set; set one.',
     ])
-    expect(problemsOf({ COUNTERSTEP_STORE: `mysql://u:${CANARY}@db/x` })).toEqual([
+    expect(readProblems({ COUNTERSTEP_STORE: `mysql://u:${CANARY}@db/x` })).toEqual([
       'COUNTERSTEP_STORE has a password, and COUNTERSTEP_STORE_PASSWORD_SECRET is set, too; give one.',
     ])
   })
 
   it('The URL of a Redis may name a user when the password comes from a secret', () => {
-    expect(configOf({ COUNTERSTEP_STORE: 'rediss://u@cache' }).store.place).toBe('rediss://u@cache')
+    expect(readSoundConfig({ COUNTERSTEP_STORE: 'rediss://u@cache' }).store.place).toBe('rediss://u@cache')
     expect(
-      problemsOf({ COUNTERSTEP_STORE: 'rediss://u@cache', COUNTERSTEP_STORE_PASSWORD_SECRET: '' }),
+      readProblems({ COUNTERSTEP_STORE: 'rediss://u@cache', COUNTERSTEP_STORE_PASSWORD_SECRET: '' }),
     ).toEqual([expect.stringContaining('names a user without a password')])
   })
 
   it('S20: A retention in which barriers cannot tell a reused gid is warned of', () => {
-    expect(configOf({ COUNTERSTEP_RETENTION_MS: '60000' }).warnings).toEqual([
+    expect(readSoundConfig({ COUNTERSTEP_RETENTION_MS: '60000' }).warnings).toEqual([
       expect.stringContaining('COUNTERSTEP_RETENTION_MS (60000) is under 90000000 (25 hours)'),
     ])
   })
@@ -271,21 +273,21 @@ describe('the store of a function', () => {
   it('S37: A store is warned of where its password shows, or travels in clear text', () => {
     const plain = { COUNTERSTEP_STORE_PASSWORD_SECRET: '' }
     const hint = 'shows to whoever may look at the function'
-    const inUrl = configOf({ ...plain, COUNTERSTEP_STORE: `mysql://u:${CANARY}@db/x` }).warnings
+    const inUrl = readSoundConfig({ ...plain, COUNTERSTEP_STORE: `mysql://u:${CANARY}@db/x` }).warnings
     expect(inUrl).toEqual([expect.stringContaining(`The password in COUNTERSTEP_STORE ${hint}`)])
-    const inVariable = configOf({ ...plain, COUNTERSTEP_STORE_PASSWORD: CANARY }).warnings
+    const inVariable = readSoundConfig({ ...plain, COUNTERSTEP_STORE_PASSWORD: CANARY }).warnings
     expect(inVariable).toEqual([expect.stringContaining(`in COUNTERSTEP_STORE_PASSWORD ${hint}`)])
     expect([...inUrl, ...inVariable].join()).not.toContain(CANARY)
     const path = join(folder, 'password')
     writeFileSync(path, CANARY)
-    expect(configOf({ ...plain, COUNTERSTEP_STORE_PASSWORD_FILE: path }).warnings).toEqual([])
-    expect(configOf({ COUNTERSTEP_STORE_TLS: 'off' }).warnings).toEqual([
+    expect(readSoundConfig({ ...plain, COUNTERSTEP_STORE_PASSWORD_FILE: path }).warnings).toEqual([])
+    expect(readSoundConfig({ COUNTERSTEP_STORE_TLS: 'off' }).warnings).toEqual([
       expect.stringContaining('COUNTERSTEP_STORE_TLS is off'),
     ])
   })
 
   it('A store with an address needs a name for its certificate, and the message says so in variables', () => {
-    const [problem] = problemsOf({ COUNTERSTEP_STORE: 'mysql://u@10.0.0.7/x' })
+    const [problem] = readProblems({ COUNTERSTEP_STORE: 'mysql://u@10.0.0.7/x' })
     expect(problem).toContain('give COUNTERSTEP_STORE_TLS_SERVER_NAME')
     expect(problem).toContain('COUNTERSTEP_STORE_TLS=off')
     expect(problem).not.toContain('--')
@@ -296,41 +298,42 @@ describe('S10: who may call a function', () => {
   const NO_KEYS = { COUNTERSTEP_KEYS_SECRET: '' }
 
   it('The callers of the api must be configured, in one of three ways', () => {
-    expect(problemsOf(NO_KEYS)).toEqual([
+    expect(readProblems(NO_KEYS)).toEqual([
       expect.stringMatching(
         /COUNTERSTEP_KEYS_SECRET; .*COUNTERSTEP_AUTHORIZER=iam or jwt; .*COUNTERSTEP_INSECURE_NO_KEYS=true/,
       ),
     ])
-    expect(problemsOf({ ...NO_KEYS, COUNTERSTEP_INSECURE_NO_KEYS: 'false' })).toHaveLength(1)
-    expect(configOf().access.insecure).toEqual([])
+    expect(readProblems({ ...NO_KEYS, COUNTERSTEP_INSECURE_NO_KEYS: 'false' })).toHaveLength(1)
+    expect(readSoundConfig().access.insecure).toEqual([])
     for (const authorizer of ['iam', 'jwt']) {
-      const { access, warnings } = configOf({ ...NO_KEYS, COUNTERSTEP_AUTHORIZER: authorizer })
+      const { access, warnings } = readSoundConfig({ ...NO_KEYS, COUNTERSTEP_AUTHORIZER: authorizer })
       expect({ access, warnings }).toMatchObject({ access: { authorizer, insecure: [] }, warnings: [] })
     }
-    const open = configOf({ ...NO_KEYS, COUNTERSTEP_INSECURE_NO_KEYS: 'true' })
+    const open = readSoundConfig({ ...NO_KEYS, COUNTERSTEP_INSECURE_NO_KEYS: 'true' })
     expect(open.access.insecure).toEqual(['no-keys'])
     expect(open.warnings).toEqual([expect.stringContaining('COUNTERSTEP_INSECURE_NO_KEYS: anyone who')])
   })
 
   it('The callers of worker and sweeper need not be configured, since they are not called over HTTP', () => {
-    for (const role of ['worker', 'sweeper'] as const) expect(configOf(NO_KEYS, role).warnings).toEqual([])
+    for (const role of ['worker', 'sweeper'] as const)
+      expect(readSoundConfig(NO_KEYS, role).warnings).toEqual([])
   })
 
   it('A setting of callers is refused that contradicts another or has no effect', () => {
     const insecure = { COUNTERSTEP_INSECURE_NO_KEYS: 'true' }
-    expect(problemsOf(insecure)).toEqual([
+    expect(readProblems(insecure)).toEqual([
       'COUNTERSTEP_INSECURE_NO_KEYS contradicts COUNTERSTEP_KEYS_SECRET.',
     ])
-    expect(problemsOf({ ...NO_KEYS, ...insecure, COUNTERSTEP_AUTHORIZER: 'iam' })).toEqual([
+    expect(readProblems({ ...NO_KEYS, ...insecure, COUNTERSTEP_AUTHORIZER: 'iam' })).toEqual([
       'COUNTERSTEP_INSECURE_NO_KEYS contradicts COUNTERSTEP_AUTHORIZER.',
     ])
-    expect(problemsOf({ ...NO_KEYS, COUNTERSTEP_AUTHORIZER: 'iam', COUNTERSTEP_RATE_PER_KEY: '5' })).toEqual([
-      'COUNTERSTEP_RATE_PER_KEY is of use only with COUNTERSTEP_KEYS_SECRET.',
-    ])
+    expect(
+      readProblems({ ...NO_KEYS, COUNTERSTEP_AUTHORIZER: 'iam', COUNTERSTEP_RATE_PER_KEY: '5' }),
+    ).toEqual(['COUNTERSTEP_RATE_PER_KEY is of use only with COUNTERSTEP_KEYS_SECRET.'])
   })
 
   it('Keys beside an authorizer are warned of, because both read one header', () => {
-    expect(configOf({ COUNTERSTEP_AUTHORIZER: 'jwt' }).warnings).toEqual([
+    expect(readSoundConfig({ COUNTERSTEP_AUTHORIZER: 'jwt' }).warnings).toEqual([
       expect.stringContaining('COUNTERSTEP_AUTHORIZER=jwt beside COUNTERSTEP_KEYS_SECRET'),
     ])
   })
@@ -342,7 +345,7 @@ describe('S1: the targets of a function', () => {
 
   it('The targets of a function must be configured, in variables', () => {
     for (const role of ROLES) {
-      expect(problemsOf(NONE, role)).toEqual([
+      expect(readProblems(NONE, role)).toEqual([
         'Whoever may submit names the URLs that a function calls, so say where branches may be called: ' +
           'COUNTERSTEP_SERVICES=bank=https://bank.example (then bank:/debit), ' +
           'COUNTERSTEP_ALLOW_TARGETS=https://bank.example,http://10.0.0.5:8080, or, insecure, ' +
@@ -352,16 +355,16 @@ describe('S1: the targets of a function', () => {
   })
 
   it('A sweeper that has a queue needs no targets, because it calls no branch', () => {
-    expect(configOf({ ...NONE, ...QUEUE }, 'sweeper').targets.others).toBe('none')
-    expect(problemsOf({ ...NONE, ...QUEUE }, 'worker')).toHaveLength(1)
-    expect(problemsOf({ ...NONE, ...QUEUE }, 'api')).toHaveLength(1)
+    expect(readSoundConfig({ ...NONE, ...QUEUE }, 'sweeper').targets.others).toBe('none')
+    expect(readProblems({ ...NONE, ...QUEUE }, 'worker')).toHaveLength(1)
+    expect(readProblems({ ...NONE, ...QUEUE }, 'api')).toHaveLength(1)
   })
 
   it('A function that may call anything is warned', () => {
-    const ranged = configOf({ ...NONE, COUNTERSTEP_ALLOW_TARGETS: 'http://10.0.0.0/8:*' })
+    const ranged = readSoundConfig({ ...NONE, COUNTERSTEP_ALLOW_TARGETS: 'http://10.0.0.0/8:*' })
     expect(ranged.targets.allowed).toMatchObject([{ type: 'range', protocol: 'http:', port: '*' }])
     expect(ranged.warnings).toEqual([expect.stringContaining('COUNTERSTEP_ALLOW_TARGETS has a range')])
-    expect(configOf({ ...NONE, COUNTERSTEP_ALLOW_ANY_TARGET: 'true' }).warnings).toEqual([
+    expect(readSoundConfig({ ...NONE, COUNTERSTEP_ALLOW_ANY_TARGET: 'true' }).warnings).toEqual([
       expect.stringContaining('INSECURE COUNTERSTEP_ALLOW_ANY_TARGET=true'),
     ])
   })

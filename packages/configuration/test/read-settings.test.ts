@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hasAll, readSettings, unknownVariables } from '../src/read-settings.ts'
+import { findUnknownVariables, hasAll, readSettings } from '../src/read-settings.ts'
 import { orUnset, trueOrFalse, wholeNumber } from '../src/schemas.ts'
 import { declareSettings } from '../src/setting.ts'
 
@@ -53,5 +53,5 @@ describe('settings', () => {
 
 it('A variable of Counterstep that is no setting is named, unless it is empty', () => {
   const environment = { COUNTERSTEP_WAIT_MS: '1', COUNTERSTEP_SPEED: '9', COUNTERSTEP_OLD: '', HOME: '/' }
-  expect(unknownVariables(environment, ['COUNTERSTEP_WAIT_MS'])).toEqual(['COUNTERSTEP_SPEED'])
+  expect(findUnknownVariables(environment, ['COUNTERSTEP_WAIT_MS'])).toEqual(['COUNTERSTEP_SPEED'])
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { passwordOfSecret } from '../src/store-password.ts'
+import { readSecretPassword } from '../src/store-password.ts'
 
 const CASES = [
   ['nothing but the password', 'p@ss', { value: 'p@ss' }],
@@ -14,5 +14,5 @@ const CASES = [
   ['JSON with a number as the password', '{"password":7}', { problem: 'is JSON without a "password"' }],
 ] as const
 it.each(CASES)('A secret is read as the password, or refused, when it has %s', (_what, text, expected) => {
-  expect(passwordOfSecret(text)).toEqual(expected)
+  expect(readSecretPassword(text)).toEqual(expected)
 })

@@ -4,7 +4,7 @@ import { type FunctionStoreConfig, storeUrl } from '../src/store-config.ts'
 
 const SECRET = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:store'
 
-function storeOf(url: string, more: Readonly<Record<string, string>>): FunctionStoreConfig {
+function readStore(url: string, more: Readonly<Record<string, string>>): FunctionStoreConfig {
   const environment = { COUNTERSTEP_STORE: url, COUNTERSTEP_ALLOW_TARGETS: 'https://bank.example', ...more }
   const read = readFunctionConfig('worker', environment)
   if ('problems' in read) throw new Error(read.problems.join(' '))
@@ -18,13 +18,13 @@ const CASES = [
   ['rediss-cluster://u@a:1,b:2', 'plain', 'rediss-cluster://u:plain@a:1,b:2'],
 ] as const
 it.each(CASES)('The URL %s takes the password %s that comes later', (url, password, expected) => {
-  const store = storeOf(url, { COUNTERSTEP_STORE_PASSWORD_SECRET: SECRET })
+  const store = readStore(url, { COUNTERSTEP_STORE_PASSWORD_SECRET: SECRET })
   expect(storeUrl(store, password)).toBe(expected)
   expect(store.place).toBe(url)
 })
 
 it('The URL of Redis says that TLS is wanted, as in a server', () => {
-  const store = storeOf('redis://cache', {
+  const store = readStore('redis://cache', {
     COUNTERSTEP_STORE_PASSWORD_SECRET: SECRET,
     COUNTERSTEP_STORE_TLS: 'required',
   })
@@ -33,8 +33,8 @@ it('The URL of Redis says that TLS is wanted, as in a server', () => {
 })
 
 it('Without a secret the URL has the password that was given, or none', () => {
-  expect(storeUrl(storeOf('mysql://u:p@db/x', {}), undefined)).toBe('mysql://u:p@db/x')
+  expect(storeUrl(readStore('mysql://u:p@db/x', {}), undefined)).toBe('mysql://u:p@db/x')
   const given = { COUNTERSTEP_STORE_PASSWORD: 'q' }
-  expect(storeUrl(storeOf('mysql://u@db/x', given), undefined)).toBe('mysql://u:q@db/x')
-  expect(storeUrl(storeOf('redis://127.0.0.1:6379', {}), undefined)).toBe('redis://127.0.0.1:6379')
+  expect(storeUrl(readStore('mysql://u@db/x', given), undefined)).toBe('mysql://u:q@db/x')
+  expect(storeUrl(readStore('redis://127.0.0.1:6379', {}), undefined)).toBe('redis://127.0.0.1:6379')
 })

@@ -16,4 +16,9 @@ export {
   type SubmitView,
   type TransactionView,
 } from '@counterstep/protocol'
-export { type CallSigner, callSigner, type SigningKey, signingKeyOf } from '@counterstep/signature'
+export {
+  type CallSigner,
+  callSigner,
+  parseSigningKey as signingKeyOf,
+  type SigningKey,
+} from '@counterstep/signature'

@@ -12,7 +12,7 @@ import {
   WITHOUT_SCHEMAS,
 } from '@counterstep/access'
 import type { CheckUrl } from '@counterstep/core'
-import { type EngineApi, nodeClock, ReadLane } from '@counterstep/engine'
+import { type EngineApi, nodeClock, ReadLimiter } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
 import { DialectMetrics } from './metrics/dialect-metrics.ts'
@@ -91,7 +91,7 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
   app.register(async function dtmRoutes(routes) {
     addCommandRoutes(routes, commands, gate, metrics)
     addRegisterBranchRoutes(routes, commands)
-    addQueryRoutes(routes, engine, new ReadLane(nodeClock(), LIST_READS))
+    addQueryRoutes(routes, engine, new ReadLimiter(nodeClock(), LIST_READS))
     addResetCronTimeRoute(routes, engine)
     addTopicRoutes(routes, topicList)
     addNewGidRoute(routes)

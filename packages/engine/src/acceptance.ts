@@ -21,7 +21,7 @@ import {
 import { CounterstepError, type Gid, type TransactionView } from '@counterstep/protocol'
 import type { Admission } from './bulkhead/admission.ts'
 import type { Bulkhead } from './bulkhead/bulkhead.ts'
-import { placesOf } from './bulkhead/places-of.ts'
+import { countRowPlaces } from './bulkhead/count-row-places.ts'
 import { targetsOfDefinition } from './bulkhead/submission-targets.ts'
 import type { SubmitOptions } from './engine-api.ts'
 import type { EngineObserver } from './observer.ts'
@@ -204,7 +204,7 @@ export class Acceptance {
     const acceptIds = { gid, digest, token: ids.token(), writeId: ids.writeId() }
     const row = newTransactionRow(submission, acceptIds, run)
     takeBytes?.(Buffer.byteLength(row.definition))
-    const places = placesOf(row)
+    const places = countRowPlaces(row)
     const admission = this.#takePlaces(submission.definition, places)
     this.#acceptingPlaces += places
     const acceptedAt = Date.now()
@@ -256,7 +256,7 @@ export class Acceptance {
       // The entry goes before any caller sees the result: else a submit that came
       // between would be promised a refused transaction.
       this.#accepting.delete(ids.gid)
-      this.#acceptingPlaces -= placesOf(row)
+      this.#acceptingPlaces -= countRowPlaces(row)
     }
   }
 
@@ -312,7 +312,7 @@ export class Acceptance {
       runner.start(
         acceptedRun(transaction, ids.token, run, { sentAt, now: clock.now(), storeNow: result.now }),
         admission,
-        placesOf(row),
+        countRowPlaces(row),
       )
     return { type: 'created', view: () => runner.view(ids.gid) ?? showAccepted(transaction) }
   }

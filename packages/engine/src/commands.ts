@@ -88,7 +88,7 @@ export class Commands {
     throw new CounterstepError('SAGA_CONTENDED', 'others change this transaction all the time: try again')
   }
 
-  /** Gives the command on the stored row. Undefined: it must be tried again. */
+  /** Gives the command on the stored row. Returns undefined if it must be tried again. */
   async #giveByRow(gid: Gid, command: Command, isOver: () => boolean): Promise<TransactionView | undefined> {
     const { store, clock, ids, retentionMs, onDue } = this.#parts
     const rows = await untilDefinite(clock, () => store.readMany([gid]), isOver)

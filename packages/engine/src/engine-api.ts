@@ -12,8 +12,8 @@ export interface WaitOptions {
   /** The call answers when the transaction is final, or after this time with its state then. */
   readonly waitMs?: number
   /**
-   * The call answers earlier when nothing can end the transaction within `waitMs`, because its start or its next retry is due
-   * later. A caller that asks again at once after such an answer would ask without a pause.
+   * The call answers earlier when nothing can end the transaction within `waitMs`, because its start or its next
+   * retry is due later. A caller that asks again at once after such an answer would ask without a pause.
    */
   readonly untilIdle?: boolean
 }
@@ -37,28 +37,32 @@ export interface ShownWhole {
   readonly view: TransactionView
 }
 
-/** The engine's operations for a host: the server, a function or the user's own app. */
+/** These are the engine's operations for a host: the server, a function or the user's own app. */
 export interface EngineApi {
   /**
-   * Checks the request, stores it and runs it here.
-   * `body` is the caller's request, parsed from JSON. All rules about its shape and values are checked in here.
-   * It throws InvalidRequestError (nothing stored), and CounterstepError with SAGA_GID_CONFLICT, SAGA_OVER_CAPACITY,
-   * SAGA_STORE_FULL, SAGA_STOPPING, SAGA_NOT_ACCEPTED (proven not stored) or SAGA_OUTCOME_UNKNOWN (submit the same again).
-   * If `waitMs` is given, it answers once the transaction is final. When that time is over it answers with the state of that moment.
+   * Checks the request, stores it and runs it here. `body` is the caller's request, parsed from JSON. All rules about
+   * its shape and values are checked in here. It throws InvalidRequestError (nothing stored), and CounterstepError
+   * with SAGA_GID_CONFLICT, SAGA_OVER_CAPACITY, SAGA_STORE_FULL, SAGA_STOPPING, SAGA_NOT_ACCEPTED (proven not stored)
+   * or SAGA_OUTCOME_UNKNOWN (submit the same again). If `waitMs` is given, it answers once the transaction is final.
+   * When that time is over it answers with the state of that moment.
    */
   submit(body: unknown, options?: SubmitOptions): Promise<SubmitView>
   /** Does the same for a host of another dialect, which has read and checked the request by itself. */
   accept(submission: Submission, options?: SubmitOptions): Promise<SubmitView>
-  /** Shows a transaction. Undefined: there is no such gid. Commands use it, because they must not wait for readers. */
+  /**
+   * Shows a transaction. Returns undefined if there is no such gid. Commands use it, because they must not wait for
+   * readers.
+   */
   get(gid: Gid): Promise<TransactionView | undefined>
   /**
-   * Reads the whole stored transaction with its definition. Undefined: there is no such gid. It throws SAGA_INTERNAL
-   * when the record cannot be read.
+   * Reads the whole stored transaction with its definition. Returns undefined if there is no such gid. It throws
+   * SAGA_INTERNAL when the record cannot be read.
    */
   read(gid: Gid): Promise<Transaction | undefined>
   /**
-   * Shows a transaction as `get` does, for callers that only read. Few of these reads are under way at once, and different
-   * `caller`s take turns; the text may name anything. It throws SAGA_TOO_MANY_READS when its turn does not come in time.
+   * Shows a transaction as `get` does, for callers that only read. Few of these reads are under way at once, and
+   * different `caller`s take turns; the text may name anything. It throws SAGA_TOO_MANY_READS when its turn does not
+   * come in time.
    */
   show(gid: Gid, caller?: string): Promise<TransactionView | undefined>
   /** Shows a transaction together with its definition, as `read` gives it. */
@@ -90,8 +94,8 @@ export interface EngineApi {
    */
   readonly isStopping: boolean
   /**
-   * Refuses new work, lets calls finish until `limitMs` and gives all transactions back to the store. It does not close the
-   * store. A second call resolves together with the first.
+   * Refuses new work, lets calls finish until `limitMs` and gives all transactions back to the store. It does not
+   * close the store. A second call resolves together with the first.
    */
   close(limitMs?: number): Promise<void>
 }

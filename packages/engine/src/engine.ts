@@ -31,7 +31,10 @@ export interface EngineParts {
    * all others together get no more places than one of these.
    */
   readonly listedOrigins?: readonly string[]
-  /** Whether ids are refused that DTM's own barriers in services could confuse with others. The default is false. */
+  /**
+   * Tells whether ids are refused that DTM's own barriers in services could confuse with others. The default is
+   * false.
+   */
   readonly plainIds?: boolean
   readonly clock: Clock
   readonly ids: Ids

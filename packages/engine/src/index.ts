@@ -13,7 +13,7 @@ export {
   type StoreOutcome,
   type StoreVerb,
 } from './observer.ts'
-export { ReadLane, type ReadLaneBounds } from './read-lane.ts'
+export { ReadLimiter, type ReadLimiterBounds } from './read-limiter.ts'
 export { retentionWarnings } from './retention-warnings.ts'
 export type { ClaimedOutcomes, Invocation, RunOutcome } from './serverless/invocation.ts'
 export type { ServerlessEngine, ServerlessParts } from './serverless/serverless-engine.ts'

@@ -10,13 +10,13 @@ export interface LoggedError {
   readonly message?: string
   readonly stack?: string
   readonly cause?: LoggedError
-  /** The first errors of an AggregateError. */
+  /** These are the first errors of an AggregateError. */
   readonly errors?: readonly LoggedError[]
 }
 
 /**
- * Picks the safe parts of an error by an allow-list: type, code and frames, and the message of our own errors and of system
- * calls. Other messages may quote the data that caused them (a payload, a header value, a row).
+ * Picks the safe parts of an error by an allow-list: type, code and frames, and the message of our own errors and of
+ * system calls. Other messages may quote the data that caused them (a payload, a header value, a row).
  */
 export function toLoggedError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error }

@@ -22,13 +22,13 @@ export function observeStore(store: Store, observer: EngineObserver, clock: Cloc
   async function observed<T>(
     verb: StoreVerb,
     call: Promise<T>,
-    outcomeOf?: (result: T) => StoreOutcome,
+    toOutcome?: (result: T) => StoreOutcome,
   ): Promise<T> {
     const startedAt = clock.now()
     try {
       const result = await call
       failingSince = undefined
-      observer.storeCalled(verb, outcomeOf?.(result) ?? 'ok', clock.now() - startedAt)
+      observer.storeCalled(verb, toOutcome?.(result) ?? 'ok', clock.now() - startedAt)
       return result
     } catch (error: unknown) {
       if (error instanceof StoreUnavailableError) failingSince ??= clock.now()

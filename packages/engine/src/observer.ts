@@ -33,7 +33,7 @@ export type StoreVerb =
   | 'remove-document'
 export type StoreOutcome = 'ok' | 'conflict' | 'fenced' | 'unavailable'
 
-/** The events that the engine reports. `docs/guides/operate.md` explains each. */
+/** These are the events that the engine reports. `docs/guides/operate.md` explains each. */
 export const ENGINE_EVENT_NAMES = [
   'transaction-needs-attention',
   'transaction-rests',

@@ -10,7 +10,7 @@ import {
   StoreUnavailableError,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { placesOf } from './bulkhead/places-of.ts'
+import { countRowPlaces } from './bulkhead/count-row-places.ts'
 import { MinHeap } from './min-heap.ts'
 import type { EngineObserver } from './observer.ts'
 import type { Runner } from './runner.ts'
@@ -56,7 +56,7 @@ export class Recovery {
    * go on however many there are.
    */
   readonly #recovered = new Map<Gid, number>()
-  /** The sum of these places. */
+  /** This is the sum of these places. */
   #recoveredPlaces = 0
   readonly #givingBack = new Set<Gid>()
   /** Rows that are claimed by their gid after a command, from the claim to the end of the run here. */
@@ -98,9 +98,9 @@ export class Recovery {
   }
 
   /**
-   * Claims a row that a command of this node has made due, such as the confirm or the cancel of a TCC. Usually the next poll
-   * claims it with others. Behind a backlog, which is claimed oldest first, it is claimed by its gid, so that it does not
-   * wait for the rows of a slow target.
+   * Claims a row that a command of this node has made due, such as the confirm or the cancel of a TCC. Usually the
+   * next poll claims it with others. Behind a backlog, which is claimed oldest first, it is claimed by its gid, so
+   * that it does not wait for the rows of a slow target.
    */
   takeCommanded(gid: Gid): void {
     const { clock } = this.#parts
@@ -243,7 +243,7 @@ export class Recovery {
   }
 
   #count(row: StoredTransaction): void {
-    const places = placesOf(row)
+    const places = countRowPlaces(row)
     this.#recoveredPlaces += places - (this.#recovered.get(row.gid) ?? 0)
     this.#recovered.set(row.gid, places)
   }
@@ -262,5 +262,5 @@ export class Recovery {
 }
 
 function countPlaces(rows: readonly StoredTransaction[]): number {
-  return rows.reduce((sum, row) => sum + placesOf(row), 0)
+  return rows.reduce((sum, row) => sum + countRowPlaces(row), 0)
 }

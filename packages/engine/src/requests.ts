@@ -37,7 +37,7 @@ import type {
   WaitOptions,
 } from './engine-api.ts'
 import { chooseNewestView } from './newest-view.ts'
-import { ReadLane } from './read-lane.ts'
+import { ReadLimiter } from './read-limiter.ts'
 import { findStanding, isNoRoom } from './standing-submit.ts'
 import { within } from './until-definite.ts'
 
@@ -73,17 +73,17 @@ function restMsOfRow(row: StoredTransaction | undefined): number {
 export abstract class Requests implements EngineApi {
   protected readonly assembly: Assembly
   /** Lists take turns here, since they scan. */
-  readonly #scans: ReadLane
+  readonly #scans: ReadLimiter
   /** Reads of single transactions take turns here. */
-  readonly #reads: ReadLane
+  readonly #reads: ReadLimiter
 
   constructor(assembly: Assembly) {
     this.assembly = assembly
     const { clock, settings } = assembly
     const { scansAtOnceMax, readsAtOnceMax, readsWaitingMax: waitingMax, readWaitMs: waitMs } = settings
     const common = { waitingMax, waitMs }
-    this.#scans = new ReadLane(clock, { ...common, atOnceMax: scansAtOnceMax, ...SCAN_REST })
-    this.#reads = new ReadLane(clock, { ...common, atOnceMax: readsAtOnceMax, ...READ_REST })
+    this.#scans = new ReadLimiter(clock, { ...common, atOnceMax: scansAtOnceMax, ...SCAN_REST })
+    this.#reads = new ReadLimiter(clock, { ...common, atOnceMax: readsAtOnceMax, ...READ_REST })
   }
 
   abstract readonly isStopping: boolean
@@ -133,9 +133,9 @@ export abstract class Requests implements EngineApi {
   }
 
   /**
-   * Refuses time limits that are too long, instead of shortening them: a client that asks for ten minutes would take a call
-   * that was given up earlier for a failure. A host of another dialect keeps that dialect's rule; the time limits that it
-   * accepts are shortened at each call.
+   * Refuses time limits that are too long, instead of shortening them: a client that asks for ten minutes would take
+   * a call that was given up earlier for a failure. A host of another dialect keeps that dialect's rule; the time
+   * limits that it accepts are shortened at each call.
    */
   #refuseLongTimeouts(definition: Definition): void {
     this.#refuseLongTimeout(definition.timeoutMs, '/timeoutMs')

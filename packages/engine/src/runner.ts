@@ -34,7 +34,7 @@ import type { AlarmClock } from './alarm-clock.ts'
 import { buildBranchCall, getCallUrl } from './branch-call.ts'
 import type { Admission } from './bulkhead/admission.ts'
 import type { Bulkhead } from './bulkhead/bulkhead.ts'
-import type { CallLane } from './bulkhead/call-lane.ts'
+import type { CallLimiter } from './bulkhead/call-limiter.ts'
 import type { NoTurn } from './bulkhead/call-turns.ts'
 import type { Target } from './bulkhead/target.ts'
 import type { EngineObserver } from './observer.ts'
@@ -121,8 +121,8 @@ export class Runner {
   }
 
   /**
-   * Starts a run. An older run of the same gid has lost its token and ends. An accepted transaction brings the places that its
-   * submit has taken, and keeps them until its first call.
+   * Starts a run. An older run of the same gid has lost its token and ends. An accepted transaction brings the places
+   * that its submit has taken, and keeps them until its first call.
    */
   start(run: Run, from: Admission | undefined | 'claim', placesOfRun: number): void {
     const admission = from === 'claim' ? undefined : from
@@ -262,15 +262,15 @@ export class Runner {
       return
     }
     const request = buildBranchCall(active.run, call, attempt, settings.timeoutMsMax)
-    const lane = bulkhead.turns.laneOf(call.op, active.isRecovered)
-    const waiting = bulkhead.turns.enter(target, lane)
-    if (waiting === undefined) void this.#send(active, request, call, target, lane)
-    else void this.#sendInTurn(active, request, call, { target, lane, waiting })
+    const limiter = bulkhead.turns.findLimiter(call.op, active.isRecovered)
+    const waiting = bulkhead.turns.enter(target, limiter)
+    if (waiting === undefined) void this.#send(active, request, call, target, limiter)
+    else void this.#sendInTurn(active, request, call, { target, limiter, waiting })
   }
 
   /**
-   * Collects the calls of one step that find no place, so that they are held back by one event. A saga of a hundred branches
-   * then makes one step instead of a hundred.
+   * Collects the calls of one step that find no place, so that they are held back by one event. A saga of a hundred
+   * branches then makes one step instead of a hundred.
    */
   #holdBack(active: ActiveRun, call: CallKey, attempt: number, target: Target): void {
     const { bulkhead, ids } = this.#parts
@@ -292,10 +292,10 @@ export class Runner {
 
   async #sendInTurn(active: ActiveRun, request: BranchCall, call: CallKey, turn: Turn): Promise<void> {
     const { bulkhead, ids } = this.#parts
-    const { target, lane } = turn
+    const { target, limiter } = turn
     const noTurn = await turn.waiting
     if (noTurn === undefined) {
-      await this.#send(active, request, call, target, lane)
+      await this.#send(active, request, call, target, limiter)
       return
     }
     active.places.withdraw(target)
@@ -307,13 +307,13 @@ export class Runner {
     this.#step(active, { type: 'held-back', calls: [{ call, attempt: request.attempt, waitMs }] })
   }
 
-  /** Sends a call and applies its answer. A call with a target has a turn in the lane, which ends here. */
+  /** Sends a call and applies its answer. A call with a target has a turn in the limiter, which ends here. */
   async #send(
     active: ActiveRun,
     request: BranchCall,
     call: CallKey,
     target?: Target,
-    lane?: CallLane,
+    limiter?: CallLimiter,
   ): Promise<void> {
     const { clock, branches, observer, ids } = this.#parts
     try {
@@ -348,7 +348,7 @@ export class Runner {
     } catch (error: unknown) {
       this.#failAttempt(active, error)
     } finally {
-      if (target !== undefined) lane?.leave(target)
+      if (target !== undefined) limiter?.leave(target)
     }
   }
 
@@ -457,7 +457,7 @@ export class Runner {
 /** A call that waits for its turn. */
 interface Turn {
   readonly target: Target
-  readonly lane: CallLane
+  readonly limiter: CallLimiter
   readonly waiting: Promise<NoTurn | undefined>
 }
 

@@ -16,9 +16,9 @@ const HOUR_MS = 3_600_000
 const COUNT: Bounds = [1, 10_000_000]
 
 /**
- * The limits of the settings that hosts let their users change. The settings are whole numbers, except `targetShare` and a
- * retry's `factor` and `jitter`. `retentionMs` and `parkAfterMs` may also be `'never'`, and `targetCallsPerSecond` and a
- * retry's `limit` may be null.
+ * The limits of the settings that hosts let their users change. The settings are whole numbers, except `targetShare`
+ * and a retry's `factor` and `jitter`. `retentionMs` and `parkAfterMs` may also be `'never'`, and
+ * `targetCallsPerSecond` and a retry's `limit` may be null.
  */
 export const SETTINGS_BOUNDS: BoundsOf<Omit<EngineSettings, 'retry'>> & {
   readonly retry: BoundsOf<RetryPolicy>

@@ -6,17 +6,17 @@ export interface EngineSettings {
   /** The number of accepted transactions that this node runs at once. Beyond it, submit answers 503. */
   readonly inFlightMax: number
   readonly leaseMs: number
-  /** How often an idle node claims due rows. */
+  /** Says how often an idle node claims due rows. */
   readonly pollMs: number
-  /** How long a transaction that only waits is kept in memory before it is given back to the store. */
+  /** Says how long a transaction that only waits is kept in memory before it is given back to the store. */
   readonly holdMs: number
-  /** How long a branch's progress may stay unsaved. It is the default of a transaction's `checkpointMs`. */
+  /** Says how long a branch's progress may stay unsaved. It is the default of a transaction's `checkpointMs`. */
   readonly checkpointMs: number
   readonly retentionMs: number | 'never'
-  /** The default of a branch's `timeoutMs`. */
+  /** This is the default of a branch's `timeoutMs`. */
   readonly branchTimeoutMs: number
   readonly retry: RetryPolicy
-  /** How long a submit or a command waits for a definite answer of the store. */
+  /** Says how long a submit or a command waits for a definite answer of the store. */
   readonly storeTimeoutMs: number
   /** The number of callers that wait for an end at once. Beyond it, a wait answers at once with the current state. */
   readonly waitersMax: number
@@ -25,13 +25,13 @@ export interface EngineSettings {
   /** The number of claimed transactions that this node runs at once. */
   readonly recoveryInFlightMax: number
   /**
-   * The number of actions of accepted transactions in flight at once. Half as many compensations, confirms, cancels and
-   * query-backs may be in flight beside them, and half as many actions of claimed transactions.
+   * This is the number of actions of accepted transactions in flight at once. Half as many compensations, confirms,
+   * cancels and query-backs may be in flight beside them, and half as many actions of claimed transactions.
    */
   readonly callsInFlightMax: number
   /**
-   * The part, in (0, 1], of the transactions and of the calls in flight that one target (an origin) may use while no other
-   * target uses any. 1 turns this protection off: one target that hangs may then stop all others.
+   * The part, in (0, 1], of the transactions and of the calls in flight that one target (an origin) may use while no
+   * other target uses any. 1 turns this protection off: one target that hangs may then stop all others.
    */
   readonly targetShare: number
   /**
@@ -60,7 +60,7 @@ export interface EngineSettings {
   readonly readsAtOnceMax: number
   /** The number of lists that wait for their turn, and of single reads. One more is refused at once. */
   readonly readsWaitingMax: number
-  /** How long a list or a single read waits for its turn before it is refused. */
+  /** Says how long a list or a single read waits for its turn before it is refused. */
   readonly readWaitMs: number
 }
 

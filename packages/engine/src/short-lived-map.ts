@@ -5,10 +5,10 @@ interface Cell<Value> {
 /**
  * A Map for entries that come and go thousands of times a second. The memory of a removed value is free at once.
  *
- * V8 gives a Map that is full, or nearly empty, a new table. The old table keeps its entries and a pointer to the new one.
- * Once an old table is among V8's old objects, its entries and those of all later tables survive each minor garbage
- * collection until a full one, though no code can reach them. In this Map only keys and empty cells survive so, and keys
- * should therefore be short.
+ * V8 gives a Map that is full, or nearly empty, a new table. The old table keeps its entries and a pointer to the new
+ * one. Once an old table is among V8's old objects, its entries and those of all later tables survive each minor
+ * garbage collection until a full one, though no code can reach them. In this Map only keys and empty cells survive
+ * so, and keys should therefore be short.
  */
 export class ShortLivedMap<Key, Value> {
   readonly #cells = new Map<Key, Cell<Value>>()

@@ -12,7 +12,7 @@ const NO_ROOM_CODES: ReadonlySet<ErrorCode> = new Set([
 export interface StandingLookUp {
   readonly clock: Clock
   readonly limitMs: number
-  /** Reads the row. Undefined: there is no turn for it now, and the row was not read. */
+  /** Reads the row. Returns undefined, and reads nothing, if there is no turn for it now. */
   readonly readRow: () => Promise<StoredTransaction | undefined> | undefined
 }
 
@@ -21,9 +21,9 @@ export function isNoRoom(error: unknown): error is CounterstepError {
 }
 
 /**
- * Answers a submit that found no room, and that may repeat an earlier one. A transaction that was accepted earlier needs no
- * room. Where the row cannot be read in time, the refusal says that an earlier submit may stand. Where there is no row, the
- * refusal is thrown.
+ * Answers a submit that found no room, and that may repeat an earlier one. A transaction that was accepted earlier
+ * needs no room. Where the row cannot be read in time, the refusal says that an earlier submit may stand. Where there
+ * is no row, the refusal is thrown.
  */
 export async function findStanding(
   submission: NamedSubmission,

@@ -9,7 +9,7 @@ import {
   type TakeOver,
   takeOver,
 } from '@counterstep/core'
-import { placesOf } from './bulkhead/places-of.ts'
+import { countRowPlaces } from './bulkhead/count-row-places.ts'
 import type { EngineObserver } from './observer.ts'
 import type { Runner } from './runner.ts'
 import { untilDefinite } from './until-definite.ts'
@@ -48,7 +48,7 @@ export class TakeOvers {
       if (taken.type !== 'run') {
         return { type: 'giving-back', done: this.#giveBack(row, taken, grant.sentAt + run.leaseMs) }
       }
-      runner.start(taken.run, 'claim', placesOf(row))
+      runner.start(taken.run, 'claim', countRowPlaces(row))
       return { type: runner.isRunning(gid) ? 'runs' : 'ended' }
     } catch (error: unknown) {
       // This is a bug with this row. Its lease runs out, and the other rows go on.

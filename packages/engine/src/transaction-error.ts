@@ -1,7 +1,7 @@
 import { CounterstepError, type ErrorCode, type Gid } from '@counterstep/protocol'
 
 /**
- * An error about one transaction. It has the gid, even one that was drawn
+ * This is an error about one transaction. It has the gid, even one that was drawn
  * here, so that the caller can read it or submit it again.
  */
 export class TransactionError extends CounterstepError {

@@ -4,9 +4,9 @@ const FIRST_WAIT_MS = 20
 const WAIT_MS_MAX = 2_000
 
 /**
- * Sends the same store call again until its answer is definite. A read alone proves nothing about a write whose answer was
- * lost, because the write may still be applied later.
- * It resolves to undefined when `isGivenUp` says so, and throws every error but the store's unavailability.
+ * Sends the same store call again until its answer is definite. A read alone proves nothing about a write whose
+ * answer was lost, because the write may still be applied later. It resolves to undefined when `isGivenUp` says so,
+ * and throws every error but the store's unavailability.
  */
 export async function untilDefinite<T>(
   clock: Clock,

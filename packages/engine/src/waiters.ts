@@ -18,16 +18,16 @@ export type LookUp = (gids: readonly Gid[]) => Promise<readonly TransactionView[
 type Settle = (view: TransactionView | undefined) => void
 
 interface Waited {
-  /** The waiters. Each has an instant; it is settled when the transaction is due only after that. */
+  /** These are the waiters. Each has an instant; it is settled when the transaction is due only after that. */
   readonly settles: Map<Settle, number>
-  /** When the store is read next, if the transaction does not run here. */
+  /** Says when the store is read next, if the transaction does not run here. */
   readAt: number
   delayMs: number
 }
 
 /**
- * Callers that wait for the end of a transaction. The runner settles those whose transactions run here. For the others the
- * store is read: soon at first, then less and less often, and all due transactions in one read.
+ * Callers that wait for the end of a transaction. The runner settles those whose transactions run here. For the
+ * others the store is read: soon at first, then less and less often, and all due transactions in one read.
  */
 export class Waiters {
   readonly #clock: Clock

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { AlarmClock } from '../src/alarm-clock.ts'
 import { FakeTime } from './support/fake-time.ts'
 
-function bed() {
+function fixture() {
   const time = new FakeTime()
   const clock = time.clock(time.now)
   return { time, clock, alarms: new AlarmClock(clock), rung: [] as string[] }
@@ -10,7 +10,7 @@ function bed() {
 
 describe('an alarm clock', () => {
   it('Alarms ring in the order of their instants, with one timer', async () => {
-    const { time, clock, alarms, rung } = bed()
+    const { time, clock, alarms, rung } = fixture()
     for (const at of [30, 10, 20, 10]) alarms.ringAt(at, () => rung.push(`${at} at ${clock.now()}`))
     expect([alarms.size, clock.timers]).toEqual([4, 1])
     await time.advance(9)
@@ -21,7 +21,7 @@ describe('an alarm clock', () => {
   })
 
   it('An alarm rings no fraction of a millisecond early', async () => {
-    const { time, clock, alarms, rung } = bed()
+    const { time, clock, alarms, rung } = fixture()
     for (const at of [10.6, 10.4]) alarms.ringAt(at, () => rung.push(`${at} at ${clock.now()}`))
     await time.advance(10)
     expect(rung).toEqual([])
@@ -30,7 +30,7 @@ describe('an alarm clock', () => {
   })
 
   it('An alarm that is already due rings soon, but not at once', async () => {
-    const { time, alarms, rung } = bed()
+    const { time, alarms, rung } = fixture()
     alarms.ringAt(-5, () => rung.push('late'))
     expect(rung).toEqual([])
     await time.advance(0)
@@ -38,7 +38,7 @@ describe('an alarm clock', () => {
   })
 
   it('An alarm may be set while another rings', async () => {
-    const { time, clock, alarms, rung } = bed()
+    const { time, clock, alarms, rung } = fixture()
     alarms.ringAt(10, () => {
       alarms.ringAt(15, () => rung.push(`next at ${clock.now()}`))
       alarms.ringAt(10, () => rung.push(`now at ${clock.now()}`))
@@ -48,7 +48,7 @@ describe('an alarm clock', () => {
   })
 
   it('No alarm rings after the clock was stopped', async () => {
-    const { time, clock, alarms, rung } = bed()
+    const { time, clock, alarms, rung } = fixture()
     alarms.ringAt(10, () => rung.push('never'))
     alarms.stop()
     alarms.ringAt(5, () => rung.push('never'))
@@ -57,7 +57,7 @@ describe('an alarm clock', () => {
   })
 
   it('A clock that one of its alarms stopped sets no timer again', async () => {
-    const { time, clock, alarms } = bed()
+    const { time, clock, alarms } = fixture()
     alarms.ringAt(10, () => alarms.stop())
     alarms.ringAt(20, () => undefined)
     await time.advance(10)

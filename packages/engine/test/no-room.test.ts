@@ -1,7 +1,7 @@
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { Bed } from './support/bed.ts'
 import { heldBefore } from './support/fault-store.ts'
+import { Fixture } from './support/fixture.ts'
 import { Gate } from './support/gate.ts'
 import { buildSaga, readCode, watched } from './support/sagas.ts'
 
@@ -9,20 +9,20 @@ type Room = 'SAGA_OVER_CAPACITY' | 'SAGA_TARGET_OVER_CAPACITY' | 'SAGA_STORE_FUL
 
 /** Another node has run `earlier` to its end. This one refuses every new transaction with `code`. */
 async function fullNode(code: Room) {
-  const bed = new Bed()
-  const other = await bed.node()
+  const fixture = new Fixture()
+  const other = await fixture.node()
   await other.submit(buildSaga('earlier'))
-  await bed.untilStatus('earlier', 'succeeded')
-  const node = await bed.node({
+  await fixture.untilStatus('earlier', 'succeeded')
+  const node = await fixture.node({
     inFlightMax: code === 'SAGA_OVER_CAPACITY' ? 1 : 100,
     targetShare: code === 'SAGA_TARGET_OVER_CAPACITY' ? 0.01 : 1,
     readsAtOnceMax: 1,
   })
-  bed.services.defer('running', '01', 'action')
+  fixture.services.defer('running', '01', 'action')
   await node.submit(buildSaga('running'))
-  await bed.time.flush()
+  await fixture.time.flush()
   if (code === 'SAGA_STORE_FULL') Object.defineProperty(node.store, 'isShortOfRoom', { value: true })
-  return { bed, node }
+  return { fixture, node }
 }
 
 const CODES: readonly Room[] = ['SAGA_OVER_CAPACITY', 'SAGA_TARGET_OVER_CAPACITY', 'SAGA_STORE_FULL']
@@ -42,50 +42,50 @@ describe.each(CODES)('a submit that would be refused with %s', (code) => {
   })
 
   it('A submit without room is refused and stores nothing where there is no earlier one', async () => {
-    const { bed, node } = await fullNode(code)
+    const { fixture, node } = await fullNode(code)
     expect(await readCode(node.submit(buildSaga('new')))).toBe(code)
     const { gid: _, ...nameless } = buildSaga('nameless')
     expect(await readCode(node.submit(nameless))).toBe(code)
-    await bed.time.advance(1_000)
-    expect(await bed.rows()).toBe(2)
+    await fixture.time.advance(1_000)
+    expect(await fixture.rows()).toBe(2)
   })
 
   it('A refusal says that an earlier submit may stand while there is no turn to read the row', async () => {
-    const { bed, node } = await fullNode(code)
+    const { fixture, node } = await fullNode(code)
     const gate = new Gate()
     const looks = node.store.count('read')
     node.store.on('read', heldBefore(gate))
     const first = watched(node.submit(buildSaga('earlier')))
-    await bed.time.flush()
+    await fixture.time.flush()
     const refusal = watched(node.submit(buildSaga('earlier')))
-    await bed.time.flush()
+    await fixture.time.flush()
     expect(refusal.error).toMatchObject({ code, message: expect.stringContaining('may stand: read it') })
     expect(node.store.count('read')).toBe(looks + 1)
     gate.open()
-    await bed.time.flush()
+    await fixture.time.flush()
     expect(first.value).toMatchObject({ gid: 'earlier', status: 'succeeded' })
   })
 
   it('A refusal says that an earlier submit may stand while another reader has the next turn', async () => {
-    const { bed, node } = await fullNode(code)
+    const { fixture, node } = await fullNode(code)
     const gate = new Gate()
     node.store.on('read', heldBefore(gate))
     const readers = ['earlier', 'earlier'].map((gid) => watched(node.engine.show(gid as Gid)))
-    await bed.time.flush()
+    await fixture.time.flush()
     const refusal = watched(node.submit(buildSaga('earlier')))
-    await bed.time.flush()
+    await fixture.time.flush()
     expect(refusal.error).toMatchObject({ code, message: expect.stringContaining('may stand: read it') })
     gate.open()
-    await bed.time.flush()
+    await fixture.time.flush()
     expect(readers.map(({ value }) => value?.gid)).toEqual(['earlier', 'earlier'])
   })
 
   it('A refusal says that an earlier submit may stand where the store does not answer in time', async () => {
-    const { bed, node } = await fullNode(code)
+    const { fixture, node } = await fullNode(code)
     const gate = new Gate()
     node.store.on('read', heldBefore(gate))
     const refusal = watched(node.submit(buildSaga('earlier')))
-    await bed.time.advance(60_000)
+    await fixture.time.advance(60_000)
     expect(refusal.error).toMatchObject({ code, message: expect.stringContaining('may stand: read it') })
     gate.open()
   })

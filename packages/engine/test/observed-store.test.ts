@@ -4,9 +4,9 @@ import { memoryStore, storeConformance } from '@counterstep/store-conformance'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { observeStore } from '../src/observed-store.ts'
 import type { StoreOutcome, StoreVerb } from '../src/observer.ts'
-import { RecordingObserver } from './support/bed.ts'
 import { FakeTime } from './support/fake-time.ts'
 import { broken, FaultStore, heldBefore, refused } from './support/fault-store.ts'
+import { RecordingObserver } from './support/fixture.ts'
 import { Gate } from './support/gate.ts'
 
 const runner = { describe, it, before: beforeAll, after: afterAll }
@@ -32,7 +32,7 @@ class CallObserver extends RecordingObserver {
   }
 }
 
-function bed() {
+function fixture() {
   const time = new FakeTime()
   const faults = new FaultStore(memoryStore({ now: () => time.now }), () => time.now)
   const observer = new CallObserver()
@@ -67,7 +67,7 @@ const UPDATE = {
 
 describe('an observed store', () => {
   it('An observed store reports each call with its outcome', async () => {
-    const { store, observer } = bed()
+    const { store, observer } = fixture()
     await store.create(ROW)
     await store.readMany([ROW.gid])
     await store.update({ ...UPDATE, writeId: 'w2' })
@@ -110,7 +110,7 @@ describe('an observed store', () => {
   })
 
   it('An observed store times a call until its answer', async () => {
-    const { store, observer, faults, time } = bed()
+    const { store, observer, faults, time } = fixture()
     const gate = new Gate()
     faults.on('stats', heldBefore(gate))
     const call = store.stats()
@@ -121,7 +121,7 @@ describe('an observed store', () => {
   })
 
   it('A store is unavailable when no call was answered for half a second, until one is', async () => {
-    const { time, store, faults, observer } = bed()
+    const { time, store, faults, observer } = fixture()
     expect(store.isAvailable).toBe(true)
     faults.on('stats', refused)
     await expect(store.stats()).rejects.toBeInstanceOf(StoreUnavailableError)
@@ -138,7 +138,7 @@ describe('an observed store', () => {
   })
 
   it('An observed store has the properties of its store', async () => {
-    const { store, faults } = bed()
+    const { store, faults } = fixture()
     const { name, durabilityClass, failover, capabilities } = store
     expect({ name, durabilityClass, failover, capabilities }).toEqual({
       ...{ name: faults.name, durabilityClass: 'A', failover: faults.failover },

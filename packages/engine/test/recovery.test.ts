@@ -2,8 +2,8 @@ import type { DueClaim, DueClaimResult } from '@counterstep/core'
 import { PARKED_AT, REST_LEASES_MAX } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { Bed, type TestNode } from './support/bed.ts'
 import { heldAnswer, heldBefore, isAbort, lostAfter, refused } from './support/fault-store.ts'
+import { Fixture, type TestNode } from './support/fixture.ts'
 import { Gate } from './support/gate.ts'
 import type { Answer } from './support/participants.ts'
 import { buildParallel, buildSaga, readCode } from './support/sagas.ts'
@@ -12,17 +12,17 @@ const FAST = { leaseMs: 3_000, pollMs: 500 }
 
 describe('after a crash', () => {
   it('After a crash a saga goes on from its last save, and every branch is taken as sent', async () => {
-    const bed = new Bed()
-    const one = await bed.node(FAST)
-    bed.services.defer('a', '02', 'action')
+    const fixture = new Fixture()
+    const one = await fixture.node(FAST)
+    fixture.services.defer('a', '02', 'action')
     await one.submit(buildSaga('a', 4))
-    await bed.time.advance(1_500)
+    await fixture.time.advance(1_500)
     one.kill()
-    bed.services.script('a', '02', 'action', 'failure')
-    const two = await bed.node(FAST)
-    await bed.untilStatus('a', 'failed', FAST.leaseMs + FAST.pollMs + 1_000)
+    fixture.services.script('a', '02', 'action', 'failure')
+    const two = await fixture.node(FAST)
+    await fixture.untilStatus('a', 'failed', FAST.leaseMs + FAST.pollMs + 1_000)
     expect(two.seen.claims).toEqual([1])
-    expect(bed.services.listCalls('a')).toEqual([
+    expect(fixture.services.listCalls('a')).toEqual([
       '01 action',
       '02 action',
       '02 action',
@@ -31,20 +31,20 @@ describe('after a crash', () => {
       '02 compensate',
       '01 compensate',
     ])
-    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
-    expect(await bed.row('a')).toMatchObject({ epoch: 2, sentList: 'unknown' })
+    expect(fixture.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
+    expect(await fixture.row('a')).toMatchObject({ epoch: 2, sentList: 'unknown' })
   })
 
   it('After a crash unsaved progress is repeated, and the barrier absorbs it', async () => {
-    const bed = new Bed()
-    const one = await bed.node({ ...FAST, checkpointMs: 60_000 })
-    bed.services.defer('a', '03', 'action')
+    const fixture = new Fixture()
+    const one = await fixture.node({ ...FAST, checkpointMs: 60_000 })
+    fixture.services.defer('a', '03', 'action')
     await one.submit(buildSaga('a', 3))
-    await bed.time.flush()
+    await fixture.time.flush()
     one.kill()
-    await bed.node(FAST)
-    await bed.untilStatus('a', 'succeeded')
-    expect(bed.services.listCalls('a')).toEqual([
+    await fixture.node(FAST)
+    await fixture.untilStatus('a', 'succeeded')
+    expect(fixture.services.listCalls('a')).toEqual([
       '01 action',
       '02 action',
       '03 action',
@@ -52,91 +52,95 @@ describe('after a crash', () => {
       '02 action',
       '03 action',
     ])
-    expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action', '03 action'])
+    expect(fixture.services.listEffects('a')).toEqual(['01 action', '02 action', '03 action'])
   })
 
   it.each([
     ['before the store had it', heldBefore, 'succeeded'],
     ['after the store had it', heldAnswer, 'failed'],
   ])('in the middle of the abort decision, %s: %s', async (_, held, status) => {
-    const bed = new Bed()
-    const one = await bed.node(FAST)
+    const fixture = new Fixture()
+    const one = await fixture.node(FAST)
     one.store.on('update', held(new Gate()), { when: isAbort })
-    bed.services.script('a', '02', 'action', 'failure')
+    fixture.services.script('a', '02', 'action', 'failure')
     await one.submit(buildParallel('a', 2))
-    await bed.time.advance(100)
+    await fixture.time.advance(100)
     one.kill()
-    await bed.node(FAST)
-    await bed.untilStatus('a', status)
-    const undone = bed.services.listEffects('a').filter((effect) => effect.endsWith('compensate'))
+    await fixture.node(FAST)
+    await fixture.untilStatus('a', status)
+    const undone = fixture.services.listEffects('a').filter((effect) => effect.endsWith('compensate'))
     expect(undone).toEqual(status === 'failed' ? ['01 compensate'] : [])
   })
 
   it('Retry limits count attempts before a crash', async () => {
-    const bed = new Bed()
-    const one = await bed.node(FAST)
-    bed.services.script('a', '01', 'action', 'unknown', 'unknown', 'unknown', 'unknown')
+    const fixture = new Fixture()
+    const one = await fixture.node(FAST)
+    fixture.services.script('a', '01', 'action', 'unknown', 'unknown', 'unknown', 'unknown')
     await one.submit(buildSaga('a', 1, { retry: { limit: 3, initialMs: 500, factor: 1 } }))
-    await bed.time.until('two tries', () => bed.services.calls.length === 2)
-    await bed.time.advance(10)
+    await fixture.time.until('two tries', () => fixture.services.calls.length === 2)
+    await fixture.time.advance(10)
     one.kill()
-    await bed.node(FAST)
-    await bed.untilStatus('a', 'failed')
-    expect(bed.services.listCalls('a').filter((call) => call === '01 action')).toHaveLength(3)
+    await fixture.node(FAST)
+    await fixture.untilStatus('a', 'failed')
+    expect(fixture.services.listCalls('a').filter((call) => call === '01 action')).toHaveLength(3)
   })
 
   it('A claim after the deadline aborts at once', async () => {
-    const bed = new Bed()
-    const one = await bed.node(FAST)
-    bed.services.defer('a', '02', 'action')
+    const fixture = new Fixture()
+    const one = await fixture.node(FAST)
+    fixture.services.defer('a', '02', 'action')
     await one.submit(buildSaga('a', 3, { deadlineMs: 2_000 }))
-    await bed.time.advance(100)
+    await fixture.time.advance(100)
     one.kill()
-    await bed.node(FAST)
-    await bed.untilStatus('a', 'failed')
-    expect(bed.services.listCalls('a').filter((call) => call.endsWith('action'))).toEqual([
+    await fixture.node(FAST)
+    await fixture.untilStatus('a', 'failed')
+    expect(fixture.services.listCalls('a').filter((call) => call.endsWith('action'))).toEqual([
       '01 action',
       '02 action',
     ])
-    expect(bed.services.listCalls('a').slice(2)).toEqual(['03 compensate', '02 compensate', '01 compensate'])
-    const undone = bed.services.calls.find(({ op }) => op === 'compensate')
-    expect((undone?.at ?? 0) - (await bed.row('a')).createdAt).toBeGreaterThanOrEqual(2_000)
+    expect(fixture.services.listCalls('a').slice(2)).toEqual([
+      '03 compensate',
+      '02 compensate',
+      '01 compensate',
+    ])
+    const undone = fixture.services.calls.find(({ op }) => op === 'compensate')
+    expect((undone?.at ?? 0) - (await fixture.row('a')).createdAt).toBeGreaterThanOrEqual(2_000)
   })
 
   it('500 interrupted sagas all end, with a bounded number in flight at once', async () => {
-    const bed = new Bed()
-    const one = await bed.node(FAST)
+    const fixture = new Fixture()
+    const one = await fixture.node(FAST)
     const gate = new Gate()
-    bed.services.otherwise = async ({ branchId }): Promise<Answer> => {
+    fixture.services.otherwise = async ({ branchId }): Promise<Answer> => {
       if (branchId === '02') await gate.pass()
       return 'success'
     }
     for (let n = 0; n < 500; n++) await one.submit(buildSaga(`s${n}`, 3))
-    await bed.time.advance(1_200)
+    await fixture.time.advance(1_200)
     one.kill()
     gate.open()
-    await bed.time.flush()
-    bed.services.inFlightMost = 0
-    bed.services.otherwise = async ({ gid, branchId, op }) => {
-      await bed.time.delay(20)
+    await fixture.time.flush()
+    fixture.services.inFlightMost = 0
+    fixture.services.otherwise = async ({ gid, branchId, op }) => {
+      await fixture.time.delay(20)
       return op === 'action' && branchId === '03' && gid.endsWith('7') ? 'failure' : 'success'
     }
-    const two = await bed.node({ ...FAST, recoveryInFlightMax: 60, claimLimit: 20 })
-    const startedAt = bed.time.now
-    await bed.time.until('all are final', async () => (await bed.unfinished()) === 0)
-    expect(bed.services.inFlightMost).toBeGreaterThan(30)
-    expect(bed.services.inFlightMost).toBeLessThanOrEqual(60)
+    const two = await fixture.node({ ...FAST, recoveryInFlightMax: 60, claimLimit: 20 })
+    const startedAt = fixture.time.now
+    await fixture.time.until('all are final', async () => (await fixture.unfinished()) === 0)
+    expect(fixture.services.inFlightMost).toBeGreaterThan(30)
+    expect(fixture.services.inFlightMost).toBeLessThanOrEqual(60)
     // All go to one target, whose share of 60 places is 34. Those that find no place come again about a second later,
     // as fast as it answers, and not poll by poll.
-    expect(bed.time.now - startedAt).toBeLessThan(FAST.leaseMs + FAST.pollMs + 4_500)
+    expect(fixture.time.now - startedAt).toBeLessThan(FAST.leaseMs + FAST.pollMs + 4_500)
     const claims = two.seen.claims.reduce((sum, count) => sum + count, 0)
     expect(claims).toBeGreaterThanOrEqual(500)
     expect(claims).toBeLessThan(2_000)
     for (let n = 0; n < 500; n++) {
       const gid = `s${n}`
       const failed = gid.endsWith('7')
-      expect(await bed.status(gid)).toBe(failed ? 'failed' : 'succeeded')
-      expect(bed.services.listEffects(gid)).toEqual(
+      expect(await fixture.status(gid)).toBe(failed ? 'failed' : 'succeeded')
+      expect(fixture.services.listEffects(gid)).toEqual(
         failed
           ? ['01 action', '02 action', '02 compensate', '01 compensate']
           : ['01 action', '02 action', '03 action'],
@@ -145,119 +149,119 @@ describe('after a crash', () => {
   })
 
   it('Recovery goes on although more accepted sagas run here than recovery may run', async () => {
-    const bed = new Bed()
-    const one = await bed.node(FAST)
-    bed.services.defer('old', '01', 'action')
+    const fixture = new Fixture()
+    const one = await fixture.node(FAST)
+    fixture.services.defer('old', '01', 'action')
     await one.submit(buildSaga('old'))
     one.kill()
-    const two = await bed.node({ ...FAST, recoveryInFlightMax: 4, claimLimit: 4 })
+    const two = await fixture.node({ ...FAST, recoveryInFlightMax: 4, claimLimit: 4 })
     for (let n = 0; n < 10; n++) {
-      bed.services.defer(`new${n}`, '01', 'action')
+      fixture.services.defer(`new${n}`, '01', 'action')
       await two.submit(buildSaga(`new${n}`))
     }
-    await bed.untilStatus('old', 'succeeded', 10_000)
+    await fixture.untilStatus('old', 'succeeded', 10_000)
   })
 })
 
 describe('the poll of what is due', () => {
   it('A poll without room is repeated as soon as there is room', async () => {
-    const bed = new Bed()
-    const one = await bed.node(FAST)
+    const fixture = new Fixture()
+    const one = await fixture.node(FAST)
     const gate = new Gate()
-    bed.services.otherwise = async (): Promise<Answer> => {
+    fixture.services.otherwise = async (): Promise<Answer> => {
       await gate.pass()
       return 'success'
     }
     for (let n = 0; n < 8; n++) await one.submit(buildSaga(`s${n}`, 1))
     one.kill()
     const limits = { recoveryInFlightMax: 4, claimLimit: 4, targetShare: 1 }
-    const two = await bed.node({ ...FAST, ...limits, pollMs: 10_000 })
-    await bed.time.advance(FAST.leaseMs + 17_500)
+    const two = await fixture.node({ ...FAST, ...limits, pollMs: 10_000 })
+    await fixture.time.advance(FAST.leaseMs + 17_500)
     expect(two.seen.claims).toEqual([4])
     gate.open()
-    await bed.time.advance(100)
-    expect([two.seen.claims, await bed.unfinished()]).toEqual([[4, 4], 0])
+    await fixture.time.advance(100)
+    expect([two.seen.claims, await fixture.unfinished()]).toEqual([[4, 4], 0])
   })
 
   it('The polls go on after a hint came due during a poll', async () => {
-    const bed = new Bed()
-    const node = await bed.node()
+    const fixture = new Fixture()
+    const node = await fixture.node()
     const gate = new Gate()
     node.store.on('claim-due', heldAnswer(gate))
     await node.submit(buildSaga('a', 2, { delayMs: 5_000 }))
-    await bed.time.until('a poll is under way', () => gate.waiting === 1)
-    await bed.time.advance(10_000)
+    await fixture.time.until('a poll is under way', () => gate.waiting === 1)
+    await fixture.time.advance(10_000)
     gate.open()
-    await bed.untilStatus('a', 'succeeded', 10)
+    await fixture.untilStatus('a', 'succeeded', 10)
     const polls = node.store.count('claim-due')
-    await bed.time.advance(10_000)
+    await fixture.time.advance(10_000)
     expect(node.store.count('claim-due')).toBeGreaterThan(polls + 8)
   })
 
   it('The polls go on after an outage of the store', async () => {
-    const bed = new Bed()
-    const node = await bed.node()
+    const fixture = new Fixture()
+    const node = await fixture.node()
     const comeBack = node.store.goDown(refused)
-    await bed.time.advance(10_000)
+    await fixture.time.advance(10_000)
     comeBack()
-    const other = bed.idleNode()
+    const other = fixture.idleNode()
     await other.submit(buildSaga('a', 1, { delayMs: 1_500 }))
     other.kill()
-    await bed.untilStatus('a', 'succeeded', 4_000)
+    await fixture.untilStatus('a', 'succeeded', 4_000)
     expect(node.seen.named('store-does-not-answer')).toHaveLength(1)
     expect(node.seen.named('store-answers-again')).toHaveLength(1)
   })
 
   it('A poll claims fewer rows after a claim without an answer, and more again after an answer', async () => {
-    const bed = new Bed()
-    const one = await bed.node(FAST)
+    const fixture = new Fixture()
+    const one = await fixture.node(FAST)
     for (let n = 0; n < 40; n++) {
-      bed.services.defer(`s${n}`, '01', 'action')
+      fixture.services.defer(`s${n}`, '01', 'action')
       await one.submit(buildSaga(`s${n}`, 1))
     }
     one.kill()
-    await bed.time.advance(FAST.leaseMs)
-    const two = bed.idleNode({ ...FAST, claimLimit: 16 })
+    await fixture.time.advance(FAST.leaseMs)
+    const two = fixture.idleNode({ ...FAST, claimLimit: 16 })
     two.store.on('claim-due', lostAfter, { times: 3 })
     await two.engine.start()
-    await bed.time.until('all are final', async () => (await bed.unfinished()) === 0, 20_000)
+    await fixture.time.until('all are final', async () => (await fixture.unfinished()) === 0, 20_000)
     const claims = two.store.calls.filter(({ verb }) => verb === 'claim-due')
     const limits = claims.map(({ request }) => (request as DueClaim).limit)
     expect(limits.slice(0, 6)).toEqual([16, 8, 4, 2, 4, 8])
   })
 
   it('A poll goes on at once when the store has more due rows than fit in one answer', async () => {
-    const bed = new Bed()
-    const other = bed.idleNode()
+    const fixture = new Fixture()
+    const other = fixture.idleNode()
     for (let n = 0; n < 6; n++) await other.submit(buildSaga(`s${n}`, 1, { delayMs: 1_500 }))
     other.kill()
-    await bed.time.advance(2_000)
-    const node = bed.idleNode({ claimLimit: 16, pollMs: 60_000 })
+    await fixture.time.advance(2_000)
+    const node = fixture.idleNode({ claimLimit: 16, pollMs: 60_000 })
     let left = 6
     node.store.claimDue = async (claim): Promise<DueClaimResult> => {
       left -= 2
-      return { ...(await bed.store.claimDue({ ...claim, limit: 2 })), mayBeMore: left > 0 }
+      return { ...(await fixture.store.claimDue({ ...claim, limit: 2 })), mayBeMore: left > 0 }
     }
     await node.engine.start()
-    await bed.time.until('all are final', async () => (await bed.unfinished()) === 0, 1_000)
+    await fixture.time.until('all are final', async () => (await fixture.unfinished()) === 0, 1_000)
     expect(left).toBe(0)
   })
 
   it('An idle node polls slowly and steadily', async () => {
-    const bed = new Bed()
-    const node = await bed.node({ pollMs: 1_000 })
-    await bed.time.advance(60_000)
+    const fixture = new Fixture()
+    const node = await fixture.node({ pollMs: 1_000 })
+    await fixture.time.advance(60_000)
     expect(node.store.count('claim-due')).toBeGreaterThan(55)
     expect(node.store.count('claim-due')).toBeLessThanOrEqual(61)
   })
 })
 
 describe('a row that no node can run', () => {
-  async function corrupt(bed: Bed, gid: string): Promise<void> {
-    const row = await bed.row(gid)
+  async function corrupt(fixture: Fixture, gid: string): Promise<void> {
+    const row = await fixture.row(gid)
     const { token, version, status, format, retrying } = row
-    const hold = { type: 'release', dueAt: bed.time.now } as const
-    await bed.store.update({
+    const hold = { type: 'release', dueAt: fixture.time.now } as const
+    await fixture.store.update({
       ...{ gid: gid as Gid, token, version, status, format, retrying, attention: false, hold },
       writeId: `corrupt-${gid}`,
       progress: '{"b":[7]}',
@@ -265,98 +269,98 @@ describe('a row that no node can run', () => {
   }
 
   it('A row whose record cannot be read is parked with attention, and its neighbours are not delayed', async () => {
-    const bed = new Bed()
-    const idle = bed.idleNode()
+    const fixture = new Fixture()
+    const idle = fixture.idleNode()
     for (const gid of ['a', 'b', 'c']) await idle.submit(buildSaga(gid, 2, { delayMs: 2_000 }))
     idle.kill()
-    await corrupt(bed, 'b')
-    await bed.time.advance(2_500)
-    const node = await bed.node({ claimLimit: 3 })
-    await bed.time.advance(100)
-    expect(await bed.row('b')).toMatchObject({ attention: true, owned: false, dueAt: PARKED_AT })
-    expect([await bed.status('a'), await bed.status('c')]).toEqual(['succeeded', 'succeeded'])
+    await corrupt(fixture, 'b')
+    await fixture.time.advance(2_500)
+    const node = await fixture.node({ claimLimit: 3 })
+    await fixture.time.advance(100)
+    expect(await fixture.row('b')).toMatchObject({ attention: true, owned: false, dueAt: PARKED_AT })
+    expect([await fixture.status('a'), await fixture.status('c')]).toEqual(['succeeded', 'succeeded'])
     expect(node.seen.named('transaction-parked')).toMatchObject([{ gid: 'b' }])
     expect((await node.get('b'))?.attention).toContain('cannot be read')
     expect((await node.engine.list({ limit: 10, attention: true })).items.map(({ gid }) => gid)).toEqual([
       'b',
     ])
-    await bed.time.advance(60_000)
+    await fixture.time.advance(60_000)
     expect(node.seen.named('transaction-parked')).toHaveLength(1)
     expect(await readCode(node.command('abort', 'b'))).toBe('SAGA_INTERNAL')
   })
 
   it('A parked row is claimed again after a retry, and parked again while it cannot be read', async () => {
-    const bed = new Bed()
-    const idle = bed.idleNode()
+    const fixture = new Fixture()
+    const idle = fixture.idleNode()
     await idle.submit(buildSaga('b', 2, { delayMs: 2_000 }))
     idle.kill()
-    const good = (await bed.row('b')).progress
-    await corrupt(bed, 'b')
-    const node = await bed.node()
-    await bed.time.flush()
+    const good = (await fixture.row('b')).progress
+    await corrupt(fixture, 'b')
+    const node = await fixture.node()
+    await fixture.time.flush()
     expect((await node.command('retry', 'b')).gid).toBe('b')
-    await bed.time.advance(100)
+    await fixture.time.advance(100)
     expect(node.seen.named('transaction-parked')).toHaveLength(2)
-    const { token, version, status, format, retrying } = await bed.row('b')
+    const { token, version, status, format, retrying } = await fixture.row('b')
     const hold = { type: 'command' } as const
     const repaired = { token, version, status, format, retrying, hold, attention: true, writeId: 'repair' }
-    await bed.store.update({ ...repaired, gid: 'b' as Gid, progress: good })
+    await fixture.store.update({ ...repaired, gid: 'b' as Gid, progress: good })
     await node.command('retry', 'b')
-    await bed.untilStatus('b', 'succeeded')
+    await fixture.untilStatus('b', 'succeeded')
   })
 
   it('The neighbours of a row run while its parking meets an outage of the store', async () => {
-    const bed = new Bed()
-    const idle = bed.idleNode()
+    const fixture = new Fixture()
+    const idle = fixture.idleNode()
     for (const gid of ['bad', 'good']) await idle.submit(buildSaga(gid, 2, { delayMs: 2_000 }))
     idle.kill()
-    await corrupt(bed, 'bad')
-    await bed.time.advance(2_500)
-    const node = bed.idleNode()
+    await corrupt(fixture, 'bad')
+    await fixture.time.advance(2_500)
+    const node = fixture.idleNode()
     node.store.on('update', refused, { times: 8, when: ({ gid }: { gid: string }) => gid === 'bad' })
     void node.engine.start()
-    await bed.untilStatus('good', 'succeeded', 1_000)
-    await bed.time.until('parked', async () => (await bed.row('bad')).dueAt === PARKED_AT)
+    await fixture.untilStatus('good', 'succeeded', 1_000)
+    await fixture.time.until('parked', async () => (await fixture.row('bad')).dueAt === PARKED_AT)
   })
 
   /** Plays a row that kills its first four owners, and then a node that it does not kill. */
-  async function crashing(bed: Bed): Promise<TestNode> {
-    const first = await bed.node(FAST)
-    bed.services.otherwise = ({ gid }) => {
+  async function crashing(fixture: Fixture): Promise<TestNode> {
+    const first = await fixture.node(FAST)
+    fixture.services.otherwise = ({ gid }) => {
       if (gid === 'a') for (const node of nodes) node.kill()
       return 'success'
     }
     const nodes = [first]
     await first.submit(buildSaga('a'))
-    await bed.time.flush()
+    await fixture.time.flush()
     for (let crash = 0; crash < 3; crash++) {
-      const before = bed.services.calls.length
-      nodes.push(await bed.node(FAST))
-      await bed.time.until('called again', () => bed.services.calls.length > before)
+      const before = fixture.services.calls.length
+      nodes.push(await fixture.node(FAST))
+      await fixture.time.until('called again', () => fixture.services.calls.length > before)
     }
-    expect(await bed.row('a')).toMatchObject({ epoch: 4, claimsWithoutProgress: 3 })
-    bed.services.otherwise = () => 'success'
-    const last = await bed.node(FAST)
-    await bed.time.until('rests', async () => (await bed.row('a')).attention === true)
+    expect(await fixture.row('a')).toMatchObject({ epoch: 4, claimsWithoutProgress: 3 })
+    fixture.services.otherwise = () => 'success'
+    const last = await fixture.node(FAST)
+    await fixture.time.until('rests', async () => (await fixture.row('a')).attention === true)
     return last
   }
 
   it('A row that was claimed three times without progress rests, its neighbours go on, and it ends by itself', async () => {
-    const bed = new Bed()
-    const last = await crashing(bed)
-    const row = await bed.row('a')
+    const fixture = new Fixture()
+    const last = await crashing(fixture)
+    const row = await fixture.row('a')
     expect(row).toMatchObject({ owned: false, status: 'submitted' })
     expect((await last.get('a'))?.attention).toContain('without progress')
     await last.submit(buildSaga('b'))
-    await bed.untilStatus('b', 'succeeded', 1_000)
-    await bed.untilStatus('a', 'succeeded', (REST_LEASES_MAX + 1) * FAST.leaseMs)
-    expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action'])
+    await fixture.untilStatus('b', 'succeeded', 1_000)
+    await fixture.untilStatus('a', 'succeeded', (REST_LEASES_MAX + 1) * FAST.leaseMs)
+    expect(fixture.services.listEffects('a')).toEqual(['01 action', '02 action'])
   })
 
   it('A retry ends the rest of a row', async () => {
-    const bed = new Bed()
-    const last = await crashing(bed)
+    const fixture = new Fixture()
+    const last = await crashing(fixture)
     expect((await last.command('retry', 'a')).attention).toBeUndefined()
-    await bed.untilStatus('a', 'succeeded', FAST.leaseMs)
+    await fixture.untilStatus('a', 'succeeded', FAST.leaseMs)
   })
 })

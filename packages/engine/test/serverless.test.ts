@@ -1,8 +1,8 @@
 import { AssertionError, StoreUnavailableError } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { Bed } from './support/bed.ts'
 import { heldAnswer, lostBefore, refused } from './support/fault-store.ts'
+import { Fixture } from './support/fixture.ts'
 import { FunctionNode } from './support/function-node.ts'
 import { Gate } from './support/gate.ts'
 import type { Answer } from './support/participants.ts'
@@ -13,12 +13,12 @@ const LEASE_AFTER_MS = 5_000
 
 describe('an invocation that submits', () => {
   it('An invocation ends a saga with two writes, under a lease of its own time and 5 s, and requests no wake-up', async () => {
-    const bed = new Bed()
-    const node = new FunctionNode(bed, 'api')
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'api')
     const submitting = node.engine.during(PLENTY_MS, () =>
       node.engine.submit(buildSaga('a', 5), { waitMs: 20_000 }),
     )
-    await bed.time.flush()
+    await fixture.time.flush()
     expect((await submitting).status).toBe('succeeded')
     expect(node.store.writes).toBe(2)
     expect(node.store.calls).toHaveLength(2)
@@ -29,14 +29,14 @@ describe('an invocation that submits', () => {
   })
 
   it('An invocation makes no call that its host refuses, and shows the reason', async () => {
-    const bed = new Bed()
-    const node = new FunctionNode(bed, 'api', {}, (_definition, url) =>
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'api', {}, (_definition, url) =>
       url.endsWith('/02/action') ? 'old-words' : undefined,
     )
     const submitting = node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a')))
-    await bed.time.advance(PLENTY_MS)
+    await fixture.time.advance(PLENTY_MS)
     await submitting
-    expect(bed.services.listCalls('a')).toEqual(['01 action'])
+    expect(fixture.services.listCalls('a')).toEqual(['01 action'])
     expect(
       (await node.engine.during(PLENTY_MS, () => node.engine.get('a' as Gid)))?.branches[1]?.ops[0],
     ).toMatchObject({
@@ -46,157 +46,159 @@ describe('an invocation that submits', () => {
   })
 
   it('A caller that does not wait is answered at once, and the invocation goes on until the saga is final', async () => {
-    const bed = new Bed()
-    const node = new FunctionNode(bed, 'api')
-    const first = bed.services.defer('a', '01', 'action')
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'api')
+    const first = fixture.services.defer('a', '01', 'action')
     const invoked = watched(node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a'))))
-    await bed.time.advance(2_000)
+    await fixture.time.advance(2_000)
     expect(invoked.isSettled).toBe(false)
     first.answer('success')
-    await bed.time.flush()
+    await fixture.time.flush()
     expect(invoked.value?.status).toBe('submitted')
-    expect(await bed.status('a')).toBe('succeeded')
+    expect(await fixture.status('a')).toBe('succeeded')
   })
 
   it('A saga that does not fit is given back as due now with a wake-up, and another invocation ends it', async () => {
-    const bed = new Bed()
-    const node = new FunctionNode(bed, 'api')
-    bed.services.otherwise = () => bed.time.delay(5_000).then(() => 'success')
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'api')
+    fixture.services.otherwise = () => fixture.time.delay(5_000).then(() => 'success')
     const invoked = watched(node.engine.during(20_000, () => node.engine.submit(buildSaga('a', 5))))
-    await bed.time.advance(20_000)
+    await fixture.time.advance(20_000)
     expect(invoked.isSettled).toBe(true)
     expect(node.looks).toEqual([{ gid: 'a', dueInMs: 0 }])
-    expect(await bed.row('a')).toMatchObject({ owned: false, status: 'submitted', sentList: 'released' })
-    const worker = new FunctionNode(bed, 'worker')
+    expect(await fixture.row('a')).toMatchObject({ owned: false, status: 'submitted', sentList: 'released' })
+    const worker = new FunctionNode(fixture, 'worker')
     const looked = watched(worker.look('a', 60_000))
-    await bed.time.advance(30_000)
+    await fixture.time.advance(30_000)
     expect(looked.value).toBe('final')
-    expect(bed.services.listCalls('a')).toEqual(['01', '02', '03', '04', '05'].map((id) => `${id} action`))
+    expect(fixture.services.listCalls('a')).toEqual(
+      ['01', '02', '03', '04', '05'].map((id) => `${id} action`),
+    )
   })
 
   it('A waiting caller is answered when its wait is over, whatever time is left', async () => {
-    const bed = new Bed()
-    const node = new FunctionNode(bed, 'api')
-    bed.services.otherwise = () => bed.time.delay(2_000).then(() => 'success')
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'api')
+    fixture.services.otherwise = () => fixture.time.delay(2_000).then(() => 'success')
     const invoked = watched(
       node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a', 5), { waitMs: 3_000 })),
     )
-    await bed.time.advance(4_100)
+    await fixture.time.advance(4_100)
     expect(invoked.value?.status).toBe('submitted')
-    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
+    expect(fixture.services.listCalls('a')).toEqual(['01 action', '02 action'])
     expect(node.looks).toEqual([{ gid: 'a', dueInMs: 0 }])
   })
 
   it('A call without an answer in time is unknown, and the saga is given back', async () => {
-    const bed = new Bed()
-    const node = new FunctionNode(bed, 'api')
-    bed.services.defer('a', '01', 'action')
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'api')
+    fixture.services.defer('a', '01', 'action')
     const invoked = watched(
       node.engine.during(10_000, () => node.engine.submit(buildSaga('a', 1, { timeoutMs: 60_000 }))),
     )
-    await bed.time.advance(10_000)
+    await fixture.time.advance(10_000)
     expect(invoked.isSettled).toBe(true)
-    expect(await bed.row('a')).toMatchObject({ owned: false, retrying: true })
-    expect(bed.services.calls).toHaveLength(1)
+    expect(await fixture.row('a')).toMatchObject({ owned: false, retrying: true })
+    expect(fixture.services.calls).toHaveLength(1)
     expect(node.looks).toHaveLength(1)
   })
 
   it('An invocation refuses an acknowledgement from memory, and stores nothing', async () => {
-    const bed = new Bed()
-    const node = new FunctionNode(bed, 'api')
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'api')
     const submitting = node.engine.during(PLENTY_MS, () =>
       node.engine.submit(buildSaga('a', 1, { ack: 'memory' })),
     )
     expect(await readCode(submitting)).toBe('SAGA_ACK_INVALID')
-    expect(await bed.rows()).toBe(0)
+    expect(await fixture.rows()).toBe(0)
   })
 
   it('S40: refuses a longer timeoutMs than its ceiling, and stores nothing', async () => {
-    const bed = new Bed()
-    const node = new FunctionNode(bed, 'api', { timeoutMsMax: 20_000 })
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'api', { timeoutMsMax: 20_000 })
     const submitting = node.engine.during(PLENTY_MS, () =>
       node.engine.submit(buildSaga('a', 1, { timeoutMs: 20_001 })),
     )
     expect(await readCode(submitting)).toBe('SAGA_TIMEOUT_INVALID')
-    expect(await bed.rows()).toBe(0)
+    expect(await fixture.rows()).toBe(0)
   })
 
   it('S40: runs at most its share of what one target has, gives the rest back and loses none of it', async () => {
-    const bed = new Bed()
-    const node = new FunctionNode(bed, 'worker', { recoveryInFlightMax: 8, holdMs: 0 })
-    const one = bed.idleNode({ pollMs: 600_000 })
-    bed.services.otherwise = () => 'unknown'
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'worker', { recoveryInFlightMax: 8, holdMs: 0 })
+    const one = fixture.idleNode({ pollMs: 600_000 })
+    fixture.services.otherwise = () => 'unknown'
     const gids = [...Array(10).keys()].map((n) => `g${n}`)
     for (const gid of gids) await one.submit(buildSaga(gid, 1, { retry: { initialMs: 1_500 } }))
-    await bed.time.advance(100)
+    await fixture.time.advance(100)
     one.kill()
-    await bed.time.advance(20_000)
+    await fixture.time.advance(20_000)
     const gate = new Gate()
-    bed.services.otherwise = async (): Promise<Answer> => {
+    fixture.services.otherwise = async (): Promise<Answer> => {
       await gate.pass()
       return 'success'
     }
     const invoked = watched(node.engine.during(PLENTY_MS, (invocation) => invocation.runDue(10)))
-    await bed.time.advance(100)
-    expect(bed.services.inFlight).toBeLessThan(8)
+    await fixture.time.advance(100)
+    expect(fixture.services.inFlight).toBeLessThan(8)
     gate.open()
-    await bed.time.until('it has ended', () => invoked.isSettled)
-    const rows = await Promise.all(gids.map((gid) => bed.row(gid)))
+    await fixture.time.until('it has ended', () => invoked.isSettled)
+    const rows = await Promise.all(gids.map((gid) => fixture.row(gid)))
     const left = rows.filter(({ status }) => status !== 'succeeded')
     expect(left.length).toBeGreaterThan(0)
     expect(left.every(({ owned, attention }) => !owned && !attention)).toBe(true)
-    await bed.time.advance(40_000)
+    await fixture.time.advance(40_000)
     await node.engine.during(PLENTY_MS, (invocation) => invocation.runDue(10))
-    for (const gid of gids) expect(await bed.status(gid)).toBe('succeeded')
+    for (const gid of gids) expect(await fixture.status(gid)).toBe('succeeded')
   })
 
   it('An invocation requests a wake-up for when a delayed saga is due', async () => {
-    const bed = new Bed()
-    const node = new FunctionNode(bed, 'api')
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'api')
     await node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a', 1, { delayMs: 90_000 })))
     expect(node.looks).toEqual([{ gid: 'a', dueInMs: 90_000 }])
-    expect(bed.services.calls).toEqual([])
+    expect(fixture.services.calls).toEqual([])
   })
 
   it('An invocation waits for a short back-off by itself, and hands a long one on', async () => {
-    const bed = new Bed()
-    const node = new FunctionNode(bed, 'api', {
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'api', {
       retry: { initialMs: 500, factor: 60, capMs: 60_000, jitter: 0, limit: null },
     })
-    bed.services.script('a', '01', 'action', 'unknown', 'unknown')
+    fixture.services.script('a', '01', 'action', 'unknown', 'unknown')
     const invoked = watched(node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a'))))
-    await bed.time.advance(1_000)
+    await fixture.time.advance(1_000)
     expect(invoked.isSettled).toBe(true)
-    expect(bed.services.calls).toHaveLength(2)
+    expect(fixture.services.calls).toHaveLength(2)
     expect(node.looks).toEqual([{ gid: 'a', dueInMs: expect.closeTo(30_000, -2) }])
   })
 
   it('An abort of a saga that no node runs compensates it at once', async () => {
-    const bed = new Bed()
-    const node = new FunctionNode(bed, 'api')
-    bed.services.script('a', '02', 'action', { result: 'unknown', retryAfterMs: 40_000 })
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'api')
+    fixture.services.script('a', '02', 'action', { result: 'unknown', retryAfterMs: 40_000 })
     await node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a')))
-    expect(await bed.row('a')).toMatchObject({ owned: false })
+    expect(await fixture.row('a')).toMatchObject({ owned: false })
     const aborting = node.engine.during(PLENTY_MS, () => node.engine.abort('a' as Gid, { waitMs: 5_000 }))
-    await bed.time.advance(1_000)
+    await fixture.time.advance(1_000)
     expect((await aborting).status).toBe('failed')
-    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
+    expect(fixture.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
   it('Sagas go on without the queue, because the sweeper finds due rows', async () => {
-    const bed = new Bed()
-    const node = new FunctionNode(bed, 'api')
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'api')
     node.isQueueDown = true
-    bed.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
+    fixture.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
     const view = await node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a')))
     expect(view.status).toBe('submitted')
     expect(node.seen.named('wake-up-failed')).toHaveLength(1)
   })
 
   it('An environment has one invocation at a time', async () => {
-    const bed = new Bed()
-    const node = new FunctionNode(bed, 'api')
-    bed.services.defer('a', '01', 'action')
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'api')
+    fixture.services.defer('a', '01', 'action')
     void node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a')))
     await expect(node.engine.during(PLENTY_MS, async () => 1)).rejects.toBeInstanceOf(AssertionError)
   })
@@ -204,170 +206,170 @@ describe('an invocation that submits', () => {
 
 describe('after an invocation', () => {
   it('After an invocation there is no call, no store access and no timer that does anything', async () => {
-    const bed = new Bed()
-    const node = new FunctionNode(bed, 'api')
-    bed.services.defer('a', '01', 'action')
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'api')
+    fixture.services.defer('a', '01', 'action')
     const invoked = watched(
       node.engine.during(10_000, () => node.engine.submit(buildSaga('a', 2), { waitMs: 25_000 })),
     )
-    await bed.time.advance(10_000)
+    await fixture.time.advance(10_000)
     expect(invoked.isSettled).toBe(true)
     const [calls, stored, events] = [
-      bed.services.calls.length,
+      fixture.services.calls.length,
       node.store.calls.length,
       node.seen.events.length,
     ]
-    await bed.time.advance(3_600_000)
-    expect(bed.services.calls).toHaveLength(calls)
+    await fixture.time.advance(3_600_000)
+    expect(fixture.services.calls).toHaveLength(calls)
     expect(node.store.calls).toHaveLength(stored)
     expect(node.seen.events).toHaveLength(events)
   })
 
   it('After an invocation no create is sent, so that a purged transaction cannot run a second time', async () => {
-    const bed = new Bed()
+    const fixture = new Fixture()
     const settings = { retentionMs: 60_000 }
-    const zombie = new FunctionNode(bed, 'api', settings)
+    const zombie = new FunctionNode(fixture, 'api', settings)
     const lost = zombie.store.on('create', lostBefore, { times: Number.POSITIVE_INFINITY })
     const invoked = watched(zombie.engine.during(10_000, () => zombie.engine.submit(buildSaga('a'))))
-    while (!invoked.isSettled) await bed.time.advance(10)
+    while (!invoked.isSettled) await fixture.time.advance(10)
     zombie.freeze()
     lost.remove()
-    const other = new FunctionNode(bed, 'api', settings)
+    const other = new FunctionNode(fixture, 'api', settings)
     const again = watched(
       other.engine.during(PLENTY_MS, () => other.engine.submit(buildSaga('a'), { waitMs: 5_000 })),
     )
-    await bed.time.advance(1_000)
+    await fixture.time.advance(1_000)
     expect(again.value?.status).toBe('succeeded')
-    await bed.time.advance(61_000)
+    await fixture.time.advance(61_000)
     expect(await other.engine.during(PLENTY_MS, (invocation) => invocation.purge(100))).toBe(1)
     zombie.thaw()
-    await bed.time.advance(60_000)
-    expect(await bed.rows()).toBe(0)
-    expect(bed.services.listCalls('a')).toEqual(['01 action', '02 action'])
+    await fixture.time.advance(60_000)
+    expect(await fixture.rows()).toBe(0)
+    expect(fixture.services.listCalls('a')).toEqual(['01 action', '02 action'])
   })
 
   it('A command whose answer came late is left to the next invocation', async () => {
-    const bed = new Bed()
-    const node = new FunctionNode(bed, 'api')
-    bed.services.script('a', '02', 'action', { result: 'unknown', retryAfterMs: 40_000 })
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'api')
+    fixture.services.script('a', '02', 'action', { result: 'unknown', retryAfterMs: 40_000 })
     await node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a')))
     const gate = new Gate()
     node.store.on('update', heldAnswer(gate))
     const abort = () => node.engine.abort('a' as Gid, { waitMs: 1_000 })
     const aborting = watched(node.engine.during(PLENTY_MS, abort))
-    await bed.time.advance(1_200)
+    await fixture.time.advance(1_200)
     gate.open()
-    await bed.time.advance(5_000)
+    await fixture.time.advance(5_000)
     expect(aborting.isSettled).toBe(true)
-    expect(await bed.row('a')).toMatchObject({ status: 'aborting', owned: false })
-    const worker = new FunctionNode(bed, 'worker')
+    expect(await fixture.row('a')).toMatchObject({ status: 'aborting', owned: false })
+    const worker = new FunctionNode(fixture, 'worker')
     const looked = watched(worker.look('a', PLENTY_MS))
-    await bed.time.advance(1_000)
+    await fixture.time.advance(1_000)
     expect(looked.value).toBe('final')
-    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
+    expect(fixture.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
   it('Work that goes on after its invocation is a failure', async () => {
-    const bed = new Bed()
-    const node = new FunctionNode(bed, 'sweeper')
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'sweeper')
     const invoked = watched(node.engine.during(6_000, () => new Promise(() => undefined)))
-    await bed.time.advance(6_000)
+    await fixture.time.advance(6_000)
     expect(invoked.error).toMatchObject({ message: 'the work has not ended with its invocation' })
     expect(await node.engine.during(6_000, async () => 'next')).toBe('next')
   })
 
   it('A store that hangs does not delay the end, and transactions are left to their leases', async () => {
-    const bed = new Bed()
-    const node = new FunctionNode(bed, 'worker')
-    const api = new FunctionNode(bed, 'api')
-    bed.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'worker')
+    const api = new FunctionNode(fixture, 'api')
+    fixture.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
     await api.engine.during(PLENTY_MS, () => api.engine.submit(buildSaga('a')))
-    bed.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
-    await bed.time.advance(40_000)
+    fixture.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
+    await fixture.time.advance(40_000)
     node.store.on('update', refused, { times: Number.POSITIVE_INFINITY })
     const looked = watched(node.look('a', 10_000))
-    await bed.time.advance(10_000)
+    await fixture.time.advance(10_000)
     expect(looked.value).toBe('left')
-    expect((await bed.row('a')).owned).toBe(true)
-    const other = new FunctionNode(bed, 'worker')
+    expect((await fixture.row('a')).owned).toBe(true)
+    const other = new FunctionNode(fixture, 'worker')
     expect(await other.look('a', 10_000)).toBe('not-ours')
-    await bed.time.advance(LEASE_AFTER_MS)
+    await fixture.time.advance(LEASE_AFTER_MS)
     const again = watched(other.look('a', 10_000))
-    await bed.time.advance(1_000)
+    await fixture.time.advance(1_000)
     expect(again.value).toBe('final')
-    expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action'])
+    expect(fixture.services.listEffects('a')).toEqual(['01 action', '02 action'])
   })
 
   it('An invocation that thaws after its lease changes nothing', async () => {
-    const bed = new Bed()
-    const zombie = new FunctionNode(bed, 'api')
-    const first = bed.services.defer('a', '01', 'action')
+    const fixture = new Fixture()
+    const zombie = new FunctionNode(fixture, 'api')
+    const first = fixture.services.defer('a', '01', 'action')
     const invoked = watched(zombie.engine.during(10_000, () => zombie.engine.submit(buildSaga('a'))))
-    await bed.time.flush()
+    await fixture.time.flush()
     zombie.freeze()
     first.answer('success')
-    await bed.time.advance(10_000 + LEASE_AFTER_MS + 1)
-    const worker = new FunctionNode(bed, 'worker')
-    bed.services.script('a', '02', 'action', 'failure')
+    await fixture.time.advance(10_000 + LEASE_AFTER_MS + 1)
+    const worker = new FunctionNode(fixture, 'worker')
+    fixture.services.script('a', '02', 'action', 'failure')
     const looked = watched(worker.look('a', 30_000))
-    await bed.time.advance(1_000)
+    await fixture.time.advance(1_000)
     expect(looked.value).toBe('final')
-    const version = (await bed.row('a')).version
+    const version = (await fixture.row('a')).version
     zombie.thaw()
-    await bed.time.advance(60_000)
+    await fixture.time.advance(60_000)
     expect(invoked.isSettled).toBe(true)
-    expect(await bed.row('a')).toMatchObject({ status: 'failed', version })
-    expect(bed.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
+    expect(await fixture.row('a')).toMatchObject({ status: 'failed', version })
+    expect(fixture.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 })
 
 describe('a look at a gid', () => {
   it('A wake-up for a final, foreign or unknown transaction does nothing', async () => {
-    const bed = new Bed()
-    const api = new FunctionNode(bed, 'api')
-    const worker = new FunctionNode(bed, 'worker')
+    const fixture = new Fixture()
+    const api = new FunctionNode(fixture, 'api')
+    const worker = new FunctionNode(fixture, 'worker')
     await api.engine.during(PLENTY_MS, () => api.engine.submit(buildSaga('a'), { waitMs: 1_000 }))
     expect(await worker.look('a', PLENTY_MS)).toBe('final')
-    bed.services.defer('b', '01', 'action')
+    fixture.services.defer('b', '01', 'action')
     void api.engine.during(PLENTY_MS, () => api.engine.submit(buildSaga('b')))
-    await bed.time.flush()
+    await fixture.time.flush()
     expect(await worker.look('b', PLENTY_MS)).toBe('not-ours')
     expect(await worker.look('never', PLENTY_MS)).toBe('not-ours')
     expect(worker.looks).toEqual([])
   })
 
   it('A wake-up that came too early gives the transaction back, and requests no other one', async () => {
-    const bed = new Bed()
-    const api = new FunctionNode(bed, 'api')
-    bed.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
+    const fixture = new Fixture()
+    const api = new FunctionNode(fixture, 'api')
+    fixture.services.script('a', '01', 'action', { result: 'ongoing', retryAfterMs: 40_000 })
     await api.engine.during(PLENTY_MS, () => api.engine.submit(buildSaga('a')))
-    const { dueAt } = await bed.row('a')
-    const worker = new FunctionNode(bed, 'worker')
+    const { dueAt } = await fixture.row('a')
+    const worker = new FunctionNode(fixture, 'worker')
     expect(await worker.look('a', PLENTY_MS)).toBe('given-back')
     expect(worker.looks).toEqual([])
-    expect(Math.abs((await bed.row('a')).dueAt - dueAt)).toBeLessThan(5)
-    expect(bed.services.calls).toHaveLength(1)
+    expect(Math.abs((await fixture.row('a')).dueAt - dueAt)).toBeLessThan(5)
+    expect(fixture.services.calls).toHaveLength(1)
   })
 
   it('A wake-up rejects when the claim is not answered', async () => {
-    const bed = new Bed()
-    const worker = new FunctionNode(bed, 'worker')
+    const fixture = new Fixture()
+    const worker = new FunctionNode(fixture, 'worker')
     worker.store.on('claim', refused)
     await expect(worker.look('a', PLENTY_MS)).rejects.toBeInstanceOf(StoreUnavailableError)
   })
 
   it('Without a queue an invocation runs due rows, up to a limit', async () => {
-    const bed = new Bed()
-    const api = new FunctionNode(bed, 'api')
+    const fixture = new Fixture()
+    const api = new FunctionNode(fixture, 'api')
     for (const gid of ['a', 'b', 'c']) {
       await api.engine.during(PLENTY_MS, () => api.engine.submit(buildSaga(gid, 1, { delayMs: 2_000 })))
     }
-    await bed.time.advance(2_000)
-    const sweeper = new FunctionNode(bed, 'sweeper')
+    await fixture.time.advance(2_000)
+    const sweeper = new FunctionNode(fixture, 'sweeper')
     const first = await sweeper.engine.during(PLENTY_MS, (invocation) => invocation.runDue(2))
     expect(first).toEqual({ outcomes: ['final', 'final'], mayBeMore: true })
     const second = await sweeper.engine.during(PLENTY_MS, (invocation) => invocation.runDue(2))
     expect(second).toEqual({ outcomes: ['final'], mayBeMore: false })
-    expect(await bed.unfinished()).toBe(0)
+    expect(await fixture.unfinished()).toBe(0)
   })
 })

@@ -37,8 +37,9 @@ describe('a map of what is short-lived', () => {
 })
 
 /**
- * Measures the program's heap after its minor collections. 50,000 values of 1 KB each went through a map that held 16 at a
- * time. V8 may not allocate among its old objects directly, and has so much room that it starts no full collection.
+ * Measures the program's heap after its minor collections. 50,000 values of 1 KB each went through a map that held 16
+ * at a time. V8 may not allocate among its old objects directly, and has so much room that it starts no full
+ * collection.
  */
 function keptKb(kind: 'Map' | 'ShortLivedMap'): number {
   const program = fileURLToPath(new URL('support/kept-by-map.ts', import.meta.url))

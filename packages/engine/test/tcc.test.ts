@@ -1,8 +1,8 @@
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_SETTINGS } from '../src/settings.ts'
-import { Bed, type TestNode } from './support/bed.ts'
 import { heldAnswer, heldBefore, isRelease, lostAfter, refused } from './support/fault-store.ts'
+import { Fixture, type TestNode } from './support/fixture.ts'
 import { Gate } from './support/gate.ts'
 import {
   abort,
@@ -19,70 +19,70 @@ const FAST = { leaseMs: 3_000, pollMs: 500 }
 
 describe('a TCC', () => {
   it('A TCC is prepared, gets its branches, and calls no branch before it is submitted', async () => {
-    const bed = new Bed()
-    const node = await bed.node(FAST)
+    const fixture = new Fixture()
+    const node = await fixture.node(FAST)
     expect(await node.submit(buildTcc('t'))).toMatchObject({ kind: 'tcc', status: 'prepared', branches: [] })
     expect((await register(node, 't', 'a')).branches).toMatchObject([{ id: 'a' }])
     expect((await register(node, 't', 'b')).branches).toMatchObject([{ id: 'a' }, { id: 'b' }])
-    await bed.time.advance(30_000)
-    expect(bed.services.listCalls('t')).toEqual([])
+    await fixture.time.advance(30_000)
+    expect(fixture.services.listCalls('t')).toEqual([])
     expect(node.engine.health().inFlight).toBe(0)
-    expect(await bed.row('t')).toMatchObject({ status: 'prepared', owned: false, epoch: 1, format: 2 })
+    expect(await fixture.row('t')).toMatchObject({ status: 'prepared', owned: false, epoch: 1, format: 2 })
   })
 
   it('A TCC is confirmed after the submit, the newest branch first', async () => {
-    const bed = new Bed()
-    const node = await bed.node(FAST)
-    await preparedTcc(bed, node, 't')
+    const fixture = new Fixture()
+    const node = await fixture.node(FAST)
+    await preparedTcc(fixture, node, 't')
     expect((await submitPrepared(node, 't')).status).toBe('submitted')
-    await bed.untilStatus('t', 'succeeded')
-    expect(bed.services.listCalls('t')).toEqual(['b confirm', 'a confirm'])
+    await fixture.untilStatus('t', 'succeeded')
+    expect(fixture.services.listCalls('t')).toEqual(['b confirm', 'a confirm'])
   })
 
   it('A TCC is cancelled after the abort, the newest branch first', async () => {
-    const bed = new Bed()
-    const node = await bed.node(FAST)
-    await preparedTcc(bed, node, 't')
+    const fixture = new Fixture()
+    const node = await fixture.node(FAST)
+    await preparedTcc(fixture, node, 't')
     expect(await abort(node, 't')).toMatchObject({
       status: 'aborting',
       abort: { cause: 'requested', reason: 'no money' },
     })
-    await bed.untilStatus('t', 'failed')
-    expect(bed.services.listCalls('t')).toEqual(['b cancel', 'a cancel'])
+    await fixture.untilStatus('t', 'failed')
+    expect(fixture.services.listCalls('t')).toEqual(['b cancel', 'a cancel'])
   })
 
   it('A TCC is cancelled at its deadline, and not before', async () => {
-    const bed = new Bed()
-    const node = await bed.node(FAST)
-    await preparedTcc(bed, node, 't', { deadlineMs: 8_000 })
-    await bed.time.advance(7_900)
-    expect(await bed.status('t')).toBe('prepared')
-    await bed.untilStatus('t', 'failed', 1_500)
-    expect(bed.services.listCalls('t')).toEqual(['b cancel', 'a cancel'])
+    const fixture = new Fixture()
+    const node = await fixture.node(FAST)
+    await preparedTcc(fixture, node, 't', { deadlineMs: 8_000 })
+    await fixture.time.advance(7_900)
+    expect(await fixture.status('t')).toBe('prepared')
+    await fixture.untilStatus('t', 'failed', 1_500)
+    expect(fixture.services.listCalls('t')).toEqual(['b cancel', 'a cancel'])
     expect(await node.get('t')).toMatchObject({ abort: { cause: 'deadline' } })
-    expect(bed.services.calls[0]?.at).toBeGreaterThanOrEqual((await bed.row('t')).createdAt + 8_000)
+    expect(fixture.services.calls[0]?.at).toBeGreaterThanOrEqual((await fixture.row('t')).createdAt + 8_000)
   })
 
   it('A TCC without branches ends with its submit or its abort', async () => {
-    const bed = new Bed()
-    const node = await bed.node(FAST)
+    const fixture = new Fixture()
+    const node = await fixture.node(FAST)
     await node.submit(buildTcc('s'))
     expect((await submitPrepared(node, 's')).status).toBe('succeeded')
     await node.submit(buildTcc('t'))
-    expect((await answered(bed, abort(node, 't', 5_000))).status).toBe('failed')
-    expect(bed.services.calls).toEqual([])
+    expect((await answered(fixture, abort(node, 't', 5_000))).status).toBe('failed')
+    expect(fixture.services.calls).toEqual([])
   })
 
   it('A failed confirm is called again, a person is told, and the TCC never turns back', async () => {
-    const bed = new Bed()
-    const node = await bed.node(FAST)
-    bed.services.script('t', 'b', 'confirm', 'failure', 'unknown', 'ongoing')
-    await preparedTcc(bed, node, 't')
+    const fixture = new Fixture()
+    const node = await fixture.node(FAST)
+    fixture.services.script('t', 'b', 'confirm', 'failure', 'unknown', 'ongoing')
+    await preparedTcc(fixture, node, 't')
     await submitPrepared(node, 't')
-    await bed.time.advance(300)
+    await fixture.time.advance(300)
     expect(await node.get('t')).toMatchObject({ attention: 'confirm of branch b answered failure' })
-    await bed.untilStatus('t', 'succeeded')
-    expect(bed.services.listCalls('t')).toEqual([
+    await fixture.untilStatus('t', 'succeeded')
+    expect(fixture.services.listCalls('t')).toEqual([
       'b confirm',
       'b confirm',
       'b confirm',
@@ -95,67 +95,67 @@ describe('a TCC', () => {
 
 describe('a command to a TCC', () => {
   it('A command to a TCC may be given to any node', async () => {
-    const bed = new Bed()
-    const [one, two, three] = [await bed.node(FAST), await bed.node(FAST), await bed.node(FAST)]
+    const fixture = new Fixture()
+    const [one, two, three] = [await fixture.node(FAST), await fixture.node(FAST), await fixture.node(FAST)]
     await one.submit(buildTcc('t'))
     await register(two, 't', 'a')
     await register(three, 't', 'b')
-    expect((await answered(bed, submitPrepared(two, 't', 10_000))).status).toBe('succeeded')
-    expect(bed.services.listCalls('t')).toEqual(['b confirm', 'a confirm'])
+    expect((await answered(fixture, submitPrepared(two, 't', 10_000))).status).toBe('succeeded')
+    expect(fixture.services.listCalls('t')).toEqual(['b confirm', 'a confirm'])
   })
 
   it('A command to a TCC changes nothing when it is given twice', async () => {
-    const bed = new Bed()
-    const [one, two] = [await bed.node(FAST), await bed.node(FAST)]
-    await preparedTcc(bed, one, 't')
-    const { version } = await bed.row('t')
+    const fixture = new Fixture()
+    const [one, two] = [await fixture.node(FAST), await fixture.node(FAST)]
+    await preparedTcc(fixture, one, 't')
+    const { version } = await fixture.row('t')
     await register(two, 't', 'a')
-    expect((await bed.row('t')).version).toBe(version)
+    expect((await fixture.row('t')).version).toBe(version)
     const views = [await submitPrepared(one, 't'), await submitPrepared(two, 't')]
     expect(views.map(({ status }) => status)).not.toContain('prepared')
-    await bed.untilStatus('t', 'succeeded')
+    await fixture.untilStatus('t', 'succeeded')
     expect((await submitPrepared(two, 't')).status).toBe('succeeded')
-    expect(bed.services.listCalls('t')).toHaveLength(2)
+    expect(fixture.services.listCalls('t')).toHaveLength(2)
   })
 
   it('A command to a TCC is refused after the opposite one, and changes nothing', async () => {
-    const bed = new Bed()
-    const node = await bed.node(FAST)
-    await preparedTcc(bed, node, 's')
-    await answered(bed, submitPrepared(node, 's', 5_000))
+    const fixture = new Fixture()
+    const node = await fixture.node(FAST)
+    await preparedTcc(fixture, node, 's')
+    await answered(fixture, submitPrepared(node, 's', 5_000))
     expect(await readCode(abort(node, 's'))).toBe('SAGA_ALREADY_FINAL')
     expect(await readCode(register(node, 's', 'c'))).toBe('SAGA_NOT_PREPARED')
-    await preparedTcc(bed, node, 't')
-    await answered(bed, abort(node, 't', 5_000))
+    await preparedTcc(fixture, node, 't')
+    await answered(fixture, abort(node, 't', 5_000))
     expect(await readCode(submitPrepared(node, 't'))).toBe('SAGA_NOT_PREPARED')
-    expect([await bed.status('s'), await bed.status('t')]).toEqual(['succeeded', 'failed'])
+    expect([await fixture.status('s'), await fixture.status('t')]).toEqual(['succeeded', 'failed'])
   })
 
   it('A command to a TCC is refused while the TCC goes the other way, on any node', async () => {
-    const bed = new Bed()
-    const [one, two] = [await bed.node(FAST), await bed.node(FAST)]
-    const call = bed.services.defer('t', 'b', 'confirm')
-    await preparedTcc(bed, one, 't')
+    const fixture = new Fixture()
+    const [one, two] = [await fixture.node(FAST), await fixture.node(FAST)]
+    const call = fixture.services.defer('t', 'b', 'confirm')
+    await preparedTcc(fixture, one, 't')
     await submitPrepared(one, 't')
-    await bed.time.until('it runs', () => bed.services.calls.length === 1)
+    await fixture.time.until('it runs', () => fixture.services.calls.length === 1)
     for (const node of [one, two]) {
       expect(await readCode(abort(node, 't'))).toBe('SAGA_NOT_PREPARED')
       expect(await readCode(register(node, 't', 'c'))).toBe('SAGA_NOT_PREPARED')
     }
     call.answer('success')
-    await bed.untilStatus('t', 'succeeded')
+    await fixture.untilStatus('t', 'succeeded')
   })
 
   it('A command is refused for an unknown gid, for a saga, and for a branch with other content', async () => {
-    const bed = new Bed()
-    const node = await bed.node(FAST)
+    const fixture = new Fixture()
+    const node = await fixture.node(FAST)
     expect(await readCode(submitPrepared(node, 'nobody'))).toBe('SAGA_UNKNOWN_GID')
     expect(await readCode(register(node, 'nobody', 'a'))).toBe('SAGA_UNKNOWN_GID')
-    bed.services.defer('g', '01', 'action')
+    fixture.services.defer('g', '01', 'action')
     await node.submit(buildSaga('g'))
     expect(await readCode(submitPrepared(node, 'g'))).toBe('SAGA_WRONG_KIND')
     expect(await readCode(register(node, 'g', 'a'))).toBe('SAGA_WRONG_KIND')
-    await preparedTcc(bed, node, 't')
+    await preparedTcc(fixture, node, 't')
     expect(await readCode(register(node, 't', 'a', { payload: 2 }))).toBe('SAGA_BRANCH_CONFLICT')
     expect(await readCode(register(node, 't', ''))).toBe('SAGA_BRANCH_ID_INVALID')
     const large = { payload: undefined, body: 'x'.repeat(250 * 1024) }
@@ -165,8 +165,8 @@ describe('a command to a TCC', () => {
   })
 
   it('A registration is not done when another node registers other content at the same time', async () => {
-    const bed = new Bed()
-    const [one, two] = [await bed.node(FAST), await bed.node(FAST)]
+    const fixture = new Fixture()
+    const [one, two] = [await fixture.node(FAST), await fixture.node(FAST)]
     await one.submit(buildTcc('t'))
     const answers = await Promise.all([
       readCode(register(one, 't', 'a', { payload: 1 })),
@@ -176,30 +176,30 @@ describe('a command to a TCC', () => {
   })
 
   it('A command whose answer was lost is given again and has one effect', async () => {
-    const bed = new Bed()
-    const node = await bed.node(FAST)
+    const fixture = new Fixture()
+    const node = await fixture.node(FAST)
     await node.submit(buildTcc('t'))
     node.store.on('update', lostAfter)
-    await answered(bed, register(node, 't', 'a'))
+    await answered(fixture, register(node, 't', 'a'))
     node.store.on('update', refused)
     node.store.on('update', lostAfter)
-    expect((await answered(bed, submitPrepared(node, 't'))).status).toBe('submitted')
-    await bed.untilStatus('t', 'succeeded')
-    expect(bed.services.listCalls('t')).toEqual(['a confirm'])
+    expect((await answered(fixture, submitPrepared(node, 't'))).status).toBe('submitted')
+    await fixture.untilStatus('t', 'succeeded')
+    expect(fixture.services.listCalls('t')).toEqual(['a confirm'])
   })
 
   it('A waiting command is answered with the end, or after its time with the current state', async () => {
-    const bed = new Bed()
-    const node = await bed.node(FAST)
-    const call = bed.services.defer('t', 'b', 'cancel')
-    await preparedTcc(bed, node, 't')
+    const fixture = new Fixture()
+    const node = await fixture.node(FAST)
+    const call = fixture.services.defer('t', 'b', 'cancel')
+    await preparedTcc(fixture, node, 't')
     const waited = watched(abort(node, 't', 2_000))
-    await bed.time.advance(2_100)
+    await fixture.time.advance(2_100)
     expect(waited.value?.status).toBe('aborting')
     const again = watched(abort(node, 't', 2_000))
-    await bed.time.advance(10)
+    await fixture.time.advance(10)
     call.answer('success')
-    await bed.time.advance(500)
+    await fixture.time.advance(500)
     expect(again.value?.status).toBe('failed')
   })
 })
@@ -208,69 +208,69 @@ describe('a deadline', () => {
   it.each(['submit', 'abort'] as const)(
     'decided here at the moment in which another node registers a branch and gives the %s',
     async (decision) => {
-      const bed = new Bed()
-      const [one, two] = [await bed.node(FAST), bed.idleNode(FAST)]
-      await preparedTcc(bed, one, 't', { deadlineMs: 8_000 })
+      const fixture = new Fixture()
+      const [one, two] = [await fixture.node(FAST), fixture.idleNode(FAST)]
+      await preparedTcc(fixture, one, 't', { deadlineMs: 8_000 })
       const gate = new Gate()
       one.store.on('update', heldBefore(gate))
-      await bed.time.until('it decides', () => gate.waiting === 1)
+      await fixture.time.until('it decides', () => gate.waiting === 1)
       await register(two, 't', 'c')
       const view = await (decision === 'submit' ? submitPrepared(two, 't') : abort(two, 't'))
       gate.open()
-      await bed.untilStatus('t', decision === 'submit' ? 'succeeded' : 'failed')
+      await fixture.untilStatus('t', decision === 'submit' ? 'succeeded' : 'failed')
       const op = decision === 'submit' ? 'confirm' : 'cancel'
-      expect(bed.services.listCalls('t')).toEqual([`c ${op}`, `b ${op}`, `a ${op}`])
+      expect(fixture.services.listCalls('t')).toEqual([`c ${op}`, `b ${op}`, `a ${op}`])
       expect((await one.get('t'))?.abort).toEqual(view.abort)
     },
   )
 
   it('A deadline that was durable first refuses the submit', async () => {
-    const bed = new Bed()
-    const [one, two] = [await bed.node(FAST), bed.idleNode(FAST)]
-    await preparedTcc(bed, one, 't', { deadlineMs: 8_000 })
+    const fixture = new Fixture()
+    const [one, two] = [await fixture.node(FAST), fixture.idleNode(FAST)]
+    await preparedTcc(fixture, one, 't', { deadlineMs: 8_000 })
     const gate = new Gate()
     one.store.on('update', heldAnswer(gate))
-    await bed.time.until('it is stored', () => gate.waiting === 1)
+    await fixture.time.until('it is stored', () => gate.waiting === 1)
     expect(await readCode(submitPrepared(two, 't'))).toBe('SAGA_NOT_PREPARED')
     gate.open()
-    await bed.untilStatus('t', 'failed')
+    await fixture.untilStatus('t', 'failed')
   })
 })
 
 describe('a branch that is registered twice', () => {
   it('A registration is reported when it is durable, not when a save without it is', async () => {
-    const bed = new Bed()
-    const [one, two] = [await bed.node(FAST), bed.idleNode(FAST)]
-    await preparedTcc(bed, one, 't')
+    const fixture = new Fixture()
+    const [one, two] = [await fixture.node(FAST), fixture.idleNode(FAST)]
+    await preparedTcc(fixture, one, 't')
     const [refusedSave, nextSave, byRow] = [new Gate(), new Gate(), new Gate()]
     for (const gate of [refusedSave, nextSave]) one.store.on('update', heldBefore(gate), { when: isRelease })
     await one.command('retry', 't')
-    await bed.time.until('one has it, and gives it back', () => refusedSave.waiting === 1)
+    await fixture.time.until('one has it, and gives it back', () => refusedSave.waiting === 1)
     const early = watched(register(one, 't', 'c'))
-    await bed.time.flush()
+    await fixture.time.flush()
     await two.command('retry', 't')
     refusedSave.open()
-    await bed.time.until('it gives back what it has read again', () => nextSave.waiting === 1)
+    await fixture.time.until('it gives back what it has read again', () => nextSave.waiting === 1)
     const late = watched(register(one, 't', 'c'))
-    await bed.time.flush()
+    await fixture.time.flush()
     one.store.on('update', heldBefore(byRow))
     nextSave.open()
-    await bed.time.until('it is given back', () => byRow.waiting > 0)
-    await bed.time.flush()
+    await fixture.time.until('it is given back', () => byRow.waiting > 0)
+    await fixture.time.flush()
     // One of them writes, and the other has its turn after it.
     expect([early.isSettled, late.isSettled, byRow.waiting]).toEqual([false, false, 1])
     byRow.open()
-    await bed.time.until('both are told', () => early.isSettled && late.isSettled)
+    await fixture.time.until('both are told', () => early.isSettled && late.isSettled)
     expect([early.error, late.error]).toEqual([undefined, undefined])
-    expect((await bed.row('t')).progress).toContain('"c"')
+    expect((await fixture.row('t')).progress).toContain('"c"')
   })
 })
 
 describe('branches that are registered all at once', () => {
   it.each([1, 2])('are all accepted, by %i nodes', async (nodes) => {
-    const bed = new Bed()
-    const one = await bed.node(FAST)
-    const other = nodes === 1 ? one : bed.idleNode(FAST)
+    const fixture = new Fixture()
+    const one = await fixture.node(FAST)
+    const other = nodes === 1 ? one : fixture.idleNode(FAST)
     await one.submit(buildTcc('t'))
     const ids = Array.from({ length: 60 }, (_, number) => `b${number}`)
     const codes = ids.map((id, number) => readCode(register(number % 2 === 0 ? one : other, 't', id)))
@@ -284,98 +284,98 @@ describe('a node that keeps a TCC between its commands', () => {
   const KEEPS = { ...FAST, holdMs: 60_000 }
 
   /** Claims the row and saves the claim, so that the next saves belong to the test's commands. */
-  async function keptTcc(bed: Bed, node: TestNode): Promise<void> {
-    await preparedTcc(bed, node, 't', { deadlineMs: 30_000 })
+  async function keptTcc(fixture: Fixture, node: TestNode): Promise<void> {
+    await preparedTcc(fixture, node, 't', { deadlineMs: 30_000 })
     await node.command('retry', 't')
-    await bed.time.until('the node has it', () => node.engine.health().inFlight === 1)
-    await bed.time.advance(DEFAULT_SETTINGS.checkpointMs)
+    await fixture.time.until('the node has it', () => node.engine.health().inFlight === 1)
+    await fixture.time.advance(DEFAULT_SETTINGS.checkpointMs)
     expect(node.engine.health().inFlight).toBe(1)
   }
 
   it('Neither of two registrations of one branch is reported before it is durable', async () => {
-    const bed = new Bed()
-    const [one, two] = [await bed.node(KEEPS), bed.idleNode(FAST)]
-    await keptTcc(bed, one)
+    const fixture = new Fixture()
+    const [one, two] = [await fixture.node(KEEPS), fixture.idleNode(FAST)]
+    await keptTcc(fixture, one)
     const [refusedSave, learnedSave, lastSave] = [new Gate(), new Gate(), new Gate()]
     for (const gate of [refusedSave, learnedSave, lastSave]) one.store.on('update', heldBefore(gate))
     const asked = [watched(register(one, 't', 'c')), watched(register(one, 't', 'c'))]
-    await bed.time.until('it is being saved', () => refusedSave.waiting === 1)
+    await fixture.time.until('it is being saved', () => refusedSave.waiting === 1)
     await two.command('retry', 't')
     refusedSave.open()
-    await bed.time.until('what was read again is being saved', () => learnedSave.waiting === 1)
+    await fixture.time.until('what was read again is being saved', () => learnedSave.waiting === 1)
     learnedSave.open()
-    await bed.time.until('it is being saved again', () => lastSave.waiting === 1)
-    await bed.time.flush()
+    await fixture.time.until('it is being saved again', () => lastSave.waiting === 1)
+    await fixture.time.flush()
     // One of them may have written the row itself meanwhile.
-    const isDurable = (await bed.row('t')).progress.includes('"c"')
+    const isDurable = (await fixture.row('t')).progress.includes('"c"')
     expect(isDurable || asked.every(({ isSettled }) => !isSettled)).toBe(true)
     lastSave.open()
-    await bed.time.until('both are told', () => asked.every(({ isSettled }) => isSettled))
+    await fixture.time.until('both are told', () => asked.every(({ isSettled }) => isSettled))
     expect(asked.map(({ error }) => error)).toEqual([undefined, undefined])
-    expect((await bed.row('t')).progress).toContain('"c"')
+    expect((await fixture.row('t')).progress).toContain('"c"')
   })
 
   it('A registration is reported when it is durable, whatever was asked since', async () => {
-    const bed = new Bed()
-    const node = await bed.node(KEEPS)
-    await keptTcc(bed, node)
+    const fixture = new Fixture()
+    const node = await fixture.node(KEEPS)
+    await keptTcc(fixture, node)
     const [firstSave, nextSave] = [new Gate(), new Gate()]
     for (const gate of [firstSave, nextSave]) node.store.on('update', heldBefore(gate))
     const first = watched(register(node, 't', 'c'))
-    await bed.time.until('it is being saved', () => firstSave.waiting === 1)
+    await fixture.time.until('it is being saved', () => firstSave.waiting === 1)
     const next = watched(register(node, 't', 'd'))
     firstSave.open()
-    await bed.time.until('the next one is being saved', () => nextSave.waiting === 1)
-    await bed.time.until('the first is told', () => first.isSettled)
+    await fixture.time.until('the next one is being saved', () => nextSave.waiting === 1)
+    await fixture.time.until('the first is told', () => first.isSettled)
     expect(first.value?.branches.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
     expect(next.isSettled).toBe(false)
     nextSave.open()
-    await bed.time.until('the next is told', () => next.isSettled)
+    await fixture.time.until('the next is told', () => next.isSettled)
     expect(next.value?.branches.map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd'])
   })
 })
 
 describe('after a crash', () => {
   it('Another node confirms after a crash of the node that stored the submit', async () => {
-    const bed = new Bed()
-    const one = bed.idleNode(FAST)
-    await preparedTcc(bed, one, 't')
+    const fixture = new Fixture()
+    const one = fixture.idleNode(FAST)
+    await preparedTcc(fixture, one, 't')
     await submitPrepared(one, 't')
     one.kill()
-    expect(bed.services.calls).toEqual([])
-    await bed.node(FAST)
-    await bed.untilStatus('t', 'succeeded', 5_000)
-    expect(bed.services.listCalls('t')).toEqual(['b confirm', 'a confirm'])
+    expect(fixture.services.calls).toEqual([])
+    await fixture.node(FAST)
+    await fixture.untilStatus('t', 'succeeded', 5_000)
+    expect(fixture.services.listCalls('t')).toEqual(['b confirm', 'a confirm'])
   })
 
   it('Another node goes on after a crash in the middle of the confirms', async () => {
-    const bed = new Bed()
-    const one = await bed.node(FAST)
-    bed.services.defer('t', 'a', 'confirm')
-    await preparedTcc(bed, one, 't')
+    const fixture = new Fixture()
+    const one = await fixture.node(FAST)
+    fixture.services.defer('t', 'a', 'confirm')
+    await preparedTcc(fixture, one, 't')
     await submitPrepared(one, 't')
-    await bed.time.advance(1_500)
+    await fixture.time.advance(1_500)
     one.kill()
-    await bed.node(FAST)
-    await bed.untilStatus('t', 'succeeded', 10_000)
-    expect(bed.services.listCalls('t')).toEqual(['b confirm', 'a confirm', 'a confirm'])
+    await fixture.node(FAST)
+    await fixture.untilStatus('t', 'succeeded', 10_000)
+    expect(fixture.services.listCalls('t')).toEqual(['b confirm', 'a confirm', 'a confirm'])
   })
 
   it('Any node cancels a TCC at its deadline after a crash of its client', async () => {
-    const bed = new Bed()
-    const one = bed.idleNode(FAST)
-    await preparedTcc(bed, one, 't', { deadlineMs: 8_000 })
+    const fixture = new Fixture()
+    const one = fixture.idleNode(FAST)
+    await preparedTcc(fixture, one, 't', { deadlineMs: 8_000 })
     one.kill()
-    await bed.node(FAST)
-    await bed.untilStatus('t', 'failed', 10_000)
-    expect(bed.services.listCalls('t')).toEqual(['b cancel', 'a cancel'])
+    await fixture.node(FAST)
+    await fixture.untilStatus('t', 'failed', 10_000)
+    expect(fixture.services.listCalls('t')).toEqual(['b cancel', 'a cancel'])
   })
 })
 
 describe('what a host reads', () => {
   it('A host reads the whole transaction with its definition', async () => {
-    const bed = new Bed()
-    const node = await bed.node(FAST)
+    const fixture = new Fixture()
+    const node = await fixture.node(FAST)
     expect(await node.engine.read('t' as Gid)).toBeUndefined()
     await node.submit(buildTcc('t', { headers: { 'x-tenant': 'blue' } }))
     await register(node, 't', 'a')

@@ -1,19 +1,19 @@
 import { StoreUnavailableError } from '@counterstep/core'
 import { expect, it } from 'vitest'
 import { tellOutages } from '../src/tell-outages.ts'
-import { RecordingObserver } from './support/bed.ts'
 import { FakeTime } from './support/fake-time.ts'
+import { RecordingObserver } from './support/fixture.ts'
 
 const GONE = new StoreUnavailableError('the server cannot be reached', { applied: 'no' })
 
-function bed() {
+function fixture() {
   const time = new FakeTime()
   const seen = new RecordingObserver()
   return { time, seen, observer: tellOutages(seen, time.clock()) }
 }
 
 it('An outage of the store is reported twice, however often it is met', () => {
-  const { seen, observer } = bed()
+  const { seen, observer } = fixture()
   for (let second = 0; second < 60; second++) {
     observer.storeCalled('claim-due', 'unavailable', 1)
     observer.event({ level: 'warn', name: 'claim-failed', error: GONE })
@@ -27,7 +27,7 @@ it('An outage of the store is reported twice, however often it is met', () => {
 })
 
 it('The next outage is reported again', () => {
-  const { seen, observer } = bed()
+  const { seen, observer } = fixture()
   for (let outage = 0; outage < 2; outage++) {
     observer.event({ level: 'warn', name: 'claim-failed', error: GONE })
     observer.storeCalled('claim-due', 'ok', 1)
@@ -37,7 +37,7 @@ it('The next outage is reported again', () => {
 })
 
 it('Errors, and effects of an outage on a transaction, are reported each time', () => {
-  const { seen, observer } = bed()
+  const { seen, observer } = fixture()
   const errors = [
     { level: 'error', name: 'claim-failed', error: new TypeError('a bug') },
     { level: 'error', name: 'memory-ack-lost', error: GONE },

@@ -1,108 +1,108 @@
 import type { TransactionView } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { Bed } from './support/bed.ts'
 import { refused } from './support/fault-store.ts'
+import { Fixture } from './support/fixture.ts'
 import { buildSaga, watched } from './support/sagas.ts'
 
 describe('a submit that waits', () => {
   it('A wait for a saga that runs here is answered by its end, without reading the store', async () => {
-    const bed = new Bed()
-    const node = await bed.node()
-    const call = bed.services.defer('a', '02', 'action')
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    const call = fixture.services.defer('a', '02', 'action')
     const waited = watched(node.submit(buildSaga('a'), { waitMs: 30_000 }))
-    await bed.time.advance(5_000)
+    await fixture.time.advance(5_000)
     expect(waited.isSettled).toBe(false)
     call.answer('success')
-    await bed.time.flush()
+    await fixture.time.flush()
     expect(waited.value?.status).toBe('succeeded')
     expect(node.store.count('read')).toBe(0)
   })
 
   it('A wait whose time is over is answered with the current state, and the saga goes on', async () => {
-    const bed = new Bed()
-    const node = await bed.node()
-    const call = bed.services.defer('a', '02', 'action')
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    const call = fixture.services.defer('a', '02', 'action')
     const waited = watched(node.submit(buildSaga('a'), { waitMs: 2_000 }))
-    await bed.time.advance(1_999)
+    await fixture.time.advance(1_999)
     expect(waited.isSettled).toBe(false)
-    await bed.time.advance(1)
+    await fixture.time.advance(1)
     expect(waited.value?.status).toBe('submitted')
     expect(waited.value?.branches[0]?.ops[0]?.state).toBe('succeeded')
     call.answer('success')
-    await bed.untilStatus('a', 'succeeded')
+    await fixture.untilStatus('a', 'succeeded')
   })
 
   it('Waits for sagas on another node share one batched read, less and less often', async () => {
-    const bed = new Bed()
-    const [one, two] = [await bed.node(), await bed.node()]
-    const calls = Array.from({ length: 600 }, (_, n) => bed.services.defer(`s${n}`, '01', 'action'))
+    const fixture = new Fixture()
+    const [one, two] = [await fixture.node(), await fixture.node()]
+    const calls = Array.from({ length: 600 }, (_, n) => fixture.services.defer(`s${n}`, '01', 'action'))
     const waited: { value?: TransactionView; isSettled: boolean }[] = []
     for (let n = 0; n < 600; n++) {
       await one.submit(buildSaga(`s${n}`, 1))
       waited.push(watched(two.submit(buildSaga(`s${n}`, 1), { waitMs: 30_000 })))
     }
-    await bed.time.flush()
+    await fixture.time.flush()
     const before = two.store.count('read')
-    await bed.time.advance(10_000)
+    await fixture.time.advance(10_000)
     // The reads come after 50, 100, 200, … ms and then each second, in two batches each.
     const rounds = (two.store.count('read') - before) / 2
     expect(rounds).toBeGreaterThanOrEqual(12)
     expect(rounds).toBeLessThanOrEqual(15)
     for (const call of calls) call.answer('success')
-    await bed.time.advance(1_100)
+    await fixture.time.advance(1_100)
     expect(waited.filter(({ value }) => value?.status === 'succeeded')).toHaveLength(600)
     const after = two.store.count('read')
-    await bed.time.advance(10_000)
+    await fixture.time.advance(10_000)
     expect(two.store.count('read')).toBe(after)
   })
 
   it('A new wait for a saga on another node is answered soon, however long others wait already', async () => {
-    const bed = new Bed()
-    const [one, two] = [await bed.node(), await bed.node()]
-    bed.services.defer('old', '01', 'action')
-    const call = bed.services.defer('new', '01', 'action')
+    const fixture = new Fixture()
+    const [one, two] = [await fixture.node(), await fixture.node()]
+    fixture.services.defer('old', '01', 'action')
+    const call = fixture.services.defer('new', '01', 'action')
     for (const gid of ['old', 'new']) await one.submit(buildSaga(gid, 1))
     const old = watched(two.submit(buildSaga('old', 1), { waitMs: 30_000 }))
-    await bed.time.advance(10_020)
+    await fixture.time.advance(10_020)
     const fresh = watched(two.submit(buildSaga('new', 1), { waitMs: 30_000 }))
-    await bed.time.flush()
+    await fixture.time.flush()
     call.answer('success')
-    await bed.time.advance(60)
+    await fixture.time.advance(60)
     expect(fresh.value?.status).toBe('succeeded')
     expect(old.isSettled).toBe(false)
   })
 
   it('An outage of the store does not fail a wait', async () => {
-    const bed = new Bed()
-    const [one, two] = [await bed.node(), await bed.node()]
-    const call = bed.services.defer('a', '01', 'action')
+    const fixture = new Fixture()
+    const [one, two] = [await fixture.node(), await fixture.node()]
+    const call = fixture.services.defer('a', '01', 'action')
     await one.submit(buildSaga('a'))
     const waited = watched(two.submit(buildSaga('a'), { waitMs: 30_000 }))
-    await bed.time.advance(200)
+    await fixture.time.advance(200)
     const comeBack = two.store.goDown(refused)
     call.answer('success')
-    await bed.time.advance(5_000)
+    await fixture.time.advance(5_000)
     expect(waited.isSettled).toBe(false)
     expect(two.seen.named('store-does-not-answer')).toHaveLength(1)
     comeBack()
-    await bed.time.advance(1_100)
+    await fixture.time.advance(1_100)
     expect(waited.value?.status).toBe('succeeded')
   })
 
   it('A wait for a saga that waits for its start is answered by its end', async () => {
-    const bed = new Bed()
-    const node = await bed.node()
+    const fixture = new Fixture()
+    const node = await fixture.node()
     const waited = watched(node.submit(buildSaga('a', 2, { delayMs: 5_000 }), { waitMs: 30_000 }))
-    await bed.time.advance(4_900)
+    await fixture.time.advance(4_900)
     expect(waited.isSettled).toBe(false)
-    await bed.time.advance(200)
+    await fixture.time.advance(200)
     expect(waited.value?.status).toBe('succeeded')
   })
 
   it('A wait until idle is answered when the next retry or the start is due after its time, and not before', async () => {
-    const bed = new Bed()
-    const node = await bed.node()
-    for (const gid of ['late', 'soon']) bed.services.script(gid, '01', 'action', 'unknown')
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    for (const gid of ['late', 'soon']) fixture.services.script(gid, '01', 'action', 'unknown')
     const wait = { waitMs: 8_000, untilIdle: true }
     const retry = { initialMs: 10_000, factor: 1, capMs: 10_000, jitter: 0 }
     const late = watched(node.submit(buildSaga('late', 1, { retry }), wait))
@@ -110,57 +110,57 @@ describe('a submit that waits', () => {
     const soon = watched(node.submit(buildSaga('soon', 1, { retry: { ...retry, initialMs: 5_000 } }), wait))
     const delayed = watched(node.submit(buildSaga('delayed', 1, { delayMs: 5_000_000 }), wait))
     const started = watched(node.submit(buildSaga('started', 1, { delayMs: 5_000 }), wait))
-    await bed.time.advance(100)
+    await fixture.time.advance(100)
     expect([late.value?.status, late.value?.branches[0]?.ops[0]?.state]).toEqual(['submitted', 'waiting'])
     expect(delayed.value?.status).toBe('submitted')
     expect([patient, soon, started].map(({ isSettled }) => isSettled)).toEqual([false, false, false])
-    await bed.time.advance(5_000)
+    await fixture.time.advance(5_000)
     expect([soon, started].map(({ value }) => value?.status)).toEqual(['succeeded', 'succeeded'])
-    await bed.time.advance(5_000)
+    await fixture.time.advance(5_000)
     expect(patient.value?.status).toBe('succeeded')
   })
 
   it('A wait for a saga that another node takes over is answered by its end there', async () => {
-    const bed = new Bed()
-    const [one, two] = [await bed.node({ leaseMs: 3_000 }), bed.idleNode({ leaseMs: 3_000 })]
-    const call = bed.services.defer('a', '01', 'action')
+    const fixture = new Fixture()
+    const [one, two] = [await fixture.node({ leaseMs: 3_000 }), fixture.idleNode({ leaseMs: 3_000 })]
+    const call = fixture.services.defer('a', '01', 'action')
     const waited = watched(one.submit(buildSaga('a'), { waitMs: 60_000 }))
-    await bed.time.flush()
+    await fixture.time.flush()
     const comeBack = one.store.goDown(refused)
-    await bed.time.advance(3_000)
+    await fixture.time.advance(3_000)
     await two.engine.start()
-    await bed.untilStatus('a', 'succeeded')
+    await fixture.untilStatus('a', 'succeeded')
     call.answer('success')
     comeBack()
-    await bed.time.advance(5_000)
+    await fixture.time.advance(5_000)
     expect(waited.value?.status).toBe('succeeded')
-    expect(bed.services.listEffects('a')).toEqual(['01 action', '02 action'])
+    expect(fixture.services.listEffects('a')).toEqual(['01 action', '02 action'])
   })
 
   it('A wait beyond waitersMax is answered at once with the current state', async () => {
-    const bed = new Bed()
-    const node = await bed.node({ waitersMax: 2 })
-    const calls = ['a', 'b', 'c'].map((gid) => bed.services.defer(gid, '01', 'action'))
+    const fixture = new Fixture()
+    const node = await fixture.node({ waitersMax: 2 })
+    const calls = ['a', 'b', 'c'].map((gid) => fixture.services.defer(gid, '01', 'action'))
     const waited = ['a', 'b', 'c'].map((gid) => watched(node.submit(buildSaga(gid), { waitMs: 30_000 })))
-    await bed.time.flush()
+    await fixture.time.flush()
     expect(waited.map(({ value }) => value?.status)).toEqual([undefined, undefined, 'submitted'])
     for (const call of calls) call.answer('success')
-    await bed.time.flush()
+    await fixture.time.flush()
     expect(waited.map(({ value }) => value?.status)).toEqual(['succeeded', 'succeeded', 'submitted'])
     // There is room again.
     expect((await node.submit(buildSaga('d'), { waitMs: 1_000 })).status).toBe('succeeded')
   })
 
   it('A refused submit leaves no waiter behind', async () => {
-    const bed = new Bed()
-    const node = await bed.node({ waitersMax: 1 })
+    const fixture = new Fixture()
+    const node = await fixture.node({ waitersMax: 1 })
     for (let n = 0; n < 5; n++) {
       node.store.on('create', refused)
       const refusal = node.submit(buildSaga(`s${n}`), { waitMs: 30_000 })
       await expect(refusal).rejects.toMatchObject({ code: 'SAGA_NOT_ACCEPTED' })
     }
     expect((await node.submit(buildSaga('a'), { waitMs: 1_000 })).status).toBe('succeeded')
-    await bed.time.advance(10_000)
+    await fixture.time.advance(10_000)
     // Only the timers of the loops are left: poll, renewal and purge.
     expect(node.clock.timers).toBe(3)
   })

@@ -1,8 +1,8 @@
 /**
- * Which branch op a call is, is said by four query parameters that the orchestrator writes. A caller who submits a URL
- * chooses the rest of the query, so no parameter of theirs may be read as one of these four, by any parser that a
- * service may use. This file holds both sides of that rule: what a submitted URL must not contain, and how a service
- * reads the four from the request target.
+ * Four query parameters, which the orchestrator writes, tell a service which op of which branch a call is. The client
+ * that submits a URL chooses the rest of the query, so no parser that a service may use must read one of the client's
+ * parameters as one of these four. This file holds both sides of that rule: what a submitted URL must not contain,
+ * and how a service reads the four parameters from the request target.
  */
 
 /** They stand in this order, before the URL's own parameters: many parsers keep the first of two values. */
@@ -24,9 +24,9 @@ export const IDENTITY_HEADERS = {
 export const URL_PARAMETERS_MAX = 32
 
 const PARAMETERS: ReadonlySet<string> = new Set(IDENTITY_PARAMETERS)
-/** A `;` separates parameters too for some servers: Python before 3.10, Rack, and Fastify even in the path. */
+/** Some servers take a `;` for a separator too: Python before 3.10, Rack, and Fastify even in the path. */
 const SEPARATOR = /[?&;#]/
-/** A text without one of these signs has no name, and nothing to decode. */
+/** A text without any of these characters has no name, and nothing to decode. */
 const HAS_NAMES = /[?&;#%]/
 const AMPERSAND = 0x26
 const SEMICOLON = 0x3b
@@ -43,16 +43,18 @@ const ESCAPED_CONTROL = /%(?:[01][0-9a-f]|7f)/i
 const CONTROL = /[\0-\x1f\x7f]/
 const ASCII = /^[\0-\x7f]*$/
 /**
- * Finds one of the four names as a word of its own; its groups have their order. No common parser takes other signs than letters, digits, `_` and `-` for a
- * part of a name: brackets, dots, spaces and NUL end it or fold. PHP makes an underscore of a dot, a space and a single bracket.
+ * Finds one of the four names as a word of its own. Its groups have the order of the names. Common parsers take only
+ * letters, digits, `_` and `-` for parts of a name. Brackets, dots, spaces and NUL end the name or become another
+ * character: PHP makes an underscore of a dot, a space and a single bracket.
  */
 const RESERVED = /(?<![\w-])(?:(gid)|(trans(?:_|[^\w&-]+)type)|(branch(?:_|[^\w&-]+)id)|(op))(?![\w-])/i
 /** Proxies and parsers on the way may each decode once more than they should. */
 const DECODINGS_MAX = 3
 
 /**
- * Why a URL cannot be called, as a phrase to put behind "the URL"; undefined where nothing in it could be taken for the
- * identity of a call. `target` is the path and the query, or the whole URL. The phrase repeats no part of the URL.
+ * Returns why a URL cannot be called, as a phrase to put behind "the URL". Returns undefined if nothing in the URL
+ * could be taken for the identity of a call. `target` is the path and the query, or the whole URL. The phrase repeats
+ * no part of it.
  */
 export function findUrlFault(target: string): string | undefined {
   if (target.split(SEPARATOR).length - 1 > URL_PARAMETERS_MAX)
@@ -61,9 +63,10 @@ export function findUrlFault(target: string): string | undefined {
 }
 
 /**
- * Why a payload cannot be sent, as a phrase to put behind "the body". Frameworks merge the fields of a form with the
- * query, and the form often wins. Some of them look for the name of a form's type anywhere in the header. The text of a content type that is not UTF-8 makes some of them read even the query
- * in that encoding, where a separator looks like a letter.
+ * Returns why a payload cannot be sent, as a phrase to put behind "the body". Frameworks merge the fields of a form with
+ * the query, and the form often wins. Some of them look for the name of a form's type anywhere in the header. A content
+ * type with another charset than UTF-8 makes some of them read even the query in that charset, in which a separator may
+ * look like a letter.
  */
 export function findPayloadFault(contentType: string, body: string): string | undefined {
   if (contentType === 'application/json') return undefined
@@ -83,7 +86,7 @@ const CHARSETS = new Set(
   ['utf-8', 'utf8', 'us-ascii'].flatMap((charset) => [`charset=${charset}`, `charset="${charset}"`]),
 )
 
-/** The whole content type in lower case; undefined where a reader could find another charset in it than UTF-8. */
+/** Returns the content type in lower case, or undefined if a parser could find another charset in it than UTF-8. */
 function readContentType(contentType: string): string | undefined {
   if (!PRINTABLE.test(contentType)) return undefined
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
@@ -96,8 +99,8 @@ function readContentType(contentType: string): string | undefined {
 }
 
 /**
- * The identity in a request target as it stands in the request line, or in an absolute URL. Each parameter must be there
- * once, spelt plainly, and nothing else may fold into one of them, or the answer is a fault.
+ * Reads the identity from a request target as it stands in the request line, or from an absolute URL. Returns a fault
+ * unless each parameter is there once and without any encoding, and no other parameter could be read as one of them.
  */
 export function readCallIdentity(target: string): CallIdentity | { readonly fault: string } {
   const [plainTarget = ''] = target.split('#', 1)
@@ -122,11 +125,12 @@ export function readCallIdentity(target: string): CallIdentity | { readonly faul
   return fault === undefined ? (found as CallIdentity) : { fault }
 }
 
-/** Looks at every name in the text: as it is written, and as it reads when it is decoded once, twice and three times. */
+/** Looks at every name in the text, as it is written and as it reads after one, two and three decodings. */
 function findTextFault(written: string, what: 'url' | 'form'): string | undefined {
   if (!HAS_NAMES.test(written)) return undefined
   let bytes = toBytes(written)
-  // Folding of case and width, best-fit tables and lenient UTF-8 readers all need a sign beyond ASCII.
+  // A parser that folds case or width, uses best-fit tables or reads UTF-8 leniently needs a character beyond ASCII
+  // for it.
   if (!ASCII.test(toText(decodeBytes(readNames(bytes)))))
     return 'must not have a parameter whose name is not ASCII'
   if (BROKEN_ESCAPE.test(written)) return 'must not have a % that begins no escape'
@@ -143,7 +147,10 @@ function findTextFault(written: string, what: 'url' | 'form'): string | undefine
   return `must not be encoded more than ${DECODINGS_MAX} times`
 }
 
-/** Returns the text before the first `=` that follows another sign. Some parsers drop a `=` at the front, so it is dropped here. */
+/**
+ * Returns the text before the first `=` that follows another sign. Some parsers drop a `=` at the front, so it is
+ * dropped here.
+ */
 function readName(piece: string): string {
   const start = /^=*/.exec(piece)?.[0].length ?? 0
   const end = piece.indexOf('=', start)
@@ -151,8 +158,8 @@ function readName(piece: string): string {
 }
 
 /**
- * Reads the names of all parameters as `readName` does, and puts `&` between them. They are one text, since a form may have a
- * hundred thousand. The text before the first separator is not a name.
+ * Reads the names of all parameters as `readName` does, and puts `&` between them. They are one text, since a form
+ * may have a hundred thousand. The text before the first separator is not a name.
  */
 function readNames(bytes: Uint8Array): Uint8Array {
   const names = new Uint8Array(bytes.length)
@@ -185,7 +192,7 @@ function isIdentityParameter(name: string): name is IdentityParameter {
   return PARAMETERS.has(name)
 }
 
-/** Makes a byte of each character. All characters beyond ASCII become the same byte, since only that they are beyond it counts. */
+/** Makes a byte of each character. All characters beyond ASCII become the same byte, because no rule tells them apart. */
 function toBytes(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length)
   for (let at = 0; at < text.length; at++) bytes[at] = Math.min(text.charCodeAt(at), NOT_ASCII)

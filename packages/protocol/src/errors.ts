@@ -1,11 +1,14 @@
 /**
- * The four meanings of an error, never mixed.
- * `failure`: a definite no, nothing was or will be done. `ongoing`: not yet, ask again.
- * `unavailable`: infrastructure, back off and retry. `bug`: an assertion, stop this attempt.
+ * Every error has exactly one of four meanings.
+ *
+ * - `failure`: The request is refused for good, and nothing was or will be done.
+ * - `ongoing`: The outcome is not there yet, and the caller should ask again.
+ * - `unavailable`: The infrastructure failed, and the caller should back off and retry.
+ * - `bug`: An assertion failed, and this attempt must stop.
  */
 export type ErrorMeaning = 'failure' | 'ongoing' | 'unavailable' | 'bug'
 
-/** Every code a caller may see. Codes are stable, texts are not; `docs/errors.md` explains each. */
+/** Lists every code that a caller may see. Codes are stable, and texts are not. `docs/errors.md` explains each code. */
 export const ERROR_MEANINGS = {
   SAGA_MALFORMED_JSON: 'failure',
   SAGA_UNSUPPORTED_MEDIA_TYPE: 'failure',
@@ -71,15 +74,18 @@ export const ERROR_MEANINGS = {
 
 export type ErrorCode = keyof typeof ERROR_MEANINGS
 
-/** One fault of a request: its code, the JSON pointer of the place, and a text for people. */
+/** Describes one fault of a request: its code, the JSON pointer of the place, and a text for people. */
 export interface Fault {
   readonly code: ErrorCode
-  /** JSON pointer (RFC 6901) into the request body, "" for the whole, or the name of a header or query parameter. */
+  /**
+   * It is a JSON pointer (RFC 6901) into the request body, which is empty for the whole body, or the name of a header
+   * or of a query parameter.
+   */
   readonly path: string
   readonly message: string
 }
 
-/** The one base class of everything that Counterstep throws on purpose. Callers branch on `code`. */
+/** This is the base class of every error that Counterstep throws on purpose. Callers decide by its `code`. */
 export class CounterstepError extends Error {
   readonly code: ErrorCode
   readonly meaning: ErrorMeaning
@@ -92,7 +98,7 @@ export class CounterstepError extends Error {
   }
 }
 
-/** A request that was refused whole: nothing was stored. `code` is the first fault's. */
+/** A request was refused as a whole, and nothing was stored. `code` is the code of the first fault. */
 export class InvalidRequestError extends CounterstepError {
   readonly faults: readonly Fault[]
 
@@ -103,7 +109,7 @@ export class InvalidRequestError extends CounterstepError {
   }
 }
 
-/** Reads the code instead of the prototype chain, which lies across copies of a package. */
+/** Reads the code and not the prototype chain, because the error may come from another copy of this package. */
 export function isCounterstepError(error: unknown): error is CounterstepError {
   return (
     error instanceof Error &&

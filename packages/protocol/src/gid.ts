@@ -1,16 +1,19 @@
 import { BRANCH_ID_LENGTH_MAX, GID_LENGTH_MAX } from './limits.ts'
 
 declare const brand: unique symbol
-/** A global transaction id: 1–128 printable ASCII characters without space, quote, backslash or semicolon; not `.` or `..`. */
+/**
+ * A gid is a global transaction id. It has 1 to 128 printable ASCII characters without space, quote, backslash or
+ * semicolon, and is not `.` or `..`.
+ */
 export type Gid = string & { readonly [brand]: 'gid' }
-/** A branch's id within its transaction: 1–64 characters of `A-Z a-z 0-9 . _ : -`. */
+/** A branch id is unique within its transaction and has 1 to 64 characters of `A-Z a-z 0-9 . _ : -`. */
 export type BranchId = string & { readonly [brand]: 'branchId' }
 
 /** This text says in words what isGid checks. */
 export const GID_RULE =
   'must be 1–128 printable ASCII characters without space, quote, backslash or semicolon, and not . or ..'
 
-// '!' to '~' without the double quote, the single quote, the semicolon and the backslash.
+// The class is '!' to '~' without the double quote, the single quote, the semicolon and the backslash.
 const GID = /^[!#-&(-:<-[\]-~]+$/
 const BRANCH_ID = /^[A-Za-z0-9._:-]+$/
 
@@ -35,8 +38,8 @@ export function isBranchId(value: unknown): value is BranchId {
 }
 
 /**
- * A UUID of version 7 (RFC 9562, 5.7): time first, so that indexes grow at their end. `random`: at least 19 random
- * hex digits in lower case.
+ * Makes a UUID of version 7 (RFC 9562, 5.7), which begins with the time, so that indexes grow at their end. `random`
+ * has at least 19 random hex digits in lower case.
  */
 export function timeOrderedGid(nowMs: number, random: string): Gid {
   const time = nowMs.toString(16).padStart(12, '0')

@@ -2,11 +2,11 @@ import { CounterstepError } from './errors.ts'
 
 export interface LibraryPart {
   readonly library: string
-  /** The version that is installed. */
+  /** This version is installed. */
   readonly version: string
-  /** The undocumented part, as a sentence names it. */
+  /** It names the undocumented part, in words that fit into a sentence. */
   readonly part: string
-  /** The version in which the part was read. */
+  /** The part was read in this version. */
   readonly readIn: string
 }
 

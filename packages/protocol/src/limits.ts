@@ -1,4 +1,7 @@
-/** The bounds of a request. Each one over is a 4xx with a code of its own, and stores nothing. */
+/**
+ * These are the bounds of a request. A request over one of them is answered 4xx with a code of its own, and not
+ * stored.
+ */
 export const BRANCHES_MAX = 100
 export const PAYLOAD_BYTES_MAX = 256 * 1024
 export const BODY_BYTES_MAX = 1024 * 1024
@@ -9,12 +12,15 @@ export const URL_LENGTH_MAX = 2048
 export const HEADERS_MAX = 20
 export const HEADER_BYTES_MAX = 8 * 1024
 export const DEADLINE_MS_MAX = 30 * 24 * 3_600_000
-/** How long a TCC or a message stays prepared if the request does not say: then it is cancelled, or its sender asked. */
+/**
+ * A TCC or a message stays prepared for this long if the request does not say. Then the TCC is cancelled, or the
+ * sender of the message is asked.
+ */
 export const PREPARED_MS = 35_000
 /**
- * How much later than a barrier's row a call's transaction must have been accepted for the row to be another transaction's.
- * A store of class B, and a lossy failover, may lose an accept, and the client then submits the same gid again within
- * minutes or hours: for the barrier that is the same transaction, whose branches must not run a second time.
+ * A row of a barrier belongs to another transaction if the transaction of the call was accepted more than this time
+ * later. A store of class B, or a lossy failover, may lose an accept, and the client then submits the same gid again
+ * within minutes or hours. For the barrier that is the same transaction, whose branches must not run a second time.
  */
 export const GID_REUSE_MARGIN_MS = 24 * 3_600_000
 export const DELAY_MS_MAX = 30 * 24 * 3_600_000
@@ -24,7 +30,7 @@ export const RETRY_LIMIT_MAX = 1_000_000
 export const RETRY_CAP_MS_MAX = 24 * 3_600_000
 export const WAIT_MS_MAX = 60_000
 export const LIST_LIMIT_MAX = 200
-/** How much of a branch's answer is kept. */
+/** At most so many bytes of a branch's answer are kept. */
 export const ANSWER_BYTES_MAX = 1024
 /** The reason that an abort may give has at most this length. */
 export const REASON_LENGTH_MAX = 1024

@@ -10,8 +10,8 @@ export type JsonValue =
   | { readonly [key: string]: JsonValue }
 
 /**
- * A JSON value as a caller may write it. An object whose type is an interface has no index signature, and so is no `JsonValue`
- * by its type; no function is such an object.
+ * Allows a JSON value as a caller may write it. An object whose type is an interface has no index signature, so that
+ * TypeScript does not take it for a `JsonValue`. The last type allows such an object, and refuses a function.
  */
 export type PayloadValue =
   | JsonValue
@@ -20,10 +20,10 @@ export type PayloadValue =
   | (object & { readonly apply?: never })
 
 /**
- * How an op is asked again after an unknown or ongoing answer.
- * The n-th wait is drawn between a floor and min(capMs, initialMs × factor^(n−1)); `jitter` 1 draws over all of
- * that, 0 always takes the upper end. `limit` is the number of failed attempts of an action after which the
- * transaction turns around; null is no limit. Compensations ignore it: they go on at the cap.
+ * Says how an op is asked again after an unknown or ongoing answer. The n-th wait is drawn between a floor and
+ * min(capMs, initialMs × factor^(n−1)). A `jitter` of 1 draws from the whole range, and 0 always takes the upper end.
+ * `limit` is the number of failed attempts of an action after which the transaction turns around, and null is no
+ * limit. Compensations ignore it and are asked again every `capMs`.
  */
 export interface RetryPolicy {
   readonly initialMs: number
@@ -35,44 +35,47 @@ export interface RetryPolicy {
 
 /** Holds the fields that the branches of every kind have. */
 interface BranchRequest {
-  /** A JSON value, delivered as application/json. Exclusive with `body`. */
+  /** This JSON value is delivered as application/json. It excludes `body`. */
   readonly payload?: PayloadValue
-  /** A text, delivered byte for byte (UTF-8) with `contentType`. */
+  /** This text is delivered byte for byte in UTF-8, with `contentType`. */
   readonly body?: string
-  /** Only with `body`. Default text/plain; charset=utf-8. */
+  /** It is allowed only with `body`. The default is `text/plain; charset=utf-8`. */
   readonly contentType?: string
   readonly retry?: Partial<RetryPolicy>
   readonly timeoutMs?: number
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** One branch of a saga, as submitted. */
+/** Describes one branch of a saga as it is submitted. */
 export interface SagaBranchRequest extends BranchRequest {
   /** The default is "01", "02", … by position. */
   readonly id?: string
-  /** The URL of the forward call (POST). */
+  /** This URL is called with POST to do the branch's part. */
   readonly action: string
-  /** The URL of the call that undoes it. Without one there is nothing to undo. */
+  /** This URL is called with POST to undo the action. Without it there is nothing to undo. */
   readonly compensation?: string
-  /** Ids of the branches that must have succeeded before. Default: the branch before this one; [] starts at once. */
+  /**
+   * These branches must have succeeded before. The default is the branch before this one, and a branch with [] starts at
+   * once.
+   */
   readonly after?: readonly string[]
 }
 
-/** One branch of a message, as submitted. It is called until it succeeds. */
+/** Describes one branch of a message as it is submitted. It is called until it succeeds. */
 export interface MessageBranchRequest extends BranchRequest {
   /** The default is "01", "02", … by position. */
   readonly id?: string
-  /** The URL that is called (POST). */
+  /** This URL is called with POST. */
   readonly action: string
 }
 
-/** The body of POST /v1/transactions/{gid}/branches. Sent before its client tries the branch. */
+/** This is the body of POST /v1/transactions/{gid}/branches. The client sends it before it tries the branch. */
 export interface TccBranchRequest extends BranchRequest {
   /** The client chooses it, since it tries the branch under this id. */
   readonly id: string
-  /** The URL of the call (POST) that makes final what the try has set aside. */
+  /** This URL is called with POST to make final what the try has reserved. */
   readonly confirm: string
-  /** The URL of the call (POST) that gives back what the try has set aside, or may have. */
+  /** This URL is called with POST to give back what the try has reserved, or may have. */
   readonly cancel: string
 }
 
@@ -84,7 +87,7 @@ interface CommonRequest {
   readonly timeoutMs?: number
   /** If it is 0, every branch result is durable before the next call (strict mode). */
   readonly checkpointMs?: number
-  /** Sent with every branch call; a branch's own header of the same name wins. */
+  /** They are sent with every branch call. A branch's own header of the same name replaces one of them. */
   readonly headers?: Readonly<Record<string, string>>
   /** If it is `memory`, the answer comes before the accept is durable. The field is not part of the content. */
   readonly ack?: 'durable' | 'memory'
@@ -99,10 +102,10 @@ export interface SagaSubmitRequest extends CommonRequest {
   readonly delayMs?: number
 }
 
-/** Accepted as prepared; its branches are registered one by one, each before its client tries it. */
+/** A TCC is accepted as prepared. Its branches are registered one by one, each before the client tries it. */
 export interface TccSubmitRequest extends CommonRequest {
   readonly kind: 'tcc'
-  /** Counts from accept. If it passes before the submit, every branch is cancelled. Default 35,000. */
+  /** Counts from accept. If it passes before the submit, every branch is cancelled. The default is 35,000. */
   readonly deadlineMs?: number
 }
 
@@ -117,21 +120,27 @@ export interface MessageSubmitRequest extends CommonRequest {
   readonly check?: MessageCheckRequest
 }
 
-/** The query-back: who is asked whether the sender's own database transaction has committed. */
+/** Describes the query-back, which asks the sender whether its own database transaction has committed. */
 export interface MessageCheckRequest {
-  /** Called with GET. 200: it has, 409: it never will, 425: not yet. */
+  /**
+   * It is called with GET. The answer 200 says that the sender has committed, 409 that it never will, and 425 not
+   * yet.
+   */
   readonly url: string
-  /** Counts from accept. The sender is asked if the message has been neither submitted nor aborted by then. Default 35,000. */
+  /**
+   * Counts from accept. The sender is asked if the message has been neither submitted nor aborted by then. The default
+   * is 35,000.
+   */
   readonly afterMs?: number
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The body of POST /v1/transactions. */
+/** This is the body of POST /v1/transactions. */
 export type SubmitRequest = SagaSubmitRequest | TccSubmitRequest | MessageSubmitRequest
 
-/** The body of POST /v1/transactions/{gid}/abort, which may be left out. */
+/** This is the body of POST /v1/transactions/{gid}/abort, which may be left out. */
 export interface AbortRequest {
-  /** Kept with the decision and shown. At most 1,024 characters. */
+  /** It is kept with the decision and shown. It has at most 1,024 characters. */
   readonly reason?: string
 }
 
@@ -143,17 +152,20 @@ export interface AbortView {
   readonly branchId?: string
   readonly at: number
   /**
-   * This is the text of the caller that asked for the abort. It stays here also when it is JSON, whose `code` and `message` then stand
-   * beside it.
+   * This is the text of the caller that asked for the abort. It stays here also when it is JSON, whose `code` and
+   * `message` then stand beside it.
    */
   readonly reason?: string
-  /** The `code` of the JSON that the branch answered, for example `INSUFFICIENT_FUNDS`; else that of a `reason` in JSON. */
+  /**
+   * It is the `code` of the JSON that the branch answered, for example `INSUFFICIENT_FUNDS`, or that of a `reason` in
+   * JSON.
+   */
   readonly code?: string
-  /** The `message` beside that `code`. */
+  /** It is the `message` beside that `code`. */
   readonly message?: string
 }
 
-/** `waiting`: answered unknown or ongoing, asked again at `nextAt`. */
+/** An op is `waiting` if its answer was unknown or ongoing. It is asked again at `nextAt`. */
 export type OpState = 'idle' | 'calling' | 'waiting' | 'succeeded' | 'failed'
 
 export interface OpView {
@@ -162,18 +174,18 @@ export interface OpView {
   readonly url?: string
   readonly state: OpState
   readonly attempts: number
-  /** The last answer. */
+  /** It is the result of the last answer. */
   readonly result?: Result
   readonly statusCode?: number
-  /** Up to 1 KiB of the last answer's body. */
+  /** It has up to 1 KiB of the last answer's body. */
   readonly answer?: string
-  /** Why the last attempt has no answer, e.g. `timeout`. */
+  /** It says why the last attempt has no answer, for example `timeout`. */
   readonly error?: string
-  /** When the first attempt was sent. */
+  /** The first attempt was sent at this instant. */
   readonly startedAt?: number
-  /** When the last answer came. */
+  /** The last answer came at this instant. */
   readonly endedAt?: number
-  /** How long the last attempt took. */
+  /** The last attempt took this long. */
   readonly durationMs?: number
   readonly nextAt?: number
 }
@@ -184,7 +196,7 @@ export interface BranchView {
   readonly ops: readonly OpView[]
 }
 
-/** A transaction as GET shows it. Instants are integer milliseconds from the epoch, by the store's clock. */
+/** Describes a transaction as GET shows it. Instants are whole epoch milliseconds by the store's clock. */
 export interface TransactionView {
   readonly gid: string
   readonly kind: Kind
@@ -197,16 +209,19 @@ export interface TransactionView {
   /** A message with a check has it: at this instant its sender is asked, if the message is still prepared. */
   readonly checkAt?: number
   readonly finishedAt?: number
-  /** 1 at accept. It grows when a node takes it up: a prepared one that was decided, or any after a break. */
+  /**
+   * It is 1 at accept. It grows when a node takes the transaction: a prepared one after its decision, or any one
+   * whose node has stopped working at it.
+   */
   readonly epoch: number
   readonly attention?: string
   readonly abort?: AbortView
-  /** Only a message has it: its query-back. */
+  /** It is the query-back, which only a message has. */
   readonly check?: OpView
   readonly branches: readonly BranchView[]
 }
 
-/** The answer to a submit. */
+/** This is the answer to a submit. */
 export interface SubmitView extends TransactionView {
   readonly ack: 'durable' | 'memory'
 }
@@ -229,7 +244,7 @@ export interface TransactionPage {
   readonly cursor?: string
 }
 
-/** RFC 9457, with our stable `code` and, for a refused request, every fault. */
+/** This is a problem of RFC 9457, with our stable `code` and, for a refused request, every fault. */
 export interface Problem {
   readonly type: string
   readonly title: string

@@ -1,4 +1,4 @@
-/** Every kind of transaction. ARCHITECTURE.md says what a new one takes. */
+/** Lists the kinds of transaction. ARCHITECTURE.md says what a new one takes. */
 export const KINDS = ['saga', 'tcc', 'message'] as const
 export type Kind = (typeof KINDS)[number]
 
@@ -6,16 +6,20 @@ export const UNFINISHED_STATUSES = ['prepared', 'submitted', 'aborting'] as cons
 export const FINAL_STATUSES = ['succeeded', 'failed', 'stopped'] as const
 export const STATUSES = [...UNFINISHED_STATUSES, ...FINAL_STATUSES] as const
 export type UnfinishedStatus = (typeof UNFINISHED_STATUSES)[number]
-/** `succeeded`; `failed`: everything that may have run has been undone; `stopped`: ended by an operator before that. */
+/**
+ * `succeeded` says that every branch is done, `failed` that everything that may have run has been undone, and
+ * `stopped` that an operator ended the transaction before that.
+ */
 export type FinalStatus = (typeof FINAL_STATUSES)[number]
 export type Status = UnfinishedStatus | FinalStatus
 
-/** Each op is one kind of call to a branch. */
+/** Each op is one kind of call to a branch. `msg` is the query-back of a message. */
 export const OPS = ['action', 'compensate', 'try', 'confirm', 'cancel', 'msg'] as const
 export type Op = (typeof OPS)[number]
 
 /**
- * These are the results of a branch call. `unknown` (timeout, reset, 5xx, anything else) is never `failure`: the branch is asked again.
+ * Lists the results of a branch call. A timeout, a reset, a 5xx and every other answer is `unknown`, which never counts
+ * as `failure`: the branch is asked again.
  */
 export const RESULTS = ['success', 'failure', 'ongoing', 'unknown'] as const
 export type Result = (typeof RESULTS)[number]

@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net'
 import { httpBranchCaller } from '@counterstep/branch-http'
-import { classOfAddress, loopbackTargets, targetPolicy } from '@counterstep/branch-http/targets'
+import { classifyAddress, loopbackTargets, targetPolicy } from '@counterstep/branch-http/targets'
 import type { BranchAnswer, CheckUrl } from '@counterstep/core'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { buildRealServer, type RealServer } from './real-server.ts'
@@ -127,7 +127,7 @@ describe('S4: a call that is denied by its address', () => {
   // These classes stand for 127.0.0.2 as a metadata service and 127.0.0.1 as another machine. No server listens there;
   // the test answers the calls that are let through.
   const readClass = (text: string) =>
-    text === '127.0.0.2' ? 'never' : text === '127.0.0.1' ? 'public' : classOfAddress(text)
+    text === '127.0.0.2' ? 'never' : text === '127.0.0.1' ? 'public' : classifyAddress(text)
   const free = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true }, readClass)
 
   /** The name bank.test has the address that the test gives, and every other name has 127.0.0.1. */

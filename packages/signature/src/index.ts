@@ -1,22 +1,22 @@
-export { contentDigest, isDigestOf } from './content-digest.ts'
-export { seal, sealFits } from './seal.ts'
+export { computeContentDigest, fitsDigest } from './content-digest.ts'
+export { fitsBase, signBase } from './sign-base.ts'
 export { type CallSigner, type CallToSign, callSigner, SIGNATURE_LIFETIME_S } from './sign-call.ts'
-export { signatureBase } from './signature-base.ts'
+export { buildSignatureBase } from './signature-base.ts'
 export {
   newSigningKeyText,
+  parseSigningKey,
   publicJwk,
   type SignatureAlgorithm,
   type SigningKey,
-  signingKeyOf,
 } from './signing-key.ts'
-export { type VerificationKey, type VerificationKeyText, verificationKeyOf } from './verification-key.ts'
+export { parseVerificationKey, type VerificationKey, type VerificationKeyText } from './verification-key.ts'
 export {
   type CallHead,
   CLOCK_SKEW_S,
+  findTimeRefusal,
   type HeadVerdict,
   LIFETIME_S_MAX,
   type SignatureRefusal,
   type SignedTimes,
-  timeRefusal,
   verifyHead,
 } from './verify-head.ts'

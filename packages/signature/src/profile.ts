@@ -14,12 +14,12 @@ export const IDENTITY_NAMES = [
   'counterstep-kind',
 ] as const
 
-/** The components that every signature of a call must cover. */
-export function requiredNames(hasContentType: boolean): readonly string[] {
+/** Lists the components that every signature of a call must cover. */
+export function listRequiredNames(hasContentType: boolean): readonly string[] {
   return [...BEFORE_CONTENT_TYPE, ...(hasContentType ? [CONTENT_TYPE] : []), ...AFTER_CONTENT_TYPE]
 }
 
-/** The components that our own signature covers, in its order. */
-export function signedNames(hasContentType: boolean): readonly string[] {
-  return [...requiredNames(hasContentType), ...IDENTITY_NAMES]
+/** Lists the components that our own signature covers, in its order. */
+export function listSignedNames(hasContentType: boolean): readonly string[] {
+  return [...listRequiredNames(hasContentType), ...IDENTITY_NAMES]
 }

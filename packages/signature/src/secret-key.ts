@@ -11,9 +11,9 @@ export interface SecretKey {
   readonly key: KeyObject
 }
 
-/** `{"keyid", "alg": "hmac-sha256", "secret"}`; the secret is base64 or base64url of at least 32 bytes. */
-export function secretKeyOf(source: string | object): SecretKey {
-  const { keyid, alg, secret } = fieldsOf(source)
+/** Reads `{"keyid", "alg": "hmac-sha256", "secret"}`. The secret is base64 or base64url of at least 32 bytes. */
+export function parseSecretKey(source: string | object): SecretKey {
+  const { keyid, alg, secret } = readFields(source)
   if (alg !== 'hmac-sha256') throw new TypeError('the alg of a secret key is "hmac-sha256"')
   if (typeof keyid !== 'string' || !KEY_ID.test(keyid)) {
     throw new TypeError('the keyid of a secret key is 1 to 64 letters, digits, _, ., : and -')
@@ -26,13 +26,13 @@ export function secretKeyOf(source: string | object): SecretKey {
 }
 
 /** Returns the fields of an object, or of an object in JSON. */
-export function fieldsOf(source: string | object): Readonly<Record<string, unknown>> {
-  const value = typeof source === 'string' ? parsed(source) : source
+export function readFields(source: string | object): Readonly<Record<string, unknown>> {
+  const value = typeof source === 'string' ? parseJson(source) : source
   if (typeof value !== 'object' || value === null) throw new TypeError('a key in JSON is an object')
   return value as Readonly<Record<string, unknown>>
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error: unknown) {

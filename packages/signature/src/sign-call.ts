@@ -1,15 +1,18 @@
-import { contentDigest } from './content-digest.ts'
-import { CONTENT_TYPE, LABEL, signedNames, TAG } from './profile.ts'
-import { seal } from './seal.ts'
-import { signatureBase } from './signature-base.ts'
+import { computeContentDigest } from './content-digest.ts'
+import { CONTENT_TYPE, LABEL, listSignedNames, TAG } from './profile.ts'
+import { signBase } from './sign-base.ts'
+import { buildSignatureBase } from './signature-base.ts'
 import type { SigningKey } from './signing-key.ts'
 
-/** A signature is valid for this long. Each attempt is signed anew, so this covers the way there and a clock that is off. */
+/**
+ * A signature is valid for this long. Each attempt is signed anew, so this covers the way there and a clock that is
+ * off.
+ */
 export const SIGNATURE_LIFETIME_S = 300
 
 export interface CallToSign {
   readonly method: string
-  /** It is absolute, and equals to the character the origin and the request line that are sent. */
+  /** It is absolute, and has exactly the characters of the origin and the request line that are sent. */
   readonly targetUri: string
   /** It is undefined if the header is not sent. */
   readonly contentType: string | undefined
@@ -24,7 +27,7 @@ export interface CallToSign {
 }
 
 export interface CallSigner {
-  /** Returns the three headers, names and values in turn. */
+  /** Returns the three headers, each name before its value. */
   sign(call: CallToSign): string[]
 }
 
@@ -37,9 +40,9 @@ export function callSigner(currentKey: () => SigningKey, now: () => number): Cal
       const createdAtS = Math.floor(now() / 1000)
       // They change with the second and with the key alone.
       if (known === undefined || known.createdAtS !== createdAtS || known.key !== key) {
-        known = parametersOf(key, createdAtS)
+        known = buildParameters(key, createdAtS)
       }
-      return signedHeaders(call, known)
+      return buildSignedHeaders(call, known)
     },
   }
 }
@@ -51,13 +54,13 @@ interface Parameters {
   readonly withoutContentType: string
 }
 
-function parametersOf(key: SigningKey, createdAtS: number): Parameters {
+function buildParameters(key: SigningKey, createdAtS: number): Parameters {
   const { keyId, algorithm } = key
   const rest =
     `;created=${createdAtS};expires=${createdAtS + SIGNATURE_LIFETIME_S}` +
     `;keyid="${keyId}";alg="${algorithm}";tag="${TAG}"`
   const listed = (hasContentType: boolean) =>
-    `(${signedNames(hasContentType)
+    `(${listSignedNames(hasContentType)
       .map((name) => `"${name}"`)
       .join(' ')})`
   return {
@@ -68,9 +71,9 @@ function parametersOf(key: SigningKey, createdAtS: number): Parameters {
   }
 }
 
-function signedHeaders(call: CallToSign, known: Parameters): string[] {
+function buildSignedHeaders(call: CallToSign, known: Parameters): string[] {
   const { method, targetUri, contentType, attempt, epoch, acceptedAt, gid, branchId, op, kind } = call
-  const digest = contentDigest(call.body)
+  const digest = computeContentDigest(call.body)
   const parameters = contentType === undefined ? known.withoutContentType : known.withContentType
   const components: (readonly [string, string])[] = [
     ['@method', method],
@@ -88,7 +91,7 @@ function signedHeaders(call: CallToSign, known: Parameters): string[] {
     ['counterstep-op', op],
     ['counterstep-kind', kind],
   )
-  const signature = seal(known.key, signatureBase(components, parameters))
+  const signature = signBase(known.key, buildSignatureBase(components, parameters))
   return [
     'content-digest',
     digest,

@@ -43,7 +43,10 @@ export function readSignatureInput(text: string): SignatureInput | undefined {
   return { names, parameters, created, expires, keyId, algorithm, tag }
 }
 
-/** Returns undefined for a text that is not canonical base64, because a service that counts signatures would take two texts of one for two calls. */
+/**
+ * Returns undefined for a text that is not canonical base64, because a service that counts signatures would take two
+ * texts of one for two calls.
+ */
 export function readSignature(text: string): Buffer | undefined {
   const base64 = text.length > SIGNATURE_LENGTH_MAX ? undefined : SIGNATURE.exec(text)?.[1]
   if (base64 === undefined) return undefined

@@ -5,8 +5,8 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
-import { keyIdOf } from './key-id.ts'
-import { secretKeyOf } from './secret-key.ts'
+import { computeKeyId } from './key-id.ts'
+import { parseSecretKey } from './secret-key.ts'
 
 export type SignatureAlgorithm = 'ed25519' | 'hmac-sha256'
 
@@ -19,22 +19,22 @@ export interface SigningKey {
 const SECRET_BYTES = 32
 
 /**
- * Reads the key in a file's text: an Ed25519 private key in PEM, or JSON `{"keyid", "alg": "hmac-sha256", "secret"}`. Throws
- * a TypeError whose message has nothing of the text in it.
+ * Reads the key in a file's text: an Ed25519 private key in PEM, or JSON `{"keyid", "alg": "hmac-sha256", "secret"}`.
+ * Throws a TypeError whose message has nothing of the text in it.
  */
-export function signingKeyOf(text: string): SigningKey {
+export function parseSigningKey(text: string): SigningKey {
   const trimmed = text.trim()
-  return trimmed.startsWith('{') ? secretKeyOf(trimmed) : privateKeyOf(trimmed)
+  return trimmed.startsWith('{') ? parseSecretKey(trimmed) : parsePrivateKey(trimmed)
 }
 
-function privateKeyOf(pem: string): SigningKey {
+function parsePrivateKey(pem: string): SigningKey {
   const key = readPrivateKey(pem)
   if (key?.asymmetricKeyType !== 'ed25519') {
     throw new TypeError(
       'a signing key is an Ed25519 private key in PEM, without a passphrase, or JSON for HMAC',
     )
   }
-  return { algorithm: 'ed25519', keyId: keyIdOf(createPublicKey(key)), key }
+  return { algorithm: 'ed25519', keyId: computeKeyId(createPublicKey(key)), key }
 }
 
 function readPrivateKey(pem: string): KeyObject | undefined {
@@ -47,7 +47,7 @@ function readPrivateKey(pem: string): KeyObject | undefined {
   }
 }
 
-/** Makes a new key, as the text that `signingKeyOf` takes. */
+/** Makes a new key, as the text that `parseSigningKey` takes. */
 export function newSigningKeyText(algorithm: SignatureAlgorithm): string {
   if (algorithm === 'ed25519') {
     return generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
@@ -57,7 +57,10 @@ export function newSigningKeyText(algorithm: SignatureAlgorithm): string {
   return `${JSON.stringify({ keyid, alg: 'hmac-sha256', secret })}\n`
 }
 
-/** Returns the public key that services are given, on one line. It is undefined for a secret, which has no public half. */
+/**
+ * Returns the public key that services are given, on one line. It is undefined for a secret, which has no public
+ * half.
+ */
 export function publicJwk({ algorithm, keyId, key }: SigningKey): string | undefined {
   if (algorithm !== 'ed25519') return undefined
   const { kty, crv, x } = createPublicKey(key).export({ format: 'jwk' })

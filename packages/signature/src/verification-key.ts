@@ -1,6 +1,6 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
-import { keyIdOf } from './key-id.ts'
-import { fieldsOf, secretKeyOf } from './secret-key.ts'
+import { computeKeyId } from './key-id.ts'
+import { parseSecretKey, readFields } from './secret-key.ts'
 import type { SignatureAlgorithm } from './signing-key.ts'
 
 /** Holds what a service knows of a signer. The algorithm is that of the key, whatever a message says. */
@@ -10,39 +10,39 @@ export interface VerificationKey {
   readonly key: KeyObject
 }
 
-/** A JWK (an object, or its JSON), a public key in PEM, or `{ keyid, alg: 'hmac-sha256', secret }` (or its JSON). */
+/** A key is a JWK, a public key in PEM, or `{ keyid, alg: 'hmac-sha256', secret }`. An object may also be its JSON. */
 export type VerificationKeyText = string | object
 
 /** Throws a TypeError whose message has nothing of the key in it. */
-export function verificationKeyOf(source: VerificationKeyText): VerificationKey {
-  if (typeof source === 'string' && !source.trimStart().startsWith('{')) return pemKey(source)
-  const fields = fieldsOf(source)
-  if ('secret' in fields) return secretKeyOf(fields)
-  if ('d' in fields) throw privateHalf()
+export function parseVerificationKey(source: VerificationKeyText): VerificationKey {
+  if (typeof source === 'string' && !source.trimStart().startsWith('{')) return parsePemKey(source)
+  const fields = readFields(source)
+  if ('secret' in fields) return parseSecretKey(fields)
+  if ('d' in fields) throw buildPrivateHalfError()
   const { kty, crv, x, kid } = fields
   if (kty !== 'OKP' || crv !== 'Ed25519') throw new TypeError('a JWK must have kty "OKP" and crv "Ed25519"')
-  const found = publicKeyOf(() => createPublicKey({ key: { kty, crv, x } as JsonWebKey, format: 'jwk' }))
+  const found = readPublicKey(() => createPublicKey({ key: { kty, crv, x } as JsonWebKey, format: 'jwk' }))
   if (kid !== undefined && kid !== found.keyId) {
     throw new TypeError('the kid of a JWK must be that of its own x: they were mixed up')
   }
   return found
 }
 
-function pemKey(pem: string): VerificationKey {
+function parsePemKey(pem: string): VerificationKey {
   // Node would take the public key from it, and the service would go on holding a key that can sign.
-  if (pem.includes('PRIVATE KEY')) throw privateHalf()
-  return publicKeyOf(() => createPublicKey(pem))
+  if (pem.includes('PRIVATE KEY')) throw buildPrivateHalfError()
+  return readPublicKey(() => createPublicKey(pem))
 }
 
-function publicKeyOf(read: () => KeyObject): VerificationKey {
-  const key = keyOrUndefined(read)
+function readPublicKey(read: () => KeyObject): VerificationKey {
+  const key = tryReadKey(read)
   if (key?.asymmetricKeyType !== 'ed25519') {
     throw new TypeError('a key is an Ed25519 public key, as JWK or PEM, or JSON with a secret')
   }
-  return { algorithm: 'ed25519', keyId: keyIdOf(key), key }
+  return { algorithm: 'ed25519', keyId: computeKeyId(key), key }
 }
 
-function keyOrUndefined(read: () => KeyObject): KeyObject | undefined {
+function tryReadKey(read: () => KeyObject): KeyObject | undefined {
   try {
     return read()
   } catch (error: unknown) {
@@ -51,6 +51,6 @@ function keyOrUndefined(read: () => KeyObject): KeyObject | undefined {
   }
 }
 
-function privateHalf(): TypeError {
+function buildPrivateHalfError(): TypeError {
   return new TypeError('this is the private half, which only the orchestrator may have: give the public one')
 }

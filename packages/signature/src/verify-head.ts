@@ -1,27 +1,35 @@
-import { CONTENT_TYPE, IDENTITY_NAMES, requiredNames, TAG } from './profile.ts'
-import { sealFits } from './seal.ts'
-import { signatureBase } from './signature-base.ts'
+import { CONTENT_TYPE, IDENTITY_NAMES, listRequiredNames, TAG } from './profile.ts'
+import { fitsBase } from './sign-base.ts'
+import { buildSignatureBase } from './signature-base.ts'
 import { readSignature, readSignatureInput, type SignatureInput } from './signature-input.ts'
 import type { VerificationKey } from './verification-key.ts'
 
-/** How far the clocks of orchestrator and service may be apart, and how old a call may be. */
+/** The clocks of orchestrator and service may differ by this time, and a call may be this old. */
 export const CLOCK_SKEW_S = 300
-/** A barrier must keep its rows at least this long, because a call that is valid for longer could run again after its row is gone. */
+/**
+ * A barrier must keep its rows at least this long, because a call that is valid for longer could run again after its
+ * row is gone.
+ */
 export const LIFETIME_S_MAX = 86_400
 
-/** A request without its body. */
+/** Gives access to a request without its body. */
 export interface CallHead {
   readonly method: string
   /** It is the URL that the caller addressed: the service's own origin, then path and query as they came. */
   readonly targetUri: string
-  /** Every value of a header, one for each line. `name` is in lower case. */
+  /** Returns the values of a header, one for each of its lines. `name` is in lower case. */
   values(name: string): readonly string[]
 }
 
 /**
- * `missing`: there is no signature. `malformed`: it is not of our form, or does not cover what it must. `unknown-key`: no key
- * has its id. `algorithm`: it is not that of the key. `expired` and `future`: this side's clock says so. `mismatch`: it is not
- * the signature of this request.
+ * Says why a signature is refused.
+ *
+ * - `missing`: There is no signature.
+ * - `malformed`: It does not have our form, or does not cover what it must.
+ * - `unknown-key`: No key has its id.
+ * - `algorithm`: It names another algorithm than that of the key.
+ * - `expired` and `future`: The clock of this side says so.
+ * - `mismatch`: It is not the signature of this request.
  */
 export type SignatureRefusal =
   | 'missing'
@@ -39,7 +47,7 @@ export type HeadVerdict =
       /** The body must have this digest, which is the signed Content-Digest. */
       readonly digest: string
       readonly signature: Buffer
-      /** `timeRefusal` checks them once more when the body has come, because the sender chooses when that is. */
+      /** `findTimeRefusal` checks them once more when the body has come, because the sender chooses when that is. */
       readonly times: SignedTimes
     }
 
@@ -57,15 +65,15 @@ export function verifyHead(
   const read = readSigned(head)
   if ('refusal' in read) return read
   const { input, signature } = read
-  const components = componentsOf(head, input)
+  const components = readComponents(head, input)
   if (components === undefined || input.tag !== TAG) return { refusal: 'malformed' }
-  const untimely = timeRefusal(input, nowS)
+  const untimely = findTimeRefusal(input, nowS)
   if (untimely !== undefined) return { refusal: untimely }
   const key = keys.get(input.keyId)
   if (key === undefined) return { refusal: 'unknown-key' }
   if (key.algorithm !== input.algorithm) return { refusal: 'algorithm' }
-  const base = signatureBase([...components], input.parameters)
-  if (!sealFits(key, base, signature)) return { refusal: 'mismatch' }
+  const base = buildSignatureBase([...components], input.parameters)
+  if (!fitsBase(key, base, signature)) return { refusal: 'mismatch' }
   return { digest: components.get('content-digest') ?? '', signature, times: input }
 }
 
@@ -75,38 +83,44 @@ function readSigned(
   const inputs = head.values('signature-input')
   const signatures = head.values('signature')
   if (inputs.length === 0 && signatures.length === 0) return { refusal: 'missing' }
-  const [inputText, signatureText] = [only(inputs), only(signatures)]
+  const [inputText, signatureText] = [readSingleValue(inputs), readSingleValue(signatures)]
   if (inputText === undefined || signatureText === undefined) return { refusal: 'malformed' }
   const input = readSignatureInput(inputText)
   const signature = readSignature(signatureText)
   return input === undefined || signature === undefined ? { refusal: 'malformed' } : { input, signature }
 }
 
-/** Maps names to values in the signer's order. It is undefined if a component is missing, is there twice, or is unknown. */
-function componentsOf(head: CallHead, { names }: SignatureInput): ReadonlyMap<string, string> | undefined {
+/**
+ * Maps names to values in the signer's order. It is undefined if a component is missing, is there twice, or is
+ * unknown.
+ */
+function readComponents(head: CallHead, { names }: SignatureInput): ReadonlyMap<string, string> | undefined {
   const components = new Map<string, string>()
   for (const name of names) {
-    const value = componentOf(head, name)
+    const value = readComponent(head, name)
     if (value === undefined || /[\r\n]/.test(value)) return undefined
     components.set(name, value)
   }
   const hasContentType = head.values(CONTENT_TYPE).length > 0
   const sentNames = IDENTITY_NAMES.filter((name) => head.values(name).length > 0)
-  const required = [...requiredNames(hasContentType), ...sentNames]
+  const required = [...listRequiredNames(hasContentType), ...sentNames]
   return required.every((name) => components.has(name)) ? components : undefined
 }
 
-function componentOf(head: CallHead, name: string): string | undefined {
+function readComponent(head: CallHead, name: string): string | undefined {
   if (name === '@method') return head.method
   if (name === '@target-uri') return head.targetUri
-  return name.startsWith('@') ? undefined : only(head.values(name))
+  return name.startsWith('@') ? undefined : readSingleValue(head.values(name))
 }
 
-function only(values: readonly string[]): string | undefined {
+function readSingleValue(values: readonly string[]): string | undefined {
   return values.length === 1 ? values[0]?.trim() : undefined
 }
 
-export function timeRefusal({ created, expires }: SignedTimes, nowS: number): SignatureRefusal | undefined {
+export function findTimeRefusal(
+  { created, expires }: SignedTimes,
+  nowS: number,
+): SignatureRefusal | undefined {
   if (expires <= created || expires - created > LIFETIME_S_MAX) return 'malformed'
   if (created > nowS + CLOCK_SKEW_S) return 'future'
   // The signer may allow more, but a call older than this is not still on its way: it was kept and sent again.

@@ -1,25 +1,25 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { newSigningKeyText, publicJwk, signingKeyOf, verificationKeyOf } from '../src/index.ts'
+import { newSigningKeyText, parseSigningKey, parseVerificationKey, publicJwk } from '../src/index.ts'
 import { ED25519, ED25519_PUBLIC } from './signed-call.ts'
 
 describe('keys', () => {
   it('A key has an id that is the start of the thumbprint of RFC 8037, A.3', () => {
     const x = '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo'
-    const { keyId } = verificationKeyOf({ kty: 'OKP', crv: 'Ed25519', x })
+    const { keyId } = parseVerificationKey({ kty: 'OKP', crv: 'Ed25519', x })
     expect('kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'.startsWith(keyId)).toBe(true)
     expect(keyId).toHaveLength(16)
   })
 
   it('A key is made, read, and shown to services in one line', () => {
-    const key = signingKeyOf(newSigningKeyText('ed25519'))
+    const key = parseSigningKey(newSigningKeyText('ed25519'))
     const line = publicJwk(key) ?? ''
     expect(line).not.toContain('"d"')
-    expect(verificationKeyOf(line)).toMatchObject({ algorithm: 'ed25519', keyId: key.keyId })
+    expect(parseVerificationKey(line)).toMatchObject({ algorithm: 'ed25519', keyId: key.keyId })
     const secretText = newSigningKeyText('hmac-sha256')
-    const secret = signingKeyOf(secretText)
+    const secret = parseSigningKey(secretText)
     expect([secret.algorithm, publicJwk(secret)]).toEqual(['hmac-sha256', undefined])
-    expect(verificationKeyOf(secretText).keyId).toBe(secret.keyId)
+    expect(parseVerificationKey(secretText).keyId).toBe(secret.keyId)
     expect(ED25519_PUBLIC.keyId).toBe(ED25519.keyId)
   })
 
@@ -29,9 +29,9 @@ describe('keys', () => {
     const rsaPem = rsa.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
     const hmac = (fields: object) => ({ keyid: 'a', alg: 'hmac-sha256', secret: 'A'.repeat(43), ...fields })
     for (const text of ['', 'x', rsaPem, '{', '{"secret":1}', JSON.stringify(hmac({ secret: 'QUJD' }))]) {
-      expect(() => signingKeyOf(text)).toThrow(TypeError)
+      expect(() => parseSigningKey(text)).toThrow(TypeError)
     }
-    const { kty, crv, x, d } = signingKeyOf(pem).key.export({ format: 'jwk' })
+    const { kty, crv, x, d } = parseSigningKey(pem).key.export({ format: 'jwk' })
     for (const source of [
       '',
       pem,
@@ -45,9 +45,9 @@ describe('keys', () => {
       hmac({ keyid: 'a"b' }),
       hmac({ secret: 'A'.repeat(42) }),
     ]) {
-      expect(() => verificationKeyOf(source), JSON.stringify(source)).toThrow(TypeError)
+      expect(() => parseVerificationKey(source), JSON.stringify(source)).toThrow(TypeError)
     }
-    expect(verificationKeyOf(hmac({}))).toMatchObject({ keyId: 'a' })
+    expect(parseVerificationKey(hmac({}))).toMatchObject({ keyId: 'a' })
   })
 
   it('S28: An error about a key quotes nothing of the key', () => {
@@ -56,7 +56,7 @@ describe('keys', () => {
       'canary-5f1',
       '{"keyid":"k","alg":"hmac-sha256","secret":"canary"}',
     ]) {
-      expect(() => signingKeyOf(text)).toThrow(/^(?!.*canary)/)
+      expect(() => parseSigningKey(text)).toThrow(/^(?!.*canary)/)
     }
   })
 })

@@ -1,25 +1,25 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  buildSignatureBase,
   CLOCK_SKEW_S,
   LIFETIME_S_MAX,
   newSigningKeyText,
-  seal,
-  signatureBase,
-  signingKeyOf,
-  verificationKeyOf,
+  parseSigningKey,
+  parseVerificationKey,
+  signBase,
 } from '../src/index.ts'
 import {
   CALL,
+  changeHeader,
+  checkCall,
   ED25519,
   ED25519_PUBLIC,
   HMAC,
   NOW_S,
+  removeHeader,
   type SentCall,
-  sent,
-  verdictOn,
-  withHeader,
-  without,
+  signCall,
 } from './signed-call.ts'
 
 const SIGNED_HEADERS = [
@@ -35,12 +35,12 @@ const SIGNED_HEADERS = [
 ]
 const REQUIRED = ['@method', '@target-uri', ...SIGNED_HEADERS]
 
-function flipped(text: string, index: number): string {
+function flipBit(text: string, index: number): string {
   return text.slice(0, index) + String.fromCharCode(text.charCodeAt(index) ^ 1) + text.slice(index + 1)
 }
 
 /** Signs by the right key, over parameters that the test chooses. */
-function signedOver(names: readonly string[], tail: string, call: SentCall = sent(CALL), key = ED25519) {
+function signOver(names: readonly string[], tail: string, call: SentCall = signCall(CALL), key = ED25519) {
   const value = (name: string) =>
     name === '@method'
       ? call.method
@@ -48,21 +48,21 @@ function signedOver(names: readonly string[], tail: string, call: SentCall = sen
         ? call.targetUri
         : (call.headers.find(([each]) => each === name)?.[1] ?? '')
   const parameters = `(${names.map((name) => `"${name}"`).join(' ')})${tail}`
-  const signature = seal(
+  const signature = signBase(
     key,
-    signatureBase(
+    buildSignatureBase(
       names.map((name) => [name, value(name)] as const),
       parameters,
     ),
   )
-  return withHeader(
-    withHeader(call, 'signature-input', () => `counterstep=${parameters}`),
+  return changeHeader(
+    changeHeader(call, 'signature-input', () => `counterstep=${parameters}`),
     'signature',
     () => `counterstep=:${signature}:`,
   )
 }
 
-function tailOf(changes: Readonly<Record<string, string | number>> = {}): string {
+function buildTail(changes: Readonly<Record<string, string | number>> = {}): string {
   const all = {
     created: NOW_S,
     expires: NOW_S + 300,
@@ -79,9 +79,9 @@ function tailOf(changes: Readonly<Record<string, string | number>> = {}): string
 describe('a call that is as it was signed', () => {
   for (const key of [ED25519, HMAC]) {
     it(`S19: A call that is as it was signed fits, by ${key.algorithm}, with and without a content type`, () => {
-      expect(verdictOn(sent(CALL, key))).toBe('fits')
+      expect(checkCall(signCall(CALL, key))).toBe('fits')
       const query = { ...CALL, method: 'GET', contentType: undefined, body: '' }
-      expect(verdictOn(sent(query, key))).toBe('fits')
+      expect(checkCall(signCall(query, key))).toBe('fits')
     })
   }
 
@@ -108,37 +108,37 @@ describe('a call that is as it was signed', () => {
         fc.constantFrom(ED25519, HMAC),
         fc.integer({ min: -300, max: 300 }),
         (each, key, s) => {
-          expect(verdictOn(sent(each, key), undefined, NOW_S + s)).toBe('fits')
+          expect(checkCall(signCall(each, key), undefined, NOW_S + s)).toBe('fits')
         },
       ),
     )
   })
 
   it('S19: A call may be signed over more than it must, and in another order', () => {
-    const call = { ...sent(CALL), headers: [...sent(CALL).headers, ['x-more', '1'] as const] }
-    expect(verdictOn(signedOver(['x-more', ...REQUIRED.toReversed()], tailOf(), call))).toBe('fits')
+    const call = { ...signCall(CALL), headers: [...signCall(CALL).headers, ['x-more', '1'] as const] }
+    expect(checkCall(signOver(['x-more', ...REQUIRED.toReversed()], buildTail(), call))).toBe('fits')
   })
 })
 
 describe('a call that was changed', () => {
-  const call = sent(CALL)
+  const call = signCall(CALL)
 
   it('S19: A changed call is refused for each flipped byte of each signed part', () => {
     let flips = 0
     const refused = (changed: SentCall) => {
       flips += 1
-      expect(verdictOn(changed)).not.toBe('fits')
+      expect(checkCall(changed)).not.toBe('fits')
     }
     for (let index = 0; index < call.method.length; index += 1) {
-      refused({ ...call, method: flipped(call.method, index) })
+      refused({ ...call, method: flipBit(call.method, index) })
     }
     for (let index = 0; index < call.targetUri.length; index += 1) {
-      refused({ ...call, targetUri: flipped(call.targetUri, index) })
+      refused({ ...call, targetUri: flipBit(call.targetUri, index) })
     }
     for (const name of [...SIGNED_HEADERS, 'signature-input', 'signature']) {
       const { length } = call.headers.find(([each]) => each === name)?.[1] ?? ''
       for (let index = 0; index < length; index += 1) {
-        refused(withHeader(call, name, (value) => flipped(value, index)))
+        refused(changeHeader(call, name, (value) => flipBit(value, index)))
       }
     }
     for (let index = 0; index < call.body.length; index += 1) {
@@ -151,15 +151,15 @@ describe('a call that was changed', () => {
 
   it('S19: A call is refused without any of its headers, and with any of them twice', () => {
     for (const name of [...SIGNED_HEADERS, 'signature-input', 'signature']) {
-      expect(verdictOn(without(call, name)), name).not.toBe('fits')
+      expect(checkCall(removeHeader(call, name)), name).not.toBe('fits')
       const twice = {
         ...call,
         headers: call.headers.flatMap((header) => (header[0] === name ? [header, header] : [header])),
       }
-      expect(verdictOn(twice), name).toBe('malformed')
-      expect(verdictOn(withHeader(call, name, (value) => `${value}, ${value}`)), name).not.toBe('fits')
+      expect(checkCall(twice), name).toBe('malformed')
+      expect(checkCall(changeHeader(call, name, (value) => `${value}, ${value}`)), name).not.toBe('fits')
     }
-    expect(verdictOn(without(without(call, 'signature-input'), 'signature'))).toBe('missing')
+    expect(checkCall(removeHeader(removeHeader(call, 'signature-input'), 'signature'))).toBe('missing')
   })
 
   it('S18: A signature of an action fits no compensation, and no action of another transaction, branch or service', () => {
@@ -172,12 +172,12 @@ describe('a call that was changed', () => {
       ['bank.example', 'shop.example'],
       ['http:', 'https:'],
     ] as const) {
-      expect(verdictOn({ ...call, targetUri: call.targetUri.replace(from, to) }), to).toBe('mismatch')
+      expect(checkCall({ ...call, targetUri: call.targetUri.replace(from, to) }), to).toBe('mismatch')
     }
-    const other = sent({ ...CALL, body: '{"account":"alice","cents":9999}' })
-    expect(verdictOn({ ...call, body: other.body })).toBe('body')
+    const other = signCall({ ...CALL, body: '{"account":"alice","cents":9999}' })
+    expect(checkCall({ ...call, body: other.body })).toBe('body')
     const digest = other.headers.find(([name]) => name === 'content-digest')?.[1] ?? ''
-    expect(verdictOn(withHeader({ ...call, body: other.body }, 'content-digest', () => digest))).toBe(
+    expect(checkCall(changeHeader({ ...call, body: other.body }, 'content-digest', () => digest))).toBe(
       'mismatch',
     )
   })
@@ -186,71 +186,71 @@ describe('a call that was changed', () => {
 describe('the identity headers of a call', () => {
   const IDENTITY = ['counterstep-gid', 'counterstep-branch-id', 'counterstep-op', 'counterstep-kind']
   const BEFORE = REQUIRED.filter((name) => !IDENTITY.includes(name))
-  const earlier = IDENTITY.reduce(without, sent(CALL))
+  const earlier = IDENTITY.reduce(removeHeader, signCall(CALL))
 
   it('S39: The identity headers are not demanded of an orchestrator that does not send them yet', () => {
-    expect(verdictOn(signedOver(BEFORE, tailOf(), earlier))).toBe('fits')
+    expect(checkCall(signOver(BEFORE, buildTail(), earlier))).toBe('fits')
   })
 
   it('S39: A call is refused where the signature does not cover an identity header that is there', () => {
     for (const name of IDENTITY) {
       const added = { ...earlier, headers: [...earlier.headers, [name, 'other'] as const] }
-      expect(verdictOn(signedOver(BEFORE, tailOf(), added)), name).toBe('malformed')
+      expect(checkCall(signOver(BEFORE, buildTail(), added)), name).toBe('malformed')
     }
   })
 
   it('S39: An identity header cannot be taken away from a signature that covers it', () => {
-    for (const name of IDENTITY) expect(verdictOn(without(sent(CALL), name)), name).toBe('malformed')
+    for (const name of IDENTITY) expect(checkCall(removeHeader(signCall(CALL), name)), name).toBe('malformed')
   })
 })
 
 describe('a signature that covers too little', () => {
   it('S19: A signature is refused for each component that it does not cover, though the key is right', () => {
-    expect(verdictOn(signedOver(REQUIRED, tailOf()))).toBe('fits')
+    expect(checkCall(signOver(REQUIRED, buildTail()))).toBe('fits')
     for (const name of REQUIRED) {
       const names = REQUIRED.filter((each) => each !== name)
-      expect(verdictOn(signedOver(names, tailOf())), name).toBe('malformed')
-      expect(verdictOn(signedOver([...REQUIRED, name], tailOf())), `${name} twice`).toBe('malformed')
+      expect(checkCall(signOver(names, buildTail())), name).toBe('malformed')
+      expect(checkCall(signOver([...REQUIRED, name], buildTail())), `${name} twice`).toBe('malformed')
     }
-    expect(verdictOn(signedOver([...REQUIRED, '@path'], tailOf()))).toBe('malformed')
-    expect(verdictOn(signedOver([...REQUIRED, 'x-absent'], tailOf()))).toBe('malformed')
+    expect(checkCall(signOver([...REQUIRED, '@path'], buildTail()))).toBe('malformed')
+    expect(checkCall(signOver([...REQUIRED, 'x-absent'], buildTail()))).toBe('malformed')
   })
 
   it('S19: A signature is refused without any of its parameters, with one twice, or with one that is unknown', () => {
     for (const name of ['created', 'expires', 'keyid', 'alg', 'tag']) {
       const part = new RegExp(`;${name}=[^;]*`)
-      expect(verdictOn(signedOver(REQUIRED, tailOf().replace(part, ''))), name).toBe('malformed')
-      const again = part.exec(tailOf())?.[0] ?? ''
-      expect(verdictOn(signedOver(REQUIRED, tailOf() + again)), `${name} twice`).toBe('malformed')
+      expect(checkCall(signOver(REQUIRED, buildTail().replace(part, ''))), name).toBe('malformed')
+      const again = part.exec(buildTail())?.[0] ?? ''
+      expect(checkCall(signOver(REQUIRED, buildTail() + again)), `${name} twice`).toBe('malformed')
     }
     for (const tail of [';nonce="1"', ';created="1"', ';alg=1', ';tag', ';keyid=?1']) {
-      expect(verdictOn(signedOver(REQUIRED, tailOf() + tail)), tail).toBe('malformed')
+      expect(checkCall(signOver(REQUIRED, buildTail() + tail)), tail).toBe('malformed')
     }
-    expect(verdictOn(signedOver(REQUIRED, tailOf({ tag: '"other"' })))).toBe('malformed')
+    expect(checkCall(signOver(REQUIRED, buildTail({ tag: '"other"' })))).toBe('malformed')
   })
 
   it('S19: A signature is refused under another label, and beside another signature', () => {
-    const call = sent(CALL)
+    const call = signCall(CALL)
     const labelled = (change: (value: string) => string) =>
-      withHeader(withHeader(call, 'signature-input', change), 'signature', change)
-    expect(verdictOn(labelled((value) => value.replace('counterstep=', 'sig1=')))).toBe('malformed')
-    expect(verdictOn(labelled((value) => `${value}, ${value.replace('counterstep=', 'sig1=')}`))).toBe(
+      changeHeader(changeHeader(call, 'signature-input', change), 'signature', change)
+    expect(checkCall(labelled((value) => value.replace('counterstep=', 'sig1=')))).toBe('malformed')
+    expect(checkCall(labelled((value) => `${value}, ${value.replace('counterstep=', 'sig1=')}`))).toBe(
       'malformed',
     )
-    expect(verdictOn(labelled((value) => `${value};a`))).toBe('malformed')
+    expect(checkCall(labelled((value) => `${value};a`))).toBe('malformed')
   })
 })
 
 describe('a signature at the wrong time', () => {
   it('S19: A signature is refused when it is older or newer than the clocks may be apart', () => {
-    const at = (createdAtS: number) => verdictOn(sent(CALL, ED25519, createdAtS))
+    const at = (createdAtS: number) => checkCall(signCall(CALL, ED25519, createdAtS))
     expect([at(NOW_S - CLOCK_SKEW_S), at(NOW_S + CLOCK_SKEW_S)]).toEqual(['fits', 'fits'])
     expect([at(NOW_S - CLOCK_SKEW_S - 1), at(NOW_S + CLOCK_SKEW_S + 1)]).toEqual(['expired', 'future'])
   })
 
   it('S20: A signature is refused when it lasts longer than a barrier remembers, or is old, however long it lasts', () => {
     const lasting = (created: number, lifetimeS: number) =>
-      verdictOn(signedOver(REQUIRED, tailOf({ created, expires: created + lifetimeS })))
+      checkCall(signOver(REQUIRED, buildTail({ created, expires: created + lifetimeS })))
     expect(lasting(NOW_S, LIFETIME_S_MAX)).toBe('fits')
     expect(lasting(NOW_S, LIFETIME_S_MAX + 1)).toBe('malformed')
     expect(lasting(NOW_S - CLOCK_SKEW_S - 1, LIFETIME_S_MAX)).toBe('expired')
@@ -261,36 +261,36 @@ describe('a signature at the wrong time', () => {
 
 describe('a signature by the wrong key', () => {
   it('S19: A signature is refused when its key is unknown, or is another under the same name', () => {
-    const stranger = signingKeyOf(newSigningKeyText('ed25519'))
-    expect(verdictOn(sent(CALL, stranger))).toBe('unknown-key')
-    expect(verdictOn(sent(CALL, { ...stranger, keyId: ED25519.keyId }))).toBe('mismatch')
-    expect(verdictOn(sent(CALL), [])).toBe('unknown-key')
+    const stranger = parseSigningKey(newSigningKeyText('ed25519'))
+    expect(checkCall(signCall(CALL, stranger))).toBe('unknown-key')
+    expect(checkCall(signCall(CALL, { ...stranger, keyId: ED25519.keyId }))).toBe('mismatch')
+    expect(checkCall(signCall(CALL), [])).toBe('unknown-key')
   })
 
   it('S19: A signature is refused when it names another algorithm than the key has', () => {
     for (const alg of ['"hmac-sha256"', '"none"', '""', '"ED25519"', '"rsa-pss-sha512"']) {
-      expect(verdictOn(signedOver(REQUIRED, tailOf({ alg }))), alg).toBe('algorithm')
+      expect(checkCall(signOver(REQUIRED, buildTail({ alg }))), alg).toBe('algorithm')
     }
     // This is the classic confusion: the public key, which is no secret, is used as an HMAC secret.
     const x = ED25519_PUBLIC.key.export({ format: 'jwk' }).x ?? ''
-    const posing = verificationKeyOf({ keyid: ED25519.keyId, alg: 'hmac-sha256', secret: x })
+    const posing = parseVerificationKey({ keyid: ED25519.keyId, alg: 'hmac-sha256', secret: x })
     const asHmac = { algorithm: 'hmac-sha256', keyId: ED25519.keyId, key: posing.key } as const
-    expect(verdictOn(sent(CALL, asHmac))).toBe('algorithm')
-    expect(verdictOn(signedOver(REQUIRED, tailOf(), sent(CALL), asHmac))).toBe('mismatch')
+    expect(checkCall(signCall(CALL, asHmac))).toBe('algorithm')
+    expect(checkCall(signOver(REQUIRED, buildTail(), signCall(CALL), asHmac))).toBe('mismatch')
   })
 
   it('S22: A signature fits while the old and the new key are both known', () => {
-    const next = signingKeyOf(newSigningKeyText('ed25519'))
-    const nextPublic = verificationKeyOf(
-      next.key.export({ format: 'jwk' }).x === undefined ? '' : publicOf(next),
+    const next = parseSigningKey(newSigningKeyText('ed25519'))
+    const nextPublic = parseVerificationKey(
+      next.key.export({ format: 'jwk' }).x === undefined ? '' : readPublicHalf(next),
     )
     const both = [ED25519_PUBLIC, nextPublic]
-    expect([verdictOn(sent(CALL), both), verdictOn(sent(CALL, next), both)]).toEqual(['fits', 'fits'])
-    expect(verdictOn(sent(CALL), [nextPublic])).toBe('unknown-key')
+    expect([checkCall(signCall(CALL), both), checkCall(signCall(CALL, next), both)]).toEqual(['fits', 'fits'])
+    expect(checkCall(signCall(CALL), [nextPublic])).toBe('unknown-key')
   })
 })
 
-function publicOf(key: typeof ED25519): object {
+function readPublicHalf(key: typeof ED25519): object {
   const { kty, crv, x } = key.key.export({ format: 'jwk' })
   return { kty, crv, x }
 }

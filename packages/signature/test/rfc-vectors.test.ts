@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { contentDigest, seal, sealFits, signatureBase } from '../src/index.ts'
+import { buildSignatureBase, computeContentDigest, fitsBase, signBase } from '../src/index.ts'
 import { ED25519, ED25519_PUBLIC, HMAC, HMAC_SHARED } from './signed-call.ts'
 
 /** These are the test request, the keys and the signatures of RFC 9421, appendix B.2. */
@@ -38,16 +38,16 @@ const VECTORS = [
 describe('S18: the test vectors of RFC 9421', () => {
   for (const { title, key, shared, components, parameters, signature } of VECTORS) {
     it(`The vector of the RFC is signed and verified: ${title}`, () => {
-      const base = signatureBase(components, parameters)
+      const base = buildSignatureBase(components, parameters)
       expect(base.split('\n')).toHaveLength(components.length + 1)
-      expect(seal(key, base)).toBe(signature)
-      expect(sealFits(shared, base, Buffer.from(signature, 'base64'))).toBe(true)
-      expect(sealFits(shared, `${base} `, Buffer.from(signature, 'base64'))).toBe(false)
+      expect(signBase(key, base)).toBe(signature)
+      expect(fitsBase(shared, base, Buffer.from(signature, 'base64'))).toBe(true)
+      expect(fitsBase(shared, `${base} `, Buffer.from(signature, 'base64'))).toBe(false)
     })
   }
 
   it('The digest of RFC 9530 is that of its example body', () => {
-    expect(contentDigest('{"hello": "world"}\n')).toBe(
+    expect(computeContentDigest('{"hello": "world"}\n')).toBe(
       'sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg=:',
     )
   })

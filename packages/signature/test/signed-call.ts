@@ -2,19 +2,19 @@ import {
   type CallHead,
   type CallToSign,
   callSigner,
-  isDigestOf,
+  fitsDigest,
+  parseSigningKey,
+  parseVerificationKey,
   type SigningKey,
-  signingKeyOf,
   type VerificationKey,
-  verificationKeyOf,
   verifyHead,
 } from '@counterstep/signature'
 
-/** A request as a service gets it, every part of it open to change. */
+/** Holds a request as a service gets it. A test may change every part of it. */
 export interface SentCall {
   readonly method: string
   readonly targetUri: string
-  /** Name and value, a pair for each line. */
+  /** It has a pair of name and value for each header line. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Uint8Array
 }
@@ -35,10 +35,10 @@ export const CALL: CallToSign = {
   body: '{"account":"alice","cents":2500}',
 }
 
-export const ED25519 = signingKeyOf(`-----BEGIN PRIVATE KEY-----
+export const ED25519 = parseSigningKey(`-----BEGIN PRIVATE KEY-----
 MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF
 -----END PRIVATE KEY-----`)
-export const ED25519_PUBLIC = verificationKeyOf(`-----BEGIN PUBLIC KEY-----
+export const ED25519_PUBLIC = parseVerificationKey(`-----BEGIN PUBLIC KEY-----
 MCowBQYDK2VwAyEAJrQLj5P/89iXES9+vFgrIy29clF9CC/oPPsw3c5D0bs=
 -----END PUBLIC KEY-----`)
 const SECRET = JSON.stringify({
@@ -46,10 +46,10 @@ const SECRET = JSON.stringify({
   alg: 'hmac-sha256',
   secret: 'uzvJfB4u3N0Jy4T7NZ75MDVcr8zSTInedJtkgcu46YW4XByzNJjxBdtjUkdJPBtbmHhIDi6pcl8jsasjlTMtDQ==',
 })
-export const HMAC = signingKeyOf(SECRET)
-export const HMAC_SHARED = verificationKeyOf(SECRET)
+export const HMAC = parseSigningKey(SECRET)
+export const HMAC_SHARED = parseVerificationKey(SECRET)
 
-export function sent(call: CallToSign, key: SigningKey = ED25519, createdAtS = NOW_S): SentCall {
+export function signCall(call: CallToSign, key: SigningKey = ED25519, createdAtS = NOW_S): SentCall {
   const flat = callSigner(
     () => key,
     () => createdAtS * 1000,
@@ -74,8 +74,8 @@ export function sent(call: CallToSign, key: SigningKey = ED25519, createdAtS = N
   }
 }
 
-/** `fits`, or why not; both parts of the check, the head and the body. */
-export function verdictOn(
+/** Checks the head and the body, and returns `fits` or the reason why they do not fit. */
+export function checkCall(
   call: SentCall,
   keys: readonly VerificationKey[] = [ED25519_PUBLIC, HMAC_SHARED],
   nowS = NOW_S,
@@ -87,14 +87,14 @@ export function verdictOn(
   }
   const verdict = verifyHead(head, new Map(keys.map((key) => [key.keyId, key])), nowS)
   if (verdict.refusal !== undefined) return verdict.refusal
-  return isDigestOf(verdict.digest, call.body) ? 'fits' : 'body'
+  return fitsDigest(verdict.digest, call.body) ? 'fits' : 'body'
 }
 
-export function withHeader(call: SentCall, name: string, change: (value: string) => string): SentCall {
+export function changeHeader(call: SentCall, name: string, change: (value: string) => string): SentCall {
   const headers = call.headers.map(([each, value]) => [each, each === name ? change(value) : value] as const)
   return { ...call, headers }
 }
 
-export function without(call: SentCall, name: string): SentCall {
+export function removeHeader(call: SentCall, name: string): SentCall {
   return { ...call, headers: call.headers.filter(([each]) => each !== name) }
 }

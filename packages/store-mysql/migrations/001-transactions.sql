@@ -1,6 +1,7 @@
 -- minReader: 1
--- Small columns first, the two texts last. Every text is bytes: keys compare by bytes and nothing converts or truncates.
--- The gid's is the only index in random order. The list's index grows at its end, since created_at does.
+-- The small columns come first and the two texts last. Every text is stored as bytes, so that keys compare by their bytes
+-- and the server converts and truncates nothing. Only the index of the gid is written in random order. The index of the
+-- list grows at its end, because created_at grows.
 CREATE TABLE IF NOT EXISTS counterstep_transactions (
   id BIGINT NOT NULL AUTO_INCREMENT,
   gid VARBINARY(128) NOT NULL,

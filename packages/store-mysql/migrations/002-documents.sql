@@ -1,6 +1,7 @@
 -- minReader: 1
--- Code of schema 1 does not know the table and needs nothing of it.
--- A row with an empty key is no document: it is its category's lock, and its version counts the writes tried there.
+-- Code of schema 1 does not know the table and does not need it.
+-- A row with an empty key is not a document. It is the lock of its category, and its version counts the writes that were
+-- tried there.
 CREATE TABLE IF NOT EXISTS counterstep_documents (
   category VARBINARY(32) NOT NULL,
   document_key VARBINARY(512) NOT NULL,

@@ -1,5 +1,5 @@
--- The rows are locked by the statement that has found them, and by their keys alone: a scan would wait for the locks of others.
--- sent_list: 'released' (2) becomes 'held' (1), all else 'unknown' (0).
+-- The statement that found the rows has locked them. They are looked up by their keys, because a scan would wait for the
+-- locks of other nodes. The sent_list 'released' (2) becomes 'held' (1), and every other one becomes 'unknown' (0).
 UPDATE (/*rows UNION ALL*/SELECT ? AS id, _binary ? AS token/*end*/) v
 STRAIGHT_JOIN counterstep_transactions t FORCE INDEX (PRIMARY) ON t.id = v.id
 SET

@@ -1,4 +1,4 @@
--- A plain insert: a gid that exists is error 1062, which takes back this statement and not the database transaction.
+-- This is a plain insert. A gid that exists is error 1062, which undoes this statement and not the database transaction.
 INSERT INTO counterstep_transactions (
   gid, kind, status, format, digest, definition, progress, token, write_id, owned, sent_list,
   live, version, epoch, claims, retrying, attention, due_at, created_at, updated_at

@@ -1,6 +1,6 @@
--- Until now or, if that is lower, the instant before PARKED_AT; the newest known format; the limit.
--- A row whose codes nobody knows is left alone: it would spoil the claim of its neighbours.
--- A row that another node holds locked is skipped: nobody waits for a frozen neighbour.
+-- The parameters are now or, if it is earlier, the instant before PARKED_AT; the newest known format; and the limit.
+-- A row with codes that this version does not know is left out, because the claim of all rows would fail with it.
+-- A row that another node has locked is skipped, because that node may be frozen.
 SELECT
   gid, kind, status, format, digest, definition, progress, version, token, epoch, write_id, owned, sent_list,
   claims, retrying, attention, created_at, updated_at, due_at, id

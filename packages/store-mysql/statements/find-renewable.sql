@@ -1,4 +1,4 @@
--- What another holds locked is skipped: one such row must not end the leases of its neighbours.
+-- A row that another session has locked is skipped, because the leases of the other rows would end while this one waits.
 SELECT t.id, t.gid, t.version
 FROM (/*rows UNION ALL*/SELECT _binary ? AS gid, _binary ? AS token/*end*/) v
 STRAIGHT_JOIN counterstep_transactions t FORCE INDEX (counterstep_gid) ON t.gid = v.gid

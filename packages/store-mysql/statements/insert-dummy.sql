@@ -1,4 +1,5 @@
--- A row that is gone again before anybody can see it: of no gid, not live, purged never.
+-- The same database transaction deletes this row, so that no other one ever sees it. It has no real gid, is not live, and
+-- is due for no purge.
 INSERT INTO counterstep_transactions (
   gid, kind, status, format, digest, definition, progress, token, write_id, owned, sent_list,
   live, version, epoch, claims, retrying, attention, due_at, created_at, updated_at

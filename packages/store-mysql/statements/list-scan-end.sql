@@ -1,4 +1,4 @@
--- The last row that a full scan of the same range has seen, and the next, if there are so many.
+-- This reads the last row that a full scan of the same range has seen, and the next one, if the range has so many rows.
 SELECT created_at, gid
 FROM counterstep_transactions FORCE INDEX (counterstep_created)
 WHERE created_at >= ? AND created_at < ? AND created_at <= ? AND (created_at < ? OR gid < _binary ?)

@@ -1,4 +1,5 @@
--- The inner LIMIT bounds what a page scans. A filter that is NULL lets every row pass; the last but one is a bit set of statuses.
+-- The inner LIMIT bounds what a page scans. A filter that is NULL lets every row pass. The filter of the status is a set of
+-- bits, one for each status.
 SELECT gid, kind, status, created_at, updated_at, due_at, epoch, retrying, attention
 FROM (
   SELECT gid, kind, status, created_at, updated_at, due_at, epoch, retrying, attention

@@ -1,2 +1,2 @@
--- Needs the right to DELETE, touches no row.
+-- This needs the right to DELETE, and touches no row.
 DELETE FROM counterstep_transactions WHERE FALSE

@@ -1,4 +1,4 @@
--- Needs the right to INSERT, touches no row and takes no lock of one.
+-- This needs the right to INSERT. It touches no row and locks none.
 INSERT INTO counterstep_transactions (
   gid, kind, status, format, digest, definition, progress, token, write_id, owned, sent_list,
   live, version, epoch, claims, retrying, attention, due_at, created_at, updated_at

@@ -1,2 +1,2 @@
--- Needs the right to UPDATE, touches no row.
+-- This needs the right to UPDATE, and touches no row.
 UPDATE counterstep_transactions SET claims = 0 WHERE FALSE

@@ -1,4 +1,4 @@
--- One page: keys above the last one of the page before.
+-- This reads one page, which begins after the last key of the page before.
 SELECT document_key, text, version, updated_at
 FROM counterstep_documents
 WHERE category = _binary ? AND document_key > _binary ?

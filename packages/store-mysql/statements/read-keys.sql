@@ -1,4 +1,4 @@
--- Under lock, for the rows that an update has not matched.
+-- This reads and locks the rows that an update has not matched, to find out why.
 SELECT gid, token, write_id, version, live
 FROM counterstep_transactions FORCE INDEX (counterstep_gid)
 WHERE gid IN (/*rows ,*/_binary ?/*end*/)

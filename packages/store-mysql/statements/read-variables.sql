@@ -1,4 +1,5 @@
--- What the session has, and what the server is. No privilege is needed. Nothing, if the driver does not write UTF-8.
+-- This reads the settings of the session and the facts about the server. It needs no privilege. It returns no row if the
+-- driver does not write UTF-8.
 SHOW VARIABLES WHERE HEX('é縗') = 'C3A9E7B897' AND Variable_name IN (
   'sql_mode', 'time_zone', 'tx_isolation', 'transaction_isolation', 'innodb_lock_wait_timeout', 'wait_timeout',
   'autocommit', 'character_set_client', 'character_set_connection', 'character_set_results', 'session_track_system_variables', 'max_allowed_packet',

@@ -1,4 +1,4 @@
--- The rows are locked by find-renewable.sql.
+-- find-renewable.sql has locked the rows.
 UPDATE (/*rows UNION ALL*/SELECT ? AS id/*end*/) v
 STRAIGHT_JOIN counterstep_transactions t FORCE INDEX (PRIMARY) ON t.id = v.id
 SET t.due_at = ?

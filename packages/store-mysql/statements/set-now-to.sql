@@ -1,2 +1,2 @@
--- Right before each statement that relies on it, since an insert leaves its row's id there.
+-- This runs right before each statement that reads LAST_INSERT_ID(), because an insert leaves the id of its row there.
 DO LAST_INSERT_ID(?)

@@ -1,4 +1,4 @@
--- At least one row, so that the clock is read also when nothing is live.
+-- The join returns at least one row, so that the clock is read even if no transaction is live.
 SELECT clock.now, counted.status, counted.attention, counted.transactions, counted.due_at
 FROM (SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 AS now) clock
 LEFT JOIN (

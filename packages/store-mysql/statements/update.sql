@@ -1,5 +1,5 @@
--- Of one row, or of several that are set to the same but for write id, progress and due; what the hold sets is in
--- write-statements.ts. Never an insert: no purged row comes back.
+-- This updates one row, or several rows that differ only in write id, progress and due instant. The columns of the hold are
+-- in write-statements.ts. It never inserts, so that a purged row does not come back.
 UPDATE counterstep_transactions FORCE INDEX (counterstep_gid)
 SET
   status = ?, format = ?, retrying = ?, attention = ?, sent_list = COALESCE(?, sent_list), claims = 0,

@@ -1,7 +1,8 @@
 #!lua
--- Keys: the due index, then row and definition of each candidate. Arguments: lease, newest known format, PARKED_AT,
--- then gid and token of each candidate. Answers now and the lease end, then for each candidate its text and its
--- definition; instead of a text '' where it is not due any more, and '!' where nobody here may take it.
+-- The keys are the due index, then the row and the definition of each candidate. The arguments are the lease, the newest
+-- known format and PARKED_AT, then the gid and the token of each candidate. The answer is now and the end of the lease,
+-- then for each candidate its text and its definition. In place of the text it has '' for a candidate that is no longer
+-- due, and '!' for one that this version must not take.
 -- @include time
 -- @include row
 -- @include known
@@ -23,7 +24,7 @@ for i = 0, #KEYS / 2 - 1 do
     local text = redis.call('GET', rowKey)
     local row = text and rowOf(text)
     if row and row.token == token and row.owned == '1' and dueAt > now then
-      -- Mine, sent again: the lease begins anew, and nothing else changes.
+      -- This call has claimed the row and is sent again. The lease begins anew, and nothing else changes.
       taken = text
     elseif dueAt <= now then
       if row and row.endAt == '0' and isKnown(row, formatMax) then

@@ -16,7 +16,7 @@ local dueAt = tonumber(redis.call('ZSCORE', dueKey, gid) or '0')
 if dueAt >= tonumber(parkedAt) then return { 'parked' } end
 local leaseEnd = whole(now + tonumber(leaseMs))
 if row.token == token and row.owned == '1' and dueAt > now then
-  -- Mine, sent again: the lease begins anew, and nothing else changes.
+  -- This call has claimed the row and is sent again. The lease begins anew, and nothing else changes.
   redis.call('ZADD', dueKey, leaseEnd, gid)
   return { 'claimed', text, redis.call('GET', definitionKey), leaseEnd, now }
 end

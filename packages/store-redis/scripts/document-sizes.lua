@@ -1,5 +1,5 @@
 #!lua flags=no-writes
--- Answers each field of the category and its bytes, in turn.
+-- The answer has the name of each document of the category, and after each name the bytes of the document.
 local answer = {}
 for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
   if name ~= '' then

@@ -1,12 +1,13 @@
 #!lua
--- Keys: the due index, then the row of each candidate. Arguments: by how much, newest known format, PARKED_AT, then the
--- gid of each. Answers now, then for each '1' where it was moved, '' where it is not due any more, '+' where it is left for
--- the next call, and '!' where nobody here may take it.
+-- The keys are the due index, then the row of each candidate. The arguments are the time to postpone by, the newest known
+-- format and PARKED_AT, then the gid of each candidate. The answer is now, then for each candidate '1' if it was postponed,
+-- '' if it is no longer due, '+' if it is left for the next call, and '!' if this version must not take it.
 -- @include time
 -- @include row
 -- @include readable
 -- @include known
--- Only the text of a row that was held is written anew: of so many bytes in one call, which holds up everybody else.
+-- The text of a row is written again only if the row has an owner. One call writes at most this many bytes, because Redis
+-- serves no other client meanwhile.
 local TEXT_BYTES_MAX = 1024 * 1024
 local dueKey = KEYS[1]
 local byMs, formatMax, parkedAt = unpack(ARGV)
@@ -34,7 +35,7 @@ for i = 2, #KEYS do
       moved = '1'
       local text = redis.call('GET', rowKey)
       bytes = bytes + #text
-      -- The owner loses the hold, not his token: what he still saves under it counts.
+      -- The owner loses its lease and keeps its token, so that what it still saves under the token applies.
       row.owned = '0'
       table.insert(writes, { rowKey, headOf(row) .. string.sub(text, row.progressAt) })
     end

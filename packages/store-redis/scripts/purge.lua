@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Keys: the two indexes, then row and definition of each gid that may be over. Arguments: the gids.
--- A row that Redis has expired by itself still stands in the indexes, and is counted when it leaves them.
+-- The keys are the two indexes, then the row and the definition of each gid whose time may be over. The arguments are the
+-- gids. A row that Redis has expired by itself is still in the indexes, and is counted when it leaves them.
 -- @include time
 local doneKey, createdKey = KEYS[1], KEYS[2]
 local now = nowMs()

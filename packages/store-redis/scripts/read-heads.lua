@@ -1,6 +1,6 @@
 #!lua flags=no-writes
--- Keys: the due index, then the row of each gid. Arguments: the gids.
--- Answers the head's bytes (perhaps with the begin of the progress) and the due instant of each.
+-- The keys are the due index, then the row of each gid. The arguments are the gids. The answer has for each gid the bytes of
+-- the head, perhaps with the beginning of the progress, and the due instant.
 -- @include row
 local answer = {}
 for i, gid in ipairs(ARGV) do

@@ -1,6 +1,6 @@
 #!lua flags=no-writes
--- Keys: the due index, then row and definition of each gid. Arguments: the gids.
--- Answers text, definition and due instant of each, or nothing thrice.
+-- The keys are the due index, then the row and the definition of each gid. The arguments are the gids. The answer has for
+-- each gid the text, the definition and the due instant. All three are nil if there is no such row.
 local answer = {}
 for i, gid in ipairs(ARGV) do
   table.insert(answer, redis.call('GET', KEYS[i * 2]))

@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
--- Answers what it came to, and the version that stands against it or how many writes the category has had.
+-- The answer has the outcome, and after it the version that the removal conflicts with, or the number of writes that the
+-- category has had.
 -- @include time
 -- @include document
 local categoryKey = KEYS[1]

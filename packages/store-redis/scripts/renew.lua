@@ -1,6 +1,6 @@
 #!lua
--- Keys: the due index, then the row of each lease. Arguments: the lease, then gid and token of each.
--- Answers now, then for each lease the row's version, or '' where it is lost.
+-- The keys are the due index, then the row of each lease. The arguments are the length of a lease, then the gid and the
+-- token of each lease. The answer is now, then for each lease the version of its row, or '' if the lease is lost.
 -- @include time
 -- @include row
 -- @include readable

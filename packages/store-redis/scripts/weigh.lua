@@ -1,6 +1,7 @@
 #!lua flags=no-writes
--- Keys: row and definition of each candidate. Arguments: newest known format.
--- Answers the bytes of each, and -1 where nobody here may take it: a key of another type spoils only its own row.
+-- The keys are the row and the definition of each candidate. The argument is the newest known format. The answer has the
+-- bytes of each candidate, and -1 for one that this version must not take. A key of another type is such a candidate, so
+-- that the others do not fail with it.
 -- @include row
 -- @include known
 local formatMax = ARGV[1]

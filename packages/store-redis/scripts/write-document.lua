@@ -1,5 +1,5 @@
 #!lua
--- Answers what it came to, the version, and how many writes the category has had.
+-- The answer has the outcome, the version, and the number of writes that the category has had.
 -- @include time
 -- @include document
 local categoryKey = KEYS[1]
@@ -11,11 +11,11 @@ if value then
   local document = documentOf(value)
   if not document then return unreadableDocument(categoryKey) end
   present = document.version
-  -- Mine, sent again.
+  -- This call has written the document and is sent again.
   if document.writeId == writeId then return { 'written', present, sequenceOf(categoryKey) } end
 end
 if present ~= expectedVersion then return { 'conflict', present } end
--- One field is the count.
+-- One field is not a document: it counts the writes.
 if not value and redis.call('HLEN', categoryKey) > tonumber(documentsMax) then return { 'full' } end
 
 local version = whole(tonumber(present) + 1)

@@ -3,14 +3,14 @@ local call, match, find, sub = redis.call, string.match, string.find, string.sub
 local KEYS, ARGV = KEYS, ARGV
 -- @include time
 -- @include row
--- A text, since Redis writes each number out anew.
+-- This is a text, because Redis would convert a number to a text in each call.
 local HEAD_END = tostring(HEAD_BYTES_MAX - 1)
 -- @include indexes
 -- @include create
 -- @include update
--- Creates and updates of one shard, one after the other, each for itself: what fails of one is its own answer. Their words
--- come one behind the other, the first of each its terms; so do their keys, row and definition of each, behind those of the
--- indexes. Answers one line a row.
+-- This runs creates and updates of one shard, one after the other. If one of them fails, its own line of the answer says
+-- so, and the others go on. The arguments are the words of each, and the first word of each holds its terms. The keys are
+-- those of the indexes, then the row and the definition of each. The answer has one line for each row.
 local ROW_KEYS = 2
 local now = nowMs()
 local answers, known = {}, {}
@@ -52,7 +52,7 @@ while a <= words do
 end
 local isDone, problem = pcall(writeIndexes)
 if not isDone then
-  -- Whose changes are missing is not known here.
+  -- It is not known here of which rows the changes are missing, so that every row gets the error.
   for i = 1, count do answers[i] = errorLine(problem) end
 end
 return table.concat(answers, '\n')

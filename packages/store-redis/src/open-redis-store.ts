@@ -17,15 +17,21 @@ import { probeWrites } from './writes/probe-writes.ts'
 import { RowWrites } from './writes/row-writes.ts'
 
 export interface RedisOptions {
-  /** The form is redis://[user:password@]host:port[/db], with rediss:// for TLS. A cluster has redis-cluster:// or rediss-cluster:// and some of its nodes. */
+  /**
+   * The form is redis://[user:password@]host:port[/db], with rediss:// for TLS. A cluster has redis-cluster:// or
+   * rediss-cluster:// and some of its nodes.
+   */
   readonly url: string
-  /** `ca` is PEM and replaces the system's authorities. `serverName` is the name in the certificate, if it is not the host's. */
+  /**
+   * `ca` is PEM and replaces the system's authorities. `serverName` is the name in the certificate, if it is not the
+   * host's.
+   */
   readonly tls?: { readonly ca?: string; readonly serverName?: string }
   /** It begins every key, and tells several stores in one Redis apart. It has no braces. */
   readonly keyPrefix?: string
   /** Opens also a Redis that may lose or evict acknowledged sagas, or that hides whether it does. */
   readonly acceptClassC?: boolean
-  /** The class of a managed service that hides its settings. A setting that can be read counts more. */
+  /** This is the class of a managed service that hides its settings. A setting that can be read counts more. */
   readonly durability?: 'A' | 'B'
   /** The default is `none` for one server without a replica, and `lossy` otherwise, since replicas lag. */
   readonly failover?: Store['failover']

@@ -49,7 +49,10 @@ import { Documents } from './writes/documents.ts'
 import { PurgeWalk } from './writes/purge-walk.ts'
 import type { RowWrites } from './writes/row-writes.ts'
 
-/** The store over the scripts. Every method picks the shards, calls one script in each and decodes the answers. */
+/**
+ * This is the store over the scripts. Every method picks the shards, calls one script in each and decodes the
+ * answers.
+ */
 export class RedisStore implements Store {
   readonly name = 'redis'
   readonly durabilityClass: DurabilityClass
@@ -123,7 +126,7 @@ export class RedisStore implements Store {
   claimDue(claim: DueClaim): Promise<DueClaimResult> {
     return this.#run(async () => {
       assertDueClaim(claim)
-      this.#health.tail.look()
+      this.#health.tail.checkMarks()
       const result = await this.#dueClaims.claim(claim)
       for (const { gid, version } of result.claimed) {
         this.#health.tail.noteAcknowledged(this.#calls.shards.toShard(gid), gid, version)
@@ -135,7 +138,7 @@ export class RedisStore implements Store {
   postponeDue(postponement: DuePostponement): Promise<DuePostponementResult> {
     return this.#run(async () => {
       assertDuePostponement(postponement)
-      this.#health.tail.look()
+      this.#health.tail.checkMarks()
       return this.#duePostponements.postpone(postponement)
     })
   }

@@ -151,7 +151,8 @@ describeOwn('redis', 'a Redis that fails', () => {
             })()
       let sent = 0
       const counted = proxy.cutBefore((chunk) => {
-        // It counts the key of the definition, because the watch for lost writes also reads the row after a new connection.
+        // It counts the key of the definition, because the watch for lost writes also reads the row after a new
+        // connection.
         sent += chunk.toString('latin1').split(`:d:${gid}`).length - 1
         return false
       })

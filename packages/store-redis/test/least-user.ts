@@ -6,7 +6,7 @@ const PAGE = join(import.meta.dirname, '../../../docs/stores.md')
 const PASSWORD = 'least-rights'
 const MAY_NOT_SAVE = /not configured to use an ACL file/
 
-/** The words after `ACL SETUSER counterstep` in docs/stores.md. The tests run with exactly these rights. */
+/** These are the words after `ACL SETUSER counterstep` in docs/stores.md. The tests run with exactly these rights. */
 export function documentedRights(): readonly string[] {
   const line = /^ACL SETUSER counterstep ((?:.*\\\n)*.*)$/m.exec(readFileSync(PAGE, 'utf8'))?.[1]
   if (line === undefined) throw new Error('docs/stores.md shows no ACL')

@@ -8,8 +8,8 @@ import { askOwner } from './ask-owner.ts'
 import { type OpenedStore, openedForTests } from './open-stores.ts'
 import { aTransaction, hex, makeUpdate, tokens } from './transactions.ts'
 
-// The conformance suite's random run sets the clock, which a server does not allow. So this run does not predict the answer
-// of each step, but checks that rows and indexes agree after any number of concurrent steps of two stores.
+// The conformance suite's random run sets the clock, which a server does not allow. So this run does not predict the
+// answer of each step, but checks that rows and indexes agree after any number of concurrent steps of two stores.
 const GIDS = Array.from({ length: 6 }, (_, i) => `g-${i}` as Gid)
 const HOLDS: readonly UpdateHold[] = [
   { type: 'keep' },

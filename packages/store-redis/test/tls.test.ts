@@ -8,7 +8,10 @@ import { expectUnavailable } from './expect-unavailable.ts'
 import { openedForTests } from './open-stores.ts'
 import { aTransaction, finished, read } from './transactions.ts'
 
-/** The folder has an authority that was made for these tests, and its certificate for the name redis.test. The authority's key no longer exists. */
+/**
+ * The folder has an authority that was made for these tests, and its certificate for the name redis.test. The
+ * authority's key no longer exists.
+ */
 const CERTIFICATES = join(import.meta.dirname, 'certificates')
 const certificate = (name: string) => join(CERTIFICATES, `${name}.pem`)
 

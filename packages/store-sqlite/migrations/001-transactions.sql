@@ -1,5 +1,5 @@
 -- minReader: 1
--- Small columns first, the two texts last: a scan of the small ones then reads no overflow page.
+-- The small columns come first and the two texts last, so that a scan of the small ones reads no overflow page.
 CREATE TABLE transactions (
   id INTEGER PRIMARY KEY,
   gid TEXT NOT NULL,
@@ -24,10 +24,10 @@ CREATE TABLE transactions (
   definition TEXT NOT NULL
 ) STRICT;
 
--- The only index in random order.
+-- This is the only index that is written in random order.
 CREATE UNIQUE INDEX transactions_gid ON transactions (gid);
 
 CREATE INDEX transactions_due ON transactions (live, due_at);
 
--- In order of insertion, so it costs one append; for the list alone.
+-- Only the list uses this index. It is in the order of insertion, so a new row costs one append.
 CREATE INDEX transactions_created ON transactions (created_at);

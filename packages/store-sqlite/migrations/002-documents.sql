@@ -1,5 +1,5 @@
 -- minReader: 1
--- Code of schema 1 does not know the table and needs nothing of it.
+-- Code of schema 1 does not know the table and does not need it.
 CREATE TABLE documents (
   category TEXT NOT NULL,
   key TEXT NOT NULL,

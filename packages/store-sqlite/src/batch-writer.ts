@@ -32,7 +32,7 @@ export class BatchWriter {
     try {
       this.#commit.run()
     } catch (error: unknown) {
-      if (!isOneOf(error, NOT_COMMITTED)) throw new BrokenError('COMMIT', error)
+      if (!hasErrorCode(error, NOT_COMMITTED)) throw new BrokenError('COMMIT', error)
       this.#rollBack()
       throw error
     }
@@ -43,7 +43,7 @@ export class BatchWriter {
     try {
       return write()
     } catch (error: unknown) {
-      if (isOneOf(error, FLUSH_FAULTS)) throw new BrokenError('flush', error)
+      if (hasErrorCode(error, FLUSH_FAULTS)) throw new BrokenError('flush', error)
       this.#rollBack()
       throw error
     }
@@ -63,13 +63,14 @@ function runRow(write: () => WriteResult): WriteResult {
   try {
     return write()
   } catch (error: unknown) {
-    const isRowFault = isOneOf(error, ROW_FAULTS) || error instanceof TypeError || error instanceof RangeError
+    const isRowFault =
+      hasErrorCode(error, ROW_FAULTS) || error instanceof TypeError || error instanceof RangeError
     if (!isRowFault) throw error
     return { error: error instanceof Error ? error.message : String(error) }
   }
 }
 
-function isOneOf(error: unknown, codes: readonly string[]): boolean {
+function hasErrorCode(error: unknown, codes: readonly string[]): boolean {
   const code = readSqliteCode(error)
   return codes.some((prefix) => code.startsWith(prefix))
 }

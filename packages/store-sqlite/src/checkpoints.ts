@@ -9,7 +9,10 @@ const PAGES_BETWEEN = 8192
 /** Rows in order share most of their pages. The share is never lower, since the next rows may be in random order. */
 const SHARE_MIN = 0.25
 
-/** A read under way keeps the log from starting anew. On an idle machine it ends within a few of these, on a busy one in 2 s. */
+/**
+ * A read under way keeps the log from starting anew. On an idle machine it ends within a few of these, on a busy one
+ * in 2 s.
+ */
 const RETRY_MS = 5
 const RETRIES_MAX = 400
 
@@ -17,9 +20,9 @@ const RETRIES_MAX = 400
 export type RunGuarded = (work: () => void) => void
 
 /**
- * Moves the log into the database between batches, at about 32 MiB, or at 128 MiB if rows in order are followed by random
- * ones. Meanwhile no read begins, so that the next write can use the log from its start. If another program reads the file
- * for long, the log grows until that program has ended.
+ * Moves the log into the database between batches, at about 32 MiB, or at 128 MiB if rows in order are followed by
+ * random ones. Meanwhile no read begins, so that the next write can use the log from its start. If another program
+ * reads the file for long, the log grows until that program has ended.
  */
 export class Checkpoints {
   readonly #checkpoint: Statement
@@ -27,7 +30,7 @@ export class Checkpoints {
   readonly #runGuarded: RunGuarded
   #pages = 0
   #isHurried = false
-  /** The real growth of the log at the last checkpoint, as a share of the counted pages. */
+  /** This is the real growth of the log at the last checkpoint, as a share of the counted pages. */
   #share = 1
   #retry: NodeJS.Timeout | undefined
 
@@ -37,12 +40,18 @@ export class Checkpoints {
     this.#runGuarded = runGuarded
   }
 
-  /** Counts an upper bound of the pages that a batch has added to the log. Asking SQLite would cost a file status for each batch. */
+  /**
+   * Counts an upper bound of the pages that a batch has added to the log. Asking SQLite would cost a file status for
+   * each batch.
+   */
   countWritten(rows: number, bytes: number): void {
     this.#pages += rows * PAGES_PER_ROW + bytes / PAGE_BYTES
   }
 
-  /** Is called when there is no room. The next checkpoint then comes at once, after which the log is used from its start. */
+  /**
+   * Is called when there is no room. The next checkpoint then comes at once, after which the log is used from its
+   * start.
+   */
   hurry(): void {
     this.#isHurried = true
   }

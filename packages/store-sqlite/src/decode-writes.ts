@@ -26,7 +26,10 @@ export function decodeCreate(result: WriteResult, now: number): CreateResult {
   return { type: 'exists', digest: digest as string, status, now }
 }
 
-/** The result is 0 if it was saved now, a positive version if the same write was saved before, or a negative version if that one conflicts. */
+/**
+ * The result is 0 if it was saved now, a positive version if the same write was saved before, or a negative version
+ * if that one conflicts.
+ */
 export function decodeUpdate(result: WriteResult, now: number, version: number): UpdateResult {
   if (result === 'fenced' || result === 'absent') return { type: result }
   const answer = Number(result)

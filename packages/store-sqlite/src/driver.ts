@@ -1,7 +1,7 @@
 export type Cell = string | number | null
 export type Row = readonly Cell[]
 
-/** A prepared statement. Its rows are arrays in the order of their columns. */
+/** This is a prepared statement. Its rows are arrays in the order of their columns. */
 export interface Statement {
   /** Returns the number of changed rows. */
   run(...values: readonly unknown[]): number
@@ -17,7 +17,7 @@ export interface Database {
   close(): void
 }
 
-/** The exports of a driver's module. Its errors have SQLite's own name as `code`, for example `SQLITE_FULL`. */
+/** These are the exports of a driver's module. Its errors have SQLite's own name as `code`, for example `SQLITE_FULL`. */
 export interface DriverModule {
   /** The connection can change nothing if `access` is `read`. The default is `write`. */
   openDatabase(path: string, access?: 'read' | 'write'): Database

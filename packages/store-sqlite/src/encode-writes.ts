@@ -98,7 +98,10 @@ export function encodeRemoveDocument(removal: DocumentRemoval): RemoveDocumentWr
   return ['removeDocument', removal.category, removal.key, removal.expectedVersion]
 }
 
-/** Counts UTF-16 units, which are close enough for a bound and cost nothing. A value of the wrong type is refused later, alone. */
+/**
+ * Counts UTF-16 units, which are close enough for a bound and cost nothing. A value of the wrong type is refused
+ * later, alone.
+ */
 export function countBytes(text: string): number {
   return typeof text === 'string' ? text.length : 0
 }

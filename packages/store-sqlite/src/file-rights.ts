@@ -27,8 +27,8 @@ export function makeFolder(folder: string): string | undefined {
 }
 
 /**
- * Creates the file for its owner alone, if it does not exist. SQLite gives its log the rights of the database. A file that
- * exists is not even opened, because closing it would end the locks that this process has on it.
+ * Creates the file for its owner alone, if it does not exist. SQLite gives its log the rights of the database. A file
+ * that exists is not even opened, because closing it would end the locks that this process has on it.
  */
 export function createFile(path: string): void {
   try {
@@ -39,10 +39,11 @@ export function createFile(path: string): void {
 }
 
 /**
- * Returns a warning for each existing file or folder that other users may read or write, with the command that changes that.
- * If every user of the machine may write a place, the store is refused, because any of them could replace the database. A
- * group that may write only gets a warning, since a volume of Kubernetes belongs to a group (`fsGroup`). A link in the place
- * of one of these files is refused too, because the author of the link decides where the data goes.
+ * Returns a warning for each existing file or folder that other users may read or write, with the command that
+ * changes that. If every user of the machine may write a place, the store is refused, because any of them could
+ * replace the database. A group that may write only gets a warning, since a volume of Kubernetes belongs to a group
+ * (`fsGroup`). A link in the place of one of these files is refused too, because the author of the link decides where
+ * the data goes.
  */
 export function checkRights(path: string): readonly string[] {
   if (process.platform === 'win32') return []
@@ -67,7 +68,8 @@ function checkPlace(place: string, isFolder: boolean): string | undefined {
     const text = `every user may write ${place} (mode ${rights}): ${remedy}`
     throw new RefusedError('SAGA_STORE_UNAVAILABLE', text)
   }
-  // Who reads the folder sees the names of files, each of which is looked at by itself; an ordinary `mkdir` lets everyone do so.
+  // A user who may read the folder sees only the names of files, and the rights of each file are checked by
+  // themselves. An ordinary `mkdir` lets every user read the folder.
   const bits = isFolder ? GROUP_OR_OTHERS_WRITE : GROUP_OR_OTHERS_USE
   if ((mode & bits) === 0) return undefined
   const what = (mode & GROUP_WRITES) === 0 ? 'read' : 'write'

@@ -2,9 +2,9 @@ import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { RefusedError } from './errors.ts'
 
 /**
- * Finds the one name under which a database file is locked. It follows a symbolic link, because a lock file beside the link
- * would not keep out a process that uses the real name. It refuses a file with a second name: SQLite keeps a log beside each
- * name, and two processes that used one each would overwrite each other's writes.
+ * Finds the one name under which a database file is locked. It follows a symbolic link, because a lock file beside
+ * the link would not keep out a process that uses the real name. It refuses a file with a second name: SQLite keeps a
+ * log beside each name, and two processes that used one each would overwrite each other's writes.
  */
 export function followLinks(path: string): string {
   const entry = lstatSync(path, { throwIfNoEntry: false })

@@ -4,9 +4,10 @@ import { BrokenError, RefusedError } from './errors.ts'
 import { createFile } from './file-rights.ts'
 
 /**
- * The file `PATH-lock`, an empty database that is held exclusively until it is closed. The lock is the operating system's and
- * belongs to the open file: it ends with the process, also by SIGKILL, so there is no stale lock to judge. It is on a file of its
- * own, since an exclusive lock on the database itself would shut out this process's reader too.
+ * The file `PATH-lock`, an empty database that is held exclusively until it is closed. The lock is the operating
+ * system's and belongs to the open file: it ends with the process, also by SIGKILL, so there is no stale lock to
+ * judge. It is on a file of its own, since an exclusive lock on the database itself would shut out this process's
+ * reader too.
  */
 export class LockFile {
   readonly #driver: DriverModule

@@ -5,8 +5,8 @@ import type { Cell, Row } from './driver.ts'
 // The messages between the main thread, the writer's thread and the reader's thread.
 
 /**
- * A write is a short flat array, and a batch is an array of writes. The objects that callers pass would take three times as
- * long to clone into the worker (64 creates: 70 against 25 microseconds).
+ * A write is a short flat array, and a batch is an array of writes. The objects that callers pass would take three
+ * times as long to clone into the worker (64 creates: 70 against 25 microseconds).
  */
 export type Write =
   | CreateWrite
@@ -99,7 +99,8 @@ export interface WorkerSettings extends ReaderSettings {
   /** The time of opening by the store's clock. */
   readonly now: number
   readonly cacheKibibytes: number
-  // These are numbers of the contract. The worker gets them here, so that it loads only its driver and starts in half the time.
+  // These are numbers of the contract. The worker gets them here, so that it loads only its driver and starts in half
+  // the time.
   readonly parkedAt: number
   readonly neverAt: number
   readonly documentsMax: number

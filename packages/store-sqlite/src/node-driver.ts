@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Database, Row, Statement } from './driver.ts'
 import { loadNodeSqlite } from './load-node-sqlite.ts'
 
-/** The result codes of SQLite that this store distinguishes. */
+/** These are the result codes of SQLite that this store distinguishes. */
 const NAMES: Readonly<Record<number, string>> = {
   1: 'SQLITE_ERROR',
   5: 'SQLITE_BUSY',

@@ -66,7 +66,10 @@ function refuseNetwork(folder: string): void {
   }
 }
 
-/** Refuses a place without the needed rights, which is mostly a volume of another user. SQLite would only say that it cannot open the file. */
+/**
+ * Refuses a place without the needed rights, which is mostly a volume of another user. SQLite would only say that it
+ * cannot open the file.
+ */
 function refuseForeign(path: string): void {
   if (!existsSync(path) || statSync(path).isFile()) refuseForeign(dirname(path))
   for (const place of listFiles(path).filter((each) => existsSync(each))) refuseForeignPlace(place)

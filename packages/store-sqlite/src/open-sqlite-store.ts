@@ -16,19 +16,22 @@ import { WriteQueue } from './write-queue.ts'
 
 export interface SqliteOptions {
   readonly path: string
-  /** The wall clock in whole milliseconds since the epoch. It is read once for each batch. */
+  /** This is the wall clock in whole milliseconds since the epoch. It is read once for each batch. */
   readonly now?: () => number
-  /** The address of a module that exports `openDatabase`, for example one that adds faults to this package's own. Default: Node's own SQLite. */
+  /**
+   * This is the address of a module that exports `openDatabase`, for example one that adds faults to this package's own.
+   * The default is Node's own SQLite.
+   */
   readonly driver?: URL
   /** FULL is durability class A, and NORMAL is class B. */
   readonly synchronous?: 'FULL' | 'NORMAL'
   /** Is called once when the state of the file is unknown. The host must exit, and the next open decides. */
   readonly onBroken?: (error: StoreUnavailableError) => void
-  /** Gets warnings that are no reason to refuse the file. Default: a warning of the process. */
+  /** Gets warnings that are no reason to refuse the file. The default is a warning of the process. */
   readonly onEvent?: (event: StoreEvent) => void
   /** If the disk has less room, no new transaction is taken, and running ones go on. With 0 this never happens. */
   readonly freeBytesMin?: number
-  /** Reads how much room is left. Default: the free room of the folder's disk. */
+  /** Reads how much room is left. The default is the free room of the folder's disk. */
   readonly freeBytes?: () => Promise<number>
   readonly batchRowsMax?: number
   readonly batchBytesMax?: number

@@ -5,9 +5,9 @@ const CLOSED = 1
 const WAIT_MS_MAX = 2_500
 
 /**
- * Lets the writer's thread keep the reader's thread from beginning another read. The log can start anew only when no read is
- * under way, so without the gate one read after the other could make it grow for ever. Reads are short, since a page of a
- * list scans a bounded number of rows.
+ * Lets the writer's thread keep the reader's thread from beginning another read. The log can start anew only when no
+ * read is under way, so without the gate one read after the other could make it grow for ever. Reads are short, since
+ * a page of a list scans a bounded number of rows.
  */
 export class ReadGate {
   static readonly bytes = Int32Array.BYTES_PER_ELEMENT

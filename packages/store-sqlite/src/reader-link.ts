@@ -15,9 +15,9 @@ interface PendingRead {
 }
 
 /**
- * The main thread's side of the reader. A read shows every write that was acknowledged before the read was asked for. The
- * thread starts at the first read, or soon after the store is opened. It has no state to keep, so the next read replaces a
- * thread that has died.
+ * This is the main thread's side of the reader. A read shows every write that was acknowledged before the read was
+ * asked for. The thread starts at the first read, or soon after the store is opened. It has no state to keep, so the
+ * next read replaces a thread that has died.
  */
 export class ReaderLink {
   readonly #settings: ReaderSettings

@@ -48,7 +48,10 @@ export class Reads {
     }
   }
 
-  /** Returns the matches, up to one more than the page holds, and after them the cursor if the scan's bound has cut it short. */
+  /**
+   * Returns the matches, up to one more than the page holds, and after them the cursor if the scan's bound has cut it
+   * short.
+   */
   #readPage(parameters: ListParameters): readonly Row[] {
     const matches = this.#list.all(parameters)
     if (matches.length === parameters.matchesMax) return matches

@@ -80,7 +80,10 @@ export interface SqliteStoreParts {
   readonly room: RoomMark
 }
 
-/** The store over two threads. Every method puts a call into the writer's queue or asks the reader, and decodes the answer. */
+/**
+ * This is the store over two threads. Every method puts a call into the writer's queue or asks the reader, and
+ * decodes the answer.
+ */
 export class SqliteStore implements Store {
   readonly name = 'sqlite'
   readonly durabilityClass: DurabilityClass
@@ -143,7 +146,10 @@ export class SqliteStore implements Store {
     return this.#write(['purge', limit], limit, decodePurge, undefined)
   }
 
-  /** Leaves out a row of a later version, so that it does not spoil the others. It is a bug only for a caller that asks for it alone. */
+  /**
+   * Leaves out a row of a later version, so that it does not spoil the others. It is a bug only for a caller that
+   * asks for it alone.
+   */
   async readMany(gids: readonly Gid[]): Promise<readonly StoredTransaction[]> {
     assertReadMany(gids)
     if (this.#closing !== undefined) return this.#refuse()

@@ -13,7 +13,10 @@ import { columnToText } from './nul-text.ts'
 const STORED = COLUMNS.read satisfies typeof COLUMNS.claim
 const LISTED = COLUMNS.list
 
-/** Reads a row of read.sql or claim.sql, which have the same columns. Returns undefined if the row has codes that only a later version knows. */
+/**
+ * Reads a row of read.sql or claim.sql, which have the same columns. Returns undefined if the row has codes that only
+ * a later version knows.
+ */
 export function toStoredTransaction(row: Row): StoredTransaction | undefined {
   const kind = toKind(row[STORED.kind])
   const status = toStatus(row[STORED.status])

@@ -8,7 +8,10 @@ export interface BatchReceiver {
   notWritten(error: StoreUnavailableError): void
 }
 
-/** The main thread's side of the writer. It sends batches, which are answered in their order, and fails all of them if the worker fails. */
+/**
+ * This is the main thread's side of the writer. It sends batches, which are answered in their order, and fails all of
+ * them if the worker fails.
+ */
 export class WorkerLink {
   readonly durabilityClass: DurabilityClass
   /** Each warning says which other users may read or write a file or the folder, and how to change that. */
@@ -53,7 +56,10 @@ export class WorkerLink {
       : new CounterstepError(refusal.code, refusal.message)
   }
 
-  /** A broken store stays broken: an earlier write may have been applied, so no later call may be told that it was not. */
+  /**
+   * A broken store stays broken: an earlier write may have been applied, so no later call may be told that it was
+   * not.
+   */
   get broken(): StoreUnavailableError | undefined {
     return this.#broken
   }

@@ -2,7 +2,10 @@ import { AssertionError, StoreUnavailableError } from '@counterstep/core'
 import type { RowError, Write, WriteResult } from './messages.ts'
 import type { WorkerLink } from './worker-link.ts'
 
-/** One batch is written while the next is on its way, so that the thread does not wait for a busy event loop between them. */
+/**
+ * One batch is written while the next is on its way, so that the thread does not wait for a busy event loop between
+ * them.
+ */
 const UNDER_WAY_MAX = 2
 
 export interface QueueBounds {
@@ -33,8 +36,8 @@ interface PendingWrite {
 }
 
 /**
- * Commits in groups. The writes of one turn of the event loop leave at the end of that turn. While two batches are under way
- * the next writes collect in the order of the calls, so a gid may be in a batch several times.
+ * Commits in groups. The writes of one turn of the event loop leave at the end of that turn. While two batches are
+ * under way the next writes collect in the order of the calls, so a gid may be in a batch several times.
  */
 export class WriteQueue {
   readonly #link: WorkerLink

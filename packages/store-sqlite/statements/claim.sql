@@ -1,4 +1,4 @@
--- sent_list: 'released' (2) becomes 'held' (1), everything else 'unknown' (0).
+-- The sent_list 'released' (2) becomes 'held' (1), and every other one becomes 'unknown' (0).
 UPDATE transactions
 SET token = ?, due_at = ?, owned = 1, version = version + 1, epoch = epoch + 1, claims = claims + 1,
   sent_list = CASE sent_list WHEN 2 THEN 1 ELSE 0 END

@@ -1,4 +1,4 @@
--- The last row that a full scan of the same range has seen, if it is that long.
+-- This reads the last row that a full scan of the same range has seen, and the next one, if the range has so many rows.
 SELECT created_at, gid
 FROM transactions
 WHERE created_at >= $createdFrom AND created_at < $createdTo AND created_at <= $cursorAt AND (created_at < $cursorAt OR gid < $cursorGid)

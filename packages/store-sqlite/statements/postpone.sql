@@ -1,2 +1,2 @@
--- Neither token nor version: what a former owner saves still applies.
+-- The token and the version stay, so that a save of the former owner still applies.
 UPDATE transactions SET due_at = ?, owned = 0 WHERE gid = ?

@@ -1,4 +1,5 @@
--- The last column: whether the row's codes are known. Codes that nobody here knows are a newer format, whatever its number.
+-- The last column tells whether this version knows the codes of the row. If it does not, a newer version has written the
+-- row, whatever its format says.
 SELECT
   live, owned, due_at, format,
   kind BETWEEN 0 AND 2 AND status BETWEEN 0 AND 5 AND sent_list BETWEEN 0 AND 2

@@ -1,4 +1,4 @@
--- Neither the owner nor the due instant: no index is touched.
+-- The owner and the due instant stay, so that no index is written.
 UPDATE transactions
 SET version = version + 1, write_id = ?, status = ?, format = ?, progress = ?, retrying = ?, attention = ?,
   sent_list = coalesce(?, sent_list), claims = 0, room = NULL, updated_at = ?

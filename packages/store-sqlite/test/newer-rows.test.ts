@@ -57,7 +57,10 @@ describe('rows of a later version', () => {
   })
 })
 
-/** Creates the rows older, newer and known in this order. All are due, and `newer` has a code that this version does not know. */
+/**
+ * Creates the rows older, newer and known in this order. All are due, and `newer` has a code that this version does
+ * not know.
+ */
 async function withNewer(column: string): Promise<SqliteStore> {
   const path = join(folder, `${expect.getState().currentTestName}.db`.replaceAll(/[ :>]/g, '-'))
   let now = 1_000

@@ -83,7 +83,10 @@ describe("the driver over Node's own SQLite", () => {
   })
 })
 
-/** Loads the driver, and then emits two warnings: one about another experimental feature, and one about something else. */
+/**
+ * Loads the driver, and then emits two warnings: one about another experimental feature, and one about something
+ * else.
+ */
 const WARN = `
   const { openDatabase } = await import(${JSON.stringify(DRIVER)})
   openDatabase(':memory:').close()

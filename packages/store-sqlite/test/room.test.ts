@@ -7,7 +7,8 @@ import { aTransaction, makeFinish } from './transactions.ts'
 
 const folder = await temporaryFolder()
 const ROWS = 600
-// These texts are as long as those of a saga with two branches: two URLs and bodies, and at the end two calls with their outcomes.
+// These texts are as long as those of a saga with two branches: two URLs and bodies, and at the end two calls with
+// their outcomes.
 const definition = JSON.stringify({ branches: 'x'.repeat(640) })
 const progress = JSON.stringify({ b: 'y'.repeat(340) })
 

@@ -20,7 +20,7 @@ import type { BarrierCall } from '../branch/branch.ts'
  */
 export interface BarrierOutcome {
   readonly decision: BarrierDecision
-  /** JSON text, to the byte what the first caller got. Absent for an empty answer. */
+  /** It is the JSON text that the first caller got, byte for byte. It is absent for an empty answer. */
   readonly answer?: string
 }
 
@@ -53,12 +53,12 @@ export interface Barrier<Tx, Effect = unknown> {
     call: BarrierCall,
     effect: (tx: Tx, original?: JsonValue) => Effect | Promise<Effect>,
   ): Promise<BarrierOutcome>
-  /** Throws a TypeError for a handler that could never work behind this barrier. Asked once, at construction. */
+  /** Throws a TypeError for a handler that could never work behind this barrier. It is called once, at construction. */
   assertHandler?(handler: (...parameters: never[]) => unknown): void
 }
 
 /**
- * The options of every barrier.
+ * These are the options of every barrier.
  *
  * @example
  * ```ts
@@ -66,14 +66,15 @@ export interface Barrier<Tx, Effect = unknown> {
  * ```
  */
 export interface BarrierOptions {
-  /** Default `counterstep_barrier`. It may have a schema before it, as in `bank.counterstep_barrier`. */
+  /** The default is `counterstep_barrier`. It may have a schema before it, as in `bank.counterstep_barrier`. */
   readonly table?: string
   /**
-   * How long rows are kept, in milliseconds: default 60 days, at least one day. Longer than the server keeps finished
-   * transactions plus the longest deadline. A call accepted longer ago than this less one hour is refused with
-   * `BARRIER_EXPIRED`, because its row may have been purged. DTM's calls do not say when they were accepted.
+   * Says how long rows are kept, in milliseconds. The default is 60 days, and the least value one day. It must be longer
+   * than the server keeps finished transactions plus the longest deadline. A call that was accepted longer ago than this
+   * less one hour is refused with `BARRIER_EXPIRED`, because its row may have been purged. DTM's calls do not say when
+   * they were accepted.
    */
   readonly retentionMs?: number
-  /** Returns the time in epoch milliseconds. Default `Date.now`. */
+  /** Returns the time in epoch milliseconds. The default is `Date.now`. */
   readonly now?: () => number
 }

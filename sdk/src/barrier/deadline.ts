@@ -11,12 +11,12 @@ import type { BarrierOptions } from './barrier.ts'
  */
 export interface PooledBarrierOptions extends BarrierOptions {
   /**
-   * How long one call may take, in milliseconds, from the wait for a connection to the answer to COMMIT: default 10 s,
-   * which is how long the server waits for a branch's answer by default; at most 900 s. Then the connection is
-   * destroyed, so that the database rolls back, and the call fails with `BARRIER_TIMED_OUT`, or if COMMIT was under way
-   * with `BARRIER_COMMIT_UNKNOWN`. Without it a database that has stopped would hold each call for good, since neither
-   * mysql2 nor `pg` ends a query that is not answered. Raise it together with the branch's own `timeoutMs`. An effect
-   * that waits for something else than its transaction is not ended; what it writes afterwards fails.
+   * Says how long one call may take, in milliseconds, from the wait for a connection to the answer to COMMIT: default
+   * 10 s, which is how long the server waits for a branch's answer by default; at most 900 s. Then the connection is
+   * destroyed, so that the database rolls back, and the call fails with `BARRIER_TIMED_OUT`, or if COMMIT was under
+   * way with `BARRIER_COMMIT_UNKNOWN`. Without it a database that has stopped would hold each call for good, since
+   * neither mysql2 nor `pg` ends a query that is not answered. Raise it together with the branch's own `timeoutMs`.
+   * An effect that waits for something else than its transaction is not ended; what it writes afterwards fails.
    */
   readonly timeoutMs?: number
 }
@@ -63,7 +63,10 @@ export async function within<T>(deadline: Deadline, work: () => Promise<T>): Pro
   })
 }
 
-/** Throws BARRIER_TIMED_OUT if the time is over. Called before a step that cannot be taken back once it has begun. */
+/**
+ * Throws BARRIER_TIMED_OUT if the time is over. It is called before a step that cannot be taken back once it has
+ * begun.
+ */
 export function assertTimeLeft(deadline: Deadline): void {
   if (deadline.at <= performance.now()) throw toTimedOutError(deadline)
 }

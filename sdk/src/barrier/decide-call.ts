@@ -4,9 +4,9 @@ import {
   type BarrierRow,
   decideBarrier,
   decideReuse,
+  findOriginOp,
   isOfOtherTransaction,
   mustRollBack,
-  originOf,
   type ReuseDecision,
 } from '@counterstep/protocol/barrier'
 import { BranchError, BranchFailure } from '../branch/branch-errors.ts'
@@ -15,7 +15,7 @@ import { EMPTY_ANSWER, readStoredAnswer } from './stored-answer.ts'
 
 /** A row that stood already, with its stored answer. */
 export interface StandingRow extends BarrierRow {
-  /** Null in the two rows of a null compensation, and in the row of an effect that never came to its end. */
+  /** It is null in the two rows of a null compensation, and in the row of an effect that never came to its end. */
   readonly answer: string | null
 }
 
@@ -41,22 +41,22 @@ export function decideCall(
     const ofTransaction = standing.filter((row) => !isOfOtherTransaction(row, since))
     return decideBarrier(op, { ownInserted: false, standing: ofTransaction })
   }
-  const origin = originOf(op)
+  const origin = findOriginOp(op)
   return decideBarrier(op, {
     ownInserted: true,
     originInserted: origin !== undefined && inserted.has(origin),
   })
 }
 
-/** Whether the rows that stand have to be read: for the first answer, or to see what there is to undo. */
+/** Tells whether the rows that stand have to be read: for the first answer, or to see what there is to undo. */
 export function needsStanding(op: Op, inserted: InsertedOps): boolean {
-  const origin = originOf(op)
+  const origin = findOriginOp(op)
   return !inserted.has(op) || (origin !== undefined && !inserted.has(origin))
 }
 
 /**
- * Whether the call's own row, which it has inserted, must be removed again. If it stayed, the undo of the transaction
- * that made the origin's row would be taken for a repetition, and would never run.
+ * Tells whether the call's own row, which it has inserted, must be removed again. If it stayed, the undo of the
+ * transaction that made the origin's row would be taken for a repetition, and would never run.
  */
 export function mustRemoveOwn(op: Op, decision: CallDecision, inserted: InsertedOps): boolean {
   return decision === 'nothing-to-undo' && inserted.has(op)
@@ -76,7 +76,7 @@ export function settleWithoutEffect(
 ): BarrierOutcome | undefined {
   if (isReuse(decision)) return settleReuse(op, decision)
   if (decision === 'run') {
-    const origin = standing.find((row) => row.op === originOf(op))
+    const origin = standing.find((row) => row.op === findOriginOp(op))
     if (origin !== undefined && isUnfinished(origin)) throw toNothingToUndoError(op)
     return undefined
   }
@@ -95,18 +95,18 @@ export function settleWithoutEffect(
  * same barrier id. It is undefined where that answer was empty, and for an op that undoes none.
  */
 export function findOriginal(op: Op, standing: readonly StandingRow[]): JsonValue | undefined {
-  const origin = originOf(op)
+  const origin = findOriginOp(op)
   return readStoredAnswer(standing.find((row) => row.op === origin)?.answer)
 }
 
-/** Whether a row was committed without its effect. */
+/** Tells whether a row was committed without its effect. */
 export function isUnfinished({ op, reason, answer }: StandingRow): boolean {
   return reason === op && answer === null
 }
 
-/** Whether an undo had nothing to undo. It ran no effect, and so it has no answer. */
+/** Tells whether an undo had nothing to undo. It ran no effect, and so it has no answer. */
 function isNullCompensation(op: Op, standing: readonly BarrierRow[]): boolean {
-  const origin = originOf(op)
+  const origin = findOriginOp(op)
   return origin !== undefined && standing.some((row) => row.op === origin && row.reason === op)
 }
 
@@ -163,7 +163,7 @@ export function toMessageError(decision: BarrierDecision): BranchError {
 
 /** Makes the error of an undo whose origin's row was committed without its effect. */
 function toNothingToUndoError(op: Op): BranchError {
-  const message = `the row of the ${originOf(op)} was committed without its effect: a person must find out what the ${op} has to undo`
+  const message = `the row of the ${findOriginOp(op)} was committed without its effect: a person must find out what the ${op} has to undo`
   return new BranchError('BARRIER_TRANSACTION_LOST', message)
 }
 

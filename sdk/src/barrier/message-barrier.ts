@@ -2,8 +2,8 @@ import type { BarrierCall } from '../branch/branch.ts'
 import type { Barrier } from './barrier.ts'
 
 /**
- * The outcome of the local transaction of a two-phase message. `rolled-back` is final: a local transaction that comes
- * later finds that it has been asked about, and is refused.
+ * This is the outcome of the local transaction of a two-phase message. `rolled-back` is final: a local transaction
+ * that comes later finds that it has been asked about, and is refused.
  *
  * @example
  * ```ts
@@ -13,7 +13,7 @@ import type { Barrier } from './barrier.ts'
 export type LocalOutcome = 'committed' | 'rolled-back'
 
 /**
- * The options of a query-back besides the gid.
+ * These are the options of a query-back besides the gid.
  *
  * @example
  * ```ts
@@ -22,7 +22,7 @@ export type LocalOutcome = 'committed' | 'rolled-back'
  */
 export interface QueryPreparedOptions {
   /**
-   * When the server accepted the message, as epoch milliseconds. Without it the barrier recognizes neither a
+   * Says when the server accepted the message, as epoch milliseconds. Without it the barrier recognizes neither a
    * query-back that comes too late nor an earlier message of the same gid.
    */
   readonly acceptedAt?: number

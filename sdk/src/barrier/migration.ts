@@ -1,6 +1,6 @@
 /**
- * One migration of the barrier's table, for your own migration tool or for `migrateBarrier`. It never changes after a
- * release, and can be applied twice.
+ * This is one migration of the barrier's table, for your own migration tool or for `migrateBarrier`. It never changes
+ * after a release, and can be applied twice.
  *
  * @example
  * ```ts

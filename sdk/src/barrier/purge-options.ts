@@ -1,7 +1,7 @@
 import { checkRetentionMs } from './retention.ts'
 import { parseTableName, type TableName } from './table-name.ts'
 
-/** How many rows go in one statement and one commit: few enough not to keep other transactions waiting. */
+/** Says how many rows go in one statement and one commit: few enough not to keep other transactions waiting. */
 export const PURGE_CHUNK_ROWS = 500
 const PURGE_ROWS_DEFAULT = 10_000
 
@@ -15,11 +15,11 @@ const PURGE_ROWS_DEFAULT = 10_000
  */
 export interface PurgeOptions {
   readonly table?: string
-  /** The retention in milliseconds: the barrier's own, or longer. Default 60 days, at least one day. */
+  /** This is the retention in milliseconds: the barrier's own, or longer. The default is 60 days, at least one day. */
   readonly retentionMs?: number
-  /** How many rows to delete at most in this call. Default 10,000. */
+  /** Says how many rows to delete at most in this call. The default is 10,000. */
   readonly limit?: number
-  /** Returns the time in epoch milliseconds. Default `Date.now`. */
+  /** Returns the time in epoch milliseconds. The default is `Date.now`. */
   readonly now?: () => number
 }
 

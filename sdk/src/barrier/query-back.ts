@@ -36,7 +36,7 @@ export async function queryBack(table: BarrierTable, query: QueryBack): Promise<
   return toLocalOutcome(inserted, isNew(inserted) ? [] : await table.standing(query.key), query.since)
 }
 
-/** Whether the query-back came first, so that nothing more has to be read. */
+/** Tells whether the query-back came first, so that nothing more has to be read. */
 export function isNew(inserted: InsertedOps): boolean {
   return inserted.has(QUERY_BACK_ROW.op)
 }

@@ -8,7 +8,7 @@ import { BranchError } from '../branch/branch-errors.ts'
 const REPEAT_FOR_MS = 5_000
 const PAUSE_MS_FIRST = 4
 
-/** How often a transaction is repeated, and how slowly. How long is the same for all. */
+/** Says how often a transaction is repeated, and how slowly. How long is the same for all. */
 export interface RepeatPace {
   readonly repeatsMax: number
   readonly pauseMsMax: number

@@ -2,7 +2,7 @@ import type { JsonValue } from '@counterstep/protocol'
 import { BranchError } from '../branch/branch-errors.ts'
 
 /**
- * How many bytes of JSON an answer may have: it is stored beside the effect, and the orchestrator keeps 1 KiB of it.
+ * Says how many bytes of JSON an answer may have: it is stored beside the effect, and the orchestrator keeps 1 KiB of it.
  *
  * @example
  * ```ts

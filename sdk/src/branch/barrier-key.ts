@@ -2,7 +2,7 @@ import { OPS, type Op } from '@counterstep/protocol'
 import type { BarrierCall } from './branch.ts'
 import { BranchError } from './branch-errors.ts'
 
-/** A row's key but for the op, of which a call has two. Checked: it fits its columns whole. */
+/** Holds the key of a row without the op, of which a call has two. It has been checked, so that it fits its columns. */
 export interface BarrierKey {
   readonly gid: string
   readonly branchId: string

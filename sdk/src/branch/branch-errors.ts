@@ -13,11 +13,14 @@ import type { ErrorMeaning, JsonValue } from '@counterstep/protocol'
  * ```
  */
 export const BRANCH_CODES = {
-  /** A business failure that named no code of its own. */
+  /** This is a business failure that named no code of its own. */
   BRANCH_FAILED: { meaning: 'failure', statusCode: 409 },
   /** The action came after its compensation: the transaction has turned around. */
   ALREADY_COMPENSATED: { meaning: 'failure', statusCode: 409 },
-  /** The gid was used before: a row of a transaction that was accepted at least a day earlier stands. Nothing was done. */
+  /**
+   * The gid was used before: a row of a transaction that was accepted at least a day earlier stands. Nothing was
+   * done.
+   */
   GID_REUSED: { meaning: 'failure', statusCode: 409 },
   /**
    * The handler serves other ops (`ops`): the branch's URLs are mixed up, or the call is not meant for this route.
@@ -29,7 +32,7 @@ export const BRANCH_CODES = {
   BRANCH_NOT_YET: { meaning: 'ongoing', statusCode: 425 },
   /** The query or a header is no branch call: a wrong URL, or something that is no orchestrator. */
   BRANCH_CALL_INVALID: { meaning: 'bug', statusCode: 400 },
-  /** A kind of transaction, or an op of it, that this version does not serve. */
+  /** This version does not serve the kind of transaction, or the op. */
   BRANCH_KIND_UNSUPPORTED: { meaning: 'bug', statusCode: 400 },
   /** `parse` refused the payload. */
   BRANCH_PAYLOAD_INVALID: { meaning: 'bug', statusCode: 422 },
@@ -53,13 +56,13 @@ export const BRANCH_CODES = {
   BRANCH_ANSWER_INVALID: { meaning: 'bug', statusCode: 500 },
   /** The answer is longer than STORED_ANSWER_BYTES_MAX. */
   BRANCH_ANSWER_TOO_LARGE: { meaning: 'bug', statusCode: 500 },
-  /** Anything else that the handler or its database threw. */
+  /** The handler or its database threw another error. */
   BRANCH_ERROR: { meaning: 'unavailable', statusCode: 500 },
   /** The call is older than the barrier's rows, so it cannot be known any more whether it has run. */
   BARRIER_EXPIRED: { meaning: 'unavailable', statusCode: 500 },
-  /** An undo whose row an older transaction of the same gid has made; it can run when that row is purged. */
+  /** An older transaction of the same gid has made the row of this undo, which can run when that row is purged. */
   BARRIER_UNDO_IN_THE_WAY: { meaning: 'unavailable', statusCode: 500 },
-  /** Deadlocks or lock waits, again and again. */
+  /** The call met deadlocks or waits for locks again and again. */
   BARRIER_CONTENDED: { meaning: 'unavailable', statusCode: 500 },
   /** The call took longer than the barrier's `timeoutMs`; its connection was destroyed before any COMMIT. */
   BARRIER_TIMED_OUT: { meaning: 'unavailable', statusCode: 500 },
@@ -77,7 +80,7 @@ export const BRANCH_CODES = {
   MESSAGE_DUPLICATED: { meaning: 'bug', statusCode: 500 },
   /** The local transaction came after the query-back that it should have come before; it was rolled back. */
   MESSAGE_REFUSED: { meaning: 'unavailable', statusCode: 500 },
-  /** A grouped branch: too many calls of this key wait already. Nothing was done. */
+  /** Too many calls of this key wait already at a grouped branch. Nothing was done. */
   BRANCH_QUEUE_FULL: { meaning: 'unavailable', statusCode: 503 },
   /** A grouped branch: `apply` did not return one result for each call. */
   BRANCH_RESULTS_INVALID: { meaning: 'bug', statusCode: 500 },
@@ -86,7 +89,7 @@ export const BRANCH_CODES = {
 } as const satisfies Record<string, { readonly meaning: ErrorMeaning; readonly statusCode: number }>
 
 /**
- * A code from {@link BRANCH_CODES}. Codes are stable, texts are not.
+ * This is a code from {@link BRANCH_CODES}. Codes are stable, texts are not.
  *
  * @example
  * ```ts
@@ -103,8 +106,8 @@ type FaultCode = {
 }[BranchErrorCode]
 
 /**
- * The business says no, for good: nothing was done, and the transaction turns around. Thrown by a handler; answered
- * 409. The database transaction rolls back together with the barrier's row, so a duplicate asks the business again.
+ * The business says no, for good: nothing was done, and the transaction turns around. A handler throws it, and the answer
+ * is 409. The database transaction rolls back together with the barrier's row, so a duplicate asks the business again.
  *
  * Never throw it for a database error or a timeout: those say nothing about the business.
  *
@@ -119,7 +122,7 @@ type FaultCode = {
 export class BranchFailure extends Error {
   /** Tells it from other errors, also across two copies of this package. */
   readonly branchResult = 'failure'
-  /** Default `BRANCH_FAILED`. */
+  /** The default is `BRANCH_FAILED`. */
   readonly code: string
   readonly details?: JsonValue
 
@@ -135,7 +138,8 @@ export class BranchFailure extends Error {
 }
 
 /**
- * Not yet: ask again later. Thrown by a handler; answered 425. It rolls back like a failure and leaves no row.
+ * The branch is not done yet, and has to be asked again later. A handler throws it, and the answer is 425. It rolls back
+ * like a failure and leaves no row.
  *
  * @example
  * ```ts
@@ -145,7 +149,7 @@ export class BranchFailure extends Error {
 export class BranchOngoing extends Error {
   readonly branchResult = 'ongoing'
   readonly code = 'BRANCH_NOT_YET'
-  /** Sent as Retry-After, rounded up to whole seconds. */
+  /** It is sent as Retry-After, rounded up to whole seconds. */
   readonly retryAfterMs?: number
 
   constructor(options: { readonly retryAfterMs?: number; readonly message?: string } = {}) {
@@ -189,7 +193,7 @@ export class BranchError extends Error {
 }
 
 /**
- * Whether an error is a business failure, and nothing else is.
+ * Tells whether an error is a business failure, and nothing else is.
  *
  * @example
  * ```ts
@@ -201,7 +205,7 @@ export function isBranchFailure(error: unknown): error is BranchFailure {
 }
 
 /**
- * Whether an error says that the branch is not done yet.
+ * Tells whether an error says that the branch is not done yet.
  *
  * @example
  * ```ts
@@ -213,8 +217,8 @@ export function isBranchOngoing(error: unknown): error is BranchOngoing {
 }
 
 /**
- * Whether an error is one of this SDK's barriers and branches, with a code from {@link BRANCH_CODES}. Never true for a
- * failure or an ongoing: see {@link isBranchFailure} and {@link isBranchOngoing}.
+ * Tells whether an error is one of this SDK's barriers and branches, with a code from {@link BRANCH_CODES}. Never
+ * true for a failure or an ongoing: see {@link isBranchFailure} and {@link isBranchOngoing}.
  *
  * @example
  * ```ts

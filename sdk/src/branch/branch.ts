@@ -10,24 +10,24 @@ import type { JsonValue, Kind, Op } from '@counterstep/protocol'
  * ```
  */
 export interface BarrierCall {
-  /** 1 to 128 bytes of UTF-8, no control characters. */
+  /** It has 1 to 128 bytes of UTF-8 and no control characters. */
   readonly gid: string
-  /** 1 to 128 bytes of UTF-8, no control characters. */
+  /** It has 1 to 128 bytes of UTF-8 and no control characters. */
   readonly branchId: string
   readonly op: Op
-  /** Default `01`. Another one for each further barrier that one branch call passes. 1 to 32 bytes. */
+  /** The default is `01`. Each further barrier that one branch call passes needs another one. It has 1 to 32 bytes. */
   readonly barrierId?: string
   /**
-   * When the orchestrator accepted the transaction, as epoch milliseconds: the same for all its calls. Without it nothing
-   * tells an expired call, or the rows of an earlier transaction of the same gid.
+   * Says when the orchestrator accepted the transaction, as epoch milliseconds: the same for all its calls. Without
+   * it nothing tells an expired call, or the rows of an earlier transaction of the same gid.
    */
   readonly acceptedAt?: number
-  /** The payload as it came. Only the Redis barrier's `hashTag` looks at it. */
+  /** This is the payload as it came. Only the Redis barrier's `hashTag` looks at it. */
   readonly payload?: unknown
 }
 
 /**
- * One call of an orchestrator to a branch of a transaction, ours or DTM's.
+ * Describes one call of an orchestrator, ours or DTM's, to a branch of a transaction.
  *
  * @example
  * ```ts

@@ -18,10 +18,10 @@ import {
  * ```
  */
 export interface HttpAnswer {
-  /** 200, 409, 425; 400, 422 and 500 are asked again. */
+  /** It is 200, 409 or 425. A call that is answered 400, 422 or 500 is sent again. */
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string>>
-  /** JSON, or absent for an empty body. */
+  /** It is JSON, and absent for an empty body. */
   readonly body?: string
 }
 

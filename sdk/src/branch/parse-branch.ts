@@ -11,7 +11,7 @@ import type { Branch } from './branch.ts'
 import { BranchError } from './branch-errors.ts'
 
 /**
- * A request that came over HTTP, from any framework.
+ * This is a request that came over HTTP, from any framework.
  *
  * @example
  * ```ts
@@ -21,7 +21,7 @@ import { BranchError } from './branch-errors.ts'
  */
 export interface BranchRequest {
   /**
-   * The request target as it came: path and query of the request line, or the absolute URL. Never a query that a
+   * This is the request target as it came: path and query of the request line, or the absolute URL. Never a query that a
    * framework has parsed: parsers differ in what they drop, fold and cut off, and a caller's own parameters could then
    * pass for those of the orchestrator. In Node it is `request.url`; in Express and Fastify it is `request.originalUrl`.
    */
@@ -51,13 +51,14 @@ const IDENTITY_PARTS = ['gid', 'branchId', 'op', 'kind'] as const
 const COUNT = /^\d{1,15}$/
 
 /**
- * The branch that a request calls: `gid`, `trans_type`, `branch_id` and `op` from the query, which Counterstep and DTM
- * write alike, and `counterstep-attempt`, `-epoch` and `-accepted-at` from the headers, which DTM lacks. Where the headers
- * `counterstep-gid`, `-branch-id`, `-op` and `-kind` are there, they must say the same as the query.
+ * The branch that a request calls: `gid`, `trans_type`, `branch_id` and `op` from the query, which Counterstep and
+ * DTM write alike, and `counterstep-attempt`, `-epoch` and `-accepted-at` from the headers, which DTM lacks. Where
+ * the headers `counterstep-gid`, `-branch-id`, `-op` and `-kind` are there, they must say the same as the query.
  *
- * Throws a {@link BranchError} with `BRANCH_CALL_INVALID` (a parameter is missing, garbage, there twice in any spelling, or
- * not what its header says) or `BRANCH_KIND_UNSUPPORTED`. Both are answered 400, which no orchestrator takes for success or for failure: it asks
- * again, and its operators see a branch that never ends. A 409 would undo a transaction because of a wrong URL.
+ * Throws a {@link BranchError} with `BRANCH_CALL_INVALID` (a parameter is missing, garbage, there twice in any
+ * spelling, or not what its header says) or `BRANCH_KIND_UNSUPPORTED`. Both are answered 400, which no orchestrator
+ * takes for success or for failure: it asks again, and its operators see a branch that never ends. A 409 would undo a
+ * transaction because of a wrong URL.
  *
  * The query-back of a message (op `msg`) is read as well, but it asks what has happened and must run nothing: give it a
  * route of its own, with a `queryPreparedHandler`; a `branchHandler` refuses it.
@@ -140,7 +141,7 @@ function readAcceptedAt(header: string | undefined): number | undefined {
   throw new BranchError('BRANCH_CALL_INVALID', 'the header counterstep-accepted-at is no instant')
 }
 
-/** Only told to people: garbage in it is as good as nothing. */
+/** It is only shown to people, so that a value that makes no sense counts as none. */
 function readCount(header: string | undefined): number {
   return header !== undefined && COUNT.test(header) ? Number(header) : 0
 }

@@ -11,12 +11,12 @@ import type { Member } from './rounds.ts'
 import { type Awaitable, type Steps, wait } from './steps.ts'
 import { isTakenOut } from './take-out.ts'
 
-/** The user's part of a group. */
+/** This is the user's part of a group. */
 export interface GroupWork {
   readonly apply: (calls: readonly GroupCall<unknown>[]) => Awaitable<readonly unknown[]>
-  /** Present for an `apply` that can decide before it writes. */
+  /** It is present if `apply` can decide before it writes. */
   readonly plan?: ((calls: readonly GroupCall<unknown>[]) => Awaitable<GroupPlan>) | undefined
-  /** The deadline of the whole group. Absent where nothing may be waited for. */
+  /** This is the deadline of the whole group. It is absent if nothing may be waited for. */
   readonly deadline?: Deadline | undefined
 }
 

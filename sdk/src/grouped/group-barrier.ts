@@ -20,7 +20,7 @@ export interface GroupBarrier<Tx> extends Barrier<Tx> {
 
 /** Runs groups of calls on one database. */
 export interface GroupRunner<Tx> {
-  /** How long a call may take, in milliseconds; a call also gets no longer than this to see its group begin. */
+  /** Says how long a call may take, in milliseconds; a call also gets no longer than this to see its group begin. */
   readonly timeoutMs?: number
   /** Checks a call before it waits for others. Throws what `run` would throw before it does anything. */
   admit(call: BarrierCall): AdmittedCall

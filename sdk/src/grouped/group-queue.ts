@@ -6,14 +6,14 @@ export interface GroupBounds {
   readonly groupMax: number
   /** Calls that wait for a group of one key. */
   readonly queueMax: number
-  /** How long the first call of a group waits for others, in milliseconds. */
+  /** Says how long the first call of a group waits for others, in milliseconds. */
   readonly lingerMs: number
   /** A call whose group has not begun within this time is refused, because its caller has stopped waiting. */
   readonly timeoutMs: number
 }
 
 /**
- * How long a call that is alone in its group keeps the next group waiting. The call itself goes on as behind the
+ * Says how long a call that is alone in its group keeps the next group waiting. The call itself goes on as behind the
  * plain barrier, where it may wait for another transaction's lock for all of `timeoutMs`.
  */
 const ALONE_MS_MAX = 1_000

@@ -2,7 +2,10 @@
  * Says that a group's transaction was rolled back because of some of its calls, and not because the database failed.
  */
 export class GroupRolledBack extends Error {
-  /** The places of the calls that are to blame, with the error of each. Undefined if it is not known which they are. */
+  /**
+   * The places of the calls that are to blame, with the error of each. It is undefined if it is not known which they
+   * are.
+   */
   readonly blamed: ReadonlyMap<number, unknown> | undefined
   /** Some of its calls need a row that another transaction has locked. */
   readonly isLockedOut: boolean

@@ -24,7 +24,7 @@ export interface GroupTable {
   keepAnswers(kept: readonly KeptAnswer[]): Awaitable<void>
   /** Deletes the calls' own rows. Throws BARRIER_TRANSACTION_LOST unless each row is there, in a transaction. */
   remove(calls: readonly AdmittedCall[]): Awaitable<void>
-  /** Present where deciding before the rows are written saves a statement. */
+  /** It is present if it saves a statement to decide before the rows are written. */
   readonly planned?: PlannedRows
 }
 
@@ -34,7 +34,9 @@ export interface PlannedRows {
    * Returns rows that may stand of these calls' branches, by branch. It need not find all of them, since `insert`
    * does. Returns undefined where no plan should be made now. Nothing may have been written before.
    */
-  look(calls: readonly AdmittedCall[]): Awaitable<ReadonlyMap<string, readonly StandingRow[]> | undefined>
+  findStanding(
+    calls: readonly AdmittedCall[],
+  ): Awaitable<ReadonlyMap<string, readonly StandingRow[]> | undefined>
   /**
    * Inserts the rows in the given order, with an answer where there is one. If one of them stands already, none is
    * inserted, the transaction is begun again, and the rows that stand of these branches are returned; otherwise it

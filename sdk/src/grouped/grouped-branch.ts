@@ -6,7 +6,7 @@ import { type GroupBounds, GroupQueue } from './group-queue.ts'
 import { serveGroup, type WaitingCall } from './serve-group.ts'
 
 /**
- * The settings of a grouped branch.
+ * These are the settings of a grouped branch.
  *
  * @example
  * ```ts
@@ -26,16 +26,17 @@ export interface GroupedBranchOptions<Tx, Entry> {
    */
   readonly key: (call: BarrierCall) => string
   readonly apply: GroupApply<Tx, Entry>
-  /** Calls of one group, 1 to 1,000. Default 256. */
+  /** Calls of one group, 1 to 1,000. The default is 256. */
   readonly groupMax?: number
   /**
-   * Calls of one key that wait for their group, at most 100,000. Default 4,096. One more is refused with
+   * Calls of one key that wait for their group, at most 100,000. The default is 4,096. One more is refused with
    * `BRANCH_QUEUE_FULL` (503), before anything is done.
    */
   readonly queueMax?: number
   /**
-   * How long the first call of a group waits for others, in milliseconds, 0 to 1,000. Default 0: a group is what has
-   * come while the one before it was committed. A few milliseconds make larger groups of callers far away.
+   * Says how long the first call of a group waits for others, in milliseconds, 0 to 1,000. The default is 0: a group
+   * is what has come while the one before it was committed. A few milliseconds make larger groups of callers far
+   * away.
    */
   readonly lingerMs?: number
 }
@@ -46,7 +47,7 @@ const QUEUE_MAX_DEFAULT = 4_096
 const TIMEOUT_MS_DEFAULT = 10_000
 
 /**
- * A barrier for busy rows. The number of commits bounds how many calls one row of a database can take. Here
+ * This is a barrier for busy rows. The number of commits bounds how many calls one row of a database can take. Here
  * concurrent calls with the same key are queued, and one database transaction serves a whole group of them: the
  * barrier's rows in one insert, one call of `apply`, the answers in one statement (with `conditionalAdd` on MySQL in
  * the same insert), one commit. A single call sees no difference from the plain barrier: it gets the same decisions,

@@ -1,8 +1,9 @@
 import { GroupRolledBack, isGroupRolledBack } from './group-rolled-back.ts'
 
 /**
- * How long a statement of a group waits for a lock of another transaction. This is far below the 10 s that a call has
- * by default, so that there is time to find the calls that need it. It is the shortest wait that MySQL can be set to.
+ * Says how long a statement of a group waits for a lock of another transaction. This is far below the 10 s that a
+ * call has by default, so that there is time to find the calls that need it. It is the shortest wait that MySQL can
+ * be set to.
  */
 export const LOCK_WAIT_MS = 1_000
 
@@ -10,7 +11,10 @@ export function asLockedOut(error: unknown): GroupRolledBack {
   return new GroupRolledBack(isGroupRolledBack(error) ? error.cause : error, { isLockedOut: true })
 }
 
-/** Whether a group has waited for a lock in vain. Such a group is taken apart instead of being run again as a whole. */
+/**
+ * Tells whether a group has waited for a lock in vain. Such a group is taken apart instead of being run again as a
+ * whole.
+ */
 export function isLockedOut(error: unknown): boolean {
   return isGroupRolledBack(error) && error.isLockedOut
 }

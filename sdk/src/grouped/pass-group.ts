@@ -10,7 +10,7 @@ import { compareBranches, type Member, toRounds } from './rounds.ts'
 import { toSettledVerdict } from './settled-verdict.ts'
 import { type Steps, wait } from './steps.ts'
 
-/** Thrown to roll back a transaction that would commit nothing. This saves the flush. */
+/** Rolls back a transaction that would commit nothing, which saves the flush. */
 export class NothingToCommit extends Error {
   readonly verdicts: readonly GroupVerdict[]
 
@@ -85,7 +85,7 @@ function* passRound(
 }
 
 interface Findings {
-  /** How many are new. */
+  /** Says how many are new. */
   readonly rows: number
   readonly running: readonly Member[]
   /** Members whose own row is new, and must not stay. */

@@ -9,7 +9,7 @@ import { toSettledVerdict } from './settled-verdict.ts'
 import { type Steps, wait } from './steps.ts'
 
 /**
- * How often a group is planned anew because other transactions have inserted rows in between. After that it goes row
+ * Says how often a group is planned anew because other transactions have inserted rows in between. After that it goes row
  * by row.
  */
 const PLANS_MAX = 3
@@ -30,7 +30,7 @@ export function* passPlanned(
 ): Steps<number | undefined> {
   const { planned } = table
   if (plan === undefined || planned === undefined || !round.every(hasOneRow)) return undefined
-  let standing = yield* wait(planned.look(round.map(({ admitted }) => admitted)))
+  let standing = yield* wait(planned.findStanding(round.map(({ admitted }) => admitted)))
   let running = round
   for (let plans = 0; plans < PLANS_MAX && standing !== undefined; plans++) {
     running = keepUnsettled(running, standing, verdicts)

@@ -3,7 +3,7 @@ import type { Awaitable } from './steps.ts'
 
 /** The outcome of a group, before any of it is written. */
 export interface GroupPlan {
-  /** One for each call, as an `apply` returns them; none of them a `TakenOut`. */
+  /** It has one result for each call, as an `apply` returns them. None of them is a `TakenOut`. */
   readonly results: readonly unknown[]
   /** Writes the effects of the calls that succeeded, and nothing of a call whose result is an Error. */
   write(): Awaitable<void>

@@ -8,10 +8,10 @@ import { isTakenOut } from './take-out.ts'
 export function runAlone<Tx>(
   barrier: Barrier<Tx>,
   apply: GroupApply<Tx, unknown>,
-  { admitted: { call }, entry: entryOf }: GroupPass,
+  { admitted: { call }, entry: readEntry }: GroupPass,
 ): Promise<BarrierOutcome> {
   return barrier.run(call, (tx, original) =>
-    chain(entryOf(original), (entry) => chain(apply(tx, [{ call, entry }]), readAnswer)),
+    chain(readEntry(original), (entry) => chain(apply(tx, [{ call, entry }]), readAnswer)),
   )
 }
 

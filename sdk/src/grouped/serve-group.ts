@@ -6,23 +6,23 @@ import { runAlone } from './run-alone.ts'
 
 /** A call that waits for its group. */
 export interface WaitingCall extends GroupPass {
-  /** A time of `performance.now()`. */
+  /** This is a time of `performance.now()`. */
   readonly waitingSince: number
   settle(outcome: BarrierOutcome): void
   reject(error: unknown): void
 }
 
 /**
- * How long a group may be taken apart. After that the remaining calls are rejected; their callers ask again, and they
- * meet other calls in their next group.
+ * Says how long a group may be taken apart. After that the remaining calls are rejected; their callers ask again, and
+ * they meet other calls in their next group.
  */
 const TAKE_APART_FOR_MS = 5_000
 /**
- * Into how many parts a group is split that waited for a lock in vain. Each level costs one wait for a lock. 1,000
+ * Says into how many parts a group is split that waited for a lock in vain. Each level costs one wait for a lock. 1,000
  * calls take three levels in parts of 16, and would take ten in halves.
  */
 const LOCKED_OUT_PARTS = 16
-/** How many parts of one group run at once, each on a connection of its own. */
+/** Says how many parts of one group run at once, each on a connection of its own. */
 const PARTS_AT_ONCE = 4
 
 /**

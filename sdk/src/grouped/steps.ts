@@ -1,7 +1,7 @@
 import { isThenable } from '../barrier/thenable.ts'
 import { BranchError } from '../branch/branch-errors.ts'
 
-/** A value, or the promise of one. */
+/** This is a value, or the promise of one. */
 export type Awaitable<T> = T | Promise<T>
 
 /**
@@ -10,7 +10,7 @@ export type Awaitable<T> = T | Promise<T>
  */
 export type Steps<T> = Generator<unknown, T, never>
 
-/** One wait: `const rows = yield* waited(table.standing())`. */
+/** Waits once, for example in `const rows = yield* wait(table.standing())`. */
 export function* wait<T>(value: Awaitable<T>): Generator<unknown, T, T> {
   return yield value
 }

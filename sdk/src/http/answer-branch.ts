@@ -25,7 +25,7 @@ export type BranchHandler<Tx, Payload = unknown, Effect = unknown, Original = Js
 ) => Effect | Promise<Effect>
 
 /**
- * The options of a `branchHandler`.
+ * These are the options of a `branchHandler`.
  *
  * @example
  * ```ts
@@ -34,9 +34,9 @@ export type BranchHandler<Tx, Payload = unknown, Effect = unknown, Original = Js
  */
 export interface BranchHandlerOptions<Payload> {
   /**
-   * The ops that this route serves; by default all. Another one is answered 409 `BRANCH_OP_NOT_SERVED` and does nothing. Give
-   * it where a route serves one op, and above all to the `try` of a TCC: its client calls it without a signature, and without
-   * `ops` the same unsigned route would take a `confirm` and a `cancel` too.
+   * The ops that this route serves; by default all. Another one is answered 409 `BRANCH_OP_NOT_SERVED` and does
+   * nothing. Give it where a route serves one op, and above all to the `try` of a TCC: its client calls it without a
+   * signature, and without `ops` the same unsigned route would take a `confirm` and a `cancel` too.
    */
   readonly ops?: readonly BranchOp[]
   /**
@@ -66,12 +66,13 @@ export interface AnsweredBranch {
   readonly answer: HttpAnswer
   /** The error for your log, since the answer tells only its code. */
   readonly error?: unknown
-  /** Absent if the request was no branch call. */
+  /** It is absent if the request was no branch call. */
   readonly branch?: Branch
 }
 
 /**
- * Parses a branch call, passes the barrier and makes the answer; never rejects. For a framework without an entry here.
+ * Parses a branch call, passes the barrier and makes the answer. It never rejects. It is for a framework that has no
+ * entry in this package.
  *
  * @example
  * ```ts

@@ -56,8 +56,8 @@ export interface Message {
 }
 
 /**
- * One message and one local transaction. `doAndSubmit` is the whole of it; the other methods are its parts, for a local
- * transaction that runs elsewhere.
+ * This is one message and one local transaction. `doAndSubmit` is the whole of it; the other methods are its parts,
+ * for a local transaction that runs elsewhere.
  *
  * @example
  * ```ts
@@ -96,7 +96,7 @@ export interface TwoPhaseMessage extends Message {
 }
 
 /**
- * The options of a `doAndSubmit`. `signal` ends its calls of the server; not the effect.
+ * These are the options of a `doAndSubmit`. `signal` ends its calls of the server; not the effect.
  *
  * @example
  * ```ts
@@ -112,7 +112,7 @@ export interface DoAndSubmitOptions extends SubmitOptions {
 }
 
 /**
- * The outcome of a message and its local transaction.
+ * This is the outcome of a message and its local transaction.
  *
  * @example
  * ```ts

@@ -1,8 +1,8 @@
 import {
-  isDigestOf,
-  timeRefusal,
+  findTimeRefusal,
+  fitsDigest,
+  parseVerificationKey,
   type VerificationKey,
-  verificationKeyOf,
   verifyHead,
 } from '@counterstep/signature'
 import { SeenCalls } from './seen-calls.ts'
@@ -19,7 +19,7 @@ export interface ArrivedCall {
    * `trustHost` only.
    */
   readonly origin: () => string
-  /** Every value of a header, one for each line. */
+  /** Returns the values of a header, one for each of its lines. */
   values(name: string): readonly string[]
 }
 
@@ -58,9 +58,9 @@ export function callVerifier(options: SignedCallsOptions): CallVerifier {
         // The time is read now and not when the head came. Otherwise a caller could hold the body back until the
         // first call is forgotten, and send it again.
         const nowS = now() / 1000
-        const untimely = timeRefusal(times, nowS)
+        const untimely = findTimeRefusal(times, nowS)
         if (untimely !== undefined) throw signatureError(untimely)
-        if (!isDigestOf(digest, body)) throw signatureError('body')
+        if (!fitsDigest(digest, body)) throw signatureError('body')
         seen.add(signature, nowS)
       }
     },
@@ -70,7 +70,7 @@ export function callVerifier(options: SignedCallsOptions): CallVerifier {
 function keysById(keys: SignedCallsOptions['keys']): ReadonlyMap<string, VerificationKey> {
   const byId = new Map<string, VerificationKey>()
   for (const source of keys) {
-    const key = verificationKeyOf(source)
+    const key = parseVerificationKey(source)
     if (byId.has(key.keyId)) throw new TypeError(`two keys have the keyid ${key.keyId}`)
     byId.set(key.keyId, key)
   }

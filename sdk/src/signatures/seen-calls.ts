@@ -2,12 +2,12 @@ import { BranchError } from '../branch/branch-errors.ts'
 import { signatureError } from './signature-refusal.ts'
 
 /**
- * How long a signature may be good: a call may come from a clock that is 300 s ahead, and is good for 300 s of that
+ * Says how long a signature may be good: a call may come from a clock that is 300 s ahead, and is good for 300 s of that
  * clock.
  */
 const REMEMBERED_S = 600
 const CALLS_MAX = 10_000_000
-// How many letters of a signature's base64 are kept: 128 bits, which a caller cannot choose.
+// So many letters of a signature's base64 are kept. They have 128 bits, which a caller cannot choose.
 const KEY_LENGTH = 22
 
 /**

@@ -20,7 +20,7 @@ export interface SignedCall {
   /** Absolute; its origin is read with `trustHost` only. */
   readonly url: string
   readonly headers: Headers | Readonly<Record<string, unknown>>
-  /** The bytes before anything parsed them; empty without a body. */
+  /** These are the bytes before anything parsed them; empty without a body. */
   readonly body: Uint8Array
 }
 

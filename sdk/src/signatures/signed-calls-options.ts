@@ -17,8 +17,8 @@ export type SignedCallsOptions = SignedCallsSettings & (KnownAddress | TrustedHo
 /** The service knows its own address, so that it refuses a call that was signed for another service. */
 interface KnownAddress {
   /**
-   * How this service is addressed in the branches' URLs, e.g. `https://bank.example`; with a path, if a proxy takes that
-   * away. Nothing that a request says of its host is believed then.
+   * Says how the branches' URLs address this service, for example `https://bank.example`. It has a path if a proxy
+   * removes that path. With this option the service believes nothing that a request says of its host.
    */
   readonly baseUrl: string
   readonly trustHost?: false
@@ -37,18 +37,18 @@ interface TrustedHost {
 
 interface SignedCallsSettings {
   /**
-   * At least one: the line that `counterstep signing-key create` printed (a JWK, as text or object), a public key in PEM,
-   * or the whole JSON of an HMAC key. While a key is replaced, the old one and the new one.
+   * Give at least one key: the line that `counterstep signing-key create` printed (a JWK, as text or object), a
+   * public key in PEM, or the whole JSON of an HMAC key. While a key is replaced, give the old one and the new one.
    */
   readonly keys: readonly (string | object)[]
   /**
    * Set it for a service without a barrier, which would do a repeated call twice: this many calls are remembered for
    * ten minutes, and one that was seen is refused. When the memory is full, calls wait (503) until there is room.
-   * Default 0: no call is remembered.
+   * The default is 0: no call is remembered.
    */
   readonly callsRememberedMax?: number
   /** Is called for every call that was refused. */
   readonly onRefused?: (error: BranchError) => void
-  /** Epoch milliseconds. Default `Date.now`. */
+  /** Returns the time in epoch milliseconds. The default is `Date.now`. */
   readonly now?: () => number
 }

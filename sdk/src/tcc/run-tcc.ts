@@ -11,8 +11,8 @@ import { openTcc } from './tcc.ts'
 import type { TccScope, TccSettings } from './tcc-types.ts'
 
 /**
- * The options of a `runTcc`. `signal` ends its calls of the server; give it to the tries as well. `waitMs` is for
- * either end: after an abort the error comes when all branches are cancelled, or when that time is over.
+ * These are the options of a `runTcc`. `signal` ends its calls of the server; give it to the tries as well. `waitMs`
+ * is for either end: after an abort the error comes when all branches are cancelled, or when that time is over.
  *
  * @example
  * ```ts

@@ -18,9 +18,9 @@ export interface ScopeSettings {
 }
 
 export function tccScope(setup: Setup, { gid, parentId, headers, timeoutMs }: ScopeSettings): TccScope {
-  const idOf = createBranchIds(gid, parentId)
+  const toBranchId = createBranchIds(gid, parentId)
   const register = async (branch: Omit<TccBranch, 'try'>, options: CallOptions = {}) =>
-    registerBranch(setup, gid, toRegistration(branch, idOf(branch.id)), options)
+    registerBranch(setup, gid, toRegistration(branch, toBranchId(branch.id)), options)
   return {
     gid,
     register,

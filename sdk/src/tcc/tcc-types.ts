@@ -28,7 +28,7 @@ export type TccSettings = Omit<TccSubmitRequest, 'kind' | 'ack'>
  * ```
  */
 export interface TccBranch<Answer = unknown> extends Omit<TccBranchRequest, 'id'> {
-  /** Default: "01", "02", … in the order of the calls; of a nested one "0201", "0202", … */
+  /** The default is "01", "02", … in the order of the calls; of a nested one "0201", "0202", … */
   readonly id?: string
   readonly try: string
   /**
@@ -49,12 +49,12 @@ export interface TccBranch<Answer = unknown> extends Omit<TccBranchRequest, 'id'
 export interface RegisteredBranch {
   readonly gid: string
   readonly branchId: string
-  /** When the transaction was accepted, as epoch milliseconds: the header `counterstep-accepted-at` of its calls. */
+  /** Says when the transaction was accepted, as epoch milliseconds: the header `counterstep-accepted-at` of its calls. */
   readonly acceptedAt: number
 }
 
 /**
- * Where branches are tried: a whole TCC, or the share of it that one participant has.
+ * Stands for a whole TCC, or for the share of it that one participant has. Its branches are tried through it.
  *
  * @example
  * ```ts

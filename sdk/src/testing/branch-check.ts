@@ -6,12 +6,12 @@ export interface BranchCheckPlan {
   readonly name: BranchCheckName
   /** The checks that must have passed before: otherwise this one would find the same fault under another name. */
   readonly needs: readonly BranchCheckName[]
-  /** Why it cannot be done with what was given, if so. */
+  /** Says why it cannot be done with what was given, if so. */
   readonly lacks?: (branch: CompleteBranch) => string | undefined
   readonly examine: (trial: Trial, run: Run) => Promise<void>
 }
 
-/** Undefined for a check that can be done. */
+/** It is undefined for a check that can be done. */
 export function whySkipped(
   { needs, lacks }: BranchCheckPlan,
   branch: CompleteBranch,

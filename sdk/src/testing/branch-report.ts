@@ -28,7 +28,7 @@ export type BranchCheckName =
   | 'drained'
 
 /**
- * A rule that the service broke.
+ * This is a rule that the service broke.
  *
  * @example
  * ```ts
@@ -38,10 +38,10 @@ export type BranchCheckName =
 export interface BranchViolation {
   /** Stable. */
   readonly code: BranchRuleCode
-  /** The rule, in words. */
+  /** This is the rule, in words. */
   readonly rule: string
   readonly check: BranchCheckName
-  /** The observation that breaks the rule. */
+  /** This is the observation that breaks the rule. */
   readonly found: string
   /** All that the check sent and saw, in order. */
   readonly evidence: readonly Evidence[]
@@ -65,7 +65,7 @@ export interface BranchCheck {
 }
 
 /**
- * The findings of the kit.
+ * These are the findings of the kit.
  *
  * @example
  * ```ts

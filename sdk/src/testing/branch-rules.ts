@@ -48,7 +48,7 @@ export const BRANCH_RULES = {
 } as const satisfies Record<string, string>
 
 /**
- * A code from {@link BRANCH_RULES}. Codes are stable, texts are not.
+ * This is a code from {@link BRANCH_RULES}. Codes are stable, texts are not.
  *
  * @example
  * ```ts

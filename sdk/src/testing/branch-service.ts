@@ -3,9 +3,9 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * How the kit reaches the service. A running one by its URL; a Fastify app by its `inject`; an Express app, or anything
- * that `node:http` can call with its request and response, as a `listener` (the kit listens on a loopback port of its own meanwhile); anything else as
- * a function like `fetch`.
+ * Says how the kit reaches the service. Give a running service by its URL, and a Fastify app by its `inject`. Give an
+ * Express app, or anything that `node:http` can call with its request and response, as a `listener`; the kit listens on a
+ * loopback port of its own meanwhile. Give anything else as a function like `fetch`.
  *
  * @example
  * ```ts

@@ -32,18 +32,18 @@ export interface BranchIds {
  */
 export interface BranchUnderTest {
   readonly service: BranchService
-  /** A path of the service, or a whole URL. */
+  /** This is a path of the service, or a whole URL. */
   readonly action: string
-  /** A path of the service, or a whole URL. May be the action's. */
+  /** This is a path of the service, or a whole URL. May be the action's. */
   readonly compensation: string
-  /** `saga` calls `action` and `compensate`, `tcc` calls `try` and `cancel`. Default `saga`. */
+  /** `saga` calls `action` and `compensate`, `tcc` calls `try` and `cancel`. The default is `saga`. */
   readonly kind?: 'saga' | 'tcc'
   /**
    * JSON that the business allows, sent to both; or a function that makes it, if each transaction needs its own.
-   * Default `{}`, which is what the orchestrator sends for a branch without one.
+   * The default is `{}`, which is what the orchestrator sends for a branch without one.
    */
   readonly payload?: unknown
-  /** Sent with each call, for instance `authorization`. */
+  /** They are sent with each call, for example `authorization`. */
   readonly headers?: Readonly<Record<string, string>>
   /**
    * Returns a value in which the effect can be seen, of any kind that JSON can hold: a balance, a count of rows, the
@@ -58,8 +58,9 @@ export interface BranchUnderTest {
   /** JSON that the business refuses: without it (and without `drain`) nothing is known of failures. */
   readonly refusedPayload?: unknown
   /**
-   * Makes an action hard to undo, for instance spends what it credited or sells the seats that it set free. The action
-   * itself must still be possible then. Give it where the action brings something; where it takes something, give `drain`.
+   * Makes an action hard to undo, for instance spends what it credited or sells the seats that it set free. The
+   * action itself must still be possible then. Give it where the action brings something; where it takes something,
+   * give `drain`.
    */
   readonly spend?: () => unknown
   /**
@@ -72,32 +73,35 @@ export interface BranchUnderTest {
    * payload is the only error that the kit can bring about, and a service that checks its payloads shows nothing then.
    */
   readonly outage?: { readonly begin: () => unknown; readonly end: () => unknown }
-  /** Calls sent at once. Default 6. */
+  /** Calls sent at once. The default is 6. */
   readonly width?: number
-  /** How often each kind of concurrency is tried. Default 3. */
+  /** Says how often each kind of concurrency is tried. The default is 3. */
   readonly rounds?: number
   /**
-   * How long one call may take, in milliseconds. Default 60,000. A service that is slower than this is not called
-   * wrong: the check ends as `undecided`.
+   * Says how long one call may take, in milliseconds. The default is 60,000. A service that is slower than this is
+   * not called wrong: the check ends as `undecided`.
    */
   readonly callTimeoutMs?: number
-  /** How often a call that is answered 425, 429 or 5xx is sent until that answer is taken as final. Default 6. */
+  /**
+   * Says how often a call that is answered 425, 429 or 5xx is sent until that answer is taken as final. The default
+   * is 6.
+   */
   readonly attemptsMax?: number
-  /** How late after the answer an effect may be seen at most, in milliseconds. Default 2,000. */
+  /** Says how late after the answer an effect may be seen at most, in milliseconds. The default is 2,000. */
   readonly settleMs?: number
   /**
-   * How long after the call a late duplicate comes, in milliseconds: choose it longer than the life of a cache that
-   * remembers calls. Production repeats a call for hours. Default 0: no late duplicate is sent. It is waited for
+   * Says how long after the call a late duplicate comes, in milliseconds: choose it longer than the life of a cache that
+   * remembers calls. Production repeats a call for hours. The default is 0: no late duplicate is sent. It is waited for
    * once.
    */
   readonly lingerMs?: number
   /**
-   * The largest payload that clients send to the branch, in bytes. Default 204,800; the orchestrator takes up to 262,144. A body of
-   * this size is the usual payload with white space behind it.
+   * The largest payload that clients send to the branch, in bytes. The default is 204,800; the orchestrator takes up to
+   * 262,144. A body of this size is the usual payload with white space behind it.
    */
   readonly payloadBytesMax?: number
   /**
-   * The time limit of the whole run, in milliseconds. Default 600,000. A check that is not done by then is
+   * The time limit of the whole run, in milliseconds. The default is 600,000. A check that is not done by then is
    * `undecided`.
    */
   readonly timeLimitMs?: number

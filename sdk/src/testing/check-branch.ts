@@ -40,13 +40,14 @@ const CHECKS: readonly BranchCheckPlan[] = [
 ]
 
 /**
- * Sends a service what production will send it (duplicates, alone and at once; a compensation before its action, and an
- * action after its compensation; both at once; refusals; large and broken payloads; garbage), looks at what became of the state,
- * and reports which rule broke. About a hundred calls, one check after the other. It needs no test framework.
+ * Sends a service what production will send it (duplicates, alone and at once; a compensation before its action, and
+ * an action after its compensation; both at once; refusals; large and broken payloads; garbage), looks at what became
+ * of the state, and reports which rule broke. About a hundred calls, one check after the other. It needs no test
+ * framework.
  *
  * A fault is reported once, under the code of its rule: the checks that would only find it again are skipped. A slow
- * service is no fault. Rejects with what `read`, `spend`, `drain` or `outage` throw, and with a TypeError for options that are
- * none; never because of the service.
+ * service is no fault. Rejects with what `read`, `spend`, `drain` or `outage` throw, and with a TypeError for options
+ * that are none; never because of the service.
  *
  * @example
  * ```ts
@@ -108,7 +109,7 @@ export async function assertBranch(branch: BranchUnderTest): Promise<BranchRepor
 }
 
 /**
- * The error of `assertBranch`. Its message is the report as text.
+ * This is the error of `assertBranch`. Its message is the report as text.
  *
  * @example
  * ```ts

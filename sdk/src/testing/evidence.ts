@@ -11,14 +11,14 @@ import type { BranchIds } from './branch-under-test.ts'
 export interface SentCall extends BranchIds {
   readonly step: 'call'
   readonly op: string
-  /** The attempt of this branch and op, counted from 1 like the header `counterstep-attempt`. */
+  /** This is the attempt of this branch and op, counted from 1 like the header `counterstep-attempt`. */
   readonly attempt: number
   readonly url: string
   readonly body: string
   /** Milliseconds since the start of the run. */
   readonly sentMs: number
   readonly answer?: { readonly statusCode: number; readonly body: string; readonly cameMs: number }
-  /** Why there is no answer. */
+  /** Says why there is no answer. */
   readonly lost?: string
 }
 

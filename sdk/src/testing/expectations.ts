@@ -65,7 +65,7 @@ export async function mustBeRepeated(
   }
 }
 
-/** All of them at once. Waits for the last, so that no call of one check reaches into the next. */
+/** Sends all calls at once. Waits for the last, so that no call of one check reaches into the next. */
 export async function atOnce(asks: readonly (() => Promise<WireAnswer>)[]): Promise<WireAnswer[]> {
   const settled = await Promise.allSettled(asks.map((ask) => ask()))
   return settled.map((each) => {

@@ -21,7 +21,7 @@ export interface Learned {
 export interface Run {
   readonly branch: CompleteBranch
   readonly service: OpenService
-  /** A time of `performance.now()`. */
+  /** This is a time of `performance.now()`. */
   readonly startedAt: number
   readonly learned: Learned
   hasPassed(check: string): boolean

@@ -1,6 +1,9 @@
 import type { BranchRuleCode } from './branch-rules.ts'
 
-/** Thrown by a check that found a rule broken: it goes no further, since what follows would only echo it. */
+/**
+ * A check throws it when it finds a rule broken. It goes no further, because what follows would only repeat the
+ * fault.
+ */
 export class RuleBroken extends Error {
   readonly code: BranchRuleCode
 
@@ -11,7 +14,10 @@ export class RuleBroken extends Error {
   }
 }
 
-/** Thrown where neither yes nor no can be said: something that was given to the kit does not do its part. */
+/**
+ * A check throws it when it can say neither yes nor no, because something that was given to the kit does not do its
+ * part.
+ */
 export class Undecided extends Error {
   constructor(because: string) {
     super(because)
@@ -19,7 +25,7 @@ export class Undecided extends Error {
   }
 }
 
-/** Nothing came back, or not in time. Says nothing about the rules: production would ask again. */
+/** No answer came, or none in time. It says nothing about the rules, because production would ask again. */
 export class NoAnswer extends Undecided {
   /** A connection that broke is worth another call at once; a time that is over is not. */
   readonly isTimeOver: boolean
@@ -31,7 +37,7 @@ export class NoAnswer extends Undecided {
   }
 }
 
-/** Why nothing came within the time for one call, or for everything. */
+/** Says why nothing came within the time for one call, or for everything. */
 export class TimeOver extends Error {
   constructor(because: string) {
     super(because)

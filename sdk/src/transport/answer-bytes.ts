@@ -1,6 +1,9 @@
 import { CollectedBytes } from '../collected-bytes.ts'
 
-/** The longest answer that a client reads: the largest transaction, with the excerpts of all its calls, has half of it. */
+/**
+ * The longest answer that a client reads: the largest transaction, with the excerpts of all its calls, has half of
+ * it.
+ */
 export const ANSWER_BYTES_MAX_DEFAULT = 4 * 1024 * 1024
 const ANSWER_BYTES_LEAST = 1024
 const ANSWER_BYTES_MOST = 256 * 1024 * 1024

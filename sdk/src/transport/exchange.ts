@@ -1,13 +1,13 @@
-/** One request, whole: where it goes and who it is from was settled when the exchange was made. */
+/** Holds one whole request. Its server and its sender were settled when the exchange was made. */
 export interface ExchangeRequest {
   readonly method: 'GET' | 'POST'
-  /** After the base URL, percent-encoded. */
+  /** It follows the base URL, and is percent-encoded. */
   readonly path: string
   readonly body?: string
   readonly headers: Readonly<Record<string, string>>
   /** More is not read: the connection ends, and the exchange rejects with an AnswerTooLargeError. */
   readonly answerBytesMax: number
-  /** From now to the last byte of the answer. */
+  /** It counts from now to the last byte of the answer. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
 }

@@ -7,10 +7,16 @@ export interface NodeHttp {
   readonly agent: Http.Agent
 }
 
-/** For one origin. A call beyond it waits for a socket within its own time; a long wait of the server holds one. */
+/**
+ * One origin has so many sockets. A further call waits for one within its own time. A long wait of the server holds
+ * one.
+ */
 const SOCKETS_MAX = 1_024
 const IDLE_SOCKETS_MAX = 256
-/** Shorter than the 5 s after which a server of Node's defaults closes it; a shorter `Keep-Alive` hint is obeyed. */
+/**
+ * It is shorter than the 5 s after which a server with Node's defaults closes it. A shorter `Keep-Alive` hint is
+ * obeyed.
+ */
 const IDLE_MS = 4_000
 
 const OPTIONS = {
@@ -24,7 +30,7 @@ const OPTIONS = {
 const made = new Map<string, NodeHttp>()
 
 /**
- * Undefined where this is not Node: there the global `fetch` is the client. Asked of the running process and not
+ * It is undefined where this is not Node: there the global `fetch` is the client. Asked of the running process and not
  * imported, so that the module also loads, and bundles, for platforms without `node:http`.
  */
 export function nodeHttp(protocol: string): NodeHttp | undefined {

@@ -1,6 +1,9 @@
 import { AnswerBytes } from './answer-bytes.ts'
 
-/** The text of what `fetch` answered. `fetch` unpacks it, so that the bytes are counted as they come out of that. */
+/**
+ * This is the text of what `fetch` answered. `fetch` unpacks it, so that the bytes are counted as they come out of
+ * that.
+ */
 export async function readResponse(response: Response, bytesMax: number): Promise<string> {
   try {
     return await readChunks(response, bytesMax)

@@ -12,18 +12,21 @@ export type SuiteEffect =
   /** It writes its effect, and then throws what is no failure. */
   | { readonly does: 'break' }
 
-/** One driver on one real database. An effect is a row, written in the transaction of the barrier, that tells its op. */
+/**
+ * This is one driver on one real database. An effect is a row, written in the transaction of the barrier, that tells
+ * its op.
+ */
 export interface BarrierFixture {
   run(call: BarrierCall, effect: SuiteEffect): Promise<BarrierOutcome>
-  /** The ops whose effects committed for this gid, in their order. */
+  /** These are the ops whose effects committed for this gid, in their order. */
   effects(gid: string): Promise<readonly string[]>
-  /** The same for many gids, where one question costs less than one for each. */
+  /** Does the same for many gids, where one question costs less than one for each. */
   effectsOfEach?(gids: readonly string[]): Promise<readonly (readonly string[])[]>
-  /** How many barrier rows stand for this gid. */
+  /** Says how many barrier rows stand for this gid. */
   rows(gid: string): Promise<number>
   /** `run` on a connection that breaks at COMMIT, before or after the database did it. */
   runLosingCommit?(call: BarrierCall, effect: SuiteEffect, when: 'before' | 'after'): Promise<BarrierOutcome>
-  /** Whether a failing effect that has written leaves nothing: not so in a script of Redis. */
+  /** Tells whether a failing effect that has written leaves nothing: not so in a script of Redis. */
   readonly rollsBack: boolean
   /** Deletes the rows that were made before that instant, where the database does not do so itself. */
   purge?(before: number): void | Promise<void>

@@ -15,7 +15,7 @@ import { reuseSuite } from './reuse-suite.ts'
 export interface BarrierSuite {
   readonly name: string
   readonly open: () => Promise<BarrierFixture>
-  /** The number of pairs of concurrent calls. Default 1,000. */
+  /** The number of pairs of concurrent calls. The default is 1,000. */
   readonly pairs?: number
   /** The number of calls under way at once. */
   readonly width: number
@@ -67,7 +67,7 @@ const TABLE: readonly Row[] = [
   { before: ['msg!'], arrives: 'msg', decision: 'run' },
 ]
 
-/** Defines the tests of the whole truth table of `invariants.md`, for one driver. */
+/** This is the whole truth table of `invariants.md`, for one driver. */
 export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite): void {
   reuseSuite(name, open)
   originalSuite(name, open)

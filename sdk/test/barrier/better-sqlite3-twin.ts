@@ -1,7 +1,7 @@
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite'
 import type { SqliteDatabase, SqliteStatement } from '../../src/barrier/sqlite.ts'
 
-/** How long better-sqlite3 waits for a lock where it was not told. */
+/** Says how long better-sqlite3 waits for a lock where it was not told. */
 const TIMEOUT_MS = 5_000
 
 /** SQLite's names of the results that these tests meet. */
@@ -13,10 +13,10 @@ const NAMES: Readonly<Record<number, string>> = {
 }
 
 /**
- * A database that looks to the barrier as one of better-sqlite3 does, over Node's own SQLite: it tells of its transaction by
- * `inTransaction`, its errors have a name as `code` and no number, and a statement without rows refuses to be
- * asked for them. So the whole suites run on that look without the package, which npm would compile where it installs from a lockfile.
- * ../user-drivers compares the two looks.
+ * A database that looks to the barrier as one of better-sqlite3 does, over Node's own SQLite: it tells of its
+ * transaction by `inTransaction`, its errors have a name as `code` and no number, and a statement without rows
+ * refuses to be asked for them. So the whole suites run on that look without the package, which npm would compile
+ * where it installs from a lockfile. ../user-drivers compares the two looks.
  */
 export class BetterSqlite3Twin implements SqliteDatabase {
   readonly #database: DatabaseSync

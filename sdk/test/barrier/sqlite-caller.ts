@@ -6,7 +6,7 @@ import { sqliteBarrier } from '../../src/barrier/sqlite.ts'
 /** A second connection to a file, in a thread of its own: it makes one call for each gid, and tells the decisions. */
 const { path, op, gids } = workerData as { readonly path: string; readonly op: Op; readonly gids: number }
 
-// No time to wait in SQLite itself, so that every clash reaches the barrier.
+// SQLite itself does not wait, so that every clash reaches the barrier.
 const database = new DatabaseSync(path, { timeout: 0 })
 const barrier = sqliteBarrier(database)
 const decisions: string[] = []

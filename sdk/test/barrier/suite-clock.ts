@@ -1,4 +1,4 @@
-/** The clock of the fixtures' barriers. A test sets it back to make rows of long ago, and forward again. */
+/** This is the clock of the fixtures' barriers. A test sets it back to make rows of long ago, and forward again. */
 export const suiteClock = {
   behindMs: 0,
   now: (): number => Date.now() - suiteClock.behindMs,

@@ -18,7 +18,7 @@ export interface AdditionFixture<Tx> {
   conditionalAdd<Entry extends Addition>(options: ConditionalAddOptions<Entry>): GroupApply<Tx, Entry>
   /** Runs statements without values. */
   execute(sql: string): Promise<void>
-  /** Reads the first column as texts. */
+  /** This is the first column, as texts. */
   column(sql: string): Promise<readonly string[]>
   /** Writes one text as a literal of the dialect. */
   literal(text: string): string

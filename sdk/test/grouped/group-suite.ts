@@ -16,7 +16,7 @@ import {
 } from '../../src/index.ts'
 import type { WriteEffects } from './grouped-fixture.ts'
 
-/** This is one driver on one real database, for what only groups do. */
+/** Describes one driver on one real database, for the tests of what only groups do. */
 export interface GroupFixture<Tx> {
   readonly barrier: GroupBarrier<Tx>
   readonly write: WriteEffects<Tx>
@@ -32,7 +32,7 @@ export interface GroupFixture<Tx> {
   impatient?(timeoutMs: number): GroupBarrier<Tx>
   /** Writes what a constraint refuses at COMMIT, for each of the calls, if the database has such constraints. */
   readonly deferred?: { readonly write: WriteEffects<Tx>; isViolation(error: unknown): boolean }
-  /** Whether groups of different keys can be under way at once. */
+  /** Tells whether groups of different keys can be under way at once. */
   readonly isConcurrent: boolean
   close(): Promise<void>
 }

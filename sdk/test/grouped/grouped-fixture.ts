@@ -37,9 +37,9 @@ export function actingApply<Tx>(write: WriteEffects<Tx>, manner: Manner): GroupA
 }
 
 /**
- * The fixture of a plain barrier, its calls grouped. In one queue each has company, so that it is in a group even when the
- * suite makes one call after the other. In more than one it may be alone, and the calls of one branch meet in different
- * transactions, as those of several processes do.
+ * The fixture of a plain barrier, its calls grouped. In one queue each has company, so that it is in a group even
+ * when the suite makes one call after the other. In more than one it may be alone, and the calls of one branch meet
+ * in different transactions, as those of several processes do.
  */
 export function groupedFixture<Tx>(
   plain: BarrierFixture,

@@ -21,7 +21,7 @@ export interface Framework {
 
 export interface ServedBranch {
   call(query: string, payload?: unknown): Promise<{ status: number; headers: Headers; text: string }>
-  /** The errors that reached the framework's own log or error handling. */
+  /** These are the errors that reached the framework's own log or error handling. */
   readonly logged: readonly unknown[]
 }
 

@@ -1,5 +1,5 @@
 import { IDENTITY_HEADERS } from '@counterstep/protocol'
-import { newSigningKeyText, publicJwk, signingKeyOf } from '@counterstep/signature'
+import { newSigningKeyText, parseSigningKey, publicJwk } from '@counterstep/signature'
 import express from 'express'
 // @ts-expect-error: The alias has no types; where it is used it gets those of Express 5.
 import express4 from 'express4'
@@ -129,7 +129,7 @@ for (const [name, serve] of FRAMEWORKS) {
       const { url, branches, refused } = await serve()
       const path = `/debit?${QUERY}`
       const signed = signedRequest(BASE, path)
-      const stranger = signingKeyOf(newSigningKeyText('ed25519'))
+      const stranger = parseSigningKey(newSigningKeyText('ed25519'))
       const minutes = (count: number) => ({ createdAtMs: Date.now() + count * 60_000 })
       const twice = (wanted: string): readonly Header[] =>
         signed.headers.flatMap((header) => (header[0] === wanted ? [header, header] : [header]))
@@ -252,10 +252,10 @@ for (const [name, serve] of FRAMEWORKS) {
     })
 
     it('S22: The old and the new key are taken while both are given', async () => {
-      const next = signingKeyOf(newSigningKeyText('ed25519'))
+      const next = parseSigningKey(newSigningKeyText('ed25519'))
       const secret = newSigningKeyText('hmac-sha256')
       const { url } = await serve({ keys: [PUBLIC_KEY, JSON.parse(publicJwk(next) ?? ''), secret] })
-      for (const key of [KEY, next, signingKeyOf(secret)]) {
+      for (const key of [KEY, next, parseSigningKey(secret)]) {
         expect((await send(url, signedRequest(BASE, `/debit?${QUERY}`, { key }))).status).toBe(200)
       }
     })

@@ -12,13 +12,13 @@ import {
   type CallToSign,
   callSigner,
   newSigningKeyText,
+  parseSigningKey,
   publicJwk,
   type SigningKey,
-  signingKeyOf,
 } from '@counterstep/signature'
 import { onTestFinished } from 'vitest'
 
-export const KEY = signingKeyOf(newSigningKeyText('ed25519'))
+export const KEY = parseSigningKey(newSigningKeyText('ed25519'))
 export const PUBLIC_KEY = publicJwk(KEY) ?? ''
 
 export type Header = readonly [name: string, value: string]
@@ -104,7 +104,10 @@ export async function send(url: string, call: Request): Promise<Answer> {
   return answerTo(request)
 }
 
-/** `path` is the target of the request line as it stands. Its head is sent when the caller says so or ends it; its body is the caller's to send. */
+/**
+ * `path` is the target of the request line as it stands. Its head is sent when the caller says so or ends it; its
+ * body is the caller's to send.
+ */
 export function opened(url: string, { method, path, headers, body }: Request): ClientRequest {
   const { host } = new URL(url)
   const own = headers.some(([name]) => name === 'host') ? headers : [['host', host] as const, ...headers]

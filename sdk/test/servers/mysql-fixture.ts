@@ -15,7 +15,7 @@ import { purging, suiteClock } from '../barrier/suite-clock.ts'
 
 const CONNECTIONS = 48
 
-/** A database of its own on a shared server, with the barrier's table and one for effects. */
+/** This is a database of its own on a shared server, with the barrier's table and one for effects. */
 export async function openMysqlDatabase(url: string, options: PoolOptions = {}): Promise<Pool> {
   const database = `sdk_${crypto.randomUUID().slice(0, 8)}`
   const administrator = createPool({ uri: url, connectionLimit: 1 })
@@ -151,7 +151,10 @@ export function readWord(sql: string): string {
   return sql.split(' ')[0] ?? ''
 }
 
-/** Whether a transaction waits for a lock by a statement that names the gid. InnoDB keeps what it tells while it is asked again within 100 ms. */
+/**
+ * Tells whether a transaction waits for a lock by a statement that names the gid. InnoDB keeps what it tells while it
+ * is asked again within 100 ms.
+ */
 export async function isWaitingFor(pool: Pool, gid: string): Promise<boolean> {
   const sql =
     "SELECT trx_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE ?"

@@ -9,7 +9,7 @@ import { purging, suiteClock } from '../barrier/suite-clock.ts'
 
 const CLIENTS = 48
 
-/** A database of its own on a shared server, with the barrier's table and one for effects. */
+/** This is a database of its own on a shared server, with the barrier's table and one for effects. */
 export async function openPostgresDatabase(url: string, options: PoolConfig = {}): Promise<Pool> {
   const database = `sdk_${crypto.randomUUID().slice(0, 8)}`
   const administrator = new Client({ connectionString: url })

@@ -5,7 +5,8 @@ import type { SuiteEffect } from '../barrier/barrier-fixture.ts'
 import type { MessageFixture } from '../barrier/message-suite.ts'
 import { suiteClock } from '../barrier/suite-clock.ts'
 
-// An effect is an element of a list. Like every script for Redis it looks first and writes last, so what fails has not written.
+// An effect is an element of a list. Like every script for Redis it looks first and writes last, so what fails has
+// not written.
 const ACT = `if ARGV[2] == 'fail' then return failure('SAID_NO', 'said no') end
 if ARGV[2] == 'not-yet' then return ongoing(1500) end
 if ARGV[2] == 'break' then error('broken on purpose') end

@@ -11,7 +11,7 @@ export interface StoppableFixture<Tx> {
   barrierStoppedAtCommit(timeoutMs: number): Barrier<Tx>
   /** Writes the effect of a call. */
   act(tx: Tx, call: BarrierCall): Promise<unknown>
-  /** Reads the ops whose effects committed, by a connection of its own. */
+  /** These are the ops whose effects committed, seen by a connection of their own. */
   effects(gid: string): Promise<readonly string[]>
   rows(gid: string): Promise<number>
   /** Takes the pool's one connection; returns what gives it back. */

@@ -51,19 +51,19 @@ describe('wrong input to the test kit', () => {
       id: wallet.cents < 10_000 ? lastId(wallet) : null,
     })
     let ids = 0
-    const idsOf = new Map<Wallet, { cents: number; id: string }>()
+    const knownIds = new Map<Wallet, { cents: number; id: string }>()
     const lastId = (wallet: Wallet) => {
-      const known = idsOf.get(wallet)
+      const known = knownIds.get(wallet)
       if (known?.cents === wallet.cents) return known.id
       const made = { cents: wallet.cents, id: `row-${++ids}-of-many` }
-      idsOf.set(wallet, made)
+      knownIds.set(wallet, made)
       return made.id
     }
     const found = await because((wallet) => {
       const shown = read(wallet)
       return {
         read: () => {
-          if (wallet.cents === 10_000) idsOf.delete(wallet)
+          if (wallet.cents === 10_000) knownIds.delete(wallet)
           return shown()
         },
       }

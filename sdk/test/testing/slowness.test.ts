@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { assertBranch, BranchRulesBrokenError, checkBranch } from '../../src/testing/index.ts'
 import { Wallet, walletUnderTest } from './wallet.ts'
 
-/** Serves one call after the other, as behind a lock. */
+/** Runs one call after the other, as behind a lock. */
 function serialised<Result>(serve: (request: Request) => Promise<Result>, eachMs: number) {
   let last: Promise<unknown> = Promise.resolve()
   return (request: Request): Promise<Result> => {

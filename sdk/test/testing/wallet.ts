@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as tick } from 'node:timers/promises'
 import { OPS, type Op } from '@counterstep/protocol'
-import { ALREADY_COMPENSATED, barrierRows, decideBarrier, originOf } from '@counterstep/protocol/barrier'
+import { ALREADY_COMPENSATED, barrierRows, decideBarrier, findOriginOp } from '@counterstep/protocol/barrier'
 import type { BranchRuleCode, BranchUnderTest } from '../../src/testing/index.ts'
 
-/** The faults of a wallet, in the words of a review. */
+/** These are the faults of a wallet, in the words of a review. */
 export type Fault =
   | 'does nothing'
   | 'lets the business refuse an undo'
@@ -82,7 +82,10 @@ const BODY_BYTES_MAX = 102_400
 
 class Refused extends Error {}
 
-/** A hand-written service with one account in SQLite, right but for its one fault. Its business refuses an overdraft. */
+/**
+ * This is a hand-written service with one account in SQLite, right but for its one fault. Its business refuses an
+ * overdraft.
+ */
 export class Wallet {
   readonly #database = new DatabaseSync(':memory:')
   readonly #fault: Fault | undefined
@@ -188,7 +191,7 @@ export class Wallet {
     try {
       return this.#transaction(() => this.#decide(call, this.#insert(call), cents))
     } catch (error: unknown) {
-      // A fee for the refusal, say, in a transaction that should have rolled back.
+      // It takes a fee for the refusal in a transaction that should have rolled back.
       if (error instanceof Refused && this.#is('commits part of what it refuses')) this.#add(1)
       throw error
     }
@@ -277,7 +280,7 @@ export class Wallet {
     const inserted = barrierRows(op)
       .filter((row) => this.#database.prepare(sql).run(gid, branchId, row.op, row.reason).changes === 1)
       .map((row) => row.op)
-    const origin = originOf(op)
+    const origin = findOriginOp(op)
     return {
       ownInserted: inserted.includes(op),
       originInserted: origin !== undefined && inserted.includes(origin),

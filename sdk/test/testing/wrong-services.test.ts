@@ -10,7 +10,7 @@ import {
 import { CODE_OF, type Fault, LINGER_MS, Wallet, walletUnderTest } from './wallet.ts'
 
 const FAULTS = Object.keys(CODE_OF) as Fault[]
-/** These six faults are looked for in more ways than the others. */
+/** These are the six services of the issue. */
 const SIX: readonly Fault[] = [
   'runs duplicates',
   'runs the undo of nothing',

@@ -44,7 +44,7 @@ async function serve(listener: RequestListener) {
   return { url, sockets, requests: () => requests }
 }
 
-/** Makes the text of a transaction of exactly so many bytes. */
+/** This is a transaction of exactly so many bytes. */
 function makeView(bytes: number): string {
   const empty = JSON.stringify({ ...FINAL, more: '' })
   return JSON.stringify({ ...FINAL, more: 'x'.repeat(bytes - empty.length) })

@@ -12,8 +12,8 @@ const KEY_LENGTH = 12
 const NPM_OPTIONS = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline']
 
 /**
- * Installs drivers that users bring and the project does not have, by the lockfile of this folder, once into the user's cache. Returns
- * the folder whose node_modules holds them.
+ * Installs drivers that users bring and the project does not have, by the lockfile of this folder, once into the
+ * user's cache. Returns the folder whose node_modules holds them.
  */
 export async function installUserDrivers(): Promise<string> {
   const hash = createHash('sha256')

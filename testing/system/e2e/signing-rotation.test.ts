@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type Branch, type BranchError, createClient, saga } from '@counterstep/sdk'
 import { migrateBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
 import { branchHandler, signedCalls } from '@counterstep/sdk/fastify'
-import { newSigningKeyText, publicJwk, type SigningKey, signingKeyOf } from '@counterstep/signature'
+import { newSigningKeyText, parseSigningKey, publicJwk, type SigningKey } from '@counterstep/signature'
 import { freePort } from '@counterstep/test-servers'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { fastify } from 'fastify'
@@ -25,7 +25,7 @@ interface Key {
 
 function newKey(): Key {
   const text = newSigningKeyText('ed25519')
-  const key = signingKeyOf(text)
+  const key = parseSigningKey(text)
   return { text, key, publicKey: publicJwk(key) ?? '' }
 }
 

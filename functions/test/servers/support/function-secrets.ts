@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKey } from '@counterstep/access'
-import { newSigningKeyText, publicJwk, signingKeyOf } from '@counterstep/signature'
+import { newSigningKeyText, parseSigningKey, publicJwk } from '@counterstep/signature'
 import { canary } from '@counterstep/test-servers/canary'
 import { toArn } from './secrets-manager.ts'
 
@@ -43,7 +43,7 @@ export async function createSecrets(): Promise<FunctionSecrets> {
       },
       password,
       apiKey,
-      publicKey: publicJwk(signingKeyOf(signingKey)) ?? '',
+      publicKey: publicJwk(parseSigningKey(signingKey)) ?? '',
     }
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -1,16 +1,18 @@
 import { BlockList, isIP } from 'node:net'
-import { type Embedded, embeddedIpv4, ipv6Groups } from './embedded-ipv4.ts'
+import { type Embedded, findEmbeddedIpv4, parseIpv6Groups } from './embedded-ipv4.ts'
 
 /**
- * `never`: link-local, metadata services, multicast, reserved: no configuration reaches them. `loopback`: this machine.
- * `private`: the networks that only their owners route.
+ * - `public`: The address is none of the others.
+ * - `private`: Only the owner of the network routes it.
+ * - `loopback`: It is this machine.
+ * - `never`: It is link-local, multicast, reserved or a metadata service, and no configuration allows it.
  */
 export type AddressClass = 'public' | 'private' | 'loopback' | 'never'
 
 /** Each entry is an address and a prefix length, which `net.BlockList` takes. */
 const NEVER = [
   '0.0.0.0/8',
-  '169.254.0.0/16', // Link-local: the metadata of AWS, Azure, Google; credentials of ECS (170.2) and EKS (170.23).
+  '169.254.0.0/16', // Link-local. AWS, Azure and Google have their metadata here, ECS (170.2) and EKS (170.23) credentials.
   '168.63.129.16/32', // Azure's platform.
   '100.100.100.200/32', // Alibaba's metadata.
   '192.0.0.0/24', // IETF protocols; Oracle's metadata is 192.0.0.192.
@@ -40,44 +42,48 @@ export const PRIVATE: readonly string[] = [
 ]
 
 const LISTS: readonly (readonly [AddressClass, BlockList])[] = [
-  ['never', listOf(NEVER)],
-  ['loopback', listOf(LOOPBACK)],
-  ['private', listOf(PRIVATE)],
+  ['never', buildBlockList(NEVER)],
+  ['loopback', buildBlockList(LOOPBACK)],
+  ['private', buildBlockList(PRIVATE)],
 ]
 
-/** Returns the class of an address, and `never` for a text that is not one. An IPv6 address that leads to an IPv4 one counts as that one too. */
-export function classOfAddress(text: string): AddressClass {
+/**
+ * Returns the class of an address, and `never` for a text that is not one. An IPv6 address that leads to an IPv4 one also
+ * gets the class of that one.
+ */
+export function classifyAddress(text: string): AddressClass {
   const version = isIP(text)
-  if (version === 4) return listedClass(text, 'ipv4')
+  if (version === 4) return findListedClass(text, 'ipv4')
   if (version !== 6) return 'never'
-  const groups = ipv6Groups(text)
+  const groups = parseIpv6Groups(text)
   if (groups === undefined) return 'never'
-  const embedded = embeddedIpv4(groups)
+  const embedded = findEmbeddedIpv4(groups)
   // A mapped address is the same address in another spelling.
-  if (embedded?.form === 'mapped') return classOfAll(embedded.addresses)
-  const own = listedClass(groups.map((group) => group.toString(16)).join(':'), 'ipv6')
+  if (embedded?.form === 'mapped') return classifyAll(embedded.addresses)
+  const own = findListedClass(groups.map((group) => group.toString(16)).join(':'), 'ipv6')
   if (embedded === undefined || (own !== 'public' && own !== 'private')) return own
-  const leadsTo = throughTunnel(embedded)
-  // A private prefix is private wherever its router sends an address, unless the address that it leads to is `never`.
+  const leadsTo = classifyTunnel(embedded)
+  // An address with a private prefix is private wherever its router sends it, unless the address that it leads to is
+  // `never`.
   return own === 'private' && leadsTo !== 'never' ? own : leadsTo
 }
 
 /** Refuses this machine behind a translator as `never`, because no honest URL goes there that way. */
-function throughTunnel({ addresses }: Embedded): AddressClass {
-  const leadsTo = classOfAll(addresses)
+function classifyTunnel({ addresses }: Embedded): AddressClass {
+  const leadsTo = classifyAll(addresses)
   return leadsTo === 'loopback' ? 'never' : leadsTo
 }
 
-function classOfAll(addresses: readonly string[]): AddressClass {
-  const classes = addresses.map((address) => listedClass(address, 'ipv4'))
+function classifyAll(addresses: readonly string[]): AddressClass {
+  const classes = addresses.map((address) => findListedClass(address, 'ipv4'))
   return LISTS.find(([name]) => classes.includes(name))?.[0] ?? 'public'
 }
 
-function listedClass(address: string, family: 'ipv4' | 'ipv6'): AddressClass {
+function findListedClass(address: string, family: 'ipv4' | 'ipv6'): AddressClass {
   return LISTS.find(([, list]) => list.check(address, family))?.[0] ?? 'public'
 }
 
-function listOf(subnets: readonly string[]): BlockList {
+function buildBlockList(subnets: readonly string[]): BlockList {
   const list = new BlockList()
   for (const subnet of subnets) {
     const [address = '', length] = subnet.split('/')

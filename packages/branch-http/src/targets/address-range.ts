@@ -1,15 +1,15 @@
 import { BlockList, isIP } from 'node:net'
-import { classOfAddress, PRIVATE } from './address-class.ts'
-import { ipv6Groups } from './embedded-ipv4.ts'
+import { classifyAddress, PRIVATE } from './address-class.ts'
+import { parseIpv6Groups } from './embedded-ipv4.ts'
 
 /**
- * The private addresses of one network, at one port or at every port: `http://10.0.0.0/8:*`. Only an address that stands
- * in a URL is in a range. A name is in none, whatever it resolves to.
+ * Stands for the private addresses of one network at one port or at every port, for example `http://10.0.0.0/8:*`. Only a
+ * URL with an address can be in a range. A name is in no range, whatever it resolves to.
  */
 export interface AddressRange {
   readonly type: 'range'
   readonly protocol: string
-  /** "" is the port of the scheme, as in a URL; `*` is every port. */
+  /** An empty text is the port of the scheme, as in a URL, and `*` is every port. */
   readonly port: string
   readonly family: 'ipv4' | 'ipv6'
   readonly addresses: BlockList
@@ -24,7 +24,7 @@ export const EVERY_PORT = '*'
 const PORT_MAX = 65_535
 const GROUP_BITS = 16
 
-/** Undefined: it is written as no range. A text: what is wrong. */
+/** Returns undefined if the text is not written as a range, and a text if something is wrong with the range. */
 export function parseAddressRange(text: string): AddressRange | string | undefined {
   const [, scheme, host, length, port = ''] = RANGE.exec(text) ?? []
   if (scheme === undefined || host === undefined) return undefined
@@ -33,40 +33,41 @@ export function parseAddressRange(text: string): AddressRange | string | undefin
   const prefixLength = Number(length)
   if (!isNetwork(network, prefixLength))
     return 'must be a network: ADDRESS/LENGTH, where all bits of the address after that length are 0'
-  if (classOfAddress(network) === 'never') return 'names an address that is never called'
+  if (classifyAddress(network) === 'never') return 'names an address that is never called'
   if (!isPrivate(network, prefixLength))
     return 'must be a range of private addresses, and no wider than theirs'
   if (/\d/.test(port) && (Number(port) === 0 || Number(port) > PORT_MAX)) return 'has a port that is none'
   return {
     type: 'range',
     protocol,
-    port: portOf(port, protocol),
-    family: familyOf(network),
-    addresses: subnet(network, prefixLength),
+    port: normalizePort(port, protocol),
+    family: readFamily(network),
+    addresses: buildSubnet(network, prefixLength),
   }
 }
 
-/** An IPv6 address without its brackets. An IPv4 address that is mapped into IPv6 is in no range of IPv4. */
+/** Takes an IPv6 address without its brackets. An IPv4 address that is mapped into IPv6 is in no range of IPv4. */
 export function containsAddress({ family, addresses }: AddressRange, address: string): boolean {
   return isIP(address) === (family === 'ipv4' ? 4 : 6) && addresses.check(address, family)
 }
 
-/** All of it lies in one of the private networks. */
+/** Tells whether the whole range is in one of the private networks. */
 function isPrivate(network: string, prefixLength: number): boolean {
   return PRIVATE.some((wider) => {
     const [address = '', length] = wider.split('/')
-    const isOfItsFamily = familyOf(address) === familyOf(network)
+    const isOfItsFamily = readFamily(address) === readFamily(network)
     return (
       isOfItsFamily &&
       prefixLength >= Number(length) &&
-      subnet(address, Number(length)).check(network, familyOf(network))
+      buildSubnet(address, Number(length)).check(network, readFamily(network))
     )
   })
 }
 
 function isNetwork(address: string, prefixLength: number): boolean {
   const version = isIP(address)
-  const groups = version === 4 ? ipv4Groups(address) : version === 6 ? ipv6Groups(address) : undefined
+  const groups =
+    version === 4 ? parseIpv4Halves(address) : version === 6 ? parseIpv6Groups(address) : undefined
   if (groups === undefined || prefixLength > groups.length * GROUP_BITS) return false
   return groups.every((group, index) => {
     const bitsKept = Math.min(Math.max(prefixLength - index * GROUP_BITS, 0), GROUP_BITS)
@@ -74,22 +75,22 @@ function isNetwork(address: string, prefixLength: number): boolean {
   })
 }
 
-function ipv4Groups(address: string): readonly number[] {
+function parseIpv4Halves(address: string): readonly number[] {
   const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number)
   return [a * 256 + b, c * 256 + d]
 }
 
-function familyOf(address: string): 'ipv4' | 'ipv6' {
+function readFamily(address: string): 'ipv4' | 'ipv6' {
   return address.includes(':') ? 'ipv6' : 'ipv4'
 }
 
-function portOf(port: string, protocol: string): string {
+function normalizePort(port: string, protocol: string): string {
   if (port === EVERY_PORT || port === '') return port
   return Number(port) === DEFAULT_PORTS.get(protocol) ? '' : String(Number(port))
 }
 
-function subnet(address: string, length: number): BlockList {
+function buildSubnet(address: string, length: number): BlockList {
   const list = new BlockList()
-  list.addSubnet(address, length, familyOf(address))
+  list.addSubnet(address, length, readFamily(address))
   return list
 }

@@ -1,5 +1,5 @@
 import { type AddressRange, containsAddress, EVERY_PORT, parseAddressRange } from './address-range.ts'
-import { classOfHost, withoutBrackets } from './host.ts'
+import { classifyHost, removeBrackets } from './host.ts'
 import { type Parsed, splitList } from './list.ts'
 import { isPublicSuffix } from './public-suffix.ts'
 import { readHttpUrl } from './target-url.ts'
@@ -23,7 +23,10 @@ const ANY_ADDRESS_SUFFIXES: readonly string[] = [
   'pod.cluster.local',
 ]
 
-/** Stands for one listed origin, for all origins whose host has exactly one label before `suffix`, or for addresses of a private network. */
+/**
+ * Stands for one listed origin, for all origins whose host has exactly one label before `suffix`, or for addresses of a
+ * private network.
+ */
 export type AllowedOrigin =
   | AddressRange
   | {
@@ -63,7 +66,7 @@ function parseOrigin(text: string): AllowedOrigin | string {
   const isWildcard = /^https?:\/\/\*\./i.test(text)
   const url = readOrigin(isWildcard ? text.replace('*.', 'any.') : text)
   if (typeof url === 'string') return url
-  if (!isWildcard) return { type: 'exact', origin: url.origin, hostname: withoutBrackets(url.hostname) }
+  if (!isWildcard) return { type: 'exact', origin: url.origin, hostname: removeBrackets(url.hostname) }
   const suffix = url.hostname.slice('any'.length)
   // `*.com` and `*.co.uk` would list half the world.
   if (suffix.split('.').length < 3) return 'must have at least two labels after its *'
@@ -81,13 +84,13 @@ export function readOrigin(text: string): URL | string {
   if (!(url instanceof URL)) return url.message.replace(', or SERVICE:/PATH', '')
   if (url.pathname !== '/' || url.search !== '' || text.endsWith('?'))
     return 'must be an origin: http(s)://HOST[:PORT], with no path and no query'
-  return classOfHost(url.hostname) === 'never' ? 'names an address that is never called' : url
+  return classifyHost(url.hostname) === 'never' ? 'names an address that is never called' : url
 }
 
 export function matchesOrigin(rule: AllowedOrigin, url: URL): boolean {
   if (rule.type === 'exact') return rule.origin === url.origin
   const isItsPort = rule.port === url.port || rule.port === EVERY_PORT
-  return rule.protocol === url.protocol && isItsPort && matchesHost(rule, withoutBrackets(url.hostname))
+  return rule.protocol === url.protocol && isItsPort && matchesHost(rule, removeBrackets(url.hostname))
 }
 
 /** Tells whether a list has a range with every port. An operator should know that. */
@@ -95,7 +98,7 @@ export function hasEveryPort(rules: readonly AllowedOrigin[]): boolean {
   return rules.some((rule) => rule.type === 'range' && rule.port === EVERY_PORT)
 }
 
-/** An IPv6 address stands here without its brackets. */
+/** Takes an IPv6 address without its brackets. */
 export function matchesHost(rule: AllowedOrigin, hostname: string): boolean {
   if (rule.type === 'exact') return rule.hostname === hostname
   if (rule.type === 'range') return containsAddress(rule, hostname)

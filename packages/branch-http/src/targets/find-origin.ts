@@ -1,6 +1,9 @@
 import type { TargetPolicy, TargetRules } from './target-policy.ts'
 
-/** Where calls to a branch URL go, in one spelling: a named service and its origin are one. Undefined: it may not be called. */
+/**
+ * Makes a function that finds the origin of a branch URL in one spelling, so that a named service and its origin count as
+ * one. It returns undefined if the URL must not be called.
+ */
 export function originFinder(policy: Pick<TargetPolicy, 'resolve'>): (url: string) => string | undefined {
   return function findOrigin(url) {
     const resolved = policy.resolve(url)
@@ -8,7 +11,7 @@ export function originFinder(policy: Pick<TargetPolicy, 'resolve'>): (url: strin
   }
 }
 
-/** The origins that the rules name one by one: those of named services, and those that are listed without a wildcard or a range. */
+/** Lists the origins that the rules name one by one: of named services, and those without a wildcard or a range. */
 export function listOrigins({
   services,
   allowed,

@@ -1,5 +1,5 @@
 export type { AddressClass } from './address-class.ts'
-export { classOfAddress } from './address-class.ts'
+export { classifyAddress } from './address-class.ts'
 export type { AddressRange } from './address-range.ts'
 export type { AllowedOrigin } from './allowed-origin.ts'
 export { hasEveryPort, parseAllowedOrigins } from './allowed-origin.ts'

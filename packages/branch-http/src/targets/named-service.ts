@@ -1,23 +1,23 @@
 import { readOrigin } from './allowed-origin.ts'
-import { withoutBrackets } from './host.ts'
+import { removeBrackets } from './host.ts'
 import { type Parsed, splitList } from './list.ts'
-import { invalid, type Refusal, type ServiceUrl } from './target-url.ts'
+import { type Refusal, refuseInvalid, type ServiceUrl } from './target-url.ts'
 
-/** `bank:/debit` is stored as written, and is `${origin}${base}/debit` when it is called. */
+/** A URL such as `bank:/debit` is stored as it is, and called as `${origin}${base}/debit`. */
 export interface NamedService {
   readonly name: string
   readonly origin: string
-  /** An IPv6 address without its brackets. */
+  /** An IPv6 address has no brackets here. */
   readonly hostname: string
-  /** "" or `/base`, without a slash at its end. */
+  /** It is empty, or a path such as `/base` without a slash at its end. */
   readonly base: string
 }
 
 const NAME = /^[a-z][a-z0-9-]{0,62}$/
-/** Schemes of URLs, and of DTM's dialect: a service of that name would change what a URL means. */
+/** These are schemes of URLs or words of DTM's dialect. A service with such a name would change the meaning of a URL. */
 const TAKEN = new Set(['http', 'https', 'ws', 'wss', 'ftp', 'file', 'grpc', 'topic', 'data', 'javascript'])
 
-/** `bank=http://bank.internal:8080,ledger=https://ledger.example/api`. */
+/** Reads a list such as `bank=http://bank.internal:8080,ledger=https://ledger.example/api`. */
 export function parseServices(text: string): Parsed<readonly NamedService[]> {
   const services = new Map<string, NamedService>()
   for (const [at, item] of splitList(text).entries()) {
@@ -29,7 +29,7 @@ export function parseServices(text: string): Parsed<readonly NamedService[]> {
   return { value: [...services.values()] }
 }
 
-/** A text: what is wrong. */
+/** Returns a text, which says what is wrong, if the item cannot be read. */
 function parseService(text: string): NamedService | string {
   const [, name = '', address = ''] = /^([^=]*)=(.*)$/.exec(text) ?? []
   if (!NAME.test(name)) return 'must be NAME=ORIGIN[/BASE], its name of a-z, 0-9 and -, a letter first'
@@ -40,24 +40,25 @@ function parseService(text: string): NamedService | string {
   const base = path.replace(/\/$/, '')
   if (base !== '' && !/^(\/[\w.~!$&'()*+;=:@%-]+)+$/.test(base)) return 'has a base that is no plain path'
   if (new URL(`${url.origin}${base}/`).pathname !== `${base}/`) return 'has a base with dot segments'
-  return { name, origin: url.origin, hostname: withoutBrackets(url.hostname), base }
+  return { name, origin: url.origin, hostname: removeBrackets(url.hostname), base }
 }
 
-/** Its path stays below the service's base, however it is written. */
-export function urlOfService({ origin, base }: NamedService, { rest }: ServiceUrl): URL | Refusal {
+/** Builds the URL that is called. Its path stays below the base of the service, however it is written. */
+export function buildServiceUrl({ origin, base }: NamedService, { rest }: ServiceUrl): URL | Refusal {
   const url = URL.parse(`${origin}${base}${rest}`)
-  if (url === null || url.origin !== origin) return invalid('is not a URL')
+  if (url === null || url.origin !== origin) return refuseInvalid('is not a URL')
   if (base === '') return url
   const isBelow = url.pathname.startsWith(`${base}/`)
-  // Both: what was written may hide what the parser turns, and the parser resolves what was written.
+  // Both spellings are checked. The written path may climb in a way that only a parser sees, and the parser has already
+  // resolved some ways that the written path shows.
   const paths = [rest.replace(/[?#].*$/s, ''), url.pathname.slice(base.length)]
-  return isBelow && !paths.some(mayClimb) ? url : invalid('must stay below the base of its service')
+  return isBelow && !paths.some(mayClimb) ? url : refuseInvalid('must stay below the base of its service')
 }
 
 /**
- * Tells whether a path climbs for a service that decodes it before it splits it, once or more often, or drops the parameters of its
- * segments, or blanks. No UTF-8 has the bytes C0 and C1, nor so small a character in three or four: lenient readers take a dot or a
- * slash out of them.
+ * Tells whether a path may climb at a service that decodes it, once or more often, before it splits it, or that drops
+ * blanks or the parameters of segments. Valid UTF-8 has no bytes C0 and C1, and no ASCII character in three or four
+ * bytes, but lenient readers decode a dot or a slash from them.
  */
 function mayClimb(path: string): boolean {
   if (/%(?:25)*(?:2f|5c|c0|c1|e0%(?:25)*[89]|f0%(?:25)*8)/i.test(path)) return true

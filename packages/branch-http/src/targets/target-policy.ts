@@ -1,10 +1,10 @@
 import { findUrlFault } from '@counterstep/protocol'
-import { type AddressClass, classOfAddress } from './address-class.ts'
+import { type AddressClass, classifyAddress } from './address-class.ts'
 import type { AddressRange } from './address-range.ts'
 import { type AllowedOrigin, matchesHost, matchesOrigin } from './allowed-origin.ts'
-import { classOfHost } from './host.ts'
-import { type NamedService, urlOfService } from './named-service.ts'
-import { invalid, type Refusal, readTargetUrl, refuseNotation } from './target-url.ts'
+import { classifyHost } from './host.ts'
+import { buildServiceUrl, type NamedService } from './named-service.ts'
+import { type Refusal, readTargetUrl, refuseInvalid, refuseNotation } from './target-url.ts'
 
 export interface TargetRules {
   readonly services: readonly NamedService[]
@@ -29,7 +29,7 @@ const REMEMBERED_MAX = 1_000
 const NOT_ALLOWED = 'is no target that the configuration of this server allows'
 const NONE: readonly AddressClass[] = []
 const LISTED: readonly AddressClass[] = ['public', 'private']
-/** A range has no address of another class, even where its rule was not read by the parser. */
+/** A range allows no address of another class, even if its rule did not come from the parser. */
 const IN_RANGE: readonly AddressClass[] = ['private']
 const LOOPBACK: readonly AddressClass[] = ['loopback']
 const ALL: readonly AddressClass[] = ['loopback', ...LISTED]
@@ -39,23 +39,23 @@ export function loopbackTargets(): TargetPolicy {
   return targetPolicy({ services: [], allowed: [], others: 'loopback', isLocal: true })
 }
 
-/** `classOf` stands in for the table of addresses where a test cannot dial the real ones. */
-export function targetPolicy(rules: TargetRules, classOf = classOfAddress): TargetPolicy {
-  return new RuledPolicy(rules, classOf)
+/** `classify` stands in for the table of addresses where a test cannot dial the real ones. */
+export function targetPolicy(rules: TargetRules, classify = classifyAddress): TargetPolicy {
+  return new RuledPolicy(rules, classify)
 }
 
 class RuledPolicy implements TargetPolicy {
   readonly #rules: TargetRules
   readonly #services: ReadonlyMap<string, NamedService>
-  readonly #classOf: (address: string) => AddressClass
+  readonly #classify: (address: string) => AddressClass
   readonly #origins: readonly Exclude<AllowedOrigin, AddressRange>[]
   readonly #ranges: readonly AddressRange[]
   readonly #good = new Set<string>()
 
-  constructor(rules: TargetRules, classOf: (address: string) => AddressClass) {
+  constructor(rules: TargetRules, classify: (address: string) => AddressClass) {
     this.#rules = rules
     this.#services = new Map(rules.services.map((service) => [service.name, service]))
-    this.#classOf = classOf
+    this.#classify = classify
     this.#origins = rules.allowed.filter((rule) => rule.type !== 'range')
     this.#ranges = rules.allowed.filter((rule) => rule.type === 'range')
   }
@@ -72,13 +72,14 @@ class RuledPolicy implements TargetPolicy {
   resolve(text: string): URL | Refusal {
     const url = this.#resolveTarget(text)
     if (!(url instanceof URL)) return url
-    // The path and the query are checked as they will be sent: no parameter in them may pass for the identity of the call.
+    // The path and the query are checked as they will be sent: no parameter in them may pass for the identity of the
+    // call.
     const fault = findUrlFault(url.pathname + url.search)
-    return fault === undefined ? url : invalid(fault)
+    return fault === undefined ? url : refuseInvalid(fault)
   }
 
   mayReach(hostname: string, address: string): boolean {
-    return this.#reachOf(hostname, address).includes(this.#classOf(address))
+    return this.#findReach(hostname, address).includes(this.#classify(address))
   }
 
   #resolveTarget(text: string): URL | Refusal {
@@ -87,58 +88,58 @@ class RuledPolicy implements TargetPolicy {
     if (read instanceof URL) return this.#refuse(read) ?? read
     const service = this.#services.get(read.service)
     return service === undefined
-      ? notAllowed('names no service of the configuration of this server')
-      : urlOfService(service, read)
+      ? refuseNotAllowed('names no service of the configuration of this server')
+      : buildServiceUrl(service, read)
   }
 
   #refuse(url: URL): Refusal | undefined {
     const { others, isLocal } = this.#rules
-    const own = classOfHost(url.hostname, this.#classOf)
-    const listed = this.#listedReach(url, own)
-    if (listed === undefined && others === 'none') return notAllowed(NOT_ALLOWED)
+    const own = classifyHost(url.hostname, this.#classify)
+    const listed = this.#findListedReach(url, own)
+    if (listed === undefined && others === 'none') return refuseNotAllowed(NOT_ALLOWED)
     if (listed === undefined && others === 'loopback' && own !== 'loopback')
-      return notAllowed(
+      return refuseNotAllowed(
         `${NOT_ALLOWED}: it has no list, so only this machine (localhost, 127.0.0.1) may be called`,
       )
     // A listed port of this machine opens no other port of it: a URL that is not listed gets what others get.
-    const reach = listed ?? reachOfOthers(this.#rules)
+    const reach = listed ?? toUnlistedReach(this.#rules)
     if (own !== undefined && !reach.includes(own))
-      return notAllowed('names an address that may not be called')
+      return refuseNotAllowed('names an address that may not be called')
     if (listed !== undefined || isLocal || url.protocol === 'https:') return undefined
-    return notAllowed('must be https: plain http only for listed origins')
+    return refuseNotAllowed('must be https: plain http only for listed origins')
   }
 
   /** Returns undefined if no rule lists the URL. */
-  #listedReach(url: URL, own: AddressClass | undefined): readonly AddressClass[] | undefined {
-    if (this.#origins.some((rule) => matchesOrigin(rule, url))) return reachOfListed(own)
+  #findListedReach(url: URL, own: AddressClass | undefined): readonly AddressClass[] | undefined {
+    if (this.#origins.some((rule) => matchesOrigin(rule, url))) return toListedReach(own)
     return this.#ranges.some((range) => matchesOrigin(range, url)) ? IN_RANGE : undefined
   }
 
-  /** Returns the classes that a host may be reached at. `hostname` is as in the URL, an IPv6 address without its brackets. */
-  #reachOf(hostname: string, address: string): readonly AddressClass[] {
+  /** Returns the classes of addresses at which a host may be reached. An IPv6 address in `hostname` has no brackets. */
+  #findReach(hostname: string, address: string): readonly AddressClass[] {
     const isListed =
       this.#rules.services.some((service) => service.hostname === hostname) ||
       this.#origins.some((rule) => matchesHost(rule, hostname))
-    if (isListed) return reachOfListed(classOfHost(hostname, this.#classOf))
+    if (isListed) return toListedReach(classifyHost(hostname, this.#classify))
     // A host that a range lists is an address, and is reached at no address beyond that range.
     const isInRange = this.#ranges.some(
       (range) => matchesHost(range, hostname) && matchesHost(range, address),
     )
-    return isInRange ? IN_RANGE : reachOfOthers(this.#rules)
+    return isInRange ? IN_RANGE : toUnlistedReach(this.#rules)
   }
 }
 
 /** A listed name may lead to this machine only if the name itself says so; otherwise its name server is not believed. */
-function reachOfListed(own: AddressClass | undefined): readonly AddressClass[] {
+function toListedReach(own: AddressClass | undefined): readonly AddressClass[] {
   return own === 'loopback' ? LOOPBACK : LISTED
 }
 
-function reachOfOthers({ others, isLocal }: TargetRules): readonly AddressClass[] {
+function toUnlistedReach({ others, isLocal }: TargetRules): readonly AddressClass[] {
   if (others === 'loopback') return LOOPBACK
   if (others === 'any') return isLocal ? ALL : LISTED
   return NONE
 }
 
-function notAllowed(message: string): Refusal {
+function refuseNotAllowed(message: string): Refusal {
   return { code: 'SAGA_TARGET_NOT_ALLOWED', message }
 }

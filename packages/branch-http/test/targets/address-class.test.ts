@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type AddressClass, classOfAddress } from '../../src/targets/address-class.ts'
+import { type AddressClass, classifyAddress } from '../../src/targets/address-class.ts'
 
 const TABLE: readonly (readonly [AddressClass, string, readonly string[]])[] = [
   ['never', 'this network', ['0.0.0.0', '0.255.255.255', '::', '0:0:0:0:0:0:0:0']],
@@ -71,13 +71,13 @@ describe('S4: the class of an address', () => {
   for (const [expected, what, addresses] of TABLE) {
     for (const address of addresses) {
       it(`The class of an address is ${expected} for ${what}: ${address || '(empty)'}`, () => {
-        expect(classOfAddress(address)).toBe(expected)
+        expect(classifyAddress(address)).toBe(expected)
       })
     }
   }
 
   it('The class of an address is the same in capitals', () => {
     for (const [expected, , addresses] of TABLE)
-      for (const address of addresses) expect(classOfAddress(address.toUpperCase())).toBe(expected)
+      for (const address of addresses) expect(classifyAddress(address.toUpperCase())).toBe(expected)
   })
 })

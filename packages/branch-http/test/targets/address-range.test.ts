@@ -3,7 +3,7 @@ import { parseAddressRange } from '../../src/targets/address-range.ts'
 import { parseAllowedOrigins } from '../../src/targets/allowed-origin.ts'
 import { type TargetPolicy, targetPolicy } from '../../src/targets/target-policy.ts'
 
-function policyOf(allowed: string, others: 'none' | 'any' = 'none'): TargetPolicy {
+function buildPolicy(allowed: string, others: 'none' | 'any' = 'none'): TargetPolicy {
   const read = parseAllowedOrigins(allowed)
   if ('problem' in read) throw new Error(read.problem)
   return targetPolicy({ services: [], allowed: read.value, others, isLocal: false })
@@ -22,7 +22,7 @@ function expectRefused(policy: TargetPolicy, urls: readonly string[]): void {
 
 describe('S1: a range of private addresses', () => {
   it('A range lists the addresses in it, by its scheme, at every port', () => {
-    const policy = policyOf('http://10.0.0.0/8:*')
+    const policy = buildPolicy('http://10.0.0.0/8:*')
     expectAllowed(policy, ['http://10.0.0.1/', 'http://10.255.255.255:65535/a?b=c', 'http://10.1.2.3:8080/'])
     expectRefused(policy, [
       ...['http://11.0.0.1/', 'http://9.255.255.255/', 'https://10.0.0.1/', 'http://192.168.0.1/'],
@@ -31,7 +31,7 @@ describe('S1: a range of private addresses', () => {
   })
 
   it('A range lists the port that it says, or the port of its scheme', () => {
-    const policy = policyOf('http://10.1.0.0/16:8080,http://10.2.0.0/16,https://10.3.0.0/16:443')
+    const policy = buildPolicy('http://10.1.0.0/16:8080,http://10.2.0.0/16,https://10.3.0.0/16:443')
     expectAllowed(policy, [
       'http://10.1.9.9:8080/',
       'http://10.2.0.1/',
@@ -43,7 +43,7 @@ describe('S1: a range of private addresses', () => {
   })
 
   it('A range may be of IPv6', () => {
-    const policy = policyOf('https://[fd00::]/8:*')
+    const policy = buildPolicy('https://[fd00::]/8:*')
     expectAllowed(policy, ['https://[fd00::1]/', 'https://[fdff:1:2::3]:8443/'])
     expectRefused(policy, [
       'https://[fc00::1]/',
@@ -54,7 +54,7 @@ describe('S1: a range of private addresses', () => {
   })
 
   it('A range lists no name, whatever the name looks like or resolves to', () => {
-    const policy = policyOf('http://10.0.0.0/8:*')
+    const policy = buildPolicy('http://10.0.0.0/8:*')
     expectRefused(policy, [
       ...['http://bank.internal:8080/', 'http://localhost:8080/', 'http://10.0.0.1.nip.io:8080/'],
       ...['http://10-0-0-1.example/', 'http://10.0.0.1.bank.internal/', 'http://a.10.0.0.1.example/'],
@@ -64,13 +64,13 @@ describe('S1: a range of private addresses', () => {
   })
 
   it('A range lists no address in another notation than the usual', () => {
-    const policy = policyOf('http://10.0.0.0/8:*')
+    const policy = buildPolicy('http://10.0.0.0/8:*')
     for (const host of ['10.1', '0xa.0.0.1', '167772161', '012.0.0.1', '10.0.0.01', '10.0.0.1.'])
       expect([host, policy.check(`http://${host}/`)]).toMatchObject([host, { code: 'SAGA_URL_INVALID' }])
   })
 
   it('S3: The range is asked again for the address of a connection', () => {
-    const policy = policyOf('http://10.1.0.0/16:*,https://[fd12::]/16:*')
+    const policy = buildPolicy('http://10.1.0.0/16:*,https://[fd12::]/16:*')
     expect(policy.mayReach('10.1.2.3', '10.1.2.3')).toBe(true)
     expect(policy.mayReach('fd12::1', 'fd12::1')).toBe(true)
     for (const address of ['10.2.0.1', '8.8.8.8', '127.0.0.1', '169.254.169.254', 'fd13::1', '::1', ''])
@@ -79,7 +79,7 @@ describe('S1: a range of private addresses', () => {
   })
 
   it('S4: A range opens no address that is never called, though it lies in the range', () => {
-    const policy = policyOf('http://100.64.0.0/10:*,http://[fc00::]/7:*')
+    const policy = buildPolicy('http://100.64.0.0/10:*,http://[fc00::]/7:*')
     const NEVER = [
       ...['100.100.100.200', '[fd00:ec2::254]', '[fd00:ec2::23]', '[fd20:ce::254]'],
       ...['[fd00:c1::a9fe:a9fe]', '[fd00:a9fe:a9fe::1]', '[fd00:42::42]', '[fd00:100::100:200]'],
@@ -102,7 +102,7 @@ describe('S1: a range of private addresses', () => {
   })
 
   it('S4: A range opens nothing of this machine and of the link, also beside free targets', () => {
-    const policy = policyOf('http://10.0.0.0/8:*', 'any')
+    const policy = buildPolicy('http://10.0.0.0/8:*', 'any')
     expectRefused(policy, [
       ...['http://127.0.0.1:9001/', 'https://127.0.0.1:9001/', 'http://169.254.169.254/', 'http://[::1]/'],
       ...['https://169.254.170.2/', 'http://192.168.0.1/', 'http://metadata.google.internal/'],

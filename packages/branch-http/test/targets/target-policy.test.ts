@@ -13,7 +13,12 @@ interface Wanted extends Partial<Pick<TargetRules, 'others' | 'isLocal'>> {
   readonly allowed?: string
 }
 
-function policyOf({ services = '', allowed = '', others = 'none', isLocal = false }: Wanted): TargetPolicy {
+function buildPolicy({
+  services = '',
+  allowed = '',
+  others = 'none',
+  isLocal = false,
+}: Wanted): TargetPolicy {
   const read = { services: parseServices(services), allowed: parseAllowedOrigins(allowed) }
   if ('problem' in read.services || 'problem' in read.allowed) throw new Error(JSON.stringify(read))
   return targetPolicy({ services: read.services.value, allowed: read.allowed.value, others, isLocal })
@@ -66,7 +71,7 @@ describe('S1: targets of a server without a list, for this machine only', () => 
 
 describe('S1: an allowed origin', () => {
   it('An allowed origin is its scheme, host and port, and nothing near it', () => {
-    const policy = policyOf({ allowed: 'https://bank.test, http://ledger.test:8080' })
+    const policy = buildPolicy({ allowed: 'https://bank.test, http://ledger.test:8080' })
     expectAllowed(policy, ['https://bank.test/a?b', 'https://BANK.test:443/', 'http://ledger.test:8080/x'])
     expectRefused(policy, [
       ...[
@@ -80,7 +85,7 @@ describe('S1: an allowed origin', () => {
   })
 
   it('A wildcard in an allowed origin stands for one label', () => {
-    const policy = policyOf({ allowed: 'https://*.example.internal,http://*.svc.test:8080' })
+    const policy = buildPolicy({ allowed: 'https://*.example.internal,http://*.svc.test:8080' })
     expectAllowed(policy, ['https://bank.example.internal/', 'http://a-b.svc.test:8080/'])
     expectRefused(policy, [
       ...['https://example.internal/', 'https://a.b.example.internal/', 'https://bankexample.internal/'],
@@ -90,7 +95,7 @@ describe('S1: an allowed origin', () => {
   })
 
   it('An allowed origin with a wildcard never opens a metadata service', () => {
-    expectRefused(policyOf({ allowed: 'http://*.google.internal' }), ['http://metadata.google.internal/'])
+    expectRefused(buildPolicy({ allowed: 'http://*.google.internal' }), ['http://metadata.google.internal/'])
   })
 
   const PUBLIC = [
@@ -143,7 +148,7 @@ describe('S1: an allowed origin', () => {
       'city.kobe.jp',
     ]
     for (const suffix of OWN) expect(parseAllowedOrigins(`https://*.${suffix}`)).toHaveProperty('value')
-    const policy = policyOf({ allowed: 'https://*.bank.co.uk' })
+    const policy = buildPolicy({ allowed: 'https://*.bank.co.uk' })
     expectAllowed(policy, ['https://a.bank.co.uk/'])
     expectRefused(policy, ['https://evil.co.uk/', 'https://bank.co.uk/'])
   })
@@ -190,7 +195,7 @@ describe('S1: a named service', () => {
   const services = 'bank=http://10.0.0.5:8080/api/v1/,ledger=https://ledger.test,own=http://127.0.0.1:9000'
 
   it('A named service is called at its origin, below its base', () => {
-    const policy = policyOf({ services })
+    const policy = buildPolicy({ services })
     const CALLED = [
       ['bank:/debit?x=1', 'http://10.0.0.5:8080/api/v1/debit?x=1'],
       ['bank:/', 'http://10.0.0.5:8080/api/v1/'],
@@ -208,17 +213,17 @@ describe('S1: a named service', () => {
   })
 
   it('A named service does not make a target of its origin', () => {
-    expectRefused(policyOf({ services }), ['http://10.0.0.5:8080/api/v1/debit', 'https://ledger.test/x'])
+    expectRefused(buildPolicy({ services }), ['http://10.0.0.5:8080/api/v1/debit', 'https://ledger.test/x'])
   })
 
   it('A named service may move, and what was stored moves with it', () => {
-    expect(String(policyOf({ services: 'bank=https://new.test/b' }).resolve('bank:/debit'))).toBe(
+    expect(String(buildPolicy({ services: 'bank=https://new.test/b' }).resolve('bank:/debit'))).toBe(
       'https://new.test/b/debit',
     )
   })
 
   it('A service that is not configured is no target', () => {
-    expectRefused(policyOf({ services }), ['other:/x', 'data:/x', 'file:/etc/passwd', 'constructor:/x'])
+    expectRefused(buildPolicy({ services }), ['other:/x', 'data:/x', 'file:/etc/passwd', 'constructor:/x'])
   })
 
   const OUTSIDE = [
@@ -255,15 +260,15 @@ describe('S1: a named service', () => {
     'bank:/a/.;/b',
   ]
   it.each(OUTSIDE)("A named service's base is not left by %s", (url) => {
-    expect(policyOf({ services }).check(url)).toMatchObject({ code: 'SAGA_URL_INVALID' })
-    expect(policyOf({ services }).resolve(url)).toMatchObject({ code: 'SAGA_URL_INVALID' })
+    expect(buildPolicy({ services }).check(url)).toMatchObject({ code: 'SAGA_URL_INVALID' })
+    expect(buildPolicy({ services }).resolve(url)).toMatchObject({ code: 'SAGA_URL_INVALID' })
   })
 
   // These were stored before such signs were refused; the parser turns or drops them.
   it.each(['bank:/a\\..;/admin', 'bank:/.\t.;/admin'])(
     "A named service's base is not left at the call by %j",
     (url) => {
-      expect(policyOf({ services }).resolve(url)).toMatchObject({ code: 'SAGA_URL_INVALID' })
+      expect(buildPolicy({ services }).resolve(url)).toMatchObject({ code: 'SAGA_URL_INVALID' })
     },
   )
 
@@ -277,7 +282,7 @@ describe('S1: a named service', () => {
     'bank:/a\tb',
     'bank:',
   ])('A URL of a named service is refused when it is written so: %s', (url) =>
-    expect(policyOf({ services }).check(url)).toMatchObject({ code: 'SAGA_URL_INVALID' }),
+    expect(buildPolicy({ services }).check(url)).toMatchObject({ code: 'SAGA_URL_INVALID' }),
   )
 
   const WRONG = [
@@ -314,7 +319,7 @@ describe('S1: a named service', () => {
 
 describe('S1: free targets', () => {
   it('Free targets are everywhere but at addresses that are never called', () => {
-    const policy = policyOf({ others: 'any' })
+    const policy = buildPolicy({ others: 'any' })
     expectAllowed(policy, [
       'https://bank.test/',
       'https://10.0.0.1/',
@@ -345,7 +350,7 @@ describe('S1: free targets', () => {
   })
 
   it('S2: Free targets are https, unless a list says http', () => {
-    const policy = policyOf({ others: 'any', allowed: 'http://old.test' })
+    const policy = buildPolicy({ others: 'any', allowed: 'http://old.test' })
     expectAllowed(policy, ['http://old.test/a', 'https://other.test/'])
     expectRefused(policy, ['http://other.test/', 'http://10.0.0.1/'])
   })
@@ -370,21 +375,21 @@ describe('S1: free targets', () => {
       ],
     ]
     for (const [wanted, listed, others] of BESIDE) {
-      const policy = policyOf({ ...wanted, others: 'any' })
+      const policy = buildPolicy({ ...wanted, others: 'any' })
       expectAllowed(policy, [listed, 'https://bank.test/'])
       expectRefused(policy, others)
     }
   })
 
   it('S43: Mutant: judged by its host alone, every port beside a listed one is open', () => {
-    const policy = policyOf({ allowed: 'http://localhost:9000', others: 'any' })
+    const policy = buildPolicy({ allowed: 'http://localhost:9000', others: 'any' })
     const byHost = (url: string) => policy.mayReach(new URL(url).hostname, '127.0.0.1')
     expect(byHost('https://localhost:5432/')).toBe(true)
     expectRefused(policy, ['https://localhost:5432/'])
   })
 
   it('Free targets of a server for this machine only may be on this machine, and plain http', () => {
-    const policy = policyOf({ others: 'any', isLocal: true })
+    const policy = buildPolicy({ others: 'any', isLocal: true })
     expectAllowed(policy, [
       'http://127.0.0.1/',
       'http://localhost:1/',
@@ -411,10 +416,10 @@ describe('S3: the address that a name turns out to be', () => {
     addresses.filter((address) => policy.mayReach(hostname, address))
 
   const LISTED = [
-    ['listed', policyOf({ allowed: 'https://bank.test' }), 'bank.test'],
-    ['listed by *', policyOf({ allowed: 'https://*.bank.test' }), 'a.bank.test'],
-    ['a service', policyOf({ services: 'bank=https://bank.test' }), 'bank.test'],
-    ['free', policyOf({ others: 'any' }), 'bank.test'],
+    ['listed', buildPolicy({ allowed: 'https://bank.test' }), 'bank.test'],
+    ['listed by *', buildPolicy({ allowed: 'https://*.bank.test' }), 'a.bank.test'],
+    ['a service', buildPolicy({ services: 'bank=https://bank.test' }), 'bank.test'],
+    ['free', buildPolicy({ others: 'any' }), 'bank.test'],
   ] as const
   for (const [what, policy, hostname] of LISTED) {
     it(`A name that is ${what} may turn out to be private or public, but never this machine or metadata`, () => {
@@ -429,14 +434,14 @@ describe('S3: the address that a name turns out to be', () => {
       ['http://127.0.0.1:80', '127.0.0.1'],
       ['http://[::1]:80', '::1'],
     ] as const) {
-      const policy = policyOf({ allowed })
+      const policy = buildPolicy({ allowed })
       expect(reached(policy, hostname, LOOPBACK)).toEqual(LOOPBACK)
       expect(reached(policy, hostname, ['8.8.8.8', ...PRIVATE, ...NEVER])).toEqual([])
     }
   })
 
   it('A name that no list has may not be reached at any address', () => {
-    const policy = policyOf({ allowed: 'https://bank.test' })
+    const policy = buildPolicy({ allowed: 'https://bank.test' })
     expect(reached(policy, 'other.test', ['8.8.8.8', ...PRIVATE, ...LOOPBACK, ...NEVER])).toEqual([])
   })
 })
@@ -456,7 +461,7 @@ describe('S39: a URL whose query may pass for the identity of a call', () => {
     'S39: A URL with a query that may pass for the identity of a call is refused at submit and at the call: %s',
     (query) => {
       for (const start of ['http://127.0.0.1:9/debit', 'bank:/debit']) {
-        const policy = policyOf({ services, others: 'loopback', isLocal: true })
+        const policy = buildPolicy({ services, others: 'loopback', isLocal: true })
         const refusal = { code: 'SAGA_URL_INVALID', message: expect.stringContaining('must not have') }
         expect(policy.check(start + query)).toEqual(refusal)
         expect(policy.check(start + query)).toEqual(refusal)
@@ -467,7 +472,7 @@ describe('S39: a URL whose query may pass for the identity of a call', () => {
   )
 
   it('S39: A URL is refused at the call where a tab or a line break hides such a query, as it was stored before', () => {
-    const policy = policyOf({ others: 'loopback', isLocal: true })
+    const policy = buildPolicy({ others: 'loopback', isLocal: true })
     expect(policy.resolve('http://127.0.0.1:9/debit?g\tid=1')).toMatchObject({ code: 'SAGA_URL_INVALID' })
   })
 })

@@ -1,5 +1,5 @@
 import { readCaller } from '@counterstep/access'
-import type { EngineApi, ReadLane } from '@counterstep/engine'
+import type { EngineApi, ReadLimiter } from '@counterstep/engine'
 import { isGid } from '@counterstep/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { listTransactions } from '../view/list-transactions.ts'
@@ -15,7 +15,7 @@ import { sendAnswer } from './send-answer.ts'
 const LIST_LIMIT = 100
 
 /** Adds the routes that show transactions. Answers that read many rows wait for their turn in `lists`. */
-export function addQueryRoutes(app: FastifyInstance, engine: EngineApi, lists: ReadLane): void {
+export function addQueryRoutes(app: FastifyInstance, engine: EngineApi, lists: ReadLimiter): void {
   app.get(`${BASE_PATH}/query`, READ, async (request, reply) => {
     const gid = readParameter(request, 'gid')
     if (gid === '') throw refuse('no gid specified')
@@ -40,7 +40,7 @@ async function showOne(engine: EngineApi, gid: string, caller: string) {
   return { next_position: '', transactions: seen === undefined ? null : [showTransaction(seen)] }
 }
 
-async function showPage(engine: EngineApi, lists: ReadLane, request: FastifyRequest, caller: string) {
+async function showPage(engine: EngineApi, lists: ReadLimiter, request: FastifyRequest, caller: string) {
   const limit = readNumber(readParameter(request, 'limit'), LIST_LIMIT)
   const createdFrom = readNumber(readParameter(request, 'createTimeStart'), 0)
   const createdTo = readNumber(readParameter(request, 'createTimeEnd'), 0)

@@ -1,4 +1,4 @@
-import { type EngineApi, nodeClock, ReadLane } from '@counterstep/engine'
+import { type EngineApi, nodeClock, ReadLimiter } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
 import { CronTimeReset } from '../commands/reset-cron-time.ts'
 import { TIMEOUT_TO_FAIL_S } from '../definition/common-definition.ts'
@@ -16,7 +16,7 @@ const ONE_AT_A_TIME = { atOnceMax: 1, waitingMax: 100, waitMs: 2_000, restFactor
 
 export function addResetCronTimeRoute(app: FastifyInstance, engine: EngineApi): void {
   const reset = new CronTimeReset(engine)
-  const calls = new ReadLane(nodeClock(), ONE_AT_A_TIME)
+  const calls = new ReadLimiter(nodeClock(), ONE_AT_A_TIME)
   app.get(`${BASE_PATH}/resetCronTime`, ADMIN_BY_GET, async (request, reply) => {
     const timeoutS = readNumber(readParameter(request, 'timeout'), TIMEOUT_S)
     const limit = readNumber(readParameter(request, 'limit'), LIMIT)

@@ -4,7 +4,8 @@ import type { Target } from './target.ts'
 const NONE: readonly Target[] = []
 
 /**
- * The places of a submit. They are given back when its transaction makes its first call, has ended or was not stored.
+ * These are the places of a submit. They are given back when its transaction makes its first call, has ended or was
+ * not stored.
  */
 export class Admission {
   readonly #pool: Pool

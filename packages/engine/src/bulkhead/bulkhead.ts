@@ -68,7 +68,10 @@ export class Bulkhead {
       : new HeldPlaces(this.#fresh, this.#freshWaiters, places)
   }
 
-  /** Takes the places for each target of a submit. Undefined: one of them is over its share, and no place was taken. */
+  /**
+   * Takes the places for each target of a submit. Returns undefined if one of them is over its share, and then no
+   * place was taken.
+   */
   admit(targets: readonly Target[], places: number): Admission | undefined {
     for (const target of targets) {
       if (this.#fresh.mayTake(target)) continue
@@ -137,7 +140,7 @@ export class Bulkhead {
           !target.isIdle &&
           (!this.#fresh.mayTake(target) ||
             !this.#recovered.mayGoOn(target) ||
-            [fresh, closing, recovered].some((lane) => lane.isFullFor(target))),
+            [fresh, closing, recovered].some((limiter) => limiter.isFullFor(target))),
       ).length
   }
 

@@ -1,7 +1,7 @@
 import type { CalledOp } from '@counterstep/core'
 import { type Clock, nextTurnAt, paceWaitMs, shareBounds } from '@counterstep/core'
 import type { AlarmClock } from '../alarm-clock.ts'
-import { CallLane, TURN_WAIT_MS } from './call-lane.ts'
+import { CallLimiter, TURN_WAIT_MS } from './call-limiter.ts'
 import type { Target } from './target.ts'
 
 export interface CallTurnsParts {
@@ -13,10 +13,10 @@ export interface CallTurnsParts {
 }
 
 export interface TurnSettings {
-  /** The limit for actions of accepted transactions. The two other lanes have half as many each. */
+  /** This is the limit for actions of accepted transactions. The two other limiters have half as many each. */
   readonly callsInFlightMax: number
   readonly targetShare: number
-  /** Null means that calls have no pace. */
+  /** It is null if calls have no pace. */
   readonly targetCallsPerSecond: number | null
 }
 
@@ -25,16 +25,16 @@ export interface NoTurn {
   readonly leastMs: number
 }
 
-const OTHER_LANES_PART = 1 / 2
+const OTHER_LIMITERS_PART = 1 / 2
 
 /**
- * Decides when a branch call may go. Actions of accepted transactions, calls that end a transaction, and actions of claimed
- * transactions have lanes of their own, so that neither new work nor work that hangs takes every slot.
+ * Decides when a branch call may go. Actions of accepted transactions, calls that end a transaction, and actions of
+ * claimed transactions have limiters of their own, so that neither new work nor work that hangs takes every slot.
  */
 export class CallTurns {
-  readonly fresh: CallLane
-  readonly closing: CallLane
-  readonly recovered: CallLane
+  readonly fresh: CallLimiter
+  readonly closing: CallLimiter
+  readonly recovered: CallLimiter
   readonly #perSecond: number | null
   readonly #clock: Clock
   readonly #alarms: AlarmClock
@@ -46,42 +46,42 @@ export class CallTurns {
       now: () => clock.now(),
       ringAt: (at: number, callback: () => void) => alarms.ringAt(at, callback),
     }
-    const others = Math.max(1, Math.floor(callsInFlightMax * OTHER_LANES_PART))
-    this.fresh = new CallLane({ ...common, name: 'freshCalls', bounds: bound(callsInFlightMax) })
-    this.closing = new CallLane({ ...common, name: 'closingCalls', bounds: bound(others) })
-    this.recovered = new CallLane({ ...common, name: 'recoveredCalls', bounds: bound(others) })
+    const others = Math.max(1, Math.floor(callsInFlightMax * OTHER_LIMITERS_PART))
+    this.fresh = new CallLimiter({ ...common, name: 'freshCalls', bounds: bound(callsInFlightMax) })
+    this.closing = new CallLimiter({ ...common, name: 'closingCalls', bounds: bound(others) })
+    this.recovered = new CallLimiter({ ...common, name: 'recoveredCalls', bounds: bound(others) })
     this.#perSecond = targetCallsPerSecond
     this.#clock = clock
     this.#alarms = alarms
   }
 
-  laneOf(op: CalledOp, isRecovered: boolean): CallLane {
+  findLimiter(op: CalledOp, isRecovered: boolean): CallLimiter {
     if (op !== 'action') return this.closing
     return isRecovered ? this.recovered : this.fresh
   }
 
   /**
-   * Asks for a turn. Undefined: the call may go, and must leave the lane when it
+   * Asks for a turn. Returns undefined if the call may go. It must leave the limiter when it
    * has ended. A promise resolves to the same, or to no turn.
    */
-  enter(target: Target, lane: CallLane): Promise<NoTurn | undefined> | undefined {
-    if (this.#perSecond !== null) return this.#enterInPace(target, lane, this.#perSecond)
-    const waiting = lane.enter(target)
+  enter(target: Target, limiter: CallLimiter): Promise<NoTurn | undefined> | undefined {
+    if (this.#perSecond !== null) return this.#enterInPace(target, limiter, this.#perSecond)
+    const waiting = limiter.enter(target)
     return waiting === undefined ? undefined : waiting.then(toNoTurn)
   }
 
   /** Ends all waits. */
   close(): void {
-    for (const lane of [this.fresh, this.closing, this.recovered]) lane.close()
+    for (const limiter of [this.fresh, this.closing, this.recovered]) limiter.close()
   }
 
-  async #enterInPace(target: Target, lane: CallLane, perSecond: number): Promise<NoTurn | undefined> {
+  async #enterInPace(target: Target, limiter: CallLimiter, perSecond: number): Promise<NoTurn | undefined> {
     const now = this.#clock.now()
     const waitMs = paceWaitMs(target.turnAt, now)
     if (waitMs > TURN_WAIT_MS) return { leastMs: waitMs }
     target.turnAt = nextTurnAt(target.turnAt, now, perSecond)
     if (waitMs > 0) await this.#wait(target, waitMs)
-    return toNoTurn((await lane.enter(target)) ?? true)
+    return toNoTurn((await limiter.enter(target)) ?? true)
   }
 
   async #wait(target: Target, waitMs: number): Promise<void> {

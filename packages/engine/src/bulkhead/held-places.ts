@@ -2,10 +2,10 @@ import type { Pool } from './pool.ts'
 import type { Target } from './target.ts'
 
 /**
- * The places of one transaction at the targets that it waits for. At each target it takes one place, or more if it is large,
- * however many of its calls go there. It keeps them from its first call until its last call has a definite answer; a call
- * that is made again within `holdMs` keeps them, too. While it waits in memory for a place at a target, it is counted among
- * the waiting ones. `clear` gives all places back, once and for good.
+ * The places of one transaction at the targets that it waits for. At each target it takes one place, or more if it is
+ * large, however many of its calls go there. It keeps them from its first call until its last call has a definite
+ * answer; a call that is made again within `holdMs` keeps them, too. While it waits in memory for a place at a
+ * target, it is counted among the waiting ones. `clear` gives all places back, once and for good.
  */
 export class HeldPlaces {
   readonly #pool: Pool
@@ -20,7 +20,7 @@ export class HeldPlaces {
   #waitsFor: Target | undefined
   /** The target at which it waits in memory for room, and counts as one that waits there. */
   #waitsForRoomAt: Target | undefined
-  /** When it first found no place at some target, by the node's clock. */
+  /** Says when it first found no place at some target, by the node's clock. */
   #noRoomSince: number | undefined
   #isCleared = false
 
@@ -30,10 +30,10 @@ export class HeldPlaces {
     this.#places = places
   }
 
-  /** Takes the places for a call. False: there is none for this target, and none was taken. */
+  /** Takes the places for a call. Returns false, and takes none, if there is no place for this target. */
   enter(target: Target): boolean {
     if (this.#isCleared) return true
-    if (this.#countOf(target) === 0 && !this.#pool.mayGoOn(target)) return false
+    if (this.#readCount(target) === 0 && !this.#pool.mayGoOn(target)) return false
     this.#add(target)
     if (this.#noRoomSince !== undefined) this.#endWait()
     return true
@@ -46,7 +46,7 @@ export class HeldPlaces {
   }
 
   /**
-   * Begins to wait for a place. False: too many wait for this target
+   * Begins to wait for a place. Returns false if too many wait for this target
    * already. A transaction waits at one target at a time.
    */
   waitForRoom(target: Target): boolean {
@@ -97,7 +97,7 @@ export class HeldPlaces {
     this.#waitsForRoomAt = undefined
   }
 
-  #countOf(target: Target): number {
+  #readCount(target: Target): number {
     return this.#first === target ? this.#firstCount : (this.#others?.get(target) ?? 0)
   }
 

@@ -6,7 +6,7 @@ import {
   type ShareBounds,
 } from '@counterstep/core'
 
-/** The pools of places. Each number is the pool's index in `held` of a target. */
+/** These are the pools of places. Each number is the pool's index in `held` of a target. */
 export const POOL = {
   freshTransactions: 0,
   recoveredTransactions: 1,
@@ -22,11 +22,11 @@ export const POOLS = Object.keys(POOL).length
 /** A pool reads and writes only this much of a target. */
 interface PoolTarget {
   readonly isListed: boolean
-  /** The places it uses, by the indices of POOL. */
+  /** The numbers of places that it uses, by the indices of POOL. */
   readonly held: number[]
 }
 
-/** A bounded number of places that targets share. */
+/** This is a bounded number of places that targets share. */
 export class Pool {
   readonly #index: number
   readonly #bounds: ShareBounds
@@ -49,7 +49,7 @@ export class Pool {
     return this.#mayTakeBy(this.#bounds, target)
   }
 
-  /** Whether a transaction that is under way may go on to this target. */
+  /** Tells whether a transaction that is under way may go on to this target. */
   mayGoOn(target: PoolTarget): boolean {
     return this.#mayTakeBy(this.#boundsUnderWay, target)
   }

@@ -3,19 +3,19 @@ import { POOL, POOLS } from './pool.ts'
 
 /** One origin at which branches are called, with the number of places that it uses in each pool. */
 export class Target {
-  /** The origin. A shared counter, which stands for many origins, has a text instead. */
+  /** This is the origin. A shared counter, which stands for many origins, has a text instead. */
   readonly name: string
-  /** Whether the configuration names its origin. */
+  /** Tells whether the configuration names its origin. */
   readonly isListed: boolean
   /** The places it uses, by the indices of POOL. */
   readonly held = Array<number>(POOLS).fill(0)
-  /** When the next call keeps the pace of this target, by this node's clock. */
+  /** Says when the next call keeps the pace of this target, by this node's clock. */
   turnAt = 0
   /**
-   * When a call to it last ended with a definite answer, or was made while none was under way, by this node's clock.
+   * Says when a call to it last ended with a definite answer, or was made while none was under way, by this node's clock.
    */
   answeredAt = Number.NEGATIVE_INFINITY
-  /** When the last transaction that was given back for this target is due again, by this node's clock. */
+  /** Says when the last transaction that was given back for this target is due again, by this node's clock. */
   comeBackAt = 0
   /** The number of definite answers to calls of claimed transactions. */
   recoveredAnswers = 0
@@ -24,11 +24,11 @@ export class Target {
   nextLargeRowAt = 0
   /** The number of calls that wait for their turn. */
   waiting = 0
-  /** When it was last reported as over its share, by this node's clock. */
+  /** Says when it was last reported as over its share, by this node's clock. */
   toldAt = Number.NEGATIVE_INFINITY
-  /** Whether it was looked up since the last sweep. */
+  /** Tells whether it was looked up since the last sweep. */
   isUsed = true
-  /** Whether its counters were removed to make room for another target. */
+  /** Tells whether its counters were removed to make room for another target. */
   isForgotten = false
 
   constructor(name: string, isListed = false) {

@@ -6,9 +6,9 @@ const TEXTS_MAX = 1_024
 const SWEEP_MS = 60_000
 
 /**
- * Finds the target of a branch URL. Each listed origin has counters of its own for good. At most UNLISTED_TARGETS_MAX of the
- * other origins have counters of their own, and the rest are spread over SHARED_TARGETS shared counters, so that the number
- * of origins never makes this grow.
+ * Finds the target of a branch URL. Each listed origin has counters of its own for good. At most UNLISTED_TARGETS_MAX
+ * of the other origins have counters of their own, and the rest are spread over SHARED_TARGETS shared counters, so
+ * that the number of origins never makes this grow.
  */
 export class Targets {
   readonly #findOrigin: FindOrigin
@@ -56,7 +56,7 @@ export class Targets {
     return target
   }
 
-  /** Adds an origin. Undefined: there is no room for one more. */
+  /** Adds an origin. Returns undefined if there is no room for one more. */
   #add(origin: string): Target | undefined {
     if (this.#byOrigin.size >= UNLISTED_TARGETS_MAX && !this.#makeRoom()) return undefined
     const target = new Target(origin)

@@ -7,7 +7,7 @@ const CALL_SHARE = 0.5
 /** A lease ends this long after its invocation has surely ended. */
 const LEASE_AFTER_MS = 5_000
 
-/** The schedule of an invocation. Its instants are by the clock that `now` was read from. */
+/** This is the schedule of an invocation. Its instants are by the clock that `now` was read from. */
 export interface InvocationTime {
   /**
    * No call starts after this instant. A call that started before it has at least its
@@ -17,7 +17,7 @@ export interface InvocationTime {
   /** Every call has ended by this instant. */
   readonly callsUntil: number
   readonly giveBackUntil: number
-  /** The lease of every transaction of the invocation. */
+  /** This is the lease of every transaction of the invocation. */
   readonly leaseMs: number
 }
 

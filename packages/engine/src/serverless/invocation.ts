@@ -40,7 +40,10 @@ const SCHEDULE_MS = 1_000
 /** Wake-ups that are wanted within this time are requested together. */
 const TOGETHER_MS = 100
 
-/** The engine during one event of a function. Once `end` has resolved, nothing of the invocation runs any more. */
+/**
+ * This is the engine during one event of a function. Once `end` has resolved, nothing of the invocation runs any
+ * more.
+ */
 export class Invocation extends Requests {
   readonly #time: InvocationTime
   readonly #calls: BoundedCalls
@@ -51,7 +54,7 @@ export class Invocation extends Requests {
   readonly #endings = new Map<Gid, (outcome: RunOutcome) => void>()
   /** Claims that follow from commands of this invocation. */
   readonly #ownClaims = new Set<Promise<void>>()
-  /** Cancels the next sending of wake-up requests. Undefined: none is planned. */
+  /** Cancels the next sending of wake-up requests. It is undefined if none is planned. */
   #cancelSending: (() => void) | undefined
   readonly #sending = new Set<Promise<void>>()
   #isEnding = false
@@ -149,7 +152,7 @@ export class Invocation extends Requests {
     return this.assembly.store.stats()
   }
 
-  /** Whether it is too late to start anything. */
+  /** Tells whether it is too late to start anything. */
   get isTimeUp(): boolean {
     return this.#callsMayStart.isOver
   }

@@ -42,14 +42,14 @@ export interface ServerlessParts {
 }
 
 /**
- * The engine of a host that stops or kills the process after each invocation, such as a function. It has no loops and no
- * renewal, and nothing runs between two invocations. It is an `EngineApi`, so the same HTTP API works on it, but only during
- * an invocation.
+ * The engine of a host that stops or kills the process after each invocation, such as a function. It has no loops and
+ * no renewal, and nothing runs between two invocations. It is an `EngineApi`, so the same HTTP API works on it, but
+ * only during an invocation.
  */
 export interface ServerlessEngine extends EngineApi {
   /**
-   * Does `work`, and runs the transactions that it has started while there is time. When this resolves, nothing runs here:
-   * transactions that are not final have been given back to the store, and wake-ups were requested for them.
+   * Does `work`, and runs the transactions that it has started while there is time. When this resolves, nothing runs
+   * here: transactions that are not final have been given back to the store, and wake-ups were requested for them.
    * There is one invocation at a time. It rejects when `work` rejects, and when `work` goes on after the end.
    *
    * @param remainingMs is the time until the host kills this invocation.

@@ -6,7 +6,7 @@ import type { Bulkhead } from '../../src/bulkhead/bulkhead.ts'
 import { HeldPlaces } from '../../src/bulkhead/held-places.ts'
 import { Pool } from '../../src/bulkhead/pool.ts'
 import { Target } from '../../src/bulkhead/target.ts'
-import { Bed, type TestNode } from '../support/bed.ts'
+import { Fixture, type TestNode } from '../support/fixture.ts'
 import type { Answer } from '../support/participants.ts'
 
 /** Reads an engine's own counters through its protected assembly. */
@@ -29,7 +29,7 @@ const sagas = fc.array(
 type SagaDraw = typeof sagas extends fc.Arbitrary<readonly (infer Draw)[]> ? Draw : never
 
 function sagaOfDraw(draw: SagaDraw, gid: string): SagaSubmitRequest {
-  const urlOf = (index: number, op: string) => `${ORIGINS[index]}/${gid}/${op}`
+  const buildUrl = (index: number, op: string) => `${ORIGINS[index]}/${gid}/${op}`
   return {
     gid,
     timeoutMs: 5_000,
@@ -37,8 +37,8 @@ function sagaOfDraw(draw: SagaDraw, gid: string): SagaSubmitRequest {
     ...(draw.isStrict ? { checkpointMs: 0 } : {}),
     ...(draw.hasDeadline ? { deadlineMs: 4_000 } : {}),
     branches: draw.origins.map(([action, undo]) => ({
-      action: ORIGINS[action] === '' ? 'http://a.test/x' : urlOf(action, 'action'),
-      compensation: ORIGINS[undo] === '' ? 'http://b.test/x' : urlOf(undo, 'undo'),
+      action: ORIGINS[action] === '' ? 'http://a.test/x' : buildUrl(action, 'action'),
+      compensation: ORIGINS[undo] === '' ? 'http://b.test/x' : buildUrl(undo, 'undo'),
       ...(draw.isParallel ? { after: [] } : {}),
     })),
   }
@@ -51,18 +51,18 @@ describe('S40: no place leaks', () => {
     const seen = new Set<string>()
     await fc.assert(
       fc.asyncProperty(sagas, fc.infiniteStream(fc.nat({ max: 99 })), async (draws, luck) => {
-        const bed = new Bed()
+        const fixture = new Fixture()
         const draw = () => luck.next().value as number
         let isHealed = false
-        bed.services.otherwise = async (_call: BranchCall): Promise<Answer> => {
+        fixture.services.otherwise = async (_call: BranchCall): Promise<Answer> => {
           const n = isHealed ? 0 : draw()
-          await bed.time.delay(n < 80 ? n : n * 60)
+          await fixture.time.delay(n < 80 ? n : n * 60)
           if (n < 60) return 'success'
           return n < 75 ? 'unknown' : n < 85 ? 'ongoing' : n < 92 ? 'lost' : 'failure'
         }
         const small = { inFlightMax: 8, callsInFlightMax: 6, recoveryInFlightMax: 4, claimLimit: 4 }
         const settings = { ...small, leaseMs: 2_000, pollMs: 200, targetCallsPerSecond: 200 }
-        const nodes = [await bed.node(settings), await bed.node(settings)]
+        const nodes = [await fixture.node(settings), await fixture.node(settings)]
         for (const [n, given] of draws.entries()) {
           const node = nodes[n % 2] as TestNode
           const gid = `g${n}`
@@ -73,15 +73,15 @@ describe('S40: no place leaks', () => {
           // The node is frozen past its lease, so the other node takes its transactions over, and its saves are fenced.
           if (draw() < 4) {
             nodes[0]?.freeze()
-            await bed.time.advance(2_500)
+            await fixture.time.advance(2_500)
             nodes[0]?.thaw()
           }
-          if (draw() < 15) await bed.time.advance(draw() * 10)
+          if (draw() < 15) await fixture.time.advance(draw() * 10)
         }
         isHealed = true
-        await bed.time.until('all have ended', async () => (await bed.unfinished()) === 0, 600_000)
+        await fixture.time.until('all have ended', async () => (await fixture.unfinished()) === 0, 600_000)
         // The calls of runs that were lost end by themselves.
-        await bed.time.advance(20_000)
+        await fixture.time.advance(20_000)
         expect(nodes.map(heldBy)).toEqual([0, 0])
         for (const node of nodes) {
           expect(node.seen.named('transaction-step-failed')).toEqual([])

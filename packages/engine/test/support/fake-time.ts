@@ -1,4 +1,7 @@
-/** The time of a test. The store's clock and every node's clock show it, and it moves only when the test moves it. */
+/**
+ * This is the time of a test. The store's clock and every node's clock show it, and it moves only when the test moves
+ * it.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '@counterstep/core'
 import { MinHeap } from '../../src/min-heap.ts'
@@ -13,7 +16,7 @@ interface Timer {
 }
 
 export class FakeTime {
-  /** The current instant by the store's clock. */
+  /** This is the current instant by the store's clock. */
   now = START_AT
   readonly #timers = new MinHeap<Timer>()
 
@@ -75,7 +78,7 @@ export class FakeTime {
   }
 }
 
-/** A node's monotonic clock, with an origin of its own. While it is frozen no callback of it runs. */
+/** This is a node's monotonic clock, with an origin of its own. While it is frozen no callback of it runs. */
 export class NodeClock implements Clock {
   readonly #time: FakeTime
   readonly #originAt: number

@@ -1,4 +1,4 @@
-/** A wrapper around the store port. It counts calls, fails or delays them, and stops with its node. */
+/** This is a wrapper around the store port. It counts calls, fails or delays them, and stops with its node. */
 import {
   type DurabilityClass,
   type Store,
@@ -37,7 +37,7 @@ export class FaultStore implements Store {
   /** A fixture says that its nodes share it, as they would share a database. */
   capabilities: StoreCapabilities
   readonly calls: StoreCall[] = []
-  /** Whether its node is stopped. A stopped process sends nothing and sees no answer. */
+  /** Tells whether its node is stopped. A stopped process sends nothing and sees no answer. */
   isStopped: () => Gate | undefined = () => undefined
   #plans: Plan[] = []
   readonly #inner: Store

@@ -1,14 +1,14 @@
 /**
- * One environment of a function on a bed's store. It plays invocations by fake time and freezes between them, and
- * records the wake-ups it asks for.
+ * This is one environment of a function on a fixture's store. It plays invocations by fake time and freezes between
+ * them, and records the wake-ups it asks for.
  */
 import type { BranchCaller, RefuseCall, WakeUpQueue, WakeUpRequest } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import type { RunOutcome } from '../../src/serverless/invocation.ts'
 import { createServerlessEngine, type ServerlessEngine } from '../../src/serverless/serverless-engine.ts'
-import { type Bed, RecordingObserver, SETTINGS } from './bed.ts'
 import type { NodeClock } from './fake-time.ts'
 import { FaultStore } from './fault-store.ts'
+import { type Fixture, RecordingObserver, SETTINGS } from './fixture.ts'
 import { Gate } from './gate.ts'
 
 export class FunctionNode implements WakeUpQueue {
@@ -21,19 +21,24 @@ export class FunctionNode implements WakeUpQueue {
   isQueueDown = false
   #stopped: Gate | undefined
 
-  constructor(bed: Bed, name: string, settings: Partial<typeof SETTINGS> = {}, refuseCall?: RefuseCall) {
-    this.clock = bed.time.clock()
-    this.store = new FaultStore(bed.store, () => bed.time.now)
+  constructor(
+    fixture: Fixture,
+    name: string,
+    settings: Partial<typeof SETTINGS> = {},
+    refuseCall?: RefuseCall,
+  ) {
+    this.clock = fixture.time.clock()
+    this.store = new FaultStore(fixture.store, () => fixture.time.now)
     this.store.capabilities = { durable: true, shared: true }
     this.store.isStopped = () => this.#stopped
     this.engine = createServerlessEngine({
       store: this.store,
-      branches: this.#endingInTime(bed.services.caller(name, () => this.#stopped)),
-      checkUrl: bed.checkUrl,
+      branches: this.#endingInTime(fixture.services.caller(name, () => this.#stopped)),
+      checkUrl: fixture.checkUrl,
       ...(refuseCall === undefined ? {} : { refuseCall }),
       wakeUp: this,
       clock: this.clock,
-      ids: bed.ids(),
+      ids: fixture.ids(),
       observer: this.seen,
       settings: { ...SETTINGS, ...settings },
     })

@@ -1,4 +1,7 @@
-/** The services of a test. They answer by a script, and a barrier with a ledger of effects stands behind them. */
+/**
+ * These are the services of a test. They answer by a script, and a barrier with a ledger of effects stands behind
+ * them.
+ */
 import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
 import type { Op } from '@counterstep/protocol'
 import type { Gate } from './gate.ts'
@@ -36,7 +39,7 @@ interface BarrierRow {
 
 export class Participants {
   readonly calls: LoggedCall[] = []
-  /** The effects as `gid/branch op`, in their order. */
+  /** These are the effects as `gid/branch op`, in their order. */
   readonly effects: string[] = []
   /** The answer to a call that has no script. */
   otherwise: (call: BranchCall) => Answer | Promise<Answer> = () => 'success'

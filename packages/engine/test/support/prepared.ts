@@ -1,5 +1,5 @@
 import type { Gid, TransactionView } from '@counterstep/protocol'
-import type { Bed, TestNode } from './bed.ts'
+import type { Fixture, TestNode } from './fixture.ts'
 import { watched } from './sagas.ts'
 
 export function buildTcc(gid: string, change: Readonly<Record<string, unknown>> = {}) {
@@ -37,15 +37,15 @@ export function abort(node: TestNode, gid: string, waitMs = 0): Promise<Transact
 }
 
 /** Prepares a TCC on `node`, with branches a and b. */
-export async function preparedTcc(bed: Bed, node: TestNode, gid: string, change = {}): Promise<void> {
+export async function preparedTcc(fixture: Fixture, node: TestNode, gid: string, change = {}): Promise<void> {
   await node.submit(buildTcc(gid, change))
   for (const id of ['a', 'b']) await register(node, gid, id)
-  if ((await bed.status(gid)) !== 'prepared') throw new Error('it is not prepared')
+  if ((await fixture.status(gid)) !== 'prepared') throw new Error('it is not prepared')
 }
 
 /** Lets the time pass until the call is answered. */
-export async function answered<T>(bed: Bed, promise: Promise<T>): Promise<T> {
+export async function answered<T>(fixture: Fixture, promise: Promise<T>): Promise<T> {
   const state = watched(promise)
-  await bed.time.until('answered', () => state.isSettled)
+  await fixture.time.until('answered', () => state.isSettled)
   return await promise
 }

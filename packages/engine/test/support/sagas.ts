@@ -68,7 +68,7 @@ export function watched<T>(promise: Promise<T>): { value?: T; error?: unknown; i
   return state
 }
 
-/** A small seeded generator (mulberry32). The same seed gives the same test. */
+/** This is a small seeded generator (mulberry32). The same seed gives the same test. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -4,7 +4,10 @@ import { isOfOtherTransaction } from './row-instants.ts'
 /** A late original gets this `code` with its 409. The saga's abort decision may have been lost. */
 export const ALREADY_COMPENSATED = 'ALREADY_COMPENSATED'
 
-/** Says why a row is there: it is the op that inserted the row, or `rollback` if a query-back refused a two-phase message. */
+/**
+ * Says why a row is there: it is the op that inserted the row, or `rollback` if a query-back refused a two-phase
+ * message.
+ */
 export type BarrierReason = Op | 'rollback'
 
 /** Describes one row of the barrier, under (gid, branch). The key is (gid, branch, op). */
@@ -16,9 +19,12 @@ export interface BarrierRow {
 }
 
 /**
- * `run`: call the business, in the same database transaction as the rows. All others touch no business data.
- * `null-compensation`: success, and the rows stay, so that the original is blocked when it comes.
- * `duplicate`: replay the stored answer. `already-compensated`: a failure with code ALREADY_COMPENSATED.
+ * Says what the driver has to do. Only `run` touches business data.
+ *
+ * - `run`: It runs the business in the same database transaction as the rows.
+ * - `null-compensation`: It answers success, and the rows stay, so that they block the original when that comes.
+ * - `duplicate`: It answers what is stored.
+ * - `already-compensated`: It answers a failure with the code ALREADY_COMPENSATED.
  */
 export type BarrierDecision = 'run' | 'null-compensation' | 'duplicate' | 'already-compensated'
 
@@ -31,12 +37,12 @@ const ORIGIN: { readonly [op in Op]?: Op } = { compensate: 'action', cancel: 'tr
 const UNDO: { readonly [op in Op]?: Op } = { action: 'compensate', try: 'cancel' }
 
 /** Returns the op that this op undoes, if it undoes one. */
-export function originOf(op: Op): Op | undefined {
+export function findOriginOp(op: Op): Op | undefined {
   return ORIGIN[op]
 }
 
 /** Returns the op that undoes this op, if there is one. */
-export function undoOf(op: Op): Op | undefined {
+export function findUndoOp(op: Op): Op | undefined {
   return UNDO[op]
 }
 
@@ -47,14 +53,15 @@ export function undoOf(op: Op): Op | undefined {
  */
 export function barrierRows(op: Op): readonly BarrierRow[] {
   const own = { op, reason: op }
-  const origin = originOf(op)
+  const origin = findOriginOp(op)
   return origin === undefined ? [own] : [{ op: origin, reason: op }, own]
 }
 
 /**
- * Holds the whole rule. An undo that could insert its origin's row came before the original: that one never ran and, since
- * its row now stands, never will. An original that finds its row either was here before or is undone, and only the rows of
- * (gid, branch) tell which: after a real compensation the original's own row still gives itself as the reason.
+ * Holds the whole rule. An undo that could insert its origin's row came before the original: that one never ran and,
+ * since its row now stands, never will. An original that finds its row either was here before or is undone, and only
+ * the rows of (gid, branch) tell which: after a real compensation the original's own row still gives itself as the
+ * reason.
  */
 export function decideBarrier(op: Op, found: BarrierFound): BarrierDecision {
   if (found.ownInserted) return found.originInserted ? 'null-compensation' : 'run'
@@ -69,15 +76,16 @@ function undoes(row: BarrierRow, op: Op): boolean {
 export type LocalOutcome = 'committed' | 'rolled-back' | 'unknown'
 
 /**
- * A query-back inserts this row in a database transaction of its own that always commits. The insert is ignored if the row
- * stands already, and waits for the end of the local transaction if that is under way.
+ * A query-back inserts this row in a database transaction of its own that always commits. The insert is ignored if
+ * the row stands already, and waits for the end of the local transaction if that is under way.
  */
 export const QUERY_BACK_ROW: BarrierRow = { op: 'msg', reason: 'rollback' }
 
 /**
- * The rule of the query-back. If its row is new, no local transaction had committed, and now none ever will: its own
- * insert of the same key fails. If one stood, its reason tells whose it is. A row with an instant before `since` is an
- * earlier message's of the same gid. It says nothing of this one, but it keeps its local transaction from committing.
+ * Holds the rule of the query-back. If its row is new, no local transaction had committed, and now none ever will,
+ * because its insert of the same key fails. If a row stood, its reason tells whose it is. A row with an instant
+ * before `since` is an earlier message's of the same gid. It says nothing of this one, but it keeps its local
+ * transaction from committing.
  */
 export function decideQueryBack(
   found: { readonly inserted: true } | { readonly inserted: false; readonly standing: readonly BarrierRow[] },

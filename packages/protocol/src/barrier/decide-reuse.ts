@@ -3,7 +3,7 @@
  * in between names another transaction, which must neither be taken for the first one nor undo it.
  */
 import type { Op } from '../words.ts'
-import { type BarrierRow, originOf } from './decide-barrier.ts'
+import { type BarrierRow, findOriginOp } from './decide-barrier.ts'
 import { isOfOtherTransaction } from './row-instants.ts'
 
 /**
@@ -15,13 +15,13 @@ import { isOfOtherTransaction } from './row-instants.ts'
  */
 export type ReuseDecision = 'gid-reused' | 'nothing-to-undo' | 'undo-in-the-way'
 
-/** Undefined if no row of another transaction is in question. `standing` may lack the op's own row. */
+/** Returns undefined if no row of another transaction is involved. `standing` may lack the op's own row. */
 export function decideReuse(
   op: Op,
   standing: readonly BarrierRow[],
   since: number,
 ): ReuseDecision | undefined {
-  const originOp = originOf(op)
+  const originOp = findOriginOp(op)
   const own = standing.find((row) => row.op === op)
   const isOwnOther = own !== undefined && isOfOtherTransaction(own, since)
   if (originOp === undefined) return isOwnOther ? 'gid-reused' : undefined

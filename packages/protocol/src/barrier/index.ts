@@ -10,10 +10,10 @@ export {
   barrierRows,
   decideBarrier,
   decideQueryBack,
+  findOriginOp,
+  findUndoOp,
   mustRollBack,
-  originOf,
   QUERY_BACK_ROW,
-  undoOf,
 } from './decide-barrier.ts'
 export type { ReuseDecision } from './decide-reuse.ts'
 export { decideReuse } from './decide-reuse.ts'

@@ -20,9 +20,9 @@ import {
 } from '../limits.ts'
 import type { JsonValue, PayloadValue } from '../wire.ts'
 
-// These schemas describe what a caller sends. The server does not run them: core's own parser checks a submit, because
-// validating the busiest route with zod cost a fifth of its throughput. Optional keys are exactOptional, so that the inferred
-// types are those of wire.ts; a test compares both directions.
+// These schemas describe what a caller sends. The server does not run them: core's own parser checks a submit,
+// because validating the busiest route with zod cost a fifth of its throughput. Optional keys are exactOptional, so
+// that the inferred types are those of wire.ts; a test compares both directions.
 
 const integer = (min: number, max: number) => z.number().int().min(min).max(max)
 export const gidSchema = z
@@ -57,7 +57,7 @@ export const jsonValueSchema: z.ZodType<JsonValue> = z
     description: `Any JSON value, at most ${JSON_DEPTH_MAX} levels deep. A number that a double cannot hold exactly is refused.`,
   })
 
-/** Its type is as wide as what a caller may write; what arrives is checked all the same. */
+/** The type allows whatever a caller may write in TypeScript. The value that arrives is checked all the same. */
 const payloadSchema: z.ZodType<PayloadValue> = jsonValueSchema
 
 const URL_RULE = `Each call adds gid, trans_type, branch_id and op to its query. No parameter of its own may be read as one of them by a common parser, in any spelling; it has at most ${URL_PARAMETERS_MAX} parameters.`

@@ -3,10 +3,10 @@ import {
   ALREADY_COMPENSATED,
   barrierRows,
   decideQueryBack,
+  findOriginOp,
+  findUndoOp,
   type LocalOutcome,
   mustRollBack,
-  originOf,
-  undoOf,
 } from '@counterstep/protocol/barrier'
 import { describe, expect, it } from 'vitest'
 import { MapBarrier } from './map-barrier.ts'
@@ -177,14 +177,18 @@ describe('the rows of a driver', () => {
   it('A driver inserts one row for an op that undoes nothing', () => {
     for (const op of ['action', 'try', 'confirm', 'msg'] as const) {
       expect(barrierRows(op)).toEqual([{ op, reason: op }])
-      expect(originOf(op)).toBeUndefined()
+      expect(findOriginOp(op)).toBeUndefined()
     }
   })
 
   it('An op is undone by the op that names it as its origin', () => {
-    const undone = OPS.map((op) => [op, OPS.find((other) => originOf(other) === op)])
-    expect(OPS.map((op) => [op, undoOf(op)])).toEqual(undone)
-    expect([undoOf('action'), undoOf('try'), undoOf('confirm')]).toEqual(['compensate', 'cancel', undefined])
+    const undone = OPS.map((op) => [op, OPS.find((other) => findOriginOp(other) === op)])
+    expect(OPS.map((op) => [op, findUndoOp(op)])).toEqual(undone)
+    expect([findUndoOp('action'), findUndoOp('try'), findUndoOp('confirm')]).toEqual([
+      'compensate',
+      'cancel',
+      undefined,
+    ])
   })
 
   it('A late action is answered with the code ALREADY_COMPENSATED', () => {

@@ -11,7 +11,10 @@ import {
 const ACCEPTED_AT = 1_790_000_000_000
 const SINCE = rowInstants(ACCEPTED_AT, 0).since
 
-/** `other:action` is a row whose instant is a millisecond too early; `action<compensate` one whose reason is its undo. */
+/**
+ * `other:action` is a row whose instant is a millisecond too early, and `action<compensate` a row whose reason is its
+ * undo.
+ */
 function parseRow(text: string): BarrierRow {
   const isOther = text.startsWith('other:')
   const [op, reason = op] = text.replace('other:', '').split('<') as [Op, Op?]

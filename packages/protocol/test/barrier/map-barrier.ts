@@ -6,9 +6,9 @@ import {
   barrierRows,
   decideBarrier,
   decideQueryBack,
+  findOriginOp,
   type LocalOutcome,
   mustRollBack,
-  originOf,
   QUERY_BACK_ROW,
 } from '@counterstep/protocol/barrier'
 
@@ -16,7 +16,7 @@ import {
 export class MapBarrier {
   readonly #rows = new Map<string, Map<Op, BarrierReason>>()
 
-  /** One call whose database transaction commits, if `commits`; a business failure leaves no row. */
+  /** Runs one call, whose database transaction commits if `commits` is true. A business failure leaves no row. */
   arrive(key: string, op: Op, commits = true): BarrierDecision {
     const before = this.#rows.get(key) ?? new Map<Op, BarrierReason>()
     const rows = new Map(before)
@@ -26,7 +26,7 @@ export class MapBarrier {
       rows.set(row.op, row.reason)
       inserted.add(row.op)
     }
-    const origin = originOf(op)
+    const origin = findOriginOp(op)
     const decision = inserted.has(op)
       ? decideBarrier(op, { ownInserted: true, originInserted: origin !== undefined && inserted.has(origin) })
       : decideBarrier(op, { ownInserted: false, standing: asRows(rows) })

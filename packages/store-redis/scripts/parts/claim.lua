@@ -1,4 +1,5 @@
--- Changes the row into the claimer's; `sentList` 2, released, becomes 1, held, and everything else 0, unknown.
+-- Makes the claimer the owner of the row. The `sentList` 2 (released) becomes 1 (held), and every other one becomes
+-- 0 (unknown).
 local function takenBy(row, token, now)
   row.token = token
   row.owned = '1'

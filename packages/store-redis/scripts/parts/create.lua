@@ -1,7 +1,7 @@
 local CREATE_WORDS = 4
 local CREATE_TERMS = '^c (%d+) (%d+) (%d+) ([01]) (%d+) (-?%d+)$'
 
--- What rows that are created alike have in common: all of the head that stands before the token.
+-- Builds what rows that are created alike have in common, which is the part of the head before the token.
 local function createTerms(word, now)
   local format, kind, status, owned, sentList, dueInMs = match(word, CREATE_TERMS)
   local createdAt = whole(now)
@@ -16,7 +16,8 @@ local function createTerms(word, now)
   }
 end
 
--- `k` and `a`: where its keys and its words begin. The third word is the rest of the row: token, writeId, digest, progress.
+-- The keys of the row begin at `k`, and its words at `a`. The third word is the rest of the row: token, writeId, digest and
+-- progress.
 local function create(terms, k, a)
   local rowKey, definitionKey = KEYS[k], KEYS[k + 1]
   local gid, rest, definition = ARGV[a + 1], ARGV[a + 2], ARGV[a + 3]
@@ -28,18 +29,19 @@ local function create(terms, k, a)
       local row = rowOf(old)
       if not row then return 'error ' .. unreadable(rowKey).err end
       local token, writeId = match(rest, '^(%x+) ([%w-]+) ')
-      -- Mine, sent again. The token belongs to it: once another owner has claimed the row, it is not mine any more.
+      -- This call has created the row and is sent again. The token must be the same, too: if another owner has claimed the
+      -- row since, it no longer belongs to the caller.
       if row.token == token and row.writeId == writeId then
         return 'created ' .. row.createdAt .. ' ' .. terms.createdAt
       end
       return 'exists ' .. row.digest .. ' ' .. row.status .. ' ' .. terms.createdAt
     end
-    -- The definition of an expired namesake, which lives a little longer than its row.
+    -- An expired row of the same gid has left its definition, which lives a little longer than the row.
     call('SET', rowKey, text)
     call('SET', definitionKey, definition)
   end
   put(changes.due, terms.dueAt, gid)
-  -- An expired namesake that no purge has met yet may still stand in both.
+  -- An expired row of the same gid may still be in both indexes, if no purge has removed it yet.
   put(changes.created, terms.createdAt, gid)
   take(changes.undone, gid)
   countBy(terms.status, 1)

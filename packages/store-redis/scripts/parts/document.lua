@@ -1,5 +1,6 @@
--- A category is one hash: the field of an empty name counts its writes, for the watch over lost tails, and each other
--- field is a document: one line of words and then its text. `1` is the layout: another is a newer store's.
+-- A category is one hash. The field with the empty name counts the writes of the category, so that a loss of the last
+-- writes is noticed. Every other field is a document: one line of words, and then its text. The first word is the number
+-- of the layout. If it is not `1`, a newer version has written the document.
 local DOCUMENT_HEAD = '^1 (%d+) (%d+) ([%w-]+)\n'
 
 local function documentOf(value)

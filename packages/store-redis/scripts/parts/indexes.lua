@@ -1,5 +1,6 @@
--- What rows change in their shard's indexes is gathered, so that one command does it to all of them: the first keys of
--- the script are due, created, done and counts. Of an index the arguments of ZADD or ZREM, of the counts a number by field.
+-- The changes of all rows in the indexes of their shard are gathered, so that one command for each index writes them all.
+-- The first keys of the script are the indexes due, created and done, and the counts. For an index the arguments of ZADD or
+-- ZREM are gathered, and for the counts a number for each field.
 local INDEX_KEYS = 4
 
 local function noChanges()
@@ -10,7 +11,7 @@ local changes = noChanges()
 
 local function writeIndexes()
   local gathered = changes
-  -- First, so that nothing is written twice when one of them fails.
+  -- The changes are emptied first, so that nothing is written twice if one of the commands fails.
   changes = noChanges()
   if #gathered.due > 0 then call('ZADD', KEYS[1], unpack(gathered.due)) end
   if #gathered.undue > 0 then call('ZREM', KEYS[1], unpack(gathered.undue)) end
@@ -22,7 +23,8 @@ local function writeIndexes()
   end
 end
 
--- Before a row is written: what an earlier row of the same gid has changed comes first.
+-- Runs before a row is written. If an earlier row of this call has the same gid, its changes of the indexes are written
+-- first.
 local function meet(gid)
   if changes.gids[gid] then writeIndexes() end
   changes.gids[gid] = true

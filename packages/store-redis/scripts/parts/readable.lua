@@ -1,4 +1,5 @@
--- The row of a key, or nothing: a key of another type spoils only its own row. Any other failure is the second answer.
+-- Returns the row of a key. It returns nothing for a key of another type, so that the other rows of the call do not fail
+-- with it. Any other failure is the second value.
 local function readableRow(key)
   local head = redis.pcall('GETRANGE', key, 0, HEAD_BYTES_MAX - 1)
   if type(head) == 'string' then return rowOf(head) end

@@ -1,5 +1,6 @@
--- A row is its head, one line of words, and then its progress. `1` is the layout: a head that does not match is a
--- newer store's, and nobody's to touch. Words stay texts as they were written; `endAt` is 0 while the row is live.
+-- A row is its head, which is one line of words, and then its progress. The first word is the number of the layout. A head
+-- that does not match was written by a newer version, and this one must not change it. The words stay the texts that were
+-- written. `endAt` is 0 while the row is live.
 local HEAD_BYTES_MAX = 320
 local HEAD = '^1 (%d+) (%d+) (%d+) (%d+) (%d+) ([01]) (%d+) (%d+) ([01]) ([01]) (%d+) (%d+) (%d+) (%x+) ([%w-]+) (%x+)\n()'
 

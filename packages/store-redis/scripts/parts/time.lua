@@ -3,7 +3,7 @@ local function nowMs()
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
--- Never an exponent: Lua would write 9e15 for the instant of a parked row.
+-- Writes a number without an exponent, because Lua would write 9e15 for the instant of a parked row.
 local function whole(number)
   return string.format('%.0f', number)
 end

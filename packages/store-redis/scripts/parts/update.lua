@@ -1,9 +1,11 @@
 local UPDATE_WORDS = 6
 local UPDATE_TERMS = '^u (%d+) (%d+) ([01]) ([01]) (%d*) (%l+) (%S*)$'
--- What a new head takes over from the old one, and what the write is checked against; `()` is where the token begins.
+-- This matches the words of the old head that the new one takes over, and those that the write is checked against. `()`
+-- gives the place where the token begins.
 local NUMBERS = '^1 %d+ (%d+) (%d+) (%d+) (%d+) ([01]) (%d+) %d+ [01] ([01]) (%d+) %d+ (%d+) ()'
 
--- Token, writeId and digest; nothing where there are not just three. Looking for the blanks takes a third of a pattern's time.
+-- Returns token, writeId and digest, or nothing if there are not exactly three words. Finding the blanks takes a third of
+-- the time that a pattern takes.
 local function wordsOf(text, from)
   local afterToken = from and find(text, ' ', from, true)
   local afterWriteId = afterToken and find(text, ' ', afterToken + 1, true)
@@ -14,7 +16,7 @@ local function wordsOf(text, from)
   return sub(text, from, afterToken - 1), sub(text, afterToken + 1, afterWriteId - 1), digest
 end
 
--- What rows that are updated alike have in common.
+-- Builds what rows that are updated alike have in common.
 local function updateTerms(word, now)
   local status, format, retrying, attention, sentList, hold, amount = match(word, UPDATE_TERMS)
   local terms = {
@@ -32,10 +34,10 @@ local function updateTerms(word, now)
   }
   terms.answer = 'saved ' .. terms.updatedAt .. ' ' .. terms.updatedAt
   if terms.isFinish then
-    -- An amount that is no duration is `never`, written as the instant itself.
+    -- The amount is a duration, or `=` and an instant if the row is never purged.
     terms.isKept = sub(amount, 1, 1) == '='
     terms.endAt = terms.isKept and sub(amount, 2) or whole(now + tonumber(amount))
-    -- A little later, so that no row is ever seen without its definition.
+    -- The definition expires a little later than its row, so that no row is ever read without its definition.
     terms.definitionEndAt = whole(tonumber(terms.endAt) + 1000)
   else
     terms.dueAt = amount == '' and terms.updatedAt or amount
@@ -50,7 +52,7 @@ local function countUpdated(terms, status, attention)
   countBy('attention', (isFinish and '0' or terms.attention) - attention)
 end
 
--- `k` and `a`: where its keys and its words begin.
+-- The keys of the row begin at `k`, and its words at `a`.
 local function update(terms, k, a)
   local rowKey = KEYS[k]
   local gid, token, version, writeId = ARGV[a + 1], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4]

@@ -11,7 +11,7 @@ import { groupByShard } from '../shards/by-shard.ts'
 import { decodeClaimDue } from '../shards/decode-answers.ts'
 import { claimDueCall, weighCall } from '../shards/encode-calls.ts'
 import type { ShardCalls } from '../shards/shard-calls.ts'
-import { type Candidate, DueLook } from './due-look.ts'
+import { type Candidate, DueSearch } from './due-search.ts'
 
 interface Weighed extends Candidate {
   readonly bytes: number
@@ -29,7 +29,10 @@ const LOOK_ROWS_MAX = 1_000
 /** Claims the oldest due rows of all shards: it finds candidates, reads their sizes, then takes them. */
 export class DueClaims {
   readonly #calls: ShardCalls
-  /** Holds by shard the place where a claim had to stop before the end. The next claim goes on there, and the one after it begins anew. */
+  /**
+   * Holds by shard the place where a claim had to stop before the end. The next claim goes on there, and the one
+   * after it begins anew.
+   */
   #passedOver: ReadonlyMap<number, number> = new Map()
 
   constructor(calls: ShardCalls) {
@@ -37,12 +40,12 @@ export class DueClaims {
   }
 
   async claim(claim: DueClaim): Promise<DueClaimResult> {
-    const look = new DueLook(this.#calls, this.#passedOver)
-    const run = new DueClaimRun(this.#calls, look, claim)
+    const search = new DueSearch(this.#calls, this.#passedOver)
+    const run = new DueClaimRun(this.#calls, search, claim)
     const end = await run.run()
-    this.#passedOver = end === 'rounds' ? look.passedOver : new Map()
+    this.#passedOver = end === 'rounds' ? search.passedOver : new Map()
     return {
-      now: Math.min(...(run.claimed.length > 0 ? run.nows : look.nows)),
+      now: Math.min(...(run.claimed.length > 0 ? run.nows : search.nows)),
       claimed: run.claimed,
       ...(end !== 'done' && { mayBeMore: true }),
     }
@@ -57,15 +60,15 @@ class DueClaimRun {
   /** The clocks of the scripts that have claimed. */
   readonly nows: number[] = []
   readonly #calls: ShardCalls
-  readonly #look: DueLook
+  readonly #search: DueSearch
   readonly #claim: DueClaim
   readonly #tokens: string[]
   readonly #failures: unknown[] = []
   #bytesLeft = ROWS_BYTES_MAX
 
-  constructor(calls: ShardCalls, look: DueLook, claim: DueClaim) {
+  constructor(calls: ShardCalls, search: DueSearch, claim: DueClaim) {
     this.#calls = calls
-    this.#look = look
+    this.#search = search
     this.#claim = claim
     this.#tokens = claim.tokens.slice(0, claim.limit)
   }
@@ -85,7 +88,7 @@ class DueClaimRun {
   async #rounds(): Promise<End> {
     let rows = this.#tokens.length
     for (let round = 0; round < ROUNDS_MAX; round++) {
-      const found = await this.#look.findOldest(rows)
+      const found = await this.#search.findOldest(rows)
       const claimable = await this.#weigh(found)
       const wanted = claimable.slice(0, this.#tokens.length)
       const sizes = wanted.map(({ bytes }) => bytes)
@@ -110,7 +113,7 @@ class DueClaimRun {
       gids.forEach((gid, i) => {
         const bytes = sizes[i] ?? -1
         if (bytes >= 0) weighed.set(gid, bytes)
-        else this.#look.passOver(shard, 1)
+        else this.#search.passOver(shard, 1)
       })
     })
     return found.flatMap((row) => {
@@ -150,7 +153,7 @@ class DueClaimRun {
       const row = rows[i]
       if (typeof row === 'object') claimed.set(gid, row)
       else if (row !== 'unreadable') this.#tokens.push(token)
-      if (row === 'unknown') this.#look.passOver(shard, 1)
+      if (row === 'unknown') this.#search.passOver(shard, 1)
     })
   }
 
@@ -164,7 +167,7 @@ class DueClaimRun {
         await call(shard, mine)
       } catch (error: unknown) {
         this.#failures.push(error)
-        this.#look.leaveOut(shard)
+        this.#search.leaveOut(shard)
       }
     })
     await Promise.all(calls)

@@ -4,15 +4,21 @@ import { groupByShard } from '../shards/by-shard.ts'
 import { decodePostponeDue, type PostponeOutcome } from '../shards/decode-answers.ts'
 import { postponeDueCall } from '../shards/encode-calls.ts'
 import type { ShardCalls } from '../shards/shard-calls.ts'
-import { type Candidate, DueLook } from './due-look.ts'
+import { type Candidate, DueSearch } from './due-search.ts'
 
-/** Each further round follows one that has met another caller's rows, rows left for it, or rows that this version may not take. */
+/**
+ * Each further round follows one that has met another caller's rows, rows left for it, or rows that this version may
+ * not take.
+ */
 const ROUNDS_MAX = 20
 
 /** Postpones the oldest due rows of all shards: it finds them, then moves them. */
 export class DuePostponements {
   readonly #calls: ShardCalls
-  /** Holds by shard the place where a call had to stop before the end. The next call goes on there, and the one after it begins anew. */
+  /**
+   * Holds by shard the place where a call had to stop before the end. The next call goes on there, and the one after
+   * it begins anew.
+   */
   #passedOver: ReadonlyMap<number, number> = new Map()
 
   constructor(calls: ShardCalls) {
@@ -20,12 +26,12 @@ export class DuePostponements {
   }
 
   async postpone(postponement: DuePostponement): Promise<DuePostponementResult> {
-    const look = new DueLook(this.#calls, this.#passedOver)
-    const run = new DuePostponementRun(this.#calls, look, postponement)
+    const search = new DueSearch(this.#calls, this.#passedOver)
+    const run = new DuePostponementRun(this.#calls, search, postponement)
     const end = await run.run()
-    this.#passedOver = end === 'rounds' ? look.passedOver : new Map()
+    this.#passedOver = end === 'rounds' ? search.passedOver : new Map()
     return {
-      now: Math.min(...(run.gids.length > 0 ? run.nows : look.nows)),
+      now: Math.min(...(run.gids.length > 0 ? run.nows : search.nows)),
       gids: run.gids,
       ...(end === 'rounds' && { mayBeMore: true }),
     }
@@ -37,13 +43,13 @@ class DuePostponementRun {
   /** The clocks of the scripts that were asked. */
   readonly nows: number[] = []
   readonly #calls: ShardCalls
-  readonly #look: DueLook
+  readonly #search: DueSearch
   readonly #postponement: DuePostponement
   readonly #failures: unknown[] = []
 
-  constructor(calls: ShardCalls, look: DueLook, postponement: DuePostponement) {
+  constructor(calls: ShardCalls, search: DueSearch, postponement: DuePostponement) {
     this.#calls = calls
-    this.#look = look
+    this.#search = search
     this.#postponement = postponement
   }
 
@@ -63,7 +69,7 @@ class DuePostponementRun {
     const { limit } = this.#postponement
     for (let round = 0; round < ROUNDS_MAX; round++) {
       const wanted = limit - this.gids.length
-      const found = await this.#look.findOldest(wanted)
+      const found = await this.#search.findOldest(wanted)
       const isAnyLeft = await this.#move(found)
       const isAllSeen = found.length < wanted && !isAnyLeft
       if (isAllSeen || this.gids.length === limit) return 'done'
@@ -81,7 +87,7 @@ class DuePostponementRun {
       } catch (error: unknown) {
         // A shard that fails is left out from now on, and the others go on.
         this.#failures.push(error)
-        this.#look.leaveOut(shard)
+        this.#search.leaveOut(shard)
       }
     })
     await Promise.all(calls)
@@ -101,6 +107,6 @@ class DuePostponementRun {
       const outcome = rows[i]
       if (outcome !== undefined) outcomes.set(gid, outcome)
     })
-    this.#look.passOver(shard, rows.filter((outcome) => outcome === 'unknown').length)
+    this.#search.passOver(shard, rows.filter((outcome) => outcome === 'unknown').length)
   }
 }

@@ -5,7 +5,7 @@ import { type ClassVerdict, readClass, type ServerFacts } from './server-facts.t
 export interface Terms {
   readonly isCluster: boolean
   readonly acceptClassC: boolean
-  /** The class that the operator declares for a service that hides its settings. */
+  /** This is the class that the operator declares for a service that hides its settings. */
   readonly declared: 'A' | 'B' | undefined
 }
 

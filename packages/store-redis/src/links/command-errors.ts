@@ -1,6 +1,9 @@
 import { AssertionError, StoreUnavailableError } from '@counterstep/core'
 
-/** An error that the server has answered. It has only the text, because ioredis adds the command's arguments, payloads and passwords to its own errors. */
+/**
+ * An error that the server has answered. It has only the text, because ioredis adds the command's arguments, payloads
+ * and passwords to its own errors.
+ */
 export class ServerRefusal extends Error {
   /** The first word of the answer, e.g. OOM. */
   readonly word: string
@@ -40,7 +43,10 @@ export function isLoginRefusal(message: string): boolean {
 /** A permission may also be refused in the middle of a script. Only then does Redis name the script. */
 const IN_SCRIPT = /\bscript: [0-9a-f]{40}\b/
 
-/** Converts a refusal to one of the two errors that a store may throw. An error of Redis that is not listed is a bug here, or a poisoned row. */
+/**
+ * Converts a refusal to one of the two errors that a store may throw. An error of Redis that is not listed is a bug
+ * here, or a poisoned row.
+ */
 export function toStoreError(refusal: ServerRefusal): StoreUnavailableError | AssertionError {
   const meaning = NOT_RUN[refusal.word]
   if (meaning === undefined) return new AssertionError(`Redis: ${refusal.message}`)

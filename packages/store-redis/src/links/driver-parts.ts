@@ -4,11 +4,11 @@ import { Command, type Redis } from 'ioredis'
 import ioredis from 'ioredis/package.json' with { type: 'json' }
 
 /**
- * The store relies on these parts of ioredis, which are not in its documentation and were read in 6.0.0. `sendCommand` takes a
- * command of our own and asks it for its bytes by `toWritable` at the moment when it writes them, so a command that was
- * never written has certainly not run. `args` may be emptied when a command has ended. `stream` is the connection's socket.
- * The store corks it, so that one turn of the event loop makes one write, which takes 30 % off the client's CPU time of a
- * write, and resets it if an answer is late.
+ * The store relies on these parts of ioredis, which are not in its documentation and were read in 6.0.0.
+ * `sendCommand` takes a command of our own and asks it for its bytes by `toWritable` at the moment when it writes
+ * them, so a command that was never written has certainly not run. `args` may be emptied when a command has ended.
+ * `stream` is the connection's socket. The store corks it, so that one turn of the event loop makes one write, which
+ * takes 30 % off the client's CPU time of a write, and resets it if an answer is late.
  */
 const READ_IN = '6.0.0'
 
@@ -24,7 +24,10 @@ export class TrackedCommand extends Command {
     this.args = []
   }
 
-  /** All arguments are texts, which are joined once. The chain of concatenations in ioredis costs a third of a write's time. */
+  /**
+   * All arguments are texts, which are joined once. The chain of concatenations in ioredis costs a third of a write's
+   * time.
+   */
   override toWritable(): string {
     this.isWritten = true
     const words = [`*${this.args.length + 1}`, `$${this.name.length}`, this.name]
@@ -56,7 +59,10 @@ export function assertDriverParts(redis: { readonly stream: unknown; readonly se
   }
 }
 
-/** Runs the self-test on each answer. The first one comes while the store opens. Throws a LibraryChangedError if it fails. */
+/**
+ * Runs the self-test on each answer. The first one comes while the store opens. Throws a LibraryChangedError if it
+ * fails.
+ */
 export function assertWasWritten({ isWritten }: TrackedCommand): void {
   if (!isWritten) throw changedError('`toWritable`, which it did not ask for the bytes of a command')
 }

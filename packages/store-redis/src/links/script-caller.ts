@@ -17,8 +17,8 @@ export type Send = (name: string, args: readonly CommandArgument[]) => Promise<u
  */
 export class ScriptCaller {
   /**
-   * The scripts whose digest was refused and whose text has not been answered yet. They go by their text at once: on a link
-   * so slow that the second try is never in time, a call that begins with the digest would never be done.
+   * The scripts whose digest was refused and whose text has not been answered yet. They go by their text at once: on
+   * a link so slow that the second try is never in time, a call that begins with the digest would never be done.
    */
   readonly #unknown = new Set<ScriptName>()
 

@@ -2,7 +2,7 @@ import type { DurabilityClass } from '@counterstep/core'
 import { ServerRefusal } from './command-errors.ts'
 import type { ServerLink } from './server-link.ts'
 
-/** A server's own facts and settings. One that the server hides is absent. */
+/** This is a server's own facts and settings. One that the server hides is absent. */
 export interface ServerFacts {
   readonly server: string
   readonly version?: string

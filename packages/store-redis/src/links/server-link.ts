@@ -38,7 +38,7 @@ export type CommandArgument = string | number
 const RECONNECT_FIRST_MS = 50
 const RECONNECT_MAX_MS = 2_000
 
-/** One connection to one server. Nothing is sent twice, and nothing waits for a connection. */
+/** This is one connection to one server. Nothing is sent twice, and nothing waits for a connection. */
 export class ServerLink {
   readonly endpoint: Endpoint
   /** Settles with the first attempt to connect. */

@@ -156,7 +156,10 @@ export class Servers {
     })
   }
 
-  /** Takes the topology from the node that answers first, or from a seed if none is up. Without an answer the next failed command asks again. */
+  /**
+   * Takes the topology from the node that answers first, or from a seed if none is up. Without an answer the next
+   * failed command asks again.
+   */
   async #refresh(): Promise<void> {
     const up = [...this.#links.values()].filter((link) => link.isUp)
     const asked = up.length > 0 ? up : this.#seeds.map((seed) => this.#linkTo(seed))

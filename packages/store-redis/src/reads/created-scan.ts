@@ -5,7 +5,10 @@ import type { ShardCalls } from '../shards/shard-calls.ts'
 const PAGE_FIRST_ROWS = 8
 const PAGE_MAX_ROWS = 512
 
-/** Merges the created rows of all shards into one list, newest first by (createdAt, gid), strictly older than the query's cursor. */
+/**
+ * Merges the created rows of all shards into one list, newest first by (createdAt, gid), strictly older than the
+ * query's cursor.
+ */
 export class CreatedScan {
   readonly #shards: readonly ShardScan[]
 

@@ -12,8 +12,8 @@ interface Sized {
 }
 
 /**
- * Reads the rows that exist, in pieces of bounded bytes. It leaves out a row of a later version, so that it does not spoil
- * the others. It is a bug only for a caller that asks for it alone.
+ * Reads the rows that exist, in pieces of bounded bytes. It leaves out a row of a later version, so that it does not
+ * spoil the others. It is a bug only for a caller that asks for it alone.
  */
 export async function readRows(
   calls: ShardCalls,

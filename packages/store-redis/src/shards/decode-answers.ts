@@ -45,8 +45,8 @@ export function decodeClaim(gid: Gid, answer: unknown): SingleClaimResult {
 }
 
 /**
- * Returns for each candidate the claimed row, `gone` if it is no longer due, or `unknown` if this version may not take it.
- * An `unreadable` row is claimed too, but cannot be used until its lease ends.
+ * Returns for each candidate the claimed row, `gone` if it is no longer due, or `unknown` if this version may not
+ * take it. An `unreadable` row is claimed too, but cannot be used until its lease ends.
  */
 export function decodeClaimDue(
   candidates: readonly Lease[],

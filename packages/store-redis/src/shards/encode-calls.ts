@@ -14,7 +14,7 @@ import {
 } from '@counterstep/core'
 import type { ShardKeys } from './shards.ts'
 
-/** The keys and arguments of one script, in the order in which the script unpacks them. */
+/** These are the keys and arguments of one script, in the order in which the script unpacks them. */
 export interface ScriptCall {
   readonly keys: readonly string[]
   readonly args: readonly string[]

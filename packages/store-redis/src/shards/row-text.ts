@@ -11,7 +11,10 @@ import type { Gid } from '@counterstep/protocol'
 const LAYOUT = '1'
 const WORDS = 17
 
-/** The head of a row. Its words are in the order of scripts/parts/row.lua. The due time of a live row stands in the index alone. */
+/**
+ * This is the head of a row. Its words are in the order of scripts/parts/row.lua. The due time of a live row stands
+ * in the index alone.
+ */
 export interface RowHead extends Omit<StoredTransaction, 'gid' | 'definition' | 'progress'> {}
 
 /** Returns undefined for a head that this version cannot read: it has another layout, or codes that are unknown here. */

@@ -42,7 +42,7 @@ interface Watch {
   isBusy: boolean
   isInspectionDue: boolean
   nextMarkAt: number
-  nextLookAt: number
+  nextCheckAt: number
 }
 
 interface Finding {
@@ -106,14 +106,14 @@ export class TailWatch {
   }
 
   /** Reads the marks, at most once a second, for a server to which nothing is written. */
-  look(): void {
+  checkMarks(): void {
     const now = Date.now()
     for (const link of this.#calls.servers.masters()) {
       const watch = this.#getWatch(link)
-      if (now < watch.nextLookAt || !link.isUp) continue
-      watch.nextLookAt = now + MARK_EVERY_MS
-      const look = () => (watch.isInspectionDue ? this.#inspect(link, watch) : this.#lookAtMarks(link))
-      this.#work(link, watch, look)
+      if (now < watch.nextCheckAt || !link.isUp) continue
+      watch.nextCheckAt = now + MARK_EVERY_MS
+      const check = () => (watch.isInspectionDue ? this.#inspect(link, watch) : this.#readMarks(link))
+      this.#work(link, watch, check)
     }
   }
 
@@ -127,12 +127,15 @@ export class TailWatch {
   #getWatch(link: ServerLink): Watch {
     const known = this.#watches.get(link)
     if (known !== undefined) return known
-    const watch = { isBusy: false, isInspectionDue: false, nextMarkAt: 0, nextLookAt: 0 }
+    const watch = { isBusy: false, isInspectionDue: false, nextMarkAt: 0, nextCheckAt: 0 }
     this.#watches.set(link, watch)
     return watch
   }
 
-  /** Does one work at a time for each server, because a mark is compared with what was acknowledged when it was asked for. */
+  /**
+   * Does one work at a time for each server, because a mark is compared with what was acknowledged when it was asked
+   * for.
+   */
   #work(link: ServerLink, watch: Watch, work: () => Promise<void>): void {
     if (watch.isBusy) return
     watch.isBusy = true
@@ -142,7 +145,7 @@ export class TailWatch {
         // An inspection has become due meanwhile.
         if (watch.isInspectionDue) this.inspect(link)
       },
-      // There was no answer, or Redis still loads. The next write, look or connection asks again.
+      // There was no answer, or Redis still loads. The next write, check or connection asks again.
       () => {
         watch.isBusy = false
       },
@@ -167,7 +170,7 @@ export class TailWatch {
     mark.acknowledgedAt = Math.max(mark.acknowledgedAt, writtenAt)
   }
 
-  async #lookAtMarks(link: ServerLink): Promise<void> {
+  async #readMarks(link: ServerLink): Promise<void> {
     const shards = this.#calls.servers.findShards(link)
     const findings = await this.#findMarks(shards)
     if (findings.some(({ isLost }) => isLost)) this.#report(link, shards, findings)

@@ -7,7 +7,10 @@ import type { ShardCalls } from '../shards/shard-calls.ts'
 /** The probe expires by itself and is never read. */
 const PROBE_KEPT_MS = 1
 
-/** Throws for a user without the right to write under the prefix. The store would start, report no fault, and store nothing. */
+/**
+ * Throws for a user without the right to write under the prefix. The store would start, report no fault, and store
+ * nothing.
+ */
 export async function probeWrites(servers: Servers, calls: ShardCalls): Promise<void> {
   const probeId = `probe-${randomUUID()}`
   await Promise.all(

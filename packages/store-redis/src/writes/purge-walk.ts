@@ -7,7 +7,10 @@ const SHARDS_AT_ONCE = 8
 /** Bounds the rows that one search finds in all its shards together. */
 const LOOK_ROWS_MAX = 800
 
-/** Purges shard after shard until `limit` rows are gone. Each call starts at another shard, so that a small limit reaches all. */
+/**
+ * Purges shard after shard until `limit` rows are gone. Each call starts at another shard, so that a small limit
+ * reaches all.
+ */
 export class PurgeWalk {
   readonly #calls: ShardCalls
   #next = 0

@@ -28,8 +28,8 @@ const GROUPS_IN_FLIGHT_MAX = 2
 const ROWS_BEHIND_MIN = 32
 
 /**
- * Rows of one shard that are written at about the same time share one script. A call costs both sides more than a row does,
- * and the script changes the shard's indexes once for all rows.
+ * Rows of one shard that are written at about the same time share one script. A call costs both sides more than a row
+ * does, and the script changes the shard's indexes once for all rows.
  */
 export class RowWrites {
   readonly #calls: ShardCalls

@@ -21,9 +21,9 @@ import { mysqlRows } from './mysql-rows.ts'
 import { inTransaction } from './mysql-transaction.ts'
 
 /**
- * A barrier over a pool of mysql2 (MySQL 8 or later, MariaDB 10.6 or later). Each call takes a connection, and begins
- * and commits a database transaction of its own; the effect writes through the connection that it is given. What it
- * writes through the pool is in another transaction, and stays when this one rolls back.
+ * This is a barrier over a pool of mysql2 (MySQL 8 or later, MariaDB 10.6 or later). Each call takes a connection,
+ * and begins and commits a database transaction of its own; the effect writes through the connection that it is
+ * given. What it writes through the pool is in another transaction, and stays when this one rolls back.
  *
  * A deadlock or lock wait (1213, 1205, MariaDB's 1020) rolls back and runs the whole transaction again, with a pause:
  * at most 20 times or 5 s, then `BARRIER_CONTENDED`. A COMMIT whose answer is lost is `BARRIER_COMMIT_UNKNOWN`: the

@@ -18,9 +18,9 @@ const ISOLATIONS: ReadonlySet<string> = new Set(['READ-COMMITTED', 'REPEATABLE-R
 /**
  * Looks at start-up whether the barrier can keep what it promises: the table is there with the right key and types,
  * compared by bytes; it and the business table that you name are on one server and in InnoDB; the isolation is at
- * least READ COMMITTED; the installed mysql2 has the parts that the barrier reads; and a row can be inserted, read and
- * rolled back. Leaves nothing behind. Throws one `BranchError` with `BARRIER_MISCONFIGURED` that names every fault, and the
- * driver's error if there is no server.
+ * least READ COMMITTED; the installed mysql2 has the parts that the barrier reads; and a row can be inserted, read
+ * and rolled back. Leaves nothing behind. Throws one `BranchError` with `BARRIER_MISCONFIGURED` that names every
+ * fault, and the driver's error if there is no server.
  *
  * @example
  * ```ts
@@ -69,8 +69,8 @@ async function tableFaults(connection: MysqlConnection, name: TableName): Promis
     `SELECT column_name, column_type FROM information_schema.columns WHERE ${keyed}`,
     [table, schema ?? null],
   )
-  const typeOf = new Map(columns.map(([column, type]) => [column, type]))
-  const types = KEY.split(',').map((column) => typeOf.get(column))
+  const typeByColumn = new Map(columns.map(([column, type]) => [column, type]))
+  const types = KEY.split(',').map((column) => typeByColumn.get(column))
   if (types.join() !== TYPES) faults.push(`the key columns of ${table} are ${types.join()}, not ${TYPES}`)
   return faults
 }

@@ -3,7 +3,7 @@ import { unwrapLease } from '../lease.ts'
 import { listCauses } from '../repeat-contended.ts'
 
 /**
- * One statement as mysql2 takes it.
+ * Holds one statement as mysql2 takes it.
  *
  * @example
  * ```ts
@@ -18,7 +18,7 @@ export interface MysqlStatement {
 }
 
 /**
- * A connection of mysql2's promise API.
+ * This is a connection of mysql2's promise API.
  *
  * @example
  * ```ts
@@ -30,7 +30,7 @@ export interface MysqlConnection {
 }
 
 /**
- * A connection that a pool lent.
+ * This is a connection that a pool lent.
  *
  * @example
  * ```ts
@@ -44,7 +44,7 @@ export interface MysqlPoolConnection extends MysqlConnection {
 }
 
 /**
- * A pool of mysql2's promise API.
+ * This is a pool of mysql2's promise API.
  *
  * @example
  * ```ts
@@ -155,12 +155,12 @@ function isDone(value: unknown): value is MysqlDone {
 const IN_TRANSACTION = 1
 const AUTOCOMMIT = 2
 
-/** Whether the session is in a transaction, or would begin one with the next statement that writes. */
+/** Tells whether the session is in a transaction, or would begin one with the next statement that writes. */
 export function isInTransaction(done: MysqlDone): boolean {
   return (done.serverStatus & IN_TRANSACTION) !== 0 || !commitsByItself(done)
 }
 
-/** Whether the session has autocommit on. */
+/** Tells whether the session has autocommit on. */
 export function commitsByItself({ serverStatus }: MysqlDone): boolean {
   return (serverStatus & AUTOCOMMIT) !== 0
 }

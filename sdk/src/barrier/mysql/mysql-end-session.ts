@@ -12,7 +12,7 @@ import { readSocket, readThreadId } from './mysql2-parts.ts'
 /** A session of the server, known by its id there and by the port of our end. */
 interface Session {
   readonly id: number
-  /** Undefined for a Unix socket. */
+  /** It is undefined for a Unix socket. */
   readonly port: number | undefined
 }
 

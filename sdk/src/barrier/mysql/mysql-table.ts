@@ -6,7 +6,7 @@ import { parseTableName, quoteTable } from '../table-name.ts'
 import { execute, isContended, type MysqlConnection, select } from './mysql-connection.ts'
 
 /**
- * The table's migrations as SQL text, one statement each, for a migration tool of your own.
+ * These are the table's migrations as SQL text, one statement each, for a migration tool of your own.
  *
  * The natural key is the primary key and the only unique one: a second one, or an auto-increment, would make deadlocks
  * of concurrent inserts. VARBINARY compares bytes, whatever the collation of the database is.

@@ -1,31 +1,34 @@
 import { RAW_STATEMENT } from '../lease.ts'
 
 /**
- * The barrier reads these parts of mysql2 beyond its documentation; they were read in 3.24.5. The connection is the user's, so
- * the barrier does without a part that is missing: nothing is done wrongly, but a call that is late leaves its session to the
- * server. `checkBarrier` names what is missing.
+ * The barrier reads these parts of mysql2 beyond its documentation; they were read in 3.24.5. The connection is the
+ * user's, so the barrier does without a part that is missing: nothing is done wrongly, but a call that is late leaves
+ * its session to the server. `checkBarrier` names what is missing.
  */
 interface RawConnection {
   readonly threadId?: unknown
-  /** The socket. mysql2's own `destroy` only says that it will send no more, which a server that has stopped does not hear. */
+  /**
+   * The socket. mysql2's own `destroy` only says that it will send no more, which a server that has stopped does not
+   * hear.
+   */
   readonly stream?: unknown
   readonly config?: { readonly connectAttributes?: { readonly _client_version?: unknown } }
   readonly promise?: unknown
 }
 
-/** The socket of a connection. */
+/** This is the socket of a connection. */
 export interface DriverSocket {
   readonly localPort?: number
   destroy(): unknown
 }
 
-/** Undefined for what is no connection of mysql2, but only behaves like one. */
+/** It is undefined for an object that is no connection of mysql2, but only behaves like one. */
 export function readSocket(connection: object): DriverSocket | undefined {
   const { stream } = readRaw(connection)
   return isSocket(stream) ? stream : undefined
 }
 
-/** The id of the connection's session at the server. */
+/** This is the id of the connection's session at the server. */
 export function readThreadId(connection: object): number | undefined {
   const { threadId } = readRaw(connection)
   return typeof threadId === 'number' ? threadId : undefined

@@ -18,9 +18,9 @@ import { postgresRows } from './postgres-rows.ts'
 import { inTransaction } from './postgres-transaction.ts'
 
 /**
- * A barrier over a pool of `pg` (PostgreSQL 12 or later). Each call takes a client, and begins and commits a database
- * transaction of its own; the effect writes through the client that it is given. What it writes through the pool is in
- * another transaction, and stays when this one rolls back.
+ * This is a barrier over a pool of `pg` (PostgreSQL 12 or later). Each call takes a client, and begins and commits a
+ * database transaction of its own; the effect writes through the client that it is given. What it writes through the
+ * pool is in another transaction, and stays when this one rolls back.
  *
  * A deadlock or serialization failure (40P01, 40001) rolls back and runs the whole transaction again, with a pause: at
  * most 20 times or 5 s, then `BARRIER_CONTENDED`. A COMMIT whose answer is lost is `BARRIER_COMMIT_UNKNOWN`: the next

@@ -16,7 +16,7 @@ export interface PostgresResult {
 }
 
 /**
- * One statement as `pg` takes it.
+ * Holds one statement as `pg` takes it.
  *
  * @example
  * ```ts
@@ -30,7 +30,7 @@ export interface PostgresStatement {
 }
 
 /**
- * A client of `pg`, or a pool.
+ * This is a client of `pg`, or a pool.
  *
  * @example
  * ```ts
@@ -42,7 +42,7 @@ export interface PostgresClient {
 }
 
 /**
- * A client that a pool lent.
+ * This is a client that a pool lent.
  *
  * @example
  * ```ts
@@ -58,7 +58,7 @@ export interface PostgresPoolClient extends PostgresClient {
 }
 
 /**
- * A pool of `pg`.
+ * This is a pool of `pg`.
  *
  * @example
  * ```ts

@@ -5,7 +5,7 @@ import { parseTableName, quoteTable } from '../table-name.ts'
 import { execute, type PostgresClient } from './postgres-client.ts'
 
 /**
- * The table's migrations as SQL text, for a migration tool of your own.
+ * These are the table's migrations as SQL text, for a migration tool of your own.
  *
  * @example
  * ```ts

@@ -57,7 +57,7 @@ async function commit(client: PostgresClient, deadline: Deadline): Promise<void>
 }
 
 /**
- * Whether the server sent an ERROR of class 23 (integrity) or 40 (rolled back), which a broken connection never
+ * Tells whether the server sent an ERROR of class 23 (integrity) or 40 (rolled back), which a broken connection never
  * causes. The exception is 40003, which itself says that the outcome is unknown.
  */
 function isAnswered(error: unknown): boolean {

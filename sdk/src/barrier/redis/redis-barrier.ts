@@ -1,8 +1,8 @@
 import type { Op } from '@counterstep/protocol'
 import {
   type BarrierReason,
+  findOriginOp,
   mustRollBack,
-  originOf,
   QUERY_BACK_ROW,
   rowInstants,
 } from '@counterstep/protocol/barrier'
@@ -21,7 +21,7 @@ import { REDIS_EFFECTS, type RedisEffect, type RedisEffects } from './redis-effe
 import { QUERY_BACK_SCRIPT, type RedisScript, readRule, redisScripts } from './redis-script.ts'
 
 /**
- * The options of the Redis barrier. It has keys instead of a table, and the retention is their time to live.
+ * These are the options of the Redis barrier. It has keys instead of a table, and the retention is their time to live.
  *
  * @example
  * ```ts
@@ -29,7 +29,7 @@ import { QUERY_BACK_SCRIPT, type RedisScript, readRule, redisScripts } from './r
  * ```
  */
 export interface RedisBarrierOptions extends Omit<BarrierOptions, 'table'> {
-  /** The prefix of the barrier's keys. Default `counterstep:barrier`. No braces. */
+  /** This is the prefix of the barrier's keys. The default is `counterstep:barrier`. It has no braces. */
   readonly prefix?: string
   /**
    * Needed in a cluster: returns the text between braces in the keys of the effect, so that the barrier's key is in
@@ -76,7 +76,7 @@ export function redisBarrier(
     throw new TypeError('in a cluster the Redis barrier needs hashTag, to be in the slot of its effects')
   }
   const keptMs = checkRetentionMs(retentionMs)
-  const scriptOf = redisScripts()
+  const toScript = redisScripts()
   const readKey = (call: BarrierCall): string => {
     const { gid, branchId, barrierId } = barrierKey(call)
     // The lengths keep two keys apart, because ids may have colons.
@@ -92,10 +92,10 @@ export function redisBarrier(
       if (hashTag !== undefined && 'effect' in planned) assertOneSlot(key, planned.effect.keys)
       const { ops, decisions } = readRule(call.op)
       const { script, keys, args } = 'effect' in planned ? planned.effect : NO_EFFECT
-      const mode = !('effect' in planned) ? 'decide' : originOf(call.op) === undefined ? 'run' : 'undo'
+      const mode = !('effect' in planned) ? 'decide' : findOriginOp(call.op) === undefined ? 'run' : 'undo'
       const { at, since } = rowInstants(call.acceptedAt, nowMs)
       const rule = [...ops, keptMs, mode, STORED_ANSWER_BYTES_MAX, at, since, ...decisions]
-      const reply = await evaluate(redis, scriptOf(script), [key, ...keys], [...rule, ...(args ?? [])])
+      const reply = await evaluate(redis, toScript(script), [key, ...keys], [...rule, ...(args ?? [])])
       const outcome = readReply(call.op, reply)
       if (outcome.decision === 'run' && 'error' in planned) throw planned.error
       if (mustRollBack(call.op, outcome.decision)) throw toMessageError(outcome.decision)

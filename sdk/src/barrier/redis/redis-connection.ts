@@ -1,5 +1,5 @@
 /**
- * A connection of ioredis, to one server or to a cluster.
+ * This is a connection of ioredis, to one server or to a cluster.
  *
  * @example
  * ```ts
@@ -13,7 +13,7 @@ export interface RedisConnection {
   readonly isCluster?: boolean
 }
 
-/** Whether the server has forgotten a script: after a restart, a failover or SCRIPT FLUSH. */
+/** Tells whether the server has forgotten a script: after a restart, a failover or SCRIPT FLUSH. */
 export function isScriptMissing(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT')
 }
@@ -26,7 +26,10 @@ const REFUSAL =
 /** Without a word of their own: SCRIPT KILL, which ends only what has written nothing, and a user who lacks the right. */
 const REFUSAL_AS_ERR = /Script killed by user|The user executing the script can't/
 
-/** Whether the script failed by a fault of its own, rather than by the state of the server, the network or the driver. */
+/**
+ * Tells whether the script failed by a fault of its own, rather than by the state of the server, the network or the
+ * driver.
+ */
 export function isScriptError(error: unknown): boolean {
   if (!(error instanceof Error) || error.name !== 'ReplyError') return false
   const { message } = error

@@ -20,9 +20,9 @@
  * ```
  */
 export interface RedisEffect {
-  /** A constant text. Values that vary go into `args`. */
+  /** This is a constant text. Values that vary go into `args`. */
   readonly script: string
-  /** Every key that the script touches; in a cluster, all in the slot of the barrier's `hashTag`. */
+  /** It lists every key that the script touches. In a cluster all must be in the slot of the barrier's `hashTag`. */
   readonly keys: readonly string[]
   readonly args?: readonly (string | number)[]
 }
@@ -36,9 +36,9 @@ export interface RedisEffect {
  * ```
  */
 export interface RedisAddition {
-  /** A key that holds a whole number. */
+  /** This key holds a whole number. */
   readonly key: string
-  /** A whole number. */
+  /** This is a whole number. */
   readonly delta: number
   /**
    * The least value that may remain: below it, and for a missing key, the addition fails with `INSUFFICIENT`. Without

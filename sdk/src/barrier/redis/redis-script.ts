@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Op } from '@counterstep/protocol'
-import { type BarrierRow, originOf, undoOf } from '@counterstep/protocol/barrier'
+import { type BarrierRow, findOriginOp, findUndoOp } from '@counterstep/protocol/barrier'
 import { type CallDecision, decideCall } from '../decide-call.ts'
 
 // One hash per gid, branch and barrier id: a field per op that holds the row's reason, and beside it one for the instant
@@ -49,7 +49,10 @@ redis.call('PEXPIRE', barrier, ttlMs)
 return { decision, answer }
 `
 
-/** The reason and the instant of the row that stood, empty where it is new. It cannot come in between: scripts run one by one. */
+/**
+ * The reason and the instant of the row that stood, empty where it is new. It cannot come in between: scripts run one
+ * by one.
+ */
 const QUERY_BACK = `local row = redis.call('HMGET', KEYS[1], ARGV[1], ARGV[1] .. ':at')
 if row[1] then return { row[1], row[2] or '' } end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2], ARGV[1] .. ':at', ARGV[4])
@@ -105,12 +108,12 @@ interface RedisRule {
   readonly decisions: readonly CallDecision[]
 }
 
-/** One for each op at most. */
+/** There is at most one for each op. */
 const rules = new Map<Op, RedisRule>()
 
 function makeRule(op: Op): RedisRule {
-  const origin = originOf(op)
-  const undo = undoOf(op)
+  const origin = findOriginOp(op)
+  const undo = findUndoOp(op)
   const pair = origin ?? undo
   // A blocked original's row gives its undo as the reason; an op without an undo is never blocked.
   const reason = undo ?? ('rollback' as const)

@@ -31,7 +31,7 @@ import {
 } from './sqlite-transaction.ts'
 
 /**
- * A barrier of one SQLite connection. Its effects are synchronous.
+ * This is a barrier of one SQLite connection. Its effects are synchronous.
  *
  * @example
  * ```ts

@@ -13,7 +13,7 @@ export interface SqliteStatement {
 }
 
 /**
- * A database of better-sqlite3 or of node:sqlite.
+ * This is a database of better-sqlite3 or of node:sqlite.
  *
  * @example
  * ```ts
@@ -30,8 +30,8 @@ export interface SqliteDatabase {
 }
 
 /**
- * Whether a transaction is open. Throws a TypeError for a database that cannot tell: a COMMIT could then end another
- * caller's transaction.
+ * Tells whether a transaction is open. Throws a TypeError for a database that cannot tell: a COMMIT could then end
+ * another caller's transaction.
  */
 export function isInTransaction(database: SqliteDatabase): boolean {
   const answer = database.inTransaction ?? database.isTransaction
@@ -54,7 +54,7 @@ export function readCells(row: unknown): readonly unknown[] {
 
 const SQLITE_BUSY = 5
 
-/** Whether another process holds the write lock. The low byte of an extended code is the primary one. */
+/** Tells whether another process holds the write lock. The low byte of an extended code is the primary one. */
 export function isBusy(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if ('errcode' in error && typeof error.errcode === 'number') return (error.errcode & 0xff) === SQLITE_BUSY

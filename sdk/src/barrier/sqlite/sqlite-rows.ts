@@ -8,9 +8,9 @@ import { readCells, type SqliteDatabase } from './sqlite-database.ts'
 export interface SqliteRows {
   insert(key: BarrierKey, rows: readonly BarrierRow[], at: number): ReadonlySet<Op>
   standing(key: BarrierKey): readonly StandingRow[]
-  /** False if the row is gone. */
+  /** It is false if the row is gone. */
   keepAnswer(key: BarrierKey, op: Op, answer: string): boolean
-  /** False if there was none. */
+  /** It is false if there was none. */
   remove(key: BarrierKey, op: Op): boolean
 }
 

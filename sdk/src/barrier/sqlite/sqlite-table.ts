@@ -7,7 +7,7 @@ import { parseTableName, quoteTable } from '../table-name.ts'
 import { isInTransaction, readCells, type SqliteDatabase } from './sqlite-database.ts'
 
 /**
- * The table's migrations as SQL text, for a migration tool of your own.
+ * These are the table's migrations as SQL text, for a migration tool of your own.
  *
  * @example
  * ```ts

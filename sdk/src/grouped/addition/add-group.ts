@@ -11,7 +11,7 @@ const AGREED: ReadonlySet<Op> = new Set(['compensate', 'cancel', 'confirm'])
 /** Two texts for one id (7 and '7') are one row. */
 interface Balance {
   readonly id: Addition['id']
-  /** Undefined if the column holds no whole number of 64 bits. */
+  /** It is undefined if the column holds no whole number of 64 bits. */
   readonly before: bigint | undefined
   now: bigint | undefined
 }
@@ -27,7 +27,7 @@ interface Balances {
 
 /** The outcome of a group's additions, before any of it is written. */
 export interface AdditionPlan {
-  /** One for each call: its answer, or the error that it is refused with. */
+  /** It holds for each call the answer, or the error that refuses the call. */
   readonly results: readonly unknown[]
   readonly changes: readonly { readonly id: Addition['id']; readonly value: bigint }[]
   readonly log: readonly (readonly SqlValue[])[]

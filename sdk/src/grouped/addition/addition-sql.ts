@@ -4,7 +4,7 @@ import { type Addition, type ConditionalAddOptions, toWholeNumber } from './addi
 
 export type SqlValue = string | number | bigint | null
 
-/** The statements of one group on one database. Rows come as texts, in the order of the columns. */
+/** These are the statements of one group on one database. Rows come as texts, in the order of the columns. */
 export interface AdditionSession {
   select(text: string, values: SqlText['values']): Awaitable<FoundRows>
   /** Resolves with how many rows it changed. */
@@ -13,11 +13,11 @@ export interface AdditionSession {
 
 export interface FoundRows {
   readonly rows: readonly (readonly (string | null)[])[]
-  /** How many bytes every key has, if the column pads what it stores, and does not find it unpadded. */
+  /** Says how many bytes every key has, if the column pads what it stores, and does not find it unpadded. */
   readonly keyBytes?: number | undefined
 }
 
-/** The SQL that differs between the databases. */
+/** This is the SQL that differs between the databases. */
 export interface AdditionDialect {
   readonly quote: '`' | '"'
   readonly forUpdate: string

@@ -1,7 +1,7 @@
 import type { BarrierCall } from '../../branch/branch.ts'
 
 /**
- * One addition to one row. The handler in front of `conditionalAdd` returns it.
+ * This is one addition to one row. The handler in front of `conditionalAdd` returns it.
  *
  * @example
  * ```ts
@@ -19,7 +19,7 @@ export interface Addition {
    * with the zero bytes that pad it.
    */
   readonly id: string | number | bigint
-  /** A whole number of 64 bits: a safe integer, a bigint, or a string of digits with a sign before it or none. */
+  /** This is a whole number of 64 bits: a safe integer, a bigint, or a string of digits with a sign before it or none. */
   readonly delta: number | bigint | string
 }
 
@@ -36,7 +36,7 @@ export interface Added<Entry extends Addition> {
   readonly entry: Entry
   readonly id: string
   readonly delta: bigint
-  /** The column's value after this addition. A later call of the group may have added more. */
+  /** This is the column's value after this addition. A later call of the group may have added more. */
   readonly value: bigint
 }
 
@@ -53,7 +53,7 @@ export interface Added<Entry extends Addition> {
  * ```
  */
 export interface AdditionLog<Entry extends Addition> {
-  /** A plain name, or schema.name. */
+  /** It is a plain name, or schema.name. */
   readonly table: string
   /** Plain names, 1 to 32. */
   readonly columns: readonly string[]
@@ -73,13 +73,16 @@ export interface AdditionLog<Entry extends Addition> {
  * ```
  */
 export interface ConditionalAddOptions<Entry extends Addition> {
-  /** A plain name, or schema.name. */
+  /** It is a plain name, or schema.name. */
   readonly table: string
-  /** The table's primary key or another unique one, of whole numbers or text (UTF-8, if it is one of bytes). Default `id`. */
+  /**
+   * It is the table's primary key or another unique one, of whole numbers or text (UTF-8, if the column has bytes). The
+   * default is `id`.
+   */
   readonly keyColumn?: string
-  /** A column of whole numbers, not null. */
+  /** This is a column of whole numbers, not null. */
   readonly valueColumn: string
-  /** The least value that an action may leave. Default 0; null for no limit. */
+  /** An action may leave no lower value than this. The default is 0, and null is no limit. */
   readonly min?: number | bigint | string | null
   readonly log?: AdditionLog<Entry>
 }
@@ -88,7 +91,7 @@ const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
 const WHOLE = /^[+-]?\d{1,19}$/
 
-/** Whether the largest integer column can hold the value. */
+/** Tells whether the largest integer column can hold the value. */
 export function isInt64(value: bigint): boolean {
   return value >= INT64_MIN && value <= INT64_MAX
 }

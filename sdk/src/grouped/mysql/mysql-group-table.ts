@@ -21,8 +21,8 @@ const COLUMNS = 'gid, branch_id, op, barrier_id, reason, created_at'
 /** Up to this many rows are inserted one by one: they belong to a single call, which goes the plain barrier's way. */
 const ONE_BY_ONE_ROWS_MAX = 2
 /**
- * How often the rows are read again because others have been inserted in between. After that they are inserted one by
- * one.
+ * Says how often the rows are read again because others have been inserted in between. After that they are inserted
+ * one by one.
  */
 const READS_MAX = 3
 /** The bound of one statement, far below the smallest max_allowed_packet in use. */
@@ -32,9 +32,9 @@ type StandingRows = ReadonlyMap<string, readonly StandingRow[]>
 
 /** Findings of earlier groups that change how the next one goes. */
 export interface GroupHistory {
-  /** Where duplicates are usual, the rows are read first, since an insert that fails on one is wasted. */
+  /** If it is true, the rows are read before they are inserted, because an insert that meets a duplicate is wasted. */
   hadDuplicates: boolean
-  /** On the clock of `performance`. */
+  /** It is an instant of `performance.now()`. */
   plansAgainAt: number
 }
 
@@ -97,7 +97,7 @@ export function mysqlGroupTable(
       for (const chunk of splitIntoChunks(kept)) await keep(connection, table, chunk)
     },
     planned: {
-      look: async (calls) => {
+      findStanding: async (calls) => {
         if (performance.now() < history.plansAgainAt) return undefined
         // Without autocommit the statement after a lost transaction would begin another one, and the loss would go
         // unnoticed.

@@ -2,7 +2,7 @@ import type { SqliteRows } from '../../barrier/sqlite/sqlite-rows.ts'
 import { BranchError } from '../../branch/branch-errors.ts'
 import { type GroupTable, ROWS_LOST } from '../group-table.ts'
 
-/** The rows of a group. They go one by one, since a further statement costs no round trip. */
+/** These are the rows of a group. They go one by one, since a further statement costs no round trip. */
 export function sqliteGroupTable(rows: SqliteRows): GroupTable {
   return {
     insert: (wanted) =>

@@ -4,7 +4,7 @@ import { NOTHING } from '../state-change.ts'
 import type { Trial, Unusual } from '../trial.ts'
 import { NoAnswer, RuleBroken, Undecided } from '../verdict.ts'
 
-/** No payload of any service; the last is no JSON either. */
+/** No service has such a payload, and the last one is not even JSON. */
 const BROKEN: readonly Unusual[] = [
   { payload: null },
   { payload: 'text' },
@@ -81,7 +81,7 @@ export const outage: BranchCheckPlan = {
   },
 }
 
-/** Undefined for no answer: a service whose database is paused may well not answer in time. */
+/** Returns undefined if there is no answer, because a service whose database is paused may well not answer in time. */
 async function readStatus(trial: Trial, ids: { gid: string; branchId: string }): Promise<number | undefined> {
   try {
     return (await trial.send('action', ids)).statusCode

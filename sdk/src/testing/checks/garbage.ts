@@ -3,7 +3,7 @@ import { FAILURE, mustHaveChanged, SUCCESS } from '../expectations.ts'
 import { NOTHING } from '../state-change.ts'
 import { RuleBroken } from '../verdict.ts'
 
-/** Only what makes the key: a service may well ignore `trans_type`. */
+/** These are only the parts of the key, because a service may well ignore `trans_type`. */
 const GARBAGE: readonly (readonly [what: string, change: (query: URLSearchParams) => void])[] = [
   ['no parameters', deleteAll],
   ['no gid', (query) => query.delete('gid')],

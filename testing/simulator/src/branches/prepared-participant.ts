@@ -5,7 +5,7 @@
 
 import { type BranchAnswer, CHECK } from '@counterstep/core'
 import type { Op } from '@counterstep/protocol'
-import { type BarrierRow, barrierRows, decideBarrier, originOf } from '@counterstep/protocol/barrier'
+import { type BarrierRow, barrierRows, decideBarrier, findOriginOp } from '@counterstep/protocol/barrier'
 import type { MessagePlan, PreparedPlan } from '../clients/prepared-plan.ts'
 import type { World } from '../world/world.ts'
 import { BROKEN, FAILURE, ONGOING, SUCCESS } from './branch-answers.ts'
@@ -134,6 +134,9 @@ function insert(before: readonly BarrierRow[], op: Op) {
   const hadOwn = before.some((row) => row.op === op)
   const decision = hadOwn
     ? decideBarrier(op, { ownInserted: false, standing: rows })
-    : decideBarrier(op, { ownInserted: true, originInserted: originOf(op) !== undefined && inserted === 2 })
+    : decideBarrier(op, {
+        ownInserted: true,
+        originInserted: findOriginOp(op) !== undefined && inserted === 2,
+      })
   return { decision, rows }
 }

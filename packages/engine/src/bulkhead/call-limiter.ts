@@ -2,14 +2,14 @@ import type { ShareBounds } from '@counterstep/core'
 import { type POOL, Pool } from './pool.ts'
 import type { Target } from './target.ts'
 
-/** How long a call may wait for its turn. After that its transaction is given back to the store. */
+/** Says how long a call may wait for its turn. After that its transaction is given back to the store. */
 export const TURN_WAIT_MS = 10_000
 const SWEEP_MS = 1_000
 
 /** A waiting call. It is told false when there was no turn in time. */
 type Waiter = { readonly until: number; readonly tell: (hasTurn: boolean) => void }
 
-export interface LaneParts {
+export interface LimiterParts {
   readonly name: keyof typeof POOL
   readonly bounds: ShareBounds
   readonly now: () => number
@@ -17,18 +17,18 @@ export interface LaneParts {
 }
 
 /**
- * Bounds the calls of one sort in flight, which the targets share. A call over its target's share waits for its turn behind
- * the others of that target, and delays no other target.
+ * Bounds the calls of one sort in flight, which the targets share. A call over its target's share waits for its turn
+ * behind the others of that target, and delays no other target.
  */
-export class CallLane {
-  readonly #parts: LaneParts
+export class CallLimiter {
+  readonly #parts: LimiterParts
   readonly #pool: Pool
   /** The targets with waiting calls are served in turns. */
   readonly #queues = new Map<Target, Waiter[]>()
   #isSweeping = false
   #isClosed = false
 
-  constructor(parts: LaneParts) {
+  constructor(parts: LimiterParts) {
     this.#parts = parts
     this.#pool = new Pool(parts.name, parts.bounds)
   }
@@ -43,7 +43,7 @@ export class CallLane {
   }
 
   /**
-   * Asks for a turn. Undefined: the call may go at once. Else it may go when the
+   * Asks for a turn. Returns undefined if the call may go at once. Else it may go when the
    * promise resolves to true. A call that had a turn must leave once.
    */
   enter(target: Target): Promise<boolean> | undefined {

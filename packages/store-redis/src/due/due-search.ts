@@ -17,10 +17,10 @@ interface DueShard {
 const SHARE_MORE_ROWS = 4
 
 /** Finds the oldest due rows of all shards. In each shard it skips the first rows, which this version may not take. */
-export class DueLook {
-  /** The clocks of all servers, from each search. */
+export class DueSearch {
+  /** These are the clocks of all servers, from each search. */
   readonly nows: number[] = []
-  /** The number of skipped rows by shard. */
+  /** This is the number of skipped rows by shard. */
   readonly passedOver: Map<number, number>
   readonly #calls: ShardCalls
   readonly #leftOut = new Set<number>()

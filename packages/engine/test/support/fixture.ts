@@ -21,7 +21,7 @@ interface NodeOptions extends Partial<EngineSettings> {
   readonly listedOrigins?: readonly string[]
 }
 
-export class Bed {
+export class Fixture {
   readonly time = new FakeTime()
   readonly store: Store = memoryStore({ now: () => this.time.now })
   readonly services = new Participants(() => this.time.now)
@@ -112,19 +112,23 @@ export class TestNode {
   readonly seen = new RecordingObserver()
   #stopped: Gate | undefined
 
-  constructor(bed: Bed, name: string, { settings, durabilityClass, listedOrigins, clock }: NodeParts) {
+  constructor(
+    fixture: Fixture,
+    name: string,
+    { settings, durabilityClass, listedOrigins, clock }: NodeParts,
+  ) {
     this.name = name
     this.clock = clock
-    this.store = new FaultStore(bed.store, () => bed.time.now, durabilityClass)
+    this.store = new FaultStore(fixture.store, () => fixture.time.now, durabilityClass)
     this.store.capabilities = { durable: true, shared: true }
     this.store.isStopped = () => this.#stopped
     this.engine = createEngine({
       store: this.store,
-      branches: bed.services.caller(name, () => this.#stopped),
-      checkUrl: bed.checkUrl,
+      branches: fixture.services.caller(name, () => this.#stopped),
+      checkUrl: fixture.checkUrl,
       listedOrigins,
       clock,
-      ids: bed.ids(),
+      ids: fixture.ids(),
       observer: this.seen,
       settings,
     })

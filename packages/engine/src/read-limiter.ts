@@ -1,7 +1,7 @@
 import type { Clock } from '@counterstep/core'
 import { CounterstepError } from '@counterstep/protocol'
 
-export interface ReadLaneBounds {
+export interface ReadLimiterBounds {
   /** The number of reads under way at once. */
   readonly atOnceMax: number
   /** The number of reads that wait for their turn. Beyond it a read is refused at once. */
@@ -17,7 +17,10 @@ export interface ReadLaneBounds {
 /** Reads whose waits end within this time are refused together, so that one timer serves many. */
 const TOGETHER_MS = 10
 
-/** A place rests for at most this time, which is shorter than a reader waits for its turn. A longer rest is shared by several places. */
+/**
+ * A place rests for at most this time, which is shorter than a reader waits for its turn. A longer rest is shared by
+ * several places.
+ */
 const PLACE_REST_MS_MAX = 1_000
 
 interface Waiting {
@@ -28,14 +31,14 @@ interface Waiting {
 }
 
 /**
- * Bounds the cost of readers. Few reads are under way at once, and each place rests after a read, so that writers find the
- * store and the processor free. Waiting reads get their turns caller by caller, so that a caller with many reads takes
- * nothing from another's share. A refused read is answered late on purpose: a caller that asks again at once then costs one
- * request in two seconds instead of thousands.
+ * Bounds the cost of readers. Few reads are under way at once, and each place rests after a read, so that writers
+ * find the store and the processor free. Waiting reads get their turns caller by caller, so that a caller with many
+ * reads takes nothing from another's share. A refused read is answered late on purpose: a caller that asks again at
+ * once then costs one request in two seconds instead of thousands.
  */
-export class ReadLane {
+export class ReadLimiter {
   readonly #clock: Clock
-  readonly #bounds: ReadLaneBounds
+  readonly #bounds: ReadLimiterBounds
   /** The waiting reads, oldest first. */
   readonly #waiting = new Set<Waiting>()
   /** The waiting reads by caller. The caller whose turn comes next is the first. */
@@ -46,31 +49,31 @@ export class ReadLane {
   #timerAt = Number.POSITIVE_INFINITY
   #cancelTimer: () => void = () => undefined
 
-  constructor(clock: Clock, bounds: ReadLaneBounds) {
+  constructor(clock: Clock, bounds: ReadLimiterBounds) {
     this.#clock = clock
     this.#bounds = bounds
   }
 
   /**
    * Runs a read in its turn. It may throw SAGA_TOO_MANY_READS without
-   * calling `read`. Reads without a caller share one turn. `restMsOf` says how
+   * calling `read`. Reads without a caller share one turn. `toRestMs` says how
    * long places stay empty, in all, for the work that follows the read.
    */
-  async run<T>(read: () => Promise<T>, caller = '', restMsOf: (value: T) => number = restNone): Promise<T> {
+  async run<T>(read: () => Promise<T>, caller = '', toRestMs: (value: T) => number = restNone): Promise<T> {
     if (this.#waiting.size > 0 || !this.#hasPlace()) await this.#wait(caller)
     else this.#running++
     const startedAt = this.#clock.now()
     let restMs = 0
     try {
       const value = await read()
-      restMs = restMsOf(value)
+      restMs = toRestMs(value)
       return value
     } finally {
       this.#leave(this.#clock.now() - startedAt, restMs)
     }
   }
 
-  /** Runs a read if it need not wait. Undefined: it would have to wait, and `read` was not called. */
+  /** Runs a read if it need not wait. Otherwise returns undefined, and `read` is not called. */
   runAtOnce<T>(read: () => Promise<T>): Promise<T> | undefined {
     return this.#waiting.size > 0 || !this.#hasPlace() ? undefined : this.run(read)
   }
@@ -97,7 +100,7 @@ export class ReadLane {
 
   /**
    * Refuses the newest read of the caller with the most waiting reads.
-   * False: no caller has more than this one would have.
+   * Returns false if no caller has more than this one would have.
    */
   #refuseForOther(caller: string): boolean {
     let most: Set<Waiting> | undefined

@@ -4,7 +4,7 @@ import type { StoredTransaction } from '@counterstep/core'
 const CHARACTERS_PER_PLACE = 32 * 1024
 
 /** Counts the places that a transaction takes: one, or more if its definition and its progress are long. */
-export function placesOf({
+export function countRowPlaces({
   definition,
   progress,
 }: Pick<StoredTransaction, 'definition' | 'progress'>): number {

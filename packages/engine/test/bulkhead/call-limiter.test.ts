@@ -1,46 +1,46 @@
 import { shareBounds } from '@counterstep/core'
 import { describe, expect, it } from 'vitest'
 import { AlarmClock } from '../../src/alarm-clock.ts'
-import { CallLane, TURN_WAIT_MS } from '../../src/bulkhead/call-lane.ts'
+import { CallLimiter, TURN_WAIT_MS } from '../../src/bulkhead/call-limiter.ts'
 import { Target } from '../../src/bulkhead/target.ts'
 import { FakeTime } from '../support/fake-time.ts'
 
-function laneOf(max: number, share: number) {
+function openLimiter(max: number, share: number) {
   const time = new FakeTime()
   const clock = time.clock()
   const alarms = new AlarmClock(clock)
-  const lane = new CallLane({
+  const limiter = new CallLimiter({
     name: 'freshCalls',
     bounds: shareBounds(max, share),
     now: () => clock.now(),
     ringAt: (at, callback) => alarms.ringAt(at, callback),
   })
   const log: string[] = []
-  /** The call leaves the lane by itself only when it is told to. */
+  /** The call leaves the limiter by itself only when it is told to. */
   const enter = async (target: Target, name: string) => {
-    const hasTurn = (await lane.enter(target)) ?? true
+    const hasTurn = (await limiter.enter(target)) ?? true
     log.push(hasTurn ? name : `no turn: ${name}`)
   }
-  return { time, lane, log, enter }
+  return { time, limiter, log, enter }
 }
 
-describe('a lane of calls', () => {
+describe('a limiter of calls', () => {
   it('lets at most so many go, and the others in the order they came', async () => {
-    const { time, lane, log, enter } = laneOf(2, 1)
+    const { time, limiter, log, enter } = openLimiter(2, 1)
     const target = new Target('a')
     for (const name of ['1', '2', '3', '4']) void enter(target, name)
     await time.flush()
     expect(log).toEqual(['1', '2'])
-    lane.leave(target)
+    limiter.leave(target)
     await time.flush()
     expect(log).toEqual(['1', '2', '3'])
-    for (const _ of '123') lane.leave(target)
+    for (const _ of '123') limiter.leave(target)
     await time.flush()
-    expect([log, lane.used, target.waiting]).toEqual([['1', '2', '3', '4'], 0, 0])
+    expect([log, limiter.used, target.waiting]).toEqual([['1', '2', '3', '4'], 0, 0])
   })
 
   it('S40: holds back a target at its share, and no other target behind it', async () => {
-    const { time, lane, log, enter } = laneOf(8, 0.5)
+    const { time, limiter, log, enter } = openLimiter(8, 0.5)
     const [hanging, healthy] = [new Target('hanging'), new Target('healthy')]
     for (let n = 0; n < 20; n++) void enter(hanging, `h${n}`)
     await time.flush()
@@ -48,15 +48,15 @@ describe('a lane of calls', () => {
     for (let n = 0; n < 3; n++) {
       void enter(healthy, 'ok')
       await time.flush()
-      lane.leave(healthy)
+      limiter.leave(healthy)
     }
     await time.flush()
     expect(log.filter((name) => name === 'ok')).toHaveLength(3)
-    expect([lane.used, hanging.waiting]).toEqual([3, 17])
+    expect([limiter.used, hanging.waiting]).toEqual([3, 17])
   })
 
   it('S40: mutant: without a share those of the other target wait behind it', async () => {
-    const { time, log, enter } = laneOf(8, 1)
+    const { time, log, enter } = openLimiter(8, 1)
     const [hanging, healthy] = [new Target('hanging'), new Target('healthy')]
     for (let n = 0; n < 20; n++) void enter(hanging, `h${n}`)
     void enter(healthy, 'ok')
@@ -65,7 +65,7 @@ describe('a lane of calls', () => {
   })
 
   it('tells a call that has waited for too long that there is no turn, and keeps no place for it', async () => {
-    const { time, lane, log, enter } = laneOf(1, 1)
+    const { time, limiter, log, enter } = openLimiter(1, 1)
     const target = new Target('a')
     void enter(target, '1')
     void enter(target, '2')
@@ -73,19 +73,19 @@ describe('a lane of calls', () => {
     void enter(target, '3')
     await time.advance(TURN_WAIT_MS / 2 + 1_000)
     expect(log).toEqual(['1', 'no turn: 2'])
-    lane.leave(target)
+    limiter.leave(target)
     await time.flush()
     expect(log).toEqual(['1', 'no turn: 2', '3'])
-    lane.leave(target)
-    expect([lane.used, target.waiting, target.held]).toEqual([0, 0, [0, 0, 0, 0, 0, 0, 0]])
+    limiter.leave(target)
+    expect([limiter.used, target.waiting, target.held]).toEqual([0, 0, [0, 0, 0, 0, 0, 0, 0]])
   })
 
   it('lets nothing wait once it is closed', async () => {
-    const { time, lane, log, enter } = laneOf(1, 1)
+    const { time, limiter, log, enter } = openLimiter(1, 1)
     const target = new Target('a')
     void enter(target, '1')
     void enter(target, '2')
-    lane.close()
+    limiter.close()
     void enter(target, '3')
     await time.flush()
     expect(log).toEqual(['1', 'no turn: 2', 'no turn: 3'])

@@ -1,19 +1,19 @@
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { ReadLane } from '../src/read-lane.ts'
-import { Bed } from './support/bed.ts'
+import { ReadLimiter } from '../src/read-limiter.ts'
 import { FakeTime } from './support/fake-time.ts'
+import { Fixture } from './support/fixture.ts'
 import { buildBranch, buildSaga, watched } from './support/sagas.ts'
 
 const BOUNDS = { atOnceMax: 2, waitingMax: 600, waitMs: 1_000, restFactor: 3, restMsMax: 100 }
 
 function laneAt(time: FakeTime, bounds = BOUNDS) {
-  const lane = new ReadLane(time.clock(), bounds)
+  const limiter = new ReadLimiter(time.clock(), bounds)
   const ends: (() => void)[] = []
   let underWay = 0
   const ask = (caller?: string) =>
     watched(
-      lane.run(async () => {
+      limiter.run(async () => {
         underWay++
         await new Promise<void>((resolve) => ends.push(resolve))
         underWay--
@@ -23,7 +23,7 @@ function laneAt(time: FakeTime, bounds = BOUNDS) {
   return { ask, end: () => ends.shift()?.(), underWay: () => underWay }
 }
 
-describe('the lane of readers', () => {
+describe('the limiter of readers', () => {
   it('has few reads under way at once, the oldest first', async () => {
     const time = new FakeTime()
     const { ask, end, underWay } = laneAt(time)
@@ -79,10 +79,10 @@ describe('the lane of readers', () => {
 
   it('S42: leaves places empty for as long as what was read will cost, several of them if that is long', async () => {
     const time = new FakeTime()
-    const lane = new ReadLane(time.clock(), { ...BOUNDS, atOnceMax: 2, waitMs: 5_000 })
+    const limiter = new ReadLimiter(time.clock(), { ...BOUNDS, atOnceMax: 2, waitMs: 5_000 })
     const read = (restMs: number) =>
       watched(
-        lane.run(
+        limiter.run(
           async () => restMs,
           'reader',
           (value) => value,
@@ -127,55 +127,55 @@ describe('the lane of readers', () => {
 
   it('is free again after a read that failed', async () => {
     const time = new FakeTime()
-    const lane = new ReadLane(time.clock(), { ...BOUNDS, atOnceMax: 1, restFactor: 0 })
-    const failed = watched(lane.run(() => Promise.reject(new Error('no store'))))
+    const limiter = new ReadLimiter(time.clock(), { ...BOUNDS, atOnceMax: 1, restFactor: 0 })
+    const failed = watched(limiter.run(() => Promise.reject(new Error('no store'))))
     await time.flush()
     expect(failed.error).toMatchObject({ message: 'no store' })
-    expect(await lane.run(async () => 'read')).toBe('read')
+    expect(await limiter.run(async () => 'read')).toBe('read')
   })
 })
 
 describe('S42: a reader of a large transaction', () => {
   for (const method of ['show', 'showWhole'] as const) {
     it(`leaves its place empty for what it costs: ${method}`, async () => {
-      const bed = new Bed()
-      const node = await bed.node({ readsAtOnceMax: 1 })
+      const fixture = new Fixture()
+      const node = await fixture.node({ readsAtOnceMax: 1 })
       const { engine } = node
       const saga = buildSaga('large', 1)
       const branches = saga.branches.map((branch) => ({ ...branch, payload: 'x'.repeat(100_000) }))
       await node.submit({ ...saga, branches })
-      await bed.untilStatus('large', 'succeeded')
+      await fixture.untilStatus('large', 'succeeded')
       await engine[method]('large' as Gid)
       const next = watched<unknown>(engine[method]('large' as Gid))
-      await bed.time.advance(200)
+      await fixture.time.advance(200)
       expect(next.isSettled).toBe(false)
-      await bed.time.advance(100)
+      await fixture.time.advance(100)
       expect(next.value).toMatchObject({})
     })
   }
 
   it('leaves its place empty for the size of the row also where the transaction runs here and has many branches', async () => {
-    const bed = new Bed()
-    const node = await bed.node({ readsAtOnceMax: 1 })
+    const fixture = new Fixture()
+    const node = await fixture.node({ readsAtOnceMax: 1 })
     const payload = 'x'.repeat(50_000)
     const branches = Array.from({ length: 9 }, (_, n) => buildBranch('large', `b${n}`, { payload }))
     await node.submit({ gid: 'large', branches })
     await node.engine.show('large' as Gid)
     const next = watched(node.engine.show('large' as Gid))
-    await bed.time.advance(200)
+    await fixture.time.advance(200)
     expect(next.isSettled).toBe(false)
-    await bed.time.advance(1_000)
+    await fixture.time.advance(1_000)
     expect(next.value).toMatchObject({ gid: 'large' })
   })
 })
 
 describe('an engine beside 600 readers', () => {
   /** Delays every list and every read of these gids. */
-  async function nodeWithReaders(lane: Partial<Record<'scansAtOnceMax' | 'readsAtOnceMax', number>> = {}) {
-    const bed = new Bed()
-    const node = await bed.node(lane)
+  async function nodeWithReaders(limiter: Partial<Record<'scansAtOnceMax' | 'readsAtOnceMax', number>> = {}) {
+    const fixture = new Fixture()
+    const node = await fixture.node(limiter)
     await node.submit(buildSaga('stored', 1))
-    await bed.untilStatus('stored', 'succeeded')
+    await fixture.untilStatus('stored', 'succeeded')
     const held: (() => void)[] = []
     let underWay = 0
     const { list, readMany } = node.store
@@ -188,7 +188,7 @@ describe('an engine beside 600 readers', () => {
       if (gids.includes('stored' as never)) await hold()
       return readMany.call(node.store, gids)
     }
-    return { bed, node, underWay: () => underWay }
+    return { fixture, node, underWay: () => underWay }
   }
 
   const spellings = {
@@ -200,13 +200,13 @@ describe('an engine beside 600 readers', () => {
 
   for (const [name, read] of Object.entries(spellings)) {
     it(`keeps all but a few of them from the store, and refuses the rest by code: ${name}`, async () => {
-      const { bed, node, underWay } = await nodeWithReaders()
+      const { fixture, node, underWay } = await nodeWithReaders()
       const asked = Array.from({ length: 600 }, () => watched<unknown>(read(node.engine)))
-      await bed.time.flush()
+      await fixture.time.flush()
       expect(underWay()).toBeLessThanOrEqual(16)
       await node.submit(buildSaga('beside', 1))
-      await bed.untilStatus('beside', 'succeeded')
-      await bed.time.advance(2_100)
+      await fixture.untilStatus('beside', 'succeeded')
+      await fixture.time.advance(2_100)
       const refused = asked.filter(({ error }) => error !== undefined)
       expect(refused.length).toBeGreaterThanOrEqual(600 - 16)
       for (const { error } of refused) expect(error).toMatchObject({ code: 'SAGA_TOO_MANY_READS' })
@@ -215,35 +215,35 @@ describe('an engine beside 600 readers', () => {
 
   it('keeps all but a few of them from a large transaction, whether it runs here or is stored', async () => {
     for (const untilStored of [false, true]) {
-      const bed = new Bed()
-      const node = await bed.node()
+      const fixture = new Fixture()
+      const node = await fixture.node()
       const payload = { note: 'y'.repeat(200_000) }
       await node.submit({
         gid: 'large',
         branches: Array.from({ length: 30 }, (_, n) => buildBranch('large', `b${n}`)),
       })
       await node.submit({ gid: 'heavy', branches: [buildBranch('heavy', 'b', { payload })] })
-      if (untilStored) for (const gid of ['large', 'heavy']) await bed.untilStatus(gid, 'succeeded')
+      if (untilStored) for (const gid of ['large', 'heavy']) await fixture.untilStatus(gid, 'succeeded')
       const gid = untilStored ? 'heavy' : 'large'
       const asked = Array.from({ length: 600 }, () => watched(node.engine.show(gid as never)))
-      await bed.time.advance(50)
+      await fixture.time.advance(50)
       expect(asked.filter(({ value }) => value !== undefined)).toHaveLength(16)
     }
   })
 
   it('a command reads what it needs without a turn', async () => {
-    const { bed, node } = await nodeWithReaders({ readsAtOnceMax: 1 })
+    const { fixture, node } = await nodeWithReaders({ readsAtOnceMax: 1 })
     node.engine.show('stored' as never).catch(() => undefined)
     await node.submit(buildSaga('other', 1))
-    await bed.untilStatus('other', 'succeeded')
+    await fixture.untilStatus('other', 'succeeded')
     expect((await node.engine.get('other' as never))?.status).toBe('succeeded')
     await expect(node.engine.abort('other' as never)).rejects.toMatchObject({ code: 'SAGA_ALREADY_FINAL' })
   })
 
-  it('mutant: without the lane all of them are at the store at once', async () => {
-    const { bed, node, underWay } = await nodeWithReaders({ scansAtOnceMax: 10_000 })
+  it('mutant: without the limiter all of them are at the store at once', async () => {
+    const { fixture, node, underWay } = await nodeWithReaders({ scansAtOnceMax: 10_000 })
     for (let n = 0; n < 600; n++) node.engine.list({ limit: 200, attention: true }).catch(() => undefined)
-    await bed.time.flush()
+    await fixture.time.flush()
     expect(underWay()).toBe(600)
   })
 })
