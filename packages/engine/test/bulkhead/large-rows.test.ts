@@ -1,6 +1,6 @@
 import type { SagaSubmitRequest } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { Bed } from '../support/bed.ts'
+import { Fixture } from '../support/fixture.ts'
 import { Gate } from '../support/gate.ts'
 import type { Answer } from '../support/participants.ts'
 
@@ -23,30 +23,30 @@ function largeSaga(gid: string, origin: string): SagaSubmitRequest {
 
 describe('large transactions', () => {
   it('S40: Large sagas whose branch says not yet are called one after the other, and small ones as often as they ask', async () => {
-    const bed = new Bed()
-    bed.services.otherwise = () => 'ongoing'
-    const node = await bed.node()
+    const fixture = new Fixture()
+    fixture.services.otherwise = () => 'ongoing'
+    const node = await fixture.node()
     for (let n = 0; n < LARGE; n++) await node.submit(largeSaga(`large-${n}`, `http://poor${n % 6}.test`))
     await node.submit(smallSaga('small', 'http://poor0.test'))
-    await bed.time.advance(10_000)
-    const before = bed.services.calls.length
-    const smallBefore = bed.services.listCalls('small').length
-    await bed.time.advance(MINUTE_MS)
-    const small = bed.services.listCalls('small').length - smallBefore
-    const large = bed.services.calls.length - before - small
+    await fixture.time.advance(10_000)
+    const before = fixture.services.calls.length
+    const smallBefore = fixture.services.listCalls('small').length
+    await fixture.time.advance(MINUTE_MS)
+    const small = fixture.services.listCalls('small').length - smallBefore
+    const large = fixture.services.calls.length - before - small
     expect(small).toBeGreaterThanOrEqual(58)
     expect(large).toBeLessThan(1.1 * TURNS_A_MINUTE)
     expect(large).toBeGreaterThan(0.8 * TURNS_A_MINUTE)
   })
 
   it('S40: Large sagas that find no place come back one after the other, and all end once their target answers', async () => {
-    const bed = new Bed()
+    const fixture = new Fixture()
     const gate = new Gate()
-    bed.services.otherwise = async ({ gid }): Promise<Answer> => {
+    fixture.services.otherwise = async ({ gid }): Promise<Answer> => {
       if (gid.startsWith('large')) await gate.pass()
       return 'success'
     }
-    const node = await bed.node({ recoveryInFlightMax: 100, timeoutMsMax: 900_000 })
+    const node = await fixture.node({ recoveryInFlightMax: 100, timeoutMsMax: 900_000 })
     for (let n = 0; n < LARGE; n++) {
       const saga = { ...largeSaga(`large-${n}`, 'http://poor.test'), timeoutMs: 900_000, delayMs: 2_000 }
       await node.submit(saga)
@@ -57,10 +57,10 @@ describe('large transactions', () => {
     for (let n = 0; n < 140; n++) {
       if (n === 20) before = countClaims()
       await node.submit(smallSaga(`quick-${n}`, 'http://poor.test'))
-      await bed.time.advance(500)
+      await fixture.time.advance(500)
     }
     expect(countClaims() - before).toBeLessThan(1.1 * TURNS_A_MINUTE)
     gate.open()
-    for (let n = 0; n < LARGE; n++) await bed.untilStatus(`large-${n}`, 'succeeded', 400_000)
+    for (let n = 0; n < LARGE; n++) await fixture.untilStatus(`large-${n}`, 'succeeded', 400_000)
   })
 })
