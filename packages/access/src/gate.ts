@@ -129,10 +129,14 @@ export function createGate(settings: GateSettings): Gate {
 
   /**
    * Tells whether the Host is not ours. If the name of a page was pointed at this server (DNS rebinding), the Host has
-   * that name. A request without a Host is HTTP/1.0, which no browser speaks.
+   * that name. Over HTTP/2 it stands in the authority. A request with neither is HTTP/1.0, which no browser speaks.
    */
-  function hasForeignHost({ headers: { host } }: RequestHead): boolean {
-    return hosts !== undefined && host !== undefined && !hosts.allows(host)
+  function hasForeignHost({ headers: { host, ':authority': authority } }: RequestHead): boolean {
+    if (hosts === undefined) return false
+    return (
+      (host !== undefined && !hosts.allows(host)) ||
+      (authority !== undefined && !hosts.allows(String(authority)))
+    )
   }
 
   return {

@@ -419,4 +419,28 @@ describe('a page in a browser', () => {
     }
     expect(readRefusalCode(guard, buildHead({ host: 'evil.example' }))).toBe('SAGA_HOST_REFUSED')
   })
+
+  it('S16: A foreign name in the authority of HTTP/2 is refused like one in the Host header', () => {
+    const gate = createGate({ credentials: readBearerKey, hosts: buildLoopbackHostRule([]) })
+    const guard = gate.buildGuard(['read'], false)
+    const heads = [
+      { ':authority': 'localhost:8470' },
+      { ':authority': 'evil.example' },
+      { ':authority': 'localhost', host: 'evil.example' },
+      { ':authority': 'evil.example', host: 'localhost' },
+    ]
+    const refused = 'SAGA_HOST_REFUSED'
+    expect(heads.map((head) => readRefusalCode(guard, buildHead(head)))).toEqual([
+      'passes',
+      refused,
+      refused,
+      refused,
+    ])
+    expect(heads.map((head) => gate.allowsScope('read', buildHead(head)))).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ])
+  })
 })

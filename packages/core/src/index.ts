@@ -1,4 +1,5 @@
 export { holdBack } from './bulkhead/hold-back.ts'
+export { type LargeRowTurn, takeLargeRowTurn } from './bulkhead/large-row-pace.ts'
 export { measureRoom, type RoomRate, UNMEASURED } from './bulkhead/room-rate.ts'
 export { isBusy, roomWaitersMax, waitForRoomMs } from './bulkhead/room-wait.ts'
 export { nextTurnAt, paceWaitMs } from './bulkhead/target-pace.ts'

@@ -1,4 +1,4 @@
-import type { HeldCall, Run } from '@counterstep/core'
+import type { HeldCall, LargeRowTurn, Run } from '@counterstep/core'
 import type { Admission } from './bulkhead/admission.ts'
 import type { HeldPlaces } from './bulkhead/held-places.ts'
 import type { Target } from './bulkhead/target.ts'
@@ -12,6 +12,10 @@ export interface ActiveRun {
   readonly isRecovered: boolean
   /** Its places at the targets whose answers it waits for. */
   readonly places: HeldPlaces
+  /** The number of places that it takes at each target, by its size. */
+  readonly size: number
+  /** The turn at which its row comes back, if it is large and a call of it was not answered. */
+  largeRowTurn: LargeRowTurn | undefined
   /** The places that its submit has taken, until its first call. */
   readonly admission: Admission | undefined
   /** The calls of the last step that found no place and are not reported to the core yet. */

@@ -143,6 +143,8 @@ export class Runner {
       isRecovered,
       places,
       admission,
+      size: placesOfRun,
+      largeRowTurn: undefined,
       noRoomFor: undefined,
       hasLeft: false,
     }
@@ -278,7 +280,7 @@ export class Runner {
     active.noRoomFor = noRoomFor
     const waitMs =
       noRoomFor.find((other) => other.target === target)?.waitMs ??
-      bulkhead.waitForRoom(target, active.places, ids.jitter())
+      bulkhead.waitForRoom(target, active.places, ids.jitter(), () => this.#waitMsOfRow(active, target))
     noRoomFor.push({ target, call, attempt, waitMs })
   }
 
@@ -297,7 +299,11 @@ export class Runner {
       return
     }
     active.places.withdraw(target)
-    const waitMs = bulkhead.holdBack(target, ids.jitter(), noTurn.leastMs)
+    const waitMs = bulkhead.holdBack(
+      target,
+      ids.jitter(),
+      Math.max(noTurn.leastMs, this.#waitMsOfRow(active, target)),
+    )
     this.#step(active, { type: 'held-back', calls: [{ call, attempt: request.attempt, waitMs }] })
   }
 
@@ -327,7 +333,9 @@ export class Runner {
         active.places.leave(target, isOver)
       }
       const { attempt } = request
-      const bounds = this.#retryBounds
+      const isAsked = target !== undefined && answer !== NOT_SENT_ANSWER && !isDefinite(answer)
+      const turnMs = isAsked ? this.#waitMsOfRow(active, target) : 0
+      const bounds = turnMs > 0 ? { ...this.#retryBounds, turnMs } : this.#retryBounds
       this.#step(active, {
         type: 'answered',
         call,
@@ -342,6 +350,14 @@ export class Runner {
     } finally {
       if (target !== undefined) limiter?.leave(target)
     }
+  }
+
+  /** Returns how long a large transaction waits for its turn. All its calls that fail within one turn share that turn. */
+  #waitMsOfRow(active: ActiveRun, target: Target): number {
+    const now = this.#parts.clock.now()
+    if ((active.largeRowTurn?.nextAt ?? 0) <= now)
+      active.largeRowTurn = this.#parts.bulkhead.takeLargeRowTurn(target, active.size)
+    return Math.max(0, (active.largeRowTurn?.at ?? now) - now)
   }
 
   #refuse({ run }: ActiveRun, { url }: BranchCall): BranchAnswer | undefined {

@@ -22,6 +22,8 @@ export interface RetryBounds {
    * it is called again when the operator retries it.
    */
   readonly parkAfterMs: number | 'never'
+  /** The least wait of this one transaction now, which is large and waits for its turn. Absent: it waits for none. */
+  readonly turnMs?: number
 }
 
 export const RETRY_BOUNDS: RetryBounds = { floorMs: SLOW_FLOOR_MS, parkAfterMs: 'never' }

@@ -150,7 +150,7 @@ export function waitAgain(
     answer.retryAfterMs,
     floorMs,
   )
-  return { ...counted, nextAt: now + wait }
+  return { ...counted, nextAt: now + Math.max(wait, Math.ceil(bounds.turnMs ?? 0)) }
 }
 
 /** An answer `ongoing` shows that the branch works, so the age after which its call is parked starts again. */

@@ -3,9 +3,11 @@ import {
   type FindOrigin,
   holdBack,
   isBusy,
+  type LargeRowTurn,
   measureRoom,
   roomWaitersMax,
   shareBounds,
+  takeLargeRowTurn,
   waitForRoomMs,
 } from '@counterstep/core'
 import type { AlarmClock } from '../alarm-clock.ts'
@@ -39,6 +41,7 @@ export class Bulkhead {
   readonly #recovered: Pool
   readonly #freshWaiters: Pool
   readonly #recoveredWaiters: Pool
+  readonly #unlisted = { nextLargeRowAt: 0 }
 
   constructor(parts: BulkheadParts) {
     const { settings, findOrigin, listedOrigins = [], clock, alarms } = parts
@@ -82,13 +85,13 @@ export class Bulkhead {
    * Returns how long a transaction waits that has found no place at this target. The time is longer than `holdMs` if the
    * transaction is to be given back, also because too many wait for this target in memory already.
    */
-  waitForRoom(target: Target, places: HeldPlaces, jitter01: number): number {
+  waitForRoom(target: Target, places: HeldPlaces, jitter01: number, leastMsOfRow: () => number): number {
     const { clock, settings } = this.#parts
     const now = clock.now()
     const wait = { answeredMs: now - target.answeredAt, waitedMs: places.noRoomMs(now) }
     const waitMs = waitForRoomMs(wait, jitter01)
     const mayWait = waitMs !== undefined && waitMs <= settings.holdMs && places.waitForRoom(target)
-    return mayWait ? waitMs : this.holdBack(target, jitter01)
+    return mayWait ? waitMs : this.holdBack(target, jitter01, leastMsOfRow())
   }
 
   /** Returns for how long a transaction that finds no place at this target is given back. */
@@ -104,6 +107,18 @@ export class Bulkhead {
     target.comeBackAt = held.comeBackAt
     this.report(target)
     return held.waitMs
+  }
+
+  /**
+   * Takes the turn at which a large row comes back to this target. All targets that are not listed share their turns, since
+   * names cost nothing. Undefined: the row is small.
+   */
+  takeLargeRowTurn(target: Target, places: number): LargeRowTurn | undefined {
+    const pace = target.isListed ? target : this.#unlisted
+    const now = this.#parts.clock.now()
+    const turn = takeLargeRowTurn({ nextAt: pace.nextLargeRowAt, now, places })
+    if (turn !== undefined) pace.nextLargeRowAt = turn.nextAt
+    return turn
   }
 
   /** Reports a target to the log, where an operator reads its name. Callers are not told its address. */

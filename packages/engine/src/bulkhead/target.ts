@@ -20,6 +20,8 @@ export class Target {
   /** The number of definite answers to calls of claimed transactions. */
   recoveredAnswers = 0
   roomRate: RoomRate = UNMEASURED
+  /** When its next large row may come back, by this node's clock. */
+  nextLargeRowAt = 0
   /** The number of calls that wait for their turn. */
   waiting = 0
   /** Says when it was last reported as over its share, by this node's clock. */

@@ -1,0 +1,66 @@
+import type { SagaSubmitRequest } from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import { Fixture } from '../support/fixture.ts'
+import { Gate } from '../support/gate.ts'
+import type { Answer } from '../support/participants.ts'
+
+const LARGE = 60
+const MINUTE_MS = 60_000
+/** A large saga takes 11 places, and rows come back 5 ms apart for each of them: 18 rows a second. */
+const TURNS_A_MINUTE = MINUTE_MS / (11 * 5)
+
+function smallSaga(gid: string, origin: string): SagaSubmitRequest {
+  const retry = { initialMs: 900, capMs: 900, factor: 1, jitter: 0 }
+  return { gid, retry, branches: [{ action: `${origin}/${gid}` }] }
+}
+
+/** Builds a saga whose definition has 322 KiB. */
+function largeSaga(gid: string, origin: string): SagaSubmitRequest {
+  const payload = 'x'.repeat(161 * 1024)
+  const branches = ['a', 'b'].map((path) => ({ action: `${origin}/${path}`, payload }))
+  return { ...smallSaga(gid, origin), branches }
+}
+
+describe('large transactions', () => {
+  it('S40: Large sagas whose branch says not yet are called one after the other, and small ones as often as they ask', async () => {
+    const fixture = new Fixture()
+    fixture.services.otherwise = () => 'ongoing'
+    const node = await fixture.node()
+    for (let n = 0; n < LARGE; n++) await node.submit(largeSaga(`large-${n}`, `http://poor${n % 6}.test`))
+    await node.submit(smallSaga('small', 'http://poor0.test'))
+    await fixture.time.advance(10_000)
+    const before = fixture.services.calls.length
+    const smallBefore = fixture.services.listCalls('small').length
+    await fixture.time.advance(MINUTE_MS)
+    const small = fixture.services.listCalls('small').length - smallBefore
+    const large = fixture.services.calls.length - before - small
+    expect(small).toBeGreaterThanOrEqual(58)
+    expect(large).toBeLessThan(1.1 * TURNS_A_MINUTE)
+    expect(large).toBeGreaterThan(0.8 * TURNS_A_MINUTE)
+  })
+
+  it('S40: Large sagas that find no place come back one after the other, and all end once their target answers', async () => {
+    const fixture = new Fixture()
+    const gate = new Gate()
+    fixture.services.otherwise = async ({ gid }): Promise<Answer> => {
+      if (gid.startsWith('large')) await gate.pass()
+      return 'success'
+    }
+    const node = await fixture.node({ recoveryInFlightMax: 100, timeoutMsMax: 900_000 })
+    for (let n = 0; n < LARGE; n++) {
+      const saga = { ...largeSaga(`large-${n}`, 'http://poor.test'), timeoutMs: 900_000, delayMs: 2_000 }
+      await node.submit(saga)
+    }
+    // The target answers something every half second, so it counts as busy and not as one that hangs.
+    const countClaims = () => node.seen.claims.reduce((sum, count) => sum + count, 0)
+    let before = 0
+    for (let n = 0; n < 140; n++) {
+      if (n === 20) before = countClaims()
+      await node.submit(smallSaga(`quick-${n}`, 'http://poor.test'))
+      await fixture.time.advance(500)
+    }
+    expect(countClaims() - before).toBeLessThan(1.1 * TURNS_A_MINUTE)
+    gate.open()
+    for (let n = 0; n < LARGE; n++) await fixture.untilStatus(`large-${n}`, 'succeeded', 400_000)
+  })
+})
