@@ -206,8 +206,9 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
 
   /** Tells whether the core wants the whole body, because it may be the success of a branch whose values are used. */
   #isWanted(): boolean {
-    const { bodyBytesKept = 0 } = this.#call
-    return this.#coding === undefined && this.#statusCode === 200 && this.#bodyBytes <= bodyBytesKept
+    const { bodyBytesKept } = this.#call
+    if (bodyBytesKept === undefined || this.#coding !== undefined) return false
+    return this.#statusCode === 200 && this.#bodyBytes <= bodyBytesKept
   }
 
   onResponseEnd(): void {
