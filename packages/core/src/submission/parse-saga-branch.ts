@@ -159,7 +159,7 @@ function readPlaces(
   references: References,
 ): { readonly texts: ReadonlyMap<string, string>; readonly open: Readonly<Record<string, ValueReference>> } {
   const texts = new Map<string, string>()
-  const open: Record<string, ValueReference> = {}
+  const open: Record<string, ValueReference> = Object.create(null)
   for (const name of places) {
     if (!Object.hasOwn(values, name)) continue
     const piece = references.readText(values[name], `${path}/with/${name}`, user, 'url')
@@ -204,7 +204,7 @@ function splitHeaders(
 ): { readonly plain: unknown; readonly open: Readonly<Record<string, ValueReference>> } {
   if (!isRecord(value) || !Object.values(value).some(isRecord)) return { plain: value, open: {} }
   const plain: [string, unknown][] = []
-  const open: Record<string, ValueReference> = {}
+  const open: Record<string, ValueReference> = Object.create(null)
   for (const [name, text] of Object.entries(value)) {
     const ownPath = `${path}/headers/${pointerStep(name)}`
     const piece = isRecord(text) ? references.readText(text, ownPath, user, 'header') : text

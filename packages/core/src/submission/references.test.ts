@@ -263,6 +263,24 @@ describe('References in a submit', () => {
     expect(definition.values).toEqual({ kept: [[]] })
   })
 
+  it('Names that every object inherits may be names of places, of headers and of members', () => {
+    const { definition } = accepted({
+      branches: [
+        HOLD,
+        {
+          action: { url: 'http://bank.test/{constructor}', with: { constructor: FROM_HOLD } },
+          headers: JSON.parse('{"__proto__":{"$from":"hold","at":"/id"},"constructor":"c"}') as object,
+          template: JSON.parse('{"__proto__":{"$from":"hold"}}') as object,
+        },
+      ],
+    })
+    const { actionTemplate, headers } = definition.branches[1] ?? {}
+    expect(JSON.stringify(actionTemplate)).toBe(
+      '{"headers":{"__proto__":{"from":0,"value":0}},"body":["{\\"__proto__\\":",{"from":0,"value":1},"}"],"url":{"constructor":{"from":0,"value":0}}}',
+    )
+    expect(JSON.stringify(headers)).toBe('{"constructor":"c"}')
+  })
+
   it('Each value that is referred to is kept once, in the order in which it is first named', () => {
     const { definition } = accepted(
       withHold(

@@ -116,7 +116,8 @@ function fillHeaders(
   references: Readonly<Record<string, ValueReference>>,
   op: SagaOp,
 ): BranchRequest['headers'] {
-  const headers: Record<string, string> = { ...plain }
+  // A header may have the name of a property that every object inherits.
+  const headers: Record<string, string> = Object.assign(Object.create(null), plain)
   for (const [name, reference] of Object.entries(references)) {
     // A compensation goes out without a header whose value is not known.
     if (op === 'compensate' && (findValue(saga, reference) ?? 'null') === 'null') continue
