@@ -1,6 +1,6 @@
 /**
- * These are the bytes of one message, in one buffer. Chunks are copied and not kept: a peer may send its message in
- * chunks of one byte, and a chunk that is kept costs a hundred times that.
+ * Collects the bytes of one message in one buffer. Chunks are copied and not kept: a peer may send its message in chunks
+ * of one byte, and to keep such a chunk takes about 100 bytes of memory.
  */
 export class CollectedBytes {
   readonly #bytesMax: number
@@ -26,16 +26,17 @@ export class CollectedBytes {
   }
 
   /** Returns the bytes that have come so far. */
-  whole(): Uint8Array {
+  bytesSoFar(): Uint8Array {
     return this.#buffer.subarray(0, this.#length)
   }
 
   /**
-   * Doubles the buffer, so that a byte is copied twice on average. The length that the peer announces is not trusted.
+   * Doubles the buffer, so that a byte is copied twice on average. The buffer does not get its size from the
+   * Content-Length of the message, because a peer can write any number there.
    */
   #grow(lengthNeeded: number): void {
     const grown = new Uint8Array(Math.max(lengthNeeded, Math.min(2 * this.#buffer.length, this.#bytesMax)))
-    grown.set(this.whole())
+    grown.set(this.bytesSoFar())
     this.#buffer = grown
   }
 }

@@ -163,7 +163,7 @@ async function readBytes(request: Request): Promise<Buffer> {
       throw new BranchError('BRANCH_CALL_INVALID', `the body is longer than ${BODY_BYTES_MAX} bytes`)
     }
   }
-  const { buffer, byteOffset, byteLength } = bytes.whole()
+  const { buffer, byteOffset, byteLength } = bytes.bytesSoFar()
   return Buffer.from(buffer, byteOffset, byteLength)
 }
 

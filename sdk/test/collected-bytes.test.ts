@@ -10,7 +10,7 @@ it('A chunk that is used again afterwards changes nothing of the collected bytes
     chunk[0] = byte
     expect(bytes.add(chunk)).toBe(true)
   }
-  expect(Buffer.from(bytes.whole()).toString()).toBe('abc')
+  expect(Buffer.from(bytes.bytesSoFar()).toString()).toBe('abc')
 })
 
 it('Chunks of one byte take no more memory than the bound', () => {
@@ -19,16 +19,16 @@ it('Chunks of one byte take no more memory than the bound', () => {
   let held = 0
   for (let count = 1; count <= BOUND; count++) {
     bytes.add(chunk)
-    held = Math.max(held, bytes.whole().buffer.byteLength)
+    held = Math.max(held, bytes.bytesSoFar().buffer.byteLength)
   }
-  expect([bytes.whole().length, held]).toEqual([BOUND, BOUND])
-  expect(bytes.whole().every((byte) => byte === 7)).toBe(true)
+  expect([bytes.bytesSoFar().length, held]).toEqual([BOUND, BOUND])
+  expect(bytes.bytesSoFar().every((byte) => byte === 7)).toBe(true)
   expect(bytes.add(chunk)).toBe(false)
-  expect(bytes.whole().buffer.byteLength).toBe(0)
+  expect(bytes.bytesSoFar().buffer.byteLength).toBe(0)
 })
 
 it('A whole message is taken at once, and one that is a byte too long is refused', () => {
   expect(new CollectedBytes(3).add(Buffer.from('abc'))).toBe(true)
   expect(new CollectedBytes(2).add(Buffer.from('abc'))).toBe(false)
-  expect(new CollectedBytes(2).whole()).toEqual(new Uint8Array())
+  expect(new CollectedBytes(2).bytesSoFar()).toEqual(new Uint8Array())
 })

@@ -3,8 +3,9 @@ import { QuotaExceededError } from './errors.ts'
 import type { Gate } from './gate.ts'
 
 /**
- * Makes the function that a route hands to the engine, so that the quota of the request's key counts what is stored.
- * That function throws SAGA_QUOTA_EXCEEDED. Returns undefined if there are no quotas.
+ * Makes the function that a route hands to the engine as `takeBytes`. The engine calls it with the number of bytes that
+ * it is about to store, and the quota of the request's API key counts them. It throws SAGA_QUOTA_EXCEEDED. Returns
+ * undefined if there are no quotas.
  */
 export function buildQuotaCheck(
   { takeStored }: Pick<Gate, 'takeStored'>,

@@ -1,6 +1,9 @@
 import type { Attempt } from './attempt.ts'
 
-/** Attempts leave the queue in the order in which they came. One whose deadline passes leaves at once, wherever it is. */
+/**
+ * Attempts leave the queue in the order in which they came. Its owner removes an attempt whose deadline has passed,
+ * wherever in the queue that attempt is.
+ */
 export class AttemptQueue {
   #first: Attempt | undefined = undefined
   #last: Attempt | undefined = undefined

@@ -13,6 +13,7 @@ export function readTargetRules(targets: Targets): TargetRules {
   if (targets === 'insecure-any') return { services: [], allowed: [], others: 'any', isLocal: false }
   if (typeof targets !== 'object' || targets === null) throw createNoTargetsError()
   refuseUnknown('counterstep targets', targets, ['services', 'allow'])
+  // The services are written as the command line has them, so that one parser checks both. It refuses a URL with a comma.
   const items = Object.entries(targets.services ?? {}).map(([name, url]) => `${name}=${url}`)
   const services = readOrThrow('services', parseServices(items.join(',')))
   const allowed = readOrThrow('allow', parseAllowedOrigins((targets.allow ?? []).join(',')))
@@ -20,9 +21,9 @@ export function readTargetRules(targets: Targets): TargetRules {
   return { services, allowed, others: 'none', isLocal: false }
 }
 
-function readOrThrow<Value>(name: string, read: Parsed<Value>): Value {
-  if ('problem' in read) throw new TypeError(`counterstep targets.${name} ${read.problem}`)
-  return read.value
+function readOrThrow<Value>(name: string, parsed: Parsed<Value>): Value {
+  if ('problem' in parsed) throw new TypeError(`counterstep targets.${name} ${parsed.problem}`)
+  return parsed.value
 }
 
 function createNoTargetsError(): TypeError {

@@ -9,16 +9,16 @@ const RETENTION_MS_MIN = 24 * 3_600_000
  */
 const RETENTION_MARGIN_MS = 3_600_000
 
-/** Returns the retention. Throws a TypeError at construction for one that is too short. */
+/** Returns how long the rows of a barrier are kept. Throws a TypeError if that is too short, when the barrier is made. */
 export function checkRetentionMs(retentionMs: number = RETENTION_MS_DEFAULT): number {
   if (Number.isSafeInteger(retentionMs) && retentionMs >= RETENTION_MS_MIN) return retentionMs
   throw new TypeError(`retentionMs must be a whole number of at least ${RETENTION_MS_MIN} (one day)`)
 }
 
 /**
- * Throws BARRIER_EXPIRED if the call's row may have been purged. Without the row an action would run a second time,
- * and a compensation would take an action that did run for one that never did. An `acceptedAt` that is no instant is
- * refused here, since the row would keep it.
+ * Throws BARRIER_EXPIRED if the call's row may have been purged. Without the row an action would run a second time, and
+ * a compensation would conclude wrongly that its action never ran. A call without `acceptedAt` does not say how old it
+ * is, and passes. An `acceptedAt` that is no instant is refused here, since the row would keep it.
  */
 export function assertNotExpired({ gid, acceptedAt }: BarrierCall, retentionMs: number, now: number): void {
   if (acceptedAt === undefined) return

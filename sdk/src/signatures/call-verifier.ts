@@ -9,21 +9,21 @@ import { SeenCalls } from './seen-calls.ts'
 import { signatureError } from './signature-refusal.ts'
 import type { SignedCallsOptions } from './signed-calls-options.ts'
 
-/** A request as a framework has it before it looks at its body. */
+/** Describes a request whose head has arrived and whose body is not read yet. */
 export interface ArrivedCall {
   readonly method: string
   /** Path and query, as they stand in the request line. */
   readonly path: string
   /**
-   * Returns the origin that the request was sent to by its own account, e.g. `https://bank.example`. It is read with
-   * `trustHost` only.
+   * Returns the origin that the request was sent to according to its `Host` header, e.g. `https://bank.example`. It is
+   * called only if `trustHost` is true.
    */
   readonly origin: () => string
   /** Returns the values of a header, one for each of its lines. */
   values(name: string): readonly string[]
 }
 
-/** The two options as a caller without types may pass them. */
+/** Holds the two options as a JavaScript caller may pass them: both, or none. */
 interface StatedAddress {
   readonly baseUrl?: string
   readonly trustHost?: boolean
@@ -55,8 +55,8 @@ export function callVerifier(options: SignedCallsOptions): CallVerifier {
       if (verdict.refusal !== undefined) throw signatureError(verdict.refusal)
       const { digest, signature, times } = verdict
       return (body) => {
-        // The time is read now and not when the head came. Otherwise a caller could hold the body back until the
-        // first call is forgotten, and send it again.
+        // The time is read now and not when the head came. Otherwise a caller could repeat a call: it would send a copy of
+        // the head in time, and the body only when `SeenCalls` has forgotten the original.
         const nowS = now() / 1000
         const untimely = findTimeRefusal(times, nowS)
         if (untimely !== undefined) throw signatureError(untimely)
@@ -78,15 +78,15 @@ function keysById(keys: SignedCallsOptions['keys']): ReadonlyMap<string, Verific
   return byId
 }
 
-/** Undefined means that the host of each request is trusted, because the options say so by name. */
+/** Returns undefined if the `Host` header of each request is trusted, because the options have `trustHost: true`. */
 function readBase({ baseUrl, trustHost }: StatedAddress): string | undefined {
   if (baseUrl !== undefined && trustHost === true)
     throw new TypeError('baseUrl and trustHost contradict each other: give one of them')
   if (baseUrl !== undefined) return checkedBaseUrl(baseUrl)
   if (trustHost === true) return undefined
   throw new TypeError(
-    "signed calls need baseUrl, how the branches' URLs address this service (https://bank.example), or else a call that " +
-      'was signed for another service would run here; trustHost: true believes the Host header instead',
+    'signed calls need baseUrl, the origin by which branch URLs name this service, such as https://bank.example: ' +
+      'without it a call that was signed for another service would run here. trustHost: true trusts the Host header instead',
   )
 }
 

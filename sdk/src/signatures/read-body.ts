@@ -13,6 +13,6 @@ export async function readBody(
   for await (const chunk of stream) {
     if (!bytes.add(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)) throw signatureError('too-large')
   }
-  const { buffer, byteOffset, byteLength } = bytes.whole()
+  const { buffer, byteOffset, byteLength } = bytes.bytesSoFar()
   return Buffer.from(buffer, byteOffset, byteLength)
 }

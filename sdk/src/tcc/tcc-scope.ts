@@ -10,7 +10,7 @@ import { parseTryUrl, tryBranch } from './try-branch.ts'
 
 export interface ScopeSettings {
   readonly gid: string
-  /** The branch id of the participant that has this share; empty for the whole TCC. */
+  /** The id of the branch under which this nested TCC runs. It is empty for the outermost TCC. */
   readonly parentId: string
   readonly headers?: Readonly<Record<string, string>>
   /** The time limit of a try, and of every other call. */
@@ -64,25 +64,25 @@ function registerBranch(
 ): Promise<RegisteredBranch> {
   const path = `${transactionPath(gid)}/branches`
   const request = { method: 'POST', path, body: toJson(branch, gid), timeoutMs, signal, gid } as const
-  const persistence = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal }
+  const repetition = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal }
   return sendAgain(async () => {
     const { createdAt } = readTransaction(await send(request), gid)
     return { gid, branchId: branch.id, acceptedAt: createdAt }
-  }, persistence)
+  }, repetition)
 }
 
 const CHILDREN_MAX = 99
 
 /**
- * Makes ids like those of DTM's clients: two digits behind the parent's id, so that the branches of a nested TCC stay
- * apart from its siblings.
+ * Makes ids like those of DTM's clients: the parent's id and two digits. A branch of the nested TCC `01` is `0101`, and
+ * so it never has the id of another branch of the outer TCC, such as `02`.
  */
 function createBranchIds(gid: string, parentId: string): (id: string | undefined) => string {
   const taken = new Set<string>()
   let last = 0
   const next = (): string => {
     if (last === CHILDREN_MAX) {
-      const message = `${gid} has ${CHILDREN_MAX} branches behind "${parentId}" already`
+      const message = `${gid} has ${CHILDREN_MAX} branches under "${parentId}" already`
       throw new CounterstepError('SAGA_TOO_MANY_BRANCHES', message, { meaning: 'failure', gid })
     }
     last += 1

@@ -47,7 +47,7 @@ export class AnswerBytes {
   }
 
   text(): string {
-    return new TextDecoder().decode(this.#bytes.whole())
+    return new TextDecoder().decode(this.#bytes.bytesSoFar())
   }
 
   #tooLarge(): AnswerTooLargeError {

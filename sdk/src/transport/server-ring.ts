@@ -7,8 +7,8 @@ export interface Server {
 }
 
 /**
- * These are the servers of one client in their order, the first one behind the last. All its calls go to the same
- * one.
+ * Holds the servers of one client in their order. After the last server comes the first one again. All calls of the
+ * client go to the current server.
  */
 export class ServerRing {
   readonly #servers: readonly [Server, ...Server[]]
@@ -23,8 +23,8 @@ export class ServerRing {
   }
 
   /**
-   * One of many calls that a server has failed at once moves on; if each did, they would pass by a server that is
-   * there.
+   * Makes the next server the current one. When many calls fail at one server together, only the first of them has this
+   * effect. If each had it, the client would skip servers that work.
    */
   leave(server: Server): void {
     if (server === this.current()) this.#current = (this.#current + 1) % this.#servers.length

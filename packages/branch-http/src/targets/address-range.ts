@@ -24,7 +24,7 @@ export const EVERY_PORT = '*'
 const PORT_MAX = 65_535
 const GROUP_BITS = 16
 
-/** Returns undefined if the text is not written as a range, and a text if something is wrong with the range. */
+/** Returns the range, or a message that says what is wrong with it. Returns undefined for what is not written as a range. */
 export function parseAddressRange(text: string): AddressRange | string | undefined {
   const [, scheme, host, length, port = ''] = RANGE.exec(text) ?? []
   if (scheme === undefined || host === undefined) return undefined
@@ -55,9 +55,9 @@ export function containsAddress({ family, addresses }: AddressRange, address: st
 function isPrivate(network: string, prefixLength: number): boolean {
   return PRIVATE.some((wider) => {
     const [address = '', length] = wider.split('/')
-    const isOfItsFamily = readFamily(address) === readFamily(network)
+    const isSameFamily = readFamily(address) === readFamily(network)
     return (
-      isOfItsFamily &&
+      isSameFamily &&
       prefixLength >= Number(length) &&
       buildSubnet(address, Number(length)).check(network, readFamily(network))
     )
@@ -70,8 +70,8 @@ function isNetwork(address: string, prefixLength: number): boolean {
     version === 4 ? parseIpv4Halves(address) : version === 6 ? parseIpv6Groups(address) : undefined
   if (groups === undefined || prefixLength > groups.length * GROUP_BITS) return false
   return groups.every((group, index) => {
-    const bitsKept = Math.min(Math.max(prefixLength - index * GROUP_BITS, 0), GROUP_BITS)
-    return (group & (0xffff >> bitsKept)) === 0
+    const prefixBits = Math.min(Math.max(prefixLength - index * GROUP_BITS, 0), GROUP_BITS)
+    return (group & (0xffff >> prefixBits)) === 0
   })
 }
 

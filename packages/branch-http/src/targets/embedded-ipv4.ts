@@ -1,4 +1,7 @@
-/** Holds the IPv4 addresses inside an IPv6 address. In a `tunnel` a translator or a relay passes packets on to them. */
+/**
+ * Holds the IPv4 addresses that stand inside an IPv6 address. `mapped` is an IPv4 address that is written as IPv6; with
+ * `tunnel` a gateway of the network forwards packets to the IPv4 addresses.
+ */
 export interface Embedded {
   readonly form: 'mapped' | 'tunnel'
   readonly addresses: readonly string[]
@@ -25,7 +28,7 @@ export function findEmbeddedIpv4(groups: readonly number[]): Embedded | undefine
   if (startsWithZeros && e === 0 && f === 0xffff) return { form: 'mapped', addresses: [last] }
   const isTunnel =
     (startsWithZeros && e === 0xffff && f === 0) || // IPv4-translated (RFC 2765).
-    (startsWithZeros && e === 0 && f === 0 && (g !== 0 || h > 1)) || // IPv4-compatible (RFC 4291, 2.5.5.1).
+    (startsWithZeros && e === 0 && f === 0 && (g !== 0 || h > 1)) || // IPv4-compatible (RFC 4291, 2.5.5.1), but not `::` and `::1`.
     (a === 0x64 && b === 0xff9b && c === 0 && d === 0 && e === 0 && f === 0) || // NAT64 (RFC 6052).
     ((e === 0 || e === 0x200) && f === 0x5efe) // ISATAP (RFC 5214), behind any prefix.
   if (isTunnel) return { form: 'tunnel', addresses: [last] }
