@@ -88,6 +88,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   /** It is undefined until undici begins to write the request. */
   #controller: Dispatcher.DispatchController | undefined = undefined
   #informational = 0
+  #isWhole = false
   #statusCode: number | undefined = undefined
   #retryAfter: string | string[] | undefined = undefined
   #coding: string | undefined = undefined
@@ -212,6 +213,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   }
 
   onResponseEnd(): void {
+    this.#isWhole = true
     this.#settleByAnswer('whole')
     this.#host?.onEnded()
   }
@@ -298,7 +300,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
       const body = this.#plainBody()
       const excerpt = body === undefined ? undefined : readExcerpt(body)
       if (excerpt !== undefined) answer.excerpt = excerpt
-      if (result === 'success' && this.#isWanted() && isUtf8(this.#body.bytes))
+      if (result === 'success' && this.#isWhole && this.#isWanted() && isUtf8(this.#body.bytes))
         answer.body = this.#body.bytes.toString('utf8')
       const waitMs = statusCode === 200 ? undefined : retryAfterMs(this.#retryAfter, Date.now)
       if (waitMs !== undefined) answer.retryAfterMs = waitMs

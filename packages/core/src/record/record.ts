@@ -231,7 +231,7 @@ function hasBranches(definition: Definition): boolean {
         definition.branches.every(
           (branch: unknown) => isObject(branch) && 'after' in branch && Array.isArray(branch.after),
         ) &&
-        (definition.values === undefined || Array.isArray(definition.values.kept))
+        (definition.values === undefined || isListOfLists(definition.values.kept))
       )
     case 'tcc':
       return Number.isInteger(definition.deadlineMs)
@@ -244,6 +244,10 @@ function hasBranches(definition: Definition): boolean {
     default:
       return false
   }
+}
+
+function isListOfLists(value: unknown): boolean {
+  return Array.isArray(value) && value.every(Array.isArray)
 }
 
 function isRegistered(value: unknown): boolean {

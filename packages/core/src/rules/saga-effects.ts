@@ -4,7 +4,7 @@
  */
 
 import { isFinal, type OpProgress, type SagaOp, type SagaTransaction } from '../transaction.ts'
-import { buildRequest, listProducers } from '../values/build-request.ts'
+import { findUnusableValue, listProducers } from '../values/build-request.ts'
 import type { TransactionEffect } from './events.ts'
 import { PARKED_OP_AT } from './op-progress.ts'
 
@@ -44,7 +44,8 @@ function findNextAt(
   { state, nextAt }: OpProgress,
 ): number | undefined {
   if (state === 'waiting') return nextAt
-  const isBuildable = saga.definition.values === undefined || buildRequest(saga, branch, op).type === 'built'
+  const isBuildable =
+    saga.definition.values === undefined || findUnusableValue(saga, branch, op) === undefined
   return isBuildable ? undefined : PARKED_OP_AT
 }
 

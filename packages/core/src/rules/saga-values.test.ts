@@ -208,6 +208,26 @@ describe('Values of a saga', () => {
     ])
   })
 
+  it('A saga turns around if the policy on targets refuses the URL with its values', () => {
+    const next = { action: { url: `${BANK}/next?to={id}`, with: { id: ID_OF_HOLD } } }
+    const calling = after(startWithHold(next), [...succeed(0, '{"id":"a&gid=1"}'), sent([1, 'action'])])
+    const refused = transition(calling, answered(1, 'action', 'unknown', { error: 'bad-url' }), CREATED_AT)
+    expect(refused.next).toMatchObject({ status: 'aborting', abort: { cause: 'value-unusable', branch: 1 } })
+  })
+
+  it('A value that is nested too deep counts as missing', () => {
+    const deep = (levels: number) => `{"id":${'['.repeat(levels)}"[{"${']'.repeat(levels)}}`
+    const next = { template: { id: { ...ID_OF_HOLD, else: 0 } } }
+    expect(readRequest(after(startWithHold(next), succeed(0, deep(32))), 1, 'action').body).toContain('[{')
+    expect(readRequest(after(startWithHold(next), succeed(0, deep(33))), 1, 'action').body).toBe('{"id":0}')
+  })
+
+  it('An output that is over the bound of a payload is null', () => {
+    const output = Array.from({ length: 5 }, () => ({ $from: 'hold' }))
+    const saga = after(start({ branches: [HOLD], output }), succeed(0, JSON.stringify('a'.repeat(60_000))))
+    expect(viewTransaction(saga, 'succeeded').output).toBeNull()
+  })
+
   it('The output of a saga that has succeeded is shown, with null for what it lacks', () => {
     const saga = after(
       start({ branches: [HOLD], output: { id: ID_OF_HOLD, no: { $from: 'hold', at: '/no' } } }),
@@ -250,6 +270,48 @@ describe('Values of a saga', () => {
         contentType: 'application/json',
         headers: {},
       })
+    })
+
+    it.each([
+      ['an object', '{"id":{}}'],
+      ['null', '{"id":null}'],
+      ['an empty text', '{"id":""}'],
+      ['two dots', '{"id":".."}'],
+      ['a lone surrogate', '{"id":"\\ud800"}'],
+      ['a text that is too long', JSON.stringify({ id: 'a'.repeat(9_000) })],
+    ])(
+      'A compensation is sent with its else, and without a header, where a value cannot stand: %s',
+      (_title, body) => {
+        const saga = after(startWithHold({}, { ...UNDO, headers: { 'x-id': 'default' } }), [
+          ...succeed(0, body),
+          { type: 'abort-asked' },
+        ])
+        const request = readRequest(saga, 0, 'compensate')
+        expect(request.url).toBe(`${BANK}/holds/unknown`)
+        expect(request.headers['x-id'] ?? '').not.toContain('default')
+        expect(effectsText(transition(saga, { type: 'time' }, CREATED_AT).effects)).toBe('call 01 compensate')
+      },
+    )
+
+    it('A header that is left out does not go out with the default of the whole saga either', () => {
+      const branches = [{ ...HOLD, compensation: { url: `${BANK}/undo`, headers: { 'x-id': ID_OF_HOLD } } }]
+      const saga = after(start({ branches, headers: { 'x-id': 'default' } }), [
+        sent([0, 'action']),
+        answered(0, 'action', 'unknown'),
+        { type: 'abort-asked' },
+      ])
+      expect(readRequest(saga, 0, 'compensate').headers).toEqual({})
+    })
+
+    it('A compensation whose URL the policy refuses with its values asks for a person at once', () => {
+      const saga = after(startWithHold({}, UNDO), [...succeed(0, '{"id":"a"}'), { type: 'abort-asked' }])
+      const calling = after(saga, [sent([0, 'compensate'])])
+      const refused = transition(
+        calling,
+        answered(0, 'compensate', 'unknown', { error: 'bad-url' }),
+        CREATED_AT,
+      )
+      expect(refused.next.attention).toContain('compensation of branch hold cannot be sent')
     })
 
     it('A value that arrives after the abort decision is a strong change, and the compensation has it', () => {

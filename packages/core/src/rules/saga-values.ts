@@ -1,6 +1,6 @@
 /** Finds the requests of a saga that are due and cannot be built from the values that there are. */
 import type { SagaOp, SagaTransaction } from '../transaction.ts'
-import { buildRequest } from '../values/build-request.ts'
+import { findUnusableValue } from '../values/build-request.ts'
 import { makeActionChooser, makeCompensationChooser, type NextOp } from './saga-effects.ts'
 
 type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
@@ -33,8 +33,8 @@ export function markUnusable(saga: Aborting): Aborting {
 function findUnbuildable(saga: SagaTransaction, op: SagaOp, next: NextOp): UnusableRequest | undefined {
   for (const branch of saga.branches.keys()) {
     if (next(branch)?.state !== 'idle') continue
-    const built = buildRequest(saga, branch, op)
-    if (built.type === 'unusable') return { branch, reason: built.reason }
+    const reason = findUnusableValue(saga, branch, op)
+    if (reason !== undefined) return { branch, reason }
   }
   return undefined
 }

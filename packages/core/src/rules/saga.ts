@@ -101,6 +101,10 @@ function applyActionAnswer(saga: Unfinished, progress: OpProgress, event: Answer
     if (next.status === 'aborting') return finishIfUndone(next, answerDurability(next), now)
     return decideAbort(next, { cause: 'branch-failed', branch }, now)
   }
+  if (saga.status === 'submitted' && isRefusedForValue(saga, event)) {
+    const next = applyOp(saga, event, { ...progress, state: 'idle' }, now)
+    return decideAbort(next, { cause: 'value-unusable', branch, reason: REFUSED_URL }, now)
+  }
   // Backward, an action is not called again: its compensation follows, whatever the action did.
   if (saga.status === 'aborting') {
     const next = applyOp(saga, event, { ...progress, state: 'idle' }, now)
@@ -113,6 +117,18 @@ function applyActionAnswer(saga: Unfinished, progress: OpProgress, event: Answer
     return decideAbort(next, { cause: 'retry-limit', branch }, now)
   const reason = parkedReason(next, waiting, call)
   return afterTime(reason === undefined ? next : { ...next, attention: reason }, 'strong', now)
+}
+
+const REFUSED_URL = 'the URL with its values may not be called'
+
+/**
+ * Tells whether the caller refused a URL that was sound at submit, where each place had a sample. So a value is to blame,
+ * nothing was sent, and asking again would change nothing.
+ */
+function isRefusedForValue({ definition }: SagaTransaction, { call, answer }: Answered): boolean {
+  const target = definition.branches[call.branch]
+  const template = call.op === 'action' ? target?.actionTemplate : target?.compensationContent?.template
+  return answer.error === 'bad-url' && template?.url !== undefined
 }
 
 function recordSuccess(saga: SagaTransaction, progress: OpProgress, { call, answer }: Answered): OpProgress {
@@ -144,7 +160,9 @@ function applyCompensationAnswer(
   }
   const waiting = waitAgain(saga, progress, event, now)
   const next = applyOp(saga, event, waiting, now)
-  const reason = attentionReason(saga, waiting, event)
+  const reason = isRefusedForValue(saga, event)
+    ? `compensation of branch ${saga.definition.branches[event.call.branch]?.id} cannot be sent: ${REFUSED_URL}`
+    : attentionReason(saga, waiting, event)
   return { next: reason === undefined ? next : { ...next, attention: reason }, durability: 'strong' }
 }
 

@@ -1,6 +1,7 @@
 import { BRANCHES_MAX } from '@counterstep/protocol'
 import type { CompensationContent, RequestTemplate, SagaBranch, ValueReference } from '../definition.ts'
-import { fillUrl, findMisplaced, listPlaces } from '../values/fill-url.ts'
+import { toPlainText } from '../values/build-request.ts'
+import { fillUrl, findMisplaced, hasBrace, listPlaces } from '../values/fill-url.ts'
 import type { Writable } from '../writable.ts'
 import { type Faults, isRecord, pointerStep, refuseUnknownFields } from './faults.ts'
 import { type BranchContext, parseContent, parseTarget, parseUrl } from './parse-branch.ts'
@@ -125,7 +126,7 @@ function parseTemplateUrl(
   }
   const places = listPlaces(url)
   refuseOtherPlaces(places, values, path, faults)
-  const misplaced = places.length === 0 ? undefined : findMisplaced(url)
+  const misplaced = hasBrace(url) ? findMisplaced(url) : undefined
   if (misplaced !== undefined) faults.add('SAGA_URL_INVALID', `${path}/url`, misplaced)
   const { texts, open } = readPlaces(places, values, path, user, references)
   const filled = fillUrl(url, (name) => texts.get(name))
@@ -133,10 +134,26 @@ function parseTemplateUrl(
     faults.add('SAGA_REFERENCE_INVALID', `${path}/with`, 'has a value that would change the path')
   // The policy on targets is asked again with the real URL when it is called.
   const sample = parseUrl(fillUrl(filled ?? url, () => 'x') ?? url, `${path}/url`, context)
+  if (filled !== undefined && sample !== undefined) refuseElse(filled, open, path, context)
   return {
     url: sample === undefined ? undefined : filled,
     template: Object.keys(open).length === 0 ? undefined : open,
   }
+}
+
+/** An `else` is what is sent when nothing else can be, so the URL with it must be one that may be called. */
+function refuseElse(
+  url: string,
+  open: Readonly<Record<string, ValueReference>>,
+  path: string,
+  { checkUrl, faults }: SagaContext,
+): void {
+  const withElse = fillUrl(url, (name) => {
+    const otherwise = open[name]?.else
+    return otherwise === undefined ? 'x' : toPlainText(otherwise)
+  })
+  if (withElse === undefined || checkUrl(withElse) !== undefined)
+    faults.add('SAGA_REFERENCE_INVALID', `${path}/with`, 'has an else that cannot stand in this URL')
 }
 
 function refuseOtherPlaces(places: readonly string[], values: Fields, path: string, faults: Faults): void {
@@ -212,7 +229,10 @@ function splitHeaders(
     else {
       // The name is checked like that of any other header.
       const [lower] = Object.keys(parseHeaders({ [name]: '' }, `${path}/headers`, faults))
-      if (lower !== undefined) open[lower] = piece as unknown as ValueReference
+      if (lower === undefined) continue
+      const isTwice = Object.keys(value).some((other) => other !== name && other.toLowerCase() === lower)
+      if (isTwice) faults.add('SAGA_HEADER_INVALID', ownPath, 'is given twice')
+      open[lower] = piece as unknown as ValueReference
     }
   }
   return { plain: Object.fromEntries(plain), open }

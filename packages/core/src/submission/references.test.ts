@@ -120,6 +120,36 @@ const BAD: readonly (readonly [string, unknown, ...string[]])[] = [
     withHold({ compensation: { url: 'http://bank.test/{id}', with: { id: { ...FROM_HOLD, else: null } } } }),
     'SAGA_REFERENCE_INVALID /branches/1/compensation/with/id',
   ],
+  ...['', '..', 'a\ud800'].map(
+    (otherwise) =>
+      [
+        `an else that cannot stand in its URL (${JSON.stringify(otherwise)})`,
+        withHold({
+          action: { url: 'http://bank.test/{id}', with: { id: { ...FROM_HOLD, else: otherwise } } },
+        }),
+        'SAGA_REFERENCE_INVALID /branches/1/action/with',
+      ] as const,
+  ),
+  [
+    'an else that cannot stand in a header',
+    withHold({ headers: { x: { ...FROM_HOLD, else: 'é' } } }),
+    'SAGA_REFERENCE_INVALID /branches/1/headers/x',
+  ],
+  [
+    'a header that is given twice, once as a reference',
+    withHold({ headers: { 'X-A': 'text', 'x-a': FROM_HOLD } }),
+    'SAGA_HEADER_INVALID /branches/1/headers/x-a',
+  ],
+  [
+    'a place whose name begins with a digit',
+    withHold({ action: { url: 'http://bank.test/{1id}', with: {} } }),
+    'SAGA_URL_INVALID /branches/1/action/url',
+  ],
+  [
+    'a pointer of too many steps',
+    withHold({ template: { $from: 'hold', at: '/a'.repeat(33) } }),
+    `SAGA_REFERENCE_INVALID ${TEMPLATE}/at`,
+  ],
   [
     'an unknown field of a compensation',
     withBranch({ compensation: { url: 'http://bank.test/undo', retry: {} } }),

@@ -2,6 +2,7 @@
 import {
   BODY_BYTES_MAX,
   INPUT_BYTES_MAX,
+  JSON_DEPTH_MAX,
   type JsonValue,
   PAYLOAD_BYTES_MAX,
   POINTER_LENGTH_MAX,
@@ -12,6 +13,7 @@ import { toPlainText } from '../values/build-request.ts'
 import { readPointer } from '../values/find-json-values.ts'
 import type { Writable } from '../writable.ts'
 import { type Faults, isRecord, pointerStep } from './faults.ts'
+import { isHeaderValue } from './parse-headers.ts'
 import { utf8Length } from './utf8-length.ts'
 
 /** Says whose request a reference stands in, because that decides which branches it may name. */
@@ -94,7 +96,9 @@ export class References {
       )
     }
     const isLeftOut = otherwise === 'null' && user.type === 'compensation' && place === 'header'
-    return isLeftOut || toPlainText(otherwise) !== undefined ? piece : this.#refuseText(path)
+    const text = toPlainText(otherwise)
+    const isUsable = text !== undefined && (place === 'url' || isHeaderValue(text))
+    return isLeftOut || isUsable ? piece : this.#refuseText(path)
   }
 
   /**
@@ -176,10 +180,11 @@ export class References {
   }
 
   #readPointer(value: unknown, path: string): string | undefined {
-    if (typeof value !== 'string' || readPointer(value) === undefined)
+    const steps = typeof value === 'string' ? readPointer(value) : undefined
+    if (typeof value !== 'string' || steps === undefined)
       return this.#refuse(path, 'must be a JSON pointer, such as "" or "/id"')
-    if (value.length > POINTER_LENGTH_MAX)
-      return this.#refuse(path, `is over ${POINTER_LENGTH_MAX} characters`)
+    if (value.length > POINTER_LENGTH_MAX || steps.length > JSON_DEPTH_MAX)
+      return this.#refuse(path, `is over ${POINTER_LENGTH_MAX} characters or ${JSON_DEPTH_MAX} steps`)
     return value
   }
 

@@ -44,10 +44,31 @@ export function listProducers(branch: SagaBranch): readonly number[] {
   return references.flatMap((piece) => (typeof piece === 'string' ? [] : [piece.from]))
 }
 
-/** Builds the output of a saga that has succeeded, as JSON. Undefined: it has none. */
+/**
+ * Builds the output of a saga that has succeeded, as JSON. It is null if it is over the bound of a payload. Returns
+ * undefined if the saga has none.
+ */
 export function buildOutput(saga: SagaTransaction): string | undefined {
   const output = saga.definition.values?.output
-  return output === undefined ? undefined : fillJson(saga, output, 'null')
+  if (output === undefined) return undefined
+  return countBodyBytes(saga, output) > PAYLOAD_BYTES_MAX ? 'null' : fillJson(saga, output, 'null')
+}
+
+/**
+ * Tells why a request cannot be built. Returns undefined if it can. A body is only measured and not built, because this
+ * is asked for each due branch at each step of its saga.
+ */
+export function findUnusableValue(saga: SagaTransaction, position: number, op: SagaOp): string | undefined {
+  const { template, ...plain } = readPlainRequest(saga.definition.branches[position] as SagaBranch, op)
+  if (template === undefined) return undefined
+  try {
+    if (template.body !== undefined) checkBody(saga, template.body, op)
+    fillRequest(saga, plain, { ...template, body: [] }, op)
+    return undefined
+  } catch (error: unknown) {
+    if (error instanceof UnusableValue) return error.message
+    throw error
+  }
 }
 
 function readPlainRequest(
@@ -71,45 +92,94 @@ function fillRequest(
   op: SagaOp,
 ): BranchRequest {
   return {
-    url: url === undefined ? plain.url : fillPlaces(saga, plain.url, url),
+    url: url === undefined ? plain.url : fillPlaces(saga, plain.url, url, op),
     body: body === undefined ? plain.body : fillBody(saga, body, op),
     contentType: plain.contentType,
     headers: headers === undefined ? plain.headers : fillHeaders(saga, plain.headers, headers, op),
   }
 }
 
+/**
+ * A compensation must be sent whatever its values are. So where one of them cannot stand in its URL, all places get their
+ * `else`, which was checked at submit.
+ */
 function fillPlaces(
   saga: SagaTransaction,
   url: string,
   places: Readonly<Record<string, ValueReference>>,
+  op: SagaOp,
 ): string {
-  const filled = fillUrl(url, (name) => {
-    const reference = places[name]
-    return reference === undefined ? undefined : readText(saga, reference, 'the URL')
-  })
-  if (filled === undefined) throw new UnusableValue('a value would change the path of the URL')
-  if (filled.length > URL_LENGTH_MAX) throw new UnusableValue(`the URL is over ${URL_LENGTH_MAX} characters`)
-  return filled
+  const references = Object.entries(places)
+  const values = new Map(references.map(([name, reference]) => [name, findText(saga, reference)]))
+  const isKnown = [...values.values()].every((text) => text !== undefined)
+  const filled = isKnown ? fillUrl(url, (name) => values.get(name)) : undefined
+  if (filled !== undefined && filled.length <= URL_LENGTH_MAX) return filled
+  if (op === 'compensate') return fillUrl(url, (name) => readElse(places[name])) ?? url
+  const [, missing] = references.find(([name]) => values.get(name) === undefined) ?? []
+  if (missing !== undefined) throw new UnusableValue(describeProblem(saga, missing, 'the URL'))
+  throw new UnusableValue(
+    filled === undefined
+      ? 'a value would change the path of the URL'
+      : `the URL is over ${URL_LENGTH_MAX} characters`,
+  )
+}
+
+function readElse(reference: ValueReference | undefined): string | undefined {
+  return reference?.else === undefined ? undefined : toPlainText(reference.else)
 }
 
 function fillBody(saga: SagaTransaction, template: JsonTemplate, op: SagaOp): string {
-  const body = fillJson(saga, template, op === 'compensate' ? 'null' : undefined)
-  if (utf8Length(body, PAYLOAD_BYTES_MAX) > PAYLOAD_BYTES_MAX)
-    throw new UnusableValue(`the body is over ${PAYLOAD_BYTES_MAX} bytes`)
-  return body
+  checkBody(saga, template, op)
+  return fillJson(saga, template, 'null')
 }
 
-function fillJson(saga: SagaTransaction, template: JsonTemplate, absent: string | undefined): string {
+function checkBody(saga: SagaTransaction, template: JsonTemplate, op: SagaOp): void {
+  const missing = template.find((piece) => typeof piece !== 'string' && findValue(saga, piece) === undefined)
+  if (op === 'action' && missing !== undefined && typeof missing !== 'string')
+    throw new UnusableValue(`${describe(saga, missing)} is missing`)
+  if (countBodyBytes(saga, template) > PAYLOAD_BYTES_MAX)
+    throw new UnusableValue(`the body is over ${PAYLOAD_BYTES_MAX} bytes`)
+}
+
+/** Lengths are counted once, because texts and values of hundreds of kilobytes never change. */
+const BYTES_OF_TEXTS = new WeakMap<JsonTemplate, number>()
+const BYTES_OF_VALUES = new WeakMap<readonly (string | null)[], readonly number[]>()
+
+function countBodyBytes({ branches }: SagaTransaction, template: JsonTemplate): number {
+  let bytes = BYTES_OF_TEXTS.get(template)
+  if (bytes === undefined) {
+    bytes = template.reduce((sum, piece) => sum + (typeof piece === 'string' ? countBytes(piece) : 0), 0)
+    BYTES_OF_TEXTS.set(template, bytes)
+  }
+  for (const piece of template) {
+    if (typeof piece === 'string') continue
+    const { values } = branches[piece.from]?.action ?? {}
+    const isThere = values !== undefined && values[piece.value] !== null
+    bytes += isThere ? (countValues(values)[piece.value] ?? 0) : countBytes(piece.else ?? 'null')
+  }
+  return bytes
+}
+
+function countValues(values: readonly (string | null)[]): readonly number[] {
+  let counted = BYTES_OF_VALUES.get(values)
+  if (counted === undefined) {
+    counted = values.map((value) => countBytes(value ?? ''))
+    BYTES_OF_VALUES.set(values, counted)
+  }
+  return counted
+}
+
+function countBytes(text: string): number {
+  return utf8Length(text, text.length)
+}
+
+function fillJson(saga: SagaTransaction, template: JsonTemplate, absent: string): string {
   return template
-    .map((piece) => {
-      if (typeof piece === 'string') return piece
-      const value = findValue(saga, piece) ?? absent
-      if (value === undefined) throw new UnusableValue(`${describe(saga, piece)} is missing`)
-      return value
-    })
+    .map((piece) => (typeof piece === 'string' ? piece : (findValue(saga, piece) ?? absent)))
     .join('')
 }
 
+/** A compensation goes out without the headers whose values are not known or cannot stand there. */
 function fillHeaders(
   saga: SagaTransaction,
   plain: BranchRequest['headers'],
@@ -119,27 +189,29 @@ function fillHeaders(
   // A header may have the name of a property that every object inherits.
   const headers: Record<string, string> = Object.assign(Object.create(null), plain)
   for (const [name, reference] of Object.entries(references)) {
-    // A compensation goes out without a header whose value is not known.
-    if (op === 'compensate' && (findValue(saga, reference) ?? 'null') === 'null') continue
-    const text = readText(saga, reference, 'a header')
-    if (!isHeaderValue(text)) throw new UnusableValue(`${describe(saga, reference)} cannot stand in a header`)
-    headers[name] = text.trim()
+    const text = findText(saga, reference)
+    if (text !== undefined && isHeaderValue(text)) headers[name] = text.trim()
+    else if (op === 'compensate') delete headers[name]
+    else throw new UnusableValue(describeProblem(saga, reference, 'a header'))
   }
   const [excess] = findExcess(headers)
-  if (excess !== undefined) throw new UnusableValue(`the request ${excess}`)
-  return headers
+  if (excess === undefined) return headers
+  if (op === 'compensate') return plain
+  throw new UnusableValue(`the request ${excess}`)
 }
 
-/** Reads a value that stands outside of JSON: a string, a number with its digits, true or false. */
-function readText(saga: SagaTransaction, reference: ValueReference, where: string): string {
+/** Finds a value that stands outside of JSON: a string, a number with its digits, true or false. */
+function findText(saga: SagaTransaction, reference: ValueReference): string | undefined {
   const value = findValue(saga, reference)
-  if (value === undefined) throw new UnusableValue(`${describe(saga, reference)} is missing`)
-  const text = toPlainText(value)
-  if (text === undefined) throw new UnusableValue(`${describe(saga, reference)} cannot stand in ${where}`)
-  return text
+  return value === undefined ? undefined : toPlainText(value)
 }
 
-/** Returns the text of a JSON value for a URL or a header. Undefined: it is null, a list or an object. */
+function describeProblem(saga: SagaTransaction, reference: ValueReference, where: string): string {
+  const isMissing = findValue(saga, reference) === undefined
+  return `${describe(saga, reference)} ${isMissing ? 'is missing' : `cannot stand in ${where}`}`
+}
+
+/** Returns the text of a JSON value for a URL or a header, or undefined for null, a list and an object. */
 export function toPlainText(json: string): string | undefined {
   if (json.startsWith('"')) return JSON.parse(json) as string
   return /^[{[n]/.test(json) ? undefined : json

@@ -59,7 +59,7 @@ export function findMisplaced(url: string): string | undefined {
     : undefined
 }
 
-function hasBrace(text: string): boolean {
+export function hasBrace(text: string): boolean {
   return text.includes('{') || text.includes('}')
 }
 

@@ -66,6 +66,12 @@ describe('findJsonValues', () => {
     )
   })
 
+  it('A name that is repeated in the whole answer costs little, however many pointers lead through it', () => {
+    const pointers = Array.from({ length: 200 }, (_, index) => `/a/${index}${'/x'.repeat(30)}`)
+    const text = `{${'"a":1,'.repeat(10_000)}"a":{"7":1}}`
+    expect(findJsonValues(text, [...pointers, '/a/7'])).toEqual([...pointers.map(() => null), '1'])
+  }, 2_000)
+
   it('An answer that is nested as deep as it can be is skipped without an overflow of the stack', () => {
     const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
     expect(findJsonValues(`{"deep":${deep},"a":1}`, ['/a', '/deep'])).toEqual(['1', deep])

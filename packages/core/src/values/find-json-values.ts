@@ -6,6 +6,8 @@
 interface PointerTree {
   /** The positions, in the list of pointers, of those that end here. */
   readonly ends: number[]
+  /** The positions of those that end here or lead through here. */
+  readonly through: number[]
   readonly steps: Map<string, PointerTree>
 }
 
@@ -20,7 +22,7 @@ export function findJsonValues(text: string, pointers: readonly string[]): reado
   return found
 }
 
-/** Splits a pointer into its steps. Undefined: it is not a pointer. */
+/** Splits a pointer into its steps. Returns undefined for a text that is not a pointer. */
 export function readPointer(pointer: string): readonly string[] | undefined {
   if (pointer === '') return []
   if (!pointer.startsWith('/') || /~(?![01])/.test(pointer)) return undefined
@@ -40,15 +42,16 @@ function isJson(text: string): boolean {
 }
 
 function toPointerTree(pointers: readonly string[]): PointerTree {
-  const root: PointerTree = { ends: [], steps: new Map() }
+  const root: PointerTree = { ends: [], through: [], steps: new Map() }
   for (const [position, pointer] of pointers.entries()) {
     let tree = root
     for (const step of readPointer(pointer) ?? []) {
       let next = tree.steps.get(step)
       if (next === undefined) {
-        next = { ends: [], steps: new Map() }
+        next = { ends: [], through: [], steps: new Map() }
         tree.steps.set(step, next)
       }
+      next.through.push(position)
       tree = next
     }
     tree.ends.push(position)
@@ -112,14 +115,10 @@ class JsonReader {
       this.#skipValue()
       return
     }
-    this.#forget(tree)
+    // An object may have a name twice, and its last value may lack what the first one had. A hostile answer may repeat a
+    // name ten thousand times, so this must cost no more than there are pointers.
+    for (const position of tree.through) this.#found[position] = null
     this.read(tree)
-  }
-
-  /** An object may have a name twice, and its last value may lack what the first one had. */
-  #forget({ ends, steps }: PointerTree): void {
-    for (const position of ends) this.#found[position] = null
-    for (const next of steps.values()) this.#forget(next)
   }
 
   /** Skips a value of any depth without recursion, since a hostile answer may be nested thousands deep. */

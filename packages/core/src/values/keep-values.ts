@@ -1,11 +1,12 @@
-import { KEPT_VALUE_BYTES_MAX, KEPT_VALUES_BYTES_MAX } from '@counterstep/protocol'
+import { JSON_DEPTH_MAX, KEPT_VALUE_BYTES_MAX, KEPT_VALUES_BYTES_MAX } from '@counterstep/protocol'
 import { utf8Length } from '../submission/utf8-length.ts'
 import type { SagaTransaction } from '../transaction.ts'
 import { findJsonValues } from './find-json-values.ts'
 
 /**
  * Finds the values that are kept of an answer, in the order of the branch's list. A value that the answer does not have, or
- * for which there is no room, is null. Undefined: nothing is kept of this branch.
+ * for which there is no room, is null, and so is one that is nested too deep. Returns undefined if nothing is kept of this
+ * branch.
  */
 export function keepValues(
   { definition, branches }: SagaTransaction,
@@ -16,17 +17,34 @@ export function keepValues(
   if (pointers === undefined || pointers.length === 0) return undefined
   let room = KEPT_VALUES_BYTES_MAX
   for (const { action } of branches) for (const value of action.values ?? []) room -= byteLength(value)
-  return findJsonValues(answerBody ?? '', pointers).map((value) => {
+  return findJsonValues((answerBody ?? '').replace(/^\ufeff/, ''), pointers).map((value) => {
     const bytes = byteLength(value)
-    if (bytes > Math.min(room, KEPT_VALUE_BYTES_MAX)) return null
+    if (value === null || bytes > Math.min(room, KEPT_VALUE_BYTES_MAX) || isTooDeep(value)) return null
     room -= bytes
-    return value
+    return copyText(value)
   })
 }
 
 /** Whether the answer of this branch's action is used by another request, or by the output. */
 export function isProducer({ definition }: SagaTransaction, branch: number): boolean {
   return (definition.values?.kept[branch]?.length ?? 0) > 0
+}
+
+/** What is shown or sent with this value must not overflow the stack of the program that writes or reads it. */
+function isTooDeep(json: string): boolean {
+  let depth = 0
+  let depthMax = 0
+  for (const [sign] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
+    if (sign === '[' || sign === '{') depth++
+    else if (sign === ']' || sign === '}') depth--
+    depthMax = Math.max(depthMax, depth)
+  }
+  return depthMax > JSON_DEPTH_MAX
+}
+
+/** A part of a text keeps the whole text in memory in V8, which may be 64 KiB for an id. */
+function copyText(text: string): string {
+  return JSON.parse(JSON.stringify(text)) as string
 }
 
 function byteLength(value: string | null): number {
