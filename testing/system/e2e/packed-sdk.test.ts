@@ -99,6 +99,7 @@ describe('the packed SDK', () => {
       'docs/saga.md',
       'docs/signed-calls.md',
       'docs/tcc.md',
+      'docs/values.md',
       'package.json',
     ])
     const compiled = files.filter((file) => file.startsWith('dist/'))

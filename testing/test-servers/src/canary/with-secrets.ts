@@ -18,19 +18,37 @@ export function withSecrets<Body extends Submit>(body: Body): Body {
   }
 }
 
-/** Returns the same branch with secrets in the queries of its URLs, in a payload that has members, and in a header. */
+/** Returns the same branch with secrets in the queries of its URLs, in a content that has members, and in a header. */
 export function withBranchSecrets<Branch extends object>(branch: Branch): Branch {
   const members = Object.entries(branch).map(([name, value]) => [
     name,
-    URLS.has(name) && typeof value === 'string' ? withSecretQuery(value) : value,
+    URLS.has(name) ? withUrlSecrets(value) : value,
   ])
-  const { payload = {}, headers } = branch as { readonly payload?: unknown; readonly headers?: object }
-  const hasMembers = typeof payload === 'object' && payload !== null && !('body' in branch)
+  const { headers } = branch as { readonly headers?: object }
   return {
     ...Object.fromEntries(members),
-    ...(hasMembers ? { payload: { ...payload, secret: canary('payload') } } : {}),
+    ...withContentSecret(branch),
     headers: { ...headers, 'x-branch-secret': canary('header-of-branch') },
   }
+}
+
+/** A URL is a text, or an object that has one and, in a compensation, a content and headers of its own. */
+function withUrlSecrets(value: unknown): unknown {
+  if (typeof value === 'string') return withSecretQuery(value)
+  if (typeof value !== 'object' || value === null || !('url' in value)) return value
+  const hasContent = 'template' in value || 'payload' in value
+  return {
+    ...value,
+    url: withSecretQuery(String(value.url)),
+    ...(hasContent ? withContentSecret(value) : {}),
+  }
+}
+
+function withContentSecret(request: object): object {
+  const name = 'template' in request ? 'template' : 'payload'
+  const content = (request as { readonly [name: string]: unknown })[name] ?? {}
+  const hasMembers = typeof content === 'object' && content !== null && !('body' in request)
+  return hasMembers ? { [name]: { ...content, secret: canary('payload') } } : {}
 }
 
 function withSecretQuery(url: string): string {
