@@ -30,7 +30,7 @@ export function isProducer({ definition }: SagaTransaction, branch: number): boo
   return (definition.values?.kept[branch]?.length ?? 0) > 0
 }
 
-/** What is shown or sent with this value must not overflow the stack of the program that writes or reads it. */
+/** A program that writes or reads a text with this value must not overflow its stack. */
 function isTooDeep(json: string): boolean {
   let depth = 0
   let depthMax = 0
