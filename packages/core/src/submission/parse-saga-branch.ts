@@ -199,9 +199,14 @@ function splitTemplates(
   context: SagaContext,
 ): SplitRequest {
   const { faults, references } = context
-  const { plain: headers, open } = splitHeaders(value.headers, path, user, context)
-  const { template, ...others } = value
-  const plain = headers === undefined ? others : { ...others, headers }
+  const { headers: given, template } = value
+  const hasOpenHeaders = isRecord(given) && Object.values(given).some(isRecord)
+  // Most branches have neither, and each submit comes through here.
+  if (template === undefined && !hasOpenHeaders) return { plain: value, template: {} }
+  const { plain: headers, open } = hasOpenHeaders
+    ? splitHeaders(given, path, user, context)
+    : { plain: given, open: {} }
+  const plain = { ...value, headers }
   const parts: Writable<Omit<RequestTemplate, 'url'>> = {}
   if (Object.keys(open).length > 0) parts.headers = open
   if (template !== undefined) {
@@ -214,12 +219,12 @@ function splitTemplates(
 
 /** Takes the references out of the headers. A reference to the input becomes a text. */
 function splitHeaders(
-  value: unknown,
+  value: Fields,
   path: string,
   user: ReferenceUser,
   { faults, references }: SagaContext,
 ): { readonly plain: unknown; readonly open: Readonly<Record<string, ValueReference>> } {
-  if (!isRecord(value) || !Object.values(value).some(isRecord)) return { plain: value, open: {} }
+  const times = countLowerCase(Object.keys(value))
   const plain: [string, unknown][] = []
   const open: Record<string, ValueReference> = Object.create(null)
   for (const [name, text] of Object.entries(value)) {
@@ -230,12 +235,20 @@ function splitHeaders(
       // The name is checked like that of any other header.
       const [lower] = Object.keys(parseHeaders({ [name]: '' }, `${path}/headers`, faults))
       if (lower === undefined) continue
-      const isTwice = Object.keys(value).some((other) => other !== name && other.toLowerCase() === lower)
-      if (isTwice) faults.add('SAGA_HEADER_INVALID', ownPath, 'is given twice')
+      if ((times.get(lower) ?? 0) > 1) faults.add('SAGA_HEADER_INVALID', ownPath, 'is given twice')
       open[lower] = piece as unknown as ValueReference
     }
   }
   return { plain: Object.fromEntries(plain), open }
+}
+
+function countLowerCase(names: readonly string[]): ReadonlyMap<string, number> {
+  const times = new Map<string, number>()
+  for (const name of names) {
+    const lower = name.toLowerCase()
+    times.set(lower, (times.get(lower) ?? 0) + 1)
+  }
+  return times
 }
 
 function refuseExcess(
@@ -263,8 +276,8 @@ function joinTemplates(
   url: RequestTemplate['url'],
   template: Omit<RequestTemplate, 'url'>,
 ): RequestTemplate | undefined {
-  const joined = { ...template, ...(url === undefined ? {} : { url }) }
-  return Object.keys(joined).length === 0 ? undefined : joined
+  if (url === undefined && template.body === undefined && template.headers === undefined) return undefined
+  return url === undefined ? template : { ...template, url }
 }
 
 function parseAfter(value: unknown, path: string, faults: Faults): readonly string[] | undefined {

@@ -255,6 +255,14 @@ describe('References in a submit', () => {
     expect(listFaults(body)).toEqual(faults)
   })
 
+  it('A body full of references is refused without reading them all', () => {
+    const names = Array.from({ length: 30_000 }, (_, index) => `x${index}`)
+    const headers = Object.fromEntries(names.map((name) => [name, { $from: 'hold', at: `/${name}` }]))
+    expect(listFaults(withHold({ headers }))).toContain(
+      `SAGA_REFERENCE_INVALID /branches/1/headers/x${REFERENCES_MAX}`,
+    )
+  }, 2_000)
+
   it('Hundreds of copies of a large input are refused before they take memory', () => {
     const input = 'a'.repeat(INPUT_BYTES_MAX - 2)
     const template = Array.from({ length: REFERENCES_MAX }, () => ({ $input: '' }))

@@ -162,8 +162,10 @@ export class References {
     if (unknown !== undefined)
       return this.#refuse(`${path}/${pointerStep(unknown)}`, 'is no part of a reference')
     this.#count++
-    if (this.#count === REFERENCES_MAX + 1)
-      this.#refuse(path, `is one of more than ${REFERENCES_MAX} references`)
+    // No more of them are read, because a body of 1 MiB may have 40,000.
+    if (this.#count > REFERENCES_MAX + 1) return undefined
+    if (this.#count > REFERENCES_MAX)
+      return this.#refuse(path, `is one of more than ${REFERENCES_MAX} references`)
     const otherwise = 'else' in value ? JSON.stringify(value.else) : undefined
     const pointer = this.#readPointer(
       isFrom ? (value.at ?? '') : value.$input,
