@@ -161,5 +161,5 @@ export type {
   Transaction,
 } from './transaction.ts'
 export { getBranchTargets, isFinal } from './transaction.ts'
-export { type BuiltRequest, buildRequest } from './values/build-request.ts'
+export { buildRequest } from './values/build-request.ts'
 export { isProducer } from './values/keep-values.ts'

@@ -69,9 +69,7 @@ export function buildBranchCall(
 /** Puts in what the request has from other branches, and asks for the whole answer where another request uses it. */
 function fillCall(call: BranchCall, saga: SagaTransaction, { branch, op }: CallKey): BranchCall {
   assert(op === 'action' || op === 'compensate', 'a saga has no such op')
-  const built = buildRequest(saga, branch, op)
-  assert(built.type === 'built', 'a call whose request cannot be built')
-  const filled = { ...call, ...built.request }
+  const filled = { ...call, ...buildRequest(saga, branch, op) }
   return op === 'action' && isProducer(saga, branch)
     ? { ...filled, bodyBytesKept: KEPT_VALUE_BYTES_MAX }
     : filled

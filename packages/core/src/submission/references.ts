@@ -10,6 +10,7 @@ import {
 } from '@counterstep/protocol'
 import type { JsonTemplate, SagaBranch, SagaValues, ValueReference } from '../definition.ts'
 import { toPlainText } from '../values/build-request.ts'
+import { countBytes } from '../values/count-bytes.ts'
 import { readPointer } from '../values/find-json-values.ts'
 import type { Writable } from '../writable.ts'
 import { type Faults, isRecord, pointerStep } from './faults.ts'
@@ -195,7 +196,7 @@ export class References {
     const value = findMember(this.#input, readPointer(pointer) ?? [])
     const text = value === undefined ? otherwise : JSON.stringify(value)
     if (text === undefined) return this.#refuse(path, 'names a value that the input does not have')
-    this.#copiedBytes += utf8Length(text, text.length)
+    this.#copiedBytes += countBytes(text)
     if (this.#copiedBytes <= BODY_BYTES_MAX) return text
     return this.#faults.add(
       'SAGA_PAYLOAD_TOO_LARGE',

@@ -4,9 +4,10 @@
  */
 import { PAYLOAD_BYTES_MAX, URL_LENGTH_MAX } from '@counterstep/protocol'
 import type { JsonTemplate, RequestTemplate, SagaBranch, ValueReference } from '../definition.ts'
+import { AssertionError } from '../errors.ts'
 import { findExcess, isHeaderValue } from '../submission/parse-headers.ts'
-import { utf8Length } from '../submission/utf8-length.ts'
 import type { SagaOp, SagaTransaction } from '../transaction.ts'
+import { countBytes, countValueBytes } from './count-bytes.ts'
 import { fillUrl } from './fill-url.ts'
 
 export interface BranchRequest {
@@ -16,23 +17,38 @@ export interface BranchRequest {
   readonly headers: Readonly<Record<string, string>>
 }
 
-export type BuiltRequest =
-  | { readonly type: 'built'; readonly request: BranchRequest }
-  /** A value is missing or cannot stand in its place. The reason names no value, because it may be a secret. */
-  | { readonly type: 'unusable'; readonly reason: string }
+/** Says why a request cannot be built. It names no value, because a value may be a secret. */
+class UnusableValueError extends AssertionError {}
 
-/** Why a request cannot be built. It is caught in this file. */
-class UnusableValue extends Error {}
+/**
+ * Builds the request of one op of one branch. Throws an AssertionError if `findUnusableValue` finds a reason why it cannot be
+ * built, because such a request must not be asked for.
+ */
+export function buildRequest(saga: SagaTransaction, position: number, op: SagaOp): BranchRequest {
+  const { template, ...plain } = readPlainRequest(saga.definition.branches[position] as SagaBranch, op)
+  if (template === undefined) return plain
+  const { body } = template
+  if (body !== undefined) checkBody(saga, body, op)
+  return {
+    ...plain,
+    ...fillHead(saga, plain, template, op),
+    ...(body === undefined ? {} : { body: fillJson(saga, body) }),
+  }
+}
 
-/** Builds the request of one op of one branch. A compensation gets null for a value that is not known. */
-export function buildRequest(saga: SagaTransaction, position: number, op: SagaOp): BuiltRequest {
-  const branch = saga.definition.branches[position] as SagaBranch
-  const { template, ...plain } = readPlainRequest(branch, op)
-  if (template === undefined) return { type: 'built', request: plain }
+/**
+ * Tells why a request cannot be built. Returns undefined if it can. A body is only measured and not built, because this
+ * is asked for each due branch at each step of its saga.
+ */
+export function findUnusableValue(saga: SagaTransaction, position: number, op: SagaOp): string | undefined {
+  const { template, ...plain } = readPlainRequest(saga.definition.branches[position] as SagaBranch, op)
+  if (template === undefined) return undefined
   try {
-    return { type: 'built', request: fillRequest(saga, plain, template, op) }
+    if (template.body !== undefined) checkBody(saga, template.body, op)
+    fillHead(saga, plain, template, op)
+    return undefined
   } catch (error: unknown) {
-    if (error instanceof UnusableValue) return { type: 'unusable', reason: error.message }
+    if (error instanceof UnusableValueError) return error.message
     throw error
   }
 }
@@ -51,24 +67,7 @@ export function listProducers(branch: SagaBranch): readonly number[] {
 export function buildOutput(saga: SagaTransaction): string | undefined {
   const output = saga.definition.values?.output
   if (output === undefined) return undefined
-  return countBodyBytes(saga, output) > PAYLOAD_BYTES_MAX ? 'null' : fillJson(saga, output, 'null')
-}
-
-/**
- * Tells why a request cannot be built. Returns undefined if it can. A body is only measured and not built, because this
- * is asked for each due branch at each step of its saga.
- */
-export function findUnusableValue(saga: SagaTransaction, position: number, op: SagaOp): string | undefined {
-  const { template, ...plain } = readPlainRequest(saga.definition.branches[position] as SagaBranch, op)
-  if (template === undefined) return undefined
-  try {
-    if (template.body !== undefined) checkBody(saga, template.body, op)
-    fillRequest(saga, plain, { ...template, body: [] }, op)
-    return undefined
-  } catch (error: unknown) {
-    if (error instanceof UnusableValue) return error.message
-    throw error
-  }
+  return countBodyBytes(saga, output) > PAYLOAD_BYTES_MAX ? 'null' : fillJson(saga, output)
 }
 
 function readPlainRequest(
@@ -85,16 +84,14 @@ function readPlainRequest(
   return { url, body: own.body, contentType: own.contentType, headers: own.headers, template }
 }
 
-function fillRequest(
+function fillHead(
   saga: SagaTransaction,
   plain: BranchRequest,
-  { url, body, headers }: RequestTemplate,
+  { url, headers }: RequestTemplate,
   op: SagaOp,
-): BranchRequest {
+): Pick<BranchRequest, 'url' | 'headers'> {
   return {
     url: url === undefined ? plain.url : fillPlaces(saga, plain.url, url, op),
-    body: body === undefined ? plain.body : fillBody(saga, body, op),
-    contentType: plain.contentType,
     headers: headers === undefined ? plain.headers : fillHeaders(saga, plain.headers, headers, op),
   }
 }
@@ -116,8 +113,8 @@ function fillPlaces(
   if (filled !== undefined && filled.length <= URL_LENGTH_MAX) return filled
   if (op === 'compensate') return fillUrl(url, (name) => readElse(places[name])) ?? url
   const [, missing] = references.find(([name]) => values.get(name) === undefined) ?? []
-  if (missing !== undefined) throw new UnusableValue(describeProblem(saga, missing, 'the URL'))
-  throw new UnusableValue(
+  if (missing !== undefined) throw new UnusableValueError(describeProblem(saga, missing, 'the URL'))
+  throw new UnusableValueError(
     filled === undefined
       ? 'a value would change the path of the URL'
       : `the URL is over ${URL_LENGTH_MAX} characters`,
@@ -128,22 +125,16 @@ function readElse(reference: ValueReference | undefined): string | undefined {
   return reference?.else === undefined ? undefined : toPlainText(reference.else)
 }
 
-function fillBody(saga: SagaTransaction, template: JsonTemplate, op: SagaOp): string {
-  checkBody(saga, template, op)
-  return fillJson(saga, template, 'null')
-}
-
 function checkBody(saga: SagaTransaction, template: JsonTemplate, op: SagaOp): void {
   const missing = template.find((piece) => typeof piece !== 'string' && findValue(saga, piece) === undefined)
   if (op === 'action' && missing !== undefined && typeof missing !== 'string')
-    throw new UnusableValue(`${describe(saga, missing)} is missing`)
+    throw new UnusableValueError(`${describe(saga, missing)} is missing`)
   if (countBodyBytes(saga, template) > PAYLOAD_BYTES_MAX)
-    throw new UnusableValue(`the body is over ${PAYLOAD_BYTES_MAX} bytes`)
+    throw new UnusableValueError(`the body is over ${PAYLOAD_BYTES_MAX} bytes`)
 }
 
-/** Lengths are counted once, because texts and values of hundreds of kilobytes never change. */
+/** The texts of a template are counted once, because they never change. */
 const BYTES_OF_TEXTS = new WeakMap<JsonTemplate, number>()
-const BYTES_OF_VALUES = new WeakMap<readonly (string | null)[], readonly number[]>()
 
 function countBodyBytes({ branches }: SagaTransaction, template: JsonTemplate): number {
   let bytes = BYTES_OF_TEXTS.get(template)
@@ -155,27 +146,15 @@ function countBodyBytes({ branches }: SagaTransaction, template: JsonTemplate): 
     if (typeof piece === 'string') continue
     const { values } = branches[piece.from]?.action ?? {}
     const isThere = values !== undefined && values[piece.value] !== null
-    bytes += isThere ? (countValues(values)[piece.value] ?? 0) : countBytes(piece.else ?? 'null')
+    bytes += isThere ? (countValueBytes(values)[piece.value] ?? 0) : countBytes(piece.else ?? 'null')
   }
   return bytes
 }
 
-function countValues(values: readonly (string | null)[]): readonly number[] {
-  let counted = BYTES_OF_VALUES.get(values)
-  if (counted === undefined) {
-    counted = values.map((value) => countBytes(value ?? ''))
-    BYTES_OF_VALUES.set(values, counted)
-  }
-  return counted
-}
-
-function countBytes(text: string): number {
-  return utf8Length(text, text.length)
-}
-
-function fillJson(saga: SagaTransaction, template: JsonTemplate, absent: string): string {
+/** Joins the pieces. A value that is not there is null. */
+function fillJson(saga: SagaTransaction, template: JsonTemplate): string {
   return template
-    .map((piece) => (typeof piece === 'string' ? piece : (findValue(saga, piece) ?? absent)))
+    .map((piece) => (typeof piece === 'string' ? piece : (findValue(saga, piece) ?? 'null')))
     .join('')
 }
 
@@ -192,12 +171,12 @@ function fillHeaders(
     const text = findText(saga, reference)
     if (text !== undefined && isHeaderValue(text)) headers[name] = text.trim()
     else if (op === 'compensate') delete headers[name]
-    else throw new UnusableValue(describeProblem(saga, reference, 'a header'))
+    else throw new UnusableValueError(describeProblem(saga, reference, 'a header'))
   }
   const [excess] = findExcess(headers)
   if (excess === undefined) return headers
   if (op === 'compensate') return plain
-  throw new UnusableValue(`the request ${excess}`)
+  throw new UnusableValueError(`the request ${excess}`)
 }
 
 /** Finds a value that stands outside of JSON: a string, a number with its digits, true or false. */

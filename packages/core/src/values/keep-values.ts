@@ -1,7 +1,9 @@
 import { JSON_DEPTH_MAX, KEPT_VALUE_BYTES_MAX, KEPT_VALUES_BYTES_MAX } from '@counterstep/protocol'
-import { utf8Length } from '../submission/utf8-length.ts'
 import type { SagaTransaction } from '../transaction.ts'
+import { countBytes, countValueBytes } from './count-bytes.ts'
 import { findJsonValues } from './find-json-values.ts'
+
+const NONE: readonly string[] = []
 
 /**
  * Finds the values that are kept of an answer, in the order of the branch's list. A value that the answer does not have, or
@@ -16,16 +18,19 @@ export function keepValues(
   const pointers = definition.values?.kept[branch]
   if (pointers === undefined || pointers.length === 0) return undefined
   let room = KEPT_VALUES_BYTES_MAX
-  for (const { action } of branches) for (const value of action.values ?? []) room -= byteLength(value)
+  for (const { action } of branches) {
+    for (const bytes of countValueBytes(action.values ?? NONE)) room -= bytes
+  }
   return findJsonValues((answerBody ?? '').replace(/^\ufeff/, ''), pointers).map((value) => {
-    const bytes = byteLength(value)
-    if (value === null || bytes > Math.min(room, KEPT_VALUE_BYTES_MAX) || isTooDeep(value)) return null
+    if (value === null) return null
+    const bytes = countBytes(value)
+    if (bytes > Math.min(room, KEPT_VALUE_BYTES_MAX) || isTooDeep(value)) return null
     room -= bytes
     return copyText(value)
   })
 }
 
-/** Whether the answer of this branch's action is used by another request, or by the output. */
+/** Tells whether the answer of this branch's action is used by another request, or by the output. */
 export function isProducer({ definition }: SagaTransaction, branch: number): boolean {
   return (definition.values?.kept[branch]?.length ?? 0) > 0
 }
@@ -45,8 +50,4 @@ function isTooDeep(json: string): boolean {
 /** A part of a text keeps the whole text in memory in V8, which may be 64 KiB for an id. */
 function copyText(text: string): string {
   return JSON.parse(JSON.stringify(text)) as string
-}
-
-function byteLength(value: string | null): number {
-  return value === null ? 0 : utf8Length(value, value.length)
 }

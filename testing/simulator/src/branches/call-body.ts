@@ -29,13 +29,7 @@ export function buildBody(
   }
   assert(op === 'action' || op === 'compensate', 'a saga has no other ops')
   const saga = flaw === 'value-of-last-answer' ? withValues(transaction, findLastValue) : transaction
-  return spoil(readBody(saga, branch, op), saga, flaw)
-}
-
-function readBody(saga: SagaTransaction, branch: number, op: 'action' | 'compensate'): string {
-  const built = buildRequest(saga, branch, op)
-  assert(built.type === 'built', `a request that cannot be built is called: ${op} ${branch}`)
-  return built.request.body
+  return spoil(buildRequest(saga, branch, op).body, saga, flaw)
 }
 
 function spoil(body: string, { definition }: SagaTransaction, flaw: Flaw | undefined): string {
