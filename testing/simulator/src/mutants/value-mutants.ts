@@ -1,5 +1,6 @@
 /** Wrong rules for the values that branches use of each other's answers. */
 import { RULES, type Rules, type SagaTransaction, type Transaction } from '@counterstep/core'
+import { countValues } from '../world/count-values.ts'
 
 /** A success with values is saved at some later time, while its users are called already. */
 export const valuesLazily: Rules = {
@@ -39,11 +40,6 @@ export const abortForgetsValues: Rules = {
 
 function hasNewValues(before: Transaction, after: Transaction): boolean {
   return countValues(after) > countValues(before)
-}
-
-export function countValues(transaction: Transaction): number {
-  if (transaction.kind !== 'saga') return 0
-  return transaction.branches.filter(({ action }) => action.values !== undefined).length
 }
 
 /** Puts other values in the place of the recorded ones. */

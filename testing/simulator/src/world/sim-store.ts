@@ -16,7 +16,7 @@ import {
   type UpdateResult,
 } from '@counterstep/core'
 import { type Gid, isFinalStatus } from '@counterstep/protocol'
-import { countValues } from '../mutants/value-mutants.ts'
+import { countValues } from './count-values.ts'
 import type { World } from './world.ts'
 
 interface SimRow {
