@@ -11,7 +11,7 @@ local dueKey = KEYS[1]
 local leaseMs, formatMax, parkedAt = unpack(ARGV)
 
 local now = nowMs()
-local leaseEnd = whole(now + tonumber(leaseMs))
+local leaseEnd = writeWhole(now + tonumber(leaseMs))
 
 local answer = { now, leaseEnd }
 local writes, leases = {}, {}
@@ -22,14 +22,14 @@ for i = 0, #KEYS / 2 - 1 do
   local dueAt = tonumber(redis.call('ZSCORE', dueKey, gid) or parkedAt)
   if dueAt < tonumber(parkedAt) then
     local text = redis.call('GET', rowKey)
-    local row = text and rowOf(text)
+    local row = text and readRow(text)
     if row and row.token == token and row.owned == '1' and dueAt > now then
       -- This call has claimed the row and is sent again. The lease begins anew, and nothing else changes.
       taken = text
     elseif dueAt <= now then
       if row and row.endAt == '0' and isKnown(row, formatMax) then
-        takenBy(row, token, now)
-        taken = headOf(row) .. string.sub(text, row.progressAt)
+        takeRow(row, token, now)
+        taken = writeHead(row) .. string.sub(text, row.progressAt)
         table.insert(writes, { rowKey, taken })
       else
         taken = '!'

@@ -13,7 +13,7 @@ local dueKey = KEYS[1]
 local byMs, formatMax, parkedAt = unpack(ARGV)
 
 local now = nowMs()
-local dueAgainAt = whole(now + tonumber(byMs))
+local dueAgainAt = writeWhole(now + tonumber(byMs))
 
 local answer = { now }
 local writes, instants = {}, {}
@@ -23,7 +23,7 @@ for i = 2, #KEYS do
   local moved = ''
   local dueAt = tonumber(redis.call('ZSCORE', dueKey, gid) or parkedAt)
   if dueAt < tonumber(parkedAt) and dueAt <= now then
-    local row, failure = readableRow(rowKey)
+    local row, failure = readRowHead(rowKey)
     if failure then return failure end
     if not row or row.endAt ~= '0' or not isKnown(row, formatMax) then
       moved = '!'
@@ -37,7 +37,7 @@ for i = 2, #KEYS do
       bytes = bytes + #text
       -- The owner loses its lease and keeps its token, so that what it still saves under the token applies.
       row.owned = '0'
-      table.insert(writes, { rowKey, headOf(row) .. string.sub(text, row.progressAt) })
+      table.insert(writes, { rowKey, writeHead(row) .. string.sub(text, row.progressAt) })
     end
   end
   if moved == '1' then

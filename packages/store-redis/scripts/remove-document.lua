@@ -8,8 +8,8 @@ local name, expectedVersion = unpack(ARGV)
 
 local value = redis.call('HGET', categoryKey, name)
 if not value then return { 'absent' } end
-local document = documentOf(value)
-if not document then return unreadableDocument(categoryKey) end
+local document = readDocument(value)
+if not document then return toUnreadableDocumentError(categoryKey) end
 if document.version ~= expectedVersion then return { 'conflict', document.version } end
 redis.call('HDEL', categoryKey, name)
-return { 'removed', whole(redis.call('HINCRBY', categoryKey, '', 1)) }
+return { 'removed', writeWhole(redis.call('HINCRBY', categoryKey, '', 1)) }

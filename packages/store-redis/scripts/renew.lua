@@ -6,12 +6,12 @@
 -- @include readable
 local dueKey = KEYS[1]
 local now = nowMs()
-local leaseEnd = whole(now + tonumber(ARGV[1]))
+local leaseEnd = writeWhole(now + tonumber(ARGV[1]))
 
 local answer, leases = { now }, {}
 for i = 0, #KEYS - 2 do
   local gid, token = ARGV[2 + i * 2], ARGV[3 + i * 2]
-  local row, failure = readableRow(KEYS[2 + i])
+  local row, failure = readRowHead(KEYS[2 + i])
   if failure then return failure end
   local isMine = row and row.token == token and row.owned == '1' and row.endAt == '0'
   table.insert(answer, isMine and row.version or '')

@@ -4,12 +4,12 @@ local CREATE_TERMS = '^c (%d+) (%d+) (%d+) ([01]) (%d+) (-?%d+)$'
 -- Builds what rows that are created alike have in common, which is the part of the head before the token.
 local function createTerms(word, now)
   local format, kind, status, owned, sentList, dueInMs = match(word, CREATE_TERMS)
-  local createdAt = whole(now)
+  local createdAt = writeWhole(now)
   return {
     isCreate = true,
     status = status,
     createdAt = createdAt,
-    dueAt = whole(now + tonumber(dueInMs)),
+    dueAt = writeWhole(now + tonumber(dueInMs)),
     head = '1 ' .. format .. ' ' .. kind .. ' ' .. status .. ' 1 1 ' .. owned .. ' ' .. sentList .. ' 0 0 0 ' ..
       createdAt .. ' ' .. createdAt .. ' 0 ',
     answer = 'created ' .. createdAt .. ' ' .. createdAt,
@@ -26,8 +26,8 @@ local function create(terms, k, a)
   if call('MSETNX', rowKey, text, definitionKey, definition) == 0 then
     local old = call('GETRANGE', rowKey, '0', HEAD_END)
     if old ~= '' then
-      local row = rowOf(old)
-      if not row then return 'error ' .. unreadable(rowKey).err end
+      local row = readRow(old)
+      if not row then return 'error ' .. toUnreadableError(rowKey).err end
       local token, writeId = match(rest, '^(%x+) ([%w-]+) ')
       -- This call has created the row and is sent again. The token must be the same, too: if another owner has claimed the
       -- row since, it no longer belongs to the caller.

@@ -3,16 +3,16 @@
 -- of the layout. If it is not `1`, a newer version has written the document.
 local DOCUMENT_HEAD = '^1 (%d+) (%d+) ([%w-]+)\n'
 
-local function documentOf(value)
+local function readDocument(value)
   local version, updatedAt, writeId = string.match(value, DOCUMENT_HEAD)
   if not version then return nil end
   return { version = version, updatedAt = updatedAt, writeId = writeId }
 end
 
-local function unreadableDocument(key)
+local function toUnreadableDocumentError(key)
   return redis.error_reply('ROWUNREADABLE a document of ' .. key .. ' cannot be read')
 end
 
-local function sequenceOf(key)
+local function readSequence(key)
   return redis.call('HGET', key, '') or '0'
 end

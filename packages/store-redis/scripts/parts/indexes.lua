@@ -19,7 +19,7 @@ local function writeIndexes()
   if #gathered.done > 0 then call('ZADD', KEYS[3], unpack(gathered.done)) end
   if #gathered.undone > 0 then call('ZREM', KEYS[3], unpack(gathered.undone)) end
   for field, by in pairs(gathered.counts) do
-    if by ~= 0 then call('HINCRBY', KEYS[4], field, whole(by)) end
+    if by ~= 0 then call('HINCRBY', KEYS[4], field, writeWhole(by)) end
   end
 end
 

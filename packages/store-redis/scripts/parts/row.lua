@@ -4,7 +4,7 @@
 local HEAD_BYTES_MAX = 320
 local HEAD = '^1 (%d+) (%d+) (%d+) (%d+) (%d+) ([01]) (%d+) (%d+) ([01]) ([01]) (%d+) (%d+) (%d+) (%x+) ([%w-]+) (%x+)\n()'
 
-local function rowOf(text)
+local function readRow(text)
   local row = {}
   row.format, row.kind, row.status, row.version, row.epoch, row.owned, row.sentList, row.claims, row.retrying,
     row.attention, row.createdAt, row.updatedAt, row.endAt, row.token, row.writeId, row.digest, row.progressAt =
@@ -13,13 +13,13 @@ local function rowOf(text)
   return row
 end
 
-local function headOf(row)
+local function writeHead(row)
   return '1 ' .. row.format .. ' ' .. row.kind .. ' ' .. row.status .. ' ' .. row.version .. ' ' .. row.epoch .. ' ' ..
     row.owned .. ' ' .. row.sentList .. ' ' .. row.claims .. ' ' .. row.retrying .. ' ' .. row.attention .. ' ' ..
     row.createdAt .. ' ' .. row.updatedAt .. ' ' .. row.endAt .. ' ' .. row.token .. ' ' .. row.writeId .. ' ' ..
     row.digest .. '\n'
 end
 
-local function unreadable(key)
+local function toUnreadableError(key)
   return redis.error_reply('ROWUNREADABLE the head of ' .. key .. ' cannot be read')
 end

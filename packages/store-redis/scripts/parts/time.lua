@@ -4,6 +4,6 @@ local function nowMs()
 end
 
 -- Writes a number without an exponent, because Lua would write 9e15 for the instant of a parked row.
-local function whole(number)
+local function writeWhole(number)
   return string.format('%.0f', number)
 end

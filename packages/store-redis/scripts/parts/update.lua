@@ -6,7 +6,7 @@ local NUMBERS = '^1 %d+ (%d+) (%d+) (%d+) (%d+) ([01]) (%d+) %d+ [01] ([01]) (%d
 
 -- Returns token, writeId and digest, or nothing if there are not exactly three words. Finding the blanks takes a third of
 -- the time that a pattern takes.
-local function wordsOf(text, from)
+local function readWords(text, from)
   local afterToken = from and find(text, ' ', from, true)
   local afterWriteId = afterToken and find(text, ' ', afterToken + 1, true)
   local lineEnd = afterWriteId and find(text, '\n', afterWriteId, true)
@@ -27,7 +27,7 @@ local function updateTerms(word, now)
     isOver = hold == 'finish' or hold == 'release',
     isCommand = hold == 'command',
     now = now,
-    updatedAt = whole(now),
+    updatedAt = writeWhole(now),
     format = '1 ' .. format .. ' ',
     flags = ' 0 ' .. retrying .. ' ' .. attention .. ' ',
     endAt = '0',
@@ -36,9 +36,9 @@ local function updateTerms(word, now)
   if terms.isFinish then
     -- The amount is a duration, or `=` and an instant if the row is never purged.
     terms.isKept = sub(amount, 1, 1) == '='
-    terms.endAt = terms.isKept and sub(amount, 2) or whole(now + tonumber(amount))
+    terms.endAt = terms.isKept and sub(amount, 2) or writeWhole(now + tonumber(amount))
     -- The definition expires a little later than its row, so that no row is ever read without its definition.
-    terms.definitionEndAt = whole(tonumber(terms.endAt) + 1000)
+    terms.definitionEndAt = writeWhole(tonumber(terms.endAt) + 1000)
   else
     terms.dueAt = amount == '' and terms.updatedAt or amount
   end
@@ -59,8 +59,8 @@ local function update(terms, k, a)
   local old = call('GETRANGE', rowKey, '0', HEAD_END)
   if old == '' then return 'absent' end
   local kind, status, oldVersion, epoch, owned, sentList, attention, createdAt, endAt, from = match(old, NUMBERS)
-  local oldToken, oldWriteId, digest = wordsOf(old, from)
-  if not digest then return 'error ' .. unreadable(rowKey).err end
+  local oldToken, oldWriteId, digest = readWords(old, from)
+  if not digest then return 'error ' .. toUnreadableError(rowKey).err end
   if oldToken ~= token then return 'fenced' end
   if oldWriteId == writeId then return 'saved ' .. oldVersion .. ' ' .. terms.updatedAt end
   -- A final row takes no write, not even under its own version.
@@ -68,7 +68,7 @@ local function update(terms, k, a)
 
   local next = tonumber(version) + 1
   local isNow = next <= terms.now
-  local newVersion = isNow and terms.updatedAt or whole(next)
+  local newVersion = isNow and terms.updatedAt or writeWhole(next)
   local text = terms.format .. kind .. ' ' .. terms.status .. ' ' .. newVersion .. ' ' .. epoch .. ' ' ..
     (terms.isOver and '0' or owned) .. ' ' .. (terms.sentList or sentList) .. terms.flags .. createdAt .. ' ' ..
     terms.updatedAt .. ' ' .. terms.endAt .. ' ' .. token .. ' ' .. writeId .. ' ' .. digest .. '\n' .. ARGV[a + 5]
