@@ -36,7 +36,7 @@ export function sagaEffects(saga: SagaTransaction, now: number): readonly Transa
   return effects
 }
 
-/** Finds when an op may be called. Undefined: now. A request that cannot be built waits for an operator. */
+/** Finds when an op may be called. Returns undefined for now. A request that cannot be built waits for an operator. */
 function findNextAt(
   saga: SagaTransaction,
   branch: number,
@@ -96,7 +96,7 @@ export function makeCompensationChooser(saga: Aborting): NextOp {
   }
 }
 
-/** Whether an action is still under way whose answer may have a value that this compensation uses. */
+/** Tells whether an action is still under way whose answer may have a value that this compensation uses. */
 function awaitsValues({ definition, branches }: Aborting, branch: number): boolean {
   const target = definition.branches[branch]
   if (target?.compensationContent === undefined) return false

@@ -12,7 +12,7 @@ export interface SagaContext extends BranchContext {
   readonly references: References
 }
 
-/** A branch as it was sent. Its predecessors are still named by ids. */
+/** Holds a branch as it was sent. Its predecessors are still named by ids. */
 export interface ParsedBranch {
   readonly branch: Omit<SagaBranch, 'after'>
   readonly afterIds: readonly string[] | undefined
@@ -186,7 +186,7 @@ function readPlaces(
   return { texts, open }
 }
 
-/** The parts of a request without its references, and those parts in which references stand. */
+/** Holds the parts of a request without its references, and those parts in which references stand. */
 interface SplitRequest {
   readonly plain: Fields
   readonly template: Omit<RequestTemplate, 'url'>

@@ -23,7 +23,7 @@ export type ReferenceUser =
   | { readonly type: 'compensation'; readonly position: number }
   | { readonly type: 'output' }
 
-/** A place outside of JSON, where only a string, a number, true or false can stand. */
+/** Names a place outside of JSON, where only a string, a number, true or false can stand. */
 export type TextPlace = 'url' | 'header'
 
 interface PendingReference {
@@ -42,13 +42,13 @@ const INPUT_FIELDS = new Set(['$input', 'else'])
 /** An array has other names of its own, such as `length`. */
 const INDEX = /^\d+$/
 
-/** The references of one submit. A reference to the input is replaced by its value at once. */
+/** Collects the references of one submit. A reference to the input is replaced by its value at once. */
 export class References {
   readonly #faults: Faults
   readonly #input: unknown
   readonly #pending: PendingReference[] = []
   #count = 0
-  /** The bytes of all copies of parts of the input. */
+  /** It counts the bytes of all copies of parts of the input. */
   #copiedBytes = 0
   #isUsed = false
 
@@ -103,8 +103,8 @@ export class References {
   }
 
   /**
-   * Finds the branch and the value of each reference, once the branches are in order. Undefined: the saga is one that
-   * every older version could run, too.
+   * Finds the branch and the value of each reference, once the branches are in order. Returns undefined if every older
+   * version could run the saga, too.
    */
   resolve(branches: readonly SagaBranch[], output: JsonTemplate | undefined): SagaValues | undefined {
     if (!this.#isUsed) return undefined
@@ -224,7 +224,7 @@ function joinTexts(pieces: readonly (string | ValueReference)[]): JsonTemplate {
   return joined
 }
 
-/** Finds the value that a pointer leads to. Undefined: there is none. */
+/** Finds the value that a pointer leads to. Returns undefined if there is none. */
 function findMember(value: unknown, steps: readonly string[]): unknown {
   let found = value
   for (const step of steps) {

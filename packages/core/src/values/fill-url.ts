@@ -1,6 +1,6 @@
 import { isWellFormed } from '../submission/utf8-length.ts'
 
-/** A place `{name}` in a URL, which gets a value when the URL is called. */
+/** It finds the places `{name}` in a URL, which get values when the URL is called. */
 const PLACE = /\{([A-Za-z][A-Za-z0-9_]{0,63})\}/g
 
 /** Lists the names of the places, each once. */
@@ -44,7 +44,7 @@ const PLAIN_TEXT = /^[\x21-\x5b\x5d-\x7e]*$/
 /** It ends where the path begins: behind `http://host`, or behind the name of a service, as in `bank:/holds`. */
 const BEFORE_PATH = /^(?:https?:\/\/[^/?#{}]+(?=\/)|(?!https?:)[^:/?#{}]+:(?=\/(?!\/)))/i
 
-/** Tells why a place stands where none may stand. Undefined: all stand in the path or in the value of a parameter. */
+/** Tells why a place stands where none may stand. Returns undefined if all stand in the path or in values of parameters. */
 export function findMisplaced(url: string): string | undefined {
   if (!PLAIN_TEXT.test(url)) return 'must be of printable ASCII characters without \\ where it has places'
   const before = BEFORE_PATH.exec(url)
