@@ -14,7 +14,7 @@ it('A payload may be of an interface, alone and inside of JSON', () => {
     .branch('one', { action, payload: payment })
     .add(branch('two', { action, payload: [payment, 'text', null] }))
     .branch('three', { action, payload: { payment, count: 1 } })
-  expect(transfer.request.branches.map(({ payload }) => payload)).toEqual([
+  expect(transfer.request.branches.map((each) => ('payload' in each ? each.payload : undefined))).toEqual([
     payment,
     [payment, 'text', null],
     { payment, count: 1 },

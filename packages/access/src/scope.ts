@@ -1,5 +1,5 @@
 /** The rights that a key may have. No scope includes another: each is named, and no word stands for all of them. */
-export const SCOPES = ['submit', 'read', 'admin'] as const
+export const SCOPES = ['submit', 'read', 'signal', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
 
 /** States who may use a route: every caller, or a key that has one of these scopes. */

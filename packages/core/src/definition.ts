@@ -100,6 +100,26 @@ export interface SagaBranch extends BranchTarget {
   readonly actionTemplate?: RequestTemplate
   /** Absent: the compensation gets what the action gets. */
   readonly compensationContent?: CompensationContent
+  /** The branch calls nothing: its action has an empty URL and is open while it waits. */
+  readonly wait?: Wait
+  /** Absent: the branch is compensable. */
+  readonly role?: 'pivot' | 'retriable'
+}
+
+export type Wait = TimeWait | SignalWait
+
+/** It ends `ms` milliseconds after it has opened, or at the instant `until`. */
+export type TimeWait =
+  | { readonly type: 'ms'; readonly ms: number | ValueReference }
+  | { readonly type: 'until'; readonly until: number | ValueReference }
+
+/** It ends by a signal of this name, whose payload is its answer. */
+export interface SignalWait {
+  readonly type: 'signal'
+  readonly name: string
+  /** Absent: it ends when the saga may wait no longer. */
+  readonly timeoutMs?: number
+  readonly onTimeout: 'abort' | 'continue'
 }
 
 export interface CompensationContent extends Pick<BranchTarget, 'body' | 'contentType' | 'headers'> {

@@ -27,6 +27,7 @@ export type {
   TccBranch,
   TccDefinition,
   ValueReference,
+  Wait,
 } from './definition.ts'
 export { AssertionError, assert, StoreUnavailableError } from './errors.ts'
 export {
@@ -141,6 +142,7 @@ export { REST_LEASES_MAX, type TakeOver, takeOver } from './run/take-over.ts'
 export type { CheckUrl, UrlRefusal } from './submission/parse-branch.ts'
 export { isReservedHeader } from './submission/parse-headers.ts'
 export { type ParsedRegistration, parseRegistration } from './submission/parse-registration.ts'
+export { type ParsedSignal, parseSignal } from './submission/parse-signal.ts'
 export {
   type ParsedSubmission,
   parseSubmission,
@@ -157,6 +159,7 @@ export type {
   SagaBranchProgress,
   SagaOp,
   SagaTransaction,
+  Signal,
   TccTransaction,
   Transaction,
 } from './transaction.ts'

@@ -47,6 +47,21 @@ interface SagaCommon extends Identity {
   readonly kind: 'saga'
   readonly definition: SagaDefinition
   readonly branches: readonly SagaBranchProgress[]
+  /** Since this instant nothing but a failure of the pivot turns the saga around. It is durable before the pivot is called. */
+  readonly noReturnAt?: number
+  /** The signals that have come, the oldest first. Absent: none has. */
+  readonly signals?: readonly Signal[]
+}
+
+export interface Signal {
+  readonly name: string
+  readonly id: string
+  /** The hash of its name and payload. */
+  readonly digest: string
+  /** The payload as JSON. It is dropped once a wait has taken the signal. */
+  readonly payload?: string
+  /** The position of the branch that has taken it. Absent: it is kept for the next wait of its name. */
+  readonly takenBy?: number
 }
 
 interface TccCommon extends Identity {
@@ -105,6 +120,7 @@ export type CalledOp = SagaOp | TccOp | 'msg'
 
 /**
  * `calling`: it was sent, and no answer is known. `waiting`: it is called again at `nextAt`, or now if there is none.
+ * `open`: the branch waits for a time or a signal, and ends at `nextAt` at the latest.
  */
 export interface OpProgress {
   readonly state: OpState

@@ -1,7 +1,8 @@
 /** Bodies of a submit, and helpers that parse them. */
 
-import type { ErrorCode } from '@counterstep/protocol'
+import type { ErrorCode, Gid } from '@counterstep/protocol'
 import type { SagaDefinition } from '../src/definition.ts'
+import { newTransaction } from '../src/rules/accept.ts'
 import type { UrlRefusal } from '../src/submission/parse-branch.ts'
 import {
   type ParsedSubmission,
@@ -9,7 +10,8 @@ import {
   type Submission,
   type SubmissionDefaults,
 } from '../src/submission/parse-submission.ts'
-import { RETRY } from './sagas.ts'
+import type { SagaTransaction } from '../src/transaction.ts'
+import { asSaga, CREATED_AT, RETRY } from './sagas.ts'
 
 export const DEFAULTS: SubmissionDefaults = { retry: RETRY, timeoutMs: 10_000, checkpointMs: 1_000 }
 
@@ -41,6 +43,12 @@ export function accepted(body: unknown, defaults: SubmissionDefaults = DEFAULTS)
     throw new Error(`it is a ${definition.kind}`)
   }
   throw new Error(parsed.faults.map(({ code, path }) => `${code} ${path}`).join(', '))
+}
+
+/** Submits the body and returns the saga as it starts. */
+export function startSaga(body: unknown): SagaTransaction {
+  const ids = { gid: 'order-4711' as Gid, digest: 'd'.repeat(64) }
+  return asSaga(newTransaction(accepted(body), ids, CREATED_AT))
 }
 
 /** Lists each fault as `CODE path`. The list is empty when the body was accepted. */

@@ -5,6 +5,8 @@ import {
   type Gid,
   InvalidRequestError,
   isGid,
+  type SignalRequest,
+  type SignalView,
   type SubmitRequest,
   type SubmitView,
   type TccBranchRequest,
@@ -39,6 +41,11 @@ export interface Counterstep {
   registerBranch(gid: string, branch: TccBranchRequest): Promise<TransactionView>
   submitPrepared(gid: string, options?: Waiting): Promise<TransactionView>
   abort(gid: string, options?: Aborting): Promise<TransactionView>
+  /**
+   * Gives a saga a signal that one of its branches waits for. The same id with the same payload is the same signal,
+   * however often it is sent.
+   */
+  signal(gid: string, name: string, signal: SignalRequest): Promise<SignalView>
   /** Calls the branches again now that wait for their back-off. */
   retry(gid: string): Promise<TransactionView>
   /** Ends the transaction as it is and undoes nothing. Operators use it after they have repaired the data by hand. */
@@ -58,6 +65,7 @@ export function toCounterstep(engine: EngineApi): Counterstep {
     registerBranch: async (gid, branch) => engine.registerBranch(requireGid(gid), copyThroughJson(branch)),
     submitPrepared: async (gid, options) => engine.submitPrepared(requireGid(gid), options),
     abort: async (gid, options) => engine.abort(requireGid(gid), options),
+    signal: async (gid, name, signal) => engine.signal(requireGid(gid), name, copyThroughJson(signal)),
     retry: async (gid) => engine.retry(requireGid(gid)),
     stop: async (gid) => engine.stop(requireGid(gid)),
     health: () => engine.health(),

@@ -331,8 +331,8 @@ function showAccepted(transaction: Transaction): TransactionView {
   return viewTransaction(transaction, transaction.status)
 }
 
-/** Computes the digest of a submit. It is equal for two submits of the same content. */
-export function digestContent({ content }: Submission): string {
+/** Computes the digest of a submit or a signal. It is equal for two of the same content. */
+export function digestContent({ content }: Pick<Submission, 'content'>): string {
   return hash('sha256', content)
 }
 

@@ -6,7 +6,7 @@ import type {
   TccBranch,
   Transaction,
 } from '@counterstep/core'
-import type { Gid, SubmitView, TransactionSummary, TransactionView } from '@counterstep/protocol'
+import type { Gid, SignalView, SubmitView, TransactionSummary, TransactionView } from '@counterstep/protocol'
 
 export interface WaitOptions {
   /** The call answers when the transaction is final, or after this time with its state then. */
@@ -84,8 +84,18 @@ export interface EngineApi {
   addBranch(gid: Gid, branch: TccBranch): Promise<TransactionView>
   /** Confirms a prepared TCC or delivers a prepared message. A repeat changes nothing. It throws SAGA_NOT_PREPARED. */
   submitPrepared(gid: Gid, options?: WaitOptions): Promise<TransactionView>
-  /** The commands throw SAGA_UNKNOWN_GID and SAGA_ALREADY_FINAL. They answer when the command is durable. */
+  /**
+   * The commands throw SAGA_UNKNOWN_GID and SAGA_ALREADY_FINAL, and an abort also SAGA_NO_RETURN. They answer when the
+   * command is durable.
+   */
   abort(gid: Gid, options?: AbortOptions): Promise<TransactionView>
+  /**
+   * Gives a saga a signal that one of its branches waits for. The same signal again changes nothing and is answered as
+   * before, also after the end. It answers when the signal is durable. It throws InvalidRequestError, SAGA_UNKNOWN_GID,
+   * SAGA_WRONG_KIND, SAGA_SIGNAL_UNKNOWN, SAGA_SIGNAL_CONFLICT, SAGA_TOO_MANY_SIGNALS, SAGA_TURNED_AROUND and
+   * SAGA_ALREADY_FINAL.
+   */
+  signal(gid: Gid, name: string, body: unknown): Promise<SignalView>
   retry(gid: Gid): Promise<TransactionView>
   stop(gid: Gid): Promise<TransactionView>
   health(): EngineHealth

@@ -1,5 +1,5 @@
 import { type Command, REGISTERED_BYTES_MAX, type Refusal } from '@counterstep/core'
-import type { Gid, Status } from '@counterstep/protocol'
+import { type Gid, SIGNALS_KEPT_BYTES_MAX, SIGNALS_KEPT_MAX, type Status } from '@counterstep/protocol'
 import { TransactionError } from './transaction-error.ts'
 
 const CODES = {
@@ -10,6 +10,11 @@ const CODES = {
   'too-many-branches': 'SAGA_TOO_MANY_BRANCHES',
   'too-large': 'SAGA_PAYLOAD_TOO_LARGE',
   'headers-too-large': 'SAGA_HEADER_INVALID',
+  'signal-unknown': 'SAGA_SIGNAL_UNKNOWN',
+  'signal-exists': 'SAGA_SIGNAL_CONFLICT',
+  'too-many-signals': 'SAGA_TOO_MANY_SIGNALS',
+  'turned-around': 'SAGA_TURNED_AROUND',
+  'no-return': 'SAGA_NO_RETURN',
 } as const
 
 /** Builds the error for a caller whose command cannot be given to the transaction in its current state. */
@@ -28,13 +33,23 @@ function describeRefusal(gid: Gid, { type }: Command, refusal: Refusal, status: 
     case 'not-prepared':
       return `${gid} is ${status}: only a prepared one can be ${type === 'abort-asked' ? 'aborted' : type === 'submit-asked' ? 'submitted' : 'added to'}`
     case 'wrong-kind':
-      return `a transaction of the kind of ${gid} cannot be ${type === 'submit-asked' ? 'submitted a second time' : 'added to'}`
+      return `a transaction of the kind of ${gid} cannot ${type === 'submit-asked' ? 'be submitted a second time' : type === 'signal-asked' ? 'get a signal' : 'be added to'}`
     case 'branch-exists':
       return `a branch of ${gid} has this id and other content`
     case 'too-many-branches':
       return `${gid} has as many branches as a transaction may have`
     case 'too-large':
       return `all bodies of ${gid} together are over ${REGISTERED_BYTES_MAX} bytes`
+    case 'signal-unknown':
+      return `no branch of ${gid} waits for a signal with this name`
+    case 'signal-exists':
+      return `${gid} has a signal with this id, and with another name or payload`
+    case 'too-many-signals':
+      return `${gid} keeps at most ${SIGNALS_KEPT_MAX} signals and ${SIGNALS_KEPT_BYTES_MAX} bytes of payloads that no branch has taken yet`
+    case 'turned-around':
+      return `${gid} is being undone, so the signal comes too late`
+    case 'no-return':
+      return `${gid} has passed its point of no return, so it only goes forward`
     case 'headers-too-large':
       return `the headers of ${gid} and of this branch together are more than a call carries`
   }

@@ -9,6 +9,7 @@ import {
   type ListQuery,
   mayShow,
   parseRegistration,
+  parseSignal,
   parseSubmission,
   type StoredTransaction,
   StoreUnavailableError,
@@ -23,10 +24,11 @@ import {
   InvalidRequestError,
   isCounterstepError,
   isFinalStatus,
+  type SignalView,
   type SubmitView,
   type TransactionView,
 } from '@counterstep/protocol'
-import type { Accepted, NamedSubmission } from './acceptance.ts'
+import { type Accepted, digestContent, type NamedSubmission } from './acceptance.ts'
 import type { Assembly } from './assembly.ts'
 import type {
   AbortOptions,
@@ -317,6 +319,17 @@ export abstract class Requests implements EngineApi {
   abort(gid: Gid, { reason, ...options }: AbortOptions = {}): Promise<TransactionView> {
     const command = { type: 'abort-asked', ...(reason === undefined ? {} : { reason }) } as const
     return this.#commandAndWait(gid, command, options)
+  }
+
+  async signal(gid: Gid, name: string, body: unknown): Promise<SignalView> {
+    const parsed = parseSignal(name, body)
+    if (parsed.type === 'refused') throw new InvalidRequestError(parsed.faults)
+    const signal = { ...parsed.signal, digest: digestContent(parsed) }
+    const { signals = [] } = await this.#command(gid, { type: 'signal-asked', signal })
+    const { id } = signal
+    // A signal that is missing was taken so long ago that the saga has forgotten its id.
+    const state = signals.find((each) => each.id === id)?.state ?? 'taken'
+    return { gid, name, id, state }
   }
 
   retry(gid: Gid): Promise<TransactionView> {

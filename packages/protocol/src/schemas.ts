@@ -13,6 +13,8 @@ import {
   retryPolicySchema,
   sagaBranchRequestSchema,
   sagaSubmitRequestSchema,
+  sagaWaitRequestSchema,
+  signalRequestSchema,
   submitRequestSchema,
   tccBranchRequestSchema,
   tccSubmitRequestSchema,
@@ -36,7 +38,7 @@ export const opViewSchema = z
   .object({
     op: z.enum(OPS),
     url: z.string().exactOptional(),
-    state: z.enum(['idle', 'calling', 'waiting', 'succeeded', 'failed']),
+    state: z.enum(['idle', 'calling', 'waiting', 'open', 'succeeded', 'failed']),
     attempts: count,
     result: z.enum(RESULTS).exactOptional().describe('The last answer.'),
     statusCode: z.number().int().exactOptional(),
@@ -49,10 +51,35 @@ export const opViewSchema = z
   })
   .readonly()
 
+export const waitViewSchema = z
+  .object({
+    ms: count.exactOptional(),
+    until: instant('When it ends.').exactOptional(),
+    signal: z.string().exactOptional(),
+    timeoutMs: count.exactOptional(),
+    onTimeout: z.enum(['abort', 'continue']).exactOptional(),
+  })
+  .readonly()
+  .describe('What a branch waits for. A time that another branch answers stands only in the op.')
+
+export const receivedSignalViewSchema = z
+  .object({
+    name: z.string(),
+    id: z.string(),
+    state: z.enum(['taken', 'kept']),
+    branchId: z.string().exactOptional().describe('The branch that has taken it.'),
+  })
+  .readonly()
+  .describe('A signal that the transaction has got. Its payload is not shown.')
+
 export const branchViewSchema = z
   .object({
     id: z.string(),
     after: z.array(z.string()).readonly(),
+    role: z.enum(['pivot', 'retriable']).exactOptional().describe('Absent for a compensable branch.'),
+    wait: waitViewSchema
+      .exactOptional()
+      .describe('Only a branch that waits has it. Its one op is called action, and is never sent.'),
     ops: z.array(opViewSchema).readonly(),
   })
   .readonly()
@@ -60,9 +87,17 @@ export const branchViewSchema = z
 export const abortViewSchema = z
   .object({
     cause: z
-      .enum(['branch-failed', 'retry-limit', 'deadline', 'requested', 'check-failed', 'value-unusable'])
+      .enum([
+        'branch-failed',
+        'retry-limit',
+        'deadline',
+        'requested',
+        'check-failed',
+        'value-unusable',
+        'signal-timeout',
+      ])
       .describe(
-        'check-failed: the query-back says that the sender has not committed. value-unusable: a request could not be built from the answers.',
+        'check-failed: the query-back says that the sender has not committed. value-unusable: a request could not be built from the answers. signal-timeout: a signal did not come in time.',
       ),
     branchId: z.string().exactOptional(),
     at: instant('When it turned around.'),
@@ -98,6 +133,12 @@ const transactionViewObject = z.object({
     .exactOptional()
     .describe('Of a saga that asked for it and has succeeded. Its numbers are as JavaScript reads them.'),
   check: opViewSchema.exactOptional().describe('Of a message: its query-back.'),
+  noReturnAt: instant('Since when the saga cannot be aborted any more.').exactOptional(),
+  signals: z
+    .array(receivedSignalViewSchema)
+    .readonly()
+    .exactOptional()
+    .describe('The signals that a saga has got, the oldest first.'),
   branches: z.array(branchViewSchema).readonly(),
 })
 
@@ -109,6 +150,18 @@ export const submitViewSchema = transactionViewObject
   .extend({ ack: z.enum(['durable', 'memory']).describe('How safe the accept was when this was sent.') })
   .readonly()
   .describe('The answer to a submit.')
+
+export const signalViewSchema = z
+  .object({
+    gid: gidSchema,
+    name: z.string(),
+    id: z.string(),
+    state: z
+      .enum(['taken', 'kept'])
+      .describe('kept: no wait of that name was open, and the next one to open takes it.'),
+  })
+  .readonly()
+  .describe('The answer to a signal.')
 
 export const transactionSummarySchema = z
   .object({
@@ -203,6 +256,8 @@ export const NAMED_SCHEMAS = {
   SubmitRequest: submitRequestSchema,
   SagaSubmitRequest: sagaSubmitRequestSchema,
   SagaBranchRequest: sagaBranchRequestSchema,
+  SagaWaitRequest: sagaWaitRequestSchema,
+  SignalRequest: signalRequestSchema,
   CompensationRequest: compensationRequestSchema,
   UrlTemplate: urlTemplateSchema,
   Reference: referenceSchema,
@@ -216,6 +271,7 @@ export const NAMED_SCHEMAS = {
   BranchView: branchViewSchema,
   AbortView: abortViewSchema,
   TransactionView: transactionViewSchema,
+  SignalView: signalViewSchema,
   SubmitView: submitViewSchema,
   TransactionSummary: transactionSummarySchema,
   TransactionPage: transactionPageSchema,

@@ -106,6 +106,58 @@ export interface SagaBranchRequest extends Omit<BranchRequest, 'headers'> {
    * once.
    */
   readonly after?: readonly string[]
+  /** The default is `compensable`. */
+  readonly role?: SagaRole
+}
+
+/**
+ * Says whether a branch can be undone. `compensable`: its compensation undoes it, if it has one. `pivot`: once it has
+ * succeeded, the saga goes forward only. `retriable`: it comes after that point, and is called until it succeeds.
+ */
+export type SagaRole = 'compensable' | 'pivot' | 'retriable'
+
+/** Describes a branch of a saga that calls nothing: it waits for a time, or for a signal. */
+export interface SagaWaitRequest {
+  /** The default is "01", "02", … by position. */
+  readonly id?: string
+  readonly after?: readonly string[]
+  readonly wait: WaitRequest
+}
+
+export type WaitRequest = TimerRequest | UntilRequest | SignalWaitRequest
+
+/** The wait ends this many milliseconds after it has opened. */
+export interface TimerRequest {
+  readonly ms: number | Reference
+}
+
+/** The wait ends at this instant: epoch milliseconds, or a date and time of RFC 3339 with its offset. */
+export interface UntilRequest {
+  readonly until: number | string | Reference
+}
+
+/** The wait ends when a signal of this name has come. The signal's payload is its answer. */
+export interface SignalWaitRequest {
+  readonly signal: string
+  /** The default is what is left of 30 days from the accept. */
+  readonly timeoutMs?: number
+  /** `abort` turns the saga around, and `continue` goes on without an answer. The default is `abort`. */
+  readonly onTimeout?: 'abort' | 'continue'
+}
+
+/** This is the body of POST /v1/transactions/{gid}/signals/{name}. */
+export interface SignalRequest {
+  /** The same id with the same name and payload is the same signal, however often it is sent. */
+  readonly id: string
+  readonly payload?: PayloadValue
+}
+
+/** This is the answer to a signal. `kept`: no wait of that name was open, and the next one to open will take it. */
+export interface SignalView {
+  readonly gid: string
+  readonly name: string
+  readonly id: string
+  readonly state: 'taken' | 'kept'
 }
 
 /** Describes one branch of a message as it is submitted. It is called until it succeeds. */
@@ -142,7 +194,7 @@ interface CommonRequest {
 
 export interface SagaSubmitRequest extends CommonRequest {
   readonly kind?: 'saga'
-  readonly branches: readonly SagaBranchRequest[]
+  readonly branches: readonly (SagaBranchRequest | SagaWaitRequest)[]
   /** Counts from accept. If it passes before all actions have succeeded, the transaction turns around. */
   readonly deadlineMs?: number
   /** This is the time from accept to the first call. */
@@ -198,6 +250,7 @@ export interface AbortRequest {
 /**
  * `check-failed`: the query-back of a message says that its sender's transaction has not committed.
  * `value-unusable`: a request could not be built, because a branch's answer lacks the value that it uses.
+ * `signal-timeout`: a signal did not come in time.
  */
 export type AbortCause =
   | 'branch-failed'
@@ -206,6 +259,7 @@ export type AbortCause =
   | 'requested'
   | 'check-failed'
   | 'value-unusable'
+  | 'signal-timeout'
 
 export interface AbortView {
   readonly cause: AbortCause
@@ -225,8 +279,11 @@ export interface AbortView {
   readonly message?: string
 }
 
-/** An op is `waiting` if its answer was unknown or ongoing. It is asked again at `nextAt`. */
-export type OpState = 'idle' | 'calling' | 'waiting' | 'succeeded' | 'failed'
+/**
+ * An op is `waiting` if its answer was unknown or ongoing. It is asked again at `nextAt`. A branch that waits for a time or
+ * a signal is `open` until then, and ends at `nextAt` at the latest.
+ */
+export type OpState = 'idle' | 'calling' | 'waiting' | 'open' | 'succeeded' | 'failed'
 
 export interface OpView {
   readonly op: Op
@@ -253,7 +310,29 @@ export interface OpView {
 export interface BranchView {
   readonly id: string
   readonly after: readonly string[]
+  /** It is absent for a compensable branch. */
+  readonly role?: 'pivot' | 'retriable'
+  /** Only a branch that waits has it. Its one op is called `action`, and is never sent. */
+  readonly wait?: WaitView
   readonly ops: readonly OpView[]
+}
+
+/** It says what the branch waits for. A time that another branch answers stands only in the op, once it is known. */
+export interface WaitView {
+  readonly ms?: number
+  readonly until?: number
+  readonly signal?: string
+  readonly timeoutMs?: number
+  readonly onTimeout?: 'abort' | 'continue'
+}
+
+/** Describes a signal that the transaction has got. Its payload is not shown. */
+export interface ReceivedSignalView {
+  readonly name: string
+  readonly id: string
+  readonly state: 'taken' | 'kept'
+  /** The id of the branch that has taken it. */
+  readonly branchId?: string
 }
 
 /** Describes a transaction as GET shows it. Instants are whole epoch milliseconds by the store's clock. */
@@ -280,6 +359,10 @@ export interface TransactionView {
   readonly output?: JsonValue
   /** Only a message has it: its query-back. */
   readonly check?: OpView
+  /** Since this instant the saga cannot be aborted any more. */
+  readonly noReturnAt?: number
+  /** Only a saga that has got a signal has them, the oldest first. */
+  readonly signals?: readonly ReceivedSignalView[]
   readonly branches: readonly BranchView[]
 }
 

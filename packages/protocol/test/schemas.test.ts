@@ -13,6 +13,9 @@ import type {
   RetryPolicy,
   SagaBranchRequest,
   SagaSubmitRequest,
+  SagaWaitRequest,
+  SignalRequest,
+  SignalView,
   SubmitRequest,
   SubmitView,
   TccBranchRequest,
@@ -38,6 +41,9 @@ describe('the schemas', () => {
     expectTypeOf<Written<'JsonValue'>>().toEqualTypeOf<JsonValue>()
     expectTypeOf<Written<'RetryPolicy'>>().toEqualTypeOf<Partial<RetryPolicy>>()
     expectTypeOf<Written<'SagaBranchRequest'>>().toEqualTypeOf<SagaBranchRequest>()
+    expectTypeOf<Written<'SagaWaitRequest'>>().toEqualTypeOf<SagaWaitRequest>()
+    expectTypeOf<Written<'SignalRequest'>>().toEqualTypeOf<SignalRequest>()
+    expectTypeOf<Written<'SignalView'>>().toEqualTypeOf<SignalView>()
     expectTypeOf<Written<'CompensationRequest'>>().toEqualTypeOf<CompensationRequest>()
     expectTypeOf<Written<'Reference'>>().toEqualTypeOf<Reference>()
     expectTypeOf<Written<'UrlTemplate'>>().toEqualTypeOf<UrlTemplate>()

@@ -29,6 +29,7 @@ import { buildReadyRoute } from './routes/ready.ts'
 import { buildRegisterBranchRoute } from './routes/register-branch.ts'
 import { buildRetryRoute } from './routes/retry.ts'
 import { buildRootRoute } from './routes/root.ts'
+import { buildSignalRoute } from './routes/signal.ts'
 import { buildStopRoute } from './routes/stop.ts'
 import { buildSubmitRoute } from './routes/submit.ts'
 import { buildSubmitPreparedRoute } from './routes/submit-prepared.ts'
@@ -100,6 +101,7 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   app.register(buildListTransactionsRoute(engine, handlerTimeoutMs))
   app.register(buildRegisterBranchRoute(engine, handlerTimeoutMs))
   app.register(buildSubmitPreparedRoute(engine, waitMsMax))
+  app.register(buildSignalRoute(engine, handlerTimeoutMs))
   app.register(buildAbortRoute(engine, waitMsMax))
   app.register(buildRetryRoute(engine, handlerTimeoutMs))
   app.register(buildStopRoute(engine, handlerTimeoutMs))

@@ -10,6 +10,7 @@ import { readyOperation } from './routes/ready.ts'
 import { registerBranchOperation } from './routes/register-branch.ts'
 import { retryOperation } from './routes/retry.ts'
 import { rootOperation } from './routes/root.ts'
+import { signalOperation } from './routes/signal.ts'
 import { stopOperation } from './routes/stop.ts'
 import { submitOperation } from './routes/submit.ts'
 import { submitPreparedOperation } from './routes/submit-prepared.ts'
@@ -21,6 +22,7 @@ export const OPERATIONS: readonly Operation[] = [
   getTransactionOperation,
   registerBranchOperation,
   submitPreparedOperation,
+  signalOperation,
   abortOperation,
   retryOperation,
   stopOperation,

@@ -132,6 +132,7 @@ describe('S11: every route of the table', () => {
       'get /v1/transactions/{gid}': ['read'],
       'post /v1/transactions/{gid}/branches': ['submit'],
       'post /v1/transactions/{gid}/submit': ['submit'],
+      'post /v1/transactions/{gid}/signals/{name}': ['signal'],
       'post /v1/transactions/{gid}/abort': ['submit', 'admin'],
       'post /v1/transactions/{gid}/retry': ['admin'],
       'post /v1/transactions/{gid}/stop': ['admin'],

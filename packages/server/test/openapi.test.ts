@@ -9,6 +9,7 @@ import { buildApp, OPERATIONS, STATUS_OF_CODE } from '../src/index.ts'
 import { buildOpenApiDocument } from '../src/openapi/document.ts'
 import { confirmedTccExample, finishedExample, registeredExample } from '../src/openapi/examples.ts'
 import { registerBranchOperation } from '../src/routes/register-branch.ts'
+import { signalOperation } from '../src/routes/signal.ts'
 import { submitPreparedOperation } from '../src/routes/submit-prepared.ts'
 import { buildSubmitView, buildView, createScriptedEngine } from './scripted-engine.ts'
 
@@ -177,6 +178,7 @@ describe('the answers of every operation', () => {
     payload: '{}',
   }
   const register: InjectOptions = { ...submit, url: '/v1/transactions/a/branches' }
+  const signal: InjectOptions = { ...submit, url: '/v1/transactions/a/signals/approval' }
   const decide: InjectOptions = { method: 'POST', url: '/v1/transactions/a/submit' }
   const summary = buildView('a')
   const item = {
@@ -249,6 +251,10 @@ describe('the answers of every operation', () => {
     ),
     [submitPreparedOperation.path, 202, decide, {}],
     [submitPreparedOperation.path, 200, decide, { submitPrepared: async () => confirmedTccExample }],
+    ...signalOperation.problems.map(
+      (code) => [signalOperation.path, STATUS_OF_CODE[code], signal, { signal: refuse(code) }] as const,
+    ),
+    [signalOperation.path, 200, signal, {}],
     ['/', 200, { url: '/' }, {}],
     ['/health/live', 200, { url: '/health/live' }, {}],
     ['/health/ready', 200, { url: '/health/ready' }, {}],

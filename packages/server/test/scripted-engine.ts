@@ -1,5 +1,6 @@
 import type { EngineApi, EngineHealth } from '@counterstep/engine'
 import type { Gid, SubmitView, TransactionView } from '@counterstep/protocol'
+import { signalTakenExample } from '../src/openapi/examples.ts'
 
 export interface Call {
   readonly verb: string
@@ -59,6 +60,7 @@ export function createScriptedEngine(script: Partial<EngineApi> = {}): ScriptedE
     showWhole: note('showWhole', script.showWhole ?? (async () => undefined)),
     list: note('list', script.list ?? (async () => ({ items: [] }))),
     abort: note('abort', script.abort ?? command),
+    signal: note('signal', script.signal ?? (async () => signalTakenExample)),
     retry: note('retry', script.retry ?? command),
     stop: note('stop', script.stop ?? command),
     get isStopping() {

@@ -52,15 +52,25 @@ export function planCommand(
     retrying: isRetrying(next),
     attention: next.attention !== undefined,
     ...(isListKept ? {} : { sentList: 'unknown' }),
-    hold: isFinal(next) ? { type: 'finish', retentionMs: settings.retentionMs } : commandHold(row, command),
+    hold: isFinal(next)
+      ? { type: 'finish', retentionMs: settings.retentionMs }
+      : commandHold(row, command, next),
   }
   return { type: 'update', transaction: next, update }
 }
 
 /**
- * Chooses the hold of a command. A registered branch leaves the due instant
- * as it is; every other command makes the row due now.
+ * Chooses the hold of a command. A registered branch and a signal that is kept leave the due instant as it is; every other
+ * command makes the row due now.
  */
-function commandHold({ dueAt }: StoredTransaction, { type }: Command): UpdateHold {
-  return type === 'register-asked' ? { type: 'command', dueAt } : { type: 'command' }
+function commandHold({ dueAt }: StoredTransaction, command: Command, next: Transaction): UpdateHold {
+  const changesNothingNow =
+    command.type === 'register-asked' ||
+    (command.type === 'signal-asked' && !wasTaken(next, command.signal.id))
+  return changesNothingNow ? { type: 'command', dueAt } : { type: 'command' }
+}
+
+function wasTaken(transaction: Transaction, signalId: string): boolean {
+  if (transaction.kind !== 'saga') return false
+  return transaction.signals?.find(({ id }) => id === signalId)?.takenBy !== undefined
 }

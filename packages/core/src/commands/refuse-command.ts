@@ -3,19 +3,34 @@
  * not refused. A branch is refused once its TCC is decided, even a registered one, because its client must not try it any
  * more.
  */
-import { BODY_BYTES_MAX, BRANCHES_MAX } from '@counterstep/protocol'
+import {
+  BODY_BYTES_MAX,
+  BRANCHES_MAX,
+  SIGNAL_BYTES_MAX,
+  SIGNALS_KEPT_BYTES_MAX,
+  SIGNALS_KEPT_MAX,
+} from '@counterstep/protocol'
 import type { TccBranch } from '../definition.ts'
 import type { Command } from '../rules/events.ts'
+import { isAwaited, waitsForSignal } from '../rules/saga-signals.ts'
 import { canonicalJson } from '../submission/canonical-json.ts'
 import { findExcess } from '../submission/parse-headers.ts'
 import { utf8Length } from '../submission/utf8-length.ts'
-import { isFinal, type TccTransaction, type Transaction } from '../transaction.ts'
+import {
+  isFinal,
+  type SagaTransaction,
+  type Signal,
+  type TccTransaction,
+  type Transaction,
+} from '../transaction.ts'
 
 /**
  * `already-final`: the transaction takes no more commands. `not-prepared`: it has been decided, and not this way.
  * `wrong-kind`: its kind does not have this command. `branch-exists`: the id is registered with other content.
  * `too-large`: all bodies together would be too large. `headers-too-large`: the branch's headers and those of all
- * branches together would be.
+ * branches together would be. `signal-unknown`: no branch waits for a signal of this name. `signal-exists`: its id came
+ * with another name or payload. `too-many-signals`: too many are kept. `turned-around`: the saga is being undone.
+ * `no-return`: the saga goes forward only.
  */
 export type Refusal =
   | 'already-final'
@@ -25,6 +40,11 @@ export type Refusal =
   | 'too-many-branches'
   | 'too-large'
   | 'headers-too-large'
+  | 'signal-unknown'
+  | 'signal-exists'
+  | 'too-many-signals'
+  | 'turned-around'
+  | 'no-return'
 
 /** These limits are for one TCC. They exist because each save writes all registered branches with their bodies. */
 export const REGISTERED_MAX = BRANCHES_MAX
@@ -36,8 +56,11 @@ export function findRefusal(transaction: Transaction, command: Command): Refusal
       return refuseBranch(transaction, command.branch)
     case 'submit-asked':
       return refuseSubmit(transaction)
+    case 'signal-asked':
+      return refuseSignal(transaction, command.signal)
     case 'abort-asked':
       if (isFinal(transaction)) return 'already-final'
+      if (transaction.kind === 'saga' && transaction.noReturnAt !== undefined) return 'no-return'
       return transaction.kind !== 'saga' && transaction.status === 'submitted' ? 'not-prepared' : undefined
     case 'retry-asked':
     case 'stop-asked':
@@ -53,6 +76,8 @@ export function isDone(transaction: Transaction, command: Command): boolean {
       return transaction.kind === 'tcc' && isRegistered(transaction, command.branch)
     case 'submit-asked':
       return status === 'submitted' || status === 'succeeded'
+    case 'signal-asked':
+      return transaction.kind === 'saga' && findSignal(transaction, command.signal) === 'same'
     case 'abort-asked':
       return status === 'aborting' || status === 'failed'
     case 'retry-asked':
@@ -67,6 +92,26 @@ function refuseSubmit({ kind, status }: Transaction): Refusal | undefined {
   return status === 'prepared' || status === 'submitted' || status === 'succeeded'
     ? undefined
     : 'not-prepared'
+}
+
+/** The same signal again is not refused, even after the end: its caller may not have got the first answer. */
+function refuseSignal(transaction: Transaction, signal: Signal): Refusal | undefined {
+  if (transaction.kind !== 'saga') return 'wrong-kind'
+  const standing = findSignal(transaction, signal)
+  if (standing !== undefined) return standing === 'same' ? undefined : 'signal-exists'
+  if (!waitsForSignal(transaction, signal.name)) return 'signal-unknown'
+  if (isFinal(transaction)) return 'already-final'
+  if (transaction.status === 'aborting') return 'turned-around'
+  if (isAwaited(transaction, signal.name)) return undefined
+  const kept = [...(transaction.signals ?? []), signal].filter(({ takenBy }) => takenBy === undefined)
+  const bytes = kept.reduce((sum, { payload = '' }) => sum + utf8Length(payload, SIGNAL_BYTES_MAX), 0)
+  return kept.length > SIGNALS_KEPT_MAX || bytes > SIGNALS_KEPT_BYTES_MAX ? 'too-many-signals' : undefined
+}
+
+function findSignal({ signals = [] }: SagaTransaction, { id, digest }: Signal): 'same' | 'other' | undefined {
+  const standing = signals.find((signal) => signal.id === id)
+  if (standing === undefined) return undefined
+  return standing.digest === digest ? 'same' : 'other'
 }
 
 function refuseBranch(transaction: Transaction, branch: TccBranch): Refusal | undefined {

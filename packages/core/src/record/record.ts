@@ -3,7 +3,7 @@
  * a decoded transaction goes on as the encoded one would.
  */
 import type { Gid, OpState, Status } from '@counterstep/protocol'
-import type { Definition, MessageCheck, TccBranch } from '../definition.ts'
+import type { Definition, MessageCheck, SagaBranch, TccBranch } from '../definition.ts'
 import { AssertionError, assert } from '../errors.ts'
 import type { StoredTransaction } from '../ports/store.ts'
 import {
@@ -12,6 +12,7 @@ import {
   type MessageBranchProgress,
   type OpProgress,
   type SagaBranchProgress,
+  type Signal,
   type TccBranchProgress,
   type Transaction,
   UNCONFIRMED,
@@ -20,15 +21,20 @@ import {
 } from '../transaction.ts'
 
 /** The newest format that this code reads. It is raised when older code could not read what this code writes. */
-export const FORMAT = 3
+export const FORMAT = 4
 
 /**
- * Returns the oldest format that has such a record. Sagas without `wordsCount` are as old as the first format, and the
- * third one brought values.
+ * Returns the oldest format that has such a record. Sagas without `wordsCount` are as old as the first format. The third
+ * one brought values, and the fourth one waits and roles.
  */
 export function toFormat(definition: Definition): number {
+  if (definition.kind === 'saga' && definition.branches.some(hasStage)) return 4
   if (definition.kind === 'saga' && definition.values !== undefined) return 3
   return definition.kind === 'saga' && definition.wordsCount === undefined ? 1 : 2
+}
+
+function hasStage({ wait, role }: SagaBranch): boolean {
+  return wait !== undefined || role !== undefined
 }
 
 /** The keys are short, because this text is written with every save. An undefined field is not in the text. */
@@ -39,6 +45,10 @@ interface ProgressRecord {
   readonly r?: readonly TccBranch[] | undefined
   /** The query-back of a message. */
   readonly q?: OpRecord | undefined
+  /** The instant of the mark of no return. */
+  readonly n?: number | undefined
+  /** The signals of a saga. */
+  readonly s?: readonly Signal[] | undefined
   readonly abort?: AbortDecision | undefined
   readonly finishedAt?: number | undefined
   /** The count of manual retries. The stored key has an older name. */
@@ -78,6 +88,8 @@ export function encodeProgress(transaction: Transaction): string {
     b: touched.length === 0 ? undefined : touched,
     r: transaction.kind === 'tcc' && transaction.registered.length > 0 ? transaction.registered : undefined,
     q: transaction.kind === 'message' ? encodeOp(transaction.check) : undefined,
+    n: transaction.kind === 'saga' ? transaction.noReturnAt : undefined,
+    s: transaction.kind === 'saga' ? transaction.signals : undefined,
     abort: 'abort' in transaction ? transaction.abort : undefined,
     finishedAt: 'finishedAt' in transaction ? transaction.finishedAt : undefined,
     nudges: transaction.manualRetries === 0 ? undefined : transaction.manualRetries,
@@ -157,11 +169,17 @@ function decodeStatus(status: Status, { abort, finishedAt }: ProgressRecord) {
   throw new AssertionError(`the record lacks what status ${status} has`)
 }
 
-function decodeKind(definition: Definition, { b = [], r = [], q }: ProgressRecord) {
+function decodeKind(definition: Definition, { b = [], r = [], q, n, s }: ProgressRecord) {
   switch (definition.kind) {
     case 'saga': {
-      const { kind, branches } = definition
-      return { kind, definition, branches: branches.map((_, position) => decodeSagaBranch(b[position])) }
+      const branches = definition.branches.map((_, position) => decodeSagaBranch(b[position]))
+      return {
+        kind: definition.kind,
+        definition,
+        branches,
+        ...(n === undefined ? {} : { noReturnAt: n }),
+        ...(s === undefined ? {} : { signals: s }),
+      }
     }
     case 'tcc': {
       const branches = r.map((_, position) => decodeTccBranch(b[position]))
@@ -208,14 +226,23 @@ function decodeOp(record: OpRecord | undefined): OpProgress {
   return record === undefined ? IDLE : { ...IDLE, ...(record as Partial<OpProgress>) }
 }
 
-const STATES: readonly unknown[] = ['idle', 'calling', 'waiting', 'succeeded', 'failed'] satisfies OpState[]
+const STATES: readonly unknown[] = [
+  'idle',
+  'calling',
+  'waiting',
+  'open',
+  'succeeded',
+  'failed',
+] satisfies OpState[]
 
 /** Checks the parts that the rules rely on. A fault here would hang or crash a later step. */
 function assertShape(definition: Definition, record: ProgressRecord): void {
   assert(isObject(definition.retry) && hasBranches(definition), 'the definition is not one of a known kind')
-  const { b = [], r = [], q, abort, attention } = record
+  const { b = [], r = [], q, n = 0, s = [], abort, attention } = record
   assert(Array.isArray(b) && b.every(isBranchRecord) && isOpRecord(q), 'the progress of a branch is not one')
   assert(Array.isArray(r) && r.every(isRegistered), 'a registered branch is not one')
+  assert(Number.isInteger(n), 'the mark of no return is not an instant')
+  assert(Array.isArray(s) && s.every(isSignal), 'a signal is not one')
   assert(
     abort === undefined || (isObject(abort) && Array.isArray(abort.branches)),
     'the abort decision is not one',
@@ -229,7 +256,11 @@ function hasBranches(definition: Definition): boolean {
       return (
         Array.isArray(definition.branches) &&
         definition.branches.every(
-          (branch: unknown) => isObject(branch) && 'after' in branch && Array.isArray(branch.after),
+          (branch: unknown) =>
+            isObject(branch) &&
+            'after' in branch &&
+            Array.isArray(branch.after) &&
+            (!('wait' in branch) || isObject(branch.wait)),
         ) &&
         (definition.values === undefined || isListOfLists(definition.values.kept))
       )
@@ -254,6 +285,12 @@ function isRegistered(value: unknown): boolean {
   if (!isObject(value)) return false
   const { id, confirm, cancel } = value as Partial<TccBranch>
   return [id, confirm, cancel].every((text) => typeof text === 'string')
+}
+
+function isSignal(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { name, id, digest, payload = '', takenBy = 0 } = value as Partial<Signal>
+  return [name, id, digest, payload].every((text) => typeof text === 'string') && Number.isInteger(takenBy)
 }
 
 function isCheck(value: unknown): boolean {

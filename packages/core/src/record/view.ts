@@ -5,9 +5,12 @@ import {
   type JsonValue,
   type OpView,
   REASON_LENGTH_MAX,
+  type ReceivedSignalView,
   type Status,
   type TransactionView,
+  type WaitView,
 } from '@counterstep/protocol'
+import type { SagaDefinition, Wait } from '../definition.ts'
 import { checkAt } from '../rules/message.ts'
 import { PARKED_OP_AT } from '../rules/op-progress.ts'
 import { deadlineAt } from '../rules/saga-effects.ts'
@@ -18,6 +21,8 @@ import {
   getBranchTargets,
   IDLE,
   type OpProgress,
+  type SagaTransaction,
+  type Signal,
   type Transaction,
 } from '../transaction.ts'
 import { buildOutput } from '../values/build-request.ts'
@@ -56,11 +61,29 @@ export function viewTransaction(transaction: Transaction, durableStatus: Status)
     ...(attention === undefined ? {} : { attention }),
     ...(abort === undefined ? {} : { abort: viewAbort(transaction, abort) }),
     ...(durableStatus === 'succeeded' ? viewOutput(transaction) : {}),
+    ...(transaction.kind === 'saga' ? viewStages(transaction, isUndecided) : {}),
     ...(transaction.kind === 'message' && transaction.definition.check !== undefined
       ? { check: viewOp('msg', transaction.definition.check.url, transaction.check) }
       : {}),
     branches: transaction.branches.map((_, branch) => viewBranch(transaction, branch)),
   }
+}
+
+/** Shows the mark of no return while it counts, and the signals without their payloads, which may be secret. */
+function viewStages(
+  { noReturnAt, signals, definition }: SagaTransaction,
+  isUndecided: boolean,
+): Pick<TransactionView, 'noReturnAt' | 'signals'> {
+  return {
+    ...(noReturnAt === undefined || !isUndecided ? {} : { noReturnAt }),
+    ...(signals === undefined ? {} : { signals: signals.map((signal) => viewSignal(signal, definition)) }),
+  }
+}
+
+function viewSignal({ name, id, takenBy }: Signal, { branches }: SagaDefinition): ReceivedSignalView {
+  if (takenBy === undefined) return { name, id, state: 'kept' }
+  const branchId = branches[takenBy]?.id
+  return { name, id, state: 'taken', ...(branchId === undefined ? {} : { branchId }) }
 }
 
 function viewOutput(transaction: Transaction): Pick<TransactionView, 'output'> {
@@ -104,10 +127,26 @@ function actionAnswer({ branches }: Transaction, branch: number): string | undef
 }
 
 function viewBranch(transaction: Transaction, branch: number): BranchView {
+  const { role, wait } = transaction.kind === 'saga' ? (transaction.definition.branches[branch] ?? {}) : {}
   return {
     id: getBranchTargets(transaction)[branch]?.id ?? '',
     after: viewAfter(transaction, branch),
+    ...(role === undefined ? {} : { role }),
+    ...(wait === undefined ? {} : { wait: viewWait(wait) }),
     ops: viewOps(transaction, branch),
+  }
+}
+
+function viewWait(wait: Wait): WaitView {
+  switch (wait.type) {
+    case 'ms':
+      return typeof wait.ms === 'number' ? { ms: wait.ms } : {}
+    case 'until':
+      return typeof wait.until === 'number' ? { until: wait.until } : {}
+    case 'signal': {
+      const { name: signal, timeoutMs, onTimeout } = wait
+      return { signal, onTimeout, ...(timeoutMs === undefined ? {} : { timeoutMs }) }
+    }
   }
 }
 
@@ -128,9 +167,9 @@ function viewAfter(transaction: Transaction, branch: number): string[] {
 function viewOps(transaction: Transaction, branch: number): OpView[] {
   switch (transaction.kind) {
     case 'saga': {
-      const { action, compensation } = transaction.definition.branches[branch] ?? {}
+      const { action, compensation, wait } = transaction.definition.branches[branch] ?? {}
       const progress = transaction.branches[branch]
-      const forward = viewOp('action', action, progress?.action)
+      const forward = viewOp('action', wait === undefined ? action : undefined, progress?.action)
       return compensation === undefined
         ? [forward]
         : [forward, viewOp('compensate', compensation, progress?.compensate)]

@@ -1,6 +1,6 @@
 import type { TccBranch } from '../definition.ts'
 import type { BranchAnswer } from '../ports/ports.ts'
-import type { CalledOp } from '../transaction.ts'
+import type { CalledOp, Signal } from '../transaction.ts'
 import type { RetryBounds } from './backoff.ts'
 
 export interface CallKey {
@@ -46,6 +46,8 @@ export type Command =
   /** The client has done its part of a prepared transaction: confirm, or deliver. */
   | { readonly type: 'submit-asked' }
   | { readonly type: 'abort-asked'; readonly reason?: string }
+  /** A saga gets a signal that one of its branches waits for, or will wait for. */
+  | { readonly type: 'signal-asked'; readonly signal: Signal }
   | { readonly type: 'retry-asked' }
   | { readonly type: 'stop-asked' }
 

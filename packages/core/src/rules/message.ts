@@ -72,6 +72,7 @@ export function foldMessage(
     case 'time':
       return message.status === 'prepared' ? ignoreEvent(message) : finishIfDelivered(message, 'none', now)
     case 'register-asked':
+    case 'signal-asked':
       return ignoreEvent(message)
   }
 }

@@ -70,11 +70,20 @@ export function assertValid(transaction: Transaction): void {
   }
 }
 
-function assertValidSaga({ status, branches }: SagaTransaction): void {
+function assertValidSaga({ status, definition, branches, noReturnAt }: SagaTransaction): void {
   const forward = status === 'submitted' || status === 'succeeded'
   for (const progress of branches) {
     assert(!forward || progress.compensate.attempts === 0, 'compensated without an abort decision')
   }
+  definition.branches.forEach(({ wait, role }, branch) => {
+    const attempts = branches[branch]?.action.attempts ?? 0
+    assert(wait === undefined || attempts === 0, 'a wait was called')
+    assert(
+      !forward || role === undefined || attempts === 0 || noReturnAt !== undefined,
+      'a branch that cannot be undone was called without the mark of no return',
+    )
+  })
+  assert(status !== 'aborting' || noReturnAt === undefined, 'aborting after the point of no return')
   if (status === 'succeeded') {
     assert(
       branches.every((progress) => progress.action.state === 'succeeded'),

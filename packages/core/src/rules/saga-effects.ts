@@ -7,6 +7,7 @@ import { isFinal, type OpProgress, type SagaOp, type SagaTransaction } from '../
 import { findUnusableValue, listProducers } from '../values/build-request.ts'
 import type { TransactionEffect } from './events.ts'
 import { PARKED_OP_AT } from './op-progress.ts'
+import { findWaitEnd, mayOpen } from './saga-waits.ts'
 
 type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
 type Aborting = Extract<SagaTransaction, { readonly status: 'aborting' }>
@@ -17,23 +18,60 @@ type Aborting = Extract<SagaTransaction, { readonly status: 'aborting' }>
  */
 export function sagaEffects(saga: SagaTransaction, now: number): readonly TransactionEffect[] {
   if (isFinal(saga)) return []
-  const startAt = saga.createdAt + (saga.definition.delayMs ?? 0)
-  if (saga.status === 'submitted' && now < startAt) {
-    return [{ type: 'wake-at', at: Math.min(startAt, deadlineAt(saga) ?? startAt) }]
+  const start = startAt(saga)
+  if (saga.status === 'submitted' && now < start) {
+    return [{ type: 'wake-at', at: Math.min(start, deadlineAt(saga) ?? start) }]
   }
   const effects: TransactionEffect[] = []
   const op = saga.status === 'submitted' ? 'action' : 'compensate'
   const next = saga.status === 'submitted' ? makeActionChooser(saga) : makeCompensationChooser(saga)
-  let wakeAt = saga.status === 'submitted' && !awaitsLastActions(saga, now) ? deadlineAt(saga) : undefined
+  let wakeAt =
+    saga.status === 'submitted' ? earlier(findDeadlineWake(saga, now), findWaitWake(saga, now)) : undefined
   for (let branch = 0; branch < saga.branches.length; branch++) {
     const progress = next(branch)
-    if (progress === undefined) continue
+    if (progress === undefined || isUnmarked(saga, branch)) continue
     const nextAt = findNextAt(saga, branch, op, progress)
     if (nextAt !== undefined && nextAt > now) wakeAt = Math.min(wakeAt ?? nextAt, nextAt)
     else effects.push({ type: 'call', call: { branch, op } })
   }
   if (wakeAt !== undefined) effects.push({ type: 'wake-at', at: wakeAt })
   return effects
+}
+
+function findDeadlineWake(saga: Submitted, now: number): number | undefined {
+  const isWithout = saga.noReturnAt !== undefined || awaitsLastActions(saga, now)
+  return isWithout ? undefined : deadlineAt(saga)
+}
+
+/** Finds when the first open wait ends. A wait whose time cannot be read waits for an operator. */
+function findWaitWake(saga: Submitted, now: number): number | undefined {
+  let wakeAt: number | undefined
+  saga.definition.branches.forEach(({ wait }, branch) => {
+    if (wait === undefined) return
+    const progress = saga.branches[branch]?.action
+    if (progress?.state === 'open') wakeAt = earlier(wakeAt, progress.nextAt)
+    else if (mayOpen(saga, branch) && typeof findWaitEnd(saga, branch, now) === 'string')
+      wakeAt = earlier(wakeAt, PARKED_OP_AT)
+  })
+  return wakeAt
+}
+
+function earlier(a: number | undefined, b: number | undefined): number | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return Math.min(a, b)
+}
+
+/** Tells whether a branch that cannot be undone is still without the mark that must be durable before its first call. */
+function isUnmarked({ definition, noReturnAt }: SagaTransaction, branch: number): boolean {
+  return noReturnAt === undefined && definition.branches[branch]?.role !== undefined
+}
+
+/** Tells whether a pivot or a retriable is due, so that the mark of no return must be set. */
+export function needsMark(saga: Submitted): boolean {
+  if (saga.noReturnAt !== undefined || saga.definition.branches.every(({ role }) => role === undefined))
+    return false
+  const next = makeActionChooser(saga)
+  return saga.branches.some((_, branch) => isUnmarked(saga, branch) && next(branch) !== undefined)
 }
 
 /** Finds when an op may be called. Returns undefined for now. A request that cannot be built waits for an operator. */
@@ -47,6 +85,10 @@ function findNextAt(
   const isBuildable =
     saga.definition.values === undefined || findUnusableValue(saga, branch, op) === undefined
   return isBuildable ? undefined : PARKED_OP_AT
+}
+
+export function startAt({ createdAt, definition }: SagaTransaction): number {
+  return createdAt + (definition.delayMs ?? 0)
 }
 
 export function deadlineAt(saga: SagaTransaction): number | undefined {
@@ -65,11 +107,12 @@ export function awaitsLastActions(saga: Submitted, now: number): boolean {
 }
 
 /**
- * An action that has not been sent by the deadline is not sent any more, even while the last actions are waited for.
+ * An action that has not been sent by the deadline is not sent any more, even while the last actions are waited for. After
+ * the point of no return the deadline counts no more.
  */
 export function isOverdue(saga: SagaTransaction, now: number): boolean {
   const deadline = deadlineAt(saga)
-  return deadline !== undefined && now >= deadline
+  return saga.noReturnAt === undefined && deadline !== undefined && now >= deadline
 }
 
 /** Returns the op of a branch that is to be called, now or at its `nextAt`. Undefined: there is none. */
@@ -79,7 +122,8 @@ export function makeActionChooser(saga: Submitted): NextOp {
   return (branch) => {
     const action = saga.branches[branch]?.action
     if (action === undefined || (action.state !== 'idle' && action.state !== 'waiting')) return undefined
-    const predecessors = saga.definition.branches[branch]?.after ?? []
+    const { after: predecessors = [], wait } = saga.definition.branches[branch] ?? {}
+    if (wait !== undefined) return undefined
     return predecessors.every((before) => hasSucceeded(saga, before)) ? action : undefined
   }
 }

@@ -1,32 +1,20 @@
 import { KEPT_VALUE_BYTES_MAX, KEPT_VALUES_BYTES_MAX, PAYLOAD_BYTES_MAX } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { after, answered, answerNext, buildRow, CREATED_AT, effectsText, sent } from '../../test/sagas.ts'
-import { accepted } from '../../test/submissions.ts'
+import { startSaga } from '../../test/submissions.ts'
 import { transition } from '../../test/transition.ts'
 import { decodeTransaction, encodeProgress } from '../record/record.ts'
 import { viewTransaction } from '../record/view.ts'
-import type { SagaTransaction, Transaction } from '../transaction.ts'
+import type { SagaTransaction } from '../transaction.ts'
 import { buildRequest } from '../values/build-request.ts'
-import { newTransaction } from './accept.ts'
 import type { TransactionEvent } from './events.ts'
 
 const BANK = 'http://bank.test'
 const HOLD = { id: 'hold', action: `${BANK}/holds`, payload: { cents: 1250 } }
 const ID_OF_HOLD = { $from: 'hold', at: '/id' }
 
-function start(body: unknown): SagaTransaction {
-  const submission = accepted(body)
-  const started: Transaction = newTransaction(
-    submission,
-    { gid: 'order-4711' as SagaTransaction['gid'], digest: 'd'.repeat(64) },
-    CREATED_AT,
-  )
-  if (started.kind !== 'saga') throw new Error('not a saga')
-  return started
-}
-
 function startWithHold(next: object, hold: object = {}): SagaTransaction {
-  return start({
+  return startSaga({
     branches: [
       { ...HOLD, ...hold },
       { id: 'next', action: `${BANK}/next`, ...next },
@@ -194,7 +182,7 @@ describe('Values of a saga', () => {
       action: `${BANK}/`,
     }))
     const output = branches.map(({ id }) => ({ $from: id }))
-    let saga = start({ branches, output })
+    let saga = startSaga({ branches, output })
     for (const position of branches.keys()) saga = after(saga, succeed(position, large))
     expect(saga.branches.map(({ action }) => action.values?.[0]?.length)).toEqual([
       ...Array.from({ length: count - 1 }, () => KEPT_VALUE_BYTES_MAX),
@@ -218,13 +206,16 @@ describe('Values of a saga', () => {
 
   it('An output that is over the bound of a payload is null', () => {
     const output = Array.from({ length: 5 }, () => ({ $from: 'hold' }))
-    const saga = after(start({ branches: [HOLD], output }), succeed(0, JSON.stringify('a'.repeat(60_000))))
+    const saga = after(
+      startSaga({ branches: [HOLD], output }),
+      succeed(0, JSON.stringify('a'.repeat(60_000))),
+    )
     expect(viewTransaction(saga, 'succeeded').output).toBeNull()
   })
 
   it('The output of a saga that has succeeded is shown, with null for what it lacks', () => {
     const saga = after(
-      start({ branches: [HOLD], output: { id: ID_OF_HOLD, no: { $from: 'hold', at: '/no' } } }),
+      startSaga({ branches: [HOLD], output: { id: ID_OF_HOLD, no: { $from: 'hold', at: '/no' } } }),
       succeed(0, '{"id":"h-1"}'),
     )
     expect(viewTransaction(saga, 'succeeded').output).toEqual({ id: 'h-1', no: null })
@@ -289,7 +280,7 @@ describe('Values of a saga', () => {
 
     it('A header that is left out does not go out with the default of the whole saga either', () => {
       const branches = [{ ...HOLD, compensation: { url: `${BANK}/undo`, headers: { 'x-id': ID_OF_HOLD } } }]
-      const saga = after(start({ branches, headers: { 'x-id': 'default' } }), [
+      const saga = after(startSaga({ branches, headers: { 'x-id': 'default' } }), [
         sent([0, 'action']),
         answered(0, 'action', 'unknown'),
         { type: 'abort-asked' },
@@ -326,7 +317,11 @@ describe('Values of a saga', () => {
           compensation: { url: `${BANK}/memos/undo`, template: { $from: 'rate' } },
         },
       ]
-      const going = after(start({ branches }), [...succeed(0, '1.10'), ...succeed(1), sent([2, 'action'])])
+      const going = after(startSaga({ branches }), [
+        ...succeed(0, '1.10'),
+        ...succeed(1),
+        sent([2, 'action']),
+      ])
       // Another owner had the call of rate under way, as far as this record knows.
       const [rate] = going.branches
       const calling = {
@@ -387,7 +382,7 @@ describe('Values of a saga', () => {
       action: `${BANK}/b${position}`,
       ...(position === 0 ? {} : { template: { $from: `b${position - 1}` } }),
     }))
-    let saga = start({ branches })
+    let saga = startSaga({ branches })
     for (const position of branches.keys()) {
       expect(buildRequest(saga, position, 'action').body).toBe(position === 0 ? '{}' : String(position - 1))
       saga = after(saga, succeed(position, String(position)))

@@ -1,15 +1,10 @@
 /** Finds the requests of a saga that are due and cannot be built from the values that there are. */
 import type { SagaOp, SagaTransaction } from '../transaction.ts'
-import { findUnusableValue } from '../values/build-request.ts'
+import { findUnusableValue, type UnusableRequest } from '../values/build-request.ts'
 import { makeActionChooser, makeCompensationChooser, type NextOp } from './saga-effects.ts'
 
 type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
 type Aborting = Extract<SagaTransaction, { readonly status: 'aborting' }>
-
-export interface UnusableRequest {
-  readonly branch: number
-  readonly reason: string
-}
 
 /**
  * Finds the first action that is due and whose request cannot be built. Nothing was sent of it, and asking again would

@@ -11,7 +11,9 @@ import {
   type OpProgress,
   type SagaBranchProgress,
   type SagaTransaction,
+  type Signal,
 } from '../transaction.ts'
+import type { UnusableRequest } from '../values/build-request.ts'
 import { isProducer, keepValues } from '../values/keep-values.ts'
 import type { Durability, TransactionEvent } from './events.ts'
 import {
@@ -31,8 +33,10 @@ import {
   withoutAttention,
   withoutNextAt,
 } from './op-progress.ts'
-import { awaitsLastActions, isOverdue, isUndone } from './saga-effects.ts'
+import { awaitsLastActions, isOverdue, isUndone, needsMark, startAt } from './saga-effects.ts'
+import { addSignal } from './saga-signals.ts'
 import { findUnusable, markUnusable } from './saga-values.ts'
+import { findTimedOutWait, passWaits } from './saga-waits.ts'
 
 export interface Folded {
   readonly next: SagaTransaction
@@ -47,9 +51,8 @@ export function foldSaga(saga: SagaTransaction, event: TransactionEvent, now: nu
   if (isFinal(saga)) return ignoreEvent(saga)
   switch (event.type) {
     case 'claimed':
-      return afterTime(
+      return advance(
         { ...mapOps(saga, releaseOrphanedCall), epoch: event.epoch, sentUnknown: event.sentUnknown },
-        'none',
         now,
       )
     case 'sent':
@@ -59,9 +62,11 @@ export function foldSaga(saga: SagaTransaction, event: TransactionEvent, now: nu
     case 'held-back':
       return applyHeldBack(saga, event, now)
     case 'time':
-      return afterTime(saga, 'none', now)
+      return advance(saga, now)
+    case 'signal-asked':
+      return applySignal(saga, event.signal, now)
     case 'abort-asked':
-      return saga.status === 'aborting'
+      return saga.status === 'aborting' || saga.noReturnAt !== undefined
         ? ignoreEvent(saga)
         : decideAbort(saga, { cause: 'requested', ...pickReason(event) }, now)
     case 'retry-asked':
@@ -85,10 +90,18 @@ function applyAnswer(saga: Unfinished, event: Answered, now: number): Folded {
     : applyCompensationAnswer(saga, progress, event, now)
 }
 
+/** A signal that is there already changes nothing, however often it comes. */
+function applySignal(saga: Unfinished, signal: Signal, now: number): Folded {
+  const isKnown = saga.signals?.some(({ id }) => id === signal.id) ?? false
+  if (saga.status === 'aborting' || isKnown) return ignoreEvent(saga)
+  return { next: addSignal(saga, signal, now), durability: 'strong' }
+}
+
 function applyActionAnswer(saga: Unfinished, progress: OpProgress, event: Answered, now: number): Folded {
   const { call, answer } = event
   const { branch } = call
   const { result } = answer
+  const role = saga.definition.branches[branch]?.role
   if (result === 'success') {
     const next = applyOp(saga, event, recordSuccess(saga, progress, event), now)
     // A request is built from these values, so they are durable before it is sent.
@@ -96,12 +109,15 @@ function applyActionAnswer(saga: Unfinished, progress: OpProgress, event: Answer
     if (next.status === 'aborting') return finishIfUndone(next, durability, now)
     return finishIfDone(next, durability, now)
   }
-  if (result === 'failure') {
+  // A retriable comes after the point of no return, so its failure counts as unknown.
+  if (result === 'failure' && role !== 'retriable') {
     const next = applyOp(saga, event, { ...progress, state: 'failed' }, now)
     if (next.status === 'aborting') return finishIfUndone(next, answerDurability(next), now)
-    return decideAbort(next, { cause: 'branch-failed', branch }, now)
+    // Only the pivot can fail after the mark. What it would have made final has not happened.
+    return decideAbort(withoutMark(next), { cause: 'branch-failed', branch }, now)
   }
-  if (saga.status === 'submitted' && isRefusedForValue(saga, event)) {
+  const isRefused = isRefusedForValue(saga, event)
+  if (saga.status === 'submitted' && saga.noReturnAt === undefined && isRefused) {
     const next = applyOp(saga, event, { ...progress, state: 'idle' }, now)
     return decideAbort(next, { cause: 'value-unusable', branch, reason: REFUSED_URL }, now)
   }
@@ -113,9 +129,14 @@ function applyActionAnswer(saga: Unfinished, progress: OpProgress, event: Answer
   const waiting = waitAgain(saga, progress, event, now)
   const next = applyOp(saga, event, waiting, now)
   const { limit } = findPolicy(saga, branch)
-  if (limit !== null && waiting.failures >= limit)
+  if (role === undefined && limit !== null && waiting.failures >= limit)
     return decideAbort(next, { cause: 'retry-limit', branch }, now)
-  const reason = parkedReason(next, waiting, call)
+  const reason =
+    role === undefined
+      ? parkedReason(next, waiting, call)
+      : isRefused
+        ? `action of branch ${saga.definition.branches[branch]?.id} cannot be sent: ${REFUSED_URL}`
+        : attentionReason(next, waiting, event)
   return afterTime(reason === undefined ? next : { ...next, attention: reason }, 'strong', now)
 }
 
@@ -187,6 +208,24 @@ function finishIfUndone(saga: Aborting, otherwise: Durability, now: number): Fol
 }
 
 /**
+ * Applies what follows from the time and from what is durable by now: it opens and ends waits, and sets the mark of no
+ * return. It runs only when every strong change is durable, so that none of this is based on one that is not.
+ */
+function advance(saga: Unfinished, now: number): Folded {
+  if (saga.status === 'aborting' || now < startAt(saga) || isOverdue(saga, now))
+    return afterTime(saga, 'none', now)
+  const timedOut = findTimedOutWait(saga)
+  if (timedOut !== undefined) return decideAbort(saga, { cause: 'signal-timeout', branch: timedOut }, now)
+  const { saga: passed, durability, unusable } = passWaits(saga, now)
+  if (durability === 'strong') return { next: passed, durability }
+  const otherwise = durability === 'lazy' ? answerDurability(saga) : 'none'
+  if (unusable !== undefined) return rejectUnusable(passed, unusable, 'wait', otherwise, now)
+  const after = finishIfDone(passed, otherwise, now)
+  if (after.next.status !== 'submitted' || !needsMark(after.next)) return after
+  return { next: { ...after.next, noReturnAt: now, updatedAt: now }, durability: 'strong' }
+}
+
+/**
  * Applies what follows without an answer: a deadline, a request that cannot be built, or the end of an abort that had
  * nothing to undo.
  */
@@ -198,8 +237,31 @@ function afterTime(saga: Unfinished, otherwise: Durability, now: number): Folded
   if (isOverdue(saga, now) && !awaitsLastActions(saga, now))
     return decideAbort(saga, { cause: 'deadline' }, now)
   const unusable = findUnusable(saga)
-  if (unusable !== undefined) return decideAbort(saga, { cause: 'value-unusable', ...unusable }, now)
-  return { next: saga, durability: otherwise }
+  return unusable === undefined
+    ? { next: saga, durability: otherwise }
+    : rejectUnusable(saga, unusable, 'action', otherwise, now)
+}
+
+/** Turns the saga around for a value that cannot be used. After the point of no return it asks for a person instead. */
+function rejectUnusable(
+  saga: Submitted,
+  { branch, reason }: UnusableRequest,
+  what: 'action' | 'wait',
+  otherwise: Durability,
+  now: number,
+): Folded {
+  if (saga.noReturnAt === undefined)
+    return decideAbort(saga, { cause: 'value-unusable', branch, reason }, now)
+  if (saga.attention !== undefined) return { next: saga, durability: otherwise }
+  const id = saga.definition.branches[branch]?.id ?? branch
+  const attention = `${what} of branch ${id} cannot ${what === 'wait' ? 'open' : 'be sent'}: ${reason}`
+  return { next: { ...saga, attention }, durability: 'strong' }
+}
+
+function withoutMark<S extends SagaTransaction>(saga: S): S {
+  if (saga.noReturnAt === undefined) return saga
+  const { noReturnAt: _, ...rest } = saga
+  return rest as S
 }
 
 interface AbortRequest {
@@ -219,9 +281,9 @@ function decideAbort(saga: Submitted, request: AbortRequest, now: number): Folde
   }
 }
 
-/** Backward, no action waits to be called again. */
+/** Backward, no action waits to be called again, and no wait is open. */
 export function giveUpAction(progress: SagaBranchProgress): SagaBranchProgress {
-  if (progress.action.state !== 'waiting') return progress
+  if (progress.action.state !== 'waiting' && progress.action.state !== 'open') return progress
   return { ...progress, action: { ...withoutNextAt(progress.action), state: 'idle' } }
 }
 

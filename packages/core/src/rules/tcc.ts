@@ -62,6 +62,8 @@ export function foldTcc(tcc: TccTransaction, event: TransactionEvent, now: numbe
         next: { ...withoutAttention(tcc), status: 'stopped', finishedAt: now, updatedAt: now },
         durability: 'strong',
       }
+    case 'signal-asked':
+      return ignoreEvent(tcc)
   }
 }
 

@@ -9,6 +9,7 @@ import { retryNow } from '../rules/op-progress.ts'
 import { giveUpAction } from '../rules/saga.ts'
 import { type AbortDecision, isFinal, type SagaTransaction, type Transaction } from '../transaction.ts'
 import { mergeMessage, mergeTcc } from './merge-prepared.ts'
+import { mergeSignals } from './merge-signals.ts'
 import type { Run } from './run.ts'
 
 /**
@@ -16,6 +17,7 @@ import type { Run } from './run.ts'
  * second case the lease runs out, and a node with the newer code claims it.
  */
 export function mergeStoredRow(run: Run, row: StoredTransaction | undefined, now: number): Run | undefined {
+  const storeNow = Math.floor(now + run.storeOffsetMs)
   if (row === undefined || row.token !== run.token || row.format > FORMAT) return undefined
   const sentListKnown = run.sentListKnown && row.sentList !== 'unknown'
   const stored = decodeTransaction(row)
@@ -27,16 +29,20 @@ export function mergeStoredRow(run: Run, row: StoredTransaction | undefined, now
   // The merge is a strong change, so that the row has our results before a call is based on the command.
   return {
     ...known,
-    transaction: merge(run, stored),
+    transaction: merge(run, stored, storeNow),
     lastChange,
     lastStrongChange: lastChange,
     dirtySince: run.dirtySince ?? now,
   }
 }
 
-function merge({ transaction: ours, durableTransaction }: Run, stored: Transaction): Transaction {
+function merge(
+  { transaction: ours, durableTransaction }: Run,
+  stored: Transaction,
+  storeNow: number,
+): Transaction {
   assert(!isFinal(stored), 'a final row is taken as it is')
-  if (ours.kind === 'saga' && stored.kind === 'saga') return mergeSaga(ours, stored)
+  if (ours.kind === 'saga' && stored.kind === 'saga') return mergeSaga(ours, stored, storeNow)
   if (ours.kind === 'tcc' && stored.kind === 'tcc') return mergeTcc(ours, stored, durableTransaction.status)
   assert(ours.kind === 'message' && stored.kind === 'message', 'a row has changed its kind')
   return mergeMessage(ours, stored, durableTransaction.status)
@@ -45,7 +51,8 @@ function merge({ transaction: ours, durableTransaction }: Run, stored: Transacti
 type Unfinished = Extract<SagaTransaction, { status: 'submitted' | 'aborting' }>
 type Aborting = Extract<SagaTransaction, { status: 'aborting' }>
 
-function mergeSaga(ours: SagaTransaction, stored: Unfinished): SagaTransaction {
+function mergeSaga(known: SagaTransaction, stored: Unfinished, storeNow: number): SagaTransaction {
+  const ours = mergeSignals(known, stored, storeNow)
   // Our end stands, decided on top of a durable abort or by a stop given here: only its save was refused.
   if (ours.status === 'failed') return { ...ours, manualRetries: stored.manualRetries }
   if (ours.status === 'stopped') {
@@ -70,7 +77,8 @@ function withAbort(
       abort: uniteBranches(ours.abort, stored.abort),
       sentUnknown: ours.sentUnknown || stored.sentUnknown,
     }
-  const { finishedAt: _, ...facts } = { finishedAt: 0, ...ours }
+  // A mark of ours was not durable when another node decided, so no pivot was called.
+  const { finishedAt: _, noReturnAt: __, ...facts } = { finishedAt: 0, noReturnAt: 0, ...ours }
   const branches = ours.branches.map(giveUpAction)
   return {
     ...facts,

@@ -1,16 +1,13 @@
-import { BRANCHES_MAX } from '@counterstep/protocol'
+import { BRANCHES_MAX, type SagaRole } from '@counterstep/protocol'
 import type { CompensationContent, RequestTemplate, SagaBranch, ValueReference } from '../definition.ts'
 import { toPlainText } from '../values/build-request.ts'
 import { fillUrl, findMisplaced, hasBrace, listPlaces } from '../values/fill-url.ts'
 import type { Writable } from '../writable.ts'
 import { type Faults, isRecord, pointerStep, refuseUnknownFields } from './faults.ts'
-import { type BranchContext, parseContent, parseTarget, parseUrl } from './parse-branch.ts'
+import { parseContent, parseTarget, parseUrl } from './parse-branch.ts'
 import { findExcess, type Headers, parseHeaders } from './parse-headers.ts'
-import type { References, ReferenceUser } from './references.ts'
-
-export interface SagaContext extends BranchContext {
-  readonly references: References
-}
+import { parseWaitBranch } from './parse-wait.ts'
+import type { References, ReferenceUser, SagaContext } from './references.ts'
 
 /** Holds a branch as it was sent. Its predecessors are still named by ids. */
 export interface ParsedBranch {
@@ -32,7 +29,9 @@ const FIELDS = new Set([
   'retry',
   'timeoutMs',
   'headers',
+  'role',
 ])
+const ROLES: readonly SagaRole[] = ['compensable', 'pivot', 'retriable']
 const URL_FIELDS = new Set(['url', 'with'])
 const COMPENSATION_FIELDS = new Set(['url', 'with', 'payload', 'template', 'body', 'contentType', 'headers'])
 
@@ -44,6 +43,10 @@ export function parseSagaBranch(
   const path = `/branches/${position}`
   const { faults } = context
   if (!isRecord(value)) return faults.add('SAGA_INVALID', path, 'must be an object')
+  if ('wait' in value) {
+    const branch = parseWaitBranch(value, position, path, context)
+    return branch && { branch, afterIds: parseAfter(value.after, `${path}/after`, faults) }
+  }
   refuseUnknownFields(value, FIELDS, path, faults)
   const user = { type: 'action', position } as const
   const { template: ofUrl, url } = parseTemplateUrl(value.action, `${path}/action`, user, URL_FIELDS, context)
@@ -57,6 +60,7 @@ export function parseSagaBranch(
   applyFixedParts(branch, template)
   const actionTemplate = joinTemplates(ofUrl, template)
   if (actionTemplate !== undefined) branch.actionTemplate = actionTemplate
+  parseRole(value, path, branch, faults)
   parseCompensation(value, position, path, branch, context)
   return { branch, afterIds }
 }
@@ -95,6 +99,22 @@ function parseCompensation(
   const joined = joinTemplates(parsed.template, template)
   if (joined !== undefined) content.template = joined
   branch.compensationContent = content
+}
+
+/** The limit of the whole saga may stand, since a branch that cannot be undone ignores it. */
+function parseRole(
+  { role: value, retry }: Fields,
+  path: string,
+  branch: Writable<ParsedBranch['branch']>,
+  faults: Faults,
+): void {
+  const role = ROLES.find((each) => each === value)
+  if (value !== undefined && role === undefined)
+    faults.add('SAGA_ROLE_INVALID', `${path}/role`, `must be one of ${ROLES.join(', ')}`)
+  if (role === undefined || role === 'compensable') return
+  branch.role = role
+  if (isRecord(retry) && typeof retry.limit === 'number')
+    faults.add('SAGA_ROLE_INVALID', `${path}/retry/limit`, `is not for a ${role}`)
 }
 
 function hasTemplates({ template, headers }: Fields): boolean {

@@ -21,15 +21,16 @@ import {
 import type { Definition, SagaDefinition } from '../definition.ts'
 import type { Writable } from '../writable.ts'
 import { canonicalJsonWithout } from './canonical-json.ts'
+import { refuseLongWaits, refuseWrongRoles } from './check-stages.ts'
 import { Faults, isRecord, readInteger, refuseUnknownFields } from './faults.ts'
 import { orderBranches } from './order-branches.ts'
 import type { BranchContext, CheckUrl } from './parse-branch.ts'
 import { parseHeaders } from './parse-headers.ts'
 import { parseRetry } from './parse-retry.ts'
-import { parseSagaBranch, type SagaContext } from './parse-saga-branch.ts'
+import { parseSagaBranch } from './parse-saga-branch.ts'
 import { readList } from './read-list.ts'
 import { readMessage } from './read-message.ts'
-import { References } from './references.ts'
+import { makeAncestorFinder, References, type SagaContext } from './references.ts'
 
 /** The values that a request gets for fields it leaves out. */
 export interface SubmissionDefaults {
@@ -159,6 +160,10 @@ function readSaga(body: Body, common: Common, context: BranchContext, integer: R
       ? undefined
       : references.readTemplate(body.output, '/output', { type: 'output' })
   const values = references.resolve(branches, output)
+  if (context.faults.isEmpty) {
+    refuseWrongRoles(branches, makeAncestorFinder(branches), context.faults)
+    refuseLongWaits(branches, delayMs ?? 0, context.faults)
+  }
   const saga: Writable<SagaDefinition> = { kind: 'saga', branches, retry, timeoutMs, checkpointMs }
   if (deadlineMs !== undefined) saga.deadlineMs = deadlineMs
   if (delayMs !== undefined && delayMs !== 0) saga.delayMs = delayMs

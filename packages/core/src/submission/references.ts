@@ -14,8 +14,13 @@ import { countBytes } from '../values/count-bytes.ts'
 import { readPointer } from '../values/find-json-values.ts'
 import type { Writable } from '../writable.ts'
 import { type Faults, isRecord, pointerStep } from './faults.ts'
+import type { BranchContext } from './parse-branch.ts'
 import { isHeaderValue } from './parse-headers.ts'
 import { utf8Length } from './utf8-length.ts'
+
+export interface SagaContext extends BranchContext {
+  readonly references: References
+}
 
 /** Says whose request a reference stands in, because that decides which branches it may name. */
 export type ReferenceUser =
@@ -24,7 +29,7 @@ export type ReferenceUser =
   | { readonly type: 'output' }
 
 /** Names a place outside of JSON, where only a string, a number, true or false can stand. */
-export type TextPlace = 'url' | 'header'
+export type TextPlace = 'url' | 'header' | 'wait'
 
 interface PendingReference {
   /** The branch and the value are filled in when all branches are known. */
@@ -98,7 +103,7 @@ export class References {
     }
     const isLeftOut = otherwise === 'null' && user.type === 'compensation' && place === 'header'
     const text = toPlainText(otherwise)
-    const isUsable = text !== undefined && (place === 'url' || isHeaderValue(text))
+    const isUsable = text !== undefined && (place !== 'header' || isHeaderValue(text))
     return isLeftOut || isUsable ? piece : this.#refuseText(path)
   }
 
@@ -113,7 +118,12 @@ export class References {
     const findAncestors = makeAncestorFinder(branches)
     for (const { reference, branchId, pointer, path, user } of this.#pending) {
       const from = positions.get(branchId)
+      const wait = from === undefined ? undefined : branches[from]?.wait
       if (from === undefined) this.#faults.add('SAGA_REFERENCE_UNKNOWN', `${path}/$from`, 'no such branch')
+      else if (wait !== undefined && wait.type !== 'signal')
+        this.#faults.add('SAGA_REFERENCE_UNKNOWN', `${path}/$from`, 'waits for a time, so it has no answer')
+      else if (wait?.onTimeout === 'continue' && user.type === 'action' && reference.else === undefined)
+        this.#faults.add('SAGA_REFERENCE_NEEDS_ELSE', path, 'needs an else, since the signal may not come')
       else if (!mayUse(user, from, findAncestors))
         this.#faults.add(
           'SAGA_REFERENCE_NOT_BEFORE',
@@ -241,7 +251,7 @@ function addOnce(list: string[], item: string): number {
   return place === -1 ? list.push(item) - 1 : place
 }
 
-type AncestorFinder = (position: number) => ReadonlySet<number>
+export type AncestorFinder = (position: number) => ReadonlySet<number>
 
 function mayUse(user: ReferenceUser, from: number, findAncestors: AncestorFinder): boolean {
   if (user.type === 'output') return true
@@ -250,7 +260,7 @@ function mayUse(user: ReferenceUser, from: number, findAncestors: AncestorFinder
 }
 
 /** Returns a function that finds all branches that must have succeeded before one. It remembers its results. */
-function makeAncestorFinder(branches: readonly SagaBranch[]): AncestorFinder {
+export function makeAncestorFinder(branches: readonly SagaBranch[]): AncestorFinder {
   const known = new Map<number, Set<number>>()
   const findAncestors = (position: number): ReadonlySet<number> => {
     const before = known.get(position)

@@ -17,6 +17,12 @@ export interface BranchRequest {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** A request or a wait that is due, and for which the values are missing or wrong. */
+export interface UnusableRequest {
+  readonly branch: number
+  readonly reason: string
+}
+
 /** Says why a request cannot be built. It names no value, because a value may be a secret. */
 class UnusableValueError extends AssertionError {}
 
@@ -180,12 +186,13 @@ function fillHeaders(
 }
 
 /** Finds a value that stands outside of JSON: a string, a number with its digits, true or false. */
-function findText(saga: SagaTransaction, reference: ValueReference): string | undefined {
+export function findText(saga: SagaTransaction, reference: ValueReference): string | undefined {
   const value = findValue(saga, reference)
   return value === undefined ? undefined : toPlainText(value)
 }
 
-function describeProblem(saga: SagaTransaction, reference: ValueReference, where: string): string {
+/** Names a value by its place and says what is wrong with it. The value itself may be a secret. */
+export function describeProblem(saga: SagaTransaction, reference: ValueReference, where: string): string {
   const isMissing = findValue(saga, reference) === undefined
   return `${describe(saga, reference)} ${isMissing ? 'is missing' : `cannot stand in ${where}`}`
 }

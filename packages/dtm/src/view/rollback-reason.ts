@@ -6,6 +6,7 @@ export function findRollbackReason(view: TransactionView, definition: Definition
   switch (view.abort?.cause) {
     case undefined:
     case 'check-failed':
+    case 'signal-timeout':
       return undefined
     case 'requested':
     case 'value-unusable':

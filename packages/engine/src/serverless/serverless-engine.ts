@@ -108,6 +108,7 @@ class FunctionEngine implements ServerlessEngine {
   addBranch: EngineApi['addBranch'] = (gid, branch) => this.#now.addBranch(gid, branch)
   submitPrepared: EngineApi['submitPrepared'] = (gid, options) => this.#now.submitPrepared(gid, options)
   abort: EngineApi['abort'] = (gid, options) => this.#now.abort(gid, options)
+  signal: EngineApi['signal'] = (gid, name, body) => this.#now.signal(gid, name, body)
   retry: EngineApi['retry'] = (gid) => this.#now.retry(gid)
   stop: EngineApi['stop'] = (gid) => this.#now.stop(gid)
 

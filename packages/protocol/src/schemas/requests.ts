@@ -18,8 +18,11 @@ import {
   REFERENCES_MAX,
   RETRY_CAP_MS_MAX,
   RETRY_LIMIT_MAX,
+  SIGNAL_BYTES_MAX,
+  SIGNAL_ID_LENGTH_MAX,
   TIMEOUT_MS_MAX,
   URL_LENGTH_MAX,
+  WAIT_END_MS_MAX,
 } from '../limits.ts'
 import type { JsonValue, PayloadValue } from '../wire.ts'
 
@@ -189,6 +192,13 @@ export const compensationRequestSchema = z
   .readonly()
   .describe('A compensation with a content of its own. Without any it gets {}.')
 
+const afterSchema = z
+  .array(branchIdSchema)
+  .max(BRANCHES_MAX)
+  .readonly()
+  .exactOptional()
+  .describe('Branches that must have succeeded before. Default: the one before this; [] starts at once.')
+
 export const sagaBranchRequestSchema = z
   .strictObject({
     id: branchIdByPosition,
@@ -200,17 +210,72 @@ export const sagaBranchRequestSchema = z
         "The call that undoes the action. Without one there is nothing to undo. Given as a URL it gets the action's content and headers.",
       ),
     template: templateSchema.exactOptional(),
-    after: z
-      .array(branchIdSchema)
-      .max(BRANCHES_MAX)
-      .readonly()
-      .exactOptional()
-      .describe('Branches that must have succeeded before. Default: the one before this; [] starts at once.'),
+    after: afterSchema,
     ...branchFields,
     headers: headerTemplatesSchema,
+    role: z
+      .enum(['compensable', 'pivot', 'retriable'])
+      .exactOptional()
+      .describe(
+        'compensable (default): it can be undone. pivot: once it has succeeded, the saga goes forward only. retriable: it comes after that, and is called until it succeeds. The last two have no compensation and no retry.limit.',
+      ),
   })
   .readonly()
   .describe('One branch of a saga.')
+
+const waitMsSchema = integer(0, WAIT_END_MS_MAX)
+const waitSchema = z
+  .union([
+    z
+      .strictObject({
+        ms: z
+          .union([waitMsSchema, referenceSchema])
+          .describe('The wait ends so many milliseconds after it has opened.'),
+      })
+      .readonly(),
+    z
+      .strictObject({
+        until: z
+          .union([integer(0, Number.MAX_SAFE_INTEGER), z.string(), referenceSchema])
+          .describe(
+            'The wait ends at this instant: epoch milliseconds, or a date and time of RFC 3339 with its offset.',
+          ),
+      })
+      .readonly(),
+    z
+      .strictObject({
+        signal: branchIdSchema.describe('The wait ends when a signal of this name has come.'),
+        timeoutMs: integer(1, WAIT_END_MS_MAX)
+          .exactOptional()
+          .describe('Default: what is left of 30 days from the accept.'),
+        onTimeout: z
+          .enum(['abort', 'continue'])
+          .exactOptional()
+          .describe('abort (default) turns the saga around; continue goes on without an answer.'),
+      })
+      .readonly(),
+  ])
+  .describe('What the branch waits for. A wait opens when the branches before it have succeeded.')
+
+export const sagaWaitRequestSchema = z
+  .strictObject({ id: branchIdByPosition, after: afterSchema, wait: waitSchema })
+  .readonly()
+  .describe('A branch of a saga that calls nothing: it waits for a time or for a signal.')
+
+export const signalRequestSchema = z
+  .strictObject({
+    id: z
+      .string()
+      .min(1)
+      .max(SIGNAL_ID_LENGTH_MAX)
+      .regex(/^[!-~]+$/)
+      .describe('The same id with the same name and payload is the same signal.'),
+    payload: payloadSchema
+      .exactOptional()
+      .describe(`The answer of the branch that takes the signal; at most ${SIGNAL_BYTES_MAX} bytes.`),
+  })
+  .readonly()
+  .describe('A signal.')
 
 export const messageBranchRequestSchema = z
   .strictObject({ id: branchIdByPosition, action: urlSchema, ...branchFields })
@@ -261,7 +326,11 @@ const delayMsSchema = integer(0, DELAY_MS_MAX).exactOptional().describe('From ac
 export const sagaSubmitRequestSchema = z
   .strictObject({
     kind: z.literal('saga').exactOptional(),
-    branches: z.array(sagaBranchRequestSchema).min(1).max(BRANCHES_MAX).readonly(),
+    branches: z
+      .array(z.union([sagaBranchRequestSchema, sagaWaitRequestSchema]))
+      .min(1)
+      .max(BRANCHES_MAX)
+      .readonly(),
     deadlineMs: integer(1, DEADLINE_MS_MAX)
       .exactOptional()
       .describe(

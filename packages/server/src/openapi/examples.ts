@@ -2,6 +2,8 @@ import type {
   AbortRequest,
   MessageSubmitRequest,
   SagaSubmitRequest,
+  SignalRequest,
+  SignalView,
   SubmitView,
   TccBranchRequest,
   TccSubmitRequest,
@@ -28,6 +30,34 @@ export const submitExample: SagaSubmitRequest = {
     },
   ],
   deadlineMs: 60_000,
+}
+
+export const approvalExample: SagaSubmitRequest = {
+  gid: 'transfer-17',
+  branches: [
+    {
+      id: 'hold',
+      action: 'http://127.0.0.1:9001/holds',
+      compensation: 'http://127.0.0.1:9001/release',
+      payload: { cents: 5_000_000 },
+    },
+    { id: 'approved', wait: { signal: 'approval', timeoutMs: 172_800_000, onTimeout: 'abort' } },
+    {
+      id: 'pay',
+      action: 'http://127.0.0.1:9001/capture',
+      role: 'pivot',
+      template: { hold: { $from: 'hold', at: '/id' }, by: { $from: 'approved', at: '/by' } },
+    },
+    { id: 'mail', action: 'http://127.0.0.1:9002/mail', role: 'retriable' },
+  ],
+}
+
+export const signalExample: SignalRequest = { id: 'click-8', payload: { by: 'kim' } }
+export const signalTakenExample: SignalView = {
+  gid: 'transfer-17',
+  name: 'approval',
+  id: 'click-8',
+  state: 'taken',
 }
 
 export const tccExample: TccSubmitRequest = { gid: 'trip-17', kind: 'tcc', deadlineMs: 35_000 }

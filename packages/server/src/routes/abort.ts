@@ -42,6 +42,7 @@ export const abortOperation: Operation = {
     'SAGA_UNKNOWN_FIELD',
     'SAGA_NUMBER_NOT_EXACT',
     'SAGA_NOT_PREPARED',
+    'SAGA_NO_RETURN',
   ],
 }
 

@@ -1,0 +1,68 @@
+/** Gives signals to the waits of a saga. A signal is taken by one wait at most, and the oldest of a name comes first. */
+import { SIGNALS_TAKEN_MAX } from '@counterstep/protocol'
+import type { SagaTransaction, Signal } from '../transaction.ts'
+import { keepValues } from '../values/keep-values.ts'
+import { withOp, withoutNextAt } from './op-progress.ts'
+
+type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
+
+/** Adds a signal that has just come. The first open wait of its name takes it. Without one it is kept. */
+export function addSignal(saga: Submitted, signal: Signal, now: number): Submitted {
+  const signals = [...(saga.signals ?? []), signal]
+  const next = { ...saga, signals, updatedAt: now }
+  const waiting = findAwaiting(next, signal.name)
+  return waiting === -1 ? next : takeSignal(next, signal, waiting, now)
+}
+
+/** Gives a wait that opens the oldest kept signal of its name. Returns undefined if there is none. */
+export function takeKeptSignal(saga: Submitted, position: number, now: number): Submitted | undefined {
+  const name = findSignalName(saga, position)
+  const oldest = saga.signals?.find((signal) => signal.takenBy === undefined && signal.name === name)
+  return oldest === undefined ? undefined : takeSignal(saga, oldest, position, now)
+}
+
+/** Tells whether a branch of the saga waits for a signal of this name, at any time. */
+export function waitsForSignal({ definition }: SagaTransaction, name: string): boolean {
+  return definition.branches.some(({ wait }) => wait?.type === 'signal' && wait.name === name)
+}
+
+/** Tells whether a wait for a signal of this name is open. */
+export function isAwaited(saga: SagaTransaction, name: string): boolean {
+  return findAwaiting(saga, name) !== -1
+}
+
+function findAwaiting(saga: SagaTransaction, name: string): number {
+  return saga.branches.findIndex(
+    ({ action }, position) => action.state === 'open' && findSignalName(saga, position) === name,
+  )
+}
+
+function findSignalName({ definition }: SagaTransaction, position: number): string | undefined {
+  const wait = definition.branches[position]?.wait
+  return wait?.type === 'signal' ? wait.name : undefined
+}
+
+function takeSignal(saga: Submitted, taken: Signal, position: number, now: number): Submitted {
+  const { payload, ...rest } = taken
+  const signals = (saga.signals ?? []).map((signal) =>
+    signal === taken ? { ...rest, takenBy: position } : signal,
+  )
+  const call = { branch: position, op: 'action' } as const
+  const before = saga.branches[position]?.action
+  if (before === undefined) return saga
+  const values = keepValues(saga, position, payload)
+  const ended = {
+    ...withoutNextAt(before),
+    state: 'succeeded',
+    startedAt: before.startedAt ?? now,
+    endedAt: now,
+  } as const
+  const next = withOp(saga, call, values === undefined ? ended : { ...ended, values })
+  return { ...next, signals: forgetOldest(signals) }
+}
+
+function forgetOldest(signals: readonly Signal[]): readonly Signal[] {
+  const taken = signals.filter((signal) => signal.takenBy !== undefined)
+  const [oldest] = taken
+  return taken.length <= SIGNALS_TAKEN_MAX ? signals : signals.filter((signal) => signal !== oldest)
+}

@@ -1,0 +1,40 @@
+/**
+ * Merges what the stored row has of signals into our state. A signal that another node has stored was acknowledged, so it
+ * stands; one of ours that is not stored was not, and its command is given again.
+ */
+import { passWaits } from '../rules/saga-waits.ts'
+import type { SagaBranchProgress, SagaTransaction } from '../transaction.ts'
+
+/**
+ * Returns our state with the signals of the row, and with its waits for signals. A wait that only we have ended is open
+ * again: the signal or the timeout that ended it was not stored. It takes what it may take now.
+ */
+export function mergeSignals(
+  ours: SagaTransaction,
+  stored: SagaTransaction,
+  storeNow: number,
+): SagaTransaction {
+  if (ours.definition.branches.every(({ wait }) => wait?.type !== 'signal')) return ours
+  const { signals: _, ...rest } = ours
+  const branches = ours.branches.map((progress, branch) =>
+    ours.definition.branches[branch]?.wait?.type === 'signal'
+      ? chooseWait(progress, stored.branches[branch])
+      : progress,
+  )
+  const signals = stored.signals === undefined ? {} : { signals: stored.signals }
+  const merged = reopen({ ...rest, ...signals, branches })
+  return merged.status === 'submitted' ? passWaits(merged, storeNow).saga : merged
+}
+
+function chooseWait(ours: SagaBranchProgress, stored: SagaBranchProgress | undefined): SagaBranchProgress {
+  if (stored === undefined) return ours
+  // That it has opened is a fact, which the row may lack.
+  return ours.action.state === 'open' && stored.action.state === 'idle' ? ours : stored
+}
+
+/** A saga whose end was not stored may have lost the signal that led to the end. If it has not, it ends again. */
+function reopen(saga: SagaTransaction): SagaTransaction {
+  if (saga.status !== 'succeeded') return saga
+  const { finishedAt: _, ...rest } = saga
+  return { ...rest, status: 'submitted' }
+}
