@@ -32,6 +32,7 @@ import type { EngineSettings } from '@counterstep/engine'
 import { CONFIG_FLAG, type Line, readLine } from './command-line.ts'
 import { COMMANDS, type CommandName, listSettings } from './commands.ts'
 import { type KeysCommand, readKeysCommand } from './keys-command.ts'
+import { CLIENT_VARIABLES, readSignalCommand, type SignalRequest } from './signal-command.ts'
 
 /** This variable names the file of settings if no flag does. */
 const CONFIG_VARIABLE = 'COUNTERSTEP_CONFIG'
@@ -40,6 +41,7 @@ const VARIABLES = [
   PASSWORD_VARIABLE,
   PASSWORD_FILE_VARIABLE,
   CONFIG_VARIABLE,
+  ...CLIENT_VARIABLES,
 ]
 
 /** This is everything that `serve` needs from outside, and it is checked. */
@@ -52,6 +54,7 @@ export type Command =
   | { readonly type: 'serve'; readonly config: ServeConfig }
   | { readonly type: 'migrate'; readonly config: MigrateConfig }
   | { readonly type: 'keys'; readonly command: KeysCommand }
+  | { readonly type: 'signal'; readonly command: SignalRequest }
   | { readonly type: 'help'; readonly command: CommandName }
   | { readonly type: 'version' }
   /** It has all problems at once. Each is a sentence that names its flag or variable. */
@@ -62,6 +65,10 @@ export function readCommand(args: readonly string[], environment: Environment = 
   if (args[0] === 'keys') {
     const keys = readKeysCommand(args.slice(1), environment)
     return 'problems' in keys ? { type: 'refused', ...keys } : { type: 'keys', ...keys }
+  }
+  if (args[0] === 'signal') {
+    const signal = readSignalCommand(args.slice(1), environment)
+    return 'problems' in signal ? { type: 'refused', ...signal } : { type: 'signal', ...signal }
   }
   const line = readLine(args)
   const type = line.command ?? 'serve'

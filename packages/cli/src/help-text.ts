@@ -21,6 +21,7 @@ const STORES = [
 const SERVE = [
   'counterstep serve [options]     runs the orchestrator',
   'counterstep keys …              makes, lists and revokes API keys; see keys --help',
+  'counterstep signal GID NAME …   gives a saga a signal that it waits for; see signal --help',
   'counterstep migrate [options]   creates or updates the tables of a MySQL store; see migrate --help',
   ...SIGNING_KEY_USAGE,
 ]

@@ -3,11 +3,13 @@ import { VERSION } from '@counterstep/protocol'
 import { createLogger } from '@counterstep/server'
 import { type MigrateConfig, readCommand, type ServeConfig } from './config.ts'
 import { followNpm } from './follow-npm.ts'
+import { giveSignal } from './give-signal.ts'
 import { writeHelp } from './help-text.ts'
 import type { KeysCommand } from './keys-command.ts'
 import { migrate } from './migrate.ts'
 import { runKeys } from './run-keys.ts'
 import { type Serving, serve } from './serve.ts'
+import { SIGNAL_USAGE, type SignalCommand } from './signal-command.ts'
 import { runSigningKeyCommand } from './signing-key-command.ts'
 import { describeFailure } from './start-failure.ts'
 import { onStopSignals } from './stop-signals.ts'
@@ -38,6 +40,10 @@ export function runCommand(args: readonly string[]): void {
       return
     case 'keys':
       void runKeysCommand(command.command)
+      return
+    case 'signal':
+      if (command.command === 'help') process.stdout.write(`${SIGNAL_USAGE.join('\n')}\n`)
+      else void runSignalCommand(command.command)
       return
     case 'migrate':
       void runMigrate(command.config)
@@ -100,6 +106,13 @@ async function runKeysCommand(command: KeysCommand): Promise<void> {
     process.stderr.write(`counterstep: ${describeFailure(error).sentence}\n`)
     process.exitCode = 1
   }
+}
+
+async function runSignalCommand(command: SignalCommand): Promise<void> {
+  const { stdout, stderr } = await giveSignal(command)
+  process.stderr.write(stderr)
+  process.stdout.write(stdout)
+  process.exitCode = stdout === '' ? 1 : 0
 }
 
 async function runMigrate(config: MigrateConfig): Promise<void> {

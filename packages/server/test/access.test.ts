@@ -235,6 +235,7 @@ describe('S16: the methods', () => {
     'registerBranch',
     'addBranch',
     'submitPrepared',
+    'signal',
     'abort',
     'retry',
     'stop',

@@ -20,6 +20,7 @@ const buildUrls = (place: string) => {
   ]
 }
 const URL_COUNT = 4
+const WAIT = { id: 'approved', wait: { signal: 'approval' } }
 
 interface Sent {
   readonly method: 'GET' | 'POST'
@@ -66,8 +67,15 @@ function buildRequests(turn: number): Readonly<Record<string, readonly Sent[]>> 
       post(`/${tccGid}/branches`, { ...registration, headers: { 'x-a': canary('other') } }),
       post(`/${sagaGid}/branches`, registration),
     ],
+    signalTransaction: [
+      post('', { gid: `waits-${turn}`, branches: [{ ...saga.branches[0], action: at('action') }, WAIT] }),
+      post(`/waits-${turn}/signals/approval`, { id: 'a', payload: canary('signal') }),
+      post(`/waits-${turn}/signals/approval`, { id: 'a', payload: canary('signal-again') }),
+      post(`/waits-${turn}/signals/other`, { id: 'b', payload: canary('signal-unknown') }),
+      post(`/waits-${turn}/signals/approval`, { id: 'a b', payload: canary('signal-refused') }),
+    ],
     listTransactions: [get('/v1/transactions?limit=200'), get(`/v1/transactions?cursor=${canary('cursor')}`)],
-    getTransaction: [...gids, 'unknown'].map((gid) =>
+    getTransaction: [...gids, `waits-${turn}`, 'unknown'].map((gid) =>
       get(`/v1/transactions/${gid}?x=${canary('query-of-get')}`),
     ),
     submitPrepared: [post(`/${tccGid}/submit`), post(`/${sagaGid}/submit`)],

@@ -1,0 +1,64 @@
+import type { Problem, SignalView } from '@counterstep/protocol'
+import type { SignalCommand } from './signal-command.ts'
+
+const TIMEOUT_MS = 30_000
+
+export interface SignalOutcome {
+  /** It is empty if it is not known that the signal was stored. */
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Sends the signal once. An outcome that is not known is said, with the ID under which it may be sent again. */
+export async function giveSignal({
+  url,
+  apiKey,
+  gid,
+  name,
+  id,
+  payload,
+}: SignalCommand): Promise<SignalOutcome> {
+  const path = `/v1/transactions/${encodeURIComponent(gid)}/signals/${encodeURIComponent(name)}`
+  const body = payload === undefined ? '' : `,"payload":${payload}`
+  const authorization = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
+  let answer: Response
+  let text: string
+  try {
+    answer = await fetch(new URL(url.replace(/\/$/, '') + path), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...authorization },
+      body: `{"id":${JSON.stringify(id)}${body}}`,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      redirect: 'error',
+    })
+    text = await answer.text()
+  } catch (error: unknown) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+    const why = cause instanceof Error ? cause.message : String(cause)
+    return refuse(`the server did not answer (${why}). Send it again with --id ${id}`)
+  }
+  if (answer.ok) return { stdout: `${describe(JSON.parse(text) as SignalView)}\n`, stderr: '' }
+  const problem = readProblem(text)
+  const known = problem === undefined ? `HTTP ${answer.status}` : `${problem.detail} (${problem.code})`
+  return refuse(answer.status >= 500 ? `${known}. Send it again with --id ${id}` : known)
+}
+
+function describe({ gid, name, id, state }: SignalView): string {
+  return state === 'taken'
+    ? `${gid} has taken the signal ${name}, id ${id}`
+    : `${gid} keeps the signal ${name}, id ${id}, until a branch waits for it`
+}
+
+function readProblem(text: string): Problem | undefined {
+  try {
+    const value = JSON.parse(text) as Partial<Problem> | null
+    return typeof value?.code === 'string' ? (value as Problem) : undefined
+  } catch {
+    // Something else than a server of Counterstep may have answered.
+    return undefined
+  }
+}
+
+function refuse(sentence: string): SignalOutcome {
+  return { stdout: '', stderr: `counterstep: ${sentence}\n` }
+}
