@@ -27,6 +27,19 @@ const GOOD = {
   ],
 }
 
+const GOOD_WAITS = {
+  gid: 'order-4712',
+  input: { ms: 5 },
+  branches: [
+    { id: 'a', ...BRANCH, compensation: 'http://bank.test/undo', role: 'compensable' },
+    { id: 'b', wait: { ms: { $input: '/ms' } } },
+    { id: 'c', wait: { until: { $from: 'a', at: '/at', else: 7 } }, after: ['a'] },
+    { id: 'd', wait: { signal: 'approval', timeoutMs: 5_000, onTimeout: 'continue' } },
+    { id: 'e', ...BRANCH, role: 'pivot', after: ['b', 'c', 'd'] },
+    { id: 'f', ...BRANCH, role: 'retriable' },
+  ],
+}
+
 const GOOD_TCC = {
   gid: 'trip-17',
   kind: 'tcc',
@@ -58,7 +71,7 @@ const GOOD_REGISTRATION = {
   timeoutMs: 5_000,
   headers: { 'X-Tenant': 'blue' },
 }
-const ALL_GOOD = [GOOD, GOOD_TCC, GOOD_MESSAGE]
+const ALL_GOOD = [GOOD, GOOD_WAITS, GOOD_TCC, GOOD_MESSAGE]
 
 const IDS = { gid: 'order-4711' as Gid, digest: 'd'.repeat(64), token: 't', writeId: 'w' }
 
@@ -88,6 +101,7 @@ const poisons = fc.oneof(
 )
 const names = fc.constantFrom(
   ...['gid', 'kind', 'ack', 'branches', 'retry', 'headers', 'id', 'action', 'after', 'payload', 'body'],
+  ...['wait', 'role', 'ms', 'until', 'signal', 'onTimeout'],
   ...[
     'contentType',
     'limit',
@@ -210,11 +224,13 @@ describe('a hostile submission', () => {
 describe('the schema of the HTTP interface', () => {
   /**
    * Faults that the schema does not describe: sizes of texts, URLs,
-   * headers, graphs, and rules about two fields together.
+   * headers, graphs, references, instants as texts, and rules about two fields together.
    */
   const BEYOND: ReadonlySet<string> = new Set([
     ...['SAGA_URL_INVALID', 'SAGA_HEADER_INVALID', 'SAGA_BRANCH_ID_DUPLICATE', 'SAGA_AFTER_UNKNOWN'],
-    ...['SAGA_AFTER_CYCLE', 'SAGA_PAYLOAD_TOO_LARGE', 'SAGA_PAYLOAD_TOO_DEEP'],
+    ...['SAGA_AFTER_CYCLE', 'SAGA_PAYLOAD_TOO_LARGE', 'SAGA_PAYLOAD_TOO_DEEP', 'SAGA_REFERENCE_INVALID'],
+    ...['SAGA_REFERENCE_UNKNOWN', 'SAGA_REFERENCE_NOT_BEFORE', 'SAGA_REFERENCE_NEEDS_ELSE'],
+    ...['SAGA_ROLE_INVALID', 'SAGA_WAIT_INVALID'],
   ])
 
   it('The HTTP schema accepts every body that the parser accepts', () => {
