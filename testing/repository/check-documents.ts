@@ -78,7 +78,7 @@ function brokenLinks(path: string, text: string, exists: FileExists): string[] {
 
 /** Says how to install what no registry has. Deleted with the first release, and then from every page. */
 const NOT_PUBLISHED_YET = 'docs/parts/not-published-yet.md'
-const INSTALLS_OURS = /npm install [^`\n]*(?<=\s)(counterstep|@counterstep\/sdk)(?=[\s`])/
+const INSTALLS_OURS = /npm i(?:nstall)? [^`\n]*(?<=\s)(counterstep|@counterstep\/sdk)(?=[\s`])/
 const INCLUDED = /<!-- not published yet -->\n([\s\S]*?)<!-- end -->\n/
 
 function unpublishedFaults(path: string, text: string, part: string | undefined): string[] {

@@ -197,7 +197,11 @@ describe('the check of documents', () => {
       checkDocuments(soundTree({ 'docs/page.md': page, ...more }), REPOSITORY)
     const there = { 'docs/parts/not-published-yet.md': part }
     const included = (text: string) => `<!-- not published yet -->\n${text}<!-- end -->\n`
-    for (const command of ['`npm install counterstep`', 'npm install express @counterstep/sdk\n']) {
+    for (const command of [
+      '`npm install counterstep`',
+      '`npm i counterstep`',
+      'npm install express @counterstep/sdk\n',
+    ]) {
       expect(checkWith(command, there)).toMatchObject([{ rule: 'document-not-published' }])
       expect(checkWith(command)).toEqual([])
       expect(checkWith(`${command}\n${included(part)}`, there)).toEqual([])
