@@ -20,16 +20,16 @@ import {
   type Registry,
   readMetrics,
 } from '@counterstep/server'
-import type { CallSigner } from '@counterstep/signature'
+import { type CallSigner, callSigner } from '@counterstep/signature'
 import { closeApp } from './close-app.ts'
 import type { ServeConfig } from './config.ts'
 import { listen } from './listen.ts'
 import { openBounds } from './open-bounds.ts'
 import { openGates } from './open-gates.ts'
-import { openSigner } from './open-signer.ts'
 import { openStore } from './open-store.ts'
 import { describeFailure } from './start-failure.ts'
 import { waitForStore } from './wait-for-store.ts'
+import { watchSigningKey } from './watch-signing-key.ts'
 
 /** Branch calls may go on for this long after a stop was requested. The whole stop takes at most 10 s. */
 const DRAIN_MS = 8_000
@@ -138,11 +138,17 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
   return urls
 }
 
+/** Returns a signer that uses the key in the file and follows its changes. */
 function openCallSigner({ config, logger }: ServeDeps, closers: Closers): CallSigner | undefined {
   if (config.signingKeyFile === undefined) return undefined
-  const { signer, close } = openSigner(config.signingKeyFile, logger)
+  const { current, close } = watchSigningKey(config.signingKeyFile, {
+    onKey: ({ keyId, algorithm }) => logger.info({ keyId, algorithm }, 'signing with another key'),
+    onProblem: (problem) => logger.error({}, problem),
+  })
   closers.push(async () => close())
-  return signer
+  const { keyId, algorithm } = current()
+  logger.info({ keyId, algorithm }, 'branch calls are signed')
+  return callSigner(current, Date.now)
 }
 
 async function listenAsDtm(

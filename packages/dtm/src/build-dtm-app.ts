@@ -1,4 +1,5 @@
 import {
+  answerClientErrors,
   ConnectionBounds,
   type ConnectionLimits,
   createGate,
@@ -16,7 +17,6 @@ import { type EngineApi, nodeClock, ReadLimiter } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
 import { DialectMetrics } from './metrics/dialect-metrics.ts'
-import { answerClientError } from './routes/client-error.ts'
 import { createErrorHandler, type ReportError } from './routes/handle-error.ts'
 import { addNewGidRoute } from './routes/new-gid.ts'
 import { addOperationRoutes } from './routes/operations.ts'
@@ -31,6 +31,7 @@ import { addUnsupportedRoutes } from './routes/unsupported-routes.ts'
 import type { TopicStore } from './topics/topic-store.ts'
 import { Topics } from './topics/topics.ts'
 import { LISTS_AT_ONCE_MAX } from './view/list-page.ts'
+import { answerError, JSON_TYPE } from './wire/answer.ts'
 
 export interface DtmAppDeps {
   readonly engine: EngineApi
@@ -67,6 +68,11 @@ const LIST_READS = {
   restFactor: 1,
   restMsMax: 500,
 }
+
+const answerClientError = answerClientErrors(({ status, detail }) => ({
+  contentType: JSON_TYPE,
+  body: answerError(detail, status).body,
+}))
 
 /** Builds DTM's HTTP API as a fastify app that does not listen yet. */
 export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {

@@ -1,4 +1,5 @@
 import {
+  answerClientErrors,
   ConnectionBounds,
   createGate,
   endIdleConnectionsWhileClosing,
@@ -8,11 +9,10 @@ import {
   WITHOUT_SCHEMAS,
 } from '@counterstep/access'
 import type { Logger } from '@counterstep/engine'
-import { BODY_BYTES_MAX, VERSION } from '@counterstep/protocol'
+import { BODY_BYTES_MAX, CounterstepError, VERSION } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
 import { buildErrorHandler } from './error-handler.ts'
-import { answerClientError } from './http/answer-client-error.ts'
-import { refuseWhileClosing } from './http/refuse-while-closing.ts'
+import { buildProblem, PROBLEM_TYPE } from './http/problem.ts'
 import { silentLogger } from './logger.ts'
 import { createRegistry, type Registry } from './metrics/registry.ts'
 import { addNativeApi, type NativeApiDeps } from './native-api.ts'
@@ -35,6 +35,11 @@ export interface AppDeps extends Omit<NativeApiDeps, Optional | 'page' | 'handle
   readonly page?: NativeApiDeps['page']
   readonly limits?: Partial<ServerLimits>
 }
+
+const answerClientError = answerClientErrors(({ status, detail }) => {
+  const code = status === 431 ? 'SAGA_HEADER_INVALID' : 'SAGA_INVALID'
+  return { contentType: PROBLEM_TYPE, body: JSON.stringify(buildProblem(code, { status, detail })) }
+})
 
 /** Builds the native HTTP API as a fastify app of its own, which does not listen yet. */
 export function buildApp({ limits: givenLimits, ...deps }: AppDeps): FastifyInstance {
@@ -68,5 +73,18 @@ function createApp(limits: ServerLimits, logger: Logger, bounds: ConnectionBound
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
     clientErrorHandler: answerClientError,
     frameworkErrors: bounds.refuseAfterFrameworkErrors(buildErrorHandler(logger)),
+  })
+}
+
+/** Answers 503 SAGA_STOPPING to requests that arrive on open connections while the app closes. */
+function refuseWhileClosing(app: FastifyInstance): void {
+  let isClosing = false
+  app.addHook('preClose', (done) => {
+    isClosing = true
+    done()
+  })
+  app.addHook('onRequest', function refuse(_request, _reply, done) {
+    if (isClosing) done(new CounterstepError('SAGA_STOPPING', 'this node is stopping'))
+    else done()
   })
 }

@@ -7,10 +7,9 @@ import {
 import type { Store } from '@counterstep/core'
 import type { EngineApi, Logger } from '@counterstep/engine'
 import { WAIT_MS_MAX } from '@counterstep/protocol'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { buildErrorHandler } from './error-handler.ts'
 import { answerUnknownRoutes } from './http/unknown-route.ts'
-import { logAnswer } from './log-answer.ts'
 import { registerEngineGauges, registerStoreGauges } from './metrics/engine-gauges.ts'
 import { countAnswers } from './metrics/http-metrics.ts'
 import { assertOwnMetricsAreWritten } from './metrics/registered-metric.ts'
@@ -80,6 +79,18 @@ export function addNativeApi(app: FastifyInstance, deps: NativeApiDeps): void {
   if (store !== undefined) registerStoreGauges(registry, store)
   app.addHook('onReady', () => assertOwnMetricsAreWritten(registry))
   registerRoutes(app, deps)
+}
+
+/**
+ * Logs one line for each answer, with the route's pattern instead of the path, and without anything the caller wrote.
+ */
+function logAnswer(logger: Logger): (request: FastifyRequest, reply: FastifyReply, done: () => void) => void {
+  return function writeAnswer(request, reply, done) {
+    const { id: requestId, method, routeOptions } = request
+    const ms = Math.round(reply.elapsedTime * 10) / 10
+    logger.info({ requestId, method, route: routeOptions.url, status: reply.statusCode, ms }, 'answered')
+    done()
+  }
 }
 
 function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {

@@ -7,8 +7,8 @@ import { readNote } from '../definition/note.ts'
 import { buildSagaDefinition } from '../definition/saga-definition.ts'
 import { buildSubmission, hashRequest, readWaitMs } from '../definition/submission.ts'
 import { buildTccDefinition } from '../definition/tcc-definition.ts'
-import { type Answer, answerFailure, refuse, SUCCESS } from '../wire/answer.ts'
-import { answerToWaiter } from '../wire/answer-to-waiter.ts'
+import { findRollbackReason } from '../view/rollback-reason.ts'
+import { type Answer, answerFailure, ONGOING, refuse, SUCCESS } from '../wire/answer.ts'
 import { readGid } from '../wire/read-gid.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
 import { toStatusWord } from '../wire/status-word.ts'
@@ -42,6 +42,24 @@ export async function submit(request: DtmRequest, deps: CommandDeps): Promise<An
   const outcome = await submitUntilClear(asked, deps)
   if ('status' in outcome) return outcome
   return request.wait_result ? answerToWaiter(outcome.view, outcome.definition) : SUCCESS
+}
+
+/**
+ * Answers a caller that asked for the result. It sends 409 only if the transaction will not succeed. DTM also sends 409
+ * while the work goes on, so its clients cannot tell the two apart.
+ */
+function answerToWaiter(view: TransactionView, definition: Definition): Answer {
+  switch (view.status) {
+    case 'succeeded':
+      return SUCCESS
+    case 'aborting':
+    case 'failed':
+    case 'stopped':
+      return answerFailure(findRollbackReason(view, definition) || 'wait result not return success:')
+    case 'prepared':
+    case 'submitted':
+      return ONGOING
+  }
 }
 
 async function submitUntilClear(asked: Submit, deps: CommandDeps): Promise<Submitted | Answer> {

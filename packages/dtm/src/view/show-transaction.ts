@@ -7,12 +7,14 @@ import { getBranchTargets, textHash, withoutQuery } from '@counterstep/core'
 import type { ShownWhole } from '@counterstep/engine'
 import type { BranchView, Op, TransactionView } from '@counterstep/protocol'
 import { readNote } from '../definition/note.ts'
+import { writeGoJson } from '../go-json/write-go-json.ts'
 import { toStatusWord, toTransType } from '../wire/status-word.ts'
-import { hideHeaders } from './hide-headers.ts'
 import { findNextCron } from './next-cron.ts'
 import { findRollbackReason } from './rollback-reason.ts'
 
 const INTERVAL_S = 10
+const HIDDEN = '***'
+const HEADERS = 'branch_headers'
 
 export function showTransaction({ transaction, view }: ShownWhole) {
   const { definition } = transaction
@@ -33,6 +35,21 @@ export function showTransaction({ transaction, view }: ShownWhole) {
     next_cron_time: toTimeText(next.at),
     concurrent: false,
   }
+}
+
+/** Replaces the values of the branch headers, which may be the services' keys. The names stay. */
+function hideHeaders(options: string): string {
+  // Most transactions have no headers, so parsing each of a long list would be waste.
+  if (!options.includes(`"${HEADERS}"`)) return options
+  const entries = Object.entries(JSON.parse(options) as Readonly<Record<string, unknown>>)
+  return writeGoJson(
+    Object.fromEntries(entries.map(([name, value]) => [name, name === HEADERS ? hideValues(value) : value])),
+  )
+}
+
+function hideValues(headers: unknown): unknown {
+  if (typeof headers !== 'object' || headers === null) return HIDDEN
+  return Object.fromEntries(Object.keys(headers).map((name) => [name, HIDDEN]))
 }
 
 /** Shows two rows for each branch of a saga or a TCC, the undoing one first, and one row for each branch of a message. */
