@@ -15,7 +15,7 @@ import type { Acceptance } from './acceptance.ts'
 import { chooseNewestView } from './newest-view.ts'
 import { toCommandError } from './refused-command.ts'
 import type { Runner } from './runner.ts'
-import { TransactionError } from './transaction-error.ts'
+import { toUnknownGidError } from './transaction-error.ts'
 import { Turns } from './turns.ts'
 import { untilDefinite, within } from './until-definite.ts'
 import { viewRow } from './view-row.ts'
@@ -94,8 +94,7 @@ export class Commands {
     const rows = await untilDefinite(clock, () => store.readMany([gid]), isOver)
     if (rows === undefined) return undefined
     const [row] = rows
-    if (row === undefined)
-      throw new TransactionError('SAGA_UNKNOWN_GID', 'there is no transaction with this gid', gid)
+    if (row === undefined) throw toUnknownGidError(gid)
     const plan = this.#plan(row, command, retentionMs)
     if (plan.type === 'refused') throw toCommandError(gid, command, { ...plan, status: row.status })
     if (plan.type === 'nothing') return chooseNewestView(this.#parts, row)

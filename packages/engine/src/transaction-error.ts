@@ -13,3 +13,7 @@ export class TransactionError extends CounterstepError {
     this.gid = gid
   }
 }
+
+export function toUnknownGidError(gid: Gid): TransactionError {
+  return new TransactionError('SAGA_UNKNOWN_GID', 'there is no transaction with this gid', gid)
+}

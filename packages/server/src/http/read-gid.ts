@@ -1,4 +1,3 @@
-import { TransactionError } from '@counterstep/engine'
 import { GID_RULE, type Gid, InvalidRequestError, isGid } from '@counterstep/protocol'
 import type { FastifyRequest } from 'fastify'
 
@@ -8,8 +7,4 @@ export function readGid(request: FastifyRequest): Gid {
   const gid = typeof params === 'object' && params !== null && 'gid' in params ? params.gid : undefined
   if (isGid(gid)) return gid
   throw new InvalidRequestError([{ code: 'SAGA_GID_INVALID', path: 'gid', message: GID_RULE }])
-}
-
-export function toUnknownGidError(gid: Gid): TransactionError {
-  return new TransactionError('SAGA_UNKNOWN_GID', 'there is no transaction with this gid', gid)
 }
