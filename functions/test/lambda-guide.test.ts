@@ -9,9 +9,10 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { targetPolicy } from '@counterstep/branch-http/targets'
 import { readFunctionConfig } from '@counterstep/configuration'
+import { Guide } from '@counterstep/test-servers/guide'
 import { expect, it } from 'vitest'
-import { GUIDE, writeExamples } from './support/guide-examples.ts'
 
+const GUIDE = new Guide('deploy-lambda')
 const TYPESCRIPT = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
 const COMPILE_MS_MAX = 120_000
 const SECRET = 'the secret key'
@@ -19,7 +20,7 @@ const run = promisify(execFile)
 
 /** Returns the policy for the targets that the functions of the guide's stack may call. */
 function guidedTargets() {
-  const services = /StoreTlsCa=\S+ Services=(\S+) \\/.exec(GUIDE)?.[1] ?? ''
+  const services = /StoreTlsCa=\S+ Services=(\S+) \\/.exec(GUIDE.text)?.[1] ?? ''
   const read = readFunctionConfig('api', {
     COUNTERSTEP_STORE: 'mysql://counterstep@db.internal/counterstep',
     COUNTERSTEP_AUTHORIZER: 'iam',
@@ -31,7 +32,7 @@ function guidedTargets() {
 
 it('Every branch of the Lambda guide is one that its own stack may call', () => {
   const targets = guidedTargets()
-  const urls = [...GUIDE.matchAll(/"?(?:action|compensation)"?: ["']([^"']+)["']/g)].map(
+  const urls = [...GUIDE.text.matchAll(/"?(?:action|compensation)"?: ["']([^"']+)["']/g)].map(
     ([, url = '']) => url,
   )
   expect(urls.length).toBeGreaterThanOrEqual(8)
@@ -77,7 +78,7 @@ it("The Lambda guide's signingFetch signs what the client sends, and the guide's
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const folder = writeExamples('signing-fetch.ts', 'transfer.ts')
+  const folder = GUIDE.writePrograms('signing-fetch.ts', 'transfer.ts')
   const program = join(folder, 'program.ts')
   writeFileSync(
     program,
@@ -109,7 +110,7 @@ await client.page({ status: ['aborting', 'failed'], limit: 2 })
 
 it('The examples of the Lambda guide compile in strict mode', { timeout: COMPILE_MS_MAX }, async () => {
   const files = ['signing-fetch.ts', 'transfer.ts', 'bank-function.ts']
-  const folder = writeExamples(...files)
+  const folder = GUIDE.writePrograms(...files)
   const compilerOptions = {
     ...{ module: 'nodenext', target: 'es2024', types: ['node'], strict: true, skipLibCheck: true },
     ...{ allowImportingTsExtensions: true, noEmit: true },

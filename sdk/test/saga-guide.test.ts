@@ -1,19 +1,9 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { expect, it, onTestFinished } from 'vitest'
+import { Guide } from '@counterstep/test-servers/guide'
+import { expect, it } from 'vitest'
 import { callOver, serve } from './served-server.ts'
-
-const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url))
-const GUIDE = readFileSync(join(REPOSITORY, 'docs/guides/saga.md'), 'utf8')
-
-function block(opening: string): string {
-  const text = GUIDE.split(`\`\`\`${opening}\n`)[1]?.split('```')[0]
-  if (text === undefined) throw new Error(`the guide has no ${opening}`)
-  return text
-}
 
 /** Everything but the flight has one order; the flight is somewhere between two others. */
 function expectTrip(lines: readonly string[], told: string): void {
@@ -30,18 +20,14 @@ function expectTrip(lines: readonly string[], told: string): void {
 }
 
 it('The saga of the guide runs as a graph, and is undone against its arrows, as the guide prints it', async () => {
-  // The folder is within the repository, where the program finds the packages.
-  mkdirSync(join(REPOSITORY, '.tmp'), { recursive: true })
-  const folder = mkdtempSync(join(REPOSITORY, '.tmp', 'saga-guide-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const guide = new Guide('saga')
   await using server = await serve(callOver)
-  const program = join(folder, 'trip.ts')
-  writeFileSync(program, block('ts trip.ts'))
+  const program = join(guide.writePrograms('trip.ts'), 'trip.ts')
   const { stdout } = await promisify(execFile)(process.execPath, [program], {
     env: { ...process.env, COUNTERSTEP_URL: server.url },
   })
   const lines = stdout.trim().split('\n')
   const firstEnd = lines.findIndex((line) => line.startsWith('succeeded')) + 1
-  expectTrip(lines.slice(0, firstEnd), block('text first'))
-  expectTrip(lines.slice(firstEnd), block('text second'))
+  expectTrip(lines.slice(0, firstEnd), guide.readBlock('text first'))
+  expectTrip(lines.slice(firstEnd), guide.readBlock('text second'))
 })

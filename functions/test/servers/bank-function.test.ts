@@ -4,10 +4,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type CallToSign, callSigner, parseSigningKey } from '@counterstep/signature'
+import { Guide } from '@counterstep/test-servers/guide'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
 import { expect, it, onTestFinished } from 'vitest'
-import { writeExamples } from '../support/guide-examples.ts'
 import { buildHttpEvent } from '../support/lambda-context.ts'
 import { createOwnStore } from './support/own-store.ts'
 
@@ -74,7 +74,7 @@ describeOn('mariadb', 'the participant of the guide', (serverUrl) => {
     onTestFinished(() => connection.end())
     await connection.query('CREATE TABLE account (id VARCHAR(32) PRIMARY KEY, cents BIGINT NOT NULL)')
     await connection.query("INSERT INTO account VALUES ('alice', 1000)")
-    const folder = writeExamples('bank-function.ts')
+    const folder = new Guide('deploy-lambda').writePrograms('bank-function.ts')
     const program = join(folder, 'program.ts')
     writeFileSync(program, PROGRAM)
     const events = [

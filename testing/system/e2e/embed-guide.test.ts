@@ -1,19 +1,15 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '@counterstep/test-servers'
+import { createProgramFolder, Guide } from '@counterstep/test-servers/guide'
 import { expect, it, onTestFinished } from 'vitest'
-import { REPOSITORY } from '../../repository/source-tree.ts'
 import { startChild } from './child-process.ts'
 
 const TIMEOUT_MS = 60_000
 
-/**
- * Writes the app into the repository, where it finds the packages; it says on one line where it listens, as
- * `startChild` expects.
- */
+/** Writes the app, which says on one line where it listens, as `startChild` expects. */
 function writeApp(folder: string, port: number): string {
-  const guide = readFileSync(join(REPOSITORY, 'docs/guides/embed.md'), 'utf8')
-  const code = /^```ts app\.ts\n([\s\S]*?)^```/m.exec(guide)?.[1] ?? ''
+  const code = new Guide('embed').readBlock('ts app.ts')
   const own = code.replaceAll('3000', String(port)).replace("'orders.db'", `'${join(folder, 'orders.db')}'`)
   const path = join(folder, 'app.ts')
   writeFileSync(path, `${own}console.log('{"url":"http://127.0.0.1:${port}"}')\n`)
@@ -23,10 +19,7 @@ function writeApp(folder: string, port: number): string {
 it('The app of the guide runs sagas, and ends by itself when it is told to', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  mkdirSync(join(REPOSITORY, '.tmp'), { recursive: true })
-  const folder = mkdtempSync(join(REPOSITORY, '.tmp', 'embed-guide-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const app = await startChild(writeApp(folder, await freePort()), [])
+  const app = await startChild(writeApp(createProgramFolder(), await freePort()), [])
   onTestFinished(() => app.kill('SIGKILL'))
   const order = async (cents: number) => {
     const headers = { 'content-type': 'application/json' }

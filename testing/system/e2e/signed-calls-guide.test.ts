@@ -1,22 +1,18 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient, saga } from '@counterstep/sdk'
 import { freePort } from '@counterstep/test-servers'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
+import { createProgramFolder, Guide } from '@counterstep/test-servers/guide'
 import { expect, it, onTestFinished } from 'vitest'
-import { REPOSITORY } from '../../repository/source-tree.ts'
 import { startChild } from './child-process.ts'
 
 const TIMEOUT_MS = 60_000
 
-/**
- * Writes the service into the repository, where it finds the packages; it says on one line where it listens, as
- * `startChild` expects.
- */
+/** Writes the service, which says on one line where it listens, as `startChild` expects. */
 function writeService(folder: string, port: number): string {
-  const guide = readFileSync(join(REPOSITORY, 'docs/guides/signed-calls.md'), 'utf8')
-  const code = /^```ts signed-bank\.ts\n([\s\S]*?)^```/m.exec(guide)?.[1] ?? ''
+  const code = new Guide('signed-calls').readBlock('ts signed-bank.ts')
   const own = code.replaceAll('3001', String(port)).replace("'bank.db'", "':memory:'")
   const said = `console.log('{"url":"http://127.0.0.1:${port}"}')\n`
   const path = join(folder, 'signed-bank.ts')
@@ -27,9 +23,7 @@ function writeService(folder: string, port: number): string {
 it('S18: The ten lines of the guide make a service that takes signed calls and no others', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  mkdirSync(join(REPOSITORY, '.tmp'), { recursive: true })
-  const folder = mkdtempSync(join(REPOSITORY, '.tmp', 'signed-guide-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = createProgramFolder()
   const keyFile = join(folder, 'signing-key.pem')
   const made = spawnSync(process.execPath, [COUNTERSTEP_PROGRAM, 'signing-key', 'create', '--out', keyFile], {
     encoding: 'utf8',

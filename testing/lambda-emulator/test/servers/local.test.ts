@@ -1,19 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describeLambda } from '@counterstep/lambda-emulator/vitest'
+import { Guide } from '@counterstep/test-servers/guide'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { expect, it, onTestFinished } from 'vitest'
 
 const PROGRAM = join(import.meta.dirname, '../../src/local/main.ts')
-const GUIDE = readFileSync(join(import.meta.dirname, '../../../../docs/guides/deploy-lambda.md'), 'utf8')
 const TEST_MS_MAX = 120_000
 
 /** Reads the body of the guide's first saga. */
 function readFirstSaga(): { readonly gid: string; readonly branches: readonly object[] } {
-  const body = /\/v1\/transactions".*?-d '(\{[\s\S]*?\n\})'/.exec(GUIDE)?.[1]
+  const body = /\/v1\/transactions".*?-d '(\{[\s\S]*?\n\})'/.exec(new Guide('deploy-lambda').text)?.[1]
   if (body === undefined) throw new Error('the guide has no saga')
   return JSON.parse(body)
 }
