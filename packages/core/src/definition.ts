@@ -8,7 +8,7 @@ interface Common {
   /** The time limit of one branch call. */
   readonly timeoutMs: number
   readonly checkpointMs: number
-  /** The words ONGOING and FAILURE in an answer's body count, whatever its status. */
+  /** The word ONGOING or FAILURE in the body of an answer decides its result, whatever its status. */
   readonly wordsCount?: true
   /** A text that the HTTP API that accepted the transaction wants to read again. The core only keeps it. */
   readonly note?: string
@@ -21,7 +21,10 @@ export interface SagaDefinition extends Common {
   /** When only actions under way are missing at the deadline, they are waited for, and their success still counts. */
   readonly lastActionsMayEndLate?: true
   readonly delayMs?: number
-  /** It is there if a request or the output is built when it is needed. Only then is anything kept of an answer. */
+  /**
+   * This is present only if a request or the output is built from values of answers. Otherwise nothing of an answer is
+   * kept.
+   */
   readonly values?: SagaValues
 }
 
@@ -45,7 +48,7 @@ export interface ValueReference {
   readonly else?: string
 }
 
-/** The parts of a request that have values of other branches. All else of it is fixed. */
+/** The parts of a request that have values of other branches. The rest of the request is fixed. */
 export interface RequestTemplate {
   /** The values of the places `{name}` in the URL. */
   readonly url?: Readonly<Record<string, ValueReference>>
@@ -55,7 +58,7 @@ export interface RequestTemplate {
 
 export interface TccDefinition extends Common {
   readonly kind: 'tcc'
-  /** It runs from the prepare. The branches are cancelled when it passes before the submit. */
+  /** The time from the prepare. If it passes before the submit, the branches are cancelled. */
   readonly deadlineMs: number
   /** Every branch call carries these. */
   readonly headers: Readonly<Record<string, string>>

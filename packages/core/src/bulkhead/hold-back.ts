@@ -40,11 +40,11 @@ export interface HeldBack {
 }
 
 /**
- * Returns how long a transaction is left to the store when its next call found no place. The time is longer than `holdMs`,
- * so that it does not wait in memory, and it is drawn, so that transactions that came together come back apart. For one
- * target they come back one after the other, since each costs a claim and a save, and a hundred thousand that wait for one
- * service must not use up the store for all others. A target that answers gets them as fast as it answers, so its backlog
- * takes no longer than its answers do.
+ * Returns how long a transaction is left to the store when its next call found no place. The time is longer than
+ * `holdMs`, so that the transaction does not wait in memory, and it is drawn at random, so that transactions that came
+ * together come back apart. For one target they come back one after the other, since each costs a claim and a save, and
+ * a hundred thousand that wait for one service must not use up the store for all others. A target that answers gets
+ * them as fast as it answers, so its backlog takes no longer than its answers do.
  */
 export function holdBack(given: HoldBack): HeldBack {
   const { comeBackAt, now, holdMs, leastMs, jitter01 } = given

@@ -5,7 +5,10 @@
  */
 import { COME_BACK_MS_MAX } from './hold-back.ts'
 
-/** Rows come back this far apart for each place that the one before them takes, so 6 MiB of rows a second. */
+/**
+ * For each place that a row takes, the next row comes back this much later. So at most 6 MiB of rows come back a
+ * second.
+ */
 const APART_MS_PER_PLACE = 5
 
 export interface LargeRow {
@@ -18,7 +21,7 @@ export interface LargeRow {
 export interface LargeRowTurn {
   /** When this row may come back: within five minutes. */
   readonly at: number
-  /** When the next one may. */
+  /** The earliest instant at which the next large row may come back. */
   readonly nextAt: number
 }
 

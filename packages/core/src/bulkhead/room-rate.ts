@@ -5,7 +5,7 @@
 export interface RoomRate {
   /** When the measurement began, by the clock of `now`. */
   readonly since: number
-  /** The number of answers until then. */
+  /** The number of answers when the measurement began. */
   readonly answers: number
   /** The mean time between two answers. Undefined: it is not known yet. */
   readonly everyMs: number | undefined

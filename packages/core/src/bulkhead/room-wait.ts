@@ -6,8 +6,8 @@ export const BUSY_MS = 2_000
 /** The longest time that a transaction waits in memory for a place at a busy target. */
 export const ROOM_WAIT_MS = 3_000
 /**
- * The part of the node's places for transactions that those which wait in memory may take. It is less than the reserved
- * part, so that they never take the last place from a transaction that would find a place at its target.
+ * Transactions that wait in memory may take this part of the node's places for transactions. It is less than the
+ * reserved part, so that they never take the last place from a transaction that would find a place at its target.
  */
 const ROOM_WAITING_PART = 1 / 8
 const LOOK_AGAIN_MS_MIN = 50

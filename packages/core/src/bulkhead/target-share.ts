@@ -16,7 +16,10 @@ const RESERVED_FOR_LISTED_PART = 1 / 2
 /** The rule for one pool of places. */
 export interface ShareBounds {
   readonly placesMax: number
-  /** The part, in (0, 1], of the unreserved places that one target may use while no other uses any. 1 means no rule. */
+  /**
+   * The part, in (0, 1], of the unreserved places that one target may use while no other uses any. With 1 there is no
+   * limit.
+   */
   readonly share: number
   readonly reserved: number
   /**
@@ -57,10 +60,10 @@ export function shareBounds(placesMax: number, share: number, listedTargets = 0)
  * Whether a listed target that uses `held` places may take one more while `free` places are left.
  *
  * The limit falls with the number of free places, as the dynamic thresholds of shared-memory switches do (Choudhury and
- * Hahne, 1998):
- * two targets that hang would fill a fixed limit of a half. Here, with a share of a half, one target gets at most half of
- * the unreserved places, and two that hang at the same time get a third each. Targets that begin to hang one after the
- * other could still halve the rest each time and never give it back; but they cannot reach the reserved places.
+ * Hahne, 1998): with a fixed limit of a half, two targets that hang would take everything. Here, with a share of a
+ * half, one target gets at most half of the unreserved places, and two that hang at the same time get a third each.
+ * Targets that begin to hang one after the other could still halve the rest each time and never give it back; but they
+ * cannot reach the reserved places.
  */
 export function mayTakePlace(held: number, free: number, bounds: ShareBounds): boolean {
   if (held < bounds.guaranteed) return free > 0
@@ -68,9 +71,9 @@ export function mayTakePlace(held: number, free: number, bounds: ShareBounds): b
 }
 
 /**
- * Whether a target that is not listed may take one more place, while all such targets together use `heldUnlisted`. Each may
- * have its share of what all of them may have, which is no more than one listed target may have. So a client that invents
- * names cannot take the places of the listed targets. Without a list the limit of a listed target applies.
+ * Whether a target that is not listed may take one more place, while all such targets together use `heldUnlisted`. All
+ * of them together may have no more than one listed target, and each of them may have its share of that. So a client
+ * that invents names cannot take the places of the listed targets. Without a list the limit of a listed target applies.
  */
 export function mayTakeUnlistedPlace(
   held: number,

@@ -35,8 +35,8 @@ export function planCommand(
   const stored = decodeTransaction(row)
   const refusal = findRefusal(stored, command)
   if (refusal !== undefined) return { type: 'refused', refusal, transaction: stored }
-  // The row was given back with the full list and, by its version, not
-  // claimed since, so no other call can have been sent.
+  // The row was given back with the full list of sent calls and, by its version, not claimed since, so no other call
+  // can have been sent.
   const listIsKnown = !row.owned && row.sentList === 'released'
   const isListKept = listIsKnown || (command.type !== 'abort-asked' && command.type !== 'stop-asked')
   const known = isListKept ? stored : { ...stored, sentUnknown: true }

@@ -4,15 +4,16 @@ import type { Run } from '../run/run.ts'
 import { findRefusal, isDone, type Refusal } from './refuse-command.ts'
 
 /**
- * `again`: another node's command has undone its effect, so it must be given again. `ask-store`: it was done or refused by
- * the state in this node's memory, which may be old, so the stored row must decide.
+ * `again`: another node's command has undone the effect of this one, so this one must be given again. `ask-store`: the
+ * state in this node's memory says that the command is done or refused, but that state may be old, so the stored row
+ * must decide.
  */
 type CommandVerdict = 'done' | 'again' | 'ask-store' | Refusal
 
 /**
- * Judges a command once the state that the run had with it is durable. Only the durable state counts: a later change may
- * be in memory only, even if it is the effect of the command. `isSaved` says that the command itself made a strong
- * change; without one, no save shows that the state was still this run's own.
+ * Judges a command once the state that includes it is durable. Only the durable state counts: a later change may be in
+ * memory only, even if it is the effect of the command. `isSaved` says that the command itself made a strong change;
+ * without one, no save shows that the state was still this run's own.
  */
 export function judgeCommand(
   { durableTransaction }: Pick<Run, 'durableTransaction'>,

@@ -1,7 +1,7 @@
 /**
- * Decides whether a command may be given to a transaction in its current state. A command whose effect is already there is
- * not refused. A branch is refused once its TCC is decided, even a registered one, because its client must not try it any
- * more.
+ * Decides whether a command may be given to a transaction in its current state. The engine has the texts, in
+ * `refused-command.ts`. A command whose effect is already there is not refused. A branch is refused once its TCC is
+ * decided, even a registered one, because its client must not try it any more.
  */
 import {
   BODY_BYTES_MAX,

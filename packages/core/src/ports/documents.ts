@@ -56,15 +56,15 @@ export interface DocumentRemoval {
 export type DocumentRemovalResult =
   | { readonly type: 'removed' }
   | { readonly type: 'conflict'; readonly version: number }
-  /** The answer is this one also when the same removal is sent again. */
+  /** A removal that is sent a second time gets this answer, too. */
   | { readonly type: 'absent' }
 
-/** A host checks the keys that come from outside by this. The stores only assert it. */
+/** Hosts check keys from outside with this function. The stores only assert that it returns true. */
 export function isDocumentKey(key: string): boolean {
   return KEY.test(key)
 }
 
-/** A host checks the texts that come from outside by this. The stores only assert it. */
+/** Hosts check texts from outside with this function. The stores only assert that it returns true. */
 export function isDocumentText(text: string): boolean {
   return isWellFormed(text) && utf8Length(text, DOCUMENT_TEXT_BYTES_MAX) <= DOCUMENT_TEXT_BYTES_MAX
 }

@@ -21,9 +21,11 @@ export interface BranchCall {
   readonly headers: Readonly<Record<string, string>>
   /** The limit runs from the start of the call to the last byte of the answer. */
   readonly timeoutMs: number
-  /** The words ONGOING and FAILURE in the answer's body count, whatever its status. */
+  /** The word ONGOING or FAILURE in the body of the answer decides its result, whatever its status. */
   readonly wordsCount: boolean
-  /** The answer must have its whole body if that has at most this number of bytes. Absent: an excerpt is enough. */
+  /**
+   * The answer must carry the whole body if the body has at most this number of bytes. Absent: an excerpt is enough.
+   */
   readonly bodyBytesKept?: number
 }
 
@@ -66,7 +68,7 @@ export type FindOrigin = (url: string) => string | undefined
 /** A monotonic clock in milliseconds. Its origin is arbitrary. */
 export interface Clock {
   now(): number
-  /** Calls back once, not before `delayMs`. It returns a function that cancels the call. */
+  /** Calls back once, after `delayMs` or a little later. It returns a function that cancels the call. */
   after(delayMs: number, callback: () => void): () => void
 }
 

@@ -28,7 +28,7 @@ export function assertDueClaim({ limit, tokens }: Pick<DueClaim, 'limit' | 'toke
   assert(limit <= CLAIM_MAX && tokens.length >= limit, 'claimDue: limit over CLAIM_MAX, or too few tokens')
 }
 
-/** A row that is moved by nothing would still be due, and the next caller would get it, too. */
+/** A row that is moved by 0 ms would still be due, so the next caller would get the same row. */
 export function assertDuePostponement({ limit, byMs }: Pick<DuePostponement, 'limit' | 'byMs'>): void {
   assert(limit <= POSTPONE_MAX, 'postponeDue: limit over POSTPONE_MAX')
   assert(byMs >= 1, 'postponeDue: byMs under 1')

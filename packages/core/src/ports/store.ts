@@ -45,11 +45,12 @@ export interface Store {
   /** Claims one row, due or waiting, unless another owner's lease still runs. */
   claim(claim: SingleClaim): Promise<SingleClaimResult>
   /**
-   * Moves the due instant of rows that are due to now + byMs, oldest first, and returns their gids, so that another node
-   * can claim each by `claim`. Until then no second caller gets the same row. Only the hold changes: an owner whose lease
-   * has run out loses the row, but its token stays. A save that it still makes under that token counts, since the save
-   * tells of calls made under the lease, which ended for the owner before it did for the store. Its `renew` is `lost`, so
-   * it makes no new calls beside the node that claims the row.
+   * Moves the due instant of rows that are due to now + byMs, oldest first, and returns their gids, so that another
+   * node can claim each by `claim`. Until then no second caller gets the same row. Only the hold changes. An owner
+   * whose lease has run out loses the row, but the row keeps that owner's token, and a save that the owner still makes
+   * under this token counts. Such a save is right, because it tells of calls that were made under the lease: by the
+   * owner's own clock a lease ends earlier than by the store's. A `renew` by that owner is answered `lost`, so the
+   * owner makes no new calls beside the node that claims the row.
    */
   postponeDue(postponement: DuePostponement): Promise<DuePostponementResult>
   /**
@@ -89,8 +90,8 @@ export const STORE_EVENT_NAMES = [
 ] as const
 
 /**
- * A store reports this to its host beside its answers, for the log and, by
- * name, for a counter. It has no password and no payload.
+ * A store reports these events to its host, which writes them to the log and counts them by name. It has no password
+ * and no payload.
  */
 export interface StoreEvent {
   readonly level: 'info' | 'warn' | 'error'
@@ -100,7 +101,7 @@ export interface StoreEvent {
 }
 
 export interface StoreCapabilities {
-  /** The rows survive that the store is closed and opened again. */
+  /** The rows are still there after the store was closed and opened again. */
   readonly durable: boolean
   /** Several processes may have the store open at once. */
   readonly shared: boolean
@@ -124,9 +125,9 @@ export const PARKED_AT = 9_000_000_000_000_000
 export const NEVER_AT = 9_000_000_000_000_000
 
 /**
- * Whether a later owner may trust the recorded list of sent actions.
- * `held`: its owner has owned the row without a break. `released`: the row was given back with the full list saved.
- * `unknown`: every branch must be taken as sent. A claim turns `released` into `held` and all else into `unknown`.
+ * Whether a later owner may trust the recorded list of sent actions. `held`: the owner that keeps the list has owned
+ * the row without a break. `released`: the row was given back with the full list saved. `unknown`: every branch must be
+ * taken as sent. A claim turns `released` into `held` and all else into `unknown`.
  */
 export type SentList = 'unknown' | 'held' | 'released'
 

@@ -24,8 +24,8 @@ import {
 export const FORMAT = 4
 
 /**
- * Returns the oldest format that has such a record. Sagas without `wordsCount` are as old as the first format. The third
- * one brought values, and the fourth one waits and roles.
+ * Returns the oldest format that has such a record. The first format has sagas without `wordsCount`, the third one added
+ * values, and the fourth one waits and roles.
  */
 export function toFormat(definition: Definition): number {
   if (definition.kind === 'saga' && definition.branches.some(hasStage)) return 4

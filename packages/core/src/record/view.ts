@@ -32,7 +32,10 @@ import { withoutQuery } from './without-query.ts'
 /** A longer text is not parsed, because no answer and no reason is stored beyond its limit. */
 const PROBLEM_LENGTH_MAX = Math.max(ANSWER_BYTES_MAX, REASON_LENGTH_MAX)
 
-/** Signs that may rewrite a terminal's line or turn a text's direction: escaped in JSON they are not seen when an excerpt is cleaned. */
+/**
+ * Signs that may rewrite a line of a terminal or turn the direction of a text. Where they are escaped in JSON, the
+ * cleaning of excerpts does not see them.
+ */
 const HARMFUL_SIGNS = /[^\P{Cc}\t\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
 interface Problem {
@@ -92,8 +95,8 @@ function viewOutput(transaction: Transaction): Pick<TransactionView, 'output'> {
 }
 
 /**
- * Shows when it starts, when it is given up and when its sender is asked,
- * where its kind and its definition have these instants.
+ * Shows when the transaction starts, when it is given up and when its sender is asked, as far as its definition has
+ * these instants.
  */
 function viewInstants(
   transaction: Transaction,
@@ -157,7 +160,7 @@ function viewAfter(transaction: Transaction, branch: number): string[] {
     case 'saga':
       return ids(transaction.definition.branches[branch]?.after ?? [])
     case 'tcc':
-      // Branches are called newest first, so each comes after the next one.
+      // Branches are called newest first, so each one waits for the one behind it in the list.
       return ids(branch + 1 < targets.length ? [branch + 1] : [])
     case 'message':
       return ids(transaction.definition.concurrent || branch === 0 ? [] : [branch - 1])

@@ -18,11 +18,11 @@ export interface RetryBounds {
   /** The least wait after SLOW_AFTER_WAITS waits. */
   readonly floorMs: number
   /**
-   * A call that has failed for this long is parked: an operator is told, and
-   * it is called again when the operator retries it.
+   * A call that has failed for this long is parked: an operator is told, and the call is made again when the operator
+   * gives a retry.
    */
   readonly parkAfterMs: number | 'never'
-  /** The least wait of this one transaction now, which is large and waits for its turn. Absent: it waits for none. */
+  /** The least wait of this transaction, which is large and waits for its turn. Absent: it waits for no turn. */
   readonly turnMs?: number
 }
 
@@ -42,9 +42,9 @@ export function retryFloorMs(failures: number, waits: number, { floorMs }: Retry
 /**
  * Returns how long to wait after the n-th unknown or ongoing answer (n ≥ 1), where `waits` is n.
  *
- * The wait grows exponentially up to a cap. `jitter01` in [0, 1) draws it between a floor and that ceiling, so that the
- * transactions that an outage stopped do not come back at one instant. The floor keeps two calls apart.
- * A branch that says when to come back (Retry-After) is obeyed up to the cap.
+ * The wait grows exponentially up to a cap. `jitter01` in [0, 1) places the wait between a floor and that cap, so that
+ * the transactions that an outage stopped do not come back at one instant. The floor keeps two calls apart. A branch
+ * that says when to come back (Retry-After) is obeyed up to the cap.
  */
 export function backoffMs(
   policy: RetryPolicy,

@@ -15,7 +15,7 @@ export function findUnusable(saga: Submitted): UnusableRequest | undefined {
   return findUnbuildable(saga, 'action', makeActionChooser(saga))
 }
 
-/** Asks for a person where a compensation is due and cannot be built: it is never given up. */
+/** Asks for a person where a compensation is due and cannot be built, because a compensation is never given up. */
 export function markUnusable(saga: Aborting): Aborting {
   if (saga.definition.values === undefined || saga.attention !== undefined) return saga
   const unusable = findUnbuildable(saga, 'compensate', makeCompensationChooser(saga))

@@ -143,8 +143,8 @@ function applyActionAnswer(saga: Unfinished, progress: OpProgress, event: Answer
 const REFUSED_URL = 'the URL with its values may not be called'
 
 /**
- * Tells whether the caller refused a URL that was sound at submit, where each place had a sample. So a value is to blame,
- * nothing was sent, and asking again would change nothing.
+ * Tells whether the caller refused a URL that was sound at submit, when each place held a sample value. So a value is
+ * to blame, nothing was sent, and asking again would change nothing.
  */
 function isRefusedForValue({ definition }: SagaTransaction, { call, answer }: Answered): boolean {
   const target = definition.branches[call.branch]

@@ -1,6 +1,6 @@
 /**
- * The rules of TCC. The client registers each branch before it tries it, so only registered branches may have run.
- * The transaction is prepared until the client submits or aborts, or until the deadline passes. Then every branch is
+ * The rules of TCC. The client registers each branch before trying it, so only registered branches may have run. The
+ * transaction is prepared until the client submits or aborts, or until the deadline passes. Then every branch is
  * confirmed, or every branch is cancelled: newest first, one after the other, and never given up.
  */
 import type { BranchId } from '@counterstep/protocol'

@@ -35,7 +35,7 @@ export function mergeMessage(
   stored: Unfinished<MessageTransaction>,
   durable: Status,
 ): MessageTransaction {
-  // Our state stays, because the answer of its sender stays true.
+  // Our state stays, because the sender's answer in it stays true.
   if (stored.status === 'prepared' || readDirection(ours) === readDirection(stored))
     return withManualRetries(ours, stored)
   if (ours.status !== 'stopped') return mapOps(stored, releaseOrphanedCall)

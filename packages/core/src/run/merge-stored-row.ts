@@ -53,7 +53,8 @@ type Aborting = Extract<SagaTransaction, { status: 'aborting' }>
 
 function mergeSaga(known: SagaTransaction, stored: Unfinished, storeNow: number): SagaTransaction {
   const ours = mergeSignals(known, stored, storeNow)
-  // Our end stands, decided on top of a durable abort or by a stop given here: only its save was refused.
+  // Our end stays: it was decided on top of a durable abort, or by a stop that was given here, and only its save was
+  // refused.
   if (ours.status === 'failed') return { ...ours, manualRetries: stored.manualRetries }
   if (ours.status === 'stopped') {
     return {

@@ -100,8 +100,8 @@ function updateHold(run: Run, hold: SaveInFlight['hold'], dueAt = 0): UpdateHold
 }
 
 /**
- * Whether it has waited often, and so probably will again. A node that kept
- * many such in memory would have no room for new ones.
+ * Whether the transaction has waited often, so that it probably will wait again. A node that kept many such
+ * transactions in memory would have no room for new ones.
  */
 function hasWaitedOften(transaction: Transaction): boolean {
   return someOp(transaction, ({ state, waits }) => state === 'waiting' && waits >= SLOW_AFTER_WAITS)

@@ -34,7 +34,7 @@ export interface Run {
   readonly lastChange: number
   readonly lastSavedChange: number
   readonly lastStrongChange: number
-  /** The transaction as the row has it, by the last save or as it was read. GET may show its status. */
+  /** The transaction as the row has it, since the last save or the last read. GET may show its status. */
   readonly durableTransaction: Transaction
   /** When the oldest unsaved change came. The next checkpoint is counted from it. */
   readonly dirtySince: number | undefined

@@ -13,8 +13,8 @@ export const CLAIMS_WITHOUT_PROGRESS_MAX = 3
 const CLAIMS_AFTER_REST_MAX = 1
 /**
  * After more claims than this without an answer, the row may be crashing its owners later than at the first checkpoint,
- * for instance by the answer of a slow branch. It is more than the other bound, since rows that call slow branches get no
- * answer either while such a row crashes their owners.
+ * for instance by the answer of a slow branch. This bound is higher than the other one, because rows that call slow
+ * branches get no answer either while another row keeps crashing their owners.
  */
 export const CLAIMS_UNANSWERED_MAX = 10
 /** A row that kills its owners does so once in at least this many leases, so that other rows run meanwhile. */
@@ -93,7 +93,7 @@ function reasonToRest(
   return claimsUnanswered > CLAIMS_UNANSWERED_MAX ? NO_ANSWER_REASON : undefined
 }
 
-/** Whether its attention mark ends with a reason for a rest, so that the row has rested before. */
+/** Whether the row has rested before, so that its attention mark ends with a reason for a rest. */
 export function hasRested({ attention = '' }: Transaction): boolean {
   return attention.endsWith(NO_PROGRESS_REASON) || attention.endsWith(NO_ANSWER_REASON)
 }

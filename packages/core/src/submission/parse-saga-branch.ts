@@ -161,7 +161,9 @@ function parseTemplateUrl(
   }
 }
 
-/** An `else` is what is sent when nothing else can be, so the URL with it must be one that may be called. */
+/**
+ * Refuses an `else` that makes a URL which may not be called. The `else` is sent when there is no other value to send.
+ */
 function refuseElse(
   url: string,
   open: Readonly<Record<string, ValueReference>>,
@@ -221,7 +223,7 @@ function splitTemplates(
   const { faults, references } = context
   const { headers: given, template } = value
   const hasOpenHeaders = isRecord(given) && Object.values(given).some(isRecord)
-  // Most branches have neither, and each submit comes through here.
+  // Most branches have neither a template nor a reference in a header, and each submit comes through here.
   if (template === undefined && !hasOpenHeaders) return { plain: value, template: {} }
   const { plain: headers, open } = hasOpenHeaders
     ? splitHeaders(given, path, user, context)
