@@ -70,7 +70,9 @@ interface Accepting {
   /** Builds the view on demand, because it is seldom needed. */
   readonly view: () => TransactionView
   readonly result: Promise<AcceptResult>
-  /** A caller was told that it will be stored, so it is written again until the outcome is definite. */
+  /**
+   * A caller was told that the transaction will be stored, so the create is sent again until its outcome is definite.
+   */
   isPromised: boolean
 }
 
@@ -130,8 +132,8 @@ export class Acceptance {
   }
 
   /**
-   * Waits for a create of other content under the same gid. While it is in
-   * flight it proves nothing, because it may still be refused.
+   * Waits for a create of other content under the same gid. A create in flight proves nothing, because it may still be
+   * refused.
    */
   async #waitForOtherContent(gid: Gid, digest: string): Promise<void> {
     const { clock, storeTimeoutMs } = this.#parts
@@ -253,8 +255,8 @@ export class Acceptance {
       admission?.end()
       throw error
     } finally {
-      // The entry goes before any caller sees the result: else a submit that came
-      // between would be promised a refused transaction.
+      // The entry goes before any caller sees the result: otherwise a submit that came in between would be told that a
+      // refused transaction will be stored.
       this.#accepting.delete(ids.gid)
       this.#acceptingPlaces -= countRowPlaces(row)
     }

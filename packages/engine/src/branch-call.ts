@@ -76,8 +76,8 @@ function fillCall(call: BranchCall, saga: SagaTransaction, { branch, op }: CallK
 }
 
 /**
- * Returns the URL of a call, in which places `{name}` are still open. Its origin is the real one. An empty URL means that
- * the call is not sent.
+ * Returns the URL of a call, in which the places `{name}` are not filled in yet. The origin of the URL is the real one.
+ * An empty URL means that the call is not sent.
  */
 export function getCallUrl(transaction: Transaction, call: CallKey): string {
   const url = findUrl(transaction, call)

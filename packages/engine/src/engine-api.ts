@@ -47,7 +47,7 @@ export interface EngineApi {
    * When that time is over it answers with the state of that moment.
    */
   submit(body: unknown, options?: SubmitOptions): Promise<SubmitView>
-  /** Does the same for a host of another dialect, which has read and checked the request by itself. */
+  /** Does what `submit` does, for a host of another dialect that has read and checked the request by itself. */
   accept(submission: Submission, options?: SubmitOptions): Promise<SubmitView>
   /**
    * Shows a transaction. Returns undefined if there is no such gid. Commands use it, because they must not wait for

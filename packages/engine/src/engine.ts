@@ -57,8 +57,8 @@ const CLOSE_LIMIT_MS = 8_000
 /** The part of the closing time that is kept for giving back transactions whose calls are still in flight. */
 const HAND_BACK_MS = 2_000
 /**
- * The part that is kept for calls under way. The rest is for accepts, because
- * giving one up leaves its caller without an answer.
+ * The part of the closing time that is kept for calls under way. The rest is for accepts, because giving up an accept
+ * leaves its caller without an answer.
  */
 const CALLS_MS = 2_000
 /** The least time for accepts, if the closing time is that long. */

@@ -1,8 +1,8 @@
 import type { ErrorCode, FinalStatus, Gid, Kind, Op, Result } from '@counterstep/protocol'
 
 /**
- * The engine reports to its host by this, for metrics and logs. Every label
- * has a bounded set of values, so a gid is never a label.
+ * The engine reports to its host through this interface, for metrics and logs. Every label has a bounded set of values,
+ * so a gid is never a label.
  */
 export interface EngineObserver {
   accepted(kind: Kind): void

@@ -55,9 +55,9 @@ export class ReadLimiter {
   }
 
   /**
-   * Runs a read in its turn. It may throw SAGA_TOO_MANY_READS without
-   * calling `read`. Reads without a caller share one turn. `toRestMs` says how
-   * long places stay empty, in all, for the work that follows the read.
+   * Runs a read in its turn. It may throw SAGA_TOO_MANY_READS without calling `read`. Reads without a caller share one
+   * turn. `toRestMs` returns the time for which places stay empty because of the work that follows the read, as a sum
+   * over all places.
    */
   async run<T>(read: () => Promise<T>, caller = '', toRestMs: (value: T) => number = restNone): Promise<T> {
     if (this.#waiting.size > 0 || !this.#hasPlace()) await this.#wait(caller)

@@ -158,7 +158,8 @@ export class Recovery {
     const { clock } = this.#parts
     this.#cancelTimer()
     this.#timerAt = at
-    // The timer is one millisecond late, so that the due instant by the store's clock has passed when it claims.
+    // The timer is one millisecond late, so that the due instant has passed by the store's clock when the claim is
+    // made.
     this.#cancelTimer = clock.after(at - clock.now() + 1, () => this.#pollNow())
   }
 

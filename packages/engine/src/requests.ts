@@ -135,9 +135,9 @@ export abstract class Requests implements EngineApi {
   }
 
   /**
-   * Refuses time limits that are too long, instead of shortening them: a client that asks for ten minutes would take
-   * a call that was given up earlier for a failure. A host of another dialect keeps that dialect's rule; the time
-   * limits that it accepts are shortened at each call.
+   * Refuses time limits that are too long, instead of shortening them: if a client asked for ten minutes and the call
+   * was given up earlier, the client would believe that the call had failed. A host of another dialect keeps that
+   * dialect's rule; the time limits that it accepts are shortened at each call.
    */
   #refuseLongTimeouts(definition: Definition): void {
     this.#refuseLongTimeout(definition.timeoutMs, '/timeoutMs')

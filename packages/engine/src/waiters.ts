@@ -18,7 +18,7 @@ export type LookUp = (gids: readonly Gid[]) => Promise<readonly TransactionView[
 type Settle = (view: TransactionView | undefined) => void
 
 interface Waited {
-  /** These are the waiters. Each has an instant; it is settled when the transaction is due only after that. */
+  /** The waiters, each with an instant. A waiter is settled early if the transaction is due only after that instant. */
   readonly settles: Map<Settle, number>
   /** Says when the store is read next, if the transaction does not run here. */
   readAt: number

@@ -82,8 +82,8 @@ export class Bulkhead {
   }
 
   /**
-   * Returns how long a transaction waits that has found no place at this target. The time is longer than `holdMs` if the
-   * transaction is to be given back, also because too many wait for this target in memory already.
+   * Returns how long a transaction waits that has found no place at this target. The time is longer than `holdMs` if
+   * the transaction is to be given back, for instance because too many already wait for this target in memory.
    */
   waitForRoom(target: Target, places: HeldPlaces, jitter01: number, leastMsOfRow: () => number): number {
     const { clock, settings } = this.#parts

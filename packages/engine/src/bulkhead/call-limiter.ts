@@ -43,8 +43,8 @@ export class CallLimiter {
   }
 
   /**
-   * Asks for a turn. Returns undefined if the call may go at once. Else it may go when the
-   * promise resolves to true. A call that had a turn must leave once.
+   * Asks for a turn. Returns undefined if the call may go at once. Else it may go when the promise resolves to true.
+   * For a call that had a turn, `leave` must be called exactly once.
    */
   enter(target: Target): Promise<boolean> | undefined {
     if ((this.#queues.size === 0 || !this.#queues.has(target)) && this.#pool.mayTake(target)) {

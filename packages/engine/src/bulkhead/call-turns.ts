@@ -61,8 +61,8 @@ export class CallTurns {
   }
 
   /**
-   * Asks for a turn. Returns undefined if the call may go. It must leave the limiter when it
-   * has ended. A promise resolves to the same, or to no turn.
+   * Asks for a turn. Returns undefined if the call may go. Otherwise the promise resolves to undefined when the call
+   * may go, or to a `NoTurn`. A call that went must leave the limiter when it has ended.
    */
   enter(target: Target, limiter: CallLimiter): Promise<NoTurn | undefined> | undefined {
     if (this.#perSecond !== null) return this.#enterInPace(target, limiter, this.#perSecond)

@@ -7,8 +7,8 @@ const SWEEP_MS = 60_000
 
 /**
  * Finds the target of a branch URL. Each listed origin has counters of its own for good. At most UNLISTED_TARGETS_MAX
- * of the other origins have counters of their own, and the rest are spread over SHARED_TARGETS shared counters, so
- * that the number of origins never makes this grow.
+ * of the other origins have counters of their own, and the rest are spread over SHARED_TARGETS shared counters, so that
+ * the memory for counters does not grow with the number of origins.
  */
 export class Targets {
   readonly #findOrigin: FindOrigin
