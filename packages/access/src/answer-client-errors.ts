@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net'
 import { readPendingAnswer } from './pending-answer.ts'
 
-// This module is not imported: an import would load the built-in fetch as well, which takes 40 ms of every start.
+// `node:http` is not imported, because an import would load the built-in fetch as well, which takes 40 ms of every
+// start.
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** Describes a request that Node's HTTP parser refuses, so that no handler sees it. */
@@ -54,7 +55,7 @@ function endSoon(socket: Socket): void {
   socket.destroySoon()
 }
 
-/** Tells whether an earlier request waits for its answer. The caller would then take these bytes for that answer. */
+/** Tells whether an earlier request waits for its answer. The caller would then mistake these bytes for that answer. */
 function owesAnotherAnswer(socket: Socket): boolean {
   const pending = readPendingAnswer(socket)
   return pending !== undefined && (pending.headersSent || pending.req.complete)

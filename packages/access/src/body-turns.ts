@@ -4,7 +4,7 @@ import { HolderQueue } from './holder-queue.ts'
 
 /** A body of at most this size is parsed as soon as it is whole. Most bodies are this small. */
 export const SMALL_BODY_BYTES = 4 * 1024
-/** One turn of the event loop begins larger bodies until they have this many bytes in all, but always one. */
+/** One turn of the event loop begins larger bodies up to this many bytes in all, and always at least one body. */
 const BYTES_PER_TURN_MAX = 64 * 1024
 
 export interface BodyTurnsOptions {
@@ -34,7 +34,7 @@ export class BodyTurns {
     this.#options = options
   }
 
-  /** Calls `begin` at once or in a later turn, but not if its connection ends before. */
+  /** Calls `begin` at once or in a later turn, unless the connection ends before. */
   take(connection: Connection, bytes: number, begin: () => void): void {
     if (bytes <= SMALL_BODY_BYTES) {
       begin()
@@ -70,7 +70,7 @@ export class BodyTurns {
       if (connection === undefined) break
       bytes += this.#beginOne(connection)
     }
-    // Other work gets as much time before the next turn.
+    // Other work gets as much time as this turn took, before the next turn begins.
     setTimeout(() => {
       this.#isTurnPlanned = false
       if (this.#queue.size > 0) this.#planTurn()

@@ -21,7 +21,7 @@ export interface ConnectionBoundLimits {
   readonly strangersPerAddressMax: number
   /**
    * All request bodies that are not yet whole, and all large answers that are not yet read, may hold this many bytes
-   * together. Over it, the holder of the most bytes loses its connection with the most.
+   * together. Beyond that, the holder of the most bytes loses the one of its connections that holds the most.
    */
   readonly unreadBodyBytesMax: number
   /** One turn of the event loop begins this many requests of one connection. */

@@ -17,7 +17,7 @@ export interface Connection {
   /** The holder is undefined if the connection is not counted, or was ended. */
   holder: Holder | undefined
   /**
-   * This caller passed the gate last over the connection: it is the id of a key, or an address. It is undefined until a
+   * The caller that last passed the gate over this connection: the id of a key, or an address. It is undefined until a
    * request has passed.
    */
   caller: string | undefined
@@ -32,7 +32,7 @@ export interface Connection {
   /** In this turn of the event loop, `begunInTurn` requests of the connection were begun. */
   turn: number
   begunInTurn: number
-  /** In this turn reading was last resumed after a pause. */
+  /** The turn of the event loop in which reading was last resumed after a pause. */
   resumedInTurn: number
   readonly waiting: WaitingRequest[]
   /** It is true while nothing more is read from the connection, and undefined if that was never so. */
@@ -100,7 +100,7 @@ export function isAnswering({ socket }: Connection): boolean {
   return readPendingAnswer(socket) !== undefined
 }
 
-/** Reads nothing more from a connection, whatever Node's server, which resumes its socket after each request, does. */
+/** Reads nothing more from a connection, even when Node's server resumes the socket, as it does after each request. */
 export function pauseReading(connection: Connection): void {
   const { socket } = connection
   // The socket that fastify's `inject` gives is not a real one.

@@ -11,7 +11,10 @@ const WAITING_PER_CONNECTION_MAX = 32
 const RESUMED_PER_TURN_MAX = 1
 /** One turn reads from this many connections that are new, or that a flood has paused. */
 const STARTED_PER_TURN_MAX = 4
-/** This many requests in one turn over the share of their connections make a flood. Node parses them in about 10 ms. */
+/**
+ * A flood has begun when this many requests have come in one turn beyond the shares of their connections. Node parses
+ * that many in about 10 ms.
+ */
 const EXCESS_PER_TURN_MAX = 1_000
 
 export interface FairTurnsOptions {
@@ -20,7 +23,7 @@ export interface FairTurnsOptions {
   /** This many requests in all may wait for a later turn. */
   readonly waitingMax: number
   /**
-   * This is called when many requests over the share of their connections have come in this turn, and more may come.
+   * This is called when many requests have come in this turn beyond the shares of their connections, and more may come.
    */
   readonly onFlood: () => void
   /** Returns how many bytes of its body may be held for a request that waits. */

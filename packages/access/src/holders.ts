@@ -8,7 +8,7 @@ import { toNetwork } from './to-network.ts'
  * that no key keeps an operator out.
  */
 const SHARE_OF_TRUSTED = 7 / 8
-/** A connection is a stranger's again when none of its requests has passed the gate for so long. */
+/** A connection is a stranger's again when none of its requests has passed the gate for this long. */
 export const TRUST_MS = 75_000
 /** The trust in connections is checked this often at most. */
 const TRUST_CHECK_INTERVAL_MS = 1_000
@@ -18,10 +18,10 @@ export type HolderBound = 'connections' | 'strangers-per-address' | 'unread-body
 type Limits = Pick<ConnectionBoundLimits, 'connectionsMax' | 'strangersPerAddressMax' | 'unreadBodyBytesMax'>
 
 /**
- * Counts the connections of each holder, and the bytes of bodies that are kept until they are whole. Over a bound the
- * holder of the most loses a connection, so that no other holder loses what is within an equal share. A new connection
- * takes the place of a stranger alone: behind a proxy all callers have one address, but they show their keys as soon as
- * they connect, while an attacker without a key never does.
+ * Counts the connections of each holder, and the bytes of bodies that are kept until they are whole. Beyond a bound the
+ * holder of the most loses a connection, so that a holder within an equal share loses nothing. A new connection takes
+ * only the place of a stranger: behind a proxy all callers have one address, but they show their keys as soon as they
+ * connect, while an attacker without a key never does.
  */
 export class Holders {
   readonly #limits: Limits
@@ -89,7 +89,10 @@ export class Holders {
     }
   }
 
-  /** Holds bytes for a connection. Over the bound, the holder of the most bytes loses its connection with the most. */
+  /**
+   * Holds bytes for a connection. Beyond the bound, the holder of the most bytes loses the one of its connections that
+   * holds the most.
+   */
   hold(connection: Connection, bytes: number): void {
     if (connection.holder === undefined) return
     connection.heldBytes += bytes

@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { LibraryChangedError } from '@counterstep/protocol'
 
-// This module is not imported: an import would load the built-in fetch as well, which takes 40 ms of every start.
+// `node:http` is not imported, because an import would load the built-in fetch as well, which takes 40 ms of every
+// start.
 const http = process.getBuiltinModule('node:http')
 
 /**
