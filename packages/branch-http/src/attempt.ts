@@ -27,7 +27,7 @@ export interface AttemptOptions {
   readonly packedRoom: PackedRoom
 }
 
-/** An attempt tells the origin that it goes to of its progress. */
+/** An attempt reports its progress to its origin through this interface. */
 export interface AttemptHost {
   /** The caller has its answer: no deadline and no place in a queue is needed any more. */
   onSettled(attempt: Attempt): void
@@ -42,7 +42,7 @@ const SHOWN_BYTES_MAX = ANSWER_BYTES_MAX + 4
 const INFORMATIONAL_MAX = 16
 
 /**
- * Request bodies over this size are given to undici as a stream. undici takes a connection for free when the answer is
+ * Request bodies over this size are given to undici as a stream. undici regards a connection as free when the answer is
  * whole, even if a buffer is still being written to it; a stream that is still being written ends the connection. A
  * shorter body fits into the buffers of a socket.
  */
@@ -167,10 +167,10 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   }
 
   /**
-   * Keeps the bytes that people are shown, and all bytes of a packed body whose words count or of a body whose values are
-   * used. A body over the bound is not read to its end, and its answer counts by its status, because the service would send
-   * the same length again at each attempt. A body for which there is no room makes the result unknown, and the next
-   * attempt may read it.
+   * Keeps the bytes that people are shown, and all bytes of a packed body in which words decide the result, or of a
+   * body whose values are used. A body over the bound is not read to its end, and its answer counts by its status,
+   * because the service would send the same length again at each attempt. A body for which there is no room makes the
+   * result unknown, and the next attempt may read it.
    */
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isSettled) return
@@ -251,8 +251,8 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
 
   /**
    * If the body cannot be read, because it is packed and broken or is over the bound, the status decides. A 409 is a
-   * failure, because each further attempt would bring the same bytes. Only a 200 is not believed, because the body
-   * may say FAILURE, and to take that for success would cost money. It is asked again, and people see why.
+   * failure, because each further attempt would bring the same bytes. Only a 200 is not believed, because the body may
+   * say FAILURE, and taking such an answer for success would cost money. The call is made again, and people see why.
    */
   #settleByWords(byStatus: Result, how: 'whole' | 'cut'): void {
     this.#unpack(how)

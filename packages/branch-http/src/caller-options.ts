@@ -47,23 +47,25 @@ export type CallerOptions = Required<HttpBranchCallerOptions>
 
 /** Holds the bounds of a caller. All are positive integers. A bound that is left out has the default beside it. */
 export interface CallerLimits {
-  /** So many calls to one origin may be in flight, each on a connection of its own. The default is 128. */
+  /** At most this many calls to one origin may be in flight, each on a connection of its own. The default is 128. */
   readonly connectionsPerOriginMax: number
-  /** So many calls may wait for a connection to one origin. One more is answered `busy`. The default is 8,192. */
+  /**
+   * At most this many calls may wait for a connection to one origin. One more is answered `busy`. The default is 8,192.
+   */
   readonly queuedPerOriginMax: number
   /**
-   * So many origins may have connections. One more takes the room of the origin that has been idle longest, and is
-   * answered `busy` if none is idle. The default is 8,192, which is how many calls an engine has in flight by
+   * At most this many origins may have connections. One more takes the room of the origin that has been idle longest,
+   * and is answered `busy` if none is idle. The default is 8,192, which is how many calls an engine has in flight by
    * default, so that origins that hang cannot make the calls to all others `busy`.
    */
   readonly originsMax: number
-  /** An origin that had no call for so long is closed when a new origin comes. The default is 60,000. */
+  /** An origin that had no call for this long is closed when a new origin comes. The default is 60,000. */
   readonly originIdleMs: number
-  /** At least so many parsed URLs are kept, and at most twice as many. The default is 2,048. */
+  /** At least this many parsed URLs are kept, and at most twice as many. The default is 2,048. */
   readonly targetsMax: number
-  /** TCP and TLS together may take so long. The default is 2,000. */
+  /** TCP and TLS together may take this long. The default is 2,000. */
   readonly connectTimeoutMs: number
-  /** An idle connection is kept for so long, or less if the service's Keep-Alive says so. The default is 4,000. */
+  /** An idle connection is kept for this long, or less if the service's Keep-Alive says so. The default is 4,000. */
   readonly keepAliveMs: number
   /**
    * An older connection takes no further call, so that a name that has moved is looked up again even if its

@@ -1,4 +1,6 @@
-/** Some servers send these names, which are not codings, and the body as it is. Every other name counts as packed. */
+/**
+ * Some servers send these names although they have not packed the body. Every other name says that the body is packed.
+ */
 const NOT_PACKED: ReadonlySet<string> = new Set(['identity', '', 'none', 'utf-8', 'utf8', 'aws-chunked'])
 
 /** Reads from Content-Encoding how a body is packed, in lower case. Returns undefined if it is not packed. */

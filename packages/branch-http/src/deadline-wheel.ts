@@ -1,4 +1,4 @@
-/** An entry must end by an instant. It only has room for the three numbers, which the wheel reads and writes. */
+/** An entry has to end by a deadline. The wheel keeps its numbers in these three fields. */
 export interface WheelEntry {
   /** This is an instant of performance.now(). */
   deadlineAt: number
@@ -64,7 +64,7 @@ export class DeadlineWheel {
     const now = performance.now()
     const tick = Math.floor(now / this.#tickMs)
     const due: WheelEntry[] = []
-    // One whole turn visits every slot, so that a long pause of the process needs no more.
+    // One whole turn visits every slot, so that even a long pause of the process needs no more than one.
     const first = Math.max(this.#tick + 1, tick - SLOTS + 1)
     for (let at = first; at <= tick; at++) {
       for (const entry of this.#slot(at % SLOTS)) if (entry.deadlineAt <= now) due.push(entry)

@@ -15,8 +15,8 @@ import { errors } from 'undici'
  * - `busy`: A bound of this caller kept the call waiting, and nothing was sent.
  * - `closed`: This caller was closed.
  * - `bad-url`, `bad-request`: The call cannot be sent.
- * - `unread`: The words of the body count, and it could not be read: a 200 was packed or over the bound, or other packed
- *   bodies took the room for it.
+ * - `unread`: The words in the body decide the result, and the body could not be read: a 200 was packed or over the
+ *   bound, or other packed bodies took the room for it.
  * - `resources`: This process has no file handles or no memory for a connection.
  * - `other`: The error is none of these.
  */

@@ -17,7 +17,8 @@ const DEADLINE_TICK_MS = 25
 /**
  * Makes the branch caller. It speaks HTTP/1.1 by undici over connections that are kept, with one call at a time on
  * each. It follows no redirects, and uses a proxy only if the options name one. It asks services not to pack their
- * answers, and unpacks an answer only if its words count. Each call is one attempt and gets one answer.
+ * answers, and unpacks an answer only if the words ONGOING and FAILURE in it decide the result. Each call is one
+ * attempt and gets one answer.
  */
 export function httpBranchCaller(options: HttpBranchCallerOptions = {}): BranchCaller {
   assertConnectorGivesSocket()

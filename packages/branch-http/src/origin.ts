@@ -6,7 +6,7 @@ import type { DeadlineWheel } from './deadline-wheel.ts'
 import { toErrorWord } from './error-word.ts'
 
 export interface OriginOptions {
-  /** So many calls may be in flight, and so many connections may be open. */
+  /** The largest number of calls in flight at once, and of open connections. */
   readonly inFlightMax: number
   readonly queuedMax: number
   readonly connectionAgeMsMax: number

@@ -1,8 +1,8 @@
 import type { LookupFunction } from 'node:net'
 
 /**
- * At most so many names that are not listed are looked up or wait for it. The system looks up names on a few threads,
- * so that more of them would only wait longer.
+ * At most this many names that are not listed are looked up at once or wait to be looked up. The system looks up names
+ * on a few threads, so that more of them would only wait longer.
  */
 export const LOOKUPS_IN_FLIGHT_MAX = 64
 

@@ -1,7 +1,7 @@
 const EMPTY: Buffer = Buffer.alloc(0)
 const ONGOING = 'ONGOING'
 const FAILURE = 'FAILURE'
-/** The end of one piece can hold at most so many bytes of a word that continues in the next piece. */
+/** The end of one piece can hold at most this many bytes of a word that continues in the next piece. */
 const TAIL_BYTES = ONGOING.length - 1
 
 /** Looks for the words of DTM's services anywhere in a body that comes in pieces, and keeps no piece. */
