@@ -8,7 +8,10 @@
  */
 export type ErrorMeaning = 'failure' | 'ongoing' | 'unavailable' | 'bug'
 
-/** Lists every code that a caller may see. Codes are stable, and texts are not. `docs/errors.md` explains each code. */
+/**
+ * Lists every code that a caller may see. Codes are stable, and texts are not. `docs/errors.md` explains each code. The
+ * text of an error stands where the error is made: search for its code.
+ */
 export const ERROR_MEANINGS = {
   SAGA_MALFORMED_JSON: 'failure',
   SAGA_UNSUPPORTED_MEDIA_TYPE: 'failure',

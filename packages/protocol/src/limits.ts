@@ -30,7 +30,7 @@ export const RETRY_LIMIT_MAX = 1_000_000
 export const RETRY_CAP_MS_MAX = 24 * 3_600_000
 export const WAIT_MS_MAX = 60_000
 export const LIST_LIMIT_MAX = 200
-/** At most so many bytes of a branch's answer are kept. */
+/** At most this many bytes of a branch's answer are kept. */
 export const ANSWER_BYTES_MAX = 1024
 /** The references of one saga to its input and to what its branches answer. */
 export const REFERENCES_MAX = 200

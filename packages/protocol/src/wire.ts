@@ -48,7 +48,10 @@ interface BranchRequest {
 
 /** Names a value that a branch answered. It is found in the answer of the branch's action. */
 export interface AnswerReference {
-  /** The id of the branch. For an action it is one that comes before, for a compensation also the branch itself. */
+  /**
+   * The id of the branch. In an action it must be a branch that comes before. In a compensation it may also be the
+   * branch itself.
+   */
   readonly $from: string
   /** The JSON pointer (RFC 6901) of the value in the answer. The default is "", the whole answer. */
   readonly at?: string

@@ -28,7 +28,9 @@ export interface BarrierRow {
  */
 export type BarrierDecision = 'run' | 'null-compensation' | 'duplicate' | 'already-compensated'
 
-/** Says what the inserts of `barrierRows` found. Only a call whose own row stood already has to read the rows. */
+/**
+ * Says what the inserts of `barrierRows` found. The rows have to be read only for a call whose own row stood already.
+ */
 export type BarrierFound =
   | { readonly ownInserted: true; readonly originInserted: boolean }
   | { readonly ownInserted: false; readonly standing: readonly BarrierRow[] }
@@ -58,10 +60,10 @@ export function barrierRows(op: Op): readonly BarrierRow[] {
 }
 
 /**
- * Holds the whole rule. An undo that could insert its origin's row came before the original: that one never ran and,
- * since its row now stands, never will. An original that finds its row either was here before or is undone, and only
- * the rows of (gid, branch) tell which: after a real compensation the original's own row still gives itself as the
- * reason.
+ * Holds the whole rule. If an undo could insert its origin's row, it came before the original: the original never ran
+ * and, since this row now stands, never will. If an original finds that its row stands, either the same call was here
+ * before or it is undone, and only the rows of (gid, branch) tell which: after a real compensation the original's row
+ * still has the original's own op as its reason.
  */
 export function decideBarrier(op: Op, found: BarrierFound): BarrierDecision {
   if (found.ownInserted) return found.originInserted ? 'null-compensation' : 'run'
@@ -82,10 +84,11 @@ export type LocalOutcome = 'committed' | 'rolled-back' | 'unknown'
 export const QUERY_BACK_ROW: BarrierRow = { op: 'msg', reason: 'rollback' }
 
 /**
- * Holds the rule of the query-back. If its row is new, no local transaction had committed, and now none ever will,
- * because its insert of the same key fails. If a row stood, its reason tells whose it is. A row with an instant
- * before `since` is an earlier message's of the same gid. It says nothing of this one, but it keeps its local
- * transaction from committing.
+ * Holds the rule of the query-back. If the row of the query-back is new, no local transaction had committed, and now
+ * none ever will, because its insert of the same key would fail. If a row stood, the reason in it tells whether the
+ * local transaction or a query-back inserted it. A row with an instant before `since` belongs to an earlier message of
+ * the same gid. Such a row says nothing about this message, but it keeps this message's local transaction from
+ * committing.
  */
 export function decideQueryBack(
   found: { readonly inserted: true } | { readonly inserted: false; readonly standing: readonly BarrierRow[] },
@@ -105,8 +108,8 @@ export function decideQueryBack(
 }
 
 /**
- * Tells whether the caller has to roll back its open database transaction. A local transaction that finds its row has run
- * before, or is refused: if it committed without its row, its sender would believe that it has been done.
+ * Tells whether the caller has to roll back its open database transaction. A local transaction that finds its row has
+ * run before, or is refused. If it committed without a row of its own, its sender would take it for done.
  */
 export function mustRollBack(op: Op, decision: BarrierDecision): boolean {
   return op === 'msg' && decision !== 'run'

@@ -7,11 +7,11 @@ import { type BarrierRow, findOriginOp } from './decide-barrier.ts'
 import { isOfOtherTransaction } from './row-instants.ts'
 
 /**
- * - `gid-reused`: the op's row is another transaction's. It is refused, and changes nothing.
- * - `nothing-to-undo`: what stands to be undone is another transaction's, or was never done. It is a success without an
- *   effect, and no row of the undo itself may stay: the other transaction may still have to undo.
+ * - `gid-reused`: the op's row is another transaction's. The call is refused, and changes nothing.
+ * - `nothing-to-undo`: the row that would be undone is another transaction's, or there is none. The undo succeeds
+ *   without an effect, and no row of the undo itself may stay, because the other transaction may still have to undo.
  * - `undo-in-the-way`: there is something to undo, but the undo's own row is another transaction's, so that a second
- *   undo could not be told from the first. It has to wait until that row is purged.
+ *   undo could not be told from the first. The undo has to wait until that row is purged.
  */
 export type ReuseDecision = 'gid-reused' | 'nothing-to-undo' | 'undo-in-the-way'
 
