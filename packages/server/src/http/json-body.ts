@@ -18,7 +18,7 @@ export function takeJson(app: FastifyInstance): void {
       done(error instanceof Error ? error : new Error('not taken', { cause: error }), undefined)
     }
   })
-  // The parser above does not parse, since a large body waits for its turn before.
+  // The parser above does not parse, since a large body has to wait for its turn first.
   app.addHook('preHandler', (request, _reply, done) => {
     try {
       if (Buffer.isBuffer(request.body)) request.body = parseJson(request.body)

@@ -4,7 +4,8 @@ import { PROBLEM_TYPE } from './problem.ts'
 
 export const RETRY_AFTER_SECONDS = 1
 /**
- * It names Bearer alone, though the DTM dialect takes Basic too: else a browser would keep a key and send it by itself.
+ * It names Bearer alone, though the DTM dialect takes Basic too: otherwise a browser would keep a key and send it
+ * unasked.
  */
 export const CHALLENGE = 'Bearer realm="counterstep"'
 
