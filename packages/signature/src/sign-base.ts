@@ -9,7 +9,7 @@ export function signBase({ algorithm, key }: SigningKey, base: string): string {
     : createHmac('sha256', key).update(base, 'latin1').digest('base64')
 }
 
-/** Tells whether it is the signature of that base by that key, in constant time if the key is a secret. */
+/** Tells whether `signature` is the signature of `base` by this key. It takes constant time if the key is a secret. */
 export function fitsBase({ algorithm, key }: VerificationKey, base: string, signature: Uint8Array): boolean {
   if (algorithm === 'ed25519') return verify(null, toBytes(base), key, signature)
   const wanted = createHmac('sha256', key).update(base, 'latin1').digest()

@@ -38,7 +38,7 @@ export function callSigner(currentKey: () => SigningKey, now: () => number): Cal
     sign(call) {
       const key = currentKey()
       const createdAtS = Math.floor(now() / 1000)
-      // They change with the second and with the key alone.
+      // The parameters change only with the second and with the key.
       if (known === undefined || known.createdAtS !== createdAtS || known.key !== key) {
         known = buildParameters(key, createdAtS)
       }

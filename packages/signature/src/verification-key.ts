@@ -29,7 +29,7 @@ export function parseVerificationKey(source: VerificationKeyText): VerificationK
 }
 
 function parsePemKey(pem: string): VerificationKey {
-  // Node would take the public key from it, and the service would go on holding a key that can sign.
+  // Node would derive the public key from a private one, and the service would then hold a key that can sign.
   if (pem.includes('PRIVATE KEY')) throw buildPrivateHalfError()
   return readPublicKey(() => createPublicKey(pem))
 }
