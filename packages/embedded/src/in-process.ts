@@ -46,7 +46,7 @@ export interface Counterstep {
    * however often it is sent.
    */
   signal(gid: string, name: string, signal: SignalRequest): Promise<SignalView>
-  /** Calls the branches again now that wait for their back-off. */
+  /** Calls at once the branches that wait for their next call. */
   retry(gid: string): Promise<TransactionView>
   /** Ends the transaction as it is and undoes nothing. Operators use it after they have repaired the data by hand. */
   stop(gid: string): Promise<TransactionView>

@@ -5,7 +5,8 @@ import type { Registry } from '@counterstep/server/metrics'
 
 export interface CounterstepOptions {
   /**
-   * Close a store that you give yourself, after Counterstep. Counterstep closes a store that it opens by your function.
+   * If you give an open store, close it yourself after you have closed Counterstep. If you give a function that opens
+   * the store, Counterstep closes it.
    */
   readonly store: Store | OpenStore
   readonly targets: Targets
