@@ -21,7 +21,7 @@ const CURSOR_MS_MAX = 60_000
 /**
  * Retries transactions that would be due late, newest first. Each call reads a bounded number of rows for a bounded
  * time. DTM's API has no cursor for this route, so this class remembers the row at which a call stopped, and the next
- * call goes on from there. A client that repeats the call while `hasRemaining` is true so reaches every row. Another
+ * call goes on from there. So a client that repeats the call while `hasRemaining` is true reaches every row. Another
  * node, or a new process, begins with the newest row.
  */
 export class CronTimeReset {

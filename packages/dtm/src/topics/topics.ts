@@ -3,7 +3,10 @@ import { readBranchUrl } from '../definition/branch-url.ts'
 import { refuse } from '../wire/answer.ts'
 import type { Subscriber, Topic, TopicStore } from './topic-store.ts'
 
-/** A message may be sent by a list that is this old. So every node sees another node's change after this time. */
+/**
+ * A message may be sent to the subscribers of a list that is this old. So every node sees another node's change after
+ * this time.
+ */
 export const TOPICS_AGE_MS_MAX = 1_000
 const TRIES_MAX = 20
 
