@@ -25,7 +25,10 @@ const SERVER_IDLE_SECONDS_MAX = 10
 
 const SET_SESSION = parseStatement(STATEMENTS.setSession)
 const SET_MULTIPLEXED = parseStatement(STATEMENTS.setSessionMultiplexed)
-/** RDS Proxy pins a connection at a statement of more than 16 KiB, so the rows of one statement have at most so many bytes. */
+/**
+ * RDS Proxy pins a connection at a statement of more than 16 KiB, so the rows of one statement have at most this many
+ * bytes.
+ */
 const MULTIPLEXED_ROW_BYTES_MAX = 12 * 1024
 
 /** Connects and sets the session up. If that fails, it destroys the session and throws. */
@@ -40,7 +43,7 @@ export async function openSession(
   const session = new Session(connection, socket, statementTimeoutMs)
   try {
     await new Promise<void>((resolve, reject) => {
-      // The driver no longer calls back once the session has destroyed it because the connection has ended.
+      // When the connection ends, the session destroys the driver, which then calls back no more.
       connection.once('end', () => reject(new SqlError('lost', 'the server has closed the connection')))
       connection.connect((error) => (error === null ? resolve() : reject(toSqlError(error))))
     })
@@ -62,7 +65,7 @@ export async function openSession(
   }
 }
 
-/** Where the session will send packets, the first is the one that shows that its answers are counted. */
+/** If the session will send packets, the first packet also tests that its answers are counted. */
 async function readVariables(
   session: Session,
   inOnePacket: boolean,

@@ -12,7 +12,7 @@ export interface StoreSessionsSettings extends Omit<SessionSettings, 'autocommit
   readonly onEvent: (event: StoreEvent) => void
 }
 
-/** If so many calls wait, further ones are refused at once. */
+/** If this many calls wait, further ones are refused at once. */
 const WAITERS_MAX = 1_000
 /** A read whose connection had ended is repeated, since it has changed nothing. */
 const READ_TRIES = 2

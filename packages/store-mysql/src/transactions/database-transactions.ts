@@ -31,7 +31,7 @@ export interface Counters {
 
 export interface RunOptions<T> {
   readonly lockWaitRepeats?: number
-  /** Tried before the work, which runs only if this did not come to its COMMIT. */
+  /** This is tried first. The work runs only if this did not come to its COMMIT. */
   readonly atOnce?: AtOnce<T> | undefined
 }
 

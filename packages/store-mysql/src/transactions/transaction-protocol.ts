@@ -31,7 +31,10 @@ export interface AtOnce<T> {
 export interface CountedStatement {
   /** It may hold `NOW_MARK`. */
   readonly sql: string
-  /** The statement must change so many rows, or nothing is committed. Absent: it changes all of its rows or fails. */
+  /**
+   * The statement must change exactly this many rows, or nothing is committed. Absent: it changes all of its rows or
+   * fails.
+   */
   readonly changes?: number
 }
 

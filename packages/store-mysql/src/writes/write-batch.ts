@@ -41,7 +41,7 @@ export function writeBatch(
   return transactions.run(work, { lockWaitRepeats, atOnce })
 }
 
-/** Needs no redo of its own: it changes rows, so its COMMIT waits for the disk. */
+/** Writes the flush as one packet. It needs no redo of its own: it changes rows, so its COMMIT waits for the disk. */
 function toAtOnce(
   creates: readonly PendingCreate[],
   updates: readonly PendingUpdate[],

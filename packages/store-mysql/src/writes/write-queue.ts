@@ -122,7 +122,10 @@ export class WriteQueue {
     }
   }
 
-  /** Returns the error that has rejected the batch, if there is one. `isInDoubt`: it was sent before, and may have been applied. */
+  /**
+   * Returns the error that has rejected the batch, if there is one. `isInDoubt`: the batch was sent before, and may
+   * have been applied.
+   */
   async #settle(batch: readonly PendingWrite[], isInDoubt = false): Promise<unknown> {
     const writtenBefore = this.#written
     try {
