@@ -1,6 +1,6 @@
 /**
  * Bounds the bytes that one round of calls lets Redis answer. An answer that takes longer than the command timeout is
- * lost, although Redis has done the work. A link of 350 kB/s brings so many bytes in 3 s.
+ * lost, although Redis has done the work. A link of 350 kB/s brings this many bytes in 3 s.
  */
 export const ROWS_BYTES_MAX = 1024 * 1024
 

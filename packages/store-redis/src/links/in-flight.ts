@@ -19,7 +19,10 @@ export class InFlight {
     return this.#commands
   }
 
-  /** A single command may be larger than the bound of bytes. */
+  /**
+   * Counts a command in, or throws if there is no room for it. A command that is larger than the bound of bytes may
+   * enter when it is alone.
+   */
   enter(bytes: number): void {
     const { commandsInFlightMax, bytesInFlightMax } = this.#bounds
     if (

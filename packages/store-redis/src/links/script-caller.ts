@@ -12,8 +12,8 @@ const DIGESTS = Object.fromEntries(
 export type Send = (name: string, args: readonly CommandArgument[]) => Promise<unknown>
 
 /**
- * Calls a script by its digest. A server that does not know it (new, restarted, flushed) gets the whole text in a second
- * command. That may arrive after a later call, so every script must work in any order.
+ * Calls a script by its digest. A server that does not know it (new, restarted, flushed) gets the whole text in a
+ * second command. This second command may arrive after a later call, so every script must work in any order.
  */
 export class ScriptCaller {
   /**

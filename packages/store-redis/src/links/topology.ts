@@ -17,7 +17,7 @@ export async function readTopology(link: ServerLink): Promise<readonly (Endpoint
     const range = ranges.find(([first, last]) => first <= slot && slot <= last)
     if (range === undefined) return undefined
     const [host, port] = range[2]
-    // Without a host it is the one that was asked.
+    // Without a host the master is the server that was asked.
     return { host: host || link.endpoint.host, port: Number(port) }
   })
 }

@@ -53,7 +53,7 @@ interface Finding {
 /** The name of the field in scripts/parts/document.lua. */
 const DOCUMENTS_SEQUENCE_FIELD = ''
 const MARK_EVERY_MS = 1_000
-/** A mark is kept for so long after its last write. After half of that time a missing mark proves nothing. */
+/** A mark is kept for this long after its last write. After half of that time a missing mark proves nothing. */
 const MARK_KEPT_MS = 24 * 3_600_000
 /** Within the least retention no other node can have finished and purged a row. */
 const GONE_AFTER_MS = 50_000
