@@ -10,8 +10,8 @@ const PAGES_BETWEEN = 8192
 const SHARE_MIN = 0.25
 
 /**
- * A read under way keeps the log from starting anew. On an idle machine it ends within a few of these, on a busy one
- * in 2 s.
+ * A read under way keeps the log from starting anew. On an idle machine such a read ends within a few retries at this
+ * distance, on a busy machine within 2 s.
  */
 const RETRY_MS = 5
 const RETRIES_MAX = 400

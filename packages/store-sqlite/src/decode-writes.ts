@@ -27,8 +27,8 @@ export function decodeCreate(result: WriteResult, now: number): CreateResult {
 }
 
 /**
- * The result is 0 if it was saved now, a positive version if the same write was saved before, or a negative version
- * if that one conflicts.
+ * The result is 0 if the row was saved now, a positive version if the same write was saved before, or a negative
+ * version if the row has that version and so conflicts.
  */
 export function decodeUpdate(result: WriteResult, now: number, version: number): UpdateResult {
   if (result === 'fenced' || result === 'absent') return { type: result }

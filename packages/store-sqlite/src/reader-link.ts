@@ -4,7 +4,7 @@ import type { Row } from './driver.ts'
 import type { Read, ReaderSettings, ReadReply, ReadRequest } from './messages.ts'
 import { toModuleUrl } from './worker-link.ts'
 
-/** The engine allows fewer reads than this, so so many waiting reads mean that the disk hangs. */
+/** The engine allows fewer reads than this, so this many waiting reads mean that the disk hangs. */
 const READS_MAX = 1_000
 /** A store that is closed again soon needs no reader, and the reader's start must not delay the store's. */
 const START_AFTER_MS = 250
