@@ -18,7 +18,7 @@ const SURROGATE = /\p{Surrogate}/gu
  */
 export function toAbortReason(error: unknown): string {
   if (isBranchFailure(error)) {
-    // The cut may halve a surrogate pair.
+    // The cut at the limit may split a surrogate pair.
     return `${error.code}: ${error.message}`.slice(0, REASON_LENGTH_MAX).replaceAll(SURROGATE, '\ufffd')
   }
   return isBranchError(error) || isCounterstepError(error) ? error.code : 'an error of its sender'

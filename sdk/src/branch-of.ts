@@ -16,9 +16,9 @@ export type TypedBranch<Payload> = <const Id extends string>(
 ) => Part<Id>
 
 /**
- * The branches of one service, with the payload that it takes: the service exports the type beside its handler
- * (`Branch<Payment>`), and a caller who gets it wrong is told by the compiler. `Payload` must be JSON: what JSON cannot
- * hold is refused at submit (`SAGA_INVALID`, `SAGA_NUMBER_NOT_EXACT`).
+ * Makes the branches of one service with the type of the payload that the service takes. The service exports this type
+ * beside its handler (`Branch<Payment>`), so that the compiler reports a wrong payload. `Payload` must be JSON: a value
+ * that JSON cannot hold is refused at submit (`SAGA_INVALID`, `SAGA_NUMBER_NOT_EXACT`).
  *
  * @example
  * ```ts

@@ -52,7 +52,7 @@ export interface ClientOptions {
    */
   readonly fetch?: typeof globalThis.fetch
   /**
-   * This is an API key of the server, sent as `Authorization: Bearer`. It is in no error and goes to no branch. A
+   * This is an API key of the server, sent as `Authorization: Bearer`. No error shows the key, and no branch gets it. A
    * function is asked before each attempt, so that a new key can come from a file or a vault while the client lives.
    */
   readonly apiKey?: string | (() => string | Promise<string>)
@@ -62,13 +62,13 @@ export interface ClientOptions {
   readonly timeoutMs?: number
   /**
    * Says how long a call is tried again while its outcome is open, in milliseconds. The default is 30,000; 0 tries
-   * once. With several URLs the next one is asked at once after no answer, a 502, 503 or 504, and the wait comes when
-   * each of them has been asked.
+   * once. With several URLs, if one of them gives no answer or a 502, 503 or 504, the next one is asked at once. The
+   * client waits only when each URL has been asked.
    */
   readonly retryForMs?: number
   /**
-   * One answer may have so many bytes, unpacked. A longer one is SAGA_ANSWER_TOO_LARGE, and its connection is ended. The
-   * default is 4 MiB, and the range 1 KiB to 256 MiB.
+   * One answer may have this many bytes, unpacked. A longer answer fails with SAGA_ANSWER_TOO_LARGE, and its connection
+   * is ended. The default is 4 MiB, and the range 1 KiB to 256 MiB.
    */
   readonly answerBytesMax?: number
 }
@@ -84,21 +84,24 @@ export interface ClientOptions {
  */
 export interface Client {
   /**
-   * Stores a transaction and starts it. Resolves when it is durable, or final with `waitMs`. Sent again by its gid
-   * while the outcome is open, which cannot run it twice. Throws SAGA_GID_CONFLICT when the gid has other content.
+   * Stores a transaction and starts it. Resolves when it is durable, or final with `waitMs`. While the outcome is open,
+   * the submit is sent again with the same gid, so it cannot run twice. Throws SAGA_GID_CONFLICT when the gid has other
+   * content.
    */
   submit(transaction: Saga | SubmitRequest, options?: SubmitOptions): Promise<SubmitView>
   /**
-   * A message with a query-back (`check`): `doAndSubmit` runs a local transaction, and it is delivered if and only if
-   * that commits. Without a `check` it is a plain reliable message: `submit` it. Nothing is sent yet.
+   * Makes a message. If it has a query-back (`check`), `doAndSubmit` runs a local transaction, and the message is
+   * delivered if and only if that transaction commits. Without a `check` it is a plain reliable message: `submit` it.
+   * Nothing is sent yet.
    */
   message(settings: TwoPhaseMessageSettings): TwoPhaseMessage
   message(settings: MessageSettings): Message
   /**
-   * Runs a TCC: prepares it, lets `callback` try branches, and confirms all of them when it returns. When it throws,
-   * or a try has failed, all are cancelled, and the error is thrown on: with `waitMs`, when they are, or when it is
-   * over. Throws SAGA_NOT_PREPARED when the deadline came before the submit; an UnavailableError of the submit leaves
-   * open which of the two comes: see `get`.
+   * Runs a TCC: prepares it, lets `callback` try branches, and confirms all of them when it returns. When the callback
+   * throws, or a try has failed, all branches are cancelled, and the error is thrown on; with `waitMs` it is thrown
+   * when they are cancelled, or when that time is over. Throws SAGA_NOT_PREPARED when the deadline came before the
+   * submit; after an UnavailableError of the submit it is open whether the branches will be confirmed or cancelled: see
+   * `get`.
    */
   runTcc<Answer>(
     settings: TccSettings,
@@ -132,7 +135,7 @@ export interface Client {
    * a TCC or a message that is submitted.
    */
   abort(gid: string, options?: AbortOptions): Promise<TransactionView>
-  /** Asks again at once those branches that wait for their back-off. Throws SAGA_ALREADY_FINAL. */
+  /** Calls at once the branches that wait for their next call. Throws SAGA_ALREADY_FINAL. */
   retry(gid: string, options?: CallOptions): Promise<TransactionView>
   /** Ends a transaction as it is, and undoes nothing. It is for operators. Throws SAGA_ALREADY_FINAL. */
   stop(gid: string, options?: CallOptions): Promise<TransactionView>

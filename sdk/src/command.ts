@@ -30,7 +30,7 @@ export async function command(
       return readTransaction(await setup.send(request), gid)
     } catch (error: unknown) {
       if (number === 1 || !isTooLate(error)) throw error
-      // An earlier attempt, whose answer was lost, may be why it is too late.
+      // The command may be too late only because an earlier attempt, whose answer was lost, has done it already.
       const view = await fetchTransaction(setup, gid, {
         retryForMs: 0,
         ...(signal === undefined ? {} : { signal }),

@@ -31,7 +31,7 @@ export type CounterstepErrorCode = ErrorCode | (string & {})
 export class CounterstepError extends Error {
   readonly code: CounterstepErrorCode
   readonly meaning: ErrorMeaning
-  /** The transaction that it is about. */
+  /** The gid of the transaction that the error is about. */
   readonly gid?: string
 
   constructor(
@@ -58,7 +58,7 @@ export class CounterstepError extends Error {
 export class RefusedError extends CounterstepError {
   /** This is the HTTP status, 400 to 499. */
   readonly status: number
-  /** Every fault that was found, with a JSON pointer into the request each. May be empty. */
+  /** Every fault that was found, each with a JSON pointer into the request. The list may be empty. */
   readonly faults: readonly Fault[]
 
   constructor(
@@ -78,8 +78,8 @@ export class RefusedError extends CounterstepError {
 }
 
 /**
- * There was no definite answer in the time that the call had. It may have been done: send the same again, with the
- * same gid.
+ * There was no definite answer in the time that the call had. The request may have been carried out: send the same
+ * again, with the same gid.
  *
  * @example
  * ```ts
@@ -118,7 +118,7 @@ export class UnavailableError extends CounterstepError {
  * ```
  */
 export class NotFinalError extends CounterstepError {
-  /** It is the transaction as it was last seen. It is absent if no server answered in that time. */
+  /** The transaction as it was last seen. It is absent if no server answered before the time was over. */
   readonly transaction?: TransactionView
 
   constructor(gid: string, transaction: TransactionView | undefined, cause?: unknown) {

@@ -22,14 +22,15 @@ export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
 
 /**
  * A route handler for Express 4 and 5 that serves one branch behind a barrier: 200 with what `handler` returned, 409
- * for `BranchFailure`, 425 for `BranchOngoing`. Put `express.json({ limit: '1mb', strict: false })` before it: by its
- * defaults it refuses payloads over 100 KiB, and those that are no object and no array. A call whose body nothing has
- * parsed is answered 500 `BRANCH_BODY_UNPARSED`.
+ * for `BranchFailure`, 425 for `BranchOngoing`. Put `express.json({ limit: '1mb', strict: false })` before it: by
+ * default `express.json` refuses payloads over 100 KiB, and payloads that are neither an object nor an array. A call
+ * whose body nothing has parsed is answered 500 `BRANCH_BODY_UNPARSED`.
  *
- * Everything else goes to `next` as a `BranchError` with status 500 (400, 422), the thrown error as its `cause`:
- * Express would take the status of a foreign error that carries one, and 409 means something here. With `onError` the
- * error goes there instead, and the answer is JSON with a code and no more; without it, your error middleware must
- * keep the error's `status`, and Express's own shows a stack trace unless NODE_ENV is `production`.
+ * Everything else goes to `next` as a `BranchError` with status 500 (400, 422) and the thrown error as its `cause`.
+ * Express would otherwise answer with the status that a foreign error may carry, and a 409 has a meaning here. If
+ * `onError` is given, the error goes there instead, and the answer is JSON with only a code. Without `onError`, your
+ * error middleware must keep the error's `status`. Express's own error middleware shows a stack trace unless NODE_ENV
+ * is `production`.
  *
  * One handler may serve several ops: see `branch.op`; `ops` says which this route takes. Throws a TypeError at
  * construction for an async handler behind the SQLite barrier, and for `ops` that name none.
@@ -109,7 +110,9 @@ export function queryPreparedHandler(
   }
 }
 
-/** The body is unparsed where no parser stands in front, or where it ignores the content type of the call. */
+/**
+ * The body is unparsed if no parser stands before this handler, or if the parser ignores the content type of the call.
+ */
 function isUnparsed({ headers, body }: BranchExpressRequest): boolean {
   return hasBody(headers) && body === undefined
 }

@@ -20,9 +20,9 @@ export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
 
 /**
  * A Fastify 5 route handler that serves one branch behind a barrier: 200 with what `handler` returned, 409 for
- * `BranchFailure`, 425 for `BranchOngoing`. Everything else goes to `request.log` (or to `onError`) and is answered
- * 500 with a code and no more, so that it is asked again; it does not go through Fastify's error handler, which would
- * take the status of a foreign error that carries one, and 409 means something here.
+ * `BranchFailure`, 425 for `BranchOngoing`. Everything else goes to `request.log` (or to `onError`) and is answered 500
+ * with only a code, so that the call is asked again. It does not go through Fastify's error handler, which would answer
+ * with the status that a foreign error may carry, and a 409 has a meaning here.
  *
  * One handler may serve several ops: see `branch.op`; `ops` says which this route takes. Throws a TypeError at
  * construction for an async handler behind the SQLite barrier, and for `ops` that name none.
@@ -98,7 +98,10 @@ function respond(
   return reply.send(answer.body)
 }
 
-/** Makes an error with the status 500, because Fastify would take a status out of the error that was thrown. */
+/**
+ * Calls `onError`. If that throws, its error is turned into one with the status 500, because Fastify would otherwise
+ * answer with a status that the error carries.
+ */
 function tell(hear: () => void): void {
   try {
     hear()

@@ -35,7 +35,7 @@ export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
  */
 export interface FetchHandlerOptions<Payload> extends BranchHandlerOptions<Payload> {
   /**
-   * Lets only calls run that an orchestrator signed with one of the keys (RFC 9421); others are answered 401. The
+   * Runs only calls that an orchestrator signed with one of the keys (RFC 9421). Other calls are answered 401. The
    * handler checks the signature itself, because a body can be read only once, so no middleware before it could.
    */
   readonly signedCalls?: SignedCallsOptions
@@ -128,7 +128,7 @@ function serve(
     }
     const { answer, error, branch } = answered
     if (error === undefined) return toResponse(answer)
-    // A foreign error may carry a status that has a meaning here.
+    // An error from other code may carry a status that has a meaning here.
     if (onError === undefined) throw asBranchError(error)
     tell(() => onError(error, branch))
     return toResponse(answer)
@@ -158,7 +158,7 @@ async function readBytes(request: Request): Promise<Buffer> {
     const part = await reader?.read()
     if (part === undefined || part.done) break
     if (!bytes.add(part.value)) {
-      // The rest of the body is not read. An error of ending it does not change the outcome.
+      // The rest of the body is not read. If cancelling it fails, the outcome does not change.
       void reader?.cancel().catch(() => undefined)
       throw new BranchError('BRANCH_CALL_INVALID', `the body is longer than ${BODY_BYTES_MAX} bytes`)
     }

@@ -11,7 +11,7 @@ import type { Kind, Status } from '@counterstep/protocol'
 export interface CallOptions {
   /** Ends the call, which rejects with the signal's reason. A request that was sent may still be carried out. */
   readonly signal?: AbortSignal
-  /** It is used instead of the client's `retryForMs`. */
+  /** This value is used instead of the client's `retryForMs`. */
   readonly retryForMs?: number
 }
 
@@ -69,9 +69,9 @@ export interface WaitOptions {
 export interface ListFilter {
   readonly status?: Status | readonly Status[]
   readonly kind?: Kind
-  /** An op waits to be asked again. */
+  /** Lists only transactions in which an op waits to be asked again, or with false only the others. */
   readonly retrying?: boolean
-  /** A person should look at it. */
+  /** Lists only transactions that a person should look at, or with false only the others. */
   readonly attention?: boolean
   /** This instant is included. */
   readonly createdFrom?: number
@@ -79,6 +79,6 @@ export interface ListFilter {
   readonly createdTo?: number
   /** Says how many transactions one page has, from 1 to 200. The default is 50. */
   readonly limit?: number
-  /** It comes from the page before. */
+  /** The `cursor` of the page before. */
   readonly cursor?: string
 }

@@ -16,13 +16,16 @@ import { CounterstepError } from './errors.ts'
  */
 export interface BranchOptions<EarlierIds extends string = string>
   extends Omit<SagaBranchRequest, 'id' | 'after'> {
-  /** Which earlier branches must have succeeded. The default is the parts before it; [] starts at once. */
+  /**
+   * These earlier branches must have succeeded. The default is the part before this branch. With [] the branch starts
+   * at once.
+   */
   readonly after?: readonly EarlierIds[]
 }
 
 /**
- * This is a piece of a saga: one branch, or several in an order. A plain value; make it with {@link branch}, {@link
- * serial} or {@link parallel}.
+ * This is a piece of a saga: one branch, or several in an order. It is a plain value. Make it with {@link branch},
+ * {@link serial} or {@link parallel}.
  *
  * @example
  * ```ts

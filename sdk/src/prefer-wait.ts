@@ -1,8 +1,8 @@
 const WAIT_MS_MAX = 60_000
 
 /**
- * For a call that answers when the transaction is final: the header that asks for it, and how much longer it may
- * take.
+ * The header with which a call asks for an answer only when the transaction is final, and how much longer such a call
+ * may take.
  */
 export interface PreferWait {
   readonly headers: Readonly<Record<string, string>>
@@ -14,7 +14,7 @@ export function assertWaitMs(waitMs: number): void {
   if (!(waitMs >= 0 && waitMs <= WAIT_MS_MAX)) throw new RangeError('waitMs must be from 0 to 60,000')
 }
 
-/** Throws a RangeError. Whole seconds go out. */
+/** Builds the header, which has whole seconds. Throws a RangeError. */
 export function preferWait(waitMs: number): PreferWait {
   assertWaitMs(waitMs)
   const waitSeconds = Math.ceil(waitMs / 1000)

@@ -2,7 +2,7 @@ import type { Fault } from '@counterstep/protocol'
 import { CounterstepError, RefusedError, UnavailableError } from './errors.ts'
 import type { AnswerTooLargeError } from './transport/answer-bytes.ts'
 
-/** An answer of a server, or of a proxy before it, that is not the one that was asked for. */
+/** An answer of a server, or of a proxy before it, that is not 2xx. */
 export interface BadAnswer {
   readonly status: number
   /** The body, if it was JSON. */
@@ -12,7 +12,10 @@ export interface BadAnswer {
   readonly gid?: string | undefined
 }
 
-/** The error of an answer that is not 2xx. Without our code it is not our server's: a proxy, or a wrong URL. */
+/**
+ * Makes the error for an answer that is not 2xx. If the answer has no code of ours, it is not from our server, but from
+ * a proxy, or the URL is wrong.
+ */
 export function problemError({ status, value, retryAfter, gid: askedGid }: BadAnswer): CounterstepError {
   const problem = isRecord(value) ? value : {}
   const gid = typeof problem.gid === 'string' ? problem.gid : askedGid

@@ -1,4 +1,4 @@
-// Types of the protocol under the names that users import, each with what an editor shows of it.
+// Types of the protocol under the names that users import, each with the text that an editor shows.
 import type * as protocol from '@counterstep/protocol'
 
 /**
@@ -13,7 +13,7 @@ import type * as protocol from '@counterstep/protocol'
 export type AbortCause = protocol.AbortCause
 
 /**
- * Says why and when (`at`, epoch milliseconds) a transaction turned around, and by which branch, if by one.
+ * Says why and when (`at`, epoch milliseconds) a transaction turned around, and which branch caused that, if one did.
  *
  * @example
  * ```ts
@@ -34,7 +34,7 @@ export type AbortView = protocol.AbortView
 export type BranchView = protocol.BranchView
 
 /**
- * A code of the server's errors, as the list of errors has them. Stable; texts are not.
+ * A code of the server's errors, as the list of errors has them. Codes are stable; texts are not.
  *
  * @example
  * ```ts
@@ -77,7 +77,7 @@ export type Fault = protocol.Fault
 export type FinalStatus = protocol.FinalStatus
 
 /**
- * A value that JSON can hold. Numbers have to be exact: send others as a text.
+ * A value that JSON can hold. Numbers have to be exact. Send a number that a double cannot hold as a text.
  *
  * @example
  * ```ts
@@ -97,8 +97,8 @@ export type JsonValue = protocol.JsonValue
 export type Kind = protocol.Kind
 
 /**
- * The operation that a branch is asked for: `action` and `compensate` of a saga's, `try`, `confirm` and `cancel` of a
- * TCC's; `msg` is DTM's query-back.
+ * The operation that a branch is asked for: `action` and `compensate` in a saga, `try`, `confirm` and `cancel` in a
+ * TCC; `msg` is the query-back of a message.
  *
  * @example
  * ```ts
@@ -213,7 +213,7 @@ export type TransactionSummary = protocol.TransactionSummary
 export type TransactionView = protocol.TransactionView
 
 /**
- * A branch of a message as it is sent to the server: called until it succeeds.
+ * A branch of a message as it is sent to the server. It is called until it succeeds.
  *
  * @example
  * ```ts
@@ -223,7 +223,8 @@ export type TransactionView = protocol.TransactionView
 export type MessageBranchRequest = protocol.MessageBranchRequest
 
 /**
- * Whom the server asks (GET) whether the local transaction of a message has committed, and after how long (`afterMs`).
+ * Says which URL the server asks (GET) whether the local transaction of a message has committed, and after which time
+ * (`afterMs`).
  *
  * @example
  * ```ts

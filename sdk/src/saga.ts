@@ -36,8 +36,8 @@ export interface Saga<Ids extends string = string> {
 }
 
 /**
- * Starts a saga. **One value is one transaction**: its gid is made here, so to submit the value again after an error
- * is safe, and to submit it twice runs it once. Make a new one for the next transfer.
+ * Starts a saga. **One value is one transaction**: its gid is made here. So it is safe to submit the value again after
+ * an error, and a value that is submitted twice runs once. Make a new one for the next transfer.
  *
  * @example
  * ```ts

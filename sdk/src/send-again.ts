@@ -8,14 +8,14 @@ const DELAY_MS_MAX = 5_000
 export interface Persistence {
   /** No further attempt is begun after this time from the first one. */
   readonly retryForMs: number
-  /** Each of them is asked before the first wait, and again after each wait. */
+  /** Each server is asked once before the first wait, and once more after each wait. */
   readonly serverCount: number
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Tries again what is safe to repeat, with exponential back-off and full jitter, while the outcome is open. An
- * attempt after one that its server could not serve goes to the next server, and does not wait before each server was
+ * Repeats a request that is safe to repeat, with exponential back-off and full jitter, while the outcome is open. If a
+ * server cannot serve an attempt, the next attempt goes to the next server at once; the wait comes when each server was
  * asked.
  */
 export async function sendAgain<Value>(
@@ -36,12 +36,12 @@ export async function sendAgain<Value>(
   }
 }
 
-/** A proxy's 4xx (no such host, no permission) will be the same the next time. */
+/** If a proxy answers 4xx (no such host, no permission), it will answer the same the next time. */
 function mayPass({ status }: UnavailableError): boolean {
   return status === undefined || status >= 500 || status === 429 || status === 408
 }
 
-/** Everyone was told the same Retry-After: the jitter is added to it, so that they do not all come back at once. */
+/** All clients were told the same Retry-After. The jitter is added to it, so that they do not all come back at once. */
 function backOff(round: number, retryAfterMs: number): number {
   const wholeMs = Math.min(DELAY_MS_MAX, FIRST_DELAY_MS * 2 ** (round - 1))
   return retryAfterMs + Math.random() * wholeMs

@@ -5,7 +5,7 @@ export interface Setup {
   readonly send: Transport
   /** Says how many servers `send` may go on to. */
   readonly serverCount: number
-  /** For calls of branches, which get none of the client's headers. */
+  /** Calls the branches, which get none of the client's headers. */
   readonly fetch: typeof globalThis.fetch
   /** The bound of a server's answer, and of a branch's answer to its try. */
   readonly answerBytesMax: number

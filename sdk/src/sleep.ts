@@ -1,4 +1,4 @@
-/** Waits, unless the signal ends it: then it rejects with the signal's reason. */
+/** Waits for this time. If the signal aborts, it rejects at once with the signal's reason. */
 export function sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {

@@ -24,8 +24,8 @@ export interface Request {
 }
 
 /**
- * Sends a request once and returns the JSON of a 2xx answer. It goes to the server that answered last; after a
- * request that its server could not serve, the next one goes to the next server.
+ * Sends a request once and returns the JSON of a 2xx answer. Requests go to the server that answered last. When it
+ * cannot serve a request, the next request goes to the next server.
  */
 export type Transport = (request: Request) => Promise<unknown>
 
@@ -82,7 +82,7 @@ async function exchangeWithServer(
   gid: string | undefined,
 ) {
   const { status, retryAfter, text } = await exchange(sent).catch((error: unknown) => {
-    // The caller's own signal is the caller's own reason.
+    // If the caller has aborted, the call rejects with the reason of the caller's signal.
     sent.signal?.throwIfAborted()
     if (error instanceof AnswerTooLargeError) throw answerTooLarge(error, origin, gid)
     throw new UnavailableError('SAGA_UNREACHABLE', `no answer from ${origin}`, { gid, cause: error })
@@ -107,7 +107,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // An answer that is not JSON is not ours. The caller of this function reports it with the status.
+    // An answer that is not JSON does not come from our server. The caller of this function reports the status.
     return undefined
   }
 }

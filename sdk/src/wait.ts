@@ -9,8 +9,8 @@ const FIRST_POLL_MS = 50
 const POLL_MS_MAX = 1_000
 
 /**
- * Polls, at first every 50 ms and in the end every second. A server that does not answer meanwhile is waited for,
- * too.
+ * Reads the transaction again and again, at first every 50 ms and in the end every second. If no server answers for a
+ * while, it goes on all the same.
  */
 export async function waitUntilFinal(
   setup: Setup,
@@ -30,7 +30,7 @@ export async function waitUntilFinal(
       })
       if (isFinal(seen)) return seen
     } catch (error: unknown) {
-      // An answer that is too long would be as long the next time.
+      // An answer that is too long now would be as long the next time.
       if (!isUnavailable(error) || error.code === 'SAGA_ANSWER_TOO_LARGE') throw error
       cause = error
     }

@@ -7,9 +7,9 @@ import type { BarrierCall } from '../branch/branch.ts'
  * and rolls everything back.
  *
  * - `run`: the effect ran, and committed together with the barrier's row.
- * - `duplicate`: it had run before; `answer` is the first one's.
- * - `null-compensation`: there is nothing to undo, and the original is blocked for good. So is answered too an undo that
- *   finds only the rows of an earlier transaction of the same gid, which it leaves as they are.
+ * - `duplicate`: the call had run before; `answer` is the answer of that first run.
+ * - `null-compensation`: there is nothing to undo, and the original is blocked for good. An undo gets this answer,
+ *   too, if it finds only the rows of an earlier transaction of the same gid; it leaves those rows as they are.
  * - `already-compensated`: the original came after its undo. Answer a failure, with the code `ALREADY_COMPENSATED`.
  *
  * @example
@@ -35,19 +35,20 @@ export interface BarrierOutcome {
  */
 export interface Barrier<Tx, Effect = unknown> {
   /**
-   * Inserts the rows, decides, and runs `effect` in the same database transaction if it may run. Whatever `effect`
-   * throws rolls all of it back and is thrown on: the row commits with the effect or not at all. `effect` may be run
-   * again from its start, in a new transaction, when the database chose this one as the victim of a deadlock; so it
-   * should do nothing that a rollback does not undo.
+   * Inserts the rows, decides, and runs `effect` in the same database transaction if it may run. If `effect` throws,
+   * all of this is rolled back and the error is thrown on, so the row commits with the effect or not at all. `effect`
+   * may be run again from its start, in a new transaction, when the database chose this one as the victim of a
+   * deadlock; so it should do nothing that a rollback does not undo.
    *
    * An undo hands its effect the `original`: the first answer of the action (for a cancel: of the try), as it came out
-   * of JSON, read from that op's own row in the same database transaction. It is undefined where that answer was empty,
-   * and for every op that undoes none. Behind Redis the script has it instead: see `RedisEffect`. A barrier of your own
-   * that wraps one of these passes it on.
+   * of JSON, read from that op's own row in the same database transaction. `original` is undefined where that answer
+   * was empty, and for every op that undoes no other. Behind Redis the script has the `original` instead: see
+   * `RedisEffect`. If you write a barrier that wraps one of these, let it pass the `original` on.
    *
    * Throws a `BranchError`, among them `BARRIER_EXPIRED`, `BARRIER_CONTENDED` and `BARRIER_COMMIT_UNKNOWN`, and the
-   * driver's own errors. Throws a `BranchFailure` with the code `GID_REUSED` where the transaction of the call's row
-   * was accepted more than a day before the call's own: another transaction of the same gid has made it.
+   * driver's own errors. Throws a `BranchFailure` with the code `GID_REUSED` where the transaction that made the call's
+   * row was accepted more than a day before the call's own transaction: the row belongs to another transaction of the
+   * same gid.
    */
   run(
     call: BarrierCall,
@@ -69,10 +70,10 @@ export interface BarrierOptions {
   /** The default is `counterstep_barrier`. It may have a schema before it, as in `bank.counterstep_barrier`. */
   readonly table?: string
   /**
-   * Says how long rows are kept, in milliseconds. The default is 60 days, and the least value one day. It must be longer
-   * than the server keeps finished transactions plus the longest deadline. A call that was accepted longer ago than this
-   * less one hour is refused with `BARRIER_EXPIRED`, because its row may have been purged. DTM's calls do not say when
-   * they were accepted.
+   * Says how long rows are kept, in milliseconds. The default is 60 days, and the least value is one day. It must be
+   * longer than the time for which the server keeps finished transactions plus the longest deadline. A call that was
+   * accepted longer ago than this less one hour is refused with `BARRIER_EXPIRED`, because its row may have been
+   * purged. DTM's calls do not say when they were accepted.
    */
   readonly retentionMs?: number
   /** Returns the time in epoch milliseconds. The default is `Date.now`. */

@@ -11,12 +11,13 @@ import type { BarrierOptions } from './barrier.ts'
  */
 export interface PooledBarrierOptions extends BarrierOptions {
   /**
-   * Says how long one call may take, in milliseconds, from the wait for a connection to the answer to COMMIT: default
-   * 10 s, which is how long the server waits for a branch's answer by default; at most 900 s. Then the connection is
-   * destroyed, so that the database rolls back, and the call fails with `BARRIER_TIMED_OUT`, or if COMMIT was under
-   * way with `BARRIER_COMMIT_UNKNOWN`. Without it a database that has stopped would hold each call for good, since
-   * neither mysql2 nor `pg` ends a query that is not answered. Raise it together with the branch's own `timeoutMs`.
-   * An effect that waits for something else than its transaction is not ended; what it writes afterwards fails.
+   * Says how long one call may take, in milliseconds, from the wait for a connection to the answer to COMMIT. The
+   * default is 10 s, which is also how long the server waits for a branch's answer by default; at most 900 s are
+   * allowed. After this time the connection is destroyed, so that the database rolls back, and the call fails with
+   * `BARRIER_TIMED_OUT`, or with `BARRIER_COMMIT_UNKNOWN` if the COMMIT was under way. Without this limit a database
+   * that has stopped would hold each call for good, since neither mysql2 nor `pg` ends a query that is not answered.
+   * Raise it together with the branch's own `timeoutMs`. An effect that waits for something else than its transaction
+   * is not ended, but everything that it writes afterwards fails.
    */
   readonly timeoutMs?: number
 }
@@ -42,12 +43,14 @@ export function startDeadline(timeoutMs: number): Deadline {
   return { timeoutMs, at: performance.now() + timeoutMs }
 }
 
-/** Rejects with BARRIER_TIMED_OUT when the time is over, before it begins `work` if it is over already. */
+/**
+ * Runs `work`. Rejects with BARRIER_TIMED_OUT when the time is over. If the time is over already, `work` is not begun.
+ */
 export async function within<T>(deadline: Deadline, work: () => Promise<T>): Promise<T> {
   assertTimeLeft(deadline)
   const working = work()
-  // The promise is made by hand: several of these are on the path of each call, and a race would make three promises
-  // more.
+  // The promise is made by hand, because each call comes through here several times, and `Promise.race` would make
+  // three more promises each time.
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(toTimedOutError(deadline)), deadline.at - performance.now())
     working.then(

@@ -15,11 +15,13 @@ import { EMPTY_ANSWER, readStoredAnswer } from './stored-answer.ts'
 
 /** A row that stood already, with its stored answer. */
 export interface StandingRow extends BarrierRow {
-  /** It is null in the two rows of a null compensation, and in the row of an effect that never came to its end. */
+  /**
+   * The answer is null in the two rows of a null compensation, and in the row of an effect that never came to its end.
+   */
   readonly answer: string | null
 }
 
-/** The ops whose rows the inserts of one call made. A driver, or a group of calls, has found this out. */
+/** The ops whose rows were new when one call inserted its rows. A driver, or a group of calls, reports them. */
 export type InsertedOps = ReadonlySet<Op>
 
 export type CallDecision = BarrierDecision | ReuseDecision
@@ -48,26 +50,25 @@ export function decideCall(
   })
 }
 
-/** Tells whether the rows that stand have to be read: for the first answer, or to see what there is to undo. */
+/** Tells whether the standing rows have to be read, for the first answer or to see what there is to undo. */
 export function needsStanding(op: Op, inserted: InsertedOps): boolean {
   const origin = findOriginOp(op)
   return !inserted.has(op) || (origin !== undefined && !inserted.has(origin))
 }
 
 /**
- * Tells whether the call's own row, which it has inserted, must be removed again. If it stayed, the undo of the
- * transaction that made the origin's row would be taken for a repetition, and would never run.
+ * Tells whether the call's own row, which it has inserted, must be removed again. If that row stayed, the undo of the
+ * other transaction, which made the origin's row, would be taken for a repetition and would never run.
  */
 export function mustRemoveOwn(op: Op, decision: CallDecision, inserted: InsertedOps): boolean {
   return decision === 'nothing-to-undo' && inserted.has(op)
 }
 
 /**
- * Returns the outcome of a call whose effect must not run, or undefined if it must run. Throws
- * BARRIER_TRANSACTION_LOST for a row that was committed without its effect: an answer would report an effect that
- * never happened, and an undo would pay back what was never taken. Throws MESSAGE_DUPLICATED or MESSAGE_REFUSED for a
- * message's local transaction that must not commit, and GID_REUSED or BARRIER_UNDO_IN_THE_WAY for a row of another
- * transaction.
+ * Returns the outcome of a call whose effect must not run, or undefined if it must run. Throws BARRIER_TRANSACTION_LOST
+ * for a row that was committed without its effect: to answer success would report an effect that never happened, and to
+ * undo it would pay back what was never taken. Throws MESSAGE_DUPLICATED or MESSAGE_REFUSED for a message's local
+ * transaction that must not commit, and GID_REUSED or BARRIER_UNDO_IN_THE_WAY for a row of another transaction.
  */
 export function settleWithoutEffect(
   op: Op,
@@ -91,8 +92,8 @@ export function settleWithoutEffect(
 }
 
 /**
- * Returns the first answer of the op that this op undoes. Only its own row has it: the row of the same branch and the
- * same barrier id. It is undefined where that answer was empty, and for an op that undoes none.
+ * Returns the first answer of the op that this op undoes. The answer stands only in the row of that op, with the same
+ * branch and the same barrier id. It is undefined where the answer was empty, and for an op that undoes no other.
  */
 export function findOriginal(op: Op, standing: readonly StandingRow[]): JsonValue | undefined {
   const origin = findOriginOp(op)
@@ -104,7 +105,7 @@ export function isUnfinished({ op, reason, answer }: StandingRow): boolean {
   return reason === op && answer === null
 }
 
-/** Tells whether an undo had nothing to undo. It ran no effect, and so it has no answer. */
+/** Tells whether an undo had nothing to undo. Such an undo ran no effect, and so it has no answer. */
 function isNullCompensation(op: Op, standing: readonly BarrierRow[]): boolean {
   const origin = findOriginOp(op)
   return origin !== undefined && standing.some((row) => row.op === origin && row.reason === op)
@@ -135,8 +136,8 @@ function isReuse(decision: CallDecision): decision is ReuseDecision {
 }
 
 /**
- * This is a failure also for a confirm, which is asked again after one and draws attention: its try was refused or
- * never made.
+ * A confirm gets this failure, too. It is then asked again and draws attention, because its try was refused or never
+ * made.
  */
 function toGidReusedError(op: Op): BranchFailure {
   const message = `the row of this ${op} is an earlier transaction's: the gid was used before`

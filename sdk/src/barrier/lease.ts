@@ -10,7 +10,10 @@ export interface Lease<Connection> {
   end(): void
 }
 
-/** The property of mysql2's promise statement that holds the raw one: one of the parts that `mysql2-parts` looks for. */
+/**
+ * The property of mysql2's promise statement that holds the raw statement. It is one of the parts that `mysql2-parts`
+ * looks for.
+ */
 export const RAW_STATEMENT = 'statement'
 
 type Call = (...values: unknown[]) => unknown
@@ -19,8 +22,8 @@ type Call = (...values: unknown[]) => unknown
 const STANDS_FOR = Symbol.for('counterstep.lease.stands-for')
 
 /**
- * Returns the object that a handle stands for, and any other object as it is. It is only for looking at properties:
- * calls on it are not guarded.
+ * Returns the object that a handle stands for, and any other object as it is. Use the result only to look at
+ * properties, because calls on it are not guarded.
  */
 export function unwrapLease<Connection extends object>(handle: Connection): Connection {
   return (Reflect.get(handle, STANDS_FOR) ?? handle) as Connection
@@ -30,17 +33,17 @@ export function unwrapLease<Connection extends object>(handle: Connection): Conn
 // thrown directly.
 const PROMISING: ReadonlySet<string | symbol> = new Set(['query', 'execute'])
 /**
- * Methods that return something to write with later: a statement of mysql2 (as a promise, or to a callback) or of
+ * Methods that return an object that can write later: a statement of mysql2 (as a promise, or to a callback) or of
  * SQLite, and the transaction function and the tag store of SQLite's drivers.
  */
 const LENDING: ReadonlySet<string | symbol> = new Set(['prepare', 'transaction', 'createTagStore'])
 
 /**
- * Lends a connection for the time of one transaction. An effect that works in parallel rejects when its first part
- * fails, and the other parts go on. Without the lease, a statement that they send after the ROLLBACK would be
+ * Lends a connection for the time of one transaction. When one part of an effect that works in parallel fails, the
+ * effect rejects, but its other parts go on. Without the lease, a statement that they send after the ROLLBACK would be
  * committed at once and without a barrier row, or become part of the next borrower's transaction. The raw connection
- * that a query builder takes out of it (`tx.connection`, `promise()`) is lent likewise, and so are the statements
- * that are prepared by it.
+ * that a query builder takes out of the lent one (`tx.connection`, `promise()`) is lent in the same way, and so are the
+ * statements that it prepares.
  */
 export function lease<Connection extends object>(connection: Connection): Lease<Connection> {
   let isOver = false
@@ -66,7 +69,7 @@ export function lease<Connection extends object>(connection: Connection): Lease<
 
   const lend = (owner: object, method: Call, values: readonly unknown[]): unknown => {
     const callback = values.at(-1)
-    // SQLite's `transaction` takes a function that is no callback, and returns a function.
+    // SQLite's `transaction` takes a function that is not a callback, and returns a function.
     if (typeof callback !== 'function' || !isConnection(owner))
       return lendAlways(method.apply(owner, [...values]))
     const hand = (error: unknown, statement: unknown) => callback(error, lendAlways(statement))
@@ -83,7 +86,7 @@ export function lease<Connection extends object>(connection: Connection): Lease<
 
   const createHandle = <Raw extends object>(raw: Raw): Raw => {
     const known = handles.get(raw)
-    // A handle is kept under the object that it stands for.
+    // Each object has only one handle, which is kept under that object.
     if (known !== undefined) return known as Raw
     // A proxy must report the fixed properties of its target as they are, and those of a function may be fixed. So
     // another function stands in its place.

@@ -2,8 +2,8 @@ import type { BarrierCall } from '../branch/branch.ts'
 import type { Barrier } from './barrier.ts'
 
 /**
- * This is the outcome of the local transaction of a two-phase message. `rolled-back` is final: a local transaction
- * that comes later finds that it has been asked about, and is refused.
+ * This is the outcome of the local transaction of a two-phase message. `rolled-back` is final: a local transaction that
+ * comes after the query-back is refused.
  *
  * @example
  * ```ts
@@ -22,17 +22,17 @@ export type LocalOutcome = 'committed' | 'rolled-back'
  */
 export interface QueryPreparedOptions {
   /**
-   * Says when the server accepted the message, as epoch milliseconds. Without it the barrier recognizes neither a
-   * query-back that comes too late nor an earlier message of the same gid.
+   * Says when the server accepted the message, as epoch milliseconds. Without this instant the barrier recognizes
+   * neither a query-back that comes too late nor an earlier message of the same gid.
    */
   readonly acceptedAt?: number
 }
 
 /**
  * A barrier that can tell the outcome of the local transactions of two-phase messages: the barriers of a pool, of
- * SQLite and of Redis can. Give it to `doAndSubmit` and to `queryPreparedHandler`. For a query builder write one
- * yourself, with `run` in a transaction of its own (`mysqlBarrierIn`, `postgresBarrierIn`) and `queryPrepared` of the
- * pool's barrier.
+ * SQLite and of Redis can. Give it to `doAndSubmit` and to `queryPreparedHandler`. For a query builder, write such a
+ * barrier yourself: its `run` runs in a transaction of its own (`mysqlBarrierIn`, `postgresBarrierIn`), and its
+ * `queryPrepared` is that of the pool's barrier.
  *
  * @example
  * ```ts
@@ -41,10 +41,11 @@ export interface QueryPreparedOptions {
  */
 export interface MessageBarrier<Tx, Effect = unknown> extends Barrier<Tx, Effect> {
   /**
-   * Tells whether the local transaction of a message has committed. It waits for one that is under way, and blocks
-   * one that has not begun, so its answer never changes. For a message whose gid an earlier one has used it says
-   * `rolled-back`, since the earlier one's row keeps its local transaction from committing. Rejects while the outcome
-   * cannot be known, with a `BranchError` or the driver's own error; ask again then, and take it for neither outcome.
+   * Tells whether the local transaction of a message has committed. It waits for a local transaction that is under way,
+   * and blocks one that has not begun, so its answer never changes. If an earlier message has used the gid, it says
+   * `rolled-back`, since the row of the earlier message keeps the new local transaction from committing. While the
+   * outcome cannot be known, it rejects with a `BranchError` or the driver's own error; then ask again, and assume
+   * neither outcome.
    */
   queryPrepared(gid: string, options?: QueryPreparedOptions): Promise<LocalOutcome>
 }

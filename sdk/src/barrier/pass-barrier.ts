@@ -25,8 +25,8 @@ export interface InsertedRows {
   /** The ops whose rows are new. */
   readonly ops: InsertedOps
   /**
-   * The row that stood of the op that is undone. A driver reads it together with the insert where it can, for an undo
-   * whose own row is new: what it says decides the call, and the effect is handed its answer.
+   * The standing row of the op that is undone. For an undo whose own row is new, a driver reads it together with the
+   * insert if it can: this row decides the call, and the effect gets its answer.
    */
   readonly origin?: StandingRow | undefined
 }
@@ -41,8 +41,8 @@ export interface BarrierTable {
   /** Returns the newest committed rows, not those of an older snapshot. */
   standing(key: BarrierKey): Promise<readonly StandingRow[]>
   /**
-   * Stores the answer. Throws BARRIER_TRANSACTION_LOST if the row that was inserted is no longer there, or no longer
-   * in a transaction.
+   * Stores the answer. Throws BARRIER_TRANSACTION_LOST if the inserted row is no longer there, or if no transaction is
+   * open any more.
    */
   keepAnswer(key: BarrierKey, op: Op, answer: string): Promise<void>
   /** Deletes a row that the call has inserted. Throws BARRIER_TRANSACTION_LOST if it is no longer there. */
@@ -71,8 +71,8 @@ export async function passBarrier(
   const held = settleWithoutEffect(op, decision, standing)
   if (held !== undefined) return held
   const answer = toAnswerText(await effect(findOriginal(op, standing)))
-  // The answer is stored even if it is empty. A deadlock that the effect swallowed has rolled everything back, and
-  // later writes of the effect would commit without a row: this statement notices it.
+  // The answer is stored even if it is empty. If the effect has swallowed a deadlock, everything was rolled back, and
+  // later writes of the effect would commit without a row. This statement notices that.
   await table.keepAnswer(key, op, answer)
   return toOutcome('run', answer)
 }

@@ -1,7 +1,9 @@
 import { checkRetentionMs } from './retention.ts'
 import { parseTableName, type TableName } from './table-name.ts'
 
-/** Says how many rows go in one statement and one commit: few enough not to keep other transactions waiting. */
+/**
+ * Says how many rows are deleted by one statement and one commit, few enough not to keep other transactions waiting.
+ */
 export const PURGE_CHUNK_ROWS = 500
 const PURGE_ROWS_DEFAULT = 10_000
 
@@ -15,7 +17,10 @@ const PURGE_ROWS_DEFAULT = 10_000
  */
 export interface PurgeOptions {
   readonly table?: string
-  /** This is the retention in milliseconds: the barrier's own, or longer. The default is 60 days, at least one day. */
+  /**
+   * This is the retention in milliseconds. It must be that of the barrier or longer, and at least one day. The default
+   * is 60 days.
+   */
   readonly retentionMs?: number
   /** Says how many rows to delete at most in this call. The default is 10,000. */
   readonly limit?: number

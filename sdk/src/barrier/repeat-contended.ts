@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BranchError } from '../branch/branch-errors.ts'
 
 /**
- * Half of the time that an orchestrator gives a call by default, so that it learns of the contention before it stops
- * waiting.
+ * This is half of the time that an orchestrator gives a call by default, so that the orchestrator learns of the
+ * contention before it stops waiting.
  */
 const REPEAT_FOR_MS = 5_000
 const PAUSE_MS_FIRST = 4
 
-/** Says how often a transaction is repeated, and how slowly. How long is the same for all. */
+/** Says how often a transaction is repeated, and how long the pauses are. The total time is the same for all. */
 export interface RepeatPace {
   readonly repeatsMax: number
   readonly pauseMsMax: number
@@ -18,8 +18,8 @@ const SERVER_PACE: RepeatPace = { repeatsMax: 20, pauseMsMax: 250 }
 
 /**
  * Runs a whole database transaction again while it is the victim of contention. The pauses have full jitter, so that
- * two victims do not meet again. Both their number and their time are bounded, because a lock wait may itself take 50
- * s.
+ * two victims do not meet again. Both the number of repetitions and their total time are bounded, because a lock wait
+ * may itself take 50 s.
  */
 export async function repeatContended<T>(
   transaction: () => Promise<T>,
@@ -43,8 +43,8 @@ export async function repeatContended<T>(
 const CAUSES_MAX = 5
 
 /**
- * Lists the error and its causes. A query builder wraps the driver's error, and only the code of that tells what to
- * do.
+ * Lists the error and its causes. A query builder wraps the driver's error, and only the code of the driver's error
+ * tells what to do.
  */
 export function* listCauses(error: unknown): Generator<object> {
   let cause = error

@@ -16,8 +16,8 @@ export function checkRetentionMs(retentionMs: number = RETENTION_MS_DEFAULT): nu
 }
 
 /**
- * Throws BARRIER_EXPIRED if the call's row may have been purged. Without the row an action would run a second time, and
- * a compensation would conclude wrongly that its action never ran. A call without `acceptedAt` does not say how old it
+ * Throws BARRIER_EXPIRED if the call's row may have been purged. Without its row an action would run a second time, and
+ * a compensation would wrongly conclude that its action never ran. A call without `acceptedAt` does not say how old it
  * is, and passes. An `acceptedAt` that is no instant is refused here, since the row would keep it.
  */
 export function assertNotExpired({ gid, acceptedAt }: BarrierCall, retentionMs: number, now: number): void {

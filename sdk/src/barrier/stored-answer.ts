@@ -12,7 +12,7 @@ import { BranchError } from '../branch/branch-errors.ts'
  */
 export const STORED_ANSWER_BYTES_MAX = 16 * 1024
 
-/** An answer without a body. NULL means that there is no answer at all: the row of an original that is blocked. */
+/** An answer without a body. A row with NULL has no answer at all, as the row of an original that is blocked. */
 export const EMPTY_ANSWER = ''
 
 /**

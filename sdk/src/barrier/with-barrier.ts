@@ -7,11 +7,11 @@ import type { Barrier, BarrierOutcome } from './barrier.ts'
 /**
  * Runs `effect` behind a barrier, for calls that come by a queue, by gRPC or from a framework without an entry here.
  *
- * Resolves with the value that `effect` returned the first time, as it came out of JSON: also for a duplicate. A null
- * compensation resolves with undefined. Throws a {@link BranchFailure} with the code `ALREADY_COMPENSATED` for an
- * original that came after its undo, one with `GID_REUSED` for a gid that an earlier transaction has used, any error
- * that `effect` threw, and the barrier's own `BranchError`: answer the failures as such, a `BranchOngoing` as not
- * yet, and everything else so that it is tried again.
+ * Resolves with the value that `effect` returned the first time, as it came out of JSON. A duplicate gets the same
+ * value. A null compensation resolves with undefined. Throws a {@link BranchFailure} with the code
+ * `ALREADY_COMPENSATED` for an original that came after its undo, one with `GID_REUSED` for a gid that an earlier
+ * transaction has used, any error that `effect` threw, and the barrier's own `BranchError`. Answer a failure as a
+ * failure, a `BranchOngoing` as not yet, and everything else in a way that makes the caller try again.
  *
  * @example
  * ```ts

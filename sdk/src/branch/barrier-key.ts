@@ -2,25 +2,29 @@ import { OPS, type Op } from '@counterstep/protocol'
 import type { BarrierCall } from './branch.ts'
 import { BranchError } from './branch-errors.ts'
 
-/** Holds the key of a row without the op, of which a call has two. It has been checked, so that it fits its columns. */
+/**
+ * Holds the key of a row without the op, because a call may have rows of two ops. The key has been checked, so it fits
+ * the columns.
+ */
 export interface BarrierKey {
   readonly gid: string
   readonly branchId: string
   readonly barrierId: string
 }
 
-/** Wider than our own ids, since DTM's may be of any characters. The columns are as wide as this. */
+/** These limits are wider than our own ids, since DTM's ids may have any characters. The columns have these widths. */
 export const BARRIER_KEY_BYTES_MAX = { gid: 128, branch_id: 128, barrier_id: 32 } as const
-// No control characters (PostgreSQL stores no NUL) and no lone surrogates (two of them would become one byte sequence).
+// The text has no control characters (PostgreSQL stores no NUL) and no lone surrogates (two different ones would become
+// the same bytes).
 const TEXT = /^[^\p{Cc}\p{Cs}]+$/u
 
-/** A text that is stored whole: cut off by a lenient sql_mode, two keys would become one. */
+/** Tells whether a text would be stored whole. If a lenient sql_mode cut texts off, two keys could become one. */
 export function isBarrierText(value: string, column: string): boolean {
   const bytesMax = column === 'barrier_id' ? BARRIER_KEY_BYTES_MAX.barrier_id : BARRIER_KEY_BYTES_MAX.gid
   return value.length <= bytesMax && TEXT.test(value) && Buffer.byteLength(value) <= bytesMax
 }
 
-/** Throws BRANCH_CALL_INVALID, before anything is inserted. */
+/** Checks the parts of the key before anything is inserted. Throws BRANCH_CALL_INVALID. */
 export function barrierKey({ gid, branchId, op, barrierId = '01' }: BarrierCall): BarrierKey {
   const parts = { gid, branch_id: branchId, barrier_id: barrierId }
   for (const [column, value] of Object.entries(parts)) {

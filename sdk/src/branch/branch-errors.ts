@@ -2,8 +2,8 @@ import type { ErrorMeaning, JsonValue } from '@counterstep/protocol'
 
 /**
  * Every code that a branch of this SDK answers on its own account, with its meaning and the HTTP status that carries
- * it. A status is 200, 409 or 425 only where the orchestrator may act on it; every other one is unknown to ours and to
- * DTM's alike, and is asked again.
+ * it. The orchestrator acts only on the statuses 200, 409 and 425. Every other status counts as unknown, for
+ * Counterstep and for DTM, and the call is asked again.
  *
  * No code contains a word that DTM looks for in the text of an answer.
  *
@@ -30,7 +30,7 @@ export const BRANCH_CODES = {
   /** The answer to a query-back: the local transaction of the message has not committed, and never will. */
   MESSAGE_ROLLED_BACK: { meaning: 'failure', statusCode: 409 },
   BRANCH_NOT_YET: { meaning: 'ongoing', statusCode: 425 },
-  /** The query or a header is no branch call: a wrong URL, or something that is no orchestrator. */
+  /** The query or a header is not that of a branch call: the URL is wrong, or the caller is not an orchestrator. */
   BRANCH_CALL_INVALID: { meaning: 'bug', statusCode: 400 },
   /** This version does not serve the kind of transaction, or the op. */
   BRANCH_KIND_UNSUPPORTED: { meaning: 'bug', statusCode: 400 },
@@ -42,7 +42,7 @@ export const BRANCH_CODES = {
   BRANCH_SIGNATURE_INVALID: { meaning: 'bug', statusCode: 401 },
   /** `signedCalls`: the signature is by a key that this service has not. */
   BRANCH_SIGNATURE_KEY_UNKNOWN: { meaning: 'bug', statusCode: 401 },
-  /** `signedCalls`: the signature is too old, or of a time to come. */
+  /** `signedCalls`: the signature is too old, or its time is in the future. */
   BRANCH_SIGNATURE_EXPIRED: { meaning: 'unavailable', statusCode: 401 },
   /** `signedCalls` with `callsRememberedMax`: this very call came before. */
   BRANCH_SIGNATURE_REPLAYED: { meaning: 'unavailable', statusCode: 401 },
@@ -50,9 +50,11 @@ export const BRANCH_CODES = {
   BRANCH_MEMORY_FULL: { meaning: 'unavailable', statusCode: 503 },
   /** Express: the call has a body, and no `express.json()` has parsed it. Nothing was done. */
   BRANCH_BODY_UNPARSED: { meaning: 'bug', statusCode: 500 },
-  /** `signedCalls` of Express, and `fetchHandler`: the body was read before they could read its bytes. */
+  /**
+   * `signedCalls` of Express, or `fetchHandler`: other code has read the body, so its bytes cannot be read any more.
+   */
   BRANCH_BODY_NOT_RAW: { meaning: 'bug', statusCode: 500 },
-  /** The handler returned what is no JSON. */
+  /** The handler returned a value that JSON cannot hold. */
   BRANCH_ANSWER_INVALID: { meaning: 'bug', statusCode: 500 },
   /** The answer is longer than STORED_ANSWER_BYTES_MAX. */
   BRANCH_ANSWER_TOO_LARGE: { meaning: 'bug', statusCode: 500 },
@@ -68,7 +70,10 @@ export const BRANCH_CODES = {
   BARRIER_TIMED_OUT: { meaning: 'unavailable', statusCode: 500 },
   /** The connection broke during COMMIT. The next call finds out by the row. */
   BARRIER_COMMIT_UNKNOWN: { meaning: 'unavailable', statusCode: 500 },
-  /** The database transaction ended under the handler: a swallowed error, a COMMIT, a statement that commits. */
+  /**
+   * The database transaction ended while the handler ran: an error was swallowed, or the handler sent a COMMIT or a
+   * statement that commits.
+   */
   BARRIER_TRANSACTION_LOST: { meaning: 'bug', statusCode: 500 },
   /** A handler of the SQLite barrier returned a promise. */
   BARRIER_EFFECT_ASYNC: { meaning: 'bug', statusCode: 500 },
@@ -98,7 +103,10 @@ export const BRANCH_CODES = {
  */
 export type BranchErrorCode = keyof typeof BRANCH_CODES
 
-/** The codes that say nothing for the business: of what is thrown as no BranchFailure and no BranchOngoing. */
+/**
+ * The codes that are no answer of the business. An error with such a code is neither a BranchFailure nor a
+ * BranchOngoing.
+ */
 type FaultCode = {
   [Code in BranchErrorCode]: (typeof BRANCH_CODES)[Code]['meaning'] extends 'bug' | 'unavailable'
     ? Code
@@ -109,10 +117,11 @@ type FaultCode = {
  * The business says no, for good: nothing was done, and the transaction turns around. A handler throws it, and the answer
  * is 409. The database transaction rolls back together with the barrier's row, so a duplicate asks the business again.
  *
- * Never throw it for a database error or a timeout: those say nothing about the business.
+ * Never throw it for a database error or a timeout, because these say nothing about the business.
  *
- * `details` that JSON cannot hold (a BigInt, a cycle) are left out of the answer, and `detailsLost` says there why. It is
- * 409 all the same: the business has said no, and an error would only ask it again for ever.
+ * If JSON cannot hold the `details` (a BigInt, a cycle), they are left out of the answer, and `detailsLost` says why.
+ * The status is 409 all the same, because the business has said no, and after an error it would be asked again for
+ * ever.
  *
  * @example
  * ```ts
@@ -120,7 +129,7 @@ type FaultCode = {
  * ```
  */
 export class BranchFailure extends Error {
-  /** Tells it from other errors, also across two copies of this package. */
+  /** This field tells a failure from other errors, even if two copies of this package are loaded. */
   readonly branchResult = 'failure'
   /** The default is `BRANCH_FAILED`. */
   readonly code: string
@@ -138,8 +147,8 @@ export class BranchFailure extends Error {
 }
 
 /**
- * The branch is not done yet, and has to be asked again later. A handler throws it, and the answer is 425. It rolls back
- * like a failure and leaves no row.
+ * The branch is not done yet, and has to be asked again later. A handler throws it, and the answer is 425. The database
+ * transaction rolls back as after a failure, and no row stays.
  *
  * @example
  * ```ts
@@ -164,7 +173,7 @@ export class BranchOngoing extends Error {
 }
 
 /**
- * Anything that keeps a branch from answering for the business: it is never success and never failure, and the
+ * Something keeps the business from answering. Such an error never counts as success or as failure, and the
  * orchestrator asks again. `cause` holds what was thrown. Throws a TypeError for a code that means failure or ongoing.
  *
  * @example
@@ -193,7 +202,7 @@ export class BranchError extends Error {
 }
 
 /**
- * Tells whether an error is a business failure, and nothing else is.
+ * Tells whether an error is a business failure.
  *
  * @example
  * ```ts

@@ -1,8 +1,8 @@
 import type { JsonValue, Kind, Op } from '@counterstep/protocol'
 
 /**
- * A call as a barrier needs to know it: its key, and how old it is. A {@link Branch} is one; write it by hand for a
- * call that did not come over HTTP.
+ * What a barrier needs to know of a call: its key, and how old it is. A {@link Branch} is such a call. For a call that
+ * did not come over HTTP, write the object by hand.
  *
  * @example
  * ```ts
@@ -19,7 +19,7 @@ export interface BarrierCall {
   readonly barrierId?: string
   /**
    * Says when the orchestrator accepted the transaction, as epoch milliseconds: the same for all its calls. Without
-   * it nothing tells an expired call, or the rows of an earlier transaction of the same gid.
+   * this instant the barrier recognizes neither an expired call nor the rows of an earlier transaction of the same gid.
    */
   readonly acceptedAt?: number
   /** This is the payload as it came. Only the Redis barrier's `hashTag` looks at it. */
@@ -48,20 +48,21 @@ export interface Branch<Payload = unknown, Original = JsonValue> extends Barrier
   /** The kind of the transaction: `saga`, `tcc` or `message` (`msg` on DTM's wire). */
   readonly kind: Kind
   readonly barrierId: string
-  /** Counted from 1 within the op; 0 if the call does not say, as DTM's do not. */
+  /** The number of the attempt of this op, from 1 on. It is 0 if the call does not say it, as DTM's calls do not. */
   readonly attempt: number
-  /** Grows with each owner of the transaction; 0 if the call does not say. */
+  /** This number grows with each owner of the transaction. It is 0 if the call does not say it. */
   readonly epoch: number
   readonly payload: Payload
   /**
-   * The answer to undo: in a compensation the first answer of the action, and in a cancel that of the try. The barrier reads
-   * it from that op's row in the database transaction of the handler, which runs only if the row stands. So it is known
-   * even where the orchestrator never got the answer. `Original` is what you say it is, and is not checked.
+   * The answer to undo: in a compensation the first answer of the action, and in a cancel that of the try. The barrier
+   * reads it from that op's row in the database transaction of the handler, which runs only if the row stands. So the
+   * answer is known here even if the orchestrator never got it. `Original` is the type that you state, and is not
+   * checked.
    *
-   * It is undefined in every other op, where that answer was empty, and in a handler behind the Redis barrier, whose
-   * script has it instead.
+   * `original` is undefined in every other op, where that answer was empty, and in a handler behind the Redis barrier,
+   * whose script has it instead.
    */
   readonly original?: Original
-  /** The request's, in lower case. */
+  /** The headers of the request, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>
 }

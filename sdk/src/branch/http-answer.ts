@@ -34,21 +34,25 @@ export function outcomeAnswer(outcome: BarrierOutcome): HttpAnswer {
   return jsonAnswer(200, outcome.answer, { 'counterstep-barrier': outcome.decision })
 }
 
-/** The answer to whatever was thrown; of what is no BranchFailure and no BranchOngoing it tells only the code. */
+/**
+ * Makes the answer to an error that was thrown. For an error that is neither a BranchFailure nor a BranchOngoing, the
+ * answer tells only the code.
+ */
 export function errorAnswer(error: unknown): HttpAnswer {
   if (isBranchFailure(error)) return jsonAnswer(409, failureJson(error))
   if (isBranchOngoing(error)) {
     return jsonAnswer(425, JSON.stringify({ code: 'BRANCH_NOT_YET' }), retryAfter(error.retryAfterMs))
   }
   const { code, statusCode, message } = asBranchError(error)
-  // A caller has to know what is wrong with its call; everything at 500 is ours alone.
+  // A caller has to know what is wrong with its call. An error with status 500 is the service's own, so the caller gets
+  // no message.
   return jsonAnswer(statusCode, JSON.stringify(statusCode < 500 ? { code, message } : { code }))
 }
 
 /**
- * Turns any error into one of this package before a framework sees it, because the framework might read a status out
- * of a foreign error (409 of an HTTP client's, for example). An error of another copy of this package gets the status
- * of its code here, and no other.
+ * Turns any error into one of this package before a framework sees it, because the framework might read a status out of
+ * a foreign error (409 of an HTTP client's, for example). An error that comes from another copy of this package gets
+ * the status that its code has in this copy.
  */
 export function asBranchError(error: unknown): BranchError {
   if (!isBranchError(error)) {
@@ -59,7 +63,7 @@ export function asBranchError(error: unknown): BranchError {
   return isOwn ? error : new BranchError(code, message, error)
 }
 
-/** Never throws: the business has said no, whatever it said besides. */
+/** This function never throws, because the business has said no, and a fault in the details must not hide that. */
 function failureJson({ code, message, details }: BranchFailure): string {
   const said = { code: String(code), message: String(message) }
   if (details === undefined) return JSON.stringify(said)
@@ -83,7 +87,7 @@ function jsonAnswer(
   more: Readonly<Record<string, string>> = {},
 ): HttpAnswer {
   if (json === undefined) return { statusCode, headers: more }
-  // In JSON the words can stand only in a string, where the escape says the same.
+  // In JSON these words can stand only inside a string, and there an escape has the same meaning.
   const body = json.replace(DTM_WORDS, (word) => `\\u00${word.charCodeAt(0).toString(16)}${word.slice(1)}`)
   return { statusCode, headers: { ...more, 'content-type': 'application/json; charset=utf-8' }, body }
 }

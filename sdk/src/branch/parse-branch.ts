@@ -21,17 +21,18 @@ import { BranchError } from './branch-errors.ts'
  */
 export interface BranchRequest {
   /**
-   * This is the request target as it came: path and query of the request line, or the absolute URL. Never a query that a
-   * framework has parsed: parsers differ in what they drop, fold and cut off, and a caller's own parameters could then
-   * pass for those of the orchestrator. In Node it is `request.url`; in Express and Fastify it is `request.originalUrl`.
+   * This is the request target as it came: path and query of the request line, or the absolute URL. Do not give a query
+   * that a framework has parsed: parsers differ in what they drop, merge and cut off, so a caller's own parameters
+   * could pass for those of the orchestrator. In Node it is `request.url`; in Express and Fastify it is
+   * `request.originalUrl`.
    */
   readonly url: string
   readonly headers: Headers | Readonly<Record<string, unknown>>
-  /** The body, read already. */
+  /** The body, which has been read already. */
   readonly payload?: unknown
 }
 
-// Each kind's ops as they are called: a message's branches with `action`, its query-back with `msg`.
+// The ops of each kind as they are called. A message calls its branches with `action`, and its query-back with `msg`.
 const OPS_OF: Readonly<Record<Kind, readonly Op[]>> = {
   saga: ['action', 'compensate'],
   tcc: ['try', 'confirm', 'cancel'],
@@ -51,14 +52,14 @@ const IDENTITY_PARTS = ['gid', 'branchId', 'op', 'kind'] as const
 const COUNT = /^\d{1,15}$/
 
 /**
- * The branch that a request calls: `gid`, `trans_type`, `branch_id` and `op` from the query, which Counterstep and
- * DTM write alike, and `counterstep-attempt`, `-epoch` and `-accepted-at` from the headers, which DTM lacks. Where
- * the headers `counterstep-gid`, `-branch-id`, `-op` and `-kind` are there, they must say the same as the query.
+ * The branch that a request calls: `gid`, `trans_type`, `branch_id` and `op` from the query, which Counterstep and DTM
+ * write alike, and `counterstep-attempt`, `-epoch` and `-accepted-at` from the headers, which DTM lacks. If there are
+ * headers `counterstep-gid`, `-branch-id`, `-op` and `-kind`, they must say the same as the query.
  *
  * Throws a {@link BranchError} with `BRANCH_CALL_INVALID` (a parameter is missing, garbage, there twice in any
  * spelling, or not what its header says) or `BRANCH_KIND_UNSUPPORTED`. Both are answered 400, which no orchestrator
- * takes for success or for failure: it asks again, and its operators see a branch that never ends. A 409 would undo a
- * transaction because of a wrong URL.
+ * takes for success or failure: the orchestrator asks again, and its operators see a branch that never ends. A 409
+ * would undo a transaction because of a wrong URL.
  *
  * The query-back of a message (op `msg`) is read as well, but it asks what has happened and must run nothing: give it a
  * route of its own, with a `queryPreparedHandler`; a `branchHandler` refuses it.
@@ -110,7 +111,10 @@ function readId(identity: CallIdentity, name: IdentityParameter): string {
   throw new BranchError('BRANCH_CALL_INVALID', `the query parameter ${name} is no id`)
 }
 
-/** A signature covers these headers, so a query that was changed on its way, or read otherwise, does not agree. */
+/**
+ * A signature covers these headers. So if the query was changed on its way, or is read differently here, it does not
+ * agree with them.
+ */
 function assertHeadersAgree(
   headers: Readonly<Record<string, string>>,
   identity: Readonly<Record<keyof typeof IDENTITY_HEADERS, string>>,
@@ -134,14 +138,17 @@ function readHeaders(headers: BranchRequest['headers']): Readonly<Record<string,
   )
 }
 
-/** Garbage in it is a fault, not a missing header: whether the call has expired could no more be told. */
+/**
+ * An unreadable value is a fault and does not count as a missing header, because it could not be told whether the call
+ * has expired.
+ */
 function readAcceptedAt(header: string | undefined): number | undefined {
   if (header === undefined) return undefined
   if (COUNT.test(header)) return Number(header)
   throw new BranchError('BRANCH_CALL_INVALID', 'the header counterstep-accepted-at is no instant')
 }
 
-/** It is only shown to people, so that a value that makes no sense counts as none. */
+/** The number is only shown to people, so a value that makes no sense counts as missing. */
 function readCount(header: string | undefined): number {
   return header !== undefined && COUNT.test(header) ? Number(header) : 0
 }

@@ -4,10 +4,11 @@ import type { AdmittedCall, GroupVerdict } from './group-barrier.ts'
 import { toSettledVerdict } from './settled-verdict.ts'
 
 /**
- * Remembers, for each branch of a group, the last call whose effect has run in this transaction or before it. Such a
- * call answers the next one if that only repeats it. It must have been accepted at the same instant, since another
- * transaction may have the same gid. Only a call of another op changes what a repetition is answered. In this group
- * such a call comes in between; one that commits elsewhere meanwhile comes after the repetition.
+ * Remembers, for each branch of a group, the last call whose effect has run in this transaction or before it. If the
+ * next call of the branch only repeats that call, it gets the same answer. Both must have been accepted at the same
+ * instant, since another transaction may have the same gid. Only a call of another op could change the answer of a
+ * repetition. If there is one in this group, it is the last call and so nothing is repeated. If another transaction
+ * commits one meanwhile, it counts as coming after the repetition.
  */
 export class AnsweredCalls {
   readonly #last = new Map<string, { readonly op: Op; readonly since: number; readonly answer: string }>()

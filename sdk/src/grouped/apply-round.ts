@@ -22,8 +22,8 @@ export interface GroupWork {
 
 /**
  * Asks the handlers, calls `apply` once, and puts the outcomes into the verdicts. A call that failed has inserted no
- * row but its own, which the caller removes: an undo that has inserted its origin's row has nothing to undo, and does
- * not run.
+ * row but its own, which the caller removes. An undo that has inserted its origin's row, too, has nothing to undo, and
+ * so never runs here.
  */
 export function* applyRound(
   running: readonly Member[],
@@ -86,8 +86,8 @@ function* applied(apply: GroupWork['apply'], ready: readonly ReadyMember[]): Ste
 }
 
 /**
- * Turns an error of the user's code into one that says that some of the calls are to blame, so that the group is
- * rolled back and taken apart.
+ * Runs the user's code. Its error is turned into one that blames some of the calls, so that the group is rolled back
+ * and taken apart.
  */
 export function* blameCalls<T>(work: () => Awaitable<T>): Steps<T> {
   try {
@@ -97,12 +97,12 @@ export function* blameCalls<T>(work: () => Awaitable<T>): Steps<T> {
   }
 }
 
-/** The handlers' share of the time that is left to a group. The rest is for `apply` and the COMMIT. */
+/** The part of a group's remaining time that its handlers may use. The rest is for `apply` and the COMMIT. */
 const HANDLERS_SHARE = 0.5
 
 /**
- * Asks the handlers of all calls at once, since the transaction is open while they work. A handler that is late keeps
- * the others waiting for no longer than its limit.
+ * Asks the handlers of all calls at once, since the transaction is open while they work. No handler keeps the others
+ * waiting for longer than the limit.
  */
 function* askHandlers(
   members: readonly Member[],

@@ -16,8 +16,9 @@ export class CallHandler {
   }
 
   /**
-   * Asks the handler. It is handed the first answer of the op that its call undoes. The promise never rejects, because it may settle before it is awaited. A handler that is late
-   * fails with BARRIER_TIMED_OUT. Without a limit the handler must be synchronous.
+   * Asks the handler. The handler gets the first answer of the op that its call undoes. The promise never rejects,
+   * because it may settle before it is awaited. A handler that is late fails with BARRIER_TIMED_OUT. Without a limit
+   * the handler must be synchronous.
    */
   made(limit: Deadline | undefined, original: JsonValue | undefined): Awaitable<HandlerResult> {
     this.#made ??= this.#ask(limit, original)

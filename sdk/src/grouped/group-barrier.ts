@@ -20,14 +20,15 @@ export interface GroupBarrier<Tx> extends Barrier<Tx> {
 
 /** Runs groups of calls on one database. */
 export interface GroupRunner<Tx> {
-  /** Says how long a call may take, in milliseconds; a call also gets no longer than this to see its group begin. */
+  /** Says how long a call may take, in milliseconds. The wait until its group begins may take as long again. */
   readonly timeoutMs?: number
   /** Checks a call before it waits for others. Throws what `run` would throw before it does anything. */
   admit(call: BarrierCall): AdmittedCall
   /**
    * Runs all calls in one database transaction, and runs it again as a whole while it is the victim of a deadlock.
-   * Resolves after its COMMIT. Throws `GroupRolledBack` if a call keeps the others from committing, or needs a row
-   * that another transaction has locked. Every other error is the database's, and then nothing is known of any call.
+   * Resolves after its COMMIT. Throws `GroupRolledBack` if a call keeps the others from committing, or needs a row that
+   * another transaction has locked. Every other error comes from the database, and then the outcome of every call is
+   * unknown.
    */
   run(passes: readonly GroupPass[], apply: GroupApply<Tx, unknown>): Promise<readonly GroupVerdict[]>
 }
@@ -48,8 +49,8 @@ export interface AdmittedCall {
 export interface GroupPass {
   readonly admitted: AdmittedCall
   /**
-   * Asks the user's handler for what `apply` gets for this call. It is asked once in each transaction, where the call
-   * may have to run. An undo hands it the first answer of the op that it undoes.
+   * Asks the user's handler for the value that `apply` gets for this call. The handler is called once in each
+   * transaction in which the call may have to run. For an undo it gets the first answer of the op that is undone.
    */
   readonly entry: (original: JsonValue | undefined) => unknown
 }
@@ -73,16 +74,17 @@ export interface GroupCall<Entry> {
  * Applies the effects of a group of calls in one database transaction, through `tx` alone. Use as few statements as
  * you can for all of them. Returns one result for each call, in their order:
  *
- * - a JSON value or undefined: it succeeded, with this answer;
- * - an Error (returned, not thrown): it did not, and **nothing of it has been written**. A `BranchFailure` is a
- *   business failure, a `BranchOngoing` is not yet, every other error is tried again. The others are committed;
- * - `takeOut(error)`: it did not, and something of it has been written. All is rolled back, the others run again
- *   without it, and it runs once more by itself.
+ * - a JSON value or undefined: the call succeeded, with this answer;
+ * - an Error (returned, not thrown): the call did not succeed, and **nothing of it has been written**. A
+ *   `BranchFailure` is a business failure, a `BranchOngoing` says not yet, and after every other error the call is
+ *   tried again. The other calls are committed;
+ * - `takeOut(error)`: the call did not succeed, and something of it has been written. Everything is rolled back, the
+ *   other calls run again without this one, and this one runs once more by itself.
  *
- * If it throws, all is rolled back and the group is halved until the call that it throws for is alone. So it may be
- * called several times for one call, always in a new transaction; it should do nothing that a rollback does not undo.
- * The calls stand in the order in which they came, and are of different branches. Behind the SQLite barrier it must be
- * synchronous.
+ * If the function throws, everything is rolled back and the group is halved until the call for which it throws is
+ * alone. So the function may be called several times for one call, always in a new transaction; it should do nothing
+ * that a rollback does not undo. The calls stand in the order in which they came, and are of different branches. Behind
+ * the SQLite barrier the function must be synchronous.
  *
  * @example
  * ```ts

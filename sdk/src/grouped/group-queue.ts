@@ -2,9 +2,9 @@ import { BranchError } from '../branch/branch-errors.ts'
 import type { WaitingCall } from './serve-group.ts'
 
 export interface GroupBounds {
-  /** Calls of one group. */
+  /** The largest number of calls in one group. */
   readonly groupMax: number
-  /** Calls that wait for a group of one key. */
+  /** The largest number of calls of one key that wait for a group. */
   readonly queueMax: number
   /** Says how long the first call of a group waits for others, in milliseconds. */
   readonly lingerMs: number
@@ -13,14 +13,14 @@ export interface GroupBounds {
 }
 
 /**
- * Says how long a call that is alone in its group keeps the next group waiting. The call itself goes on as behind the
- * plain barrier, where it may wait for another transaction's lock for all of `timeoutMs`.
+ * Says how long the next group waits at most for a call that is alone in its group. That call itself may go on for all
+ * of `timeoutMs`, as behind the plain barrier, for instance because it waits for another transaction's lock.
  */
 const ALONE_MS_MAX = 1_000
 
 /**
- * The waiting calls of one key, in the order in which they came. One group runs at a time, and the next one collects
- * while it commits.
+ * The waiting calls of one key, in the order in which they came. One group runs at a time. While it commits, the calls
+ * of the next group collect.
  */
 export class GroupQueue {
   readonly #serve: (group: readonly WaitingCall[]) => Promise<void>
@@ -28,7 +28,7 @@ export class GroupQueue {
   readonly #onIdle: () => void
   #waiting: WaitingCall[] = []
   #isServing = false
-  /** Ends the wait for more calls, while there is one. */
+  /** Ends the wait for more calls. It is undefined if there is no such wait. */
   #endLingering: (() => void) | undefined
 
   constructor(

@@ -3,8 +3,7 @@
  */
 export class GroupRolledBack extends Error {
   /**
-   * The places of the calls that are to blame, with the error of each. It is undefined if it is not known which they
-   * are.
+   * The places of the calls that are to blame, with the error of each. It is undefined if these calls are not known.
    */
   readonly blamed: ReadonlyMap<number, unknown> | undefined
   /** Some of its calls need a row that another transaction has locked. */
@@ -14,7 +13,7 @@ export class GroupRolledBack extends Error {
     cause: unknown,
     { blamed, isLockedOut = false }: Partial<Pick<GroupRolledBack, 'blamed' | 'isLockedOut'>> = {},
   ) {
-    // The causes are searched for a deadlock, for which no call is to blame.
+    // The cause is kept, because other code searches the causes for a deadlock, for which no call is to blame.
     super('the group was rolled back', { cause })
     this.name = 'GroupRolledBack'
     this.blamed = blamed
@@ -23,7 +22,8 @@ export class GroupRolledBack extends Error {
 }
 
 /**
- * The check goes by the name, because the barrier that throws it and the queue that catches it may be in two bundles.
+ * The check compares the name, because the barrier that throws this error and the queue that catches it may be in two
+ * bundles.
  */
 export function isGroupRolledBack(error: unknown): error is GroupRolledBack {
   return error instanceof Error && error.name === 'GroupRolledBack' && 'blamed' in error

@@ -18,11 +18,14 @@ export interface GroupTable {
    * order in which all transactions insert them. It waits for other transactions' uncommitted rows.
    */
   insert(rows: readonly GroupRow[]): Awaitable<ReadonlySet<GroupRow>>
-  /** Returns the newest committed rows of the calls' branches, and those of this transaction, by branch. */
+  /** Returns the newest committed rows of the calls' branches, and the rows of this transaction, by branch. */
   standing(calls: readonly AdmittedCall[]): Awaitable<ReadonlyMap<string, readonly StandingRow[]>>
-  /** Stores the answers. Throws BARRIER_TRANSACTION_LOST unless each row is there, in a transaction. */
+  /** Stores the answers. Throws BARRIER_TRANSACTION_LOST unless each row is there and the transaction is still open. */
   keepAnswers(kept: readonly KeptAnswer[]): Awaitable<void>
-  /** Deletes the calls' own rows. Throws BARRIER_TRANSACTION_LOST unless each row is there, in a transaction. */
+  /**
+   * Deletes the calls' own rows. Throws BARRIER_TRANSACTION_LOST unless each row is there and the transaction is still
+   * open.
+   */
   remove(calls: readonly AdmittedCall[]): Awaitable<void>
   /** It is present if it saves a statement to decide before the rows are written. */
   readonly planned?: PlannedRows
@@ -31,15 +34,15 @@ export interface GroupTable {
 /** Inserts the rows of calls that are decided before anything is written. */
 export interface PlannedRows {
   /**
-   * Returns rows that may stand of these calls' branches, by branch. It need not find all of them, since `insert`
-   * does. Returns undefined where no plan should be made now. Nothing may have been written before.
+   * Returns standing rows of these calls' branches, by branch. It need not find all of them, because `insert` notices
+   * the others. Returns undefined if no plan should be made now. Call it before anything is written.
    */
   findStanding(
     calls: readonly AdmittedCall[],
   ): Awaitable<ReadonlyMap<string, readonly StandingRow[]> | undefined>
   /**
    * Inserts the rows in the given order, with an answer where there is one. If one of them stands already, none is
-   * inserted, the transaction is begun again, and the rows that stand of these branches are returned; otherwise it
+   * inserted, the transaction is begun again, and the standing rows of these branches are returned. Otherwise it
    * returns undefined.
    */
   insert(rows: readonly PlannedRow[]): Awaitable<ReadonlyMap<string, readonly StandingRow[]> | undefined>

@@ -19,24 +19,24 @@ import { serveGroup, type WaitingCall } from './serve-group.ts'
  */
 export interface GroupedBranchOptions<Tx, Entry> {
   /**
-   * Names the queue of a call. Calls of one name share transactions and come one group after the other, save that a call
-   * which was alone and takes longer than 1 s no longer holds up those behind it; different names are served at once, on
-   * connections of their own. A constant is one queue for all. Calls of one branch (its
-   * action and its compensation) should have one name. It sees the payload as it came, before `parse`.
+   * Names the queue of a call. Calls of one name share transactions, one group after the other. (If a call that is
+   * alone in its group takes longer than 1 s, the next group no longer waits for it.) Calls of different names are
+   * served at the same time, on connections of their own. A constant makes one queue for all. Calls of one branch (its
+   * action and its compensation) should have one name. The function sees the payload as it came, before `parse`.
    */
   readonly key: (call: BarrierCall) => string
   readonly apply: GroupApply<Tx, Entry>
-  /** Calls of one group, 1 to 1,000. The default is 256. */
+  /** The largest number of calls in one group, 1 to 1,000. The default is 256. */
   readonly groupMax?: number
   /**
-   * Calls of one key that wait for their group, at most 100,000. The default is 4,096. One more is refused with
-   * `BRANCH_QUEUE_FULL` (503), before anything is done.
+   * The largest number of calls of one key that wait for their group, at most 100,000. The default is 4,096. One more
+   * call is refused with `BRANCH_QUEUE_FULL` (503), before anything is done.
    */
   readonly queueMax?: number
   /**
    * Says how long the first call of a group waits for others, in milliseconds, 0 to 1,000. The default is 0: a group
-   * is what has come while the one before it was committed. A few milliseconds make larger groups of callers far
-   * away.
+   * consists of the calls that came while the group before it was committed. With a few milliseconds the groups become
+   * larger if the callers are far away.
    */
   readonly lingerMs?: number
 }
@@ -54,17 +54,17 @@ const TIMEOUT_MS_DEFAULT = 10_000
  * a duplicate gets the same answer, and a call that fails leaves nothing behind.
  *
  * Give it to a `branchHandler` or to `withBarrier` like any barrier. The handler gets no transaction. It returns what
- * `apply` needs to know of its call, and it is asked only for a call that is to run; where `apply` is
- * `conditionalAdd` on MySQL, perhaps also for a repetition, whose answer stays the first one. An error that it throws
- * concerns its call alone. Async handlers of a group run at once; one that takes longer than half of the barrier's
- * `timeoutMs` is late, and fails alone with `BARRIER_TIMED_OUT`.
+ * `apply` needs to know of its call. It is called only for a call that has to run; if `apply` is `conditionalAdd` on
+ * MySQL, it may also be called for a repetition, whose answer stays the first one. An error that it throws concerns its
+ * call alone. Async handlers of a group run at the same time. A handler that takes longer than half of the barrier's
+ * `timeoutMs` is late, and only its call fails, with `BARRIER_TIMED_OUT`.
  *
- * A deadlock runs the whole group again. A row that another transaction keeps locked for longer than 1 s (PostgreSQL:
- * a twentieth of `timeoutMs`, at most 1 s) costs only the calls that need it, which end with `BARRIER_CONTENDED`: the
- * group is served in parts, for at most 5 s, at once and so in any order. If a constraint is violated at COMMIT, the
- * call whose effect violates it fails. A COMMIT whose answer is lost is `BARRIER_COMMIT_UNKNOWN` for all of the
- * group. A call that is alone in its group goes through the plain barrier. Throws a TypeError at construction for
- * bounds that make no sense.
+ * A deadlock runs the whole group again. A row that another transaction keeps locked for longer than 1 s (PostgreSQL: a
+ * twentieth of `timeoutMs`, at most 1 s) costs only the calls that need that row, which end with `BARRIER_CONTENDED`:
+ * the group is served in parts for at most 5 s. The parts run at the same time, and so in any order. If a constraint is
+ * violated at COMMIT, the call whose effect violates it fails. If the answer to a COMMIT is lost, all calls of the
+ * group fail with `BARRIER_COMMIT_UNKNOWN`. A call that is alone in its group goes through the plain barrier. Throws a
+ * TypeError at construction for bounds that make no sense.
  *
  * @example
  * ```ts

@@ -1,9 +1,8 @@
 import { GroupRolledBack, isGroupRolledBack } from './group-rolled-back.ts'
 
 /**
- * Says how long a statement of a group waits for a lock of another transaction. This is far below the 10 s that a
- * call has by default, so that there is time to find the calls that need it. It is the shortest wait that MySQL can
- * be set to.
+ * Says how long a statement of a group waits for a lock of another transaction. This is far below the 10 s that a call
+ * has by default, so that there is time to find the calls that need the lock. MySQL allows no shorter wait.
  */
 export const LOCK_WAIT_MS = 1_000
 

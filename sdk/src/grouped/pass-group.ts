@@ -34,9 +34,10 @@ export async function readVerdicts(
 }
 
 /**
- * Passes several calls in one transaction. Calls of one branch come one after the other, in rounds: the second finds
- * what the first left behind, as if that had been committed in between. A call that only repeats the one before it
- * gets the same answer, without asking the database. Any error that is thrown has to roll back the whole transaction.
+ * Passes several calls in one transaction. Calls of one branch come one after the other, in rounds: the second call
+ * finds the rows and effects of the first, as if they had been committed in between. A call that only repeats the one
+ * before it gets the same answer, without asking the database. Any error that is thrown has to roll back the whole
+ * transaction.
  */
 export function* passGroup(
   table: GroupTable,
@@ -85,7 +86,7 @@ function* passRound(
 }
 
 interface Findings {
-  /** Says how many are new. */
+  /** The number of new rows. */
   readonly rows: number
   readonly running: readonly Member[]
   /** Members whose own row is new, and must not stay. */

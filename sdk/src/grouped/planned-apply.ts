@@ -14,10 +14,10 @@ export type MakePlan<Tx, Entry> = (tx: Tx, calls: readonly GroupCall<Entry>[]) =
 const plans = new WeakMap<object, unknown>()
 
 /**
- * Registers the plan of an `apply` that can decide its answers before it writes. The barrier's rows then go in
- * together with their answers, and need not be written twice. It is only for functions of this package: while a plan
- * is made the rows do not stand yet, so the plan must neither write nor end the transaction. The answers have to be
- * short, because those of a group go in one statement.
+ * Registers the plan of an `apply` that can decide its answers before it writes. The barrier's rows then go in together
+ * with their answers, and need not be written twice. It is only for functions of this package: while a plan is made the
+ * rows do not stand yet, so the plan must neither write nor end the transaction. The answers have to be short, because
+ * all answers of a group go in one statement.
  */
 export function registerPlan<Tx, Entry>(
   apply: GroupApply<Tx, Entry>,

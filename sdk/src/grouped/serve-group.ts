@@ -13,8 +13,8 @@ export interface WaitingCall extends GroupPass {
 }
 
 /**
- * Says how long a group may be taken apart. After that the remaining calls are rejected; their callers ask again, and
- * they meet other calls in their next group.
+ * Says for how long a group may be taken apart. After that the remaining calls are rejected. Their callers ask again,
+ * and each call is then in a group with other calls.
  */
 const TAKE_APART_FOR_MS = 5_000
 /**
@@ -101,8 +101,8 @@ function readCause({ blamed, cause, isLockedOut }: GroupRolledBack): unknown {
 }
 
 /**
- * Makes an error of its own instead of passing on the cause: the cause may be a business failure, and it is not known
- * which of these calls it belongs to.
+ * Makes a new error instead of passing on the cause, because the cause may be a business failure of only one of these
+ * calls, and it is not known which.
  */
 function toTookTooLongError(error: GroupRolledBack): BranchError {
   const [blamed] = error.blamed?.values() ?? []

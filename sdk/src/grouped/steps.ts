@@ -31,7 +31,7 @@ async function resume<T>(steps: Steps<T>, awaited: unknown): Promise<IteratorRes
   return steps.next(value as never)
 }
 
-/** Runs the steps synchronously. A promise is refused at the step that made it. */
+/** Runs the steps synchronously. A step that makes a promise is refused. */
 export function runStepsNow<T>(steps: Steps<T>): T {
   let step = steps.next()
   while (step.done !== true) {

@@ -7,15 +7,15 @@
  * ```
  */
 export interface TakenOut {
-  /** Marks the result, so that it is told from an answer also across two copies of this package. */
+  /** This mark tells the result from an answer, even if two copies of this package are loaded. */
   readonly groupResult: 'taken-out'
   readonly error: Error
 }
 
 /**
- * Makes the result of a call that failed after it had written. It costs one more transaction for the others and one
- * for the call, which then runs by itself and is answered by what becomes of it there; return the error as it is if
- * nothing of the call has been written.
+ * Makes the result of a call that failed after it had written. This costs one more transaction for the other calls and
+ * one for this call, which then runs by itself and is answered by the outcome of that run. If nothing of the call has
+ * been written, return the error itself instead.
  *
  * @example
  * ```ts

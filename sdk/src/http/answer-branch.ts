@@ -34,9 +34,9 @@ export type BranchHandler<Tx, Payload = unknown, Effect = unknown, Original = Js
  */
 export interface BranchHandlerOptions<Payload> {
   /**
-   * The ops that this route serves; by default all. Another one is answered 409 `BRANCH_OP_NOT_SERVED` and does
-   * nothing. Give it where a route serves one op, and above all to the `try` of a TCC: its client calls it without a
-   * signature, and without `ops` the same unsigned route would take a `confirm` and a `cancel` too.
+   * The ops that this route serves; by default all. A call with another op is answered 409 `BRANCH_OP_NOT_SERVED`, and
+   * nothing is done. Set `ops` for every route that serves one op, above all for the `try` of a TCC: its client calls
+   * the `try` without a signature, and without `ops` the same unsigned route would take a `confirm` and a `cancel` too.
    */
   readonly ops?: readonly BranchOp[]
   /**
@@ -91,7 +91,7 @@ export async function answerBranch<Tx, Effect, Payload, Original = JsonValue>(
   try {
     const called = parseBranch(request)
     branch = called
-    // This is a query-back: the handler would run the local transaction that it only asks about.
+    // This is a query-back, which only asks about the local transaction. The handler would run it.
     if (called.op === 'msg')
       throw new BranchError('BRANCH_KIND_UNSUPPORTED', 'a query-back needs queryPreparedHandler')
     assertServed(called.op, ops)

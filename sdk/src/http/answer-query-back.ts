@@ -30,7 +30,7 @@ export async function answerQueryBack(
     return { answer: outcome === 'committed' ? COMMITTED : errorAnswer(ROLLED_BACK), ...known }
   } catch (error: unknown) {
     if (isContended(error)) return { answer: errorAnswer(new BranchOngoing()), ...known }
-    // No error may drop a message, only the barrier's own answer.
+    // An error must never drop a message. Only the barrier's own answer may do that.
     const answer = errorAnswer(asBranchError(error))
     return { answer, error: error ?? new Error('the barrier threw undefined'), ...known }
   }
@@ -47,7 +47,7 @@ function parsedQueryBack(request: BranchRequest): Branch {
   throw new BranchError('BRANCH_CALL_INVALID', 'this is no query-back: it has branch_id 00 and op msg')
 }
 
-/** The answer while a lock is in the way: most likely the local transaction is under way. */
+/** Tells whether a lock is in the way. Most likely the local transaction is then under way. */
 function isContended(error: unknown): boolean {
   return isBranchError(error) && error.code === 'BARRIER_CONTENDED'
 }

@@ -1,4 +1,7 @@
-/** Tells whether the headers tell of a body, as they must over HTTP/1.1 (RFC 9112, 6.3), and need not over HTTP/2. */
+/**
+ * Tells whether the headers announce a body. Over HTTP/1.1 they must announce every body (RFC 9112, 6.3), and over
+ * HTTP/2 they need not.
+ */
 export function hasBody(headers: Readonly<Record<string, unknown>>): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }

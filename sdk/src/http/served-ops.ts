@@ -27,9 +27,9 @@ export function assertOps(ops: readonly BranchOp[] | undefined): void {
 }
 
 /**
- * Makes the definite failure for an op that is not served, since nothing was done and no repetition would change
- * that. After it a saga or a TCC is undone. A compensation, confirm or cancel draws attention at once, and is asked
- * again until its URL is mended.
+ * Throws a definite failure for an op that is not served, since nothing was done and no repetition would change that.
+ * After this failure a saga or a TCC is undone. If the op was a compensation, confirm or cancel, it draws attention at
+ * once, and is asked again until its URL is mended.
  */
 export function assertServed(op: Op, ops: readonly BranchOp[] | undefined): void {
   if (ops === undefined || ops.some((served) => served === op)) return

@@ -46,8 +46,8 @@ interface Unsettled {
 
 /**
  * Settles a message whose effect threw. The barrier is asked before the message is aborted, also after a business
- * failure: another process may run the same message's local transaction, and only the query-back's row keeps that
- * from committing afterwards.
+ * failure: another process may run the local transaction of the same message, and only the row of the query-back keeps
+ * that transaction from committing afterwards.
  */
 async function settle(
   setup: Setup,

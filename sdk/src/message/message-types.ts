@@ -10,7 +10,7 @@ import type { AbortOptions, CallOptions, SubmitOptions } from '../options.ts'
 
 /**
  * A message without a query-back: its branches are called until each has succeeded, one after the other, or all at once
- * with `concurrent`; the first not before `delayMs`.
+ * with `concurrent`. The first branch is not called before `delayMs` has passed.
  *
  * @example
  * ```ts
@@ -39,7 +39,7 @@ export interface TwoPhaseMessageSettings extends Omit<MessageSubmitRequest, 'kin
 }
 
 /**
- * One message. **One value is one message**: its gid is made here, so to submit it again after an error is safe.
+ * One message. **One value is one message**: its gid is made here, so it is safe to submit it again after an error.
  *
  * @example
  * ```ts
@@ -80,10 +80,10 @@ export interface TwoPhaseMessage extends Message {
    * delivered if and only if that transaction commits, whatever breaks in between. Resolves with the value that
    * `effect` returned, as it came out of JSON, and with the transaction as the submit left it.
    *
-   * An error of `effect` or its transaction is thrown on, whatever happens to the message: if the transaction has
-   * committed all the same (a lost answer to COMMIT), it is submitted; if it has not, it is aborted; if that cannot
-   * be known, the server asks later. An error of the submit is thrown too, though a committed message will be
-   * delivered.
+   * An error of `effect` or of its transaction is thrown on, whatever happens to the message. If the transaction has
+   * committed all the same (the answer to the COMMIT was lost), the message is submitted. If it has not committed, the
+   * message is aborted. If the outcome cannot be known, the server asks later. An error of the submit is thrown, too,
+   * although the message will be delivered if the transaction has committed.
    *
    * A second `effect` for the same gid is refused: `SAGA_NOT_PREPARED`, or `MESSAGE_DUPLICATED` by the barrier. A
    * `waitMs` that is not from 0 to 60,000 is a RangeError before anything is prepared.
@@ -96,7 +96,7 @@ export interface TwoPhaseMessage extends Message {
 }
 
 /**
- * These are the options of a `doAndSubmit`. `signal` ends its calls of the server; not the effect.
+ * These are the options of a `doAndSubmit`. `signal` ends only its calls to the server, not the effect.
  *
  * @example
  * ```ts

@@ -12,7 +12,7 @@ export function arrivedCall({
   readonly url: string
   readonly headers: HeaderValues
 }): ArrivedCall {
-  // The URL is cut as a text: parsing would write some characters in another way than they were signed.
+  // The URL is cut as a text, because parsing could change some characters after they were signed.
   const origin = /^[a-z]+:\/\/[^/?#]*/i.exec(url)?.[0] ?? ''
   return {
     method,

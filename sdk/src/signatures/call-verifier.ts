@@ -12,7 +12,7 @@ import type { SignedCallsOptions } from './signed-calls-options.ts'
 /** Describes a request whose head has arrived and whose body is not read yet. */
 export interface ArrivedCall {
   readonly method: string
-  /** Path and query, as they stand in the request line. */
+  /** The path and the query, as they stand in the request line. */
   readonly path: string
   /**
    * Returns the origin that the request was sent to according to its `Host` header, e.g. `https://bank.example`. It is
@@ -29,7 +29,7 @@ interface StatedAddress {
   readonly trustHost?: boolean
 }
 
-/** Checks the body, as the second half of the check. Throws a BranchError too. */
+/** Checks the body, which is the second half of the check. Throws a BranchError, too. */
 export type BodyCheck = (body: Uint8Array) => void
 
 export interface CallVerifier {

@@ -37,10 +37,10 @@ export interface SignedExpressRequest extends AsyncIterable<Uint8Array | string>
  * everything else as a Buffer in `request.body`. Behind a parser it needs the bytes in `request.rawBody`:
  * `express.json({ verify: (request, _response, bytes) => { request.rawBody = bytes } })`.
  *
- * What is refused is answered 401, a problem with a code (`BRANCH_UNSIGNED`, `BRANCH_SIGNATURE_INVALID`, …): to the
- * orchestrator that is unknown, and it asks again. Mount it where the branches are, since everything behind it needs a
- * signature; the `try` of a TCC comes from its client, who has no key. Throws a TypeError at construction for a bad key,
- * and without `baseUrl` or `trustHost`.
+ * A refused call is answered 401, as a problem with a code (`BRANCH_UNSIGNED`, `BRANCH_SIGNATURE_INVALID`, …). For the
+ * orchestrator this answer is unknown, so it asks again. Mount the middleware where the branches are, since everything
+ * behind it needs a signature. The `try` of a TCC comes from its client, which has no key. Throws a TypeError at
+ * construction for a bad key, and without `baseUrl` or `trustHost`.
  *
  * @example
  * ```ts
@@ -77,7 +77,7 @@ export function signedCalls(
       await takeBody(request, checkBody)
     } catch (error: unknown) {
       if (!isRefusal(error)) return next(asBranchError(error))
-      // Express 4 looks at no promise: what is thrown here has to reach `next`.
+      // Express 4 ignores promises, so an error that is thrown here has to reach `next`.
       try {
         options.onRefused?.(error)
         respond(response, error)

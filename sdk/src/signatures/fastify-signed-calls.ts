@@ -19,7 +19,7 @@ import type { SignedCallsOptions } from './signed-calls-options.ts'
 export interface SignedFastifyRequest {
   readonly method: string
   readonly originalUrl: string
-  /** Fastify's own value, which is the proxy's where `trustProxy` is set. */
+  /** Fastify sets this value. It is the proxy's protocol if `trustProxy` is set. */
   readonly protocol: string
   readonly host: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
@@ -31,10 +31,10 @@ export interface SignedFastifyRequest {
  * A `preParsing` hook for Fastify 5: only calls that an orchestrator signed with one of the keys go on (RFC 9421). It
  * sees the bytes before anything parses them, and hands them on.
  *
- * What is refused is answered 401, a problem with a code (`BRANCH_UNSIGNED`, `BRANCH_SIGNATURE_INVALID`, …): to the
- * orchestrator that is unknown, and it asks again. It goes to `request.log`, or to `onRefused`. Add it where the branches
- * are, since everything in that scope needs a signature; the `try` of a TCC comes from its client, who has no key. Throws
- * a TypeError at construction for a bad key, and without `baseUrl` or `trustHost`.
+ * A refused call is answered 401, as a problem with a code (`BRANCH_UNSIGNED`, `BRANCH_SIGNATURE_INVALID`, …), and is
+ * reported to `request.log`, or to `onRefused`. For the orchestrator this answer is unknown, so it asks again. Add the
+ * hook where the branches are, since everything in that scope needs a signature. The `try` of a TCC comes from its
+ * client, which has no key. Throws a TypeError at construction for a bad key, and without `baseUrl` or `trustHost`.
  *
  * @example
  * ```ts
@@ -80,8 +80,8 @@ export function signedCalls(
       reply.code(statusCode)
       reply.headers({ ...headers })
       reply.send(body)
-      // This promise must not settle. If it did, the call would run although its caller has hung up, where an
-      // `onSend` hook still waits and Fastify therefore believes that nothing was answered.
+      // This promise must not settle. If it settled while an `onSend` hook still waits, Fastify would believe that
+      // nothing was answered yet, and would run the call although its caller has hung up.
       return new Promise(() => undefined)
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Every value of a header in Node's list of names and values. Its object would not do: of some headers it keeps the
- * first, and others it joins.
+ * Reads every value of a header from Node's list of names and values. Node's object of headers does not have them all:
+ * it keeps only the first value of some headers, and joins the values of others.
  */
 export function rawValues(rawHeaders: readonly string[], wanted: string): readonly string[] {
   const values: string[] = []

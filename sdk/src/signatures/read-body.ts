@@ -7,7 +7,7 @@ export async function readBody(
   stream: AsyncIterable<Uint8Array | string>,
   contentLength: string | undefined,
 ): Promise<Buffer> {
-  // Before a byte is read: the answer still arrives then.
+  // The length is checked before a byte is read, because the answer can still arrive then.
   if (Number(contentLength ?? 0) > BODY_BYTES_MAX) throw signatureError('too-large')
   const bytes = new CollectedBytes(BODY_BYTES_MAX)
   for await (const chunk of stream) {

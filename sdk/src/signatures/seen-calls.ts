@@ -2,8 +2,8 @@ import { BranchError } from '../branch/branch-errors.ts'
 import { signatureError } from './signature-refusal.ts'
 
 /**
- * Says how long a signature may be good: a call may come from a clock that is 300 s ahead, and is good for 300 s of that
- * clock.
+ * Says for how long a signature may be good: the clock of its sender may be 300 s ahead, and the signature is good for
+ * 300 s by that clock.
  */
 const REMEMBERED_S = 600
 const CALLS_MAX = 10_000_000
@@ -11,12 +11,12 @@ const CALLS_MAX = 10_000_000
 const KEY_LENGTH = 22
 
 /**
- * The signatures of the last ten minutes, bounded. Only calls with a right signature come in, so a forger cannot fill
- * it.
+ * Holds the signatures of the last ten minutes, up to a bound. Only calls with a right signature come in, so a forger
+ * cannot fill it.
  */
 export class SeenCalls {
   readonly #callsMax: number
-  /** The times at which they came, in their order. */
+  /** Maps each signature to the time at which it came, the oldest first. */
   readonly #seen = new Map<string, number>()
 
   constructor(callsMax: number) {
@@ -27,9 +27,9 @@ export class SeenCalls {
   }
 
   /**
-   * Remembers a signature. `nowS` has to be an instant at which it is good, since the call that it repeats may be
-   * forgotten otherwise. Throws if the signature was seen, or if there is no room to remember it: a second call could
-   * then not be recognized.
+   * Remembers a signature. `nowS` has to be an instant at which the signature is still good, because otherwise an
+   * earlier call with it may be forgotten already. Throws if the signature was seen, or if there is no room to remember
+   * it, because a second call could then not be recognized.
    */
   add(signature: Buffer, nowS: number): void {
     if (this.#callsMax === 0) return

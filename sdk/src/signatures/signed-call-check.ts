@@ -17,16 +17,17 @@ import type { SignedCallsOptions } from './signed-calls-options.ts'
  */
 export interface SignedCall {
   readonly method: string
-  /** Absolute; its origin is read with `trustHost` only. */
+  /** The absolute URL. Its origin is read only with `trustHost`. */
   readonly url: string
   readonly headers: Headers | Readonly<Record<string, unknown>>
-  /** These are the bytes before anything parsed them; empty without a body. */
+  /** The bytes before anything parsed them. The array is empty if there is no body. */
   readonly body: Uint8Array
 }
 
 /**
- * For a framework without a `signedCalls` here: gives a check that returns undefined for a call that was signed with one
- * of the keys (RFC 9421), and else what to answer (401, a problem with a code) and why. Never rejects, never throws.
+ * Makes a check of signatures, for a framework that has no `signedCalls` here. The check returns undefined for a call
+ * that was signed with one of the keys (RFC 9421). For any other call it returns the answer to send (401, a problem
+ * with a code) and the reason. It never rejects or throws.
  *
  * @example
  * ```ts

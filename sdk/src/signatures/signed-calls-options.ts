@@ -28,8 +28,8 @@ interface KnownAddress {
 interface TrustedHost {
   /**
    * The Host header, and the proxy's headers where the framework trusts them, say where a call went. A call that was
-   * signed for another service runs here too when its sender repeats that service's host. Set it only where a proxy
-   * in front refuses every host but this service's own.
+   * signed for another service runs here too when its sender repeats that service's host. Set it only if a proxy before
+   * the service refuses every host but the service's own.
    */
   readonly trustHost: true
   readonly baseUrl?: never
@@ -42,9 +42,9 @@ interface SignedCallsSettings {
    */
   readonly keys: readonly (string | object)[]
   /**
-   * Set it for a service without a barrier, which would do a repeated call twice: this many calls are remembered for
-   * ten minutes, and one that was seen is refused. When the memory is full, calls wait (503) until there is room.
-   * The default is 0: no call is remembered.
+   * Set it for a service without a barrier, which would run a repeated call twice. This many calls are remembered for
+   * ten minutes, and a call that was seen before is refused. When the memory is full, calls wait (503) until there is
+   * room. The default is 0: no call is remembered.
    */
   readonly callsRememberedMax?: number
   /** Is called for every call that was refused. */

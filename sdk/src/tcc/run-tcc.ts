@@ -11,8 +11,9 @@ import { openTcc } from './tcc.ts'
 import type { TccScope, TccSettings } from './tcc-types.ts'
 
 /**
- * These are the options of a `runTcc`. `signal` ends its calls of the server; give it to the tries as well. `waitMs`
- * is for either end: after an abort the error comes when all branches are cancelled, or when that time is over.
+ * These are the options of a `runTcc`. `signal` ends its calls to the server; give it to the tries as well. `waitMs`
+ * holds for a submit and for an abort: after an abort the error comes when all branches are cancelled, or when that
+ * time is over.
  *
  * @example
  * ```ts
@@ -21,8 +22,8 @@ import type { TccScope, TccSettings } from './tcc-types.ts'
  */
 export interface RunTccOptions extends SubmitOptions {
   /**
-   * Is called with the reason why a TCC could not be aborted at once. Nothing is lost: its deadline cancels it. It
-   * must not throw.
+   * Is called with the reason why a TCC could not be aborted at once. Nothing is lost, because the TCC is cancelled at
+   * its deadline. The function must not throw.
    */
   readonly onUnsettled?: (error: unknown) => void
 }
@@ -46,7 +47,7 @@ export async function runTcc<Answer>(
   callback: (tcc: TccScope) => Answer | Promise<Answer>,
   { waitMs = 0, onUnsettled, ...options }: RunTccOptions,
 ): Promise<SubmittedTcc<Answer>> {
-  // A wait out of its range is refused before anything is tried.
+  // A `waitMs` out of its range is refused before anything is tried.
   assertWaitMs(waitMs)
   const { request, scope, tries } = openTcc(setup, settings)
   assertPrepared(await submit(setup, request, options))

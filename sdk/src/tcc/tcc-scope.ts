@@ -37,13 +37,13 @@ export function tccScope(setup: Setup, { gid, parentId, headers, timeoutMs }: Sc
         timeoutMs: branch.timeoutMs ?? timeoutMs ?? setup.timeoutMs,
         signal: options.signal,
       })
-      // Without `parse` the caller has named the answer's type, and is responsible for it.
+      // Without `parse` the caller has stated the type of the answer, and is responsible for it.
       return parse === undefined ? (answer as never) : parse(answer)
     },
   }
 }
 
-/** Returns the part of a branch that the server knows. It does not need to know how the branch is tried. */
+/** Returns the part of a branch that the server knows. The server does not need to know how the branch is tried. */
 function toRegistration(
   branch: Omit<TccBranch, 'try'> & { readonly try?: string },
   id: string,

@@ -32,8 +32,8 @@ export interface TccBranch<Answer = unknown> extends Omit<TccBranchRequest, 'id'
   readonly id?: string
   readonly try: string
   /**
-   * Checks the answer and returns it with its type. An error that it throws fails the try. Without it the caller only
-   * states the type.
+   * Checks the answer and returns it with its type. If it throws, the try fails. Without `parse` the caller only states
+   * the type.
    */
   readonly parse?: (answer: unknown) => Answer
 }
@@ -66,14 +66,14 @@ export interface RegisteredBranch {
 export interface TccScope {
   readonly gid: string
   /**
-   * Registers the branch, so that it is cancelled whatever comes, and then calls its `try`, once. Resolves with the
-   * answer. Throws a `BranchFailure` for 409 (with the answer's code and details), a `BranchOngoing` for 425, and an
-   * UnavailableError for everything else: let it pass, so that the TCC is aborted.
+   * Registers the branch, so that it is cancelled if the TCC is not submitted, and then calls its `try` once. Resolves
+   * with the answer. Throws a `BranchFailure` for 409 (with the answer's code and details), a `BranchOngoing` for 425,
+   * and an UnavailableError for everything else: let it pass, so that the TCC is aborted.
    */
   try<Answer = unknown>(branch: TccBranch<Answer>, options?: CallOptions): Promise<Answer>
   /**
-   * Only registers the branch, for a try that you call yourself, by gRPC or a queue. `try` and `parse` are left out
-   * if they are given.
+   * Only registers the branch, for a try that you call yourself, by gRPC or a queue. `try` and `parse` are ignored if
+   * they are given.
    */
   register(branch: Omit<TccBranch, 'try'>, options?: CallOptions): Promise<RegisteredBranch>
 }
@@ -95,9 +95,9 @@ export interface Tcc extends TccScope {
   /** Stores the TCC. A second call changes nothing. */
   prepare(options?: CallOptions): Promise<SubmitView>
   /**
-   * Confirms every branch. Waits for the tries that are under way, and throws the first error of a try instead of
-   * submitting, also of one that was caught: a branch whose try did not succeed must not be confirmed. Throws
-   * SAGA_NOT_PREPARED when the deadline came first.
+   * Confirms every branch. Waits for the tries that are under way. If a try has failed, it throws the first error of a
+   * try instead of submitting, even if your code has caught that error: a branch whose try did not succeed must not be
+   * confirmed. Throws SAGA_NOT_PREPARED when the deadline came first.
    */
   submit(options?: SubmitOptions): Promise<TransactionView>
   /** Cancels every branch that was registered. Throws SAGA_NOT_PREPARED if it was submitted. */

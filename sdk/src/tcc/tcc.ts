@@ -41,7 +41,7 @@ export function tcc(setup: Setup, settings: TccSettings): Tcc {
   }
 }
 
-/** Throws a TypeError for a branch that is not of a TCC. */
+/** Throws a TypeError if the branch does not belong to a TCC. */
 export function tccOf(
   setup: Setup,
   { gid, branchId, kind }: Pick<Branch, 'gid' | 'branchId' | 'kind'>,

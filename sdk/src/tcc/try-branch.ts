@@ -10,7 +10,7 @@ import type { RegisteredBranch, TccBranch } from './tcc-types.ts'
 export interface TryRequest {
   readonly branch: TccBranch
   readonly registered: RegisteredBranch
-  /** Checked. */
+  /** The URL of the try, which has been checked. */
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly answerBytesMax: number
@@ -121,7 +121,7 @@ function toBranchFailure(answer: unknown, branchId: string): BranchFailure {
   const text = typeof message === 'string' ? message : `branch ${branchId} said no`
   return new BranchFailure(text, {
     ...(typeof code === 'string' ? { code } : {}),
-    // It came out of JSON.
+    // The details came out of JSON.
     ...(details === undefined ? {} : { details: details as JsonValue }),
   })
 }

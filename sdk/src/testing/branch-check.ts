@@ -4,14 +4,14 @@ import type { Run, Trial } from './trial.ts'
 
 export interface BranchCheckPlan {
   readonly name: BranchCheckName
-  /** The checks that must have passed before: otherwise this one would find the same fault under another name. */
+  /** These checks must have passed before. Otherwise this check would find the same fault under another name. */
   readonly needs: readonly BranchCheckName[]
-  /** Says why it cannot be done with what was given, if so. */
+  /** Returns which option the check lacks, or undefined if it can be done. */
   readonly lacks?: (branch: CompleteBranch) => string | undefined
   readonly examine: (trial: Trial, run: Run) => Promise<void>
 }
 
-/** It is undefined for a check that can be done. */
+/** Returns the reason for which a check is skipped, or undefined if it can be done. */
 export function whySkipped(
   { needs, lacks }: BranchCheckPlan,
   branch: CompleteBranch,
@@ -22,8 +22,8 @@ export function whySkipped(
 }
 
 /**
- * Returns the reason for a skip. If the needed check was skipped itself, its own reason is given, since reasons would
- * nest otherwise. No check that another one needs lacks an option.
+ * Returns the reason for a skip. If the needed check was skipped, too, its reason is given, since reasons would nest
+ * otherwise. A check that others need never lacks an option.
  */
 function toReason({ name, outcome, because = '' }: BranchCheck): string {
   return outcome === 'skipped' ? because : `${name} did not pass (${because})`

@@ -36,7 +36,7 @@ export type BranchCheckName =
  * ```
  */
 export interface BranchViolation {
-  /** Stable. */
+  /** The code is stable. */
   readonly code: BranchRuleCode
   /** This is the rule, in words. */
   readonly rule: string
@@ -48,8 +48,8 @@ export interface BranchViolation {
 }
 
 /**
- * The outcome of one check. `skipped`: a check that it builds on did not pass, or something that it needs was not
- * given. `undecided`: there was no answer in time, or a given function did not do its part.
+ * The outcome of one check. `skipped`: a check on which this one builds did not pass, or an option that it needs was
+ * not given. `undecided`: there was no answer in time, or a given function did not do its part.
  *
  * @example
  * ```ts
@@ -59,7 +59,7 @@ export interface BranchViolation {
 export interface BranchCheck {
   readonly name: BranchCheckName
   readonly outcome: 'passed' | 'broken' | 'skipped' | 'undecided'
-  /** Why, for what did not pass. */
+  /** The reason why the check did not pass. */
   readonly because?: string
   readonly evidence: readonly Evidence[]
 }
@@ -74,7 +74,10 @@ export interface BranchCheck {
  * ```
  */
 export interface BranchReport {
-  /** No rule was broken, and nothing is undecided. What was skipped because nothing was given for it does not count. */
+  /**
+   * No rule was broken, and nothing is undecided. A check that was skipped because its option was not given does not
+   * count.
+   */
   readonly ok: boolean
   readonly violations: readonly BranchViolation[]
   readonly checks: readonly BranchCheck[]

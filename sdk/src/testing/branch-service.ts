@@ -47,13 +47,13 @@ export interface WireAnswer {
 }
 
 export interface OpenService {
-  /** The URL that the paths of action and compensation are relative to. */
+  /** The paths of action and compensation are relative to this URL. */
   readonly base: URL
   send(request: WireRequest, signal: AbortSignal): Promise<WireAnswer>
   close(): Promise<void>
 }
 
-// Nothing listens there: in process only the path counts.
+// Nothing listens at this URL. In process only the path counts.
 const IN_PROCESS = new URL('http://service.test/')
 
 export async function openService(service: BranchService): Promise<OpenService> {
@@ -91,7 +91,7 @@ function fetched(base: URL, ask: (request: Request) => Response | Promise<Respon
 }
 
 async function listening(listener: (request: never, response: never) => unknown): Promise<OpenService> {
-  // Its type names nothing of Node's, so that the entry's types need no @types/node.
+  // The type of `listener` names nothing of Node, so that the types of this entry need no @types/node.
   const server = createServer(listener as RequestListener)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -40,14 +40,14 @@ const CHECKS: readonly BranchCheckPlan[] = [
 ]
 
 /**
- * Sends a service what production will send it (duplicates, alone and at once; a compensation before its action, and
- * an action after its compensation; both at once; refusals; large and broken payloads; garbage), looks at what became
- * of the state, and reports which rule broke. About a hundred calls, one check after the other. It needs no test
- * framework.
+ * Sends a service what production will send it (duplicates, alone and at once; a compensation before its action, and an
+ * action after its compensation; both at once; refusals; large and broken payloads; garbage), checks how the state has
+ * changed, and reports which rule was broken. It makes about a hundred calls, one check after the other. It needs no
+ * test framework.
  *
  * A fault is reported once, under the code of its rule: the checks that would only find it again are skipped. A slow
- * service is no fault. Rejects with what `read`, `spend`, `drain` or `outage` throw, and with a TypeError for options
- * that are none; never because of the service.
+ * service is no fault. Rejects with what `read`, `spend`, `drain` or `outage` throw, and with a TypeError for wrong
+ * options, but never because of the service.
  *
  * @example
  * ```ts
@@ -141,7 +141,7 @@ async function examined(plan: BranchCheckPlan, run: Run, before: readonly Branch
   const trial = new Trial(run)
   const { evidence } = trial
   const seen = await findVerdict(() => plan.examine(trial, run))
-  // The rest is skipped, since the kit would only wait again for a service that does not answer.
+  // The tidying is skipped after `NoAnswer`, since the kit would only wait again for a service that does not answer.
   const tidied = seen instanceof NoAnswer ? undefined : await findVerdict(() => trial.tidyUp())
   const verdict = seen ?? tidied
   if (verdict === undefined) return { check: { name, outcome: 'passed', evidence } }

@@ -15,7 +15,7 @@ export interface SentCall extends BranchIds {
   readonly attempt: number
   readonly url: string
   readonly body: string
-  /** Milliseconds since the start of the run. */
+  /** The call was sent this many milliseconds after the start of the run. */
   readonly sentMs: number
   readonly answer?: { readonly statusCode: number; readonly body: string; readonly cameMs: number }
   /** Says why there is no answer. */

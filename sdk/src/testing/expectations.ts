@@ -9,7 +9,7 @@ export const SUCCESS = 200
 export const FAILURE = 409
 const ONGOING = 425
 
-/** Asks until it is done. `code` is the rule that is broken if it never is. */
+/** Repeats the call until it has succeeded. `code` is the rule that is broken if it never does. */
 export async function mustSucceed(
   trial: Trial,
   role: Role,
@@ -28,7 +28,7 @@ export async function mustSucceed(
   throw new RuleBroken(code, `the ${role} was answered ${statusCode} ${body}`)
 }
 
-/** `what` is the call that had the change or lacked it, in words. */
+/** Checks that the state has changed as expected. `what` names, in words, the call that should have changed it. */
 export async function mustHaveChanged(
   trial: Trial,
   { start, ids, expected }: { start: string; ids: BranchIds; expected: readonly string[] },
@@ -42,7 +42,10 @@ export async function mustHaveChanged(
   )
 }
 
-/** A call that came before: no effect, 200, the same answer; looked at in this order, the worst first. */
+/**
+ * Checks a call that came before: it must have no effect, get 200, and get the same answer. The worst fault is looked
+ * for first.
+ */
 export async function mustBeRepeated(
   trial: Trial,
   { role, ids, first, unusual }: { role: Role; ids: BranchIds; first: WireAnswer; unusual?: Unusual },
@@ -65,7 +68,10 @@ export async function mustBeRepeated(
   }
 }
 
-/** Sends all calls at once. Waits for the last, so that no call of one check reaches into the next. */
+/**
+ * Sends all calls at once. It waits for the last answer, so that no call of one check is still under way in the next
+ * check.
+ */
 export async function atOnce(asks: readonly (() => Promise<WireAnswer>)[]): Promise<WireAnswer[]> {
   const settled = await Promise.allSettled(asks.map((ask) => ask()))
   return settled.map((each) => {

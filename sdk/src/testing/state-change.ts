@@ -1,7 +1,7 @@
 /** The change of a state that `read` showed, as a text by which two changes can be compared. */
 export interface StateChange {
   readonly text: string
-  /** Numbers and lengths alone: then the same can be seen to happen twice. */
+  /** True if only numbers and lengths have changed, because then it shows whether the same change happened twice. */
   readonly isCountable: boolean
 }
 
@@ -12,7 +12,10 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
 const DECIMAL = /^-?\d{1,40}(\.\d{1,20})?$/
 const SCALE = 20
 
-/** The state as JSON holds it; a gid in it is the same for every gid. Throws a TypeError for what is no JSON. */
+/**
+ * Writes the state as JSON, in which every gid is replaced by the same text. Throws a TypeError for a value that JSON
+ * cannot hold.
+ */
 export function stateText(state: unknown, gid: string): string {
   const json = JSON.stringify(state ?? null, (_name, value) =>
     typeof value === 'bigint' ? String(value) : value,
@@ -45,12 +48,12 @@ function differences(path: string, before: Json, after: Json): StateChange[] {
   return [{ text: `${path}${JSON.stringify(before)} → ${JSON.stringify(after)}`, isCountable: false }]
 }
 
-/** Also of two lists of one length, by their places. */
+/** Lists count as objects, too, so that two lists of the same length are compared place by place. */
 function isObject(value: Json): value is { readonly [name: string]: Json } {
   return typeof value === 'object' && value !== null
 }
 
-/** Exact, since 0.3 − 0.2 is not 0.2 − 0.1 in binary. Undefined unless both are decimals. */
+/** Subtracts exactly, since 0.3 − 0.2 is not 0.2 − 0.1 in binary. Returns undefined unless both are decimals. */
 function decimalDelta(before: Json, after: Json): string | undefined {
   const from = scaled(before)
   const to = scaled(after)

@@ -9,7 +9,10 @@ import { NoAnswer, RuleBroken, TimeOver } from './verdict.ts'
 
 export type Role = 'action' | 'compensation'
 
-/** The changes that one action, its compensation, and the two together made, and the longest lag of an effect. */
+/**
+ * Holds the changes that one action, its compensation, and both together have made, and the longest time after which an
+ * effect was seen.
+ */
 export interface Learned {
   once: StateChange
   undo: StateChange
@@ -30,7 +33,7 @@ export interface Run {
 /** The parts of a call that differ from the usual one. */
 export interface Unusual {
   readonly payload?: unknown
-  /** The body as it is. */
+  /** The body is sent as it is. */
   readonly body?: string
   /** The body is filled up to this size with white space. */
   readonly bodyBytes?: number
@@ -52,7 +55,7 @@ export class Trial {
   readonly run: Run
   readonly #attempts = new Map<string, number>()
   readonly #acceptedAt = Date.now()
-  /** Actions whose effect may still stand, with the calls that they were sent by. */
+  /** The actions whose effect may still stand, with the calls by which they were sent. */
   readonly #open = new Map<string, { readonly ids: BranchIds; readonly unusual: Unusual }>()
 
   constructor(run: Run) {
@@ -111,7 +114,7 @@ export class Trial {
     return state
   }
 
-  /** Reads the state before the next call. Where effects were seen late, the last one is given its time to show. */
+  /** Reads the state before the next call. If effects were seen late before, it gives the last effect time to show. */
   async readFirst(ids: BranchIds): Promise<string> {
     const { lagMs } = this.run.learned
     const state = await this.read(ids)
@@ -121,8 +124,8 @@ export class Trial {
   }
 
   /**
-   * Reads until `isThere`, and once more after `settleMs` at the latest: a kit that was delayed itself may have read
-   * only once before.
+   * Reads until `isThere` is true, or until `settleMs` has passed, and then once more, because a kit that was delayed
+   * itself may have read only once by then.
    */
   async readUntil(ids: BranchIds, isThere: (state: string) => boolean): Promise<string> {
     const startedAt = performance.now()
@@ -151,8 +154,8 @@ export class Trial {
 
   /**
    * Returns the change since `start`. It waits for one of `expected`, since an effect may be seen later than its
-   * answer. An effect that should not come cannot be waited for; where an effect took its time before, it is given as
-   * much again.
+   * answer. It cannot wait for an effect that should not come; so if effects were seen late before, it waits for the
+   * same time again.
    */
   async changeSince(start: string, ids: BranchIds, expected: readonly string[]): Promise<StateChange> {
     const isThere = (state: string) => expected.includes(findChange(start, state).text)
@@ -250,7 +253,7 @@ function toPayload(payload: unknown, ids: BranchIds): unknown {
 
 /**
  * Rejects at the time limit, because a handler in process need not look at the signal. The timer keeps the process
- * alive, unlike a signal's own.
+ * alive, unlike the timer of an AbortSignal.
  */
 async function answerWithin<Answer>(
   { timeoutMs, late }: { readonly timeoutMs: number; readonly late: TimeOver },

@@ -1,8 +1,8 @@
 import type { BranchRuleCode } from './branch-rules.ts'
 
 /**
- * A check throws it when it finds a rule broken. It goes no further, because what follows would only repeat the
- * fault.
+ * A check throws this error when it finds a broken rule. The check then ends, because its further steps would only find
+ * the same fault again.
  */
 export class RuleBroken extends Error {
   readonly code: BranchRuleCode
@@ -15,8 +15,8 @@ export class RuleBroken extends Error {
 }
 
 /**
- * A check throws it when it can say neither yes nor no, because something that was given to the kit does not do its
- * part.
+ * A check throws this error when it can say neither yes nor no, because a function that was given to the kit does not
+ * do its part.
  */
 export class Undecided extends Error {
   constructor(because: string) {
@@ -27,7 +27,7 @@ export class Undecided extends Error {
 
 /** No answer came, or none in time. It says nothing about the rules, because production would ask again. */
 export class NoAnswer extends Undecided {
-  /** A connection that broke is worth another call at once; a time that is over is not. */
+  /** After a broken connection another call is made at once. After a time limit none is made. */
   readonly isTimeOver: boolean
 
   constructor(because: string, isTimeOver: boolean) {

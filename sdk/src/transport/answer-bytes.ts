@@ -41,7 +41,7 @@ export class AnswerBytes {
     if (Number(length ?? 0) > bytesMax) throw this.#tooLarge()
   }
 
-  /** Throws, and lets go of all that it has, when the answer gets too long. */
+  /** Adds a chunk. If the answer gets too long, it drops all bytes and throws. */
   add(chunk: Uint8Array): void {
     if (!this.#bytes.add(chunk)) throw this.#tooLarge()
   }

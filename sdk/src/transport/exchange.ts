@@ -1,11 +1,14 @@
-/** Holds one whole request. Its server and its sender were settled when the exchange was made. */
+/** Holds one whole request. The server and the HTTP client were chosen when the exchange was made. */
 export interface ExchangeRequest {
   readonly method: 'GET' | 'POST'
   /** It follows the base URL, and is percent-encoded. */
   readonly path: string
   readonly body?: string
   readonly headers: Readonly<Record<string, string>>
-  /** More is not read: the connection ends, and the exchange rejects with an AnswerTooLargeError. */
+  /**
+   * If the answer has more bytes, the rest is not read: the connection ends, and the exchange rejects with an
+   * AnswerTooLargeError.
+   */
   readonly answerBytesMax: number
   /** It counts from now to the last byte of the answer. */
   readonly timeoutMs: number
@@ -19,7 +22,7 @@ export interface ExchangeAnswer {
 }
 
 /**
- * Sends a request once, follows no redirect, and gives whatever was answered. Rejects with the signal's reason, with a
- * TimeoutError, with an AnswerTooLargeError, or with what kept the answer from coming.
+ * Sends a request once, follows no redirect, and resolves with the answer, whatever its status. Rejects with the
+ * signal's reason, with a TimeoutError, with an AnswerTooLargeError, or with the error of the connection.
  */
 export type Exchange = (request: ExchangeRequest) => Promise<ExchangeAnswer>

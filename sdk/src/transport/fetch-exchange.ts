@@ -1,7 +1,9 @@
 import type { Exchange } from './exchange.ts'
 import { readResponse } from './read-response.ts'
 
-/** Exchanges over the caller's own `fetch`, or over that of a platform without Node's HTTP client. */
+/**
+ * Makes an exchange over the caller's own `fetch`, or over the `fetch` of a platform that has no HTTP client of Node.
+ */
 export function fetchExchange(url: URL, fetch: typeof globalThis.fetch): Exchange {
   const base = url.href.replace(/\/$/, '')
   return async ({ method, path, body, headers, answerBytesMax, timeoutMs, signal }) => {

@@ -3,7 +3,7 @@ import { AnswerBytes } from './answer-bytes.ts'
 import type { Exchange, ExchangeAnswer, ExchangeRequest } from './exchange.ts'
 import type { NodeHttp } from './node-http.ts'
 
-/** Over Node's own HTTP client: a third of what `fetch` with a timeout costs a call. */
+/** Makes an exchange over Node's own HTTP client. A call costs a third of what it costs over `fetch` with a timeout. */
 export function nodeExchange(url: URL, { module, agent }: NodeHttp): Exchange {
   const base = (url.pathname + url.search).replace(/\/$/, '')
   const target = {
@@ -20,7 +20,7 @@ export function nodeExchange(url: URL, { module, agent }: NodeHttp): Exchange {
       ...target,
       method,
       path: base + path,
-      // Nothing here decompresses.
+      // Nothing here decompresses an answer.
       headers: { ...headers, 'accept-encoding': 'identity', ...length },
     })
     return exchanged(outgoing, request)
@@ -52,7 +52,8 @@ function exchanged(
     const timer = setTimeout(() => fail(timedOut()), Math.ceil(timeoutMs))
     signal?.addEventListener('abort', onAbort, { once: true })
     outgoing.on('error', fail)
-    // Where nothing else is said, as when the server answers in another protocol.
+    // The other listeners report most errors. This one reports the rest, for example when the server answers in another
+    // protocol.
     outgoing.on('close', closed)
     outgoing.on('response', (response) => {
       const done = (text: string): void => {

@@ -8,14 +8,14 @@ export interface NodeHttp {
 }
 
 /**
- * One origin has so many sockets. A further call waits for one within its own time. A long wait of the server holds
- * one.
+ * One origin has at most this many sockets. A further call waits for a socket within its own time limit. A call that
+ * waits for the end of a transaction holds a socket.
  */
 const SOCKETS_MAX = 1_024
 const IDLE_SOCKETS_MAX = 256
 /**
- * It is shorter than the 5 s after which a server with Node's defaults closes it. A shorter `Keep-Alive` hint is
- * obeyed.
+ * An idle socket is kept for this long. A server with Node's defaults closes it only after 5 s. A shorter `Keep-Alive`
+ * hint is obeyed.
  */
 const IDLE_MS = 4_000
 
@@ -26,12 +26,13 @@ const OPTIONS = {
   timeout: IDLE_MS,
 } as const
 
-// Shared, as the connections behind `fetch` are: who makes a client for each call still gets a warm connection.
+// All clients share these, as all callers of `fetch` share its connections. So a program that makes a client for each
+// call still gets an open connection.
 const made = new Map<string, NodeHttp>()
 
 /**
- * It is undefined where this is not Node: there the global `fetch` is the client. Asked of the running process and not
- * imported, so that the module also loads, and bundles, for platforms without `node:http`.
+ * Returns undefined if this is not Node; then the global `fetch` is used. The module `node:http` is asked of the
+ * running process and not imported, so that this file can also be loaded and bundled for platforms without it.
  */
 export function nodeHttp(protocol: string): NodeHttp | undefined {
   if (!isNode()) return undefined
@@ -42,7 +43,7 @@ export function nodeHttp(protocol: string): NodeHttp | undefined {
   return found
 }
 
-/** Others have a `process` like Node's, but say who they are here: Deno, Bun, Cloudflare-Workers, a browser. */
+/** Deno, Bun, Cloudflare Workers and browsers may have a `process` like Node's, but they name themselves here. */
 function isNode(): boolean {
   const { navigator, process } = globalThis
   return (

@@ -1,14 +1,11 @@
 import { AnswerBytes } from './answer-bytes.ts'
 
-/**
- * This is the text of what `fetch` answered. `fetch` unpacks it, so that the bytes are counted as they come out of
- * that.
- */
+/** Reads the text of an answer of `fetch`. `fetch` unpacks the answer, so the unpacked bytes are counted. */
 export async function readResponse(response: Response, bytesMax: number): Promise<string> {
   try {
     return await readChunks(response, bytesMax)
   } catch (error: unknown) {
-    // The connection ends: what the other side still sends goes nowhere. A failure of that is no other outcome.
+    // This ends the connection, so the other side stops sending. If that fails, the outcome is the same.
     if (response.body?.locked === false) void response.body.cancel(error).catch(() => undefined)
     throw error
   }

@@ -32,8 +32,8 @@ export class ServerRing {
 }
 
 /**
- * Tells whether another server may answer otherwise: there was no answer, or it came from a server that cannot serve
- * now, or from a proxy that does not reach it.
+ * Tells whether another server may answer otherwise: there was no answer, or a server answered that it cannot serve
+ * now, or a proxy answered that it cannot reach its server.
  */
 export function mayServeElsewhere({ status }: UnavailableError): boolean {
   return status === undefined || status === 502 || status === 503 || status === 504

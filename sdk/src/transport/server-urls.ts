@@ -1,7 +1,10 @@
-/** At least one, in the order in which they are asked. */
+/** The URLs of the servers, at least one, in the order in which they are asked. */
 export type ServerUrls = readonly [URL, ...URL[]]
 
-/** Throws a TypeError for a URL that the client could not send to, or that would show a login in errors. */
+/**
+ * Parses the URLs. Throws a TypeError for a URL to which the client could not send, or which would show a login in
+ * errors.
+ */
 export function checkUrls(url: string | URL | readonly (string | URL)[]): ServerUrls {
   const [first, ...others] = typeof url === 'string' || url instanceof URL ? [url] : url
   if (first === undefined) throw new TypeError('url must name at least one server')

@@ -25,11 +25,12 @@ import { inTransaction } from './mysql-transaction.ts'
  * and begins and commits a database transaction of its own; the effect writes through the connection that it is
  * given. What it writes through the pool is in another transaction, and stays when this one rolls back.
  *
- * A deadlock or lock wait (1213, 1205, MariaDB's 1020) rolls back and runs the whole transaction again, with a pause:
- * at most 20 times or 5 s, then `BARRIER_CONTENDED`. A COMMIT whose answer is lost is `BARRIER_COMMIT_UNKNOWN`: the
- * next call finds the row or does not. A connection that cannot be rolled back is destroyed, and so is one on which a
- * call is not done within `timeoutMs` (10 s); what its session still waits for is ended by a KILL over another connection
- * of the pool. Through a proxy that shows the server other client ports than the client's own, it waits until
+ * After a deadlock or a lock wait (1213, 1205, MariaDB's 1020) the whole transaction is rolled back and runs again,
+ * with a pause, at most 20 times or 5 s; then the call fails with `BARRIER_CONTENDED`. If the answer to a COMMIT is
+ * lost, the call fails with `BARRIER_COMMIT_UNKNOWN`, and the next call finds the row or does not. A connection that
+ * cannot be rolled back is destroyed, and so is one on which a call is not done within `timeoutMs` (10 s). If the
+ * session of such a connection still waits for a lock, it is ended by a KILL over another connection of the pool.
+ * Through a proxy that shows the server other client ports than the client's own, the session waits until
  * `innodb_lock_wait_timeout`.
  *
  * @example
@@ -80,13 +81,14 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
 }
 
 /**
- * A barrier inside a database transaction of your own: of a query builder, or of a unit of work. You begin, commit,
- * and roll back when `run` rejects, whatever it rejects with: its rows must not outlive the effect. After a null
- * compensation you commit, or the action that it blocks would run. Nothing is repeated: a deadlock is thrown, your
- * transaction is gone, and the call is best answered 500.
+ * A barrier inside a database transaction of your own: of a query builder, or of a unit of work. You begin and commit
+ * the transaction, and you roll it back whenever `run` rejects, because the barrier's rows must not outlive the effect.
+ * Commit after a null compensation, too, or the action that it blocks would run. Nothing is repeated: a deadlock is
+ * thrown, your transaction is gone, and it is best to answer the call with 500.
  *
- * How long it may take is yours to bound as well: mysql2 waits for an answer without an end. Race it against a timer
- * and then destroy the connection; a `timeout` of one query ends the wait, but leaves the query running.
+ * You also have to bound how long a call may take, because mysql2 waits for an answer without an end: race the call
+ * against a timer, and destroy the connection when the timer wins. A `timeout` of one query ends the wait, but leaves
+ * the query running.
  *
  * Throws `BARRIER_TRANSACTION_LOST`, before it writes anything, if no transaction is open.
  *

@@ -16,11 +16,11 @@ const TYPES = 'varbinary(128),varbinary(128),varbinary(16),varbinary(32)'
 const ISOLATIONS: ReadonlySet<string> = new Set(['READ-COMMITTED', 'REPEATABLE-READ', 'SERIALIZABLE'])
 
 /**
- * Looks at start-up whether the barrier can keep what it promises: the table is there with the right key and types,
- * compared by bytes; it and the business table that you name are on one server and in InnoDB; the isolation is at
- * least READ COMMITTED; the installed mysql2 has the parts that the barrier reads; and a row can be inserted, read
- * and rolled back. Leaves nothing behind. Throws one `BranchError` with `BARRIER_MISCONFIGURED` that names every
- * fault, and the driver's error if there is no server.
+ * Checks at start-up whether the barrier can keep what it promises: its table is there with the right key and types,
+ * compared by bytes; this table and the business table that you name are on one server and in InnoDB; the isolation is
+ * at least READ COMMITTED; the installed mysql2 has the parts that the barrier reads; and a row can be inserted, read
+ * and rolled back. Leaves nothing behind. Throws one `BranchError` with `BARRIER_MISCONFIGURED` that names every fault,
+ * and the driver's error if there is no server.
  *
  * @example
  * ```ts
@@ -99,7 +99,7 @@ async function isolationFaults(connection: MysqlConnection): Promise<string[]> {
     : [`the isolation is ${isolation}: it must be READ COMMITTED or stricter`]
 }
 
-/** The barrier's own statements, with a gid that no transaction has, in a transaction that is rolled back. */
+/** Runs the barrier's own statements, with a gid that no transaction has, in a transaction that is rolled back. */
 async function probeFaults(connection: MysqlConnection, name: string): Promise<string[]> {
   const key = barrierKey({ gid: `self-check ${crypto.randomUUID()}`, branchId: '01', op: 'action' })
   const rows = mysqlRows(connection, name)

@@ -21,10 +21,10 @@ const waitingToEnd = new WeakMap<object, Session[]>()
 
 /**
  * Closes a connection on which a statement may be under way, and ends its session. A server does not notice that a
- * client has gone while the session waits for a lock: for 50 s by default the session would keep its place and its
- * own locks, and every repetition of the call would add another. A shorter `innodb_lock_wait_timeout` would cost each
- * call two statements, since it would have to be set back for the next borrower; this costs nothing until a call is
- * late.
+ * client has gone while the session waits for a lock: for 50 s by default the session would keep its place and its own
+ * locks, and every repetition of the call would add another. A shorter `innodb_lock_wait_timeout` would cost each call
+ * two statements, since it would have to be set back for the next borrower. Ending the session costs nothing until a
+ * call is late.
  */
 export function cutOff<Connection extends MysqlPoolConnection>(
   pool: MysqlPool<Connection>,
@@ -44,8 +44,8 @@ export function cutOff<Connection extends MysqlPoolConnection>(
 }
 
 /**
- * Closes the connection and its socket. The driver's own `destroy` only ends our side of the stream, and a server
- * that has stopped would not answer to that.
+ * Closes the connection and its socket. The driver's own `destroy` only ends our side of the stream, and a server that
+ * has stopped would never end the other side.
  */
 export function close(connection: MysqlPoolConnection): void {
   const socket = readSocket(connection)
@@ -89,7 +89,7 @@ async function kill(connection: MysqlConnection, sessions: readonly Session[]): 
     try {
       await execute(connection, `KILL ${id}`)
     } catch (error: unknown) {
-      // It has ended in the meantime.
+      // The session has ended in the meantime.
       if (!hasErrno(error, NO_SUCH_THREAD)) throw error
     }
   }

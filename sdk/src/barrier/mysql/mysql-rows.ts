@@ -18,7 +18,7 @@ const OF_ROW = `${OF_BRANCH} AND op = ?`
 
 /** The rows within the connection's open transaction. `table` is quoted already. */
 export function mysqlRows(connection: MysqlConnection, table: string): BarrierTable {
-  /** Whether the row is new. */
+  /** Inserts a row. Resolves with whether the row is new. */
   const insertOne = async (key: BarrierKey, op: Op, reason: BarrierReason, at: number): Promise<boolean> => {
     const sql = `INSERT INTO ${table} (gid, branch_id, barrier_id, op, reason, created_at) VALUES (?, ?, ?, ?, ?, ?)`
     try {
@@ -30,23 +30,23 @@ export function mysqlRows(connection: MysqlConnection, table: string): BarrierTa
       throw error
     }
   }
-  // A locking read sees what is committed now. A plain one, in a caller's REPEATABLE READ, sees what was committed
-  // when its snapshot was taken: not even the row that the insert has just failed on.
+  // A locking read sees what is committed now. If the caller's isolation is REPEATABLE READ, a plain read sees only
+  // what was committed when the snapshot was taken, and so may miss even the row that the insert has just failed on.
   const readRows = async (where: string, values: Buffer[]): Promise<readonly StandingRow[]> => {
     const sql = `SELECT op, reason, answer, created_at FROM ${table} WHERE ${where} LOCK IN SHARE MODE`
     return (await select(connection, sql, values)).map(readStandingRow)
   }
   const standing = (key: BarrierKey): Promise<readonly StandingRow[]> =>
     readRows(OF_BRANCH, bytes(key.gid, key.branchId, key.barrierId))
-  /** Names the whole key, so that it locks the row alone. */
+  /** Reads one row. The whole key is named, so that only this row is locked. */
   const readOne = async (key: BarrierKey, op: Op): Promise<StandingRow | undefined> => {
     const [row] = await readRows(OF_ROW, bytes(key.gid, key.branchId, key.barrierId, op))
     return row
   }
   return {
-    // An undo inserts its own row first, and then looks at the row of what it undoes: both together are as many
-    // statements as to find that row by an insert that fails, and the second one brings the row's answer. Where there
-    // is nothing to undo, that look locks the gap beside the undo's own row, which no other call has locked too.
+    // An undo inserts its own row first, and then reads the row of its origin. To find that row by an insert that fails
+    // would take as many statements, and the read also brings the row's answer. If there is no such row, the read locks
+    // the gap beside the undo's own row, which no other call has locked.
     insert: async (key, rows, at) => {
       const ops = new Set<Op>()
       for (const { op, reason } of [...rows].reverse()) {
@@ -54,7 +54,7 @@ export function mysqlRows(connection: MysqlConnection, table: string): BarrierTa
         const origin = isUndone ? await readOne(key, op) : undefined
         if (origin !== undefined) return { ops, origin }
         if (await insertOne(key, op, reason, at)) ops.add(op)
-        // It was inserted in between. The insert that failed on it has locked it.
+        // The origin's row was inserted in between. The insert that failed on that row has locked it.
         else if (isUndone) return { ops, origin: await readOne(key, op) }
       }
       return { ops }

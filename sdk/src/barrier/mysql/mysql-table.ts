@@ -8,8 +8,8 @@ import { execute, isContended, type MysqlConnection, select } from './mysql-conn
 /**
  * These are the table's migrations as SQL text, one statement each, for a migration tool of your own.
  *
- * The natural key is the primary key and the only unique one: a second one, or an auto-increment, would make deadlocks
- * of concurrent inserts. VARBINARY compares bytes, whatever the collation of the database is.
+ * The natural key is the primary key and the only unique key: with a second unique key, or an auto-increment,
+ * concurrent inserts would deadlock. VARBINARY compares bytes, whatever the collation of the database is.
  *
  * @example
  * ```ts
@@ -56,9 +56,9 @@ const CONTENTION_PAUSE_MS = 50
 const CONTENTIONS_MAX = 20
 
 /**
- * Deletes rows that are older than the retention, in chunks of 500 with a commit each, and returns how many: if it is
- * `limit`, call again. Use the retention of the barrier, or a longer one. Give it the pool, or a connection outside of
- * any transaction.
+ * Deletes rows that are older than the retention, in chunks of 500 with a commit each, and returns how many. If it
+ * returns `limit`, call it again. Use the retention of the barrier, or a longer one. Pass the pool, or a connection
+ * outside of any transaction.
  *
  * @example
  * ```ts
@@ -71,8 +71,8 @@ export async function purgeBarrier(connection: MysqlConnection, options: PurgeOp
   let deleted = 0
   while (deleted < limit) {
     const chunk = Math.min(PURGE_CHUNK_ROWS, limit - deleted)
-    // The keys are read without locks and deleted whole: a DELETE by `created_at` would lock the gaps between its
-    // rows too. They are read by HEX, because not every key is text in the connection's charset.
+    // The keys are read without locks, and each row is deleted by its whole key: a DELETE by `created_at` would also
+    // lock the gaps between its rows. They are read by HEX, because not every key is text in the connection's charset.
     const keys = await select(
       connection,
       `SELECT HEX(gid), HEX(branch_id), HEX(op), HEX(barrier_id) FROM ${name}
@@ -87,8 +87,8 @@ export async function purgeBarrier(connection: MysqlConnection, options: PurgeOp
 }
 
 /**
- * Deletes in the order of the key, in which all inserts of one branch go too, so that two purges do not wait for each
- * other.
+ * Deletes in the order of the key, which is also the order of the inserts of one branch, so that two purges do not wait
+ * for each other.
  */
 async function deleteRows(
   connection: MysqlConnection,

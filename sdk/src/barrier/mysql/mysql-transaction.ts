@@ -39,7 +39,10 @@ export async function inTransaction<Connection extends MysqlPoolConnection, T>(
   }
 }
 
-/** Commits. Galera reports at COMMIT that it has rolled back; any other error there may have come after the commit. */
+/**
+ * Commits. Galera reports at COMMIT that it has rolled back. Any other error of a COMMIT may have come after the
+ * commit.
+ */
 async function commit(connection: MysqlConnection, deadline: Deadline): Promise<void> {
   assertTimeLeft(deadline)
   try {
@@ -66,7 +69,7 @@ async function giveBack<Connection extends MysqlPoolConnection>(
     close(connection)
     return
   }
-  // A ROLLBACK would not be read before the statement that is under way has ended.
+  // The server would not read a ROLLBACK before the statement that is under way has ended.
   const isRolledBack =
     code !== 'BARRIER_TIMED_OUT' &&
     (await within(deadline, () => execute(connection, 'ROLLBACK')).then(

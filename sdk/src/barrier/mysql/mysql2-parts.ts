@@ -2,8 +2,8 @@ import { RAW_STATEMENT } from '../lease.ts'
 
 /**
  * The barrier reads these parts of mysql2 beyond its documentation; they were read in 3.24.5. The connection is the
- * user's, so the barrier does without a part that is missing: nothing is done wrongly, but a call that is late leaves
- * its session to the server. `checkBarrier` names what is missing.
+ * user's, so the barrier works without a part that is missing: nothing is done wrongly, but the session of a call that
+ * is late is left to the server. `checkBarrier` names what is missing.
  */
 interface RawConnection {
   readonly threadId?: unknown

@@ -22,11 +22,11 @@ import { inTransaction } from './postgres-transaction.ts'
  * database transaction of its own; the effect writes through the client that it is given. What it writes through the
  * pool is in another transaction, and stays when this one rolls back.
  *
- * A deadlock or serialization failure (40P01, 40001) rolls back and runs the whole transaction again, with a pause: at
- * most 20 times or 5 s, then `BARRIER_CONTENDED`. A COMMIT whose answer is lost is `BARRIER_COMMIT_UNKNOWN`: the next
- * call finds the row or does not. A client that cannot be rolled back is closed, and so is one on which a call is not
- * done within `timeoutMs` (10 s). Give the pool a `connectionTimeoutMillis`: without one a place in it stays taken by a
- * connection that a server never answered.
+ * After a deadlock or a serialization failure (40P01, 40001) the whole transaction is rolled back and runs again, with
+ * a pause, at most 20 times or 5 s; then the call fails with `BARRIER_CONTENDED`. If the answer to a COMMIT is lost,
+ * the call fails with `BARRIER_COMMIT_UNKNOWN`, and the next call finds the row or does not. A client that cannot be
+ * rolled back is closed, and so is one on which a call is not done within `timeoutMs` (10 s). Give the pool a
+ * `connectionTimeoutMillis`: without it a connection that the server never answered keeps its place in the pool.
  *
  * @example
  * ```ts
@@ -76,13 +76,13 @@ export function postgresBarrier<Client extends PostgresPoolClient>(
 }
 
 /**
- * A barrier inside a database transaction of your own: of a query builder, or of a unit of work. You begin, commit,
- * and roll back when `run` rejects, whatever it rejects with: its rows must not outlive the effect. After a null
- * compensation you commit, or the action that it blocks would run. Nothing is repeated: a deadlock is thrown, and the
- * call is best answered 500.
+ * A barrier inside a database transaction of your own: of a query builder, or of a unit of work. You begin and commit
+ * the transaction, and you roll it back whenever `run` rejects, because the barrier's rows must not outlive the effect.
+ * Commit after a null compensation, too, or the action that it blocks would run. Nothing is repeated: a deadlock is
+ * thrown, and it is best to answer the call with 500.
  *
- * How long it may take is yours to bound as well: `pg` waits for an answer without an end. Set `query_timeout` of the
- * client, and close it (`release(true)`) when one is over.
+ * You also have to bound how long a call may take, because `pg` waits for an answer without an end: set `query_timeout`
+ * of the client, and close the client (`release(true)`) when a query has timed out.
  *
  * Throws `BARRIER_TRANSACTION_LOST`, before it writes anything, if no transaction is open.
  *
@@ -113,7 +113,10 @@ export function postgresBarrierIn<Client extends PostgresClient>(
 
 const NO_ACTIVE_TRANSACTION = '25P01'
 
-/** A SAVEPOINT is refused outside of a transaction: cheaper than to ask, and it leaves nothing behind. */
+/**
+ * PostgreSQL refuses a SAVEPOINT outside of a transaction. This is cheaper than asking whether one is open, and leaves
+ * nothing behind.
+ */
 async function assertInTransaction(client: PostgresClient): Promise<void> {
   try {
     await execute(client, 'SAVEPOINT counterstep_barrier; RELEASE counterstep_barrier')

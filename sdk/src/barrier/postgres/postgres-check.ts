@@ -13,10 +13,10 @@ import { postgresRows } from './postgres-rows.ts'
 const KEY = 'gid,branch_id,op,barrier_id'
 
 /**
- * Looks at start-up whether the barrier can keep what it promises: the table is there with the right key, compared by
+ * Checks at start-up whether the barrier can keep what it promises: its table is there with the right key, compared by
  * bytes; the business table that you name is in the same database; neither is unlogged or foreign; and a row can be
  * inserted, read and rolled back. Leaves nothing behind. Throws one `BranchError` with `BARRIER_MISCONFIGURED` that
- * names every fault, and the driver's error if there is no server. Every isolation level that PostgreSQL has will do.
+ * names every fault, and the driver's error if there is no server. Every isolation level of PostgreSQL is good enough.
  *
  * @example
  * ```ts
@@ -75,7 +75,7 @@ async function kindFaults(client: PostgresClient, name: TableName): Promise<stri
   return persistence === 'p' ? [] : [`${name.table} is unlogged or temporary: a crash would empty it`]
 }
 
-/** The barrier's own statements, with a gid that no transaction has, in a transaction that is rolled back. */
+/** Runs the barrier's own statements, with a gid that no transaction has, in a transaction that is rolled back. */
 async function probeFaults(client: PostgresClient, name: string): Promise<string[]> {
   const key = barrierKey({ gid: `self-check ${crypto.randomUUID()}`, branchId: '01', op: 'action' })
   const rows = postgresRows(client, name)

@@ -51,7 +51,7 @@ export interface PostgresClient {
  * ```
  */
 export interface PostgresPoolClient extends PostgresClient {
-  /** Gives the client back. With an error or `true` it is closed instead of being lent again. */
+  /** Gives the client back to the pool. With an error or `true` the client is closed instead of being lent again. */
   release(error?: Error | boolean): void
   on(event: 'error', listener: (error: Error) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown

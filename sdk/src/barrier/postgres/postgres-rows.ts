@@ -20,8 +20,8 @@ export function postgresRows(client: PostgresClient, table: string): BarrierTabl
       )
       return rows.map(readStandingRow)
     },
-    // One statement inserts both rows, in their order. It waits for another transaction's uncommitted row, and under
-    // REPEATABLE READ fails with 40001 for a row that its snapshot does not show.
+    // One statement inserts both rows, in their order. It waits for another transaction's uncommitted row. Under
+    // REPEATABLE READ it fails with 40001 if it meets a row that its snapshot does not show.
     insert: async (key, rows, at) => {
       const values: unknown[] = [key.gid, key.branchId, key.barrierId, at]
       const tuples = rows.map(({ op, reason }) => {
@@ -42,8 +42,8 @@ export function postgresRows(client: PostgresClient, table: string): BarrierTabl
         values,
       )
       const ops = new Set(inserted.map(([op]) => op as Op))
-      // The SELECT shows the rows that stood before the statement: not those that it inserts, and none that the insert
-      // had to wait for.
+      // The SELECT shows the rows that stood before the statement. It shows neither the rows that the statement inserts
+      // nor rows that the insert had to wait for.
       const [, reason, answer = null, createdAt = null] = inserted[0] ?? []
       if (reason === null || reason === undefined) return { ops }
       return { ops, origin: readStandingRow([origin.op, reason, answer, createdAt]) }

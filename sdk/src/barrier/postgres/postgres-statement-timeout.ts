@@ -1,7 +1,7 @@
 import type { Deadline } from '../deadline.ts'
 import { type PostgresClient, select } from './postgres-client.ts'
 
-/** The server's limit comes this much later than the call's own, so that it is the call that reports why it ended. */
+/** The server's limit comes this much later than the call's own, so that the call ends first and reports why. */
 const GRACE_MS = 500
 const NO_TIMEOUT_MS = 0
 
@@ -9,8 +9,9 @@ const sessionTimeouts = new WeakMap<PostgresClient, number>()
 
 /**
  * Returns the `statement_timeout` of a transaction. A server does not notice that a client has gone while the session
- * waits for a lock: without a bound, it would keep the place of a connection and its own locks until it got the lock,
- * and every repetition of the call would add another. The session's own bound stays if it is the stricter one.
+ * waits for a lock: without a bound, the session would keep its connection and its own locks until it got that lock,
+ * and every repetition of the call would add another such session. The session's own bound stays if it is the stricter
+ * one.
  */
 export async function readStatementTimeoutMs(client: PostgresClient, deadline: Deadline): Promise<number> {
   const ownMs = await sessionTimeoutMs(client)

@@ -55,9 +55,9 @@ export async function migrateBarrier(
 }
 
 /**
- * Deletes rows that are older than the retention, in chunks of 500 with a commit each, and returns how many: if it is
- * `limit`, call again. Use the retention of the barrier, or a longer one. Give it the pool, or a client outside of any
- * transaction.
+ * Deletes rows that are older than the retention, in chunks of 500 with a commit each, and returns how many. If it
+ * returns `limit`, call it again. Use the retention of the barrier, or a longer one. Pass the pool, or a client outside
+ * of any transaction.
  *
  * @example
  * ```ts
@@ -68,7 +68,7 @@ export async function purgeBarrier(client: PostgresClient, options: PurgeOptions
   const { table, before, limit } = purgeBefore(options)
   const name = quoteTable(table, '"')
   const key = 'gid, branch_id, op, barrier_id'
-  // Rows that another purge has locked are its own to delete.
+  // Rows that another purge has locked are skipped, because that purge deletes them.
   const text = `DELETE FROM ${name} WHERE (${key}) IN
     (SELECT ${key} FROM ${name} WHERE created_at < $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
   let deleted = 0

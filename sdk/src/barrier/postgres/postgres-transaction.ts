@@ -20,8 +20,8 @@ export async function inTransaction<Client extends PostgresPoolClient, T>(
 ): Promise<T> {
   const client = await borrow(deadline, () => pool.connect())
   const lent = lease(client)
-  // The pool listens only to errors of idle clients. On a lent one, an error that comes while no query runs would end
-  // the process. The listener stays on a client that is closed, which may still emit errors.
+  // The pool listens only to errors of idle clients. On a lent client, an error that comes while no query runs would
+  // end the process. The listener stays on a client that is closed, which may still emit errors.
   client.on('error', ignoreError)
   try {
     const result = await within(deadline, async () => {
@@ -47,7 +47,8 @@ async function commit(client: PostgresClient, deadline: Deadline): Promise<void>
   const command = await within(deadline, () => execute(client, 'COMMIT')).then(
     (result) => result.command,
     (error: unknown) => {
-      // Deferred constraints and serializable transactions are checked here: these were rolled back for certain.
+      // PostgreSQL checks deferred constraints and serializable transactions at COMMIT. If this check fails, the
+      // transaction was certainly rolled back.
       if (isContended(error) || isAnswered(error)) throw error
       throw new BranchError('BARRIER_COMMIT_UNKNOWN', 'the answer to COMMIT was lost', error)
     },

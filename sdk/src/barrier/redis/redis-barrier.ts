@@ -32,27 +32,28 @@ export interface RedisBarrierOptions extends Omit<BarrierOptions, 'table'> {
   /** This is the prefix of the barrier's keys. The default is `counterstep:barrier`. It has no braces. */
   readonly prefix?: string
   /**
-   * Needed in a cluster: returns the text between braces in the keys of the effect, so that the barrier's key is in
-   * their slot. It must be the same for an action and its compensation, or the barrier cannot see the one from the
-   * other; they get the same payload. All keys of an effect are checked against it. A message's local transaction and
-   * its query-back (op `msg`) have no payload: there it must follow from the gid.
+   * A cluster needs this function. It returns the text that stands between braces in the keys of the effect, so that
+   * the barrier's key is in the same slot. The text must be the same for an action and its compensation, which get the
+   * same payload; otherwise the compensation cannot find the action's row. All keys of an effect are checked against
+   * the text. A message's local transaction and its query-back (op `msg`) have no payload, so for them the text must
+   * follow from the gid.
    */
   readonly hashTag?: (call: BarrierCall) => string
 }
 
 /**
  * A barrier for effects in Redis, over ioredis: the rows and the effect are one script, so Redis runs both or neither,
- * save for a script that breaks off between its own writes (see {@link RedisEffect}). Rows live as long as the
+ * except for a script that breaks off between its own writes (see {@link RedisEffect}). Rows live as long as the
  * retention, counted from the last write of the branch.
  *
- * The handler returns its effect instead of doing it. It is asked before the barrier decides, also for a duplicate,
- * and an error that it throws counts only if the effect was to run. So it cannot know what its op undoes: that answer is
- * the script's `original`, and `branch.original` is undefined. An answer over 16 KiB is dropped, since its effect cannot
- * be undone.
+ * The handler returns its effect instead of doing it. The handler is called before the barrier decides, even for a
+ * duplicate, and an error that it throws counts only if the effect has to run. So the handler cannot know the answer
+ * that its op undoes: `branch.original` is undefined, and the script has `original` instead. An answer over 16 KiB is
+ * dropped, since by then its effect cannot be undone.
  *
- * Safe with any setting of ioredis: a script that is sent twice is a duplicate. Set its `commandTimeout` (10 s is how
- * long the server waits by default): without it a Redis that has stopped holds each call for good. A call that it ends
- * is answered 500, and asked again.
+ * Safe with any setting of ioredis: a script that is sent twice is a duplicate. Set its `commandTimeout`, for example
+ * to the 10 s that the server waits by default: without it a Redis that has stopped holds each call for good. A call
+ * that this timeout ends is answered 500, and asked again.
  *
  * @example
  * ```ts
@@ -124,8 +125,8 @@ const NO_EFFECT: RedisEffect = { script: '', keys: [] }
 type Planned = { readonly effect: RedisEffect } | { readonly error: unknown }
 
 /**
- * Asks the handler for its effect. An error is kept for later: a payload that is refused must neither fail a
- * duplicate nor keep a null compensation from being recorded.
+ * Asks the handler for its effect. An error that the handler throws is kept for later: a payload that is refused must
+ * neither fail a duplicate nor keep a null compensation from being recorded.
  */
 async function planEffect(plan: (tx: RedisEffects) => RedisEffect | Promise<RedisEffect>): Promise<Planned> {
   try {

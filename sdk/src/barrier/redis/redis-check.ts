@@ -2,7 +2,7 @@ import { BranchError } from '../../branch/branch-errors.ts'
 import type { RedisConnection } from './redis-connection.ts'
 
 /**
- * Looks at start-up whether Redis can keep the barrier's rows: it must evict nothing (`maxmemory-policy noeviction`;
+ * Checks at start-up whether Redis can keep the barrier's rows: it must evict nothing (`maxmemory-policy noeviction`;
  * every other policy may drop a row before its effect), and write its log (`appendonly yes`). Throws one `BranchError`
  * with `BARRIER_MISCONFIGURED` that names every fault. In a cluster it asks one node.
  *
@@ -12,7 +12,7 @@ import type { RedisConnection } from './redis-connection.ts'
  * ```
  */
 export async function checkBarrier(redis: RedisConnection): Promise<void> {
-  // INFO tells both also where a managed service hides CONFIG.
+  // INFO tells both settings, even where a managed service hides CONFIG.
   const info = `${await redis.info('memory')}\n${await redis.info('persistence')}`
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? 'unknown'
   const faults: string[] = []

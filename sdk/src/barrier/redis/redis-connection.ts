@@ -18,12 +18,15 @@ export function isScriptMissing(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT')
 }
 
-// Redis names the place in the script in every error that came up while it ran, also in those of a server that refuses
-// to write just now. Redis 6 puts the refusal behind the place.
+// Redis names the place in the script in every error that came up while the script ran, even in the error of a server
+// that refuses to write just now. Redis 6 puts that refusal behind the place.
 const PLACE = /\buser_script: ?\d+/
 const REFUSAL =
   /(?:^|: -)(?:ASK|BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|MOVED|NOAUTH|NOPERM|NOREPLICAS|OOM|READONLY|TRYAGAIN) /
-/** Without a word of their own: SCRIPT KILL, which ends only what has written nothing, and a user who lacks the right. */
+/**
+ * These two refusals have no error word of their own: SCRIPT KILL, which ends only a script that has written nothing,
+ * and a user who lacks the right.
+ */
 const REFUSAL_AS_ERR = /Script killed by user|The user executing the script can't/
 
 /**

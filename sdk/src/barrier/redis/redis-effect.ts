@@ -3,11 +3,11 @@
  * barrier returns one; make it with `tx.script` or `tx.add`.
  *
  * The script has `KEYS` and `ARGV` to itself, and ends in `return success(answer)`, `return failure(code, message)`,
- * `return ongoing(retryAfterMs)`, or nothing for an empty answer. In an undo it also has `original`: the first answer of
- * the action (for a cancel: of the try) as JSON text, for `cjson.decode`. It is nil where that answer was empty or was
- * dropped, and for every op that undoes none. Redis rolls nothing back: look first, write last.
- * After `failure` and `ongoing` no row is kept, but what the script has written stays; and an error after a write
- * leaves that write behind without a row, so that a repeat does it again.
+ * `return ongoing(retryAfterMs)`, or nothing for an empty answer. In an undo it also has `original`: the first answer
+ * of the action (for a cancel: of the try) as JSON text, for `cjson.decode`. `original` is nil where that answer was
+ * empty or was dropped, and for every op that undoes no other. Redis rolls nothing back, so let the script check
+ * everything first and write last. After `failure` and `ongoing` no row is kept, but what the script has written stays.
+ * An error after a write leaves that write behind without a row, so that a repeat writes it again.
  *
  * @example
  * ```ts
@@ -41,9 +41,9 @@ export interface RedisAddition {
   /** This is a whole number. */
   readonly delta: number
   /**
-   * The least value that may remain: below it, and for a missing key, the addition fails with `INSUFFICIENT`. Without
-   * it the delta is added in any case, as a compensation must be: if it were refused, it would be asked again for
-   * ever.
+   * The least value that may remain. If less would remain, or if the key is missing, the addition fails with
+   * `INSUFFICIENT`. Without a `minimum` the delta is always added. A compensation needs that: if it were refused, it
+   * would be asked again for ever.
    */
   readonly minimum?: number
 }
@@ -59,12 +59,15 @@ export interface RedisAddition {
  */
 export interface RedisEffects {
   script(script: string, keys: readonly string[], args?: readonly (string | number)[]): RedisEffect
-  /** A conditional INCRBY; answers the new value as `{ "value": 41 }`. Throws a TypeError for what is no whole number. */
+  /**
+   * Makes a conditional INCRBY, which answers the new value as `{ "value": 41 }`. Throws a TypeError if `delta` or
+   * `minimum` is not a whole number.
+   */
   add(addition: RedisAddition): RedisEffect
 }
 
-// Lua computes in doubles, so beyond 2^53 a comparison would lie. Everything is looked at before the one write.
-// The answer is no cjson's, which rounds to 14 digits.
+// Lua computes in doubles, so beyond 2^53 a comparison would be wrong. Everything is checked before the one write. The
+// answer is not made by cjson, which rounds to 14 digits.
 const ADD = `local text = redis.call('GET', KEYS[1])
 local value = tonumber(text or '0')
 local delta = tonumber(ARGV[1])

@@ -3,9 +3,10 @@ import type { Op } from '@counterstep/protocol'
 import { type BarrierRow, findOriginOp, findUndoOp } from '@counterstep/protocol/barrier'
 import { type CallDecision, decideCall } from '../decide-call.ts'
 
-// One hash per gid, branch and barrier id: a field per op that holds the row's reason, and beside it one for the instant
-// of its transaction and one for the answer. The instant is missing in rows of versions that did not keep it, and the
-// answer in a row that blocks an original. The pair is the op's origin or its undo: no op has both.
+// There is one hash per gid, branch and barrier id. For each op it has a field for the row's reason, one for the
+// instant of its transaction, and one for the answer. The instant is missing in rows of versions that did not keep it,
+// and the answer is missing in a row that blocks an original. The `pair` is the op's origin or its undo, since no op
+// has both.
 const PROLOGUE = `local barrier, own, pair, ttlMs, mode = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local answerBytesMax, at, since = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 local function look(op)
@@ -34,7 +35,8 @@ local function ongoing(retryAfterMs) return { result = 'ongoing', retryAfterMs =
 local function effect(KEYS, ARGV, original)
 `
 
-// The rows come after the effect: an error in it must not leave a row that says it was done.
+// The rows are written after the effect, because an error in the effect must not leave a row that says that the effect
+// was done.
 const EPILOGUE = `
 end
 local outcome = effect({ unpack(KEYS, 2) }, { unpack(ARGV, 20) }, original)
@@ -50,8 +52,8 @@ return { decision, answer }
 `
 
 /**
- * The reason and the instant of the row that stood, empty where it is new. It cannot come in between: scripts run one
- * by one.
+ * Returns the reason and the instant of the row that stood, or nothing if the row is new. No other call can come in
+ * between, because scripts run one by one.
  */
 const QUERY_BACK = `local row = redis.call('HMGET', KEYS[1], ARGV[1], ARGV[1] .. ':at')
 if row[1] then return { row[1], row[2] or '' } end
@@ -66,7 +68,7 @@ export interface RedisScript {
 }
 
 function toScript(text: string): RedisScript {
-  // The name that Redis gives a script; nothing here is secret.
+  // Redis names a script by its SHA-1. Nothing here is secret.
   return { text, sha: createHash('sha1').update(text).digest('hex') }
 }
 
@@ -74,7 +76,10 @@ export const QUERY_BACK_SCRIPT = toScript(QUERY_BACK)
 
 const SCRIPTS_MAX = 200
 
-/** Composes and remembers scripts. An effect's text should be a constant; if not, memory is bounded all the same. */
+/**
+ * Composes and remembers scripts. The text of an effect should be a constant. If it is not, memory is bounded all the
+ * same.
+ */
 export function redisScripts(): (effect: string) => RedisScript {
   const known = new Map<string, RedisScript>()
   return (effect) => {
@@ -91,9 +96,10 @@ const OTHER = { createdAt: 0 }
 const SINCE = 1
 
 /**
- * The rule as the script needs it: a decision for each state that it can find, asked of the one function that decides.
- * ARGV[1], ARGV[2] and ARGV[8] to ARGV[19]: four states of the own row (it is missing, stands, blocks the op, is another
- * transaction's) by three of the pair's (it is missing, stands, is another transaction's).
+ * Returns the rule of one op as the script needs it: a decision for each state that the script can find. Every decision
+ * comes from the one function that decides. The rule fills ARGV[1], ARGV[2] and ARGV[8] to ARGV[19]. These last are the
+ * decisions for four states of the own row (it is missing, stands, blocks the op, or is another transaction's) times
+ * three states of the pair's row (it is missing, stands, or is another transaction's).
  */
 export function readRule(op: Op): RedisRule {
   const known = rules.get(op)
@@ -108,14 +114,14 @@ interface RedisRule {
   readonly decisions: readonly CallDecision[]
 }
 
-/** There is at most one for each op. */
+/** The map has at most one rule for each op. */
 const rules = new Map<Op, RedisRule>()
 
 function makeRule(op: Op): RedisRule {
   const origin = findOriginOp(op)
   const undo = findUndoOp(op)
   const pair = origin ?? undo
-  // A blocked original's row gives its undo as the reason; an op without an undo is never blocked.
+  // The row of a blocked original has the undo as its reason. An op without an undo is never blocked.
   const reason = undo ?? ('rollback' as const)
   const owns: readonly (BarrierRow | undefined)[] = [
     undefined,

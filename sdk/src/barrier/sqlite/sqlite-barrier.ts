@@ -40,8 +40,8 @@ import {
  */
 export interface SqliteBarrier<Database extends SqliteDatabase> extends MessageBarrier<Database> {
   /**
-   * Does the same as `run` synchronously, and inside an open transaction as a savepoint of it: for a synchronous
-   * transaction function of your own. Throws the errors that `run` rejects with.
+   * Does what `run` does, but synchronously. Inside an open transaction it makes a savepoint, so you can call it in a
+   * synchronous transaction function of your own. Throws the errors that `run` rejects with.
    */
   runSync(call: BarrierCall, effect: (database: Database, original?: JsonValue) => unknown): BarrierOutcome
 }
@@ -50,14 +50,15 @@ export interface SqliteBarrier<Database extends SqliteDatabase> extends MessageB
  * A barrier over a connection of better-sqlite3 or node:sqlite, whose effects are in the same database.
  *
  * The effect runs between BEGIN IMMEDIATE and COMMIT on the connection that all code of the process shares, so it has
- * to be synchronous: while it waited, other code would write into its transaction. A promise is refused with
- * `BARRIER_EFFECT_ASYNC` and rolled back (its later writes are not), and so is a query builder's query that was not
- * run; an `async` handler is refused when the `branchHandler` is made. The handle that the effect gets, and a
- * statement that it prepares by it, ends with the effect: keep statements that live longer by the database itself.
+ * to be synchronous: while it waited, other code would write into its transaction. If the effect returns a promise, it
+ * is refused with `BARRIER_EFFECT_ASYNC` and rolled back, except for what it writes later; so is an effect that returns
+ * a query builder's query that was not run. An `async` handler is refused when the `branchHandler` is made. The handle
+ * that the effect gets, and every statement that is prepared by that handle, works only until the effect ends. Prepare
+ * statements that live longer on the database itself.
  *
- * SQLITE_BUSY is tried again for 5 s, then it is `BARRIER_CONTENDED`. The same holds for a connection on which a
- * transaction is open already, since its owner may roll it back after the call was answered. Inside a transaction of
- * your own call `runSync`: it makes a savepoint, and you commit.
+ * After SQLITE_BUSY the call is tried again for 5 s, and then fails with `BARRIER_CONTENDED`. The same happens while
+ * another transaction is open on the connection, since its owner may roll it back after the call was answered. Inside a
+ * transaction of your own, call `runSync`: it makes a savepoint, and you commit.
  *
  * @example
  * ```ts
@@ -128,7 +129,7 @@ function pass(
   return toOutcome('run', answer)
 }
 
-/** Asks in a transaction that commits in any case. */
+/** Runs the query-back in a transaction that commits in any case. */
 function queryBack(rows: SqliteRows, { key, at, since }: QueryBack): LocalOutcome {
   const inserted = rows.insert(key, QUERY_BACK_ROWS, at)
   return toLocalOutcome(inserted, isNew(inserted) ? [] : rows.standing(key), since)

@@ -44,8 +44,8 @@ export function isInTransaction(database: SqliteDatabase): boolean {
 }
 
 /**
- * Returns the cells of a row in the order of its columns, also where the database returns rows as arrays: node:sqlite
- * has `returnArrays`.
+ * Returns the cells of a row in the order of its columns. The row may be an object or an array: node:sqlite returns
+ * arrays if its option `returnArrays` is set.
  */
 export function readCells(row: unknown): readonly unknown[] {
   if (typeof row !== 'object' || row === null) throw new TypeError('a SELECT was answered without a row')

@@ -8,9 +8,9 @@ import { readCells, type SqliteDatabase } from './sqlite-database.ts'
 export interface SqliteRows {
   insert(key: BarrierKey, rows: readonly BarrierRow[], at: number): ReadonlySet<Op>
   standing(key: BarrierKey): readonly StandingRow[]
-  /** It is false if the row is gone. */
+  /** Returns false if the row is gone. */
   keepAnswer(key: BarrierKey, op: Op, answer: string): boolean
-  /** It is false if there was none. */
+  /** Returns false if there was no such row. */
   remove(key: BarrierKey, op: Op): boolean
 }
 
@@ -42,7 +42,7 @@ export function sqliteRows(database: SqliteDatabase, table: string): SqliteRows 
   }
 }
 
-// The statement names the columns in this order, and only this table's own words are in them.
+// The statement names the columns in this order, and they hold only values that this file inserted.
 function toStandingRow([op, reason, answer, createdAt]: readonly unknown[]): StandingRow {
   return {
     op: op as Op,

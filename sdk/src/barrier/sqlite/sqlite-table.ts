@@ -65,8 +65,8 @@ export function migrateBarrier(
 const START_WAIT_MS = 5_000
 
 /**
- * Lets the work wait for locks of other processes. By default node:sqlite does not wait at all, so that of processes
- * that start at once all but one would fail.
+ * Lets the work wait for locks of other processes. By default node:sqlite does not wait at all, so if several processes
+ * started at once, all but one would fail.
  */
 function waitForOthers(database: SqliteDatabase, work: () => void): void {
   const waitMs = busyTimeoutMs(database)
@@ -87,8 +87,8 @@ function busyTimeoutMs(database: SqliteDatabase): number {
 }
 
 /**
- * Deletes rows that are older than the retention, in chunks, and returns how many: if it is `limit`, call again.
- * Use the retention of the barrier, or a longer one.
+ * Deletes rows that are older than the retention, in chunks, and returns how many. If it returns `limit`, call it
+ * again. Use the retention of the barrier, or a longer one.
  *
  * @example
  * ```ts
@@ -116,7 +116,7 @@ export function purgeBarrier(database: SqliteDatabase, options: PurgeOptions = {
 const COLUMNS = 'gid,branch_id,op,barrier_id'
 
 /**
- * Looks at start-up whether the barrier can keep what it promises: the table is there with its key, and so is the
+ * Checks at start-up whether the barrier can keep what it promises: its table is there with its key, and so is the
  * business table that you name, on the same connection. Throws one `BranchError` with `BARRIER_MISCONFIGURED` that
  * names every fault.
  *

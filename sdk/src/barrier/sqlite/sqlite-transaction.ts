@@ -4,15 +4,14 @@ import { listCauses, type RepeatPace } from '../repeat-contended.ts'
 import { isBusy, isInTransaction, type SqliteDatabase } from './sqlite-database.ts'
 
 /**
- * The repetitions are bounded by their time alone. A call that finds the file or the connection taken has done
- * nothing yet. SQLite has no queue of waiting writers, so another writer that hardly pauses has the lock at most of
- * the times that one tries.
+ * The repetitions are bounded by their time alone. A call that finds the file or the connection taken has done nothing
+ * yet. SQLite has no queue of waiting writers, so if another writer hardly pauses, most tries find the lock taken.
  */
 export const SQLITE_PACE: RepeatPace = { repeatsMax: Number.POSITIVE_INFINITY, pauseMsMax: 50 }
 
 /**
- * Says that a transaction is open already when a call's or a group's turn comes. It belongs to other code, which may
- * roll it back.
+ * Says that a transaction is open already when a call's or a group's turn comes. That transaction belongs to other
+ * code, which may roll it back.
  */
 class ConnectionTaken extends Error {
   constructor() {
@@ -55,7 +54,7 @@ export function inTransaction<Database extends SqliteDatabase, T>(
     database.exec(outer ? 'RELEASE counterstep_barrier' : 'COMMIT')
     return outcome
   } catch (error: unknown) {
-    // A full disk or an I/O error has rolled it back already.
+    // After a full disk or an I/O error, SQLite has rolled the transaction back already.
     if (isInTransaction(database)) {
       database.exec(outer ? 'ROLLBACK TO counterstep_barrier; RELEASE counterstep_barrier' : 'ROLLBACK')
     }

@@ -8,7 +8,7 @@ import type { AdditionSession, AdditionSql, FoundRows, SqlValue } from './additi
 /** The business has agreed to these ops already. If they were refused, they would be asked again for ever. */
 const AGREED: ReadonlySet<Op> = new Set(['compensate', 'cancel', 'confirm'])
 
-/** Two texts for one id (7 and '7') are one row. */
+/** The ids 7 and '7' are one row. */
 interface Balance {
   readonly id: Addition['id']
   /** It is undefined if the column holds no whole number of 64 bits. */
@@ -18,16 +18,14 @@ interface Balance {
 
 interface Balances {
   readonly byId: ReadonlyMap<string, Balance>
-  /**
-   * Every key that was found, normalized by `normalizeKey`, also one that was not asked for in exactly this writing.
-   */
+  /** Every key that was found, normalized by `normalizeKey`, even if the call wrote it in another form. */
   readonly writings: ReadonlySet<string>
   readonly keyBytes: FoundRows['keyBytes']
 }
 
 /** The outcome of a group's additions, before any of it is written. */
 export interface AdditionPlan {
-  /** It holds for each call the answer, or the error that refuses the call. */
+  /** For each call this list has its answer, or the error that refuses it. */
   readonly results: readonly unknown[]
   readonly changes: readonly { readonly id: Addition['id']; readonly value: bigint }[]
   readonly log: readonly (readonly SqlValue[])[]
@@ -45,7 +43,7 @@ export function* planAdditions<Entry extends Addition>(
   const results = calls.map((each) => {
     try {
       const added = addOne(balances, each, sql.min)
-      // Asked before the sum is changed, so that a call whose log throws has added nothing.
+      // The log is asked before the sum is changed, so that a call whose log throws has added nothing.
       if (log !== undefined) rows.push(toLogRow(log, added))
       const balance = balances.byId.get(added.id)
       if (balance !== undefined) balance.now = added.value
@@ -111,7 +109,7 @@ function* lockBalances(
     const key = sql.readKey(String(keyText))
     writings.add(normalizeKey(key))
     const id = ids.get(key)
-    // A collation may find `alice` for Alice; and one key in two rows is no key.
+    // A collation may find `alice` for Alice. And if two rows have one key, it is not a key.
     if (id === undefined) continue
     if (byId.has(key)) throw new Error('two rows have one key: the key column is not unique')
     const before = toWholeNumber(value)
@@ -159,8 +157,8 @@ function addOne<Entry extends Addition>(
 }
 
 /**
- * A call that may not be refused any more fails with an error of the service, which has to be mended before the call
- * can succeed.
+ * A call that may not be refused any more fails with an error of the service. The service has to be mended before the
+ * call can succeed.
  */
 function toRefusal(op: Op, code: string, message: string): Error {
   return AGREED.has(op) ? new Error(`${code} for a ${op}: ${message}`) : new BranchFailure(message, { code })
@@ -180,9 +178,8 @@ const NUMBER = /^\s*\+?(-?)0*(0|[1-9]\d*)\s*$/
 const UUID = /^\{?([0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12})\}?$/i
 
 /**
- * Returns one text for all writings that a column of numbers or UUIDs takes for one key: 7, 007 (ZEROFILL) and +7, or
- * a UUID in either case. Texts that differ in the case of letters stay apart, since only a collation makes them
- * equal.
+ * Returns one text for all forms that are one key in a column of numbers or UUIDs: 7, 007 (ZEROFILL) and +7, or a UUID
+ * in upper or lower case. Texts that differ in the case of letters stay apart, since only a collation makes them equal.
  */
 function normalizeKey(text: string): string {
   const [, sign, digits] = NUMBER.exec(text) ?? []

@@ -13,7 +13,10 @@ export interface AdditionSession {
 
 export interface FoundRows {
   readonly rows: readonly (readonly (string | null)[])[]
-  /** Says how many bytes every key has, if the column pads what it stores, and does not find it unpadded. */
+  /**
+   * Says how many bytes every key has, if the column pads keys when it stores them and finds them only with the
+   * padding.
+   */
   readonly keyBytes?: number | undefined
 }
 
@@ -21,20 +24,20 @@ export interface FoundRows {
 export interface AdditionDialect {
   readonly quote: '`' | '"'
   readonly forUpdate: string
-  /** The expression that reads a key as text, to the letter, and its reverse. */
+  /** Writes the expression that reads a key as text without changing a letter. `placeKeyText` is the reverse. */
   keyText(column: string): string
   readKey(text: string): string
   /** Writes the value that `keyText` has in the row with this id. */
   placeKeyText(id: string, values: string[]): string
   /**
-   * Writes a condition value that finds the row by the column's index. It may find other rows too: equal ones under a
-   * collation, or numbers that are near.
+   * Writes a condition value that finds the row by the column's index. The condition may find other rows, too: keys
+   * that are equal under a collation, or numbers that are near.
    */
   placeKey(id: Addition['id'], values: string[]): string
   valueText(column: string): string
-  /** More columns that the session needs of each row, after a comma. */
+  /** Lists further columns that the session needs of each row. The text begins with a comma. */
   alsoRead(key: string): string
-  /** A placeholder for a value that it adds to `values`, or a literal. */
+  /** Returns a placeholder for the value, which is then added to `values`, or returns a literal. */
   place(value: SqlValue, values: string[]): string
 }
 
@@ -77,8 +80,8 @@ export function createAdditionSql<Entry extends Addition>(
         ORDER BY ${name}.${key}${dialect.forUpdate}`
       return { text, values }
     },
-    // The rows are locked, so the values that were read still stand. A new value is set rather than added, because it
-    // cannot overflow in between.
+    // The rows are locked, so the values that were read still stand. The new value is set and not added, because a sum
+    // could overflow in between.
     update: (changes) => {
       const values: string[] = []
       const keyText = dialect.keyText(key)

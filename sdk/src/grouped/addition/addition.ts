@@ -13,13 +13,16 @@ import type { BarrierCall } from '../../branch/branch.ts'
  */
 export interface Addition {
   /**
-   * The key of the row, exactly as its key column has it: whatever the collation, `Alice` is not `alice`. If the row
-   * is found by another writing of its number or UUID (007 for 7), the call ends with an error, which is tried again,
-   * and not with a failure. So does an id that has not the length of a BINARY(n) key: MySQL finds such a key only
-   * with the zero bytes that pad it.
+   * The key of the row, exactly as its key column has it: whatever the collation, `Alice` is not `alice`. If the row is
+   * found only by another form of its number or UUID (007 for 7), the call ends with an error, which is tried again,
+   * and not with a failure. An id whose length is not that of a BINARY(n) key ends with an error, too, because MySQL
+   * finds such a key only with the zero bytes that pad it.
    */
   readonly id: string | number | bigint
-  /** This is a whole number of 64 bits: a safe integer, a bigint, or a string of digits with a sign before it or none. */
+  /**
+   * This is a whole number of 64 bits: a safe integer, a bigint, or a string of digits, which may have a sign before
+   * it.
+   */
   readonly delta: number | bigint | string
 }
 
@@ -58,8 +61,8 @@ export interface AdditionLog<Entry extends Addition> {
   /** Plain names, 1 to 32. */
   readonly columns: readonly string[]
   /**
-   * Returns one value for each column. If it throws, the call adds nothing and is tried again. It may also be asked
-   * for a call that turns out to be a repetition; its row is not written then.
+   * Returns one value for each column. If this function throws, the call adds nothing and is tried again. It may also
+   * be called for a call that turns out to be a repetition; the row is then not written.
    */
   readonly values: (added: Added<Entry>) => readonly (string | number | bigint | null)[]
 }
@@ -76,8 +79,8 @@ export interface ConditionalAddOptions<Entry extends Addition> {
   /** It is a plain name, or schema.name. */
   readonly table: string
   /**
-   * It is the table's primary key or another unique one, of whole numbers or text (UTF-8, if the column has bytes). The
-   * default is `id`.
+   * The column is the table's primary key or another unique key, of whole numbers or text (UTF-8, if the column has
+   * bytes). The default is `id`.
    */
   readonly keyColumn?: string
   /** This is a column of whole numbers, not null. */
@@ -96,7 +99,10 @@ export function isInt64(value: bigint): boolean {
   return value >= INT64_MIN && value <= INT64_MAX
 }
 
-/** Returns undefined for a value that is no whole number of 64 bits, or that may have been rounded on its way. */
+/**
+ * Returns undefined for a value that is not a whole number of 64 bits, or that may have been rounded before it came
+ * here.
+ */
 export function toWholeNumber(value: unknown): bigint | undefined {
   const isWhole =
     typeof value === 'bigint' ||

@@ -19,7 +19,7 @@ const DIALECT: AdditionDialect = {
   placeKey: (id) => asText(String(id)),
   // The value is read as text, because mysql2 turns integers into numbers, which cannot hold all of them.
   valueText: (column) => `CAST(${column} AS CHAR)`,
-  // The key itself is selected for its type, which the server sends also when there is no row.
+  // The key itself is selected to learn its type, which the server sends even if there is no row.
   alsoRead: (key) => `, @@sql_mode, ${key}`,
   place: (value) => (typeof value === 'string' ? asText(value) : String(value ?? 'NULL')),
 }
@@ -33,18 +33,19 @@ const STRICT = /\bSTRICT_(TRANS|ALL)_TABLES\b/
 
 type Rows = Awaited<ReturnType<typeof select>>
 
-/** Without a strict mode the server stores another value than one that the column cannot hold, with a warning only. */
+/** Without a strict mode, if the column cannot hold a value, the server stores another value and only warns. */
 function assertStrict(rows: Rows): Rows {
   const mode = rows[0]?.[2]
   if (mode === undefined || STRICT.test(mode ?? '')) return rows
   throw new Error('conditionalAdd needs a strict sql_mode on its connections: STRICT_TRANS_TABLES')
 }
 
-// In the protocol's column definitions: the type of CHAR and BINARY, and the charset of bytes.
+// These numbers stand in the column definitions of MySQL's protocol: the type of CHAR and BINARY, and the charset of
+// bytes.
 const STRING = 254
 const BINARY = 63
 
-/** Returns n for a key column of BINARY(n), which pads what it stores with zero bytes, and finds it only with them. */
+/** Returns n for a key column of BINARY(n). Such a column pads keys with zero bytes, and finds a key only with them. */
 function readKeyBytes(fields: unknown): number | undefined {
   const key: unknown = Array.isArray(fields) ? fields.at(-1) : undefined
   if (typeof key !== 'object' || key === null) return undefined
@@ -60,11 +61,12 @@ function readKeyBytes(fields: unknown): number | undefined {
  * order of their key, and written by one statement; the log by another.
  *
  * An action that would leave less than `min` fails with `INSUFFICIENT`, one for a row that is not there with
- * `UNKNOWN_ACCOUNT`, one beyond 64 bits with `OUT_OF_RANGE`. A compensation, a cancel and a confirm are added whatever
- * is left, and so is what adds: a delta above 0. Answers `{ "value": "41" }`, the value after the call. A column that
- * holds less than 64 bits gives the database's own error, which is tried again; so that it does, a `sql_mode` that is
- * not strict is an error too. So is an id that is shorter or longer than a key column of BINARY(n), which pads what it
- * stores: use VARBINARY. Throws a TypeError at construction for names that are not plain.
+ * `UNKNOWN_ACCOUNT`, one beyond 64 bits with `OUT_OF_RANGE`. A compensation, a cancel and a confirm are always added,
+ * and so is every delta above 0. Answers `{ "value": "41" }`, the value after the call. If the column holds less than
+ * 64 bits and the value does not fit, the database gives its own error, and the call is tried again. It gives that
+ * error only in a strict `sql_mode`, so another mode is an error, too. An id that is shorter or longer than a key
+ * column of BINARY(n) is also an error, because such a column pads its keys: use VARBINARY. Throws a TypeError at
+ * construction for names that are not plain.
  *
  * @example
  * ```ts

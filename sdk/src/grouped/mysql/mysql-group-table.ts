@@ -18,11 +18,13 @@ import { hex } from './mysql-literals.ts'
 import { hasWaitedInVain, type LockWaits } from './mysql-lock-waits.ts'
 
 const COLUMNS = 'gid, branch_id, op, barrier_id, reason, created_at'
-/** Up to this many rows are inserted one by one: they belong to a single call, which goes the plain barrier's way. */
+/**
+ * Up to this many rows are inserted one by one. They belong to a single call, which is served as by the plain barrier.
+ */
 const ONE_BY_ONE_ROWS_MAX = 2
 /**
- * Says how often the rows are read again because others have been inserted in between. After that they are inserted
- * one by one.
+ * Says how often the rows are read again because other transactions have inserted rows in between. After that they are
+ * inserted one by one.
  */
 const READS_MAX = 3
 /** The bound of one statement, far below the smallest max_allowed_packet in use. */
@@ -34,13 +36,13 @@ type StandingRows = ReadonlyMap<string, readonly StandingRow[]>
 export interface GroupHistory {
   /** If it is true, the rows are read before they are inserted, because an insert that meets a duplicate is wasted. */
   hadDuplicates: boolean
-  /** It is an instant of `performance.now()`. */
+  /** No group is planned before this instant of `performance.now()`. */
   plansAgainAt: number
 }
 
 /**
- * A planned group may wait for another transaction's row of the same call while it has locked its business rows, and
- * then every call that needs these waits too. A group that has waited in vain shows that there are calls which keep
+ * A planned group may have locked its business rows while it waits for another transaction's row of the same call, and
+ * then every call that needs these business rows waits, too. If a group has waited in vain, there are calls that keep
  * their rows for long, so no group is planned for this time.
  */
 const NO_PLAN_FOR_MS = 60_000
@@ -151,8 +153,8 @@ async function isInserted(
 
 /**
  * Reads the rows that stand without locking. A locking read of missing rows would lock the gaps that two groups are
- * about to insert into. A plain read fixes what the effects see before the rows that the group still waits for, so
- * the transaction is begun again; nothing has been written in it.
+ * about to insert into. A plain read takes the transaction's snapshot too early: the effects would not see what is
+ * committed while the group still waits for rows. So the transaction is begun again; nothing has been written in it.
  */
 async function standingCommitted(
   connection: MysqlConnection,
@@ -227,7 +229,8 @@ async function keep(connection: MysqlConnection, table: string, kept: readonly K
   })
   const sql = `INSERT INTO ${table} (${COLUMNS}, answer) VALUES ${tuples.join()}
     ON DUPLICATE KEY UPDATE answer = VALUES(answer)`
-  // MySQL's manual, 15.2.7.2: 2 for each row that was there and has changed, as from NULL; 1 for one that is new.
+  // MySQL's manual, 15.2.7.2: each row that was there and has changed, for example from NULL, counts 2, and each new
+  // row counts 1.
   assertTouched(await execute(connection, sql), 2 * kept.length)
 }
 

@@ -12,13 +12,13 @@ import { LOCK_WAIT_MS } from '../lock-wait.ts'
  * transactions.
  */
 export interface LockWaits {
-  /** Lowers the wait to LOCK_WAIT_MS. Resolves with whether the session commits by itself what is in no transaction. */
+  /** Lowers the wait to LOCK_WAIT_MS. Resolves with whether the session is in autocommit mode. */
   shorten(): Promise<boolean>
   /** Restores the wait that the connection came with. */
   restore(): Promise<void>
   /**
-   * Restores it, and resolves with whether the connection is in a transaction. The answer to the statement tells
-   * that, so it costs no statement more.
+   * Restores that wait, and resolves with whether the connection is in a transaction. The answer to the same statement
+   * tells that, so no further statement is needed.
    */
   restoreAndAsk(): Promise<boolean>
 }

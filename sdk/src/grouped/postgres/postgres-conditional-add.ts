@@ -31,10 +31,10 @@ function placeText(value: string | number | bigint, values: string[]): string {
  * order of their key, and written by one statement; the log by another.
  *
  * An action that would leave less than `min` fails with `INSUFFICIENT`, one for a row that is not there with
- * `UNKNOWN_ACCOUNT`, one beyond 64 bits with `OUT_OF_RANGE`. A compensation, a cancel and a confirm are added whatever
- * is left, and so is what adds: a delta above 0. Answers `{ "value": "41" }`, the value after the call. An id that the
- * key column's type cannot hold gives the database's own error, which is tried again: let `parse` refuse it. Throws a
- * TypeError at construction for names that are not plain.
+ * `UNKNOWN_ACCOUNT`, one beyond 64 bits with `OUT_OF_RANGE`. A compensation, a cancel and a confirm are always added,
+ * and so is every delta above 0. Answers `{ "value": "41" }`, the value after the call. An id that the key column's
+ * type cannot hold gives the database's own error, which is tried again: let `parse` refuse it. Throws a TypeError at
+ * construction for names that are not plain.
  *
  * @example
  * ```ts

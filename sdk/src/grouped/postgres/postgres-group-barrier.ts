@@ -83,8 +83,8 @@ function createPostgresGroupRun<Client extends PostgresPoolClient>(
 }
 
 /**
- * Bounds the share of one lock wait: a group that waits in vain is taken apart, its parts may wait in vain again, and
- * each waits behind the others.
+ * One lock wait may take this part of a call's time. A group that waits in vain is taken apart, and its parts may wait
+ * in vain again, one behind the other.
  */
 const LOCK_WAITS_OF_A_CALL = 20
 

@@ -7,7 +7,7 @@ import { runStepsNow } from '../steps.ts'
 
 const DIALECT: AdditionDialect = {
   quote: '"',
-  // The transaction has the only write lock.
+  // The transaction has the only write lock, so the rows need no lock of their own.
   forUpdate: '',
   keyText: (column) => `CAST(${column} AS TEXT)`,
   readKey: (text) => text,
@@ -31,9 +31,9 @@ function place(value: SqlValue, values: string[]): string {
  * there: the calls of a group one after the other, each by what those before it have left.
  *
  * An action that would leave less than `min` fails with `INSUFFICIENT`, one for a row that is not there with
- * `UNKNOWN_ACCOUNT`, one beyond 64 bits with `OUT_OF_RANGE`. A compensation, a cancel and a confirm are added whatever
- * is left, and so is what adds: a delta above 0. Answers `{ "value": "41" }`, the value after the call. Throws a
- * TypeError at construction for names that are not plain.
+ * `UNKNOWN_ACCOUNT`, one beyond 64 bits with `OUT_OF_RANGE`. A compensation, a cancel and a confirm are always added,
+ * and so is every delta above 0. Answers `{ "value": "41" }`, the value after the call. Throws a TypeError at
+ * construction for names that are not plain.
  *
  * @example
  * ```ts

@@ -19,7 +19,10 @@ export const duplicates: BranchCheckPlan = {
   },
 }
 
-/** A call may come again hours later, when a cache has forgotten it; waited for once, for both ops. */
+/**
+ * A call may come again hours later, when a cache has forgotten it. The check waits for that once, for both ops
+ * together.
+ */
 export const lateDuplicates: BranchCheckPlan = {
   name: 'late-duplicates',
   needs: ['duplicates'],

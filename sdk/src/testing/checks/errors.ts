@@ -4,7 +4,7 @@ import { NOTHING } from '../state-change.ts'
 import type { Trial, Unusual } from '../trial.ts'
 import { NoAnswer, RuleBroken, Undecided } from '../verdict.ts'
 
-/** No service has such a payload, and the last one is not even JSON. */
+/** No service expects such a payload, and the last one is not even JSON. */
 const BROKEN: readonly Unusual[] = [
   { payload: null },
   { payload: 'text' },
@@ -13,7 +13,10 @@ const BROKEN: readonly Unusual[] = [
   { body: '{"account":' },
 ]
 
-/** The one internal error that every service can be brought to from outside. Some refuse it, which is as good. */
+/**
+ * A broken payload is the only way to cause an internal error in every service from outside. Some services refuse the
+ * payload, which is as good.
+ */
 export const brokenPayload: BranchCheckPlan = {
   name: 'broken-payload',
   needs: ['two-gids'],
@@ -37,7 +40,7 @@ async function sendBroken(trial: Trial, unusual: Unusual): Promise<void> {
   if (first.statusCode === FAILURE && between.text !== NOTHING) {
     throw new RuleBroken('FAILURE_LEFT_EFFECT', `${what} was answered 409, and changed ${between.text}`)
   }
-  // Not `ask`: the answer to the first repeat is the one that tells what the first call left behind.
+  // `send` is used and not `ask`, because the answer to the first repeat tells what the first call left behind.
   const second = await trial.send('action', ids, unusual)
   const after = await trial.changeSince(start, ids, [between.text])
   const isLost = second.statusCode === SUCCESS && after.text === NOTHING

@@ -20,7 +20,7 @@ function deleteAll(query: URLSearchParams): void {
 
 export const garbage: BranchCheckPlan = {
   name: 'garbage',
-  // A service that swallows its errors answers 200 to these as well.
+  // A service that swallows its errors answers 200 to these calls, too, so this check would find the same fault again.
   needs: ['broken-payload'],
   examine: async (trial) => {
     for (const role of ['action', 'compensation'] as const) {

@@ -48,7 +48,7 @@ export const twoGids: BranchCheckPlan = {
     if (change.text === NOTHING) {
       throw new RuleBroken('GIDS_MIXED', 'the action of a second gid was answered 200, and changed nothing')
     }
-    // In a column whose collation ignores case they would be one.
+    // These ids differ only in case. In a column whose collation ignores case they would be one id.
     const capital = { gid: `${gid}-A`, branchId: '01' }
     const between = await trial.readFirst(capital)
     await mustSucceed(trial, 'action', capital, 'GIDS_MIXED')

@@ -11,7 +11,7 @@ export const compensationFirst: BranchCheckPlan = {
   examine: async (trial, run) => {
     const ids = trial.newBranch()
     await compensateNothing(trial, ids)
-    // Without that it would run twice for another reason.
+    // If duplicates are not recognized, the compensation would run twice for that reason.
     if (run.hasPassed('duplicates')) await compensateNothing(trial, ids)
   },
 }

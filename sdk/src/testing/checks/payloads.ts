@@ -27,8 +27,8 @@ export const payloads: BranchCheckPlan = {
 }
 
 /**
- * Sends payloads with compensations that have nothing to undo, so that the business does not look at them. A service
- * that refuses the list as well checks its payloads itself, which tells nothing about its parser.
+ * Sends the payloads with compensations that have nothing to undo, so that the business does not read them. If a
+ * service refuses the list as well, it checks its payloads itself, and that tells nothing about its parser.
  */
 async function takesEveryJson(trial: Trial): Promise<void> {
   const list = await trial.ask('compensation', trial.newBranch(), { payload: [] })

@@ -24,7 +24,7 @@ export const drained: BranchCheckPlan = {
     trial.did('drain')
     await run.branch.drain?.()
     await mustBeRepeated(trial, { role: 'action', ids, first })
-    // Besides, it proves that a repeat would have been refused if the business had been asked.
+    // This also proves that a repeat would have been refused if the business had been asked.
     if (run.hasPassed('refusal'))
       await mustSayNo(trial, run, trial.newBranch(), {}, 'what is sent after drain')
     else await mustRefuse(trial, run, {}, 'what is sent after drain')
@@ -32,10 +32,7 @@ export const drained: BranchCheckPlan = {
   },
 }
 
-/**
- * A compensation cannot fail. The debt, or the seat that is sold twice, that it may leave behind is the business's
- * own matter.
- */
+/** A compensation cannot fail. It may leave a debt, or a seat that is sold twice; that is the business's own matter. */
 export const spent: BranchCheckPlan = {
   name: 'spent',
   needs: ['two-gids'],
@@ -62,12 +59,14 @@ async function mustUndo(trial: Trial, { learned: { undo } }: Run, ids: BranchIds
   throw new RuleBroken('COMPENSATION_NOT_DONE', found)
 }
 
-/** Refused, it leaves nothing behind: asked again the business says no again, and there is nothing to compensate. */
+/**
+ * Checks that a refused action leaves nothing behind: a repeat is refused again, and there is nothing to compensate.
+ */
 async function mustRefuse(trial: Trial, run: Run, unusual: Unusual, given: string): Promise<void> {
   const ids = trial.newBranch()
   await mustSayNo(trial, run, ids, unusual, given)
   await mustSayNo(trial, run, ids, unusual, given, 'BARRIER_APART_FROM_EFFECT')
-  // Without that its compensation would run for another reason.
+  // If `compensation-first` has not passed, the compensation of the refused action would run for that reason.
   if (!run.hasPassed('compensation-first')) return
   const start = await trial.readFirst(ids)
   const { statusCode } = await trial.ask('compensation', ids, unusual)
@@ -82,7 +81,10 @@ async function mustRefuse(trial: Trial, run: Run, unusual: Unusual, given: strin
   }
 }
 
-/** `whenDoneAsNothing` is the rule that a 200 without an effect breaks: the second time it is another one. */
+/**
+ * `whenDoneAsNothing` is the rule that is broken by a 200 without an effect. It is a different rule for the second
+ * call.
+ */
 async function mustSayNo(
   trial: Trial,
   { learned: { once } }: Run,

@@ -4,7 +4,7 @@ import { mustHaveChanged, mustSucceed, SUCCESS } from '../expectations.ts'
 import { NOTHING } from '../state-change.ts'
 import { RuleBroken } from '../verdict.ts'
 
-/** A compensation tells most about the key, since it shows in any kind of state. */
+/** A compensation tells most about the key, since its effect shows in any kind of state. */
 export const twoBranches: BranchCheckPlan = {
   name: 'two-branches',
   needs: ['duplicates', 'compensation-first'],
@@ -30,7 +30,7 @@ export const twoBranches: BranchCheckPlan = {
     const third = { ...ids, branchId: '03' }
     const before = await trial.readFirst(third)
     mustBe200(await trial.ask('action', third), 'the action of branch 03')
-    // Where `read` tells no number, it may tell the same of one branch and of two.
+    // If the state has no number, it may be the same after one branch as after two.
     const expected = once.isCountable ? [once.text] : [once.text, NOTHING]
     await mustHaveChanged(
       trial,
