@@ -1,10 +1,15 @@
-import type { BankBooks, Effect, Evidence, PlannedTransaction } from '../src/bank/evidence.ts'
+import type { Op } from '@counterstep/protocol'
+import type { BankBooks, BranchCallNote, Effect, Evidence, PlannedTransaction } from '../src/bank/evidence.ts'
+import { makeToken } from '../src/bank/tokens/token.ts'
 
 const INITIAL_CENTS = 1_000
+const HELD = makeToken('hold')
+const HELD_IN_VAIN = makeToken('hold')
 
 /**
  * A sound run of three sagas between account a at bank 0 and account b at bank 1. `done` and `left` have succeeded;
- * `undone` has failed: its debit was undone, its credit never came and is blocked.
+ * `undone` has failed: its debit was undone, its credit never came and is blocked. A debit answers the id of a hold, which
+ * the credit and the debit's compensation are given.
  */
 export function auditFixture(): Evidence {
   const plans = [plan('done', 7), plan('left', 3), plan('undone', 9)]
@@ -47,7 +52,13 @@ export function auditFixture(): Evidence {
         answer: { type: 'problem', statusCode: 409, code: 'SAGA_GID_CONFLICT' },
       },
     ],
-    calls: [{ gid: 'done', branchId: 'debit', op: 'action', at: 1, statusCode: 200, isCopy: false }],
+    calls: [
+      call('done', 'debit', 'action', { told: [HELD] }),
+      call('done', 'credit', 'action', { given: [HELD] }),
+      call('undone', 'debit', 'action', { told: [HELD_IN_VAIN] }),
+      call('undone', 'credit', 'action', { given: [HELD_IN_VAIN] }),
+      call('undone', 'debit', 'compensate', { given: [HELD_IN_VAIN] }),
+    ],
     rows: new Map([
       ['done', { gid: 'done', kind: 'saga', status: 'succeeded', attention: false }],
       ['left', { gid: 'left', kind: 'saga', status: 'succeeded', attention: false }],
@@ -84,9 +95,30 @@ function plan(gid: string, cents: number): PlannedTransaction {
     gid,
     kind: 'saga',
     branches: [
-      { id: 'debit', bank: 0, account: 'a', cents: -cents },
+      { id: 'debit', bank: 0, account: 'a', cents: -cents, undoNeeds: ['hold'] },
       { id: 'credit', bank: 1, account: 'b', cents },
     ],
+  }
+}
+
+/** One arrival of a request that its branch and op alone decide. */
+export function call(
+  gid: string,
+  branchId: string,
+  op: Op,
+  more: Partial<BranchCallNote> = {},
+): BranchCallNote {
+  return {
+    gid,
+    branchId,
+    op,
+    at: 1,
+    statusCode: 200,
+    isCopy: false,
+    request: `${branchId} ${op}`,
+    given: [],
+    told: [],
+    ...more,
   }
 }
 

@@ -7,9 +7,17 @@ import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import { describe, expect, it } from 'vitest'
 import { audit } from '../src/bank/audit/audit.ts'
 import { INVARIANTS, type InvariantName } from '../src/bank/audit/violation.ts'
-import type { BankBooks, ClientAnswer, ClientNote, Effect, Evidence } from '../src/bank/evidence.ts'
+import type {
+  BankBooks,
+  BranchCallNote,
+  ClientAnswer,
+  ClientNote,
+  Effect,
+  Evidence,
+} from '../src/bank/evidence.ts'
 import { watchLogs } from '../src/bank/report/watch-logs.ts'
-import { auditFixture } from './bank-audit-fixture.ts'
+import { makeToken } from '../src/bank/tokens/token.ts'
+import { auditFixture, call } from './bank-audit-fixture.ts'
 
 /** These are the planted faults, each with the invariants that the auditor must then name. */
 const PLANTED: readonly (readonly [
@@ -29,7 +37,7 @@ const PLANTED: readonly (readonly [
     ['I2'],
     (sound) => ({
       ...sound,
-      calls: [...sound.calls, { gid: 'stranger', branchId: 'debit', op: 'action', at: 1, isCopy: false }],
+      calls: [...sound.calls, call('stranger', 'debit', 'action')],
     }),
   ],
   [
@@ -157,6 +165,42 @@ const PLANTED: readonly (readonly [
     }),
   ],
   [
+    'an attempt whose request is another one',
+    ['I30'],
+    (sound) => withCall(sound, call('done', 'debit', 'action', { request: 'another' })),
+  ],
+  [
+    'an id that no branch of the saga has answered',
+    ['I31'],
+    (sound) => withCall(sound, call('left', 'credit', 'action', { given: [makeToken('hold')] })),
+  ],
+  [
+    'an id that was answered to a copy alone',
+    ['I31'],
+    (sound) => {
+      const told = [makeToken('hold')]
+      const copied = withCall(sound, call('left', 'debit', 'action', { told, isCopy: true }))
+      return withCall(copied, call('left', 'credit', 'action', { given: told }))
+    },
+  ],
+  [
+    'two ids of one hold, each given to another branch',
+    ['I31'],
+    (sound) => {
+      const told = [makeToken('hold')]
+      const again = withCall(sound, call('done', 'debit', 'action', { told }))
+      return withCall(again, call('done', 'fee', 'action', { given: told }))
+    },
+  ],
+  [
+    'a compensation without the id that an action was given',
+    ['I32'],
+    (sound) => ({
+      ...sound,
+      calls: sound.calls.map((each) => (each.op === 'compensate' ? { ...each, given: [] } : each)),
+    }),
+  ],
+  [
     'a secret in an answer',
     ['S28'],
     (sound) => ({ ...sound, shownSecrets: ['answers to clients: a secret'] }),
@@ -225,6 +269,10 @@ function note(gid: string, ask: ClientNote['ask'], answer: ClientAnswer, askedAt
 
 function addNote(evidence: Evidence, more: ClientNote): Evidence {
   return { ...evidence, notes: [...evidence.notes, more] }
+}
+
+function withCall(evidence: Evidence, more: BranchCallNote): Evidence {
+  return { ...evidence, calls: [...evidence.calls, more] }
 }
 
 function withRow(evidence: Evidence, gid: string, status: Status): Evidence {

@@ -29,6 +29,12 @@ export interface ChaosFaults extends NemesisCounts {
   readonly nullCompensations: number
   readonly hangingActionsBlocked: number
   readonly duplicatesFiltered: number
+  /** Branches that answered anew when they were asked again. */
+  readonly answersAnew: number
+  /** Ids that stood in a request of another branch than the one that had answered them. */
+  readonly idsHandedOn: number
+  /** Compensations that were sent without an id, since the orchestrator did not know it. */
+  readonly undoneUnknown: number
   /** Questions of clients that had no answer, and were asked again. */
   readonly unansweredQuestions: number
   readonly serverErrorsLogged: number

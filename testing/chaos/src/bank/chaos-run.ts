@@ -123,8 +123,12 @@ export class ChaosRun {
   }
 
   #plan(fixture: BankFixture): readonly ClientPlan[] {
-    const { sagas, seed } = this.#settings
-    const draw = { random: this.#random('plans'), bankUrls: fixture.banks.map(({ url }) => url) }
+    const { sagas, seed, guard } = this.#settings
+    const draw = {
+      random: this.#random('plans'),
+      bankUrls: fixture.banks.map(({ url }) => url),
+      hasHolds: guard === 'barrier',
+    }
     const plans = Array.from({ length: sagas }, (_, index) => planTransaction(index, seed, draw))
     for (const { request, withheldBranch } of plans) {
       if (withheldBranch !== undefined) this.#withheld.set(request.gid, withheldBranch)

@@ -1,4 +1,5 @@
 import type { Kind, Op, Status } from '@counterstep/protocol'
+import type { TokenKind } from './tokens/token.ts'
 
 /** One branch as its client meant it. */
 export interface PlannedBranch {
@@ -8,6 +9,8 @@ export interface PlannedBranch {
   readonly account: string
   /** The amount that its action adds to the account; its compensation takes it back. */
   readonly cents: number
+  /** The kinds of ids that its compensation must be given, where the orchestrator knows them. */
+  readonly undoNeeds?: readonly TokenKind[]
 }
 
 /** The transaction that a client means to run under one gid. */
@@ -46,6 +49,11 @@ export interface BranchCallNote {
   readonly code?: string
   /** Sent by the network once more, not by the orchestrator. */
   readonly isCopy: boolean
+  /** A hash of the request without what counts its attempts. */
+  readonly request: string
+  /** The ids that stand in the request, and those that stand in its answer. */
+  readonly given: readonly string[]
+  readonly told: readonly string[]
 }
 
 /** A transaction as the orchestrator's own database holds it. */

@@ -143,7 +143,7 @@ export class LambdaRun {
 
   #plan({ banks }: LambdaFixture): readonly ClientPlan[] {
     const { sagas, seed } = this.#settings
-    const draw = { random: this.#random('plans'), bankUrls: banks.map(({ url }) => url) }
+    const draw = { random: this.#random('plans'), bankUrls: banks.map(({ url }) => url), hasHolds: true }
     const plans = Array.from({ length: sagas }, (_, index) => planTransaction(index, seed, draw))
     for (const { request, withheldBranch } of plans) {
       if (withheldBranch !== undefined) this.#withheld.set(request.gid, withheldBranch)

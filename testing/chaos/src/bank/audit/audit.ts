@@ -4,6 +4,7 @@ import { auditEnds, auditOrder } from './audit-effects.ts'
 import { auditMoney } from './audit-money.ts'
 import { auditSecrets } from './audit-secrets.ts'
 import { auditHistory, auditPhantoms, auditStored } from './audit-store.ts'
+import { auditValues } from './audit-values.ts'
 import { EffectIndex } from './branch-effects.ts'
 import type { Violation } from './violation.ts'
 
@@ -18,6 +19,7 @@ export function audit(evidence: Evidence): readonly Violation[] {
     ...auditOrder(effects),
     ...auditMoney(evidence),
     ...auditClients(evidence),
+    ...auditValues(evidence),
     ...auditSecrets(evidence),
   ]
 }

@@ -14,6 +14,9 @@ export const INVARIANTS = {
   I18: 'what a client saw never goes back',
   I19: 'an end that a client was told is the end in the store',
   I21: 'what was refused as not accepted is not done',
+  I30: 'all calls of one op have the same request',
+  I31: 'a value that was sent is one that was answered',
+  I32: 'a compensation lacks only what was unknown',
   S28: 'no secret is shown in a log or an answer',
   L1: 'everything ends when the faults have healed',
 } as const

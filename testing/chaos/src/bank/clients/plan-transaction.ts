@@ -1,9 +1,9 @@
 import type { MessageSubmitRequest, SagaBranchRequest, SagaSubmitRequest } from '@counterstep/protocol'
 import { withSecrets } from '@counterstep/test-servers/with-secrets'
-import type { PlannedBranch, PlannedTransaction } from '../evidence.ts'
+import type { PlannedTransaction } from '../evidence.ts'
 import type { SeededRandom } from '../seeded-random.ts'
-import { ACCOUNTS } from '../service/bank-schema.ts'
-import type { Mood, TransferPayload } from '../service/transfer-payload.ts'
+import { type DrawnBranch, drawBranch, drawCents, toPayload, toPlanned } from './draw-branch.ts'
+import { planHold } from './plan-hold.ts'
 
 /** The plan of one client. */
 export interface ClientPlan {
@@ -22,55 +22,57 @@ export interface ClientPlan {
 
 const MESSAGES = 0.08
 const WITHHELD = 0.05
-const SLOW_MS_MAX = 250
+const HOLDS = 0.3
 const ABORT_MS_MAX = 500
 const DEADLINE_MS_MIN = 200
 const DEADLINE_MS_MAX = 900
-const CENTS_MAX = 10_000
 
 interface Draw {
   readonly random: SeededRandom
   readonly bankUrls: readonly string[]
+  /** Whether some of the transfers hand ids on, which banks without a barrier cannot do. */
+  readonly hasHolds: boolean
 }
 
-type Branch = PlannedBranch & {
-  readonly mood: Mood
-  readonly slowMs: number
-  readonly after?: readonly string[]
-}
-
-/** The plan of one client: a transfer as a chain, a fan, or a message; a good part of them fail on the way. */
+/** The plan of one client: a transfer as a chain, a fan, a hold, or a message; a good part of them fail on the way. */
 export function planTransaction(index: number, seed: number, draw: Draw): ClientPlan {
-  const { random, bankUrls } = draw
+  const { random, bankUrls, hasHolds } = draw
   const gid = `chaos-${seed}-${index}`
   const isMessage = random.chance(MESSAGES)
   const isWithheld = !isMessage && random.chance(WITHHELD)
-  const branches = isMessage ? chain(random, false) : isWithheld ? doomedFan(random) : ordinary(random)
+  const hold =
+    hasHolds && !isMessage && !isWithheld && random.chance(HOLDS) ? planHold(random, bankUrls) : undefined
+  const moves = hold === undefined ? drawMoves(random, isMessage, isWithheld) : []
   const kind = isMessage ? 'message' : 'saga'
-  const asRequests = branches.map((branch): SagaBranchRequest => {
-    const url = `${bankUrls[branch.bank]}/move`
-    const payload: TransferPayload = pickPayload(branch)
-    return {
-      id: branch.id,
-      action: url,
-      payload: { ...payload },
-      ...(isMessage
-        ? {}
-        : { compensation: url, ...(branch.after === undefined ? {} : { after: branch.after }) }),
-    }
-  })
   const hasDeadline = !isMessage && !isWithheld && random.chance(0.05)
   const request = {
     gid,
     kind,
-    branches: asRequests,
+    branches: hold?.requests ?? moves.map((move) => toRequest(move, bankUrls, isMessage)),
+    ...(hold === undefined ? {} : { input: hold.input }),
     ...(hasDeadline ? { deadlineMs: random.between(DEADLINE_MS_MIN, DEADLINE_MS_MAX) } : {}),
   } as ClientPlan['request']
   return {
-    transaction: { gid, kind, branches: branches.map(planned) },
+    transaction: { gid, kind, branches: hold?.branches ?? moves.map(toPlanned) },
     request: withSecrets(request),
     ...drawManners(random, isMessage),
     ...(isWithheld ? { withheldBranch: 'late' } : {}),
+  }
+}
+
+function drawMoves(random: SeededRandom, isMessage: boolean, isWithheld: boolean): readonly DrawnBranch[] {
+  if (isMessage) return chain(random, false)
+  return isWithheld ? doomedFan(random) : ordinary(random)
+}
+
+function toRequest(move: DrawnBranch, bankUrls: readonly string[], isMessage: boolean): SagaBranchRequest {
+  const url = `${bankUrls[move.bank]}/move`
+  const { id, after } = move
+  return {
+    id,
+    action: url,
+    payload: { ...toPayload(move) },
+    ...(isMessage ? {} : { compensation: url, ...(after === undefined ? {} : { after }) }),
   }
 }
 
@@ -89,58 +91,38 @@ function drawManners(
   }
 }
 
-function ordinary(random: SeededRandom): readonly Branch[] {
+function ordinary(random: SeededRandom): readonly DrawnBranch[] {
   return random.chance(0.35) ? fan(random) : chain(random, true)
 }
 
 /** Money leaves one bank and comes to the other, or moves within one. */
-function chain(random: SeededRandom, mayFail: boolean): readonly Branch[] {
-  const cents = random.between(1, CENTS_MAX)
+function chain(random: SeededRandom, mayFail: boolean): readonly DrawnBranch[] {
+  const cents = drawCents(random)
   return [
-    branch(random, 'debit', -cents, mayFail),
-    branch(random, 'credit', cents, mayFail),
-    ...(random.chance(0.3) ? [branch(random, 'fee', -1, mayFail), branch(random, 'fee-in', 1, mayFail)] : []),
+    drawBranch(random, 'debit', -cents, mayFail),
+    drawBranch(random, 'credit', cents, mayFail),
+    ...(random.chance(0.3)
+      ? [drawBranch(random, 'fee', -1, mayFail), drawBranch(random, 'fee-in', 1, mayFail)]
+      : []),
   ]
 }
 
 /** One debit, then credits side by side. */
-function fan(random: SeededRandom): readonly Branch[] {
-  const cents = random.between(1, CENTS_MAX)
+function fan(random: SeededRandom): readonly DrawnBranch[] {
+  const cents = drawCents(random)
   const after = ['debit']
   return [
-    branch(random, 'debit', -2 * cents, true),
-    { ...branch(random, 'credit-1', cents, true), after },
-    { ...branch(random, 'credit-2', cents, true), after },
+    drawBranch(random, 'debit', -2 * cents, true),
+    { ...drawBranch(random, 'credit-1', cents, true), after },
+    { ...drawBranch(random, 'credit-2', cents, true), after },
   ]
 }
 
 /** Two branches side by side: one refuses, while the other's action is still on its way. */
-function doomedFan(random: SeededRandom): readonly Branch[] {
-  const cents = random.between(1, CENTS_MAX)
+function doomedFan(random: SeededRandom): readonly DrawnBranch[] {
+  const cents = drawCents(random)
   return [
-    { ...branch(random, 'late', -cents, false), mood: 'sound', after: [] },
-    { ...branch(random, 'refusing', cents, false), mood: 'refuses', after: [] },
+    { ...drawBranch(random, 'late', -cents, false), mood: 'sound', after: [] },
+    { ...drawBranch(random, 'refusing', cents, false), mood: 'refuses', after: [] },
   ]
-}
-
-function branch(random: SeededRandom, id: string, cents: number, mayFail: boolean): Branch {
-  const draw = random.next()
-  const failing: Mood = draw < 0.06 ? 'refuses' : draw < 0.12 ? 'moody' : 'sound'
-  const mood = draw > 0.95 ? 'breaks' : draw > 0.9 ? 'ongoing' : mayFail ? failing : 'sound'
-  return {
-    id,
-    bank: random.between(0, 1),
-    account: `account-${random.between(1, ACCOUNTS)}`,
-    cents,
-    mood,
-    slowMs: random.between(0, SLOW_MS_MAX),
-  }
-}
-
-function pickPayload({ account, cents, slowMs, mood }: Branch): TransferPayload {
-  return { account, cents, slowMs, mood }
-}
-
-function planned({ id, bank, account, cents }: Branch): PlannedBranch {
-  return { id, bank, account, cents }
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -5,6 +6,7 @@ import { OPS } from '@counterstep/protocol'
 import { freePort } from '@counterstep/test-servers'
 import { Pool } from 'undici'
 import type { BranchCallNote } from '../evidence.ts'
+import { findTokens } from '../tokens/token.ts'
 import type { CallFates, CallKey } from './call-fate.ts'
 import { WithheldCalls } from './withheld-calls.ts'
 
@@ -152,7 +154,7 @@ export class BranchRepeater {
 
   /** Undefined: the bank does not answer. */
   async #deliver({ key, path, headers, body }: KeptCall, isCopy: boolean): Promise<BankAnswer | undefined> {
-    const note = { ...key, at: performance.now(), isCopy }
+    const note = { ...key, at: performance.now(), isCopy, ...describeRequest({ path, headers, body }) }
     try {
       const {
         statusCode,
@@ -166,7 +168,7 @@ export class BranchRepeater {
         headersTimeout: ANSWER_MS_MAX,
       })
       const text = await stream.text()
-      this.notes.push({ ...note, statusCode, ...readCode(text) })
+      this.notes.push({ ...note, statusCode, told: findTokens(text), ...readCode(text) })
       if (key.op === 'compensate') this.#releaseWithheld(key)
       const contentType = head['content-type']
       return {
@@ -176,7 +178,7 @@ export class BranchRepeater {
       }
     } catch {
       // The connection broke, so it is unknown what the bank did.
-      this.notes.push(note)
+      this.notes.push({ ...note, told: [] })
       return undefined
     }
   }
@@ -188,7 +190,14 @@ export class BranchRepeater {
 
 /** Not what is of one connection. */
 function isPassedOn(name: string): boolean {
-  return name === 'content-type' || name === 'x-branch-secret' || name.startsWith('counterstep-')
+  return name === 'content-type' || name.startsWith('x-') || name.startsWith('counterstep-')
+}
+
+/** Only the orchestrator's own headers may differ between the attempts of a call. */
+function describeRequest({ path, headers, body }: Pick<KeptCall, 'path' | 'headers' | 'body'>) {
+  const own = Object.entries(headers).filter(([name]) => !name.startsWith('counterstep-'))
+  const text = JSON.stringify([path, own.sort(), body.toString('latin1')])
+  return { request: hash('sha256', text), given: findTokens(text) }
 }
 
 async function keptCall(request: IncomingMessage): Promise<KeptCall> {

@@ -8,6 +8,9 @@ const FULL_SAGAS = 2_000
 const HANGING_MIN = 20
 const NULL_COMPENSATIONS_MIN = 20
 const DUPLICATES_MIN = 100
+const IDS_HANDED_ON_MIN = 500
+const ANSWERS_ANEW_MIN = 20
+const UNDONE_UNKNOWN_MIN = 20
 
 /** Lists the faults that were ordered and did not happen, or hit nothing. */
 export function unbittenFaults(
@@ -31,6 +34,9 @@ export function unbittenFaults(
   if (guard === 'barrier') {
     need('null compensations', faults.nullCompensations, NULL_COMPENSATIONS_MIN * share)
     need('hanging actions blocked', faults.hangingActionsBlocked, HANGING_MIN * share)
+    need('ids handed on', faults.idsHandedOn, IDS_HANDED_ON_MIN * share)
+    need('answers given anew', faults.answersAnew, ANSWERS_ANEW_MIN * share)
+    need('compensations without the id', faults.undoneUnknown, UNDONE_UNKNOWN_MIN * share)
     need('duplicates filtered', faults.duplicatesFiltered, DUPLICATES_MIN * share)
   }
   return unbitten

@@ -39,6 +39,7 @@ export async function countFaults({
     ...lostCounts(lost),
     ...repeaterCounts(fixture),
     ...branchFigures(evidence.calls, evidence.banks),
+    ...valueFigures(evidence),
     unansweredQuestions: evidence.notes.filter(({ answer }) => answer.type === 'none').length,
     serverErrorsLogged: await countServerErrors(logFolder),
   }
@@ -81,6 +82,28 @@ function branchFigures(calls: readonly BranchCallNote[], banks: readonly BankBoo
     nullCompensations: banks.reduce((sum, { blocked }) => sum + blocked.length, 0),
     hangingActionsBlocked,
     duplicatesFiltered,
+  }
+}
+
+function valueFigures({ planned, calls }: Evidence) {
+  const undoNeeds = new Map(
+    [...planned.values()].flatMap(({ gid, branches }) =>
+      branches.flatMap((branch) =>
+        branch.undoNeeds === undefined ? [] : [[`${gid}/${branch.id}`, branch.undoNeeds]],
+      ),
+    ),
+  )
+  const handedOn = new Set(calls.flatMap(({ given }) => given))
+  const quotes = calls.filter(({ branchId, statusCode }) => branchId === 'quote' && statusCode === 200)
+  const undone = new Set<string>()
+  for (const { gid, branchId, op, given } of calls) {
+    const needs = undoNeeds.get(`${gid}/${branchId}`)?.length ?? 0
+    if (op === 'compensate' && given.length < needs) undone.add(`${gid}/${branchId}`)
+  }
+  return {
+    idsHandedOn: handedOn.size,
+    answersAnew: quotes.length - new Set(quotes.map(({ gid }) => gid)).size,
+    undoneUnknown: undone.size,
   }
 }
 

@@ -25,6 +25,9 @@ const FAULT_WORDS: Readonly<Record<keyof ChaosFaults, string>> = {
   nullCompensations: '  null compensations',
   hangingActionsBlocked: '  hanging actions blocked',
   duplicatesFiltered: '  duplicates filtered',
+  idsHandedOn: 'ids handed from branch to branch',
+  answersAnew: '  answered anew when asked again',
+  undoneUnknown: '  compensations without the id',
   unansweredQuestions: 'questions of clients unanswered',
   serverErrorsLogged: 'errors that servers logged',
 }

@@ -1,13 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import type { Branch } from '@counterstep/sdk'
 import { findCanaries } from '@counterstep/test-servers/canary'
 import { fastify } from 'fastify'
 import { SeededRandom } from '../seeded-random.ts'
+import { makeToken } from '../tokens/token.ts'
 import type { Guard } from './bank-database.ts'
+import { CAPTURE, HOLD, TRANSFER } from './bank-work.ts'
 import { applyMood } from './mood.ts'
 import { openMysqlBank } from './mysql-bank.ts'
 import { openSqliteBank } from './sqlite-bank.ts'
-import { readTransferPayload } from './transfer-payload.ts'
+import { readTransferPayload, type TransferPayload } from './transfer-payload.ts'
 
 const { values } = parseArgs({
   options: {
@@ -29,8 +32,10 @@ const app = fastify({
   logger: { level: 'warn', serializers: { req: ({ method, url }) => ({ method, url: withoutToken(url) }) } },
   forceCloseConnections: true,
 })
-app.addHook('preHandler', async ({ body, headers }) => {
+app.addHook('preHandler', async ({ body, params, headers }) => {
   if (body === undefined) return
+  // An id in the path is as good as one in the payload.
+  Object.assign(body as object, params)
   // A secret that never came here could not have been shown on the way.
   if (findCanaries({ headers: JSON.stringify(headers) }).length === 0)
     throw new Error('a call without its secret')
@@ -38,10 +43,16 @@ app.addHook('preHandler', async ({ body, headers }) => {
   if (slowMs > 0) await delay(slowMs)
 })
 app.get('/live', async () => 'live')
-app.post(
-  '/move',
-  database.route((branch) => applyMood(branch, () => random.next())),
-)
+const before = (branch: Branch<TransferPayload>) => applyMood(branch, () => random.next())
+app.post('/move', database.route(before, TRANSFER))
+const hold = database.route(before, HOLD)
+app.post('/holds', hold)
+app.post('/release', hold)
+const capture = database.route(before, CAPTURE)
+app.post('/holds/:hold/capture', capture)
+app.post('/payments/:payment/refund', capture)
+// A participant without a barrier, which has no effect and answers anew each time.
+app.post('/quotes', async () => ({ id: makeToken('quote') }))
 app.addHook('onClose', () => database.close())
 process.once('SIGTERM', () => void app.close())
 const url = await app.listen({ host: '127.0.0.1', port: Number(values.port) })

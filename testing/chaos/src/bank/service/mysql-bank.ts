@@ -1,10 +1,11 @@
-import type { Barrier } from '@counterstep/sdk'
+import type { Barrier, Branch } from '@counterstep/sdk'
 import { migrateBarrier, mysqlBarrier } from '@counterstep/sdk/barrier/mysql'
 import { branchHandler } from '@counterstep/sdk/fastify'
-import { createPool, type Pool, type PoolConnection } from 'mysql2/promise'
-import { type BankDatabase, type Guard, toCents } from './bank-database.ts'
+import { createPool, type Pool, type PoolConnection, type RowDataPacket } from 'mysql2/promise'
+import type { BankDatabase, Guard } from './bank-database.ts'
 import { accountIds, INITIAL_CENTS } from './bank-schema.ts'
-import { readTransferPayload } from './transfer-payload.ts'
+import type { Answer, Entry, Hold } from './bank-work.ts'
+import { readTransferPayload, type TransferPayload } from './transfer-payload.ts'
 
 const CONNECTIONS_MAX = 16
 
@@ -18,6 +19,9 @@ const SCHEMA = [
     gid VARCHAR(128) NOT NULL, branch_id VARCHAR(64) NOT NULL, op VARCHAR(16) NOT NULL,
     account VARCHAR(32) NOT NULL, cents BIGINT NOT NULL
   ) ENGINE = InnoDB`,
+  `CREATE TABLE IF NOT EXISTS hold (
+    id VARCHAR(64) PRIMARY KEY, account VARCHAR(32) NOT NULL, cents BIGINT NOT NULL
+  ) ENGINE = InnoDB`,
 ]
 
 export async function openMysqlBank(url: string, guard: Guard): Promise<BankDatabase> {
@@ -28,25 +32,41 @@ export async function openMysqlBank(url: string, guard: Guard): Promise<BankData
   await migrateBarrier(pool)
   const barrier = guard === 'barrier' ? mysqlBarrier(pool) : withoutBarrier(pool)
   return {
-    route: (before) =>
+    route: (before, { findHoldId, toEntry }) =>
       branchHandler(
         barrier,
-        async (tx, branch) => {
+        async (tx, branch: Branch<TransferPayload, Answer>) => {
           before(branch)
-          const cents = toCents(branch)
-          const { account } = branch.payload
-          await tx.query('UPDATE account SET balance_cents = balance_cents + ? WHERE id = ?', [
-            cents,
-            account,
-          ])
-          await tx.query('INSERT INTO effect (gid, branch_id, op, account, cents) VALUES ?', [
-            [[branch.gid, branch.branchId, branch.op, account, cents]],
-          ])
+          const holdId = findHoldId(branch)
+          const entry = toEntry(branch, holdId === undefined ? undefined : await readHold(tx, holdId))
+          await writeEntry(tx, branch, entry)
+          return entry.answer
         },
         { parse: readTransferPayload },
       ),
     close: () => pool.end(),
   }
+}
+
+async function readHold(tx: PoolConnection, id: string): Promise<Hold> {
+  const [[row]] = await tx.query<(Hold & RowDataPacket)[]>(
+    'SELECT id, account, cents FROM hold WHERE id = ?',
+    [id],
+  )
+  if (row === undefined) throw new Error(`there is no hold ${id}`)
+  return row
+}
+
+async function writeEntry(tx: PoolConnection, { gid, branchId, op }: Branch, entry: Entry): Promise<void> {
+  const { account, cents, newHold } = entry
+  await tx.query('UPDATE account SET balance_cents = balance_cents + ? WHERE id = ?', [cents, account])
+  await tx.query('INSERT INTO effect (gid, branch_id, op, account, cents) VALUES ?', [
+    [[gid, branchId, op, account, cents]],
+  ])
+  if (newHold === undefined) return
+  await tx.query('INSERT INTO hold (id, account, cents) VALUES ?', [
+    [[newHold.id, newHold.account, newHold.cents]],
+  ])
 }
 
 function withoutBarrier(pool: Pool): Barrier<PoolConnection> {

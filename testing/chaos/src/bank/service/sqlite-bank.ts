@@ -1,10 +1,11 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { Barrier } from '@counterstep/sdk'
+import type { Barrier, Branch } from '@counterstep/sdk'
 import { migrateBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
 import { branchHandler } from '@counterstep/sdk/fastify'
-import { type BankDatabase, type Guard, toCents } from './bank-database.ts'
+import type { BankDatabase, Guard } from './bank-database.ts'
 import { accountIds, INITIAL_CENTS } from './bank-schema.ts'
-import { readTransferPayload } from './transfer-payload.ts'
+import type { Answer, Entry, Hold } from './bank-work.ts'
+import { readTransferPayload, type TransferPayload } from './transfer-payload.ts'
 
 // No CHECK of the balance and no unique key on the ledger: the barrier is to keep them right, and the audit to see it.
 const SCHEMA = `
@@ -14,7 +15,8 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS effect (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     gid TEXT NOT NULL, branch_id TEXT NOT NULL, op TEXT NOT NULL, account TEXT NOT NULL, cents INTEGER NOT NULL
-  ) STRICT`
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS hold (id TEXT PRIMARY KEY, account TEXT NOT NULL, cents INTEGER NOT NULL) STRICT`
 
 /** A call waits so long for the auditor, which reads the file meanwhile. */
 const BUSY_MS_MAX = 5_000
@@ -32,21 +34,15 @@ export function openSqliteBank(path: string, guard: Guard): BankDatabase {
   migrateBarrier(database)
   const barrier = guard === 'barrier' ? sqliteBarrier(database) : withoutBarrier(database)
   return {
-    route: (before) =>
+    route: (before, { findHoldId, toEntry }) =>
       branchHandler(
         barrier,
-        (tx, branch) => {
+        (tx, branch: Branch<TransferPayload, Answer>) => {
           before(branch)
-          const cents = toCents(branch)
-          const { account } = branch.payload
-          tx.prepare('UPDATE account SET balance_cents = balance_cents + ? WHERE id = ?').run(cents, account)
-          tx.prepare('INSERT INTO effect (gid, branch_id, op, account, cents) VALUES (?, ?, ?, ?, ?)').run(
-            branch.gid,
-            branch.branchId,
-            branch.op,
-            account,
-            cents,
-          )
+          const holdId = findHoldId(branch)
+          const entry = toEntry(branch, holdId === undefined ? undefined : readHold(tx, holdId))
+          writeEntry(tx, branch, entry)
+          return entry.answer
         },
         { parse: readTransferPayload },
       ),
@@ -54,6 +50,30 @@ export function openSqliteBank(path: string, guard: Guard): BankDatabase {
       database.close()
     },
   }
+}
+
+function readHold(tx: DatabaseSync, id: string): Hold {
+  const row = tx.prepare('SELECT id, account, cents FROM hold WHERE id = ?').get(id)
+  if (row === undefined) throw new Error(`there is no hold ${id}`)
+  return row as unknown as Hold
+}
+
+function writeEntry(tx: DatabaseSync, { gid, branchId, op }: Branch, entry: Entry): void {
+  const { account, cents, newHold } = entry
+  tx.prepare('UPDATE account SET balance_cents = balance_cents + ? WHERE id = ?').run(cents, account)
+  tx.prepare('INSERT INTO effect (gid, branch_id, op, account, cents) VALUES (?, ?, ?, ?, ?)').run(
+    gid,
+    branchId,
+    op,
+    account,
+    cents,
+  )
+  if (newHold === undefined) return
+  tx.prepare('INSERT INTO hold (id, account, cents) VALUES (?, ?, ?)').run(
+    newHold.id,
+    newHold.account,
+    newHold.cents,
+  )
 }
 
 function withoutBarrier(database: DatabaseSync): Barrier<DatabaseSync> {

@@ -21,7 +21,14 @@ export interface TransferPayload {
   readonly slowMs: number
   /** The mood of the action. A compensation knows no business failure. */
   readonly mood: Mood
+  /** The hold that a capture or a release is about. In a release it is null where the orchestrator does not know it. */
+  readonly hold?: string | null
+  /** The payment that a refund is about, or `UNKNOWN`. */
+  readonly payment?: string
 }
+
+/** The refund's URL has this in place of a payment that the orchestrator does not know. */
+export const UNKNOWN = 'unknown'
 
 export function readTransferPayload(body: unknown): TransferPayload {
   const { account, cents, slowMs, mood } = body as Readonly<Record<string, unknown>>

@@ -1,0 +1,80 @@
+import type { BranchCallNote, Evidence, PlannedTransaction } from '../evidence.ts'
+import { isOfKind, kindOf } from '../tokens/token.ts'
+import type { Violation } from './violation.ts'
+
+/** I30, I31, I32: the requests that banks got, against each other and against what the banks had answered. */
+export function auditValues({ planned, calls }: Evidence): Violation[] {
+  const byGid = groupBy(calls, ({ gid }) => gid)
+  return [...byGid].flatMap(([gid, mine]) => [
+    ...auditSameRequest(gid, mine),
+    ...auditTrueValues(gid, mine),
+    ...auditUnknown(gid, mine, planned.get(gid)),
+  ])
+}
+
+function auditSameRequest(gid: string, calls: readonly BranchCallNote[]): Violation[] {
+  const byOp = groupBy(calls, ({ branchId, op }) => `${branchId} ${op}`)
+  return [...byOp].flatMap(([name, same]) => {
+    const requests = new Set(same.map(({ request }) => request))
+    if (requests.size === 1) return []
+    return [{ invariant: 'I30', subject: gid, detail: `${name} was sent as ${requests.size} requests` }]
+  })
+}
+
+/** An answer that went to a copy has never come to the orchestrator. */
+function auditTrueValues(gid: string, calls: readonly BranchCallNote[]): Violation[] {
+  const told = new Set(calls.flatMap((call) => (isHeard(call) ? call.told : [])))
+  const given = new Set(calls.flatMap((call) => call.given))
+  const untold = [...given].filter((token) => !told.has(token))
+  const kinds = groupBy(given, kindOf)
+  return [
+    ...untold.map(
+      (token): Violation => ({
+        invariant: 'I31',
+        subject: gid,
+        detail: `${token} was sent, and none of its branches has answered it`,
+      }),
+    ),
+    ...[...kinds].flatMap(([kind, different]): Violation[] =>
+      different.length === 1
+        ? []
+        : [{ invariant: 'I31', subject: gid, detail: `${different.length} values were sent as its ${kind}` }],
+    ),
+  ]
+}
+
+function isHeard({ statusCode, isCopy }: BranchCallNote): boolean {
+  return statusCode === 200 && !isCopy
+}
+
+/** What an action was given, stood in the record before that, and so before the abort was decided. */
+function auditUnknown(
+  gid: string,
+  calls: readonly BranchCallNote[],
+  plan: PlannedTransaction | undefined,
+): Violation[] {
+  const known = calls.flatMap(({ op, given }) => (op === 'compensate' ? [] : given))
+  return calls.flatMap(({ branchId, op, given }): Violation[] => {
+    if (op !== 'compensate') return []
+    const { undoNeeds = [] } = plan?.branches.find(({ id }) => id === branchId) ?? {}
+    const missing = undoNeeds.filter(
+      (kind) => !given.some((token) => isOfKind(token, kind)) && known.some((token) => isOfKind(token, kind)),
+    )
+    return missing.map((kind) => ({
+      invariant: 'I32',
+      subject: gid,
+      detail: `the compensation of ${branchId} did not get the ${kind} that an action had got`,
+    }))
+  })
+}
+
+function groupBy<Item>(items: Iterable<Item>, keyOf: (item: Item) => string): ReadonlyMap<string, Item[]> {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return groups
+}
