@@ -37,6 +37,7 @@ export const LONG_FILES: readonly string[] = [
   'testing/test-servers/test/owner-death.test.ts',
   'sdk/test/servers/mysql-barrier.test.ts',
   'testing/system/servers/several-nodes/frozen-node.test.ts',
+  'testing/system/servers/several-nodes/older-node.test.ts',
   'bench/test/servers/saga-on-servers.test.ts',
   'sdk/test/servers/messages.test.ts',
   'packages/store-mysql/test/literal-on-servers.test.ts',

@@ -86,7 +86,8 @@ export class BranchService {
 
   #run({ gid, branchId, op }: BranchCall) {
     const answer = this.ledger.commit(gid, branchId, op)
-    if (answer !== 'already-compensated') return { statusCode: 200, body: '{}', isHanging: false }
+    const body = JSON.stringify({ done: `${gid} ${branchId}` })
+    if (answer !== 'already-compensated') return { statusCode: 200, body, isHanging: false }
     return { statusCode: 409, body: JSON.stringify({ code: ALREADY_COMPENSATED }), isHanging: true }
   }
 }

@@ -23,9 +23,9 @@ export class NodeProcess {
   readonly #errors: string[] = []
   #url = ''
 
-  private constructor(flags: NodeFlags) {
+  private constructor(flags: NodeFlags, program: string) {
     const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)])
-    this.#child = spawn(process.execPath, [COUNTERSTEP_PROGRAM, 'serve', '--ready-json', ...args], {
+    this.#child = spawn(process.execPath, [program, 'serve', '--ready-json', ...args], {
       env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -37,8 +37,8 @@ export class NodeProcess {
     void this.#exited.finally(() => process.off('exit', killIt))
   }
 
-  static async start(flags: NodeFlags): Promise<NodeProcess> {
-    const node = new NodeProcess({ port: 0, 'dtm-port': 'off', 'log-level': 'warn', ...flags })
+  static async start(flags: NodeFlags, program = COUNTERSTEP_PROGRAM): Promise<NodeProcess> {
+    const node = new NodeProcess({ port: 0, 'dtm-port': 'off', 'log-level': 'warn', ...flags }, program)
     node.#url = await node.#ready()
     return node
   }
