@@ -89,6 +89,7 @@ function handingOn(gid: string, service: string): NamedRequest {
   return {
     ...request,
     branches: branches.map((branch, index) => {
+      if ('wait' in branch) return branch
       const { id, action } = branch
       const from = branches[index - 1]?.id
       if (from === undefined) return branch
