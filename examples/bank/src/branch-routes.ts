@@ -1,23 +1,23 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Branch, BranchFailure, isBranchFailure, type Op, parseBranch } from '@counterstep/sdk'
+import {
+  type Branch,
+  BranchFailure,
+  isBranchFailure,
+  type JsonValue,
+  type Op,
+  parseBranch,
+} from '@counterstep/sdk'
 import type { SqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Accounts } from './accounts.ts'
 import { type BankAnswer, failure, success } from './bank-answer.ts'
 import type { CallLog } from './call-log.ts'
+import type { Holds } from './holds.ts'
 import { inTransaction } from './in-transaction.ts'
 
 const SLOW_MS_MAX = 60_000
 const AMOUNT_CENTS_MAX = 1_000_000_000_000
-
-/** The JSON that all four routes take. */
-interface TransferPayload {
-  readonly account: string
-  readonly amountCents: number
-  /** For demonstrations and tests: the bank takes so long before it looks at the account. */
-  readonly slowMs: number
-}
 
 /**
  * Stands between the wire and the bank, for tests: it may answer instead of the bank, before it, after it, or not at
@@ -28,25 +28,68 @@ export type Intercept = (branch: Branch, handle: () => BankAnswer) => BankAnswer
 export interface BranchRouteDeps {
   readonly database: DatabaseSync
   readonly accounts: Accounts
+  readonly holds: Holds
   readonly barrier: SqliteBarrier<DatabaseSync>
   readonly callLog: CallLog
   readonly latencyMs: () => number
   readonly intercept: Intercept
 }
 
+/** What one route does inside the barrier. What it returns is the answer to the call. */
+type Work = (call: RouteCall, deps: BranchRouteDeps) => JsonValue
+
+interface RouteCall {
+  readonly branch: Branch
+  /** The places of the path. */
+  readonly places: Readonly<Record<string, string>>
+  /** The answer of the action that this call undoes, as the barrier has stored it. */
+  readonly original: JsonValue | undefined
+}
+
 interface Route {
   readonly path: string
   readonly ops: readonly Op[]
-  /** How one cent of the payload changes the balance. */
-  readonly sign: 1 | -1
+  readonly work: Work
 }
 
 const ROUTES: readonly Route[] = [
-  { path: '/debit', ops: ['action', 'try'], sign: -1 },
-  { path: '/debit-undo', ops: ['compensate', 'cancel'], sign: 1 },
-  { path: '/credit', ops: ['action', 'try'], sign: 1 },
-  { path: '/credit-undo', ops: ['compensate', 'cancel'], sign: -1 },
+  { path: '/debit', ops: ['action', 'try'], work: moveMoney(-1) },
+  { path: '/debit-undo', ops: ['compensate', 'cancel'], work: moveMoney(1) },
+  { path: '/credit', ops: ['action', 'try'], work: moveMoney(1) },
+  { path: '/credit-undo', ops: ['compensate', 'cancel'], work: moveMoney(-1) },
+  { path: '/holds', ops: ['action'], work: holdMoney },
+  { path: '/holds/:holdId/capture', ops: ['action'], work: captureHold },
+  { path: '/holds/release', ops: ['compensate'], work: releaseHold },
 ]
+
+/** Moves money on one account. The sign says how one cent of the payload changes its balance. */
+function moveMoney(sign: 1 | -1): Work {
+  return ({ branch }, { accounts }) => {
+    const { account: id, amountCents } = requireTransferPayload(branch)
+    const account = accounts.apply(branch, id, sign * amountCents)
+    return { account: account.id, balanceCents: account.balanceCents }
+  }
+}
+
+/** Takes the money from the account and keeps it aside, until the hold is captured or released. */
+function holdMoney({ branch }: RouteCall, { accounts, holds }: BranchRouteDeps): JsonValue {
+  const { account, amountCents } = requireTransferPayload(branch)
+  accounts.apply(branch, account, -amountCents)
+  return { holdId: holds.open(account, amountCents) }
+}
+
+function captureHold({ places }: RouteCall, { holds }: BranchRouteDeps): JsonValue {
+  const { id, amountCents } = holds.capture(places.holdId ?? '')
+  return { holdId: id, amountCents }
+}
+
+/** The id is what the action answered, so the orchestrator need not know it. */
+function releaseHold({ branch, original }: RouteCall, { accounts, holds }: BranchRouteDeps): JsonValue {
+  const { holdId } = original as { readonly holdId: string }
+  const { accountId, amountCents } = holds.release(holdId)
+  accounts.apply(branch, accountId, amountCents)
+  return { holdId, released: true }
+}
 
 export function addBranchRoutes(app: FastifyInstance, deps: BranchRouteDeps): void {
   const logged = loggedAnswer(deps)
@@ -71,28 +114,18 @@ async function answerCall(
     const message = `${route.path} serves ${route.ops.join(' and ')}`
     return failure({ code: 'BRANCH_OP_NOT_SERVED', message })
   }
-  const payload = readTransferPayload(branch.payload)
-  const delayMs = deps.latencyMs() + (payload?.slowMs ?? 0)
+  const delayMs = deps.latencyMs() + (readTransferPayload(branch.payload)?.slowMs ?? 0)
   if (delayMs > 0) await sleep(delayMs)
-  return deps.intercept(branch, () => logged(branch, () => passBarrier(route, branch, payload, deps)))
+  const places = request.params as RouteCall['places']
+  return deps.intercept(branch, () => logged(branch, () => passBarrier(route, { branch, places }, deps)))
 }
 
 /** A failure is an answer here, since its call is logged; every other error is thrown on. */
-function passBarrier(
-  { sign }: Route,
-  branch: Branch,
-  payload: TransferPayload | undefined,
-  { barrier, accounts }: BranchRouteDeps,
-): BankAnswer {
+function passBarrier({ work }: Route, call: Omit<RouteCall, 'original'>, deps: BranchRouteDeps): BankAnswer {
   try {
-    // The payload will be the same the next time. So this is a definite failure, and the saga is undone.
-    if (payload === undefined) {
-      throw new BranchFailure('account and amountCents are needed', { code: 'PAYLOAD_INVALID' })
-    }
-    const { decision, answer } = barrier.runSync(branch, () => {
-      const account = accounts.apply(branch, payload.account, sign * payload.amountCents)
-      return { account: account.id, balanceCents: account.balanceCents }
-    })
+    const { decision, answer } = deps.barrier.runSync(call.branch, (_, original) =>
+      work({ ...call, original }, deps),
+    )
     if (decision === 'already-compensated') {
       throw new BranchFailure('this call came after its compensation', { code: 'ALREADY_COMPENSATED' })
     }
@@ -132,6 +165,20 @@ function catchOutcome(answer: () => BankAnswer): Outcome {
   } catch (error: unknown) {
     return { error }
   }
+}
+
+interface TransferPayload {
+  readonly account: string
+  readonly amountCents: number
+  /** For demonstrations and tests: the bank takes so long before it looks at the account. */
+  readonly slowMs: number
+}
+
+/** The payload will be the same the next time. So a wrong one is a definite failure, and the saga is undone. */
+function requireTransferPayload({ payload }: Branch): TransferPayload {
+  const read = readTransferPayload(payload)
+  if (read !== undefined) return read
+  throw new BranchFailure('account and amountCents are needed', { code: 'PAYLOAD_INVALID' })
 }
 
 function readTransferPayload(body: unknown): TransferPayload | undefined {

@@ -5,6 +5,7 @@ import { addAccountRoutes } from './account-routes.ts'
 import { type AccountSeed, openAccounts } from './accounts.ts'
 import { addBranchRoutes, type Intercept } from './branch-routes.ts'
 import { openCallLog } from './call-log.ts'
+import { openHolds } from './holds.ts'
 
 export interface BankOptions {
   /** The database file; made if it is not there. */
@@ -63,6 +64,14 @@ export function buildBank({
     database.close()
   })
   addAccountRoutes(app, name, accounts)
-  addBranchRoutes(app, { database, accounts, barrier, callLog, latencyMs, intercept })
+  addBranchRoutes(app, {
+    database,
+    accounts,
+    holds: openHolds(database),
+    barrier,
+    callLog,
+    latencyMs,
+    intercept,
+  })
   return app
 }

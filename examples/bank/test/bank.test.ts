@@ -62,6 +62,37 @@ describe('the bank', () => {
     })
   })
 
+  it('A hold takes money aside once, and is captured or released, and never both', async () => {
+    const bank = testBank()
+    const payload = { account: 'alice', amountCents: 300 }
+    const call = (gid: string, branchId: string, path: string, op = 'action') =>
+      bank.app.inject({
+        method: 'POST',
+        url: path,
+        query: { gid, trans_type: 'saga', branch_id: branchId, op },
+        payload: path === '/holds' ? payload : {},
+      })
+    const held = await call('g-1', 'hold', '/holds')
+    expect(await readBalance(bank)).toBe(99_700)
+    // The barrier answers a repeat as the first call, so there is still one hold.
+    expect((await call('g-1', 'hold', '/holds')).body).toBe(held.body)
+    const { holdId } = held.json<{ holdId: string }>()
+    expect((await call('g-1', 'pay', `/holds/${holdId}/capture`)).json()).toEqual({
+      holdId,
+      amountCents: 300,
+    })
+    expect((await call('g-2', 'pay', `/holds/${holdId}/capture`)).json()).toMatchObject({
+      code: 'HOLD_NOT_OPEN',
+    })
+    await call('g-3', 'hold', '/holds')
+    expect((await call('g-3', 'hold', '/holds/release', 'compensate')).statusCode).toBe(200)
+    expect((await call('g-4', 'hold', '/holds/release', 'compensate')).json()).toEqual({
+      nullCompensation: true,
+    })
+    expect(await readBalance(bank)).toBe(99_700)
+    expect(auditBank(bank.path)).toMatchObject({ wrongBalances: [], repeatedEffects: [], wrongOrders: [] })
+  })
+
   it('The bank shows its health, an account and the list of its accounts', async () => {
     const { app } = testBank({ name: 'bank-a' })
     expect((await app.inject('/health')).json()).toEqual({ status: 'ok', name: 'bank-a' })
