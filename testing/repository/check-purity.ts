@@ -36,7 +36,7 @@ function impurities(path: string, text: string): ReadonlySet<string> {
     if (isMathRandom(node)) found.add('Math.random')
     const name = referenceName(node, parent, key)
     if (name === undefined) return
-    if (NEVER_NAMED.has(name)) found.add(name)
+    if (NEVER_NAMED.has(name) && !isDateParse(parent)) found.add(name)
     const isPortType = PORT_FILES.has(path) && parent?.type === 'TSTypeReference'
     if (name === 'Promise' && !isPortType) found.add('Promise')
   })
@@ -48,6 +48,13 @@ function referenceName(node: SyntaxNode, parent: SyntaxNode | undefined, key: st
   if (node.type !== 'Identifier' || typeof node.name !== 'string') return undefined
   const isProperty = (key === 'property' || key === 'key') && parent?.computed !== true
   return isProperty ? undefined : node.name
+}
+
+/** `Date.parse` reads a text and no clock. */
+function isDateParse(parent: SyntaxNode | undefined): boolean {
+  if (parent?.type !== 'MemberExpression' || parent.computed === true) return false
+  const { object, property } = parent
+  return isNode(object) && object.name === 'Date' && isNode(property) && property.name === 'parse'
 }
 
 function isMathRandom(node: SyntaxNode): boolean {

@@ -23,6 +23,7 @@ describe('the repository', () => {
 
 const IMPURITIES = [
   ['a clock', 'export const at = Date.now()', 'Date'],
+  ['a clock by a computed name', "export const at = Date['now']()", 'Date'],
   ['a clock by construction', 'export const at = new Date()', 'Date'],
   ['chance', 'export const draw = () => Math.random()', 'Math.random'],
   ['chance in brackets', "export const draw = () => Math['random']()", 'Math.random'],
@@ -58,7 +59,8 @@ describe('the check of the core', () => {
 
   it('No property and no test is taken for a fault of the core', () => {
     const tree = soundTree({
-      'packages/core/src/fine.ts': '// Date.now()\nexport const x = { Date: 1, process: 2 }\n',
+      'packages/core/src/fine.ts':
+        '// Date.now()\nexport const x = { Date: 1, process: 2, at: Date.parse("2027-03-01T08:00:00Z") }\n',
       'packages/core/src/fine.test.ts': 'export const at = Date.now()\n',
     })
     expect(checkCorePurity(tree)).toEqual([])

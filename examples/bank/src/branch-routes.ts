@@ -35,7 +35,7 @@ export interface BranchRouteDeps {
   readonly intercept: Intercept
 }
 
-/** What one route does inside the barrier. What it returns is the answer to the call. */
+/** Does the work of one route inside the barrier, and returns the answer to the call. */
 type Work = (call: RouteCall, deps: BranchRouteDeps) => JsonValue
 
 interface RouteCall {

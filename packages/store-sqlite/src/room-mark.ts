@@ -4,7 +4,7 @@ const CHECK_MS = 1_000
 const MEBIBYTE = 1024 * 1024
 
 export interface RoomMarkSettings {
-  /** With fewer free bytes than this the store is short of room. With 0 it never is. */
+  /** The store is short of room when the disk has fewer free bytes than this. If it is 0, the store never is. */
   readonly freeBytesMin: number
   /** Reads how many bytes the disk has left. */
   readonly freeBytes: () => Promise<number>

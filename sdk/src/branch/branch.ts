@@ -1,7 +1,7 @@
 import type { JsonValue, Kind, Op } from '@counterstep/protocol'
 
 /**
- * What a barrier needs to know of a call: its key, and how old it is. A {@link Branch} is such a call. For a call that
+ * The facts that a barrier needs of a call: its key, and how old it is. A {@link Branch} is such a call. For a call that
  * did not come over HTTP, write the object by hand.
  *
  * @example

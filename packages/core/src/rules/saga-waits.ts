@@ -35,7 +35,7 @@ export function passWaits(saga: Submitted, now: number): PassedWaits {
     const next = passWait(passed, position, now)
     if (next === passed) continue
     passed = next
-    // What follows from the change may stand before it in the list.
+    // A branch that follows may stand before this one in the list.
     position = -1
   }
   return passed

@@ -47,7 +47,7 @@ function isHeard({ statusCode, isCopy }: BranchCallNote): boolean {
   return statusCode === 200 && !isCopy
 }
 
-/** What an action was given, stood in the record before that, and so before the abort was decided. */
+/** A value that an action was given stood in the record before that, and so before the abort was decided. */
 function auditUnknown(
   gid: string,
   calls: readonly BranchCallNote[],
