@@ -59,9 +59,11 @@ export function takeOver(
   // stops its owner before that counts as one without progress.
   const claimed = { ...claimedRun(next, row, settings, grant), dirtySince: grant.now }
   const run = { ...claimed, durableTransaction: stored }
-  // A deadline that has passed, or an abort with nothing left to undo, is decided now and not durable yet.
-  const decided = { ...run, lastChange: run.lastChange + 1, lastStrongChange: run.lastChange + 1 }
-  return { type: 'run', run: durability === 'none' ? run : decided }
+  if (durability === 'none') return { type: 'run', run }
+  // A deadline that has passed, an abort with nothing left to undo or a timer that is over is decided now and not durable yet.
+  const lastChange = run.lastChange + 1
+  const lastStrongChange = durability === 'strong' ? lastChange : run.lastStrongChange
+  return { type: 'run', run: { ...run, lastChange, lastStrongChange } }
 }
 
 /**
