@@ -1,5 +1,5 @@
 import { httpBranchCaller } from '@counterstep/branch-http'
-import { listOrigins, originFinder, targetPolicy } from '@counterstep/branch-http/targets'
+import { createOriginFinder, listOrigins, targetPolicy } from '@counterstep/branch-http/targets'
 import {
   type FunctionConfig,
   type FunctionRole,
@@ -11,9 +11,9 @@ import { refuseStoredJsonRpc } from '@counterstep/dtm/json-rpc'
 import {
   createServerlessEngine,
   DEFAULT_SETTINGS,
-  durabilityWarnings,
   type EngineSettings,
   type Logger,
+  listDurabilityWarnings,
   logEvents,
   nodeClock,
   nodeIds,
@@ -56,7 +56,7 @@ export async function openFunctionParts(
     openPatientStore(config, readSecret, logger),
     openSigner(config, readSecret),
   ])
-  for (const warning of durabilityWarnings(store, 'COUNTERSTEP_STORE_FAILOVER')) logger.warn({}, warning)
+  for (const warning of listDurabilityWarnings(store, 'COUNTERSTEP_STORE_FAILOVER')) logger.warn({}, warning)
   const queue = config.queueUrl === undefined ? undefined : createSqsQueue(config.queueUrl)
   const targets = targetPolicy(config.targets)
   const engine = createServerlessEngine({
@@ -64,7 +64,7 @@ export async function openFunctionParts(
     branches: httpBranchCaller({ ...config.caller, targets, signer }),
     checkUrl: (url) => targets.check(url),
     refuseCall: refuseStoredJsonRpc,
-    findOrigin: originFinder(targets),
+    findOrigin: createOriginFinder(targets),
     listedOrigins: listOrigins(config.targets),
     // Without a queue the sweeper finds what is due.
     wakeUp: queue ?? { schedule: () => Promise.resolve() },

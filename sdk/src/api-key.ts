@@ -2,7 +2,7 @@
 export type KeyReader = (() => string | Promise<string>) | undefined
 
 /** Makes the reader of the key. Throws a TypeError that does not show the key. */
-export function apiKeyReader(
+export function createKeyReader(
   apiKey: string | (() => string | Promise<string>) | undefined,
   headers: Readonly<Record<string, string>>,
 ): KeyReader {

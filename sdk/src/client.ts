@@ -5,7 +5,7 @@ import type {
   TransactionSummary,
   TransactionView,
 } from '@counterstep/protocol'
-import { apiKeyReader } from './api-key.ts'
+import { createKeyReader } from './api-key.ts'
 import type { Branch } from './branch/branch.ts'
 import { command } from './command.ts'
 import { listAll, listPage } from './list.ts'
@@ -24,7 +24,7 @@ import { type RunTccOptions, runTcc, type SubmittedTcc } from './tcc/run-tcc.ts'
 import { tcc, tccOf } from './tcc/tcc.ts'
 import type { Tcc, TccScope, TccSettings } from './tcc/tcc-types.ts'
 import { fetchTransaction } from './transaction.ts'
-import { ANSWER_BYTES_MAX_DEFAULT, checkedAnswerBytesMax } from './transport/answer-bytes.ts'
+import { ANSWER_BYTES_MAX_DEFAULT, checkAnswerBytesMax } from './transport/answer-bytes.ts'
 import { checkUrls } from './transport/server-urls.ts'
 import { createTransport } from './transport.ts'
 import { waitUntilFinal } from './wait.ts'
@@ -165,8 +165,8 @@ export function createClient({
   answerBytesMax = ANSWER_BYTES_MAX_DEFAULT,
 }: ClientOptions): Client {
   const urls = checkUrls(url)
-  const readApiKey = apiKeyReader(apiKey, headers)
-  const bytesMax = checkedAnswerBytesMax(answerBytesMax)
+  const readApiKey = createKeyReader(apiKey, headers)
+  const bytesMax = checkAnswerBytesMax(answerBytesMax)
   const setup = {
     send: createTransport({ urls, fetch, readApiKey, headers, answerBytesMax: bytesMax }),
     serverCount: urls.length,

@@ -1,7 +1,7 @@
 import type { TransactionView } from '@counterstep/protocol'
 import { isCounterstepError } from './errors.ts'
 import type { AbortOptions } from './options.ts'
-import { preferWait } from './prefer-wait.ts'
+import { buildPreferWait } from './prefer-wait.ts'
 import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'
 import { toJson } from './to-json.ts'
@@ -15,7 +15,7 @@ export async function command(
   gid: string,
   { signal, waitMs = 0, reason, ...options }: AbortOptions,
 ): Promise<TransactionView> {
-  const { headers, longerMs } = preferWait(waitMs)
+  const { headers, longerMs } = buildPreferWait(waitMs)
   const path = `${transactionPath(gid)}/${verb}`
   const timeoutMs = setup.timeoutMs + longerMs
   const body = reason === undefined ? {} : { body: toJson({ reason }, gid) }

@@ -4,7 +4,7 @@ import type { JsonValue } from '@counterstep/protocol'
 import type { Barrier } from './barrier/barrier.ts'
 import type { MessageBarrier } from './barrier/message-barrier.ts'
 import { BranchError } from './branch/branch-errors.ts'
-import { asBranchError, errorAnswer } from './branch/http-answer.ts'
+import { asBranchError, toErrorAnswer } from './branch/http-answer.ts'
 import type { BranchExpressRequest, BranchExpressResponse } from './express-types.ts'
 import {
   type AnsweredBranch,
@@ -67,7 +67,7 @@ export function branchHandler<Tx, Effect, Payload, Original = JsonValue>(
       // Express 4 makes an empty object of a missing body, which would pass for a payload.
       const payload = hasBody(headers) ? request.body : undefined
       const answered = isUnparsed(request)
-        ? unparsedBody()
+        ? answerUnparsedBody()
         : await answerBranch(barrier, handler, { url, headers, payload }, options)
       respond(response, next, answered, onError)
     } catch (error: unknown) {
@@ -117,11 +117,11 @@ function isUnparsed({ headers, body }: BranchExpressRequest): boolean {
   return hasBody(headers) && body === undefined
 }
 
-function unparsedBody(): AnsweredBranch {
+function answerUnparsedBody(): AnsweredBranch {
   const advice = "put app.use(express.json({ limit: '1mb', strict: false })) before the branchHandler"
   const message = `the call has a body that nothing has parsed as JSON: ${advice}`
   const error = new BranchError('BRANCH_BODY_UNPARSED', message)
-  return { answer: errorAnswer(error), error }
+  return { answer: toErrorAnswer(error), error }
 }
 
 function respond(

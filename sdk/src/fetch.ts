@@ -4,7 +4,7 @@ import { BODY_BYTES_MAX, type JsonValue } from '@counterstep/protocol'
 import type { Barrier } from './barrier/barrier.ts'
 import type { MessageBarrier } from './barrier/message-barrier.ts'
 import { BranchError, isBranchError } from './branch/branch-errors.ts'
-import { asBranchError, errorAnswer, type HttpAnswer } from './branch/http-answer.ts'
+import { asBranchError, type HttpAnswer, toErrorAnswer } from './branch/http-answer.ts'
 import { CollectedBytes } from './collected-bytes.ts'
 import {
   type AnsweredBranch,
@@ -15,9 +15,9 @@ import {
 import { answerQueryBack } from './http/answer-query-back.ts'
 import { parseBody } from './http/parse-body.ts'
 import { assertOps } from './http/served-ops.ts'
-import { arrivedCall } from './signatures/arrived-call.ts'
+import { toArrivedCall } from './signatures/arrived-call.ts'
 import { callVerifier } from './signatures/call-verifier.ts'
-import { refusalAnswer } from './signatures/signature-refusal.ts'
+import { toRefusalAnswer } from './signatures/signature-refusal.ts'
 import type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
 
 export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
@@ -115,16 +115,16 @@ function serve(
     let answered: AnsweredBranch
     try {
       // The head is checked before a byte of the body is read.
-      const checkBody = verifier?.check(arrivedCall(request))
+      const checkBody = verifier?.check(toArrivedCall(request))
       const bytes = await readBytes(request)
       checkBody?.(bytes)
       answered = await answerCall(request, bytes)
     } catch (error: unknown) {
       if (isRefusal(error)) {
         signedCalls?.onRefused?.(error)
-        return toResponse(refusalAnswer(error))
+        return toResponse(toRefusalAnswer(error))
       }
-      answered = { answer: errorAnswer(error), error }
+      answered = { answer: toErrorAnswer(error), error }
     }
     const { answer, error, branch } = answered
     if (error === undefined) return toResponse(answer)

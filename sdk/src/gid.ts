@@ -1,4 +1,4 @@
-import { timeOrderedGid } from '@counterstep/protocol'
+import { createTimeOrderedGid } from '@counterstep/protocol'
 
 /** Web Crypto takes as long for a few bytes as for a few thousand. */
 const POOL_BYTES = 4_096
@@ -23,5 +23,5 @@ export function newGid(): string {
     next = 0
   }
   next += DIGITS
-  return timeOrderedGid(Date.now(), pool.slice(next - DIGITS, next))
+  return createTimeOrderedGid(Date.now(), pool.slice(next - DIGITS, next))
 }

@@ -82,18 +82,18 @@ export interface Chain {
 }
 
 /** Puts a part behind a chain. An `after` can name only earlier branches, so there is no cycle. */
-export function appended(chain: Chain, part: Part): Chain {
+export function appendPart(chain: Chain, part: Part): Chain {
   const { shape } = part
   switch (shape.type) {
     case 'branch':
-      return appendedBranch(chain, part.ids[0] ?? '', shape.options)
+      return appendBranch(chain, part.ids[0] ?? '', shape.options)
     case 'serial':
-      return shape.parts.reduce(appended, chain)
+      return shape.parts.reduce(appendPart, chain)
     case 'parallel': {
       const lastIds: string[] = []
       let { branches } = chain
       for (const each of shape.parts) {
-        const grown = appended({ branches, lastIds: chain.lastIds }, each)
+        const grown = appendPart({ branches, lastIds: chain.lastIds }, each)
         branches = grown.branches
         lastIds.push(...grown.lastIds)
       }
@@ -102,7 +102,7 @@ export function appended(chain: Chain, part: Part): Chain {
   }
 }
 
-function appendedBranch({ branches, lastIds }: Chain, id: string, options: BranchOptions): Chain {
+function appendBranch({ branches, lastIds }: Chain, id: string, options: BranchOptions): Chain {
   const earlier = new Set(branches.map((each) => each.id))
   if (earlier.has(id)) throw refusal('SAGA_BRANCH_ID_DUPLICATE', `there is already a branch ${id}`)
   const after = options.after ?? lastIds

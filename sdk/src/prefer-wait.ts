@@ -15,7 +15,7 @@ export function assertWaitMs(waitMs: number): void {
 }
 
 /** Builds the header, which has whole seconds. Throws a RangeError. */
-export function preferWait(waitMs: number): PreferWait {
+export function buildPreferWait(waitMs: number): PreferWait {
   assertWaitMs(waitMs)
   const waitSeconds = Math.ceil(waitMs / 1000)
   if (waitSeconds === 0) return { headers: {}, longerMs: 0 }

@@ -16,7 +16,7 @@ export interface BadAnswer {
  * Makes the error for an answer that is not 2xx. If the answer has no code of ours, it is not from our server, but from
  * a proxy, or the URL is wrong.
  */
-export function problemError({ status, value, retryAfter, gid: askedGid }: BadAnswer): CounterstepError {
+export function toProblemError({ status, value, retryAfter, gid: askedGid }: BadAnswer): CounterstepError {
   const problem = isRecord(value) ? value : {}
   const gid = typeof problem.gid === 'string' ? problem.gid : askedGid
   const detail = typeof problem.detail === 'string' ? problem.detail : `the answer was ${status}`
@@ -36,7 +36,7 @@ export function problemError({ status, value, retryAfter, gid: askedGid }: BadAn
  * Makes the error for an answer that is too long. The request may have been carried out. With a status below 500 it
  * is not sent again, because the same answer would come.
  */
-export function answerTooLarge(
+export function toAnswerTooLargeError(
   { message, status }: AnswerTooLargeError,
   origin: string,
   gid: string | undefined,

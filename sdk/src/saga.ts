@@ -1,6 +1,6 @@
 import type { SagaSubmitRequest } from '@counterstep/protocol'
 import { newGid } from './gid.ts'
-import { appended, type BranchOptions, branch, type Chain, type Part } from './part.ts'
+import { appendPart, type BranchOptions, branch, type Chain, type Part } from './part.ts'
 
 /**
  * The settings of a whole saga: `deadlineMs` from accept (at most 30 days), `delayMs` before the first call,
@@ -55,17 +55,17 @@ export interface Saga<Ids extends string = string> {
  * ```
  */
 export function saga(settings: SagaSettings = {}): Saga<never> {
-  return grown({ ...settings, gid: settings.gid ?? newGid() }, { branches: [], lastIds: [] })
+  return appendTo({ ...settings, gid: settings.gid ?? newGid() }, { branches: [], lastIds: [] })
 }
 
-function grown<Ids extends string>(
+function appendTo<Ids extends string>(
   settings: SagaSettings & { readonly gid: string },
   chain: Chain,
 ): Saga<Ids> {
   return {
     gid: settings.gid,
     request: { ...settings, branches: chain.branches },
-    branch: (id, options) => grown(settings, appended(chain, branch(id, options))),
-    add: (part) => grown(settings, appended(chain, part)),
+    branch: (id, options) => appendTo(settings, appendPart(chain, branch(id, options))),
+    add: (part) => appendTo(settings, appendPart(chain, part)),
   }
 }

@@ -1,6 +1,6 @@
 import type { TransactionView } from '@counterstep/protocol'
 import type { SubmitOptions } from './options.ts'
-import { preferWait } from './prefer-wait.ts'
+import { buildPreferWait } from './prefer-wait.ts'
 import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'
 import { readTransaction, transactionPath } from './transaction.ts'
@@ -14,7 +14,7 @@ export async function submitPrepared(
   gid: string,
   { waitMs = 0, signal, ...options }: SubmitOptions,
 ): Promise<TransactionView> {
-  const { headers, longerMs } = preferWait(waitMs)
+  const { headers, longerMs } = buildPreferWait(waitMs)
   const path = `${transactionPath(gid)}/submit`
   const request = { method: 'POST', path, headers, timeoutMs: timeoutMs + longerMs, signal, gid } as const
   const persistence = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal }

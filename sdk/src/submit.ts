@@ -1,7 +1,7 @@
 import type { SubmitRequest, SubmitView } from '@counterstep/protocol'
 import { newGid } from './gid.ts'
 import type { SubmitOptions } from './options.ts'
-import { preferWait } from './prefer-wait.ts'
+import { buildPreferWait } from './prefer-wait.ts'
 import type { Saga } from './saga.ts'
 import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'
@@ -13,7 +13,7 @@ export async function submit(
   transaction: Saga | SubmitRequest,
   { waitMs = 0, signal, ...options }: SubmitOptions,
 ): Promise<SubmitView> {
-  const { headers, longerMs } = preferWait(waitMs)
+  const { headers, longerMs } = buildPreferWait(waitMs)
   const request = 'request' in transaction ? transaction.request : transaction
   // The gid is made on this side, so that an attempt whose answer is lost can be sent again as the same transaction.
   const gid = request.gid ?? newGid()

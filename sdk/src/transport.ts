@@ -1,11 +1,11 @@
 import type { KeyReader } from './api-key.ts'
 import { isUnavailable, UnavailableError } from './errors.ts'
-import { answerTooLarge, problemError } from './problem-error.ts'
+import { toAnswerTooLargeError, toProblemError } from './problem-error.ts'
 import { AnswerTooLargeError } from './transport/answer-bytes.ts'
 import type { Exchange, ExchangeRequest } from './transport/exchange.ts'
-import { fetchExchange } from './transport/fetch-exchange.ts'
-import { nodeExchange } from './transport/node-exchange.ts'
-import { nodeHttp } from './transport/node-http.ts'
+import { createFetchExchange } from './transport/fetch-exchange.ts'
+import { createNodeExchange } from './transport/node-exchange.ts'
+import { findNodeHttp } from './transport/node-http.ts'
 import { mayServeElsewhere, type Server, ServerRing } from './transport/server-ring.ts'
 import type { ServerUrls } from './transport/server-urls.ts'
 
@@ -47,7 +47,10 @@ export function createTransport({
   answerBytesMax,
 }: TransportOptions): Transport {
   const [first, ...others] = urls
-  const servers = new ServerRing([serverAt(first, fetch), ...others.map((url) => serverAt(url, fetch))])
+  const servers = new ServerRing([
+    createServerOf(first, fetch),
+    ...others.map((url) => createServerOf(url, fetch)),
+  ])
   const ofAll = { accept: 'application/json', ...headers }
   return async function send({ path, method, body, timeoutMs, signal, gid, ...request }) {
     signal?.throwIfAborted()
@@ -84,23 +87,23 @@ async function exchangeWithServer(
   const { status, retryAfter, text } = await exchange(sent).catch((error: unknown) => {
     // If the caller has aborted, the call rejects with the reason of the caller's signal.
     sent.signal?.throwIfAborted()
-    if (error instanceof AnswerTooLargeError) throw answerTooLarge(error, origin, gid)
+    if (error instanceof AnswerTooLargeError) throw toAnswerTooLargeError(error, origin, gid)
     throw new UnavailableError('SAGA_UNREACHABLE', `no answer from ${origin}`, { gid, cause: error })
   })
   const value = parseJson(text)
-  if (status < 200 || status > 299) throw problemError({ status, value, retryAfter, gid })
+  if (status < 200 || status > 299) throw toProblemError({ status, value, retryAfter, gid })
   if (value !== undefined) return value
   throw new UnavailableError('SAGA_UNREACHABLE', 'the answer was not JSON', { status, gid })
 }
 
-function serverAt(url: URL, fetch: typeof globalThis.fetch | undefined): Server {
-  return { origin: url.origin, exchange: exchangeWith(url, fetch) }
+function createServerOf(url: URL, fetch: typeof globalThis.fetch | undefined): Server {
+  return { origin: url.origin, exchange: createExchange(url, fetch) }
 }
 
-function exchangeWith(url: URL, fetch: typeof globalThis.fetch | undefined): Exchange {
-  if (fetch !== undefined) return fetchExchange(url, fetch)
-  const node = nodeHttp(url.protocol)
-  return node === undefined ? fetchExchange(url, globalThis.fetch) : nodeExchange(url, node)
+function createExchange(url: URL, fetch: typeof globalThis.fetch | undefined): Exchange {
+  if (fetch !== undefined) return createFetchExchange(url, fetch)
+  const node = findNodeHttp(url.protocol)
+  return node === undefined ? createFetchExchange(url, globalThis.fetch) : createNodeExchange(url, node)
 }
 
 function parseJson(text: string): unknown {

@@ -12,8 +12,8 @@ import { type ErrorWord, toErrorWord, toSentErrorWord } from './error-word.ts'
 import { readExcerpt } from './excerpt.ts'
 import { KeptBody } from './kept-body.ts'
 import type { PackedRoom } from './packed-room.ts'
-import { ownHeaders, requestHeaders } from './request-headers.ts'
-import { type ParsedUrl, requestTarget } from './request-line.ts'
+import { buildRequestHeaders, listOwnHeaders } from './request-headers.ts'
+import { buildRequestTarget, type ParsedUrl } from './request-line.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { unpackBody } from './unpack-body.ts'
 import { WordSearch } from './word-search.ts'
@@ -98,7 +98,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   #words: WordSearch | undefined = undefined
   #unpacked: Buffer | undefined = undefined
 
-  /** Throws what `ownHeaders` throws. */
+  /** Throws what `listOwnHeaders` throws. */
   constructor(
     call: BranchCall,
     url: ParsedUrl,
@@ -106,7 +106,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     resolve: (answer: BranchAnswer) => void,
   ) {
     this.#call = call
-    this.#ownHeaders = ownHeaders(call, payloads)
+    this.#ownHeaders = listOwnHeaders(call, payloads)
     this.#url = url
     this.#signer = signer
     this.#resolve = resolve
@@ -126,8 +126,8 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   buildRequest(): Dispatcher.DispatchOptions {
     const { method, body: text } = this.#call
     const { originKey } = this.#url
-    const path = requestTarget(this.#url, this.#call)
-    const headers = requestHeaders(this.#call, this.#ownHeaders, originKey + path, this.#signer)
+    const path = buildRequestTarget(this.#url, this.#call)
+    const headers = buildRequestHeaders(this.#call, this.#ownHeaders, originKey + path, this.#signer)
     const body = method === 'GET' ? null : this.#requestBody(Buffer.from(text), headers)
     this.#isDispatched = true
     return { origin: originKey, path, method, headers, body }

@@ -24,7 +24,7 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
  * Returns the headers that the submit gave the call, each name before its value. Throws BadRequestError if a header
  * or the payload can be in no request.
  */
-export function ownHeaders(call: BranchCall, payloads: CheckedPayloads): string[] {
+export function listOwnHeaders(call: BranchCall, payloads: CheckedPayloads): string[] {
   if (!payloads.maySend(call)) throw new BadRequestError()
   const { headers: given } = call
   const headers: string[] = []
@@ -44,8 +44,8 @@ function isLeftOut(name: string): boolean {
   return name === 'accept-encoding' || isReservedHeader(name)
 }
 
-/** Returns all headers except the host and the length, which undici writes. `own` is the result of `ownHeaders`. */
-export function requestHeaders(
+/** Returns all headers except the host and the length, which undici writes. `own` is the result of `listOwnHeaders`. */
+export function buildRequestHeaders(
   call: BranchCall,
   own: readonly string[],
   targetUri: string,
@@ -61,11 +61,11 @@ export function requestHeaders(
   headers.push(IDENTITY_HEADERS.gid, call.gid, IDENTITY_HEADERS.branchId, call.branchId)
   headers.push(IDENTITY_HEADERS.op, call.op, IDENTITY_HEADERS.kind, call.kind)
   headers.push(...own)
-  if (signer !== undefined) headers.push(...signatureHeaders(call, targetUri, signer))
+  if (signer !== undefined) headers.push(...signHeaders(call, targetUri, signer))
   return headers
 }
 
-function signatureHeaders(call: BranchCall, targetUri: string, signer: CallSigner): readonly string[] {
+function signHeaders(call: BranchCall, targetUri: string, signer: CallSigner): readonly string[] {
   const isGet = call.method === 'GET'
   return signer.sign({
     method: call.method,

@@ -25,7 +25,7 @@ const TRANS_TYPES = { saga: 'saga', tcc: 'tcc', message: 'msg' } as const
  * Builds the request target of one call. The identity of the call stands before the URL's own query, because some parsers
  * stop after a number of parameters, and some keep the first of two values. The kind and `op` need no encoding.
  */
-export function requestTarget({ path, ownQuery }: ParsedUrl, call: BranchCall): string {
+export function buildRequestTarget({ path, ownQuery }: ParsedUrl, call: BranchCall): string {
   return `${path}?gid=${encode(call.gid)}&trans_type=${TRANS_TYPES[call.kind]}&branch_id=${encode(call.branchId)}&op=${call.op}${ownQuery}`
 }
 

@@ -2,19 +2,19 @@ import type { IncomingMessage } from 'node:http'
 import type { BranchCall } from '@counterstep/core'
 import {
   callSigner,
+  createSigningKeyText,
   fitsDigest,
-  newSigningKeyText,
   parseSigningKey,
   parseVerificationKey,
-  publicJwk,
+  toPublicJwk,
   verifyHead,
 } from '@counterstep/signature'
 import { describe, expect, it } from 'vitest'
 import { buildCall, readBody, serveHttp } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
-const KEY = parseSigningKey(newSigningKeyText('ed25519'))
-const KEYS = new Map([[KEY.keyId, parseVerificationKey(publicJwk(KEY) ?? '')]])
+const KEY = parseSigningKey(createSigningKeyText('ed25519'))
+const KEYS = new Map([[KEY.keyId, parseVerificationKey(toPublicJwk(KEY) ?? '')]])
 
 interface Received {
   readonly request: IncomingMessage

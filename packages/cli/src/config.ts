@@ -1,11 +1,9 @@
 import {
-  accessConfig,
   asFlag,
   type Connection,
-  callerOptions,
+  chooseTargetRules,
   connection,
   type Environment,
-  engineSettings,
   findServerProblems,
   findStoreProblems,
   findUnknownVariables,
@@ -15,6 +13,9 @@ import {
   listServerWarnings,
   PASSWORD_FILE_VARIABLE,
   PASSWORD_VARIABLE,
+  pickAccessConfig,
+  pickCallerOptions,
+  pickEngineSettings,
   readConfigFile,
   readPassword,
   readServiceTls,
@@ -24,7 +25,6 @@ import {
   type SettingValues,
   type Sources,
   storeConfig,
-  targetRules,
   toVariable,
 } from '@counterstep/configuration'
 import { assert } from '@counterstep/core'
@@ -116,14 +116,14 @@ interface Found {
 
 function toConfig({ values, sources, password }: Found, readyJson: boolean, environment: Environment) {
   const { host, port, signingKeyFile, logLevel, plainIds } = values
-  const engine: EngineSettings = engineSettings(values)
+  const engine: EngineSettings = pickEngineSettings(values)
   const unknown = findUnknownVariables(environment, VARIABLES)
   return Object.freeze({
     host,
     port,
     /** DTM's HTTP API listens on this port. */
     dtmPort: readDtmPort(values, sources),
-    access: accessConfig(values),
+    access: pickAccessConfig(values),
     store: storeConfig(values, password),
     /** If it is undefined, branch calls are not signed. */
     signingKeyFile,
@@ -135,8 +135,8 @@ function toConfig({ values, sources, password }: Found, readyJson: boolean, envi
     engine,
     plainIds,
     /** These rules say where branches may be called. */
-    targets: targetRules(values, isLoopback(host)),
-    caller: Object.freeze({ ...callerOptions(values), tls: readServiceTls(values) }),
+    targets: chooseTargetRules(values, isLoopback(host)),
+    caller: Object.freeze({ ...pickCallerOptions(values), tls: readServiceTls(values) }),
     /** These texts are for the log. They name odd settings that are no reason to refuse the start. */
     warnings: Object.freeze([
       ...unknown.map((name) => `${name} is no setting and was ignored.`),

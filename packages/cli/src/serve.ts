@@ -1,13 +1,13 @@
 import type { AddressInfo } from 'node:net'
 import { httpBranchCaller } from '@counterstep/branch-http'
-import { listOrigins, originFinder, targetPolicy } from '@counterstep/branch-http/targets'
-import { insecureSwitches, isForced } from '@counterstep/configuration'
+import { createOriginFinder, listOrigins, targetPolicy } from '@counterstep/branch-http/targets'
+import { isForced, listInsecureSwitches } from '@counterstep/configuration'
 import type { Store } from '@counterstep/core'
-import { buildDtmApp, documentTopicStore, refuseStoredJsonRpc } from '@counterstep/dtm'
+import { buildDtmApp, createDocumentTopicStore, refuseStoredJsonRpc } from '@counterstep/dtm'
 import {
   createEngine,
-  durabilityWarnings,
   type Logger,
+  listDurabilityWarnings,
   logEvents,
   nodeClock,
   nodeIds,
@@ -81,7 +81,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
   closers.push(async () => gates.close())
   const store = await openStoreWhenReady(deps, registry)
   closers.push(() => store.close())
-  for (const warning of durabilityWarnings(store, '--store-failover')) logger.warn({}, warning)
+  for (const warning of listDurabilityWarnings(store, '--store-failover')) logger.warn({}, warning)
   const targets = targetPolicy(config.targets)
   const checkUrl = (url: string) => targets.check(url)
   const listedOrigins = listOrigins(config.targets)
@@ -94,7 +94,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     branches,
     checkUrl,
     refuseCall: refuseStoredJsonRpc,
-    findOrigin: originFinder(targets),
+    findOrigin: createOriginFinder(targets),
     listedOrigins,
     plainIds: config.plainIds,
     clock: nodeClock(),
@@ -106,7 +106,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     engine,
     store,
     storeForced: isForced(config.store),
-    insecure: insecureSwitches(config),
+    insecure: listInsecureSwitches(config),
     gate: gates.native,
     bounds,
     registry,
@@ -118,7 +118,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     engine,
     gate: gates.dtm,
     bounds,
-    topics: documentTopicStore(store, () => ids.writeId()),
+    topics: createDocumentTopicStore(store, () => ids.writeId()),
     checkUrl,
     plainIds: config.plainIds,
     nodeMetrics: () => readMetrics(registry),

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { readSigningKeyFile } from '@counterstep/configuration'
-import { newSigningKeyText, parseSigningKey, publicJwk, type SigningKey } from '@counterstep/signature'
+import { createSigningKeyText, parseSigningKey, type SigningKey, toPublicJwk } from '@counterstep/signature'
 
 export const SIGNING_KEY_USAGE = [
   'counterstep signing-key create [--alg ed25519|hmac-sha256] --out FILE   makes a key for --signing-key-file',
@@ -44,7 +44,7 @@ function readArguments(args: readonly string[]): Given | undefined {
 }
 
 function create(algorithm: 'ed25519' | 'hmac-sha256', out: string): CommandOutcome {
-  const text = newSigningKeyText(algorithm)
+  const text = createSigningKeyText(algorithm)
   try {
     // The flag refuses to replace a file, since a server may be signing with the key in it.
     writeFileSync(out, text, { flag: 'wx', mode: 0o600 })
@@ -63,7 +63,7 @@ function show(path: string): CommandOutcome {
 }
 
 function showPublicHalf(key: SigningKey, done: string): CommandOutcome {
-  const jwk = publicJwk(key)
+  const jwk = toPublicJwk(key)
   const advice =
     jwk === undefined
       ? 'An HMAC key has no public half: each service needs the content of this file, and can sign with it.'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readSigningKeyFile } from '@counterstep/configuration'
 import {
-  newSigningKeyText,
+  createSigningKeyText,
   parseSigningKey,
   parseVerificationKey,
   type SigningKey,
@@ -19,7 +19,7 @@ function folder(): string {
   return made
 }
 
-function keyFile(text = newSigningKeyText('ed25519'), mode = 0o600): string {
+function keyFile(text = createSigningKeyText('ed25519'), mode = 0o600): string {
   const path = join(folder(), 'key.pem')
   writeFileSync(path, text)
   chmodSync(path, mode)
@@ -146,7 +146,7 @@ describe('a watched signing key', () => {
     const path = keyFile()
     const { watch, next, problems } = watched(path)
     const first = watch.current()
-    const second = newSigningKeyText('ed25519')
+    const second = createSigningKeyText('ed25519')
     const heard = next()
     replace(path, second)
     expect(await heard).toMatchObject({ keyId: parseSigningKey(second).keyId })
@@ -160,8 +160,8 @@ describe('a watched signing key', () => {
     const { keyId } = watch.current()
     const faults = [
       () => rmSync(path),
-      () => replace(path, newSigningKeyText('ed25519').slice(0, 60)),
-      ...(process.platform === 'win32' ? [] : [() => replace(path, newSigningKeyText('ed25519'), 0o644)]),
+      () => replace(path, createSigningKeyText('ed25519').slice(0, 60)),
+      ...(process.platform === 'win32' ? [] : [() => replace(path, createSigningKeyText('ed25519'), 0o644)]),
     ]
     for (const fault of faults) {
       const heard = next()
@@ -171,7 +171,7 @@ describe('a watched signing key', () => {
     }
     expect(problems).toHaveLength(faults.length)
     const heard = next()
-    const last = newSigningKeyText('ed25519')
+    const last = createSigningKeyText('ed25519')
     replace(path, last)
     expect(await heard).toMatchObject({ keyId: parseSigningKey(last).keyId })
   })

@@ -8,10 +8,10 @@ import type { SqliteConfig, StoreUse } from './store-config.ts'
 
 type SharedValues = Pick<SettingValues, SettingName & keyof FunctionValues>
 
-export type AccessConfig = ReturnType<typeof accessConfig>
+export type AccessConfig = ReturnType<typeof pickAccessConfig>
 
 /** Says who may use a server, over both HTTP APIs. */
-export function accessConfig(values: SettingValues) {
+export function pickAccessConfig(values: SettingValues) {
   const { host, keysFile, ratePerKey, dtmNetworks, dtmNetworksScopes, allowedHosts = [] } = values
   const { connectionsMax, strangersPerAddressMax, unreadBodyBytesMax } = values
   return Object.freeze({
@@ -30,7 +30,12 @@ export function accessConfig(values: SettingValues) {
 }
 
 /** Says who may use a function. */
-export function functionAccess({ keysSecret, authorizer, ratePerKey, allowedHosts = [] }: FunctionValues) {
+export function pickFunctionAccess({
+  keysSecret,
+  authorizer,
+  ratePerKey,
+  allowedHosts = [],
+}: FunctionValues) {
   const isOpen = keysSecret === undefined && authorizer === undefined
   const insecure = Object.freeze(isOpen ? ['no-keys'] : [])
   return Object.freeze({ authorizer, ratePerKey, allowedHosts, insecure })
@@ -40,7 +45,7 @@ export function functionAccess({ keysSecret, authorizer, ratePerKey, allowedHost
  * If only this machine reaches the server and no targets are set, this is development, and its branches are on this
  * machine.
  */
-export function targetRules(
+export function chooseTargetRules(
   { services, allowTargets, allowAnyTarget }: SharedValues,
   isLocal: boolean,
 ): TargetRules {
@@ -49,13 +54,13 @@ export function targetRules(
   return Object.freeze({ services, allowed: allowTargets, others, isLocal })
 }
 
-export function callerOptions(values: SharedValues) {
+export function pickCallerOptions(values: SharedValues) {
   const { egressProxy: proxyUrl, answerExcerpts } = values
   return Object.freeze({ proxyUrl, answerExcerpts, ...pickNames(values, DEFAULT_CALLER_LIMITS) })
 }
 
 /** Picks the settings of the engine from the values of a host. */
-export function engineSettings<Values extends SharedValues>(values: Values) {
+export function pickEngineSettings<Values extends SharedValues>(values: Values) {
   const retry = Object.freeze({
     initialMs: values.retryInitialMs,
     factor: values.retryFactor,
@@ -73,7 +78,7 @@ interface Protections {
 }
 
 /** Names the protections that are switched off, as /health/ready shows them. */
-export function insecureSwitches({ access, targets, store }: Protections): readonly string[] {
+export function listInsecureSwitches({ access, targets, store }: Protections): readonly string[] {
   return [
     ...access.insecure,
     ...(targets.others === 'any' ? ['allow-any-target'] : []),

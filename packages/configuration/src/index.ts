@@ -1,12 +1,12 @@
 export { readConfigFile } from './config-file.ts'
 export {
   type AccessConfig,
-  accessConfig,
-  callerOptions,
-  engineSettings,
-  insecureSwitches,
+  chooseTargetRules,
   isForced,
-  targetRules,
+  listInsecureSwitches,
+  pickAccessConfig,
+  pickCallerOptions,
+  pickEngineSettings,
 } from './host-config.ts'
 export { isLoopback } from './loopback.ts'
 export { type FunctionConfig, readFunctionConfig } from './read-function-config.ts'

@@ -1,10 +1,15 @@
 import { assert } from '@counterstep/core'
-import { callerOptions, engineSettings, functionAccess, targetRules } from './host-config.ts'
+import {
+  chooseTargetRules,
+  pickCallerOptions,
+  pickEngineSettings,
+  pickFunctionAccess,
+} from './host-config.ts'
 import { type Environment, findUnknownVariables, hasAll, readSettings } from './read-settings.ts'
 import { type FunctionRole, findFunctionProblems } from './rules.ts'
 import { toVariable } from './setting.ts'
 import { FUNCTION_SETTINGS, type FunctionName, type FunctionValues } from './settings.ts'
-import { functionStore } from './store-config.ts'
+import { toFunctionStore } from './store-config.ts'
 import {
   type GivenPassword,
   PASSWORD_FILE_VARIABLE,
@@ -55,11 +60,11 @@ function toConfig(values: FunctionValues, password: GivenPassword | undefined) {
   const { store, logLevel, queueUrl, metricsNamespace } = values
   assert(store.family !== 'sqlite', 'the embedded store was not refused')
   return {
-    store: functionStore(store, values, password),
-    targets: targetRules(values, false),
-    caller: callerOptions(values),
-    engine: engineSettings(values),
-    access: functionAccess(values),
+    store: toFunctionStore(store, values, password),
+    targets: chooseTargetRules(values, false),
+    caller: pickCallerOptions(values),
+    engine: pickEngineSettings(values),
+    access: pickFunctionAccess(values),
     /**
      * These are ARNs of secrets in AWS Secrets Manager. Without the one for keys requests need no key, and without
      * the one for signing no call is signed.

@@ -9,7 +9,7 @@ import {
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import * as is from './schemas.ts'
 import { declareSettings, type HostKind, type Settings, type ValuesOf } from './setting.ts'
-import { signingKeyPath } from './signing-key-file.ts'
+import { checkSigningKeyPath } from './signing-key-file.ts'
 import { parseStore } from './store-target.ts'
 
 const SERVERS = ['mysql', 'redis'] as const
@@ -227,7 +227,7 @@ const TABLE = {
     SERVERS,
   ),
   signingKeyFile: ofServer(
-    is.orUnset(is.readWith(signingKeyPath)),
+    is.orUnset(is.readWith(checkSigningKeyPath)),
     'file with the key that branch calls are signed with, from signing-key create; read again when it changes',
   ),
   signingKeySecret: ofFunction(
@@ -319,8 +319,8 @@ type NameFor<Host extends HostKind> = {
 type SettingsFor<Host extends HostKind> = Pick<typeof TABLE, NameFor<Host>>
 
 /** Holds the settings of `counterstep serve`. */
-export const SETTINGS = settingsFor('server')
-const functionSettings = settingsFor('function')
+export const SETTINGS = pickSettings('server')
+const functionSettings = pickSettings('function')
 /**
  * Holds the settings of a function. Its default of connections is low: one environment runs few transactions at once, and
  * there may be hundreds of environments.
@@ -335,7 +335,7 @@ export type SettingValues = ValuesOf<typeof SETTINGS>
 export type FunctionName = keyof typeof FUNCTION_SETTINGS
 export type FunctionValues = ValuesOf<typeof FUNCTION_SETTINGS>
 
-function settingsFor<Host extends HostKind>(host: Host): SettingsFor<Host> {
+function pickSettings<Host extends HostKind>(host: Host): SettingsFor<Host> {
   const own = Object.entries(TABLE).filter(([, each]) => each.host === 'any' || each.host === host)
   return Object.fromEntries(own) as SettingsFor<Host>
 }

@@ -43,7 +43,7 @@ function findFileProblem(descriptor: number): string | undefined {
 }
 
 /** Returns the path for a setting if it leads to a usable key, and a problem otherwise. */
-export function signingKeyPath(path: string): Parsed<string> {
+export function checkSigningKeyPath(path: string): Parsed<string> {
   const key = readSigningKeyFile(path)
   return 'problem' in key ? key : { value: path }
 }

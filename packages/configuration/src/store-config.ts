@@ -3,14 +3,14 @@ import type { FunctionValues, SettingName, SettingValues } from './settings.ts'
 import type { GivenPassword } from './store-password.ts'
 import { buildStoreUrl, type ServerTarget, showTarget, withTlsScheme } from './store-target.ts'
 
-export type SqliteConfig = ReturnType<typeof sqliteConfig>
+export type SqliteConfig = ReturnType<typeof toSqliteConfig>
 /** Says where a store on a server is, and how to reach it. */
 export type Connection = ReturnType<typeof connection>
 export type StoreUse = ReturnType<typeof storeUse>
 export type ServerStoreConfig = Connection & StoreUse
 export type StoreConfig = SqliteConfig | ServerStoreConfig
 /** The URL of this store is made later by `storeUrl`, with the password from its secret. */
-export type FunctionStoreConfig = ReturnType<typeof functionStore>
+export type FunctionStoreConfig = ReturnType<typeof toFunctionStore>
 
 type Password = GivenPassword | undefined
 type SharedValues = Pick<SettingValues, SettingName & keyof FunctionValues>
@@ -18,11 +18,11 @@ type TlsValues = Pick<SettingValues, 'storeTls' | 'storeTlsCa' | 'storeTlsServer
 
 export function storeConfig(values: SettingValues, password: Password): StoreConfig {
   const { store } = values
-  if (store.family === 'sqlite') return sqliteConfig(store.path, values)
+  if (store.family === 'sqlite') return toSqliteConfig(store.path, values)
   return Object.freeze({ ...connection(store, values, password), ...storeUse(store, values) })
 }
 
-function sqliteConfig(named: string, values: SettingValues) {
+function toSqliteConfig(named: string, values: SettingValues) {
   const { data, sqliteSynchronous, sqliteFreeBytesMin: freeBytesMin } = values
   const path = resolve(named === '' ? join(data, 'counterstep.db') : named)
   const synchronous = sqliteSynchronous === 'full' ? 'FULL' : 'NORMAL'
@@ -35,14 +35,14 @@ export function connection(
   values: TlsValues & Pick<SettingValues, 'storeWaitMs'>,
   password: Password,
 ) {
-  const { target, reach } = storeReach(named, values)
+  const { target, reach } = buildStoreReach(named, values)
   const url = buildStoreUrl(target, password?.text ?? named.password)
   return Object.freeze({ ...reach, url, waitMs: values.storeWaitMs })
 }
 
 /** `target` may hold a password and must never be shown. */
-export function functionStore(named: ServerTarget, values: SharedValues, password: Password) {
-  const { target, reach } = storeReach(named, values)
+export function toFunctionStore(named: ServerTarget, values: SharedValues, password: Password) {
+  const { target, reach } = buildStoreReach(named, values)
   const login = Object.freeze({ ...target, password: password?.text ?? target.password })
   return Object.freeze({ ...reach, ...storeUse(target, values), target: login })
 }
@@ -56,7 +56,7 @@ export function storeUrl({ target }: FunctionStoreConfig, password: string | und
 }
 
 /** Gives the target the scheme that its TLS setting needs. If `tls` is absent, the store decides whether it uses TLS. */
-function storeReach(named: ServerTarget, { storeTls, storeTlsCa: ca, storeTlsServerName }: TlsValues) {
+function buildStoreReach(named: ServerTarget, { storeTls, storeTlsCa: ca, storeTlsServerName }: TlsValues) {
   const server = storeTlsServerName === undefined ? {} : { serverName: storeTlsServerName }
   const names: { readonly ca?: string; readonly serverName?: string } =
     ca === undefined ? server : { ca, ...server }

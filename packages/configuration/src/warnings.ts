@@ -1,5 +1,5 @@
 import { hasEveryPort } from '@counterstep/branch-http/targets'
-import { retentionWarnings } from '@counterstep/engine'
+import { listRetentionWarnings } from '@counterstep/engine'
 import { isLoopback } from './loopback.ts'
 import type { Sources } from './read-settings.ts'
 import type { FunctionRole } from './rules.ts'
@@ -64,7 +64,7 @@ function listAccessWarnings({ host, keysFile, dtmNetworks, dtmNetworksScopes, al
 }
 
 function listSharedWarnings(values: SharedValues, sources: Sources, spell: Spelling): string[] {
-  const warnings = [...retentionWarnings(values, spell('retentionMs'))]
+  const warnings = [...listRetentionWarnings(values, spell('retentionMs'))]
   if (values.egressProxy !== undefined)
     warnings.push(
       `With ${spell('egressProxy')} the proxy looks up the names of branches: it has to refuse the ` +

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { insecureSwitches } from '../src/host-config.ts'
+import { listInsecureSwitches } from '../src/host-config.ts'
 import { readFunctionConfig } from '../src/read-function-config.ts'
 
 const SOUND = {
@@ -16,7 +16,7 @@ const CASES = [
 it.each(CASES)('The environment %o switches off the protections %o', (environment, switches) => {
   const read = readFunctionConfig('api', { ...SOUND, ...environment })
   if ('problems' in read) throw new Error(read.problems.join(' '))
-  expect(insecureSwitches(read.config)).toEqual(switches)
+  expect(listInsecureSwitches(read.config)).toEqual(switches)
 })
 
 it('The embedded store has nothing to switch off', () => {
@@ -28,5 +28,5 @@ it('The embedded store has nothing to switch off', () => {
     freeBytesMin: 0,
     waitMs: 0,
   } as const
-  expect(insecureSwitches({ access: { insecure: [] }, targets: { others: 'none' }, store })).toEqual([])
+  expect(listInsecureSwitches({ access: { insecure: [] }, targets: { others: 'none' }, store })).toEqual([])
 })

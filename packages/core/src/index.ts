@@ -4,12 +4,12 @@ export { measureRoom, type RoomRate, UNMEASURED } from './bulkhead/room-rate.ts'
 export { isBusy, roomWaitersMax, waitForRoomMs } from './bulkhead/room-wait.ts'
 export { nextTurnAt, paceWaitMs } from './bulkhead/target-pace.ts'
 export {
-  boundsUnderWay,
   mayTakePlace,
   mayTakeUnlistedPlace,
   SHARED_TARGETS,
   type ShareBounds,
   shareBounds,
+  toBoundsUnderWay,
   UNLISTED_TARGETS_MAX,
 } from './bulkhead/target-share.ts'
 export { type CommandPlan, planCommand } from './commands/command-row.ts'

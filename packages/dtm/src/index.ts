@@ -1,6 +1,6 @@
 export type { DtmAppDeps } from './build-dtm-app.ts'
 export { buildDtmApp, DTM_VERSION } from './build-dtm-app.ts'
 export { refuseStoredJsonRpc } from './definition/json-rpc.ts'
-export { documentTopicStore } from './topics/document-topic-store.ts'
+export { createDocumentTopicStore } from './topics/document-topic-store.ts'
 export type { Subscriber, Topic, TopicStore, TopicWrite, TopicWriteResult } from './topics/topic-store.ts'
 export { TOPICS_AGE_MS_MAX } from './topics/topics.ts'

@@ -1,12 +1,12 @@
 import { memoryStore } from '@counterstep/store-conformance'
 import { expect, it } from 'vitest'
-import { documentTopicStore } from '../src/index.ts'
+import { createDocumentTopicStore } from '../src/index.ts'
 import { Topics } from '../src/topics/topics.ts'
 
 it('All who ask for a topic that another node has just made get it, though they share an older list', async () => {
   let now = 0
   let writes = 0
-  const kept = documentTopicStore(memoryStore({ now: () => now }), () => `w-${writes++}`)
+  const kept = createDocumentTopicStore(memoryStore({ now: () => now }), () => `w-${writes++}`)
   let answer: (() => void) | undefined
   const answered = new Promise<void>((resolve) => {
     answer = resolve

@@ -1,8 +1,8 @@
 import { httpBranchCaller } from '@counterstep/branch-http'
 import {
+  createOriginFinder,
   hasEveryPort,
   listOrigins,
-  originFinder,
   type TargetRules,
   targetPolicy,
 } from '@counterstep/branch-http/targets'
@@ -10,14 +10,14 @@ import type { Store } from '@counterstep/core'
 import { refuseStoredJsonRpc } from '@counterstep/dtm/json-rpc'
 import {
   createEngine,
-  durabilityWarnings,
   type EngineApi,
   type EngineSettings,
   type Logger,
+  listDurabilityWarnings,
+  listRetentionWarnings,
   logEvents,
   nodeClock,
   nodeIds,
-  retentionWarnings,
 } from '@counterstep/engine'
 import {
   countStoreEvents,
@@ -99,7 +99,7 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
     branches,
     checkUrl: (url) => targets.check(url),
     refuseCall: refuseStoredJsonRpc,
-    findOrigin: originFinder(targets),
+    findOrigin: createOriginFinder(targets),
     listedOrigins,
     clock: nodeClock(),
     ids: nodeIds(),
@@ -118,7 +118,8 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
       {},
       'targets.allow has a range with every port: a client that may submit can make this app call any server there',
     )
-  for (const warning of retentionWarnings(options.engine, 'settings.retentionMs')) logger.warn({}, warning)
+  for (const warning of listRetentionWarnings(options.engine, 'settings.retentionMs'))
+    logger.warn({}, warning)
   return {
     engine,
     store,
@@ -128,7 +129,8 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
     async start() {
       await engine.start()
       const { name, durabilityClass, failover } = store
-      for (const warning of durabilityWarnings(store, "the store's option failover")) logger.warn({}, warning)
+      for (const warning of listDurabilityWarnings(store, "the store's option failover"))
+        logger.warn({}, warning)
       logger.info({ store: name, durabilityClass, failover }, 'counterstep runs')
     },
     drain,

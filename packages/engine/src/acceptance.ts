@@ -22,7 +22,7 @@ import { CounterstepError, type Gid, type TransactionView } from '@counterstep/p
 import type { Admission } from './bulkhead/admission.ts'
 import type { Bulkhead } from './bulkhead/bulkhead.ts'
 import { countRowPlaces } from './bulkhead/count-row-places.ts'
-import { targetsOfDefinition } from './bulkhead/submission-targets.ts'
+import { listDefinitionTargets } from './bulkhead/submission-targets.ts'
 import type { SubmitOptions } from './engine-api.ts'
 import type { EngineObserver } from './observer.ts'
 import type { Runner } from './runner.ts'
@@ -223,7 +223,7 @@ export class Acceptance {
   #takePlaces(definition: Definition, places: number): Admission | undefined {
     const { bulkhead, run } = this.#parts
     if (waitsMs(definition, run) !== undefined) return undefined
-    const admission = bulkhead.admit(targetsOfDefinition(bulkhead, definition), places)
+    const admission = bulkhead.admit(listDefinitionTargets(bulkhead, definition), places)
     if (admission !== undefined) return admission
     throw new CounterstepError(
       'SAGA_TARGET_OVER_CAPACITY',

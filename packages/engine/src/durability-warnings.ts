@@ -5,7 +5,7 @@ import type { Store } from '@counterstep/core'
  *
  * @param failoverSetting is this host's name for the setting that says whether a failover may lose writes.
  */
-export function durabilityWarnings(
+export function listDurabilityWarnings(
   { durabilityClass, failover }: Pick<Store, 'durabilityClass' | 'failover'>,
   failoverSetting: string,
 ): readonly string[] {

@@ -1,4 +1,4 @@
-export { durabilityWarnings } from './durability-warnings.ts'
+export { listDurabilityWarnings } from './durability-warnings.ts'
 export type { Engine, EngineParts } from './engine.ts'
 export { createEngine } from './engine.ts'
 export type { EngineApi, EngineHealth, ShownWhole, SubmitOptions } from './engine-api.ts'
@@ -14,7 +14,7 @@ export {
   type StoreVerb,
 } from './observer.ts'
 export { ReadLimiter, type ReadLimiterBounds } from './read-limiter.ts'
-export { retentionWarnings } from './retention-warnings.ts'
+export { listRetentionWarnings } from './retention-warnings.ts'
 export type { ClaimedOutcomes, Invocation, RunOutcome } from './serverless/invocation.ts'
 export type { ServerlessEngine, ServerlessParts } from './serverless/serverless-engine.ts'
 export { createServerlessEngine } from './serverless/serverless-engine.ts'

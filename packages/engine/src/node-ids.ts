@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Ids } from '@counterstep/core'
-import { timeOrderedGid } from '@counterstep/protocol'
+import { createTimeOrderedGid } from '@counterstep/protocol'
 
 const POOL_BYTES = 16 * 256
 
@@ -23,7 +23,7 @@ export function nodeIds(): Ids {
   return {
     token,
     writeId: () => `${process}-${(writes++).toString(36)}`,
-    gid: () => timeOrderedGid(Date.now(), token()),
+    gid: () => createTimeOrderedGid(Date.now(), token()),
     jitter: () => Math.random(),
   }
 }

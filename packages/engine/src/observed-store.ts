@@ -62,13 +62,14 @@ export function observeStore(store: Store, observer: EngineObserver, clock: Cloc
     stats: () => observed('stats', store.stats()),
     purgeFinished: (limit) => observed('purge', store.purgeFinished(limit)),
     readDocuments: (category) => observed('read-documents', store.readDocuments(category)),
-    writeDocument: (write) => observed('write-document', store.writeDocument(write), documentOutcome),
-    removeDocument: (removal) => observed('remove-document', store.removeDocument(removal), documentOutcome),
+    writeDocument: (write) => observed('write-document', store.writeDocument(write), toDocumentOutcome),
+    removeDocument: (removal) =>
+      observed('remove-document', store.removeDocument(removal), toDocumentOutcome),
     close: () => store.close(),
   }
 }
 
 /** Maps the result of a document call to an outcome. `full` and `absent` count as normal answers. */
-function documentOutcome({ type }: DocumentWriteResult | DocumentRemovalResult): StoreOutcome {
+function toDocumentOutcome({ type }: DocumentWriteResult | DocumentRemovalResult): StoreOutcome {
   return type === 'conflict' ? 'conflict' : 'ok'
 }

@@ -87,7 +87,7 @@ export class ReadLimiter {
   #wait(caller: string): Promise<void> {
     const { waitingMax, waitMs } = this.#bounds
     if (this.#waiting.size >= waitingMax && !this.#refuseForOther(caller))
-      return Promise.reject(tooManyReads())
+      return Promise.reject(toTooManyReadsError())
     return new Promise((start, refuse) => {
       const waiting = { caller, until: this.#clock.now() + waitMs, start, refuse }
       this.#waiting.add(waiting)
@@ -113,7 +113,7 @@ export class ReadLimiter {
     const newest = most === undefined ? undefined : [...most].at(-1)
     if (newest === undefined) return false
     this.#remove(newest)
-    newest.refuse(tooManyReads())
+    newest.refuse(toTooManyReadsError())
     return true
   }
 
@@ -140,7 +140,7 @@ export class ReadLimiter {
     for (const waiting of this.#waiting) {
       if (waiting.until > now) break
       this.#remove(waiting)
-      waiting.refuse(tooManyReads())
+      waiting.refuse(toTooManyReadsError())
     }
     while (this.#waiting.size > 0 && this.#hasPlace()) this.#admitNext()
     this.#setTimer()
@@ -176,6 +176,6 @@ function restNone(): number {
   return 0
 }
 
-function tooManyReads(): CounterstepError {
+function toTooManyReadsError(): CounterstepError {
   return new CounterstepError('SAGA_TOO_MANY_READS', 'too many lists and reads at once: ask again later')
 }

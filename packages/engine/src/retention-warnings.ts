@@ -10,7 +10,7 @@ const RETENTION_MS_SAFE = GID_REUSE_MARGIN_MS + CLOCKS_APART_MS
  *
  * @param retentionSetting is this host's name for the setting.
  */
-export function retentionWarnings(
+export function listRetentionWarnings(
   { retentionMs }: Pick<EngineSettings, 'retentionMs'>,
   retentionSetting: string,
 ): readonly string[] {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { durabilityWarnings } from '../src/durability-warnings.ts'
+import { listDurabilityWarnings } from '../src/durability-warnings.ts'
 
 const ROWS = [
   ['A', 'none', []],
@@ -13,7 +13,7 @@ const ROWS = [
 
 for (const [durabilityClass, failover, words] of ROWS) {
   it(`class ${durabilityClass} with failover ${failover} warns of: ${words.join(', ') || 'nothing'}`, () => {
-    const warnings = durabilityWarnings({ durabilityClass, failover }, '--store-failover')
+    const warnings = listDurabilityWarnings({ durabilityClass, failover }, '--store-failover')
     expect(warnings).toEqual(words.map((word) => expect.stringContaining(word)))
   })
 }

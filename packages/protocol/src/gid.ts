@@ -41,7 +41,7 @@ export function isBranchId(value: unknown): value is BranchId {
  * Makes a UUID of version 7 (RFC 9562, 5.7), which begins with the time, so that indexes grow at their end. `random`
  * has at least 19 random hex digits in lower case.
  */
-export function timeOrderedGid(nowMs: number, random: string): Gid {
+export function createTimeOrderedGid(nowMs: number, random: string): Gid {
   const time = nowMs.toString(16).padStart(12, '0')
   const variant = ((Number.parseInt(random.charAt(3), 16) & 3) | 8).toString(16)
   return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(7, 19)}` as Gid

@@ -10,7 +10,7 @@ export {
 export type { ErrorCode, ErrorMeaning, Fault } from './errors.ts'
 export { CounterstepError, ERROR_MEANINGS, InvalidRequestError, isCounterstepError } from './errors.ts'
 export type { BranchId, Gid } from './gid.ts'
-export { GID_RULE, isBranchId, isGid, timeOrderedGid } from './gid.ts'
+export { createTimeOrderedGid, GID_RULE, isBranchId, isGid } from './gid.ts'
 export { LibraryChangedError } from './library-changed.ts'
 export {
   ANSWER_BYTES_MAX,

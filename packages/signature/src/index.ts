@@ -3,11 +3,11 @@ export { fitsBase, signBase } from './sign-base.ts'
 export { type CallSigner, type CallToSign, callSigner, SIGNATURE_LIFETIME_S } from './sign-call.ts'
 export { buildSignatureBase } from './signature-base.ts'
 export {
-  newSigningKeyText,
+  createSigningKeyText,
   parseSigningKey,
-  publicJwk,
   type SignatureAlgorithm,
   type SigningKey,
+  toPublicJwk,
 } from './signing-key.ts'
 export { parseVerificationKey, type VerificationKey, type VerificationKeyText } from './verification-key.ts'
 export {

@@ -48,7 +48,7 @@ function readPrivateKey(pem: string): KeyObject | undefined {
 }
 
 /** Makes a new key, as the text that `parseSigningKey` takes. */
-export function newSigningKeyText(algorithm: SignatureAlgorithm): string {
+export function createSigningKeyText(algorithm: SignatureAlgorithm): string {
   if (algorithm === 'ed25519') {
     return generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   }
@@ -61,7 +61,7 @@ export function newSigningKeyText(algorithm: SignatureAlgorithm): string {
  * Returns the public key that services are given, on one line. It is undefined for a secret, which has no public
  * half.
  */
-export function publicJwk({ algorithm, keyId, key }: SigningKey): string | undefined {
+export function toPublicJwk({ algorithm, keyId, key }: SigningKey): string | undefined {
   if (algorithm !== 'ed25519') return undefined
   const { kty, crv, x } = createPublicKey(key).export({ format: 'jwk' })
   return JSON.stringify({ kty, crv, x, kid: keyId })

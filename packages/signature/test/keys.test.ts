@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { newSigningKeyText, parseSigningKey, parseVerificationKey, publicJwk } from '../src/index.ts'
+import { createSigningKeyText, parseSigningKey, parseVerificationKey, toPublicJwk } from '../src/index.ts'
 import { ED25519, ED25519_PUBLIC } from './signed-call.ts'
 
 describe('keys', () => {
@@ -12,19 +12,19 @@ describe('keys', () => {
   })
 
   it('A key is made, read, and shown to services in one line', () => {
-    const key = parseSigningKey(newSigningKeyText('ed25519'))
-    const line = publicJwk(key) ?? ''
+    const key = parseSigningKey(createSigningKeyText('ed25519'))
+    const line = toPublicJwk(key) ?? ''
     expect(line).not.toContain('"d"')
     expect(parseVerificationKey(line)).toMatchObject({ algorithm: 'ed25519', keyId: key.keyId })
-    const secretText = newSigningKeyText('hmac-sha256')
+    const secretText = createSigningKeyText('hmac-sha256')
     const secret = parseSigningKey(secretText)
-    expect([secret.algorithm, publicJwk(secret)]).toEqual(['hmac-sha256', undefined])
+    expect([secret.algorithm, toPublicJwk(secret)]).toEqual(['hmac-sha256', undefined])
     expect(parseVerificationKey(secretText).keyId).toBe(secret.keyId)
     expect(ED25519_PUBLIC.keyId).toBe(ED25519.keyId)
   })
 
   it('S19: A key is refused where it is no key, too short, of another kind, or the half that services must not have', () => {
-    const pem = newSigningKeyText('ed25519')
+    const pem = createSigningKeyText('ed25519')
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const rsaPem = rsa.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
     const hmac = (fields: object) => ({ keyid: 'a', alg: 'hmac-sha256', secret: 'A'.repeat(43), ...fields })

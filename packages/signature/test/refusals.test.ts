@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import {
   buildSignatureBase,
   CLOCK_SKEW_S,
+  createSigningKeyText,
   LIFETIME_S_MAX,
-  newSigningKeyText,
   parseSigningKey,
   parseVerificationKey,
   signBase,
@@ -261,7 +261,7 @@ describe('a signature at the wrong time', () => {
 
 describe('a signature by the wrong key', () => {
   it('S19: A signature is refused when its key is unknown, or is another under the same name', () => {
-    const stranger = parseSigningKey(newSigningKeyText('ed25519'))
+    const stranger = parseSigningKey(createSigningKeyText('ed25519'))
     expect(checkCall(signCall(CALL, stranger))).toBe('unknown-key')
     expect(checkCall(signCall(CALL, { ...stranger, keyId: ED25519.keyId }))).toBe('mismatch')
     expect(checkCall(signCall(CALL), [])).toBe('unknown-key')
@@ -280,7 +280,7 @@ describe('a signature by the wrong key', () => {
   })
 
   it('S22: A signature fits while the old and the new key are both known', () => {
-    const next = parseSigningKey(newSigningKeyText('ed25519'))
+    const next = parseSigningKey(createSigningKeyText('ed25519'))
     const nextPublic = parseVerificationKey(
       next.key.export({ format: 'jwk' }).x === undefined ? '' : readPublicHalf(next),
     )

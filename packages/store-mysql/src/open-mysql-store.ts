@@ -9,7 +9,7 @@ import { toSessionTimeouts } from './sessions/session-timeouts.ts'
 import { StoreSessions } from './sessions/store-sessions.ts'
 import { DatabaseTransactions } from './transactions/database-transactions.ts'
 import { PACKETS } from './transactions/packets.ts'
-import { singleStatements } from './transactions/single-statements.ts'
+import { createSingleStatements } from './transactions/single-statements.ts'
 
 export interface MysqlConnection {
   /** `mysql://user:password@host:port/database`. The scheme `mariadb://` means the same. */
@@ -93,7 +93,7 @@ export async function openMysqlStore({
       sessions.writers,
       connectTimeoutMs,
       () => sessions.discardIdle(),
-      multiplexed ? singleStatements(sessions.server) : PACKETS,
+      multiplexed ? createSingleStatements(sessions.server) : PACKETS,
     )
     const queue = { queueRowsMax, queueBytesMax, batchRowsMax, batchBytesMax }
     const bounds = { ...queue, flushesInFlightMax, flushPatienceMs }

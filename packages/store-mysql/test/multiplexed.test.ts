@@ -5,7 +5,7 @@ import { openMysqlStore } from '../src/open-mysql-store.ts'
 import { toConnectionTarget } from '../src/sessions/connection-target.ts'
 import { openSession } from '../src/sessions/open-session.ts'
 import { toSessionTimeouts } from '../src/sessions/session-timeouts.ts'
-import { singleStatements } from '../src/transactions/single-statements.ts'
+import { createSingleStatements } from '../src/transactions/single-statements.ts'
 import { findPinning, withoutLiterals } from './pinning.ts'
 import { type Command, type RecordingProxy, startRecordingProxy } from './recording-proxy.ts'
 import { testDatabases } from './test-database.ts'
@@ -138,7 +138,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       ]) {
         const { session, variables } = await openSession(target, settings)
         if (change !== undefined) await session.run(change)
-        const begun = singleStatements(variables).begin(session, 2_000)
+        const begun = createSingleStatements(variables).begin(session, 2_000)
         if (change === undefined) await expect(begun).resolves.toMatchObject([expect.any(Number), 0, 0])
         else await expect(begun).rejects.toMatchObject({ fault: 'unavailable' })
         expect(session.isBroken).toBe(change !== undefined)

@@ -35,7 +35,7 @@ export function encodeCreate(transaction: NewTransaction): CreateWrite {
   return [
     'create',
     hold.type === 'owned' ? hold.leaseMs : hold.dueInMs,
-    roomBytes(transaction.definition),
+    countRoomBytes(transaction.definition),
     transaction.gid,
     KIND_CODES[transaction.kind],
     STATUS_CODES[transaction.status],
@@ -50,7 +50,7 @@ export function encodeCreate(transaction: NewTransaction): CreateWrite {
   ]
 }
 
-function roomBytes(definition: string): number {
+function countRoomBytes(definition: string): number {
   const bytes = countBytes(definition)
   return bytes > ROOMED_BYTES_MAX ? 0 : Math.min(Math.floor(bytes * ROOM_SHARE), ROOM_BYTES_MAX)
 }

@@ -25,7 +25,7 @@ export function migrate(
   const present = Number(row?.[0] ?? 0)
   const minReader = Number(row?.[1] ?? 0)
   const known = migrations.at(-1)?.version ?? 0
-  if (minReader > known) throw tooNewError(present, minReader, known)
+  if (minReader > known) throw toTooNewError(present, minReader, known)
   const note = database.prepare('INSERT INTO schema_versions VALUES (?, ?, ?, ?)')
   for (const migration of migrations.filter(({ version }) => version > present)) {
     database.exec('BEGIN IMMEDIATE')
@@ -35,7 +35,7 @@ export function migrate(
   }
 }
 
-function tooNewError(present: number, minReader: number, known: number): RefusedError {
+function toTooNewError(present: number, minReader: number, known: number): RefusedError {
   return new RefusedError(
     'SAGA_STORE_UNAVAILABLE',
     `the file has schema ${present}, which wants code that knows schema ${minReader}; this code knows ${known}`,

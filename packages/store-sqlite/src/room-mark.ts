@@ -72,7 +72,7 @@ export class RoomMark {
     const isShort = freeBytes < freeBytesMin
     if (isShort === this.#isShort) return
     this.#isShort = isShort
-    const detail = `${mebibytes(freeBytes)} free, the mark is ${mebibytes(freeBytesMin)}`
+    const detail = `${toMebibytes(freeBytes)} free, the mark is ${toMebibytes(freeBytesMin)}`
     if (isShort) {
       onEvent({
         level: 'error',
@@ -88,6 +88,6 @@ export class RoomMark {
   }
 }
 
-function mebibytes(bytes: number): string {
+function toMebibytes(bytes: number): string {
   return `${Math.floor(bytes / MEBIBYTE)} MiB`
 }

@@ -28,7 +28,7 @@ export type CallDecision = BarrierDecision | ReuseDecision
 
 /**
  * Decides a call by the rule of the barrier, from the findings of a driver. `standing` matters only where
- * `needsStanding` says so. `since` comes from `rowInstants` of the call: rows with an earlier instant belong to
+ * `needsStanding` says so. `since` comes from `computeRowInstants` of the call: rows with an earlier instant belong to
  * another transaction.
  */
 export function decideCall(

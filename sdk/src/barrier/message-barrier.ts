@@ -55,7 +55,7 @@ export const MESSAGE_BRANCH_ID = '00'
 const MESSAGE_BARRIER_ID = '01'
 
 /** The local transaction of a message, as a call that a barrier can pass. */
-export function localCall(gid: string, { acceptedAt }: QueryPreparedOptions = {}): BarrierCall {
+export function buildLocalCall(gid: string, { acceptedAt }: QueryPreparedOptions = {}): BarrierCall {
   return {
     gid,
     branchId: MESSAGE_BRANCH_ID,

@@ -1,6 +1,11 @@
 import type { JsonValue, Op } from '@counterstep/protocol'
-import { type BarrierRow, barrierRows, type RowInstants, rowInstants } from '@counterstep/protocol/barrier'
-import { type BarrierKey, barrierKey } from '../branch/barrier-key.ts'
+import {
+  type BarrierRow,
+  barrierRows,
+  computeRowInstants,
+  type RowInstants,
+} from '@counterstep/protocol/barrier'
+import { type BarrierKey, toBarrierKey } from '../branch/barrier-key.ts'
 import type { BarrierCall } from '../branch/branch.ts'
 import type { BarrierOutcome } from './barrier.ts'
 import {
@@ -51,7 +56,7 @@ export interface BarrierTable {
 
 /** Checks a call before anything is inserted. Throws BRANCH_CALL_INVALID. */
 export function toPassingCall(call: BarrierCall, now: number): PassingCall {
-  return { key: barrierKey(call), op: call.op, ...rowInstants(call.acceptedAt, now) }
+  return { key: toBarrierKey(call), op: call.op, ...computeRowInstants(call.acceptedAt, now) }
 }
 
 /**

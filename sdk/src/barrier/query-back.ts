@@ -1,8 +1,13 @@
-import { decideQueryBack, QUERY_BACK_ROW, type RowInstants, rowInstants } from '@counterstep/protocol/barrier'
-import { type BarrierKey, barrierKey } from '../branch/barrier-key.ts'
+import {
+  computeRowInstants,
+  decideQueryBack,
+  QUERY_BACK_ROW,
+  type RowInstants,
+} from '@counterstep/protocol/barrier'
+import { type BarrierKey, toBarrierKey } from '../branch/barrier-key.ts'
 import { BranchError } from '../branch/branch-errors.ts'
 import { type InsertedOps, isUnfinished, type StandingRow } from './decide-call.ts'
-import { type LocalOutcome, localCall, type QueryPreparedOptions } from './message-barrier.ts'
+import { buildLocalCall, type LocalOutcome, type QueryPreparedOptions } from './message-barrier.ts'
 import type { BarrierTable } from './pass-barrier.ts'
 import { assertNotExpired } from './retention.ts'
 
@@ -22,9 +27,9 @@ export function toQueryBack(
   retentionMs: number,
   now: number,
 ): QueryBack {
-  const call = localCall(gid, options)
+  const call = buildLocalCall(gid, options)
   assertNotExpired(call, retentionMs, now)
-  return { key: barrierKey(call), ...rowInstants(call.acceptedAt, now) }
+  return { key: toBarrierKey(call), ...computeRowInstants(call.acceptedAt, now) }
 }
 
 /**

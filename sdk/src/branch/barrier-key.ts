@@ -25,7 +25,7 @@ export function isBarrierText(value: string, column: string): boolean {
 }
 
 /** Checks the parts of the key before anything is inserted. Throws BRANCH_CALL_INVALID. */
-export function barrierKey({ gid, branchId, op, barrierId = '01' }: BarrierCall): BarrierKey {
+export function toBarrierKey({ gid, branchId, op, barrierId = '01' }: BarrierCall): BarrierKey {
   const parts = { gid, branch_id: branchId, barrier_id: barrierId }
   for (const [column, value] of Object.entries(parts)) {
     if (typeof value !== 'string' || !isBarrierText(value, column)) {

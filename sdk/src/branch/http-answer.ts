@@ -30,23 +30,23 @@ export interface HttpAnswer {
 const DTM_WORDS = /FAILURE|ONGOING/g
 const RETRY_AFTER_SECONDS_MAX = 86_400
 
-export function outcomeAnswer(outcome: BarrierOutcome): HttpAnswer {
-  return jsonAnswer(200, outcome.answer, { 'counterstep-barrier': outcome.decision })
+export function toOutcomeAnswer(outcome: BarrierOutcome): HttpAnswer {
+  return buildJsonAnswer(200, outcome.answer, { 'counterstep-barrier': outcome.decision })
 }
 
 /**
  * Makes the answer to an error that was thrown. For an error that is neither a BranchFailure nor a BranchOngoing, the
  * answer tells only the code.
  */
-export function errorAnswer(error: unknown): HttpAnswer {
-  if (isBranchFailure(error)) return jsonAnswer(409, failureJson(error))
+export function toErrorAnswer(error: unknown): HttpAnswer {
+  if (isBranchFailure(error)) return buildJsonAnswer(409, toFailureJson(error))
   if (isBranchOngoing(error)) {
-    return jsonAnswer(425, JSON.stringify({ code: 'BRANCH_NOT_YET' }), retryAfter(error.retryAfterMs))
+    return buildJsonAnswer(425, JSON.stringify({ code: 'BRANCH_NOT_YET' }), retryAfter(error.retryAfterMs))
   }
   const { code, statusCode, message } = asBranchError(error)
   // A caller has to know what is wrong with its call. An error with status 500 is the service's own, so the caller gets
   // no message.
-  return jsonAnswer(statusCode, JSON.stringify(statusCode < 500 ? { code, message } : { code }))
+  return buildJsonAnswer(statusCode, JSON.stringify(statusCode < 500 ? { code, message } : { code }))
 }
 
 /**
@@ -64,7 +64,7 @@ export function asBranchError(error: unknown): BranchError {
 }
 
 /** This function never throws, because the business has said no, and a fault in the details must not hide that. */
-function failureJson({ code, message, details }: BranchFailure): string {
+function toFailureJson({ code, message, details }: BranchFailure): string {
   const said = { code: String(code), message: String(message) }
   if (details === undefined) return JSON.stringify(said)
   try {
@@ -81,7 +81,7 @@ function retryAfter(retryAfterMs: unknown): Readonly<Record<string, string>> {
   return { 'retry-after': String(Math.min(Math.ceil(retryAfterMs / 1000), RETRY_AFTER_SECONDS_MAX)) }
 }
 
-function jsonAnswer(
+function buildJsonAnswer(
   statusCode: number,
   json: string | undefined,
   more: Readonly<Record<string, string>> = {},

@@ -1,15 +1,15 @@
-import { rowInstants } from '@counterstep/protocol/barrier'
+import { computeRowInstants } from '@counterstep/protocol/barrier'
 import { assertNotExpired } from '../barrier/retention.ts'
-import { barrierKey } from '../branch/barrier-key.ts'
+import { toBarrierKey } from '../branch/barrier-key.ts'
 import type { BarrierCall } from '../branch/branch.ts'
 import type { AdmittedCall } from './group-barrier.ts'
 
 /** Checks one call before it waits for others. */
 export function admitCall(call: BarrierCall, retentionMs: number, now: number): AdmittedCall {
   assertNotExpired(call, retentionMs, now)
-  const key = barrierKey(call)
+  const key = toBarrierKey(call)
   const branch = toBranchText(key.gid, key.branchId, key.barrierId)
-  return { call, key, op: call.op, ...rowInstants(call.acceptedAt, now), branch }
+  return { call, key, op: call.op, ...computeRowInstants(call.acceptedAt, now), branch }
 }
 
 /** No part has a control character in it, so no two keys give one text. */

@@ -42,7 +42,7 @@ export function* applyRound(
   }
   const kept: KeptAnswer[] = []
   const blamed = new Map<number, unknown>()
-  const results = yield* applied(apply, ready)
+  const results = yield* callApply(apply, ready)
   for (const [at, { member }] of ready.entries()) {
     const { place, admitted } = member
     const result = results[at]
@@ -79,7 +79,7 @@ interface ReadyMember {
   readonly entry: unknown
 }
 
-function* applied(apply: GroupWork['apply'], ready: readonly ReadyMember[]): Steps<readonly unknown[]> {
+function* callApply(apply: GroupWork['apply'], ready: readonly ReadyMember[]): Steps<readonly unknown[]> {
   if (ready.length === 0) return []
   const calls = ready.map(({ member, entry }) => ({ call: member.admitted.call, entry }))
   return checkResults(yield* blameCalls(() => apply(calls)), calls.length)

@@ -3,7 +3,7 @@ import type { Barrier } from '../barrier/barrier.ts'
 import { assertNotCompensated } from '../barrier/with-barrier.ts'
 import type { Branch } from '../branch/branch.ts'
 import { BranchError, isBranchFailure, isBranchOngoing } from '../branch/branch-errors.ts'
-import { errorAnswer, type HttpAnswer, outcomeAnswer } from '../branch/http-answer.ts'
+import { type HttpAnswer, toErrorAnswer, toOutcomeAnswer } from '../branch/http-answer.ts'
 import { type BranchRequest, parseBranch } from '../branch/parse-branch.ts'
 import { assertServed, type BranchOp } from './served-ops.ts'
 
@@ -99,9 +99,9 @@ export async function answerBranch<Tx, Effect, Payload, Original = JsonValue>(
       handler(tx, toHandledBranch(called, parse, original)),
     )
     assertNotCompensated(outcome)
-    return { answer: outcomeAnswer(outcome), branch }
+    return { answer: toOutcomeAnswer(outcome), branch }
   } catch (error: unknown) {
-    const answer = errorAnswer(error)
+    const answer = toErrorAnswer(error)
     const known = branch === undefined ? {} : { branch }
     return isBranchFailure(error) || isBranchOngoing(error)
       ? { answer, ...known }

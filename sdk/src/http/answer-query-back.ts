@@ -1,7 +1,7 @@
 import { MESSAGE_BRANCH_ID, type MessageBarrier } from '../barrier/message-barrier.ts'
 import type { Branch } from '../branch/branch.ts'
 import { BranchError, BranchFailure, BranchOngoing, isBranchError } from '../branch/branch-errors.ts'
-import { asBranchError, errorAnswer, type HttpAnswer } from '../branch/http-answer.ts'
+import { asBranchError, type HttpAnswer, toErrorAnswer } from '../branch/http-answer.ts'
 import { type BranchRequest, parseBranch } from '../branch/parse-branch.ts'
 import type { AnsweredBranch } from './answer-branch.ts'
 
@@ -23,15 +23,15 @@ export async function answerQueryBack(
 ): Promise<AnsweredBranch> {
   let known: { readonly branch?: Branch } = {}
   try {
-    const branch = parsedQueryBack(request)
+    const branch = parseQueryBack(request)
     known = { branch }
     const { gid, acceptedAt } = branch
     const outcome = await barrier.queryPrepared(gid, acceptedAt === undefined ? {} : { acceptedAt })
-    return { answer: outcome === 'committed' ? COMMITTED : errorAnswer(ROLLED_BACK), ...known }
+    return { answer: outcome === 'committed' ? COMMITTED : toErrorAnswer(ROLLED_BACK), ...known }
   } catch (error: unknown) {
-    if (isContended(error)) return { answer: errorAnswer(new BranchOngoing()), ...known }
+    if (isContended(error)) return { answer: toErrorAnswer(new BranchOngoing()), ...known }
     // An error must never drop a message. Only the barrier's own answer may do that.
-    const answer = errorAnswer(asBranchError(error))
+    const answer = toErrorAnswer(asBranchError(error))
     return { answer, error: error ?? new Error('the barrier threw undefined'), ...known }
   }
 }
@@ -41,7 +41,7 @@ const ROLLED_BACK = new BranchFailure('the local transaction has not committed, 
   code: 'MESSAGE_ROLLED_BACK',
 })
 
-function parsedQueryBack(request: BranchRequest): Branch {
+function parseQueryBack(request: BranchRequest): Branch {
   const branch = parseBranch(request)
   if (branch.kind === 'message' && branch.op === 'msg' && branch.branchId === MESSAGE_BRANCH_ID) return branch
   throw new BranchError('BRANCH_CALL_INVALID', 'this is no query-back: it has branch_id 00 and op msg')

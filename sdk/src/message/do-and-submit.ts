@@ -1,5 +1,5 @@
 import { assertPrepared, toAbortReason } from '../assert-prepared.ts'
-import { localCall, type MessageBarrier } from '../barrier/message-barrier.ts'
+import { buildLocalCall, type MessageBarrier } from '../barrier/message-barrier.ts'
 import { type FirstAnswer, withBarrier } from '../barrier/with-barrier.ts'
 import { command } from '../command.ts'
 import type { CallOptions } from '../options.ts'
@@ -27,7 +27,7 @@ export async function doAndSubmit<Tx, Effect, Answer extends Effect>(
   const acceptedAt = prepared.createdAt
   let answer: FirstAnswer<Effect, Answer> | undefined
   try {
-    answer = await withBarrier(barrier, localCall(gid, { acceptedAt }), effect)
+    answer = await withBarrier(barrier, buildLocalCall(gid, { acceptedAt }), effect)
   } catch (error: unknown) {
     await settle(setup, { gid, acceptedAt, error, options }, barrier).catch((unsettled: unknown) =>
       onUnsettled?.(unsettled),

@@ -3,7 +3,7 @@ import type { ArrivedCall } from './call-verifier.ts'
 type HeaderValues = Headers | Readonly<Record<string, unknown>>
 
 /** The head of a request that has an absolute URL. */
-export function arrivedCall({
+export function toArrivedCall({
   method,
   url,
   headers,

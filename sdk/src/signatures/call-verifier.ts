@@ -6,7 +6,7 @@ import {
   verifyHead,
 } from '@counterstep/signature'
 import { SeenCalls } from './seen-calls.ts'
-import { signatureError } from './signature-refusal.ts'
+import { toSignatureError } from './signature-refusal.ts'
 import type { SignedCallsOptions } from './signed-calls-options.ts'
 
 /** Describes a request whose head has arrived and whose body is not read yet. */
@@ -39,35 +39,35 @@ export interface CallVerifier {
 
 export function callVerifier(options: SignedCallsOptions): CallVerifier {
   const { keys, callsRememberedMax = 0, now = Date.now } = options
-  const known = keysById(keys)
+  const known = mapKeysById(keys)
   const base = readBase(options)
   const seen = new SeenCalls(callsRememberedMax)
   return {
     check({ method, path, origin, values }) {
       // Without the slash, `https://bank.example` and `.elsewhere/debit` would make a URL of another host, for which
       // the signature would hold.
-      if (!path.startsWith('/')) throw signatureError('mismatch')
+      if (!path.startsWith('/')) throw toSignatureError('mismatch')
       const verdict = verifyHead(
         { method, targetUri: (base ?? origin()) + path, values },
         known,
         now() / 1000,
       )
-      if (verdict.refusal !== undefined) throw signatureError(verdict.refusal)
+      if (verdict.refusal !== undefined) throw toSignatureError(verdict.refusal)
       const { digest, signature, times } = verdict
       return (body) => {
         // The time is read now and not when the head came. Otherwise a caller could repeat a call: it would send a copy of
         // the head in time, and the body only when `SeenCalls` has forgotten the original.
         const nowS = now() / 1000
         const untimely = findTimeRefusal(times, nowS)
-        if (untimely !== undefined) throw signatureError(untimely)
-        if (!fitsDigest(digest, body)) throw signatureError('body')
+        if (untimely !== undefined) throw toSignatureError(untimely)
+        if (!fitsDigest(digest, body)) throw toSignatureError('body')
         seen.add(signature, nowS)
       }
     },
   }
 }
 
-function keysById(keys: SignedCallsOptions['keys']): ReadonlyMap<string, VerificationKey> {
+function mapKeysById(keys: SignedCallsOptions['keys']): ReadonlyMap<string, VerificationKey> {
   const byId = new Map<string, VerificationKey>()
   for (const source of keys) {
     const key = parseVerificationKey(source)
@@ -82,7 +82,7 @@ function keysById(keys: SignedCallsOptions['keys']): ReadonlyMap<string, Verific
 function readBase({ baseUrl, trustHost }: StatedAddress): string | undefined {
   if (baseUrl !== undefined && trustHost === true)
     throw new TypeError('baseUrl and trustHost contradict each other: give one of them')
-  if (baseUrl !== undefined) return checkedBaseUrl(baseUrl)
+  if (baseUrl !== undefined) return checkBaseUrl(baseUrl)
   if (trustHost === true) return undefined
   throw new TypeError(
     'signed calls need baseUrl, the origin by which branch URLs name this service, such as https://bank.example: ' +
@@ -91,7 +91,7 @@ function readBase({ baseUrl, trustHost }: StatedAddress): string | undefined {
 }
 
 /** Returns the base URL without the slash that every path begins with. */
-function checkedBaseUrl(text: string): string {
+function checkBaseUrl(text: string): string {
   const url = URL.parse(text)
   const isPlain = url !== null && url.search === '' && url.hash === '' && url.username + url.password === ''
   if (!isPlain || (url.protocol !== 'http:' && url.protocol !== 'https:')) {

@@ -4,9 +4,9 @@ import type { BranchExpressResponse } from '../express-types.ts'
 import { hasBody } from '../http/has-body.ts'
 import { parseBody } from '../http/parse-body.ts'
 import { type BodyCheck, callVerifier } from './call-verifier.ts'
-import { rawValues, toOrigin } from './raw-headers.ts'
+import { readRawValues, toOrigin } from './raw-headers.ts'
 import { readBody } from './read-body.ts'
-import { refusalAnswer } from './signature-refusal.ts'
+import { toRefusalAnswer } from './signature-refusal.ts'
 import type { SignedCallsOptions } from './signed-calls-options.ts'
 
 /** From this HTTP version on no header needs to announce a body. */
@@ -72,7 +72,7 @@ export function signedCalls(
         method,
         path: originalUrl,
         origin: () => toOrigin(request.protocol, String(headers.host)),
-        values: (name) => rawValues(rawHeaders, name),
+        values: (name) => readRawValues(rawHeaders, name),
       })
       await takeBody(request, checkBody)
     } catch (error: unknown) {
@@ -91,7 +91,7 @@ export function signedCalls(
 }
 
 function respond(response: BranchExpressResponse, error: BranchError): void {
-  const { statusCode, headers, body } = refusalAnswer(error)
+  const { statusCode, headers, body } = toRefusalAnswer(error)
   response.status(statusCode)
   response.set({ ...headers })
   response.end(body)
@@ -104,7 +104,7 @@ function isRefusal(error: unknown): error is BranchError {
 async function takeBody(request: SignedExpressRequest, checkBody: BodyCheck): Promise<void> {
   const isAnnounced = hasBody(request.headers)
   if (!isAnnounced && request.httpVersionMajor < HTTP_2) return checkBody(new Uint8Array())
-  const kept = keptBytes(request)
+  const kept = findKeptBytes(request)
   if (kept !== undefined) return checkBody(kept)
   if (request.readableDidRead) {
     throw new BranchError(
@@ -125,7 +125,7 @@ async function takeBody(request: SignedExpressRequest, checkBody: BodyCheck): Pr
 }
 
 /** Returns the bytes that a parser before us has kept, or that `express.raw()` has made the body. */
-function keptBytes(request: SignedExpressRequest): Uint8Array | undefined {
+function findKeptBytes(request: SignedExpressRequest): Uint8Array | undefined {
   const { body } = request
   const rawBody = 'rawBody' in request ? request.rawBody : undefined
   if (rawBody instanceof Uint8Array) return rawBody

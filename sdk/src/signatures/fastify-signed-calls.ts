@@ -3,9 +3,9 @@ import { isBranchError } from '../branch/branch-errors.ts'
 import { asBranchError } from '../branch/http-answer.ts'
 import type { BranchFastifyReply } from '../fastify-types.ts'
 import { callVerifier } from './call-verifier.ts'
-import { rawValues, toOrigin } from './raw-headers.ts'
+import { readRawValues, toOrigin } from './raw-headers.ts'
 import { readBody } from './read-body.ts'
-import { refusalAnswer } from './signature-refusal.ts'
+import { toRefusalAnswer } from './signature-refusal.ts'
 import type { SignedCallsOptions } from './signed-calls-options.ts'
 
 /**
@@ -66,7 +66,7 @@ export function signedCalls(
         method,
         path: originalUrl,
         origin: () => toOrigin(request.protocol, request.host),
-        values: (name) => rawValues(request.raw.rawHeaders, name),
+        values: (name) => readRawValues(request.raw.rawHeaders, name),
       })
       // The body is read whatever the headers say, because over HTTP/2 none needs to announce a body.
       const bytes = await readBody(payload, String(headers['content-length'] ?? 0))
@@ -76,7 +76,7 @@ export function signedCalls(
       if (!isBranchError(error)) throw asBranchError(error)
       if (options.onRefused === undefined) request.log.warn({ code: error.code }, 'branch call refused')
       else options.onRefused(error)
-      const { statusCode, headers, body } = refusalAnswer(error)
+      const { statusCode, headers, body } = toRefusalAnswer(error)
       reply.code(statusCode)
       reply.headers({ ...headers })
       reply.send(body)

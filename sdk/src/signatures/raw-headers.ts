@@ -2,7 +2,7 @@
  * Reads every value of a header from Node's list of names and values. Node's object of headers does not have them all:
  * it keeps only the first value of some headers, and joins the values of others.
  */
-export function rawValues(rawHeaders: readonly string[], wanted: string): readonly string[] {
+export function readRawValues(rawHeaders: readonly string[], wanted: string): readonly string[] {
   const values: string[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''

@@ -1,5 +1,5 @@
 import { BranchError } from '../branch/branch-errors.ts'
-import { signatureError } from './signature-refusal.ts'
+import { toSignatureError } from './signature-refusal.ts'
 
 /**
  * Says for how long a signature may be good: the clock of its sender may be 300 s ahead, and the signature is good for
@@ -38,7 +38,7 @@ export class SeenCalls {
       this.#seen.delete(key)
     }
     const key = signature.toString('base64').slice(0, KEY_LENGTH)
-    if (this.#seen.has(key)) throw signatureError('replayed')
+    if (this.#seen.has(key)) throw toSignatureError('replayed')
     if (this.#seen.size >= this.#callsMax) {
       throw new BranchError('BRANCH_MEMORY_FULL', 'too many calls of ten minutes: raise callsRememberedMax')
     }

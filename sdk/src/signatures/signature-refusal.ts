@@ -18,7 +18,7 @@ const ERRORS = {
   replayed: ['BRANCH_SIGNATURE_REPLAYED', 'this very call was served before'],
 } as const satisfies Record<SignatureRefusal | 'body' | 'too-large' | 'replayed', readonly [string, string]>
 
-export function signatureError(refusal: keyof typeof ERRORS): BranchError {
+export function toSignatureError(refusal: keyof typeof ERRORS): BranchError {
   const [code, message] = ERRORS[refusal]
   return new BranchError(code, message)
 }
@@ -27,7 +27,7 @@ export function signatureError(refusal: keyof typeof ERRORS): BranchError {
  * Makes a problem (RFC 9457). It has the details that an operator needs to find the fault, and none that would help a
  * forger.
  */
-export function refusalAnswer({ code, status, message }: BranchError): HttpAnswer {
+export function toRefusalAnswer({ code, status, message }: BranchError): HttpAnswer {
   const title = status === 401 ? 'Unauthorized' : 'Service Unavailable'
   return {
     statusCode: status,

@@ -1,9 +1,9 @@
 import { isBranchError } from '../branch/branch-errors.ts'
-import { errorAnswer } from '../branch/http-answer.ts'
+import { toErrorAnswer } from '../branch/http-answer.ts'
 import type { AnsweredBranch } from '../http/answer-branch.ts'
-import { arrivedCall } from './arrived-call.ts'
+import { toArrivedCall } from './arrived-call.ts'
 import { callVerifier } from './call-verifier.ts'
-import { refusalAnswer } from './signature-refusal.ts'
+import { toRefusalAnswer } from './signature-refusal.ts'
 import type { SignedCallsOptions } from './signed-calls-options.ts'
 
 /**
@@ -46,12 +46,12 @@ export function signedCallCheck(
   const verifier = callVerifier(options)
   return function checkSignedCall({ method, url, headers, body }) {
     try {
-      verifier.check(arrivedCall({ method, url, headers }))(body)
+      verifier.check(toArrivedCall({ method, url, headers }))(body)
       return undefined
     } catch (error: unknown) {
-      if (!isBranchError(error)) return { answer: errorAnswer(error), error }
+      if (!isBranchError(error)) return { answer: toErrorAnswer(error), error }
       options.onRefused?.(error)
-      return { answer: refusalAnswer(error), error }
+      return { answer: toRefusalAnswer(error), error }
     }
   }
 }

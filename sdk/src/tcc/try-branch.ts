@@ -1,7 +1,7 @@
 import { findUrlFault, IDENTITY_HEADERS, type JsonValue } from '@counterstep/protocol'
 import { BranchFailure, BranchOngoing } from '../branch/branch-errors.ts'
 import { UnavailableError } from '../errors.ts'
-import { answerTooLarge, isRecord } from '../problem-error.ts'
+import { isRecord, toAnswerTooLargeError } from '../problem-error.ts'
 import { toJson } from '../to-json.ts'
 import { AnswerTooLargeError } from '../transport/answer-bytes.ts'
 import { readResponse } from '../transport/read-response.ts'
@@ -79,7 +79,7 @@ async function callTry(
     return { response, text: await readResponse(response, answerBytesMax) }
   } catch (error: unknown) {
     signal?.throwIfAborted()
-    if (error instanceof AnswerTooLargeError) throw answerTooLarge(error, url.origin, gid)
+    if (error instanceof AnswerTooLargeError) throw toAnswerTooLargeError(error, url.origin, gid)
     const message = `no answer to the try of branch ${branchId}`
     throw new UnavailableError('SAGA_UNREACHABLE', message, { gid, cause: error })
   }

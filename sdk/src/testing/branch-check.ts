@@ -12,7 +12,7 @@ export interface BranchCheckPlan {
 }
 
 /** Returns the reason for which a check is skipped, or undefined if it can be done. */
-export function whySkipped(
+export function findSkipReason(
   { needs, lacks }: BranchCheckPlan,
   branch: CompleteBranch,
   before: readonly BranchCheck[],

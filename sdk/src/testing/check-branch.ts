@@ -1,4 +1,4 @@
-import { type BranchCheckPlan, whySkipped } from './branch-check.ts'
+import { type BranchCheckPlan, findSkipReason } from './branch-check.ts'
 import {
   type BranchCheck,
   type BranchReport,
@@ -136,7 +136,7 @@ interface Examined {
 
 async function examined(plan: BranchCheckPlan, run: Run, before: readonly BranchCheck[]): Promise<Examined> {
   const { name } = plan
-  const because = whySkipped(plan, run.branch, before)
+  const because = findSkipReason(plan, run.branch, before)
   if (because !== undefined) return { check: { name, outcome: 'skipped', because, evidence: [] } }
   const trial = new Trial(run)
   const { evidence } = trial

@@ -16,7 +16,7 @@ const SCALE = 20
  * Writes the state as JSON, in which every gid is replaced by the same text. Throws a TypeError for a value that JSON
  * cannot hold.
  */
-export function stateText(state: unknown, gid: string): string {
+export function writeState(state: unknown, gid: string): string {
   const json = JSON.stringify(state ?? null, (_name, value) =>
     typeof value === 'bigint' ? String(value) : value,
   )
@@ -35,7 +35,7 @@ export function findChange(before: string, after: string): StateChange {
 
 function differences(path: string, before: Json, after: Json): StateChange[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return []
-  const delta = decimalDelta(before, after)
+  const delta = subtractDecimals(before, after)
   if (delta !== undefined) return [{ text: `${path}${delta}`, isCountable: true }]
   if (Array.isArray(before) && Array.isArray(after)) {
     const grown = after.length - before.length
@@ -54,7 +54,7 @@ function isObject(value: Json): value is { readonly [name: string]: Json } {
 }
 
 /** Subtracts exactly, since 0.3 − 0.2 is not 0.2 − 0.1 in binary. Returns undefined unless both are decimals. */
-function decimalDelta(before: Json, after: Json): string | undefined {
+function subtractDecimals(before: Json, after: Json): string | undefined {
   const from = scaled(before)
   const to = scaled(after)
   if (from === undefined || to === undefined) return undefined

@@ -4,7 +4,7 @@ import { sleep } from '../sleep.ts'
 import type { OpenService, WireAnswer } from './branch-service.ts'
 import type { BranchIds, CompleteBranch } from './branch-under-test.ts'
 import type { Evidence, SentCall } from './evidence.ts'
-import { findChange, NOTHING, type StateChange, stateText } from './state-change.ts'
+import { findChange, NOTHING, type StateChange, writeState } from './state-change.ts'
 import { NoAnswer, RuleBroken, TimeOver } from './verdict.ts'
 
 export type Role = 'action' | 'compensation'
@@ -106,7 +106,7 @@ export class Trial {
   }
 
   async read(ids: BranchIds): Promise<string> {
-    const state = stateText(await this.run.branch.read(ids), ids.gid)
+    const state = writeState(await this.run.branch.read(ids), ids.gid)
     const last = this.evidence.at(-1)
     if (last?.step !== 'read' || last.state !== state || last.gid !== ids.gid) {
       this.evidence.push({ step: 'read', ...ids, state })

@@ -19,7 +19,7 @@ export class AnswerTooLargeError extends Error {
   }
 }
 
-export function checkedAnswerBytesMax(bytesMax: number): number {
+export function checkAnswerBytesMax(bytesMax: number): number {
   if (Number.isSafeInteger(bytesMax) && bytesMax >= ANSWER_BYTES_LEAST && bytesMax <= ANSWER_BYTES_MOST)
     return bytesMax
   throw new TypeError(

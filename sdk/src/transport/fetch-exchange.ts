@@ -4,7 +4,7 @@ import { readResponse } from './read-response.ts'
 /**
  * Makes an exchange over the caller's own `fetch`, or over the `fetch` of a platform that has no HTTP client of Node.
  */
-export function fetchExchange(url: URL, fetch: typeof globalThis.fetch): Exchange {
+export function createFetchExchange(url: URL, fetch: typeof globalThis.fetch): Exchange {
   const base = url.href.replace(/\/$/, '')
   return async ({ method, path, body, headers, answerBytesMax, timeoutMs, signal }) => {
     const timeout = AbortSignal.timeout(Math.ceil(timeoutMs))

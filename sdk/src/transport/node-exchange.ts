@@ -4,7 +4,7 @@ import type { Exchange, ExchangeAnswer, ExchangeRequest } from './exchange.ts'
 import type { NodeHttp } from './node-http.ts'
 
 /** Makes an exchange over Node's own HTTP client. A call costs a third of what it costs over `fetch` with a timeout. */
-export function nodeExchange(url: URL, { module, agent }: NodeHttp): Exchange {
+export function createNodeExchange(url: URL, { module, agent }: NodeHttp): Exchange {
   const base = (url.pathname + url.search).replace(/\/$/, '')
   const target = {
     protocol: url.protocol,
@@ -23,11 +23,11 @@ export function nodeExchange(url: URL, { module, agent }: NodeHttp): Exchange {
       // Nothing here decompresses an answer.
       headers: { ...headers, 'accept-encoding': 'identity', ...length },
     })
-    return exchanged(outgoing, request)
+    return sendOnce(outgoing, request)
   }
 }
 
-function exchanged(
+function sendOnce(
   outgoing: ClientRequest,
   { body, answerBytesMax, timeoutMs, signal }: ExchangeRequest,
 ): Promise<ExchangeAnswer> {
@@ -49,7 +49,7 @@ function exchanged(
       if (!isSettled) fail(new Error('the connection was closed before the answer was whole'))
     }
     const onAbort = (): void => fail(signal?.reason)
-    const timer = setTimeout(() => fail(timedOut()), Math.ceil(timeoutMs))
+    const timer = setTimeout(() => fail(toTimeoutError()), Math.ceil(timeoutMs))
     signal?.addEventListener('abort', onAbort, { once: true })
     outgoing.on('error', fail)
     // The other listeners report most errors. This one reports the rest, for example when the server answers in another
@@ -96,6 +96,6 @@ function toAnswer({ statusCode = 0, headers }: IncomingMessage, text: string): E
 }
 
 /** Makes the error that `AbortSignal.timeout` gives. */
-function timedOut(): DOMException {
+function toTimeoutError(): DOMException {
   return new DOMException('The operation was aborted due to timeout', 'TimeoutError')
 }

@@ -34,11 +34,11 @@ const made = new Map<string, NodeHttp>()
  * Returns undefined if this is not Node; then the global `fetch` is used. The module `node:http` is asked of the
  * running process and not imported, so that this file can also be loaded and bundled for platforms without it.
  */
-export function nodeHttp(protocol: string): NodeHttp | undefined {
+export function findNodeHttp(protocol: string): NodeHttp | undefined {
   if (!isNode()) return undefined
   const known = made.get(protocol)
   if (known !== undefined) return known
-  const found = protocol === 'https:' ? overTls() : plain()
+  const found = protocol === 'https:' ? openTls() : openPlain()
   made.set(protocol, found)
   return found
 }
@@ -53,12 +53,12 @@ function isNode(): boolean {
   )
 }
 
-function plain(): NodeHttp {
+function openPlain(): NodeHttp {
   const module: typeof Http = process.getBuiltinModule('node:http')
   return { module, agent: new module.Agent(OPTIONS) }
 }
 
-function overTls(): NodeHttp {
+function openTls(): NodeHttp {
   const module: typeof Https = process.getBuiltinModule('node:https')
   return { module, agent: new module.Agent(OPTIONS) }
 }

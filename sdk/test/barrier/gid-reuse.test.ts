@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { localCall } from '../../src/barrier/message-barrier.ts'
+import { buildLocalCall } from '../../src/barrier/message-barrier.ts'
 import { migrateBarrier, type SqliteBarrier, sqliteBarrier } from '../../src/barrier/sqlite.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { conditionalAdd, sqliteGroupBarrier } from '../../src/grouped/sqlite.ts'
@@ -94,7 +94,7 @@ describe('S20: the same gid, submitted anew when the orchestrator has forgotten 
   it('A reused gid delivers no message whose local transaction has not committed', async () => {
     const { plain, later } = bank()
     suiteClock.behindMs = 8 * DAY_MS
-    await withBarrier(plain, localCall(GID, { acceptedAt: suiteClock.now() }), () => undefined)
+    await withBarrier(plain, buildLocalCall(GID, { acceptedAt: suiteClock.now() }), () => undefined)
     suiteClock.behindMs = 0
     expect((await later({ kind: 'msg', op: 'msg', cents: 0 })).statusCode).toBe(409)
   })

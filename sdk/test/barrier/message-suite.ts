@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { localCall } from '../../src/barrier/message-barrier.ts'
+import { buildLocalCall } from '../../src/barrier/message-barrier.ts'
 import { answerQueryBack } from '../../src/http/answer-query-back.ts'
 import { isBranchError, type LocalOutcome, type QueryPreparedOptions } from '../../src/index.ts'
 import { callUrl } from '../branch/call-url.ts'
@@ -27,7 +27,7 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
     let fixture: MessageFixture
     let gids = 0
     const newGid = (): string => `message-${++gids}`
-    const local = (gid: string) => fixture.run(localCall(gid), SUCCEED)
+    const local = (gid: string) => fixture.run(buildLocalCall(gid), SUCCEED)
 
     beforeAll(async () => {
       fixture = await open()
@@ -56,7 +56,7 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
     for (const does of ['fail', 'break', 'not-yet'] as const) {
       it(`A message is rolled back after a local transaction that ended with ${does}`, async () => {
         const gid = newGid()
-        await expect(fixture.run(localCall(gid), { does })).rejects.toThrow()
+        await expect(fixture.run(buildLocalCall(gid), { does })).rejects.toThrow()
         expect(await fixture.queryPrepared(gid)).toBe('rolled-back')
         await expect(local(gid)).rejects.toMatchObject(REFUSED)
         if (fixture.rollsBack) expect(await fixture.effects(gid)).toEqual([])
@@ -86,9 +86,11 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
       const acceptedAt = Date.now() - 8 * 24 * 3_600_000
       const later = { acceptedAt: Date.now() }
       suiteClock.behindMs = 8 * 24 * 3_600_000
-      await fixture.run(localCall(gid, { acceptedAt }), SUCCEED)
+      await fixture.run(buildLocalCall(gid, { acceptedAt }), SUCCEED)
       suiteClock.behindMs = 0
-      await expect(fixture.run(localCall(gid, later), SUCCEED)).rejects.toMatchObject({ code: 'GID_REUSED' })
+      await expect(fixture.run(buildLocalCall(gid, later), SUCCEED)).rejects.toMatchObject({
+        code: 'GID_REUSED',
+      })
       expect(await fixture.queryPrepared(gid, later)).toBe('rolled-back')
       expect(await fixture.queryPrepared(gid, { acceptedAt })).toBe('committed')
       expect(await fixture.effects(gid)).toEqual(['msg'])
@@ -100,7 +102,7 @@ export function messageSuite({ name, open, pairs = 1_000, width }: MessageSuite)
       const gid = newGid()
       const accepted = { acceptedAt: Date.now() }
       suiteClock.behindMs = 3 * 24 * 3_600_000
-      await fixture.run(localCall(gid, accepted), SUCCEED)
+      await fixture.run(buildLocalCall(gid, accepted), SUCCEED)
       expect(await fixture.queryPrepared(gid, accepted)).toBe('committed')
       suiteClock.behindMs = 0
       expect(await fixture.queryPrepared(gid, accepted)).toBe('committed')

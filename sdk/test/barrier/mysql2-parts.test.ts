@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { driverFaults } from '../../src/barrier/mysql/mysql2-parts.ts'
+import { findDriverFaults } from '../../src/barrier/mysql/mysql2-parts.ts'
 
 const raw = {
   promise: () => undefined,
@@ -11,12 +11,12 @@ const prepare = async () => ({ statement: {}, close: async () => undefined })
 
 describe('the self-test of the parts of mysql2', () => {
   it('The self-test of mysql2 finds no fault where all parts are there', async () => {
-    expect(await driverFaults({ connection: raw, prepare })).toEqual([])
+    expect(await findDriverFaults({ connection: raw, prepare })).toEqual([])
   })
 
   it('The self-test of mysql2 names each part that is missing, and the version that was found', async () => {
     const { stream: _stream, threadId: _threadId, ...changed } = raw
-    const faults = await driverFaults({
+    const faults = await findDriverFaults({
       connection: changed,
       prepare: async () => ({ close: async () => undefined }),
     })
@@ -28,6 +28,6 @@ describe('the self-test of the parts of mysql2', () => {
   })
 
   it('The self-test of mysql2 asks nothing of a connection of another driver', async () => {
-    expect(await driverFaults({ query: () => undefined })).toEqual([])
+    expect(await findDriverFaults({ query: () => undefined })).toEqual([])
   })
 })

@@ -7,7 +7,7 @@ import express from 'express'
 import express4 from 'express4'
 import fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { localCall } from '../../src/barrier/message-barrier.ts'
+import { buildLocalCall } from '../../src/barrier/message-barrier.ts'
 import { type MessageBarrier, migrateBarrier, sqliteBarrier } from '../../src/barrier/sqlite.ts'
 import { branchHandler as expressBranch, queryPreparedHandler as expressHandler } from '../../src/express.ts'
 import { branchHandler as fastifyBranch, queryPreparedHandler as fastifyHandler } from '../../src/fastify.ts'
@@ -87,13 +87,13 @@ for (const [name, serve] of FRAMEWORKS) {
   describe(`queryPreparedHandler of ${name}`, () => {
     it('A query-back is answered with 200 after a commit, and with 409 when there will be none, to DTM and to us', async () => {
       const barrier = openBarrier()
-      await barrier.run(localCall('done'), () => undefined)
+      await barrier.run(buildLocalCall('done'), () => undefined)
       await using served = await serve(barrier)
       expect(await served.ask(`/query${query('done')}`)).toEqual({ status: 200, text: '' })
       const undone = await served.ask(`/query${query('undone', { trans_type: 'message' })}`)
       expect([undone.status, JSON.parse(undone.text).code]).toEqual([409, 'MESSAGE_ROLLED_BACK'])
       expect(undone.text).not.toMatch(/FAILURE|ONGOING/)
-      await expect(barrier.run(localCall('undone'), () => undefined)).rejects.toMatchObject({
+      await expect(barrier.run(buildLocalCall('undone'), () => undefined)).rejects.toMatchObject({
         code: 'MESSAGE_REFUSED',
       })
       expect(served.logged).toEqual([])
@@ -132,7 +132,7 @@ for (const [name, serve] of FRAMEWORKS) {
         const barrier = openBarrier()
         await using served = await serve(barrier)
         expect((await served.ask(`/query${query('g', wrong)}`)).status).toBe(400)
-        expect((await barrier.run(localCall('g'), () => undefined)).decision).toBe('run')
+        expect((await barrier.run(buildLocalCall('g'), () => undefined)).decision).toBe('run')
       })
     }
 

@@ -1,5 +1,5 @@
 import { IDENTITY_HEADERS } from '@counterstep/protocol'
-import { newSigningKeyText, parseSigningKey, publicJwk } from '@counterstep/signature'
+import { createSigningKeyText, parseSigningKey, toPublicJwk } from '@counterstep/signature'
 import express from 'express'
 // @ts-expect-error: The alias has no types; where it is used it gets those of Express 5.
 import express4 from 'express4'
@@ -129,7 +129,7 @@ for (const [name, serve] of FRAMEWORKS) {
       const { url, branches, refused } = await serve()
       const path = `/debit?${QUERY}`
       const signed = signedRequest(BASE, path)
-      const stranger = parseSigningKey(newSigningKeyText('ed25519'))
+      const stranger = parseSigningKey(createSigningKeyText('ed25519'))
       const minutes = (count: number) => ({ createdAtMs: Date.now() + count * 60_000 })
       const twice = (wanted: string): readonly Header[] =>
         signed.headers.flatMap((header) => (header[0] === wanted ? [header, header] : [header]))
@@ -252,9 +252,9 @@ for (const [name, serve] of FRAMEWORKS) {
     })
 
     it('S22: The old and the new key are taken while both are given', async () => {
-      const next = parseSigningKey(newSigningKeyText('ed25519'))
-      const secret = newSigningKeyText('hmac-sha256')
-      const { url } = await serve({ keys: [PUBLIC_KEY, JSON.parse(publicJwk(next) ?? ''), secret] })
+      const next = parseSigningKey(createSigningKeyText('ed25519'))
+      const secret = createSigningKeyText('hmac-sha256')
+      const { url } = await serve({ keys: [PUBLIC_KEY, JSON.parse(toPublicJwk(next) ?? ''), secret] })
       for (const key of [KEY, next, parseSigningKey(secret)]) {
         expect((await send(url, signedRequest(BASE, `/debit?${QUERY}`, { key }))).status).toBe(200)
       }
@@ -295,7 +295,7 @@ describe('signedCalls', () => {
       { keys: [], baseUrl: BASE },
       { keys: [''], baseUrl: BASE },
       { keys: [PUBLIC_KEY, PUBLIC_KEY], baseUrl: BASE },
-      { keys: [newSigningKeyText('ed25519')], baseUrl: BASE },
+      { keys: [createSigningKeyText('ed25519')], baseUrl: BASE },
       { keys: [PUBLIC_KEY], baseUrl: 'bank.example' },
       { keys: [PUBLIC_KEY], baseUrl: 'https://bank.example/?x=1' },
       { keys: [PUBLIC_KEY], baseUrl: BASE, callsRememberedMax: -1 },

@@ -11,15 +11,15 @@ import type { AddressInfo } from 'node:net'
 import {
   type CallToSign,
   callSigner,
-  newSigningKeyText,
+  createSigningKeyText,
   parseSigningKey,
-  publicJwk,
   type SigningKey,
+  toPublicJwk,
 } from '@counterstep/signature'
 import { onTestFinished } from 'vitest'
 
-export const KEY = parseSigningKey(newSigningKeyText('ed25519'))
-export const PUBLIC_KEY = publicJwk(KEY) ?? ''
+export const KEY = parseSigningKey(createSigningKeyText('ed25519'))
+export const PUBLIC_KEY = toPublicJwk(KEY) ?? ''
 
 export type Header = readonly [name: string, value: string]
 

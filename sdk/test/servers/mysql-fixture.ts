@@ -5,7 +5,7 @@ import {
   type PoolOptions,
   type RowDataPacket,
 } from 'mysql2/promise'
-import { localCall } from '../../src/barrier/message-barrier.ts'
+import { buildLocalCall } from '../../src/barrier/message-barrier.ts'
 import { migrateBarrier, mysqlBarrier, purgeBarrier } from '../../src/barrier/mysql.ts'
 import type { BarrierCall, JsonValue } from '../../src/index.ts'
 import { answerBy, type SuiteEffect, thrownBy } from '../barrier/barrier-fixture.ts'
@@ -82,8 +82,8 @@ export async function openMysqlFixture(url: string, options: PoolOptions = {}): 
       ),
     queryPrepared: barrier.queryPrepared,
     runHeld: (gid, gate) =>
-      barrier.run(localCall(gid), async (tx) => {
-        await actOnMysql(tx, localCall(gid), { does: 'succeed' })
+      barrier.run(buildLocalCall(gid), async (tx) => {
+        await actOnMysql(tx, buildLocalCall(gid), { does: 'succeed' })
         await gate()
       }),
     effects: (gid) => mysqlEffects(pool, gid),

@@ -1,5 +1,5 @@
 import { Client, Pool, type PoolClient, type PoolConfig } from 'pg'
-import { localCall } from '../../src/barrier/message-barrier.ts'
+import { buildLocalCall } from '../../src/barrier/message-barrier.ts'
 import { migrateBarrier, postgresBarrier, purgeBarrier } from '../../src/barrier/postgres.ts'
 import type { BarrierCall, JsonValue } from '../../src/index.ts'
 import { answerBy, type SuiteEffect, thrownBy } from '../barrier/barrier-fixture.ts'
@@ -76,8 +76,8 @@ export async function openPostgresFixture(url: string, options: PoolConfig = {})
       ),
     queryPrepared: barrier.queryPrepared,
     runHeld: (gid, gate) =>
-      barrier.run(localCall(gid), async (tx) => {
-        await actOnPostgres(tx, localCall(gid), { does: 'succeed' })
+      barrier.run(buildLocalCall(gid), async (tx) => {
+        await actOnPostgres(tx, buildLocalCall(gid), { does: 'succeed' })
         await gate()
       }),
     effects: (gid) => postgresEffects(pool, gid),

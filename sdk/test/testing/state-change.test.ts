@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { findChange, stateText } from '../../src/testing/state-change.ts'
+import { findChange, writeState } from '../../src/testing/state-change.ts'
 
 const change = (before: unknown, after: unknown) =>
-  findChange(stateText(before, 'g-1'), stateText(after, 'g-1'))
+  findChange(writeState(before, 'g-1'), writeState(after, 'g-1'))
 
 describe('a change of state', () => {
   for (const [before, after, text, isCountable] of [
@@ -35,6 +35,6 @@ describe('a change of state', () => {
   }
 
   it('A function is refused as a state', () => {
-    expect(() => stateText(() => 1, 'g')).toThrow(TypeError)
+    expect(() => writeState(() => 1, 'g')).toThrow(TypeError)
   })
 })

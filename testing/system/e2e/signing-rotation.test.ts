@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type Branch, type BranchError, createClient, saga } from '@counterstep/sdk'
 import { migrateBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
 import { branchHandler, signedCalls } from '@counterstep/sdk/fastify'
-import { newSigningKeyText, parseSigningKey, publicJwk, type SigningKey } from '@counterstep/signature'
+import { createSigningKeyText, parseSigningKey, type SigningKey, toPublicJwk } from '@counterstep/signature'
 import { freePort } from '@counterstep/test-servers'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { fastify } from 'fastify'
@@ -24,9 +24,9 @@ interface Key {
 }
 
 function newKey(): Key {
-  const text = newSigningKeyText('ed25519')
+  const text = createSigningKeyText('ed25519')
   const key = parseSigningKey(text)
-  return { text, key, publicKey: publicJwk(key) ?? '' }
+  return { text, key, publicKey: toPublicJwk(key) ?? '' }
 }
 
 /** Starts a bank with one account, behind a barrier and signatures. */

@@ -9,7 +9,7 @@ import {
 } from '@counterstep/access'
 import { loopbackTargets } from '@counterstep/branch-http/targets'
 import type { BranchAnswer, BranchCall, Store } from '@counterstep/core'
-import { buildDtmApp, documentTopicStore } from '@counterstep/dtm'
+import { buildDtmApp, createDocumentTopicStore } from '@counterstep/dtm'
 import {
   createEngine,
   DEFAULT_SETTINGS,
@@ -101,7 +101,7 @@ export async function openBothApis(store: Store, options: BothApisOptions = {}):
   const dtm = buildDtmApp({
     engine,
     checkUrl,
-    topics: documentTopicStore(store, () => ids.writeId()),
+    topics: createDocumentTopicStore(store, () => ids.writeId()),
     nodeMetrics: () => readMetrics(registry),
     onError: (error) => logger.error({ err: error }, 'request failed'),
     gate,

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKey } from '@counterstep/access'
-import { newSigningKeyText, parseSigningKey, publicJwk } from '@counterstep/signature'
+import { createSigningKeyText, parseSigningKey, toPublicJwk } from '@counterstep/signature'
 import { canary } from '@counterstep/test-servers/canary'
 import { toArn } from './secrets-manager.ts'
 
@@ -28,7 +28,7 @@ export async function createSecrets(): Promise<FunctionSecrets> {
       expiresAt: null,
     } as const
     const { key: apiKey } = await createKey(keysFile, asked)
-    const signingKey = newSigningKeyText('ed25519')
+    const signingKey = createSigningKeyText('ed25519')
     const password = canary('store-password')
     return {
       byName: {
@@ -43,7 +43,7 @@ export async function createSecrets(): Promise<FunctionSecrets> {
       },
       password,
       apiKey,
-      publicKey: publicJwk(parseSigningKey(signingKey)) ?? '',
+      publicKey: toPublicJwk(parseSigningKey(signingKey)) ?? '',
     }
   } finally {
     await rm(folder, { recursive: true, force: true })

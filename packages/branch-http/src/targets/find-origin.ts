@@ -4,7 +4,9 @@ import type { TargetPolicy, TargetRules } from './target-policy.ts'
  * Makes a function that finds the origin of a branch URL in one spelling, so that a named service and its origin count as
  * one. It returns undefined if the URL must not be called.
  */
-export function originFinder(policy: Pick<TargetPolicy, 'resolve'>): (url: string) => string | undefined {
+export function createOriginFinder(
+  policy: Pick<TargetPolicy, 'resolve'>,
+): (url: string) => string | undefined {
   return function findOrigin(url) {
     const resolved = policy.resolve(url)
     return resolved instanceof URL ? resolved.origin : undefined

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
+  createOriginFinder,
   listOrigins,
-  originFinder,
   parseAllowedOrigins,
   parseServices,
   targetPolicy,
@@ -9,7 +9,7 @@ import {
 
 describe('S40: the origin of a branch URL', () => {
   const bank = { name: 'bank', origin: 'http://10.0.0.5:8080', hostname: '10.0.0.5', base: '/api' }
-  const findOrigin = originFinder(
+  const findOrigin = createOriginFinder(
     targetPolicy({ services: [bank], allowed: [], others: 'loopback', isLocal: true }),
   )
 

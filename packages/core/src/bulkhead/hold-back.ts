@@ -51,7 +51,7 @@ export function holdBack(given: HoldBack): HeldBack {
   const drawnMs = given.isBusy
     ? drawBetween(jitter01, BUSY_BACK_MS_MIN, BUSY_BACK_MS_MAX)
     : drawBetween(jitter01, HELD_BACK_MS_MIN, HELD_BACK_MS_MAX)
-  const aheadMs = Math.max(0, comeBackAt - now) + apartMs(given)
+  const aheadMs = Math.max(0, comeBackAt - now) + computeApartMs(given)
   const queueMs = aheadMs > COME_BACK_MS_MAX ? jitter01 * COME_BACK_MS_MAX : aheadMs
   return {
     waitMs: Math.ceil(holdMs + Math.max(leastMs, drawnMs) + queueMs),
@@ -59,7 +59,7 @@ export function holdBack(given: HoldBack): HeldBack {
   }
 }
 
-function apartMs({ isBusy, roomEveryMs = COME_BACK_APART_MS_UNKNOWN }: HoldBack): number {
+function computeApartMs({ isBusy, roomEveryMs = COME_BACK_APART_MS_UNKNOWN }: HoldBack): number {
   if (!isBusy) return COME_BACK_APART_MS
   return Math.min(COME_BACK_APART_MS, Math.max(COME_BACK_APART_MS_MIN, roomEveryMs))
 }

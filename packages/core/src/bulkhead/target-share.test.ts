@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { table } from '../../test/table.ts'
 import {
-  boundsUnderWay,
   mayTakePlace,
   mayTakeUnlistedPlace,
   SHARED_TARGETS,
   type ShareBounds,
   shareBounds,
+  toBoundsUnderWay,
   UNLISTED_TARGETS_MAX,
 } from './target-share.ts'
 
@@ -59,10 +59,10 @@ describe('S40: the share of a target', () => {
   })
 
   it('is larger for what is under way, and off where the rule is off', () => {
-    expect([0.5, 0.2, 1].map((share) => boundsUnderWay(shareBounds(4_096, share)).share)).toEqual([
+    expect([0.5, 0.2, 1].map((share) => toBoundsUnderWay(shareBounds(4_096, share)).share)).toEqual([
       0.75, 0.6, 1,
     ])
-    expect(fillTogether(4_096, 3, boundsUnderWay(shareBounds(4_096, 0.5)))).toBeGreaterThan(1_024)
+    expect(fillTogether(4_096, 3, toBoundsUnderWay(shareBounds(4_096, 0.5)))).toBeGreaterThan(1_024)
   })
 
   for (const { title, cells } of table`
@@ -105,7 +105,7 @@ describe('S40: the share of a target', () => {
   }
 
   it('of a listed target stays in the hundreds while all counters of others are full, at once or in turn', () => {
-    for (const bounds of [shareBounds(4_096, 0.5, 3), boundsUnderWay(shareBounds(4_096, 0.5, 3))]) {
+    for (const bounds of [shareBounds(4_096, 0.5, 3), toBoundsUnderWay(shareBounds(4_096, 0.5, 3))]) {
       for (const free of [fillTogether(4_096, 128, bounds), fillInTurn(4_096, 128, bounds)]) {
         let held = 0
         while (mayTakePlace(held, free - held, bounds)) held++

@@ -92,6 +92,6 @@ export function mayTakeUnlistedPlace(
  * Returns the rule for a transaction that already runs and goes on to its next target. Its share is larger than that of a
  * submit, so that transactions under way get the places of a busy target first, and new ones are refused.
  */
-export function boundsUnderWay(bounds: ShareBounds): ShareBounds {
+export function toBoundsUnderWay(bounds: ShareBounds): ShareBounds {
   return { ...bounds, share: (1 + bounds.share) / 2 }
 }

@@ -6,7 +6,7 @@ type Documents = Pick<Store, 'readDocuments' | 'writeDocument' | 'removeDocument
 const CATEGORY = 'dtm-topics'
 
 /** Keeps the topics as documents in the store of the transactions. */
-export function documentTopicStore(documents: Documents, writeId: () => string): TopicStore {
+export function createDocumentTopicStore(documents: Documents, writeId: () => string): TopicStore {
   return {
     async list() {
       return (await documents.readDocuments(CATEGORY)).map(readTopic)

@@ -16,7 +16,7 @@ import {
 import { openSqliteStore, type SqliteStore } from '@counterstep/store-sqlite'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import type { FastifyInstance } from 'fastify'
-import { buildDtmApp, documentTopicStore, refuseStoredJsonRpc } from '../../src/index.ts'
+import { buildDtmApp, createDocumentTopicStore, refuseStoredJsonRpc } from '../../src/index.ts'
 import { BranchService, type PlayedAnswer, type PlayedBranches } from './branch-service.ts'
 
 export interface DtmNode extends AsyncDisposable {
@@ -120,7 +120,7 @@ async function startNode(
     settings: SETTINGS,
   })
   await engine.start()
-  const topics = documentTopicStore(store, () => ids.writeId())
+  const topics = createDocumentTopicStore(store, () => ids.writeId())
   const app = buildDtmApp({
     engine,
     topics,

@@ -1,9 +1,9 @@
 import {
   assert,
-  boundsUnderWay,
   mayTakePlace,
   mayTakeUnlistedPlace,
   type ShareBounds,
+  toBoundsUnderWay,
 } from '@counterstep/core'
 
 /** These are the pools of places. Each number is the pool's index in `held` of a target. */
@@ -38,7 +38,7 @@ export class Pool {
   constructor(name: keyof typeof POOL, bounds: ShareBounds) {
     this.#index = POOL[name]
     this.#bounds = bounds
-    this.#boundsUnderWay = boundsUnderWay(bounds)
+    this.#boundsUnderWay = toBoundsUnderWay(bounds)
   }
 
   get used(): number {

@@ -6,7 +6,7 @@ import type { Target } from './target.ts'
  * Lists every target that a transaction may call, for compensations too, because
  * it takes a place at each of them while that target hangs.
  */
-export function targetsOfDefinition(bulkhead: Bulkhead, definition: Definition): readonly Target[] {
+export function listDefinitionTargets(bulkhead: Bulkhead, definition: Definition): readonly Target[] {
   const targets: Target[] = []
   // The branches of a TCC are registered later, and no node runs it before its decision.
   if (definition.kind === 'tcc') return targets

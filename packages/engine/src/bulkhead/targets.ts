@@ -29,7 +29,7 @@ export class Targets {
   }
 
   find(url: string): Target {
-    const text = textBeforePath(url)
+    const text = cutBeforePath(url)
     const known = this.#byText.get(text)
     const target = known === undefined || known.isForgotten ? this.#learn(text, url) : known
     target.isUsed = true
@@ -86,7 +86,7 @@ export class Targets {
  * Cuts a URL before its path: `https://bank.example:8443/debit?x=1` gives
  * `https://bank.example:8443`, and `bank:/debit` gives `bank:`.
  */
-export function textBeforePath(url: string): string {
+export function cutBeforePath(url: string): string {
   const colon = url.indexOf(':')
   const hasHost = url.charCodeAt(colon + 1) === SLASH && url.charCodeAt(colon + 2) === SLASH
   if (!hasHost) return url.slice(0, colon + 1)

@@ -1,6 +1,6 @@
 import { SHARED_TARGETS, UNLISTED_TARGETS_MAX } from '@counterstep/core'
 import { describe, expect, it } from 'vitest'
-import { Targets, textBeforePath } from '../../src/bulkhead/targets.ts'
+import { cutBeforePath, Targets } from '../../src/bulkhead/targets.ts'
 import { findOriginOfUrl } from '../../src/find-origin.ts'
 
 describe('S40: the target of a URL', () => {
@@ -30,7 +30,7 @@ describe('S40: the target of a URL', () => {
 
   it('is found by the text before its path', () => {
     const texts = ['https://a.b:1/c?d', 'https://a.b:1?c/d', 'https://a.b:1', 'bank:/a/b?c', 'bank:']
-    expect(texts.map(textBeforePath)).toEqual([
+    expect(texts.map(cutBeforePath)).toEqual([
       'https://a.b:1',
       'https://a.b:1',
       'https://a.b:1',

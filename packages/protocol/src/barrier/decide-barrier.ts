@@ -14,7 +14,7 @@ export type BarrierReason = Op | 'rollback'
 export interface BarrierRow {
   readonly op: Op
   readonly reason: BarrierReason
-  /** This is the instant of `rowInstants` in epoch milliseconds. It is absent if it was not kept. */
+  /** This is the instant of `computeRowInstants` in epoch milliseconds. It is absent if it was not kept. */
   readonly createdAt?: number
 }
 

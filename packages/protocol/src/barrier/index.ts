@@ -18,4 +18,4 @@ export {
 export type { ReuseDecision } from './decide-reuse.ts'
 export { decideReuse } from './decide-reuse.ts'
 export type { RowInstants } from './row-instants.ts'
-export { isOfOtherTransaction, rowInstants } from './row-instants.ts'
+export { computeRowInstants, isOfOtherTransaction } from './row-instants.ts'

@@ -15,7 +15,7 @@ export interface RowInstants {
  * A call that does not carry that instant, such as a call of DTM, gives its row the service's time, and takes every
  * row for its own.
  */
-export function rowInstants(acceptedAt: number | undefined, now: number): RowInstants {
+export function computeRowInstants(acceptedAt: number | undefined, now: number): RowInstants {
   if (acceptedAt === undefined) return { at: now, since: 0 }
   const at = Math.floor(acceptedAt)
   return { at, since: at - GID_REUSE_MARGIN_MS }

@@ -2,14 +2,14 @@ import { GID_REUSE_MARGIN_MS, OPS, type Op } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import {
   type BarrierRow,
+  computeRowInstants,
   decideQueryBack,
   decideReuse,
   isOfOtherTransaction,
-  rowInstants,
 } from '../../src/barrier/index.ts'
 
 const ACCEPTED_AT = 1_790_000_000_000
-const SINCE = rowInstants(ACCEPTED_AT, 0).since
+const SINCE = computeRowInstants(ACCEPTED_AT, 0).since
 
 /**
  * `other:action` is a row whose instant is a millisecond too early, and `action<compensate` a row whose reason is its
@@ -58,11 +58,11 @@ describe('the rows of an earlier transaction of the same gid', () => {
 
   it('Rows have the instant of their transaction, so that the clock of the service does not count', () => {
     for (const now of [0, ACCEPTED_AT, 2 * ACCEPTED_AT]) {
-      const { at, since } = rowInstants(ACCEPTED_AT + 0.5, now)
+      const { at, since } = computeRowInstants(ACCEPTED_AT + 0.5, now)
       expect([at, since]).toEqual([ACCEPTED_AT, SINCE])
       expect(isOfOtherTransaction({ createdAt: at }, since)).toBe(false)
     }
-    expect(rowInstants(undefined, ACCEPTED_AT)).toEqual({ at: ACCEPTED_AT, since: 0 })
+    expect(computeRowInstants(undefined, ACCEPTED_AT)).toEqual({ at: ACCEPTED_AT, since: 0 })
   })
 
   it('A row is of another transaction if that was accepted more than the margin before', () => {
@@ -77,7 +77,7 @@ describe('the rows of an earlier transaction of the same gid', () => {
   it('An earlier transaction cannot be told without the instant of the call or of the row', () => {
     for (const op of OPS) {
       const rows = OPS.map((each) => ({ op: each, reason: each, createdAt: 0 }))
-      expect(decideReuse(op, rows, rowInstants(undefined, ACCEPTED_AT).since)).toBeUndefined()
+      expect(decideReuse(op, rows, computeRowInstants(undefined, ACCEPTED_AT).since)).toBeUndefined()
       const undated = OPS.map((each) => ({ op: each, reason: each }))
       expect(decideReuse(op, undated, SINCE)).toBeUndefined()
     }

@@ -112,7 +112,7 @@ export function toSqlError(error: unknown): SqlError {
   if (sqlMessage === undefined || errno <= 0) {
     // A packet is one write, and nothing is written after it before its answer.
     const Kind = syscall === 'write' ? UnsentError : SqlError
-    return new Kind(connectionFault(code), message, 0, code)
+    return new Kind(toConnectionFault(code), message, 0, code)
   }
   const text = QUOTING.has(errno) ? `${code} (${errno})` : `${sqlMessage} (${errno})`
   const otherwise = DATA_STATE.test(sqlState) ? 'row' : 'unavailable'
@@ -129,7 +129,7 @@ interface DriverError {
   readonly message: string
 }
 
-function connectionFault(code: string): SqlFault {
+function toConnectionFault(code: string): SqlFault {
   if (code === 'PROTOCOL_SEQUENCE_TIMEOUT') return 'timeout'
   return LOST_CODES.has(code) ? 'lost' : 'unavailable'
 }

@@ -37,7 +37,7 @@ export class SessionPool {
   }
 
   async acquire(): Promise<Session> {
-    if (this.#isClosed) throw closedError()
+    if (this.#isClosed) throw toClosedError()
     const idle = this.#takeIdle()
     if (idle !== undefined) return idle
     if (this.#sessions < this.#bounds.sessionsMax) {
@@ -54,9 +54,9 @@ export class SessionPool {
   }
 
   #wait(): Promise<Session> {
-    if (this.#isClosed) return Promise.reject(closedError())
+    if (this.#isClosed) return Promise.reject(toClosedError())
     if (this.#waiters.length >= this.#bounds.waitersMax)
-      return Promise.reject(unavailableError('too many calls wait for a connection'))
+      return Promise.reject(toUnavailableError('too many calls wait for a connection'))
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#giveUp(waiter), this.#bounds.waitTimeoutMs)
       const waiter: Waiter = { resolve, reject, timer }
@@ -87,7 +87,7 @@ export class SessionPool {
     this.#isClosed = true
     clearInterval(this.#idleCheck)
     for (let waiter = this.#nextWaiter(); waiter !== undefined; waiter = this.#nextWaiter())
-      waiter.reject(closedError())
+      waiter.reject(toClosedError())
     this.discardIdle()
     if (this.#sessions === 0) return
     await new Promise<void>((resolve) => {
@@ -142,7 +142,7 @@ export class SessionPool {
 
   #giveUp(waiter: Waiter): void {
     this.#waiters.splice(this.#waiters.indexOf(waiter), 1)
-    waiter.reject(unavailableError('no connection has become free in time'))
+    waiter.reject(toUnavailableError('no connection has become free in time'))
   }
 }
 
@@ -150,10 +150,10 @@ function isCrowded(error: unknown): boolean {
   return error instanceof SqlError && error.fault === 'crowded'
 }
 
-function unavailableError(message: string): StoreUnavailableError {
+function toUnavailableError(message: string): StoreUnavailableError {
   return new StoreUnavailableError(message, { applied: 'no' })
 }
 
-function closedError(): StoreUnavailableError {
-  return unavailableError('the store is closed')
+function toClosedError(): StoreUnavailableError {
+  return toUnavailableError('the store is closed')
 }

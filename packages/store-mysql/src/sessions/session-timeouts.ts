@@ -20,7 +20,7 @@ const ANSWER_MS = 2_000
 export function toSessionTimeouts({
   connectTimeoutMs = CONNECT_TIMEOUT_MS,
   statementTimeoutMs = STATEMENT_TIMEOUT_MS,
-  lockWaitTimeoutMs = Math.min(LOCK_WAIT_TIMEOUT_MS, wholeSeconds(statementTimeoutMs - ANSWER_MS)),
+  lockWaitTimeoutMs = Math.min(LOCK_WAIT_TIMEOUT_MS, toWholeSeconds(statementTimeoutMs - ANSWER_MS)),
 }: Partial<SessionTimeouts>): SessionTimeouts {
   const lockWaitMs = Math.max(LOCK_WAIT_TIMEOUT_MS_MIN, Math.ceil(lockWaitTimeoutMs / 1_000) * 1_000)
   return {
@@ -30,6 +30,6 @@ export function toSessionTimeouts({
   }
 }
 
-function wholeSeconds(ms: number): number {
+function toWholeSeconds(ms: number): number {
   return Math.floor(ms / 1_000) * 1_000
 }

@@ -3,7 +3,7 @@ import type { Connection } from 'mysql2'
 import { countAnswers } from './answered-statements.ts'
 import type { Value } from './literal.ts'
 import { endsSession, SqlError, toSqlError, toStall, UnsentError } from './server-errors.ts'
-import { fillRows, groupsWithin, type RowsStatement } from './statement.ts'
+import { fillRows, groupRows, type RowsStatement } from './statement.ts'
 
 export type Cell = string | number | Buffer | null
 export type Row = readonly Cell[]
@@ -146,7 +146,7 @@ export class Session {
   }
 
   #groups(rows: readonly string[]): readonly (readonly string[])[] {
-    return groupsWithin(rows, (row) => Buffer.byteLength(row), this.rowBytesMax)
+    return groupRows(rows, (row) => Buffer.byteLength(row), this.rowBytesMax)
   }
 
   #query(sql: string, timeout: number, firstTimeoutMs?: number): Promise<unknown> {

@@ -23,7 +23,7 @@ export function joinRows(separator: string, rows: readonly string[]): string {
  * Divides the rows, in their order, into as few groups as possible of at most `bytesMax` each. A larger row is a group of
  * its own. Without a bound no bytes are counted.
  */
-export function groupsWithin<Row>(
+export function groupRows<Row>(
   rows: readonly Row[],
   countBytes: (row: Row) => number,
   bytesMax: number,

@@ -12,7 +12,7 @@ const SESSION = '0 STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION utf8mb4 READ-COMMITT
  * would have to keep the connection: no variable, no packet of several statements, no function that asks about the
  * statement before.
  */
-export function singleStatements(server: Variables): TransactionProtocol {
+export function createSingleStatements(server: Variables): TransactionProtocol {
   const isOldName = !server.has('transaction_isolation')
   const head = isOldName
     ? STATEMENTS.headMultiplexed.replace('@@transaction_isolation', '@@tx_isolation')

@@ -4,7 +4,7 @@ import {
   type Chunks,
   fill,
   fillRows,
-  groupsWithin,
+  groupRows,
   parseRowsStatement,
   parseStatement,
   weave,
@@ -33,7 +33,7 @@ export function writeInserts(
   bytesMax = Number.POSITIVE_INFINITY,
 ): readonly string[] {
   const rows = creates.map(({ sql }) => sql)
-  return groupsWithin(rows, (row) => Buffer.byteLength(row), bytesMax).map((group) => fillRows(CREATE, group))
+  return groupRows(rows, (row) => Buffer.byteLength(row), bytesMax).map((group) => fillRows(CREATE, group))
 }
 
 /**
@@ -55,7 +55,7 @@ export function writeUpdates(
   const statements: CountedStatement[] = []
   for (const same of alike.values()) {
     for (let from = 0; from < same.length; from += STATEMENT_ROWS_MAX) {
-      for (const rows of groupsWithin(same.slice(from, from + STATEMENT_ROWS_MAX), countBytes, bytesMax)) {
+      for (const rows of groupRows(same.slice(from, from + STATEMENT_ROWS_MAX), countBytes, bytesMax)) {
         statements.push({ sql: writeUpdate(rows), changes: rows.length })
       }
     }
@@ -72,7 +72,7 @@ function countBytes({ literals: { own } }: PendingUpdate): number {
 
 function writeLocks(updates: readonly PendingUpdate[], bytesMax: number): readonly CountedStatement[] {
   const rows = updates.map(({ gid }) => fill(LOCK_ROWS.row, [gid]))
-  const groups = groupsWithin(rows, (row) => Buffer.byteLength(row), bytesMax)
+  const groups = groupRows(rows, (row) => Buffer.byteLength(row), bytesMax)
   return groups.map((group) => ({ sql: fillRows(LOCK_ROWS, group) }))
 }
 

@@ -50,12 +50,12 @@ export function readSocket(redis: Redis): Socket | undefined {
 
 /** Runs the self-test after the first connection. Throws a LibraryChangedError if it fails. */
 export function assertDriverParts(redis: { readonly stream: unknown; readonly sendCommand: unknown }): void {
-  if (!(redis.stream instanceof Socket)) throw changedError('`stream`, the socket of a connection')
-  if (typeof redis.sendCommand !== 'function') throw changedError('`sendCommand`, which sends a command')
+  if (!(redis.stream instanceof Socket)) throw toChangedError('`stream`, the socket of a connection')
+  if (typeof redis.sendCommand !== 'function') throw toChangedError('`sendCommand`, which sends a command')
   const name = 'ping'
   const args = ['é']
   if (new TrackedCommand(name, args).toWritable() !== new Command(name, args).toWritable(redis.stream)) {
-    throw changedError('`name` and `args` of a command, from which `toWritable` makes its bytes')
+    throw toChangedError('`name` and `args` of a command, from which `toWritable` makes its bytes')
   }
 }
 
@@ -64,9 +64,9 @@ export function assertDriverParts(redis: { readonly stream: unknown; readonly se
  * fails.
  */
 export function assertWasWritten({ isWritten }: TrackedCommand): void {
-  if (!isWritten) throw changedError('`toWritable`, which it did not ask for the bytes of a command')
+  if (!isWritten) throw toChangedError('`toWritable`, which it did not ask for the bytes of a command')
 }
 
-function changedError(part: string): LibraryChangedError {
+function toChangedError(part: string): LibraryChangedError {
   return new LibraryChangedError({ library: 'ioredis', version: ioredis.version, part, readIn: READ_IN })
 }

@@ -18,16 +18,16 @@ const DEFAULT_PORT = 6_379
 /** Throws an error that says what is wrong without repeating the URL, which holds a password. */
 export function parseRedisUrl(url: string): RedisPlace {
   const [scheme, protocol, cluster] = SCHEME.exec(url) ?? []
-  if (scheme === undefined) throw malformedError('the scheme')
+  if (scheme === undefined) throw toMalformedUrlError('the scheme')
   const rest = url.slice(scheme.length)
   const at = rest.lastIndexOf('@')
   const [hosts = '', path = '', ...more] = rest.slice(at + 1).split('/')
   const isCluster = cluster !== undefined
   const db = path === '' ? 0 : Number(path)
-  if (more.length > 0 || !Number.isSafeInteger(db) || db < 0) throw malformedError('the database number')
-  if (isCluster && db !== 0) throw malformedError('the database number: a cluster has only 0')
+  if (more.length > 0 || !Number.isSafeInteger(db) || db < 0) throw toMalformedUrlError('the database number')
+  if (isCluster && db !== 0) throw toMalformedUrlError('the database number: a cluster has only 0')
   const seeds = hosts.split(',').map(parseEndpoint)
-  if (!isCluster && seeds.length > 1) throw malformedError('the hosts: several need redis-cluster://')
+  if (!isCluster && seeds.length > 1) throw toMalformedUrlError('the hosts: several need redis-cluster://')
   return {
     seeds,
     isCluster,
@@ -42,10 +42,10 @@ function parseEndpoint(text: string): Endpoint {
   try {
     url = new URL(`redis://${text}`)
   } catch {
-    throw malformedError('a host')
+    throw toMalformedUrlError('a host')
   }
   if (url.hostname === '' || url.search !== '' || url.hash !== '' || url.username !== '')
-    throw malformedError('a host')
+    throw toMalformedUrlError('a host')
   // Brackets belong to the URL, not to the IPv6 address.
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
@@ -61,11 +61,11 @@ function parseCredentials(text: string): { readonly username?: string; readonly 
     const password = decodeURIComponent(colon < 0 ? '' : text.slice(colon + 1))
     return { ...(username !== '' && { username }), ...(password !== '' && { password }) }
   } catch {
-    throw malformedError('the user or the password: not URL-encoded')
+    throw toMalformedUrlError('the user or the password: not URL-encoded')
   }
 }
 
-function malformedError(what: string): CounterstepError {
+function toMalformedUrlError(what: string): CounterstepError {
   return new CounterstepError(
     'SAGA_STORE_UNSUPPORTED',
     `the Redis URL is malformed at ${what}; it must be ${FORM}`,

@@ -90,17 +90,17 @@ export interface ClassVerdict {
 /** Returns undefined if the server hides the setting that decides. */
 export function readClass({ settings }: ServerFacts): ClassVerdict | undefined {
   const policy = settings['maxmemory-policy']
-  if (policy !== undefined && policy !== 'noeviction') return classC('maxmemory-policy', policy)
-  if (settings.appendonly === 'no') return classC('appendonly', 'no')
+  if (policy !== undefined && policy !== 'noeviction') return toClassC('maxmemory-policy', policy)
+  if (settings.appendonly === 'no') return toClassC('appendonly', 'no')
   if (settings.appendonly === undefined) return undefined
   const { appendfsync } = settings
-  if (appendfsync === 'no') return classC('appendfsync', 'no')
+  if (appendfsync === 'no') return toClassC('appendfsync', 'no')
   // During a rewrite it leaves all writes to the kernel, so more may be lost than class A or B allows.
-  if (settings['no-appendfsync-on-rewrite'] === 'yes') return classC('no-appendfsync-on-rewrite', 'yes')
+  if (settings['no-appendfsync-on-rewrite'] === 'yes') return toClassC('no-appendfsync-on-rewrite', 'yes')
   // Managed services hide it. It is then the default, everysec.
   return { durabilityClass: appendfsync === 'always' ? 'A' : 'B' }
 }
 
-function classC(setting: Setting, value: string): ClassVerdict {
+function toClassC(setting: Setting, value: string): ClassVerdict {
   return { durabilityClass: 'C', reason: `${setting} is ${value}` }
 }

@@ -57,7 +57,7 @@ export class ServerLink {
     this.#inFlight = inFlight
     this.#listener = listener
     this.#deadline = new AnswerDeadline(settings.commandTimeoutMs, () => this.#giveUp())
-    this.#redis = new Redis(redisOptions(endpoint, settings))
+    this.#redis = new Redis(toRedisOptions(endpoint, settings))
     this.#redis.on('error', (error: Error) => {
       // This error is no reason, but follows from one.
       if (error.name !== 'MaxRetriesPerRequestError') this.#lastError = new Error(error.message)
@@ -189,7 +189,7 @@ export class ServerLink {
   }
 }
 
-function redisOptions({ host, port }: Endpoint, settings: LinkSettings) {
+function toRedisOptions({ host, port }: Endpoint, settings: LinkSettings) {
   const { username, password, db, tls, connectTimeoutMs } = settings
   return {
     host,

@@ -3,7 +3,7 @@ import type { Gid } from '@counterstep/protocol'
 import { countWithin, ROWS_BYTES_MAX } from '../links/answer-bound.ts'
 import { groupByShard } from '../shards/by-shard.ts'
 import { decodeRead } from '../shards/decode-answers.ts'
-import { readCall, sizesCall } from '../shards/encode-calls.ts'
+import { readCall, readSizesCall } from '../shards/encode-calls.ts'
 import type { ShardCalls } from '../shards/shard-calls.ts'
 
 interface Sized {
@@ -47,7 +47,7 @@ async function readSizes(calls: ShardCalls, gids: readonly Gid[]): Promise<Sized
     const sizes = (await calls.script(
       shard,
       'sizes',
-      sizesCall(calls.keys(shard), mine),
+      readSizesCall(calls.keys(shard), mine),
     )) as readonly number[]
     return mine.map((gid, i) => ({ gid, bytes: sizes[i] ?? 0 }))
   })

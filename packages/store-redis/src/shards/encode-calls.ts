@@ -34,13 +34,13 @@ export function writeRowsCall(keys: ShardKeys, rows: readonly ScriptCall[]): Scr
 export function createRow(keys: ShardKeys, transaction: NewTransaction): ScriptCall {
   const { gid, format, kind, status, hold, sentList, token, writeId, digest, progress } = transaction
   const [owned, dueInMs] = hold.type === 'owned' ? ['1', hold.leaseMs] : ['0', hold.dueInMs]
-  const [kindCode, statusCode] = [whole(KIND_CODES[kind]), whole(STATUS_CODES[status])]
+  const [kindCode, statusCode] = [checkWhole(KIND_CODES[kind]), checkWhole(STATUS_CODES[status])]
   return {
     keys: [keys.row(gid), keys.definition(gid)],
     args: [
-      `c ${whole(format)} ${kindCode} ${statusCode} ${owned} ${whole(SENT_LIST_CODES[sentList])} ${whole(dueInMs)}`,
+      `c ${checkWhole(format)} ${kindCode} ${statusCode} ${owned} ${checkWhole(SENT_LIST_CODES[sentList])} ${checkWhole(dueInMs)}`,
       text(gid),
-      `${word(token)} ${word(writeId)} ${word(digest)}\n${text(progress)}`,
+      `${checkWord(token)} ${checkWord(writeId)} ${checkWord(digest)}\n${text(progress)}`,
       text(transaction.definition),
     ],
   }
@@ -48,16 +48,16 @@ export function createRow(keys: ShardKeys, transaction: NewTransaction): ScriptC
 
 export function updateRow(keys: ShardKeys, update: TransactionUpdate): ScriptCall {
   const { gid, format, retrying, attention, sentList, hold } = update
-  const statusCode = whole(STATUS_CODES[update.status])
-  const sentListCode = sentList === undefined ? '' : whole(SENT_LIST_CODES[sentList])
+  const statusCode = checkWhole(STATUS_CODES[update.status])
+  const sentListCode = sentList === undefined ? '' : checkWhole(SENT_LIST_CODES[sentList])
   return {
     keys: [keys.row(gid), keys.definition(gid)],
     args: [
-      `u ${statusCode} ${whole(format)} ${flag(retrying)} ${flag(attention)} ${sentListCode} ${hold.type} ${toAmount(hold)}`,
+      `u ${statusCode} ${checkWhole(format)} ${encodeFlag(retrying)} ${encodeFlag(attention)} ${sentListCode} ${hold.type} ${toAmount(hold)}`,
       text(gid),
-      word(update.token),
-      whole(update.version),
-      word(update.writeId),
+      checkWord(update.token),
+      checkWhole(update.version),
+      checkWord(update.writeId),
       text(update.progress),
     ],
   }
@@ -69,18 +69,18 @@ function toAmount(hold: UpdateHold): string {
     case 'keep':
       return ''
     case 'release':
-      return whole(hold.dueAt)
+      return checkWhole(hold.dueAt)
     case 'finish':
-      return hold.retentionMs === 'never' ? `=${NEVER_AT}` : whole(hold.retentionMs)
+      return hold.retentionMs === 'never' ? `=${NEVER_AT}` : checkWhole(hold.retentionMs)
     case 'command':
-      return hold.dueAt === undefined ? '' : whole(hold.dueAt)
+      return hold.dueAt === undefined ? '' : checkWhole(hold.dueAt)
   }
 }
 
 export function claimCall(keys: ShardKeys, { gid, token, leaseMs, formatMax }: SingleClaim): ScriptCall {
   return {
     keys: [keys.row(gid), keys.definition(gid), keys.due],
-    args: [text(gid), word(token), whole(leaseMs), whole(formatMax), whole(PARKED_AT)],
+    args: [text(gid), checkWord(token), checkWhole(leaseMs), checkWhole(formatMax), checkWhole(PARKED_AT)],
   }
 }
 
@@ -92,16 +92,16 @@ export function claimDueCall(
   return {
     keys: [
       keys.due,
-      ...rowKeys(
+      ...listRowKeys(
         keys,
         candidates.map(({ gid }) => gid),
       ),
     ],
     args: [
-      whole(terms.leaseMs),
-      whole(terms.formatMax),
-      whole(PARKED_AT),
-      ...candidates.flatMap(({ gid, token }) => [text(gid), word(token)]),
+      checkWhole(terms.leaseMs),
+      checkWhole(terms.formatMax),
+      checkWhole(PARKED_AT),
+      ...candidates.flatMap(({ gid, token }) => [text(gid), checkWord(token)]),
     ],
   }
 }
@@ -113,28 +113,28 @@ export function postponeDueCall(
 ): ScriptCall {
   return {
     keys: [keys.due, ...gids.map((gid) => keys.row(gid))],
-    args: [whole(byMs), whole(formatMax), whole(PARKED_AT), ...gids.map(text)],
+    args: [checkWhole(byMs), checkWhole(formatMax), checkWhole(PARKED_AT), ...gids.map(text)],
   }
 }
 
 export function weighCall(keys: ShardKeys, gids: readonly string[], formatMax: number): ScriptCall {
-  return { keys: rowKeys(keys, gids), args: [whole(formatMax)] }
+  return { keys: listRowKeys(keys, gids), args: [checkWhole(formatMax)] }
 }
 
-export function sizesCall(keys: ShardKeys, gids: readonly string[]): ScriptCall {
-  return { keys: rowKeys(keys, gids), args: [] }
+export function readSizesCall(keys: ShardKeys, gids: readonly string[]): ScriptCall {
+  return { keys: listRowKeys(keys, gids), args: [] }
 }
 
 export function renewCall(keys: ShardKeys, leases: readonly Lease[], leaseMs: number): ScriptCall {
   return {
     keys: [keys.due, ...leases.map(({ gid }) => keys.row(gid))],
-    args: [whole(leaseMs), ...leases.flatMap(({ gid, token }) => [text(gid), word(token)])],
+    args: [checkWhole(leaseMs), ...leases.flatMap(({ gid, token }) => [text(gid), checkWord(token)])],
   }
 }
 
 export function readCall(keys: ShardKeys, gids: readonly string[]): ScriptCall {
   return {
-    keys: [keys.due, ...rowKeys(keys, gids)],
+    keys: [keys.due, ...listRowKeys(keys, gids)],
     args: gids.map(text),
   }
 }
@@ -145,12 +145,12 @@ export function readHeadsCall(keys: ShardKeys, gids: readonly string[]): ScriptC
 
 export function purgeCall(keys: ShardKeys, gids: readonly string[]): ScriptCall {
   return {
-    keys: [keys.done, keys.created, ...rowKeys(keys, gids)],
+    keys: [keys.done, keys.created, ...listRowKeys(keys, gids)],
     args: gids.map(text),
   }
 }
 
-function rowKeys(keys: ShardKeys, gids: readonly string[]): readonly string[] {
+function listRowKeys(keys: ShardKeys, gids: readonly string[]): readonly string[] {
   return gids.flatMap((gid) => [keys.row(gid), keys.definition(gid)])
 }
 
@@ -163,7 +163,7 @@ const WORD = /^[A-Za-z0-9-]+$/
 const WORD_LENGTH_MAX = 64
 
 /** Checks a word of a row's head. A blank or a new line in it would shift the words behind it. */
-function word(value: unknown): string {
+function checkWord(value: unknown): string {
   const checked = text(value)
   assert(
     checked.length <= WORD_LENGTH_MAX && WORD.test(checked),
@@ -172,11 +172,11 @@ function word(value: unknown): string {
   return checked
 }
 
-function whole(value: unknown): string {
+function checkWhole(value: unknown): string {
   assert(Number.isSafeInteger(value), 'a row with something else where a whole number must be')
   return String(value)
 }
 
-function flag(value: boolean): string {
+function encodeFlag(value: boolean): string {
   return value ? '1' : '0'
 }

@@ -19,7 +19,7 @@ export interface RowHead extends Omit<StoredTransaction, 'gid' | 'definition' | 
 
 /** Returns undefined for a head that this version cannot read: it has another layout, or codes that are unknown here. */
 export function readHead(text: string, liveDueAt: string | null): RowHead | undefined {
-  const words = text.slice(0, headLength(text)).split(' ')
+  const words = text.slice(0, countHeadCharacters(text)).split(' ')
   if (words[0] !== LAYOUT || words.length !== WORDS) return undefined
   const [kind, status, sentList] = [toKind(words[2]), toStatus(words[3]), toSentList(words[7])]
   if (kind === undefined || status === undefined || sentList === undefined) return undefined
@@ -56,7 +56,7 @@ export function toStoredTransaction(
 }
 
 export function toTransaction(gid: Gid, head: RowHead, text: string, definition: string): StoredTransaction {
-  return { gid, ...head, definition, progress: text.slice(headLength(text) + 1) }
+  return { gid, ...head, definition, progress: text.slice(countHeadCharacters(text) + 1) }
 }
 
 export function toListedTransaction(gid: Gid, head: RowHead): ListedTransaction {
@@ -64,7 +64,7 @@ export function toListedTransaction(gid: Gid, head: RowHead): ListedTransaction 
   return { gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention }
 }
 
-function headLength(text: string): number {
+function countHeadCharacters(text: string): number {
   const end = text.indexOf('\n')
   return end < 0 ? text.length : end
 }

@@ -17,7 +17,7 @@ import {
   type MysqlPoolConnection,
   toTransactionLostError,
 } from './mysql-connection.ts'
-import { mysqlRows } from './mysql-rows.ts'
+import { createMysqlRows } from './mysql-rows.ts'
 import { inTransaction } from './mysql-transaction.ts'
 
 /**
@@ -64,7 +64,7 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
       return repeatContended(
         () =>
           inTransaction(pool, deadline, (handle, own) =>
-            passBarrier(mysqlRows(own, name), passing, (original) => effect(handle, original)),
+            passBarrier(createMysqlRows(own, name), passing, (original) => effect(handle, original)),
           ),
         isContended,
       )
@@ -73,7 +73,8 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
       const query = toQueryBack(gid, options, keptMs, now())
       const deadline = startDeadline(callMs)
       return repeatContended(
-        () => inTransaction(pool, deadline, (connection) => queryBack(mysqlRows(connection, name), query)),
+        () =>
+          inTransaction(pool, deadline, (connection) => queryBack(createMysqlRows(connection, name), query)),
         isContended,
       )
     },
@@ -117,7 +118,9 @@ export function mysqlBarrierIn<Connection extends MysqlConnection>(
       if (!isInTransaction(await execute(connection, 'DO 0'))) {
         throw toTransactionLostError('mysqlBarrierIn needs a connection with an open transaction')
       }
-      return passBarrier(mysqlRows(connection, name), passing, (original) => effect(connection, original))
+      return passBarrier(createMysqlRows(connection, name), passing, (original) =>
+        effect(connection, original),
+      )
     },
   }
 }

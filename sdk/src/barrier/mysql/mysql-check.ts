@@ -1,4 +1,4 @@
-import { barrierKey } from '../../branch/barrier-key.ts'
+import { toBarrierKey } from '../../branch/barrier-key.ts'
 import { BranchError } from '../../branch/branch-errors.ts'
 import { parseTableName, quoteTable, type TableName } from '../table-name.ts'
 import {
@@ -8,8 +8,8 @@ import {
   type MysqlPoolConnection,
   select,
 } from './mysql-connection.ts'
-import { mysqlRows } from './mysql-rows.ts'
-import { driverFaults } from './mysql2-parts.ts'
+import { createMysqlRows } from './mysql-rows.ts'
+import { findDriverFaults } from './mysql2-parts.ts'
 
 const KEY = 'gid,branch_id,op,barrier_id'
 const TYPES = 'varbinary(128),varbinary(128),varbinary(16),varbinary(32)'
@@ -35,12 +35,14 @@ export async function checkBarrier<Connection extends MysqlPoolConnection>(
   try {
     const name = parseTableName(table)
     const faults = [
-      ...(await driverFaults(connection)),
-      ...(await tableFaults(connection, name)),
-      ...(await isolationFaults(connection)),
-      ...(businessTable === undefined ? [] : await engineFaults(connection, parseTableName(businessTable))),
+      ...(await findDriverFaults(connection)),
+      ...(await findTableFaults(connection, name)),
+      ...(await findIsolationFaults(connection)),
+      ...(businessTable === undefined
+        ? []
+        : await findEngineFaults(connection, parseTableName(businessTable))),
     ]
-    if (faults.length === 0) faults.push(...(await probeFaults(connection, quoteTable(name, '`'))))
+    if (faults.length === 0) faults.push(...(await findProbeFaults(connection, quoteTable(name, '`'))))
     if (faults.length > 0) throw new BranchError('BARRIER_MISCONFIGURED', faults.join('; '))
     connection.release()
   } catch (error: unknown) {
@@ -49,8 +51,8 @@ export async function checkBarrier<Connection extends MysqlPoolConnection>(
   }
 }
 
-async function tableFaults(connection: MysqlConnection, name: TableName): Promise<string[]> {
-  const faults = await engineFaults(connection, name)
+async function findTableFaults(connection: MysqlConnection, name: TableName): Promise<string[]> {
+  const faults = await findEngineFaults(connection, name)
   if (faults.length > 0) return faults
   const { schema, table } = name
   const keyed = 'table_name = ? AND table_schema = COALESCE(?, DATABASE())'
@@ -75,7 +77,10 @@ async function tableFaults(connection: MysqlConnection, name: TableName): Promis
   return faults
 }
 
-async function engineFaults(connection: MysqlConnection, { schema, table }: TableName): Promise<string[]> {
+async function findEngineFaults(
+  connection: MysqlConnection,
+  { schema, table }: TableName,
+): Promise<string[]> {
   const [row] = await select(
     connection,
     `SELECT engine FROM information_schema.tables
@@ -88,7 +93,7 @@ async function engineFaults(connection: MysqlConnection, { schema, table }: Tabl
 }
 
 /** The variable's name differs between MySQL 8 and MariaDB. */
-async function isolationFaults(connection: MysqlConnection): Promise<string[]> {
+async function findIsolationFaults(connection: MysqlConnection): Promise<string[]> {
   const rows = await select(
     connection,
     "SHOW VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')",
@@ -100,9 +105,9 @@ async function isolationFaults(connection: MysqlConnection): Promise<string[]> {
 }
 
 /** Runs the barrier's own statements, with a gid that no transaction has, in a transaction that is rolled back. */
-async function probeFaults(connection: MysqlConnection, name: string): Promise<string[]> {
-  const key = barrierKey({ gid: `self-check ${crypto.randomUUID()}`, branchId: '01', op: 'action' })
-  const rows = mysqlRows(connection, name)
+async function findProbeFaults(connection: MysqlConnection, name: string): Promise<string[]> {
+  const key = toBarrierKey({ gid: `self-check ${crypto.randomUUID()}`, branchId: '01', op: 'action' })
+  const rows = createMysqlRows(connection, name)
   try {
     await execute(connection, 'START TRANSACTION')
     await rows.insert(key, [{ op: 'action', reason: 'action' }], Date.now())

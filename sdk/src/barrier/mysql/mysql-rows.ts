@@ -17,7 +17,7 @@ const OF_BRANCH = 'gid = ? AND branch_id = ? AND barrier_id = ?'
 const OF_ROW = `${OF_BRANCH} AND op = ?`
 
 /** The rows within the connection's open transaction. `table` is quoted already. */
-export function mysqlRows(connection: MysqlConnection, table: string): BarrierTable {
+export function createMysqlRows(connection: MysqlConnection, table: string): BarrierTable {
   /** Inserts a row. Resolves with whether the row is new. */
   const insertOne = async (key: BarrierKey, op: Op, reason: BarrierReason, at: number): Promise<boolean> => {
     const sql = `INSERT INTO ${table} (gid, branch_id, barrier_id, op, reason, created_at) VALUES (?, ?, ?, ?, ?, ?)`

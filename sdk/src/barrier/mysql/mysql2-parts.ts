@@ -35,7 +35,7 @@ export function readThreadId(connection: object): number | undefined {
 }
 
 /** The self-test of `checkBarrier`: names each part that a connection of mysql2 no longer has. */
-export async function driverFaults(connection: object): Promise<readonly string[]> {
+export async function findDriverFaults(connection: object): Promise<readonly string[]> {
   const raw = readRaw(connection)
   // Only mysql2's callback API has a way back to promises.
   if (typeof raw.promise !== 'function') return []

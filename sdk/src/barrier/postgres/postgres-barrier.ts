@@ -14,7 +14,7 @@ import {
   type PostgresPoolClient,
   toTransactionLostError,
 } from './postgres-client.ts'
-import { postgresRows } from './postgres-rows.ts'
+import { createPostgresRows } from './postgres-rows.ts'
 import { inTransaction } from './postgres-transaction.ts'
 
 /**
@@ -59,7 +59,7 @@ export function postgresBarrier<Client extends PostgresPoolClient>(
       return repeatContended(
         () =>
           inTransaction(pool, deadline, (client) =>
-            passBarrier(postgresRows(client, name), passing, (original) => effect(client, original)),
+            passBarrier(createPostgresRows(client, name), passing, (original) => effect(client, original)),
           ),
         isContended,
       )
@@ -68,7 +68,7 @@ export function postgresBarrier<Client extends PostgresPoolClient>(
       const query = toQueryBack(gid, options, keptMs, now())
       const deadline = startDeadline(callMs)
       return repeatContended(
-        () => inTransaction(pool, deadline, (client) => queryBack(postgresRows(client, name), query)),
+        () => inTransaction(pool, deadline, (client) => queryBack(createPostgresRows(client, name), query)),
         isContended,
       )
     },
@@ -106,7 +106,7 @@ export function postgresBarrierIn<Client extends PostgresClient>(
       assertNotExpired(call, keptMs, nowMs)
       const passing = toPassingCall(call, nowMs)
       await assertInTransaction(client)
-      return passBarrier(postgresRows(client, name), passing, (original) => effect(client, original))
+      return passBarrier(createPostgresRows(client, name), passing, (original) => effect(client, original))
     },
   }
 }

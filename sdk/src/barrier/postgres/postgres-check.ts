@@ -1,4 +1,4 @@
-import { barrierKey } from '../../branch/barrier-key.ts'
+import { toBarrierKey } from '../../branch/barrier-key.ts'
 import { BranchError } from '../../branch/branch-errors.ts'
 import { parseTableName, quoteTable, type TableName } from '../table-name.ts'
 import {
@@ -8,7 +8,7 @@ import {
   type PostgresPoolClient,
   select,
 } from './postgres-client.ts'
-import { postgresRows } from './postgres-rows.ts'
+import { createPostgresRows } from './postgres-rows.ts'
 
 const KEY = 'gid,branch_id,op,barrier_id'
 
@@ -31,10 +31,10 @@ export async function checkBarrier<Client extends PostgresPoolClient>(
   try {
     const name = parseTableName(table)
     const faults = [
-      ...(await tableFaults(client, name)),
-      ...(businessTable === undefined ? [] : await kindFaults(client, parseTableName(businessTable))),
+      ...(await findTableFaults(client, name)),
+      ...(businessTable === undefined ? [] : await findKindFaults(client, parseTableName(businessTable))),
     ]
-    if (faults.length === 0) faults.push(...(await probeFaults(client, quoteTable(name, '"'))))
+    if (faults.length === 0) faults.push(...(await findProbeFaults(client, quoteTable(name, '"'))))
     if (faults.length > 0) throw new BranchError('BARRIER_MISCONFIGURED', faults.join('; '))
     client.release()
   } catch (error: unknown) {
@@ -43,8 +43,8 @@ export async function checkBarrier<Client extends PostgresPoolClient>(
   }
 }
 
-async function tableFaults(client: PostgresClient, name: TableName): Promise<string[]> {
-  const faults = await kindFaults(client, name)
+async function findTableFaults(client: PostgresClient, name: TableName): Promise<string[]> {
+  const faults = await findKindFaults(client, name)
   if (faults.length > 0) return faults
   const keys = await select(
     client,
@@ -62,7 +62,7 @@ async function tableFaults(client: PostgresClient, name: TableName): Promise<str
   return faults
 }
 
-async function kindFaults(client: PostgresClient, name: TableName): Promise<string[]> {
+async function findKindFaults(client: PostgresClient, name: TableName): Promise<string[]> {
   const [row] = await select(
     client,
     'SELECT relkind::text, relpersistence::text FROM pg_class WHERE oid = to_regclass($1)',
@@ -76,9 +76,9 @@ async function kindFaults(client: PostgresClient, name: TableName): Promise<stri
 }
 
 /** Runs the barrier's own statements, with a gid that no transaction has, in a transaction that is rolled back. */
-async function probeFaults(client: PostgresClient, name: string): Promise<string[]> {
-  const key = barrierKey({ gid: `self-check ${crypto.randomUUID()}`, branchId: '01', op: 'action' })
-  const rows = postgresRows(client, name)
+async function findProbeFaults(client: PostgresClient, name: string): Promise<string[]> {
+  const key = toBarrierKey({ gid: `self-check ${crypto.randomUUID()}`, branchId: '01', op: 'action' })
+  const rows = createPostgresRows(client, name)
   try {
     await execute(client, 'BEGIN')
     await rows.insert(key, [{ op: 'action', reason: 'action' }], Date.now())

@@ -10,7 +10,7 @@ import {
 } from './postgres-client.ts'
 
 /** The rows within the client's open transaction. `table` is quoted already. */
-export function postgresRows(client: PostgresClient, table: string): BarrierTable {
+export function createPostgresRows(client: PostgresClient, table: string): BarrierTable {
   return {
     standing: async ({ gid, branchId, barrierId }) => {
       const rows = await select(

@@ -14,7 +14,7 @@ const sessionTimeouts = new WeakMap<PostgresClient, number>()
  * one.
  */
 export async function readStatementTimeoutMs(client: PostgresClient, deadline: Deadline): Promise<number> {
-  const ownMs = await sessionTimeoutMs(client)
+  const ownMs = await readSessionTimeoutMs(client)
   const callMs = Math.ceil(Math.max(deadline.at - performance.now(), 0)) + GRACE_MS
   return ownMs === NO_TIMEOUT_MS ? callMs : Math.min(ownMs, callMs)
 }
@@ -23,7 +23,7 @@ export async function readStatementTimeoutMs(client: PostgresClient, deadline: D
  * Reads the session's own timeout, once in a client's life. In one statement with BEGIN it would take the
  * transaction's snapshot too early.
  */
-async function sessionTimeoutMs(client: PostgresClient): Promise<number> {
+async function readSessionTimeoutMs(client: PostgresClient): Promise<number> {
   const known = sessionTimeouts.get(client)
   if (known !== undefined) return known
   const text = "SELECT setting FROM pg_settings WHERE name = 'statement_timeout'"

@@ -5,7 +5,7 @@ const POLYNOMIAL = 0x1021
  * The slot of a key: CRC16 (XMODEM) of what is between its first `{` and the next `}`, or of all of it (Redis Cluster
  * specification, "Hash tags").
  */
-export function hashSlot(key: string): number {
+export function computeHashSlot(key: string): number {
   let crc = 0
   for (const byte of Buffer.from(readHashTag(key))) {
     crc ^= byte << 8

@@ -1,24 +1,24 @@
 import type { Op } from '@counterstep/protocol'
 import {
   type BarrierReason,
+  computeRowInstants,
   findOriginOp,
   mustRollBack,
   QUERY_BACK_ROW,
-  rowInstants,
 } from '@counterstep/protocol/barrier'
-import { barrierKey } from '../../branch/barrier-key.ts'
+import { toBarrierKey } from '../../branch/barrier-key.ts'
 import type { BarrierCall } from '../../branch/branch.ts'
 import { BranchError, BranchFailure, BranchOngoing } from '../../branch/branch-errors.ts'
 import type { BarrierOptions, BarrierOutcome } from '../barrier.ts'
 import { settleReuse, toMessageError, toOutcome } from '../decide-call.ts'
-import { localCall, type MessageBarrier } from '../message-barrier.ts'
+import { buildLocalCall, type MessageBarrier } from '../message-barrier.ts'
 import { toLocalOutcome } from '../query-back.ts'
 import { assertNotExpired, checkRetentionMs } from '../retention.ts'
 import { EMPTY_ANSWER, STORED_ANSWER_BYTES_MAX } from '../stored-answer.ts'
-import { hashSlot } from './hash-slot.ts'
+import { computeHashSlot } from './hash-slot.ts'
 import { isScriptError, isScriptMissing, type RedisConnection } from './redis-connection.ts'
 import { REDIS_EFFECTS, type RedisEffect, type RedisEffects } from './redis-effect.ts'
-import { QUERY_BACK_SCRIPT, type RedisScript, readRule, redisScripts } from './redis-script.ts'
+import { createScriptComposer, QUERY_BACK_SCRIPT, type RedisScript, readRule } from './redis-script.ts'
 
 /**
  * These are the options of the Redis barrier. It has keys instead of a table, and the retention is their time to live.
@@ -77,9 +77,9 @@ export function redisBarrier(
     throw new TypeError('in a cluster the Redis barrier needs hashTag, to be in the slot of its effects')
   }
   const keptMs = checkRetentionMs(retentionMs)
-  const toScript = redisScripts()
+  const toScript = createScriptComposer()
   const readKey = (call: BarrierCall): string => {
-    const { gid, branchId, barrierId } = barrierKey(call)
+    const { gid, branchId, barrierId } = toBarrierKey(call)
     // The lengths keep two keys apart, because ids may have colons.
     const id = `${gid.length}:${gid}:${branchId.length}:${branchId}:${barrierId}`
     return hashTag === undefined ? `${prefix}:${id}` : `${prefix}:{${checkTag(hashTag(call))}}:${id}`
@@ -94,7 +94,7 @@ export function redisBarrier(
       const { ops, decisions } = readRule(call.op)
       const { script, keys, args } = 'effect' in planned ? planned.effect : NO_EFFECT
       const mode = !('effect' in planned) ? 'decide' : findOriginOp(call.op) === undefined ? 'run' : 'undo'
-      const { at, since } = rowInstants(call.acceptedAt, nowMs)
+      const { at, since } = computeRowInstants(call.acceptedAt, nowMs)
       const rule = [...ops, keptMs, mode, STORED_ANSWER_BYTES_MAX, at, since, ...decisions]
       const reply = await evaluate(redis, toScript(script), [key, ...keys], [...rule, ...(args ?? [])])
       const outcome = readReply(call.op, reply)
@@ -103,10 +103,10 @@ export function redisBarrier(
       return outcome
     },
     queryPrepared: async (gid, options) => {
-      const call = localCall(gid, options)
+      const call = buildLocalCall(gid, options)
       const nowMs = now()
       assertNotExpired(call, keptMs, nowMs)
-      const { at, since } = rowInstants(call.acceptedAt, nowMs)
+      const { at, since } = computeRowInstants(call.acceptedAt, nowMs)
       const { op, reason } = QUERY_BACK_ROW
       const reply = await evaluate(redis, QUERY_BACK_SCRIPT, [readKey(call)], [op, reason, keptMs, at])
       if (!Array.isArray(reply)) throw toNoIoredisError()
@@ -146,8 +146,8 @@ function checkTag(tag: string): string {
 }
 
 function assertOneSlot(barrier: string, keys: readonly string[]): void {
-  const slot = hashSlot(barrier)
-  const apart = keys.filter((key) => hashSlot(key) !== slot)
+  const slot = computeHashSlot(barrier)
+  const apart = keys.filter((key) => computeHashSlot(key) !== slot)
   if (apart.length === 0) return
   throw new BranchError('BARRIER_KEYS_APART', `${apart.join(', ')} is not in the slot of ${barrier}`)
 }

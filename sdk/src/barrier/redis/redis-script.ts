@@ -80,7 +80,7 @@ const SCRIPTS_MAX = 200
  * Composes and remembers scripts. The text of an effect should be a constant. If it is not, memory is bounded all the
  * same.
  */
-export function redisScripts(): (effect: string) => RedisScript {
+export function createScriptComposer(): (effect: string) => RedisScript {
   const known = new Map<string, RedisScript>()
   return (effect) => {
     const found = known.get(effect)

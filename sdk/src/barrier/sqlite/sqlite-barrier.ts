@@ -20,7 +20,7 @@ import { toAnswerText } from '../stored-answer.ts'
 import { parseTableName, quoteTable } from '../table-name.ts'
 import { isThenable } from '../thenable.ts'
 import { isInTransaction, type SqliteDatabase } from './sqlite-database.ts'
-import { type SqliteRows, sqliteRows } from './sqlite-rows.ts'
+import { createSqliteRows, type SqliteRows } from './sqlite-rows.ts'
 import {
   assertNotTaken,
   inOwnTransaction,
@@ -78,7 +78,7 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
   { table, retentionMs, now = Date.now }: BarrierOptions = {},
 ): SqliteBarrier<Database> {
   isInTransaction(database)
-  const rows = sqliteRows(database, quoteTable(parseTableName(table), '"'))
+  const rows = createSqliteRows(database, quoteTable(parseTableName(table), '"'))
   const keptMs = checkRetentionMs(retentionMs)
 
   const runSync: SqliteBarrier<Database>['runSync'] = (call, effect) => {
@@ -124,7 +124,7 @@ function pass(
   if (mustRemoveOwn(op, decision, inserted) && !rows.remove(key, op)) throw toTransactionLostError()
   const held = settleWithoutEffect(op, decision, standing)
   if (held !== undefined) return held
-  const answer = toAnswerText(synchronous(effect(findOriginal(op, standing))))
+  const answer = toAnswerText(requireSynchronous(effect(findOriginal(op, standing))))
   if (!rows.keepAnswer(key, op, answer)) throw toTransactionLostError()
   return toOutcome('run', answer)
 }
@@ -135,7 +135,7 @@ function queryBack(rows: SqliteRows, { key, at, since }: QueryBack): LocalOutcom
   return toLocalOutcome(inserted, isNew(inserted) ? [] : rows.standing(key), since)
 }
 
-function synchronous(result: unknown): unknown {
+function requireSynchronous(result: unknown): unknown {
   if (!isThenable(result)) return result
   // The promise is refused whatever its outcome. Without a handler its rejection would end the process. A thenable
   // that is no Promise is left alone: a query builder's query runs only when it is awaited.

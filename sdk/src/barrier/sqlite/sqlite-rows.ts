@@ -15,7 +15,7 @@ export interface SqliteRows {
 }
 
 /** Statements are prepared at the first call, so that a barrier can be made before its table is. */
-export function sqliteRows(database: SqliteDatabase, table: string): SqliteRows {
+export function createSqliteRows(database: SqliteDatabase, table: string): SqliteRows {
   let prepared: ReturnType<typeof prepareStatements> | undefined
   const ready = (): ReturnType<typeof prepareStatements> => {
     prepared ??= prepareStatements(database, table)

@@ -67,8 +67,8 @@ export function createAdditionSql<Entry extends Addition>(
 ): AdditionSql {
   const { quote, place } = dialect
   const name = quoteTable(parseTableName(table), quote)
-  const key = column(keyColumn, quote)
-  const value = column(valueColumn, quote)
+  const key = quoteColumn(keyColumn, quote)
+  const value = quoteColumn(valueColumn, quote)
   const logInto = log === undefined ? '' : toLogTarget(log, quote)
   return {
     min: checkMin(min),
@@ -111,10 +111,10 @@ function toLogTarget(
   if (columns.length === 0 || columns.length > LOG_COLUMNS_MAX) {
     throw new TypeError(`log.columns must be 1 to ${LOG_COLUMNS_MAX} names`)
   }
-  return `${quoteTable(parseTableName(table), quote)} (${columns.map((each) => column(each, quote)).join()})`
+  return `${quoteTable(parseTableName(table), quote)} (${columns.map((each) => quoteColumn(each, quote)).join()})`
 }
 
-function column(name: string, quote: '`' | '"'): string {
+function quoteColumn(name: string, quote: '`' | '"'): string {
   if (typeof name === 'string' && COLUMN.test(name)) return `${quote}${name}${quote}`
   throw new TypeError('a column must be a plain name of at most 63 letters, digits and _')
 }

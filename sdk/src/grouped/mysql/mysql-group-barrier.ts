@@ -17,7 +17,7 @@ import { asLockedOut, isLockedOut } from '../lock-wait.ts'
 import { passGroup, readVerdicts } from '../pass-group.ts'
 import { findPlan } from '../planned-apply.ts'
 import { runSteps } from '../steps.ts'
-import { type GroupHistory, mysqlGroupTable } from './mysql-group-table.ts'
+import { createMysqlGroupTable, type GroupHistory } from './mysql-group-table.ts'
 import { createLockWaits, hasWaitedInVain } from './mysql-lock-waits.ts'
 
 /**
@@ -63,7 +63,7 @@ function createMysqlGroupRun<Connection extends MysqlPoolConnection>(
     const plan = findPlan(apply)
     const pass = async (handle: Connection, own: MysqlConnection): Promise<readonly GroupVerdict[]> => {
       const lockWaits = createLockWaits(own)
-      const rows = mysqlGroupTable(own, table, lockWaits, history)
+      const rows = createMysqlGroupTable(own, table, lockWaits, history)
       const work = {
         deadline,
         apply: (calls: Parameters<typeof apply>[1]) => apply(handle, calls),

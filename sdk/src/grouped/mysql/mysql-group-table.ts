@@ -48,7 +48,7 @@ export interface GroupHistory {
 const NO_PLAN_FOR_MS = 60_000
 
 /** The rows of a group within the connection's open transaction. `table` is quoted already. */
-export function mysqlGroupTable(
+export function createMysqlGroupTable(
   connection: MysqlConnection,
   table: string,
   lockWaits: LockWaits,
@@ -60,7 +60,7 @@ export function mysqlGroupTable(
 
   const lookUp = async (rows: readonly Pick<GroupRow, 'admitted' | 'op'>[]): Promise<StandingRows> => {
     const calls = [...new Set(rows.map(({ admitted }) => admitted))]
-    const found = await standingCommitted(connection, table, calls)
+    const found = await readCommittedRows(connection, table, calls)
     history.hadDuplicates = rows.some(({ admitted, op }) => hasRow(found, admitted, op))
     return found
   }
@@ -92,7 +92,7 @@ export function mysqlGroupTable(
       return inserted
     },
     standing: async (calls) =>
-      calls.every((call) => hasRow(seen, call, call.op)) ? seen : standingNow(connection, table, calls),
+      calls.every((call) => hasRow(seen, call, call.op)) ? seen : readCurrentRows(connection, table, calls),
     keepAnswers: async (kept) => {
       // Outside of a transaction the statement below would insert missing rows and commit them.
       if (!(await lockWaits.restoreAndAsk())) throw toTransactionLostError(ROWS_LOST)
@@ -156,7 +156,7 @@ async function isInserted(
  * about to insert into. A plain read takes the transaction's snapshot too early: the effects would not see what is
  * committed while the group still waits for rows. So the transaction is begun again; nothing has been written in it.
  */
-async function standingCommitted(
+async function readCommittedRows(
   connection: MysqlConnection,
   table: string,
   calls: readonly AdmittedCall[],
@@ -169,7 +169,7 @@ async function standingCommitted(
 /**
  * Reads the rows that are committed now and those of this transaction, with a locking read like the plain barrier's.
  */
-function standingNow(
+function readCurrentRows(
   connection: MysqlConnection,
   table: string,
   calls: readonly AdmittedCall[],

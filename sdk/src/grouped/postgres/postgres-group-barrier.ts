@@ -17,7 +17,7 @@ import { GroupRolledBack } from '../group-rolled-back.ts'
 import { asLockedOut, isLockedOut, LOCK_WAIT_MS } from '../lock-wait.ts'
 import { passGroup, readVerdicts } from '../pass-group.ts'
 import { runSteps } from '../steps.ts'
-import { postgresGroupTable } from './postgres-group-table.ts'
+import { createPostgresGroupTable } from './postgres-group-table.ts'
 
 /**
  * A `postgresBarrier` that can also pass several calls in one database transaction: give it to `groupedBranch`. It
@@ -66,7 +66,7 @@ function createPostgresGroupRun<Client extends PostgresPoolClient>(
         return await inTransaction(pool, deadline, async (client) => {
           await execute(client, `SET LOCAL lock_timeout = ${lockWaitMs}`)
           const work = { deadline, apply: (calls: Parameters<typeof apply>[1]) => apply(client, calls) }
-          const verdicts = await runSteps(passGroup(postgresGroupTable(client, table), passes, work))
+          const verdicts = await runSteps(passGroup(createPostgresGroupTable(client, table), passes, work))
           isPassed = true
           return verdicts
         })

@@ -13,7 +13,7 @@ import type { AdmittedCall } from '../group-barrier.ts'
 import { type GroupTable, ROWS_LOST } from '../group-table.ts'
 
 /** The rows of a group within the client's open transaction. `table` is quoted already. */
-export function postgresGroupTable(client: PostgresClient, table: string): GroupTable {
+export function createPostgresGroupTable(client: PostgresClient, table: string): GroupTable {
   const touch = async (text: string, values: unknown[], rows: number): Promise<void> => {
     try {
       const { rowCount } = await execute(client, text, values)

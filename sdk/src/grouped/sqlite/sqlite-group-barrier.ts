@@ -3,7 +3,7 @@ import { repeatContended } from '../../barrier/repeat-contended.ts'
 import { checkRetentionMs } from '../../barrier/retention.ts'
 import { type SqliteBarrier, sqliteBarrier } from '../../barrier/sqlite/sqlite-barrier.ts'
 import type { SqliteDatabase } from '../../barrier/sqlite/sqlite-database.ts'
-import { sqliteRows } from '../../barrier/sqlite/sqlite-rows.ts'
+import { createSqliteRows } from '../../barrier/sqlite/sqlite-rows.ts'
 import { inOwnTransaction, isBusyOrTaken, SQLITE_PACE } from '../../barrier/sqlite/sqlite-transaction.ts'
 import { parseTableName, quoteTable } from '../../barrier/table-name.ts'
 import { admitCall } from '../admit-call.ts'
@@ -11,7 +11,7 @@ import type { GroupBarrier, GroupRunner, GroupVerdict } from '../group-barrier.t
 import { GroupRolledBack } from '../group-rolled-back.ts'
 import { passGroup, readVerdicts } from '../pass-group.ts'
 import { runStepsNow } from '../steps.ts'
-import { sqliteGroupTable } from './sqlite-group-table.ts'
+import { createSqliteGroupTable } from './sqlite-group-table.ts'
 
 /**
  * A `sqliteBarrier` that can also pass several calls in one database transaction: give it to `groupedBranch`. It takes
@@ -47,14 +47,14 @@ function createSqliteGroupRun<Database extends SqliteDatabase>(
   database: Database,
   table: string,
 ): GroupRunner<Database>['run'] {
-  const rows = sqliteRows(database, table)
+  const rows = createSqliteRows(database, table)
   return (passes, apply) => {
     const attempt = async (): Promise<readonly GroupVerdict[]> => {
       let isPassed = false
       try {
         return inOwnTransaction(database, (tx) => {
           const work = { apply: (calls: Parameters<typeof apply>[1]) => apply(tx, calls) }
-          const verdicts = runStepsNow(passGroup(sqliteGroupTable(rows), passes, work))
+          const verdicts = runStepsNow(passGroup(createSqliteGroupTable(rows), passes, work))
           isPassed = true
           return verdicts
         })

@@ -3,7 +3,7 @@ import { BranchError } from '../../branch/branch-errors.ts'
 import { type GroupTable, ROWS_LOST } from '../group-table.ts'
 
 /** These are the rows of a group. They go one by one, since a further statement costs no round trip. */
-export function sqliteGroupTable(rows: SqliteRows): GroupTable {
+export function createSqliteGroupTable(rows: SqliteRows): GroupTable {
   return {
     insert: (wanted) =>
       new Set(

@@ -22,7 +22,7 @@ export const payloads: BranchCheckPlan = {
       { start, ids, expected: [once.text] },
       { code: 'PAYLOAD_REFUSED', what: `${what}, answered 200,` },
     )
-    await takesEveryJson(trial)
+    await checkEveryJson(trial)
   },
 }
 
@@ -30,7 +30,7 @@ export const payloads: BranchCheckPlan = {
  * Sends the payloads with compensations that have nothing to undo, so that the business does not read them. If a
  * service refuses the list as well, it checks its payloads itself, and that tells nothing about its parser.
  */
-async function takesEveryJson(trial: Trial): Promise<void> {
+async function checkEveryJson(trial: Trial): Promise<void> {
   const list = await trial.ask('compensation', trial.newBranch(), { payload: [] })
   if (list.statusCode !== SUCCESS) return
   const ids = trial.newBranch()

@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module'
 import { extname } from 'node:path'
 import { httpBranchCaller } from '@counterstep/branch-http'
-import { loopbackTargets, originFinder } from '@counterstep/branch-http/targets'
+import { createOriginFinder, loopbackTargets } from '@counterstep/branch-http/targets'
 import type { Store } from '@counterstep/core'
 import {
   createEngine,
@@ -43,7 +43,7 @@ async function main({ path, armed, mutant }: NodeArguments): Promise<void> {
     store,
     branches: crashingBranches(httpBranchCaller({ targets }), crash),
     checkUrl: (url) => targets.check(url),
-    findOrigin: originFinder(targets),
+    findOrigin: createOriginFinder(targets),
     clock: nodeClock(),
     ids: nodeIds(),
     observer: createPrometheusObserver(registry, logEvents(createLogger({ level: 'error' }))),
