@@ -44,8 +44,8 @@ export class KeyRing implements KeyFinder {
     this.#version = version
     this.#events = events
     this.#read = read
-    // A timer checks the file, and not the requests: the first request after a quiet hour would still accept a key that
-    // was revoked in that hour.
+    // The file is checked by a timer. If requests checked it, the first request after a quiet hour would still be
+    // accepted with a key that was revoked in that hour.
     this.#timer = setInterval(() => void this.refresh(), KEY_FILE_POLL_MS)
     this.#timer.unref()
   }

@@ -2,8 +2,8 @@
 const GROUPS = 8
 
 /**
- * Returns the network that counts as one caller. For IPv6 it is the first half of the address, since the owner of one
- * address there has all of them.
+ * Returns the network that counts as one caller. For IPv6 the network is the first half of the address, since the owner
+ * of one IPv6 address mostly has the whole network.
  */
 export function toNetwork(address: string): string {
   if (!address.includes(':') || address.includes('.')) return address

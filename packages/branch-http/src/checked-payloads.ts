@@ -4,9 +4,9 @@ import { findPayloadFault } from '@counterstep/protocol'
 const REMEMBERED_MAX = 8_192
 
 /**
- * Tells which payloads may be sent. The submit refuses the others, but an older version may have stored one. Each
- * payload is read only once, because a long form takes milliseconds to read, a branch that fails is called many
- * times, and the payload of a branch never changes.
+ * Tells which payloads may be sent. The submit refuses all other payloads, but an older version may have stored such a
+ * payload. Each payload is read only once, because a long form takes milliseconds to read, a branch that fails is
+ * called many times, and the payload of a branch never changes.
  */
 export class CheckedPayloads {
   readonly #good = new Set<string>()

@@ -32,8 +32,8 @@ export function findEmbeddedIpv4(groups: readonly number[]): Embedded | undefine
     (a === 0x64 && b === 0xff9b && c === 0 && d === 0 && e === 0 && f === 0) || // NAT64 (RFC 6052).
     ((e === 0 || e === 0x200) && f === 0x5efe) // ISATAP (RFC 5214), behind any prefix.
   if (isTunnel) return { form: 'tunnel', addresses: [last] }
-  // 6to4 (RFC 3056) holds one address. Teredo (RFC 4380) holds that of its server, and that of its client with every bit
-  // inverted.
+  // 6to4 (RFC 3056) holds one address. Teredo (RFC 4380) holds two: the address of its server, and the address of its
+  // client with every bit inverted.
   if (a === 0x2002) return { form: 'tunnel', addresses: [toIpv4Text(b, c)] }
   if (a === 0x2001 && b === 0)
     return { form: 'tunnel', addresses: [toIpv4Text(c, d), toIpv4Text(g ^ 0xffff, h ^ 0xffff)] }

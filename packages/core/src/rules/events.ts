@@ -43,7 +43,7 @@ export type TransactionEvent =
 export type Command =
   /** A TCC gets one more branch, which its client has not tried yet. */
   | { readonly type: 'register-asked'; readonly branch: TccBranch }
-  /** The client has done its part of a prepared transaction: confirm, or deliver. */
+  /** The client has done its part of a prepared transaction, so a TCC is confirmed, or a message is delivered. */
   | { readonly type: 'submit-asked' }
   | { readonly type: 'abort-asked'; readonly reason?: string }
   /** A saga gets a signal that one of its branches waits for, or will wait for. */
