@@ -6,7 +6,10 @@ import { shareLookup } from './shared-lookup.ts'
 /** An idle connection is given up this long before the service would close it, because news of a close takes time. */
 const KEEP_ALIVE_MARGIN_MS = 1_000
 
-/** Makes undici's pool of connections to one origin, with the bounds of this caller and without undici's own timeouts. */
+/**
+ * Returns a function that makes undici's pool of connections to one origin. The pool has the bounds of this caller, and
+ * none of undici's own timeouts.
+ */
 export function createPoolFactory(options: CallerOptions): (originKey: string) => Dispatcher {
   const { targets, connectTimeoutMs, keepAliveMs, proxyUrl } = options
   const mayReach = (hostname: string, address: string) => targets.mayReach(hostname, address)

@@ -2,7 +2,7 @@ import type { ServerStoreConfig, StoreConfig } from '@counterstep/configuration'
 import type { Store, StoreEvent } from '@counterstep/core'
 
 export interface StoreListeners {
-  /** It is called if the store cannot go on, and then the whole process cannot. */
+  /** It is called if the store cannot go on. The whole process then has to end. */
   readonly onBroken: (error: unknown) => void
   readonly onEvent: (event: StoreEvent) => void
 }

@@ -40,7 +40,7 @@ export interface ServeDeps {
   readonly version: string
   /** It ends a start that still waits for its store. Once the server listens, `stop` ends it. */
   readonly signal: AbortSignal
-  /** It is called if the store cannot go on, and then the whole process cannot. */
+  /** It is called if the store cannot go on. The whole process then has to end. */
   readonly onBroken: (error: unknown) => void
 }
 

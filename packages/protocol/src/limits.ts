@@ -46,8 +46,10 @@ export const REASON_LENGTH_MAX = 1024
 export const WAIT_END_MS_MAX = 30 * 24 * 3_600_000
 export const SIGNAL_ID_LENGTH_MAX = 128
 export const SIGNAL_BYTES_MAX = 16 * 1024
-/** A saga keeps at most so many signals that no wait has taken yet. */
+/** A saga keeps at most this many signals that no wait has taken yet. */
 export const SIGNALS_KEPT_MAX = 64
 export const SIGNALS_KEPT_BYTES_MAX = 256 * 1024
-/** A saga remembers the ids of so many signals that were taken. An older signal that comes again is a new one. */
+/**
+ * A saga remembers the ids of this many signals that were taken. An older signal that comes again counts as a new one.
+ */
 export const SIGNALS_TAKEN_MAX = 256

@@ -103,8 +103,8 @@ function fillHead(
 }
 
 /**
- * A compensation must be sent whatever its values are. So where one of them cannot stand in its URL, all places get their
- * `else`, which was checked at submit.
+ * Fills the places of the URL. A compensation must be sent whatever its values are. So if one value cannot stand in the
+ * URL of a compensation, each place gets its `else`, which was checked at submit.
  */
 function fillPlaces(
   saga: SagaTransaction,

@@ -10,7 +10,7 @@ import { nudge } from './nudge.ts'
 
 /**
  * Aborts a prepared TCC or message; a TCC that is aborting already is tried again at once. The stored transaction
- * decides what may be done, so a request that gives it another type is refused.
+ * decides what may be done, so a request that names another type than the stored one is refused.
  */
 export async function abort(request: DtmRequest, { engine }: CommandDeps): Promise<Answer> {
   const gid = readKnownGid(request.gid)

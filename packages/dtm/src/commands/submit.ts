@@ -39,7 +39,7 @@ export async function submit(request: DtmRequest, deps: CommandDeps): Promise<An
   const kind = readKind(request.trans_type)
   const gid = readGid(request.gid)
   const asked = { gid, kind, request, waitMs: request.wait_result ? readWaitMs(request) : 0 }
-  const outcome = await submitUntilClear(asked, deps)
+  const outcome = await submitUntilDecided(asked, deps)
   if ('status' in outcome) return outcome
   return request.wait_result ? answerToWaiter(outcome.view, outcome.definition) : SUCCESS
 }
@@ -62,7 +62,7 @@ function answerToWaiter(view: TransactionView, definition: Definition): Answer {
   }
 }
 
-async function submitUntilClear(asked: Submit, deps: CommandDeps): Promise<Submitted | Answer> {
+async function submitUntilDecided(asked: Submit, deps: CommandDeps): Promise<Submitted | Answer> {
   // A TCC, and a message with a query-back, has usually been prepared, so the stored one is read first. The others are
   // usually new, so reading first would cost them a request to the store for nothing.
   let isNew = asked.kind === 'saga' || (asked.kind === 'message' && asked.request.query_prepared === '')

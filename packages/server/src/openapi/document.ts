@@ -122,7 +122,7 @@ function toJsonContent(schema: string, example: unknown): JsonObject {
   return { 'application/json': { schema: toReference(schema), example } }
 }
 
-/** Builds one response for each status, with one example for each code that has it. */
+/** Builds one response for each status. The response has one example for each code with this status. */
 function toProblemObjects(codes: readonly ErrorCode[]): JsonObject {
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of new Set(codes)) {

@@ -51,7 +51,8 @@ export function buildReadyRoute(engine: EngineApi, gate: Pick<Gate, 'allowsScope
       { config: { access: readyOperation.access } },
       function getReadiness(request, reply) {
         const health = engine.health()
-        // The route is open to a probe without a key, which need not know the store, or which protections are off.
+        // The route is open to a probe without a key. Such a probe is told neither the store nor the protections that
+        // are off.
         const readiness = gate.allowsScope('read', request.raw)
           ? toReadiness(health, facts)
           : toOutcome(health)
