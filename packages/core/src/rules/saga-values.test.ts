@@ -160,6 +160,18 @@ describe('Values of a saga', () => {
       'a long text in a header',
       { headers: { x: ID_OF_HOLD } },
       JSON.stringify({ id: 'a'.repeat(9_000) }),
+      'cannot stand in a header',
+    ],
+    [
+      'a text whose end would be trimmed if it were cut',
+      { headers: { x: ID_OF_HOLD } },
+      JSON.stringify({ id: `a${' '.repeat(9_000)}b` }),
+      'cannot stand in a header',
+    ],
+    [
+      'texts that are too long together in headers',
+      { headers: { x: ID_OF_HOLD, y: ID_OF_HOLD } },
+      JSON.stringify({ id: 'a'.repeat(5_000) }),
       'over 8192 bytes',
     ],
     [
@@ -203,6 +215,19 @@ describe('Values of a saga', () => {
     expect(buildRequest(after(startWithHold(next), succeed(0, deep(32))), 1, 'action').body).toContain('[{')
     expect(buildRequest(after(startWithHold(next), succeed(0, deep(33))), 1, 'action').body).toBe('{"id":0}')
   })
+
+  it('S40: Values in each other that are nested too deep are measured in milliseconds', () => {
+    const levels = Array.from({ length: 32 }, (_, level) => level)
+    const output = levels.map((level) => ({ $from: 'hold', at: '/a'.repeat(level) }))
+    const many = `[${'[],'.repeat(21_000)}${'['.repeat(33)}${']'.repeat(33)}]`
+    const body = levels.reduce((inner) => `{"a":${inner}}`, many)
+    const calling = after(start({ branches: [HOLD], output }), [sent([0, 'action'])])
+    // The loop makes a measure that reads each value with a regular expression miss the time-out by far.
+    for (let time = 0; time < 40; time++) {
+      const { next } = transition(calling, answered(0, 'action', 'success', { body }), CREATED_AT)
+      expect((next as SagaTransaction).branches[0]?.action.values).toEqual(levels.map(() => null))
+    }
+  }, 4_000)
 
   it('An output that is over the bound of a payload is null', () => {
     const output = Array.from({ length: 5 }, () => ({ $from: 'hold' }))
@@ -277,6 +302,31 @@ describe('Values of a saga', () => {
         expect(effectsText(transition(saga, { type: 'time' }, CREATED_AT).effects)).toBe('call 01 compensate')
       },
     )
+
+    it('S40: A hundred compensations with a large value in hundreds of places are found in milliseconds', () => {
+      const url = `${BANK}/${'{id}'.repeat(500)}`
+      const compensation = {
+        url,
+        with: { id: { $from: 'hold', else: 'x' } },
+        headers: { x: { $from: 'hold' } },
+      }
+      const others = Array.from({ length: 99 }, (_, position) => ({
+        id: `b${position}`,
+        action: `${BANK}/next`,
+        compensation,
+        after: ['hold'],
+      }))
+      const large = JSON.stringify('é'.repeat(32_000))
+      const events = [
+        ...succeed(0, large),
+        ...others.slice(1).flatMap((_, position) => succeed(position + 1)),
+        { type: 'abort-asked' } as const,
+      ]
+      const saga = after(start({ branches: [HOLD, ...others] }), events)
+      const { effects } = transition(saga, { type: 'time' }, CREATED_AT)
+      expect(effects.filter(({ type }) => type === 'call')).toHaveLength(98)
+      expect(buildRequest(saga, 1, 'compensate').url).toBe(url.replaceAll('{id}', 'x'))
+    }, 4_000)
 
     it('A header that is left out does not go out with the default of the whole saga either', () => {
       const branches = [{ ...HOLD, compensation: { url: `${BANK}/undo`, headers: { 'x-id': ID_OF_HOLD } } }]

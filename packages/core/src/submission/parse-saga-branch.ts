@@ -1,4 +1,4 @@
-import { BRANCHES_MAX, type SagaRole } from '@counterstep/protocol'
+import { BRANCHES_MAX, type SagaRole, URL_LENGTH_MAX } from '@counterstep/protocol'
 import type { CompensationContent, RequestTemplate, SagaBranch, ValueReference } from '../definition.ts'
 import { toPlainText } from '../values/build-request.ts'
 import { fillUrl, findMisplaced, hasBrace, listPlaces } from '../values/fill-url.ts'
@@ -139,7 +139,9 @@ function parseTemplateUrl(
   references.markUsed()
   refuseUnknownFields(value, fields, path, faults)
   const { url, with: values = {} } = value
-  if (typeof url !== 'string') return { url: parseUrl(url, `${path}/url`, context), template: undefined }
+  // A URL that is too long is not looked at, because one of 1 MiB has tens of thousands of places.
+  if (typeof url !== 'string' || url.length > URL_LENGTH_MAX)
+    return { url: parseUrl(url, `${path}/url`, context), template: undefined }
   if (!isRecord(values)) {
     faults.add('SAGA_REFERENCE_INVALID', `${path}/with`, 'must be an object of references')
     return { url: undefined, template: undefined }
@@ -174,7 +176,9 @@ function refuseElse(
     const otherwise = open[name]?.else
     return otherwise === undefined ? 'x' : toPlainText(otherwise)
   })
-  if (withElse === undefined || checkUrl(withElse) !== undefined)
+  const isSound =
+    withElse !== undefined && withElse.length <= URL_LENGTH_MAX && checkUrl(withElse) === undefined
+  if (!isSound)
     faults.add('SAGA_REFERENCE_INVALID', `${path}/with`, 'has an else that cannot stand in this URL')
 }
 
@@ -183,8 +187,9 @@ function refuseOtherPlaces(places: readonly string[], values: Fields, path: stri
     if (!Object.hasOwn(values, name))
       faults.add('SAGA_REFERENCE_INVALID', `${path}/with`, `has no value for {${name}}`)
   }
+  const known = new Set(places)
   for (const name of Object.keys(values)) {
-    if (!places.includes(name))
+    if (!known.has(name))
       faults.add('SAGA_REFERENCE_INVALID', `${path}/with/${pointerStep(name)}`, 'has no place in the URL')
   }
 }

@@ -1,4 +1,10 @@
-import { INPUT_BYTES_MAX, PAYLOAD_BYTES_MAX, POINTER_LENGTH_MAX, REFERENCES_MAX } from '@counterstep/protocol'
+import {
+  INPUT_BYTES_MAX,
+  PAYLOAD_BYTES_MAX,
+  POINTER_LENGTH_MAX,
+  REFERENCES_MAX,
+  URL_LENGTH_MAX,
+} from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { accepted, listFaults, withBranch } from '../../test/submissions.ts'
 
@@ -120,10 +126,10 @@ const BAD: readonly (readonly [string, unknown, ...string[]])[] = [
     withHold({ compensation: { url: 'http://bank.test/{id}', with: { id: { ...FROM_HOLD, else: null } } } }),
     'SAGA_REFERENCE_INVALID /branches/1/compensation/with/id',
   ],
-  ...['', '..', 'a\ud800'].map(
+  ...['', '..', 'a\ud800', 'a'.repeat(URL_LENGTH_MAX)].map(
     (otherwise) =>
       [
-        `an else that cannot stand in its URL (${JSON.stringify(otherwise)})`,
+        `an else that cannot stand in its URL (${JSON.stringify(otherwise.slice(0, 9))})`,
         withHold({
           action: { url: 'http://bank.test/{id}', with: { id: { ...FROM_HOLD, else: otherwise } } },
         }),
@@ -269,6 +275,24 @@ describe('References in a submit', () => {
     const branches = [{ ...NEXT, template }]
     expect(listFaults({ input, branches })).toContain('SAGA_PAYLOAD_TOO_LARGE /branches/0/template/4')
   })
+
+  it('S40: A large else or input in hundreds of places of a URL is refused before it takes seconds', () => {
+    const url = `http://bank.test/${'{id}'.repeat(500)}`
+    const large = 'é'.repeat(120_000)
+    const open = withHold({ action: { url, with: { id: { ...FROM_HOLD, else: large.repeat(4) } } } })
+    expect(listFaults(open)).toEqual(['SAGA_REFERENCE_INVALID /branches/1/action/with'])
+    const fixed = withHold({ action: { url, with: { id: { $input: '' } } } }, { input: large })
+    expect(listFaults(fixed)).toEqual(['SAGA_URL_INVALID /branches/1/action/url'])
+  }, 2_000)
+
+  it('S40: A URL with tens of thousands of places is refused before they are compared with the values', () => {
+    const names = Array.from({ length: 45_000 }, (_, index) => `p${index}`)
+    const url = `http://bank.test/${names.map((name) => `{${name}}`).join('')}`
+    const values = Object.fromEntries(names.map((name) => [`q${name}`, FROM_HOLD]))
+    expect(listFaults(withHold({ action: { url, with: values } }))).toEqual([
+      'SAGA_URL_INVALID /branches/1/action/url',
+    ])
+  }, 2_000)
 
   it('A payload is delivered as it stands, even if it looks like a reference', () => {
     const { definition } = accepted(withHold({ payload: { a: FROM_HOLD } }))

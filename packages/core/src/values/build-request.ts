@@ -2,7 +2,7 @@
  * Builds the request of a branch from the definition and from the values that other branches answered. Nothing built is
  * stored, because the values never change once they are recorded: each attempt, by any node, builds the same request.
  */
-import { PAYLOAD_BYTES_MAX, URL_LENGTH_MAX } from '@counterstep/protocol'
+import { HEADER_BYTES_MAX, PAYLOAD_BYTES_MAX, URL_LENGTH_MAX } from '@counterstep/protocol'
 import type { JsonTemplate, RequestTemplate, SagaBranch, ValueReference } from '../definition.ts'
 import { AssertionError } from '../errors.ts'
 import { findExcess, isHeaderValue } from '../submission/parse-headers.ts'
@@ -185,10 +185,37 @@ function fillHeaders(
   throw new UnusableValueError(`the request ${excess}`)
 }
 
+/** A longer text can stand neither in a URL nor in a header. */
+const TEXT_LENGTH_MAX = Math.max(URL_LENGTH_MAX, HEADER_BYTES_MAX)
+
+/** The texts of values are read once, because a saga of 100 branches asks for them at each step. */
+const TEXTS_OF_VALUES = new WeakMap<readonly (string | null)[], Map<number, string | undefined>>()
+
 /** Finds a value that stands outside of JSON: a string, a number with its digits, true or false. */
-export function findText(saga: SagaTransaction, reference: ValueReference): string | undefined {
-  const value = findValue(saga, reference)
-  return value === undefined ? undefined : toPlainText(value)
+export function findText(
+  saga: SagaTransaction,
+  { from, value, else: otherwise }: ValueReference,
+): string | undefined {
+  const values = saga.branches[from]?.action.values
+  const json = values?.[value] ?? undefined
+  if (values === undefined || json === undefined)
+    return otherwise === undefined ? undefined : toPlainText(otherwise)
+  const texts = findOrMake(TEXTS_OF_VALUES, values)
+  if (!texts.has(value)) texts.set(value, dropLong(toPlainText(json)))
+  return texts.get(value)
+}
+
+function findOrMake(
+  all: WeakMap<readonly (string | null)[], Map<number, string | undefined>>,
+  values: readonly (string | null)[],
+): Map<number, string | undefined> {
+  const texts = all.get(values) ?? new Map<number, string | undefined>()
+  all.set(values, texts)
+  return texts
+}
+
+function dropLong(text: string | undefined): string | undefined {
+  return text === undefined || text.length > TEXT_LENGTH_MAX ? undefined : text
 }
 
 /** Names a value by its place and says what is wrong with it. The value itself may be a secret. */

@@ -1,3 +1,4 @@
+import { URL_LENGTH_MAX } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { fillUrl, findMisplaced, listPlaces } from './fill-url.ts'
 
@@ -37,6 +38,23 @@ describe('fillUrl', () => {
     expect(fillUrl('http://a/{x}/{y}', (name) => (name === 'x' ? '1' : undefined))).toBe('http://a/1/{y}')
     expect(listPlaces('http://a/{x}/{y}?q={x}')).toEqual(['x', 'y'])
   })
+
+  it('S40: A large value in hundreds of places makes no large URL, only one that is too long', () => {
+    const url = `http://a/${'{x}'.repeat(600)}`
+    const large = 'é'.repeat(1_000_000)
+    const filled = fillUrl(url, () => large) ?? ''
+    expect(filled.length).toBeGreaterThan(URL_LENGTH_MAX)
+    expect(filled.length).toBeLessThan(10 * URL_LENGTH_MAX)
+  })
+
+  it.each([1, 2, 3])(
+    'S40: A value that is cut within a pair of surrogates is too long as well: %i',
+    (length) => {
+      const filled =
+        fillUrl('http://a/{x}', () => `${'a'.repeat(length)}${'😀'.repeat(URL_LENGTH_MAX)}`) ?? ''
+      expect(filled.length).toBeGreaterThan(URL_LENGTH_MAX)
+    },
+  )
 })
 
 describe('findMisplaced', () => {

@@ -1,3 +1,4 @@
+import { URL_LENGTH_MAX } from '@counterstep/protocol'
 import { isWellFormed } from '../submission/utf8-length.ts'
 
 /** It finds the places `{name}` in a URL, which get values when the URL is called. */
@@ -12,14 +13,22 @@ export function listPlaces(url: string): readonly string[] {
  * Puts values into the places of a URL, percent-encoded as by encodeURIComponent. `readValue` may return undefined for a
  * place that stays as it is. The result is undefined where a value would change which path is called: a segment of the
  * path must not become empty, `.` or `..`. It is undefined, too, for a text that UTF-8 cannot carry.
+ *
+ * Once the values alone make the URL longer than it may be, nothing more is put in, and the result is over
+ * `URL_LENGTH_MAX`. A value of 64 KiB in hundreds of places would otherwise be encoded for seconds.
  */
 export function fillUrl(url: string, readValue: (name: string) => string | undefined): string | undefined {
   let isEncodable = true
+  let room = URL_LENGTH_MAX
   const filled = url.replaceAll(PLACE, (place, name: string) => {
+    if (!isEncodable || room < 0) return place
     const value = readValue(name)
     if (value === undefined) return place
-    if (!isWellFormed(value)) isEncodable = false
-    return isEncodable ? encodeURIComponent(value) : place
+    isEncodable = isWellFormed(value)
+    if (!isEncodable) return place
+    const encoded = encodeURIComponent(value.slice(0, URL_LENGTH_MAX + 1).toWellFormed())
+    room -= encoded.length
+    return encoded
   })
   return isEncodable && hasSamePath(url, filled) ? filled : undefined
 }

@@ -35,16 +35,28 @@ export function isProducer({ definition }: SagaTransaction, branch: number): boo
   return (definition.values?.kept[branch]?.length ?? 0) > 0
 }
 
-/** A program that writes or reads a text with this value must not overflow its stack. */
+/**
+ * A program that writes or reads a text with this value must not overflow its stack. The signs are read one by one, because
+ * an answer of 64 KiB may have 60,000 brackets, and 32 values that stand in each other.
+ */
 function isTooDeep(json: string): boolean {
   let depth = 0
-  let depthMax = 0
-  for (const [sign] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
-    if (sign === '[' || sign === '{') depth++
+  for (let at = 0; at < json.length; at++) {
+    const sign = json[at]
+    if (sign === '"') at = findStringEnd(json, at)
     else if (sign === ']' || sign === '}') depth--
-    depthMax = Math.max(depthMax, depth)
+    else if (sign === '[' || sign === '{') {
+      depth++
+      if (depth > JSON_DEPTH_MAX) return true
+    }
   }
-  return depthMax > JSON_DEPTH_MAX
+  return false
+}
+
+function findStringEnd(json: string, start: number): number {
+  let at = start + 1
+  while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1
+  return at
 }
 
 /** A part of a text keeps the whole text in memory in V8, which may be 64 KiB for an id. */
