@@ -165,4 +165,4 @@ export type {
 } from './transaction.ts'
 export { getBranchTargets, isFinal } from './transaction.ts'
 export { buildRequest } from './values/build-request.ts'
-export { isProducer } from './values/keep-values.ts'
+export { countKeptBytes, isProducer } from './values/keep-values.ts'

@@ -13,7 +13,9 @@ export interface ActiveRun {
   /** Its places at the targets whose answers it waits for. */
   readonly places: HeldPlaces
   /** The number of places that it takes at each target, by its size. */
-  readonly size: number
+  size: number
+  /** How many of these places are for kept values. A row that was claimed has its values counted in its length. */
+  valuePlaces: number
   /** The turn at which its row comes back, if it is large and a call of it was not answered. */
   largeRowTurn: LargeRowTurn | undefined
   /** The places that its submit has taken, until its first call. */

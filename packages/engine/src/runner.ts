@@ -36,6 +36,7 @@ import type { Admission } from './bulkhead/admission.ts'
 import type { Bulkhead } from './bulkhead/bulkhead.ts'
 import type { CallLimiter } from './bulkhead/call-limiter.ts'
 import type { NoTurn } from './bulkhead/call-turns.ts'
+import { countValuePlaces } from './bulkhead/count-row-places.ts'
 import type { Target } from './bulkhead/target.ts'
 import type { EngineObserver } from './observer.ts'
 import type { EngineSettings } from './settings.ts'
@@ -144,6 +145,7 @@ export class Runner {
       places,
       admission,
       size: placesOfRun,
+      valuePlaces: countValuePlaces(run.transaction),
       largeRowTurn: undefined,
       noRoomFor: undefined,
       hasLeft: false,
@@ -345,11 +347,20 @@ export class Runner {
         jitter01: ids.jitter(),
         bounds,
       })
+      this.#growByValues(active)
     } catch (error: unknown) {
       this.#failAttempt(active, error)
     } finally {
       if (target !== undefined) limiter?.leave(target)
     }
+  }
+
+  /** Counts the values that a saga keeps like the rest of its row, which they may make a hundred times as long. */
+  #growByValues(active: ActiveRun): void {
+    const { valuePlaces } = active
+    active.valuePlaces = countValuePlaces(active.run.transaction)
+    active.size += active.valuePlaces - valuePlaces
+    active.places.grow(active.size)
   }
 
   /** Returns how long a large transaction waits for its turn. All its calls that fail within one turn share that turn. */

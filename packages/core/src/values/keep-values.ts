@@ -17,10 +17,7 @@ export function keepValues(
 ): readonly (string | null)[] | undefined {
   const pointers = definition.values?.kept[branch]
   if (pointers === undefined || pointers.length === 0) return undefined
-  let room = KEPT_VALUES_BYTES_MAX
-  for (const { action } of branches) {
-    for (const bytes of countValueBytes(action.values ?? NONE)) room -= bytes
-  }
+  let room = KEPT_VALUES_BYTES_MAX - countKeptBytes(branches)
   return findJsonValues((answerBody ?? '').replace(/^\ufeff/, ''), pointers).map((value) => {
     if (value === null) return null
     const bytes = countBytes(value)
@@ -28,6 +25,15 @@ export function keepValues(
     room -= bytes
     return copyText(value)
   })
+}
+
+/** Counts the bytes of all values that a saga has kept until now. */
+export function countKeptBytes(branches: SagaTransaction['branches']): number {
+  let sum = 0
+  for (const { action } of branches) {
+    for (const bytes of countValueBytes(action.values ?? NONE)) sum += bytes
+  }
+  return sum
 }
 
 /** Tells whether the answer of this branch's action is used by another request, or by the output. */

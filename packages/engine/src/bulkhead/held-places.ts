@@ -11,7 +11,7 @@ export class HeldPlaces {
   readonly #pool: Pool
   readonly #waiters: Pool
   /** The number of places that it takes at each target. */
-  readonly #places: number
+  #places: number
   /** The first target, which is nearly always the only one. */
   #first: Target | undefined
   #firstCount = 0
@@ -77,6 +77,16 @@ export class HeldPlaces {
   /** Ends a call that has entered and is not made after all. */
   withdraw(target: Target): void {
     if (!this.#isCleared) this.#remove(target)
+  }
+
+  /** Takes more places at each target where it has some, because the transaction has become larger. */
+  grow(places: number): void {
+    const more = places - this.#places
+    if (this.#isCleared || more <= 0) return
+    this.#places = places
+    if (this.#first !== undefined) this.#pool.take(this.#first, more)
+    if (this.#others !== undefined) for (const target of this.#others.keys()) this.#pool.take(target, more)
+    if (this.#waitsForRoomAt !== undefined) this.#waiters.take(this.#waitsForRoomAt, more)
   }
 
   clear(): void {

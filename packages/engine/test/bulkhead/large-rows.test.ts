@@ -21,7 +21,57 @@ function largeSaga(gid: string, origin: string): SagaSubmitRequest {
   return { ...smallSaga(gid, origin), branches }
 }
 
+/** Builds a small saga that keeps four values of 64 KiB, and then asks a branch that is not ready. */
+function sagaWithLargeValues(gid: string, origin: string): SagaSubmitRequest {
+  const ids = ['a', 'b', 'c', 'd']
+  const producers = ids.map((id) => ({ id, action: `${origin}/${id}`, after: [] }))
+  const waiting = { id: 'wait', after: ids, action: `${origin}/wait` }
+  return {
+    ...smallSaga(gid, origin),
+    branches: [...producers, waiting],
+    output: ids.map((id) => ({ $from: id })),
+  }
+}
+
 describe('large transactions', () => {
+  it('S40: Small sagas that have kept large values take places and turns like large ones', async () => {
+    const fixture = new Fixture()
+    const body = JSON.stringify('x'.repeat(65_000))
+    fixture.services.otherwise = ({ branchId }) =>
+      branchId === 'wait' ? 'ongoing' : { result: 'success', statusCode: 200, body }
+    const node = await fixture.node({ inFlightMax: 1_000 })
+    for (let n = 0; n < LARGE; n++) await node.submit(sagaWithLargeValues(`values-${n}`, 'http://poor.test'))
+    await fixture.time.advance(10_000)
+    const before = fixture.services.calls.length
+    await fixture.time.advance(MINUTE_MS)
+    // Each takes 9 places, or 8 once its row was claimed.
+    expect(fixture.services.calls.length - before).toBeLessThan(1.1 * (MINUTE_MS / (8 * 5)))
+  })
+
+  it('S40: Small sagas take the places of large ones while the branch that uses their values hangs', async () => {
+    const fixture = new Fixture()
+    const gate = new Gate()
+    const body = JSON.stringify('x'.repeat(65_000))
+    fixture.services.otherwise = async ({ branchId }): Promise<Answer> => {
+      if (branchId === 'wait') await gate.pass()
+      return { result: 'success', statusCode: 200, body }
+    }
+    const node = await fixture.node({ inFlightMax: 1_000, timeoutMsMax: 900_000 })
+    let accepted = 0
+    for (let n = 0; n < 200; n++) {
+      const saga = { ...sagaWithLargeValues(`values-${n}`, 'http://poor.test'), timeoutMs: 900_000 }
+      await node.submit(saga).then(
+        () => accepted++,
+        () => undefined,
+      )
+      await fixture.time.advance(10)
+    }
+    expect(accepted).toBeGreaterThan(10)
+    expect(accepted).toBeLessThan(1_000 / 8)
+    gate.open()
+    for (let n = 0; n < accepted; n++) await fixture.untilStatus(`values-${n}`, 'succeeded', 400_000)
+  })
+
   it('S40: Large sagas whose branch says not yet are called one after the other, and small ones as often as they ask', async () => {
     const fixture = new Fixture()
     fixture.services.otherwise = () => 'ongoing'
