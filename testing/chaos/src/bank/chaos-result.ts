@@ -35,6 +35,15 @@ export interface ChaosFaults extends NemesisCounts {
   readonly idsHandedOn: number
   /** Compensations that were sent without an id, since the orchestrator did not know it. */
   readonly undoneUnknown: number
+  /** Waits that a signal has ended, and those that had their timeout. */
+  readonly signalsTaken: number
+  readonly signalTimeouts: number
+  /** Signals that were acknowledged again, and those that came after the turn or after the end. */
+  readonly signalsDoubled: number
+  readonly signalsLate: number
+  /** Sagas that passed the point of no return, and aborts that were refused there. */
+  readonly marks: number
+  readonly abortsRefused: number
   /** Questions of clients that had no answer, and were asked again. */
   readonly unansweredQuestions: number
   readonly serverErrorsLogged: number

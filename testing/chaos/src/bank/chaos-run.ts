@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { TransactionView } from '@counterstep/protocol'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import { audit } from './audit/audit.ts'
 import { BankFixture } from './bank-fixture.ts'
@@ -28,6 +29,7 @@ import { SeededRandom } from './seeded-random.ts'
 const END_MS_MAX = 60_000
 const POLL_EVERY_MS = 100
 const SHOW_EVERY_MS = 500
+const READ_MS_MAX = 10_000
 
 /** One run, from the start of every process to the audit of what they leave. */
 export class ChaosRun {
@@ -94,10 +96,11 @@ export class ChaosRun {
     await Promise.all(fixture.banks.map(({ repeater }) => repeater.drain()))
     await Promise.all(fixture.banks.map(({ repeater }) => repeater.replay()))
     await this.#lookAtAll(fixture)
+    const approvals = await this.#readApprovals(fixture, plans)
     await fenced.sample()
     await fixture.stopProcesses()
     await watchLogs(join(this.#folder, 'logs'), this.#watch)
-    const evidence = await this.#evidence(fixture, plans)
+    const evidence = await this.#evidence(fixture, plans, approvals)
     const faults = await countFaults({
       nemesis,
       fenced,
@@ -128,6 +131,7 @@ export class ChaosRun {
       random: this.#random('plans'),
       bankUrls: fixture.banks.map(({ url }) => url),
       hasHolds: guard === 'barrier',
+      hasApprovals: guard === 'barrier',
     }
     const plans = Array.from({ length: sagas }, (_, index) => planTransaction(index, seed, draw))
     for (const { request, withheldBranch } of plans) {
@@ -218,13 +222,30 @@ export class ChaosRun {
     }
   }
 
-  async #evidence(fixture: BankFixture, plans: readonly ClientPlan[]): Promise<Evidence> {
+  /** Reads the sagas that were to be approved and are there. */
+  async #readApprovals({ readAny }: BankFixture, plans: readonly ClientPlan[]): Promise<TransactionView[]> {
+    const views: TransactionView[] = []
+    for (const { transaction } of plans) {
+      if (transaction.approval === undefined) continue
+      const { statusCode, text } = await readAny(`/v1/transactions/${transaction.gid}`, READ_MS_MAX)
+      if (statusCode === 200) views.push(JSON.parse(text) as TransactionView)
+      else if (statusCode !== 404) throw new Error(`${transaction.gid} is answered ${statusCode}`)
+    }
+    return views
+  }
+
+  async #evidence(
+    fixture: BankFixture,
+    plans: readonly ClientPlan[],
+    approvals: readonly TransactionView[],
+  ): Promise<Evidence> {
     const [books, banks] = await Promise.all([fixture.readStore(), fixture.readBanks()])
     return {
       planned: new Map(plans.map(({ transaction }) => [transaction.gid, transaction])),
       notes: this.#notes,
       calls: fixture.banks.flatMap(({ repeater }) => repeater.notes),
       banks,
+      approvals,
       shownSecrets: this.#watch.shown,
       ...books,
     }

@@ -1,4 +1,4 @@
-import type { Kind, Op, Status } from '@counterstep/protocol'
+import type { Kind, Op, SignalView, Status, TransactionView } from '@counterstep/protocol'
 import type { TokenKind } from './tokens/token.ts'
 
 /** One branch as its client meant it. */
@@ -18,15 +18,36 @@ export interface PlannedTransaction {
   readonly gid: string
   readonly kind: Kind
   readonly branches: readonly PlannedBranch[]
+  readonly approval?: PlannedApproval
+}
+
+/** The branches around the point of no return, and the payloads that the saga's signals may have. */
+export interface PlannedApproval {
+  readonly wait: string
+  readonly timer: string
+  readonly pivot: string
+  readonly retriable: string
+  readonly tokens: readonly string[]
 }
 
 /** The kind of a client's request. `other-content` submits something else under a gid that was accepted. */
-export type Ask = 'submit' | 'other-content' | 'abort' | 'look'
+export type Ask = 'submit' | 'other-content' | 'abort' | 'look' | 'signal'
 
 export type ClientAnswer =
-  | { readonly type: 'view'; readonly statusCode: number; readonly status: Status }
+  | {
+      readonly type: 'view'
+      readonly statusCode: number
+      readonly status: Status
+      /** When its open wait for a signal ends. */
+      readonly waitEndsAt?: number
+      /** The saga has passed its point of no return. */
+      readonly hasMark?: boolean
+    }
+  | { readonly type: 'signal'; readonly statusCode: number; readonly id: string; readonly state: SignalState }
   | { readonly type: 'problem'; readonly statusCode: number; readonly code: string }
   | { readonly type: 'none'; readonly why: string }
+
+export type SignalState = SignalView['state']
 
 /** One question of a client and what it heard, by one monotonic clock. */
 export interface ClientNote {
@@ -111,6 +132,8 @@ export interface Evidence {
   /** Absent where the store has no triggers. */
   readonly writes?: readonly StatusWrite[]
   readonly banks: readonly BankBooks[]
+  /** The sagas that were to be approved, as a server showed them when all was over. */
+  readonly approvals: readonly TransactionView[]
   /** Secrets that stood in a log or an answer, each with where it stood. */
   readonly shownSecrets: readonly string[]
 }

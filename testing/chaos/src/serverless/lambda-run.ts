@@ -143,7 +143,12 @@ export class LambdaRun {
 
   #plan({ banks }: LambdaFixture): readonly ClientPlan[] {
     const { sagas, seed } = this.#settings
-    const draw = { random: this.#random('plans'), bankUrls: banks.map(({ url }) => url), hasHolds: true }
+    const draw = {
+      random: this.#random('plans'),
+      bankUrls: banks.map(({ url }) => url),
+      hasHolds: true,
+      hasApprovals: false,
+    }
     const plans = Array.from({ length: sagas }, (_, index) => planTransaction(index, seed, draw))
     for (const { request, withheldBranch } of plans) {
       if (withheldBranch !== undefined) this.#withheld.set(request.gid, withheldBranch)
@@ -224,6 +229,7 @@ export class LambdaRun {
     return {
       planned: new Map(plans.map(({ transaction }) => [transaction.gid, transaction])),
       notes: this.#notes,
+      approvals: [],
       calls: fixture.banks.flatMap(({ repeater }) => repeater.notes),
       banks,
       shownSecrets: this.#watch.shown,

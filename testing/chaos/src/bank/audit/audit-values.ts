@@ -1,5 +1,6 @@
 import type { BranchCallNote, Evidence, PlannedTransaction } from '../evidence.ts'
 import { isOfKind, kindOf } from '../tokens/token.ts'
+import { groupBy } from './group-by.ts'
 import type { Violation } from './violation.ts'
 
 /** I30, I31, I32: the requests that banks got, against each other and against what the banks had answered. */
@@ -7,7 +8,7 @@ export function auditValues({ planned, calls }: Evidence): Violation[] {
   const byGid = groupBy(calls, ({ gid }) => gid)
   return [...byGid].flatMap(([gid, mine]) => [
     ...auditSameRequest(gid, mine),
-    ...auditTrueValues(gid, mine),
+    ...auditTrueValues(gid, mine, planned.get(gid)?.approval?.tokens),
     ...auditUnknown(gid, mine, planned.get(gid)),
   ])
 }
@@ -21,9 +22,13 @@ function auditSameRequest(gid: string, calls: readonly BranchCallNote[]): Violat
   })
 }
 
-/** An answer that went to a copy has never come to the orchestrator. */
-function auditTrueValues(gid: string, calls: readonly BranchCallNote[]): Violation[] {
-  const told = new Set(calls.flatMap((call) => (isHeard(call) ? call.told : [])))
+/** An answer that went to a copy has never come to the orchestrator. A signal is what its client sends. */
+function auditTrueValues(
+  gid: string,
+  calls: readonly BranchCallNote[],
+  signalled: readonly string[] = [],
+): Violation[] {
+  const told = new Set([...signalled, ...calls.flatMap((call) => (isHeard(call) ? call.told : []))])
   const given = new Set(calls.flatMap((call) => call.given))
   const untold = [...given].filter((token) => !told.has(token))
   const kinds = groupBy(given, kindOf)
@@ -66,15 +71,4 @@ function auditUnknown(
       detail: `the compensation of ${branchId} did not get the ${kind} that an action had got`,
     }))
   })
-}
-
-function groupBy<Item>(items: Iterable<Item>, keyOf: (item: Item) => string): ReadonlyMap<string, Item[]> {
-  const groups = new Map<string, Item[]>()
-  for (const item of items) {
-    const key = keyOf(item)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [item])
-    else group.push(item)
-  }
-  return groups
 }

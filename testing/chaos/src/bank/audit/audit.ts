@@ -1,4 +1,5 @@
 import type { Evidence } from '../evidence.ts'
+import { auditApprovals } from './audit-approvals.ts'
 import { auditClients } from './audit-clients.ts'
 import { auditEnds, auditOrder } from './audit-effects.ts'
 import { auditMoney } from './audit-money.ts'
@@ -20,6 +21,7 @@ export function audit(evidence: Evidence): readonly Violation[] {
     ...auditMoney(evidence),
     ...auditClients(evidence),
     ...auditValues(evidence),
+    ...auditApprovals(evidence),
     ...auditSecrets(evidence),
   ]
 }

@@ -17,6 +17,9 @@ export const INVARIANTS = {
   I30: 'all calls of one op have the same request',
   I31: 'a value that was sent is one that was answered',
   I32: 'a compensation lacks only what was unknown',
+  I33: 'no wait ends early, or by two ends',
+  I34: 'a signal counts once, and what was acknowledged stays',
+  I35: 'no way back after the point of no return',
   S28: 'no secret is shown in a log or an answer',
   L1: 'everything ends when the faults have healed',
 } as const

@@ -1,7 +1,7 @@
-import { STATUSES, type Status } from '@counterstep/protocol'
+import { STATUSES, type Status, type TransactionView } from '@counterstep/protocol'
 import type { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import { Agent, errors, request } from 'undici'
-import type { ClientAnswer } from '../evidence.ts'
+import type { ClientAnswer, SignalState } from '../evidence.ts'
 import { AUTHORIZED } from '../processes/api-key.ts'
 
 const ANSWER_MS_MAX = 6_000
@@ -49,9 +49,30 @@ export class ServerAsker {
 }
 
 function readAnswer(statusCode: number, body: unknown): ClientAnswer {
-  const { status, code } = body as Readonly<Record<string, unknown>>
-  if (statusCode < 300) return { type: 'view', statusCode, status: readStatus(status) }
+  const { status, code, id, state } = body as Readonly<Record<string, unknown>>
+  if (statusCode < 300 && isSignalState(state)) return { type: 'signal', statusCode, id: String(id), state }
+  if (statusCode < 300) {
+    const view = body as Partial<TransactionView>
+    const waitEndsAt = findWaitEnd(view)
+    return {
+      type: 'view',
+      statusCode,
+      status: readStatus(status),
+      ...(waitEndsAt === undefined ? {} : { waitEndsAt }),
+      ...(view.noReturnAt === undefined ? {} : { hasMark: true }),
+    }
+  }
   return { type: 'problem', statusCode, code: String(code) }
+}
+
+function isSignalState(state: unknown): state is SignalState {
+  return state === 'taken' || state === 'kept'
+}
+
+/** When an open wait for a signal ends. */
+function findWaitEnd({ branches = [] }: Partial<TransactionView>): number | undefined {
+  const open = branches.find(({ wait, ops }) => wait?.signal !== undefined && ops[0]?.state === 'open')
+  return open?.ops[0]?.nextAt
 }
 
 function readStatus(word: unknown): Status {

@@ -1,14 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isFinalStatus } from '@counterstep/protocol'
+import { canary } from '@counterstep/test-servers/canary'
 import type { Ask, ClientAnswer, ClientNote } from '../evidence.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import type { Question, ServerAsker } from './ask-server.ts'
+import type { SignalPlan } from './plan-hold.ts'
 import type { ClientPlan } from './plan-transaction.ts'
 
 const TRY_AGAIN_MS_MIN = 30
 const TRY_AGAIN_MS_MAX = 400
 const WAIT_SECONDS = 2
 const LOOKS_MAX = 3
+/** Shorter than any wait for a signal. */
+const LOOK_EVERY_MS = 50
 
 export interface ClientDeps {
   readonly asker: ServerAsker
@@ -43,6 +47,13 @@ export class Client {
 
   /** Does what the plan says for the time after the accept. */
   async follow(plan: ClientPlan): Promise<void> {
+    await Promise.all([
+      this.#manage(plan),
+      plan.signals === undefined ? undefined : this.#signal(plan, plan.signals),
+    ])
+  }
+
+  async #manage(plan: ClientPlan): Promise<void> {
     const { gid } = plan.request
     if (plan.again === 'same') await this.#submitOnce(plan)
     if (plan.again === 'other-content') await this.#submitOther(plan)
@@ -64,6 +75,37 @@ export class Client {
           await this.#pause()
         }
     }
+  }
+
+  /** Sends the signals of all people at once, each copy until it has an answer. */
+  async #signal({ request: { gid } }: ClientPlan, { name, when, afterMs, sent }: SignalPlan): Promise<void> {
+    if (when === 'never') return
+    if (when === 'later') await delay(afterMs)
+    if (when === 'timeout') {
+      const endsAt = await this.#findEnd(gid)
+      if (endsAt === undefined) return
+      await delay(Math.max(0, endsAt + afterMs - Date.now()))
+    }
+    const copies = sent.flatMap((each) => Array.from({ length: each.copies }, () => each))
+    await Promise.all(
+      copies.map(async ({ id, token }) => {
+        const body = { id, payload: { id: token, secret: canary('payload') } }
+        const question = { method: 'POST', url: `/${gid}/signals/${name}`, body } as const
+        while (!isDefinite(await this.#ask(gid, 'signal', question)) && !this.#deps.isOver())
+          await this.#pause()
+      }),
+    )
+  }
+
+  /** Looks until the wait is open, and returns when it ends. Undefined: the saga has ended. */
+  async #findEnd(gid: string): Promise<number | undefined> {
+    while (!this.#deps.isOver()) {
+      const answer = await this.#ask(gid, 'look', { method: 'GET', url: `/${gid}` })
+      if (answer.type === 'view' && answer.waitEndsAt !== undefined) return answer.waitEndsAt
+      if (isEnd(answer)) return undefined
+      await delay(LOOK_EVERY_MS)
+    }
+    return undefined
   }
 
   #pause(): Promise<void> {
@@ -103,7 +145,7 @@ function isEnd(answer: ClientAnswer): boolean {
 }
 
 function isDefinite(answer: ClientAnswer): boolean {
-  return answer.type === 'view' || isRefusal(answer)
+  return answer.type === 'view' || answer.type === 'signal' || isRefusal(answer)
 }
 
 const TOO_MANY_REQUESTS = 429

@@ -3,7 +3,7 @@ import { withSecrets } from '@counterstep/test-servers/with-secrets'
 import type { PlannedTransaction } from '../evidence.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { type DrawnBranch, drawBranch, drawCents, toPayload, toPlanned } from './draw-branch.ts'
-import { planHold } from './plan-hold.ts'
+import { type HoldPlan, planApproval, planHold, type SignalPlan } from './plan-hold.ts'
 
 /** The plan of one client. */
 export interface ClientPlan {
@@ -18,11 +18,13 @@ export interface ClientPlan {
   readonly givesUp: boolean
   /** The action of this branch arrives only after its compensation. */
   readonly withheldBranch?: string
+  readonly signals?: SignalPlan
 }
 
 const MESSAGES = 0.08
 const WITHHELD = 0.05
-const HOLDS = 0.3
+const HOLDS = 0.15
+const APPROVALS = 0.2
 const ABORT_MS_MAX = 500
 const DEADLINE_MS_MIN = 200
 const DEADLINE_MS_MAX = 900
@@ -32,6 +34,8 @@ interface Draw {
   readonly bankUrls: readonly string[]
   /** Whether some of the transfers hand ids on, which banks without a barrier cannot do. */
   readonly hasHolds: boolean
+  /** Whether some of these wait for an approval, too. */
+  readonly hasApprovals: boolean
 }
 
 /** The plan of one client: a transfer as a chain, a fan, a hold, or a message; a good part of them fail on the way. */
@@ -40,8 +44,7 @@ export function planTransaction(index: number, seed: number, draw: Draw): Client
   const gid = `chaos-${seed}-${index}`
   const isMessage = random.chance(MESSAGES)
   const isWithheld = !isMessage && random.chance(WITHHELD)
-  const hold =
-    hasHolds && !isMessage && !isWithheld && random.chance(HOLDS) ? planHold(random, bankUrls) : undefined
+  const hold = hasHolds && !isMessage && !isWithheld ? drawHoldPlan(gid, draw) : undefined
   const moves = hold === undefined ? drawMoves(random, isMessage, isWithheld) : []
   const kind = isMessage ? 'message' : 'saga'
   const hasDeadline = !isMessage && !isWithheld && random.chance(0.05)
@@ -53,11 +56,24 @@ export function planTransaction(index: number, seed: number, draw: Draw): Client
     ...(hasDeadline ? { deadlineMs: random.between(DEADLINE_MS_MIN, DEADLINE_MS_MAX) } : {}),
   } as ClientPlan['request']
   return {
-    transaction: { gid, kind, branches: hold?.branches ?? moves.map(toPlanned) },
+    transaction: {
+      gid,
+      kind,
+      branches: hold?.branches ?? moves.map(toPlanned),
+      ...(hold?.approval === undefined ? {} : { approval: hold.approval }),
+    },
     request: withSecrets(request),
     ...drawManners(random, isMessage),
     ...(isWithheld ? { withheldBranch: 'late' } : {}),
+    ...(hold?.signals === undefined ? {} : { signals: hold.signals }),
   }
+}
+
+function drawHoldPlan(gid: string, { random, bankUrls, hasApprovals }: Draw): HoldPlan | undefined {
+  const share = random.next()
+  if (share < APPROVALS)
+    return hasApprovals ? planApproval(random, bankUrls, gid) : planHold(random, bankUrls)
+  return share < APPROVALS + HOLDS ? planHold(random, bankUrls) : undefined
 }
 
 function drawMoves(random: SeededRandom, isMessage: boolean, isWithheld: boolean): readonly DrawnBranch[] {

@@ -11,6 +11,7 @@ const DUPLICATES_MIN = 100
 const IDS_HANDED_ON_MIN = 500
 const ANSWERS_ANEW_MIN = 20
 const UNDONE_UNKNOWN_MIN = 20
+const SIGNALS_MIN = 20
 
 /** Lists the faults that were ordered and did not happen, or hit nothing. */
 export function unbittenFaults(
@@ -37,6 +38,10 @@ export function unbittenFaults(
     need('ids handed on', faults.idsHandedOn, IDS_HANDED_ON_MIN * share)
     need('answers given anew', faults.answersAnew, ANSWERS_ANEW_MIN * share)
     need('compensations without the id', faults.undoneUnknown, UNDONE_UNKNOWN_MIN * share)
+    need('waits ended by a signal', faults.signalsTaken, SIGNALS_MIN * share)
+    need('waits ended by their timeout', faults.signalTimeouts, SIGNALS_MIN * share)
+    need('signals acknowledged again', faults.signalsDoubled, SIGNALS_MIN * share)
+    need('points of no return passed', faults.marks, SIGNALS_MIN * share)
     need('duplicates filtered', faults.duplicatesFiltered, DUPLICATES_MIN * share)
   }
   return unbitten

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BankFixture } from '../bank-fixture.ts'
 import type { ChaosFaults } from '../chaos-result.ts'
-import type { BankBooks, BranchCallNote, Evidence } from '../evidence.ts'
+import type { Ask, BankBooks, BranchCallNote, Evidence } from '../evidence.ts'
 import type { LostAnswers } from '../nemesis/lost-answers.ts'
 import type { Nemesis } from '../nemesis/nemesis.ts'
 import type { FencedWrites } from '../processes/server-figures.ts'
@@ -40,6 +40,7 @@ export async function countFaults({
     ...repeaterCounts(fixture),
     ...branchFigures(evidence.calls, evidence.banks),
     ...valueFigures(evidence),
+    ...approvalFigures(evidence),
     unansweredQuestions: evidence.notes.filter(({ answer }) => answer.type === 'none').length,
     serverErrorsLogged: await countServerErrors(logFolder),
   }
@@ -104,6 +105,25 @@ function valueFigures({ planned, calls }: Evidence) {
     idsHandedOn: handedOn.size,
     answersAnew: quotes.length - new Set(quotes.map(({ gid }) => gid)).size,
     undoneUnknown: undone.size,
+  }
+}
+
+function approvalFigures({ planned, approvals, notes, calls }: Evidence) {
+  const pivots = new Map([...planned.values()].map(({ gid, approval }) => [gid, approval?.pivot]))
+  const waits = approvals.flatMap(({ branches }) => branches.filter(({ wait }) => wait?.signal !== undefined))
+  const acknowledged = notes.flatMap(({ answer }) => (answer.type === 'signal' ? [answer.id] : []))
+  const refused = (ask: Ask, ...codes: readonly string[]) =>
+    notes.filter(
+      (note) => note.ask === ask && note.answer.type === 'problem' && codes.includes(note.answer.code),
+    ).length
+  return {
+    signalsTaken: approvals.filter(({ signals = [] }) => signals.some(({ state }) => state === 'taken'))
+      .length,
+    signalTimeouts: waits.filter(({ ops }) => ops[0]?.error !== undefined).length,
+    signalsDoubled: acknowledged.length - new Set(acknowledged).size,
+    signalsLate: refused('signal', 'SAGA_TURNED_AROUND', 'SAGA_ALREADY_FINAL'),
+    marks: new Set(calls.flatMap((call) => (call.branchId === pivots.get(call.gid) ? [call.gid] : []))).size,
+    abortsRefused: refused('abort', 'SAGA_NO_RETURN'),
   }
 }
 

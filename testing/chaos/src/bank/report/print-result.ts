@@ -28,6 +28,12 @@ const FAULT_WORDS: Readonly<Record<keyof ChaosFaults, string>> = {
   idsHandedOn: 'ids handed from branch to branch',
   answersAnew: '  answered anew when asked again',
   undoneUnknown: '  compensations without the id',
+  signalsTaken: 'waits ended by a signal',
+  signalTimeouts: 'waits ended by their timeout',
+  signalsDoubled: '  signals acknowledged again',
+  signalsLate: '  signals refused as too late',
+  marks: 'points of no return passed',
+  abortsRefused: '  aborts refused there',
   unansweredQuestions: 'questions of clients unanswered',
   serverErrorsLogged: 'errors that servers logged',
 }

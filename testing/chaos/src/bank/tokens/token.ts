@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 
 /** The things whose ids are handed from branch to branch. */
-export type TokenKind = 'quote' | 'hold' | 'payment'
+export type TokenKind = 'quote' | 'hold' | 'payment' | 'approval'
 
-const TOKEN = /\b(?:quote|hold|payment)-[0-9a-f]{8}-[0-9a-f-]{27}/g
+const TOKEN = /\b(?:quote|hold|payment|approval)-[0-9a-f]{8}-[0-9a-f-]{27}/g
 
 /** Makes an id that no other text has, so that a run can follow where it goes. */
 export function makeToken(kind: TokenKind): string {
