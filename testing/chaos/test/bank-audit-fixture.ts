@@ -1,18 +1,31 @@
-import type { Op } from '@counterstep/protocol'
+import type { BranchView, Op, OpView, Status, TransactionView, WaitView } from '@counterstep/protocol'
 import type { BankBooks, BranchCallNote, Effect, Evidence, PlannedTransaction } from '../src/bank/evidence.ts'
 import { makeToken } from '../src/bank/tokens/token.ts'
 
 const INITIAL_CENTS = 1_000
 const HELD = makeToken('hold')
 const HELD_IN_VAIN = makeToken('hold')
+const APPROVAL = {
+  wait: 'wait',
+  timer: 'rest',
+  pivot: 'pay',
+  retriable: 'mail',
+  tokens: [makeToken('approval')],
+} as const
 
 /**
  * A sound run of three sagas between account a at bank 0 and account b at bank 1. `done` and `left` have succeeded;
  * `undone` has failed: its debit was undone, its credit never came and is blocked. A debit answers the id of a hold, which
- * the credit and the debit's compensation are given.
+ * the credit and the debit's compensation are given. Of two more, one was approved and went on, and one had its timeout.
  */
 export function auditFixture(): Evidence {
-  const plans = [plan('done', 7), plan('left', 3), plan('undone', 9)]
+  const plans = [
+    plan('done', 7),
+    plan('left', 3),
+    plan('undone', 9),
+    { ...plan('approved', 0), branches: [], approval: APPROVAL },
+    { ...plan('timed-out', 0), branches: [], approval: APPROVAL },
+  ]
   return {
     planned: new Map(plans.map((each) => [each.gid, each])),
     notes: [
@@ -58,12 +71,18 @@ export function auditFixture(): Evidence {
       call('undone', 'debit', 'action', { told: [HELD_IN_VAIN] }),
       call('undone', 'credit', 'action', { given: [HELD_IN_VAIN] }),
       call('undone', 'debit', 'compensate', { given: [HELD_IN_VAIN] }),
+      call('approved', 'pay', 'action', { given: APPROVAL.tokens }),
+      call('approved', 'mail', 'action'),
+      call('timed-out', 'hold', 'compensate'),
     ],
     rows: new Map([
       ['done', { gid: 'done', kind: 'saga', status: 'succeeded', attention: false }],
       ['left', { gid: 'left', kind: 'saga', status: 'succeeded', attention: false }],
       ['undone', { gid: 'undone', kind: 'saga', status: 'failed', attention: false }],
+      ['approved', { gid: 'approved', kind: 'saga', status: 'succeeded', attention: false }],
+      ['timed-out', { gid: 'timed-out', kind: 'saga', status: 'failed', attention: false }],
     ]),
+    approvals: [approvedSaga(), timedOutSaga()],
     shownSecrets: [],
     writes: [
       { gid: 'done', status: 'submitted', epoch: 1 },
@@ -87,6 +106,61 @@ export function auditFixture(): Evidence {
         blocked: [{ gid: 'undone', branchId: 'credit', op: 'action' }],
       },
     ],
+  }
+}
+
+const TIMEOUT_MS = 500
+const TIMER_MS = 100
+
+/** A saga that was approved, rested for its time, and went on without return. */
+function approvedSaga(): TransactionView {
+  const rested = { ms: TIMER_MS, startedAt: 50, endedAt: 50 + TIMER_MS }
+  return {
+    ...approvalView('approved', 'succeeded'),
+    signals: [{ name: 'yes', id: 'kim', state: 'taken', branchId: 'wait' }],
+    branches: [
+      waitView(
+        'wait',
+        { signal: 'yes', timeoutMs: TIMEOUT_MS },
+        { state: 'succeeded', startedAt: 0, endedAt: 50 },
+      ),
+      waitView('rest', { ms: rested.ms }, { state: 'succeeded', ...rested }),
+      {
+        id: 'pay',
+        after: ['rest'],
+        role: 'pivot',
+        ops: [op({ state: 'succeeded', startedAt: rested.endedAt })],
+      },
+    ],
+  }
+}
+
+/** A saga that nobody approved in time. */
+function timedOutSaga(): TransactionView {
+  const timedOut = { state: 'failed', startedAt: 0, endedAt: TIMEOUT_MS, error: 'signal-timeout' } as const
+  return {
+    ...approvalView('timed-out', 'failed'),
+    abort: { cause: 'signal-timeout', branchId: 'wait', at: TIMEOUT_MS },
+    branches: [waitView('wait', { signal: 'yes', timeoutMs: TIMEOUT_MS }, timedOut)],
+  }
+}
+
+function approvalView(gid: string, status: Status) {
+  return { gid, kind: 'saga', status, createdAt: 0, updatedAt: 0, epoch: 1 } as const
+}
+
+function waitView(id: string, wait: WaitView, shown: Partial<OpView>): BranchView {
+  return { id, after: [], wait, ops: [op(shown)] }
+}
+
+function op({ state = 'idle', startedAt, endedAt, error }: Partial<OpView>): OpView {
+  return {
+    op: 'action',
+    state,
+    attempts: 0,
+    ...(startedAt === undefined ? {} : { startedAt }),
+    ...(endedAt === undefined ? {} : { endedAt }),
+    ...(error === undefined ? {} : { error }),
   }
 }
 

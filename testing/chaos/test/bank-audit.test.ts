@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Status } from '@counterstep/protocol'
+import type { OpView, Status, TransactionView } from '@counterstep/protocol'
 import { canary } from '@counterstep/test-servers/canary'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import { describe, expect, it } from 'vitest'
@@ -14,6 +14,7 @@ import type {
   ClientNote,
   Effect,
   Evidence,
+  SignalState,
 } from '../src/bank/evidence.ts'
 import { watchLogs } from '../src/bank/report/watch-logs.ts'
 import { makeToken } from '../src/bank/tokens/token.ts'
@@ -201,6 +202,66 @@ const PLANTED: readonly (readonly [
     }),
   ],
   [
+    'a wait that had its timeout too early',
+    ['I33'],
+    (sound) => withOp(sound, 'timed-out', 'wait', { endedAt: 499 }),
+  ],
+  ['a timer that ended too early', ['I33'], (sound) => withOp(sound, 'approved', 'rest', { endedAt: 149 })],
+  [
+    'a pivot that was called before the end of the timer',
+    ['I33'],
+    (sound) => withOp(sound, 'approved', 'pay', { startedAt: 149 }),
+  ],
+  [
+    'a wait that was ended by a signal and by its timeout',
+    ['I33'],
+    (sound) => withOp(sound, 'approved', 'wait', { error: 'signal-timeout', endedAt: 500 }),
+  ],
+  [
+    'a signal that was acknowledged and is gone',
+    ['I34'],
+    (sound) => addNote(sound, note('timed-out', 'signal', signal('kept'), 1)),
+  ],
+  [
+    'a signal that was taken and is kept',
+    ['I33', 'I34'],
+    (sound) => {
+      const kept = withApproval(sound, 'approved', (saga) => ({
+        ...saga,
+        signals: [{ name: 'yes', id: 'kim', state: 'kept' }],
+      }))
+      return addNote(kept, note('approved', 'signal', signal('taken'), 1))
+    },
+  ],
+  [
+    'a signal that was refused as another one',
+    ['I34'],
+    (sound) => addNote(sound, note('approved', 'signal', problem(409, 'SAGA_SIGNAL_CONFLICT'), 1)),
+  ],
+  [
+    'an abort after the call of a pivot',
+    ['I35'],
+    (sound) => withCall(sound, call('timed-out', 'pay', 'action', { statusCode: 425 })),
+  ],
+  [
+    'an abort after a client was told that there is no return',
+    ['I35'],
+    (sound) => addNote(sound, note('timed-out', 'abort', problem(409, 'SAGA_NO_RETURN'), 1)),
+  ],
+  [
+    'a compensation after the success of the pivot',
+    ['I35'],
+    (sound) => withCall(sound, call('approved', 'hold', 'compensate')),
+  ],
+  [
+    'a retriable that was called before the success of its pivot',
+    ['I35'],
+    (sound) => ({
+      ...sound,
+      calls: sound.calls.map((each) => (each.branchId === 'pay' ? { ...each, statusCode: 425 } : each)),
+    }),
+  ],
+  [
     'a secret in an answer',
     ['S28'],
     (sound) => ({ ...sound, shownSecrets: ['answers to clients: a secret'] }),
@@ -269,6 +330,31 @@ function note(gid: string, ask: ClientNote['ask'], answer: ClientAnswer, askedAt
 
 function addNote(evidence: Evidence, more: ClientNote): Evidence {
   return { ...evidence, notes: [...evidence.notes, more] }
+}
+
+function signal(state: SignalState): ClientAnswer {
+  return { type: 'signal', statusCode: 200, id: 'kim', state }
+}
+
+function withApproval(
+  evidence: Evidence,
+  gid: string,
+  change: (saga: TransactionView) => TransactionView,
+): Evidence {
+  return {
+    ...evidence,
+    approvals: evidence.approvals.map((saga) => (saga.gid === gid ? change(saga) : saga)),
+  }
+}
+
+/** Shows the only op of one branch otherwise. */
+function withOp(evidence: Evidence, gid: string, branchId: string, shown: Partial<OpView>): Evidence {
+  return withApproval(evidence, gid, (saga) => ({
+    ...saga,
+    branches: saga.branches.map((branch) =>
+      branch.id === branchId ? { ...branch, ops: branch.ops.map((op) => ({ ...op, ...shown })) } : branch,
+    ),
+  }))
 }
 
 function withCall(evidence: Evidence, more: BranchCallNote): Evidence {

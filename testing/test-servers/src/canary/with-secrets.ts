@@ -20,8 +20,6 @@ export function withSecrets<Body extends Submit>(body: Body): Body {
 
 /** Returns the same branch with secrets in the queries of its URLs, in a content that has members, and in a header. */
 export function withBranchSecrets<Branch extends object>(branch: Branch): Branch {
-  // A branch that waits calls nothing, and so has no place for a secret.
-  if ('wait' in branch) return branch
   // A branch that waits has neither a URL nor a content.
   if ('wait' in branch) return branch
   const members = Object.entries(branch).map(([name, value]) => [
