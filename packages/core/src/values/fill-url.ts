@@ -26,12 +26,15 @@ export function fillUrl(url: string, readValue: (name: string) => string | undef
     if (value === undefined) return place
     isEncodable = isWellFormed(value)
     if (!isEncodable) return place
-    const encoded = encodeURIComponent(value.slice(0, URL_LENGTH_MAX + 1).toWellFormed())
+    const encoded = encodeURIComponent(value.slice(0, URL_LENGTH_MAX + 1).replace(CUT_PAIR, ''))
     room -= encoded.length
     return encoded
   })
   return isEncodable && hasSamePath(url, filled) ? filled : undefined
 }
+
+/** The first half of a surrogate pair, where a text was cut. */
+const CUT_PAIR = /[\ud800-\udbff]$/
 
 /** An encoded value has no slash, so the segments of both URLs stand at the same places. */
 function hasSamePath(before: string, after: string): boolean {
