@@ -221,7 +221,7 @@ describe('Values of a saga', () => {
     const output = levels.map((level) => ({ $from: 'hold', at: '/a'.repeat(level) }))
     const many = `[${'[],'.repeat(21_000)}${'['.repeat(33)}${']'.repeat(33)}]`
     const body = levels.reduce((inner) => `{"a":${inner}}`, many)
-    const calling = after(start({ branches: [HOLD], output }), [sent([0, 'action'])])
+    const calling = after(startSaga({ branches: [HOLD], output }), [sent([0, 'action'])])
     // The loop makes a measure that reads each value with a regular expression miss the time-out by far.
     for (let time = 0; time < 40; time++) {
       const { next } = transition(calling, answered(0, 'action', 'success', { body }), CREATED_AT)
@@ -322,7 +322,7 @@ describe('Values of a saga', () => {
         ...others.slice(1).flatMap((_, position) => succeed(position + 1)),
         { type: 'abort-asked' } as const,
       ]
-      const saga = after(start({ branches: [HOLD, ...others] }), events)
+      const saga = after(startSaga({ branches: [HOLD, ...others] }), events)
       const { effects } = transition(saga, { type: 'time' }, CREATED_AT)
       expect(effects.filter(({ type }) => type === 'call')).toHaveLength(98)
       expect(buildRequest(saga, 1, 'compensate').url).toBe(url.replaceAll('{id}', 'x'))
