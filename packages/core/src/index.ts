@@ -128,6 +128,7 @@ export type {
 export { CHECK, findOp } from './rules/op-progress.ts'
 export { type FoldedTransaction, RULES, type Rules } from './rules/rules.ts'
 export { isOverdue } from './rules/saga-effects.ts'
+export { countSignalBytes } from './rules/saga-signals.ts'
 export { beginsToNeedAttention } from './run/attention.ts'
 export {
   acceptedRun,

@@ -167,6 +167,7 @@ export class Runner {
     const { lastStrongChange } = active.run
     if (findRefusal(active.run.transaction, command) === undefined)
       this.#step(active, { type: 'command', command })
+    this.#growByValues(active)
     const isSaved = active.run.lastStrongChange > lastStrongChange
     if (!(await this.#waitUntilDurable(active))) return { type: 'ask-store' }
     const verdict = judgeCommand(active.run, command, isSaved)
@@ -355,7 +356,7 @@ export class Runner {
     }
   }
 
-  /** Counts the values that a saga keeps like the rest of its row, which they may make a hundred times as long. */
+  /** Counts the values and signals that a saga keeps like the rest of its row, which they may make a hundred times as long. */
   #growByValues(active: ActiveRun): void {
     const { valuePlaces } = active
     active.valuePlaces = countValuePlaces(active.run.transaction)

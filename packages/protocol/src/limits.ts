@@ -42,7 +42,7 @@ export const KEPT_VALUE_BYTES_MAX = 64 * 1024
 export const KEPT_VALUES_BYTES_MAX = 256 * 1024
 /** The reason that an abort may give has at most this length. */
 export const REASON_LENGTH_MAX = 1024
-/** No wait of a saga ends later than this after the accept, because barriers forget their rows after 30 days. */
+/** No wait of a saga ends later than this after the accept, so that its compensations come before barriers forget their rows. */
 export const WAIT_END_MS_MAX = 30 * 24 * 3_600_000
 export const SIGNAL_ID_LENGTH_MAX = 128
 export const SIGNAL_BYTES_MAX = 16 * 1024

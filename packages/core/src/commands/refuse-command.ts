@@ -3,16 +3,10 @@
  * `refused-command.ts`. A command whose effect is already there is not refused. A branch is refused once its TCC is
  * decided, even a registered one, because its client must not try it any more.
  */
-import {
-  BODY_BYTES_MAX,
-  BRANCHES_MAX,
-  SIGNAL_BYTES_MAX,
-  SIGNALS_KEPT_BYTES_MAX,
-  SIGNALS_KEPT_MAX,
-} from '@counterstep/protocol'
+import { BODY_BYTES_MAX, BRANCHES_MAX, SIGNALS_KEPT_BYTES_MAX, SIGNALS_KEPT_MAX } from '@counterstep/protocol'
 import type { TccBranch } from '../definition.ts'
 import type { Command } from '../rules/events.ts'
-import { isAwaited, waitsForSignal } from '../rules/saga-signals.ts'
+import { countSignalBytes, isAwaited, waitsForSignal } from '../rules/saga-signals.ts'
 import { canonicalJson } from '../submission/canonical-json.ts'
 import { findExcess } from '../submission/parse-headers.ts'
 import { utf8Length } from '../submission/utf8-length.ts'
@@ -104,8 +98,8 @@ function refuseSignal(transaction: Transaction, signal: Signal): Refusal | undef
   if (transaction.status === 'aborting') return 'turned-around'
   if (isAwaited(transaction, signal.name)) return undefined
   const kept = [...(transaction.signals ?? []), signal].filter(({ takenBy }) => takenBy === undefined)
-  const bytes = kept.reduce((sum, { payload = '' }) => sum + utf8Length(payload, SIGNAL_BYTES_MAX), 0)
-  return kept.length > SIGNALS_KEPT_MAX || bytes > SIGNALS_KEPT_BYTES_MAX ? 'too-many-signals' : undefined
+  const isTooMany = kept.length > SIGNALS_KEPT_MAX || countSignalBytes(kept) > SIGNALS_KEPT_BYTES_MAX
+  return isTooMany ? 'too-many-signals' : undefined
 }
 
 function findSignal({ signals = [] }: SagaTransaction, { id, digest }: Signal): 'same' | 'other' | undefined {

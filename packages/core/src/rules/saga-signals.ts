@@ -1,6 +1,7 @@
 /** Gives signals to the waits of a saga. A signal is taken by one wait at most, and the oldest of a name comes first. */
 import { SIGNALS_TAKEN_MAX } from '@counterstep/protocol'
 import type { SagaTransaction, Signal } from '../transaction.ts'
+import { countBytes } from '../values/count-bytes.ts'
 import { keepValues } from '../values/keep-values.ts'
 import { withOp, withoutNextAt } from './op-progress.ts'
 
@@ -24,6 +25,11 @@ export function takeKeptSignal(saga: Submitted, position: number, now: number): 
 /** Tells whether a branch of the saga waits for a signal of this name, at any time. */
 export function waitsForSignal({ definition }: SagaTransaction, name: string): boolean {
   return definition.branches.some(({ wait }) => wait?.type === 'signal' && wait.name === name)
+}
+
+/** Counts the bytes of the payloads that these signals still have. */
+export function countSignalBytes(signals: readonly Signal[]): number {
+  return signals.reduce((sum, { payload }) => sum + (payload === undefined ? 0 : countBytes(payload)), 0)
 }
 
 /** Tells whether a wait for a signal of this name is open. */

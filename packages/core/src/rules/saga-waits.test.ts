@@ -264,7 +264,7 @@ describe('A wait for a signal', () => {
     const many = Array.from({ length: SIGNALS_KEPT_MAX }, (_, index) => signal(String(index)).signal)
     expect(findRefusal({ ...later, signals: many.slice(1) }, signal('x'))).toBeUndefined()
     expect(findRefusal({ ...later, signals: many }, signal('x'))).toBe('too-many-signals')
-    const large = many.slice(0, 16).map((each) => ({ ...each, payload: 'x'.repeat(16 * 1024) }))
+    const large = many.slice(0, 16).map((each) => ({ ...each, payload: 'é'.repeat(8 * 1024) }))
     expect(findRefusal({ ...later, signals: large }, signal('x', 1))).toBe('too-many-signals')
   })
 })

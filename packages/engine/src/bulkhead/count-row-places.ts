@@ -1,4 +1,4 @@
-import { countKeptBytes, type StoredTransaction, type Transaction } from '@counterstep/core'
+import { countKeptBytes, countSignalBytes, type StoredTransaction, type Transaction } from '@counterstep/core'
 
 /** A larger transaction takes several places, so that the number of places bounds the memory of this node as well. */
 const CHARACTERS_PER_PLACE = 32 * 1024
@@ -11,8 +11,10 @@ export function countRowPlaces({
   return Math.max(1, Math.ceil((definition.length + progress.length) / CHARACTERS_PER_PLACE))
 }
 
-/** Counts the places for the values of answers that a saga has kept until now. Its row grows by them. */
+/** Counts the places for the values of answers and for the signals that a saga keeps now. Its row grows by them. */
 export function countValuePlaces(transaction: Transaction): number {
-  if (transaction.kind !== 'saga' || transaction.definition.values === undefined) return 0
-  return Math.ceil(countKeptBytes(transaction.branches) / CHARACTERS_PER_PLACE)
+  if (transaction.kind !== 'saga') return 0
+  const { definition, branches, signals } = transaction
+  if (definition.values === undefined && signals === undefined) return 0
+  return Math.ceil((countKeptBytes(branches) + countSignalBytes(signals ?? [])) / CHARACTERS_PER_PLACE)
 }
