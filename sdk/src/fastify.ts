@@ -89,7 +89,7 @@ function respond(
   onError: BranchHandlerOptions<never>['onError'],
 ): unknown {
   if (error !== undefined) {
-    if (onError !== undefined) tell(() => onError(error, branch))
+    if (onError !== undefined) report(() => onError(error, branch))
     else
       log.error({ err: error, gid: branch?.gid, branchId: branch?.branchId, op: branch?.op }, 'branch call')
   }
@@ -102,9 +102,9 @@ function respond(
  * Calls `onError`. If that throws, its error is turned into one with the status 500, because Fastify would otherwise
  * answer with a status that the error carries.
  */
-function tell(hear: () => void): void {
+function report(callOnError: () => void): void {
   try {
-    hear()
+    callOnError()
   } catch (error: unknown) {
     throw asBranchError(error)
   }

@@ -130,7 +130,7 @@ function serve(
     if (error === undefined) return toResponse(answer)
     // An error from other code may carry a status that has a meaning here.
     if (onError === undefined) throw asBranchError(error)
-    tell(() => onError(error, branch))
+    report(() => onError(error, branch))
     return toResponse(answer)
   }
 }
@@ -139,9 +139,9 @@ function isRefusal(error: unknown): error is BranchError {
   return isBranchError(error) && (error.status === 401 || error.status === 503)
 }
 
-function tell(hear: () => void): void {
+function report(callOnError: () => void): void {
   try {
-    hear()
+    callOnError()
   } catch (error: unknown) {
     throw asBranchError(error)
   }

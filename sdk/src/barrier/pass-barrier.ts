@@ -44,7 +44,7 @@ export interface BarrierTable {
    */
   insert(key: BarrierKey, rows: readonly BarrierRow[], at: number): Promise<InsertedRows>
   /** Returns the newest committed rows, not those of an older snapshot. */
-  standing(key: BarrierKey): Promise<readonly StandingRow[]>
+  readStanding(key: BarrierKey): Promise<readonly StandingRow[]>
   /**
    * Stores the answer. Throws BARRIER_TRANSACTION_LOST if the inserted row is no longer there, or if no transaction is
    * open any more.
@@ -73,8 +73,8 @@ export async function passBarrier(
   const standing = origin === undefined ? await readStanding(table, call, ops) : [origin]
   const decision = decideCall(op, ops, standing, since)
   if (mustRemoveOwn(op, decision, ops)) await table.remove(key, op)
-  const held = settleWithoutEffect(op, decision, standing)
-  if (held !== undefined) return held
+  const settled = settleWithoutEffect(op, decision, standing)
+  if (settled !== undefined) return settled
   const answer = toAnswerText(await effect(findOriginal(op, standing)))
   // The answer is stored even if it is empty. If the effect has swallowed a deadlock, everything was rolled back, and
   // later writes of the effect would commit without a row. This statement notices that.
@@ -87,5 +87,5 @@ async function readStanding(
   { key, op }: PassingCall,
   inserted: InsertedOps,
 ): Promise<readonly StandingRow[]> {
-  return needsStanding(op, inserted) ? table.standing(key) : []
+  return needsStanding(op, inserted) ? table.readStanding(key) : []
 }

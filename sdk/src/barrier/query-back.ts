@@ -38,7 +38,7 @@ export function toQueryBack(
  */
 export async function queryBack(table: BarrierTable, query: QueryBack): Promise<LocalOutcome> {
   const { ops: inserted } = await table.insert(query.key, QUERY_BACK_ROWS, query.at)
-  return toLocalOutcome(inserted, isNew(inserted) ? [] : await table.standing(query.key), query.since)
+  return toLocalOutcome(inserted, isNew(inserted) ? [] : await table.readStanding(query.key), query.since)
 }
 
 /** Tells whether the query-back came first, so that nothing more has to be read. */

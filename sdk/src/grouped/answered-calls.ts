@@ -13,7 +13,7 @@ import { toSettledVerdict } from './settled-verdict.ts'
 export class AnsweredCalls {
   readonly #last = new Map<string, { readonly op: Op; readonly since: number; readonly answer: string }>()
 
-  tell({ branch, op, since }: AdmittedCall, verdict: GroupVerdict | undefined): void {
+  record({ branch, op, since }: AdmittedCall, verdict: GroupVerdict | undefined): void {
     const outcome = verdict !== undefined && 'outcome' in verdict ? verdict.outcome : undefined
     if (outcome?.decision === 'run' || outcome?.decision === 'duplicate')
       this.#last.set(branch, { op, since, answer: outcome.answer ?? EMPTY_ANSWER })
@@ -24,7 +24,7 @@ export class AnsweredCalls {
    * Returns the verdict of a call that only repeats the one before it on its branch, and undefined for any other
    * call.
    */
-  repeated({ branch, op, since }: AdmittedCall): GroupVerdict | undefined {
+  findRepeated({ branch, op, since }: AdmittedCall): GroupVerdict | undefined {
     const last = this.#last.get(branch)
     if (last?.op !== op || last.since !== since) return undefined
     return toSettledVerdict(op, 'duplicate', [{ op, reason: op, answer: last.answer }])

@@ -109,7 +109,7 @@ function* askHandlers(
   deadline: Deadline | undefined,
 ): Steps<readonly (HandlerResult & { readonly member: Member })[]> {
   const limit = deadline && startDeadline(Math.round(HANDLERS_SHARE * (deadline.at - performance.now())))
-  const started = members.map((member) => ({ member, made: member.handler.made(limit, member.original) }))
+  const started = members.map((member) => ({ member, made: member.handler.ask(limit, member.original) }))
   const entries: (HandlerResult & { readonly member: Member })[] = []
   for (const { member, made } of started) {
     entries.push({ member, ...(made instanceof Promise ? yield* wait(made) : made) })

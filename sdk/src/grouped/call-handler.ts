@@ -20,7 +20,7 @@ export class CallHandler {
    * because it may settle before it is awaited. A handler that is late fails with BARRIER_TIMED_OUT. Without a limit
    * the handler must be synchronous.
    */
-  made(limit: Deadline | undefined, original: JsonValue | undefined): Awaitable<HandlerResult> {
+  ask(limit: Deadline | undefined, original: JsonValue | undefined): Awaitable<HandlerResult> {
     this.#made ??= this.#ask(limit, original)
     return this.#made
   }

@@ -19,7 +19,7 @@ export interface GroupTable {
    */
   insert(rows: readonly GroupRow[]): Awaitable<ReadonlySet<GroupRow>>
   /** Returns the newest committed rows of the calls' branches, and the rows of this transaction, by branch. */
-  standing(calls: readonly AdmittedCall[]): Awaitable<ReadonlyMap<string, readonly StandingRow[]>>
+  readStanding(calls: readonly AdmittedCall[]): Awaitable<ReadonlyMap<string, readonly StandingRow[]>>
   /** Stores the answers. Throws BARRIER_TRANSACTION_LOST unless each row is there and the transaction is still open. */
   keepAnswers(kept: readonly KeptAnswer[]): Awaitable<void>
   /**

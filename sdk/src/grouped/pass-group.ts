@@ -50,7 +50,7 @@ export function* passGroup(
   let rowsKept = 0
   for (const members of rounds) {
     const round = members.filter((member) => {
-      const verdict = answered.repeated(member.admitted)
+      const verdict = answered.findRepeated(member.admitted)
       if (verdict !== undefined) verdicts[member.place] = verdict
       return verdict === undefined
     })
@@ -59,7 +59,7 @@ export function* passGroup(
     const isOneOfSeveral = rounds.length > 1
     const planned = isFirst ? yield* passPlanned(table, round, work, verdicts, isOneOfSeveral) : undefined
     rowsKept += planned ?? (yield* passRound(table, round, work, verdicts, isOneOfSeveral))
-    for (const { admitted, place } of round) answered.tell(admitted, verdicts[place])
+    for (const { admitted, place } of round) answered.record(admitted, verdicts[place])
   }
   if (rowsKept === 0) throw new NothingToCommit(verdicts)
   return verdicts
@@ -104,7 +104,9 @@ function* decideRound(
   const findOps = (member: Member) => insertedOps.get(member.admitted.branch) ?? NONE
   const repeated = round.filter((member) => needsStanding(member.admitted.op, findOps(member)))
   const standing =
-    repeated.length === 0 ? undefined : yield* wait(table.standing(repeated.map(({ admitted }) => admitted)))
+    repeated.length === 0
+      ? undefined
+      : yield* wait(table.readStanding(repeated.map(({ admitted }) => admitted)))
   const running: Member[] = []
   const removed: Member[] = []
   for (const member of round) {

@@ -10,7 +10,7 @@ export type Awaitable<T> = T | Promise<T>
  */
 export type Steps<T> = Generator<unknown, T, never>
 
-/** Waits once, for example in `const rows = yield* wait(table.standing())`. */
+/** Waits once, for example in `const rows = yield* wait(table.readStanding())`. */
 export function* wait<T>(value: Awaitable<T>): Generator<unknown, T, T> {
   return yield value
 }

@@ -36,7 +36,7 @@ export function createMysqlRows(connection: MysqlConnection, table: string): Bar
     const sql = `SELECT op, reason, answer, created_at FROM ${table} WHERE ${where} LOCK IN SHARE MODE`
     return (await select(connection, sql, values)).map(readStandingRow)
   }
-  const standing = (key: BarrierKey): Promise<readonly StandingRow[]> =>
+  const readStanding = (key: BarrierKey): Promise<readonly StandingRow[]> =>
     readRows(OF_BRANCH, bytes(key.gid, key.branchId, key.barrierId))
   /** Reads one row. The whole key is named, so that only this row is locked. */
   const readOne = async (key: BarrierKey, op: Op): Promise<StandingRow | undefined> => {
@@ -59,7 +59,7 @@ export function createMysqlRows(connection: MysqlConnection, table: string): Bar
       }
       return { ops }
     },
-    standing,
+    readStanding,
     keepAnswer: async (key, op, answer) => {
       const values = bytes(answer, key.gid, key.branchId, key.barrierId, op)
       const done = await execute(connection, `UPDATE ${table} SET answer = ? WHERE ${OF_ROW}`, values)

@@ -83,9 +83,9 @@ async function findProbeFaults(client: PostgresClient, name: string): Promise<st
     await execute(client, 'BEGIN')
     await rows.insert(key, [{ op: 'action', reason: 'action' }], Date.now())
     await rows.keepAnswer(key, 'action', '')
-    const standing = await rows.standing(key)
+    const standing = await rows.readStanding(key)
     await execute(client, 'ROLLBACK')
-    const left = await rows.standing(key)
+    const left = await rows.readStanding(key)
     if (standing.length === 1 && left.length === 0) return []
     return ['a row that was inserted and rolled back is not gone']
   } catch (error: unknown) {

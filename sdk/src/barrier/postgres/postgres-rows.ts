@@ -12,7 +12,7 @@ import {
 /** The rows within the client's open transaction. `table` is quoted already. */
 export function createPostgresRows(client: PostgresClient, table: string): BarrierTable {
   return {
-    standing: async ({ gid, branchId, barrierId }) => {
+    readStanding: async ({ gid, branchId, barrierId }) => {
       const rows = await select(
         client,
         `SELECT op, reason, answer, created_at FROM ${table} WHERE gid = $1 AND branch_id = $2 AND barrier_id = $3`,

@@ -119,11 +119,11 @@ function pass(
   effect: (original: JsonValue | undefined) => unknown,
 ): BarrierOutcome {
   const inserted = rows.insert(key, barrierRows(op), at)
-  const standing = needsStanding(op, inserted) ? rows.standing(key) : []
+  const standing = needsStanding(op, inserted) ? rows.readStanding(key) : []
   const decision = decideCall(op, inserted, standing, since)
   if (mustRemoveOwn(op, decision, inserted) && !rows.remove(key, op)) throw toTransactionLostError()
-  const held = settleWithoutEffect(op, decision, standing)
-  if (held !== undefined) return held
+  const settled = settleWithoutEffect(op, decision, standing)
+  if (settled !== undefined) return settled
   const answer = toAnswerText(requireSynchronous(effect(findOriginal(op, standing))))
   if (!rows.keepAnswer(key, op, answer)) throw toTransactionLostError()
   return toOutcome('run', answer)
@@ -132,7 +132,7 @@ function pass(
 /** Runs the query-back in a transaction that commits in any case. */
 function queryBack(rows: SqliteRows, { key, at, since }: QueryBack): LocalOutcome {
   const inserted = rows.insert(key, QUERY_BACK_ROWS, at)
-  return toLocalOutcome(inserted, isNew(inserted) ? [] : rows.standing(key), since)
+  return toLocalOutcome(inserted, isNew(inserted) ? [] : rows.readStanding(key), since)
 }
 
 function requireSynchronous(result: unknown): unknown {

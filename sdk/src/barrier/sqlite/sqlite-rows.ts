@@ -7,7 +7,7 @@ import { readCells, type SqliteDatabase } from './sqlite-database.ts'
 /** The rows of one table, synchronous as SQLite is. */
 export interface SqliteRows {
   insert(key: BarrierKey, rows: readonly BarrierRow[], at: number): ReadonlySet<Op>
-  standing(key: BarrierKey): readonly StandingRow[]
+  readStanding(key: BarrierKey): readonly StandingRow[]
   /** Returns false if the row is gone. */
   keepAnswer(key: BarrierKey, op: Op, answer: string): boolean
   /** Returns false if there was no such row. */
@@ -31,7 +31,7 @@ export function createSqliteRows(database: SqliteDatabase, table: string): Sqlit
           )
           .map((row) => row.op),
       ),
-    standing: ({ gid, branchId, barrierId }) =>
+    readStanding: ({ gid, branchId, barrierId }) =>
       ready()
         .standing.all(gid, branchId, barrierId)
         .map((row) => toStandingRow(readCells(row))),

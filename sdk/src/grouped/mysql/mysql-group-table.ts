@@ -73,11 +73,11 @@ export function createMysqlGroupTable(
   }
   const insertAtOnce = async (rows: readonly GroupRow[]): Promise<ReadonlySet<GroupRow>> => {
     let missing = rows
-    let looksFirst = isFresh && history.hadDuplicates
-    for (let looks = 0; missing.length > ONE_BY_ONE_ROWS_MAX; looks++) {
-      if (!looksFirst && (await isInserted(connection, table, missing))) return new Set(missing)
-      if (!isFresh || looks === READS_MAX) break
-      looksFirst = false
+    let readsFirst = isFresh && history.hadDuplicates
+    for (let reads = 0; missing.length > ONE_BY_ONE_ROWS_MAX; reads++) {
+      if (!readsFirst && (await isInserted(connection, table, missing))) return new Set(missing)
+      if (!isFresh || reads === READS_MAX) break
+      readsFirst = false
       seen = await lookUp(rows)
       missing = rows.filter(({ admitted, op }) => !hasRow(seen, admitted, op))
     }
@@ -91,7 +91,7 @@ export function createMysqlGroupTable(
       isFresh = false
       return inserted
     },
-    standing: async (calls) =>
+    readStanding: async (calls) =>
       calls.every((call) => hasRow(seen, call, call.op)) ? seen : readCurrentRows(connection, table, calls),
     keepAnswers: async (kept) => {
       // Outside of a transaction the statement below would insert missing rows and commit them.

@@ -42,7 +42,7 @@ export function createPostgresGroupTable(client: PostgresClient, table: string):
       const found = new Set(inserted.map((row) => row.join('\0')))
       return new Set(rows.filter(({ admitted, op }) => found.has(`${admitted.branch}\0${op}`)))
     },
-    standing: async (calls) => {
+    readStanding: async (calls) => {
       const rows = await select(
         client,
         `SELECT gid, branch_id, barrier_id, op, reason, answer, created_at

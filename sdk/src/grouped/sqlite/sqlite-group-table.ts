@@ -11,7 +11,7 @@ export function createSqliteGroupTable(rows: SqliteRows): GroupTable {
           rows.insert(admitted.key, [{ op, reason }], admitted.at).has(op),
         ),
       ),
-    standing: (calls) => new Map(calls.map(({ branch, key }) => [branch, rows.standing(key)])),
+    readStanding: (calls) => new Map(calls.map(({ branch, key }) => [branch, rows.readStanding(key)])),
     keepAnswers: (kept) => {
       for (const { admitted, answer } of kept)
         assertTouched(rows.keepAnswer(admitted.key, admitted.op, answer))
