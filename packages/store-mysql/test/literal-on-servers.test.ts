@@ -61,7 +61,7 @@ const text = fc
 
 /** Sends every value in a statement of its own, all in one packet. Each comes back unchanged, and there are as many answers. */
 async function comesBack(session: Session, values: readonly Value[], write: (value: Value) => string) {
-  const answers = await session.packet(values.map((value) => `SELECT ${write(value)}, 'end'`))
+  const answers = await session.sendPacket(values.map((value) => `SELECT ${write(value)}, 'end'`))
   expect(answers.map(asText)).toEqual(values.map((value) => [[value, 'end']]))
 }
 

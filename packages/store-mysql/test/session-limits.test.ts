@@ -22,7 +22,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       session.destroy()
       // Only a session that writes takes the same text.
       const writer = await openSession(target, { ...TIMEOUTS, autocommit: false })
-      expect(await writer.session.packet(['SELECT 1', 'SELECT 2'])).toEqual([[[1]], [[2]]])
+      expect(await writer.session.sendPacket(['SELECT 1', 'SELECT 2'])).toEqual([[[1]], [[2]]])
       writer.session.destroy()
     })
 

@@ -10,8 +10,8 @@ export const ROOM_WAIT_MS = 3_000
  * reserved part, so that they never take the last place from a transaction that would find a place at its target.
  */
 const ROOM_WAITING_PART = 1 / 8
-const LOOK_AGAIN_MS_MIN = 50
-const LOOK_AGAIN_MS_MAX = 100
+const TRY_AGAIN_MS_MIN = 50
+const TRY_AGAIN_MS_MAX = 100
 
 /** Returns how many transactions may wait in memory for a place, for all targets together. */
 export function roomWaitersMax(placesMax: number): number {
@@ -36,5 +36,5 @@ export function isBusy(answeredMs: number): boolean {
  */
 export function waitForRoomMs({ answeredMs, waitedMs }: RoomWait, jitter01: number): number | undefined {
   if (!isBusy(answeredMs) || waitedMs >= ROOM_WAIT_MS) return undefined
-  return Math.ceil(drawBetween(jitter01, LOOK_AGAIN_MS_MIN, LOOK_AGAIN_MS_MAX))
+  return Math.ceil(drawBetween(jitter01, TRY_AGAIN_MS_MIN, TRY_AGAIN_MS_MAX))
 }

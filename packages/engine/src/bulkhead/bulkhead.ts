@@ -88,7 +88,7 @@ export class Bulkhead {
   waitForRoom(target: Target, places: HeldPlaces, jitter01: number, leastMsOfRow: () => number): number {
     const { clock, settings } = this.#parts
     const now = clock.now()
-    const wait = { answeredMs: now - target.answeredAt, waitedMs: places.noRoomMs(now) }
+    const wait = { answeredMs: now - target.answeredAt, waitedMs: places.measureNoRoomMs(now) }
     const waitMs = waitForRoomMs(wait, jitter01)
     const mayWait = waitMs !== undefined && waitMs <= settings.holdMs && places.waitForRoom(target)
     return mayWait ? waitMs : this.holdBack(target, jitter01, leastMsOfRow())

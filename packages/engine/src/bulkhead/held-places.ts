@@ -40,7 +40,7 @@ export class HeldPlaces {
   }
 
   /** Returns for how long it has found no place. */
-  noRoomMs(now: number): number {
+  measureNoRoomMs(now: number): number {
     this.#noRoomSince ??= now
     return now - this.#noRoomSince
   }

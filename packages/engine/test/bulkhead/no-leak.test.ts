@@ -119,7 +119,7 @@ describe('S40: no place leaks', () => {
             if (!isCleared) expect(waiters.used).toBe(0)
           } else if (step === 'wait') {
             expect(places.waitForRoom(target)).toBe(true)
-            places.noRoomMs(0)
+            places.measureNoRoomMs(0)
             expect(waiters.used).toBe(isCleared ? 0 : 1)
           } else if ((open[index] ?? 0) > 0) {
             if (step === 'withdraw') places.withdraw(target)

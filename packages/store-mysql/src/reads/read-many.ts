@@ -13,7 +13,7 @@ export async function readMany(
   gids: readonly Gid[],
 ): Promise<readonly StoredTransaction[]> {
   if (gids.length === 0) return []
-  const rows = await session.allRows(
+  const rows = await session.readRows(
     READ_MANY,
     gids.map((gid) => fill(READ_MANY.row, [gid])),
   )

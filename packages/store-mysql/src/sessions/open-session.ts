@@ -77,7 +77,7 @@ async function readVariables(
     for (const statement of statements) rows.push(...(await session.all(statement, timeoutMs)))
     return rows
   }
-  const answers = await session.packet(statements, timeoutMs)
+  const answers = await session.sendPacket(statements, timeoutMs)
   assertAnswersCounted(session.answered, statements.length)
   return answers.flat() as readonly Row[]
 }

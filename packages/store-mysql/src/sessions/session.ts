@@ -71,7 +71,7 @@ export class Session {
   }
 
   /** Reads all these rows, in as many statements as their bytes need. */
-  async allRows(statement: RowsStatement, rows: readonly string[]): Promise<readonly Row[]> {
+  async readRows(statement: RowsStatement, rows: readonly string[]): Promise<readonly Row[]> {
     const found: Row[] = []
     for (const group of this.#groups(rows)) found.push(...(await this.all(fillRows(statement, group))))
     return found
@@ -88,7 +88,7 @@ export class Session {
   }
 
   /** Sends each statement after the answer to the one before. Returns for each its rows, or how many it has changed. */
-  async oneByOne(statements: readonly string[]): Promise<readonly (readonly Row[] | number)[]> {
+  async sendOneByOne(statements: readonly string[]): Promise<readonly (readonly Row[] | number)[]> {
     const answers: (readonly Row[] | number)[] = []
     for (const sql of statements) {
       answers.push(this.#countChanges((await this.#query(sql, this.#statementTimeoutMs)) as Answer))
@@ -101,7 +101,7 @@ export class Session {
    * its rows, or how many it has changed. The first must be answered within `firstTimeoutMs`, if given. Only a session that
    * was opened for several statements can do this.
    */
-  async packet(
+  async sendPacket(
     statements: readonly string[],
     firstTimeoutMs?: number,
   ): Promise<readonly (readonly Row[] | number)[]> {

@@ -26,14 +26,14 @@ export const PACKETS: TransactionProtocol = {
   },
   async runNow(session, now, statements) {
     const setNow = fill(SET_NOW_TO, [now])
-    const answers = await session.packet(
+    const answers = await session.sendPacket(
       statements.flatMap((sql) => [setNow, sql.replaceAll(NOW_MARK, NOW_SQL)]),
     )
     return answers.filter((_, i) => i % 2 === 1)
   },
   async commit(session) {
     try {
-      await session.packet([STATEMENTS.lookBeforeCommit, 'COMMIT'])
+      await session.sendPacket([STATEMENTS.lookBeforeCommit, 'COMMIT'])
     } catch (error: unknown) {
       const isOfLook = error instanceof SqlError && isOfStatement(error) && session.answered === 0
       if (!isOfLook) throw error
@@ -63,7 +63,7 @@ async function commitAtOnce<T>(
   const marked = statements.flatMap(withGuard)
   const packet = [STATEMENTS.setNow, ...marked.map((sql) => sql.replaceAll(NOW_MARK, NOW_SQL)), 'COMMIT']
   try {
-    const answers = await session.packet(packet, probeTimeoutMs)
+    const answers = await session.sendPacket(packet, probeTimeoutMs)
     const [[now] = []] = answers[0] as readonly Row[]
     return toWork(Number(now))
   } catch (error: unknown) {

@@ -31,6 +31,6 @@ export function createSingleStatements(server: Variables): TransactionProtocol {
       await session.run('COMMIT')
     },
     runNow: (session, now, statements) =>
-      session.oneByOne(statements.map((sql) => sql.replaceAll(NOW_MARK, String(now)))),
+      session.sendOneByOne(statements.map((sql) => sql.replaceAll(NOW_MARK, String(now)))),
   }
 }

@@ -44,7 +44,7 @@ async function renewUnlocked(tx: Tx, leases: readonly Lease[], leaseMs: number):
   if (leases.length === 0) return { value: { now, renewed: [], lost: [] }, rows: 0 }
   // The keys are in order, because the flushes take their locks in that order.
   const sorted = [...leases].sort((a, b) => (a.gid < b.gid ? -1 : 1))
-  const found = await session.allRows(FIND_RENEWABLE, sorted.map(fillLease))
+  const found = await session.readRows(FIND_RENEWABLE, sorted.map(fillLease))
   if (found.length > 0) {
     const ids = found.map((row) => fill(RENEW.row, [Number(row[ROW.id])]))
     await session.runRows(RENEW, ids, [now + leaseMs])
@@ -63,7 +63,7 @@ async function renewUnlocked(tx: Tx, leases: readonly Lease[], leaseMs: number):
 
 async function findOwned(session: Session, leases: readonly Lease[]): Promise<ReadonlySet<string>> {
   if (leases.length === 0) return new Set()
-  const rows = await session.allRows(READ_OWNED, leases.map(fillLease))
+  const rows = await session.readRows(READ_OWNED, leases.map(fillLease))
   return new Set(rows.map((row) => toText(row[COLUMNS.readOwned.gid])))
 }
 

@@ -82,7 +82,7 @@ async function createOthers(
   error: SqlError,
 ): Promise<readonly Settlement[]> {
   const gids = creates.map(({ gid }) => fill(READ_EXISTING.row, [gid]))
-  const rows = await tx.session.allRows(READ_EXISTING, gids)
+  const rows = await tx.session.readRows(READ_EXISTING, gids)
   const existing = new Map(rows.map((row) => [toText(row[EXISTING.gid]), row]))
   if (existing.size === 0) throw new SqlError('repeat', `a duplicate that is not there: ${error.message}`)
   const settlements = creates.flatMap((create) => {
@@ -142,7 +142,7 @@ function nextVersion({ version }: PendingUpdate, now: number): number {
 /** Reads under lock and before the COMMIT, so that what it reads is what this database transaction leaves on the disk. */
 async function settleByRow(tx: Tx, updates: readonly PendingUpdate[]): Promise<readonly Settlement[]> {
   const gids = updates.map(({ gid }) => fill(READ_KEYS.row, [gid]))
-  const rows = await tx.session.allRows(READ_KEYS, gids)
+  const rows = await tx.session.readRows(READ_KEYS, gids)
   const byGid = new Map(rows.map((row) => [toText(row[KEYS.gid]), row]))
   return updates.map((update) => settleOne(update, byGid.get(update.gid), tx.now))
 }

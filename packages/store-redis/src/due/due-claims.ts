@@ -24,7 +24,7 @@ interface Lease extends Candidate {
 /** Each further round follows one that has met another claimer's rows, or rows that this version may not take. */
 const ROUNDS_MAX = 20
 /** Bounds the rows of one round if there are rows that this version may not take. */
-const LOOK_ROWS_MAX = 1_000
+const SEARCH_ROWS_MAX = 1_000
 
 /** Claims the oldest due rows of all shards: it finds candidates, reads their sizes, then takes them. */
 export class DueClaims {
@@ -98,7 +98,7 @@ class DueClaimRun {
       const isAllSeen = found.length < rows && wanted.length === claimable.length
       if (isAllSeen || this.#tokens.length === 0) return 'done'
       if (this.#bytesLeft <= 0) return 'bytes'
-      if (claimable.length < found.length) rows = Math.min(rows * 2, LOOK_ROWS_MAX)
+      if (claimable.length < found.length) rows = Math.min(rows * 2, SEARCH_ROWS_MAX)
     }
     return 'rounds'
   }

@@ -43,7 +43,7 @@ function assertReadable(row: StoredTransaction | undefined, gid: Gid | undefined
 }
 
 async function readSizes(calls: ShardCalls, gids: readonly Gid[]): Promise<Sized[]> {
-  const looks = groupByShard(calls.shards, gids, (gid) => gid).map(async ([shard, mine]) => {
+  const pieces = groupByShard(calls.shards, gids, (gid) => gid).map(async ([shard, mine]) => {
     const sizes = (await calls.script(
       shard,
       'sizes',
@@ -51,7 +51,7 @@ async function readSizes(calls: ShardCalls, gids: readonly Gid[]): Promise<Sized
     )) as readonly number[]
     return mine.map((gid, i) => ({ gid, bytes: sizes[i] ?? 0 }))
   })
-  return (await Promise.all(looks)).flat()
+  return (await Promise.all(pieces)).flat()
 }
 
 async function readPiece(

@@ -179,13 +179,13 @@ export class TailWatch {
   async #inspect(link: ServerLink, watch: Watch): Promise<void> {
     const shards = this.#calls.servers.findShards(link)
     // The searched writes are fixed before the first await. What is acknowledged after that is not among them.
-    const looks = [
+    const searches = [
       this.#findMarks(shards),
       Promise.all(shards.map((shard) => this.#findWrite(shard))),
     ] as const
     watch.isInspectionDue = false
     try {
-      const [marks, writes] = await Promise.all(looks)
+      const [marks, writes] = await Promise.all(searches)
       if ([...marks, ...writes].some(({ isLost }) => isLost)) this.#report(link, shards, marks)
     } catch (error: unknown) {
       watch.isInspectionDue = true

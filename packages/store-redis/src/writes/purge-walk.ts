@@ -5,7 +5,7 @@ import type { ShardCalls } from '../shards/shard-calls.ts'
 
 const SHARDS_AT_ONCE = 8
 /** Bounds the rows that one search finds in all its shards together. */
-const LOOK_ROWS_MAX = 800
+const SEARCH_ROWS_MAX = 800
 
 /**
  * Purges shard after shard until `limit` rows are gone. Each call starts at another shard, so that a small limit
@@ -33,7 +33,7 @@ export class PurgeWalk {
   }
 
   async #purgeSome(shards: readonly number[], limit: number): Promise<number> {
-    const rowsEach = LOOK_ROWS_MAX / shards.length
+    const rowsEach = SEARCH_ROWS_MAX / shards.length
     let purged = 0
     for (;;) {
       const missing = limit - purged
