@@ -4,12 +4,15 @@ import type { SignalCommand } from './signal-command.ts'
 const TIMEOUT_MS = 30_000
 
 export interface SignalOutcome {
-  /** It is empty if it is not known that the signal was stored. */
+  /** It is empty unless the signal is known to be stored. */
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Sends the signal once. An outcome that is not known is said, with the ID under which it may be sent again. */
+/**
+ * Sends the signal once. If the outcome is not known, it says so, and names the id under which the signal may be sent
+ * again.
+ */
 export async function giveSignal({
   url,
   apiKey,

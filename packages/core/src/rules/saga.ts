@@ -113,7 +113,7 @@ function applyActionAnswer(saga: Unfinished, progress: OpProgress, event: Answer
   if (result === 'failure' && role !== 'retriable') {
     const next = applyOp(saga, event, { ...progress, state: 'failed' }, now)
     if (next.status === 'aborting') return finishIfUndone(next, answerDurability(next), now)
-    // Only the pivot can fail after the mark. What it would have made final has not happened.
+    // After the mark of no return only the pivot can fail, and if it has failed, the saga can still be undone.
     return decideAbort(withoutMark(next), { cause: 'branch-failed', branch }, now)
   }
   const isRefused = isRefusedForValue(saga, event)

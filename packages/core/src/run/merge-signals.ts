@@ -7,7 +7,7 @@ import type { SagaBranchProgress, SagaTransaction } from '../transaction.ts'
 
 /**
  * Returns our state with the signals of the row, and with its waits for signals. A wait that only we have ended is open
- * again: the signal or the timeout that ended it was not stored. It takes what it may take now.
+ * again: the signal or the timeout that ended it was not stored. The open wait takes a signal that it may take now.
  */
 export function mergeSignals(
   ours: SagaTransaction,
@@ -28,7 +28,7 @@ export function mergeSignals(
 
 function chooseWait(ours: SagaBranchProgress, stored: SagaBranchProgress | undefined): SagaBranchProgress {
   if (stored === undefined) return ours
-  // That it has opened is a fact, which the row may lack.
+  // If the wait has opened here, that is a fact, though the row may not have it yet.
   return ours.action.state === 'open' && stored.action.state === 'idle' ? ours : stored
 }
 

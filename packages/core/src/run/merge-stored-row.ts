@@ -78,7 +78,7 @@ function withAbort(
       abort: uniteBranches(ours.abort, stored.abort),
       sentUnknown: ours.sentUnknown || stored.sentUnknown,
     }
-  // A mark of ours was not durable when another node decided, so no pivot was called.
+  // If we have set the mark of no return, it was not durable when another node decided, so no pivot was called.
   const { finishedAt: _, noReturnAt: __, ...facts } = { finishedAt: 0, noReturnAt: 0, ...ours }
   const branches = ours.branches.map(giveUpAction)
   return {

@@ -101,7 +101,10 @@ function parseCompensation(
   branch.compensationContent = content
 }
 
-/** The limit of the whole saga may stand, since a branch that cannot be undone ignores it. */
+/**
+ * Reads the role of a branch. The retry limit of the whole saga is not refused, since a branch that cannot be undone
+ * ignores it.
+ */
 function parseRole(
   { role: value, retry }: Fields,
   path: string,

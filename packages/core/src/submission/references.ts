@@ -112,7 +112,8 @@ export class References {
    * version could run the saga, too.
    */
   resolve(branches: readonly SagaBranch[], output: JsonTemplate | undefined): SagaValues | undefined {
-    // A branch that cannot be read was refused, and leaves no list in which a reference could be found.
+    // If one branch cannot be read, it was refused, and the list of branches is empty, so no reference can be found in
+    // it.
     if (!this.#isUsed || branches.length === 0) return undefined
     const kept: string[][] = branches.map(() => [])
     const positions = new Map(branches.map(({ id }, position) => [id as string, position]))
