@@ -1,6 +1,19 @@
+import { type Gid, PAYLOAD_BYTES_MAX } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { NODE_START, RunFixture } from '../../test/run-fixture.ts'
-import { after, answered, buildSaga, CREATED_AT, parallel, sent, serial } from '../../test/sagas.ts'
+import {
+  after,
+  answered,
+  buildAnswer,
+  buildSaga,
+  CREATED_AT,
+  parallel,
+  sent,
+  serial,
+} from '../../test/sagas.ts'
+import { accepted } from '../../test/submissions.ts'
+import { PARKED_AT } from '../ports/store.ts'
+import { newTransaction } from '../rules/accept.ts'
 import { isRetrying } from './plan-save.ts'
 
 /** Reads the branches from the save that the last step asked for. */
@@ -284,5 +297,32 @@ describe('retrying', () => {
   it('A final transaction is not retrying', () => {
     const waiting = after(serial(1), [sent([0, 'action']), answered(0, 'action', 'unknown')])
     expect(isRetrying(after(waiting, [{ type: 'stop-asked' }]))).toBe(false)
+  })
+})
+
+describe('a row that waits for a person', () => {
+  it.each([0, 1_000])('is parked only when it is marked, with checkpointMs %d', (checkpointMs) => {
+    const hold = {
+      id: 'hold',
+      action: 'http://bank.test/holds',
+      compensation: {
+        url: 'http://bank.test/undo',
+        template: Array.from({ length: 5 }, () => ({ $from: 'hold' })),
+      },
+    }
+    const saga = newTransaction(
+      accepted({ branches: [hold, { id: 'pay', action: 'http://bank.test/pay' }], checkpointMs }),
+      { gid: 'order-4711' as Gid, digest: 'd'.repeat(64) },
+      CREATED_AT,
+    )
+    const fixture = RunFixture.accepted(saga).tick()
+    const body = JSON.stringify('a'.repeat(PAYLOAD_BYTES_MAX / 4 - 100))
+    const call = { branch: 0, op: 'action' } as const
+    const answer = { ...buildAnswer('success'), body }
+    fixture.step({ type: 'answered', call, attempt: 1, answer, durationMs: 3, jitter01: 0 }).saved()
+    fixture.answer(1, 'action', 'failure')
+    expect(fixture.save).toMatchObject({ status: 'aborting', attention: false, hold: { type: 'keep' } })
+    fixture.saved()
+    expect(fixture.save).toMatchObject({ attention: true, hold: { type: 'release', dueAt: PARKED_AT } })
   })
 })

@@ -38,8 +38,12 @@ export function planSave(run: Run, needs: Needs, now: number): SavePlan {
   }
   const { wakeAt } = needs
   const onlyWaits = !isCalling && needs.calls.length === 0 && wakeAt !== undefined
-  if (onlyWaits && (wakeAt - now > run.settings.holdMs || hasWaitedOften(run.transaction)))
-    return release(run, isParked(run, wakeAt) ? PARKED_AT : storeInstant(run, wakeAt))
+  if (onlyWaits && (wakeAt - now > run.settings.holdMs || hasWaitedOften(run.transaction))) {
+    if (!isParked(run, wakeAt)) return release(run, storeInstant(run, wakeAt))
+    // It may not be marked yet, because nothing is decided on top of an unsaved decision. It is marked after a save, since
+    // a row that is parked without a mark would wait for ever.
+    if (run.transaction.attention !== undefined) return release(run, PARKED_AT)
+  }
   if (run.lastSavedChange < run.lastStrongChange) return startSave(run, 'keep')
   if (run.dirtySince === undefined) return { run }
   const checkpointAt = run.dirtySince + run.transaction.definition.checkpointMs
