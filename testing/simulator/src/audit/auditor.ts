@@ -25,6 +25,7 @@ import { PreparedAudit } from './prepared-audit.ts'
 import { newPreparedLog } from './prepared-log.ts'
 import { SagaCallAudit } from './saga-call-audit.ts'
 import { newSagaLog, type SagaLog, toMask } from './saga-log.ts'
+import { mayTurnForValue } from './usable-values.ts'
 
 export interface Violation {
   readonly invariant: string
@@ -141,7 +142,7 @@ export class Auditor implements AuditLog {
     const undo = toMask(abort.branches)
     if (before.status === 'submitted' && hasSucceeded(decodeTransaction(before)))
       this.report('I20', row.gid, 'aborted after its last success was durable')
-    if (log.undo === undefined) this.#checkCause(row, abort, log)
+    if (log.undo === undefined) this.#checkCause(row, saga, abort, log)
     // An owner that knows exactly which actions it sent may end by its own list,
     // though a command on another node listed all branches.
     else if (row.status === 'aborting' && (log.undo & ~undo) !== 0)
@@ -159,15 +160,15 @@ export class Auditor implements AuditLog {
     log.undo = undo
   }
 
-  #checkCause(row: StoredTransaction, abort: AbortDecision, log: SagaLog): void {
+  #checkCause(row: StoredTransaction, saga: Transaction, abort: AbortDecision, log: SagaLog): void {
     const { counters } = this.#world
-    const { definition, saga } = log.plan
+    const { definition, saga: number } = log.plan
     const { branches, deadlineMs, retry } = definition
     const { limit } = branches[abort.branch ?? 0]?.retry ?? retry
     switch (abort.cause) {
       case 'branch-failed':
         counters.abortsByFailure++
-        if (this.#participants?.branch(saga, abort.branch ?? 0).isRefused !== true)
+        if (this.#participants?.branch(number, abort.branch ?? 0).isRefused !== true)
           this.report('I5', row.gid, `aborted because of branch ${abort.branch}, which never said no`)
         return
       case 'retry-limit':
@@ -181,8 +182,8 @@ export class Auditor implements AuditLog {
         return
       case 'value-unusable':
         counters.abortsByValue++
-        if (!log.plan.answers.isSilent.includes(true))
-          this.report('I5', row.gid, 'aborted for a value, and every answer has its value')
+        if (!mayTurnForValue(saga, abort.branch ?? 0))
+          this.report('I5', row.gid, `aborted for a value, and action ${abort.branch} could be sent`)
         return
       case 'requested':
         counters.abortsByRequest++

@@ -7,9 +7,10 @@ import type { World } from '../world/world.ts'
 import type { Log } from './audit-log.ts'
 import type { Auditor } from './auditor.ts'
 import type { SagaLog } from './saga-log.ts'
+import { isStuck } from './usable-values.ts'
 
 export function auditEnd(
-  { poisoned }: World,
+  { counters, poisoned }: World,
   auditor: Auditor,
   store: SimStore,
   participants: Participants,
@@ -20,7 +21,8 @@ export function auditEnd(
       if (log.isAcknowledged) auditor.report('I1', gid, 'acknowledged, and gone')
       if ('decision' in log) auditor.prepared.checkNeverStored(log.plan)
       else auditWithoutRow(auditor, log, participants)
-    } else if (!poisoned.has(gid)) auditRow(auditor, log, row, participants)
+    } else if (isStuck(row)) counters.stuck++
+    else if (!poisoned.has(gid)) auditRow(auditor, log, row, participants)
   }
   auditMoney(auditor, store, participants)
 }

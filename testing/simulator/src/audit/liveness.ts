@@ -1,5 +1,5 @@
 /**
- * Checks after the heal that all healthy transactions end in time, that the poisoned ones end after their cure, and
+ * Checks after the heal that all healthy transactions end in time or are marked for a person, that the poisoned ones end after their cure, and
  * that then nothing runs any more.
  */
 import { RETRY_BOUNDS, retryFloorMs } from '@counterstep/core'
@@ -9,6 +9,7 @@ import { EVENT } from '../world/event-code.ts'
 import type { SimStore } from '../world/sim-store.ts'
 import type { World } from '../world/world.ts'
 import type { Auditor } from './auditor.ts'
+import { isStuck } from './usable-values.ts'
 
 /** The limit of L1 and L3: from the heal, or from the cure, to the last end. The jumps of clocks are added to it. */
 export const ENDS_WITHIN_MS = 10_000
@@ -80,14 +81,14 @@ export class Liveness {
     return ENDS_WITHIN_MS + (rested > 0 ? this.#restMs : 0) + (isCured ? LONGEST_WAIT_MS : 0)
   }
 
-  /** Whether all transactions but the poisoned ones have ended. */
+  /** Whether all transactions but the poisoned ones have ended or wait for a person. */
   #isSettled(): boolean {
     const { poisoned } = this.#world
     for (const [gid, log] of this.#auditor.logs) {
       if (poisoned.has(gid)) continue
       if (!log.isAcknowledged && !log.isOrphan) return false
       const row = this.#store.read(gid)
-      if (row !== undefined && !isFinalStatus(row.status)) return false
+      if (row !== undefined && !isFinalStatus(row.status) && !isStuck(row)) return false
     }
     return true
   }
@@ -95,8 +96,9 @@ export class Liveness {
   #quieten(settledAt: number): void {
     this.#longestMs = Math.max(this.#longestMs, settledAt - (this.#curedAt ?? settledAt))
     for (const { name, running } of this.#nodes) {
-      if (running > 0)
-        this.#auditor.report('L5', name, `${running} runs are left of transactions that are final`)
+      const left = running.filter((gid) => isFinalStatus(this.#store.read(gid)?.status ?? 'stopped'))
+      if (left.length > 0)
+        this.#auditor.report('L5', name, `${left.length} runs are left of transactions that are final`)
     }
     this.#world.isQuiet = true
   }

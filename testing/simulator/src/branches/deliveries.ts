@@ -2,18 +2,20 @@
  * Checks the requests that arrive at branches: each must have the submitted
  * body. It also counts requests that arrive out of order.
  */
-import { CHECK } from '@counterstep/core'
+import { CHECK, type SagaOp } from '@counterstep/core'
 import type { Op } from '@counterstep/protocol'
 import type { AuditLog } from '../audit/audit-log.ts'
+import { findPlanned, type PlannedRequest } from '../audit/usable-values.ts'
 import type { ValuesAudit } from '../audit/values-audit.ts'
 import type { Plan } from '../clients/plan.ts'
 import type { World } from '../world/world.ts'
+import type { SentRequest } from './call-request.ts'
 
 /** A request as it arrives at a branch. */
 interface ArrivedRequest {
   readonly plan: Plan
   readonly call: { readonly branch: number; readonly op: Op }
-  readonly body: string
+  readonly request: SentRequest
 }
 
 export class Deliveries {
@@ -35,17 +37,18 @@ export class Deliveries {
     return ++this.#sent
   }
 
-  checkArrival({ plan, call: { branch, op }, body }: ArrivedRequest, sequence: number): void {
+  checkArrival({ plan, call: { branch, op }, request }: ArrivedRequest, sequence: number): void {
     const key = `${plan.gid}/${branch}`
     const newest = this.#newest.get(key) ?? 0
     if (sequence < newest) this.#world.counters.reordered++
     else this.#newest.set(key, sequence)
     if (branch === CHECK) return
-    const template = findTemplate(plan, branch, op)
-    if (template !== undefined) {
-      this.#values.checkArrival(template.plan, { branch, op: template.op }, template.template, body)
+    const planned = findTemplate(plan, branch, op)
+    if (planned !== undefined) {
+      this.#values.checkArrival({ gid: plan.gid, branch, op: planned.op }, planned, request)
       return
     }
+    const { body } = request
     const submitted = bodyAsSubmitted(plan, branch)
     if (submitted === body) return
     if (submitted === undefined || isBodyOfAnother(plan, body))
@@ -54,11 +57,14 @@ export class Deliveries {
   }
 }
 
-function findTemplate(plan: Plan, branch: number, op: Op) {
+function findTemplate(
+  plan: Plan,
+  branch: number,
+  op: Op,
+): (PlannedRequest & { readonly op: SagaOp }) | undefined {
   if (plan.kind !== 'saga' || (op !== 'action' && op !== 'compensate')) return undefined
-  const target = plan.definition.branches[branch]
-  const template = op === 'action' ? target?.actionTemplate : target?.compensationContent?.template
-  return template === undefined ? undefined : { plan, op, template }
+  const planned = findPlanned(plan.definition.branches[branch], op)
+  return planned === undefined ? undefined : { ...planned, op }
 }
 
 function bodyAsSubmitted(plan: Plan, branch: number): string | undefined {

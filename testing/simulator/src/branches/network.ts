@@ -4,13 +4,15 @@
  */
 import { assert, type BranchAnswer } from '@counterstep/core'
 import type { Op } from '@counterstep/protocol'
+import { isForbidden } from '../clients/answers-plan.ts'
 import type { Plan } from '../clients/plan.ts'
 import type { SagaPlan } from '../clients/saga-plan.ts'
 import { EVENT } from '../world/event-code.ts'
 import type { EventOwner } from '../world/heap.ts'
 import type { Random } from '../world/random.ts'
 import type { World } from '../world/world.ts'
-import { BROKEN } from './branch-answers.ts'
+import { BAD_URL, BROKEN } from './branch-answers.ts'
+import type { SentRequest } from './call-request.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { Participants } from './participant.ts'
 import type { PreparedParticipants } from './prepared-participant.ts'
@@ -21,7 +23,7 @@ export interface BranchRequest {
   readonly plan: Plan
   /** The call of an orchestrator, or the try of a TCC's client. */
   readonly call: { readonly branch: number; readonly op: Op }
-  readonly body: string
+  readonly request: SentRequest
   readonly answered: (answer: BranchAnswer, durationMs: number) => void
 }
 
@@ -63,6 +65,11 @@ export class Network {
       }
       isOpen = false
       request.answered(answer, world.now - sentAt)
+    }
+    if (isForbidden(request.request.url)) {
+      world.counters.urlsRefused++
+      world.after(1, EVENT.callAnswer, () => end(BAD_URL), node)
+      return
     }
     const { timeoutMs } = request.plan.definition
     world.after(timeoutMs, EVENT.callTimeout, () => end({ result: 'unknown', error: 'timeout' }), node)

@@ -6,6 +6,7 @@
 import type { BranchAnswer, SagaOp } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { type BarrierRow, barrierRows, decideBarrier } from '@counterstep/protocol/barrier'
+import { writeValue } from '../clients/answers-plan.ts'
 import type { SagaPlan } from '../clients/saga-plan.ts'
 import type { World } from '../world/world.ts'
 import { BROKEN, FAILURE, ONGOING, SUCCESS } from './branch-answers.ts'
@@ -22,7 +23,7 @@ export interface BranchState {
   isRefused: boolean
   /** When its rows were last written. */
   rowsAt: number
-  /** The value in the answer of the action. */
+  /** The JSON of the value in the answer of the action. */
   value: string | undefined
 }
 
@@ -92,9 +93,9 @@ export class Participants {
 
   /** A service with a barrier answers a repeated call as the first time, and one without it may answer anew. */
   #writeAnswer({ gid, answers }: SagaPlan, branch: number, state: BranchState): string {
-    if (answers.isSilent[branch] === true) return '{}'
-    // The zero at the end is lost if the value is parsed and written again.
-    if (state.value === undefined || answers.isNew[branch] === true) state.value = `${++this.#value}.10`
+    if (state.value === undefined || answers.isNew[branch] === true)
+      state.value = writeValue(answers.kinds[branch] ?? 'silent', ++this.#value)
+    if (state.value === undefined) return '{}'
     this.#answers.noteAnswer(gid, branch, state.value)
     return `{"id":${state.value}}`
   }

@@ -3,8 +3,9 @@ import type { newTransactionRow, SagaBranch, SagaDefinition } from '@counterstep
 import { type BranchId, type Gid, isBranchId, isGid, type RetryPolicy } from '@counterstep/protocol'
 import type { FaultProfile } from '../world/faults.ts'
 import type { Random } from '../world/random.ts'
+import { type AnswersPlan, drawAnswers } from './answers-plan.ts'
 import { drawBody } from './payload.ts'
-import { type AnswersPlan, drawAnswers, drawValues } from './values-plan.ts'
+import { drawValues } from './values-plan.ts'
 
 export type Submission = Parameters<typeof newTransactionRow>[0]
 

@@ -3,6 +3,7 @@
  */
 import type { BranchAnswer } from '@counterstep/core'
 import type { TccLog } from '../audit/prepared-log.ts'
+import { withBody } from '../branches/call-request.ts'
 import type { Network } from '../branches/network.ts'
 import { isStatus } from '../nodes/reply.ts'
 import type { EventOwner } from '../world/heap.ts'
@@ -68,7 +69,7 @@ export class TccClient {
     }
     const call = { branch: position, op: 'try' } as const
     const body = this.#plan.branches[position]?.body ?? ''
-    this.#network.send(SELF, { plan: this.#plan, call, body, answered })
+    this.#network.send(SELF, { plan: this.#plan, call, request: withBody(body), answered })
   }
 
   #decide(): void {

@@ -1,28 +1,21 @@
-/** Draws the values that the branches of a saga use of each other's answers. */
-import type { RequestTemplate, SagaBranch, SagaDefinition, ValueReference } from '@counterstep/core'
+/** Draws the values that the branches of a saga use of each other's answers: in bodies, in URLs and in headers. */
+import type { RequestTemplate, SagaBranch, SagaDefinition, SagaOp, ValueReference } from '@counterstep/core'
 import type { Random } from '../world/random.ts'
 
 /** The pointer of the one value that is kept of an answer. */
 const POINTER = '/id'
+/** So many copies of one huge value are over the bound of a body. */
+const COPIES = 30
 
 export interface ValuesPlan {
   readonly branches: readonly SagaBranch[]
   readonly values: NonNullable<SagaDefinition['values']>
 }
 
-/** How the services of a saga answer. Each list has a place for each branch. */
-export interface AnswersPlan {
-  /** The answer has no value. */
-  readonly isSilent: readonly boolean[]
-  /** A repeated call is answered with a new value, as by a service that does not keep its answers. */
-  readonly isNew: readonly boolean[]
-}
-
-export function drawAnswers(random: Random, count: number): AnswersPlan {
-  return {
-    isSilent: Array.from({ length: count }, () => random.chance(0.1)),
-    isNew: Array.from({ length: count }, () => random.chance(0.5)),
-  }
+interface DrawnRequest {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly template: RequestTemplate
 }
 
 /** Lets actions use values of the branches before them, and compensations also those of their own actions. */
@@ -33,41 +26,65 @@ export function drawValues(
   successors: readonly (readonly number[])[],
 ): ValuesPlan {
   const kept: string[][] = branches.map(() => [])
-  const drawTemplate = (branch: number, from: readonly number[], mayLack: boolean): RequestTemplate => {
-    const used = from.filter(() => random.chance(0.6))
-    for (const producer of used) kept[producer] = [POINTER]
-    return toTemplate(
-      `${gid}/${branch}`,
-      used.map((producer) => toReference(producer, mayLack || random.chance(0.5))),
-    )
+  const copies = random.chance(0.15) ? COPIES : 1
+  const drawRequest = (branch: number, from: readonly number[], op: SagaOp): DrawnRequest => {
+    const draw = (share: number, elses: readonly (string | undefined)[]): ValueReference[] =>
+      from
+        .filter(() => random.chance(share))
+        .map((producer) => {
+          kept[producer] = [POINTER]
+          return toReference(producer, elses[random.between(0, elses.length - 1)])
+        })
+    const body = draw(0.6, [undefined, 'null', '"none"'])
+    const url = draw(0.25, op === 'action' ? [undefined, '"none"'] : ['"none"'])
+    const headers = draw(0.25, op === 'action' ? [undefined, '"none"'] : [undefined, 'null', '"none"'])
+    return toRequest(`${gid}/${branch}`, op, copyFirst(body, copies), url, headers)
   }
   const drawn = branches.map((target, branch) => {
     const before = branches.map((_, other) => other).filter((other) => successors[other]?.includes(branch))
-    const actionTemplate = drawTemplate(branch, before, false)
-    if (target.compensation === undefined) return { ...target, actionTemplate }
-    const { contentType, headers } = target
-    const template = drawTemplate(branch, [...before, branch], true)
-    return { ...target, actionTemplate, compensationContent: { body: '', contentType, headers, template } }
+    const { url, headers, template } = drawRequest(branch, before, 'action')
+    const forward = { ...target, action: url, headers, actionTemplate: template }
+    if (target.compensation === undefined) return forward
+    const undo = drawRequest(branch, [...before, branch], 'compensate')
+    const { contentType } = target
+    return {
+      ...forward,
+      compensation: undo.url,
+      compensationContent: { body: '', contentType, headers: undo.headers, template: undo.template },
+    }
   })
   return { branches: drawn, values: { kept } }
 }
 
-function toReference(from: number, hasElse: boolean): ValueReference {
-  return hasElse ? { from, value: 0, else: 'null' } : { from, value: 0 }
+function toReference(from: number, otherwise: string | undefined): ValueReference {
+  return otherwise === undefined ? { from, value: 0 } : { from, value: 0, else: otherwise }
 }
 
-function toTemplate(of: string, references: readonly ValueReference[]): RequestTemplate {
-  const listed = references.flatMap((reference, place) => (place === 0 ? [reference] : [',', reference]))
-  return { body: [`{"of":"${of}","values":[`, ...listed, ']}'] }
+function copyFirst([first, ...others]: readonly ValueReference[], copies: number): readonly ValueReference[] {
+  return first === undefined ? [] : [...Array.from({ length: copies }, () => first), ...others]
 }
 
-/** Lists the references of a template of this file, in the order of their values in the body. */
-export function listReferences({ body = [] }: RequestTemplate): readonly ValueReference[] {
-  return body.filter((piece) => typeof piece !== 'string')
-}
-
-/** Reads the values from a body that was built from a template of this file, each as its text. */
-export function readValues(body: string): readonly string[] {
-  const list = /"values":\[([^\]]*)\]\}$/.exec(body)?.[1] ?? ''
-  return list === '' ? [] : list.split(',')
+/** The first value of a URL stands in its path, and each other one in its query. */
+function toRequest(
+  of: string,
+  op: SagaOp,
+  inBody: readonly ValueReference[],
+  inUrl: readonly ValueReference[],
+  inHeaders: readonly ValueReference[],
+): DrawnRequest {
+  const places = Object.fromEntries(inUrl.map((reference, place) => [`p${place}`, reference]))
+  const [path, ...parameters] = Object.keys(places).map((name) => `{${name}}`)
+  const query = parameters.map((place, number) => `&q${number}=${place}`).join('')
+  const separated = inBody.flatMap((reference, place) => (place === 0 ? [reference] : [',', reference]))
+  return {
+    url: `http://${op}/of${path === undefined ? '' : `/${path}`}/it?a=b${query}`,
+    headers: { 'x-of': of },
+    template: {
+      body: [`{"of":"${of}","values":[`, ...separated, ']}'],
+      ...(inUrl.length === 0 ? {} : { url: places }),
+      ...(inHeaders.length === 0
+        ? {}
+        : { headers: Object.fromEntries(inHeaders.map((reference, place) => [`x-v${place}`, reference])) }),
+    },
+  }
 }

@@ -29,7 +29,13 @@ import {
   succeededOnly,
   unknownIsFailure,
 } from './saga-mutants.ts'
-import { abortForgetsValues, ownAnswerLazily, valuesLazily } from './value-mutants.ts'
+import {
+  abortForgetsValues,
+  ownAnswerLazily,
+  unusableUnmarked,
+  unusableWaits,
+  valuesLazily,
+} from './value-mutants.ts'
 import { buildFlawed, type Flaw, RIGHT, type Wiring } from './wiring.ts'
 
 const WRONG_RULES: Readonly<Record<string, Rules>> = {
@@ -48,6 +54,8 @@ const WRONG_RULES: Readonly<Record<string, Rules>> = {
   'values-lazily': valuesLazily,
   'own-answer-lazily': ownAnswerLazily,
   'abort-forgets-values': abortForgetsValues,
+  'unusable-waits': unusableWaits,
+  'unusable-unmarked': unusableUnmarked,
   'cancel-after-submit': cancelAfterSubmit,
   'cancel-after-failure': cancelAfterFailure,
   'oldest-first': oldestFirst,
@@ -84,6 +92,9 @@ const FLAWS: readonly Flaw[] = [
   'payload-of-neighbour',
   'value-reparsed',
   'value-of-last-answer',
+  'url-of-last-answer',
+  'header-of-last-answer',
+  'else-in-url',
   'template-in-payload',
   'forgets-to-end',
   'no-null-compensation',

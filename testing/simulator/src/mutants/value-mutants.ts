@@ -30,11 +30,33 @@ export const abortForgetsValues: Rules = {
     const { next } = folded
     const isTurning = transaction.status === 'submitted' && next.status === 'aborting'
     if (!isTurning || next.kind !== 'saga') return folded
-    const branches = next.branches.map(({ action, compensate }) => {
-      const { values: _, ...rest } = action
-      return { action: rest, compensate }
-    })
-    return { ...folded, next: { ...next, branches } }
+    return { ...folded, next: { ...next, branches: withoutValues(next).branches } }
+  },
+}
+
+/** A saga whose next request cannot be built waits for ever, and asks for no person. */
+export const unusableWaits: Rules = {
+  ...RULES,
+  fold(transaction, event, now) {
+    const folded = RULES.fold(transaction, event, now)
+    const { next } = folded
+    if (transaction.status !== 'submitted' || next.kind !== 'saga' || next.status !== 'aborting')
+      return folded
+    if (next.abort.cause !== 'value-unusable') return folded
+    const { abort: _, ...rest } = next
+    return { next: { ...rest, status: 'submitted' }, durability: 'strong' }
+  },
+}
+
+/** A compensation that cannot be sent waits for an operator, but is not marked for one. */
+export const unusableUnmarked: Rules = {
+  ...RULES,
+  fold(transaction, event, now) {
+    const folded = RULES.fold(transaction, event, now)
+    const { next } = folded
+    if (next.attention?.includes('cannot be sent') !== true) return folded
+    const { attention: _, ...rest } = next
+    return { ...folded, next: rest }
   },
 }
 
@@ -57,6 +79,15 @@ export function withValues(
       },
       compensate,
     }
+  })
+  return { ...saga, branches }
+}
+
+/** Forgets all values, as if no action had succeeded. */
+export function withoutValues(saga: SagaTransaction): SagaTransaction {
+  const branches = saga.branches.map(({ action, compensate }) => {
+    const { values: _, ...rest } = action
+    return { action: rest, compensate }
   })
   return { ...saga, branches }
 }

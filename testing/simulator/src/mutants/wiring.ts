@@ -30,6 +30,9 @@ export type Flaw =
   | 'payload-of-neighbour'
   | 'value-reparsed'
   | 'value-of-last-answer'
+  | 'url-of-last-answer'
+  | 'header-of-last-answer'
+  | 'else-in-url'
   | 'template-in-payload'
   | 'forgets-to-end'
   // These are flaws of the participants.

@@ -74,8 +74,8 @@ export class Node implements NodeHost {
     this.#commands = new NodeCommands(this)
   }
 
-  get running(): number {
-    return this.#runs.size
+  get running(): readonly Gid[] {
+    return [...this.#runs.keys()]
   }
 
   now(): number {

@@ -14,7 +14,7 @@ import {
   type TransactionUpdate,
 } from '@counterstep/core'
 import { isFinalStatus, type Status } from '@counterstep/protocol'
-import { buildBody } from '../branches/call-body.ts'
+import { buildCallRequest } from '../branches/call-request.ts'
 import type { Plan } from '../clients/plan.ts'
 import { withoutNewBranches } from '../mutants/prepared-mutants.ts'
 import { EVENT } from '../world/event-code.ts'
@@ -127,7 +127,7 @@ export class RunHost {
         network.send(this.#node, {
           plan: this.plan,
           call,
-          body: buildBody(this.run.transaction, call, world.wiring.flaw, (branch) =>
+          request: buildCallRequest(this.run.transaction, call, world.wiring.flaw, (branch) =>
             this.plan.kind === 'saga' ? network.findLastValue(this.plan, branch) : undefined,
           ),
           answered: (answer, durationMs) =>

@@ -50,7 +50,7 @@ function lieInWait(world: World, atMs: number, healAt: number, hit: () => boolea
 
 /** Hits a node only while it runs a transaction, because hitting an idle node proves nothing. */
 function strikeBusy(node: Node, hit: (node: Node) => void): boolean {
-  if (!node.isUp || node.running === 0 || node.pausedUntil > node.world.now) return false
+  if (!node.isUp || node.running.length === 0 || node.pausedUntil > node.world.now) return false
   hit(node)
   return true
 }
@@ -58,7 +58,7 @@ function strikeBusy(node: Node, hit: (node: Node) => void): boolean {
 function kill(world: World, node: Node): void {
   if (!node.isUp) return
   world.counters.crashes++
-  if (node.running > 0) world.counters.crashesInFlight++
+  if (node.running.length > 0) world.counters.crashesInFlight++
   if (world.trace.isOn) world.trace.line(world.now, `${node.name} dies`)
   node.crash()
   world.after(world.random.between(0, 2_500), EVENT.nemesis, () => node.start())
