@@ -25,6 +25,7 @@ import { PreparedAudit } from './prepared-audit.ts'
 import { newPreparedLog } from './prepared-log.ts'
 import { SagaCallAudit } from './saga-call-audit.ts'
 import { newSagaLog, type SagaLog, toMask } from './saga-log.ts'
+import { StagesAudit } from './stages-audit.ts'
 import { mayTurnForValue } from './usable-values.ts'
 
 export interface Violation {
@@ -52,6 +53,7 @@ export class Auditor implements AuditLog {
   readonly prepared: PreparedAudit
   readonly clients: ClientAudit
   readonly pace: CallPace
+  readonly stages: StagesAudit
   readonly #sagaCalls: SagaCallAudit
   readonly #world: World
   readonly #tokens = new Set<string>()
@@ -63,6 +65,7 @@ export class Auditor implements AuditLog {
     this.prepared = new PreparedAudit(world, this)
     this.clients = new ClientAudit(world, this, this.prepared)
     this.pace = new CallPace(this)
+    this.stages = new StagesAudit(world, this)
     this.#sagaCalls = new SagaCallAudit(this)
   }
 
@@ -70,6 +73,7 @@ export class Auditor implements AuditLog {
     this.#store = store
     this.#participants = participants
     this.clients.watch(store)
+    this.stages.watch(store, participants)
     this.#sagaCalls.watch(participants)
   }
 
@@ -108,6 +112,7 @@ export class Auditor implements AuditLog {
 
   noteTailLoss(row: StoredTransaction): void {
     this.#note('lost its tail', row)
+    this.stages.checkTailLoss(row)
   }
 
   checkUpdate(before: StoredTransaction, update: TransactionUpdate, row: StoredTransaction): void {
@@ -120,6 +125,7 @@ export class Auditor implements AuditLog {
       this.report('I3', gid, `status went from ${before.status} to ${row.status}`)
     }
     const log = this.log(gid)
+    if (!('decision' in log)) this.stages.checkWrite(before, row)
     if ('decision' in log) this.prepared.checkWrite(before, row, log)
     else if (row.status !== 'submitted' || before.status !== 'submitted')
       this.#checkDecision(before, row, log)
@@ -185,6 +191,11 @@ export class Auditor implements AuditLog {
         if (!mayTurnForValue(saga, abort.branch ?? 0))
           this.report('I5', row.gid, `aborted for a value, and action ${abort.branch} could be sent`)
         return
+      case 'signal-timeout':
+        counters.abortsByTimeout++
+        if (!hasTimedOut(saga, abort.branch ?? 0))
+          this.report('I5', row.gid, `aborted because of wait ${abort.branch}, which had not timed out`)
+        return
       case 'requested':
         counters.abortsByRequest++
         if (!log.abortAsked) this.report('I5', row.gid, 'aborted without a request')
@@ -215,9 +226,11 @@ export class Auditor implements AuditLog {
       return
     }
     this.#sagaCalls.checkCall(run, row, call, log, runner)
+    this.stages.checkCall({ gid, ...call })
   }
 
   checkEffect(plan: SagaPlan, branch: number, op: SagaOp, state: BranchState): void {
+    if (op === 'action') this.stages.noteEffect(plan.gid, branch)
     if (state[op].length > 1) this.report('I7', plan.gid, `${op} ${branch} had its effect twice`)
     if (op === 'action' && state.isCompensated) {
       this.report('I8', plan.gid, `action ${branch} had its effect after its compensation`)
@@ -248,6 +261,13 @@ export class Auditor implements AuditLog {
       `store ${what} ${gid} v${version} ${token} ${status} ${sentList} owned=${owned} due=${due} ${progress}`,
     )
   }
+}
+
+function hasTimedOut({ branches, ...saga }: Transaction, branch: number): boolean {
+  if (saga.kind !== 'saga') return false
+  const [wait, progress] = [saga.definition.branches[branch]?.wait, branches[branch]]
+  const isFailed = progress !== undefined && 'action' in progress && progress.action.state === 'failed'
+  return wait?.type === 'signal' && wait.onTimeout === 'abort' && isFailed
 }
 
 function hasSucceeded(transaction: Transaction): boolean {

@@ -65,12 +65,16 @@ function auditRow(auditor: Auditor, log: Log, row: StoredTransaction, participan
     auditor.report('I18', gid, `a client saw ${log.finalSeen}, the end is ${row.status}`)
   if (row.status === 'stopped' && !log.stopAsked) auditor.report('I3', gid, 'stopped without a request')
   if ('decision' in log) auditor.prepared.checkEnd(row, log)
-  else auditSaga(auditor, log, row, participants)
+  else {
+    auditSaga(auditor, log, row, participants)
+    auditor.stages.checkEnd(row)
+  }
 }
 
 function auditSaga(auditor: Auditor, log: SagaLog, row: StoredTransaction, participants: Participants): void {
   const { gid } = row
-  log.plan.definition.branches.forEach(({ compensation }, branch) => {
+  log.plan.definition.branches.forEach(({ compensation, wait }, branch) => {
+    if (wait !== undefined) return
     const { action, compensate } = participants.branch(log.plan.saga, branch)
     const effects = `branch ${branch}: ${action.length} action and ${compensate.length} compensation effects`
     if (row.status === 'succeeded' && (action.length !== 1 || compensate.length !== 0))

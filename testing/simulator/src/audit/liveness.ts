@@ -4,6 +4,8 @@
  */
 import { RETRY_BOUNDS, retryFloorMs } from '@counterstep/core'
 import { isFinalStatus } from '@counterstep/protocol'
+import type { Plan } from '../clients/plan.ts'
+import { sumWaits } from '../clients/stages-plan.ts'
 import type { Node } from '../nodes/node.ts'
 import { EVENT } from '../world/event-code.ts'
 import type { SimStore } from '../world/sim-store.ts'
@@ -19,12 +21,18 @@ const LONGEST_WAIT_MS = retryFloorMs(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_IN
 /** The time from the last end until nothing may run any more. Runs with lost leases need it to learn of their loss. */
 const CALM_MS = 2_000
 
+function findWaitsMs(plan: Plan, storeNow: number): number {
+  return plan.kind === 'saga' ? sumWaits(plan.definition.branches, storeNow) : 0
+}
+
 export class Liveness {
   readonly #world: World
   readonly #auditor: Auditor
   readonly #store: SimStore
   readonly #nodes: readonly Node[]
   readonly #restMs: number
+  /** The longest time that the waits of one saga may take. */
+  readonly #waitsMs: number
   #healedAt = 0
   #curedAt: number | undefined
   #settledAt: number | undefined
@@ -37,6 +45,10 @@ export class Liveness {
     this.#store = store
     this.#nodes = nodes
     this.#restMs = restMs
+    this.#waitsMs = Math.max(
+      0,
+      ...[...auditor.logs.values()].map(({ plan }) => findWaitsMs(plan, world.storeNow)),
+    )
   }
 
   /** The longest wait, less the time that clocks have jumped. */
@@ -78,7 +90,7 @@ export class Liveness {
   get #endsWithinMs(): number {
     const { rested, poisoned } = this.#world.counters
     const isCured = this.#curedAt !== undefined && poisoned > 0
-    return ENDS_WITHIN_MS + (rested > 0 ? this.#restMs : 0) + (isCured ? LONGEST_WAIT_MS : 0)
+    return ENDS_WITHIN_MS + this.#waitsMs + (rested > 0 ? this.#restMs : 0) + (isCured ? LONGEST_WAIT_MS : 0)
   }
 
   /** Whether all transactions but the poisoned ones have ended or wait for a person. */

@@ -43,6 +43,8 @@ export class SagaCallAudit {
       this.#audit.report('I14', gid, `two runners start actions under token ${run.token}`)
     log.owners.set(run.token, runner)
     for (const before of log.plan.definition.branches[branch]?.after ?? []) {
+      // When a wait may have ended, the audit of stages knows.
+      if (log.plan.definition.branches[before]?.wait !== undefined) continue
       if (this.#participants?.branch(log.plan.saga, before).action.length === 0)
         this.#audit.report('I11', gid, `action ${branch} sent before ${before} has succeeded`)
     }

@@ -10,10 +10,34 @@ export interface SagaLog extends CommonLog {
   undo: number | undefined
   /** The run that started actions under each token. */
   readonly owners: Map<string, object>
+  /** When each action took effect first, by the store's clock. */
+  readonly effectAt: (number | undefined)[]
+  /** When a signal of each name was sent first, by the store's clock. */
+  readonly signalAt: Map<string, number>
+  /** What the sender of each acknowledged signal was told. */
+  readonly signals: Map<string, 'taken' | 'kept'>
+  /** The branches that cannot be undone and whose first call has arrived. */
+  readonly arrived: Set<number>
+  /** The mark of no return was durable once. */
+  isMarked: boolean
+  /** It is told of each wait for a signal that opens, and how long the wait lasts. */
+  onOpen: ((name: string, leftMs: number) => void) | undefined
 }
 
 export function newSagaLog(plan: SagaPlan): SagaLog {
-  return { ...newCommonLog(), plan, sent: 0, undo: undefined, owners: new Map() }
+  return {
+    ...newCommonLog(),
+    plan,
+    sent: 0,
+    undo: undefined,
+    owners: new Map(),
+    effectAt: [],
+    signalAt: new Map(),
+    signals: new Map(),
+    arrived: new Set(),
+    isMarked: false,
+    onOpen: undefined,
+  }
 }
 
 export function toMask(branches: readonly number[]): number {

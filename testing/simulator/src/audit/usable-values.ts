@@ -113,14 +113,21 @@ export function mayTurnForValue(transaction: Transaction, branch: number): boole
 }
 
 /**
- * Whether a saga rightly waits for a person: it is marked, and one of its compensations cannot be sent with the values of
- * the record.
+ * Whether a saga rightly waits for a person: it is marked, and it has a call that cannot be sent with the values of the
+ * record, and that is not given up: a compensation, or an action after the point of no return.
  */
 export function isStuck(row: StoredTransaction): boolean {
-  if (!row.attention || row.status !== 'aborting') return false
+  if (!row.attention) return false
   const saga = decodeTransaction(row)
-  if (saga.kind !== 'saga' || saga.status !== 'aborting') return false
+  if (saga.kind !== 'saga') return false
   const read = makeReader(saga)
+  if (saga.status === 'submitted' && saga.noReturnAt !== undefined)
+    return saga.definition.branches.some(({ after, role }, branch) => {
+      const isDue = after.every((before) => saga.branches[before]?.action.state === 'succeeded')
+      const planned = findPlanned(saga.definition.branches[branch], 'action')
+      return role !== undefined && isDue && planned !== undefined && isUnsendable(planned, 'action', read)
+    })
+  if (saga.status !== 'aborting') return false
   return saga.abort.branches.some((branch) => {
     const planned = findPlanned(saga.definition.branches[branch], 'compensate')
     const isLeft = saga.branches[branch]?.compensate.state !== 'succeeded'

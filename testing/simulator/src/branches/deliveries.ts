@@ -5,6 +5,7 @@
 import { CHECK, type SagaOp } from '@counterstep/core'
 import type { Op } from '@counterstep/protocol'
 import type { AuditLog } from '../audit/audit-log.ts'
+import type { StagesAudit } from '../audit/stages-audit.ts'
 import { findPlanned, type PlannedRequest } from '../audit/usable-values.ts'
 import type { ValuesAudit } from '../audit/values-audit.ts'
 import type { Plan } from '../clients/plan.ts'
@@ -24,12 +25,14 @@ export class Deliveries {
   /** The newest request that has arrived at each branch. */
   readonly #newest = new Map<string, number>()
   readonly #values: ValuesAudit
+  readonly #stages: StagesAudit
   #sent = 0
 
-  constructor(world: World, audit: AuditLog, values: ValuesAudit) {
+  constructor(world: World, audit: AuditLog, values: ValuesAudit, stages: StagesAudit) {
     this.#world = world
     this.#audit = audit
     this.#values = values
+    this.#stages = stages
   }
 
   /** Returns the place of a request in the order of sending. */
@@ -43,6 +46,8 @@ export class Deliveries {
     if (sequence < newest) this.#world.counters.reordered++
     else this.#newest.set(key, sequence)
     if (branch === CHECK) return
+    if (plan.kind === 'saga' && (op === 'action' || op === 'compensate'))
+      this.#stages.checkArrival(plan.gid, branch, op)
     const planned = findTemplate(plan, branch, op)
     if (planned !== undefined) {
       this.#values.checkArrival({ gid: plan.gid, branch, op: planned.op }, planned, request)

@@ -141,7 +141,9 @@ export class Participants {
     const { counters, faults } = this.#world
     const random = this.#world.getRandom(plan.gid)
     const refuses =
-      op === 'action' ? plan.refused[branch] === true : random.chance(faults.flaky * faults.businessFailures)
+      op === 'action' && plan.definition.branches[branch]?.role !== 'retriable'
+        ? plan.refused[branch] === true
+        : random.chance(faults.flaky * faults.businessFailures)
     if (refuses) {
       // The rows are rolled back, too, so a later copy of the call asks the business again.
       counters.businessFailures++

@@ -2,6 +2,7 @@
 import type { Command } from '@counterstep/core'
 import { isFinalStatus } from '@counterstep/protocol'
 import type { Auditor } from '../audit/auditor.ts'
+import type { ValuesAudit } from '../audit/values-audit.ts'
 import type { Node } from '../nodes/node.ts'
 import { type Answer, isStatus } from '../nodes/reply.ts'
 import { EVENT } from '../world/event-code.ts'
@@ -9,12 +10,16 @@ import type { Random } from '../world/random.ts'
 import type { World } from '../world/world.ts'
 import { type Ask, askNode } from './ask-node.ts'
 import type { SagaPlan } from './saga-plan.ts'
+import type { PlannedSignal } from './stages-plan.ts'
 
 const PATIENCE_MS = 700
 const GIVES_UP = 0.3
 const LOOKS_MAX = 6
 const WATCHES = 25
 const SUBMIT_AGAIN_MS = 60
+const SIGNAL_TRIES = 2
+/** The longest time from the client to the store, where there are no faults. */
+const SIGNAL_WAY_MS = 14
 const OTHER_CONTENT = 'f'.repeat(64)
 
 export class Client {
@@ -22,17 +27,19 @@ export class Client {
   readonly #auditor: Auditor
   readonly #nodes: readonly Node[]
   readonly #plan: SagaPlan
+  readonly #values: ValuesAudit
   readonly #random: Random
   readonly #waits: boolean
   #tries = 0
   #hasGivenUp = false
   #looksLeft: number
 
-  constructor(world: World, auditor: Auditor, nodes: readonly Node[], plan: SagaPlan) {
+  constructor(world: World, auditor: Auditor, values: ValuesAudit, nodes: readonly Node[], plan: SagaPlan) {
     this.#world = world
     this.#auditor = auditor
     this.#nodes = nodes
     this.#plan = plan
+    this.#values = values
     this.#random = world.getRandom(plan.gid)
     this.#waits = this.#random.chance(0.3)
     this.#looksLeft = this.#random.chance(0.3) ? LOOKS_MAX : 0
@@ -93,6 +100,48 @@ export class Client {
     if (random.chance(0.15)) this.#later(random.between(0, 6_000), () => this.#submitOnceMore())
     if (random.chance(0.5)) this.#later(soon(), () => this.#view(random.between(1, 3)))
     if (this.#looksLeft > 0) this.#later(soon(), () => this.#watch(WATCHES))
+    this.#planSignals()
+  }
+
+  /** Sends each signal at its time, or so that it arrives about when a wait of its name ends. */
+  #planSignals(): void {
+    const { gid, signals } = this.#plan
+    for (const signal of signals)
+      if (signal.at !== 'timeout') this.#later(signal.at, () => this.#sendSignal(signal))
+    const atTimeout = signals.filter(({ at }) => at === 'timeout')
+    const log = this.#auditor.log(gid)
+    if (atTimeout.length === 0 || 'decision' in log) return
+    log.onOpen = (name, leftMs) => {
+      const place = atTimeout.findIndex((signal) => signal.name === name)
+      const [signal] = place === -1 ? [] : atTimeout.splice(place, 1)
+      if (signal !== undefined)
+        this.#later(leftMs - this.#random.between(0, SIGNAL_WAY_MS), () => this.#sendSignal(signal))
+    }
+  }
+
+  #sendSignal(signal: PlannedSignal): void {
+    for (let copy = 0; copy < signal.copies; copy++) this.#signal(signal, SIGNAL_TRIES)
+  }
+
+  #signal(planned: PlannedSignal, tries: number): void {
+    const { gid } = this.#plan
+    const { id, isSure, name, value } = planned
+    const signal = { name, id, digest: `${name} ${value}`, payload: `{"id":${value}}` }
+    this.#auditor.stages.noteSignal(gid, name)
+    this.#plan.definition.branches.forEach(({ wait }, branch) => {
+      if (wait?.type === 'signal' && wait.name === name) this.#values.noteAnswer(gid, branch, value)
+    })
+    let isAnswered = false
+    this.#ask(
+      (node, reply) => node.command(gid, { type: 'signal-asked', signal }, reply),
+      (answer) => {
+        isAnswered ||= answer !== 'absent'
+        if (answer === 'refused') this.#world.counters.signalsRefused++
+      },
+    )
+    this.#later(PATIENCE_MS, () => {
+      if (!isAnswered && !this.#world.isQuiet && (isSure || tries > 1)) this.#signal(planned, tries - 1)
+    })
   }
 
   #later(delayMs: number, run: () => void): void {

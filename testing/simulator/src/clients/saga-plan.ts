@@ -5,6 +5,7 @@ import type { FaultProfile } from '../world/faults.ts'
 import type { Random } from '../world/random.ts'
 import { type AnswersPlan, drawAnswers } from './answers-plan.ts'
 import { drawBody } from './payload.ts'
+import { drawStages, type PlannedSignal } from './stages-plan.ts'
 import { drawValues } from './values-plan.ts'
 
 export type Submission = Parameters<typeof newTransactionRow>[0]
@@ -23,16 +24,31 @@ export interface SagaPlan {
   /** Whether the business always refuses the branch's action. */
   readonly refused: readonly boolean[]
   readonly answers: AnswersPlan
+  readonly signals: readonly PlannedSignal[]
 }
 
-/** Values are drawn from a stream of their own, so that they did not change the worlds of existing seeds. */
-export function drawSaga(random: Random, valuesRandom: Random, saga: number, faults: FaultProfile): SagaPlan {
+/** What came later is drawn from streams of its own, so that it did not change the worlds of existing seeds. */
+export interface SagaRandoms {
+  readonly random: Random
+  readonly values: Random
+  readonly stages: Random
+}
+
+export function drawSaga(
+  { random, values: valuesRandom, stages: stagesRandom }: SagaRandoms,
+  saga: number,
+  faults: FaultProfile,
+  storeNow: number,
+): SagaPlan {
   const gid = `g${saga}`
   if (!isGid(gid)) throw new TypeError(`not a gid: ${gid}`)
   const count = random.between(1, 5)
   const shape = random.next()
-  const branches: SagaBranch[] = []
-  for (let branch = 0; branch < count; branch++) branches.push(drawBranch(random, gid, branch, shape))
+  const called: SagaBranch[] = []
+  for (let branch = 0; branch < count; branch++) called.push(drawBranch(random, gid, branch, shape))
+  const { branches, signals } = stagesRandom.chance(0.25)
+    ? drawStages(stagesRandom, gid, called, storeNow)
+    : { branches: called, signals: [] }
   const successors = branches.map((_, branch) => findSuccessors(branches, branch))
   const values = valuesRandom.chance(0.35)
     ? drawValues(valuesRandom, gid, branches, successors)
@@ -56,7 +72,8 @@ export function drawSaga(random: Random, valuesRandom: Random, saga: number, fau
     successors,
     amounts: listAmounts(branches),
     refused: branches.map(() => random.chance(faults.businessFailures)),
-    answers: drawAnswers(valuesRandom, count),
+    answers: drawAnswers(valuesRandom, branches.length),
+    signals,
   }
 }
 
@@ -72,9 +89,14 @@ function drawRetry(random: Random): RetryPolicy {
 
 /** Lists the amounts. A saga that cannot be undone wholly moves no money. */
 function listAmounts(branches: readonly SagaBranch[]): number[] {
-  if (branches.some(({ compensation }) => compensation === undefined)) return branches.map(() => 0)
-  const others = branches.length - 1
-  return branches.map((_, branch) => (branch < others ? branch + 1 : (-others * (others + 1)) / 2))
+  const isUndone = branches.every(
+    ({ compensation, role, wait }) => compensation !== undefined || role !== undefined || wait !== undefined,
+  )
+  if (!isUndone) return branches.map(() => 0)
+  const last = branches.findLastIndex(({ wait }) => wait === undefined)
+  const amounts = branches.map(({ wait }, branch) => (wait === undefined && branch < last ? branch + 1 : 0))
+  const sum = amounts.reduce((total, amount) => total + amount, 0)
+  return amounts.map((amount, branch) => (branch === last ? 0 - sum : amount))
 }
 
 /** Draws a branch of a chain, of a parallel saga or of any graph. */

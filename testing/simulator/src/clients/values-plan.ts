@@ -30,10 +30,14 @@ export function drawValues(
   const drawRequest = (branch: number, from: readonly number[], op: SagaOp): DrawnRequest => {
     const draw = (share: number, elses: readonly (string | undefined)[]): ValueReference[] =>
       from
-        .filter(() => random.chance(share))
+        .filter((producer) => hasAnswer(branches[producer]) && random.chance(share))
         .map((producer) => {
           kept[producer] = [POINTER]
-          return toReference(producer, elses[random.between(0, elses.length - 1)])
+          const otherwise = elses[random.between(0, elses.length - 1)]
+          return toReference(
+            producer,
+            mayLackAnswer(branches[producer]) ? (otherwise ?? '"none"') : otherwise,
+          )
         })
     const body = draw(0.6, [undefined, 'null', '"none"'])
     const url = draw(0.25, op === 'action' ? [undefined, '"none"'] : ['"none"'])
@@ -41,6 +45,7 @@ export function drawValues(
     return toRequest(`${gid}/${branch}`, op, copyFirst(body, copies), url, headers)
   }
   const drawn = branches.map((target, branch) => {
+    if (target.wait !== undefined) return target
     const before = branches.map((_, other) => other).filter((other) => successors[other]?.includes(branch))
     const { url, headers, template } = drawRequest(branch, before, 'action')
     const forward = { ...target, action: url, headers, actionTemplate: template }
@@ -54,6 +59,16 @@ export function drawValues(
     }
   })
   return { branches: drawn, values: { kept } }
+}
+
+/** A timer has no answer. */
+function hasAnswer(producer: SagaBranch | undefined): boolean {
+  return producer?.wait === undefined || producer.wait.type === 'signal'
+}
+
+/** A wait that goes on without its signal has no answer then, so its references need an else. */
+function mayLackAnswer(producer: SagaBranch | undefined): boolean {
+  return producer?.wait?.type === 'signal' && producer.wait.onTimeout === 'continue'
 }
 
 function toReference(from: number, otherwise: string | undefined): ValueReference {

@@ -30,6 +30,16 @@ import {
   unknownIsFailure,
 } from './saga-mutants.ts'
 import {
+  abortWhilePivotUnknown,
+  deadlineAfterPivot,
+  pivotUnmarked,
+  retriableFails,
+  retryEndsTimer,
+  signalToTwo,
+  signalTwice,
+  timerEarly,
+} from './stage-mutants.ts'
+import {
   abortForgetsValues,
   ownAnswerLazily,
   unusableUnmarked,
@@ -56,6 +66,13 @@ const WRONG_RULES: Readonly<Record<string, Rules>> = {
   'abort-forgets-values': abortForgetsValues,
   'unusable-waits': unusableWaits,
   'unusable-unmarked': unusableUnmarked,
+  'timer-early': timerEarly,
+  'retry-ends-timer': retryEndsTimer,
+  'signal-twice': signalTwice,
+  'signal-to-two': signalToTwo,
+  'pivot-unmarked': pivotUnmarked,
+  'deadline-after-pivot': deadlineAfterPivot,
+  'retriable-fails': retriableFails,
   'cancel-after-submit': cancelAfterSubmit,
   'cancel-after-failure': cancelAfterFailure,
   'oldest-first': oldestFirst,
@@ -97,6 +114,8 @@ const FLAWS: readonly Flaw[] = [
   'else-in-url',
   'template-in-payload',
   'forgets-to-end',
+  'signal-dropped-on-learn',
+  'timeout-beats-signal',
   'no-null-compensation',
   'no-anti-hanging',
   'no-idempotency',
@@ -111,6 +130,8 @@ const RARE: readonly Flaw[] = ['version-by-clock', 'learns-given-back']
 export const MUTANTS: Readonly<Record<string, Wiring>> = {
   ...Object.fromEntries(Object.entries(WRONG_RULES).map(([name, rules]) => [name, { ...RIGHT, rules }])),
   ...Object.fromEntries(FLAWS.map((flaw) => [flaw, buildFlawed(flaw)])),
+  // The refusal of an abort is no part of the rules, so this one needs both.
+  'abort-while-pivot-unknown': { rules: abortWhilePivotUnknown, flaw: 'abort-while-pivot-unknown' },
 }
 
 export function findWiring(mutant: string | undefined): Wiring {

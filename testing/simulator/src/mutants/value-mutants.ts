@@ -1,6 +1,6 @@
 /** Wrong rules for the values that branches use of each other's answers. */
 import { RULES, type Rules, type SagaTransaction, type Transaction } from '@counterstep/core'
-import { countValues } from '../world/count-values.ts'
+import { countValues } from '../world/count-strong.ts'
 
 /** A success with values is saved at some later time, while its users are called already. */
 export const valuesLazily: Rules = {

@@ -35,6 +35,9 @@ export type Flaw =
   | 'else-in-url'
   | 'template-in-payload'
   | 'forgets-to-end'
+  | 'signal-dropped-on-learn'
+  | 'timeout-beats-signal'
+  | 'abort-while-pivot-unknown'
   // These are flaws of the participants.
   | 'no-null-compensation'
   | 'no-anti-hanging'

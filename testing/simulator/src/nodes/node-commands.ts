@@ -1,5 +1,12 @@
 /** Handles commands and views: on the run of this node if there is one, else on the row. */
-import { type Command, planCommand, type StoredTransaction, type TransactionUpdate } from '@counterstep/core'
+import {
+  type Command,
+  decodeTransaction,
+  planCommand,
+  type StoredTransaction,
+  type Transaction,
+  type TransactionUpdate,
+} from '@counterstep/core'
 import { type Gid, isFinalStatus } from '@counterstep/protocol'
 import { EVENT } from '../world/event-code.ts'
 import { askStore } from '../world/store-link.ts'
@@ -31,7 +38,10 @@ export class NodeCommands {
     world.counters.localCommands++
     host.command(command, (status) => {
       if (status === 'gone') this.#commandRow(gid, command, answered, COMMAND_TRIES)
-      else this.#node.reply(gid, status, answered)
+      else {
+        if (isStatus(status)) this.#checkSignal(command, host.run.durableTransaction)
+        this.#node.reply(gid, status, answered)
+      }
     })
   }
 
@@ -62,12 +72,26 @@ export class NodeCommands {
       const plan = planCommand(world.wiring.rules, row, command, settings)
       if (plan.type !== 'update') {
         if (plan.type === 'refused') world.counters.commandsTooLate++
+        else this.#checkSignal(command, plan.transaction)
         this.#node.reply(gid, plan.type === 'refused' ? 'refused' : plan.transaction.status, reply)
         return
       }
       const update = { ...plan.update, writeId: `w${world.nextId()}` }
-      this.#write(update, reply, () => this.#commandRow(gid, command, reply, tries - 1))
+      const saved: Reply = (answer) => {
+        this.#checkSignal(command, decodeTransaction({ ...row, ...update }))
+        reply(answer)
+      }
+      this.#write(update, saved, () => this.#commandRow(gid, command, reply, tries - 1))
     })
+  }
+
+  /** Checks what the sender of a signal is told. A signal that the saga has forgotten was taken long ago. */
+  #checkSignal(command: Command, transaction: Transaction): void {
+    if (command.type !== 'signal-asked' || transaction.kind !== 'saga') return
+    const { id } = command.signal
+    const signal = transaction.signals?.find((each) => each.id === id)
+    const isKept = signal !== undefined && signal.takenBy === undefined
+    this.#node.auditor.stages.checkAnswer(transaction.gid, id, isKept ? 'kept' : 'taken')
   }
 
   #write(update: TransactionUpdate, reply: Reply, again: () => void): void {

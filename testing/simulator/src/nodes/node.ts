@@ -14,6 +14,7 @@ import {
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import type { Auditor } from '../audit/auditor.ts'
+import type { ValuesAudit } from '../audit/values-audit.ts'
 import type { Network } from '../branches/network.ts'
 import type { Plan } from '../clients/plan.ts'
 import { SimClock } from '../world/clock.ts'
@@ -30,6 +31,7 @@ import { RunHost } from './run-host.ts'
 export interface Surroundings {
   readonly world: World
   readonly auditor: Auditor
+  readonly values: ValuesAudit
   readonly store: SimStore
   readonly network: Network
   readonly settings: RunSettings

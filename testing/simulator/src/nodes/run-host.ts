@@ -17,6 +17,7 @@ import { isFinalStatus, type Status } from '@counterstep/protocol'
 import { buildCallRequest } from '../branches/call-request.ts'
 import type { Plan } from '../clients/plan.ts'
 import { withoutNewBranches } from '../mutants/prepared-mutants.ts'
+import { spoilSignals, withoutMark } from '../mutants/stage-mutants.ts'
 import { EVENT } from '../world/event-code.ts'
 import { askStore } from '../world/store-link.ts'
 import type { NodeHost } from './node-host.ts'
@@ -81,7 +82,7 @@ export class RunHost {
 
   command(command: Command, answer: RunAnswer): void {
     const { lastStrongChange } = this.run
-    if (findRefusal(this.run.transaction, command) === undefined) this.apply({ type: 'command', command })
+    if (this.#mayGive(command)) this.apply({ type: 'command', command })
     const isSaved = this.run.lastStrongChange > lastStrongChange
     const answerTo = () => {
       const verdict = judgeCommand(this.run, command, isSaved)
@@ -91,6 +92,12 @@ export class RunHost {
       else answer('refused')
     }
     this.#whenDurable(answerTo, answer)
+  }
+
+  #mayGive(command: Command): boolean {
+    const { transaction } = this.run
+    const isObeyed = this.#node.world.wiring.flaw === 'abort-while-pivot-unknown'
+    return findRefusal(isObeyed ? withoutMark(transaction) : transaction, command) === undefined
   }
 
   /** Calls `then` once the strong changes in memory are durable. */
@@ -209,7 +216,8 @@ export class RunHost {
     const { flaw } = this.#node.world.wiring
     if (row === undefined) return row
     if (flaw === 'learns-given-back') return { ...row, owned: true }
-    return flaw === 'drop-on-learn' ? withoutNewBranches(row, this.run.transaction) : row
+    if (flaw === 'drop-on-learn') return withoutNewBranches(row, this.run.transaction)
+    return spoilSignals(row, this.run.transaction, flaw)
   }
 
   #wake(at: number): void {

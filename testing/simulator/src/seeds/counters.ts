@@ -30,7 +30,17 @@ export interface Counters {
   abortsByRetryLimit: number
   abortsByRequest: number
   abortsByValue: number
+  abortsByTimeout: number
   sagasWithValues: number
+  sagasWithWaits: number
+  sagasWithRoles: number
+  waitsOpened: number
+  signalsTaken: number
+  signalsKept: number
+  signalsRefused: number
+  signalTimeouts: number
+  marks: number
+  pivotFailures: number
   valuesMissing: number
   valuesInUrls: number
   valuesInHeaders: number
@@ -106,7 +116,17 @@ const NONE: Counters = {
   abortsByRetryLimit: 0,
   abortsByRequest: 0,
   abortsByValue: 0,
+  abortsByTimeout: 0,
   sagasWithValues: 0,
+  sagasWithWaits: 0,
+  sagasWithRoles: 0,
+  waitsOpened: 0,
+  signalsTaken: 0,
+  signalsKept: 0,
+  signalsRefused: 0,
+  signalTimeouts: 0,
+  marks: 0,
+  pivotFailures: 0,
   valuesMissing: 0,
   valuesInUrls: 0,
   valuesInHeaders: 0,

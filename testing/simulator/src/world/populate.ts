@@ -27,7 +27,16 @@ export function populate(
   const { random } = world
   const count = random.between(2, 5)
   const sagas = Array.from({ length: count }, (_, saga) =>
-    drawSaga(world.getRandom(`g${saga}`), world.getRandom(`values ${saga}`), saga, world.faults),
+    drawSaga(
+      {
+        random: world.getRandom(`g${saga}`),
+        values: world.getRandom(`values ${saga}`),
+        stages: world.getRandom(`stages ${saga}`),
+      },
+      saga,
+      world.faults,
+      world.storeNow,
+    ),
   )
   const prepared = drawPrepared(world)
   const plans = [...sagas, ...prepared]
@@ -63,7 +72,7 @@ function drawPrepared(world: World): PreparedPlan[] {
 function startSaga(
   plan: SagaPlan,
   nodes: readonly Node[],
-  { world, auditor }: Surroundings,
+  { world, auditor, values }: Surroundings,
   startAt: number,
 ): void {
   const { counters } = world
@@ -73,7 +82,9 @@ function startSaga(
   if (plan.definition.delayMs !== undefined) counters.delayedStarts++
   if (plan.definition.checkpointMs === 0) counters.strictSagas++
   if (plan.definition.values !== undefined) counters.sagasWithValues++
-  new Client(world, auditor, nodes, plan).start(startAt)
+  if (plan.definition.branches.some(({ role }) => role !== undefined)) counters.sagasWithRoles++
+  if (plan.definition.branches.some(({ wait }) => wait !== undefined)) counters.sagasWithWaits++
+  new Client(world, auditor, values, nodes, plan).start(startAt)
 }
 
 function findShape({ definition: { branches } }: SagaPlan): keyof Counters {

@@ -16,7 +16,7 @@ import {
   type UpdateResult,
 } from '@counterstep/core'
 import { type Gid, isFinalStatus } from '@counterstep/protocol'
-import { countValues } from './count-values.ts'
+import { countStrong } from './count-strong.ts'
 import type { World } from './world.ts'
 
 interface SimRow {
@@ -230,8 +230,8 @@ function applyHold(row: StoredTransaction, { hold }: TransactionUpdate, now: num
 }
 
 /**
- * Whether an update is a lazy save: progress without a decision, a command, a new wait or a new value, and not in strict
- * mode. The core does not mark its saves, so this is derived from the content. A doubtful save counts as strong.
+ * Whether an update is a lazy save: progress without a decision, a command, a new wait for a retry or anything else that only
+ * a strong save records, and not in strict mode. The core does not mark its saves, so this is derived from the content. A doubtful save counts as strong.
  */
 function isLazy(before: StoredTransaction, update: TransactionUpdate): boolean {
   if (update.hold.type !== 'keep' || update.status !== before.status || before.status === 'prepared')
@@ -240,5 +240,5 @@ function isLazy(before: StoredTransaction, update: TransactionUpdate): boolean {
   const stored = decodeTransaction(before)
   if (stored.definition.checkpointMs === 0) return false
   const next = decodeTransaction({ ...before, progress: update.progress, status: update.status })
-  return next.manualRetries === stored.manualRetries && countValues(next) === countValues(stored)
+  return next.manualRetries === stored.manualRetries && countStrong(next) === countStrong(stored)
 }
