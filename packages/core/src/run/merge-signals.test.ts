@@ -69,6 +69,17 @@ describe('A signal that another node has stored', () => {
     expect(fixture.saga.signals).toMatchObject([{ id: 'click-1', takenBy: 0 }])
   })
 
+  it('A signal that was stored as kept is taken by a wait that only this node knows to be open', () => {
+    const opened = RunFixture.accepted(SAGA).tick()
+    opened.now = NODE_START + 50
+    const grant = { ...GRANT, sentAt: opened.now, now: opened.now, storeNow: opened.storeNow }
+    opened.step({ type: 'renewed', grant, version: 2 })
+    opened.step({ type: 'reread', row: commanded(SAGA, signal('click-1')).row })
+    expect(opened.saga.branches[0]?.action).toMatchObject({ state: 'succeeded', values: ['"kim"'] })
+    expect(opened.saga.signals).toMatchObject([{ id: 'click-1', takenBy: 0 }])
+    expect(opened.saved().calls).toEqual(['02 action #1'])
+  })
+
   it('A signal of this node that was not stored is gone, so that its caller gives it again', () => {
     const mine = RunFixture.accepted(SAGA)
       .tick()
