@@ -135,7 +135,7 @@ function approvedSaga(): TransactionView {
   }
 }
 
-/** A saga that nobody approved in time. */
+/** A saga whose approval did not come in time. */
 function timedOutSaga(): TransactionView {
   const timedOut = { state: 'failed', startedAt: 0, endedAt: TIMEOUT_MS, error: 'signal-timeout' } as const
   return {
