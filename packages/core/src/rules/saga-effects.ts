@@ -7,7 +7,7 @@ import { isFinal, type OpProgress, type SagaOp, type SagaTransaction } from '../
 import { findUnusableValue, listProducers } from '../values/build-request.ts'
 import type { TransactionEffect } from './events.ts'
 import { PARKED_OP_AT } from './op-progress.ts'
-import { findWaitEnd, mayOpen } from './saga-waits.ts'
+import { findTimedOutWait, findWaitEnd, mayOpen } from './saga-waits.ts'
 
 type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
 type Aborting = Extract<SagaTransaction, { readonly status: 'aborting' }>
@@ -26,7 +26,7 @@ export function sagaEffects(saga: SagaTransaction, now: number): readonly Transa
   const op = saga.status === 'submitted' ? 'action' : 'compensate'
   const next = saga.status === 'submitted' ? makeActionChooser(saga) : makeCompensationChooser(saga)
   let wakeAt =
-    saga.status === 'submitted' ? earlier(findDeadlineWake(saga, now), findWaitWake(saga, now)) : undefined
+    saga.status === 'submitted' ? earlier(findDeadlineWake(saga, now), findStageWake(saga, now)) : undefined
   for (let branch = 0; branch < saga.branches.length; branch++) {
     const progress = next(branch)
     if (progress === undefined || isUnmarked(saga, branch)) continue
@@ -43,17 +43,27 @@ function findDeadlineWake(saga: Submitted, now: number): number | undefined {
   return isWithout ? undefined : deadlineAt(saga)
 }
 
-/** Finds when the first open wait ends. A wait whose time cannot be read waits for an operator. */
-function findWaitWake(saga: Submitted, now: number): number | undefined {
-  let wakeAt: number | undefined
-  saga.definition.branches.forEach(({ wait }, branch) => {
-    if (wait === undefined) return
-    const progress = saga.branches[branch]?.action
-    if (progress?.state === 'open') wakeAt = earlier(wakeAt, progress.nextAt)
-    else if (mayOpen(saga, branch) && typeof findWaitEnd(saga, branch, now) === 'string')
-      wakeAt = earlier(wakeAt, PARKED_OP_AT)
-  })
-  return wakeAt
+/**
+ * Finds when time changes the saga: when the first open wait ends, or now. Nothing is decided on top of an unsaved change, so
+ * the saga may lack what follows from its last one, and must not be given back for longer until it has it.
+ */
+function findStageWake(saga: Submitted, now: number): number | undefined {
+  const { branches } = saga.definition
+  if (branches.every(({ role, wait }) => role === undefined && wait === undefined)) return undefined
+  const isDone = saga.branches.every(({ action }) => action.state === 'succeeded')
+  if (isDone || needsMark(saga) || findTimedOutWait(saga) !== undefined) return now
+  return branches
+    .map((_, branch) => findWaitWake(saga, branch, now))
+    .reduce((first, next) => earlier(first, next), undefined)
+}
+
+/** Finds when a wait ends, or opens. A wait whose time cannot be read waits for an operator. */
+function findWaitWake(saga: Submitted, branch: number, now: number): number | undefined {
+  if (saga.definition.branches[branch]?.wait === undefined) return undefined
+  const progress = saga.branches[branch]?.action
+  if (progress?.state === 'open') return progress.nextAt
+  if (!mayOpen(saga, branch)) return undefined
+  return typeof findWaitEnd(saga, branch, now) === 'string' ? PARKED_OP_AT : now
 }
 
 function earlier(a: number | undefined, b: number | undefined): number | undefined {

@@ -277,7 +277,7 @@ describe('The point of no return', () => {
   const marked = step(held, TIME, CREATED_AT + 1, 'strong')
 
   it('The mark is a strong change before the pivot is called', () => {
-    expect(effectsText(sagaEffects(held, CREATED_AT))).toBe('-')
+    expect(effectsText(sagaEffects(held, CREATED_AT))).toBe('wake +0')
     expect(marked.noReturnAt).toBe(CREATED_AT + 1)
     expect(effectsText(sagaEffects(marked, CREATED_AT + 1))).toBe('call 02 action')
     expect(step(marked, TIME, CREATED_AT + 2, 'none')).toBe(marked)

@@ -98,6 +98,18 @@ describe('A signal that another node has stored', () => {
     expect(fixture.saved().saga).toMatchObject({ status: 'aborting', abort: { cause: 'signal-timeout' } })
   })
 
+  it('No wait opens before the start of the saga, whatever this node learns', () => {
+    const delayed = startSaga({
+      branches: [{ id: 'approved', wait: { signal: 'approval', timeoutMs: 100 } }, PAY],
+      delayMs: 900,
+    })
+    const fixture = RunFixture.accepted(delayed).tick()
+    fixture.step({ type: 'command', command: { type: 'retry-asked' } })
+    learn(fixture, commanded(delayed, signal('click-1')).row)
+    expect(fixture.saga.branches[0]?.action.state).toBe('idle')
+    expect(fixture.saga.signals).toMatchObject([{ id: 'click-1', payload: '{"by":"kim"}' }])
+  })
+
   it('An opening that only this node knows stays as it is', () => {
     const opened = RunFixture.accepted(SAGA).tick()
     const { nextAt } = opened.saga.branches[0]?.action ?? {}

@@ -2,6 +2,7 @@
  * Merges what the stored row has of signals into our state. A signal that another node has stored was acknowledged, so it
  * stands; one of ours that is not stored was not, and its command is given again.
  */
+import { startAt } from '../rules/saga-effects.ts'
 import { passWaits } from '../rules/saga-waits.ts'
 import type { SagaBranchProgress, SagaTransaction } from '../transaction.ts'
 
@@ -23,7 +24,9 @@ export function mergeSignals(
   )
   const signals = stored.signals === undefined ? {} : { signals: stored.signals }
   const merged = reopen({ ...rest, ...signals, branches })
-  return merged.status === 'submitted' ? passWaits(merged, storeNow).saga : merged
+  // Before its start nothing of a saga opens.
+  const mayPass = merged.status === 'submitted' && storeNow >= startAt(merged)
+  return mayPass ? passWaits(merged, storeNow).saga : merged
 }
 
 function chooseWait(ours: SagaBranchProgress, stored: SagaBranchProgress | undefined): SagaBranchProgress {

@@ -11,7 +11,7 @@ import {
   sent,
   serial,
 } from '../../test/sagas.ts'
-import { accepted } from '../../test/submissions.ts'
+import { accepted, startSaga } from '../../test/submissions.ts'
 import { PARKED_AT } from '../ports/store.ts'
 import { newTransaction } from '../rules/accept.ts'
 import { isRetrying } from './plan-save.ts'
@@ -297,6 +297,27 @@ describe('retrying', () => {
   it('A final transaction is not retrying', () => {
     const waiting = after(serial(1), [sent([0, 'action']), answered(0, 'action', 'unknown')])
     expect(isRetrying(after(waiting, [{ type: 'stop-asked' }]))).toBe(false)
+  })
+})
+
+describe('a strong change after which a decision is due', () => {
+  const saga = (...branches: readonly object[]) => startSaga({ branches, deadlineMs: 3_600_000 })
+  const pay = { id: 'pay', action: 'http://bank.test/pay' }
+  const used = { ...pay, template: { hold: { $from: 'hold', else: null } } }
+  const hold = { id: 'hold', action: 'http://bank.test/holds' }
+  const limited = { id: 'limited', wait: { signal: 'approval', timeoutMs: 500, onTimeout: 'continue' } }
+  const answerHold = (fixture: RunFixture) => fixture.answer(0, 'action', 'success')
+  const timeOut = (fixture: RunFixture) => fixture.tick(500)
+
+  it.each([
+    ['the end of the saga', saga(limited), timeOut, 'succeeded'],
+    ['the next wait', saga(limited, { id: 'cool', wait: { ms: 200 } }, pay), timeOut, 'submitted'],
+    ['the mark of no return', saga(hold, { ...used, role: 'pivot' }), answerHold, 'submitted'],
+    ['the abort', saga({ ...limited, wait: { ...limited.wait, onTimeout: 'abort' } }), timeOut, 'aborting'],
+  ] as const)('keeps the row, however far the deadline is: %s', (_, start, act, status) => {
+    const fixture = act(RunFixture.accepted(start).tick())
+    expect(fixture.save).toMatchObject({ status: 'submitted', hold: { type: 'keep' } })
+    expect(fixture.saved().saga.status).toBe(status)
   })
 })
 
