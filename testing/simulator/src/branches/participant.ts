@@ -137,13 +137,17 @@ export class Participants {
     }
   }
 
+  /** A compensation and a retriable may say no now and then, but not for good. */
+  #mayRefuseForGood({ definition }: SagaPlan, branch: number, op: SagaOp): boolean {
+    return op === 'action' && definition.branches[branch]?.role !== 'retriable'
+  }
+
   #runBusiness(plan: SagaPlan, branch: number, op: SagaOp, rows: BarrierRow[]): BranchAnswer {
     const { counters, faults } = this.#world
     const random = this.#world.getRandom(plan.gid)
-    const refuses =
-      op === 'action' && plan.definition.branches[branch]?.role !== 'retriable'
-        ? plan.refused[branch] === true
-        : random.chance(faults.flaky * faults.businessFailures)
+    const refuses = this.#mayRefuseForGood(plan, branch, op)
+      ? plan.refused[branch] === true
+      : random.chance(op === 'action' ? faults.flaky : faults.flaky * faults.businessFailures)
     if (refuses) {
       // The rows are rolled back, too, so a later copy of the call asks the business again.
       counters.businessFailures++

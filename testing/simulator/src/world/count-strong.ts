@@ -8,6 +8,7 @@ export function countValues(transaction: Transaction): number {
 
 /**
  * Counts what only a strong save records: values, signals, waits that no signal has ended in time, and the mark of no return.
+ * A signal that was taken counts twice, because its sender may have been told so.
  */
 export function countStrong(transaction: Transaction): number {
   if (transaction.kind !== 'saga') return 0
@@ -15,5 +16,7 @@ export function countStrong(transaction: Transaction): number {
   const timedOut = branches.filter(
     ({ action }, branch) => definition.branches[branch]?.wait !== undefined && action.error !== undefined,
   )
-  return countValues(transaction) + signals.length + timedOut.length + (noReturnAt === undefined ? 0 : 1)
+  const taken = signals.filter(({ takenBy }) => takenBy !== undefined)
+  const marks = noReturnAt === undefined ? 0 : 1
+  return countValues(transaction) + signals.length + taken.length + timedOut.length + marks
 }
