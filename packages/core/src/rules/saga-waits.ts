@@ -65,14 +65,10 @@ function passWait(passed: PassedWaits, position: number, now: number): PassedWai
   const wait = saga.definition.branches[position]?.wait
   const progress = saga.branches[position]?.action
   if (wait === undefined || progress === undefined) return passed
-  if (progress.state === 'open') {
-    // A signal may be kept beside an open wait: another node did not know yet that the wait had opened.
-    const taken = giveKeptSignal(saga, position, now)
-    if (taken !== undefined) return { ...passed, ...taken }
+  if (progress.state === 'open')
     return (progress.nextAt ?? 0) > now
       ? passed
       : { ...passed, ...endWait(saga, position, wait, progress, now) }
-  }
   if (!mayOpen(saga, position)) return passed
   const endsAt = findWaitEnd(saga, position, now)
   if (typeof endsAt === 'string')
@@ -84,12 +80,8 @@ function passWait(passed: PassedWaits, position: number, now: number): PassedWai
 
 function openWait(saga: Submitted, position: number, endsAt: number, now: number): ChangedWait {
   const next = changeWait(saga, position, { ...IDLE, state: 'open', startedAt: now, nextAt: endsAt }, now)
-  return giveKeptSignal(next, position, now) ?? { saga: next, durability: 'lazy' }
-}
-
-function giveKeptSignal(saga: Submitted, position: number, now: number): ChangedWait | undefined {
-  const taken = takeKeptSignal(saga, position, now)
-  if (taken === undefined) return undefined
+  const taken = takeKeptSignal(next, position, now)
+  if (taken === undefined) return { saga: next, durability: 'lazy' }
   // A request may use the payload only when the record has it.
   return { saga: taken, durability: isProducer(saga, position) ? 'strong' : 'lazy' }
 }

@@ -4,6 +4,7 @@ import { buildRow, CREATED_AT } from '../../test/sagas.ts'
 import { startSaga } from '../../test/submissions.ts'
 import { planCommand } from '../commands/command-row.ts'
 import type { StoredTransaction } from '../ports/store.ts'
+import { decodeTransaction } from '../record/record.ts'
 import type { Command } from '../rules/events.ts'
 import { RULES } from '../rules/rules.ts'
 import type { SagaTransaction, Transaction } from '../transaction.ts'
@@ -78,6 +79,27 @@ describe('A signal that another node has stored', () => {
     expect(opened.saga.branches[0]?.action).toMatchObject({ state: 'succeeded', values: ['"kim"'] })
     expect(opened.saga.signals).toMatchObject([{ id: 'click-1', takenBy: 0 }])
     expect(opened.saved().calls).toEqual(['02 action #1'])
+  })
+
+  it('All signals that were stored as kept are taken by the waits that only this node knows to be open', () => {
+    const branch = { wait: { signal: 'approval' }, after: [] }
+    const two = startSaga({
+      branches: [
+        { ...branch, id: 'approved' },
+        { ...branch, id: 'confirmed' },
+        { ...PAY, after: ['approved', 'confirmed'] },
+      ],
+    })
+    const opened = RunFixture.accepted(two)
+      .tick()
+      .step({ type: 'command', command: { type: 'retry-asked' } })
+    const { row: first } = commanded(two, signal('click-1'))
+    const { row: second } = commanded(decodeTransaction(first), signal('click-2'), { version: first.version })
+    learn(opened, second)
+    expect(opened.saga.signals).toMatchObject([
+      { id: 'click-1', takenBy: 0 },
+      { id: 'click-2', takenBy: 1 },
+    ])
   })
 
   it('A signal of this node that was not stored is gone, so that its caller gives it again', () => {

@@ -3,8 +3,11 @@
  * stands; one of ours that is not stored was not, and its command is given again.
  */
 import { startAt } from '../rules/saga-effects.ts'
+import { takeKeptSignal } from '../rules/saga-signals.ts'
 import { passWaits } from '../rules/saga-waits.ts'
 import type { SagaBranchProgress, SagaTransaction } from '../transaction.ts'
+
+type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
 
 /**
  * Returns our state with the signals of the row, and with its waits for signals. A wait that only we have ended is open
@@ -25,8 +28,16 @@ export function mergeSignals(
   const signals = stored.signals === undefined ? {} : { signals: stored.signals }
   const merged = reopen({ ...rest, ...signals, branches })
   // Before its start nothing of a saga opens.
-  const mayPass = merged.status === 'submitted' && storeNow >= startAt(merged)
-  return mayPass ? passWaits(merged, storeNow).saga : merged
+  if (merged.status !== 'submitted' || storeNow < startAt(merged)) return merged
+  return passWaits(giveKeptSignals(merged, storeNow), storeNow).saga
+}
+
+/** The other node has kept the signals, because the row did not have the opening of these waits. */
+function giveKeptSignals(saga: Submitted, storeNow: number): Submitted {
+  let given = saga
+  for (const [branch, { action }] of saga.branches.entries())
+    if (action.state === 'open') given = takeKeptSignal(given, branch, storeNow) ?? given
+  return given
 }
 
 function chooseWait(ours: SagaBranchProgress, stored: SagaBranchProgress | undefined): SagaBranchProgress {
