@@ -71,7 +71,7 @@ export function auditFixture(): Evidence {
       call('undone', 'debit', 'action', { told: [HELD_IN_VAIN] }),
       call('undone', 'credit', 'action', { given: [HELD_IN_VAIN] }),
       call('undone', 'debit', 'compensate', { given: [HELD_IN_VAIN] }),
-      call('approved', 'pay', 'action', { given: APPROVAL.tokens }),
+      call('approved', 'pay', 'action', { at: 150, given: APPROVAL.tokens }),
       call('approved', 'mail', 'action'),
       call('timed-out', 'hold', 'compensate'),
     ],

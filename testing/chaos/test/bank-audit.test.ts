@@ -210,7 +210,7 @@ const PLANTED: readonly (readonly [
   [
     'a pivot that was called before the end of the timer',
     ['I33'],
-    (sound) => withOp(sound, 'approved', 'pay', { startedAt: 149 }),
+    (sound) => withCall(sound, call('approved', 'pay', 'action', { at: 149 })),
   ],
   [
     'a wait that was ended by a signal and by its timeout',
@@ -239,8 +239,8 @@ const PLANTED: readonly (readonly [
     (sound) => addNote(sound, note('approved', 'signal', problem(409, 'SAGA_SIGNAL_CONFLICT'), 1)),
   ],
   [
-    'an abort after the call of a pivot',
-    ['I35'],
+    'an abort after the call of a pivot, whose timer had not begun',
+    ['I33', 'I35'],
     (sound) => withCall(sound, call('timed-out', 'pay', 'action', { statusCode: 425 })),
   ],
   [

@@ -154,7 +154,7 @@ export class BranchRepeater {
 
   /** Undefined: the bank does not answer. */
   async #deliver({ key, path, headers, body }: KeptCall, isCopy: boolean): Promise<BankAnswer | undefined> {
-    const note = { ...key, at: performance.now(), isCopy, ...describeRequest({ path, headers, body }) }
+    const note = { ...key, at: Date.now(), isCopy, ...describeRequest({ path, headers, body }) }
     try {
       const {
         statusCode,
