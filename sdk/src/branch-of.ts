@@ -1,5 +1,5 @@
 import type { JsonValue } from '@counterstep/protocol'
-import { type BranchOptions, branch, type Part } from './part.ts'
+import { type BranchOptions, branch, type Detached, type Part } from './part.ts'
 
 /**
  * Makes branches of one service, whose payload has a type: what {@link branchOf} returns.
@@ -9,11 +9,15 @@ import { type BranchOptions, branch, type Part } from './part.ts'
  * const debit: TypedBranch<Payment> = branchOf<Payment>({ action: 'http://bank-a/debit' })
  * ```
  */
-export type TypedBranch<Payload> = <const Id extends string>(
+export type TypedBranch<Payload> = <
+  const Id extends string,
+  const After extends readonly string[] | undefined = undefined,
+>(
   id: Id,
   payload: Payload,
-  options?: Partial<Omit<BranchOptions, 'payload' | 'body'>>,
-) => Part<Id>
+  options?: Partial<Omit<BranchOptions, 'payload' | 'body' | 'after'>> & { readonly after?: After },
+  // biome-ignore lint/complexity/noBannedTypes: it is the type without any property.
+) => Part<Id, After extends undefined ? {} : Detached>
 
 /**
  * Makes the branches of one service with the type of the payload that the service takes. The service exports this type

@@ -17,7 +17,7 @@ import type {
   TwoPhaseMessageSettings,
 } from './message/message-types.ts'
 import type { AbortOptions, CallOptions, ListFilter, SubmitOptions, WaitOptions } from './options.ts'
-import type { Saga } from './saga.ts'
+import type { Saga, SureSaga } from './saga.ts'
 import { submit } from './submit.ts'
 import { submitPrepared } from './submit-prepared.ts'
 import { type RunTccOptions, runTcc, type SubmittedTcc } from './tcc/run-tcc.ts'
@@ -88,7 +88,7 @@ export interface Client {
    * the submit is sent again with the same gid, so it cannot run twice. Throws SAGA_GID_CONFLICT when the gid has other
    * content.
    */
-  submit(transaction: Saga | SubmitRequest, options?: SubmitOptions): Promise<SubmitView>
+  submit(transaction: Saga | SureSaga | SubmitRequest, options?: SubmitOptions): Promise<SubmitView>
   /**
    * Makes a message. If it has a query-back (`check`), `doAndSubmit` runs a local transaction, and the message is
    * delivered if and only if that transaction commits. Without a `check` it is a plain reliable message: `submit` it.

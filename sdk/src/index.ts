@@ -20,6 +20,8 @@ export { parseBranch } from './branch/parse-branch.ts'
 export { branchOf, type TypedBranch } from './branch-of.ts'
 export type { Client, ClientOptions } from './client.ts'
 export { createClient } from './client.ts'
+export type { Endpoint } from './endpoint.ts'
+export { endpoint } from './endpoint.ts'
 export type { CounterstepErrorCode } from './errors.ts'
 export {
   CounterstepError,
@@ -75,7 +77,11 @@ export type {
   TransactionSummary,
   TransactionView,
 } from './protocol-types.ts'
-export type { Saga, SagaSettings } from './saga.ts'
+export type { Ref } from './ref.ts'
+export { orElse } from './ref.ts'
+export type { Saga, SagaSettings, SureSaga } from './saga.ts'
 export { saga } from './saga.ts'
+export type { Signal } from './signal.ts'
+export { signal } from './signal.ts'
 export type { RunTccOptions, SubmittedTcc } from './tcc/run-tcc.ts'
 export type { RegisteredBranch, Tcc, TccBranch, TccScope, TccSettings } from './tcc/tcc-types.ts'

@@ -1,5 +1,8 @@
 import type { SagaBranchRequest } from '@counterstep/protocol'
+import { type AnyCall, type BranchCall, writeCall } from './branch-call.ts'
+import type { Endpoint } from './endpoint.ts'
 import { CounterstepError } from './errors.ts'
+import { refToAnswer } from './ref.ts'
 
 /**
  * The calls of a branch. `action` and `compensation` are http(s) URLs, called with POST; `timeoutMs` bounds one call
@@ -23,31 +26,73 @@ export interface BranchOptions<EarlierIds extends string = string>
   readonly after?: readonly EarlierIds[]
 }
 
+declare const ANSWERS: unique symbol
+declare const DETACHED: unique symbol
+
+/** Marks a part in which a branch names itself what it comes after. */
+export interface Detached {
+  readonly [DETACHED]: true
+}
+
+// biome-ignore lint/complexity/noBannedTypes: it is the type without any property.
+type NoAnswers = {}
+
 /**
  * This is a piece of a saga: one branch, or several in an order. It is a plain value. Make it with {@link branch},
- * {@link serial} or {@link parallel}.
+ * {@link serial} or {@link parallel}. `Answers` has the answers of its branches that call an endpoint.
  *
  * @example
  * ```ts
  * const travel: Part<'hotel' | 'flight'> = parallel(branch('hotel', hotel), branch('flight', flight))
  * ```
  */
-export interface Part<Ids extends string = string> {
+export interface Part<Ids extends string = string, Answers = NoAnswers> {
   readonly ids: readonly Ids[]
   readonly shape:
     | { readonly type: 'branch'; readonly options: BranchOptions }
     | { readonly type: 'serial' | 'parallel'; readonly parts: readonly Part[] }
+  readonly [ANSWERS]?: Answers
 }
 
+type PartOf<Parts extends readonly Part[]> = Part<
+  Parts[number]['ids'][number],
+  { readonly [Key in keyof Joined<Parts[number]>]: Joined<Parts[number]>[Key] }
+>
+
+/** Joins the answers of several parts. */
+type Joined<Each> = (Each extends Part<string, infer Answers> ? (answers: Answers) => void : never) extends (
+  answers: infer All,
+) => void
+  ? All
+  : never
+
 /**
- * Makes one branch, to be put into {@link serial} or {@link parallel}.
+ * Makes one branch, to be put into {@link serial} or {@link parallel}. It calls the URLs of its options, or an {@link
+ * endpoint}; what it may refer to, `.add((refs) => …)` gives it.
  *
  * @example
  * ```ts
  * branch('hotel', { action: 'http://hotel/book', compensation: 'http://hotel/cancel', payload: { nights: 2 } })
  * ```
  */
-export function branch<const Id extends string>(id: Id, options: BranchOptions): Part<Id> {
+export function branch<
+  const Id extends string,
+  const After extends readonly string[] | undefined = undefined,
+>(
+  id: Id,
+  options: Omit<BranchOptions, 'after'> & { readonly after?: After },
+): Part<Id, After extends undefined ? NoAnswers : Detached>
+export function branch<const Id extends string, Answer>(
+  id: Id,
+  endpoint: Endpoint<void, Answer, unknown>,
+): Part<Id, Readonly<Record<Id, Answer>>>
+export function branch<const Id extends string, Request, Answer, UndoRequest = void>(
+  id: Id,
+  endpoint: Endpoint<Request, Answer, unknown>,
+  call: BranchCall<Request, Answer, UndoRequest>,
+): Part<Id, Readonly<Record<Id, Answer>>>
+export function branch(id: string, first: BranchOptions | { readonly url: string }, call?: AnyCall): Part {
+  const options = 'action' in first ? first : writeCall(first, call ?? {}, refToAnswer(id))
   return { ids: [id], shape: { type: 'branch', options } }
 }
 
@@ -59,8 +104,8 @@ export function branch<const Id extends string>(id: Id, options: BranchOptions):
  * serial(branch('reserve', reserve), parallel(branch('hotel', hotel), branch('flight', flight)))
  * ```
  */
-export function serial<Ids extends string>(...parts: readonly Part<Ids>[]): Part<Ids> {
-  return { ids: parts.flatMap((part) => part.ids), shape: { type: 'serial', parts } }
+export function serial<const Parts extends readonly Part[]>(...parts: Parts): PartOf<Parts> {
+  return compose('serial', parts)
 }
 
 /**
@@ -71,8 +116,15 @@ export function serial<Ids extends string>(...parts: readonly Part<Ids>[]): Part
  * saga().add(parallel(branch('hotel', hotel), branch('flight', flight))).branch('pay', pay)
  * ```
  */
-export function parallel<Ids extends string>(...parts: readonly Part<Ids>[]): Part<Ids> {
-  return { ids: parts.flatMap((part) => part.ids), shape: { type: 'parallel', parts } }
+export function parallel<const Parts extends readonly Part[]>(...parts: Parts): PartOf<Parts> {
+  return compose('parallel', parts)
+}
+
+function compose<const Parts extends readonly Part[]>(
+  type: 'serial' | 'parallel',
+  parts: Parts,
+): PartOf<Parts> {
+  return { ids: parts.flatMap((part) => part.ids), shape: { type, parts } }
 }
 
 /** Branches in order, and the ids of the last ones, which the next part has to wait for. */

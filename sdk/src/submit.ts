@@ -2,7 +2,7 @@ import type { SubmitRequest, SubmitView } from '@counterstep/protocol'
 import { newGid } from './gid.ts'
 import type { SubmitOptions } from './options.ts'
 import { buildPreferWait } from './prefer-wait.ts'
-import type { Saga } from './saga.ts'
+import type { BuiltSaga } from './saga-builder.ts'
 import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'
 import { toJson } from './to-json.ts'
@@ -10,7 +10,7 @@ import { readTransaction } from './transaction.ts'
 
 export async function submit(
   { send, serverCount, timeoutMs, retryForMs }: Setup,
-  transaction: Saga | SubmitRequest,
+  transaction: BuiltSaga | SubmitRequest,
   { waitMs = 0, signal, ...options }: SubmitOptions,
 ): Promise<SubmitView> {
   const { headers, longerMs } = buildPreferWait(waitMs)
