@@ -1,4 +1,6 @@
 import type {
+  PayloadValue,
+  SignalView,
   SubmitRequest,
   SubmitView,
   TransactionPage,
@@ -16,8 +18,17 @@ import type {
   TwoPhaseMessage,
   TwoPhaseMessageSettings,
 } from './message/message-types.ts'
-import type { AbortOptions, CallOptions, ListFilter, SubmitOptions, WaitOptions } from './options.ts'
+import type {
+  AbortOptions,
+  CallOptions,
+  ListFilter,
+  SignalOptions,
+  SubmitOptions,
+  WaitOptions,
+} from './options.ts'
 import type { Saga, SureSaga } from './saga.ts'
+import { sendSignal } from './send-signal.ts'
+import type { Signal } from './signal.ts'
 import { submit } from './submit.ts'
 import { submitPrepared } from './submit-prepared.ts'
 import { type RunTccOptions, runTcc, type SubmittedTcc } from './tcc/run-tcc.ts'
@@ -135,6 +146,19 @@ export interface Client {
    * a TCC or a message that is submitted.
    */
   abort(gid: string, options?: AbortOptions): Promise<TransactionView>
+  /**
+   * Sends a signal to a saga that waits for it, or will. `taken` says that it ended a wait, `kept` that the next wait of
+   * that name will take it. It is sent again with the same id while the outcome is open, and counts once. Throws
+   * SAGA_SIGNAL_UNKNOWN when no wait has that name, SAGA_SIGNAL_CONFLICT when the id has other content,
+   * SAGA_TURNED_AROUND and SAGA_ALREADY_FINAL when it comes too late.
+   */
+  signal<Payload>(
+    gid: string,
+    signal: Signal<Payload>,
+    payload: Payload,
+    options?: SignalOptions,
+  ): Promise<SignalView>
+  signal(gid: string, name: string, payload?: PayloadValue, options?: SignalOptions): Promise<SignalView>
   /** Calls at once the branches that wait for their next call. Throws SAGA_ALREADY_FINAL. */
   retry(gid: string, options?: CallOptions): Promise<TransactionView>
   /** Ends a transaction as it is, and undoes nothing. It is for operators. Throws SAGA_ALREADY_FINAL. */
@@ -188,6 +212,8 @@ export function createClient({
     list: (filter = {}, options = {}) => listAll(setup, filter, options),
     page: (filter = {}, options = {}) => listPage(setup, filter, options),
     abort: (gid, options = {}) => command(setup, 'abort', gid, options),
+    signal: (gid: string, signal: Signal<unknown> | string, payload?: unknown, options: SignalOptions = {}) =>
+      sendSignal(setup, gid, typeof signal === 'string' ? signal : signal.name, payload, options),
     retry: (gid, options = {}) => command(setup, 'retry', gid, options),
     stop: (gid, options = {}) => command(setup, 'stop', gid, options),
   }

@@ -46,7 +46,14 @@ export type {
   TwoPhaseMessage,
   TwoPhaseMessageSettings,
 } from './message/message-types.ts'
-export type { AbortOptions, CallOptions, ListFilter, SubmitOptions, WaitOptions } from './options.ts'
+export type {
+  AbortOptions,
+  CallOptions,
+  ListFilter,
+  SignalOptions,
+  SubmitOptions,
+  WaitOptions,
+} from './options.ts'
 export type { BranchOptions, Part } from './part.ts'
 export { branch, parallel, serial } from './part.ts'
 export type {
@@ -68,6 +75,7 @@ export type {
   RetryPolicy,
   SagaBranchRequest,
   SagaSubmitRequest,
+  SignalView,
   Status,
   SubmitRequest,
   SubmitView,

@@ -45,6 +45,22 @@ export interface AbortOptions extends SubmitOptions {
 }
 
 /**
+ * These are the options of a signal.
+ *
+ * @example
+ * ```ts
+ * await client.signal(gid, approval, { by: 'kim' }, { id: 'click-8' })
+ * ```
+ */
+export interface SignalOptions extends CallOptions {
+  /**
+   * It says which signals are the same one: a second one with this id changes nothing. It has 1 to 128 visible
+   * characters. The default is a random UUID, the same for all attempts of the call.
+   */
+  readonly id?: string
+}
+
+/**
  * These are the options of a wait.
  *
  * @example

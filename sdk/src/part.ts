@@ -1,4 +1,4 @@
-import type { SagaBranchRequest } from '@counterstep/protocol'
+import type { SagaBranchRequest, SagaWaitRequest } from '@counterstep/protocol'
 import { type AnyCall, type BranchCall, writeCall } from './branch-call.ts'
 import type { Endpoint } from './endpoint.ts'
 import { CounterstepError } from './errors.ts'
@@ -26,6 +26,9 @@ export interface BranchOptions<EarlierIds extends string = string>
   readonly after?: readonly EarlierIds[]
 }
 
+/** A branch that waits, and what it comes after. */
+export type WaitOptions = Omit<SagaWaitRequest, 'id'>
+
 declare const ANSWERS: unique symbol
 declare const DETACHED: unique symbol
 
@@ -49,7 +52,7 @@ type NoAnswers = {}
 export interface Part<Ids extends string = string, Answers = NoAnswers> {
   readonly ids: readonly Ids[]
   readonly shape:
-    | { readonly type: 'branch'; readonly options: BranchOptions }
+    | { readonly type: 'branch'; readonly options: BranchOptions | WaitOptions }
     | { readonly type: 'serial' | 'parallel'; readonly parts: readonly Part[] }
   readonly [ANSWERS]?: Answers
 }
@@ -129,7 +132,7 @@ function compose<const Parts extends readonly Part[]>(
 
 /** Branches in order, and the ids of the last ones, which the next part has to wait for. */
 export interface Chain {
-  readonly branches: readonly SagaBranchRequest[]
+  readonly branches: readonly (SagaBranchRequest | SagaWaitRequest)[]
   readonly lastIds: readonly string[]
 }
 
@@ -154,7 +157,11 @@ export function appendPart(chain: Chain, part: Part): Chain {
   }
 }
 
-function appendBranch({ branches, lastIds }: Chain, id: string, options: BranchOptions): Chain {
+function appendBranch(
+  { branches, lastIds }: Chain,
+  id: string,
+  options: BranchOptions | WaitOptions,
+): Chain {
   const earlier = new Set(branches.map((each) => each.id))
   if (earlier.has(id)) throw refusal('SAGA_BRANCH_ID_DUPLICATE', `there is already a branch ${id}`)
   const after = options.after ?? lastIds

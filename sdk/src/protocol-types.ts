@@ -274,3 +274,13 @@ export type TccBranchRequest = protocol.TccBranchRequest
  * ```
  */
 export type TccSubmitRequest = protocol.TccSubmitRequest
+
+/**
+ * The answer to a signal: `taken` says that it ended a wait, `kept` that the next wait of that name will take it.
+ *
+ * @example
+ * ```ts
+ * const { state }: SignalView = await client.signal(gid, approval, { by: 'kim' })
+ * ```
+ */
+export type SignalView = protocol.SignalView

@@ -36,17 +36,17 @@ type RefProperties<Value, Unknown> = PropertiesOf<
 type PropertiesOf<Value, Unknown, Missing> = [Value] extends [never]
   ? unknown
   : Value extends readonly (infer Item)[]
-  ? number extends Value['length']
-    ? { readonly [index: number]: Ref<Item | undefined, Unknown> }
-    : { readonly [Key in Extract<keyof Value, `${number}`>]: Ref<Value[Key] | Missing, Unknown> }
-  : Value extends object
-    ? {
-        readonly [Key in Exclude<keyof Value, symbol | 'then' | 'toJSON'>]-?: Ref<
-          Value[Key] | Missing | (Value extends Readonly<Record<Key, unknown>> ? never : undefined),
-          Unknown
-        >
-      }
-    : unknown
+    ? number extends Value['length']
+      ? { readonly [index: number]: Ref<Item | undefined, Unknown> }
+      : { readonly [Key in Extract<keyof Value, `${number}`>]: Ref<Value[Key] | Missing, Unknown> }
+    : Value extends object
+      ? {
+          readonly [Key in Exclude<keyof Value, symbol | 'then' | 'toJSON'>]-?: Ref<
+            Value[Key] | Missing | (Value extends Readonly<Record<Key, unknown>> ? never : undefined),
+            Unknown
+          >
+        }
+      : unknown
 
 /** The wire's form of each reference. A proxy has no place of its own for it that no property could hide. */
 const references = new WeakMap<object, Reference>()

@@ -1,8 +1,9 @@
 import type { PayloadValue, SagaSubmitRequest } from '@counterstep/protocol'
 import { type AnyCall, writeCall } from './branch-call.ts'
-import { appended, type BranchOptions, type Chain, type Part } from './part.ts'
+import { appended, type BranchOptions, type Chain, type Part, type WaitOptions } from './part.ts'
 import { refToAnswer, refToInput, writeTemplate } from './ref.ts'
 import { type SignalWait, type Timer, writeSignalWait, writeTimer } from './saga-waits.ts'
+import type { Signal } from './signal.ts'
 
 /**
  * The settings of a whole saga: `deadlineMs` from accept (at most 30 days), `delayMs` before the first call,
@@ -71,11 +72,11 @@ function buildBoth(settings: Settings, chain: Chain, grow: typeof growSaga) {
   return {
     gid: settings.gid,
     request: { ...settings, branches: chain.branches },
-    signal: (id: string, { name }: { readonly name: string }, { after, ...wait }: SignalWait & Place = {}) =>
-      grow(settings, appendWait(chain, id, writeSignalWait(name, wait), after)),
+    signal: (id: string, { name }: Signal<unknown>, { after, ...wait }: SignalWait & Place = {}) =>
+      grow(settings, appendOptions(chain, id, place(writeSignalWait(name, wait), { after }))),
     timer: (id: string, ...given: Given<Timer>) => {
-      const { after, ...timer } = read(chain, given)
-      return grow(settings, appendWait(chain, id, writeTimer(timer as Timer), after))
+      const timer = read(chain, given)
+      return grow(settings, appendOptions(chain, id, place(writeTimer(timer), timer)))
     },
     output: (write: Maker<unknown>) => {
       // The server reads every output as a template.
@@ -91,16 +92,19 @@ function appendCall(
   endpoint: AnyEndpoint,
   { after, ...call }: AnyCall & Place & { readonly role?: string },
 ): Chain {
-  const written = writeCall(endpoint, call, refToAnswer(id))
-  return appendOptions(chain, id, after === undefined ? written : { ...written, after })
+  return appendOptions(chain, id, place(writeCall(endpoint, call, refToAnswer(id)), { after }))
 }
 
-function appendWait(chain: Chain, id: string, wait: object, after: Place['after']): Chain {
-  return appendOptions(chain, id, (after === undefined ? wait : { ...wait, after }) as BranchOptions)
-}
-
-function appendOptions(chain: Chain, id: string, options: BranchOptions): Chain {
+function appendOptions(chain: Chain, id: string, options: BranchOptions | WaitOptions): Chain {
   return appended(chain, { ids: [id], shape: { type: 'branch', options } })
+}
+
+/** An `after` that is undefined is left out. */
+function place<Options extends object>(
+  options: Options,
+  { after }: Place,
+): Options & Place<readonly string[]> {
+  return after === undefined ? options : { ...options, after }
 }
 
 function read<Value extends object>(chain: Chain, [first = {} as Value, make]: Given<Value>): Value & Place {

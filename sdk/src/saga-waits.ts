@@ -1,4 +1,4 @@
-import type { JsonValue, Reference, SagaBranchRequest } from '@counterstep/protocol'
+import type { Reference, SagaWaitRequest } from '@counterstep/protocol'
 import { type RefValue, readRef } from './ref.ts'
 
 /** When a timer is over: so long after it opened, or at an instant. */
@@ -7,32 +7,23 @@ export type Timer =
   | { readonly until: number | string | Date | RefValue<number | string>; readonly ms?: never }
 
 export interface SignalWait {
-  /** How long it waits for the signal, up to 30 days. The default is the time that the saga has left. */
+  /** The signal may take so long, up to 30 days. The default is what is left of 30 days from the accept. */
   readonly timeoutMs?: number
-  /** What happens then: the saga is undone (`abort`, the default), or goes on without an answer (`continue`). */
+  /** After that time the saga is undone (`abort`, the default), or goes on without an answer (`continue`). */
   readonly onTimeout?: 'abort' | 'continue'
 }
 
 /** Writes a timer as the wire has it. */
-export function writeTimer({ ms, until }: Timer): SagaBranchRequest {
-  const instant = until instanceof Date ? until.toISOString() : until
-  return writeWait({ ...writeField('ms', ms), ...writeField('until', instant) })
+export function writeTimer({ ms, until }: Timer): Pick<SagaWaitRequest, 'wait'> {
+  if (ms !== undefined) return { wait: { ms: readPlain(ms) } }
+  return { wait: { until: until instanceof Date ? until.toISOString() : readPlain(until) } }
 }
 
 /** Writes a wait for a signal as the wire has it. */
-export function writeSignalWait(signal: string, { timeoutMs, onTimeout }: SignalWait): SagaBranchRequest {
-  return writeWait({
-    signal,
-    ...writeField('timeoutMs', timeoutMs),
-    ...writeField('onTimeout', onTimeout),
-  })
+export function writeSignalWait(signal: string, wait: SignalWait): Pick<SagaWaitRequest, 'wait'> {
+  return { wait: { signal, ...wait } }
 }
 
-function writeField(name: string, value: unknown): Readonly<Record<string, JsonValue | Reference>> {
-  if (value === undefined) return {}
-  return { [name]: readRef(value) ?? (value as JsonValue) }
-}
-
-function writeWait(wait: Readonly<Record<string, JsonValue | Reference>>): SagaBranchRequest {
-  return { wait } as unknown as SagaBranchRequest
+function readPlain<Plain>(value: Plain | RefValue<unknown>): Plain | Reference {
+  return readRef(value) ?? (value as Plain)
 }

@@ -75,6 +75,7 @@ describe('the entries of the package', () => {
       'barrier/barrier.ts',
       'barrier/migration.ts',
       'protocol-types.ts',
+      'saga-graph.ts',
       'grouped/group-barrier.ts',
       'message/message-types.ts',
       'options.ts',
