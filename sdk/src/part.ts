@@ -157,11 +157,7 @@ export function appendPart(chain: Chain, part: Part): Chain {
   }
 }
 
-function appendBranch(
-  { branches, lastIds }: Chain,
-  id: string,
-  options: BranchOptions | WaitOptions,
-): Chain {
+function appendBranch({ branches, lastIds }: Chain, id: string, options: BranchOptions | WaitOptions): Chain {
   const earlier = new Set(branches.map((each) => each.id))
   if (earlier.has(id)) throw refusal('SAGA_BRANCH_ID_DUPLICATE', `there is already a branch ${id}`)
   const after = options.after ?? lastIds

@@ -1,6 +1,6 @@
 import type { PayloadValue, SagaSubmitRequest } from '@counterstep/protocol'
 import { type AnyCall, writeCall } from './branch-call.ts'
-import { appended, type BranchOptions, type Chain, type Part, type WaitOptions } from './part.ts'
+import { appendPart, type BranchOptions, type Chain, type Part, type WaitOptions } from './part.ts'
 import { refToAnswer, refToInput, writeTemplate } from './ref.ts'
 import { type SignalWait, type Timer, writeSignalWait, writeTimer } from './saga-waits.ts'
 import type { Signal } from './signal.ts'
@@ -50,7 +50,7 @@ export function growSaga(settings: Settings, chain: Chain): BuiltSaga {
           : appendCall(chain, id, first, read(chain, given)),
       ),
     add: (made: Made<Part>) =>
-      grow(appended(chain, typeof made === 'function' ? made(makeRefs(chain)) : made)),
+      grow(appendPart(chain, typeof made === 'function' ? made(makeRefs(chain)) : made)),
     pivot: (id: string, endpoint: AnyEndpoint, ...given: Given<AnyCall>) => {
       const call = { ...read(chain, given), role: 'pivot', after: findLeaves(chain) }
       return growSure(settings, appendCall(chain, id, endpoint, call))
@@ -96,7 +96,7 @@ function appendCall(
 }
 
 function appendOptions(chain: Chain, id: string, options: BranchOptions | WaitOptions): Chain {
-  return appended(chain, { ids: [id], shape: { type: 'branch', options } })
+  return appendPart(chain, { ids: [id], shape: { type: 'branch', options } })
 }
 
 /** An `after` that is undefined is left out. */
