@@ -1,4 +1,5 @@
-// `npm start` shows this: the orchestrator, two banks, a transfer that succeeds and one that is undone.
+// `npm start` shows this: the orchestrator, two banks, a transfer that succeeds, one that is undone, and one that waits
+// for an approval.
 import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -6,13 +7,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, createClient } from '@counterstep/sdk'
 import { type Bank, readBalances } from './demo/bank-client.ts'
 import { type DemoOptions, readDemoOptions } from './demo/options.ts'
-import { playTransfer } from './demo/play-transfer.ts'
+import { playApprovedTransfer, playTransfer } from './demo/play-transfer.ts'
 import { balanceTable, money, sumBalances, wrongBalances } from './demo/report.ts'
 import { ServiceGroup } from './demo/service-group.ts'
 import { toSaga, transferThatFails, transferThatSucceeds } from './demo/transfer.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const AMOUNT_CENTS = 2_500
+/** A transfer over this limit needs an approval. */
+const APPROVAL_LIMIT_CENTS = 10_000
+const LARGE_AMOUNT_CENTS = 20_000
 /** How long transactions that an earlier run left behind may take before the demo goes on without them. */
 const LEFTOVER_MS_MAX = 5_000
 const SAME_KEY_PRESS_MS = 1_000
@@ -121,15 +125,20 @@ async function playTransfers(
   stopping.throwIfAborted()
   const refused = { title: 'A transfer that the second bank refuses', transfer: bad, ends: 'failed' } as const
   faults.push(...(await playTransfer(client, refused, print)))
+  stopping.throwIfAborted()
+  const between = await readBalances([bankA, bankB])
+  const large = transferThatSucceeds(bankA, bankB, between, LARGE_AMOUNT_CENTS)
+  const title = `A transfer over ${money(APPROVAL_LIMIT_CENTS)}, which somebody must approve`
+  faults.push(...(await playApprovedTransfer(client, title, large, print)))
   const after = await readBalances([bankA, bankB])
   print(`\n${balanceTable(before, after)}\n`)
-  faults.push(...wrongBalances(before, after, good))
+  faults.push(...wrongBalances(before, after, [good, large]))
   for (const fault of faults) print(`✗ ${fault}`)
   if (faults.length > 0) return false
   print(
-    `✓ All ${after.size} balances are right: ${money(good.amountCents)} moved once, the refused transfer left`,
+    `✓ All ${after.size} balances are right: ${money(good.amountCents)} and ${money(large.amountCents)} moved once each, the`,
   )
-  print(`  no trace, and the sum is still ${money(sumBalances(after))}.`)
+  print(`  refused transfer left no trace, and the sum is still ${money(sumBalances(after))}.`)
   return true
 }
 

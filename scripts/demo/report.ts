@@ -32,14 +32,16 @@ export function balanceTable(before: Balances, after: Balances): string {
 }
 
 /**
- * Compares the balances with those that one successful transfer must leave: a line for each wrong account, none when
+ * Compares the balances with those that the successful transfers must leave: a line for each wrong account, none when
  * all is right.
  */
-export function wrongBalances(before: Balances, after: Balances, done: Transfer): string[] {
+export function wrongBalances(before: Balances, after: Balances, done: readonly Transfer[]): string[] {
   const expected = new Map(before)
   const add = (key: string, cents: number) => expected.set(key, (expected.get(key) ?? 0) + cents)
-  add(toKey(done.fromAccount, done.from.name), -done.amountCents)
-  add(toKey(done.toAccount, done.to.name), done.amountCents)
+  for (const { from, fromAccount, to, toAccount, amountCents } of done) {
+    add(toKey(fromAccount, from.name), -amountCents)
+    add(toKey(toAccount, to.name), amountCents)
+  }
   return [...new Set([...expected.keys(), ...after.keys()])]
     .filter((key) => expected.get(key) !== after.get(key))
     .map((key) => `${key} should have ${money(expected.get(key) ?? 0)} and has ${money(after.get(key) ?? 0)}`)

@@ -1,4 +1,4 @@
-import { type Saga, saga } from '@counterstep/sdk'
+import { endpoint, type Saga, saga, signal } from '@counterstep/sdk'
 import { type Balances, type Bank, toKey } from './bank-client.ts'
 
 export interface Transfer {
@@ -40,4 +40,31 @@ export function toSaga({ from, fromAccount, to, toAccount, amountCents }: Transf
       compensation: `${to.url}/credit-undo`,
       payload: { account: toAccount, amountCents },
     })
+}
+
+/** The approval of a transfer, with the name of who gave it. */
+export const approval = signal<{ by: string }>('approval')
+
+interface Payment {
+  readonly account: string
+  readonly amountCents: number
+}
+
+/**
+ * The money is held first, and its hold waits for an approval. The capture gets the id of the hold from the branch before
+ * it. It is the pivot: once it has succeeded the money moves, so the credit behind it is asked until it succeeds.
+ */
+export function toApprovedSaga({ from, fromAccount, to, toAccount, amountCents }: Transfer) {
+  const hold = endpoint<Payment, { holdId: string }, 'INSUFFICIENT_FUNDS'>(`${from.url}/holds`)
+  const release = endpoint<void, void>(`${from.url}/holds/release`)
+  const capture = endpoint<void, void, 'HOLD_NOT_OPEN'>(`${from.url}/holds/{holdId}/capture`)
+  const credit = endpoint<Payment, void>(`${to.url}/credit`)
+  return saga()
+    .branch('hold', hold, {
+      payload: { account: fromAccount, amountCents },
+      undo: () => ({ to: release }),
+    })
+    .signal('approved', approval, { timeoutMs: 3_600_000, onTimeout: 'abort' })
+    .pivot('capture', capture, ({ hold }) => ({ at: { holdId: hold.holdId } }))
+    .retriable('credit', credit, { payload: { account: toAccount, amountCents } })
 }

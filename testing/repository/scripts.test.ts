@@ -156,11 +156,17 @@ describe('the transfers of the demo', () => {
   })
   it('A transfer of the demo is right when the money moved once, and only then', () => {
     const done = transferThatSucceeds(bankA, bankB, balances(500, 100), 100)
-    expect(wrongBalances(balances(500, 100), balances(400, 200), done)).toEqual([])
-    expect(wrongBalances(balances(500, 100), balances(500, 100), done)).toHaveLength(2)
-    expect(wrongBalances(balances(500, 100), balances(400, 300), done)).toEqual([
+    expect(wrongBalances(balances(500, 100), balances(400, 200), [done])).toEqual([])
+    expect(wrongBalances(balances(500, 100), balances(500, 100), [done])).toHaveLength(2)
+    expect(wrongBalances(balances(500, 100), balances(400, 300), [done])).toEqual([
       'bob at bank-b should have 2.00 and has 3.00',
     ])
+  })
+  it('Two transfers of the demo are right when both amounts moved once', () => {
+    const done = transferThatSucceeds(bankA, bankB, balances(500, 100), 100)
+    const back = transferThatSucceeds(bankA, bankB, balances(100, 500), 50)
+    expect(wrongBalances(balances(500, 100), balances(450, 150), [done, back])).toEqual([])
+    expect(wrongBalances(balances(500, 100), balances(400, 200), [done, back])).toHaveLength(2)
   })
   it('The demo shows balances with what changed', () => {
     const table = balanceTable(balances(500, 100), balances(400, 200)).split('\n')

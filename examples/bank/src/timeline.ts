@@ -7,6 +7,7 @@ const MARKS = { success: '✓', failure: '✗', ongoing: '…', unknown: '?' } a
 interface Line {
   readonly branchId: string
   readonly op: OpView
+  readonly isWait: boolean
   readonly startedAt: number
   readonly endedAt: number
 }
@@ -21,7 +22,15 @@ export function renderTimeline(view: TransactionView): string {
     branch.ops.flatMap((op): Line[] =>
       op.startedAt === undefined
         ? []
-        : [{ branchId: branch.id, op, startedAt: op.startedAt, endedAt: readEndedAt(op, endAt) }],
+        : [
+            {
+              branchId: branch.id,
+              op,
+              isWait: branch.wait !== undefined,
+              startedAt: op.startedAt,
+              endedAt: readEndedAt(op, endAt),
+            },
+          ],
     ),
   )
   // The sort is stable: what started in one millisecond stays in the order of the branches.
@@ -42,10 +51,10 @@ function readEndedAt(op: OpView, endAt: number): number {
   return isOver && op.endedAt !== undefined ? op.endedAt : endAt
 }
 
-function toCells({ branchId, op, startedAt, endedAt }: Line): string[] {
+function toCells({ branchId, op, isWait, startedAt, endedAt }: Line): string[] {
   const result = op.result === undefined ? op.state : `${MARKS[op.result]} ${op.result}`
   const status = op.error ?? op.statusCode?.toString() ?? '-'
-  return [branchId, op.op, String(op.attempts), result, status, String(endedAt - startedAt)]
+  return [branchId, isWait ? 'wait' : op.op, String(op.attempts), result, status, String(endedAt - startedAt)]
 }
 
 /** Numbers stand to the right, words to the left. */

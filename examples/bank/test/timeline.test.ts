@@ -121,3 +121,23 @@ it('The timeline of a transaction that called no branch shows its end alone', ()
     'branch  op  attempts  result  status  ms\nstopped in 5 ms',
   )
 })
+
+it('A timeline calls a branch that waits a wait, with how it ended', () => {
+  const { attempts: _, result: _r, statusCode: _s, ...waited } = op('action', 10, 50)
+  const approved = view({
+    finishedAt: AT + 64,
+    branches: [
+      { id: 'approved', after: [], wait: { signal: 'approval' }, ops: [{ ...waited, attempts: 0 }] },
+      {
+        id: 'late',
+        after: [],
+        wait: { signal: 'approval' },
+        ops: [{ ...waited, attempts: 0, state: 'failed', error: 'signal-timeout' }],
+      },
+    ],
+  })
+  expect(renderTimeline(approved).split('\n').slice(1, 3)).toEqual([
+    expect.stringMatching(/^approved {2}wait +0 {2}succeeded +- +40 /),
+    expect.stringMatching(/^late {6}wait +0 {2}failed +signal-timeout +40 /),
+  ])
+})
