@@ -226,7 +226,7 @@ export class Auditor implements AuditLog {
       return
     }
     this.#sagaCalls.checkCall(run, row, call, log, runner)
-    this.stages.checkCall({ gid, ...call })
+    this.stages.checkCall(run.transaction, call)
   }
 
   checkEffect(plan: SagaPlan, branch: number, op: SagaOp, state: BranchState): void {

@@ -12,6 +12,7 @@ import {
   type SagaTransaction,
   type Signal,
   type StoredTransaction,
+  type Transaction,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import type { Participants } from '../branches/participant.ts'
@@ -79,9 +80,10 @@ export class StagesAudit {
   }
 
   /** Checks that the waits before this action have had their time, and that nothing is undone after the pivot. */
-  checkCall({ gid, branch, op }: CallKey & { readonly gid: Gid }): void {
+  checkCall(transaction: Transaction, { branch, op }: CallKey): void {
+    const { gid } = transaction
     const log = this.#findLog(gid)
-    if (log === undefined) return
+    if (log === undefined || transaction.kind !== 'saga') return
     if (op === 'compensate') {
       for (const done of this.#listPassed(log))
         this.#audit.report('I35', gid, `compensation ${branch} sent after branch ${done} took effect`)
@@ -89,7 +91,7 @@ export class StagesAudit {
     }
     for (const before of log.plan.definition.branches[branch]?.after ?? []) {
       if (log.plan.definition.branches[before]?.wait === undefined) continue
-      if (this.#world.isBefore(this.#findEarliestEnd(log, before)))
+      if (this.#world.isBefore(this.#findEarliestEnd(log, before, transaction)))
         this.#audit.report('I33', gid, `action ${branch} sent before wait ${before} could end`)
     }
   }
@@ -125,23 +127,25 @@ export class StagesAudit {
   }
 
   /** Finds the earliest instant at which a branch can have succeeded, by the store's clock. */
-  #findEarliestEnd(log: SagaLog, branch: number): number {
-    const target = log.plan.definition.branches[branch]
-    const { wait } = target ?? {}
-    if (wait === undefined) return log.effectAt[branch] ?? Number.POSITIVE_INFINITY
-    const opensAt = this.#findEarliestOpening(log, target)
+  #findEarliestEnd(log: SagaLog, branch: number, saga: SagaTransaction): number {
+    const { wait } = log.plan.definition.branches[branch] ?? {}
+    // The node that opens a wait knows the store's clock only as of its last reading, which is never late.
+    if (wait === undefined) return (log.effectAt[branch] ?? Number.POSITIVE_INFINITY) - this.#world.lagMs
+    const opensAt = this.#findEarliestOpening(log, branch, saga)
     if (wait.type === 'signal')
       return Math.min(
-        Math.max(opensAt, log.signalAt.get(wait.name) ?? Number.POSITIVE_INFINITY),
+        Math.max(opensAt, (log.signalAt.get(wait.name) ?? Number.POSITIVE_INFINITY) - this.#world.lagMs),
         opensAt + (wait.timeoutMs ?? Number.POSITIVE_INFINITY),
       )
     return wait.type === 'ms' ? opensAt + Number(wait.ms) : Math.max(opensAt, Number(wait.until))
   }
 
-  #findEarliestOpening(log: SagaLog, target: SagaBranch | undefined): number {
-    const { gid, definition } = log.plan
-    const startAt = (this.#store?.read(gid)?.createdAt ?? 0) + (definition.delayMs ?? 0)
-    return Math.max(startAt, ...(target?.after ?? []).map((before) => this.#findEarliestEnd(log, before)))
+  /** The opening that the saga has recorded is at least as late as what must have been before it. */
+  #findEarliestOpening(log: SagaLog, branch: number, saga: SagaTransaction): number {
+    const { after = [] } = log.plan.definition.branches[branch] ?? {}
+    const startAt = saga.createdAt + (log.plan.definition.delayMs ?? 0)
+    const recorded = saga.branches[branch]?.action.startedAt ?? 0
+    return Math.max(startAt, recorded, ...after.map((before) => this.#findEarliestEnd(log, before, saga)))
   }
 
   #checkWait(log: SagaLog, branch: number, earlier: SagaTransaction, saga: SagaTransaction): void {
@@ -159,11 +163,11 @@ export class StagesAudit {
     const wait = log.plan.definition.branches[branch]?.wait
     const takers = (saga.signals ?? []).filter(({ takenBy }) => takenBy === branch)
     const isTimeout = after.error !== undefined
-    const opensAt = this.#findEarliestOpening(log, log.plan.definition.branches[branch])
+    const opensAt = this.#findEarliestOpening(log, branch, saga)
     const earliest =
       isTimeout && wait?.type === 'signal'
         ? opensAt + (wait.timeoutMs ?? Number.POSITIVE_INFINITY)
-        : this.#findEarliestEnd(log, branch)
+        : this.#findEarliestEnd(log, branch, saga)
     if (this.#world.isBefore(earliest))
       this.#audit.report('I33', gid, `wait ${branch} ended early: ${toEnd(after)}`)
     if (isTimeout) this.#world.counters.signalTimeouts++

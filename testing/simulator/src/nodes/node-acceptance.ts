@@ -77,6 +77,7 @@ export class NodeAcceptance {
     }
     const accept = (createdAt: number, storeNow: number) => {
       if (row.hold.type === 'waiting') return
+      node.world.noteReading(storeNow)
       const grant: Grant = { sentAt, now: node.now(), storeNow }
       const transaction = newTransaction(plan.submission, ids, createdAt)
       const host = this.#host(plan, acceptedRun(transaction, ids.token, node.settings, grant))

@@ -176,6 +176,7 @@ export class Node implements NodeHost {
         return this.store.claimDue(claim, world.storeNow + WALL_CLOCK_ERROR_MS)
       },
       answered: ({ now, claimed }) => {
+        world.noteReading(now)
         this.#storeOffset = now - this.now()
         for (const row of claimed) this.#takeOver(row, { sentAt, now: this.now(), storeNow: now })
       },
@@ -221,6 +222,7 @@ export class Node implements NodeHost {
       about: this.name,
       apply: () => this.store.renew(leases, this.settings.leaseMs),
       answered: ({ now, renewed, lost }) => {
+        this.world.noteReading(now)
         this.#storeOffset = now - this.now()
         const grant: Grant = { sentAt, now: this.now(), storeNow: now }
         const versions = new Map(renewed.map(({ gid, version }) => [gid, version]))

@@ -32,6 +32,8 @@ export class World {
   storeHangsUntil = 0
   /** The total time that clocks have jumped or stood still. */
   jumpedMs = 0
+  /** The largest age that a node's reading of the store's clock had when it arrived. */
+  lagMs = 0
   #sequence = 0
   #ids = 0
   readonly #heap = new EventHeap()
@@ -70,6 +72,11 @@ export class World {
   /** Whether it is before this instant by the store's clock, even if a clock has the largest possible error. */
   isBefore(instant: number): boolean {
     return this.storeNow + this.skewMs < instant
+  }
+
+  /** Notes that a node has just got this reading of the store's clock. */
+  noteReading(storeNow: number): void {
+    this.lagMs = Math.max(this.lagMs, this.storeNow - storeNow)
   }
 
   /** Returns an id that is never issued twice, whatever is lost. */
