@@ -50,8 +50,7 @@ function findDeadlineWake(saga: Submitted, now: number): number | undefined {
 function findStageWake(saga: Submitted, now: number): number | undefined {
   const { branches } = saga.definition
   if (branches.every(({ role, wait }) => role === undefined && wait === undefined)) return undefined
-  const isDone = saga.branches.every(({ action }) => action.state === 'succeeded')
-  if (isDone || needsMark(saga) || findTimedOutWait(saga) !== undefined) return now
+  if (isDone(saga) || needsMark(saga) || findTimedOutWait(saga) !== undefined) return now
   return branches
     .map((_, branch) => findWaitWake(saga, branch, now))
     .reduce((first, next) => earlier(first, next), undefined)
@@ -95,6 +94,10 @@ function findNextAt(
   const isBuildable =
     saga.definition.values === undefined || findUnusableValue(saga, branch, op) === undefined
   return isBuildable ? undefined : PARKED_OP_AT
+}
+
+export function isDone({ branches }: SagaTransaction): boolean {
+  return branches.every(({ action }) => action.state === 'succeeded')
 }
 
 export function startAt({ createdAt, definition }: SagaTransaction): number {

@@ -205,6 +205,14 @@ describe('A wait for a signal', () => {
     expect(buildRequest(passed, 1, 'action').body).toBe('{"by":"timer"}')
   })
 
+  it('A saga that is done ends well, even if its deadline passes before that is decided', () => {
+    const limited = { id: 'limited', wait: { signal: 'approval', timeoutMs: 500, onTimeout: 'continue' } }
+    const open = step(startSaga({ branches: [limited], deadlineMs: 1_000 }), TIME, CREATED_AT, 'lazy')
+    const done = step(open, TIME, CREATED_AT + 500, 'strong')
+    expect(done.status).toBe('submitted')
+    expect(step(done, TIME, CREATED_AT + 2_000, 'strong').status).toBe('succeeded')
+  })
+
   it('A wait without a timeout ends 30 days after the accept, and a longer one is cut', () => {
     for (const wait of [{ signal: 'a' }, { signal: 'a', timeoutMs: WAIT_END_MS_MAX }]) {
       const late = step(startWith({ id: 'w', wait }), TIME, CREATED_AT + 7)

@@ -33,7 +33,7 @@ import {
   withoutAttention,
   withoutNextAt,
 } from './op-progress.ts'
-import { awaitsLastActions, isOverdue, isUndone, needsMark, startAt } from './saga-effects.ts'
+import { awaitsLastActions, isDone, isOverdue, isUndone, needsMark, startAt } from './saga-effects.ts'
 import { addSignal } from './saga-signals.ts'
 import { findUnusable, markUnusable } from './saga-values.ts'
 import { findTimedOutWait, passWaits } from './saga-waits.ts'
@@ -193,8 +193,7 @@ function answerDurability(saga: SagaTransaction): Durability {
 }
 
 function finishIfDone(saga: Submitted, otherwise: Durability, now: number): Folded {
-  const done = saga.branches.every((progress) => progress.action.state === 'succeeded')
-  if (!done) return afterTime(saga, otherwise, now)
+  if (!isDone(saga)) return afterTime(saga, otherwise, now)
   return { next: { ...withoutAttention(saga), status: 'succeeded', finishedAt: now }, durability: 'strong' }
 }
 
@@ -212,8 +211,9 @@ function finishIfUndone(saga: Aborting, otherwise: Durability, now: number): Fol
  * return. It runs only when every strong change is durable, so that none of this is based on one that is not.
  */
 function advance(saga: Unfinished, now: number): Folded {
-  if (saga.status === 'aborting' || now < startAt(saga) || isOverdue(saga, now))
-    return afterTime(saga, 'none', now)
+  // All may be durable but the end, which then comes, however late that is decided.
+  const isTooLate = isOverdue(saga, now) && !isDone(saga)
+  if (saga.status === 'aborting' || now < startAt(saga) || isTooLate) return afterTime(saga, 'none', now)
   const timedOut = findTimedOutWait(saga)
   if (timedOut !== undefined) return decideAbort(saga, { cause: 'signal-timeout', branch: timedOut }, now)
   const { saga: passed, durability, unusable } = passWaits(saga, now)

@@ -160,6 +160,21 @@ describe('A signal that another node has stored', () => {
     expect(fixture.saga.branches[1]?.action.state).toBe('succeeded')
   })
 
+  it('An end that was not stored stands if all that led to it is stored', () => {
+    const one = startSaga({
+      branches: [
+        { id: 'a', wait: { signal: 'a' } },
+        { id: 'b', after: [], action: PAY.action },
+      ],
+    })
+    const fixture = RunFixture.accepted(one).tick()
+    fixture.step({ type: 'command', command: signal('mine', 'a') }).saved()
+    const stored = fixture.saga
+    fixture.answer(1, 'action', 'success')
+    learn(fixture, commanded(stored, { type: 'retry-asked' }).row)
+    expect(fixture.save).toMatchObject({ status: 'succeeded', hold: { type: 'finish' } })
+  })
+
   it('A mark of no return that is not stored gives way to an abort that is', () => {
     const sure = startSaga({ branches: [{ id: 'pay', action: PAY.action, role: 'pivot' }] })
     const fixture = RunFixture.accepted(sure).tick()

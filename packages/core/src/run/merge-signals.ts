@@ -2,7 +2,7 @@
  * Merges what the stored row has of signals into our state. A signal that another node has stored was acknowledged, so it
  * stands; one of ours that is not stored was not, and its command is given again.
  */
-import { startAt } from '../rules/saga-effects.ts'
+import { isDone, startAt } from '../rules/saga-effects.ts'
 import { takeKeptSignal } from '../rules/saga-signals.ts'
 import { passWaits } from '../rules/saga-waits.ts'
 import type { SagaBranchProgress, SagaTransaction } from '../transaction.ts'
@@ -48,7 +48,7 @@ function chooseWait(ours: SagaBranchProgress, stored: SagaBranchProgress | undef
 
 /** A saga whose end was not stored may have lost the signal that led to the end. If it has not, it ends again. */
 function reopen(saga: SagaTransaction): SagaTransaction {
-  if (saga.status !== 'succeeded') return saga
+  if (saga.status !== 'succeeded' || isDone(saga)) return saga
   const { finishedAt: _, ...rest } = saga
   return { ...rest, status: 'submitted' }
 }
