@@ -146,7 +146,10 @@ export class Auditor implements AuditLog {
       return
     }
     const undo = toMask(abort.branches)
-    if (before.status === 'submitted' && hasSucceeded(decodeTransaction(before)))
+    // A saga may end by a wait, which is durable before the end is, and until then a client may abort it.
+    const isAsked =
+      abort.cause === 'requested' && log.plan.definition.branches.some(({ wait }) => wait !== undefined)
+    if (before.status === 'submitted' && !isAsked && hasSucceeded(decodeTransaction(before)))
       this.report('I20', row.gid, 'aborted after its last success was durable')
     if (log.undo === undefined) this.#checkCause(row, saga, abort, log)
     // An owner that knows exactly which actions it sent may end by its own list,
