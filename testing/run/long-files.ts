@@ -81,6 +81,7 @@ export const LONG_FILES: readonly string[] = [
   'testing/lambda-emulator/test/environments.test.ts',
   'testing/lambda-emulator/test/http-front.test.ts',
   'packages/store-sqlite/test/conformance.test.ts',
+  'testing/chaos/test/crash-points-of-stages.test.ts',
   'testing/chaos/test/hostile-branches.test.ts',
   'bench/test/bench.test.ts',
   'testing/store-conformance/test/suite-proof.test.ts',

@@ -40,8 +40,10 @@ export class BankLedger {
     const hanging = this.#rows<{ branchId: string }>(HANGING, view.gid)
     const found = [
       ...hanging.map(({ branchId }) => `I8: ${branchId} took effect after its compensation`),
-      ...view.branches.flatMap(({ id }) => branchFaults(view, id, effects)),
-      ...(view.status === 'failed' ? forgottenBranches(arrivals) : []),
+      // A branch that waits calls nobody.
+      ...view.branches.flatMap(({ id, wait }) => (wait === undefined ? branchFaults(view, id, effects) : [])),
+      ...returnFaults(view, arrivals),
+      ...(view.status === 'failed' ? forgottenBranches(view, arrivals) : []),
       ...moneyFaults(view, effects),
     ]
     return found.map((fault) => `${view.gid} (${view.status}): ${fault}`)
@@ -100,9 +102,22 @@ function branchFaults({ status }: TransactionView, id: string, effects: readonly
   return found
 }
 
+/** I35: once a branch without return was called, nothing but the pivot's own failure turns the saga around. */
+function returnFaults({ status, abort, branches }: TransactionView, arrivals: readonly Arrival[]): string[] {
+  const beyond = new Set(branches.flatMap(({ id, role }) => (role === undefined ? [] : [id])))
+  const called = arrivals.find(({ branchId }) => beyond.has(branchId))
+  if (called === undefined || status !== 'failed') return []
+  const isByPivot = abort?.cause === 'branch-failed' && beyond.has(abort.branchId ?? '')
+  return isByPivot ? [] : [`I35: ${called.branchId} was called, and it was aborted by ${abort?.cause}`]
+}
+
 /** I10: every branch that was called forward, with or without effect, was called back. */
-function forgottenBranches(arrivals: readonly Arrival[]): string[] {
-  const called = new Set(arrivals.filter(({ op }) => FORWARD.has(op)).map(({ branchId }) => branchId))
+function forgottenBranches({ branches }: TransactionView, arrivals: readonly Arrival[]): string[] {
+  // A pivot has no compensation.
+  const undoable = new Set(branches.flatMap(({ id, role }) => (role === undefined ? [id] : [])))
+  const called = new Set(
+    arrivals.flatMap(({ branchId, op }) => (FORWARD.has(op) && undoable.has(branchId) ? [branchId] : [])),
+  )
   const undone = arrivals.filter(({ op, statusCode }) => !FORWARD.has(op) && statusCode === 200)
   for (const { branchId } of undone) called.delete(branchId)
   return [...called].map((branchId) => `I10: ${branchId} was called, and its compensation never was`)

@@ -3,24 +3,45 @@ import type { Gid, Status } from '@counterstep/protocol'
 import type { CrashSwitch } from './crash-switch.ts'
 import type { Step } from './points.ts'
 
+/** What a row has, beside its status, that a write of its own may have brought. */
+interface Facts {
+  /** How many answers it has kept values of. */
+  readonly answersKept: number
+  readonly signals: number
+  readonly hasMark: boolean
+}
+
+const NO_FACTS: Facts = { answersKept: 0, signals: 0, hasMark: false }
+
+/** Reads a record by its own keys: `n` is the mark of no return, and `s` has the signals. */
+function readFacts(progress: string): Facts {
+  const { n, s = [] } = JSON.parse(progress) as { readonly n?: number; readonly s?: readonly unknown[] }
+  return { answersKept: progress.split('"values":').length - 1, signals: s.length, hasMark: n !== undefined }
+}
+
 /**
  * Wraps the store, with a crash point before each write is asked for, and one after it is durable but before the caller
  * knows.
  */
 export function crashingStore(store: Store, crash: CrashSwitch): Store {
   const statuses = new Map<Gid, Status>()
-  /** How many answers each transaction has kept values of. */
-  const kept = new Map<Gid, number>()
-  const remember = ({ gid, status }: StoredTransaction) => statuses.set(gid, status)
+  const known = new Map<Gid, Facts>()
+  const remember = ({ gid, status, progress }: StoredTransaction) => {
+    statuses.set(gid, status)
+    known.set(gid, readFacts(progress))
+  }
 
   function toStep({ gid, status, hold, progress }: TransactionUpdate): Step {
     const before = statuses.get(gid)
-    const keptBefore = kept.get(gid) ?? 0
+    const factsBefore = known.get(gid) ?? NO_FACTS
+    const facts = readFacts(progress)
     statuses.set(gid, status)
-    kept.set(gid, progress.split('"values":').length - 1)
+    known.set(gid, facts)
+    if (facts.signals > factsBefore.signals) return 'signal'
+    if (facts.hasMark && !factsBefore.hasMark) return 'mark'
     if (status === 'aborting' && before !== 'aborting') return 'decision'
     if (hold.type !== 'keep') return hold.type
-    return (kept.get(gid) ?? 0) > keptBefore ? 'values' : 'checkpoint'
+    return facts.answersKept > factsBefore.answersKept ? 'values' : 'checkpoint'
   }
 
   return {

@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isFinalStatus, type SubmitRequest, type TransactionView } from '@counterstep/protocol'
+import {
+  isFinalStatus,
+  type SignalRequest,
+  type SignalView,
+  type SubmitRequest,
+  type TransactionView,
+} from '@counterstep/protocol'
 import type { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import { withSecrets } from '@counterstep/test-servers/with-secrets'
 
@@ -16,6 +22,8 @@ export class ResumingClient {
   #url: string | undefined
   readonly #acknowledged = new Set<string>()
   readonly #seenFinal = new Map<string, string>()
+  /** The states of the signals that were acknowledged, by gid and id. */
+  readonly #signals = new Map<string, SignalView['state']>()
   readonly faults: string[] = []
 
   /** `watch` hears every answer. */
@@ -40,6 +48,18 @@ export class ResumingClient {
     this.#see(body as TransactionView)
   }
 
+  /**
+   * Gives a signal, also in the time before its wait is open. A signal that was acknowledged must be in every later view.
+   * It is refused only where it comes too late.
+   */
+  async signal(gid: string, name: string, signal: SignalRequest): Promise<void> {
+    const { status, body } = await this.send('POST', `/v1/transactions/${gid}/signals/${name}`, signal)
+    const { code, state } = body as { readonly code?: string; readonly state?: SignalView['state'] }
+    if (status === 200) this.#signals.set(`${gid} ${signal.id}`, state ?? 'kept')
+    else if (code !== 'SAGA_TURNED_AROUND' && code !== 'SAGA_ALREADY_FINAL')
+      this.faults.push(`I34: a signal of ${gid} was answered ${status} ${code}`)
+  }
+
   /** Sends until there is a definite answer, which is not always a good one. */
   async send(
     method: string,
@@ -57,12 +77,14 @@ export class ResumingClient {
 
   /** Undefined: it does not exist. */
   async look(url: string, gid: string): Promise<TransactionView | undefined> {
+    const acknowledged = [...this.#signals].filter(([key]) => key.startsWith(`${gid} `))
     const answer = await this.#tryOnce(`${url}/v1/transactions/${gid}`, 'GET', undefined, {})
     if (answer === undefined) throw new NodeGoneError(gid)
     if (answer.status === 404) return undefined
     if (answer.status !== 200) throw new Error(`GET of ${gid} answered ${answer.status}`)
     const view = answer.body as TransactionView
     this.#see(view)
+    this.faults.push(...findLostSignals(view, acknowledged))
     return view
   }
 
@@ -95,6 +117,19 @@ export class ResumingClient {
     if (before !== undefined && before !== status) this.faults.push(`${gid} was ${before}, then ${status}`)
     if (isFinalStatus(status)) this.#seenFinal.set(gid, status)
   }
+}
+
+function findLostSignals(
+  { gid, signals = [] }: TransactionView,
+  acknowledged: readonly (readonly [key: string, state: SignalView['state']])[],
+): string[] {
+  return acknowledged.flatMap(([key, state]) => {
+    const stored = signals.find(({ id }) => key === `${gid} ${id}`)
+    if (stored === undefined) return [`I34: a signal was acknowledged and is lost: ${key}`]
+    return state === 'taken' && stored.state !== 'taken'
+      ? [`I34: a signal was taken and is kept: ${key}`]
+      : []
+  })
 }
 
 export class NodeGoneError extends Error {

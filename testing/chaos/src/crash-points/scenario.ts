@@ -10,6 +10,12 @@ const WAIT_SECONDS = 5
 const SLOW_MS = 350
 const ABORT_AFTER_MS = 60
 const DELAY_MS = 120
+const APPROVED_AFTER_MS = 60
+const WAIT_MS = 150
+const REST_MS = 30
+/** No recovery takes so long. */
+const APPROVAL_MS_MAX = 60_000
+const FEE_CENTS = 1
 
 export interface Participants {
   readonly bank: string
@@ -72,12 +78,71 @@ function makeRoles(prefix: string, client: ResumingClient, { bank, flaky, yes }:
     saga('values', SUCCEEDED, { branches: returned(bank) }, WAIT_SECONDS),
     saga('values-retried', SUCCEEDED, { branches: returned(flaky) }),
     saga('values-failing', FAILED, { branches: [...returned(bank), credit(bank, 1, 'frozen', 'third')] }),
+    approved(prefix, client, bank, 'approved', { endsIn: SUCCEEDED, sentAfterMs: APPROVED_AFTER_MS }),
+    approved(prefix, client, flaky, 'approved-early', { endsIn: SUCCEEDED, sentAfterMs: 0 }),
+    approved(prefix, client, bank, 'approved-late', {
+      // The signal and its timeout come at the same time.
+      endsIn: [...SUCCEEDED, ...FAILED],
+      sentAfterMs: WAIT_MS,
+      timeoutMs: WAIT_MS,
+    }),
+    approved(prefix, client, bank, 'pivot-failing', { endsIn: FAILED, sentAfterMs: 0, to: 'frozen' }),
+    saga('not-approved', FAILED, { branches: approvable(bank, { timeoutMs: WAIT_MS }) }),
     saga('delayed', SUCCEEDED, { branches: transfer(bank), delayMs: DELAY_MS }),
     saga('slow', SUCCEEDED, { branches: transfer(bank, account(), SLOW_MS) }, WAIT_SECONDS),
     aborted(prefix, client, bank),
     message(prefix, client, flaky),
     tcc(prefix, client, { bank, yes }, 'submit'),
     tcc(prefix, client, { bank, yes }, 'abort'),
+  ]
+}
+
+interface Approved {
+  readonly endsIn: readonly string[]
+  readonly sentAfterMs: number
+  /** The account that the signal names, and the pivot credits. */
+  readonly to?: string
+  readonly timeoutMs?: number
+}
+
+function approved(
+  prefix: string,
+  client: ResumingClient,
+  url: string,
+  name: string,
+  { endsIn, sentAfterMs, to = account(), timeoutMs = APPROVAL_MS_MAX }: Approved,
+): Role {
+  const gid = `${prefix}-${name}`
+  const approval = { id: 'yes', payload: { account: to } }
+  return {
+    gid,
+    endsIn,
+    play: async () => {
+      await client.submit({ gid, branches: approvable(url, { timeoutMs }) })
+      await sleep(sentAfterMs)
+      await Promise.all([client.signal(gid, 'approval', approval), client.signal(gid, 'approval', approval)])
+    },
+  }
+}
+
+/** A debit that may be undone until it is approved. The signal says who is credited, and then a fee is paid. */
+function approvable(
+  url: string,
+  { timeoutMs }: { readonly timeoutMs: number },
+): SagaSubmitRequest['branches'] {
+  const amountCents = cents()
+  const fee = { account: account(), amountCents: FEE_CENTS }
+  return [
+    debit(url, amountCents + FEE_CENTS, account()),
+    { id: 'approval', wait: { signal: 'approval', timeoutMs } },
+    { id: 'rest', wait: { ms: REST_MS } },
+    {
+      id: 'credit',
+      action: `${url}/credit`,
+      template: { account: { $from: 'approval', at: '/account' }, amountCents },
+      role: 'pivot',
+    },
+    { id: 'fee', action: `${url}/credit`, payload: fee, role: 'retriable' },
   ]
 }
 
