@@ -9,6 +9,7 @@ const FOR_PARTICIPANTS: Documents = {
   'docs/guides/participant.md': 'docs/participant.md',
   'docs/guides/saga.md': 'docs/saga.md',
   'docs/guides/values.md': 'docs/values.md',
+  'docs/guides/approval.md': 'docs/approval.md',
   'docs/guides/tcc.md': 'docs/tcc.md',
   'docs/guides/message.md': 'docs/message.md',
   'docs/guides/signed-calls.md': 'docs/signed-calls.md',

@@ -6,9 +6,9 @@ import { Guide } from '@counterstep/test-servers/guide'
 import { expect, it, onTestFinished } from 'vitest'
 import { startChild } from './child-process.ts'
 
-it('The program of the guide about values prints what the guide says', async () => {
+it('The programs of the guide about values print what the guide says', async () => {
   const guide = new Guide('values')
-  const folder = guide.writePrograms('hold.ts')
+  const folder = guide.writePrograms('hold.ts', 'typed.ts')
   const data = join(folder, 'data')
   const server = await startChild(COUNTERSTEP_PROGRAM, [
     'serve',
@@ -19,8 +19,13 @@ it('The program of the guide about values prints what the guide says', async () 
     '--ready-json',
   ])
   onTestFinished(() => server.kill('SIGTERM'))
-  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'hold.ts')], {
-    env: { ...process.env, COUNTERSTEP_URL: server.url },
-  })
-  expect(stdout).toBe(guide.readBlock('text'))
+  for (const [program, printed] of [
+    ['hold.ts', 'text'],
+    ['typed.ts', 'text typed'],
+  ] as const) {
+    const { stdout } = await promisify(execFile)(process.execPath, [join(folder, program)], {
+      env: { ...process.env, COUNTERSTEP_URL: server.url },
+    })
+    expect(stdout).toBe(guide.readBlock(printed))
+  }
 })
