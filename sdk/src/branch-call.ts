@@ -8,7 +8,7 @@ import type {
 import type { Endpoint } from './endpoint.ts'
 import { hasRef, type Ref, type RefValue, readRef, writeTemplate } from './ref.ts'
 
-/** What a place takes that wants a `Wanted`: it, a reference to it, or JSON with references inside. */
+/** A place that wants a `Wanted` takes it, a reference to it, or JSON with references inside. */
 export type Filled<Wanted> =
   | RefValue<Exclude<Wanted, undefined>, null>
   | (Wanted extends object ? { readonly [Key in keyof Wanted]: Filled<Wanted[Key]> } : Wanted)
@@ -34,7 +34,7 @@ interface Places {
   readonly headers?: Readonly<Record<string, string | RefValue<Plain>>>
 }
 
-/** The request of a pivot or a retriable: it is undone by none, and asked until its answer is definite. */
+/** The request of a pivot or a retriable: nothing undoes it, and it is asked until its answer is definite. */
 export type SureCall<Request> = Payload<Request, Filled<Request>> &
   Places & {
     readonly timeoutMs?: number

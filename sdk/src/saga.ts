@@ -17,8 +17,6 @@ import type {
 import type { SignalWait, Timer } from './saga-waits.ts'
 import type { Signal } from './signal.ts'
 
-export type { SagaSettings } from './saga-builder.ts'
-
 interface CallSettings<Named> extends Place<Named> {
   readonly timeoutMs?: number
   readonly retry?: Partial<RetryPolicy>
@@ -29,7 +27,7 @@ interface SureSettings<Named> extends Place<Named> {
   readonly retry?: Partial<Omit<RetryPolicy, 'limit'>> & { readonly limit?: never }
 }
 
-/** What a signal that may not come leaves behind is missing then. */
+/** The payload of a signal may be missing if the saga goes on without it. */
 type SignalAnswer<Payload, OnTimeout> = 'continue' extends OnTimeout ? Payload | undefined : Payload
 
 /**
