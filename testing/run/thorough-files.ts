@@ -5,7 +5,7 @@
  */
 export const THOROUGH_FILES: readonly string[] = [
   'bench/test/**/*.test.ts',
-  // What a record writes beside its status is also killed at in `npm test`.
+  // These crash points, of writes beside the status, are also in `npm test`.
   'testing/chaos/test/**/!(crash-points-of-stages).test.ts',
   'testing/dtm-conformance/src/**/*.test.ts',
   'infra/aws/test/cfn-lint.test.ts',

@@ -63,7 +63,7 @@ export interface BranchCallNote {
   readonly gid: string
   readonly branchId: string
   readonly op: Op
-  /** By the machine's clock, which is also that of the store. */
+  /** The instant by the machine's clock, which is also that of the store. */
   readonly at: number
   /** Undefined: the bank's answer is not known. */
   readonly statusCode?: number

@@ -40,7 +40,7 @@ export class BankLedger {
     const hanging = this.#rows<{ branchId: string }>(HANGING, view.gid)
     const found = [
       ...hanging.map(({ branchId }) => `I8: ${branchId} took effect after its compensation`),
-      // A branch that waits calls nobody.
+      // A branch that waits calls no service.
       ...view.branches.flatMap(({ id, wait }) => (wait === undefined ? branchFaults(view, id, effects) : [])),
       ...returnFaults(view, arrivals),
       ...(view.status === 'failed' ? forgottenBranches(view, arrivals) : []),

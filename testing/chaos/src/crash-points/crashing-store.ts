@@ -3,7 +3,7 @@ import type { Gid, Status } from '@counterstep/protocol'
 import type { CrashSwitch } from './crash-switch.ts'
 import type { Step } from './points.ts'
 
-/** What a row has, beside its status, that a write of its own may have brought. */
+/** The facts of a row beside its status that a write of its own may have brought. */
 interface Facts {
   /** How many answers it has kept values of. */
   readonly answersKept: number

@@ -14,7 +14,7 @@ export interface SagaLog extends CommonLog {
   readonly effectAt: (number | undefined)[]
   /** When a signal of each name was sent first, by the store's clock. */
   readonly signalAt: Map<string, number>
-  /** What the sender of each acknowledged signal was told. */
+  /** The state that the sender of each acknowledged signal was told. */
   readonly signals: Map<string, 'taken' | 'kept'>
   /** The branches that cannot be undone and whose first call has arrived. */
   readonly arrived: Set<number>

@@ -27,7 +27,7 @@ export interface SagaPlan {
   readonly signals: readonly PlannedSignal[]
 }
 
-/** What came later is drawn from streams of its own, so that it did not change the worlds of existing seeds. */
+/** Later additions are drawn from streams of their own, so that they did not change the worlds of existing seeds. */
 export interface SagaRandoms {
   readonly random: Random
   readonly values: Random
