@@ -25,7 +25,7 @@ export interface Upgrade {
 }
 
 /**
- * A node dies in the middle of sagas of both formats, and a node of the version before takes over what it can read.
+ * A node dies in the middle of sagas of old and new formats, and a node of the version before takes over what it can read.
  * Later a node of today ends the others.
  */
 export async function proveOlderNode({ storeUrl, olderProgram, areAtOnce }: Upgrade): Promise<void> {
@@ -43,7 +43,7 @@ export async function proveOlderNode({ storeUrl, olderProgram, areAtOnce }: Upgr
       if (op === 'action' && branchId === '02' && epoch === 1) await late.pass()
       return 'run'
     }
-    const newer = names('newer').map((gid) => handingOn(gid, branches.url))
+    const newer = names('newer').map((gid, index) => handingOn(gid, branches.url, index % 2 === 1))
     const plain = names('plain').map((gid) => serialSaga(gid, branches.url, 3))
     const today = await start()
     const before = areAtOnce ? await start(olderProgram) : undefined
@@ -83,8 +83,11 @@ function names(kind: string): readonly string[] {
   return Array.from({ length: SAGAS }, (_, index) => `${kind}-${index}`)
 }
 
-/** The same saga as a plain one, but each branch is told what the one before has answered. */
-function handingOn(gid: string, service: string): NamedRequest {
+/**
+ * The same saga as a plain one, but each branch is told what the one before has answered. With a pivot as its last branch
+ * it has the fourth format, else the third.
+ */
+function handingOn(gid: string, service: string, hasPivot = false): NamedRequest {
   const { branches, ...request } = serialSaga(gid, service, 3) as SagaSubmitRequest & NamedRequest
   return {
     ...request,
@@ -94,12 +97,10 @@ function handingOn(gid: string, service: string): NamedRequest {
       const from = branches[index - 1]?.id
       if (from === undefined) return branch
       const template = { before: { $from: from, at: '/done' } }
-      return {
-        ...(id === undefined ? {} : { id }),
-        action,
-        template,
-        compensation: { url: `${service}/undo`, template },
-      }
+      const named = { ...(id === undefined ? {} : { id }), action, template }
+      return hasPivot && index === branches.length - 1
+        ? { ...named, role: 'pivot' }
+        : { ...named, compensation: { url: `${service}/undo`, template } }
     }),
   }
 }
