@@ -69,6 +69,7 @@ describe('A branch that waits', () => {
     [{ until: -1 }, '/branches/1/wait/until'],
     [{ signal: 'a b' }, '/branches/1/wait/signal'],
     [{ signal: 7 }, '/branches/1/wait/signal'],
+    [{ signal: { toString: null } }, '/branches/1/wait/signal'],
     [{ signal: 'x', timeoutMs: 0 }, '/branches/1/wait/timeoutMs'],
     [{ signal: 'x', onTimeout: 'stop' }, '/branches/1/wait/onTimeout'],
   ])('The wait %j is refused at its place', (wait, path) => {

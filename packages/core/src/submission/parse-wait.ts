@@ -107,7 +107,7 @@ function parseSignalWait(value: Fields, path: string, { faults }: SagaContext): 
     { code: 'SAGA_WAIT_INVALID', path: `${path}/timeoutMs` },
     faults,
   )
-  const wait: Writable<SignalWait> = { type: 'signal', name: String(name), onTimeout }
+  const wait: Writable<SignalWait> = { type: 'signal', name: isBranchId(name) ? name : '', onTimeout }
   if (timeoutMs !== undefined) wait.timeoutMs = timeoutMs
   return wait
 }
