@@ -175,6 +175,21 @@ describe('A signal that another node has stored', () => {
     expect(fixture.save).toMatchObject({ status: 'succeeded', hold: { type: 'finish' } })
   })
 
+  it('An abort of this node that was not stored stands, and closes a wait that is open in the row', () => {
+    const two = startSaga({
+      branches: [
+        { ...PAY, template: {}, after: [] },
+        { id: 'w', after: [], wait: { signal: 'a' } },
+      ],
+    })
+    const opened = RunFixture.accepted(two).tick().saga
+    const fixture = RunFixture.accepted(two).tick().answer(0, 'action', 'failure')
+    learn(fixture, commanded(opened, { type: 'retry-asked' }).row)
+    expect(fixture.saga.status).toBe('aborting')
+    expect(fixture.saga.branches[1]?.action).toMatchObject({ state: 'idle' })
+    expect(fixture.saga.branches[1]?.action).not.toHaveProperty('nextAt')
+  })
+
   it('A mark of no return that is not stored gives way to an abort that is', () => {
     const sure = startSaga({ branches: [{ id: 'pay', action: PAY.action, role: 'pivot' }] })
     const fixture = RunFixture.accepted(sure).tick()

@@ -2,6 +2,7 @@
  * Merges what the stored row has of signals into our state. A signal that another node has stored was acknowledged, so it
  * stands; one of ours that is not stored was not, and its command is given again.
  */
+import { giveUpAction } from '../rules/saga.ts'
 import { isDone, startAt } from '../rules/saga-effects.ts'
 import { takeKeptSignal } from '../rules/saga-signals.ts'
 import { passWaits } from '../rules/saga-waits.ts'
@@ -27,6 +28,8 @@ export function mergeSignals(
   )
   const signals = stored.signals === undefined ? {} : { signals: stored.signals }
   const merged = reopen({ ...rest, ...signals, branches })
+  // The row may show as open what our abort has closed.
+  if (merged.status === 'aborting') return { ...merged, branches: merged.branches.map(giveUpAction) }
   // Before its start nothing of a saga opens.
   if (merged.status !== 'submitted' || storeNow < startAt(merged)) return merged
   return passWaits(giveKeptSignals(merged, storeNow), storeNow).saga
