@@ -151,20 +151,24 @@ describe('A wait for a signal', () => {
     expect(buildRequest(taken, 1, 'action').body).toBe('{"by":"kim"}')
   })
 
-  it('A signal that comes before the wait opens is kept and taken when it opens', () => {
-    const later = startWith(HOLD, approval, PAY)
-    const kept = step(later, signal('click-1'), CREATED_AT + 1, 'strong')
-    expect(kept.signals?.[0]).not.toHaveProperty('takenBy')
-    const passed = step(after(kept, succeed(0)), TIME, CREATED_AT + 5, 'lazy')
-    expect(passed.branches[1]?.action.state).toBe('succeeded')
-    expect(passed.signals?.[0]?.takenBy).toBe(1)
-  })
-
-  it('A kept signal whose payload is used is a strong change when it is taken', () => {
-    const kept = step(startWith(HOLD, approval, PAY_BY), signal('click-1', { by: 'kim' }), CREATED_AT + 1)
-    const passed = step(after(kept, succeed(0)), TIME, CREATED_AT + 5, 'strong')
-    expect(passed.branches[1]?.action.values).toEqual(['"kim"'])
-  })
+  it.each([
+    ['is used', PAY_BY, { values: ['"kim"'] }],
+    ['is not used', PAY, {}],
+  ])(
+    'A signal that comes before the wait opens is kept and taken strong when it opens, if its payload %s',
+    (_, user, answer) => {
+      const kept = step(
+        startWith(HOLD, approval, user),
+        signal('click-1', { by: 'kim' }),
+        CREATED_AT + 1,
+        'strong',
+      )
+      expect(kept.signals?.[0]).not.toHaveProperty('takenBy')
+      const passed = step(after(kept, succeed(0)), TIME, CREATED_AT + 5, 'strong')
+      expect(passed.branches[1]?.action).toMatchObject({ state: 'succeeded', ...answer })
+      expect(passed.signals?.[0]?.takenBy).toBe(1)
+    },
+  )
 
   it('Each wait takes one signal, and the oldest of its name comes first', () => {
     const two = startWith(approval, { ...approval, id: 'again' }, PAY)
@@ -172,7 +176,8 @@ describe('A wait for a signal', () => {
       (next, each) => step(next, each, CREATED_AT),
       two,
     )
-    const passed = step(kept, TIME, CREATED_AT + 1)
+    const first = step(kept, TIME, CREATED_AT + 1, 'strong')
+    const passed = step(first, TIME, CREATED_AT + 2, 'strong')
     expect(passed.signals?.map(({ id, takenBy }) => [id, takenBy])).toEqual([
       ['1', 0],
       ['2', 1],

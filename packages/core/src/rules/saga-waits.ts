@@ -6,7 +6,7 @@ import { WAIT_END_MS_MAX } from '@counterstep/protocol'
 import type { TimeWait, Wait } from '../definition.ts'
 import { IDLE, type OpProgress, type SagaTransaction } from '../transaction.ts'
 import { describeProblem, findText, type UnusableRequest } from '../values/build-request.ts'
-import { isProducer, keepValues } from '../values/keep-values.ts'
+import { keepValues } from '../values/keep-values.ts'
 import { readInstant, readWaitMs } from '../values/read-time.ts'
 import type { Durability } from './events.ts'
 import { withOp, withoutNextAt } from './op-progress.ts'
@@ -26,7 +26,7 @@ export const SIGNAL_TIMEOUT = 'signal-timeout'
 
 /**
  * Opens and ends the waits that are due. It stops at a strong change, because nothing may follow from that before it is
- * durable: another node may have told a caller that its signal has ended the same wait.
+ * durable: another node may have told a caller that its signal has ended the same wait, or another wait may take the signal.
  */
 export function passWaits(saga: Submitted, now: number): PassedWaits {
   let passed: PassedWaits = { saga, durability: 'none' }
@@ -81,9 +81,8 @@ function passWait(passed: PassedWaits, position: number, now: number): PassedWai
 function openWait(saga: Submitted, position: number, endsAt: number, now: number): ChangedWait {
   const next = changeWait(saga, position, { ...IDLE, state: 'open', startedAt: now, nextAt: endsAt }, now)
   const taken = takeKeptSignal(next, position, now)
-  if (taken === undefined) return { saga: next, durability: 'lazy' }
-  // A request may use the payload only when the record has it.
-  return { saga: taken, durability: isProducer(saga, position) ? 'strong' : 'lazy' }
+  // After a crash another wait may open first. So no branch is called because of a signal before the row says who took it.
+  return taken === undefined ? { saga: next, durability: 'lazy' } : { saga: taken, durability: 'strong' }
 }
 
 function endWait(
