@@ -200,3 +200,21 @@ describe('A signal that another node has stored', () => {
     expect(fixture.saga).not.toHaveProperty('noReturnAt')
   })
 })
+
+describe('A signal that was kept until a wait opened', () => {
+  it('No branch is called because of a kept signal before the row says which wait has taken it', () => {
+    const branches = ['a', 'b'].flatMap((id) => [
+      { id, after: [], action: PAY.action },
+      { id: `${id}-approved`, after: [id], wait: { signal: 'approval' } },
+      { id: `${id}-sent`, after: [`${id}-approved`], action: PAY.action },
+    ])
+    const fixture = RunFixture.accepted(startSaga({ branches }))
+      .tick()
+      .step({ type: 'command', command: signal('click-1') })
+      .saved()
+    expect(fixture.answer(0, 'action', 'success').types).toEqual(['save'])
+    expect(fixture.run.durableTransaction).toMatchObject({ signals: [{ payload: '{"by":"kim"}' }] })
+    expect(fixture.saved().calls).toEqual(['03 action #1'])
+    expect(fixture.run.durableTransaction).toMatchObject({ signals: [{ takenBy: 1 }] })
+  })
+})
