@@ -40,8 +40,13 @@ export async function giveSignal({
     const why = cause instanceof Error ? cause.message : String(cause)
     return refuse(`the server did not answer (${why}). Send it again with --id ${id}`)
   }
-  if (answer.ok) return { stdout: `${describe(JSON.parse(text) as SignalView)}\n`, stderr: '' }
-  const problem = readProblem(text)
+  const value = readObject(text)
+  if (answer.ok) {
+    return isSignalView(value)
+      ? { stdout: `${describe(value)}\n`, stderr: '' }
+      : refuse(`the answer was not that of a signal. Send it again with --id ${id}`)
+  }
+  const problem = typeof value.code === 'string' ? (value as Partial<Problem>) : undefined
   const known = problem === undefined ? `HTTP ${answer.status}` : `${problem.detail} (${problem.code})`
   return refuse(answer.status >= 500 ? `${known}. Send it again with --id ${id}` : known)
 }
@@ -52,14 +57,18 @@ function describe({ gid, name, id, state }: SignalView): string {
     : `${gid} keeps the signal ${name}, id ${id}, until a branch waits for it`
 }
 
-function readProblem(text: string): Problem | undefined {
+/** Something else than a server of Counterstep may have answered, such as a proxy with a page. */
+function readObject(text: string): Partial<Problem & SignalView> {
   try {
-    const value = JSON.parse(text) as Partial<Problem> | null
-    return typeof value?.code === 'string' ? (value as Problem) : undefined
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : {}
   } catch {
-    // Something else than a server of Counterstep may have answered.
-    return undefined
+    return {}
   }
+}
+
+function isSignalView(value: Partial<SignalView>): value is SignalView {
+  return value.state === 'taken' || value.state === 'kept'
 }
 
 function refuse(sentence: string): SignalOutcome {

@@ -21,6 +21,7 @@ const URL_VARIABLE = 'COUNTERSTEP_URL'
 const KEY_VARIABLE = 'COUNTERSTEP_API_KEY'
 /** Clients of a server read these variables, which `serve` must not take for misspelt settings. */
 export const CLIENT_VARIABLES = [URL_VARIABLE, KEY_VARIABLE]
+const VISIBLE = /^[!-~]+$/
 const DEFAULT_URL = 'http://127.0.0.1:8470'
 
 const OPTIONS = {
@@ -61,10 +62,16 @@ export function readSignalCommand(
   const url = toText(values.url) || environment[URL_VARIABLE] || DEFAULT_URL
   const payload = toText(values.payload)
   const problems: string[] = []
-  if (!isHttpUrl(url)) problems.push(`--url or ${URL_VARIABLE} must be an http or https URL.`)
+  if (!isServerUrl(url))
+    problems.push(
+      `--url or ${URL_VARIABLE} must be an http or https URL without a user, a query and a fragment.`,
+    )
   if (payload !== undefined && !isJson(payload))
     problems.push('--payload must be JSON, such as \'{"by":"kim"}\'.')
   const apiKey = readApiKey(toText(values['api-key-file']), environment, problems)
+  // The error of a request with such a key would quote it.
+  if (apiKey !== undefined && !VISIBLE.test(apiKey))
+    problems.push(`The API key of --api-key-file or ${KEY_VARIABLE} must be visible characters in one line.`)
   if (problems.length > 0) return { problems }
   return {
     command: {
@@ -93,8 +100,11 @@ function readApiKey(
   }
 }
 
-function isHttpUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+/** A path cannot be put behind a query or a fragment, and the error of a request with a password would quote it. */
+function isServerUrl(text: string): boolean {
+  if (!URL.canParse(text) || /[?#]/.test(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return /^https?:$/.test(protocol) && username === '' && password === ''
 }
 
 function isJson(text: string): boolean {

@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
@@ -68,6 +71,21 @@ describe('counterstep signal', () => {
     expect(lost.stderr).toContain('Send it again with --id click-1')
   })
 
+  it('The command takes no page of a proxy for the answer of a signal', async () => {
+    for (const body of ['<html></html>', '{}', 'null']) {
+      const proxy = createServer((_, response) => response.end(body))
+      await once(proxy.listen(0, '127.0.0.1'), 'listening')
+      const { port } = proxy.address() as AddressInfo
+      const lost = await runSignal(['g', 'n', '--id', 'click-1', '--url', `http://127.0.0.1:${port}`])
+      proxy.close()
+      expect(lost).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'counterstep: the answer was not that of a signal. Send it again with --id click-1\n',
+      })
+    }
+  })
+
   it('The command reads the API key from a variable or a file, and quotes no argument in a refusal', async () => {
     const path = join(folder, 'key')
     await writeFile(path, 'cs_key_of_the_file\n')
@@ -82,9 +100,16 @@ describe('counterstep signal', () => {
       ['g', 'n', '--api-key', 's3cr3t'],
       ['g', 'n', '--payload', 's3cr3t'],
       ['g', 'n', 's3cr3t'],
+      ['g', 'n', '--url', 'http://kim:s3cr3t@bank.test'],
+      ['g', 'n', '--url', 'http://bank.test/?key=s3cr3t'],
+      ['g', 'n', '--url', 'http://bank.test/#s3cr3t'],
     ]
-    for (const args of refused) {
-      const command = read(args)
+    const badKeys = ['s3cr3t\nother', 's3cr3t€', 's3cr3t other']
+    const commands = [
+      ...refused.map((args) => read(args)),
+      ...badKeys.map((key) => read(['g', 'n'], { COUNTERSTEP_API_KEY: key })),
+    ]
+    for (const command of commands) {
       expect(command.type).toBe('refused')
       expect(JSON.stringify(command)).not.toContain('s3cr3t')
     }
