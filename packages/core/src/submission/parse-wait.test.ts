@@ -66,6 +66,7 @@ describe('A branch that waits', () => {
     [{ until: 'tomorrow' }, '/branches/1/wait/until'],
     [{ until: '2027-01-15T08:00:00' }, '/branches/1/wait/until'],
     [{ until: '2027-13-15T08:00:00Z' }, '/branches/1/wait/until'],
+    [{ until: '2027-02-29T08:00:00Z' }, '/branches/1/wait/until'],
     [{ until: -1 }, '/branches/1/wait/until'],
     [{ signal: 'a b' }, '/branches/1/wait/signal'],
     [{ signal: 7 }, '/branches/1/wait/signal'],

@@ -14,6 +14,15 @@ export function readWaitMs(text: string): number | undefined {
 /** Reads epoch milliseconds, or a date and time. Returns undefined for any other text. */
 export function readInstant(text: string): number | undefined {
   // biome-ignore lint/style/noRestrictedGlobals: Date.parse reads a text and no clock.
-  const at = DIGITS.test(text) ? Number(text) : DATE_TIME.test(text) ? Date.parse(text) : Number.NaN
+  const at = DIGITS.test(text) ? Number(text) : isDateTime(text) ? Date.parse(text) : Number.NaN
   return Number.isSafeInteger(at) && at >= 0 ? at : undefined
+}
+
+/** Date.parse takes February 30 for a day in March. */
+function isDateTime(text: string): boolean {
+  if (!DATE_TIME.test(text)) return false
+  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number)
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+  const daysMax = month === 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31
+  return day <= daysMax
 }
