@@ -504,7 +504,7 @@ function mayStart(run: Run, { op }: CallKey, now: number): boolean {
 }
 
 function viewRun(run: Run): TransactionView {
-  return viewTransaction(run.transaction, run.durableTransaction.status)
+  return viewTransaction(run.transaction, run.durableTransaction.status, run.durableTransaction)
 }
 
 /** Shows the run. While a strong change waits for its save, the last durable state is shown instead. */

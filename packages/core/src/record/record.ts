@@ -240,6 +240,10 @@ function assertShape(definition: Definition, record: ProgressRecord): void {
   assert(isObject(definition.retry) && hasBranches(definition), 'the definition is not one of a known kind')
   const { b = [], r = [], q, n = 0, s = [], abort, attention } = record
   assert(Array.isArray(b) && b.every(isBranchRecord) && isOpRecord(q), 'the progress of a branch is not one')
+  assert(
+    b.every((branch, position) => isOpenWait(definition, branch, position)),
+    'an op is open that waits for nothing, or for ever',
+  )
   assert(Array.isArray(r) && r.every(isRegistered), 'a registered branch is not one')
   assert(Number.isInteger(n), 'the mark of no return is not an instant')
   assert(Array.isArray(s) && s.every(isSignal), 'a signal is not one')
@@ -260,7 +264,7 @@ function hasBranches(definition: Definition): boolean {
             isObject(branch) &&
             'after' in branch &&
             Array.isArray(branch.after) &&
-            (!('wait' in branch) || isObject(branch.wait)),
+            (!('wait' in branch) || isWait(branch.wait)),
         ) &&
         (definition.values === undefined || isListOfLists(definition.values.kept))
       )
@@ -275,6 +279,21 @@ function hasBranches(definition: Definition): boolean {
     default:
       return false
   }
+}
+
+function isWait(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { type, ms, until, name } = value as Readonly<Record<string, unknown>>
+  if (type === 'signal') return typeof name === 'string'
+  const time = type === 'ms' ? ms : type === 'until' ? until : undefined
+  return typeof time === 'number' || isObject(time)
+}
+
+/** Only a branch that waits is open, and then it has an end. Any other such op would hang or end at once. */
+function isOpenWait(definition: Definition, { a }: BranchRecord, position: number): boolean {
+  if (a?.state !== 'open') return true
+  const isOfWait = definition.kind === 'saga' && definition.branches[position]?.wait !== undefined
+  return isOfWait && a.nextAt !== undefined
 }
 
 function isListOfLists(value: unknown): boolean {

@@ -45,9 +45,14 @@ interface Problem {
 
 /**
  * Shows a transaction as a caller may see it. `durableStatus` is the last status that is durable. A later status and the
- * fields that only it has are not shown, because a crash could take them back.
+ * fields that only it has are not shown, because a crash could take them back. For the same reason the signals and the mark
+ * of no return are those of `durable`.
  */
-export function viewTransaction(transaction: Transaction, durableStatus: Status): TransactionView {
+export function viewTransaction(
+  transaction: Transaction,
+  durableStatus: Status,
+  durable: Transaction = transaction,
+): TransactionView {
   const { attention } = transaction
   const isUndecided = durableStatus === 'prepared' || durableStatus === 'submitted'
   const abort = !isUndecided && 'abort' in transaction ? transaction.abort : undefined
@@ -64,7 +69,7 @@ export function viewTransaction(transaction: Transaction, durableStatus: Status)
     ...(attention === undefined ? {} : { attention }),
     ...(abort === undefined ? {} : { abort: viewAbort(transaction, abort) }),
     ...(durableStatus === 'succeeded' ? viewOutput(transaction) : {}),
-    ...(transaction.kind === 'saga' ? viewStages(transaction, isUndecided) : {}),
+    ...(durable.kind === 'saga' ? viewStages(durable, isUndecided) : {}),
     ...(transaction.kind === 'message' && transaction.definition.check !== undefined
       ? { check: viewOp('msg', transaction.definition.check.url, transaction.check) }
       : {}),

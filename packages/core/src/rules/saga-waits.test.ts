@@ -4,6 +4,7 @@ import { after, answered, buildRow, CREATED_AT, effectsText, sent } from '../../
 import { startSaga } from '../../test/submissions.ts'
 import { transition } from '../../test/transition.ts'
 import { findRefusal } from '../commands/refuse-command.ts'
+import { AssertionError } from '../errors.ts'
 import { decodeTransaction, FORMAT, toFormat } from '../record/record.ts'
 import { viewTransaction } from '../record/view.ts'
 import type { SagaTransaction, Signal } from '../transaction.ts'
@@ -238,6 +239,13 @@ describe('A wait for a signal', () => {
     })
   })
 
+  it('A view shows only signals and a mark that are durable', () => {
+    const taken = step(open, signal('click-1'), CREATED_AT)
+    expect(viewTransaction(taken, 'submitted').signals).toHaveLength(1)
+    expect(viewTransaction(taken, 'submitted', open)).not.toHaveProperty('signals')
+    expect(viewTransaction({ ...taken, noReturnAt: 7 }, 'submitted', open)).not.toHaveProperty('noReturnAt')
+  })
+
   it('Of the signals that were taken the last ones are remembered', () => {
     const many = Array.from({ length: SIGNALS_TAKEN_MAX }, (_, index) => ({
       ...signal(String(index)).signal,
@@ -372,5 +380,24 @@ describe('The point of no return', () => {
     const view = viewTransaction(marked, 'submitted')
     expect(view.noReturnAt).toBe(CREATED_AT + 1)
     expect(view.branches.map(({ role }) => role)).toEqual([undefined, 'pivot', 'retriable'])
+  })
+})
+
+describe('A damaged record of a wait', () => {
+  const open = step(startWith({ id: 'w', wait: { signal: 'a' } }, PAY), TIME, CREATED_AT)
+  const row = buildRow(open)
+
+  it.each([
+    ['an open wait without an end', { progress: row.progress.replace(/"nextAt":\d+,?/, '') }],
+    ['an open call', { progress: row.progress.replace('"b":[{', '"b":[{},{') }],
+    ['a wait for nothing', { definition: row.definition.replace('"type":"signal"', '"type":"none"') }],
+    ['a signal that is no object', { progress: row.progress.replace('{', '{"s":[1],') }],
+    ['a mark that is no instant', { progress: row.progress.replace('{', '{"n":"now",') }],
+  ])('A record with %s is refused, so that its row is parked for a person', (_, damage) => {
+    expect(() => decodeTransaction({ ...row, ...damage })).toThrow(AssertionError)
+  })
+
+  it('The record without the damage is read', () => {
+    expect(decodeTransaction(row)).toEqual(open)
   })
 })

@@ -97,8 +97,13 @@ function parseTime(
 
 function parseSignalWait(value: Fields, path: string, { faults }: SagaContext): SignalWait | undefined {
   const { signal: name, onTimeout = 'abort' } = value
-  if (!isBranchId(name))
-    faults.add('SAGA_WAIT_INVALID', `${path}/signal`, 'must be 1–64 characters of A-Z a-z 0-9 . _ : -')
+  // The name stands in the path of a request, from which clients remove a step of dots.
+  if (!isBranchId(name) || name === '.' || name === '..')
+    faults.add(
+      'SAGA_WAIT_INVALID',
+      `${path}/signal`,
+      'must be 1–64 characters of A-Z a-z 0-9 . _ : - and not "." or ".."',
+    )
   if (onTimeout !== 'abort' && onTimeout !== 'continue')
     return faults.add('SAGA_WAIT_INVALID', `${path}/onTimeout`, 'must be "abort" or "continue"')
   const timeoutMs = readInteger(

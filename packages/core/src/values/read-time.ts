@@ -2,6 +2,8 @@
 import { WAIT_END_MS_MAX } from '@counterstep/protocol'
 
 const DIGITS = /^\d{1,16}$/
+/** No date is later. */
+const INSTANT_MAX = 8_640_000_000_000_000
 /** A date and time of RFC 3339. Without an offset it would mean another instant in each time zone. */
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i
 
@@ -15,7 +17,7 @@ export function readWaitMs(text: string): number | undefined {
 export function readInstant(text: string): number | undefined {
   // biome-ignore lint/style/noRestrictedGlobals: Date.parse reads a text and no clock.
   const at = DIGITS.test(text) ? Number(text) : isDateTime(text) ? Date.parse(text) : Number.NaN
-  return Number.isSafeInteger(at) && at >= 0 ? at : undefined
+  return Number.isInteger(at) && at >= 0 && at <= INSTANT_MAX ? at : undefined
 }
 
 /** Date.parse takes February 30 for a day in March. */
