@@ -6,6 +6,7 @@ import {
   GID_LENGTH_MAX,
   JSON_DEPTH_MAX,
   PAYLOAD_BYTES_MAX,
+  SIGNAL_BYTES_MAX,
 } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { buildRealServer } from './real-server.ts'
@@ -130,5 +131,26 @@ describe('S17: a submit', () => {
     ])
     expect((await server.engine.list({ limit: 10 })).items).toEqual([])
     expect((await send(HEADER_BYTES_MAX - 1_024)).status).toBe(202)
+  })
+})
+
+describe('S17: a signal', () => {
+  it('The body of a signal has room for the largest payload written as escapes, and a larger body is not looked at', async () => {
+    await using server = await buildRealServer(() => ({ result: 'success', statusCode: 200 }))
+    const sendTo = (path: string, payload: string) =>
+      server.app.inject({
+        method: 'POST',
+        url: `/v1/transactions${path}`,
+        headers: { 'content-type': 'application/json' },
+        payload,
+      })
+    const branches = [{ id: 'approved', wait: { signal: 'approval' } }]
+    expect((await sendTo('', JSON.stringify({ gid: 'waits', branches }))).statusCode).toBe(202)
+    // The payload counts as JSON, with its two quotes.
+    const largest = `{"id":"a","payload":"${'\\u0061'.repeat(SIGNAL_BYTES_MAX - 2)}"}`
+    const send = (bytes: number) => sendTo('/waits/signals/approval', largest.padEnd(bytes, ' '))
+    expect((await send(128 * 1024)).json()).toMatchObject({ state: 'taken' })
+    const over = await send(128 * 1024 + 1)
+    expect([over.statusCode, over.json().code]).toEqual([413, 'SAGA_BODY_TOO_LARGE'])
   })
 })

@@ -7,9 +7,9 @@ import { parseJson } from '../json/parse-json.ts'
  * Makes the routes of this scope accept application/json alone. Four bypasses that were found in 2025 and 2026 needed
  * further content types.
  */
-export function takeJson(app: FastifyInstance): void {
+export function takeJson(app: FastifyInstance, bodyLimit: number = BODY_BYTES_MAX): void {
   app.removeAllContentTypeParsers()
-  const options = { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX } as const
+  const options = { parseAs: 'buffer', bodyLimit } as const
   app.addContentTypeParser('application/json', options, (request, bytes: Buffer, done) => {
     try {
       requirePlainJson(request.headers)

@@ -1,4 +1,5 @@
 import type { EngineApi } from '@counterstep/engine'
+import { SIGNAL_BYTES_MAX } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
 import { createMediaTypeError, takeJson } from '../http/json-body.ts'
 import { JSON_TYPE } from '../http/json-type.ts'
@@ -6,6 +7,9 @@ import { readGid } from '../http/read-gid.ts'
 import { signalExample, signalTakenExample } from '../openapi/examples.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { gidParameter } from './gid-parameter.ts'
+
+/** The largest payload fits even if each of its characters is written as an escape. */
+const SIGNAL_BODY_BYTES_MAX = 8 * SIGNAL_BYTES_MAX
 
 export const signalOperation: Operation = {
   method: 'post',
@@ -55,7 +59,7 @@ export const signalOperation: Operation = {
 
 export function buildSignalRoute(engine: EngineApi, handlerTimeoutMs: number) {
   return async function addSignalRoute(app: FastifyInstance): Promise<void> {
-    takeJson(app)
+    takeJson(app, SIGNAL_BODY_BYTES_MAX)
     const config = { access: signalOperation.access, stores: 'branch' } as const
     app.post(
       '/v1/transactions/:gid/signals/:name',
