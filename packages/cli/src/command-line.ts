@@ -21,6 +21,8 @@ interface Flag {
 /** This flag names a file of settings. */
 export const CONFIG_FLAG = 'config'
 const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[]
+/** The last three have arguments of their own, which other modules read. */
+const ALL_COMMANDS = [...COMMAND_NAMES, 'keys', 'signal', 'signing-key']
 const FLAGS = new Map<string, Flag>([
   ['help', { type: 'boolean', commands: COMMAND_NAMES }],
   ['version', { type: 'boolean', commands: COMMAND_NAMES }],
@@ -88,11 +90,10 @@ function findOptionProblem({ name, rawName, value }: OptionToken, command = 'ser
 
 function findWordProblems(words: readonly string[], command: CommandName | undefined): string[] {
   if (words.length === 0) {
-    const names = [...COMMAND_NAMES, 'keys', 'signing-key'].map((name) => `counterstep ${name}`)
+    const names = ALL_COMMANDS.map((name) => `counterstep ${name}`)
     return [`Say what to do: ${names.join(', or ')}.`]
   }
-  if (command === undefined)
-    return [`The first word is no command; there is ${COMMAND_NAMES.join(', ')}, keys and signing-key.`]
+  if (command === undefined) return [`The first word is no command; there is ${ALL_COMMANDS.join(', ')}.`]
   const more = words.length - 1
   return more === 0 ? [] : [`Nothing may follow ${command} but options; there is more (words: ${more}).`]
 }
