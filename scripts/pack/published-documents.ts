@@ -60,7 +60,8 @@ function withLinks(text: string, source: string, documents: Documents): string {
   const withoutPart = text.replace(/<!-- not published yet -->\n[\s\S]*?<!-- end -->\n+/g, '')
   // A package carries no pictures.
   const withoutPictures = withoutPart.replace(/^!\[[^\]]*\]\([^)\s]+\)\n+/gm, '')
-  return withoutPictures.replace(/\[([^\]]*)\]\(([^)\s]+)\)/g, (whole, label: string, link: string) => {
+  const withPaths = rewritePaths(withoutPictures, documents)
+  return withPaths.replace(/\[([^\]]*)\]\(([^)\s]+)\)/g, (whole, label: string, link: string) => {
     if (/^([a-z]+:|#)/i.test(link)) return whole
     const [path = '', fragment] = link.split('#')
     const linked = posix.join(posix.dirname(source), path)
@@ -69,5 +70,15 @@ function withLinks(text: string, source: string, documents: Documents): string {
     if (target === undefined) throw new Error(`${source} links to ${path}, which the package does not carry`)
     const relative = posix.relative(posix.dirname(documents[source] ?? ''), target)
     return `[${label}](${fragment === undefined ? relative : `${relative}#${fragment}`})`
+  })
+}
+
+/** Writes each path that stands in a text without a link as the package has it, or names the package that carries it. */
+function rewritePaths(text: string, documents: Documents): string {
+  return text.replace(/`(docs\/[a-z/-]+\.md)`/g, (whole, path: string) => {
+    const own = documents[path]
+    if (own !== undefined) return `\`${own}\``
+    const ofServer = DOCUMENTS[COUNTERSTEP.name]?.[path]
+    return ofServer === undefined ? whole : `\`${ofServer}\` of the package \`${COUNTERSTEP.name}\``
   })
 }

@@ -47,6 +47,19 @@ describe('the public packages', () => {
     for (const each of PUBLIC_PACKAGES) expect(() => publishedDocuments(REPOSITORY, each)).not.toThrow()
   })
 
+  it('A path of a document that a public package names is in it, or in the package that the text names', () => {
+    for (const each of PUBLIC_PACKAGES) {
+      const documents = publishedDocuments(REPOSITORY, each)
+      const texts = [...documents.values()].map((text) =>
+        text.replace(/`docs\/[a-z-]+\.md` of the package `counterstep`/g, ''),
+      )
+      const paths = texts.flatMap((text) =>
+        [...text.matchAll(/`(docs\/[a-z/-]+\.md)`/g)].map(([, path = '']) => path),
+      )
+      expect(paths.filter((path) => !documents.has(path))).toEqual([])
+    }
+  })
+
   it('A version is the newest of its name only as a release', () => {
     expect([distTag('1.2.3'), distTag('1.2.3-rc.1')]).toEqual(['latest', 'next'])
   })
