@@ -72,7 +72,7 @@ export function writePid(path: string): void {
 
 export function toInUseError(error: unknown, path: string): unknown {
   if (!readSqliteCode(error).startsWith('SQLITE_BUSY')) return error
-  return new RefusedError('SAGA_STORE_IN_USE', `${path} is in use by ${readHolder(path)}`, error)
+  return new RefusedError('SAGA_STORE_IN_USE', `the file is in use by ${readHolder(path)}`, error)
 }
 
 function readHolder(path: string): string {
