@@ -29,7 +29,8 @@ export function toProblemError({ status, value, retryAfter, gid: askedGid }: Bad
     return new UnavailableError(problem.code, detail, { status, retryAfterMs, gid })
   }
   if (status >= 500) return new CounterstepError(problem.code, detail, { meaning: 'bug', gid })
-  return new RefusedError(problem.code, detail, { status, faults: readFaults(problem.faults), gid })
+  const faults = readFaults(problem.faults)
+  return new RefusedError(problem.code, withPath(detail, faults[0]), { status, faults, gid })
 }
 
 /**
@@ -43,6 +44,13 @@ export function toAnswerTooLargeError(
 ): UnavailableError {
   const text = `${message}, from ${origin}: see answerBytesMax`
   return new UnavailableError('SAGA_ANSWER_TOO_LARGE', text, { status, gid })
+}
+
+/** The server gives the message of the first fault alone, which says nothing about where the fault is. */
+function withPath(detail: string, fault: Fault | undefined): string {
+  return fault === undefined || fault.path === '' || fault.message !== detail
+    ? detail
+    : `${fault.path}: ${detail}`
 }
 
 function readSeconds(retryAfter: string | null): number | undefined {

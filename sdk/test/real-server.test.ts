@@ -69,5 +69,6 @@ describe('the client and a real server', () => {
     expect(isRefused(error) && error.faults).toMatchObject([
       { code: 'SAGA_URL_INVALID', path: '/branches/0/action' },
     ])
+    expect(isRefused(error) && error.message).toMatch(/^\/branches\/0\/action: ./)
   })
 })
