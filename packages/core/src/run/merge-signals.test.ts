@@ -81,6 +81,16 @@ describe('A signal that another node has stored', () => {
     expect(opened.saved().calls).toEqual(['02 action #1'])
   })
 
+  it('An open wait takes its kept signal, even if the clock of the store was set back before the accept', () => {
+    const opened = RunFixture.accepted(SAGA).tick()
+    opened.now = NODE_START + 50
+    const grant = { ...GRANT, sentAt: opened.now, now: opened.now, storeNow: CREATED_AT - 1_000 }
+    opened.step({ type: 'renewed', grant, version: 2 })
+    opened.step({ type: 'reread', row: commanded(SAGA, signal('click-1')).row })
+    expect(opened.saga.branches[0]?.action.state).toBe('succeeded')
+    expect(opened.saga.signals).toMatchObject([{ id: 'click-1', takenBy: 0 }])
+  })
+
   it('All signals that were stored as kept are taken by the waits that only this node knows to be open', () => {
     const branch = { wait: { signal: 'approval' }, after: [] }
     const two = startSaga({

@@ -30,9 +30,10 @@ export function mergeSignals(
   const merged = reopen({ ...rest, ...signals, branches })
   // The row may show as open what our abort has closed.
   if (merged.status === 'aborting') return { ...merged, branches: merged.branches.map(giveUpAction) }
-  // Before its start nothing of a saga opens.
-  if (merged.status !== 'submitted' || storeNow < startAt(merged)) return merged
-  return passWaits(giveKeptSignals(merged, storeNow), storeNow).saga
+  if (merged.status !== 'submitted') return merged
+  const given = giveKeptSignals(merged, storeNow)
+  // Before its start nothing of a saga opens. A wait that is open stays so, even if the store's clock was set back.
+  return storeNow < startAt(given) ? given : passWaits(given, storeNow).saga
 }
 
 /** The other node has kept the signals, because the row did not have the opening of these waits. */
