@@ -5,18 +5,22 @@ const GENERATED = join(import.meta.dirname, 'src/generated/scripts.ts')
 
 /** Writes the text of the generated module, with which a bundle or a compiled package carries its Lua. */
 export function embedLua(folder: string): string {
-  const scripts = readdirSync(join(folder, 'scripts'))
+  const files = readdirSync(join(folder, 'scripts'))
     .filter((file) => file.endsWith('.lua'))
     .sort()
-    .map((file) => {
-      const text = readFileSync(join(folder, 'scripts', file), 'utf8')
-      return `  ${toCamelCase(basename(file, '.lua'))}: ${JSON.stringify(withParts(folder, text))},`
-    })
+  const names = files.map((file) => toCamelCase(basename(file, '.lua')))
+  const scripts = files.map((file, index) => {
+    const text = readFileSync(join(folder, 'scripts', file), 'utf8')
+    return `  ${names[index]}: ${JSON.stringify(withParts(folder, text))},`
+  })
+  // The type keeps the texts out of the declarations of the package, where they would stand a second time.
   return [
     '// Written by embed-lua.ts from scripts/; change those.',
-    'export const SCRIPTS = {',
+    'export type ScriptName =',
+    ...names.map((name) => `  | '${name}'`),
+    'export const SCRIPTS: Readonly<Record<ScriptName, string>> = {',
     ...scripts,
-    '} as const',
+    '}',
     '',
   ].join('\n')
 }

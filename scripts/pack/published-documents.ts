@@ -5,20 +5,25 @@ import { COUNTERSTEP, type PublicPackage, SDK } from './public-packages.ts'
 /** The path in the package of each document, by its path in the repository. */
 type Documents = Readonly<Record<string, string>>
 
+const FOR_BOTH: Documents = {
+  'docs/guides/signed-calls.md': 'docs/signed-calls.md',
+  'docs/errors.md': 'docs/errors.md',
+  'docs/glossary.md': 'docs/glossary.md',
+}
+
+/** Only the SDK carries these, since who writes a saga or a service installs it. */
 const FOR_PARTICIPANTS: Documents = {
+  ...FOR_BOTH,
   'docs/guides/participant.md': 'docs/participant.md',
   'docs/guides/saga.md': 'docs/saga.md',
   'docs/guides/values.md': 'docs/values.md',
   'docs/guides/approval.md': 'docs/approval.md',
   'docs/guides/tcc.md': 'docs/tcc.md',
   'docs/guides/message.md': 'docs/message.md',
-  'docs/guides/signed-calls.md': 'docs/signed-calls.md',
-  'docs/errors.md': 'docs/errors.md',
-  'docs/glossary.md': 'docs/glossary.md',
 }
 
 const FOR_HOSTS: Documents = {
-  ...FOR_PARTICIPANTS,
+  ...FOR_BOTH,
   'docs/guides/api-keys.md': 'docs/api-keys.md',
   'docs/guides/targets.md': 'docs/targets.md',
   'docs/guides/operate.md': 'docs/operate.md',
@@ -67,6 +72,8 @@ function withLinks(text: string, source: string, documents: Documents): string {
     const linked = posix.join(posix.dirname(source), path)
     const target = documents[linked]
     if (target === undefined && OF_THE_REPOSITORY.test(linked)) return label
+    const elsewhere = target === undefined ? describeElsewhere(linked) : undefined
+    if (elsewhere !== undefined) return `${label} (${elsewhere})`
     if (target === undefined) throw new Error(`${source} links to ${path}, which the package does not carry`)
     const relative = posix.relative(posix.dirname(documents[source] ?? ''), target)
     return `[${label}](${fragment === undefined ? relative : `${relative}#${fragment}`})`
@@ -78,7 +85,15 @@ function rewritePaths(text: string, documents: Documents): string {
   return text.replace(/`(docs\/[a-z/-]+\.md)`/g, (whole, path: string) => {
     const own = documents[path]
     if (own !== undefined) return `\`${own}\``
-    const ofServer = DOCUMENTS[COUNTERSTEP.name]?.[path]
-    return ofServer === undefined ? whole : `\`${ofServer}\` of the package \`${COUNTERSTEP.name}\``
+    return describeElsewhere(path) ?? whole
   })
+}
+
+/** Names a document that only another package carries. Returns undefined if none does. */
+function describeElsewhere(path: string): string | undefined {
+  for (const [name, documents] of Object.entries(DOCUMENTS)) {
+    const published = documents[path]
+    if (published !== undefined) return `\`${published}\` of the package \`${name}\``
+  }
+  return undefined
 }

@@ -92,6 +92,7 @@ describe('the packed SDK', () => {
     expect(others).toEqual([
       'LICENSE',
       'README.md',
+      'docs/approval.md',
       'docs/errors.md',
       'docs/glossary.md',
       'docs/message.md',

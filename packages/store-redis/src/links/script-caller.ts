@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
-import { SCRIPTS } from '../generated/scripts.ts'
+import { SCRIPTS, type ScriptName } from '../generated/scripts.ts'
 import { ServerRefusal } from './command-errors.ts'
 import type { CommandArgument } from './server-link.ts'
-
-export type ScriptName = keyof typeof SCRIPTS
 
 const DIGESTS = Object.fromEntries(
   Object.entries(SCRIPTS).map(([name, script]) => [name, createHash('sha1').update(script).digest('hex')]),

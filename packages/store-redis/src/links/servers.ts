@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type AssertionError, StoreUnavailableError } from '@counterstep/core'
+import type { ScriptName } from '../generated/scripts.ts'
 import { ALL_SHARDS } from '../shards/shards.ts'
 import { type Redirect, readRedirect, ServerRefusal, toStoreError } from './command-errors.ts'
 import type { InFlight } from './in-flight.ts'
-import { ScriptCaller, type ScriptName } from './script-caller.ts'
+import { ScriptCaller } from './script-caller.ts'
 import { type CommandArgument, type Endpoint, type LinkSettings, ServerLink } from './server-link.ts'
 import { readTopology } from './topology.ts'
 

@@ -1,4 +1,4 @@
-import type { ScriptName } from '../links/script-caller.ts'
+import type { ScriptName } from '../generated/scripts.ts'
 import type { CommandArgument, ServerLink } from '../links/server-link.ts'
 import type { Servers } from '../links/servers.ts'
 import { collectAnswers } from './by-shard.ts'
