@@ -136,9 +136,10 @@ export {
   mayShow,
   type Run,
   type RunSettings,
+  readStoreNow,
 } from './run/run.ts'
 export type { RunEffect, RunEvent } from './run/run-events.ts'
-export { type Step, stepRun, storeNow } from './run/step-run.ts'
+export { type Step, stepRun } from './run/step-run.ts'
 export { REST_LEASES_MAX, type TakeOver, takeOver } from './run/take-over.ts'
 export type { CheckUrl, UrlRefusal } from './submission/parse-branch.ts'
 export { isReservedHeader } from './submission/parse-headers.ts'

@@ -22,9 +22,9 @@ import {
   type Run,
   type RunEffect,
   type RunEvent,
+  readStoreNow,
   type Store,
   stepRun,
-  storeNow,
   type Transaction,
   viewTransaction,
 } from '@counterstep/core'
@@ -499,7 +499,7 @@ function mayStart(run: Run, { op }: CallKey, now: number): boolean {
   const { ended, leaseUntil, save, transaction } = run
   if (ended || now >= leaseUntil || save?.hold === 'release' || isFinal(transaction)) return false
   const isSagaAction = transaction.kind === 'saga' && op === 'action'
-  if (isSagaAction && isOverdue(transaction, storeNow(run, now))) return false
+  if (isSagaAction && isOverdue(transaction, readStoreNow(run, now))) return false
   return transaction.status === STATUS_FOR_OP[op]
 }
 

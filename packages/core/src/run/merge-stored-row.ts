@@ -10,14 +10,13 @@ import { giveUpAction } from '../rules/saga.ts'
 import { type AbortDecision, isFinal, type SagaTransaction, type Transaction } from '../transaction.ts'
 import { mergeMessage, mergeTcc } from './merge-prepared.ts'
 import { mergeSignals } from './merge-signals.ts'
-import type { Run } from './run.ts'
+import { type Run, readStoreNow } from './run.ts'
 
 /**
  * Returns the run with the row merged in. Undefined: the row is not ours any more, or newer code has written it. In the
  * second case the lease runs out, and a node with the newer code claims it.
  */
 export function mergeStoredRow(run: Run, row: StoredTransaction | undefined, now: number): Run | undefined {
-  const storeNow = Math.floor(now + run.storeOffsetMs)
   if (row === undefined || row.token !== run.token || row.format > FORMAT) return undefined
   const sentListKnown = run.sentListKnown && row.sentList !== 'unknown'
   const stored = decodeTransaction(row)
@@ -29,7 +28,7 @@ export function mergeStoredRow(run: Run, row: StoredTransaction | undefined, now
   // The merge is a strong change, so that the row has our results before a call is based on the command.
   return {
     ...known,
-    transaction: merge(run, stored, storeNow),
+    transaction: merge(run, stored, readStoreNow(run, now)),
     lastChange,
     lastStrongChange: lastChange,
     dirtySince: run.dirtySince ?? now,

@@ -111,6 +111,11 @@ function newRun(transaction: Transaction, holding: Holding, grant: Grant): Run {
   }
 }
 
+/** Returns the time of the store's clock, never later than it is, from that of the node's. */
+export function readStoreNow({ storeOffsetMs }: Run, now: number): number {
+  return Math.floor(now + storeOffsetMs)
+}
+
 export function hasCallInFlight({ transaction }: Run): boolean {
   return someOp(transaction, ({ state }) => state === 'calling')
 }

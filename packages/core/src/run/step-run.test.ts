@@ -4,8 +4,8 @@ import { GRANT, NODE_START, RunFixture, SETTINGS } from '../../test/run-fixture.
 import { after, answered, buildSaga, CREATED_AT, parallel, sent, serial } from '../../test/sagas.ts'
 import { RULES } from '../rules/rules.ts'
 import type { SagaOp, Transaction } from '../transaction.ts'
-import { hasCallInFlight } from './run.ts'
-import { stepRun, storeNow } from './step-run.ts'
+import { hasCallInFlight, readStoreNow } from './run.ts'
+import { stepRun } from './step-run.ts'
 
 describe('an accepted run', () => {
   it('An accepted run is durable already, so it makes ready calls at once and saves nothing', () => {
@@ -240,8 +240,8 @@ describe('the lease', () => {
   it('The store’s clock is measured from when the answer came, so that no deadline is early', () => {
     const grant = { sentAt: 100, now: 400, storeNow: CREATED_AT }
     const fixture = RunFixture.claimed(serial(1), 'held', {}, grant)
-    expect(storeNow(fixture.run, 400)).toBe(CREATED_AT)
-    expect(storeNow(fixture.run, 400.9)).toBe(CREATED_AT)
+    expect(readStoreNow(fixture.run, 400)).toBe(CREATED_AT)
+    expect(readStoreNow(fixture.run, 400.9)).toBe(CREATED_AT)
   })
 
   it('A run makes progress at the very instant that it asked for, even with fractions of milliseconds', () => {

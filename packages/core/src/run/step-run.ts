@@ -7,7 +7,7 @@ import { assertValid, type Rules } from '../rules/rules.ts'
 import { isFinal } from '../transaction.ts'
 import { mergeStoredRow } from './merge-stored-row.ts'
 import { type Needs, planSave } from './plan-save.ts'
-import type { Run, SaveInFlight } from './run.ts'
+import { type Run, readStoreNow, type SaveInFlight } from './run.ts'
 import type { RunEffect, RunEvent } from './run-events.ts'
 
 export interface Step {
@@ -21,10 +21,6 @@ export function stepRun(rules: Rules, before: Run, event: RunEvent, now: number)
   let run = applyEvent(rules, before, event, now, effects)
   if (!run.ended && !run.rereading) run = proceed(rules, run, now, effects)
   return { run, effects }
-}
-
-export function storeNow(run: Run, now: number): number {
-  return Math.floor(now + run.storeOffsetMs)
 }
 
 function applyEvent(rules: Rules, run: Run, event: RunEvent, now: number, effects: RunEffect[]): Run {
@@ -51,7 +47,7 @@ function applyEvent(rules: Rules, run: Run, event: RunEvent, now: number, effect
 }
 
 function fold(rules: Rules, run: Run, event: TransactionEvent, now: number): Run {
-  const { next: folded, durability } = rules.fold(run.transaction, event, storeNow(run, now))
+  const { next: folded, durability } = rules.fold(run.transaction, event, readStoreNow(run, now))
   if (folded === run.transaction) return run
   // The owner has survived to see how the call ended, or why it was not made.
   const isAnswer = event.type === 'answered' || event.type === 'held-back'
@@ -157,7 +153,7 @@ function proceed(rules: Rules, before: Run, now: number, effects: RunEffect[]): 
 function readNeeds(rules: Rules, run: Run, now: number): Needs {
   const calls: CallKey[] = []
   let wakeAt: number | undefined
-  for (const effect of rules.effects(run.transaction, storeNow(run, now))) {
+  for (const effect of rules.effects(run.transaction, readStoreNow(run, now))) {
     if (effect.type === 'call') calls.push(effect.call)
     else if (effect.type === 'wake-at') wakeAt = effect.at - run.storeOffsetMs
   }
