@@ -165,6 +165,6 @@ export type {
   TccTransaction,
   Transaction,
 } from './transaction.ts'
-export { getBranchTargets, isFinal } from './transaction.ts'
+export { getBranchTargets, hasStages, isFinal } from './transaction.ts'
 export { buildRequest } from './values/build-request.ts'
 export { countKeptBytes, isProducer } from './values/keep-values.ts'

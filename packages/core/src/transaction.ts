@@ -170,6 +170,11 @@ export function isFinal(transaction: Transaction): transaction is FinalTransacti
   return 'finishedAt' in transaction
 }
 
+/** Tells whether a branch waits or has a role. A saga without either is stored and run as before there were any. */
+export function hasStages({ branches }: Pick<SagaDefinition, 'branches'>): boolean {
+  return branches.some(({ wait, role }) => wait !== undefined || role !== undefined)
+}
+
 /** Returns the branches as they are to be called. For a TCC these are the ones registered so far. */
 export function getBranchTargets(transaction: Transaction): readonly BranchTarget[] {
   return transaction.kind === 'tcc' ? transaction.registered : transaction.definition.branches

@@ -3,11 +3,12 @@
  * a decoded transaction goes on as the encoded one would.
  */
 import type { Gid, OpState, Status } from '@counterstep/protocol'
-import type { Definition, MessageCheck, SagaBranch, TccBranch } from '../definition.ts'
+import type { Definition, MessageCheck, TccBranch } from '../definition.ts'
 import { AssertionError, assert } from '../errors.ts'
 import type { StoredTransaction } from '../ports/store.ts'
 import {
   type AbortDecision,
+  hasStages,
   IDLE,
   type MessageBranchProgress,
   type OpProgress,
@@ -28,13 +29,9 @@ export const FORMAT = 4
  * values, and the fourth one waits and roles.
  */
 export function toFormat(definition: Definition): number {
-  if (definition.kind === 'saga' && definition.branches.some(hasStage)) return 4
+  if (definition.kind === 'saga' && hasStages(definition)) return 4
   if (definition.kind === 'saga' && definition.values !== undefined) return 3
   return definition.kind === 'saga' && definition.wordsCount === undefined ? 1 : 2
-}
-
-function hasStage({ wait, role }: SagaBranch): boolean {
-  return wait !== undefined || role !== undefined
 }
 
 /** The keys are short, because this text is written with every save. An undefined field is not in the text. */

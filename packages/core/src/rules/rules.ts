@@ -15,6 +15,7 @@ import type { Durability, TransactionEffect, TransactionEvent } from './events.t
 import { foldMessage, messageEffects } from './message.ts'
 import { foldSaga } from './saga.ts'
 import { sagaEffects } from './saga-effects.ts'
+import { haveAllSucceeded } from './saga-graph.ts'
 import { foldTcc, tccEffects } from './tcc.ts'
 
 export interface FoldedTransaction {
@@ -70,7 +71,8 @@ export function assertValid(transaction: Transaction): void {
   }
 }
 
-function assertValidSaga({ status, definition, branches, noReturnAt }: SagaTransaction): void {
+function assertValidSaga(saga: SagaTransaction): void {
+  const { status, definition, branches, noReturnAt } = saga
   const forward = status === 'submitted' || status === 'succeeded'
   for (const progress of branches) {
     assert(!forward || progress.compensate.attempts === 0, 'compensated without an abort decision')
@@ -85,10 +87,7 @@ function assertValidSaga({ status, definition, branches, noReturnAt }: SagaTrans
   })
   assert(status !== 'aborting' || noReturnAt === undefined, 'aborting after the point of no return')
   if (status === 'succeeded') {
-    assert(
-      branches.every((progress) => progress.action.state === 'succeeded'),
-      'succeeded with a branch that has not',
-    )
+    assert(haveAllSucceeded(saga), 'succeeded with a branch that has not')
   }
   if (status === 'failed') {
     assert(

@@ -3,10 +3,11 @@
  * compensates a branch when nothing that came after the branch is left to undo.
  */
 
-import { isFinal, type OpProgress, type SagaOp, type SagaTransaction } from '../transaction.ts'
+import { hasStages, isFinal, type OpProgress, type SagaOp, type SagaTransaction } from '../transaction.ts'
 import { findUnusableValue, listProducers } from '../values/build-request.ts'
 import type { TransactionEffect } from './events.ts'
 import { PARKED_OP_AT } from './op-progress.ts'
+import { findSuccessors, haveAllSucceeded, havePredecessorsSucceeded } from './saga-graph.ts'
 import { findTimedOutWait, findWaitEnd, mayOpen } from './saga-waits.ts'
 
 type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
@@ -48,10 +49,9 @@ function findDeadlineWake(saga: Submitted, now: number): number | undefined {
  * the saga may lack what follows from its last one, and must not be given back for longer until it has it.
  */
 function findStageWake(saga: Submitted, now: number): number | undefined {
-  const { branches } = saga.definition
-  if (branches.every(({ role, wait }) => role === undefined && wait === undefined)) return undefined
-  if (isDone(saga) || needsMark(saga) || findTimedOutWait(saga) !== undefined) return now
-  return branches
+  if (!hasStages(saga.definition)) return undefined
+  if (haveAllSucceeded(saga) || needsMark(saga) || findTimedOutWait(saga) !== undefined) return now
+  return saga.branches
     .map((_, branch) => findWaitWake(saga, branch, now))
     .reduce((first, next) => earlier(first, next), undefined)
 }
@@ -77,8 +77,6 @@ function isUnmarked({ definition, noReturnAt }: SagaTransaction, branch: number)
 
 /** Tells whether a pivot or a retriable is due, so that the mark of no return must be set. */
 export function needsMark(saga: Submitted): boolean {
-  if (saga.noReturnAt !== undefined || saga.definition.branches.every(({ role }) => role === undefined))
-    return false
   const next = makeActionChooser(saga)
   return saga.branches.some((_, branch) => isUnmarked(saga, branch) && next(branch) !== undefined)
 }
@@ -94,10 +92,6 @@ function findNextAt(
   const isBuildable =
     saga.definition.values === undefined || findUnusableValue(saga, branch, op) === undefined
   return isBuildable ? undefined : PARKED_OP_AT
-}
-
-export function isDone({ branches }: SagaTransaction): boolean {
-  return branches.every(({ action }) => action.state === 'succeeded')
 }
 
 export function startAt({ createdAt, definition }: SagaTransaction): number {
@@ -135,9 +129,8 @@ export function makeActionChooser(saga: Submitted): NextOp {
   return (branch) => {
     const action = saga.branches[branch]?.action
     if (action === undefined || (action.state !== 'idle' && action.state !== 'waiting')) return undefined
-    const { after: predecessors = [], wait } = saga.definition.branches[branch] ?? {}
-    if (wait !== undefined) return undefined
-    return predecessors.every((before) => hasSucceeded(saga, before)) ? action : undefined
+    if (saga.definition.branches[branch]?.wait !== undefined) return undefined
+    return havePredecessorsSucceeded(saga, branch) ? action : undefined
   }
 }
 
@@ -158,10 +151,6 @@ function awaitsValues({ definition, branches }: Aborting, branch: number): boole
   const target = definition.branches[branch]
   if (target?.compensationContent === undefined) return false
   return listProducers(target).some((producer) => branches[producer]?.action.state === 'calling')
-}
-
-function hasSucceeded(saga: SagaTransaction, branch: number): boolean {
-  return saga.branches[branch]?.action.state === 'succeeded'
 }
 
 /**
@@ -192,12 +181,4 @@ export function isUndone(saga: Aborting, branch: number): boolean {
 
 function isCompensated(saga: Aborting, branch: number): boolean {
   return saga.branches[branch]?.compensate.state === 'succeeded'
-}
-
-function findSuccessors(saga: SagaTransaction, branch: number): number[] {
-  const later: number[] = []
-  saga.definition.branches.forEach((candidate, position) => {
-    if (candidate.after.includes(branch)) later.push(position)
-  })
-  return later
 }

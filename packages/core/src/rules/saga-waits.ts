@@ -10,6 +10,7 @@ import { keepValues } from '../values/keep-values.ts'
 import { readInstant, readWaitMs } from '../values/read-time.ts'
 import type { Durability } from './events.ts'
 import { withOp, withoutNextAt } from './op-progress.ts'
+import { havePredecessorsSucceeded } from './saga-graph.ts'
 import { takeKeptSignal } from './saga-signals.ts'
 
 type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
@@ -30,7 +31,6 @@ export const SIGNAL_TIMEOUT = 'signal-timeout'
  */
 export function passWaits(saga: Submitted, now: number): PassedWaits {
   let passed: PassedWaits = { saga, durability: 'none' }
-  if (saga.definition.branches.every(({ wait }) => wait === undefined)) return passed
   for (let position = 0; position < saga.branches.length && passed.durability !== 'strong'; position++) {
     const next = passWait(passed, position, now)
     if (next === passed) continue
@@ -52,12 +52,8 @@ export function findTimedOutWait({ definition, branches }: Submitted): number | 
 type ChangedWait = Pick<PassedWaits, 'saga' | 'durability'>
 
 /** Tells whether a wait may open: it has not, and all its predecessors have succeeded. */
-export function mayOpen({ definition, branches }: Submitted, position: number): boolean {
-  const { after = [] } = definition.branches[position] ?? {}
-  return (
-    branches[position]?.action.state === 'idle' &&
-    after.every((before) => branches[before]?.action.state === 'succeeded')
-  )
+export function mayOpen(saga: Submitted, position: number): boolean {
+  return saga.branches[position]?.action.state === 'idle' && havePredecessorsSucceeded(saga, position)
 }
 
 function passWait(passed: PassedWaits, position: number, now: number): PassedWaits {

@@ -7,6 +7,7 @@
 import type { AbortCause } from '@counterstep/protocol'
 import {
   type AbortDecision,
+  hasStages,
   isFinal,
   type OpProgress,
   type SagaBranchProgress,
@@ -33,7 +34,8 @@ import {
   withoutAttention,
   withoutNextAt,
 } from './op-progress.ts'
-import { awaitsLastActions, isDone, isOverdue, isUndone, needsMark, startAt } from './saga-effects.ts'
+import { awaitsLastActions, isOverdue, isUndone, needsMark, startAt } from './saga-effects.ts'
+import { haveAllSucceeded } from './saga-graph.ts'
 import { addSignal } from './saga-signals.ts'
 import { findUnusable, markUnusable } from './saga-values.ts'
 import { findTimedOutWait, passWaits } from './saga-waits.ts'
@@ -193,7 +195,7 @@ function answerDurability(saga: SagaTransaction): Durability {
 }
 
 function finishIfDone(saga: Submitted, otherwise: Durability, now: number): Folded {
-  if (!isDone(saga)) return afterTime(saga, otherwise, now)
+  if (!haveAllSucceeded(saga)) return afterTime(saga, otherwise, now)
   return { next: { ...withoutAttention(saga), status: 'succeeded', finishedAt: now }, durability: 'strong' }
 }
 
@@ -211,9 +213,10 @@ function finishIfUndone(saga: Aborting, otherwise: Durability, now: number): Fol
  * return. It runs only when every strong change is durable, so that none of this is based on one that is not.
  */
 function advance(saga: Unfinished, now: number): Folded {
+  if (saga.status === 'aborting' || !hasStages(saga.definition)) return afterTime(saga, 'none', now)
   // All may be durable but the end, which then comes, however late that is decided.
-  const isTooLate = isOverdue(saga, now) && !isDone(saga)
-  if (saga.status === 'aborting' || now < startAt(saga) || isTooLate) return afterTime(saga, 'none', now)
+  const isTooLate = isOverdue(saga, now) && !haveAllSucceeded(saga)
+  if (now < startAt(saga) || isTooLate) return afterTime(saga, 'none', now)
   const timedOut = findTimedOutWait(saga)
   if (timedOut !== undefined) return decideAbort(saga, { cause: 'signal-timeout', branch: timedOut }, now)
   const { saga: passed, durability, unusable } = passWaits(saga, now)

@@ -3,7 +3,8 @@
  * stands; one of ours that is not stored was not, and its command is given again.
  */
 import { giveUpAction } from '../rules/saga.ts'
-import { isDone, startAt } from '../rules/saga-effects.ts'
+import { startAt } from '../rules/saga-effects.ts'
+import { haveAllSucceeded } from '../rules/saga-graph.ts'
 import { takeKeptSignal } from '../rules/saga-signals.ts'
 import { passWaits } from '../rules/saga-waits.ts'
 import type { SagaBranchProgress, SagaTransaction } from '../transaction.ts'
@@ -52,7 +53,7 @@ function chooseWait(ours: SagaBranchProgress, stored: SagaBranchProgress | undef
 
 /** A saga whose end was not stored may have lost the signal that led to the end. If it has not, it ends again. */
 function reopen(saga: SagaTransaction): SagaTransaction {
-  if (saga.status !== 'succeeded' || isDone(saga)) return saga
+  if (saga.status !== 'succeeded' || haveAllSucceeded(saga)) return saga
   const { finishedAt: _, ...rest } = saga
   return { ...rest, status: 'submitted' }
 }

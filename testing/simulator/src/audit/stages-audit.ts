@@ -6,8 +6,8 @@
 import {
   type CallKey,
   decodeTransaction,
+  hasStages,
   type OpProgress,
-  type SagaBranch,
   type SagaOp,
   type SagaTransaction,
   type Signal,
@@ -115,7 +115,7 @@ export class StagesAudit {
 
   #findLog(gid: Gid): SagaLog | undefined {
     const log = this.#audit.log(gid)
-    return 'decision' in log || !hasStages(log.plan.definition.branches) ? undefined : log
+    return 'decision' in log || !hasStages(log.plan.definition) ? undefined : log
   }
 
   #listPassed({ plan }: SagaLog): readonly number[] {
@@ -235,10 +235,6 @@ export class StagesAudit {
       this.#audit.report('I35', gid, `${abort.cause} of ${abort.branch} turned it around after the mark`)
     else if (!('abort' in earlier)) this.#world.counters.pivotFailures++
   }
-}
-
-function hasStages(branches: readonly SagaBranch[]): boolean {
-  return branches.some(({ role, wait }) => role !== undefined || wait !== undefined)
 }
 
 function readSaga(row: StoredTransaction): SagaTransaction {
