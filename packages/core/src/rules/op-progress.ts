@@ -223,6 +223,11 @@ export function parkedReason(
   return `${describeCall(transaction, call)} is parked until it is retried: it failed ${failures} times`
 }
 
+/** Says for a person that a call cannot be built or may not be made, so that it waits until an operator acts. */
+export function describeUnsendable(transaction: Transaction, call: CallKey, reason: string): string {
+  return `${describeCall(transaction, call)} cannot be sent: ${reason}`
+}
+
 function describeCall(transaction: Transaction, { branch, op }: CallKey): string {
   if (branch === CHECK) return 'the query-back'
   const id = getBranchTargets(transaction)[branch]?.id ?? branch

@@ -2,7 +2,7 @@
 import { SIGNALS_TAKEN_MAX } from '@counterstep/protocol'
 import type { SagaTransaction, Signal } from '../transaction.ts'
 import { countBytes } from '../values/count-bytes.ts'
-import { keepValues } from '../values/keep-values.ts'
+import { succeedWithValues } from '../values/keep-values.ts'
 import { withOp, withoutNextAt } from './op-progress.ts'
 
 type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
@@ -53,17 +53,11 @@ function takeSignal(saga: Submitted, taken: Signal, position: number, now: numbe
   const signals = (saga.signals ?? []).map((signal) =>
     signal === taken ? { ...rest, takenBy: position } : signal,
   )
-  const call = { branch: position, op: 'action' } as const
-  const before = saga.branches[position]?.action
-  if (before === undefined) return saga
-  const values = keepValues(saga, position, payload)
-  const ended = {
-    ...withoutNextAt(before),
-    state: 'succeeded',
-    startedAt: before.startedAt ?? now,
-    endedAt: now,
-  } as const
-  const next = withOp(saga, call, values === undefined ? ended : { ...ended, values })
+  const open = saga.branches[position]?.action
+  if (open === undefined) return saga
+  const ended = { ...withoutNextAt(open), endedAt: now }
+  const succeeded = succeedWithValues(saga, position, ended, payload)
+  const next = withOp(saga, { branch: position, op: 'action' }, succeeded)
   return { ...next, signals: forgetOldest(signals) }
 }
 

@@ -1,6 +1,7 @@
 /** Finds the requests of a saga that are due and cannot be built from the values that there are. */
 import type { SagaOp, SagaTransaction } from '../transaction.ts'
 import { findUnusableValue, type UnusableRequest } from '../values/build-request.ts'
+import { describeUnsendable } from './op-progress.ts'
 import { makeActionChooser, makeCompensationChooser, type NextOp } from './saga-effects.ts'
 
 type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
@@ -20,8 +21,8 @@ export function markUnusable(saga: Aborting): Aborting {
   if (saga.definition.values === undefined || saga.attention !== undefined) return saga
   const unusable = findUnbuildable(saga, 'compensate', makeCompensationChooser(saga))
   if (unusable === undefined) return saga
-  const id = saga.definition.branches[unusable.branch]?.id ?? unusable.branch
-  return { ...saga, attention: `compensation of branch ${id} cannot be sent: ${unusable.reason}` }
+  const { branch, reason } = unusable
+  return { ...saga, attention: describeUnsendable(saga, { branch, op: 'compensate' }, reason) }
 }
 
 /** A request that was sent once can be built, because its values do not change. */

@@ -6,7 +6,7 @@ import { WAIT_END_MS_MAX } from '@counterstep/protocol'
 import type { TimeWait, Wait } from '../definition.ts'
 import { IDLE, type OpProgress, type SagaTransaction } from '../transaction.ts'
 import { describeProblem, findText, type UnusableRequest } from '../values/build-request.ts'
-import { keepValues } from '../values/keep-values.ts'
+import { succeedWithValues } from '../values/keep-values.ts'
 import { readInstant, readWaitMs } from '../values/read-time.ts'
 import type { Durability } from './events.ts'
 import { withOp, withoutNextAt } from './op-progress.ts'
@@ -94,8 +94,7 @@ function endWait(
   const timedOut = { ...ended, error: SIGNAL_TIMEOUT }
   if (wait.onTimeout === 'abort')
     return { saga: changeWait(saga, position, { ...timedOut, state: 'failed' }, now), durability: 'strong' }
-  const values = keepValues(saga, position, undefined)
-  const passed: OpProgress = { ...timedOut, state: 'succeeded', ...(values === undefined ? {} : { values }) }
+  const passed = succeedWithValues(saga, position, timedOut, undefined)
   return { saga: changeWait(saga, position, passed, now), durability: 'strong' }
 }
 

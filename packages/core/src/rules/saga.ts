@@ -15,11 +15,12 @@ import {
   type Signal,
 } from '../transaction.ts'
 import type { UnusableRequest } from '../values/build-request.ts'
-import { isProducer, keepValues } from '../values/keep-values.ts'
+import { isProducer, succeedWithValues } from '../values/keep-values.ts'
 import type { Durability, TransactionEvent } from './events.ts'
 import {
   type Answered,
   attentionReason,
+  describeUnsendable,
   findPolicy,
   type HeldBack,
   holdBackCalls,
@@ -105,7 +106,7 @@ function applyActionAnswer(saga: Unfinished, progress: OpProgress, event: Answer
   const { result } = answer
   const role = saga.definition.branches[branch]?.role
   if (result === 'success') {
-    const next = applyOp(saga, event, recordSuccess(saga, progress, event), now)
+    const next = applyOp(saga, event, succeedWithValues(saga, branch, progress, answer.body), now)
     // A request is built from these values, so they are durable before it is sent.
     const durability = isProducer(saga, branch) ? 'strong' : answerDurability(saga)
     if (next.status === 'aborting') return finishIfUndone(next, durability, now)
@@ -118,8 +119,7 @@ function applyActionAnswer(saga: Unfinished, progress: OpProgress, event: Answer
     // After the mark of no return only the pivot can fail, and if it has failed, the saga can still be undone.
     return decideAbort(withoutMark(next), { cause: 'branch-failed', branch }, now)
   }
-  const isRefused = isRefusedForValue(saga, event)
-  if (saga.status === 'submitted' && saga.noReturnAt === undefined && isRefused) {
+  if (saga.status === 'submitted' && saga.noReturnAt === undefined && isRefusedForValue(saga, event)) {
     const next = applyOp(saga, event, { ...progress, state: 'idle' }, now)
     return decideAbort(next, { cause: 'value-unusable', branch, reason: REFUSED_URL }, now)
   }
@@ -133,12 +133,7 @@ function applyActionAnswer(saga: Unfinished, progress: OpProgress, event: Answer
   const { limit } = findPolicy(saga, branch)
   if (role === undefined && limit !== null && waiting.failures >= limit)
     return decideAbort(next, { cause: 'retry-limit', branch }, now)
-  const reason =
-    role === undefined
-      ? parkedReason(next, waiting, call)
-      : isRefused
-        ? `action of branch ${saga.definition.branches[branch]?.id} cannot be sent: ${REFUSED_URL}`
-        : attentionReason(next, waiting, event)
+  const reason = role === undefined ? parkedReason(next, waiting, call) : findAttention(next, waiting, event)
   return afterTime(reason === undefined ? next : { ...next, attention: reason }, 'strong', now)
 }
 
@@ -154,11 +149,11 @@ function isRefusedForValue({ definition }: SagaTransaction, { call, answer }: An
   return answer.error === 'bad-url' && template?.url !== undefined
 }
 
-function recordSuccess(saga: SagaTransaction, progress: OpProgress, { call, answer }: Answered): OpProgress {
-  const values = keepValues(saga, call.branch, answer.body)
-  return values === undefined
-    ? { ...progress, state: 'succeeded' }
-    : { ...progress, state: 'succeeded', values }
+/** Returns why a person should look at a call that is never given up. Undefined: there is no reason yet. */
+function findAttention(saga: SagaTransaction, progress: OpProgress, event: Answered): string | undefined {
+  return isRefusedForValue(saga, event)
+    ? describeUnsendable(saga, event.call, REFUSED_URL)
+    : attentionReason(saga, progress, event)
 }
 
 /** Backward, an action that was not sent is never sent, and its compensation no longer waits for it. */
@@ -183,9 +178,7 @@ function applyCompensationAnswer(
   }
   const waiting = waitAgain(saga, progress, event, now)
   const next = applyOp(saga, event, waiting, now)
-  const reason = isRefusedForValue(saga, event)
-    ? `compensation of branch ${saga.definition.branches[event.call.branch]?.id} cannot be sent: ${REFUSED_URL}`
-    : attentionReason(saga, waiting, event)
+  const reason = findAttention(saga, waiting, event)
   return { next: reason === undefined ? next : { ...next, attention: reason }, durability: 'strong' }
 }
 
@@ -256,8 +249,10 @@ function rejectUnusable(
   if (saga.noReturnAt === undefined)
     return decideAbort(saga, { cause: 'value-unusable', branch, reason }, now)
   if (saga.attention !== undefined) return { next: saga, durability: otherwise }
-  const id = saga.definition.branches[branch]?.id ?? branch
-  const attention = `${what} of branch ${id} cannot ${what === 'wait' ? 'open' : 'be sent'}: ${reason}`
+  const attention =
+    what === 'action'
+      ? describeUnsendable(saga, { branch, op: 'action' }, reason)
+      : `wait of branch ${saga.definition.branches[branch]?.id} cannot open: ${reason}`
   return { next: { ...saga, attention }, durability: 'strong' }
 }
 

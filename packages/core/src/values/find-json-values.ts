@@ -32,6 +32,13 @@ export function readPointer(pointer: string): readonly string[] | undefined {
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
+/** Finds the closing quote of the string that begins at `start`, in a text that is known to be JSON. */
+export function findStringEnd(json: string, start: number): number {
+  let at = start + 1
+  while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1
+  return at
+}
+
 function isJson(text: string): boolean {
   try {
     JSON.parse(text)
@@ -139,9 +146,7 @@ class JsonReader {
   }
 
   #skipString(): void {
-    this.#at++
-    while (this.#text[this.#at] !== '"') this.#at += this.#text[this.#at] === '\\' ? 2 : 1
-    this.#at++
+    this.#at = findStringEnd(this.#text, this.#at) + 1
   }
 
   #skipScalar(): void {

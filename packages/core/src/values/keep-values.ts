@@ -1,7 +1,7 @@
 import { JSON_DEPTH_MAX, KEPT_VALUE_BYTES_MAX, KEPT_VALUES_BYTES_MAX } from '@counterstep/protocol'
-import type { SagaTransaction } from '../transaction.ts'
+import type { OpProgress, SagaTransaction } from '../transaction.ts'
 import { countBytes, countValueBytes } from './count-bytes.ts'
-import { findJsonValues } from './find-json-values.ts'
+import { findJsonValues, findStringEnd } from './find-json-values.ts'
 
 const NONE: readonly string[] = []
 
@@ -10,7 +10,7 @@ const NONE: readonly string[] = []
  * for which there is no room, is null, and so is one that is nested too deep. Returns undefined if nothing is kept of this
  * branch.
  */
-export function keepValues(
+function keepValues(
   { definition, branches }: SagaTransaction,
   branch: number,
   answerBody: string | undefined,
@@ -25,6 +25,19 @@ export function keepValues(
     room -= bytes
     return copyText(value)
   })
+}
+
+/** Ends an op with success, together with the values that are kept of the branch's answer. */
+export function succeedWithValues(
+  saga: SagaTransaction,
+  branch: number,
+  progress: OpProgress,
+  answerBody: string | undefined,
+): OpProgress {
+  const values = keepValues(saga, branch, answerBody)
+  return values === undefined
+    ? { ...progress, state: 'succeeded' }
+    : { ...progress, state: 'succeeded', values }
 }
 
 /** Counts the bytes of all values that a saga has kept until now. */
@@ -57,12 +70,6 @@ function isTooDeep(json: string): boolean {
     }
   }
   return false
-}
-
-function findStringEnd(json: string, start: number): number {
-  let at = start + 1
-  while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1
-  return at
 }
 
 /** A part of a text keeps the whole text in memory in V8, which may be 64 KiB for an id. */
