@@ -1,6 +1,7 @@
 /** Gives signals to the waits of a saga. A signal is taken by one wait at most, and the oldest of a name comes first. */
 import { SIGNALS_TAKEN_MAX } from '@counterstep/protocol'
 import type { SagaTransaction, Signal } from '../transaction.ts'
+import { computeOnce } from '../values/compute-once.ts'
 import { countBytes } from '../values/count-bytes.ts'
 import { succeedWithValues } from '../values/keep-values.ts'
 import { withOp, withoutNextAt } from './op-progress.ts'
@@ -28,9 +29,9 @@ export function waitsForSignal({ definition }: SagaTransaction, name: string): b
 }
 
 /** Counts the bytes of the payloads that these signals still have. */
-export function countSignalBytes(signals: readonly Signal[]): number {
-  return signals.reduce((sum, { payload }) => sum + (payload === undefined ? 0 : countBytes(payload)), 0)
-}
+export const countSignalBytes = computeOnce((signals: readonly Signal[]) =>
+  signals.reduce((sum, { payload = '' }) => sum + countBytes(payload), 0),
+)
 
 /** Tells whether a wait for a signal of this name is open. */
 export function isAwaited(saga: SagaTransaction, name: string): boolean {

@@ -7,6 +7,7 @@ import type { JsonTemplate, RequestTemplate, SagaBranch, ValueReference } from '
 import { AssertionError } from '../errors.ts'
 import { findExcess, isHeaderValue } from '../submission/parse-headers.ts'
 import type { SagaOp, SagaTransaction } from '../transaction.ts'
+import { computeOnce } from './compute-once.ts'
 import { countBytes, countValueBytes } from './count-bytes.ts'
 import { fillUrl } from './fill-url.ts'
 
@@ -139,15 +140,13 @@ function checkBody(saga: SagaTransaction, template: JsonTemplate, op: SagaOp): v
     throw new UnusableValueError(`the body is over ${PAYLOAD_BYTES_MAX} bytes`)
 }
 
-/** The texts of a template are counted once, because they never change. */
-const BYTES_OF_TEXTS = new WeakMap<JsonTemplate, number>()
+/** Counts the bytes of the fixed texts of a template. */
+const countTextBytes = computeOnce((template: JsonTemplate) =>
+  template.reduce((sum, piece) => sum + (typeof piece === 'string' ? countBytes(piece) : 0), 0),
+)
 
 function countBodyBytes({ branches }: SagaTransaction, template: JsonTemplate): number {
-  let bytes = BYTES_OF_TEXTS.get(template)
-  if (bytes === undefined) {
-    bytes = template.reduce((sum, piece) => sum + (typeof piece === 'string' ? countBytes(piece) : 0), 0)
-    BYTES_OF_TEXTS.set(template, bytes)
-  }
+  let bytes = countTextBytes(template)
   for (const piece of template) {
     if (typeof piece === 'string') continue
     const { values } = branches[piece.from]?.action ?? {}
@@ -188,30 +187,19 @@ function fillHeaders(
 /** A longer text can stand neither in a URL nor in a header. */
 const TEXT_LENGTH_MAX = Math.max(URL_LENGTH_MAX, HEADER_BYTES_MAX)
 
-/** The texts of values are read once, because a saga of 100 branches asks for them at each step. */
-const TEXTS_OF_VALUES = new WeakMap<readonly (string | null)[], Map<number, string | undefined>>()
+/** Reads the values of one answer as texts. A value that can stand neither in a URL nor in a header is undefined. */
+const readTexts = computeOnce((values: readonly (string | null)[]) =>
+  values.map((json) => (json === null ? undefined : dropLong(toPlainText(json)))),
+)
 
 /** Finds a value that stands outside of JSON: a string, a number with its digits, true or false. */
 export function findText(
   saga: SagaTransaction,
   { from, value, else: otherwise }: ValueReference,
 ): string | undefined {
-  const values = saga.branches[from]?.action.values
-  const json = values?.[value] ?? undefined
-  if (values === undefined || json === undefined)
-    return otherwise === undefined ? undefined : toPlainText(otherwise)
-  const texts = findOrMake(TEXTS_OF_VALUES, values)
-  if (!texts.has(value)) texts.set(value, dropLong(toPlainText(json)))
-  return texts.get(value)
-}
-
-function findOrMake(
-  all: WeakMap<readonly (string | null)[], Map<number, string | undefined>>,
-  values: readonly (string | null)[],
-): Map<number, string | undefined> {
-  const texts = all.get(values) ?? new Map<number, string | undefined>()
-  all.set(values, texts)
-  return texts
+  const { values } = saga.branches[from]?.action ?? {}
+  if (typeof values?.[value] === 'string') return readTexts(values)[value]
+  return otherwise === undefined ? undefined : toPlainText(otherwise)
 }
 
 function dropLong(text: string | undefined): string | undefined {

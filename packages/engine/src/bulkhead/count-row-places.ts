@@ -16,5 +16,8 @@ export function countValuePlaces(transaction: Transaction): number {
   if (transaction.kind !== 'saga') return 0
   const { definition, branches, signals } = transaction
   if (definition.values === undefined && signals === undefined) return 0
-  return Math.ceil((countKeptBytes(branches) + countSignalBytes(signals ?? [])) / CHARACTERS_PER_PLACE)
+  return Math.ceil(
+    (countKeptBytes(branches) + (signals === undefined ? 0 : countSignalBytes(signals))) /
+      CHARACTERS_PER_PLACE,
+  )
 }
