@@ -5,6 +5,17 @@ export const FAULTS_MAX = 20
 /** The limit of a path and of a message, because both may quote the request. */
 const TEXT_LENGTH_MAX = 512
 
+/** A request that was read and refused. Nothing of it is stored. */
+export interface Refused {
+  readonly type: 'refused'
+  readonly faults: readonly [Fault, ...Fault[]]
+}
+
+/** Refuses a request that could not be read, though no fault of it is known. */
+export function refuseUnreadable(): Refused {
+  return { type: 'refused', faults: [{ code: 'SAGA_INVALID', path: '', message: 'cannot be read' }] }
+}
+
 /** Collects the faults of a request, each with the JSON pointer of its place. */
 export class Faults {
   readonly #list: Fault[] = []
@@ -17,6 +28,12 @@ export class Faults {
 
   get list(): readonly Fault[] {
     return this.#list
+  }
+
+  /** Returns the faults as those of a refused request, or undefined if there is none. */
+  readRefusal(): Refused | undefined {
+    const [first, ...others] = this.#list
+    return first === undefined ? undefined : { type: 'refused', faults: [first, ...others] }
   }
 
   get isEmpty(): boolean {

@@ -1,7 +1,7 @@
-import type { Fault, JsonValue } from '@counterstep/protocol'
+import type { JsonValue } from '@counterstep/protocol'
 import type { TccBranch, TccDefinition } from '../definition.ts'
 import { canonicalJson } from './canonical-json.ts'
-import { Faults, isRecord, refuseUnknownFields } from './faults.ts'
+import { Faults, isRecord, type Refused, refuseUnknownFields, refuseUnreadable } from './faults.ts'
 import { type CheckUrl, parseTarget, parseUrl } from './parse-branch.ts'
 
 const FIELDS = new Set([
@@ -16,9 +16,7 @@ const FIELDS = new Set([
   'headers',
 ])
 
-export type ParsedRegistration =
-  | { readonly type: 'parsed'; readonly branch: TccBranch }
-  | { readonly type: 'refused'; readonly faults: readonly [Fault, ...Fault[]] }
+export type ParsedRegistration = { readonly type: 'parsed'; readonly branch: TccBranch } | Refused
 
 /**
  * Reads a branch that is added to a prepared TCC. The client must choose its
@@ -31,11 +29,9 @@ export function parseRegistration(
 ): ParsedRegistration {
   const faults = new Faults()
   const branch = readBranch(body, defaults, checkUrl, faults)
-  const [first, ...others] = faults.list
-  if (branch === undefined || first !== undefined) {
-    const fault = first ?? { code: 'SAGA_INVALID', path: '', message: 'cannot be read' }
-    return { type: 'refused', faults: [fault, ...others] }
-  }
+  const refused = faults.readRefusal()
+  if (refused !== undefined) return refused
+  if (branch === undefined) return refuseUnreadable()
   return { type: 'parsed', branch }
 }
 

@@ -1,8 +1,8 @@
-import { type Fault, type JsonValue, SIGNAL_BYTES_MAX, SIGNAL_ID_LENGTH_MAX } from '@counterstep/protocol'
+import { type JsonValue, SIGNAL_BYTES_MAX, SIGNAL_ID_LENGTH_MAX } from '@counterstep/protocol'
 import type { Signal } from '../transaction.ts'
 import type { Writable } from '../writable.ts'
 import { canonicalJson } from './canonical-json.ts'
-import { Faults, isRecord, refuseUnknownFields } from './faults.ts'
+import { Faults, isRecord, type Refused, refuseUnknownFields } from './faults.ts'
 import { utf8Length } from './utf8-length.ts'
 
 export type ParsedSignal =
@@ -12,7 +12,7 @@ export type ParsedSignal =
       /** The name and the payload as canonical JSON. Equal texts are the same signal. */
       readonly content: string
     }
-  | { readonly type: 'refused'; readonly faults: readonly [Fault, ...Fault[]] }
+  | Refused
 
 const FIELDS = new Set(['id', 'payload'])
 const ID = /^[!-~]+$/
@@ -35,8 +35,8 @@ export function parseSignal(name: string, body: unknown): ParsedSignal {
   const text = payload === undefined || content === undefined ? undefined : JSON.stringify(payload)
   if (text !== undefined && utf8Length(text, SIGNAL_BYTES_MAX) > SIGNAL_BYTES_MAX)
     faults.add('SAGA_SIGNAL_INVALID', '/payload', `is over ${SIGNAL_BYTES_MAX} bytes`)
-  const [first, ...others] = faults.list
-  if (first !== undefined) return { type: 'refused', faults: [first, ...others] }
+  const refused = faults.readRefusal()
+  if (refused !== undefined) return refused
   const signal: Writable<Omit<Signal, 'digest'>> = { name, id: String(id) }
   if (text !== undefined) signal.payload = text
   return { type: 'parsed', signal, content: content ?? '' }

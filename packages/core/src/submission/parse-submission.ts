@@ -7,7 +7,6 @@ import {
   DEADLINE_MS_MAX,
   DELAY_MS_MAX,
   type ErrorCode,
-  type Fault,
   GID_RULE,
   type Gid,
   isGid,
@@ -22,7 +21,14 @@ import type { Definition, SagaDefinition } from '../definition.ts'
 import type { Writable } from '../writable.ts'
 import { canonicalJsonWithout } from './canonical-json.ts'
 import { refuseLongWaits, refuseWrongRoles } from './check-stages.ts'
-import { Faults, isRecord, readInteger, refuseUnknownFields } from './faults.ts'
+import {
+  Faults,
+  isRecord,
+  type Refused,
+  readInteger,
+  refuseUnknownFields,
+  refuseUnreadable,
+} from './faults.ts'
 import { orderBranches } from './order-branches.ts'
 import type { BranchContext, CheckUrl } from './parse-branch.ts'
 import { parseHeaders } from './parse-headers.ts'
@@ -47,9 +53,7 @@ export interface Submission {
   readonly definition: Definition
 }
 
-export type ParsedSubmission =
-  | { readonly type: 'parsed'; readonly submission: Submission }
-  | { readonly type: 'refused'; readonly faults: readonly [Fault, ...Fault[]] }
+export type ParsedSubmission = { readonly type: 'parsed'; readonly submission: Submission } | Refused
 
 const COMMON_FIELDS = ['gid', 'kind', 'retry', 'timeoutMs', 'checkpointMs', 'headers', 'ack']
 const FIELDS: { readonly [kind in Kind]: ReadonlySet<string> } = {
@@ -72,14 +76,10 @@ export function parseSubmission(
   const submission = isRecord(body)
     ? readSubmission(body, defaults, checkUrl, faults)
     : faults.add('SAGA_INVALID', '', 'must be a JSON object')
-  const [first, ...others] = faults.list
-  if (first !== undefined) return { type: 'refused', faults: [first, ...others] }
-  if (submission === undefined) return refusal('SAGA_INVALID', '', 'cannot be read')
+  const refused = faults.readRefusal()
+  if (refused !== undefined) return refused
+  if (submission === undefined) return refuseUnreadable()
   return { type: 'parsed', submission }
-}
-
-function refusal(code: Fault['code'], path: string, message: string): ParsedSubmission {
-  return { type: 'refused', faults: [{ code, path, message }] }
 }
 
 type Body = Readonly<Record<string, unknown>>
@@ -159,9 +159,10 @@ function readSaga(body: Body, common: Common, context: BranchContext, integer: R
     body.output === undefined
       ? undefined
       : references.readTemplate(body.output, '/output', { type: 'output' })
-  const values = references.resolve(branches, output)
+  const findAncestors = makeAncestorFinder(branches)
+  const values = references.resolve(branches, output, findAncestors)
   if (context.faults.isEmpty) {
-    refuseWrongRoles(branches, makeAncestorFinder(branches), context.faults)
+    refuseWrongRoles(branches, findAncestors, context.faults)
     refuseLongWaits(branches, delayMs ?? 0, context.faults)
   }
   const saga: Writable<SagaDefinition> = { kind: 'saga', branches, retry, timeoutMs, checkpointMs }

@@ -111,13 +111,16 @@ export class References {
    * Finds the branch and the value of each reference, once the branches are in order. Returns undefined if every older
    * version could run the saga, too.
    */
-  resolve(branches: readonly SagaBranch[], output: JsonTemplate | undefined): SagaValues | undefined {
+  resolve(
+    branches: readonly SagaBranch[],
+    output: JsonTemplate | undefined,
+    findAncestors: AncestorFinder,
+  ): SagaValues | undefined {
     // If one branch cannot be read, it was refused, and the list of branches is empty, so no reference can be found in
     // it.
     if (!this.#isUsed || branches.length === 0) return undefined
     const kept: string[][] = branches.map(() => [])
     const positions = new Map(branches.map(({ id }, position) => [id as string, position]))
-    const findAncestors = makeAncestorFinder(branches)
     for (const { reference, branchId, pointer, path, user } of this.#pending) {
       const from = positions.get(branchId)
       const wait = from === undefined ? undefined : branches[from]?.wait
