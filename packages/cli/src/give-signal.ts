@@ -24,6 +24,7 @@ export async function giveSignal({
   const path = `/v1/transactions/${encodeURIComponent(gid)}/signals/${encodeURIComponent(name)}`
   const body = payload === undefined ? '' : `,"payload":${payload}`
   const authorization = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
+  const advice = `Send it again with --id ${id}`
   let answer: Response
   let text: string
   try {
@@ -38,17 +39,17 @@ export async function giveSignal({
   } catch (error: unknown) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
     const why = cause instanceof Error ? cause.message : String(cause)
-    return refuse(`the server did not answer (${why}). Send it again with --id ${id}`)
+    return refuse(`the server did not answer (${why}). ${advice}`)
   }
   const value = readObject(text)
   if (answer.ok) {
     return isSignalView(value)
       ? { stdout: `${describe(value)}\n`, stderr: '' }
-      : refuse(`the answer was not that of a signal. Send it again with --id ${id}`)
+      : refuse(`the answer was not that of a signal. ${advice}`)
   }
   const problem = typeof value.code === 'string' ? (value as Partial<Problem>) : undefined
   const known = problem === undefined ? `HTTP ${answer.status}` : `${problem.detail} (${problem.code})`
-  return refuse(answer.status >= 500 ? `${known}. Send it again with --id ${id}` : known)
+  return refuse(answer.status >= 500 ? `${known}. ${advice}` : known)
 }
 
 function describe({ gid, name, id, state }: SignalView): string {

@@ -26,10 +26,6 @@ export class Faults {
     return undefined
   }
 
-  get list(): readonly Fault[] {
-    return this.#list
-  }
-
   /** Returns the faults as those of a refused request, or undefined if there is none. */
   readRefusal(): Refused | undefined {
     const [first, ...others] = this.#list
