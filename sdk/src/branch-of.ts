@@ -1,5 +1,5 @@
 import type { JsonValue } from '@counterstep/protocol'
-import { type BranchOptions, branch, type Detached, type Part } from './part.ts'
+import { type BranchOptions, branch, type Detached, type NoProperties, type Part } from './part.ts'
 
 /**
  * Makes branches of one service, whose payload has a type: what {@link branchOf} returns.
@@ -16,8 +16,7 @@ export type TypedBranch<Payload> = <
   id: Id,
   payload: Payload,
   options?: Partial<Omit<BranchOptions, 'payload' | 'body' | 'after'>> & { readonly after?: After },
-  // biome-ignore lint/complexity/noBannedTypes: it is the type without any property.
-) => Part<Id, After extends undefined ? {} : Detached>
+) => Part<Id, After extends undefined ? NoProperties : Detached>
 
 /**
  * Makes the branches of one service with the type of the payload that the service takes. The service exports this type

@@ -37,8 +37,9 @@ export interface Detached {
   readonly [DETACHED]: true
 }
 
-// biome-ignore lint/complexity/noBannedTypes: it is the type without any property.
-type NoAnswers = {}
+/** The type without any property, such as that of the answers of a part whose branches call no endpoint. */
+// biome-ignore lint/complexity/noBannedTypes: an interface without members is refused as well, and no other type means this.
+export type NoProperties = {}
 
 /**
  * This is a piece of a saga: one branch, or several in an order. It is a plain value. Make it with {@link branch},
@@ -49,7 +50,7 @@ type NoAnswers = {}
  * const travel: Part<'hotel' | 'flight'> = parallel(branch('hotel', hotel), branch('flight', flight))
  * ```
  */
-export interface Part<Ids extends string = string, Answers = NoAnswers> {
+export interface Part<Ids extends string = string, Answers = NoProperties> {
   readonly ids: readonly Ids[]
   readonly shape:
     | { readonly type: 'branch'; readonly options: BranchOptions | WaitOptions }
@@ -84,7 +85,7 @@ export function branch<
 >(
   id: Id,
   options: Omit<BranchOptions, 'after'> & { readonly after?: After },
-): Part<Id, After extends undefined ? NoAnswers : Detached>
+): Part<Id, After extends undefined ? NoProperties : Detached>
 export function branch<const Id extends string, Answer>(
   id: Id,
   endpoint: Endpoint<void, Answer, unknown>,

@@ -1,4 +1,4 @@
-import type { Detached } from './part.ts'
+import type { Detached, NoProperties } from './part.ts'
 import type { Ref } from './ref.ts'
 
 /**
@@ -16,10 +16,8 @@ export interface SagaGraph {
 /** A saga of branches without types. */
 export interface PlainGraph extends SagaGraph {
   readonly input: unknown
-  // biome-ignore lint/complexity/noBannedTypes: it is the type without any property.
-  readonly answers: {}
-  // biome-ignore lint/complexity/noBannedTypes: it is the type without any property.
-  readonly seen: {}
+  readonly answers: NoProperties
+  readonly seen: NoProperties
   readonly visible: never
 }
 

@@ -47,10 +47,7 @@ export function createTransport({
   answerBytesMax,
 }: TransportOptions): Transport {
   const [first, ...others] = urls
-  const servers = new ServerRing([
-    createServerOf(first, fetch),
-    ...others.map((url) => createServerOf(url, fetch)),
-  ])
+  const servers = new ServerRing([toServer(first, fetch), ...others.map((url) => toServer(url, fetch))])
   const ofAll = { accept: 'application/json', ...headers }
   return async function send({ path, method, body, timeoutMs, signal, gid, ...request }) {
     signal?.throwIfAborted()
@@ -96,7 +93,7 @@ async function exchangeWithServer(
   throw new UnavailableError('SAGA_UNREACHABLE', 'the answer was not JSON', { status, gid })
 }
 
-function createServerOf(url: URL, fetch: typeof globalThis.fetch | undefined): Server {
+function toServer(url: URL, fetch: typeof globalThis.fetch | undefined): Server {
   return { origin: url.origin, exchange: createExchange(url, fetch) }
 }
 

@@ -11,7 +11,8 @@ import {
   type TransactionView,
 } from '@counterstep/sdk'
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import { type Reply, scriptedServer } from './scripted-server.ts'
+import { catchError } from './catch-error.ts'
+import { problem, type Reply, scriptedServer } from './scripted-server.ts'
 
 const view = {
   gid: 'g',
@@ -25,19 +26,6 @@ const view = {
 const final = { ...view, status: 'succeeded' }
 const accepted: Reply = { status: 202, body: { ...view, ack: 'durable' } }
 const transfer = saga({ gid: 'g' }).branch('debit', { action: 'http://bank/debit' })
-
-function problem(status: number, code: string, more: object = {}): Exclude<Reply, 'cut'> {
-  return { status, body: { type: 'x', title: 'x', status, detail: 'why', code, ...more } }
-}
-
-async function catchError(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise
-  } catch (error: unknown) {
-    return error
-  }
-  throw new Error('it did not throw')
-}
 
 describe('submit', () => {
   it('Submit sends the saga with its gid and returns what was accepted', async () => {

@@ -1,15 +1,7 @@
-import {
-  branch,
-  isCounterstepError,
-  newGid,
-  type Part,
-  parallel,
-  type Saga,
-  saga,
-  serial,
-} from '@counterstep/sdk'
+import { branch, newGid, type Part, parallel, type Saga, saga, serial } from '@counterstep/sdk'
 import fc from 'fast-check'
 import { describe, expect, expectTypeOf, it } from 'vitest'
+import { catchCode } from './catch-error.ts'
 
 const to = (name: string) => ({
   action: `http://service/${name}`,
@@ -18,15 +10,6 @@ const to = (name: string) => ({
 
 function readAfter(value: Saga): Record<string, readonly string[] | undefined> {
   return Object.fromEntries(value.request.branches.map(({ id, after }) => [id, after]))
-}
-
-function catchCode(make: () => unknown): string | undefined {
-  try {
-    make()
-    return undefined
-  } catch (error: unknown) {
-    return isCounterstepError(error) ? error.code : 'another error'
-  }
 }
 
 describe('a saga', () => {

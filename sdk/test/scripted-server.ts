@@ -11,6 +11,11 @@ export interface Seen {
 /** The reply to the n-th request; `cut` ends the connection without an answer. */
 export type Reply = 'cut' | { status: number; body?: unknown; headers?: Record<string, string> }
 
+/** Builds an answer with a problem of ours. */
+export function problem(status: number, code: string, more: object = {}): Exclude<Reply, 'cut'> {
+  return { status, body: { type: 'x', title: 'x', status, detail: 'why', code, ...more } }
+}
+
 export interface ScriptedServer extends AsyncDisposable {
   readonly url: string
   readonly seen: readonly Seen[]

@@ -1,22 +1,10 @@
 import { createClient, isRefused, isUnavailable, signal } from '@counterstep/sdk'
 import { describe, expect, it } from 'vitest'
-import { type Reply, scriptedServer } from './scripted-server.ts'
+import { catchError } from './catch-error.ts'
+import { problem, type Reply, scriptedServer } from './scripted-server.ts'
 
 const approval = signal<{ by: string }>('approval')
 const taken: Reply = { status: 200, body: { gid: 'g', name: 'approval', id: 'click-8', state: 'taken' } }
-
-function problem(status: number, code: string): Reply {
-  return { status, body: { type: 'x', title: 'x', status, detail: 'why', code } }
-}
-
-async function catchError(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise
-  } catch (error: unknown) {
-    return error
-  }
-  throw new Error('it did not throw')
-}
 
 describe('client.signal', () => {
   it('A signal is posted with its id and payload, and the answer says what became of it', async () => {

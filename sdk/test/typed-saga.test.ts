@@ -2,7 +2,6 @@ import { inspect } from 'node:util'
 import {
   branch,
   endpoint,
-  isCounterstepError,
   orElse,
   parallel,
   type SagaBranchRequest,
@@ -11,6 +10,7 @@ import {
   signal,
 } from '@counterstep/sdk'
 import { describe, expect, it } from 'vitest'
+import { catchCode } from './catch-error.ts'
 
 const hold = endpoint<{ cents: number }, { holdId: string; note?: string }, 'NO_FUNDS'>('bank:/holds')
 const release = endpoint<{ hold: string | null }, void>('bank:/release')
@@ -26,15 +26,6 @@ function readBranches({
   readonly request: SagaSubmitRequest
 }): readonly Partial<SagaBranchRequest>[] {
   return request.branches
-}
-
-function catchCode(make: () => unknown): string | undefined {
-  try {
-    make()
-    return undefined
-  } catch (error: unknown) {
-    return isCounterstepError(error) ? error.code : 'another error'
-  }
 }
 
 describe('a saga of endpoints', () => {
