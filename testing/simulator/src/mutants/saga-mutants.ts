@@ -10,6 +10,7 @@ import {
   type TransactionEffect,
   type TransactionEvent,
 } from '@counterstep/core'
+import { hasTurnedAround } from './turned-around.ts'
 
 /** Only recorded actions are undone, even if other nodes may have sent more. */
 export const recordedOnly: Rules = {
@@ -28,8 +29,7 @@ export const succeededOnly: Rules = {
   fold(transaction, event, now) {
     const folded = RULES.fold(transaction, event, now)
     const { next } = folded
-    if (transaction.status !== 'submitted' || next.kind !== 'saga' || next.status !== 'aborting')
-      return folded
+    if (!hasTurnedAround(transaction, next)) return folded
     const branches = next.abort.branches.filter(
       (branch) => next.branches[branch]?.action.state === 'succeeded',
     )

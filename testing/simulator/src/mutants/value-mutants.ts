@@ -1,6 +1,7 @@
 /** Wrong rules for the values that branches use of each other's answers. */
 import { RULES, type Rules, type SagaTransaction, type Transaction } from '@counterstep/core'
 import { countValues } from '../world/count-strong.ts'
+import { hasTurnedAround } from './turned-around.ts'
 
 /** A success with values is saved at some later time, while its users are called already. */
 export const valuesLazily: Rules = {
@@ -28,8 +29,7 @@ export const abortForgetsValues: Rules = {
   fold(transaction, event, now) {
     const folded = RULES.fold(transaction, event, now)
     const { next } = folded
-    const isTurning = transaction.status === 'submitted' && next.status === 'aborting'
-    if (!isTurning || next.kind !== 'saga') return folded
+    if (!hasTurnedAround(transaction, next)) return folded
     return { ...folded, next: { ...next, branches: withoutValues(next).branches } }
   },
 }
@@ -40,8 +40,7 @@ export const unusableWaits: Rules = {
   fold(transaction, event, now) {
     const folded = RULES.fold(transaction, event, now)
     const { next } = folded
-    if (transaction.status !== 'submitted' || next.kind !== 'saga' || next.status !== 'aborting')
-      return folded
+    if (!hasTurnedAround(transaction, next)) return folded
     if (next.abort.cause !== 'value-unusable') return folded
     const { abort: _, ...rest } = next
     return { next: { ...rest, status: 'submitted' }, durability: 'strong' }
