@@ -1,17 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { CrashCase, CrashChain } from '../src/crash-points/crash-chain.ts'
-import type { Point } from '../src/crash-points/points.ts'
+import { STAGE_POINTS } from '../src/crash-points/points.ts'
 import { CrashFixture } from './crash-fixture.ts'
 
-/** The writes of values, signals and points of no return. The other points are those of the long test. */
-const POINTS: readonly Point[] = [
-  'values-before',
-  'values-after',
-  'signal-before',
-  'signal-after',
-  'mark-before',
-  'mark-after',
-]
+// The other points are those of the long test.
 const CHAINS = 2
 const RUN_MS_MAX = 300_000
 
@@ -26,7 +18,7 @@ afterAll(() => fixture.close())
 it(
   'A node that is killed beside a write of values, a signal or a mark loses nothing and doubles nothing',
   async () => {
-    const cases = POINTS.map((point): CrashCase => ({ hit: { point, nth: 1 }, during: 'scenario' }))
+    const cases = STAGE_POINTS.map((point): CrashCase => ({ hit: { point, nth: 1 }, during: 'scenario' }))
     const chains = Array.from(
       { length: CHAINS },
       (_, index): CrashChain => fixture.makeChain(`chain-${index}`),
@@ -35,7 +27,7 @@ it(
       chains.map((chain, index) => chain.run(cases.filter((_, position) => position % CHAINS === index))),
     )
     const killed = chains.flatMap((chain) => chain.killed.map(({ hit }) => hit.point))
-    expect(killed.toSorted()).toEqual(POINTS.toSorted())
+    expect(killed.toSorted()).toEqual(STAGE_POINTS.toSorted())
     expect(chains.flatMap((chain) => chain.faults)).toEqual([])
     expect(fixture.ledger.wrongBalances()).toEqual([])
   },

@@ -2,29 +2,14 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createClient, saga, signal } from '@counterstep/sdk'
-import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { Guide } from '@counterstep/test-servers/guide'
 import { expect, it, onTestFinished } from 'vitest'
-import { startChild } from './child-process.ts'
-
-async function startServer(folder: string) {
-  const data = join(folder, 'data')
-  const server = await startChild(COUNTERSTEP_PROGRAM, [
-    'serve',
-    '--port',
-    '0',
-    '--data',
-    data,
-    '--ready-json',
-  ])
-  onTestFinished(() => server.kill('SIGTERM'))
-  return server
-}
+import { serveUntilTestEnds, startChild } from './child-process.ts'
 
 it('The saga of the guide about approvals is approved, refused and too late, as the guide prints it', async () => {
   const guide = new Guide('approval')
   const folder = guide.writePrograms('order.ts')
-  const server = await startServer(folder)
+  const server = await serveUntilTestEnds(folder)
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'order.ts')], {
     env: { ...process.env, COUNTERSTEP_URL: server.url },
   })
@@ -33,7 +18,7 @@ it('The saga of the guide about approvals is approved, refused and too late, as 
 
 it('The page of the guide about approvals sends one signal for two clicks, and says when it is too late', async () => {
   const folder = new Guide('approval').writePrograms('page.ts')
-  const server = await startServer(folder)
+  const server = await serveUntilTestEnds(folder)
   const page = await startChild(join(folder, 'page.ts'), [], { COUNTERSTEP_URL: server.url, PORT: '0' })
   onTestFinished(() => page.kill('SIGTERM'))
   const client = createClient({ url: server.url })

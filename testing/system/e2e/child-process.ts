@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
+import { onTestFinished } from 'vitest'
 
 const READY_MS_MAX = 30_000
 
@@ -35,6 +38,15 @@ export async function startChild(
       watch.assertNone()
     },
   }
+}
+
+/** Starts a server that keeps its data in the folder, and stops it at the end of the test. */
+export async function serveUntilTestEnds(folder: string): Promise<Child> {
+  const data = join(folder, 'data')
+  const args = ['serve', '--port', '0', '--data', data, '--ready-json']
+  const server = await startChild(COUNTERSTEP_PROGRAM, args)
+  onTestFinished(() => server.kill('SIGTERM'))
+  return server
 }
 
 function readyUrl(child: ChildProcess, program: string): Promise<string> {

@@ -1,5 +1,5 @@
 import type { CrashCase } from './crash-chain.ts'
-import { POINTS, type Point } from './points.ts'
+import { POINTS, type Point, STAGE_POINTS } from './points.ts'
 
 /** Passed once and again in a recovery: what was claimed is called, saved and finished a second time. */
 const IN_RECOVERY: readonly Point[] = [
@@ -9,12 +9,7 @@ const IN_RECOVERY: readonly Point[] = [
   'call-after',
   'checkpoint-before',
   'checkpoint-after',
-  'values-before',
-  'values-after',
-  'signal-before',
-  'signal-after',
-  'mark-before',
-  'mark-after',
+  ...STAGE_POINTS,
   'decision-before',
   'decision-after',
   'finish-before',

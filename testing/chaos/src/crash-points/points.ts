@@ -1,3 +1,13 @@
+/** The points beside the writes of values, signals and points of no return. */
+export const STAGE_POINTS = [
+  'values-before',
+  'values-after',
+  'signal-before',
+  'signal-after',
+  'mark-before',
+  'mark-after',
+] as const
+
 /**
  * The points at which a node can be made to die. Each stands directly beside a durable write, a claim or a branch call.
  */
@@ -6,12 +16,7 @@ export const POINTS = [
   'create-after',
   'checkpoint-before',
   'checkpoint-after',
-  'values-before',
-  'values-after',
-  'signal-before',
-  'signal-after',
-  'mark-before',
-  'mark-after',
+  ...STAGE_POINTS,
   'decision-before',
   'decision-after',
   'release-before',

@@ -1,5 +1,5 @@
 import type { BranchCallNote, Evidence, PlannedTransaction } from '../evidence.ts'
-import { isOfKind, kindOf } from '../tokens/token.ts'
+import { isOfKind, readKind } from '../tokens/token.ts'
 import { groupBy } from './group-by.ts'
 import type { Violation } from './violation.ts'
 
@@ -31,7 +31,7 @@ function auditTrueValues(
   const told = new Set([...signalled, ...calls.flatMap((call) => (isHeard(call) ? call.told : []))])
   const given = new Set(calls.flatMap((call) => call.given))
   const untold = [...given].filter((token) => !told.has(token))
-  const kinds = groupBy(given, kindOf)
+  const kinds = groupBy(given, readKind)
   return [
     ...untold.map(
       (token): Violation => ({

@@ -19,6 +19,7 @@ export function isOfKind(token: string, kind: TokenKind): boolean {
   return token.startsWith(`${kind}-`)
 }
 
-export function kindOf(token: string): string {
+/** Reads the kind that an id begins with. */
+export function readKind(token: string): string {
   return token.slice(0, token.indexOf('-'))
 }
