@@ -46,6 +46,48 @@ export {
   WAIT_END_MS_MAX,
   WAIT_MS_MAX,
 } from './limits.ts'
+export type {
+  CommandRequest,
+  EditRequest,
+  EndedMinute,
+  LatencyView,
+  MinuteCounts,
+  NameFigure,
+  NamesView,
+  NameView,
+  NodeView,
+  OpRequestView,
+  OverviewView,
+  PauseRequest,
+  PlannedCall,
+  PlanView,
+  PreviewRequest,
+  ProblemsView,
+  ProblemView,
+  ServiceFigure,
+  ServiceOpView,
+  ServicesView,
+  ServiceView,
+  SkipRequest,
+  TransactionRequestView,
+} from './operator-wire.ts'
+export type { CommandFault, OperatorCommand } from './operator-words.ts'
+export {
+  ATTEMPT_RUNS_MAX,
+  COMMAND_ID_LENGTH_MAX,
+  EDITS_BYTES_MAX,
+  NAME_LENGTH_MAX,
+  OPERATOR_COMMANDS,
+  PROBLEM_LENGTH_MAX,
+  PROBLEMS_MAX,
+  RUN_EXCERPT_LENGTH_MAX,
+  TAG_KEY_LENGTH_MAX,
+  TAG_VALUE_LENGTH_MAX,
+  TAGS_MAX,
+  TRAIL_CHANGE_LENGTH_MAX,
+  TRAIL_ENTRIES_MAX,
+} from './operator-words.ts'
+export type { Actor, AttemptRun, ByHandView, PauseView, TrailEntry } from './trail.ts'
 export { VERSION } from './version.ts'
 export type {
   AbortCause,

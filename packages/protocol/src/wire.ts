@@ -1,4 +1,5 @@
 import type { Fault } from './errors.ts'
+import type { AttemptRun, ByHandView, PauseView, TrailEntry } from './trail.ts'
 import type { Kind, Op, Result, Status } from './words.ts'
 
 export type JsonValue =
@@ -185,6 +186,10 @@ export interface TccBranchRequest extends BranchRequest {
 interface CommonRequest {
   /** If it is absent, the server makes one. */
   readonly gid?: string
+  /** It groups transactions, for example `transfer`. It has 1 to 64 characters of `A-Z a-z 0-9 . _ : / -`. */
+  readonly name?: string
+  /** At most 8 words to find it by. Every reader sees them, so they are no place for a secret. */
+  readonly tags?: Readonly<Record<string, string>>
   readonly retry?: Partial<RetryPolicy>
   readonly timeoutMs?: number
   /** If it is 0, every branch result is durable before the next call (strict mode). */
@@ -284,9 +289,10 @@ export interface AbortView {
 
 /**
  * An op is `waiting` if its answer was unknown or ongoing. It is asked again at `nextAt`. A branch that waits for a time or
- * a signal is `open` until then, and ends at `nextAt` at the latest.
+ * a signal is `open` until then, and ends at `nextAt` at the latest. A compensation is `by-hand` if a person did its action
+ * elsewhere and must undo that there, too.
  */
-export type OpState = 'idle' | 'calling' | 'waiting' | 'open' | 'succeeded' | 'failed'
+export type OpState = 'idle' | 'calling' | 'waiting' | 'open' | 'by-hand' | 'succeeded' | 'failed'
 
 export interface OpView {
   readonly op: Op
@@ -308,6 +314,13 @@ export interface OpView {
   /** The last attempt took this long. */
   readonly durationMs?: number
   readonly nextAt?: number
+  /** The service that is called: its configured name, or else the host and port of the URL. */
+  readonly service?: string
+  /** Only an op that has failed or waited at least once has them, the oldest first. At most 8. */
+  readonly runs?: readonly AttemptRun[]
+  readonly byHand?: ByHandView
+  /** An operator has changed its request. */
+  readonly edited?: true
 }
 
 export interface BranchView {
@@ -356,7 +369,14 @@ export interface TransactionView {
    * whose node has stopped working at it.
    */
   readonly epoch: number
+  readonly name?: string
+  readonly tags?: Readonly<Record<string, string>>
+  /** What it waits for: `SERVICE OP OUTCOME`, for example `bank-a compensate 500`. */
+  readonly problem?: string
   readonly attention?: string
+  readonly paused?: PauseView
+  /** What operators have commanded, the oldest first. It is absent if there is nothing. */
+  readonly trail?: readonly TrailEntry[]
   readonly abort?: AbortView
   /** Only a saga that asked for it and has succeeded has it. */
   readonly output?: JsonValue
@@ -384,12 +404,26 @@ export interface TransactionSummary {
   readonly epoch: number
   readonly retrying: boolean
   readonly attention: boolean
+  readonly name?: string
+  readonly tags?: Readonly<Record<string, string>>
+  readonly problem?: string
+  /** The attempts of the op that `problem` names. The next one is due at `dueAt`. */
+  readonly attempts?: number
+  readonly paused?: true
+  /** An op of it was declared done by a person. */
+  readonly byHand?: true
+  readonly edited?: true
 }
 
 export interface TransactionPage {
   readonly items: readonly TransactionSummary[]
   /** It is opaque. Pass it as `cursor` for the next page. It is absent on the last page. */
   readonly cursor?: string
+  /**
+   * The page is short because a search looks through a bounded number of rows. It has come to this instant: of the accept,
+   * or of the next attempt where that is the order.
+   */
+  readonly searchedTo?: number
 }
 
 /** This is a problem of RFC 9457, with our stable `code` and, for a refused request, every fault. */

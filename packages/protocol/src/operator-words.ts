@@ -1,0 +1,38 @@
+/** The commands of operators, in the words of the trail. `submit` and `abort` stand there only if an operator gave them. */
+export const OPERATOR_COMMANDS = [
+  'retry',
+  'retry-op',
+  'pause',
+  'resume',
+  'abort',
+  'submit',
+  'stop',
+  'skip',
+  'edit',
+] as const
+export type OperatorCommand = (typeof OPERATOR_COMMANDS)[number]
+
+/** A command that would be refused, as its answer would say. */
+export interface CommandFault {
+  readonly code: string
+  readonly detail: string
+}
+
+export const COMMAND_ID_LENGTH_MAX = 64
+/** Retries of one caller in a row are one entry. A full trail refuses all but retry and stop. */
+export const TRAIL_ENTRIES_MAX = 64
+/** The attempts of one op are remembered as this many runs. Beyond it the two oldest merge. */
+export const ATTEMPT_RUNS_MAX = 8
+export const RUN_EXCERPT_LENGTH_MAX = 200
+/** What a skip or an edit replaced is described in at most this many characters. */
+export const TRAIL_CHANGE_LENGTH_MAX = 512
+/** All edits together that one transaction keeps. */
+export const EDITS_BYTES_MAX = 512 * 1024
+export const NAME_LENGTH_MAX = 64
+export const TAGS_MAX = 8
+export const TAG_KEY_LENGTH_MAX = 32
+export const TAG_VALUE_LENGTH_MAX = 64
+/** The stores' column has room for this. A longer text is cut. */
+export const PROBLEM_LENGTH_MAX = 255
+/** More problems than this are counted together as `other`. */
+export const PROBLEMS_MAX = 200
