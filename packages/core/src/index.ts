@@ -68,8 +68,10 @@ export type {
   Lease,
   ListCursor,
   ListedTransaction,
+  ListOrder,
   ListQuery,
   ListResult,
+  Mark,
   NewTransaction,
   RenewResult,
   SentList,
@@ -77,9 +79,11 @@ export type {
   SingleClaimResult,
   Store,
   StoreCapabilities,
+  StoredProblem,
   StoredTransaction,
   StoreEvent,
   StoreStats,
+  Tags,
   TransactionUpdate,
   UpdateHold,
   UpdateResult,
@@ -87,6 +91,7 @@ export type {
 export {
   CLAIM_MAX,
   LIST_SCAN_MAX,
+  MARKS,
   NEVER_AT,
   PARKED_AT,
   POSTPONE_MAX,
@@ -103,15 +108,20 @@ export {
   assertRenew,
   assertUpdate,
 } from './ports/store-arguments.ts'
+export { foldProblems, OTHER_PROBLEMS } from './record/fold-problems.ts'
 export { decodeTransaction, encodeProgress, FORMAT, toFormat } from './record/record.ts'
 export {
   KIND_CODES,
+  MARK_BITS,
   SENT_LIST_CODES,
   STATUS_CODES,
   toKind,
+  toMarkBits,
+  toMarks,
   toSentList,
   toStatus,
 } from './record/row-codes.ts'
+export { decodeTags, encodeTags, toTagParts } from './record/tags-column.ts'
 export { toDueColumn } from './record/to-due-column.ts'
 export { viewTransaction } from './record/view.ts'
 export { withoutQuery } from './record/without-query.ts'

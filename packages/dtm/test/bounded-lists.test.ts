@@ -29,10 +29,10 @@ function bigEngine({ rows, listMs = 1, retryMs = 0, isEmpty = false }: BigStore)
   const list = async ({ limit, cursor }: ListQuery) => {
     state.lists++
     state.now += listMs
-    const from = cursor === undefined ? 0 : NEWEST_AT - cursor.createdAt + 1
+    const from = cursor === undefined ? 0 : NEWEST_AT - cursor.at + 1
     const to = Math.min(rows, from + (isEmpty ? 10_000 : limit))
     const items = isEmpty ? [] : Array.from({ length: to - from }, (_, i) => listed(NEWEST_AT - from - i))
-    const last = { createdAt: NEWEST_AT - to + 1, gid: `g-${NEWEST_AT - to + 1}` as Gid }
+    const last = { at: NEWEST_AT - to + 1, gid: `g-${NEWEST_AT - to + 1}` as Gid }
     const due = items.map((item) => (state.retried.has(item.gid) ? { ...item, dueAt: 0 } : item))
     return { items: due, ...(to < rows ? { cursor: last } : {}) }
   }

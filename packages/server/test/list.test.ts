@@ -11,7 +11,7 @@ function toGid(text: string): Gid {
   return text
 }
 
-const cursor = writeCursor({ createdAt: 5, gid: toGid('a.b/c') })
+const cursor = writeCursor({ at: 5, gid: toGid('a.b/c') })
 
 describe('GET /v1/transactions', () => {
   const rows: readonly (readonly [string, ListQuery])[] = [
@@ -27,7 +27,7 @@ describe('GET /v1/transactions', () => {
       { limit: 50, kind: 'saga', retrying: true, attention: false },
     ],
     ['?createdFrom=0&createdTo=9007199254740991', { limit: 50, createdFrom: 0, createdTo: 9007199254740991 }],
-    [`?cursor=${cursor}`, { limit: 50, cursor: { createdAt: 5, gid: toGid('a.b/c') } }],
+    [`?cursor=${cursor}`, { limit: 50, cursor: { at: 5, gid: toGid('a.b/c') } }],
   ]
   for (const [query, expected] of rows) {
     it(`The list understands the query "${query}"`, async () => {
@@ -77,22 +77,19 @@ describe('GET /v1/transactions', () => {
 
   it('The cursor of a page comes back as the same pair', async () => {
     const items = [] as const
-    const list = async () => ({ items, cursor: { createdAt: 7, gid: toGid('x') } })
+    const list = async () => ({ items, cursor: { at: 7, gid: toGid('x') } })
     const engine = createScriptedEngine({ list })
     const app = buildApp({ engine })
     const page = (await app.inject({ url: '/v1/transactions' })).json()
     await app.inject({ url: `/v1/transactions?cursor=${page.cursor}` })
-    expect(engine.calls[1]?.arguments).toEqual([
-      { limit: 50, cursor: { createdAt: 7, gid: 'x' } },
-      '127.0.0.1',
-    ])
+    expect(engine.calls[1]?.arguments).toEqual([{ limit: 50, cursor: { at: 7, gid: 'x' } }, '127.0.0.1'])
   })
 
   it('Any cursor can be read back, and another text never throws', () => {
     const gids = fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 128 }).filter(isGid)
     fc.assert(
       fc.property(fc.maxSafeNat(), gids, (createdAt, gid) => {
-        expect(readCursor(writeCursor({ createdAt, gid }))).toEqual({ createdAt, gid })
+        expect(readCursor(writeCursor({ at: createdAt, gid }))).toEqual({ at: createdAt, gid })
       }),
     )
     fc.assert(fc.property(fc.string(), (text) => void readCursor(text)))

@@ -10,6 +10,9 @@ const STATS = {
   unfinished: { prepared: 0, submitted: 7, aborting: 2 },
   oldestDueAt: 4_000,
   attention: 1,
+  paused: 0,
+  byHand: 0,
+  problems: [],
 }
 
 describe('health', () => {

@@ -239,7 +239,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
         await askOwner(connections, 'SET', keys.row(gid), words.join(' '))
       }
       const listed: string[] = []
-      let cursor: { createdAt: number; gid: Gid } | undefined
+      let cursor: { at: number; gid: Gid } | undefined
       do {
         const page = await store.list({ limit: 7, ...(cursor && { cursor }) })
         listed.push(...page.items.map((item) => item.gid))

@@ -14,5 +14,8 @@ export function decodeStats(rows: readonly Row[], now: number): StoreStats {
     attention += Number(isMarked) * Number(count)
     oldestDueAt = Math.min(oldestDueAt, Number(dueAt))
   }
-  return { now, unfinished, attention, ...(Number.isFinite(oldestDueAt) && { oldestDueAt }) }
+  return {
+    ...{ now, unfinished, attention, paused: 0, byHand: 0, problems: [] },
+    ...(Number.isFinite(oldestDueAt) && { oldestDueAt }),
+  }
 }

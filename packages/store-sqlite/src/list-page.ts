@@ -21,7 +21,7 @@ export function toListParameters(query: ListQuery): ListParameters {
   return {
     createdFrom: query.createdFrom ?? 0,
     createdTo: query.createdTo ?? END_OF_TIME,
-    cursorAt: query.cursor?.createdAt ?? END_OF_TIME,
+    cursorAt: query.cursor?.at ?? END_OF_TIME,
     cursorGid: query.cursor?.gid ?? '',
     scanRowsMax: LIST_SCAN_MAX,
     kind: query.kind === undefined ? null : KIND_CODES[query.kind],
@@ -36,9 +36,7 @@ export function toListParameters(query: ListQuery): ListParameters {
 export function decodePage(rows: readonly Row[], limit: number): ListResult {
   const last = rows.at(-1)
   const scanEnd =
-    last?.length === 2
-      ? { createdAt: Number(last[SCAN_END.createdAt]), gid: last[SCAN_END.gid] as Gid }
-      : undefined
+    last?.length === 2 ? { at: Number(last[SCAN_END.createdAt]), gid: last[SCAN_END.gid] as Gid } : undefined
   const matches = scanEnd === undefined ? rows : rows.slice(0, -1)
   const items = matches.slice(0, limit).flatMap((row) => toListedTransaction(row) ?? [])
   const cursor = matches.length > limit ? cursorAfter(matches[limit - 1]) : scanEnd
@@ -47,7 +45,7 @@ export function decodePage(rows: readonly Row[], limit: number): ListResult {
 
 /** Reads the row and not the last item, since a row of a later version has no item. */
 function cursorAfter(row: Row | undefined): ListCursor | undefined {
-  return row && { createdAt: Number(row[ROW.createdAt]), gid: row[ROW.gid] as Gid }
+  return row && { at: Number(row[ROW.createdAt]), gid: row[ROW.gid] as Gid }
 }
 
 function toBits(statuses: readonly Status[]): number {

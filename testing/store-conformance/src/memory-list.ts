@@ -1,56 +1,76 @@
 import type {
   ListCursor,
   ListedTransaction,
+  ListOrder,
   ListQuery,
   ListResult,
   StoredTransaction,
 } from '@counterstep/core'
 import { LIST_SCAN_MAX } from '@counterstep/core'
+import { isLive } from './memory-row.ts'
 
 export function listRows(rows: Iterable<StoredTransaction>, query: ListQuery): ListResult {
-  const older = [...rows].filter((row) => isInRange(row, query)).sort(newestFirst)
-  const scanned = older.slice(0, LIST_SCAN_MAX)
+  const { order = 'created', limit } = query
+  const compare = (a: StoredTransaction, b: StoredTransaction) =>
+    comparePlaces(order, placeOf(order, a), placeOf(order, b))
+  const ordered = [...rows].filter((row) => isInRange(row, query)).sort(compare)
+  const scanned = ordered.slice(0, LIST_SCAN_MAX)
   const matches = scanned.filter((row) => isMatch(row, query))
-  const page = matches.slice(0, query.limit)
-  const cursor = cursorAfter(page, matches, scanned, older)
-  return { items: page.map(toListed), ...(cursor && { cursor }) }
-}
-
-function cursorAfter(
-  page: readonly StoredTransaction[],
-  matches: readonly StoredTransaction[],
-  scanned: readonly StoredTransaction[],
-  older: readonly StoredTransaction[],
-): ListCursor | undefined {
+  const page = matches.slice(0, limit)
   const last =
-    page.length < matches.length ? page.at(-1) : scanned.length < older.length ? scanned.at(-1) : undefined
-  return last && { createdAt: last.createdAt, gid: last.gid }
+    page.length < matches.length ? page.at(-1) : scanned.length < ordered.length ? scanned.at(-1) : undefined
+  return { items: page.map(toListed), ...(last && { cursor: placeOf(order, last) }) }
 }
 
-function isInRange(row: StoredTransaction, { cursor, createdFrom, createdTo }: ListQuery): boolean {
+function placeOf(order: ListOrder, { gid, createdAt, dueAt }: StoredTransaction): ListCursor {
+  return { at: order === 'created' ? createdAt : dueAt, gid }
+}
+
+/** A gid is ASCII, so comparing code units compares bytes. */
+function comparePlaces(order: ListOrder, a: ListCursor, b: ListCursor): number {
+  const upward = a.at !== b.at ? a.at - b.at : a.gid < b.gid ? -1 : a.gid > b.gid ? 1 : 0
+  return order === 'due' ? upward : -upward
+}
+
+/** Only what bounds the scan is judged here: in the order `due` the time of creation filters what was scanned. */
+function isInRange(row: StoredTransaction, query: ListQuery): boolean {
+  const { cursor, order = 'created' } = query
+  if (cursor !== undefined && comparePlaces(order, cursor, placeOf(order, row)) >= 0) return false
+  return order === 'created' ? isCreatedWithin(row, query) : isLive(row)
+}
+
+function isCreatedWithin(row: StoredTransaction, { createdFrom, createdTo }: ListQuery): boolean {
   return (
-    (cursor === undefined || newestFirst(cursor, row) < 0) &&
     (createdFrom === undefined || row.createdAt >= createdFrom) &&
     (createdTo === undefined || row.createdAt < createdTo)
   )
 }
 
-function isMatch(row: StoredTransaction, { status, kind, retrying, attention }: ListQuery): boolean {
+function isMatch(row: StoredTransaction, query: ListQuery): boolean {
+  const { status, kind, retrying, attention, name, problem, tags = {}, marks = [], gidPrefix = '' } = query
   return (
     (status === undefined || status.includes(row.status)) &&
     (kind === undefined || row.kind === kind) &&
     (retrying === undefined || row.retrying === retrying) &&
-    (attention === undefined || row.attention === attention)
+    (attention === undefined || row.attention === attention) &&
+    (name === undefined || row.name === name) &&
+    (problem === undefined || row.problem === problem) &&
+    Object.entries(tags).every(([key, value]) => row.tags?.[key] === value) &&
+    marks.every((mark) => row.marks?.includes(mark)) &&
+    row.gid.startsWith(gidPrefix) &&
+    isCreatedWithin(row, query)
   )
-}
-
-/** A gid is ASCII, so comparing code units compares bytes. */
-function newestFirst(a: ListCursor, b: ListCursor): number {
-  if (a.createdAt !== b.createdAt) return b.createdAt - a.createdAt
-  return a.gid < b.gid ? 1 : a.gid > b.gid ? -1 : 0
 }
 
 function toListed(row: StoredTransaction): ListedTransaction {
   const { gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention } = row
-  return { gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention }
+  const { name, tags, problem, attempts, marks } = row
+  return {
+    ...{ gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention },
+    ...(name !== undefined && { name }),
+    ...(tags !== undefined && { tags }),
+    ...(problem !== undefined && { problem }),
+    ...(attempts !== undefined && { attempts }),
+    ...(marks !== undefined && { marks }),
+  }
 }

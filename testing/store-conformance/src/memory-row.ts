@@ -1,5 +1,5 @@
 import type { NewTransaction, SentList, StoredTransaction, TransactionUpdate } from '@counterstep/core'
-import { NEVER_AT } from '@counterstep/core'
+import { MARKS, NEVER_AT } from '@counterstep/core'
 import { isFinalStatus } from '@counterstep/protocol'
 
 /** Live rows can be claimed at `dueAt`. The others wait for their purge. */
@@ -13,9 +13,10 @@ export function isHeld(row: StoredTransaction, now: number): boolean {
 }
 
 export function makeRow(transaction: NewTransaction, now: number): StoredTransaction {
-  const { hold, ...rest } = transaction
+  const { hold, tags, ...rest } = transaction
   return {
     ...rest,
+    ...(tags !== undefined && Object.keys(tags).length > 0 && { tags }),
     version: 1,
     epoch: 1,
     owned: hold.type === 'owned',
@@ -34,8 +35,13 @@ export function applyUpdate(
   version: number,
   now: number,
 ): StoredTransaction {
+  const { problem: _problem, attempts: _attempts, marks: _marks, ...kept } = row
+  const { problem, attempts = 0, marks = [] } = update
   return {
-    ...row,
+    ...kept,
+    ...(problem !== undefined && { problem }),
+    ...(attempts > 0 && { attempts }),
+    ...(marks.length > 0 && { marks: MARKS.filter((mark) => marks.includes(mark)) }),
     version,
     writeId: update.writeId,
     status: update.status,

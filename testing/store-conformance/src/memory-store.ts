@@ -35,10 +35,11 @@ import {
   PARKED_AT,
   StoreUnavailableError,
 } from '@counterstep/core'
-import { type Gid, isFinalStatus, type UnfinishedStatus } from '@counterstep/protocol'
+import type { Gid } from '@counterstep/protocol'
 import { MemoryDocuments } from './memory-documents.ts'
 import { listRows } from './memory-list.ts'
 import { applyClaim, applyUpdate, isHeld, isLive, makeRow } from './memory-row.ts'
+import { countRows } from './memory-stats.ts'
 
 export interface MemoryStoreOptions {
   readonly now?: () => number
@@ -156,16 +157,7 @@ class MemoryStore implements Store {
 
   async stats(): Promise<StoreStats> {
     const now = this.#begin()
-    const unfinished: Record<UnfinishedStatus, number> = { prepared: 0, submitted: 0, aborting: 0 }
-    let attention = 0
-    let oldestDueAt = Number.POSITIVE_INFINITY
-    for (const row of this.#rows.values()) {
-      if (isFinalStatus(row.status)) continue
-      unfinished[row.status] += 1
-      attention += Number(row.attention)
-      oldestDueAt = Math.min(oldestDueAt, row.dueAt)
-    }
-    return { now, unfinished, attention, ...(Number.isFinite(oldestDueAt) && { oldestDueAt }) }
+    return countRows(this.#rows.values(), now)
   }
 
   async purgeFinished(limit: number): Promise<{ readonly purged: number }> {

@@ -6,7 +6,10 @@ export function statsSuite(test: DefineTest): void {
   test('An empty store counts nothing', async (store) => {
     const { now, ...stats } = await store.stats()
     assert.ok(Number.isSafeInteger(now))
-    assert.deepEqual(stats, { unfinished: { prepared: 0, submitted: 0, aborting: 0 }, attention: 0 })
+    assert.deepEqual(stats, {
+      unfinished: { prepared: 0, submitted: 0, aborting: 0 },
+      ...{ attention: 0, paused: 0, byHand: 0, problems: [] },
+    })
   })
 
   test('The statistics count the unfinished by status, the attention and the oldest due instant', async (store) => {

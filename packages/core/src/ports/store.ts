@@ -149,7 +149,16 @@ export interface NewTransaction {
     | { readonly type: 'owned'; readonly leaseMs: number }
     | { readonly type: 'waiting'; readonly dueInMs: number }
   readonly sentList: SentList
+  readonly name?: string
+  readonly tags?: Tags
 }
+
+/** The words by which a transaction is found, each under its key. */
+export type Tags = Readonly<Record<string, string>>
+
+/** What operators did to an unfinished or finished row. A list shows the marks without reading the record. */
+export const MARKS = ['paused', 'by-hand', 'edited'] as const
+export type Mark = (typeof MARKS)[number]
 
 export type CreateResult =
   | { readonly type: 'created'; readonly createdAt: number; readonly now: number }
@@ -183,6 +192,14 @@ export interface StoredTransaction {
   readonly updatedAt: number
   /** When an unfinished row must be claimed, or when a finished row may be purged. */
   readonly dueAt: number
+  readonly name?: string
+  readonly tags?: Tags
+  /** What the transaction waits for, at most PROBLEM_LENGTH_MAX characters. Absent: it waits for nothing. */
+  readonly problem?: string
+  /** The attempts of the op that `problem` names. Absent: 0. */
+  readonly attempts?: number
+  /** Absent: none. */
+  readonly marks?: readonly Mark[]
 }
 
 export interface TransactionUpdate {
@@ -196,6 +213,12 @@ export interface TransactionUpdate {
   readonly progress: string
   readonly retrying: boolean
   readonly attention: boolean
+  /** Absent: the row has no problem any more. */
+  readonly problem?: string
+  /** Absent: 0. */
+  readonly attempts?: number
+  /** Absent: the row has no mark any more. */
+  readonly marks?: readonly Mark[]
   /** Absent: it stays as it is. */
   readonly sentList?: SentList
   readonly hold: UpdateHold
@@ -282,14 +305,31 @@ export interface DuePostponementResult {
 }
 
 export interface ListCursor {
-  readonly createdAt: number
+  /** The instant by which the list is ordered: the accept, or the due instant. */
+  readonly at: number
   readonly gid: Gid
 }
 
+/**
+ * `created`: the newest accept first. `due` and `due-last`: unfinished rows only, those that are due first, or last, at the
+ * top. Rows whose due instant changes while the pages are read may be listed twice or not at all.
+ */
+export type ListOrder = 'created' | 'due' | 'due-last'
+
 export interface ListQuery {
   readonly limit: number
-  /** Only rows strictly older than this pair are listed. */
+  /** The default is `created`. */
+  readonly order?: ListOrder
+  /** Only rows that come strictly after this pair in the order are listed. */
   readonly cursor?: ListCursor
+  readonly name?: string
+  /** The row has all of these. */
+  readonly tags?: Tags
+  readonly problem?: string
+  /** The row has all of these. */
+  readonly marks?: readonly Mark[]
+  /** The gid begins with this text. */
+  readonly gidPrefix?: string
   readonly status?: readonly Status[]
   readonly kind?: Kind
   readonly retrying?: boolean
@@ -302,12 +342,25 @@ export interface ListQuery {
 
 export type ListedTransaction = Pick<
   StoredTransaction,
-  'gid' | 'kind' | 'status' | 'createdAt' | 'updatedAt' | 'dueAt' | 'epoch' | 'retrying' | 'attention'
+  | 'gid'
+  | 'kind'
+  | 'status'
+  | 'createdAt'
+  | 'updatedAt'
+  | 'dueAt'
+  | 'epoch'
+  | 'retrying'
+  | 'attention'
+  | 'name'
+  | 'tags'
+  | 'problem'
+  | 'attempts'
+  | 'marks'
 >
 
 export interface ListResult {
   readonly items: readonly ListedTransaction[]
-  /** It is absent when there is no older row. */
+  /** It is absent when no further row can follow. Its instant tells how far the search has come. */
   readonly cursor?: ListCursor
 }
 
@@ -318,4 +371,20 @@ export interface StoreStats {
   readonly oldestDueAt?: number
   /** The number of unfinished rows with attention. */
   readonly attention: number
+  /** The accept of the oldest unfinished row that is not paused. */
+  readonly oldestUnfinishedAt?: number
+  /** The numbers of unfinished rows with these marks. */
+  readonly paused: number
+  readonly byHand: number
+  /** The problems of unfinished rows, the most frequent first: at most PROBLEMS_MAX, and one called `other` for the rest. */
+  readonly problems: readonly StoredProblem[]
+}
+
+export interface StoredProblem {
+  readonly problem: string
+  readonly waiting: number
+  /** The number of these rows with attention. */
+  readonly attention: number
+  /** The accept of the oldest of these rows. */
+  readonly oldestAt: number
 }

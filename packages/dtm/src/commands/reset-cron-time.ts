@@ -54,7 +54,7 @@ export class CronTimeReset {
           // A transaction that has ended since it was listed needs no retry and is not counted.
           if ((await nudge(gid as Gid, this.#engine)) === 'nudged') count++
         }
-        cursor = { createdAt, gid: gid as Gid }
+        cursor = { at: createdAt, gid: gid as Gid }
       }
       cursor = page.cursor
       if (cursor === undefined) return { hasRemaining: false, count }

@@ -48,7 +48,7 @@ export async function listTransactions(
       ...(cursor === undefined ? {} : { cursor }),
     }
     const page = await engine.list(query, caller)
-    for (const { createdAt, gid } of page.items) rows.push({ createdAt, gid: gid as Gid })
+    for (const { createdAt, gid } of page.items) rows.push({ at: createdAt, gid: gid as Gid })
     cursor = page.cursor
     lists++
   } while (cursor !== undefined && rows.length < rowsMax && lists < LISTS_PER_ANSWER_MAX && now() < until)
@@ -95,14 +95,14 @@ function countCharacters(shown: ReturnType<typeof showTransaction>): number {
   return shown.options.length + (shown.custom_data?.length ?? 0)
 }
 
-function writePosition({ createdAt, gid }: ListCursor): string {
-  return `${createdAt}.${Buffer.from(gid).toString('base64url')}`
+function writePosition({ at, gid }: ListCursor): string {
+  return `${at}.${Buffer.from(gid).toString('base64url')}`
 }
 
 function readPosition(position: string): ListCursor | undefined {
   if (position === '') return undefined
-  const [, createdAt = '', text = ''] = /^(\d{1,15})\.([\w-]+)$/.exec(position) ?? []
+  const [, at = '', text = ''] = /^(\d{1,15})\.([\w-]+)$/.exec(position) ?? []
   const gid = Buffer.from(text, 'base64url').toString()
-  if (createdAt === '' || !isGid(gid)) throw refuseNumber(position)
-  return { createdAt: Number(createdAt), gid }
+  if (at === '' || !isGid(gid)) throw refuseNumber(position)
+  return { at: Number(at), gid }
 }

@@ -43,16 +43,16 @@ async function findScanEnd(
   if (!isFiltered) return undefined
   const [last, older] = await session.all(fill(LIST_SCAN_END, [...range, LIST_SCAN_MAX - 1]))
   if (last === undefined || older === undefined) return undefined
-  return { createdAt: Number(last[SCAN_END.createdAt]), gid: toText(last[SCAN_END.gid]) as Gid }
+  return { at: Number(last[SCAN_END.createdAt]), gid: toText(last[SCAN_END.gid]) as Gid }
 }
 
 /** Reads the row and not the last item, since a row of a later version has no item. */
 function cursorAfter(row: Row | undefined): ListCursor | undefined {
-  return row && { createdAt: Number(row[ROW.createdAt]), gid: toText(row[ROW.gid]) as Gid }
+  return row && { at: Number(row[ROW.createdAt]), gid: toText(row[ROW.gid]) as Gid }
 }
 
 function toRange({ createdFrom = 0, createdTo = END_OF_TIME, cursor }: ListQuery): readonly Value[] {
-  const cursorAt = cursor?.createdAt ?? END_OF_TIME
+  const cursorAt = cursor?.at ?? END_OF_TIME
   return [createdFrom, createdTo, cursorAt, cursorAt, cursor?.gid ?? '']
 }
 

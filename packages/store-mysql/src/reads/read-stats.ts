@@ -22,5 +22,8 @@ export async function readStats(session: Session): Promise<StoreStats> {
     oldestDueAt = Math.min(oldestDueAt, Number(row[ROW.dueAt]))
   }
   const now = Number(rows[0]?.[ROW.now])
-  return { now, unfinished, attention, ...(Number.isFinite(oldestDueAt) && { oldestDueAt }) }
+  return {
+    ...{ now, unfinished, attention, paused: 0, byHand: 0, problems: [] },
+    ...(Number.isFinite(oldestDueAt) && { oldestDueAt }),
+  }
 }

@@ -57,7 +57,7 @@ class ShardScan {
     this.#shard = shard
     this.#from = createdFrom ?? 0
     // No gid is below '', so this is the pair below which everything before `createdTo` stands.
-    const end = { createdAt: createdTo ?? Number.MAX_SAFE_INTEGER, gid: '' as ListCursor['gid'] }
+    const end = { at: createdTo ?? Number.MAX_SAFE_INTEGER, gid: '' as ListCursor['gid'] }
     this.#below = cursor === undefined || isOlder(end, cursor) ? end : cursor
   }
 
@@ -84,10 +84,10 @@ class ShardScan {
     const kept = this.#page.slice(this.#at)
     const below = kept.at(-1) ?? this.#below
     const answer = await this.#calls.command(this.#shard, 'zrange', [
-      ...[this.#calls.keys(this.#shard).created, below.createdAt, this.#from, 'BYSCORE', 'REV'],
+      ...[this.#calls.keys(this.#shard).created, below.at, this.#from, 'BYSCORE', 'REV'],
       ...['LIMIT', 0, this.#pageRows, 'WITHSCORES'],
     ])
-    const found = decodeScored(answer).map(([gid, createdAt]) => ({ createdAt, gid }))
+    const found = decodeScored(answer).map(([gid, at]) => ({ at, gid }))
     // The range ends at a timestamp, so the newer gids of that timestamp come again.
     const older = found.filter((row) => isOlder(row, below))
     this.#isExhausted = found.length < this.#pageRows
@@ -101,5 +101,5 @@ class ShardScan {
 
 /** A gid is ASCII, so comparing code units compares bytes, as Redis does among equal scores. */
 function isOlder(row: ListCursor, than: ListCursor): boolean {
-  return row.createdAt === than.createdAt ? row.gid < than.gid : row.createdAt < than.createdAt
+  return row.at === than.at ? row.gid < than.gid : row.at < than.at
 }

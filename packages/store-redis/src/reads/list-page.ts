@@ -30,7 +30,7 @@ export async function listPage(calls: ShardCalls, query: ListQuery): Promise<Lis
     if (rows.length < batchRows) break
   }
   const items = matches.slice(0, query.limit)
-  if (matches.length > query.limit) return { items, ...cursorAt(items.at(-1)) }
+  if (matches.length > query.limit) return { items, ...cursorAt(toPlace(items.at(-1))) }
   const isCut = scanned >= LIST_SCAN_MAX && (await scan.next(1)).length > 0
   return { items, ...(isCut && cursorAt(last)) }
 }
@@ -50,7 +50,7 @@ async function readListed(
     gids.forEach((gid, i) => {
       const head = heads[i]
       // If the timestamp differs, it is another transaction: the gid was purged and used again meanwhile.
-      if (head !== undefined && head.createdAt === pairs[i]?.createdAt)
+      if (head !== undefined && head.createdAt === pairs[i]?.at)
         listed.set(gid, toListedTransaction(gid, head))
     })
   })
@@ -67,6 +67,10 @@ function isMatch(row: ListedTransaction, { status, kind, retrying, attention }: 
   )
 }
 
+function toPlace(item: ListedTransaction | undefined): ListCursor | undefined {
+  return item && { at: item.createdAt, gid: item.gid }
+}
+
 function cursorAt(row: ListCursor | undefined): { readonly cursor?: ListCursor } {
-  return row === undefined ? {} : { cursor: { createdAt: row.createdAt, gid: row.gid } }
+  return row === undefined ? {} : { cursor: { at: row.at, gid: row.gid } }
 }

@@ -29,6 +29,9 @@ export async function readStats(calls: ShardCalls): Promise<StoreStats> {
     now: Math.min(...times.map(({ now }) => now)),
     unfinished: { prepared, submitted, aborting },
     attention,
+    paused: 0,
+    byHand: 0,
+    problems: [],
     ...(Number.isFinite(oldestDueAt) && { oldestDueAt }),
   }
 }
