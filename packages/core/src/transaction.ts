@@ -1,4 +1,4 @@
-import type { AbortCause, Gid, OpState, Result } from '@counterstep/protocol'
+import type { AbortCause, AttemptRun, Gid, OpState, Result } from '@counterstep/protocol'
 import type {
   BranchTarget,
   MessageDefinition,
@@ -140,6 +140,8 @@ export interface OpProgress {
   readonly statusCode?: number
   readonly answer?: string
   readonly error?: string
+  /** How the attempts without success ended, the oldest first. Absent: there are none. */
+  readonly runs?: readonly AttemptRun[]
   /**
    * The values that are kept of the answer, in the order of the definition, each as its JSON text. A value that the answer
    * did not have is null. They are never shown, because they may be secret.

@@ -36,6 +36,12 @@ import { findOp } from '../rules/op-progress.ts'
 import { isFinal, type SagaOp, type SagaTransaction, type Transaction } from '../transaction.ts'
 import { decodeTransaction, encodeDefinition, encodeProgress, FORMAT, toFormat } from './record.ts'
 
+const RUN = '{"outcome":"500","from":1,"count":1,"firstAt":1,"lastAt":1}'
+
+function withRuns(runs: string): Partial<StoredTransaction> {
+  return { progress: `{"b":[{"a":{"runs":${runs}}}],"abort":{"cause":"requested","at":1,"branches":[]}}` }
+}
+
 /** Writes a transaction down and reads it again. */
 function reread(transaction: Transaction): Transaction {
   return decodeTransaction(buildRow(transaction))
@@ -327,6 +333,11 @@ describe('a corrupted record', () => {
     'an op that is null': { progress: '{"b":[{"a":null}]}' },
     'an op that is a text': { progress: '{"b":[{"c":"x"}]}' },
     'an unknown state': { progress: '{"b":[{"a":{"state":"bogus"}}]}' },
+    'runs that are no list': withRuns('{}'),
+    'more runs than there may be': withRuns(`[${Array(9).fill(RUN)}]`),
+    'a run without its count': withRuns(`[${RUN.replace('count', 'no')}]`),
+    'a run whose outcome is a number': withRuns(`[${RUN.replace('"500"', '500')}]`),
+    'a run whose excerpt is a number': withRuns(`[${RUN.replace('}', ',"excerpt":7}')}]`),
     'attempts that are no number': { progress: '{"b":[{"a":{"state":"idle","attempts":"1"}}]}' },
     'an aborting one without its decision': { progress: '{}' },
     'a decision without its list': { progress: '{"abort":{"cause":"requested","at":1}}' },
@@ -342,6 +353,11 @@ describe('a corrupted record', () => {
       expect(() => decodeTransaction(buildRow(GOOD, broken))).toThrow(AssertionError)
     })
   }
+
+  it('Runs of attempts are read as they were written', () => {
+    const { branches } = decodeTransaction(buildRow(GOOD, withRuns(`[${RUN}]`)))
+    expect(branches[0]).toMatchObject({ action: { runs: [JSON.parse(RUN)] } })
+  })
 
   it('A record with any replaced piece is readable or fails with an assertion', () => {
     const row = buildRow(GOOD)

@@ -2,7 +2,7 @@
  * Writes a transaction as texts and reads it back. The texts have its whole state:
  * a decoded transaction goes on as the encoded one would.
  */
-import type { Gid, OpState, Status } from '@counterstep/protocol'
+import { ATTEMPT_RUNS_MAX, type AttemptRun, type Gid, type OpState, type Status } from '@counterstep/protocol'
 import type { Definition, MessageCheck, TccBranch } from '../definition.ts'
 import { AssertionError, assert } from '../errors.ts'
 import type { StoredTransaction } from '../ports/store.ts'
@@ -324,13 +324,26 @@ function isBranchRecord(value: unknown): value is BranchRecord {
 function isOpRecord(value: unknown): boolean {
   if (value === undefined) return true
   if (!isObject(value)) return false
-  const { state = 'idle', attempts = 0, nextAt = 0, values = [] } = value as Partial<OpProgress>
+  const { state = 'idle', attempts = 0, nextAt = 0, values = [], runs = [] } = value as Partial<OpProgress>
   return (
     STATES.includes(state) &&
     Number.isInteger(attempts) &&
     typeof nextAt === 'number' &&
     Array.isArray(values) &&
-    values.every((each) => each === null || typeof each === 'string')
+    values.every((each) => each === null || typeof each === 'string') &&
+    Array.isArray(runs) &&
+    runs.length <= ATTEMPT_RUNS_MAX &&
+    runs.every(isRun)
+  )
+}
+
+function isRun(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { outcome, from, count, firstAt, lastAt, excerpt = '' } = value as Partial<AttemptRun>
+  return (
+    typeof outcome === 'string' &&
+    typeof excerpt === 'string' &&
+    [from, count, firstAt, lastAt].every(Number.isInteger)
   )
 }
 

@@ -4,6 +4,7 @@
  */
 import type { RetryPolicy } from '@counterstep/protocol'
 import { getBranchTargets, type OpProgress, type Transaction } from '../transaction.ts'
+import { addAttempt } from './attempt-runs.ts'
 import { backoffMs, RETRY_BOUNDS, type RetryBounds, retryFloorMs, SLOW_AFTER_WAITS } from './backoff.ts'
 import type { CallKey, TransactionEvent } from './events.ts'
 
@@ -18,6 +19,9 @@ export const CHECK = -1
 
 export type Answered = Extract<TransactionEvent, { readonly type: 'answered' }>
 export type HeldBack = Extract<TransactionEvent, { readonly type: 'held-back' }>
+
+const UNSENDABLE = ' cannot be sent: '
+const UNOPENABLE = ' cannot open: '
 
 /** The `nextAt` of a parked call. It is the last instant that a date can show. */
 export const PARKED_OP_AT = 8_640_000_000_000_000
@@ -109,6 +113,7 @@ export function recordAnswer(transaction: Transaction, event: Answered, now: num
     ...(statusCode === undefined ? {} : { statusCode }),
     ...(excerpt === undefined ? {} : { answer: excerpt }),
     ...(error === undefined ? {} : { error }),
+    ...(result === 'success' ? {} : { runs: addAttempt(before.runs, event, now) }),
   }
 }
 
@@ -225,7 +230,17 @@ export function parkedReason(
 
 /** Says for a person that a call cannot be built or may not be made, so that it waits until an operator acts. */
 export function describeUnsendable(transaction: Transaction, call: CallKey, reason: string): string {
-  return `${describeCall(transaction, call)} cannot be sent: ${reason}`
+  return `${describeCall(transaction, call)}${UNSENDABLE}${reason}`
+}
+
+/** Says so for a branch that waits for a time which an answer should have given. */
+export function describeUnopenable(branchId: string | undefined, reason: string): string {
+  return `wait of branch ${branchId}${UNOPENABLE}${reason}`
+}
+
+/** Whether the mark of the transaction says that a request or a wait lacks its values. */
+export function isUnsendable({ attention = '' }: Pick<Transaction, 'attention'>): boolean {
+  return attention.includes(UNSENDABLE) || attention.includes(UNOPENABLE)
 }
 
 function describeCall(transaction: Transaction, { branch, op }: CallKey): string {

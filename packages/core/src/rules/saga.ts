@@ -20,6 +20,7 @@ import type { Durability, TransactionEvent } from './events.ts'
 import {
   type Answered,
   attentionReason,
+  describeUnopenable,
   describeUnsendable,
   findPolicy,
   type HeldBack,
@@ -252,7 +253,7 @@ function rejectUnusable(
   const attention =
     what === 'action'
       ? describeUnsendable(saga, { branch, op: 'action' }, reason)
-      : `wait of branch ${saga.definition.branches[branch]?.id} cannot open: ${reason}`
+      : describeUnopenable(saga.definition.branches[branch]?.id, reason)
   return { next: { ...saga, attention }, durability: 'strong' }
 }
 
