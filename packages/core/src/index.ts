@@ -108,6 +108,7 @@ export {
   assertRenew,
   assertUpdate,
 } from './ports/store-arguments.ts'
+export { describeTrouble, describeUnreadable, type Trouble } from './record/describe-trouble.ts'
 export { foldProblems, OTHER_PROBLEMS } from './record/fold-problems.ts'
 export { decodeTransaction, encodeProgress, FORMAT, toFormat } from './record/record.ts'
 export {
@@ -121,6 +122,7 @@ export {
   toSentList,
   toStatus,
 } from './record/row-codes.ts'
+export { readServiceName } from './record/service-name.ts'
 export { decodeTags, encodeTags, toTagParts } from './record/tags-column.ts'
 export { toDueColumn } from './record/to-due-column.ts'
 export { viewTransaction } from './record/view.ts'

@@ -3,6 +3,7 @@ import {
   AssertionError,
   type Clock,
   type Command,
+  describeUnreadable,
   type Ids,
   planCommand,
   RULES,
@@ -131,11 +132,24 @@ interface RawRetry {
   readonly update: Extract<ReturnType<typeof planCommand>, { type: 'update' }>['update']
 }
 
-function rawRetry({ gid, token, version, status, format, progress, retrying }: StoredTransaction): RawRetry {
+/** The trouble of the row stays, until an owner can say more of it. */
+function rawRetry(row: StoredTransaction): RawRetry {
+  const { gid, token, version, status, format, progress, retrying } = row
   const hold = { type: 'command' } as const
   return {
     type: 'raw',
-    update: { gid, token, version, status, format, progress, retrying, attention: false, hold },
+    update: {
+      gid,
+      token,
+      version,
+      status,
+      format,
+      progress,
+      retrying,
+      attention: false,
+      ...describeUnreadable(row),
+      hold,
+    },
   }
 }
 

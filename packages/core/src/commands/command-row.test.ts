@@ -127,6 +127,8 @@ describe('a retry from a node that does not run the transaction', () => {
     expect(update).toMatchObject({
       status: 'submitted',
       retrying: true,
+      problem: 'bank.test action timeout',
+      attempts: 1,
       hold: { type: 'command' },
       record: { nudges: 1, b: [{ a: { state: 'waiting', failures: 1 } }] },
     })

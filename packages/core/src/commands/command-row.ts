@@ -4,6 +4,7 @@
  */
 
 import type { StoredTransaction, TransactionUpdate, UpdateHold } from '../ports/store.ts'
+import { describeTrouble } from '../record/describe-trouble.ts'
 import { decodeTransaction, encodeProgress, toFormat } from '../record/record.ts'
 import type { Command } from '../rules/events.ts'
 import type { Rules } from '../rules/rules.ts'
@@ -51,6 +52,7 @@ export function planCommand(
     progress: encodeProgress(next),
     retrying: isRetrying(next),
     attention: next.attention !== undefined,
+    ...describeTrouble(next),
     ...(isListKept ? {} : { sentList: 'unknown' }),
     hold: isFinal(next)
       ? { type: 'finish', retentionMs: settings.retentionMs }

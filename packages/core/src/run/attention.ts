@@ -1,5 +1,5 @@
 import type { Transaction } from '../transaction.ts'
-import { hasRested } from './take-over.ts'
+import { hasRested } from './rest-mark.ts'
 
 /** Whether a person has to be told: the mark is new, or it now says more than that claims made no progress. */
 export function beginsToNeedAttention(before: Transaction, after: Transaction): boolean {

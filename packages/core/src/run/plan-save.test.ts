@@ -288,6 +288,19 @@ describe('a command that meets the giving back', () => {
   })
 })
 
+describe('the trouble of a row', () => {
+  it('The save of a failed attempt names the problem, and the save of the end has none', () => {
+    const fixture = RunFixture.accepted(serial(1)).tick().answer(0, 'action', 'unknown')
+    expect(fixture.save).toMatchObject({ problem: 'bank.test action timeout', attempts: 1 })
+    fixture.saved()
+    fixture.now += 500
+    fixture.tick().answer(0, 'action', 'success')
+    expect(fixture.save).toMatchObject({ status: 'succeeded' })
+    expect(fixture.save).not.toHaveProperty('problem')
+    expect(fixture.save).not.toHaveProperty('attempts')
+  })
+})
+
 describe('retrying', () => {
   it('A transaction with a waiting branch is retrying', () => {
     expect(isRetrying(after(serial(1), [sent([0, 'action']), answered(0, 'action', 'ongoing')]))).toBe(true)

@@ -6,6 +6,7 @@
  */
 
 import { PARKED_AT, type TransactionUpdate, type UpdateHold } from '../ports/store.ts'
+import { describeTrouble } from '../record/describe-trouble.ts'
 import { encodeProgress, toFormat } from '../record/record.ts'
 import { SLOW_AFTER_WAITS } from '../rules/backoff.ts'
 import type { CallKey } from '../rules/events.ts'
@@ -85,6 +86,7 @@ function startSave(run: Run, hold: SaveInFlight['hold'], dueAt?: number): SavePl
     progress: encodeProgress(transaction),
     retrying: isRetrying(transaction),
     attention: transaction.attention !== undefined,
+    ...describeTrouble(transaction),
     ...(keepsList ? { sentList: 'released' } : {}),
     hold: updateHold(run, hold, dueAt),
   }

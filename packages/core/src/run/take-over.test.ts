@@ -5,14 +5,9 @@ import { after, answered, buildRow, buildSaga, CREATED_AT, sent, serial, TOKEN }
 import { PARKED_AT, type StoredTransaction } from '../ports/store.ts'
 import { RULES } from '../rules/rules.ts'
 import type { Transaction } from '../transaction.ts'
+import { CLAIMS_UNANSWERED_MAX, CLAIMS_WITHOUT_PROGRESS_MAX } from './rest-mark.ts'
 import type { Run } from './run.ts'
-import {
-  CLAIMS_UNANSWERED_MAX,
-  CLAIMS_WITHOUT_PROGRESS_MAX,
-  REST_LEASES_MAX,
-  type TakeOver,
-  takeOver,
-} from './take-over.ts'
+import { REST_LEASES_MAX, type TakeOver, takeOver } from './take-over.ts'
 
 function take(
   transaction: Transaction,
@@ -117,6 +112,7 @@ describe('a row that stops its runners', () => {
         version: 9,
         status: 'submitted',
         attention: true,
+        problem: '– no-progress',
         hold: { type: 'release' },
       },
     })
@@ -170,7 +166,7 @@ describe('a row that stops its runners', () => {
     { status: 'prepared' },
   ] as const) {
     it(`is parked untouched when it cannot be read: ${JSON.stringify(broken)}`, () => {
-      const parked = take(serial(1), { version: 2, ...broken })
+      const parked = take(serial(1), { version: 2, marks: ['edited'], problem: 'bank action 500', ...broken })
       if (parked.type !== 'park') throw new Error('it was not parked')
       const row = buildRow(serial(1), broken)
       expect(parked.update).toMatchObject({
@@ -178,6 +174,8 @@ describe('a row that stops its runners', () => {
         status: row.status,
         format: row.format,
         attention: true,
+        problem: '– record-unreadable',
+        marks: ['edited'],
         hold: { type: 'release', dueAt: PARKED_AT },
       })
       expect(parked.reason).toMatch(/^record cannot be read: /)
@@ -197,7 +195,7 @@ describe('a row that stops its runners', () => {
     const rested = at(CLAIMS_WITHOUT_PROGRESS_MAX + 1)
     expect(rested).toMatchObject({
       type: 'rest',
-      update: { progress: buildRow(serial(1)).progress, attention: true },
+      update: { progress: buildRow(serial(1)).progress, attention: true, problem: '– no-progress' },
     })
   })
 })

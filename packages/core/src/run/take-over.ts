@@ -1,22 +1,22 @@
 /** Decides about a claimed row: run it, give it back for a while (rest), or park it for a person. */
 import { AssertionError } from '../errors.ts'
 import { PARKED_AT, type StoredTransaction, type TransactionUpdate } from '../ports/store.ts'
+import { describeTrouble, describeUnreadable, type Trouble } from '../record/describe-trouble.ts'
 import { decodeTransaction, encodeProgress } from '../record/record.ts'
 import type { Rules } from '../rules/rules.ts'
 import { textHash } from '../text-hash.ts'
 import type { Transaction } from '../transaction.ts'
+import {
+  CLAIMS_UNANSWERED_MAX,
+  CLAIMS_WITHOUT_PROGRESS_MAX,
+  hasRested,
+  NO_ANSWER_REASON,
+  NO_PROGRESS_REASON,
+} from './rest-mark.ts'
 import { claimedRun, type Grant, type Run, type RunSettings } from './run.ts'
 
-/** After more claims than this without a save, the row itself may be crashing its owners. */
-export const CLAIMS_WITHOUT_PROGRESS_MAX = 3
 /** After a rest, more than this number of such claims leads to the next rest. */
 const CLAIMS_AFTER_REST_MAX = 1
-/**
- * After more claims than this without an answer, the row may be crashing its owners later than at the first checkpoint,
- * for instance by the answer of a slow branch. This bound is higher than the other one, because rows that call slow
- * branches get no answer either while another row keeps crashing their owners.
- */
-export const CLAIMS_UNANSWERED_MAX = 10
 /** A row that kills its owners does so once in at least this many leases, so that other rows run meanwhile. */
 const REST_LEASES_MIN = 6
 /**
@@ -24,8 +24,6 @@ const REST_LEASES_MIN = 6
  * be claimed together with the row that kills their owners.
  */
 export const REST_LEASES_MAX = 9
-const NO_PROGRESS_REASON = `claimed ${CLAIMS_WITHOUT_PROGRESS_MAX} times without progress`
-const NO_ANSWER_REASON = `claimed ${CLAIMS_UNANSWERED_MAX} times without an answer`
 
 export type TakeOver =
   | { readonly type: 'run'; readonly run: Run }
@@ -49,8 +47,9 @@ export function takeOver(
   const claimsUnanswered = stored.claimsUnanswered + row.claimsWithoutProgress
   const reason = reasonToRest(stored, row, claimsUnanswered)
   if (reason !== undefined) {
-    const progress = encodeProgress(markRested(stored, reason))
-    return { type: 'rest', reason, update: toRelease(row, progress, findRestEnd(row, settings, grant)) }
+    const rested = markRested(stored, reason)
+    const saved = { progress: encodeProgress(rested), ...describeTrouble(rested) }
+    return { type: 'rest', reason, update: toRelease(row, saved, findRestEnd(row, settings, grant)) }
   }
   const event = { type: 'claimed', epoch: row.epoch, sentUnknown: stored.sentUnknown } as const
   const { next: claimedOne, durability } = rules.fold(stored, event, Math.floor(grant.storeNow))
@@ -78,11 +77,28 @@ function handleUnreadable(
 ): TakeOver {
   if (error instanceof AssertionError) {
     const reason = `record cannot be read: ${error.message}`
-    return { type: 'park', reason, update: toRelease(row, row.progress, PARKED_AT) }
+    return {
+      type: 'park',
+      reason,
+      update: toRelease(row, { progress: row.progress, ...describeUnreadable(row) }, PARKED_AT),
+    }
   }
   if (row.claimsWithoutProgress <= CLAIMS_WITHOUT_PROGRESS_MAX) throw error
-  const update = toRelease(row, row.progress, findRestEnd(row, settings, grant))
+  const update = toRelease(
+    row,
+    { progress: row.progress, ...keepTrouble(row) },
+    findRestEnd(row, settings, grant),
+  )
   return { type: 'rest', reason: NO_PROGRESS_REASON, update }
+}
+
+/** Keeps what the row said before, because the record tells nothing newer. */
+function keepTrouble({ problem, attempts, marks }: StoredTransaction): Trouble {
+  return {
+    problem: problem ?? '– no-progress',
+    ...(attempts === undefined ? {} : { attempts }),
+    ...(marks === undefined ? {} : { marks }),
+  }
 }
 
 function reasonToRest(
@@ -93,11 +109,6 @@ function reasonToRest(
   const claimsMax = hasRested(stored) ? CLAIMS_AFTER_REST_MAX : CLAIMS_WITHOUT_PROGRESS_MAX
   if (claimsWithoutProgress > claimsMax) return NO_PROGRESS_REASON
   return claimsUnanswered > CLAIMS_UNANSWERED_MAX ? NO_ANSWER_REASON : undefined
-}
-
-/** Whether the row has rested before, so that its attention mark ends with a reason for a rest. */
-export function hasRested({ attention = '' }: Transaction): boolean {
-  return attention.endsWith(NO_PROGRESS_REASON) || attention.endsWith(NO_ANSWER_REASON)
 }
 
 /** Adds the reason behind any other mark, and leaves one claim until the next rest. */
@@ -114,11 +125,11 @@ function restMark(stored: Transaction, reason: string): string {
 
 function toRelease(
   { gid, token, version, status, format, retrying }: StoredTransaction,
-  progress: string,
+  saved: Trouble & Pick<TransactionUpdate, 'progress'>,
   dueAt: number,
 ): Omit<TransactionUpdate, 'writeId'> {
   const hold = { type: 'release', dueAt } as const
-  return { gid, token, version, status, format, progress, retrying, attention: true, hold }
+  return { gid, token, version, status, format, ...saved, retrying, attention: true, hold }
 }
 
 /** Returns when the rest ends. The time differs for each row and for each of its claims. */

@@ -1,0 +1,112 @@
+/**
+ * What a row says of its transaction's trouble, so that a list can show and find it without reading the record. It is
+ * written with every save, and follows from the record alone.
+ */
+import { PROBLEM_LENGTH_MAX } from '@counterstep/protocol'
+import type { Mark, StoredTransaction } from '../ports/store.ts'
+import { nameOutcome } from '../rules/attempt-runs.ts'
+import type { CallKey } from '../rules/events.ts'
+import {
+  ATTENTION_FAILURES,
+  CHECK,
+  findOp,
+  isUnsendable,
+  PARKED_OP_AT,
+  someOp,
+} from '../rules/op-progress.ts'
+import { hasRested } from '../run/rest-mark.ts'
+import { isFinal, type OpProgress, type Transaction } from '../transaction.ts'
+import { findUrl } from './find-url.ts'
+import { readServiceName } from './service-name.ts'
+
+export interface Trouble {
+  readonly problem?: string
+  readonly attempts?: number
+  readonly marks?: readonly Mark[]
+}
+
+interface TroubledOp {
+  readonly call: CallKey
+  readonly progress: OpProgress
+}
+
+/** Says what an unfinished transaction waits for, and what operators did to it. A final one waits for nothing. */
+export function describeTrouble(transaction: Transaction): Trouble {
+  const marks = listMarks(transaction)
+  return { ...describeProblem(transaction), ...(marks.length === 0 ? {} : { marks }) }
+}
+
+/** Says so for a row whose record cannot be read. Its marks are all that is known of it. */
+export function describeUnreadable({ marks }: Pick<StoredTransaction, 'marks'>): Trouble {
+  return { problem: '– record-unreadable', ...(marks === undefined ? {} : { marks }) }
+}
+
+function describeProblem(transaction: Transaction): Pick<Trouble, 'problem' | 'attempts'> {
+  if (isFinal(transaction)) return {}
+  const worst = findWorst(transaction)
+  if (worst === undefined) return describeMark(transaction)
+  const { call, progress } = worst
+  const service = readServiceName(findUrl(transaction, call) ?? '')
+  const problem = `${service} ${call.op} ${nameOutcome(progress)}`
+  return { problem: problem.slice(0, PROBLEM_LENGTH_MAX), attempts: progress.attempts }
+}
+
+function describeMark(transaction: Transaction): Pick<Trouble, 'problem'> {
+  if (isUnsendable(transaction)) return { problem: '– value-unusable' }
+  if (isByHand(transaction)) return { problem: '– by-hand' }
+  return hasRested(transaction) ? { problem: '– no-progress' } : {}
+}
+
+/** Finds the op to name: one at which a person should look, else the one with the most attempts. */
+function findWorst(transaction: Transaction): TroubledOp | undefined {
+  let worst: TroubledOp | undefined
+  for (const call of listAwaited(transaction)) {
+    const progress = findOp(transaction, call)
+    if (progress === undefined || !isTroubled(progress)) continue
+    if (worst === undefined || isWorse(progress, worst.progress)) worst = { call, progress }
+  }
+  return worst
+}
+
+/** An op keeps its trouble while it is asked again, until an answer says otherwise. */
+function isTroubled({ state, result }: OpProgress): boolean {
+  const isAsked = state === 'waiting' || state === 'calling' || state === 'idle'
+  return isAsked && result !== undefined && result !== 'success'
+}
+
+function isWorse(a: OpProgress, b: OpProgress): boolean {
+  const needsOne = needsPerson(a)
+  if (needsOne !== needsPerson(b)) return needsOne
+  return a.attempts > b.attempts
+}
+
+function needsPerson({ result, failures, nextAt }: OpProgress): boolean {
+  return result === 'failure' || failures >= ATTENTION_FAILURES || nextAt === PARKED_OP_AT
+}
+
+/** Lists the calls on whose success the transaction waits. Given up actions are not among them. */
+function listAwaited(transaction: Transaction): readonly CallKey[] {
+  const branches = [...transaction.branches.keys()]
+  switch (transaction.kind) {
+    case 'saga': {
+      const op = transaction.status === 'aborting' ? 'compensate' : 'action'
+      return branches.map((branch) => ({ branch, op }))
+    }
+    case 'tcc': {
+      if (transaction.status === 'prepared') return []
+      const op = transaction.status === 'aborting' ? 'cancel' : 'confirm'
+      return branches.map((branch) => ({ branch, op }))
+    }
+    case 'message':
+      if (transaction.status === 'prepared') return [{ branch: CHECK, op: 'msg' }]
+      return branches.map((branch) => ({ branch, op: 'action' }))
+  }
+}
+
+function listMarks(transaction: Transaction): readonly Mark[] {
+  return isByHand(transaction) ? ['by-hand'] : []
+}
+
+function isByHand(transaction: Transaction): boolean {
+  return someOp(transaction, ({ state }) => state === 'by-hand')
+}
