@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict'
 import {
   LIST_SCAN_MAX,
-  type ListCursor,
   type ListedTransaction,
   type ListQuery,
-  type ListResult,
-  type Store,
+  type StoredTransaction,
 } from '@counterstep/core'
+import { readAllPages } from './read-all-pages.ts'
 import type { DefineTest } from './store-fixture.ts'
 import { aDueTransaction, aTransaction, createRow, finishRow, makeUpdate, saveRow } from './transactions.ts'
 
 const CREATE_AT_ONCE = 500
-const PAGES_MAX = 100
 
 export function listSuite(test: DefineTest): void {
   test('A list shows the newest first, and orders ties by gid downward', async (store, fixture) => {
@@ -27,10 +25,16 @@ export function listSuite(test: DefineTest): void {
   })
 
   test('A listed transaction shows the fields of its row', async (store) => {
-    const row = await createRow(store, aTransaction('a', { kind: 'message', status: 'prepared' }))
-    const { gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention } = row
-    const { items } = await store.list({ limit: 1 })
-    assert.deepEqual(items, [{ gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention }])
+    const columns = { name: 'transfer', tags: { region: 'eu' } }
+    const bare = await createRow(store, aTransaction('a', { kind: 'message', status: 'prepared' }))
+    const row = await createRow(store, aTransaction('b', columns))
+    const trouble = { problem: 'bank-a action 500', attempts: 7, marks: ['by-hand'] } as const
+    const full = await saveRow(store, makeUpdate(row, { type: 'keep' }, trouble))
+    const { items } = await store.list({ limit: 2, order: 'due' })
+    const listed = new Map(items.map((item) => [item.gid as string, item]))
+    assert.deepEqual(listed.get('a'), toListed(bare))
+    assert.deepEqual(listed.get('b'), { ...toListed(full), ...columns, ...trouble })
+    assert.deepEqual(new Set((await store.list({ limit: 2 })).items), new Set(items))
   })
 
   test('Pages follow each other without a gap or a repeat, even within one instant', async (store, fixture) => {
@@ -101,35 +105,40 @@ export function listSuite(test: DefineTest): void {
     assert.ok(!listed.has('late'))
   })
 
-  test('A page scans a bounded number of rows and goes on from there', async (store) => {
-    await createRow(store, aTransaction('oldest', { kind: 'tcc' }))
+  test('A page scans a bounded number of rows and goes on from there, in every order', async (store) => {
+    const rare = { kind: 'tcc', name: 'rare', tags: { rare: 'yes' } } as const
+    await createRow(store, aTransaction('oldest', rare))
     for (let from = 0; from < LIST_SCAN_MAX; from += CREATE_AT_ONCE) {
       const gids = Array.from({ length: CREATE_AT_ONCE }, (_, i) => `z-${from + i}`)
       await Promise.all(gids.map((gid) => store.create(aDueTransaction(gid))))
     }
-    const short = await store.list({ limit: 10, kind: 'tcc' })
-    assert.deepEqual(short.items, [])
-    assert.ok(short.cursor !== undefined)
-    const rest = await readAllPages(store, { limit: 10, kind: 'tcc', cursor: short.cursor })
+    const queries: readonly ListQuery[] = [
+      { limit: 10, kind: 'tcc' },
+      { limit: 10, tags: { rare: 'yes' } },
+      { limit: 10, name: 'rare', order: 'due' },
+      { limit: 10, gidPrefix: 'old', order: 'due' },
+    ]
+    for (const query of queries) {
+      const short = await store.list(query)
+      assert.deepEqual(short.items, [], JSON.stringify(query))
+      assert.ok(short.cursor !== undefined)
+      const rest = await readAllPages(store, { ...query, cursor: short.cursor })
+      assert.deepEqual(
+        rest.map((item) => item.gid),
+        ['oldest'],
+      )
+    }
+    const last = await store.list({ limit: 1, order: 'due-last', kind: 'tcc' })
     assert.deepEqual(
-      rest.map((item) => item.gid),
+      last.items.map((item) => item.gid),
       ['oldest'],
     )
   })
 }
 
-/** Reads all pages, up to a bound, because a store that repeats a row would give pages for ever. */
-async function readAllPages(store: Store, query: ListQuery): Promise<readonly ListedTransaction[]> {
-  const items: ListedTransaction[] = []
-  let cursor: ListCursor | undefined = query.cursor
-  for (let page = 0; page < PAGES_MAX; page++) {
-    const result: ListResult = await store.list({ ...query, ...(cursor && { cursor }) })
-    assert.ok(result.items.length <= query.limit)
-    items.push(...result.items)
-    cursor = result.cursor
-    if (cursor === undefined) return items
-  }
-  assert.fail(`more than ${PAGES_MAX} pages`)
+function toListed(row: StoredTransaction): ListedTransaction {
+  const { gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention } = row
+  return { gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention }
 }
 
 function newestFirst(a: ListedTransaction, b: ListedTransaction): number {

@@ -135,6 +135,8 @@ class ModelRun {
       },
       ...{ retrying: amount % 2 === 0, attention: amount % 3 === 0 },
       ...(amount % 4 === 1 && { sentList: 'released' }),
+      ...(amount % 3 > 0 && { problem: `bank-${amount % 3} action 500`, attempts: amount }),
+      ...(amount % 5 === 1 && { marks: ['paused', 'edited'] }),
     }
     this.#lastWrites.set(owner, update)
     await this.#sendUpdate(update, key)
@@ -304,9 +306,10 @@ class ModelRun {
   }
 
   async #compare(): Promise<void> {
-    const { rows, items, stats } = await this.#time.during(async () => ({
+    const { rows, items, byDue, stats } = await this.#time.during(async () => ({
       rows: new Map((await this.#store.readMany(GIDS)).map((row) => [row.gid, row])),
       items: (await this.#store.list({ limit: 10 })).items.map((item) => item.gid),
+      byDue: (await this.#store.list({ limit: 10, order: 'due' })).items.map((item) => item.gid),
       stats: await this.#store.stats(),
     }))
     for (const gid of GIDS) {
@@ -317,6 +320,10 @@ class ModelRun {
     }
     assert.deepEqual(rows, new Map(this.#model.rows))
     assert.deepEqual(items, this.#model.listNewestFirst())
+    assert.deepEqual(byDue, this.#model.listUnfinishedByDue())
+    const { problems, paused } = this.#model.countTrouble()
+    assert.deepEqual(new Map(stats.problems.map(({ problem, waiting }) => [problem, waiting])), problems)
+    assert.equal(stats.paused, paused)
     const { unfinished } = stats
     const live = [...this.#model.rows.values()].filter((row) => row.status !== 'failed').length
     assert.equal(unfinished.prepared + unfinished.submitted + unfinished.aborting, live)

@@ -37,6 +37,7 @@ export class Model {
     if (row.writeId === update.writeId) return 'repeated'
     if (row.version !== update.version || this.#isFinal(row)) return 'conflict'
     const { gid: _gid, token: _token, version: _version, hold, ...fields } = update
+    for (const field of ['problem', 'attempts', 'marks'] as const) delete row[field]
     Object.assign(row, fields, { updatedAt: this.now, claimsWithoutProgress: 0 })
     if (hold.type === 'release') row.dueAt = hold.dueAt
     if (hold.type === 'finish')
@@ -101,6 +102,21 @@ export class Model {
   listNewestFirst(): readonly string[] {
     const rows = [...this.rows.values()]
     return rows.sort((a, b) => b.createdAt - a.createdAt || (a.gid < b.gid ? 1 : -1)).map((row) => row.gid)
+  }
+
+  /** Counts the unfinished rows of each problem, and the paused ones. */
+  countTrouble(): { readonly problems: ReadonlyMap<string, number>; readonly paused: number } {
+    const live = [...this.rows.values()].filter((row) => !this.#isFinal(row))
+    const texts = live.flatMap(({ problem }) => problem ?? [])
+    return {
+      problems: new Map(texts.map((text) => [text, texts.filter((other) => other === text).length])),
+      paused: live.filter(({ marks }) => marks?.includes('paused')).length,
+    }
+  }
+
+  listUnfinishedByDue(): readonly string[] {
+    const rows = [...this.rows.values()].filter((row) => !this.#isFinal(row))
+    return rows.sort((a, b) => a.dueAt - b.dueAt || (a.gid < b.gid ? -1 : 1)).map((row) => row.gid)
   }
 
   #isFinal(row: StoredTransaction): boolean {

@@ -4,7 +4,10 @@ import { concurrencySuite } from './concurrency-suite.ts'
 import { createSuite } from './create-suite.ts'
 import { documentRaceSuite } from './document-race-suite.ts'
 import { documentSuite } from './document-suite.ts'
+import { dueOrderSuite } from './due-order-suite.ts'
+import { foundBySuite } from './found-by-suite.ts'
 import { holdSuite } from './hold-suite.ts'
+import { listFilterSuite } from './list-filter-suite.ts'
 import { listSuite } from './list-suite.ts'
 import { payloadSuite } from './payload-suite.ts'
 import { postponeSuite } from './postpone-suite.ts'
@@ -22,7 +25,10 @@ const SUITES: Readonly<Record<string, (test: DefineTest) => void>> = {
   claim: claimSuite,
   renew: renewSuite,
   postpone: postponeSuite,
+  'found by': foundBySuite,
   list: listSuite,
+  'list filters': listFilterSuite,
+  'due order': dueOrderSuite,
   purge: purgeSuite,
   stats: statsSuite,
   payload: payloadSuite,
