@@ -3,6 +3,7 @@ import {
   type DocumentWrite,
   type DueClaim,
   type DuePostponement,
+  encodeTags,
   KIND_CODES,
   type Lease,
   type NewTransaction,
@@ -11,6 +12,7 @@ import {
   STATUS_CODES,
   type TransactionUpdate,
   toDueColumn,
+  toMarkBits,
 } from '@counterstep/core'
 import type {
   ClaimDueWrite,
@@ -47,6 +49,8 @@ export function encodeCreate(transaction: NewTransaction): CreateWrite {
     transaction.writeId,
     hold.type === 'owned' ? 1 : 0,
     SENT_LIST_CODES[transaction.sentList],
+    transaction.name ?? null,
+    encodeTags(transaction.tags),
   ]
 }
 
@@ -70,6 +74,9 @@ export function encodeUpdate(update: TransactionUpdate): UpdateWrite {
     update.retrying ? 1 : 0,
     update.attention ? 1 : 0,
     update.sentList === undefined ? null : SENT_LIST_CODES[update.sentList],
+    update.problem ?? null,
+    update.attempts ?? 0,
+    toMarkBits(update.marks),
   ]
 }
 

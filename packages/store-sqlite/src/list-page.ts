@@ -2,9 +2,12 @@ import {
   KIND_CODES,
   LIST_SCAN_MAX,
   type ListCursor,
+  type ListOrder,
   type ListQuery,
   type ListResult,
   STATUS_CODES,
+  toMarkBits,
+  toTagParts,
 } from '@counterstep/core'
 import type { Gid, Status } from '@counterstep/protocol'
 import type { Row } from './driver.ts'
@@ -12,40 +15,48 @@ import { COLUMNS } from './generated/sql.ts'
 import type { ListParameters } from './messages.ts'
 import { toListedTransaction } from './stored-row.ts'
 
-const ROW = COLUMNS.list
-const SCAN_END = COLUMNS.listScanEnd
+const ROW = COLUMNS.list satisfies typeof COLUMNS.listDue satisfies typeof COLUMNS.listDueLast
+/** The end of a scan is a pair: the instant by which the list is ordered, and the gid. */
+const SCAN_END = { at: COLUMNS.listScanEnd.createdAt, gid: COLUMNS.listScanEnd.gid }
 const END_OF_TIME = Number.MAX_SAFE_INTEGER
 
 /** Makes the parameters of list.sql. One match more than the page holds tells whether there is a next page. */
 export function toListParameters(query: ListQuery): ListParameters {
+  const tagParts = toTagParts(query.tags)
   return {
     createdFrom: query.createdFrom ?? 0,
     createdTo: query.createdTo ?? END_OF_TIME,
-    cursorAt: query.cursor?.at ?? END_OF_TIME,
+    cursorAt: query.cursor?.at ?? (query.order === 'due' ? -END_OF_TIME : END_OF_TIME),
     cursorGid: query.cursor?.gid ?? '',
     scanRowsMax: LIST_SCAN_MAX,
     kind: query.kind === undefined ? null : KIND_CODES[query.kind],
     retrying: toFlag(query.retrying),
     attention: toFlag(query.attention),
     statusBits: query.status === undefined ? null : toBits(query.status),
+    gidPrefix: query.gidPrefix ?? null,
+    name: query.name ?? null,
+    problem: query.problem ?? null,
+    markBits: toMarkBits(query.marks),
+    tagParts: tagParts.length === 0 ? null : JSON.stringify(tagParts),
     matchesMax: query.limit + 1,
   }
 }
 
 /** The `rows` are matches, and perhaps after them the pair at which the scan's bound has cut it short. */
-export function decodePage(rows: readonly Row[], limit: number): ListResult {
+export function decodePage(rows: readonly Row[], { limit, order }: ListQuery): ListResult {
   const last = rows.at(-1)
   const scanEnd =
-    last?.length === 2 ? { at: Number(last[SCAN_END.createdAt]), gid: last[SCAN_END.gid] as Gid } : undefined
+    last?.length === 2 ? { at: Number(last[SCAN_END.at]), gid: last[SCAN_END.gid] as Gid } : undefined
   const matches = scanEnd === undefined ? rows : rows.slice(0, -1)
   const items = matches.slice(0, limit).flatMap((row) => toListedTransaction(row) ?? [])
-  const cursor = matches.length > limit ? cursorAfter(matches[limit - 1]) : scanEnd
+  const cursor = matches.length > limit ? cursorAfter(matches[limit - 1], order) : scanEnd
   return { items, ...(cursor && { cursor }) }
 }
 
 /** Reads the row and not the last item, since a row of a later version has no item. */
-function cursorAfter(row: Row | undefined): ListCursor | undefined {
-  return row && { at: Number(row[ROW.createdAt]), gid: row[ROW.gid] as Gid }
+function cursorAfter(row: Row | undefined, order: ListOrder = 'created'): ListCursor | undefined {
+  const at = order === 'created' ? ROW.createdAt : ROW.dueAt
+  return row && { at: Number(row[at]), gid: row[ROW.gid] as Gid }
 }
 
 function toBits(statuses: readonly Status[]): number {

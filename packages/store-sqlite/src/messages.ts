@@ -1,4 +1,4 @@
-import type { DurabilityClass, UpdateHold } from '@counterstep/core'
+import type { DurabilityClass, ListOrder, UpdateHold } from '@counterstep/core'
 import type { ErrorCode } from '@counterstep/protocol'
 import type { Cell, Row } from './driver.ts'
 
@@ -19,9 +19,9 @@ export type Write =
   | WriteDocumentWrite
   | RemoveDocumentWrite
 
-/** The fields are in the order of create.sql's parameters, gid to sent list. */
+/** The fields are in the order of create.sql's parameters, gid to tags. */
 export type CreateWrite = readonly [type: 'create', dueInMs: number, roomBytes: number, ...fields: Cell[]]
-/** The fields are in the order of the save statements' parameters, write id to sent list. */
+/** The fields are in the order of the save statements' parameters, write id to marks. */
 export type UpdateWrite = readonly [
   type: 'update',
   hold: UpdateHold['type'],
@@ -66,8 +66,10 @@ export type RemoveDocumentWrite = readonly [
 
 export type Read =
   | { readonly type: 'readMany'; readonly gids: readonly string[] }
-  | { readonly type: 'list'; readonly parameters: ListParameters }
-  | { readonly type: 'stats' }
+  | { readonly type: 'list'; readonly order: ListOrder; readonly parameters: ListParameters }
+  | { readonly type: 'stats'; readonly pausedBit: number }
+  | { readonly type: 'problems' }
+  | { readonly type: 'marks' }
   | { readonly type: 'freeBytes' }
   | { readonly type: 'documents'; readonly category: string; readonly after: string; readonly limit: number }
 
@@ -82,7 +84,20 @@ export interface ListParameters {
   readonly retrying: number | null
   readonly attention: number | null
   readonly statusBits: number | null
+  readonly gidPrefix: string | null
+  readonly name: string | null
+  readonly problem: string | null
+  readonly markBits: number
+  /** It is a list of texts in JSON. */
+  readonly tagParts: string | null
   readonly matchesMax: number
+}
+
+/** What the statistics are made of, each as its statement gives it. */
+export interface StatsRows {
+  readonly counts: readonly Row[]
+  readonly problems: readonly Row[]
+  readonly marks: readonly Row[]
 }
 
 /** Both threads of a file need these settings. */

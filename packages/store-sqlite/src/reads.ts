@@ -1,15 +1,22 @@
+import type { ListOrder } from '@counterstep/core'
 import type { Database, Row, Statement } from './driver.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import type { ListParameters, Read } from './messages.ts'
+
+interface ListStatements {
+  readonly page: Statement
+  readonly scanEnd: Statement
+}
 
 /** Runs each read as one database transaction, which shows what was committed before it began and nothing later. */
 export class Reads {
   readonly #begin: Statement
   readonly #end: Statement
   readonly #row: Statement
-  readonly #list: Statement
-  readonly #listScanEnd: Statement
+  readonly #lists: Readonly<Record<ListOrder, ListStatements>>
   readonly #stats: Statement
+  readonly #problems: Statement
+  readonly #marks: Statement
   readonly #documents: Statement
   readonly #freeBytes: Statement
 
@@ -17,9 +24,18 @@ export class Reads {
     this.#begin = database.prepare('BEGIN')
     this.#end = database.prepare('ROLLBACK')
     this.#row = database.prepare(STATEMENTS.read)
-    this.#list = database.prepare(STATEMENTS.list)
-    this.#listScanEnd = database.prepare(STATEMENTS.listScanEnd)
+    const prepare = (page: string, scanEnd: string) => ({
+      page: database.prepare(page),
+      scanEnd: database.prepare(scanEnd),
+    })
+    this.#lists = {
+      created: prepare(STATEMENTS.list, STATEMENTS.listScanEnd),
+      due: prepare(STATEMENTS.listDue, STATEMENTS.listDueScanEnd),
+      'due-last': prepare(STATEMENTS.listDueLast, STATEMENTS.listDueLastScanEnd),
+    }
     this.#stats = database.prepare(STATEMENTS.stats)
+    this.#problems = database.prepare(STATEMENTS.countProblems)
+    this.#marks = database.prepare(STATEMENTS.countMarks)
     this.#documents = database.prepare(STATEMENTS.readDocuments)
     this.#freeBytes = database.prepare(STATEMENTS.countFreeBytes)
   }
@@ -38,9 +54,13 @@ export class Reads {
       case 'readMany':
         return read.gids.flatMap((gid) => this.#row.all(gid))
       case 'list':
-        return this.#readPage(read.parameters)
+        return this.#readPage(read.order, read.parameters)
       case 'stats':
-        return this.#stats.all()
+        return this.#stats.all({ pausedBit: read.pausedBit })
+      case 'problems':
+        return this.#problems.all()
+      case 'marks':
+        return this.#marks.all()
       case 'freeBytes':
         return this.#freeBytes.all()
       case 'documents':
@@ -52,11 +72,14 @@ export class Reads {
    * Returns the matches, up to one more than the page holds, and after them the cursor if the scan's bound has cut it
    * short.
    */
-  #readPage(parameters: ListParameters): readonly Row[] {
-    const matches = this.#list.all(parameters)
+  #readPage(order: ListOrder, parameters: ListParameters): readonly Row[] {
+    const { page, scanEnd } = this.#lists[order]
+    const matches = page.all(parameters)
     if (matches.length === parameters.matchesMax) return matches
     const { createdFrom, createdTo, cursorAt, cursorGid, scanRowsMax } = parameters
-    const [last, older] = this.#listScanEnd.all({ createdFrom, createdTo, cursorAt, cursorGid, scanRowsMax })
-    return last === undefined || older === undefined ? matches : [...matches, last]
+    const range = { cursorAt, cursorGid, scanRowsMax }
+    // Only the order of the creation has its bounds in the range.
+    const [last, next] = scanEnd.all(order === 'created' ? { ...range, createdFrom, createdTo } : range)
+    return last === undefined || next === undefined ? matches : [...matches, last]
   }
 }

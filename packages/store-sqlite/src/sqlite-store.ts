@@ -22,6 +22,7 @@ import {
   type Lease,
   type ListQuery,
   type ListResult,
+  MARK_BITS,
   type NewTransaction,
   type RenewResult,
   type SingleClaim,
@@ -162,16 +163,21 @@ export class SqliteStore implements Store {
 
   async list(query: ListQuery): Promise<ListResult> {
     if (this.#closing !== undefined) return this.#refuse()
+    const { order = 'created' } = query
     return decodePage(
-      await this.#reader.read({ type: 'list', parameters: toListParameters(query) }),
-      query.limit,
+      await this.#reader.read({ type: 'list', order, parameters: toListParameters(query) }),
+      query,
     )
   }
 
   async stats(): Promise<StoreStats> {
     if (this.#closing !== undefined) return this.#refuse()
     const now = this.#now()
-    return decodeStats(await this.#reader.read({ type: 'stats' }), now)
+    // The three are read one after the other, so a row that changes meanwhile may be missing in one of them.
+    const counts = await this.#reader.read({ type: 'stats', pausedBit: MARK_BITS.paused })
+    const problems = await this.#reader.read({ type: 'problems' })
+    const marks = await this.#reader.read({ type: 'marks' })
+    return decodeStats({ counts, problems, marks }, now)
   }
 
   async readDocuments(category: string): Promise<readonly StoredDocument[]> {

@@ -1,14 +1,18 @@
 import {
+  decodeTags,
   type ListedTransaction,
   type StoredTransaction,
   toKind,
+  toMarks,
   toSentList,
   toStatus,
 } from '@counterstep/core'
-import type { Gid } from '@counterstep/protocol'
+import { type Gid, isFinalStatus, type Status } from '@counterstep/protocol'
 import type { Row } from './driver.ts'
 import { COLUMNS } from './generated/sql.ts'
 import { columnToText } from './nul-text.ts'
+
+type Writable<T> = { -readonly [Field in keyof T]: T[Field] }
 
 const STORED = COLUMNS.read satisfies typeof COLUMNS.claim
 const LISTED = COLUMNS.list
@@ -42,6 +46,7 @@ export function toStoredTransaction(row: Row): StoredTransaction | undefined {
     createdAt: row[STORED.createdAt] as number,
     updatedAt: row[STORED.updatedAt] as number,
     dueAt: row[STORED.dueAt] as number,
+    ...readFoundBy(row, STORED, status),
   }
 }
 
@@ -60,5 +65,29 @@ export function toListedTransaction(row: Row): ListedTransaction | undefined {
     epoch: row[LISTED.epoch] as number,
     retrying: row[LISTED.retrying] === 1,
     attention: row[LISTED.attention] === 1,
+    ...readFoundBy(row, LISTED, status),
   }
+}
+
+type FoundBy = Pick<StoredTransaction, 'name' | 'tags' | 'problem' | 'attempts' | 'marks'>
+
+/**
+ * Reads the columns that most rows have at their defaults. A final row has no problem: older code that ended it knew nothing
+ * of that column.
+ */
+function readFoundBy(row: Row, place: Readonly<Record<keyof FoundBy, number>>, status: Status): FoundBy {
+  const found: Writable<FoundBy> = {}
+  const name = row[place.name]
+  const encodedTags = row[place.tags]
+  const tags = typeof encodedTags === 'string' ? decodeTags(encodedTags) : undefined
+  const marks = toMarks(Number(row[place.marks]))
+  if (typeof name === 'string') found.name = name
+  if (tags !== undefined) found.tags = tags
+  if (marks !== undefined) found.marks = marks
+  if (isFinalStatus(status)) return found
+  const problem = row[place.problem]
+  const attempts = Number(row[place.attempts])
+  if (typeof problem === 'string') found.problem = problem
+  if (attempts > 0) found.attempts = attempts
+  return found
 }

@@ -5,4 +5,4 @@ SET token = ?, due_at = ?, owned = 1, version = version + 1, epoch = epoch + 1, 
 WHERE gid = ?
 RETURNING
   gid, kind, status, format, digest, definition, progress, version, token, epoch, write_id, owned, sent_list,
-  claims, retrying, attention, created_at, updated_at, due_at
+  claims, retrying, attention, created_at, updated_at, due_at, name, tags, problem, attempts, marks

@@ -1,5 +1,5 @@
 UPDATE transactions
 SET version = version + 1, write_id = ?, status = ?, format = ?, progress = ?, retrying = ?, attention = ?,
-  sent_list = coalesce(?, sent_list), claims = 0, room = NULL, updated_at = ?,
+  sent_list = coalesce(?, sent_list), problem = ?, attempts = ?, marks = ?, claims = 0, room = NULL, updated_at = ?,
   owned = 0, due_at = ?
 WHERE gid = ? AND token = ? AND version = ? AND live = 1
