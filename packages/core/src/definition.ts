@@ -1,4 +1,5 @@
 import type { BranchId, RetryPolicy } from '@counterstep/protocol'
+import type { Tags } from './ports/store.ts'
 
 /** The work of a transaction: the request with its defaults filled in. It never changes after the accept. */
 export type Definition = SagaDefinition | TccDefinition | MessageDefinition
@@ -8,6 +9,9 @@ interface Common {
   /** The time limit of one branch call. */
   readonly timeoutMs: number
   readonly checkpointMs: number
+  /** The name and the tags by which it is found. */
+  readonly name?: string
+  readonly tags?: Tags
   /** The word ONGOING or FAILURE in the body of an answer decides its result, whatever its status. */
   readonly wordsCount?: true
   /** A text that the HTTP API that accepted the transaction wants to read again. The core only keeps it. */

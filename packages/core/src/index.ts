@@ -47,6 +47,7 @@ export {
   isDocumentText,
   type StoredDocument,
 } from './ports/documents.ts'
+export { matchesFilters } from './ports/match-listed.ts'
 export type {
   BranchAnswer,
   BranchCall,

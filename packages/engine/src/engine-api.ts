@@ -2,11 +2,19 @@ import type {
   DurabilityClass,
   ListCursor,
   ListQuery,
+  StoreStats,
   Submission,
   TccBranch,
   Transaction,
 } from '@counterstep/core'
-import type { Gid, SignalView, SubmitView, TransactionSummary, TransactionView } from '@counterstep/protocol'
+import type {
+  Gid,
+  ProblemsView,
+  SignalView,
+  SubmitView,
+  TransactionSummary,
+  TransactionView,
+} from '@counterstep/protocol'
 
 export interface WaitOptions {
   /** The call answers when the transaction is final, or after this time with its state then. */
@@ -69,10 +77,11 @@ export interface EngineApi {
   showWhole(gid: Gid, caller?: string): Promise<ShownWhole | undefined>
   /**
    * Lists transactions. A list scans rows, so very few are under way at once. It
-   * throws SAGA_TOO_MANY_READS when its turn does not come in time.
+   * throws SAGA_TOO_MANY_READS when its turn does not come in time. With `gid` at most that one is listed, and nothing is
+   * scanned.
    */
   list(
-    query: ListQuery,
+    query: ListQuery & { readonly gid?: Gid },
     caller?: string,
   ): Promise<{ readonly items: readonly TransactionSummary[]; readonly cursor?: ListCursor }>
   /**
@@ -99,6 +108,10 @@ export interface EngineApi {
   retry(gid: Gid): Promise<TransactionView>
   stop(gid: Gid): Promise<TransactionView>
   health(): EngineHealth
+  /** Counts what unfinished transactions wait for, at most 5 s ago. It throws SAGA_STORE_UNAVAILABLE. */
+  problems(): Promise<ProblemsView>
+  /** Reads the figures of the store, at most once in 5 s for all who ask. Undefined: the store does not answer. */
+  readStats(): Promise<StoreStats | undefined>
   /**
    * The engine takes no new work any more. `health` says so too; this costs less for a host that asks at each answer.
    */

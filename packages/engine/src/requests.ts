@@ -7,11 +7,13 @@ import {
   firstStatus,
   getBranchTargets,
   type ListQuery,
+  matchesFilters,
   mayShow,
   parseRegistration,
   parseSignal,
   parseSubmission,
   type StoredTransaction,
+  type StoreStats,
   StoreUnavailableError,
   type Submission,
   type SubmissionDefaults,
@@ -24,8 +26,10 @@ import {
   InvalidRequestError,
   isCounterstepError,
   isFinalStatus,
+  type ProblemsView,
   type SignalView,
   type SubmitView,
+  type TransactionSummary,
   type TransactionView,
 } from '@counterstep/protocol'
 import { type Accepted, digestContent, type NamedSubmission } from './acceptance.ts'
@@ -41,6 +45,8 @@ import type {
 import { chooseNewestView } from './newest-view.ts'
 import { ReadLimiter } from './read-limiter.ts'
 import { findStanding, isNoRoom } from './standing-submit.ts'
+import { StoreReader } from './statistics/store-reader.ts'
+import { toListed, toSummary } from './summary.ts'
 import { within } from './until-definite.ts'
 
 /**
@@ -78,10 +84,12 @@ export abstract class Requests implements EngineApi {
   readonly #scans: ReadLimiter
   /** Reads of single transactions take turns here. */
   readonly #reads: ReadLimiter
+  readonly #storeReader: StoreReader
 
   constructor(assembly: Assembly) {
     this.assembly = assembly
     const { clock, settings } = assembly
+    this.#storeReader = new StoreReader(assembly.store, clock, Date.now)
     const { scansAtOnceMax, readsAtOnceMax, readsWaitingMax: waitingMax, readWaitMs: waitMs } = settings
     const common = { waitingMax, waitMs }
     this.#scans = new ReadLimiter(clock, { ...common, atOnceMax: scansAtOnceMax, ...SCAN_REST })
@@ -279,8 +287,36 @@ export abstract class Requests implements EngineApi {
     return chooseNewestView(this.assembly, row)
   }
 
-  list(query: ListQuery, caller?: string): ReturnType<EngineApi['list']> {
-    return this.#scans.run(() => this.assembly.store.list(query), caller)
+  async list(
+    { gid, ...query }: ListQuery & { readonly gid?: Gid },
+    caller?: string,
+  ): ReturnType<EngineApi['list']> {
+    if (gid !== undefined) return { items: await this.#listOne(gid, query, caller) }
+    const { items, cursor } = await this.#scans.run(() => this.assembly.store.list(query), caller)
+    return { items: items.map(toSummary), ...(cursor === undefined ? {} : { cursor }) }
+  }
+
+  async #listOne(
+    gid: Gid,
+    query: ListQuery,
+    caller: string | undefined,
+  ): Promise<readonly TransactionSummary[]> {
+    const row = await this.#readRowInTurn(gid, caller)
+    const isListed =
+      row !== undefined &&
+      matchesFilters(row, query) &&
+      (query.order === undefined || query.order === 'created' || !isFinalStatus(row.status))
+    return isListed ? [toSummary(toListed(row))] : []
+  }
+
+  readStats(): Promise<StoreStats | undefined> {
+    return this.#storeReader.read()
+  }
+
+  async problems(): Promise<ProblemsView> {
+    const stats = await this.readStats()
+    if (stats !== undefined) return { asOf: stats.now, items: stats.problems }
+    throw new CounterstepError('SAGA_STORE_UNAVAILABLE', 'the store does not answer for its figures')
   }
 
   async read(gid: Gid): Promise<Transaction | undefined> {

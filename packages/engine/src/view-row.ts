@@ -1,5 +1,11 @@
-import { AssertionError, decodeTransaction, type StoredTransaction, viewTransaction } from '@counterstep/core'
-import type { TransactionView } from '@counterstep/protocol'
+import {
+  AssertionError,
+  decodeTransaction,
+  describeUnreadable,
+  type StoredTransaction,
+  viewTransaction,
+} from '@counterstep/core'
+import { isFinalStatus, type TransactionView } from '@counterstep/protocol'
 
 /**
  * Shows a stored row. It is durable, so its status may be shown. A record
@@ -10,8 +16,15 @@ export function viewRow(row: StoredTransaction): TransactionView {
     return viewTransaction(decodeTransaction(row), row.status)
   } catch (error: unknown) {
     if (!(error instanceof AssertionError)) throw error
-    const { gid, kind, status, createdAt, updatedAt, epoch } = row
+    const { gid, kind, status, createdAt, updatedAt, epoch, name, tags } = row
     const attention = `record cannot be read: ${error.message}`
-    return { gid, kind, status, createdAt, updatedAt, epoch, attention, branches: [] }
+    const { problem } = isFinalStatus(status) ? {} : describeUnreadable(row)
+    return {
+      ...{ gid, kind, status, createdAt, updatedAt, epoch },
+      ...(name === undefined ? {} : { name }),
+      ...(tags === undefined ? {} : { tags }),
+      ...(problem === undefined ? {} : { problem }),
+      ...{ attention, branches: [] },
+    }
   }
 }

@@ -20,6 +20,8 @@ export const ERROR_MEANINGS = {
   SAGA_UNKNOWN_FIELD: 'failure',
   SAGA_KIND_UNSUPPORTED: 'failure',
   SAGA_GID_INVALID: 'failure',
+  SAGA_NAME_INVALID: 'failure',
+  SAGA_TAG_INVALID: 'failure',
   SAGA_NO_BRANCHES: 'failure',
   SAGA_TOO_MANY_BRANCHES: 'failure',
   SAGA_BRANCH_ID_INVALID: 'failure',

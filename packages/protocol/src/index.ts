@@ -46,6 +46,14 @@ export {
   WAIT_END_MS_MAX,
   WAIT_MS_MAX,
 } from './limits.ts'
+export {
+  isName,
+  isTagKey,
+  isTagValue,
+  NAME_RULE,
+  TAG_KEY_RULE,
+  TAG_VALUE_RULE,
+} from './naming.ts'
 export type {
   CommandRequest,
   EditRequest,

@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import { ERROR_MEANINGS, type ErrorCode } from './errors.ts'
 import { ANSWER_BYTES_MAX, LIST_LIMIT_MAX } from './limits.ts'
+import { ATTEMPT_RUNS_MAX, TRAIL_ENTRIES_MAX } from './operator-words.ts'
+import { problemsViewSchema, problemTextSchema } from './schemas/problems.ts'
 import {
   abortRequestSchema,
   compensationRequestSchema,
@@ -9,6 +11,7 @@ import {
   messageBranchRequestSchema,
   messageCheckRequestSchema,
   messageSubmitRequestSchema,
+  nameSchema,
   referenceSchema,
   retryPolicySchema,
   sagaBranchRequestSchema,
@@ -16,10 +19,12 @@ import {
   sagaWaitRequestSchema,
   signalRequestSchema,
   submitRequestSchema,
+  tagsSchema,
   tccBranchRequestSchema,
   tccSubmitRequestSchema,
   urlTemplateSchema,
 } from './schemas/requests.ts'
+import { attemptRunSchema, byHandViewSchema, pauseViewSchema, trailEntrySchema } from './schemas/trail.ts'
 import { KINDS, OPS, RESULTS, STATUSES } from './words.ts'
 
 // The OpenAPI document is made from these schemas of the answers that a caller gets, and from the names of all schemas.
@@ -38,7 +43,7 @@ export const opViewSchema = z
   .object({
     op: z.enum(OPS),
     url: z.string().exactOptional(),
-    state: z.enum(['idle', 'calling', 'waiting', 'open', 'succeeded', 'failed']),
+    state: z.enum(['idle', 'calling', 'waiting', 'open', 'by-hand', 'succeeded', 'failed']),
     attempts: count,
     result: z.enum(RESULTS).exactOptional().describe('The last answer.'),
     statusCode: z.number().int().exactOptional(),
@@ -48,6 +53,18 @@ export const opViewSchema = z
     endedAt: instant('When the last answer came.').exactOptional(),
     durationMs: z.number().min(0).exactOptional().describe('How long the last attempt took.'),
     nextAt: instant('When it is asked again.').exactOptional(),
+    service: z
+      .string()
+      .exactOptional()
+      .describe('The service that is called: its configured name, or else the host and port of the URL.'),
+    runs: z
+      .array(attemptRunSchema)
+      .max(ATTEMPT_RUNS_MAX)
+      .readonly()
+      .exactOptional()
+      .describe('How its attempts without success ended, the oldest first.'),
+    byHand: byHandViewSchema.exactOptional(),
+    edited: z.literal(true).exactOptional().describe('An operator has changed its request.'),
   })
   .readonly()
 
@@ -127,7 +144,19 @@ const transactionViewObject = z.object({
   ).exactOptional(),
   finishedAt: instant('When it became final.').exactOptional(),
   epoch: epochSchema,
+  name: nameSchema.exactOptional(),
+  tags: tagsSchema.exactOptional(),
+  problem: problemTextSchema
+    .exactOptional()
+    .describe('What it waits for: SERVICE OP OUTCOME, for example "bank-a compensate 500".'),
   attention: z.string().exactOptional().describe('What a person should look at.'),
+  paused: pauseViewSchema.exactOptional(),
+  trail: z
+    .array(trailEntrySchema)
+    .max(TRAIL_ENTRIES_MAX)
+    .readonly()
+    .exactOptional()
+    .describe('What operators have commanded, the oldest first.'),
   abort: abortViewSchema.exactOptional(),
   output: jsonValueSchema
     .exactOptional()
@@ -174,6 +203,13 @@ export const transactionSummarySchema = z
     epoch: epochSchema,
     retrying: z.boolean(),
     attention: z.boolean(),
+    name: nameSchema.exactOptional(),
+    tags: tagsSchema.exactOptional(),
+    problem: problemTextSchema.exactOptional().describe('What it waits for, as in the view.'),
+    attempts: count.exactOptional().describe('The attempts of the op that the problem names.'),
+    paused: z.literal(true).exactOptional(),
+    byHand: z.literal(true).exactOptional().describe('An op of it was declared done by a person.'),
+    edited: z.literal(true).exactOptional().describe('An operator has changed a request of it.'),
   })
   .readonly()
 
@@ -181,9 +217,12 @@ export const transactionPageSchema = z
   .object({
     items: z.array(transactionSummarySchema).max(LIST_LIMIT_MAX).readonly(),
     cursor: z.string().exactOptional().describe('Opaque; pass it for the next page. Absent on the last one.'),
+    searchedTo: instant(
+      'How far the search has come, where the page is short and more may follow: an accept, or a due instant where that is the order.',
+    ).exactOptional(),
   })
   .readonly()
-  .describe('Newest first. A page may be short, even empty, and still have a cursor.')
+  .describe('In the order that was asked for. A page may be short, even empty, and still have a cursor.')
 
 export const faultSchema = z
   .object({
@@ -268,6 +307,7 @@ export const NAMED_SCHEMAS = {
   MessageCheckRequest: messageCheckRequestSchema,
   AbortRequest: abortRequestSchema,
   OpView: opViewSchema,
+  AttemptRun: attemptRunSchema,
   BranchView: branchViewSchema,
   AbortView: abortViewSchema,
   TransactionView: transactionViewSchema,
@@ -275,6 +315,8 @@ export const NAMED_SCHEMAS = {
   SubmitView: submitViewSchema,
   TransactionSummary: transactionSummarySchema,
   TransactionPage: transactionPageSchema,
+  TrailEntry: trailEntrySchema,
+  ProblemsView: problemsViewSchema,
   Fault: faultSchema,
   Problem: problemSchema,
   Root: rootSchema,

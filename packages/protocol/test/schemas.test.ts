@@ -1,5 +1,6 @@
 import type {
   AbortRequest,
+  AttemptRun,
   BranchView,
   CompensationRequest,
   Fault,
@@ -9,6 +10,7 @@ import type {
   MessageSubmitRequest,
   OpView,
   Problem,
+  ProblemsView,
   Reference,
   RetryPolicy,
   SagaBranchRequest,
@@ -20,12 +22,13 @@ import type {
   SubmitView,
   TccBranchRequest,
   TccSubmitRequest,
+  TrailEntry,
   TransactionPage,
   TransactionSummary,
   TransactionView,
   UrlTemplate,
 } from '@counterstep/protocol'
-import { BRANCHES_MAX, isGid } from '@counterstep/protocol'
+import { BRANCHES_MAX, isGid, isName, isTagKey, isTagValue } from '@counterstep/protocol'
 import { NAMED_SCHEMAS } from '@counterstep/protocol/schemas'
 import fc from 'fast-check'
 import { describe, expect, expectTypeOf, it } from 'vitest'
@@ -60,6 +63,9 @@ describe('the schemas', () => {
     expectTypeOf<Written<'SubmitView'>>().toEqualTypeOf<SubmitView>()
     expectTypeOf<Written<'TransactionSummary'>>().toEqualTypeOf<TransactionSummary>()
     expectTypeOf<Written<'TransactionPage'>>().toEqualTypeOf<TransactionPage>()
+    expectTypeOf<Written<'TrailEntry'>>().toEqualTypeOf<TrailEntry>()
+    expectTypeOf<Written<'AttemptRun'>>().toEqualTypeOf<AttemptRun>()
+    expectTypeOf<Written<'ProblemsView'>>().toEqualTypeOf<ProblemsView>()
     expectTypeOf<Written<'Fault'>>().toEqualTypeOf<Fault>()
     expectTypeOf<Written<'Problem'>>().toEqualTypeOf<Problem>()
   })
@@ -71,6 +77,23 @@ describe('the schemas', () => {
       fc.constantFrom('', '.', '..', '...', '.a', 'ä', ';', "'", '"', '\\', ' '),
     )
     fc.assert(fc.property(texts, (text) => gidSchema.safeParse(text).success === isGid(text)))
+  })
+
+  it('The schemas of a name and of tags agree with the checks of a submit on every text', () => {
+    const texts = fc.oneof(
+      fc.string({ maxLength: 70, unit: 'binary-ascii' }),
+      fc.string({ minLength: 30, maxLength: 66, unit: fc.constantFrom('a', '9', '_', '-') }),
+      fc.constantFrom('', 'A', 'a b', 'ä', 'a\n', '-a', 'a:b', '!', '~', '\u007f'),
+    )
+    const branches = [{ action: 'http://127.0.0.1:9001/debit' }]
+    const accepts = (fields: object) => submitRequestSchema.safeParse({ branches, ...fields }).success
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(accepts({ name: text })).toBe(isName(text))
+        expect(accepts({ tags: { a: text } })).toBe(isTagValue(text))
+        expect(accepts({ tags: Object.fromEntries([[text, 'a']]) })).toBe(isTagKey(text))
+      }),
+    )
   })
 
   it('The schema of a submit accepts a short saga and refuses an unknown field, no branch and one branch too many', () => {

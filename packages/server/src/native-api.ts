@@ -24,6 +24,7 @@ import { buildListTransactionsRoute } from './routes/list-transactions.ts'
 import { addLiveRoute } from './routes/live.ts'
 import { buildMetricsRoute } from './routes/metrics.ts'
 import { buildOpenApiRoute } from './routes/open-api.ts'
+import { buildProblemsRoute } from './routes/problems.ts'
 import { buildReadyRoute } from './routes/ready.ts'
 import { buildRegisterBranchRoute } from './routes/register-branch.ts'
 import { buildRetryRoute } from './routes/retry.ts'
@@ -116,6 +117,7 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   app.register(buildAbortRoute(engine, waitMsMax))
   app.register(buildRetryRoute(engine, handlerTimeoutMs))
   app.register(buildStopRoute(engine, handlerTimeoutMs))
+  app.register(buildProblemsRoute(engine, handlerTimeoutMs))
   app.register(buildRootRoute(version, page))
   app.register(addLiveRoute)
   app.register(buildReadyRoute(engine, gate, { storeForced, insecure }))

@@ -6,6 +6,7 @@ import { listTransactionsOperation } from './routes/list-transactions.ts'
 import { liveOperation } from './routes/live.ts'
 import { metricsOperation } from './routes/metrics.ts'
 import { openApiOperation } from './routes/open-api.ts'
+import { problemsOperation } from './routes/problems.ts'
 import { readyOperation } from './routes/ready.ts'
 import { registerBranchOperation } from './routes/register-branch.ts'
 import { retryOperation } from './routes/retry.ts'
@@ -26,6 +27,7 @@ export const OPERATIONS: readonly Operation[] = [
   abortOperation,
   retryOperation,
   stopOperation,
+  problemsOperation,
   rootOperation,
   liveOperation,
   readyOperation,

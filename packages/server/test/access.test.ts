@@ -136,6 +136,7 @@ describe('S11: every route of the table', () => {
       'post /v1/transactions/{gid}/abort': ['submit', 'admin'],
       'post /v1/transactions/{gid}/retry': ['admin'],
       'post /v1/transactions/{gid}/stop': ['admin'],
+      'get /v1/problems': ['read'],
       'get /': ['read'],
       'get /health/live': 'open',
       'get /health/ready': 'open',

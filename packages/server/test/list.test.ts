@@ -1,9 +1,10 @@
 import type { ListQuery } from '@counterstep/core'
-import { type Gid, isGid } from '@counterstep/protocol'
+import { CounterstepError, type Gid, isGid, type TransactionSummary } from '@counterstep/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readCursor, writeCursor } from '../src/http/list-cursor.ts'
 import { buildApp } from '../src/index.ts'
+import { pageExample, problemsExample } from '../src/openapi/examples.ts'
 import { createScriptedEngine } from './scripted-engine.ts'
 
 function toGid(text: string): Gid {
@@ -14,7 +15,7 @@ function toGid(text: string): Gid {
 const cursor = writeCursor({ at: 5, gid: toGid('a.b/c') })
 
 describe('GET /v1/transactions', () => {
-  const rows: readonly (readonly [string, ListQuery])[] = [
+  const rows: readonly (readonly [string, ListQuery & { readonly gid?: Gid }])[] = [
     ['', { limit: 50 }],
     ['?kind=tcc', { limit: 50, kind: 'tcc' }],
     ['?kind=message&status=prepared', { limit: 50, kind: 'message', status: ['prepared'] }],
@@ -27,6 +28,21 @@ describe('GET /v1/transactions', () => {
       { limit: 50, kind: 'saga', retrying: true, attention: false },
     ],
     ['?createdFrom=0&createdTo=9007199254740991', { limit: 50, createdFrom: 0, createdTo: 9007199254740991 }],
+    ['?gid=order-4711', { limit: 50, gid: toGid('order-4711') }],
+    ['?gid=order-*', { limit: 50, gidPrefix: 'order-' }],
+    ['?gid=a%2A%2A', { limit: 50, gidPrefix: 'a*' }],
+    ['?gid=.*', { limit: 50, gidPrefix: '.' }],
+    ['?name=transfer/eu', { limit: 50, name: 'transfer/eu' }],
+    ['?tag=region:eu', { limit: 50, tags: { region: 'eu' } }],
+    ['?tag=region:eu&tag=url:a:b', { limit: 50, tags: { region: 'eu', url: 'a:b' } }],
+    ['?tag=constructor:x', { limit: 50, tags: { constructor: 'x' } }],
+    ['?problem=bank-a%20compensate%20500', { limit: 50, problem: 'bank-a compensate 500' }],
+    ['?problem=%E2%80%93%20by-hand', { limit: 50, problem: '– by-hand' }],
+    ['?paused=true', { limit: 50, marks: ['paused'] }],
+    ['?edited=true&byHand=true', { limit: 50, marks: ['by-hand', 'edited'] }],
+    ['?order=created', { limit: 50, order: 'created' }],
+    ['?order=due', { limit: 50, order: 'due' }],
+    ['?order=-due', { limit: 50, order: 'due-last' }],
     [`?cursor=${cursor}`, { limit: 50, cursor: { at: 5, gid: toGid('a.b/c') } }],
   ]
   for (const [query, expected] of rows) {
@@ -55,6 +71,31 @@ describe('GET /v1/transactions', () => {
     'cursor=',
     'cursor=x',
     `cursor=${cursor}%3D`,
+    'gid=',
+    'gid=*',
+    'gid=a%20b',
+    'gid=a%20*',
+    'gid=a&gid=b',
+    `gid=${'x'.repeat(129)}*`,
+    'name=',
+    'name=a%20b',
+    `name=${'x'.repeat(65)}`,
+    'tag=',
+    'tag=region',
+    'tag=:eu',
+    'tag=region:',
+    'tag=Region:eu',
+    'tag=region:a%20b',
+    'tag=region:eu&tag=region:us',
+    `tag=${Array.from({ length: 9 }, (_, i) => `k${i}:v`).join('&tag=')}`,
+    'problem=',
+    `problem=${'x'.repeat(256)}`,
+    'paused=false',
+    'byHand=1',
+    'edited=',
+    'order=',
+    'order=dueAt',
+    'order=toString',
     'colour=red',
     '__proto__=1',
   ]
@@ -85,6 +126,20 @@ describe('GET /v1/transactions', () => {
     expect(engine.calls[1]?.arguments).toEqual([{ limit: 50, cursor: { at: 7, gid: 'x' } }, '127.0.0.1'])
   })
 
+  it('A short page that is not the last tells how far the search has come', async () => {
+    const item = { ...pageExample.items[0], gid: 'a' } as TransactionSummary
+    const pages = [
+      { items: [item], cursor: { at: 7, gid: toGid('x') } },
+      { items: [item, item], cursor: { at: 7, gid: toGid('x') } },
+      { items: [item] },
+    ]
+    const searched = pages.map(async (page) => {
+      const app = buildApp({ engine: createScriptedEngine({ list: async () => page }) })
+      return (await app.inject({ url: '/v1/transactions?limit=2' })).json().searchedTo
+    })
+    expect(await Promise.all(searched)).toEqual([7, undefined, undefined])
+  })
+
   it('Any cursor can be read back, and another text never throws', () => {
     const gids = fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 128 }).filter(isGid)
     fc.assert(
@@ -93,5 +148,21 @@ describe('GET /v1/transactions', () => {
       }),
     )
     fc.assert(fc.property(fc.string(), (text) => void readCursor(text)))
+  })
+})
+
+describe('GET /v1/problems', () => {
+  it('The problems are shown as the engine counts them', async () => {
+    const answer = await buildApp({ engine: createScriptedEngine() }).inject({ url: '/v1/problems' })
+    expect(answer.statusCode).toBe(200)
+    expect(answer.json()).toEqual(problemsExample)
+  })
+
+  it('While the store is away the answer is 503', async () => {
+    const problems = () => Promise.reject(new CounterstepError('SAGA_STORE_UNAVAILABLE', 'away'))
+    const answer = await buildApp({ engine: createScriptedEngine({ problems }) }).inject({
+      url: '/v1/problems',
+    })
+    expect(answer.statusCode).toBe(503)
   })
 })

@@ -120,7 +120,10 @@ describe('a message', () => {
     const view = submitViewSchema.parse(prepared.json())
     expect(view.status).toBe('prepared')
     expect((view.checkAt ?? 0) - view.createdAt).toBe(35_000)
-    expect(view.check).toEqual({ op: 'msg', url: check.url, state: 'idle', attempts: 0 })
+    expect(view.check).toEqual({
+      ...{ op: 'msg', url: check.url, service: new URL(check.url).host },
+      ...{ state: 'idle', attempts: 0 },
+    })
     expect(server.calls).toEqual([])
     expect((await post(app, '/paid/submit', undefined, 'wait=10')).json().status).toBe('succeeded')
     expect(called(server.calls)).toEqual(['01 action', '02 action'])

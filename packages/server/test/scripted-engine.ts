@@ -1,6 +1,6 @@
 import type { EngineApi, EngineHealth } from '@counterstep/engine'
 import type { Gid, SubmitView, TransactionView } from '@counterstep/protocol'
-import { signalTakenExample } from '../src/openapi/examples.ts'
+import { problemsExample, signalTakenExample } from '../src/openapi/examples.ts'
 
 export interface Call {
   readonly verb: string
@@ -59,6 +59,8 @@ export function createScriptedEngine(script: Partial<EngineApi> = {}): ScriptedE
     show: note('show', script.show ?? script.get ?? (async (gid: Gid) => buildView(gid))),
     showWhole: note('showWhole', script.showWhole ?? (async () => undefined)),
     list: note('list', script.list ?? (async () => ({ items: [] }))),
+    problems: note('problems', script.problems ?? (async () => problemsExample)),
+    readStats: script.readStats ?? (async () => undefined),
     abort: note('abort', script.abort ?? command),
     signal: note('signal', script.signal ?? (async () => signalTakenExample)),
     retry: note('retry', script.retry ?? command),

@@ -66,6 +66,36 @@ describe('the view', () => {
     })
   })
 
+  it('The view shows the name, the tags and what it waits for, until it is final', () => {
+    const naming = { name: 'transfer', tags: { region: 'eu' } }
+    const waiting = after(serial(1, naming), [sent([0, 'action']), answered(0, 'action', 'unknown')])
+    const view = viewTransaction(waiting, 'submitted')
+    expect(view).toMatchObject({ ...naming, problem: 'bank.test action timeout' })
+    const ended = after(waiting, [sent([0, 'action']), answered(0, 'action', 'success', { attempt: 2 })])
+    expect(viewTransaction(ended, 'succeeded')).toMatchObject(naming)
+    expect(viewTransaction(ended, 'succeeded')).not.toHaveProperty('problem')
+    for (const field of ['name', 'tags', 'problem'])
+      expect(viewTransaction(inFlight, 'submitted')).not.toHaveProperty(field)
+  })
+
+  it('An op shows its service and how its attempts ended, and neither a query nor a secret', () => {
+    const action = 'https://user:s3cr3t@bank.test:8443/debit?token=s3cr3t'
+    const saga = serial(1)
+    const branches = saga.definition.branches.map((branch) => ({ ...branch, action }))
+    const named = { ...saga, definition: { ...saga.definition, branches } }
+    const waiting = after(named, [
+      sent([0, 'action']),
+      answered(0, 'action', 'unknown', { excerpt: 'lock wait' }),
+    ])
+    const [op] = viewTransaction(waiting, 'submitted').branches[0]?.ops ?? []
+    expect(op).toMatchObject({
+      service: 'bank.test:8443',
+      runs: [{ outcome: 'timeout', from: 1, count: 1, excerpt: 'lock wait' }],
+    })
+    expect(JSON.stringify([op?.service, op?.runs])).not.toContain('s3cr3t')
+    expect(viewTransaction(succeeded, 'succeeded').branches[0]?.ops[0]).not.toHaveProperty('runs')
+  })
+
   it('S28: shows where each op and a check go without their queries, which may have a secret', () => {
     const url = 'http://bank.test/confirm'
     const message = buildMessage(1, {
@@ -132,14 +162,34 @@ describe('the view', () => {
         id: '01',
         after: [],
         ops: [
-          { op: 'action', url: 'http://bank.test/01/action', state: 'idle', attempts: 0 },
-          { op: 'compensate', url: 'http://bank.test/01/compensate', state: 'idle', attempts: 0 },
+          {
+            op: 'action',
+            url: 'http://bank.test/01/action',
+            service: 'bank.test',
+            state: 'idle',
+            attempts: 0,
+          },
+          {
+            op: 'compensate',
+            url: 'http://bank.test/01/compensate',
+            service: 'bank.test',
+            state: 'idle',
+            attempts: 0,
+          },
         ],
       },
       {
         id: '02',
         after: ['01'],
-        ops: [{ op: 'action', url: 'http://bank.test/02/action', state: 'idle', attempts: 0 }],
+        ops: [
+          {
+            op: 'action',
+            url: 'http://bank.test/02/action',
+            service: 'bank.test',
+            state: 'idle',
+            attempts: 0,
+          },
+        ],
       },
     ])
   })
@@ -152,8 +202,12 @@ describe('the view', () => {
     expect(viewTransaction(waiting, 'submitted').branches[0]?.ops[0]).toEqual({
       op: 'action',
       url: 'http://bank.test/01/action',
+      service: 'bank.test',
       state: 'waiting',
       attempts: 1,
+      runs: [
+        { outcome: 'timeout', from: 1, count: 1, firstAt: CREATED_AT, lastAt: CREATED_AT, excerpt: 'busy' },
+      ],
       result: 'unknown',
       statusCode: 503,
       answer: 'busy',

@@ -27,10 +27,12 @@ import {
 } from '../transaction.ts'
 import { buildOutput } from '../values/build-request.ts'
 import type { Writable } from '../writable.ts'
+import { describeTrouble } from './describe-trouble.ts'
+import { readServiceName } from './service-name.ts'
 import { withoutQuery } from './without-query.ts'
 
 /** A longer text is not parsed, because no answer and no reason is stored beyond its limit. */
-const PROBLEM_LENGTH_MAX = Math.max(ANSWER_BYTES_MAX, REASON_LENGTH_MAX)
+const ANSWERED_PROBLEM_LENGTH_MAX = Math.max(ANSWER_BYTES_MAX, REASON_LENGTH_MAX)
 
 /**
  * Signs that may rewrite a line of a terminal or turn the direction of a text. Where they are escaped in JSON, the
@@ -53,7 +55,8 @@ export function viewTransaction(
   durableStatus: Status,
   durable: Transaction = transaction,
 ): TransactionView {
-  const { attention } = transaction
+  const { attention, definition } = transaction
+  const { problem } = describeTrouble(transaction)
   const isUndecided = durableStatus === 'prepared' || durableStatus === 'submitted'
   const abort = !isUndecided && 'abort' in transaction ? transaction.abort : undefined
   const finished = durableStatus === transaction.status && 'finishedAt' in transaction
@@ -66,6 +69,9 @@ export function viewTransaction(
     epoch: transaction.epoch,
     ...viewInstants(transaction),
     ...(finished ? { finishedAt: transaction.finishedAt } : {}),
+    ...(definition.name === undefined ? {} : { name: definition.name }),
+    ...(definition.tags === undefined ? {} : { tags: definition.tags }),
+    ...(problem === undefined ? {} : { problem }),
     ...(attention === undefined ? {} : { attention }),
     ...(abort === undefined ? {} : { abort: viewAbort(transaction, abort) }),
     ...(durableStatus === 'succeeded' ? viewOutput(transaction) : {}),
@@ -203,6 +209,8 @@ function viewOp(op: CalledOp, url: string | undefined, progress: OpProgress = ID
     progress
   const view: Writable<OpView> =
     url === undefined ? { op, state, attempts } : { op, url: withoutQuery(url), state, attempts }
+  // An op with an empty URL succeeds without being sent.
+  if (url !== undefined && url !== '') view.service = readServiceName(url)
   if (startedAt !== undefined) view.startedAt = startedAt
   if (result !== undefined) view.result = result
   if (endedAt !== undefined) view.endedAt = endedAt
@@ -211,6 +219,7 @@ function viewOp(op: CalledOp, url: string | undefined, progress: OpProgress = ID
   if (answer !== undefined) view.answer = answer
   if (error !== undefined) view.error = error
   if (nextAt !== undefined && nextAt !== PARKED_OP_AT) view.nextAt = nextAt
+  if (progress.runs !== undefined) view.runs = progress.runs
   return view
 }
 
@@ -219,7 +228,8 @@ function viewOp(op: CalledOp, url: string | undefined, progress: OpProgress = ID
  * for an answer that was cut at its limit: such a text is shown as it is, and no part of it is guessed.
  */
 function readProblem(text: string | undefined): Problem {
-  if (text === undefined || text.length > PROBLEM_LENGTH_MAX || !text.trimStart().startsWith('{')) return {}
+  if (text === undefined || text.length > ANSWERED_PROBLEM_LENGTH_MAX || !text.trimStart().startsWith('{'))
+    return {}
   let value: { readonly code?: unknown; readonly message?: unknown }
   try {
     value = JSON.parse(text)

@@ -25,6 +25,7 @@ export function newTransactionRow(
   settings: RunSettings,
 ): NewTransaction {
   const { definition } = submission
+  const { name, tags } = definition
   const dueInMs = waitsMs(definition, settings)
   return {
     ...ids,
@@ -35,6 +36,8 @@ export function newTransactionRow(
     progress: NO_PROGRESS,
     hold: dueInMs === undefined ? { type: 'owned', leaseMs: settings.leaseMs } : { type: 'waiting', dueInMs },
     sentList: dueInMs !== undefined && settings.releaseKeepsSentList ? 'released' : 'held',
+    ...(name === undefined ? {} : { name }),
+    ...(tags === undefined ? {} : { tags }),
   }
 }
 

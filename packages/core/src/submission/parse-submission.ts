@@ -32,6 +32,7 @@ import {
 import { orderBranches } from './order-branches.ts'
 import type { BranchContext, CheckUrl } from './parse-branch.ts'
 import { parseHeaders } from './parse-headers.ts'
+import { parseNaming } from './parse-naming.ts'
 import { parseRetry } from './parse-retry.ts'
 import { parseSagaBranch } from './parse-saga-branch.ts'
 import { readList } from './read-list.ts'
@@ -55,7 +56,10 @@ export interface Submission {
 
 export type ParsedSubmission = { readonly type: 'parsed'; readonly submission: Submission } | Refused
 
-const COMMON_FIELDS = ['gid', 'kind', 'retry', 'timeoutMs', 'checkpointMs', 'headers', 'ack']
+const COMMON_FIELDS = [
+  ...['gid', 'kind', 'name', 'tags'],
+  ...['retry', 'timeoutMs', 'checkpointMs', 'headers', 'ack'],
+]
 const FIELDS: { readonly [kind in Kind]: ReadonlySet<string> } = {
   saga: new Set([...COMMON_FIELDS, 'branches', 'deadlineMs', 'delayMs', 'input', 'output']),
   tcc: new Set([...COMMON_FIELDS, 'deadlineMs']),
@@ -132,7 +136,7 @@ function readDefinition(
   const timeoutMs = integer('timeoutMs', 'SAGA_TIMEOUT_INVALID', 1, TIMEOUT_MS_MAX) ?? defaults.timeoutMs
   const checkpointMs =
     integer('checkpointMs', 'SAGA_CHECKPOINT_INVALID', 0, CHECKPOINT_MS_MAX) ?? defaults.checkpointMs
-  const common = { retry, timeoutMs, checkpointMs }
+  const common = { retry, timeoutMs, checkpointMs, ...parseNaming(body, faults) }
   const context = { retry, headers, checkUrl, faults }
   switch (kind) {
     case 'saga':
@@ -147,12 +151,11 @@ function readDefinition(
 }
 
 type ReadField = (field: string, code: ErrorCode, min: number, max: number) => number | undefined
-type Common = Pick<SagaDefinition, 'retry' | 'timeoutMs' | 'checkpointMs'>
+type Common = Pick<SagaDefinition, 'retry' | 'timeoutMs' | 'checkpointMs' | 'name' | 'tags'>
 
 function readSaga(body: Body, common: Common, context: BranchContext, integer: ReadField): SagaDefinition {
   const deadlineMs = integer('deadlineMs', 'SAGA_DEADLINE_INVALID', 1, DEADLINE_MS_MAX)
   const delayMs = integer('delayMs', 'SAGA_DELAY_INVALID', 0, DELAY_MS_MAX)
-  const { retry, timeoutMs, checkpointMs } = common
   const references = new References(body.input, context.faults)
   const branches = readBranches(body.branches, { ...context, references })
   const output =
@@ -165,7 +168,7 @@ function readSaga(body: Body, common: Common, context: BranchContext, integer: R
     refuseWrongRoles(branches, findAncestors, context.faults)
     refuseLongWaits(branches, delayMs ?? 0, context.faults)
   }
-  const saga: Writable<SagaDefinition> = { kind: 'saga', branches, retry, timeoutMs, checkpointMs }
+  const saga: Writable<SagaDefinition> = { kind: 'saga', branches, ...common }
   if (deadlineMs !== undefined) saga.deadlineMs = deadlineMs
   if (delayMs !== undefined && delayMs !== 0) saga.delayMs = delayMs
   if (values !== undefined) saga.values = values

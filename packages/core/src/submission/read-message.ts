@@ -23,7 +23,7 @@ const CHECK_FIELDS = new Set(['url', 'afterMs', 'headers'])
 /** Reads a message. It never throws: everything wrong is added to the faults. */
 export function readMessage(
   body: Body,
-  common: Pick<MessageDefinition, 'retry' | 'timeoutMs' | 'checkpointMs'>,
+  common: Pick<MessageDefinition, 'retry' | 'timeoutMs' | 'checkpointMs' | 'name' | 'tags'>,
   context: BranchContext,
 ): MessageDefinition {
   const { faults } = context

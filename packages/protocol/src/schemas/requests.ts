@@ -24,6 +24,7 @@ import {
   URL_LENGTH_MAX,
   WAIT_END_MS_MAX,
 } from '../limits.ts'
+import { NAME_LENGTH_MAX, TAG_KEY_LENGTH_MAX, TAG_VALUE_LENGTH_MAX, TAGS_MAX } from '../operator-words.ts'
 import type { JsonValue, PayloadValue } from '../wire.ts'
 
 // These schemas describe what a caller sends. The server does not run them: core's own parser checks a submit,
@@ -306,10 +307,37 @@ export const messageCheckRequestSchema = z
   .readonly()
   .describe("Who is asked whether the sender's own database transaction has committed.")
 
+export const nameSchema = z
+  .string()
+  .min(1)
+  .max(NAME_LENGTH_MAX)
+  .regex(/^[A-Za-z0-9._:/-]+$/)
+  .meta({ description: 'It groups transactions in lists and figures.', examples: ['transfer'] })
+
+export const tagsSchema = z
+  .record(
+    z
+      .string()
+      .regex(/^[a-z][a-z0-9_.-]*$/)
+      .max(TAG_KEY_LENGTH_MAX),
+    z
+      .string()
+      .regex(/^[!-~]+$/)
+      .max(TAG_VALUE_LENGTH_MAX),
+  )
+  .readonly()
+  .meta({
+    description: `At most ${TAGS_MAX} words to find it by, each under a key. Every reader sees them, so they are no place for a secret.`,
+    examples: [{ region: 'eu' }],
+    maxProperties: TAGS_MAX,
+  })
+
 const commonFields = {
   gid: gidSchema
     .exactOptional()
     .describe('Default: one is made. A gid of your own makes a repeated submit safe.'),
+  name: nameSchema.exactOptional(),
+  tags: tagsSchema.exactOptional(),
   retry: retryPolicySchema.exactOptional(),
   timeoutMs: timeoutMsSchema.exactOptional(),
   checkpointMs: integer(0, CHECKPOINT_MS_MAX)

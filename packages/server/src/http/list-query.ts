@@ -1,50 +1,108 @@
 import type { ListQuery } from '@counterstep/core'
-import { type Fault, InvalidRequestError, KINDS, LIST_LIMIT_MAX, STATUSES } from '@counterstep/protocol'
+import {
+  type Fault,
+  type Gid,
+  InvalidRequestError,
+  isName,
+  KINDS,
+  LIST_LIMIT_MAX,
+  PROBLEM_LENGTH_MAX,
+  STATUSES,
+  TAGS_MAX,
+} from '@counterstep/protocol'
 import { readCursor } from './list-cursor.ts'
+import {
+  LIST_ORDERS,
+  readFlag,
+  readGidFilter,
+  readInstant,
+  readMarks,
+  readOrder,
+  readProblem,
+  readStatuses,
+  readTags,
+} from './read-filters.ts'
 
 export const LIST_LIMIT_DEFAULT = 50
 
 const NAMES: ReadonlySet<string> = new Set([
-  'status',
-  'kind',
-  'retrying',
-  'attention',
-  'createdFrom',
-  'createdTo',
-  'limit',
-  'cursor',
+  ...['gid', 'name', 'tag', 'problem', 'paused', 'byHand', 'edited'],
+  ...['status', 'kind', 'retrying', 'attention', 'createdFrom', 'createdTo'],
+  ...['order', 'limit', 'cursor'],
 ])
 
-/** Reads the filters of a list. Throws an InvalidRequestError with every fault. */
-export function readListQuery(query: unknown): ListQuery {
-  const given = new Map(Object.entries(typeof query === 'object' && query !== null ? query : {}))
-  const faults: Fault[] = []
-  const refuse = (path: string, message: string) => {
-    faults.push({ code: 'SAGA_QUERY_INVALID', path, message })
-    return undefined
-  }
-  for (const name of given.keys()) if (!NAMES.has(name)) refuse(name, 'there is no such filter')
+const INSTANT = 'milliseconds from the epoch'
+const FLAG = 'true or false'
 
-  const read = <Value>(name: string, parse: (text: string) => Value | undefined, expected: string) => {
-    const text = given.get(name)
+/** Reads the filters of a list. Throws an InvalidRequestError with every fault. */
+export function readListQuery(query: unknown): ListQuery & { readonly gid?: Gid } {
+  const reader = new QueryReader(query)
+  const { gid, gidPrefix } = {
+    gid: undefined,
+    gidPrefix: undefined,
+    ...reader.read('gid', readGidFilter, 'a gid, or its beginning and *'),
+  }
+  const onlyTrue = (filter: string) =>
+    reader.read(filter, (text) => text === 'true' || undefined, 'true') === true
+  const filters = {
+    status: reader.readAll('status', readStatuses, `some of ${STATUSES.join(', ')}`),
+    kind: reader.read('kind', (text) => KINDS.find((kind) => kind === text), `one of ${KINDS.join(', ')}`),
+    retrying: reader.read('retrying', readFlag, FLAG),
+    attention: reader.read('attention', readFlag, FLAG),
+    gid,
+    gidPrefix,
+    name: reader.read('name', (text) => (isName(text) ? text : undefined), 'a name'),
+    tags: reader.readAll('tag', readTags, `at most ${TAGS_MAX} of KEY:VALUE, each key once`),
+    problem: reader.read('problem', readProblem, `1 to ${PROBLEM_LENGTH_MAX} characters`),
+    marks: readMarks(onlyTrue),
+    createdFrom: reader.read('createdFrom', readInstant, INSTANT),
+    createdTo: reader.read('createdTo', readInstant, INSTANT),
+    order: reader.read('order', readOrder, `one of ${Object.keys(LIST_ORDERS).join(', ')}`),
+    cursor: reader.read('cursor', readCursor, 'the cursor of a page'),
+  }
+  const limit = reader.read('limit', readLimit, `1 to ${LIST_LIMIT_MAX}`) ?? LIST_LIMIT_DEFAULT
+  reader.refuseFaults()
+  return { limit, ...removeUndefined(filters) }
+}
+
+/** Reads the parameters of a query and gathers what is wrong with them. */
+class QueryReader {
+  readonly #given: ReadonlyMap<string, unknown>
+  readonly #faults: Fault[] = []
+
+  constructor(query: unknown) {
+    this.#given = new Map(Object.entries(typeof query === 'object' && query !== null ? query : {}))
+    for (const name of this.#given.keys()) if (!NAMES.has(name)) this.#refuse(name, 'there is no such filter')
+  }
+
+  /** Reads a parameter that may stand there once. */
+  read<Value>(name: string, parse: (text: string) => Value | undefined, expected: string): Value | undefined {
+    const text = this.#given.get(name)
     if (text === undefined) return undefined
     const value = typeof text === 'string' ? parse(text) : undefined
-    return value === undefined ? refuse(name, `expected ${expected}`) : value
+    return value === undefined ? this.#refuse(name, `expected ${expected}`) : value
   }
-  const status = readStatuses(given.get('status'))
-  if (status === null) refuse('status', `expected some of ${STATUSES.join(', ')}`)
-  const filters = {
-    kind: read('kind', (text) => KINDS.find((kind) => kind === text), `one of ${KINDS.join(', ')}`),
-    retrying: read('retrying', readFlag, 'true or false'),
-    attention: read('attention', readFlag, 'true or false'),
-    createdFrom: read('createdFrom', readInstant, 'milliseconds from the epoch'),
-    createdTo: read('createdTo', readInstant, 'milliseconds from the epoch'),
-    cursor: read('cursor', readCursor, 'the cursor of a page'),
+
+  /** Reads a parameter that may be repeated. */
+  readAll<Value>(
+    name: string,
+    parse: (texts: readonly string[]) => Value | undefined,
+    expected: string,
+  ): Value | undefined {
+    const given = this.#given.get(name)
+    if (given === undefined) return undefined
+    return parse([given].flat().map(String)) ?? this.#refuse(name, `expected ${expected}`)
   }
-  const limit = read('limit', readLimit, `1 to ${LIST_LIMIT_MAX}`) ?? LIST_LIMIT_DEFAULT
-  const [first, ...others] = faults
-  if (first !== undefined) throw new InvalidRequestError([first, ...others])
-  return { limit, ...(status == null ? {} : { status }), ...removeUndefined(filters) }
+
+  refuseFaults(): void {
+    const [first, ...others] = this.#faults
+    if (first !== undefined) throw new InvalidRequestError([first, ...others])
+  }
+
+  #refuse(path: string, message: string): undefined {
+    this.#faults.push({ code: 'SAGA_QUERY_INVALID', path, message })
+    return undefined
+  }
 }
 
 type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> }
@@ -54,23 +112,6 @@ function removeUndefined<Fields extends object>(fields: Fields): Defined<Fields>
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),
   ) as Defined<Fields>
-}
-
-/** Reads statuses that are repeated, or joined by commas. Returns null if not all of them are statuses. */
-function readStatuses(given: unknown): ListQuery['status'] | null {
-  if (given === undefined) return undefined
-  const texts = [given].flat().flatMap((each) => String(each).split(','))
-  const statuses = STATUSES.filter((status) => texts.includes(status))
-  return texts.every((text) => STATUSES.some((status) => status === text)) ? statuses : null
-}
-
-function readFlag(text: string): boolean | undefined {
-  if (text === 'true') return true
-  return text === 'false' ? false : undefined
-}
-
-function readInstant(text: string): number | undefined {
-  return /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined
 }
 
 function readLimit(text: string): number | undefined {

@@ -1,6 +1,7 @@
 import type {
   AbortRequest,
   MessageSubmitRequest,
+  ProblemsView,
   SagaSubmitRequest,
   SignalRequest,
   SignalView,
@@ -15,6 +16,8 @@ const ACCEPTED_AT = 1_795_132_800_000
 
 export const submitExample: SagaSubmitRequest = {
   gid: 'order-4711',
+  name: 'transfer',
+  tags: { region: 'eu' },
   branches: [
     {
       id: 'debit',
@@ -182,6 +185,14 @@ export const stoppedExample: TransactionView = {
   finishedAt: ACCEPTED_AT + 40,
 }
 
+export const problemsExample: ProblemsView = {
+  asOf: ACCEPTED_AT + 3_060_000,
+  items: [
+    { problem: 'bank-a compensate 500', waiting: 128, attention: 128, oldestAt: ACCEPTED_AT },
+    { problem: 'ledger action timeout', waiting: 9, attention: 0, oldestAt: ACCEPTED_AT + 2_820_000 },
+  ],
+}
+
 export const pageExample: TransactionPage = {
   items: [
     {
@@ -192,8 +203,12 @@ export const pageExample: TransactionPage = {
       updatedAt: ACCEPTED_AT,
       dueAt: ACCEPTED_AT + 10_000,
       epoch: 1,
-      retrying: false,
-      attention: false,
+      retrying: true,
+      attention: true,
+      name: 'transfer',
+      tags: { region: 'eu' },
+      problem: 'bank-a compensate 500',
+      attempts: 52,
     },
   ],
   cursor: 'MTc5NTEzMjgwMDAwMC5vcmRlci00NzEx',

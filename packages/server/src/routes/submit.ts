@@ -52,6 +52,8 @@ export const submitOperation: Operation = {
     'SAGA_UNKNOWN_FIELD',
     'SAGA_KIND_UNSUPPORTED',
     'SAGA_GID_INVALID',
+    'SAGA_NAME_INVALID',
+    'SAGA_TAG_INVALID',
     'SAGA_NO_BRANCHES',
     'SAGA_TOO_MANY_BRANCHES',
     'SAGA_BRANCH_ID_INVALID',
