@@ -1,0 +1,44 @@
+const ADVICE: Readonly<Record<string, string>> = {
+  refused:
+    'Nothing listens there, or the way is closed. Start the service, or correct the name or the network.',
+  unreachable:
+    'Nothing listens there, or the way is closed. Start the service, or correct the name or the network.',
+  dns: 'The name does not resolve. Correct the name, or the name service.',
+  'connect-timeout': 'The way is closed, or the service is overloaded. Look at the network and the service.',
+  timeout: 'The service is reached and does not answer whole in time. Look at it: it may have done the work.',
+  reset: 'The service hangs up. Look at the service, and at proxies between.',
+  'bad-response': 'Look at the service, and at proxies between.',
+  'too-large': 'Look at the service, and at proxies between.',
+  tls: 'The certificate is the most frequent reason. Renew it, or give its authority to this server.',
+  'denied-target': "This server's own rules do not let the call go there. Change them, and restart.",
+  'denied-address': "This server's own rules do not let the call go there. Change them, and restart.",
+  busy: 'A slow service holds all connections to it. Look at the service.',
+  unread: 'Let the service answer plain and short.',
+  resources: 'Give this server more file handles or memory.',
+  'bad-url':
+    'It cannot be sent as it was stored. Edit its URL, or stop the transaction and do by hand what is left.',
+  'bad-request':
+    'It cannot be sent as it was stored. Edit it, or stop the transaction and do by hand what is left.',
+  '401': 'The service most often does not accept the signature. Check the keys on both sides.',
+  '403': 'The service most often does not accept the signature. Check the keys on both sides.',
+  '404': 'The path is most often wrong. Edit the URL, or let the service serve it.',
+  '409':
+    'The service refuses what cannot be given up. Mend it there, then retry; or skip the call once it is done by hand.',
+  '425':
+    'The service asks to be called again later. This is no fault; look at the service if it takes too long.',
+  'no-progress': 'It was taken up several times and got nowhere. Look at the log of the servers.',
+  'value-unusable': 'A request could not be built from an earlier answer. Edit the request, or abort.',
+  'by-hand':
+    'A person did the action elsewhere, so a person must undo it there, and then skip the compensation.',
+  'record-unreadable': 'A newer server wrote the record, or it is damaged. Repair the row, then retry.',
+}
+
+/** Advises what to do about an outcome of a call, as the guide for operators does. */
+export function adviseOn(outcome: string): string {
+  const known = ADVICE[outcome]
+  if (known !== undefined) return known
+  if (/^5\d\d$/.test(outcome)) return 'The service runs and fails: its own log has the reason.'
+  if (/^\d{3}$/.test(outcome))
+    return 'The service gives no answer that counts. Look at its log, and at proxies between.'
+  return "Look at the service's log."
+}

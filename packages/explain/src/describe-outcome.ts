@@ -1,0 +1,27 @@
+const WORDS: Readonly<Record<string, string>> = {
+  refused: 'refuses connections',
+  unreachable: 'cannot be reached',
+  dns: 'has a name that cannot be resolved',
+  'connect-timeout': 'does not accept connections in time',
+  timeout: 'does not answer in time',
+  reset: 'hangs up before it has answered',
+  'bad-response': 'answers something that is not HTTP',
+  'too-large': 'answers more than is read',
+  tls: 'has no secure connection to offer that this server trusts',
+  'denied-target': 'may not be called by the rules of this server',
+  'denied-address': 'may not be called by the rules of this server',
+  busy: 'is called more than its bounds allow, so calls wait',
+  unread: 'answers in a form that is not read whole',
+  resources: 'cannot be called, because this server lacks file handles or memory',
+  'bad-url': 'has a URL that cannot be called',
+  'bad-request': 'has a request that cannot be sent',
+  other: 'could not be called',
+}
+
+/** Says what a service does, from a status code or an error word: it completes a sentence that begins with its name. */
+export function describeOutcome(outcome: string): string {
+  if (outcome === '409') return 'answers 409, it refuses'
+  if (outcome === '425') return 'answers 425, not yet'
+  if (/^\d{3}$/.test(outcome)) return `answers ${outcome}`
+  return WORDS[outcome] ?? `fails with ${outcome}`
+}

@@ -1,0 +1,209 @@
+import type { AbortView, OpView, TransactionView } from '@counterstep/protocol'
+import { adviseOn } from './advise-on.ts'
+import { describeOutcome } from './describe-outcome.ts'
+import { describeProblem } from './describe-problem.ts'
+import { formatDuration } from './durations.ts'
+import { findTroubledOp, listOps, type PlacedOp } from './find-troubled-op.ts'
+import { nameOp } from './name-op.ts'
+
+/** Each field is one or more whole sentences. */
+export interface Explanation {
+  readonly headline: string
+  /** Why it has come to this, for example why a saga turned around. */
+  readonly cause?: string
+  /** What follows by itself. */
+  readonly next?: string
+  /** What a person may do. It is there only where one should do something. */
+  readonly advice?: string
+}
+
+export interface ExplainOptions {
+  /** The instant that waits are counted from, by the clock of the server. */
+  readonly now: number
+  /** Writes an instant as the reader wants it. The default is UTC. */
+  readonly formatTime?: (at: number) => string
+}
+
+/** Says why a transaction is where it is, what follows, and what a person may do. */
+export function explainTransaction(view: TransactionView, options: ExplainOptions): Explanation {
+  const formatTime = options.formatTime ?? formatUtc
+  const cause = explainAbort(view, formatTime)
+  const withCause = cause === undefined ? {} : { cause }
+  if (view.finishedAt !== undefined || isEnded(view)) return { headline: describeEnd(view), ...withCause }
+  if (view.paused !== undefined) return { ...describePause(view, formatTime), ...withCause }
+  const troubled = findTroubledOp(view)
+  if (troubled !== undefined)
+    return { ...describeTrouble(view, troubled, { ...options, formatTime }), ...withCause }
+  if (view.problem !== undefined) return { ...describeProblem(view.problem), ...withCause }
+  return { ...describeProgress(view, { ...options, formatTime }), ...withCause }
+}
+
+type Settled = Required<ExplainOptions>
+
+function isEnded({ status }: TransactionView): boolean {
+  return status === 'succeeded' || status === 'failed' || status === 'stopped'
+}
+
+function describeEnd(view: TransactionView): string {
+  const ms = (view.finishedAt ?? view.updatedAt) - view.createdAt
+  const byHand = listOps(view).some(({ op }) => op.byHand !== undefined)
+    ? ' A person declared at least one call of it done.'
+    : ''
+  if (view.status === 'succeeded') return `Every branch is done, after ${formatDuration(ms)}.${byHand}`
+  if (view.status === 'stopped') return 'An operator ended it as it was. Nothing was undone after that.'
+  const ran = view.branches.some(({ ops }) =>
+    ops.some(({ op, state }) => isUndo(op) && state === 'succeeded'),
+  )
+  const undone = ran ? 'Everything that may have run is undone' : 'It ended without anything to undo'
+  return `${undone}, after ${formatDuration(ms)}.${byHand}`
+}
+
+function isUndo(op: OpView['op']): boolean {
+  return op === 'compensate' || op === 'cancel'
+}
+
+function describePause({ paused }: TransactionView, formatTime: (at: number) => string): Explanation {
+  const who = paused?.by.person ?? paused?.by.key?.name
+  const by = who === undefined ? '' : ` by ${who}`
+  const until = paused?.until === undefined ? 'until it is resumed' : `until ${formatTime(paused.until)}`
+  return {
+    headline: `It is paused ${until}: no call starts.`,
+    next: paused === undefined ? '' : `It was paused${by} at ${formatTime(paused.at)}.`,
+  }
+}
+
+function describeTrouble(view: TransactionView, { branchId, op }: PlacedOp, settled: Settled): Explanation {
+  const name = nameOp(op.op, branchId)
+  if (op.state === 'by-hand') {
+    return {
+      headline: `The action of ${branchId} was done by hand, so a person must undo it by hand.`,
+      advice: adviseOn('by-hand'),
+    }
+  }
+  const outcome = readOutcome(op)
+  const service = op.service ?? 'The service'
+  const run = op.runs?.at(-1)
+  const since = run === undefined || run.count < 2 ? '' : ` since ${settled.formatTime(run.firstAt)}`
+  const said = quote(run?.excerpt ?? op.answer)
+  const isPatient = view.attention === undefined && outcome === '425'
+  return {
+    headline: `${service} ${describeOutcome(outcome)} to ${name}${since}, attempt ${op.attempts}${said}.`,
+    next: describeNext(view, op, settled),
+    ...(isPatient ? {} : { advice: adviseOn(outcome) }),
+  }
+}
+
+function readOutcome({ error, statusCode, runs }: OpView): string {
+  return error ?? (statusCode === undefined ? (runs?.at(-1)?.outcome ?? 'other') : String(statusCode))
+}
+
+const QUOTED_LENGTH_MAX = 120
+
+function quote(answer: string | undefined): string {
+  const text = answer === undefined ? '' : readMessage(answer).trim()
+  if (text === '') return ''
+  return `: “${text.length > QUOTED_LENGTH_MAX ? `${text.slice(0, QUOTED_LENGTH_MAX)}…` : text}”`
+}
+
+/** Services most often answer JSON with a text in one of these fields. */
+function readMessage(answer: string): string {
+  try {
+    const value: unknown = JSON.parse(answer)
+    if (typeof value !== 'object' || value === null) return String(value)
+    const fields = new Map(Object.entries(value))
+    const said = fields.get('message') ?? fields.get('detail') ?? fields.get('error') ?? fields.get('code')
+    return typeof said === 'string' ? said : answer
+  } catch {
+    // An answer that is no JSON, or only the beginning of one, is shown as it stands.
+    return answer
+  }
+}
+
+function describeNext(view: TransactionView, op: OpView, { now }: Settled): string {
+  const left = listOps(view).filter((each) => each.op !== op && isOpen(view, each.op)).length
+  const after =
+    left === 0
+      ? 'After it nothing is left to do.'
+      : `After it ${left} more ${left === 1 ? 'call is' : 'calls are'} left.`
+  if (op.state === 'calling') return `It is being called now. ${after}`
+  if (op.nextAt === undefined) return 'No further attempt is due until a person gives a retry.'
+  const wait = op.nextAt - now
+  return wait <= 0
+    ? `The next attempt is due now. ${after}`
+    : `Next attempt in ${formatDuration(wait)}. ${after}`
+}
+
+/** Whether the op is still to be called in the direction that the transaction has. */
+function isOpen({ status }: TransactionView, { op, state }: OpView): boolean {
+  if (state === 'succeeded' || state === 'failed') return false
+  if (status === 'aborting') return isUndo(op) && state !== 'idle'
+  return op !== 'compensate' && op !== 'cancel'
+}
+
+function describeProgress(view: TransactionView, settled: Settled): Explanation {
+  const waiting = listOps(view).find(({ op }) => op.state === 'open')
+  if (waiting?.branchId !== undefined) return describeWait(view, waiting.branchId, settled)
+  if (view.startAt !== undefined && view.startAt > settled.now) {
+    return { headline: `It starts in ${formatDuration(view.startAt - settled.now)}, as its client wanted.` }
+  }
+  if (view.status === 'prepared') return describePrepared(view, settled)
+  const calling = listOps(view).find(({ op }) => op.state === 'calling')
+  const verb = view.status === 'aborting' ? 'It is being undone' : 'It is running'
+  if (calling === undefined) return { headline: `${verb}.` }
+  return { headline: `${verb}: ${nameOp(calling.op.op, calling.branchId)} is being called.` }
+}
+
+function describeWait(view: TransactionView, branchId: string, { now }: Settled): Explanation {
+  const branch = view.branches.find(({ id }) => id === branchId)
+  const endsAt = branch?.ops[0]?.nextAt
+  const left = endsAt === undefined ? '' : formatDuration(Math.max(0, endsAt - now))
+  const { signal, onTimeout } = branch?.wait ?? {}
+  if (signal === undefined) return { headline: `${branchId} waits for its time, another ${left}.` }
+  const otherwise = onTimeout === 'continue' ? 'goes on without it' : 'turns around'
+  return {
+    headline: `${branchId} waits for the signal “${signal}”.`,
+    ...(left === '' ? {} : { next: `Without it the saga ${otherwise} in ${left}.` }),
+  }
+}
+
+function describePrepared(view: TransactionView, { now }: Settled): Explanation {
+  const endsAt = view.kind === 'message' ? view.checkAt : view.deadlineAt
+  const left = endsAt === undefined ? undefined : formatDuration(Math.max(0, endsAt - now))
+  const otherwise = view.kind === 'message' ? 'its sender is asked' : 'every branch is cancelled'
+  return {
+    headline: 'It is prepared, and waits for its client to submit or abort it.',
+    ...(left === undefined ? {} : { next: `Without that ${otherwise} in ${left}.` }),
+  }
+}
+
+function explainAbort({ abort }: TransactionView, formatTime: (at: number) => string): string | undefined {
+  if (abort === undefined) return undefined
+  return `It turned around at ${formatTime(abort.at)}, because ${describeCause(abort)}.`
+}
+
+function describeCause({ cause, branchId, reason, code, message }: AbortView): string {
+  const words = message ?? reason ?? code
+  const said = words === undefined ? '' : `: “${words}”`
+  switch (cause) {
+    case 'branch-failed':
+      return `${branchId} refused${said}`
+    case 'retry-limit':
+      return `${branchId} failed as often as its limit allows`
+    case 'deadline':
+      return 'its deadline passed'
+    case 'requested':
+      return `its abort was asked for${said}`
+    case 'check-failed':
+      return 'its sender never committed'
+    case 'value-unusable':
+      return `a request of ${branchId} could not be built${said}`
+    case 'signal-timeout':
+      return `the signal for ${branchId} did not come in time`
+    default:
+      return `of ${String(cause)}${said}`
+  }
+}
+
+function formatUtc(at: number): string {
+  return `${new Date(at).toISOString().slice(11, 19)} UTC`
+}

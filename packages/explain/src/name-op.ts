@@ -1,0 +1,15 @@
+import type { Op } from '@counterstep/protocol'
+
+const NOUNS: Readonly<Record<Op, string>> = {
+  action: 'the action',
+  compensate: 'the compensation',
+  try: 'the try',
+  confirm: 'the confirm',
+  cancel: 'the cancel',
+  msg: 'the query-back',
+}
+
+/** Names an op of a branch in a sentence: `the compensation of debit`. */
+export function nameOp(op: Op, branchId: string | undefined): string {
+  return branchId === undefined ? NOUNS[op] : `${NOUNS[op]} of ${branchId}`
+}
