@@ -1,0 +1,14 @@
+import { CopyButton } from './copy-button.tsx'
+
+/** Answers are text nodes, whatever is in them. */
+export function JsonView({ value }: { readonly value: unknown }) {
+  const text = JSON.stringify(value, null, 2)
+  return (
+    <div className="json">
+      <CopyButton text={text} label="Copy" />
+      {/* A scrolling area is reached by keyboard too. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: see above */}
+      <pre tabIndex={0}>{text}</pre>
+    </div>
+  )
+}

@@ -1,0 +1,21 @@
+interface CurlCall {
+  readonly url: string
+  readonly method?: string
+  readonly body?: unknown
+}
+
+/** Writes a call as a command line. Where keys are needed, the reader's own file has the key. */
+export function toCurl({ url, method, body }: CurlCall): string {
+  const parts = ['curl -s']
+  if (method !== undefined && method !== 'GET') parts.push(`-X ${method}`)
+  parts.push(quoteForShell(url))
+  if (body !== undefined) {
+    parts.push("-H 'content-type: application/json'", `-d ${quoteForShell(JSON.stringify(body))}`)
+  }
+  return parts.join(' ')
+}
+
+/** Between single quotes a shell takes everything as it stands, but for the single quote. */
+export function quoteForShell(text: string): string {
+  return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,156 @@
+import { formatDuration } from '@counterstep/explain'
+import {
+  type EndedMinute,
+  type LatencyView,
+  type OverviewView,
+  UNFINISHED_STATUSES,
+} from '@counterstep/protocol'
+import { Link } from '@tanstack/react-router'
+import { Age } from '../../parts/instant.tsx'
+import { StatusMark } from '../../parts/status-mark.tsx'
+import { useNow } from '../../parts/use-now.ts'
+import { formatShare } from '../services/outcome-shares.ts'
+import { Card } from './card.tsx'
+import { sumMinutes } from './sum-minutes.ts'
+
+const LONG_MS = 3_600_000
+
+export function Consistency({ view }: { readonly view: OverviewView }) {
+  const now = useNow()
+  const { attention, paused, byHand, oldestUnfinishedAt } = view
+  const isOld = oldestUnfinishedAt !== undefined && now - oldestUnfinishedAt > LONG_MS
+  return (
+    <Card title="Consistent?" tone={attention > 0 ? 'bad' : 'good'}>
+      {attention === 0 ? (
+        <p className="figure">
+          <span className="glyph">✓</span> Nothing needs a person
+        </p>
+      ) : (
+        <p className="figure">
+          <Link to="/problems" search={{ tab: 'attention' }}>
+            <span className="glyph">⚠</span> {attention.toLocaleString()}
+          </Link>{' '}
+          need a person
+        </p>
+      )}
+      <ul className="lines">
+        {isOld ? (
+          <li>
+            <Link to="/list" search={{ status: UNFINISHED_STATUSES.join(','), order: 'due' }}>
+              the oldest unfinished
+            </Link>{' '}
+            is from <Age at={oldestUnfinishedAt} />
+          </li>
+        ) : null}
+        <CountLine count={paused} flag="paused" words="paused" />
+        <CountLine count={byHand} flag="byHand" words="went on by hand" />
+      </ul>
+    </Card>
+  )
+}
+
+function CountLine({
+  count,
+  flag,
+  words,
+}: {
+  readonly count: number
+  readonly flag: string
+  readonly words: string
+}) {
+  if (count === 0) return null
+  return (
+    <li>
+      <Link to="/list" search={{ [flag]: 'true' }}>
+        {count.toLocaleString()}
+      </Link>{' '}
+      {words}
+    </li>
+  )
+}
+
+export function Outcomes({ minutes }: { readonly minutes: readonly EndedMinute[] }) {
+  const { succeeded, failed, stopped } = sumMinutes(minutes)
+  const total = succeeded + failed + stopped
+  const rows = [
+    ['succeeded', succeeded],
+    ['failed', failed],
+    ['stopped', stopped],
+  ] as const
+  return (
+    <Card title={`Outcome, last ${minutes.length} min`}>
+      <table className="figures">
+        <tbody>
+          {rows.map(([status, count]) => (
+            <tr key={status}>
+              <td>
+                <Link to="/list" search={{ status, range: '1h' }}>
+                  <StatusMark status={status} />
+                </Link>
+              </td>
+              <td className="number">{count.toLocaleString()}</td>
+              <td className="number quiet">{formatShare(count, total)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  )
+}
+
+export function EndToEnd({ latency }: { readonly latency: LatencyView }) {
+  const rows = [
+    ['p50', latency.p50Ms],
+    ['p95', latency.p95Ms],
+    ['p99', latency.p99Ms],
+  ] as const
+  return (
+    <Card title="End to end">
+      <table className="figures">
+        <tbody>
+          {rows.map(([name, ms]) => (
+            <tr key={name}>
+              <td>{name}</td>
+              <td className="number">{latency.count === 0 ? '–' : formatDuration(ms)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  )
+}
+
+export function Backlog({ view }: { readonly view: OverviewView }) {
+  const { unfinished, oldestDueAt, nodes } = view
+  const inFlight = nodes.reduce((sum, node) => sum + node.inFlight, 0)
+  const inFlightMax = nodes.reduce((sum, node) => sum + node.inFlightMax, 0)
+  const total = UNFINISHED_STATUSES.reduce((sum, status) => sum + unfinished[status], 0)
+  return (
+    <Card title="Backlog">
+      <p className="figure">
+        <Link to="/list" search={{ status: UNFINISHED_STATUSES.join(','), order: 'due' }}>
+          {total.toLocaleString()}
+        </Link>{' '}
+        unfinished
+      </p>
+      <ul className="lines">
+        {UNFINISHED_STATUSES.filter((status) => unfinished[status] > 0).map((status) => (
+          <li key={status}>
+            <Link to="/list" search={{ status }}>
+              <StatusMark status={status} />
+            </Link>{' '}
+            {unfinished[status].toLocaleString()}
+          </li>
+        ))}
+        {oldestDueAt === undefined ? null : (
+          <li>
+            oldest due <Age at={oldestDueAt} />
+          </li>
+        )}
+        <li className="quiet">
+          {inFlight.toLocaleString()} of {inFlightMax.toLocaleString()} in flight
+        </li>
+      </ul>
+    </Card>
+  )
+}

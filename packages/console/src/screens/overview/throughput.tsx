@@ -1,0 +1,41 @@
+import type { EndedMinute } from '@counterstep/protocol'
+import { lazy, Suspense } from 'react'
+import { formatTimeOfDay } from '../../parts/instants.ts'
+import { Card } from './card.tsx'
+import { sumMinutes } from './sum-minutes.ts'
+
+const TimeSeries = lazy(() =>
+  import('../../parts/time-series.tsx').then(({ TimeSeries: Drawn }) => ({ default: Drawn })),
+)
+
+export function Throughput({ minutes }: { readonly minutes: readonly EndedMinute[] }) {
+  const { accepted, succeeded, failed, stopped } = sumMinutes(minutes)
+  const at = minutes.map((minute) => minute.at / 1_000)
+  const lines = [
+    { name: 'accepted', color: '--accent', values: minutes.map((minute) => minute.accepted) },
+    { name: 'undone', color: '--undo', values: minutes.map((minute) => minute.failed) },
+  ]
+  return (
+    <Card title="Throughput, a minute" isWide>
+      <p className="quiet">
+        {accepted.toLocaleString()} accepted, {(succeeded + failed + stopped).toLocaleString()} ended in{' '}
+        {minutes.length} min
+      </p>
+      <Suspense fallback={<div className="chart" />}>
+        <TimeSeries at={at} lines={lines} label="accepted and undone transactions by the minute" />
+      </Suspense>
+      <table className="unseen">
+        <caption>Throughput by the minute</caption>
+        <tbody>
+          {minutes.map((minute) => (
+            <tr key={minute.at}>
+              <th>{formatTimeOfDay(minute.at)}</th>
+              <td>{minute.accepted} accepted</td>
+              <td>{minute.failed} undone</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  )
+}

@@ -1,0 +1,99 @@
+import { type JsonValue, KINDS, type Kind } from '@counterstep/protocol'
+
+/** A submit as it is being written. What the form does not know stays as it is. */
+export type Draft = Readonly<Record<string, JsonValue>>
+export type DraftBranch = Readonly<Record<string, JsonValue>>
+
+const BANK_A = 'http://127.0.0.1:8471'
+const BANK_B = 'http://127.0.0.1:8472'
+
+/** The transfer of `npm start`, so that the first try has services to call. */
+export const FIRST_DRAFT: Draft = {
+  name: 'transfer',
+  branches: [
+    {
+      id: 'debit',
+      action: `${BANK_A}/debit`,
+      compensation: `${BANK_A}/debit-undo`,
+      payload: { account: 'alice', amountCents: 100 },
+    },
+    {
+      id: 'credit',
+      action: `${BANK_B}/credit`,
+      compensation: `${BANK_B}/credit-undo`,
+      payload: { account: 'bob', amountCents: 100 },
+    },
+  ],
+}
+
+/** The fields of a branch that hold URLs, in the order in which they are called. */
+export const URL_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
+  saga: ['action', 'compensation'],
+  tcc: ['confirm', 'cancel'],
+  message: ['action'],
+}
+
+export function readKind(draft: Draft): Kind {
+  return KINDS.find((kind) => kind === draft.kind) ?? 'saga'
+}
+
+export function changeKind(draft: Draft, kind: Kind): Draft {
+  const { kind: _before, ...others } = draft
+  const urls = new Set(URL_FIELDS[kind])
+  const strange = Object.values(URL_FIELDS)
+    .flat()
+    .filter((name) => !urls.has(name))
+  const branches = listBranches(draft).map((branch) =>
+    Object.fromEntries(Object.entries(branch).filter(([name]) => !strange.includes(name))),
+  )
+  return { ...(kind === 'saga' ? {} : { kind }), ...others, branches }
+}
+
+export function listBranches({ branches }: Draft): readonly DraftBranch[] {
+  return Array.isArray(branches) ? branches.filter(isRecord) : []
+}
+
+export function changeBranch(draft: Draft, index: number, branch: DraftBranch): Draft {
+  return { ...draft, branches: listBranches(draft).map((each, at) => (at === index ? branch : each)) }
+}
+
+export function addBranch(draft: Draft): Draft {
+  const branches = listBranches(draft)
+  return { ...draft, branches: [...branches, { id: `branch-${branches.length + 1}` }] }
+}
+
+export function removeBranch(draft: Draft, index: number): Draft {
+  return { ...draft, branches: listBranches(draft).filter((_each, at) => at !== index) }
+}
+
+/** Sets a field, or drops it where the text is empty. */
+export function setField<Fields extends Draft>(
+  fields: Fields,
+  name: string,
+  value: JsonValue | undefined,
+): Draft {
+  const { [name]: _before, ...others } = fields
+  return value === undefined || value === '' ? others : { ...fields, [name]: value }
+}
+
+export interface ReadDraft {
+  readonly draft?: Draft
+  readonly fault?: string
+}
+
+export function readDraft(text: string): ReadDraft {
+  try {
+    const value: JsonValue = JSON.parse(text)
+    return isRecord(value) ? { draft: value } : { fault: 'It must be a JSON object.' }
+  } catch (error: unknown) {
+    return { fault: error instanceof Error ? error.message : 'It is no JSON.' }
+  }
+}
+
+export function writeDraft(draft: Draft): string {
+  return JSON.stringify(draft, null, 2)
+}
+
+function isRecord(value: JsonValue | undefined): value is Draft {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

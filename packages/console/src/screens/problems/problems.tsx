@@ -1,0 +1,93 @@
+import { describeProblem } from '@counterstep/explain'
+import type { ProblemView } from '@counterstep/protocol'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useSearch } from '@tanstack/react-router'
+import { useLive } from '../../api/live.ts'
+import { problemsQuery } from '../../api/queries.ts'
+import { Age } from '../../parts/instant.tsx'
+import { Notice, Trouble } from '../../parts/notice.tsx'
+import '../../style/problems.css'
+import { type ProblemTab, selectProblems } from './select-problems.ts'
+import { Waiting } from './waiting.tsx'
+
+/** What waits for the same reason is one row, however many transactions it is. */
+export function Problems() {
+  useLive([])
+  const search = useSearch({ from: '/problems' })
+  const tab: ProblemTab = search.tab === 'retrying' ? 'retrying' : 'attention'
+  const { data, error, refetch } = useQuery(problemsQuery)
+  if (data === undefined && error !== null) {
+    return <Trouble error={error} what="problems" onRetry={() => void refetch()} />
+  }
+  if (data === undefined) return <p className="quiet waiting">Reading …</p>
+  const shown = selectProblems(data.items, tab)
+  return (
+    <section className="problems">
+      <h1>Problems</h1>
+      <nav className="tabs" aria-label="Kinds of problem">
+        <TabLink tab="attention" current={tab} words="need a person" items={data.items} />
+        <TabLink tab="retrying" current={tab} words="retrying" items={data.items} />
+      </nav>
+      {shown.length === 0 ? <NoProblem tab={tab} /> : <Groups items={shown} tab={tab} />}
+      <p className="quiet">
+        Counts are of all nodes, read <Age at={data.asOf} />. A row leaves when its next answer is a success,
+        not when a command was given.
+      </p>
+    </section>
+  )
+}
+
+interface TabLinkProps {
+  readonly tab: ProblemTab
+  readonly current: ProblemTab
+  readonly words: string
+  readonly items: readonly ProblemView[]
+}
+
+function TabLink({ tab, current, words, items }: TabLinkProps) {
+  const count = selectProblems(items, tab).reduce((sum, each) => sum + each.count, 0)
+  return (
+    <Link to="/problems" search={{ tab }} aria-current={tab === current ? 'page' : undefined}>
+      {words} <span className="count">{count.toLocaleString()}</span>
+    </Link>
+  )
+}
+
+function NoProblem({ tab }: { readonly tab: ProblemTab }) {
+  return (
+    <Notice title={tab === 'attention' ? 'Nothing needs a person' : 'Nothing is being retried'}>
+      <p>{tab === 'attention' ? 'What waits goes on by itself.' : 'Every call has been answered.'}</p>
+    </Notice>
+  )
+}
+
+function Groups({
+  items,
+  tab,
+}: {
+  readonly items: ReturnType<typeof selectProblems>
+  readonly tab: ProblemTab
+}) {
+  return (
+    <ul className="groups">
+      {items.map(({ problem, count, oldestAt }) => (
+        <li key={problem}>
+          <details name="problem" open={items.length === 1}>
+            <summary>
+              <span className="group-name" title={problem}>
+                {problem}
+              </span>
+              <span className="group-count">{count.toLocaleString()}</span>
+              <span className="group-age quiet">
+                oldest <Age at={oldestAt} />
+              </span>
+            </summary>
+            <p>{describeProblem(problem).headline}</p>
+            <p className="advice">{describeProblem(problem).advice}</p>
+            <Waiting problem={problem} tab={tab} count={count} />
+          </details>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,21 @@
+import type { ProblemView } from '@counterstep/protocol'
+
+export type ProblemTab = 'attention' | 'retrying'
+
+export interface CountedProblem {
+  readonly problem: string
+  readonly count: number
+  readonly oldestAt: number
+}
+
+/** The problems of a tab with the number that belongs to it, the most first. */
+export function selectProblems(items: readonly ProblemView[], tab: ProblemTab): readonly CountedProblem[] {
+  return items
+    .map(({ problem, waiting, attention, oldestAt }) => ({
+      problem,
+      count: tab === 'attention' ? attention : waiting - attention,
+      oldestAt,
+    }))
+    .filter(({ count }) => count > 0)
+    .sort((a, b) => b.count - a.count)
+}

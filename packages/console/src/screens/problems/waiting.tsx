@@ -1,0 +1,51 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { newestQuery } from '../../api/queries.ts'
+import { type ListFilter, writeListFilter } from '../../filters/list-filter.ts'
+import { Countdown } from '../../parts/instant.tsx'
+import { ProblemText } from '../../parts/notice.tsx'
+import type { ProblemTab } from './select-problems.ts'
+
+const SHOWN_MAX = 5
+
+interface WaitingProps {
+  readonly problem: string
+  readonly tab: ProblemTab
+  readonly count: number
+}
+
+/** The first of those that have the problem. All of them are in the list. */
+export function Waiting({ problem, tab, count }: WaitingProps) {
+  const filter: ListFilter = { problem, flags: [tab], order: 'due' }
+  const { data, error } = useQuery(newestQuery(filter))
+  if (error !== null) return <ProblemText error={error} />
+  return (
+    <>
+      <ul className="waiting-rows">
+        {(data?.items ?? []).slice(0, SHOWN_MAX).map(({ gid, name, attempts, dueAt, paused }) => (
+          <li key={gid}>
+            <Link to="/tx/$gid" params={{ gid }} className="gid-text" title={gid}>
+              {gid}
+            </Link>
+            <span className="quiet clip">{name ?? ''}</span>
+            <span>{attempts === undefined ? '' : `attempt ${attempts.toLocaleString()}`}</span>
+            <span className="quiet">
+              {paused === true ? (
+                'paused'
+              ) : (
+                <>
+                  next in <Countdown at={dueAt} />
+                </>
+              )}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <p>
+        <Link to="/list" search={writeListFilter(filter)}>
+          Open {count === 1 ? 'it' : `all ${count.toLocaleString()}`} as a list
+        </Link>
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,69 @@
+import { formatDuration } from '@counterstep/explain'
+import type { Piece } from './fold-gaps.ts'
+
+export interface Tick {
+  readonly share: number
+  readonly label: string
+  /** It stands in the middle of a folded stretch and says how long that is. */
+  readonly isFold: boolean
+}
+
+const STEPS = [1, 2, 5]
+/** Labels that are nearer than this share of the width would touch. */
+const DISTANCE_MIN = 0.09
+
+/** Chooses what stands above the waterfall: round distances from the start, and the length of each folded stretch. */
+export function chooseTicks(pieces: readonly Piece[], ticksMax = 6): readonly Tick[] {
+  const start = pieces[0]?.from
+  if (start === undefined) return []
+  const folds = pieces.filter(({ isFolded }) => isFolded).map(toFoldTick)
+  const linear = joinLinear(pieces)
+  const totalMs = linear.reduce((sum, { from, to }) => sum + to - from, 0)
+  const stepMs = chooseStep(totalMs, ticksMax)
+  const round = linear.flatMap((piece) => listRoundTicks(piece, start, stepMs))
+  return keepApart([{ share: 0, label: '0', isFold: false }, ...folds, ...round])
+}
+
+function toFoldTick({ from, to, left, right }: Piece): Tick {
+  return { share: (left + right) / 2, label: formatDuration(to - from), isFold: true }
+}
+
+/** Neighbouring stretches that are not folded are one stretch for the eye. */
+function joinLinear(pieces: readonly Piece[]): readonly Piece[] {
+  const joined: Piece[] = []
+  let isOpen = false
+  for (const piece of pieces) {
+    const last = joined.at(-1)
+    if (!piece.isFolded && isOpen && last !== undefined) {
+      joined[joined.length - 1] = { ...last, to: piece.to, right: piece.right }
+    } else if (!piece.isFolded) joined.push(piece)
+    isOpen = !piece.isFolded
+  }
+  return joined
+}
+
+export function chooseStep(totalMs: number, ticksMax: number): number {
+  const least = Math.max(totalMs / ticksMax, 1)
+  const power = 10 ** Math.floor(Math.log10(least))
+  const factor = STEPS.find((step) => step * power >= least) ?? 10
+  return factor * power
+}
+
+function listRoundTicks({ from, to, left, right }: Piece, start: number, stepMs: number): readonly Tick[] {
+  const ticks: Tick[] = []
+  for (let at = start + Math.ceil((from - start) / stepMs) * stepMs; at <= to; at += stepMs) {
+    if (at === start) continue
+    const share = left + ((at - from) / (to - from)) * (right - left)
+    ticks.push({ share, label: `+${formatDuration(at - start)}`, isFold: false })
+  }
+  return ticks
+}
+
+/** The earlier ones in the list go before. */
+function keepApart(ticks: readonly Tick[]): readonly Tick[] {
+  const kept: Tick[] = []
+  for (const tick of ticks) {
+    if (kept.every(({ share }) => Math.abs(share - tick.share) >= DISTANCE_MIN)) kept.push(tick)
+  }
+  return kept.sort((a, b) => a.share - b.share)
+}

@@ -1,0 +1,71 @@
+import type { TransactionView } from '@counterstep/protocol'
+import { useNow } from '../parts/use-now.ts'
+import { chooseTicks, type Tick } from './axis.ts'
+import { type LaneBars, toLaneBars } from './bars.ts'
+import { foldGaps, type Piece, toShare } from './fold-gaps.ts'
+import { toPercent } from './to-percent.ts'
+import { WaterfallLane } from './waterfall-lane.tsx'
+
+/** Draws when each call ran. Undo lanes are mirrored below their action; long waits are folded. */
+export function Waterfall({ view }: { readonly view: TransactionView }) {
+  const ticking = useNow()
+  const now = view.finishedAt ?? Math.max(ticking, view.updatedAt)
+  const lanes = toLaneBars(view, now)
+  const pieces = foldGaps(listInstants(view, lanes, now))
+  const turnedAt = view.abort?.at
+  return (
+    <section className="waterfall" aria-label="Timeline">
+      <Axis ticks={chooseTicks(pieces)} pieces={pieces} isRunning={view.finishedAt === undefined} />
+      <ol>
+        {lanes.map((each) => (
+          <WaterfallLane key={each.lane.id} gid={view.gid} laneBars={each} pieces={pieces} />
+        ))}
+      </ol>
+      {turnedAt === undefined || pieces.length === 0 ? null : <TurnLine share={toShare(pieces, turnedAt)} />}
+      {lanes.length === 0 ? <p className="quiet waiting">It has no branches yet.</p> : null}
+    </section>
+  )
+}
+
+function listInstants(view: TransactionView, lanes: readonly LaneBars[], now: number): readonly number[] {
+  const ends = lanes.flatMap(({ bars }) => bars.flatMap(({ from, to }) => [from, to]))
+  const turned = view.abort === undefined ? [] : [view.abort.at]
+  const next = lanes.flatMap(({ nextAt }) => (nextAt === undefined || nextAt < now ? [] : [nextAt]))
+  return [view.createdAt, ...ends, ...turned, ...next, now]
+}
+
+interface AxisProps {
+  readonly ticks: readonly Tick[]
+  readonly pieces: readonly Piece[]
+  readonly isRunning: boolean
+}
+
+function Axis({ ticks, pieces, isRunning }: AxisProps) {
+  const folds = pieces.filter(({ isFolded }) => isFolded)
+  return (
+    <div className="axis" aria-hidden="true">
+      {folds.map(({ from, left, right }) => (
+        <span key={from} className="fold" style={{ left: toPercent(left), width: toPercent(right - left) }} />
+      ))}
+      {ticks.map(({ share, label, isFold }) => (
+        <span
+          key={`${share} ${label}`}
+          className="tick"
+          data-fold={isFold}
+          style={{ left: toPercent(share) }}
+        >
+          {label}
+        </span>
+      ))}
+      {isRunning ? null : <span className="tick end" />}
+    </div>
+  )
+}
+
+function TurnLine({ share }: { readonly share: number }) {
+  return (
+    <div className="turn-frame" aria-hidden="true">
+      <span className="turn-line" style={{ left: toPercent(share) }} title="turned around" />
+    </div>
+  )
+}
