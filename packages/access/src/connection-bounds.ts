@@ -234,11 +234,7 @@ export function hasLargeBody({ headers }: IncomingMessage): boolean {
   return readAnnouncedBytes(headers) > SMALL_BODY_BYTES
 }
 
-/**
- * Tells whether a request has a body. A route that is open to all does not take one, since it would be read before any
- * key.
- */
-export function hasBody({ headers }: IncomingMessage): boolean {
+function hasBody({ headers }: IncomingMessage): boolean {
   return readAnnouncedBytes(headers) > 0
 }
 
@@ -264,7 +260,8 @@ interface BodyHeaders {
   readonly 'transfer-encoding'?: string | undefined
 }
 
-function readAnnouncedBytes(headers: BodyHeaders): number {
+/** Returns how long the body says that it is. A body in chunks does not say it, and counts as endless. */
+export function readAnnouncedBytes(headers: BodyHeaders): number {
   const length = headers['content-length']
   if (length !== undefined) return Number(length)
   return headers['transfer-encoding'] === undefined ? 0 : Number.POSITIVE_INFINITY

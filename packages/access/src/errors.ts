@@ -16,6 +16,10 @@ export function toRateLimitedError(message: string): CounterstepError {
   return new CounterstepError('SAGA_RATE_LIMITED', message)
 }
 
+export function toContendedError(message: string): CounterstepError {
+  return new CounterstepError('SAGA_CONTENDED', message)
+}
+
 /** Carries the time to wait before the next request, for the answer's `Retry-After`. */
 export class QuotaExceededError extends CounterstepError {
   readonly retryAfterS: number

@@ -29,6 +29,16 @@ export function isFromForeignPage(
 }
 
 /**
+ * Tells whether a request that a session authorises may come from a script of another origin. Such a request always
+ * comes from a script, because it has a header that only a script can set.
+ */
+export function isFromForeignScript({ headers }: ChangingRequest, hosts: HostRule | undefined): boolean {
+  const { origin, host = '', 'sec-fetch-site': site } = headers
+  if (site !== undefined && site !== 'same-origin') return true
+  return origin !== undefined && isForeign(origin, host, hosts)
+}
+
+/**
  * Tells whether an address bar, a link in a mail, a frame, an image or a prefetch makes the request, and not a script
  * of a page.
  */

@@ -1,40 +1,23 @@
-import { timingSafeEqual } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
 import { CounterstepError } from '@counterstep/protocol'
-import type { CredentialReader } from './credentials.ts'
-import { digestSecret } from './digest-secret.ts'
+import { type Caller, rememberCaller } from './actor.ts'
+import { type CallerCheckSettings, createCallerCheck } from './caller-check.ts'
 import {
   createHostRefusedError,
   createOriginRefusedError,
   toForbiddenError,
   toRateLimitedError,
-  toUnauthenticatedError,
 } from './errors.ts'
-import { FailureRate } from './failure-rate.ts'
-import { isFromForeignPage } from './foreign-page.ts'
-import type { HostRule } from './host-rule.ts'
+import { isFromForeignPage, isFromForeignScript } from './foreign-page.ts'
 import type { KeyQuota, Stores } from './key-quota.ts'
 import type { KeyRate } from './key-rate.ts'
-import type { KeyFinder } from './key-ring.ts'
-import { isKeyId, readKey } from './key-text.ts'
+import { isKeyId } from './key-text.ts'
 import type { Networks } from './networks.ts'
+import type { RequestHead } from './request-head.ts'
 import { createRequestQuota } from './request-quota.ts'
 import type { RouteAccess, Scope } from './scope.ts'
+import { findRequestSession } from './sessions/request-session.ts'
 import { isActive, type StoredKey } from './stored-key.ts'
 import { toNetwork } from './to-network.ts'
-
-/**
- * No secret has this digest. A key with an unknown id is compared with it, so that the time taken does not tell an
- * unknown id from a wrong secret.
- */
-const NO_DIGEST = Buffer.alloc(32)
-
-/** Describes a request before its body is there. */
-export interface RequestHead {
-  readonly method?: string | undefined
-  readonly headers: IncomingHttpHeaders
-  readonly socket: { readonly remoteAddress?: string | undefined }
-}
 
 /**
  * Returns the error that refuses the request, or else its caller: the id of its key, or its address. Returns undefined
@@ -56,18 +39,25 @@ export interface Gate {
    * if the row may be stored. The function is absent where there are no quotas.
    */
   readonly takeStored?: (head: RequestHead, bytes: number) => CounterstepError | undefined
+  /**
+   * Finds the session of a request. Wait for the promise before the guard of the route decides. It is undefined where
+   * there is nothing to wait for. The function is absent where there are no sessions.
+   */
+  readonly findSession?: (head: RequestHead) => Promise<void> | undefined
+  /** Checks the key of a login as the key of any request. Returns the error that refuses it. */
+  logIn(head: RequestHead, text: string): StoredKey | CounterstepError
+  /** Returns the key of a request, and its session. Returns undefined if it has neither, or no keys are asked for. */
+  identify(head: RequestHead): Caller | undefined
   /** Tells whether a caller that has passed before is still good. `caller` is the id of its key or its network. */
   knows(caller: string): boolean
   /** Tells whether this API asks for keys at all. */
   readonly hasKeys: boolean
 }
 
-export interface GateSettings {
-  /** Finds the keys. If it is absent, no request needs a key. */
-  readonly keys?: KeyFinder
-  readonly credentials: CredentialReader
-  /** Decides which Host headers are accepted. If it is absent, every Host is. */
-  readonly hosts?: HostRule
+/**
+ * If `keys` is absent, no request needs a key. If `sessions` is, only keys are accepted. If `hosts` is, every Host is.
+ */
+export interface GateSettings extends CallerCheckSettings {
   /** Callers in these networks need no key for what `keylessScopes` allow. */
   readonly keylessNetworks?: Networks
   /** These scopes need no key in those networks. The default is submit alone. */
@@ -81,31 +71,16 @@ export interface GateSettings {
 }
 
 export function createGate(settings: GateSettings): Gate {
-  const { keys, credentials, hosts, keylessNetworks, keyRate, keyQuota, nowMs = Date.now } = settings
+  const { keys, sessions, hosts, keylessNetworks, keyRate, keyQuota } = settings
+  const { nowMs = Date.now } = settings
   const keylessScopes = settings.keylessScopes ?? ['submit']
-  const failures = new FailureRate()
+  const callers = createCallerCheck(settings)
   const quota = keyQuota && createRequestQuota(keyQuota, nowMs)
 
   /** Tells whether the caller's network may do this without a key. */
   function isWithoutKey({ socket }: RequestHead, scopes: readonly Scope[]): boolean {
     if (keylessNetworks === undefined || !scopes.some((scope) => keylessScopes.includes(scope))) return false
     return keylessNetworks.has(socket.remoteAddress ?? '')
-  }
-
-  function refuseStranger({ socket }: RequestHead, message: string, now: number): CounterstepError {
-    return failures.countFailure(socket.remoteAddress ?? '', now)
-      ? toRateLimitedError('too many requests without a good key')
-      : toUnauthenticatedError(message)
-  }
-
-  function findKey(head: RequestHead, now: number): StoredKey | CounterstepError {
-    const text = credentials(head.headers.authorization)
-    if (text === undefined) return refuseStranger(head, 'a key is needed: Authorization: Bearer KEY', now)
-    // Failures from an address do not slow down a good key from there, since the address may be a proxy's.
-    return (
-      (keys && checkKey(keys, text, now)) ??
-      refuseStranger(head, 'the key is unknown, expired or revoked', now)
-    )
   }
 
   function checkScope(
@@ -116,15 +91,16 @@ export function createGate(settings: GateSettings): Gate {
     const { remoteAddress: address = '' } = head.socket
     if (keys === undefined) return address
     const now = nowMs()
-    const key = isWithoutKey(head, scopes) ? undefined : findKey(head, now)
-    if (key instanceof CounterstepError) return key
+    const caller = isWithoutKey(head, scopes) ? undefined : callers.require(head, now)
+    if (caller instanceof CounterstepError) return caller
+    const key = caller?.key
     // The network of the address stands for the caller that needs no key, in its rate and its quota.
     const name = key?.id ?? toNetwork(address)
     if (keyRate?.take(name, now) === false) return toRateLimitedError('this key or address is used too often')
     if (key !== undefined && !scopes.some((scope) => key.scopes.includes(scope)))
       return toForbiddenError(`this needs a key with the scope ${scopes.join(' or ')}`)
-    const caller = key?.id ?? address
-    return (stores && quota?.take(head, name, stores, now)) ?? caller
+    if (caller !== undefined && isForOperators(scopes)) rememberCaller(head, caller)
+    return (stores && quota?.take(head, name, stores, now)) ?? key?.id ?? address
   }
 
   /**
@@ -150,9 +126,19 @@ export function createGate(settings: GateSettings): Gate {
     allowsScope(scope, head) {
       if (hasForeignHost(head)) return false
       if (keys === undefined || isWithoutKey(head, [scope])) return true
-      const text = credentials(head.headers.authorization)
-      return text !== undefined && checkKey(keys, text, nowMs())?.scopes.includes(scope) === true
+      const caller = callers.find(head, nowMs())
+      if (caller?.session !== undefined && isFromForeignScript(head, hosts)) return false
+      return caller?.key.scopes.includes(scope) === true
     },
+    ...(sessions && { findSession: (head) => findRequestSession(sessions, head) }),
+    logIn(head, text) {
+      if (hasForeignHost(head)) return createHostRefusedError()
+      const now = nowMs()
+      const key = callers.requireKey(head, text, now)
+      if (key instanceof CounterstepError) return key
+      return keyRate?.take(key.id, now) === false ? toRateLimitedError('this key is used too often') : key
+    },
+    identify: (head) => (keys === undefined ? undefined : callers.find(head, nowMs())),
     buildGuard(access, changesState, stores) {
       return function guard(head) {
         if (changesState && isFromForeignPage(head, hosts)) return createOriginRefusedError()
@@ -164,11 +150,7 @@ export function createGate(settings: GateSettings): Gate {
   }
 }
 
-/** Finds the stored key for this text. Returns undefined if the key is unknown, expired or wrong. */
-function checkKey(keys: KeyFinder, text: string, nowMs: number): StoredKey | undefined {
-  const parts = readKey(text)
-  if (parts === undefined) return undefined
-  const stored = keys.find(parts.id)
-  const isSecret = timingSafeEqual(digestSecret(parts.secret), stored?.digest ?? NO_DIGEST)
-  return stored !== undefined && isSecret && isActive(stored, nowMs) ? stored : undefined
+/** Tells whether operators give commands by a route, so that its caller has to be known by name. */
+function isForOperators(scopes: readonly Scope[]): boolean {
+  return scopes.includes('operate') || scopes.includes('admin')
 }

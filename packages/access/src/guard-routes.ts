@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import { type ConnectionBounds, hasBody, hasLargeBody } from './connection-bounds.ts'
+import { type ConnectionBounds, hasLargeBody, readAnnouncedBytes } from './connection-bounds.ts'
 import { QuotaExceededError } from './errors.ts'
 import type { Gate, Guard } from './gate.ts'
 import type { Stores } from './key-quota.ts'
@@ -16,6 +16,8 @@ declare module 'fastify' {
     changesState?: boolean
     /** A route sets it if it stores something, which counts for the quota of its key. */
     stores?: Stores
+    /** A route that is open to all sets it if it takes a body. Such a body is read before any key is known. */
+    openBodyBytesMax?: number
   }
 }
 
@@ -30,9 +32,10 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
   app.addHook('onRoute', (route) => {
     let guard: Guard = refuseBeforeReady
     const readsBody = mayHaveBody(route)
-    function guardRoute(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+    const openBodyBytesMax = route.config?.openBodyBytesMax ?? 0
+    function decide(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
       const { raw } = request
-      const verdict = refuseBody(raw, guard(raw), readsBody)
+      const verdict = refuseBody(raw, guard(raw), readsBody, openBodyBytesMax)
       if (typeof verdict === 'string') {
         if (bounds.trust(raw, verdict, gate)) done()
         else reply.hijack()
@@ -41,6 +44,11 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
       if (verdict !== undefined) refuseConnection(request, reply)
       if (verdict instanceof QuotaExceededError) reply.header('retry-after', String(verdict.retryAfterS))
       done(verdict)
+    }
+    function guardRoute(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
+      const finding = gate.findSession?.(request.raw)
+      if (finding === undefined) decide(request, reply, done)
+      else finding.then(() => decide(request, reply, done), done)
     }
     route.onRequest = [guardRoute, ...[route.onRequest ?? []].flat()]
     if (readsBody) {
@@ -67,10 +75,16 @@ function refuseBody(
   raw: IncomingMessage,
   verdict: ReturnType<Guard>,
   readsBody: boolean,
+  openBodyBytesMax: number,
 ): ReturnType<Guard> | Error {
   const isRefused =
-    verdict === undefined ? hasBody(raw) : typeof verdict === 'string' && !readsBody && hasLargeBody(raw)
-  return isRefused ? new OddRequestError('this route takes no body') : verdict
+    verdict === undefined
+      ? readAnnouncedBytes(raw.headers) > openBodyBytesMax
+      : typeof verdict === 'string' && !readsBody && hasLargeBody(raw)
+  if (!isRefused) return verdict
+  return new OddRequestError(
+    openBodyBytesMax === 0 ? 'this route takes no body' : 'the body is too long, or does not say its length',
+  )
 }
 
 function mayHaveBody({ method }: RouteOptions): boolean {

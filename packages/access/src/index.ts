@@ -1,3 +1,4 @@
+export { type Caller, readActor, toActor } from './actor.ts'
 export {
   answerClientErrors,
   type ClientErrorHandler,
@@ -16,7 +17,7 @@ export { ACTIVE_KEYS_PER_NAME_MAX, type CreatedKey, createKey, type NewKey } fro
 export { readBearerKey, readBearerOrBasicKey } from './credentials.ts'
 export { endConnectionsWhileStopping, endIdleConnectionsWhileClosing } from './end-connections.ts'
 export { FAILURES_PER_ADDRESS_PER_S_MAX } from './failure-rate.ts'
-export { createGate, type Gate, type GateSettings, type RequestHead } from './gate.ts'
+export { createGate, type Gate, type GateSettings } from './gate.ts'
 export { guardRoutes } from './guard-routes.ts'
 export { buildLoopbackHostRule, buildNamedHostRule, type HostRule, readHostname } from './host-rule.ts'
 export { readKeyFileText } from './key-file-text.ts'
@@ -28,7 +29,13 @@ export { type Networks, readNetworks } from './networks.ts'
 export { OddRequestError } from './odd-request.ts'
 export { openKeyFile } from './open-key-file.ts'
 export { buildQuotaCheck } from './quota-check.ts'
+export type { RequestHead } from './request-head.ts'
 export { revokeKey } from './revoke-key.ts'
 export { isScope, type RouteAccess, SCOPES, type Scope } from './scope.ts'
+export { CONSOLE_HEADER } from './sessions/request-session.ts'
+export { type CookiePlace, writeSessionCookie } from './sessions/session-cookie.ts'
+export type { SessionDocuments } from './sessions/session-documents.ts'
+export { isPerson, PERSON_RULE, SESSION_MS } from './sessions/session-record.ts'
+export { type FoundSession, type OpenSession, Sessions } from './sessions/sessions.ts'
 export { isActive, isKeyName, KEY_NAME_RULE, type StoredKey } from './stored-key.ts'
 export { WITHOUT_SCHEMAS } from './without-schemas.ts'

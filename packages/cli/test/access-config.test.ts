@@ -112,7 +112,7 @@ describe('counterstep keys', () => {
     for (const scopes of ['*', 'all', '', 'submit,*', 'submit,', 'Submit']) {
       expect(keys('create', '--keys-file', 'f', '--name', 'ci', '--scopes', scopes)).toEqual({
         type: 'refused',
-        problems: ['--scopes must be some of submit,read,signal,admin.'],
+        problems: ['--scopes must be some of submit,read,payloads,signal,operate,admin.'],
       })
     }
   })
