@@ -31,6 +31,7 @@ const SDK = '@counterstep/sdk'
 const EMBEDDED = '@counterstep/embedded'
 const FASTIFY_PLUGIN = '@counterstep/fastify-plugin'
 const CLI = '@counterstep/cli'
+const CONSOLE = '@counterstep/console'
 const FUNCTIONS = '@counterstep/functions'
 
 /**
@@ -68,7 +69,15 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   [CONFORMANCE]: layer('testing/store-conformance', [CORE, PROTOCOL]),
   '@counterstep/simulator': layer('testing/simulator', [CORE, PROTOCOL]),
   [SERVER]: layer('packages/server', [ACCESS, ENGINE, CORE, PROTOCOL], {
-    thirdParty: ['@fastify/swagger', '@fastify/swagger-ui', 'fastify', 'pino', 'prom-client', 'zod'],
+    thirdParty: [
+      '@fastify/static',
+      '@fastify/swagger',
+      '@fastify/swagger-ui',
+      'fastify',
+      'pino',
+      'prom-client',
+      'zod',
+    ],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
   }),
   [DTM]: layer('packages/dtm', [ACCESS, ENGINE, CORE, PROTOCOL], {
@@ -83,7 +92,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   [EMBEDDED]: layer('packages/embedded', [SERVER, DTM, ENGINE, CORE, PROTOCOL, BRANCH_HTTP], {
     testWorkspaces: [SDK, SQLITE],
   }),
-  [FASTIFY_PLUGIN]: layer('packages/fastify-plugin', [ACCESS, SERVER, EMBEDDED, ENGINE, PROTOCOL], {
+  [FASTIFY_PLUGIN]: layer('packages/fastify-plugin', [ACCESS, CONSOLE, SERVER, EMBEDDED, ENGINE, PROTOCOL], {
     thirdParty: ['fastify', 'fastify-plugin'],
     testWorkspaces: [CORE, SDK, SQLITE],
   }),
@@ -92,6 +101,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     [
       CONFIGURATION,
       ACCESS,
+      CONSOLE,
       SERVER,
       DTM,
       ENGINE,

@@ -7,6 +7,8 @@ export {
   readCallIdentity,
   URL_PARAMETERS_MAX,
 } from './call-identity.ts'
+export type { BreakRequest, BreakView, BreakWay, DevView } from './dev-wire.ts'
+export { BREAK_CALLS_MAX, BREAK_LATE_MS_MAX, BREAK_WAYS, BREAKS_MAX } from './dev-wire.ts'
 export type { ErrorCode, ErrorMeaning, Fault } from './errors.ts'
 export { CounterstepError, ERROR_MEANINGS, InvalidRequestError, isCounterstepError } from './errors.ts'
 export type { BranchId, Gid } from './gid.ts'
@@ -59,6 +61,7 @@ export type {
   EditRequest,
   EndedMinute,
   LatencyView,
+  LoginRequest,
   MinuteCounts,
   NameFigure,
   NamesView,
@@ -76,6 +79,7 @@ export type {
   ServiceOpView,
   ServicesView,
   ServiceView,
+  SessionView,
   SkipRequest,
   TransactionRequestView,
 } from './operator-wire.ts'

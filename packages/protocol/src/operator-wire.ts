@@ -236,3 +236,23 @@ export interface ServiceFigure {
   readonly calls: number
   readonly unknown: number
 }
+
+/** Opens a session. It is the body of a login. */
+export interface LoginRequest {
+  readonly key: string
+  /** 1 to 64 visible characters. It stands in the trail of each command, and is not proven. */
+  readonly person?: string
+  /** Where the browser sees the root of the API. A proxy may have put a prefix before it. The default is that root itself. */
+  readonly path?: string
+}
+
+/** Who a caller is, and what it may do. */
+export interface SessionView {
+  /** `local`: this server asks for no keys. */
+  readonly via: 'console' | 'api' | 'local'
+  readonly key?: { readonly id: string; readonly name: string }
+  readonly person?: string
+  readonly scopes: readonly string[]
+  /** The session or the key ends at this instant. Absent: it does not end by itself. */
+  readonly until?: number
+}

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { BREAK_CALLS_MAX, BREAK_LATE_MS_MAX, BREAK_WAYS } from './dev-wire.ts'
 import { ERROR_MEANINGS, type ErrorCode } from './errors.ts'
 import { ANSWER_BYTES_MAX, LIST_LIMIT_MAX } from './limits.ts'
 import { ATTEMPT_RUNS_MAX, TRAIL_ENTRIES_MAX } from './operator-words.ts'
@@ -251,8 +252,65 @@ export const rootSchema = z
   .object({
     name: z.literal('counterstep'),
     version: z.string(),
-    links: z.object({ docs: z.string(), openApi: z.string(), ready: z.string() }).readonly(),
+    links: z
+      .object({
+        docs: z.string(),
+        openApi: z.string(),
+        ready: z.string(),
+        console: z.string().exactOptional(),
+      })
+      .readonly(),
   })
+  .readonly()
+
+export const loginRequestSchema = z
+  .object({
+    key: z.string().describe('An API key of this server.'),
+    person: z
+      .string()
+      .exactOptional()
+      .describe('1–64 visible characters. It stands in the trail of each command, and is not proven.'),
+    path: z
+      .string()
+      .exactOptional()
+      .describe('Where the browser sees the root of the API, if a proxy has put a prefix before it.'),
+  })
+  .readonly()
+
+export const sessionViewSchema = z
+  .object({
+    via: z
+      .enum(['console', 'api', 'local'])
+      .describe('By a session, by a key, or local: this server asks for no keys.'),
+    key: z.object({ id: z.string(), name: z.string() }).readonly().exactOptional(),
+    person: z.string().exactOptional(),
+    scopes: z.array(z.string()).readonly(),
+    until: instant('When the session or the key ends.').exactOptional(),
+  })
+  .readonly()
+
+const breakShape = {
+  service: z.string().exactOptional().describe('A named service, or the host of a URL with its port.'),
+  urlPrefix: z.string().exactOptional(),
+  branchId: z.string().exactOptional(),
+  op: z.enum(OPS).exactOptional().describe('Absent: calls of every op are broken.'),
+  next: z
+    .number()
+    .int()
+    .min(0)
+    .max(BREAK_CALLS_MAX)
+    .describe('So many calls are broken. 0 takes breaks back.'),
+  how: z.enum(BREAK_WAYS),
+  lateMs: z.number().int().min(1).max(BREAK_LATE_MS_MAX).exactOptional(),
+}
+
+export const breakRequestSchema = z
+  .object(breakShape)
+  .readonly()
+  .describe('Exactly one of service, urlPrefix and branchId says which calls are broken.')
+
+export const devViewSchema = z
+  .object({ breaks: z.array(z.object({ ...breakShape, id: z.string() }).readonly()).readonly() })
   .readonly()
 
 export const livenessSchema = z.object({ status: z.literal('live') }).readonly()
@@ -320,6 +378,10 @@ export const NAMED_SCHEMAS = {
   Fault: faultSchema,
   Problem: problemSchema,
   Root: rootSchema,
+  LoginRequest: loginRequestSchema,
+  SessionView: sessionViewSchema,
+  BreakRequest: breakRequestSchema,
+  DevView: devViewSchema,
   Liveness: livenessSchema,
   Readiness: readinessSchema,
 } as const satisfies Readonly<Record<string, z.ZodType>>

@@ -3,12 +3,22 @@ import {
   endConnectionsWhileStopping,
   type Gate,
   guardRoutes,
+  type Sessions,
 } from '@counterstep/access'
 import type { Store } from '@counterstep/core'
 import type { EngineApi, Logger } from '@counterstep/engine'
 import { WAIT_MS_MAX } from '@counterstep/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { buildConsoleRoutes, CONSOLE_ROUTES, type ConsoleDirectory } from './console/console-routes.ts'
+import {
+  buildEndSessionRoute,
+  buildGetSessionRoute,
+  buildOpenSessionRoute,
+} from './console/session-routes.ts'
+import type { Breaks } from './dev/breaks.ts'
+import { buildDevRoutes } from './dev/dev-routes.ts'
 import { buildErrorHandler } from './error-handler.ts'
+import { tellTime } from './http/tell-time.ts'
 import { answerUnknownRoutes } from './http/unknown-route.ts'
 import { registerEngineGauges, registerStoreGauges } from './metrics/engine-gauges.ts'
 import { countAnswers } from './metrics/http-metrics.ts'
@@ -16,7 +26,7 @@ import { assertOwnMetricsAreWritten } from './metrics/registered-metric.ts'
 import type { Registry } from './metrics/registry.ts'
 import type { DocumentedApi } from './openapi/document.ts'
 import type { JsonObject, Operation } from './openapi/operation.ts'
-import { OPERATIONS } from './operations.ts'
+import { CONSOLE_OPERATIONS, DEV_OPERATIONS, OPERATIONS } from './operations.ts'
 import { buildAbortRoute } from './routes/abort.ts'
 import { buildDocsRoute, docsOperation } from './routes/docs.ts'
 import { buildGetTransactionRoute } from './routes/get-transaction.ts'
@@ -55,10 +65,20 @@ export interface NativeApiDeps {
   readonly version: string
   /** If it is `docs`, there is a page under /docs. */
   readonly page: 'docs' | 'none'
+  /** The console is under /console if this is given. */
+  readonly console?: ConsoleDeps
+  /** Only `counterstep dev` gives it: callers may break the calls of branches on purpose. */
+  readonly breaks?: Breaks
   /** A `Prefer: wait` that asks for longer is cut to this. The default is 60 s. */
   readonly waitMsMax?: number
   /** A handler must answer within this time, unless it may wait for the end of a transaction. */
   readonly handlerTimeoutMs: number
+}
+
+export interface ConsoleDeps {
+  readonly directory: ConsoleDirectory
+  /** The gate has to have the same. They are absent where no keys are asked for. */
+  readonly sessions?: Sessions
 }
 
 /**
@@ -74,6 +94,7 @@ export function addNativeApi(app: FastifyInstance, deps: NativeApiDeps): void {
   endConnectionsWhileStopping(app, engine)
   answerUnknownRoutes(app)
   countAnswers(app, registry)
+  tellTime(app)
   guardRoutes(app, deps.gate, bounds)
   if (deps.logRequests === true) app.addHook('onResponse', logAnswer(logger))
   registerEngineGauges(registry, engine)
@@ -97,7 +118,7 @@ function logAnswer(logger: Logger): (request: FastifyRequest, reply: FastifyRepl
 function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   const { engine, gate, bounds, registry, version, page, handlerTimeoutMs } = deps
   const { storeForced = false, insecure = [], waitMsMax = WAIT_MS_MAX } = deps
-  const operations = OPERATIONS.filter((operation) => page === 'docs' || operation !== docsOperation)
+  const operations = OPERATIONS.filter((operation) => hasOperation(operation, deps))
   const api = { version, url: app.prefix || '/', waitMsMax }
   let made: Promise<JsonObject> | undefined
   const readDocument = () => {
@@ -119,11 +140,28 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   app.register(buildStopRoute(engine, handlerTimeoutMs))
   app.register(buildProblemsRoute(engine, handlerTimeoutMs))
   app.register(buildRootRoute(version, page))
+  app.register(buildGetSessionRoute(gate))
+  app.register(buildRootRoute(version, { docs: page === 'docs', console: deps.console !== undefined }))
   app.register(addLiveRoute)
   app.register(buildReadyRoute(engine, gate, { storeForced, insecure }))
   app.register(buildMetricsRoute(registry, handlerTimeoutMs))
   app.register(buildOpenApiRoute(readDocument))
   if (page === 'docs') app.register(buildDocsRoute(readDocument, engine, bounds))
+  if (deps.breaks !== undefined) app.register(buildDevRoutes(deps.breaks))
+  if (deps.console !== undefined) registerConsole(app, deps.console, deps)
+}
+
+function hasOperation(operation: Operation, { page, console, breaks }: NativeApiDeps): boolean {
+  if (operation === docsOperation) return page === 'docs'
+  if (CONSOLE_OPERATIONS.has(operation)) return console !== undefined
+  return breaks !== undefined || !DEV_OPERATIONS.has(operation)
+}
+
+function registerConsole(app: FastifyInstance, console: ConsoleDeps, deps: NativeApiDeps): void {
+  const session = { ...deps, ...(console.sessions && { sessions: console.sessions }) }
+  app.register(buildOpenSessionRoute(session))
+  app.register(buildEndSessionRoute(session))
+  app.register(buildConsoleRoutes(console.directory, deps.bounds), CONSOLE_ROUTES)
 }
 
 /**

@@ -1,3 +1,10 @@
+import { consoleOperation } from './console/console-routes.ts'
+import {
+  endSessionOperation,
+  getSessionOperation,
+  openSessionOperation,
+} from './console/session-operations.ts'
+import { breakOperation, devOperation } from './dev/dev-routes.ts'
 import type { Operation } from './openapi/operation.ts'
 import { abortOperation } from './routes/abort.ts'
 import { docsOperation } from './routes/docs.ts'
@@ -28,10 +35,26 @@ export const OPERATIONS: readonly Operation[] = [
   retryOperation,
   stopOperation,
   problemsOperation,
+  getSessionOperation,
+  openSessionOperation,
+  endSessionOperation,
   rootOperation,
   liveOperation,
   readyOperation,
   metricsOperation,
   openApiOperation,
   docsOperation,
+  consoleOperation,
+  devOperation,
+  breakOperation,
 ]
+
+/** These are there only where the console is. */
+export const CONSOLE_OPERATIONS: ReadonlySet<Operation> = new Set([
+  openSessionOperation,
+  endSessionOperation,
+  consoleOperation,
+])
+
+/** These are there only in `counterstep dev`. */
+export const DEV_OPERATIONS: ReadonlySet<Operation> = new Set([devOperation, breakOperation])

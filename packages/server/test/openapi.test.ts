@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { nodeClock } from '@counterstep/engine'
 import { CounterstepError, ERROR_MEANINGS, type ErrorCode, VERSION } from '@counterstep/protocol'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { buildApp, OPERATIONS, STATUS_OF_CODE } from '../src/index.ts'
+import { Breaks, buildApp, OPERATIONS, STATUS_OF_CODE } from '../src/index.ts'
 import { buildOpenApiDocument } from '../src/openapi/document.ts'
 import { confirmedTccExample, finishedExample, registeredExample } from '../src/openapi/examples.ts'
 import { registerBranchOperation } from '../src/routes/register-branch.ts'
@@ -26,6 +27,9 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>
   readonly components: { readonly schemas: Readonly<Record<string, object>> }
 }
+
+/** The document and the routes are as in `counterstep dev`. No file of the console is there. */
+const PAGES = { console: { directory: () => '/nowhere' }, breaks: new Breaks(nodeClock()) }
 
 // Counterstep makes the document itself, and the test of OpenAPI 3.1 below checks it as a whole.
 const document = buildOpenApiDocument(OPERATIONS, {
@@ -77,7 +81,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('The OpenAPI document and its page are served without anything from elsewhere', async () => {
-    const app = buildApp({ engine: createScriptedEngine(), version: '0.1.0' })
+    const app = buildApp({ engine: createScriptedEngine(), version: '0.1.0', ...PAGES })
     expect((await app.inject({ url: '/openapi.json' })).json()).toEqual(document)
     expect((await app.inject({ url: '/docs/json' })).json()).toEqual(document)
     const page = await app.inject({ url: '/docs' })
@@ -105,18 +109,19 @@ describe('the OpenAPI document', () => {
   })
 
   it('The OpenAPI document has every route that fastify has, and no other', async () => {
-    const app: FastifyInstance = buildApp({ engine: createScriptedEngine() })
+    const app: FastifyInstance = buildApp({ engine: createScriptedEngine(), ...PAGES })
     const routes = new Set<string>()
     app.addHook('onRoute', ({ method, url }) => {
-      const isPagePart = url.startsWith('/docs/')
-      if (method !== 'HEAD' && !isPagePart) routes.add(`${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`)
+      const isPagePart = url.startsWith('/docs/') || url === '/console'
+      if (method !== 'HEAD' && !isPagePart)
+        routes.add(`${method} ${url.replaceAll(/:(\w+)/g, '{$1}').replace('/*', '/')}`)
     })
     await app.ready()
     expect(routes).toEqual(new Set(operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`)))
   })
 
-  it('All operations are GET or POST', () => {
-    for (const { method } of OPERATIONS) expect(['get', 'post']).toContain(method)
+  it('All operations are GET, POST or DELETE', () => {
+    for (const { method } of OPERATIONS) expect(['get', 'post', 'delete']).toContain(method)
   })
 
   it('The OpenAPI document names every code that a route can answer with', () => {
@@ -181,6 +186,7 @@ describe('the answers of every operation', () => {
   const signal: InjectOptions = { ...submit, url: '/v1/transactions/a/signals/approval' }
   const decide: InjectOptions = { method: 'POST', url: '/v1/transactions/a/submit' }
   const summary = buildView('a')
+  const BREAK = JSON.stringify({ branchId: '01', next: 0, how: 'late' })
   const item = {
     gid: 'a',
     kind: 'saga',
@@ -261,10 +267,18 @@ describe('the answers of every operation', () => {
     ['/openapi.json', 200, { url: '/openapi.json' }, {}],
     ['/metrics', 200, { url: '/metrics' }, {}],
     ['/docs', 200, { url: '/docs' }, {}],
+    ['/v1/session', 200, { url: '/v1/session' }, {}],
+    ['/v1/session', 200, { method: 'DELETE', url: '/v1/session' }, {}],
+    ['/v1/session', 200, { ...submit, url: '/v1/session', payload: '{"key":"k"}' }, {}],
+    ['/v1/session', 422, { ...submit, url: '/v1/session' }, {}],
+    ['/console/', 404, { url: '/console/' }, {}],
+    ['/v1/dev', 200, { url: '/v1/dev' }, {}],
+    ['/v1/dev/break', 200, { ...submit, url: '/v1/dev/break', payload: BREAK }, {}],
+    ['/v1/dev/break', 422, { ...submit, url: '/v1/dev/break' }, {}],
   ]
   for (const [path, status, options, script] of cases) {
     it(`An answer fits the document: ${options.method ?? 'GET'} ${path} ${status}`, async () => {
-      const answer = await buildApp({ engine: createScriptedEngine(script) }).inject(options)
+      const answer = await buildApp({ engine: createScriptedEngine(script), ...PAGES }).inject(options)
       expect(answer.statusCode).toBe(status)
       const contentType = String(answer.headers['content-type']).split(';')[0] ?? ''
       const method = (options.method ?? 'get').toLowerCase()

@@ -6,7 +6,7 @@ export type JsonObject = { readonly [key: string]: unknown }
 
 /** Describes one route for the OpenAPI document. It stands beside the route, so that they change together. */
 export interface Operation {
-  readonly method: 'get' | 'post'
+  readonly method: 'get' | 'post' | 'delete'
   /** The path is written as in the document: `/v1/transactions/{gid}`. */
   readonly path: string
   readonly id: string

@@ -1,0 +1,317 @@
+import { createHash } from 'node:crypto'
+import { type IncomingMessage, request } from 'node:http'
+import { createGate, KeyQuota, KeyRate, readBearerKey } from '@counterstep/access'
+import { describe, expect, it } from 'vitest'
+import { buildApp } from '../../src/index.ts'
+import { createScriptedEngine } from '../scripted-engine.ts'
+import {
+  FROM_CONSOLE,
+  type Headers,
+  HOUR_MS,
+  logIn,
+  look,
+  OWN_PAGE,
+  openSessionFixture,
+  postLogin,
+  START_MS,
+} from './session-fixture.ts'
+
+const NONE = '401 SAGA_UNAUTHENTICATED'
+const FOREIGN = '403 SAGA_ORIGIN_REFUSED'
+const SECURE_PAGE: Headers = {
+  host: 'cs.example',
+  origin: 'https://cs.example',
+  'sec-fetch-site': 'same-origin',
+}
+
+describe('S30: a login', () => {
+  it('A login answers who the caller is, and sets a cookie that no script reads and no other site sends', async () => {
+    await using fixture = await openSessionFixture()
+    const { app } = fixture.openNode()
+    const answer = await postLogin(app, { key: fixture.key, person: 'Kim Ø' })
+    expect(answer.statusCode).toBe(200)
+    const until = START_MS + 12 * HOUR_MS
+    expect(answer.json()).toEqual({
+      via: 'console',
+      key: { id: fixture.keyId, name: 'ops' },
+      person: 'Kim Ø',
+      scopes: ['read', 'operate'],
+      until,
+    })
+    expect(answer.headers['set-cookie']).toMatch(
+      /^counterstep=[A-Za-z0-9_-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+    )
+    expect(answer.headers['cache-control']).toBe('no-store')
+  })
+
+  it('The cookie is Secure, and named so, where the page of the browser is on https', async () => {
+    await using fixture = await openSessionFixture()
+    const { app } = fixture.openNode({ hosts: { allows: () => true, names: () => false } })
+    const answer = await postLogin(app, { key: fixture.key }, SECURE_PAGE)
+    expect(answer.headers['set-cookie']).toMatch(
+      /^__Secure-counterstep=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/,
+    )
+    const cookie = await logIn(app, { key: fixture.key }, SECURE_PAGE)
+    expect(await look(app, cookie, { ...SECURE_PAGE, 'counterstep-console': '1' })).toBe('200')
+  })
+
+  it('The cookie is for the path under which the browser sees the API', async () => {
+    await using fixture = await openSessionFixture()
+    const { app } = fixture.openNode()
+    for (const [path, expected] of [
+      ['/', 'Path=/;'],
+      ['/tools/saga/', 'Path=/tools/saga;'],
+      ['/tools/saga', 'Path=/tools/saga;'],
+    ])
+      expect(String((await postLogin(app, { key: fixture.key, path })).headers['set-cookie'])).toContain(
+        expected,
+      )
+  })
+
+  const BAD: readonly (readonly [string, unknown, number])[] = [
+    ['no JSON', '{', 400],
+    ['no key', {}, 422],
+    ['a key that is no text', { key: 7 }, 422],
+    ['a person with a line break', { person: 'a\nb' }, 422],
+    ['a person of 65 characters', { person: 'a'.repeat(65) }, 422],
+    ['an empty person', { person: ' ' }, 422],
+    ['a path with an attribute', { path: '/a; Domain=example' }, 422],
+    ['a path with a line break', { path: '/a\r\nset-cookie: b' }, 422],
+    ['a path that is no path', { path: 'a' }, 422],
+    ['an unknown field', { password: 'x' }, 422],
+    ['more than 1 KiB', { person: 'a'.repeat(1_100) }, 400],
+  ]
+  for (const [what, body, status] of BAD) {
+    it(`A login with ${what} is refused, opens no session and quotes nothing`, async () => {
+      await using fixture = await openSessionFixture()
+      const { app, log } = fixture.openNode()
+      const whole = typeof body === 'object' && what !== 'no key' ? { key: fixture.key, ...body } : body
+      const answer = await postLogin(app, whole)
+      expect(answer.statusCode).toBe(status)
+      expect(answer.headers['set-cookie']).toBeUndefined()
+      expect(await fixture.store.readDocuments('sessions')).toEqual([])
+      expect(answer.body + log.join('')).not.toContain(fixture.key)
+    })
+  }
+
+  it('S41: A login whose body does not say its length is refused before it is read', async () => {
+    await using fixture = await openSessionFixture()
+    const { app } = fixture.openNode()
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const port = app.addresses()[0]?.port
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
+      const asked = request({ port, method: 'POST', path: '/v1/session', headers }, resolve)
+      asked.on('error', reject)
+      asked.end(JSON.stringify({ key: fixture.key }))
+    })
+    answer.resume()
+    expect([answer.statusCode, answer.headers.connection]).toEqual([400, 'close'])
+    expect(await fixture.store.readDocuments('sessions')).toEqual([])
+  })
+
+  it('A login with a bad key is refused, and the eleventh of an address in a second with 429', async () => {
+    await using fixture = await openSessionFixture()
+    const { app } = fixture.openNode()
+    const wrong = { key: `${fixture.key.slice(0, -2)}__` }
+    for (let count = 0; count < 10; count += 1) {
+      const answer = await postLogin(app, wrong)
+      expect([answer.statusCode, answer.json().code]).toEqual([401, 'SAGA_UNAUTHENTICATED'])
+    }
+    expect((await postLogin(app, wrong)).json().code).toBe('SAGA_RATE_LIMITED')
+    // A good key from there may be another person behind the same proxy.
+    expect((await postLogin(app, { key: fixture.key })).statusCode).toBe(200)
+  })
+
+  it('A page of another origin logs nobody in', async () => {
+    await using fixture = await openSessionFixture()
+    const { app } = fixture.openNode()
+    for (const headers of [{ origin: 'http://evil.example' }, { 'sec-fetch-site': 'cross-site' }])
+      expect((await postLogin(app, { key: fixture.key }, { ...OWN_PAGE, ...headers })).json().code).toBe(
+        'SAGA_ORIGIN_REFUSED',
+      )
+    const rebound = { host: 'evil.example', origin: 'http://evil.example', 'sec-fetch-site': 'same-origin' }
+    expect((await postLogin(app, { key: fixture.key }, rebound)).json().code).toBe('SAGA_HOST_REFUSED')
+  })
+
+  it('A server without keys has no login, and says that every caller may do everything', async () => {
+    const app = buildApp({ engine: createScriptedEngine(), console: { directory: () => '/nowhere' } })
+    const local = { via: 'local', scopes: ['submit', 'read', 'payloads', 'signal', 'operate', 'admin'] }
+    expect((await app.inject({ url: '/v1/session' })).json()).toEqual(local)
+    const login = await postLogin(app, { key: 'anything' })
+    expect([login.json(), login.headers['set-cookie']]).toEqual([local, undefined])
+  })
+})
+
+describe('S30: what a session authorises', () => {
+  it('A session has the scopes of its key and no other', async () => {
+    await using fixture = await openSessionFixture()
+    const { app } = fixture.openNode()
+    const cookie = await logIn(app, { key: fixture.key })
+    const headers = { ...FROM_CONSOLE, cookie }
+    expect((await app.inject({ url: '/v1/session', headers })).json()).toMatchObject({ via: 'console' })
+    const stop = await app.inject({ method: 'POST', url: '/v1/transactions/a/stop', headers })
+    expect([stop.statusCode, stop.json().code]).toEqual([403, 'SAGA_FORBIDDEN'])
+  })
+
+  const REFUSED: readonly (readonly [string, Headers, string])[] = [
+    ['without the header of the console', OWN_PAGE, NONE],
+    ['with another value in it', { ...OWN_PAGE, 'counterstep-console': 'true' }, NONE],
+    ['with the header twice', { ...OWN_PAGE, 'counterstep-console': '1, 1' }, NONE],
+    ['from a page of another origin', { ...FROM_CONSOLE, origin: 'http://evil.example' }, FOREIGN],
+    ['from another port of this host', { ...FROM_CONSOLE, origin: 'http://127.0.0.1:9999' }, FOREIGN],
+    ['from no origin', { ...FROM_CONSOLE, origin: 'null' }, FOREIGN],
+    ['by a fetch across sites', { ...FROM_CONSOLE, 'sec-fetch-site': 'cross-site' }, FOREIGN],
+    ['by a fetch of a sibling host', { ...FROM_CONSOLE, 'sec-fetch-site': 'same-site' }, FOREIGN],
+    ['by an address bar', { ...FROM_CONSOLE, 'sec-fetch-site': 'none' }, FOREIGN],
+    ['beside a bad key', { ...FROM_CONSOLE, authorization: 'Bearer cs_unknown' }, NONE],
+    ['beside another scheme', { ...FROM_CONSOLE, authorization: 'Basic eDp5' }, NONE],
+    ['under a foreign Host', { ...FROM_CONSOLE, host: 'evil.example' }, '421 SAGA_HOST_REFUSED'],
+  ]
+  for (const [what, headers, expected] of REFUSED) {
+    it(`A session is not taken ${what}`, async () => {
+      await using fixture = await openSessionFixture()
+      const { app } = fixture.openNode()
+      const cookie = await logIn(app, { key: fixture.key })
+      expect(await look(app, cookie, headers)).toBe(expected)
+      expect(await look(app, cookie)).toBe('200')
+    })
+  }
+
+  it('A session is taken from a browser that tells neither its page nor its site', async () => {
+    await using fixture = await openSessionFixture()
+    const { app } = fixture.openNode()
+    const cookie = await logIn(app, { key: fixture.key })
+    const headers = { host: '127.0.0.1:8470', 'counterstep-console': '1', 'user-agent': 'Mozilla/5.0' }
+    expect(await look(app, cookie, headers)).toBe('200')
+  })
+
+  it('Every route that changes something refuses a session without the header of the console', async () => {
+    await using fixture = await openSessionFixture(['submit', 'read', 'signal', 'operate', 'admin'])
+    const { app } = fixture.openNode()
+    const cookie = await logIn(app, { key: fixture.key })
+    const posts = ['', '/a/abort', '/a/retry', '/a/stop', '/a/submit', '/a/signals/n', '/a/branches']
+    for (const path of posts) {
+      const headers = { ...OWN_PAGE, cookie, 'content-type': 'application/json' }
+      const answer = await app.inject({
+        method: 'POST',
+        url: `/v1/transactions${path}`,
+        headers,
+        payload: '{}',
+      })
+      expect([path, answer.statusCode]).toEqual([path, 401])
+      expect(answer.json().detail).toContain('counterstep-console: 1')
+    }
+    const logout = await app.inject({
+      method: 'DELETE',
+      url: '/v1/session',
+      headers: { ...OWN_PAGE, cookie },
+    })
+    expect(logout.statusCode).toBe(401)
+    expect(await look(app, cookie)).toBe('200')
+  })
+
+  it('Only one cookie of the exact name is taken', async () => {
+    await using fixture = await openSessionFixture()
+    const { app } = fixture.openNode()
+    const cookie = await logIn(app, { key: fixture.key })
+    const id = cookie.slice('counterstep='.length)
+    const theirs = await logIn(app, { key: fixture.key })
+    const bad = [
+      `${cookie}; ${theirs}`,
+      `${theirs}; a=b; ${cookie}`,
+      `${cookie}; counterstep=x`,
+      `counterstep="${id}"`,
+      `Counterstep=${id}`,
+      `COUNTERSTEP=${id}`,
+      `counterstep =${id}`,
+      `xcounterstep=${id}`,
+      `counterstep=${id.toLowerCase()}x`,
+      `counterstep=${id}x`,
+      `counterstep=${id.slice(1)}`,
+      'counterstep=',
+      // It is the name that https has, so the other one beside it does not count.
+      `__Secure-counterstep=x; ${cookie}`,
+      `__secure-counterstep=${id}`,
+    ]
+    for (const each of bad) {
+      // Each is refused in a second of its own, since the rate of an address is bounded.
+      fixture.clock.nowMs += 1_000
+      expect([each, await look(app, each)]).toEqual([each, NONE])
+    }
+    for (const each of [`a=b; ${cookie}; c=d`, `a=counterstep=x;${cookie}`])
+      expect([each, await look(app, each)]).toEqual([each, '200'])
+  })
+
+  it('A session means nothing to a gate with other keys, or without sessions', async () => {
+    await using fixture = await openSessionFixture()
+    const cookie = await logIn(fixture.openNode().app, { key: fixture.key })
+    const others = fixture.openNode({ keys: { find: () => undefined } })
+    expect(await look(others.app, cookie)).toBe(NONE)
+    const gate = createGate({ keys: { find: () => undefined }, credentials: readBearerKey })
+    expect(await look(buildApp({ engine: createScriptedEngine(), gate }), cookie)).toBe(NONE)
+  })
+
+  it('S17: The rate and the quota of a key count for its sessions', async () => {
+    await using fixture = await openSessionFixture(['submit', 'read'])
+    const limited = fixture.openNode({ keyRate: new KeyRate(3) })
+    const cookie = await logIn(limited.app, { key: fixture.key })
+    expect(await look(limited.app, cookie)).toBe('200')
+    expect(await look(limited.app, '', { authorization: `Bearer ${fixture.key}` })).toBe('200')
+    expect(await look(limited.app, cookie)).toBe('429 SAGA_RATE_LIMITED')
+    fixture.clock.nowMs += 5_000
+    const { app } = fixture.openNode({ keyQuota: new KeyQuota({ submitsMax: 1 }) })
+    const submit = () =>
+      app.inject({
+        method: 'POST',
+        url: '/v1/transactions',
+        headers: { ...FROM_CONSOLE, cookie, 'content-type': 'application/json' },
+        payload: '{}',
+      })
+    expect((await submit()).statusCode).toBe(202)
+    expect((await submit()).json().code).toBe('SAGA_QUOTA_EXCEEDED')
+  })
+
+  it('Readiness shows the store to a session with the scope read', async () => {
+    await using fixture = await openSessionFixture(['read'])
+    const { app } = fixture.openNode()
+    const cookie = await logIn(app, { key: fixture.key })
+    const ask = async (headers: Headers) =>
+      (await app.inject({ url: '/health/ready', headers: { ...headers, cookie } })).json()
+    expect(await ask(FROM_CONSOLE)).toHaveProperty('store')
+    expect(await ask(OWN_PAGE)).not.toHaveProperty('store')
+    expect(await ask({ ...FROM_CONSOLE, origin: 'http://evil.example' })).not.toHaveProperty('store')
+  })
+})
+
+describe('S28: what is kept of a login', () => {
+  it('Neither a key nor a session is in the store, the log or an answer, and the log tells who came and went', async () => {
+    await using fixture = await openSessionFixture()
+    const { app, log } = fixture.openNode()
+    const cookie = await logIn(app, { key: fixture.key, person: 'kim' })
+    const id = cookie.slice('counterstep='.length)
+    await look(app, cookie)
+    await look(app, `${cookie}; ${cookie}`)
+    const headers = { ...FROM_CONSOLE, cookie }
+    await app.inject({ method: 'DELETE', url: '/v1/session', headers })
+    await look(app, cookie)
+    const written = log.join('')
+    const stored = JSON.stringify(await fixture.store.readDocuments('sessions'))
+    for (const secret of [fixture.key, id]) expect(written + stored).not.toContain(secret)
+    const lines = log.map((line) => JSON.parse(line)).filter(({ msg }) => /^log(in|out)$/.test(msg))
+    expect(lines).toMatchObject([
+      { msg: 'login', key: fixture.keyId, keyName: 'ops', person: 'kim' },
+      { msg: 'logout', key: fixture.keyId, keyName: 'ops', person: 'kim' },
+    ])
+  })
+
+  it('The store has a session under the hash of its id', async () => {
+    await using fixture = await openSessionFixture()
+    const { app } = fixture.openNode()
+    const id = (await logIn(app, { key: fixture.key })).slice('counterstep='.length)
+    const [document] = await fixture.store.readDocuments('sessions')
+    expect(document?.key).toBe(createHash('sha256').update(id).digest('hex'))
+    // The hash itself opens nothing.
+    expect(await look(app, `counterstep=${document?.key}`)).toBe(NONE)
+  })
+})
