@@ -36,7 +36,7 @@ const OPTIONS: BuildOptions = {
   banner: { js: REQUIRE },
   plugins: [withoutCharsets],
   // These belong to the page under /docs, which a function does not have.
-  external: ['@fastify/swagger', '@fastify/swagger-ui'],
+  external: ['@fastify/static', '@fastify/swagger', '@fastify/swagger-ui'],
   logLevel: 'warning',
 }
 

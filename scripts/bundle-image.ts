@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Metafile } from 'esbuild'
 import { bundleProgram } from './bundle-image/bundle-program.ts'
+import { copyConsole } from './bundle-image/console-site.ts'
 import { licenceTexts } from './bundle-image/licence-texts.ts'
 import { PROGRAMS, type Program } from './bundle-image/programs.ts'
 import { copySwaggerUi } from './bundle-image/swagger-ui-folder.ts'
@@ -16,6 +17,7 @@ async function writeProgram({ folder, modules, manifest }: Program, into: string
   mkdirSync(target, { recursive: true })
   const bundle = await bundleProgram(ROOT, target, modules)
   if (hasApiPage(bundle)) copySwaggerUi(ROOT, target)
+  await copyConsole(bundle, target)
   const { name, version, license } = JSON.parse(readFileSync(join(ROOT, manifest), 'utf8'))
   writeFileSync(join(target, 'package.json'), JSON.stringify({ name, version, license, type: 'module' }))
   cpSync(join(ROOT, 'LICENSE'), join(target, 'LICENSE'))

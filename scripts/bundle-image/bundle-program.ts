@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
+import { carriedConsole } from './console-site.ts'
 import { swaggerUiFolder } from './swagger-ui-folder.ts'
 
 /** CommonJS modules use these names, and an ES module does not have them. */
@@ -9,6 +10,7 @@ const COMMONJS = [
 ].join(';')
 /** The exports that are used of these packages by a module that loads them late. */
 const LATE_EXPORTS: Readonly<Record<string, string>> = {
+  '@fastify/static': 'fastifyStatic',
   '@fastify/swagger': 'fastifySwagger',
   '@fastify/swagger-ui': 'fastifySwaggerUi',
 }
@@ -17,7 +19,7 @@ const LATE_EXPORTS: Readonly<Record<string, string>> = {
 const nameExports: Plugin = {
   name: 'name-exports',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^@fastify\/swagger(-ui)?$/ }, ({ kind, path, resolveDir }) =>
+    onResolve({ filter: /^@fastify\/(static|swagger|swagger-ui)$/ }, ({ kind, path, resolveDir }) =>
       kind === 'dynamic-import' ? { path, namespace: 'named', pluginData: resolveDir } : undefined,
     )
     onLoad({ filter: /^/, namespace: 'named' }, ({ path, pluginData: resolveDir }) => ({
@@ -32,6 +34,7 @@ export async function bundleProgram(
   root: string,
   folder: string,
   modules: Readonly<Record<string, string>>,
+  console: Plugin = carriedConsole,
 ): Promise<Metafile> {
   const { metafile } = await build({
     absWorkingDir: root,
@@ -47,7 +50,7 @@ export async function bundleProgram(
     minifySyntax: true,
     legalComments: 'none',
     banner: { js: `${COMMONJS};` },
-    plugins: [swaggerUiFolder, nameExports],
+    plugins: [swaggerUiFolder, nameExports, console],
     metafile: true,
     logLevel: 'warning',
   })

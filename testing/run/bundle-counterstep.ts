@@ -14,6 +14,7 @@ import {
 import { join, resolve } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { bundleProgram } from '../../scripts/bundle-image/bundle-program.ts'
+import { consoleOfClone } from '../../scripts/bundle-image/console-site.ts'
 import { PROGRAMS } from '../../scripts/bundle-image/programs.ts'
 import { copySwaggerUi } from '../../scripts/bundle-image/swagger-ui-folder.ts'
 import { REPOSITORY } from '../repository/source-tree.ts'
@@ -54,7 +55,7 @@ async function bundleCounterstep(): Promise<string> {
   mkdirSync(FOLDER, { recursive: true })
   const fresh = mkdtempSync(join(FOLDER, 'fresh-'))
   try {
-    await bundleProgram(REPOSITORY, fresh, orchestrator.modules)
+    await bundleProgram(REPOSITORY, fresh, orchestrator.modules, consoleOfClone)
     copySwaggerUi(REPOSITORY, fresh)
     cpSync(join(REPOSITORY, orchestrator.manifest), join(fresh, 'package.json'))
     const named = join(FOLDER, contentHash(fresh))

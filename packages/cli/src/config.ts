@@ -9,6 +9,7 @@ import {
   findUnknownVariables,
   type GivenPassword,
   hasAll,
+  hasConsole,
   isLoopback,
   listServerWarnings,
   PASSWORD_FILE_VARIABLE,
@@ -124,6 +125,8 @@ function toConfig({ values, sources, password }: Found, readyJson: boolean, envi
     /** DTM's HTTP API listens on this port. */
     dtmPort: readDtmPort(values, sources),
     access: pickAccessConfig(values),
+    /** The operators' page is under /console/. */
+    hasConsole: hasConsole(values),
     store: storeConfig(values, password),
     /** If it is undefined, branch calls are not signed. */
     signingKeyFile,

@@ -9,6 +9,7 @@ import {
   KeyRing,
   readBearerKey,
   readBearerOrBasicKey,
+  type Sessions,
 } from '@counterstep/access'
 import type { AccessConfig } from '@counterstep/configuration'
 import type { Logger } from '@counterstep/engine'
@@ -18,22 +19,29 @@ import { describeFailure } from './start-failure.ts'
 export interface Gates {
   readonly native: Gate
   readonly dtm: Gate
-  close(): void
 }
 
-/** Reads the keys and creates the gates. Throws SAGA_KEYS_UNUSABLE. */
-export async function openGates(config: AccessConfig, logger: Logger): Promise<Gates> {
-  const ring = config.keysFile === undefined ? undefined : await openRing(config.keysFile, logger)
+/** Reads the file of keys, if there is one. Throws SAGA_KEYS_UNUSABLE. */
+export async function openKeys({ keysFile }: AccessConfig, logger: Logger): Promise<KeyRing | undefined> {
+  return keysFile === undefined ? undefined : openRing(keysFile, logger)
+}
+
+/** Creates the gates. Only the native API has sessions, since no page calls DTM's. */
+export function createGates(
+  config: AccessConfig,
+  keys: KeyRing | undefined,
+  sessions: Sessions | undefined,
+): Gates {
   const hosts = createHostRule(config)
   const shared = {
-    ...(ring === undefined ? {} : { keys: ring }),
+    ...(keys === undefined ? {} : { keys }),
     ...(hosts === undefined ? {} : { hosts }),
     ...(config.ratePerKey === undefined ? {} : { keyRate: new KeyRate(config.ratePerKey) }),
     ...(config.quotaPerKey === undefined ? {} : { keyQuota: new KeyQuota(config.quotaPerKey) }),
   }
   const { dtmNetworks, dtmNetworksScopes } = config
   return {
-    native: createGate({ ...shared, credentials: readBearerKey }),
+    native: createGate({ ...shared, ...(sessions && { sessions }), credentials: readBearerKey }),
     dtm: createGate({
       ...shared,
       credentials: readBearerOrBasicKey,
@@ -41,7 +49,6 @@ export async function openGates(config: AccessConfig, logger: Logger): Promise<G
         ? {}
         : { keylessNetworks: dtmNetworks, keylessScopes: dtmNetworksScopes }),
     }),
-    close: () => ring?.close(),
   }
 }
 

@@ -13,6 +13,7 @@ import {
   nodeIds,
 } from '@counterstep/engine'
 import {
+  type Breaks,
   buildApp,
   countStoreEvents,
   createPrometheusObserver,
@@ -25,7 +26,8 @@ import { closeApp } from './close-app.ts'
 import type { ServeConfig } from './config.ts'
 import { listen } from './listen.ts'
 import { openBounds } from './open-bounds.ts'
-import { openGates } from './open-gates.ts'
+import { openConsole } from './open-console.ts'
+import { createGates, openKeys } from './open-gates.ts'
 import { openStore } from './open-store.ts'
 import { describeFailure } from './start-failure.ts'
 import { waitForStore } from './wait-for-store.ts'
@@ -42,10 +44,14 @@ export interface ServeDeps {
   readonly signal: AbortSignal
   /** It is called if the store cannot go on. The whole process then has to end. */
   readonly onBroken: (error: unknown) => void
+  /** Only `counterstep dev` gives it: callers may break the calls of branches on purpose. */
+  readonly breaks?: Breaks
 }
 
 export interface Serving {
   readonly url: string
+  /** This is the URL of the console, if it is on. */
+  readonly consoleUrl?: string
   /** This is the URL of DTM's HTTP API, if it is on. */
   readonly dtmUrl?: string
   /** Refuses new work, lets calls finish, gives all transactions back to the store, and closes. */
@@ -73,20 +79,23 @@ export async function serve(deps: ServeDeps): Promise<Serving> {
 }
 
 async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 'stop'>> {
-  const { config, logger, version } = deps
+  const { config, logger, version, breaks } = deps
   for (const warning of config.warnings) logger.warn({}, warning)
   const registry = createRegistry()
-  const gates = await openGates(config.access, logger)
+  const keys = await openKeys(config.access, logger)
+  closers.push(async () => keys?.close())
   const bounds = openBounds(config.access, logger)
-  closers.push(async () => gates.close())
   const store = await openStoreWhenReady(deps, registry)
   closers.push(() => store.close())
+  const console = config.hasConsole ? openConsole(store, keys) : undefined
+  const gates = createGates(config.access, keys, console?.sessions)
   for (const warning of listDurabilityWarnings(store, '--store-failover')) logger.warn({}, warning)
   const targets = targetPolicy(config.targets)
   const checkUrl = (url: string) => targets.check(url)
   const listedOrigins = listOrigins(config.targets)
   const signer = openCallSigner(deps, closers)
-  const branches = httpBranchCaller({ ...config.caller, targets, listedOrigins, signer })
+  const caller = httpBranchCaller({ ...config.caller, targets, listedOrigins, signer })
+  const branches = breaks?.wrap(caller) ?? caller
   closers.push(() => branches.close())
   const ids = nodeIds()
   const engine = createEngine({
@@ -112,6 +121,8 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     registry,
     logger,
     version,
+    ...(console && { console }),
+    ...(breaks && { breaks }),
   })
   closers.push(() => closeApp(app))
   const dtm = buildDtmApp({
@@ -129,7 +140,9 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
   closers.push(() => engine.close(DRAIN_MS))
   await engine.start()
   await listen(app, config.host, config.port)
-  const urls = { url: toUrl(app.server.address()), ...(await listenAsDtm(dtm, config)) }
+  const url = toUrl(app.server.address())
+  const consoleUrl = console && { consoleUrl: `${url}/console/` }
+  const urls = { url, ...consoleUrl, ...(await listenAsDtm(dtm, config)) }
   const { name, durabilityClass, failover } = store
   logger.info(
     { ...urls, store: name, durabilityClass, failover, place: config.store.place, version },

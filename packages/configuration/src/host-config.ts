@@ -29,6 +29,14 @@ export function pickAccessConfig(values: SettingValues) {
   })
 }
 
+/**
+ * Tells whether the console is served. Beyond loopback it is the page of people who are not here, so it needs keys that
+ * they log in with, unless it is named.
+ */
+export function hasConsole({ console, host, keysFile }: SettingValues): boolean {
+  return console === 'auto' ? isLoopback(host) || keysFile !== undefined : console === 'on'
+}
+
 /** Says who may use a function. */
 export function pickFunctionAccess({
   keysSecret,

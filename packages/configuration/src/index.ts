@@ -2,6 +2,7 @@ export { readConfigFile } from './config-file.ts'
 export {
   type AccessConfig,
   chooseTargetRules,
+  hasConsole,
   isForced,
   listInsecureSwitches,
   pickAccessConfig,

@@ -99,6 +99,11 @@ const TABLE = {
     'listen beyond loopback without keys; anybody may do anything',
     'false',
   ),
+  console: ofServer(
+    is.word('auto', 'on', 'off'),
+    'auto, on or off: the operators’ page under /console/; auto: on, but beyond loopback only with --keys-file',
+    'auto',
+  ),
   plainIds: ofServer(
     is.trueOrFalse,
     'refuse gids with capital letters and branch ids with a -, which barriers of DTM in services may take for others',
@@ -125,7 +130,7 @@ const TABLE = {
   ),
   dtmNetworksScopes: ofServer(
     is.scopes,
-    'what --dtm-networks may do without a key: submit, read, admin',
+    'what --dtm-networks may do without a key: submit, read, operate, admin',
     'submit',
   ),
   allowedHosts: setting(

@@ -1,5 +1,6 @@
 import { hasEveryPort } from '@counterstep/branch-http/targets'
 import { listRetentionWarnings } from '@counterstep/engine'
+import { hasConsole } from './host-config.ts'
 import { isLoopback } from './loopback.ts'
 import type { Sources } from './read-settings.ts'
 import type { FunctionRole } from './rules.ts'
@@ -42,13 +43,18 @@ export function listFunctionWarnings(
   return [...warnings, ...listSharedWarnings(values, sources, asVariable)]
 }
 
-function listAccessWarnings({ host, keysFile, dtmNetworks, dtmNetworksScopes, allowedHosts }: SettingValues) {
+function listAccessWarnings(values: SettingValues) {
+  const { host, keysFile, dtmNetworks, dtmNetworksScopes, allowedHosts } = values
   const isBeyond = !isLoopback(host)
   const isOpen = isBeyond && keysFile === undefined
   const warnings: string[] = []
   if (isOpen)
     warnings.push(
       `--insecure-no-keys: anyone who reaches ${host} may submit, read, abort and stop transactions.`,
+    )
+  if (isOpen && hasConsole(values))
+    warnings.push(
+      `--console on without keys: anyone who reaches ${host} opens the console and may do all that it can.`,
     )
   const more = dtmNetworksScopes.filter((scope) => scope !== 'submit')
   if (dtmNetworks !== undefined && more.length > 0)

@@ -1,18 +1,25 @@
-import { ConnectionBounds } from '@counterstep/access'
+import { ConnectionBounds, type Sessions } from '@counterstep/access'
 import { VERSION } from '@counterstep/protocol'
-import { addNativeApi, DEFAULT_SERVER_LIMITS, type NativeApiDeps, warnOfBounds } from '@counterstep/server'
+import {
+  addNativeApi,
+  type ConsoleDeps,
+  DEFAULT_SERVER_LIMITS,
+  type NativeApiDeps,
+  warnOfBounds,
+} from '@counterstep/server'
 import type { FastifyInstance } from 'fastify'
 import type { Face } from './options.ts'
 
 export const DEFAULT_PREFIX = '/counterstep'
 
-type ApiParts = Required<
-  Pick<NativeApiDeps, 'engine' | 'store' | 'logger' | 'registry' | 'gate' | 'insecure'>
->
+interface ApiParts
+  extends Required<Pick<NativeApiDeps, 'engine' | 'store' | 'logger' | 'registry' | 'gate' | 'insecure'>> {
+  readonly sessions?: Sessions
+}
 
 /** Adds the HTTP API in a scope of its own, so that nothing that it sets reaches the app's other routes. */
 export async function addApi(app: FastifyInstance, face: Face, parts: ApiParts): Promise<void> {
-  const { engine, store, logger, registry, gate, insecure } = parts
+  const { engine, store, logger, registry, gate, insecure, sessions } = parts
   const { handlerTimeoutMs, unreadBodyBytesMax } = DEFAULT_SERVER_LIMITS
   // The app's own server decides how many connections there may be.
   const limits = {
@@ -30,10 +37,22 @@ export async function addApi(app: FastifyInstance, face: Face, parts: ApiParts):
         handlerTimeoutMs,
         version: VERSION,
         page: 'none',
+        ...(face.console === true && { console: openConsole(sessions) }),
       })
     },
     { prefix: face.prefix ?? DEFAULT_PREFIX },
   )
+}
+
+/** The files are looked for when a caller first asks for one. */
+function openConsole(sessions: Sessions | undefined): ConsoleDeps {
+  return {
+    async directory() {
+      const { consoleDirectory } = await import('@counterstep/console/assets')
+      return consoleDirectory()
+    },
+    ...(sessions && { sessions }),
+  }
 }
 
 /** Hides a route from @fastify/swagger, which would put it into the document of the app's own routes. */

@@ -11,8 +11,9 @@ import {
   type QuotaBounds,
   readBearerKey,
   readHostname,
+  Sessions,
 } from '@counterstep/access'
-import { refuseUnknown } from '@counterstep/embedded'
+import { type Parts, refuseUnknown } from '@counterstep/embedded'
 import type { Logger } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { DEFAULT_PREFIX } from './add-api.ts'
@@ -20,6 +21,8 @@ import type { Face } from './options.ts'
 
 export interface OpenGate {
   readonly gate: Gate
+  /** They are there where the console is and keys are asked for. */
+  readonly sessions?: Sessions
   close(): void
 }
 
@@ -27,6 +30,7 @@ export interface OpenGate {
 export function checkFaceOption(face: Face): void {
   const known = [
     'prefix',
+    'console',
     'allowedHosts',
     'unreadBodyBytesMax',
     'keysFile',
@@ -55,7 +59,9 @@ export function checkFaceOption(face: Face): void {
       `counterstep face.unreadBodyBytesMax must be a whole number from ${BODY_BYTES_MAX} on`,
     )
   if ('quotaPerKey' in face && face.quotaPerKey !== undefined) checkQuota(face.quotaPerKey)
-  const { prefix = DEFAULT_PREFIX, allowedHosts = [] } = face
+  const { prefix = DEFAULT_PREFIX, allowedHosts = [], console } = face
+  if (console !== undefined && typeof console !== 'boolean')
+    throw new TypeError('counterstep face.console must be true or false')
   // At the root, the API would answer unknown routes in place of the app.
   if (!/^(\/[^/\s]+)+$/.test(prefix))
     throw new TypeError(`counterstep face.prefix must be a path such as ${DEFAULT_PREFIX}`)
@@ -74,8 +80,8 @@ function checkQuota(quota: QuotaBounds): void {
 }
 
 /** Makes the gate that the option `face` asks for. Throws SAGA_KEYS_UNUSABLE if the file of keys cannot be read. */
-export async function openGate(face: Face, logger: Logger): Promise<OpenGate> {
-  const { allowedHosts = [] } = face
+export async function openGate(face: Face, logger: Logger, store: Parts['store']): Promise<OpenGate> {
+  const { allowedHosts = [], console = false } = face
   if ('insecureNoKeys' in face) {
     logger.warn(
       {},
@@ -84,25 +90,29 @@ export async function openGate(face: Face, logger: Logger): Promise<OpenGate> {
     return buildOpenGate({ hosts: buildLoopbackHostRule(allowedHosts) })
   }
   const { ratePerKey, quotaPerKey } = face
-  const rate = {
+  const more = {
+    ...(console ? { sessions: new Sessions(store) } : {}),
     ...(ratePerKey === undefined ? {} : { keyRate: new KeyRate(ratePerKey) }),
     ...(quotaPerKey === undefined ? {} : { keyQuota: new KeyQuota(quotaPerKey) }),
   }
   const hosts = allowedHosts.length === 0 ? {} : { hosts: buildNamedHostRule(allowedHosts) }
-  if ('keys' in face) return buildOpenGate({ keys: face.keys, ...rate, ...hosts })
+  if ('keys' in face) return buildOpenGate({ keys: face.keys, ...more, ...hosts })
   const ring = await openRing(face.keysFile, logger)
-  return buildOpenGate({ keys: ring, ...rate, ...hosts }, () => ring.close())
+  return buildOpenGate({ keys: ring, ...more, ...hosts }, () => ring.close())
 }
 
 interface GateParts {
   readonly keys?: KeyFinder
+  readonly sessions?: Sessions
   readonly keyRate?: KeyRate
   readonly keyQuota?: KeyQuota
   readonly hosts?: HostRule
 }
 
 function buildOpenGate(parts: GateParts, close?: () => void): OpenGate {
-  return { gate: createGate({ ...parts, credentials: readBearerKey }), close: () => close?.() }
+  const { sessions } = parts
+  const gate = createGate({ ...parts, credentials: readBearerKey })
+  return { gate, ...(sessions && { sessions }), close: () => close?.() }
 }
 
 async function openRing(path: string, logger: Logger): Promise<KeyRing> {

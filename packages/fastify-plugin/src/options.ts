@@ -13,6 +13,11 @@ interface FacePlace {
   readonly prefix?: string
   /** A Host header may have these names, and so may the origin of a page that calls the HTTP API. */
   readonly allowedHosts?: readonly string[]
+  /**
+   * If it is true, the console is served under `console/` of the prefix. With keys its sessions are in the store. The
+   * default is false.
+   */
+  readonly console?: boolean
   /** Request bodies that are not yet whole may hold this many bytes together. The default is 32 MiB. */
   readonly unreadBodyBytesMax?: number
 }
