@@ -88,9 +88,9 @@ async function startServices({ port, dataFolder }: DemoOptions, services: Servic
   mkdirSync(logFolder, { recursive: true })
   print(`Data in ${dataFolder}, logs in ${logFolder}`)
   // First, because it locks the data folder: a second demo on the same data ends here, before it touches a bank.
-  const serve = [join(ROOT, 'packages/cli/src/main.ts'), 'serve', '--ready-json', '--data', dataFolder]
+  const dev = [join(ROOT, 'packages/cli/src/main.ts'), 'dev', '--ready-json', '--data', dataFolder]
   const orchestratorUrl = await services
-    .start({ name: 'orchestrator', args: [...serve, '--port', String(port), '--dtm-port', 'off'], logFolder })
+    .start({ name: 'orchestrator', args: [...dev, '--port', String(port), '--log-level', 'info'], logFolder })
     .catch((error: unknown) => Promise.reject(explainLock(error, dataFolder)))
   const startBank = async (name: string, bankPort: number): Promise<Bank> => {
     const data = join(dataFolder, `${name}.db`)

@@ -26,7 +26,7 @@ const ALL_COMMANDS = [...COMMAND_NAMES, 'keys', 'signal', 'signing-key']
 const FLAGS = new Map<string, Flag>([
   ['help', { type: 'boolean', commands: COMMAND_NAMES }],
   ['version', { type: 'boolean', commands: COMMAND_NAMES }],
-  ['ready-json', { type: 'boolean', commands: ['serve'] }],
+  ['ready-json', { type: 'boolean', commands: ['serve', 'dev'] }],
   [CONFIG_FLAG, { type: 'string', commands: COMMAND_NAMES }],
   ...listSettings('serve').map((name) => [toFlag(name), describeFlag(name)] as const),
 ])

@@ -32,6 +32,7 @@ import { assert } from '@counterstep/core'
 import type { EngineSettings } from '@counterstep/engine'
 import { CONFIG_FLAG, type Line, readLine } from './command-line.ts'
 import { COMMANDS, type CommandName, listSettings } from './commands.ts'
+import { addDevValues } from './dev-values.ts'
 import { type KeysCommand, readKeysCommand } from './keys-command.ts'
 import { CLIENT_VARIABLES, readSignalCommand, type SignalRequest } from './signal-command.ts'
 
@@ -53,6 +54,8 @@ export type MigrateConfig = Connection | { readonly type: 'sqlite' }
 
 export type Command =
   | { readonly type: 'serve'; readonly config: ServeConfig }
+  /** If it keeps no data, its store has to be in a folder that goes at the end. */
+  | { readonly type: 'dev'; readonly config: ServeConfig; readonly keepsData: boolean }
   | { readonly type: 'migrate'; readonly config: MigrateConfig }
   | { readonly type: 'keys'; readonly command: KeysCommand }
   | { readonly type: 'signal'; readonly command: SignalRequest }
@@ -87,7 +90,7 @@ export function readCommand(args: readonly string[], environment: Environment = 
     ...problems,
     ...('problem' in secret ? [secret.problem] : []),
     ...findStoreProblems(known, sources, password, asFlag),
-    ...(type === 'serve' ? findServerProblems(known, isOnLambda) : []),
+    ...(type === 'migrate' ? [] : findServerProblems(known, isOnLambda)),
   ]
   if (all.length > 0) return { type: 'refused', problems: all }
   if (type === 'migrate' && hasAll(known, COMMANDS.migrate)) {
@@ -97,9 +100,12 @@ export function readCommand(args: readonly string[], environment: Environment = 
       config: store.family === 'sqlite' ? { type: 'sqlite' } : connection(store, known, password),
     }
   }
-  assert(hasAll(known, COMMANDS.serve), 'a setting is neither known nor refused')
-  const found = { values: known, sources, password }
-  return { type: 'serve', config: toConfig(found, line.switches.has('ready-json'), environment) }
+  const values = type === 'dev' ? addDevValues(known, sources) : known
+  assert(hasAll(values, COMMANDS.serve), 'a setting is neither known nor refused')
+  const found = { values, sources, password, hasDtm: type === 'serve' }
+  const config = toConfig(found, line.switches.has('ready-json'), environment)
+  if (type === 'dev') return { type, config, keepsData: sources.has('data') || sources.has('store') }
+  return { type: 'serve', config }
 }
 
 function readSettingsFile({ values }: Line, environment: Environment) {
@@ -113,9 +119,15 @@ interface Found {
   readonly values: SettingValues
   readonly sources: Sources<SettingName>
   readonly password: GivenPassword | undefined
+  /** DTM's API is on unless something else is said. */
+  readonly hasDtm: boolean
 }
 
-function toConfig({ values, sources, password }: Found, readyJson: boolean, environment: Environment) {
+function toConfig(
+  { values, sources, password, hasDtm }: Found,
+  readyJson: boolean,
+  environment: Environment,
+) {
   const { host, port, signingKeyFile, logLevel, plainIds } = values
   const engine: EngineSettings = pickEngineSettings(values)
   const unknown = findUnknownVariables(environment, VARIABLES)
@@ -123,7 +135,7 @@ function toConfig({ values, sources, password }: Found, readyJson: boolean, envi
     host,
     port,
     /** DTM's HTTP API listens on this port. */
-    dtmPort: readDtmPort(values, sources),
+    dtmPort: readDtmPort(values, hasDtm || sources.has('dtmPort'), sources),
     access: pickAccessConfig(values),
     /** The operators' page is under /console/. */
     hasConsole: hasConsole(values),
@@ -152,6 +164,10 @@ function toConfig({ values, sources, password }: Found, readyJson: boolean, envi
  * Switches DTM's API off for `--port 0` unless its port is given. With that port several servers may run on one machine,
  * and only one of them could have DTM's fixed port.
  */
-function readDtmPort({ port, dtmPort }: SettingValues, sources: Sources<SettingName>): number | 'off' {
-  return port === 0 && !sources.has('dtmPort') ? 'off' : dtmPort
+function readDtmPort(
+  { port, dtmPort }: SettingValues,
+  isOn: boolean,
+  sources: Sources<SettingName>,
+): number | 'off' {
+  return !isOn || (port === 0 && !sources.has('dtmPort')) ? 'off' : dtmPort
 }

@@ -20,10 +20,19 @@ const STORES = [
 
 const SERVE = [
   'counterstep serve [options]     runs the orchestrator',
+  'counterstep dev [options]       runs it for development, with the console and breakable branches; see dev --help',
   'counterstep keys …              makes, lists and revokes API keys; see keys --help',
   'counterstep signal GID NAME …   gives a saga a signal that it waits for; see signal --help',
   'counterstep migrate [options]   creates or updates the tables of a MySQL store; see migrate --help',
   ...SIGNING_KEY_USAGE,
+]
+
+const DEV = [
+  'counterstep dev [options]',
+  '',
+  'Runs the orchestrator for one developer: on loopback, without keys, with the console, whose playground submits',
+  'transactions and breaks the calls of branches on purpose. Without --data or --store, all that it keeps goes when it',
+  'stops. DTM’s API is on only with --dtm-port, and only warnings are logged unless --log-level says more.',
 ]
 
 const MIGRATE = [
@@ -34,16 +43,18 @@ const MIGRATE = [
   'need none of it.',
 ]
 
+const HEADS: Readonly<Record<CommandName, readonly string[]>> = { serve: SERVE, dev: DEV, migrate: MIGRATE }
+
 const SIGNALS =
   'Instants and spans are in milliseconds. SIGTERM and SIGINT stop it within 10 s; a second one at once.'
 
 export function writeHelp(command: CommandName): string {
-  const isServe = command === 'serve'
+  const isServer = command !== 'migrate'
   return [
-    ...(isServe ? SERVE : MIGRATE),
+    ...HEADS[command],
     '',
     ...listSettings(command).map(writeSettingRow),
-    ...(isServe ? [writeRow('ready-json', 'print {"url": …} on one line of stdout when listening')] : []),
+    ...(isServer ? [writeRow('ready-json', 'print {"url": …} on one line of stdout when listening')] : []),
     writeRow(
       'config',
       'JSON file of settings, e.g. {"port": 8470, "services": {"bank": "https://bank.example"}}',
@@ -55,7 +66,7 @@ export function writeHelp(command: CommandName): string {
     '',
     'Each option may come from the environment: --store-tls is COUNTERSTEP_STORE_TLS; or from the file of',
     '--config, where it is storeTls. The option wins over the environment, and that over the file.',
-    ...(isServe ? [SIGNALS] : []),
+    ...(isServer ? [SIGNALS] : []),
     '',
   ].join('\n')
 }

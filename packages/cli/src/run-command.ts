@@ -1,6 +1,6 @@
-import type { Logger } from '@counterstep/engine'
+import { type Logger, nodeClock } from '@counterstep/engine'
 import { VERSION } from '@counterstep/protocol'
-import { createLogger } from '@counterstep/server'
+import { Breaks, createLogger } from '@counterstep/server'
 import { type MigrateConfig, readCommand, type ServeConfig } from './config.ts'
 import { followNpm } from './follow-npm.ts'
 import { giveSignal } from './give-signal.ts'
@@ -13,6 +13,7 @@ import { SIGNAL_USAGE, type SignalCommand } from './signal-command.ts'
 import { runSigningKeyCommand } from './signing-key-command.ts'
 import { describeFailure } from './start-failure.ts'
 import { onStopSignals } from './stop-signals.ts'
+import { makeTemporaryStore } from './temporary-store.ts'
 import { boundYoungGeneration } from './young-generation.ts'
 
 /** A stop that takes longer is cut short, since a supervisor kills the process after 10 s. */
@@ -48,6 +49,9 @@ export function runCommand(args: readonly string[]): void {
     case 'migrate':
       void runMigrate(command.config)
       return
+    case 'dev':
+      runDev(command.config, command.keepsData)
+      return
     case 'serve':
       // The first word may be missing or an option, so `main.ts` has not seen that this is `serve`.
       boundYoungGeneration(process)
@@ -55,7 +59,28 @@ export function runCommand(args: readonly string[]): void {
   }
 }
 
-async function runServer(config: ServeConfig): Promise<void> {
+interface ServerRun {
+  readonly breaks?: Breaks
+  onReady?(serving: Serving): void
+  /** It is called when the server has stopped, and before the process ends. */
+  onStopped?(): void
+}
+
+/** Runs the server for one developer. What it kept goes with it, unless its place was named. */
+function runDev(given: ServeConfig, keepsData: boolean): void {
+  const { config, remove } = keepsData
+    ? { config: given, remove: () => undefined }
+    : makeTemporaryStore(given)
+  const kept = keepsData ? `data in ${config.store.place}` : 'nothing is kept'
+  void runServer(config, {
+    breaks: new Breaks(nodeClock()),
+    onReady: ({ consoleUrl }) =>
+      process.stdout.write(`Counterstep for development: ${consoleUrl} (${kept}; Ctrl-C stops it)\n`),
+    onStopped: remove,
+  })
+}
+
+async function runServer(config: ServeConfig, run: ServerRun = {}): Promise<void> {
   const logger = createLogger({ level: config.logLevel })
   const die = (error: unknown, message: string): void => {
     logger.error(error === undefined ? {} : { err: error }, message)
@@ -75,20 +100,23 @@ async function runServer(config: ServeConfig): Promise<void> {
     version: VERSION,
     signal: stopping.signal,
     onBroken: (error) => die(error, 'the store cannot go on'),
+    ...(run.breaks && { breaks: run.breaks }),
   })
   onStopSignals(
     process,
     (signal) => {
       stopping.abort()
-      void stop(signal, starting, logger)
+      void stop(signal, starting, logger, run)
     },
     (code) => process.exit(code),
   )
   // A parent that is not npm may end while the server goes on, as for a service or a background job.
   if (config.isStartedByNpm) followNpm(() => process.kill(process.pid, 'SIGTERM'))
   try {
-    const { url, dtmUrl } = await starting
-    if (config.readyJson) process.stdout.write(`${JSON.stringify({ url, dtmUrl })}\n`)
+    const serving = await starting
+    const { url, dtmUrl, consoleUrl } = serving
+    if (config.readyJson) process.stdout.write(`${JSON.stringify({ url, dtmUrl, consoleUrl })}\n`)
+    run.onReady?.(serving)
   } catch (error) {
     if (isAbort(error)) return
     const { code, sentence } = describeStartFailure(error, config)
@@ -134,7 +162,12 @@ async function runMigrate(config: MigrateConfig): Promise<void> {
   }
 }
 
-async function stop(signal: string, starting: Promise<Serving>, logger: Logger): Promise<void> {
+async function stop(
+  signal: string,
+  starting: Promise<Serving>,
+  logger: Logger,
+  { onStopped }: ServerRun,
+): Promise<void> {
   logger.info({ signal }, 'stopping')
   setTimeout(() => {
     logger.error({ limitMs: STOP_MS_MAX }, 'the stop took too long and was cut')
@@ -149,6 +182,7 @@ async function stop(signal: string, starting: Promise<Serving>, logger: Logger):
       process.exit(1)
     }
   }
+  onStopped?.()
   logger.info({}, 'stopped')
   process.exit(0)
 }
