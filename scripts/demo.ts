@@ -70,10 +70,12 @@ async function runDemo(
   stopping: AbortSignal,
 ): Promise<'done' | 'wrong'> {
   const started = await startServices(options, services)
+  // The first request builds the console, in a process of its own. The transfers need not wait for it.
+  const console = options.once ? undefined : buildConsole(started)
   const isRight = await playTransfers(started, stopping)
   if (!isRight) return 'wrong'
-  if (options.once) return 'done'
-  printInvitation(started)
+  if (console === undefined) return 'done'
+  printInvitation(started, await console)
   return new Promise<never>(() => undefined)
 }
 
@@ -160,9 +162,18 @@ async function hasUnfinished(client: Client): Promise<boolean> {
   return done !== true
 }
 
-function printInvitation({ orchestratorUrl, bankA, bankB }: Started): void {
+/** Returns what is to be said of the console: where both transfers are seen, or why there is none. */
+async function buildConsole({ orchestratorUrl }: Started): Promise<string> {
+  const page = await fetch(`${orchestratorUrl}/console/`).catch(() => undefined)
+  return page?.ok === true
+    ? `${orchestratorUrl}/console/#/list`
+    : 'cannot be built; see logs/orchestrator.log'
+}
+
+function printInvitation({ orchestratorUrl, bankA, bankB }: Started, console: string): void {
   const transfer = { from: bankA, fromAccount: 'alice', to: bankB, toAccount: 'bob', amountCents: 100 }
   print('')
+  print(`Console  ${console}`)
   print(`API      ${orchestratorUrl}/v1/transactions`)
   print(`Docs     ${orchestratorUrl}/docs`)
   print(`Metrics  ${orchestratorUrl}/metrics`)
