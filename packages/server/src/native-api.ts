@@ -139,7 +139,6 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   app.register(buildRetryRoute(engine, handlerTimeoutMs))
   app.register(buildStopRoute(engine, handlerTimeoutMs))
   app.register(buildProblemsRoute(engine, handlerTimeoutMs))
-  app.register(buildRootRoute(version, page))
   app.register(buildGetSessionRoute(gate))
   app.register(buildRootRoute(version, { docs: page === 'docs', console: deps.console !== undefined }))
   app.register(addLiveRoute)
