@@ -1,4 +1,4 @@
-import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
+import type { BranchAnswer, BranchCall, BranchCaller, OriginLoad } from '@counterstep/core'
 import { Attempt, type AttemptOptions } from './attempt.ts'
 import { checkOptions, type HttpBranchCallerOptions } from './caller-options.ts'
 import { CheckedPayloads } from './checked-payloads.ts'
@@ -63,6 +63,10 @@ class HttpBranchCaller implements BranchCaller {
         resolve(answerUnsent(toErrorWord(error)))
       }
     })
+  }
+
+  loads(): readonly OriginLoad[] {
+    return this.#origins.loads()
   }
 
   close(): Promise<void> {

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { OriginLoad } from '@counterstep/core'
 import type { Dispatcher } from 'undici'
 import type { Attempt, AttemptHost } from './attempt.ts'
 import { AttemptQueue } from './attempt-queue.ts'
@@ -42,6 +43,10 @@ export class Origin implements AttemptHost {
 
   get isIdle(): boolean {
     return this.#inFlight === 0
+  }
+
+  get load(): OriginLoad {
+    return { origin: this.#key, inFlight: this.#inFlight, queued: this.#queue.length }
   }
 
   start(attempt: Attempt): void {

@@ -1,3 +1,4 @@
+import type { OriginLoad } from '@counterstep/core'
 import type { DeadlineWheel } from './deadline-wheel.ts'
 import { Origin, type OriginOptions } from './origin.ts'
 
@@ -28,6 +29,10 @@ export class Origins {
   /** Returns undefined while origins with calls in flight take all the room. */
   get(key: string, now: number): Origin | undefined {
     return this.#origins.get(key) ?? this.#add(key, now)
+  }
+
+  loads(): readonly OriginLoad[] {
+    return Array.from(this.#origins.values(), ({ load }) => load)
   }
 
   async close(): Promise<void> {

@@ -55,6 +55,7 @@ export type {
   Clock,
   FindOrigin,
   Ids,
+  OriginLoad,
   RefuseCall,
   WakeUpQueue,
   WakeUpRequest,

@@ -51,8 +51,19 @@ export interface BranchAnswer {
 export interface BranchCaller {
   /** Makes the call. It never rejects, because every error is an `unknown` answer, and it ends within `timeoutMs`. */
   call(call: BranchCall): Promise<BranchAnswer>
+  /** Lists the origins that have connections now. Absent: the caller does not know. */
+  loads?(): readonly OriginLoad[]
   /** Ends the calls in flight as `unknown`, and closes the connections. */
   close(): Promise<void>
+}
+
+/** Says how busy the connections to one origin are. */
+export interface OriginLoad {
+  readonly origin: string
+  /** The calls in flight, each on a connection of its own. */
+  readonly inFlight: number
+  /** The calls that wait for a connection. */
+  readonly queued: number
 }
 
 /**
