@@ -25,6 +25,7 @@ import { countRowPlaces } from './bulkhead/count-row-places.ts'
 import { listDefinitionTargets } from './bulkhead/submission-targets.ts'
 import type { SubmitOptions } from './engine-api.ts'
 import type { EngineObserver } from './observer.ts'
+import { readName } from './read-name.ts'
 import type { Runner } from './runner.ts'
 import { ShortLivedMap } from './short-lived-map.ts'
 import { TransactionError } from './transaction-error.ts'
@@ -307,7 +308,7 @@ export class Acceptance {
     if (result.type === 'exists') return { type: result.digest === ids.digest ? 'same' : 'other-content' }
     const { clock, observer, runner, run, onWaiting } = this.#parts
     const transaction = newTransaction(submission, ids, result.createdAt)
-    observer.accepted(transaction.kind)
+    observer.accepted(transaction.kind, readName(transaction.definition))
     const dueInMs = waitsMs(submission.definition, run)
     if (dueInMs !== undefined) onWaiting(ids.gid, clock.now() + dueInMs)
     else

@@ -38,7 +38,9 @@ import type { CallLimiter } from './bulkhead/call-limiter.ts'
 import type { NoTurn } from './bulkhead/call-turns.ts'
 import { countValuePlaces } from './bulkhead/count-row-places.ts'
 import type { Target } from './bulkhead/target.ts'
+import type { Destination } from './bulkhead/targets.ts'
 import type { EngineObserver } from './observer.ts'
+import { readName } from './read-name.ts'
 import type { EngineSettings } from './settings.ts'
 import { ShortLivedMap } from './short-lived-map.ts'
 import { untilDefinite } from './until-definite.ts'
@@ -258,7 +260,8 @@ export class Runner {
       void this.#send(active, buildBranchCall(active.run, call, attempt, settings.timeoutMsMax), call)
       return
     }
-    const target = bulkhead.find(url)
+    const destination = bulkhead.findDestination(url)
+    const { target } = destination
     active.admission?.end()
     if (!active.places.enter(target)) {
       this.#holdBack(active, call, attempt, target)
@@ -267,8 +270,8 @@ export class Runner {
     const request = buildBranchCall(active.run, call, attempt, settings.timeoutMsMax)
     const limiter = bulkhead.turns.findLimiter(call.op, active.isRecovered)
     const waiting = bulkhead.turns.enter(target, limiter)
-    if (waiting === undefined) void this.#send(active, request, call, target, limiter)
-    else void this.#sendInTurn(active, request, call, { target, limiter, waiting })
+    if (waiting === undefined) void this.#send(active, request, call, destination, limiter)
+    else void this.#sendInTurn(active, request, call, { destination, limiter, waiting })
   }
 
   /**
@@ -295,12 +298,13 @@ export class Runner {
 
   async #sendInTurn(active: ActiveRun, request: BranchCall, call: CallKey, turn: Turn): Promise<void> {
     const { bulkhead, ids } = this.#parts
-    const { target, limiter } = turn
+    const { destination, limiter } = turn
     const noTurn = await turn.waiting
     if (noTurn === undefined) {
-      await this.#send(active, request, call, target, limiter)
+      await this.#send(active, request, call, destination, limiter)
       return
     }
+    const { target } = destination
     active.places.withdraw(target)
     const waitMs = bulkhead.holdBack(
       target,
@@ -310,25 +314,27 @@ export class Runner {
     this.#step(active, { type: 'held-back', calls: [{ call, attempt: request.attempt, waitMs }] })
   }
 
-  /** Sends a call and applies its answer. A call with a target has a turn in the limiter, which ends here. */
+  /** Sends a call and applies its answer. A call with a destination has a turn in the limiter, which ends here. */
   async #send(
     active: ActiveRun,
     request: BranchCall,
     call: CallKey,
-    target?: Target,
+    destination?: Destination,
     limiter?: CallLimiter,
   ): Promise<void> {
     const { clock, branches, observer, ids } = this.#parts
+    const target = destination?.target
     try {
       const startedAt = clock.now()
       // A target that had no call in flight had nothing to answer until now.
       if (target?.callsInFlight === 1) target.answeredAt = startedAt
       // The call may have waited for its turn, so it is checked now whether it may still be sent.
-      const answer = mayStart(active.run, call, startedAt)
+      const answer: BranchAnswer = mayStart(active.run, call, startedAt)
         ? (this.#refuse(active, request) ?? (await requestAnswer(branches, request)))
         : NOT_SENT_ANSWER
       const durationMs = Math.round(clock.now() - startedAt)
-      observer.branchCalled(call.op, answer.result, durationMs)
+      const service = answer === NOT_SENT_ANSWER ? undefined : destination?.service
+      observer.branchCalled(call.op, answer.result, durationMs, service, answer.statusCode ?? answer.error)
       if (target !== undefined) {
         const isOver = isDefinite(answer)
         if (isOver) target.answeredAt = startedAt + durationMs
@@ -446,8 +452,8 @@ export class Runner {
     for (const { tell } of active.onDurable.splice(0)) tell(false)
     const { transaction, storeOffsetMs } = active.run
     if (effect.how === 'finished' && isFinal(transaction)) {
-      const { kind, status, finishedAt, createdAt } = transaction
-      this.#parts.observer.finished(kind, status, finishedAt - createdAt)
+      const { kind, status, finishedAt, createdAt, definition } = transaction
+      this.#parts.observer.finished(kind, status, finishedAt - createdAt, readName(definition))
       this.#parts.onFinished(gid, () => viewRun(active.run))
     } else {
       if (effect.how === 'lost') this.#parts.observer.event({ level: 'warn', name: 'transaction-lost', gid })
@@ -468,7 +474,7 @@ export class Runner {
 
 /** A call that waits for its turn. */
 interface Turn {
-  readonly target: Target
+  readonly destination: Destination
   readonly limiter: CallLimiter
   readonly waiting: Promise<NoTurn | undefined>
 }

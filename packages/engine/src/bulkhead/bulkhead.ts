@@ -18,7 +18,7 @@ import { CallTurns, type TurnSettings } from './call-turns.ts'
 import { HeldPlaces } from './held-places.ts'
 import { Pool } from './pool.ts'
 import type { Target } from './target.ts'
-import { Targets } from './targets.ts'
+import { type Destination, Targets } from './targets.ts'
 
 export interface BulkheadParts {
   readonly settings: TurnSettings & Pick<EngineSettings, 'inFlightMax' | 'recoveryInFlightMax' | 'holdMs'>
@@ -59,6 +59,15 @@ export class Bulkhead {
 
   find(url: string): Target {
     return this.#targets.find(url)
+  }
+
+  findDestination(url: string): Destination {
+    return this.#targets.findDestination(url)
+  }
+
+  /** Lists the services that were called last, and the origin of each. */
+  origins(): ReadonlyMap<string, string> {
+    return this.#targets.origins()
   }
 
   /** Creates the places of a run. `places` is the number that the transaction takes at each target. */

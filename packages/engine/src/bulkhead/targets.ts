@@ -1,9 +1,23 @@
-import { assert, type FindOrigin, SHARED_TARGETS, textHash, UNLISTED_TARGETS_MAX } from '@counterstep/core'
+import {
+  assert,
+  type FindOrigin,
+  readServiceName,
+  SHARED_TARGETS,
+  textHash,
+  UNLISTED_TARGETS_MAX,
+} from '@counterstep/core'
+import { OTHER } from '../other-key.ts'
 import { Target } from './target.ts'
 
 const TEXTS_MAX = 1_024
 /** A target that was not looked up between two sweeps loses its counters when there is no room for another. */
 const SWEEP_MS = 60_000
+
+/** Says where a call goes: the counters of its origin, and the name of its service, of which an origin may have two. */
+export interface Destination {
+  readonly target: Target
+  readonly service: string
+}
 
 /**
  * Finds the target of a branch URL. Each listed origin has counters of its own for good. At most UNLISTED_TARGETS_MAX
@@ -14,46 +28,60 @@ export class Targets {
   readonly #findOrigin: FindOrigin
   readonly #now: () => number
   readonly #byOrigin = new Map<string, Target>()
-  /** The targets by the text of a URL up to its path, so that few URLs are parsed. */
-  readonly #byText = new Map<string, Target>()
+  /** The destinations by the text of a URL up to its path, so that few URLs are parsed. */
+  readonly #byText = new Map<string, Destination>()
   readonly #listed: ReadonlyMap<string, Target>
-  readonly #shared: readonly Target[]
+  readonly #shared: readonly Destination[]
   #sweptAt: number
 
   constructor(findOrigin: FindOrigin, now: () => number, listedOrigins: readonly string[] = []) {
     this.#findOrigin = findOrigin
     this.#now = now
     this.#listed = new Map(listedOrigins.map((origin) => [origin, new Target(origin, true)]))
-    this.#shared = Array.from({ length: SHARED_TARGETS }, (_, n) => new Target(`other origins, part ${n}`))
+    this.#shared = Array.from({ length: SHARED_TARGETS }, (_, n) => ({
+      target: new Target(`other origins, part ${n}`),
+      service: OTHER,
+    }))
     this.#sweptAt = now()
   }
 
   find(url: string): Target {
+    return this.findDestination(url).target
+  }
+
+  findDestination(url: string): Destination {
     const text = cutBeforePath(url)
     const known = this.#byText.get(text)
-    const target = known === undefined || known.isForgotten ? this.#learn(text, url) : known
-    target.isUsed = true
-    return target
+    const destination = known === undefined || known.target.isForgotten ? this.#learn(text, url) : known
+    destination.target.isUsed = true
+    return destination
   }
 
   all(): readonly Target[] {
-    return [...this.#listed.values(), ...this.#byOrigin.values(), ...this.#shared]
+    const shared = this.#shared.map(({ target }) => target)
+    return [...this.#listed.values(), ...this.#byOrigin.values(), ...shared]
   }
 
-  #learn(text: string, url: string): Target {
+  /** Lists the services that were called last, and the origin of each. */
+  origins(): ReadonlyMap<string, string> {
+    return new Map(Array.from(this.#byText.values(), ({ service, target }) => [service, target.name]))
+  }
+
+  #learn(text: string, url: string): Destination {
     const origin = this.#findOrigin(url) ?? text
     const target = this.#listed.get(origin) ?? this.#byOrigin.get(origin) ?? this.#add(origin)
     // An origin without counters of its own is not remembered, because it may get them later.
     if (target === undefined) return this.#findShared(origin)
     if (this.#byText.size >= TEXTS_MAX) this.#byText.clear()
-    this.#byText.set(text, target)
-    return target
+    const destination = { target, service: readServiceName(url) }
+    this.#byText.set(text, destination)
+    return destination
   }
 
-  #findShared(origin: string): Target {
-    const target = this.#shared[textHash(origin) % SHARED_TARGETS]
-    assert(target !== undefined, 'the remainder of a hash is the index of a shared target')
-    return target
+  #findShared(origin: string): Destination {
+    const destination = this.#shared[textHash(origin) % SHARED_TARGETS]
+    assert(destination !== undefined, 'the remainder of a hash is the index of a shared target')
+    return destination
   }
 
   /** Adds an origin. Returns undefined if there is no room for one more. */

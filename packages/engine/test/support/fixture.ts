@@ -19,6 +19,8 @@ interface NodeOptions extends Partial<EngineSettings> {
   readonly durabilityClass?: DurabilityClass
   readonly clockOriginAt?: number
   readonly listedOrigins?: readonly string[]
+  /** It tells the other nodes about itself. */
+  readonly isTold?: boolean
 }
 
 export class Fixture {
@@ -43,6 +45,7 @@ export class Fixture {
     durabilityClass = 'A',
     clockOriginAt,
     listedOrigins = [],
+    isTold = false,
     ...settings
   }: NodeOptions = {}): TestNode {
     this.#nodes++
@@ -50,6 +53,7 @@ export class Fixture {
       settings: { ...SETTINGS, ...settings },
       durabilityClass,
       listedOrigins,
+      isTold,
       clock: this.time.clock(clockOriginAt),
     })
   }
@@ -101,6 +105,7 @@ interface NodeParts {
   readonly settings: EngineSettings
   readonly durabilityClass: DurabilityClass
   readonly listedOrigins: readonly string[]
+  readonly isTold: boolean
   readonly clock: NodeClock
 }
 
@@ -115,7 +120,7 @@ export class TestNode {
   constructor(
     fixture: Fixture,
     name: string,
-    { settings, durabilityClass, listedOrigins, clock }: NodeParts,
+    { settings, durabilityClass, listedOrigins, isTold, clock }: NodeParts,
   ) {
     this.name = name
     this.clock = clock
@@ -131,6 +136,8 @@ export class TestNode {
       ids: fixture.ids(),
       observer: this.seen,
       settings,
+      readEpochMs: () => fixture.time.now,
+      ...(isTold ? { node: { id: name, version: '0.1.0' } } : {}),
     })
   }
 

@@ -1,0 +1,2 @@
+/** Where there is no room for one more name, calls and transactions are counted together under this one. */
+export const OTHER = 'other'
