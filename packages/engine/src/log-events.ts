@@ -1,5 +1,5 @@
 import type { StoreEvent } from '@counterstep/core'
-import type { EngineEvent } from './observer.ts'
+import type { EngineEvent, FailingService } from './observer.ts'
 
 /** The part of pino's logger that is used. Fields come first, and errors stand under `err`. */
 export interface Logger {
@@ -12,13 +12,18 @@ type Reported = Omit<EngineEvent, 'name'> & { readonly name: EngineEvent['name']
 
 /** Returns a function that writes the events of the engine or the store to the log, under their stable names. */
 export function logEvents(logger: Logger): (event: Reported) => void {
-  return function logEvent({ level, name, gid, detail, error }) {
+  return function logEvent({ level, name, gid, detail, service, error }) {
     const fields = {
       event: name,
       ...(gid === undefined ? {} : { gid }),
       ...(detail === undefined ? {} : { detail }),
+      ...(service === undefined ? {} : toFields(service)),
       ...(error === undefined ? {} : { err: error }),
     }
     logger[level](fields, name)
   }
+}
+
+function toFields({ name, op, outcome, failures, since }: FailingService): object {
+  return { service: name, op, outcome, failures, since }
 }
