@@ -29,6 +29,11 @@ export function parseServices(text: string): Parsed<readonly NamedService[]> {
   return { value: [...services.values()] }
 }
 
+/** Lists the names of the services that the rules have. */
+export function listServiceNames({ services }: { readonly services: readonly NamedService[] }): string[] {
+  return services.map(({ name }) => name)
+}
+
 /** Returns a text, which says what is wrong, if the item cannot be read. */
 function parseService(text: string): NamedService | string {
   const [, name = '', address = ''] = /^([^=]*)=(.*)$/.exec(text) ?? []

@@ -13,6 +13,7 @@ import { Counter, type Registry } from 'prom-client'
 import { CountFamily } from './count-family.ts'
 import { DurationFamily } from './duration-family.ts'
 import { createNameBound } from './event-names.ts'
+import { countServiceCalls } from './service-calls.ts'
 
 const CALL_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const WHOLE_BUCKETS_SECONDS = [
@@ -36,10 +37,14 @@ const STORE_VERBS: readonly StoreVerb[] = [
 const STORE_OUTCOMES: readonly StoreOutcome[] = ['ok', 'conflict', 'fenced', 'unavailable']
 const EVENT_NAMES_MAX = 100
 
-/** Counts what the engine reports. Each child of a metric is looked up here, once, and not at each event. */
+/**
+ * Counts what the engine reports. Each child of a metric is looked up here, once, and not at each event. `services` are the
+ * names of the services that the configuration has, which are counted under labels of their own.
+ */
 export function createPrometheusObserver(
   registry: Registry,
   onEvent?: (event: EngineEvent) => void,
+  services: readonly string[] = [],
 ): EngineObserver {
   const registers = [registry]
   const accepted = new CountFamily(
@@ -67,7 +72,7 @@ export function createPrometheusObserver(
     refused: (code) => refused.inc({ code }),
     claimed: (count) => claimed.inc(count),
     finished: observeFinished(registry),
-    branchCalled: observeBranchCalls(registry),
+    branchCalled: observeBranchCalls(registry, services),
     storeCalled: observeStoreCalls(registry),
     event: countEvents(registry, onEvent),
   }
@@ -89,7 +94,7 @@ function observeFinished(registry: Registry): EngineObserver['finished'] {
   return (kind: Kind, status: FinalStatus, durationMs) => children[kind][status].observe(durationMs / 1000)
 }
 
-function observeBranchCalls(registry: Registry): EngineObserver['branchCalled'] {
+function observeBranchCalls(registry: Registry, services: readonly string[]): EngineObserver['branchCalled'] {
   const family = new DurationFamily(
     {
       name: 'counterstep_branch_call_duration_seconds',
@@ -100,7 +105,11 @@ function observeBranchCalls(registry: Registry): EngineObserver['branchCalled'] 
     registry,
   )
   const children = buildTable(OPS, (op) => buildTable(RESULTS, (result) => family.makeChild(op, result)))
-  return (op: Op, result: Result, durationMs) => children[op][result].observe(durationMs / 1000)
+  const countServiceCall = countServiceCalls(registry, services)
+  return (op: Op, result: Result, durationMs, service) => {
+    children[op][result].observe(durationMs / 1000)
+    if (service !== undefined) countServiceCall(service, op, result)
+  }
 }
 
 function observeStoreCalls(registry: Registry): EngineObserver['storeCalled'] {
