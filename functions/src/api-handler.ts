@@ -24,7 +24,7 @@ const CHANGED_PATH = /^(?!\/)|^\/\/|[\\\p{Cc} ]|\/(?:\.|%2e){1,2}(?:\/|$)/iu
 
 /** Creates the native HTTP API behind a Function URL or an HTTP API of AWS (payload format 2.0). */
 export async function createApiHandler(parts: FunctionParts): Promise<ApiHandler> {
-  const { config, engine, store, logger, readSecret } = parts
+  const { config, engine, logger, readSecret } = parts
   const { keys: keysArn } = config.secrets
   const keys = keysArn === undefined ? undefined : await SecretKeys.open(keysArn, readSecret, logger)
   const { insecure } = config.access
@@ -38,7 +38,6 @@ export async function createApiHandler(parts: FunctionParts): Promise<ApiHandler
     logger,
     // The page of the documentation reads files that are in no bundle.
     page: 'none',
-    store,
   })
   const answer = awsLambdaFastify(app, { decorateRequest: false, parseCommaSeparatedQueryParams: false })
   await app.ready()

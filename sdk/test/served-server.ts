@@ -32,7 +32,7 @@ export async function serve(play: (call: BranchCall) => Answer, sharedStore?: St
     settings: DEFAULT_SETTINGS,
   })
   await engine.start()
-  const app = buildApp({ engine, store, registry })
+  const app = buildApp({ engine, registry })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   return {
     url,

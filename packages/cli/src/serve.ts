@@ -1,6 +1,11 @@
 import type { AddressInfo } from 'node:net'
 import { httpBranchCaller } from '@counterstep/branch-http'
-import { createOriginFinder, listOrigins, targetPolicy } from '@counterstep/branch-http/targets'
+import {
+  createOriginFinder,
+  listOrigins,
+  listServiceNames,
+  targetPolicy,
+} from '@counterstep/branch-http/targets'
 import { isForced, listInsecureSwitches } from '@counterstep/configuration'
 import type { Store } from '@counterstep/core'
 import { buildDtmApp, createDocumentTopicStore, refuseStoredJsonRpc } from '@counterstep/dtm'
@@ -9,6 +14,7 @@ import {
   type Logger,
   listDurabilityWarnings,
   logEvents,
+  nameNode,
   nodeClock,
   nodeIds,
 } from '@counterstep/engine'
@@ -108,12 +114,12 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     plainIds: config.plainIds,
     clock: nodeClock(),
     ids,
-    observer: createPrometheusObserver(registry, logEvents(logger)),
+    observer: createPrometheusObserver(registry, logEvents(logger), listServiceNames(config.targets)),
+    node: { id: nameNode(), version },
     settings: config.engine,
   })
   const app = buildApp({
     engine,
-    store,
     storeForced: isForced(config.store),
     insecure: listInsecureSwitches(config),
     gate: gates.native,

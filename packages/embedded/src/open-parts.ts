@@ -3,6 +3,7 @@ import {
   createOriginFinder,
   hasEveryPort,
   listOrigins,
+  listServiceNames,
   type TargetRules,
   targetPolicy,
 } from '@counterstep/branch-http/targets'
@@ -16,9 +17,11 @@ import {
   listDurabilityWarnings,
   listRetentionWarnings,
   logEvents,
+  nameNode,
   nodeClock,
   nodeIds,
 } from '@counterstep/engine'
+import { VERSION } from '@counterstep/protocol'
 import {
   countStoreEvents,
   createBareRegistry,
@@ -103,7 +106,8 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
     listedOrigins,
     clock: nodeClock(),
     ids: nodeIds(),
-    observer: createPrometheusObserver(registry, logEvents(logger)),
+    observer: createPrometheusObserver(registry, logEvents(logger), listServiceNames(options.rules)),
+    node: { id: nameNode(), version: VERSION },
     settings: options.engine,
   })
   const drain = () => engine.close(DRAIN_MS)

@@ -21,6 +21,7 @@ import type { ObservedStore } from './observed-store.ts'
 import type { EngineObserver } from './observer.ts'
 import { Runner } from './runner.ts'
 import type { EngineSettings } from './settings.ts'
+import type { Figures } from './statistics/figures.ts'
 import { viewRow } from './view-row.ts'
 import { type LookUp, Waiters } from './waiters.ts'
 
@@ -35,6 +36,7 @@ export interface AssemblyParts {
   readonly clock: Clock
   readonly ids: Ids
   readonly observer: EngineObserver
+  readonly figures: Figures
   readonly settings: EngineSettings
 }
 

@@ -9,7 +9,10 @@ import type {
 } from '@counterstep/core'
 import type {
   Gid,
+  NamesView,
+  OverviewView,
   ProblemsView,
+  ServicesView,
   SignalView,
   SubmitView,
   TransactionSummary,
@@ -110,6 +113,12 @@ export interface EngineApi {
   health(): EngineHealth
   /** Counts what unfinished transactions wait for, at most 5 s ago. It throws SAGA_STORE_UNAVAILABLE. */
   problems(): Promise<ProblemsView>
+  /** Shows this node, its fellows and the store. It never waits for the store for long, and says what is old. */
+  overview(): Promise<OverviewView>
+  /** Shows how the calls of each service went in the last hour. */
+  services(): Promise<ServicesView>
+  /** Shows how the transactions of each name went in the last hour. */
+  names(): Promise<NamesView>
   /** Reads the figures of the store, at most once in 5 s for all who ask. Undefined: the store does not answer. */
   readStats(): Promise<StoreStats | undefined>
   /**

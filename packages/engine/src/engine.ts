@@ -2,14 +2,14 @@ import type { BranchCaller, CheckUrl, Clock, FindOrigin, Ids, RefuseCall, Store 
 import { assemble } from './assembly.ts'
 import type { EngineApi, EngineHealth } from './engine-api.ts'
 import { readHealth } from './health.ts'
-import { observeStore } from './observed-store.ts'
 import type { EngineObserver } from './observer.ts'
 import { Purge } from './purge.ts'
 import { Recovery } from './recovery.ts'
 import { Renewal } from './renewal.ts'
 import { Requests } from './requests.ts'
 import type { EngineSettings } from './settings.ts'
-import { tellOutages } from './tell-outages.ts'
+import { type NodeFacts, type NodeMemory, openNodeMemory } from './statistics/node-memory.ts'
+import { findLoads } from './statistics/node-sums.ts'
 import { within } from './until-definite.ts'
 
 export interface EngineParts {
@@ -40,6 +40,10 @@ export interface EngineParts {
   readonly ids: Ids
   readonly observer: EngineObserver
   readonly settings: EngineSettings
+  /** The node is told to the others under this name, and shown. Absent: it is told to none. */
+  readonly node?: NodeFacts
+  /** Reads the epoch time of the statistics in milliseconds. The default is the system's. */
+  readonly readEpochMs?: () => number
 }
 
 export interface Engine extends EngineApi {
@@ -69,13 +73,15 @@ class NodeEngine extends Requests implements Engine {
   readonly #recovery: Recovery
   readonly #renewal: Renewal
   readonly #purge: Purge
+  readonly #memory: NodeMemory
   #closing: Promise<void> | undefined
 
   constructor(parts: EngineParts) {
     const { clock, settings } = parts
-    const observer = tellOutages(parts.observer, clock)
+    const memory = openNodeMemory({ ...parts, readLoad: () => this.#readLoad(parts.branches) })
+    const { observer, store, figures } = memory
     const assembly = assemble(
-      { ...parts, observer, store: observeStore(parts.store, observer, clock) },
+      { ...parts, observer, store, figures },
       {
         onFinished: (gid) => this.#recovery.freeRoom(gid),
         onGivenBack: (gid, dueAt) => {
@@ -87,7 +93,8 @@ class NodeEngine extends Requests implements Engine {
       },
     )
     super(assembly)
-    const { store, runner } = assembly
+    const { runner } = assembly
+    this.#memory = memory
     const renewal = new Renewal(store, runner, clock, observer, settings.leaseMs)
     this.#renewal = renewal
     this.#recovery = new Recovery({
@@ -102,6 +109,7 @@ class NodeEngine extends Requests implements Engine {
   async start(): Promise<void> {
     this.#renewal.start()
     this.#purge.start()
+    this.#memory.start()
     await this.#recovery.start()
   }
 
@@ -118,6 +126,12 @@ class NodeEngine extends Requests implements Engine {
     })
   }
 
+  #readLoad(branches: BranchCaller) {
+    const { inFlight, inFlightMax } = this.health()
+    const loads = findLoads(this.assembly.bulkhead.origins(), branches.loads?.() ?? [])
+    return { inFlight, inFlightMax, loads }
+  }
+
   close(limitMs = CLOSE_LIMIT_MS): Promise<void> {
     this.#closing ??= this.#close(limitMs)
     return this.#closing
@@ -128,6 +142,7 @@ class NodeEngine extends Requests implements Engine {
     const until = clock.now() + limitMs
     const left = () => Math.max(0, until - clock.now())
     this.#purge.stop()
+    const forgotten = this.#memory.stop()
     // A store that hangs must not delay the end.
     await within(clock, Math.min(left(), HAND_BACK_MS), this.#recovery.stop())
     await acceptance.close(Math.min(left(), Math.max(FLUSH_MS_MIN, left() - CALLS_MS - HAND_BACK_MS)))
@@ -139,5 +154,6 @@ class NodeEngine extends Requests implements Engine {
     waiters.stop()
     this.#renewal.stop()
     alarms.stop()
+    await forgotten
   }
 }

@@ -26,7 +26,10 @@ import {
   InvalidRequestError,
   isCounterstepError,
   isFinalStatus,
+  type NamesView,
+  type OverviewView,
   type ProblemsView,
+  type ServicesView,
   type SignalView,
   type SubmitView,
   type TransactionSummary,
@@ -99,6 +102,22 @@ export abstract class Requests implements EngineApi {
   abstract readonly isStopping: boolean
   abstract health(): EngineHealth
   abstract close(limitMs?: number): Promise<void>
+
+  overview(): Promise<OverviewView> {
+    return this.assembly.figures.overview()
+  }
+
+  services(): Promise<ServicesView> {
+    return this.assembly.figures.services()
+  }
+
+  names(): Promise<NamesView> {
+    return this.assembly.figures.names()
+  }
+
+  readStats(): Promise<StoreStats | undefined> {
+    return this.assembly.figures.readStats()
+  }
 
   async submit(body: unknown, options: SubmitOptions = {}): Promise<SubmitView> {
     try {

@@ -13,13 +13,13 @@ import type { Face } from './options.ts'
 export const DEFAULT_PREFIX = '/counterstep'
 
 interface ApiParts
-  extends Required<Pick<NativeApiDeps, 'engine' | 'store' | 'logger' | 'registry' | 'gate' | 'insecure'>> {
+  extends Required<Pick<NativeApiDeps, 'engine' | 'logger' | 'registry' | 'gate' | 'insecure'>> {
   readonly sessions?: Sessions
 }
 
 /** Adds the HTTP API in a scope of its own, so that nothing that it sets reaches the app's other routes. */
 export async function addApi(app: FastifyInstance, face: Face, parts: ApiParts): Promise<void> {
-  const { engine, store, logger, registry, gate, insecure, sessions } = parts
+  const { engine, logger, registry, gate, insecure, sessions } = parts
   const { handlerTimeoutMs, unreadBodyBytesMax } = DEFAULT_SERVER_LIMITS
   // The app's own server decides how many connections there may be.
   const limits = {
@@ -31,7 +31,7 @@ export async function addApi(app: FastifyInstance, face: Face, parts: ApiParts):
     async function counterstepApi(scope) {
       scope.addHook('onRoute', hideFromDocuments)
       addNativeApi(scope, {
-        ...{ engine, store, logger, registry, gate },
+        ...{ engine, logger, registry, gate },
         bounds: new ConnectionBounds(limits, warnOfBounds(logger)),
         insecure: [...(gate.hasKeys ? [] : ['no-keys']), ...insecure],
         handlerTimeoutMs,

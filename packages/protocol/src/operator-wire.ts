@@ -116,7 +116,7 @@ export interface ProblemsView {
   readonly items: readonly ProblemView[]
 }
 
-/** Counts of one minute. */
+/** Counts of one minute. A list of minutes leaves out those in which nothing was counted. */
 export interface MinuteCounts {
   readonly at: number
   readonly success: number
@@ -135,6 +135,7 @@ export interface LatencyView {
 export interface ServiceOpView {
   readonly op: Op
   readonly minutes: readonly MinuteCounts[]
+  /** The last hour. */
   readonly latency: LatencyView
 }
 
@@ -145,7 +146,9 @@ export interface ServiceView {
   readonly callsPerSecond: number
   readonly outcomes: Omit<MinuteCounts, 'at'>
   readonly latency: LatencyView
+  /** The calls in flight, each on a connection of its own. */
   readonly connections: number
+  /** The calls that wait for a connection. */
   readonly queued: number
   /** The unfinished transactions whose problem names this service. */
   readonly waiting: number
@@ -204,8 +207,9 @@ export interface OverviewView {
     readonly name: string
     readonly durabilityClass: 'A' | 'B' | 'C'
     readonly failover: 'none' | 'lossless' | 'lossy'
-    /** `away`: the figures of the store are those of `storeAsOf`. */
+    /** `away`: the figures of the store are those of `asOf`. */
     readonly state: 'up' | 'away'
+    /** When the figures of the store were read. 0: never. */
     readonly asOf: number
   }
   readonly unfinished: Readonly<Record<UnfinishedStatus, number>>

@@ -5,7 +5,6 @@ import {
   guardRoutes,
   type Sessions,
 } from '@counterstep/access'
-import type { Store } from '@counterstep/core'
 import type { EngineApi, Logger } from '@counterstep/engine'
 import { WAIT_MS_MAX } from '@counterstep/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -33,12 +32,15 @@ import { buildGetTransactionRoute } from './routes/get-transaction.ts'
 import { buildListTransactionsRoute } from './routes/list-transactions.ts'
 import { addLiveRoute } from './routes/live.ts'
 import { buildMetricsRoute } from './routes/metrics.ts'
+import { buildNamesRoute } from './routes/names.ts'
 import { buildOpenApiRoute } from './routes/open-api.ts'
+import { buildOverviewRoute } from './routes/overview.ts'
 import { buildProblemsRoute } from './routes/problems.ts'
 import { buildReadyRoute } from './routes/ready.ts'
 import { buildRegisterBranchRoute } from './routes/register-branch.ts'
 import { buildRetryRoute } from './routes/retry.ts'
 import { buildRootRoute } from './routes/root.ts'
+import { buildServicesRoute } from './routes/services.ts'
 import { buildSignalRoute } from './routes/signal.ts'
 import { buildStopRoute } from './routes/stop.ts'
 import { buildSubmitRoute } from './routes/submit.ts'
@@ -46,8 +48,6 @@ import { buildSubmitPreparedRoute } from './routes/submit-prepared.ts'
 
 export interface NativeApiDeps {
   readonly engine: EngineApi
-  /** The gauges of the store read it. Without a store they are left out. */
-  readonly store?: Pick<Store, 'stats'>
   /** It is true if the store was opened by a switch that forces what is otherwise refused. /health/ready shows it. */
   readonly storeForced?: boolean
   /** These protections were switched off by name. /health/ready lists them. */
@@ -87,7 +87,7 @@ export interface ConsoleDeps {
  * other routes are added.
  */
 export function addNativeApi(app: FastifyInstance, deps: NativeApiDeps): void {
-  const { engine, store, registry, logger, bounds } = deps
+  const { engine, registry, logger, bounds } = deps
   bounds.boundRequests(app)
   app.setErrorHandler(buildErrorHandler(logger))
   app.removeAllContentTypeParsers()
@@ -98,7 +98,7 @@ export function addNativeApi(app: FastifyInstance, deps: NativeApiDeps): void {
   guardRoutes(app, deps.gate, bounds)
   if (deps.logRequests === true) app.addHook('onResponse', logAnswer(logger))
   registerEngineGauges(registry, engine)
-  if (store !== undefined) registerStoreGauges(registry, store)
+  registerStoreGauges(registry, engine)
   app.addHook('onReady', () => assertOwnMetricsAreWritten(registry))
   registerRoutes(app, deps)
 }
@@ -141,6 +141,9 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   app.register(buildProblemsRoute(engine, handlerTimeoutMs))
   app.register(buildGetSessionRoute(gate))
   app.register(buildRootRoute(version, { docs: page === 'docs', console: deps.console !== undefined }))
+  app.register(buildOverviewRoute(engine, handlerTimeoutMs))
+  app.register(buildServicesRoute(engine, handlerTimeoutMs))
+  app.register(buildNamesRoute(engine, handlerTimeoutMs))
   app.register(addLiveRoute)
   app.register(buildReadyRoute(engine, gate, { storeForced, insecure }))
   app.register(buildMetricsRoute(registry, handlerTimeoutMs))

@@ -49,7 +49,7 @@ export async function buildRealServer(
   const clock = nodeClock()
   const engine = createEngine({ store, branches, checkUrl, clock, ids: nodeIds(), observer, settings })
   await engine.start()
-  const app = buildApp({ engine, store, registry, logger, logRequests: true })
+  const app = buildApp({ engine, registry, logger, logRequests: true })
   hearAnswers(app, watch)
   return {
     app,

@@ -97,7 +97,7 @@ export async function openBothApis(store: Store, options: BothApisOptions = {}):
     reached.push(bound),
   )
   const gate = createGate({ credentials: readBearerOrBasicKey, ...(keys === undefined ? {} : { keys }) })
-  const native = buildApp({ engine, store, registry, logger, gate, bounds, limits })
+  const native = buildApp({ engine, registry, logger, gate, bounds, limits })
   const dtm = buildDtmApp({
     engine,
     checkUrl,

@@ -14,6 +14,9 @@ import { readHealth } from '../health.ts'
 import { type ObservedStore, observeStore } from '../observed-store.ts'
 import type { EngineObserver } from '../observer.ts'
 import type { EngineSettings } from '../settings.ts'
+import { Figures } from '../statistics/figures.ts'
+import { NodeStatistics } from '../statistics/node-statistics.ts'
+import { StoreReader } from '../statistics/store-reader.ts'
 import { within } from '../until-definite.ts'
 import { Invocation } from './invocation.ts'
 import { planInvocationTime } from './invocation-time.ts'
@@ -74,18 +77,20 @@ async function settleSoon<T>(clock: Clock, working: Promise<T>): Promise<T> {
 class FunctionEngine implements ServerlessEngine {
   readonly #parts: ServerlessParts
   readonly #store: ObservedStore
+  readonly #figures: Figures
   #current: Invocation | undefined
 
   constructor(parts: ServerlessParts) {
     this.#parts = parts
     this.#store = observeStore(parts.store, parts.observer, parts.clock)
+    this.#figures = openFunctionFigures(this.#store, parts)
   }
 
   async during<T>(remainingMs: number, work: (invocation: Invocation) => Promise<T>): Promise<T> {
     assert(this.#current === undefined, 'an environment has one invocation at a time')
     const { wakeUp, settings, clock } = this.#parts
     const time = planInvocationTime(clock.now(), remainingMs, settings.branchTimeoutMs)
-    const parts = { ...this.#parts, store: this.#store }
+    const parts = { ...this.#parts, store: this.#store, figures: this.#figures }
     const invocation = new Invocation(parts, wakeUp, time)
     this.#current = invocation
     try {
@@ -114,6 +119,11 @@ class FunctionEngine implements ServerlessEngine {
   retry: EngineApi['retry'] = (gid) => this.#now.retry(gid)
   stop: EngineApi['stop'] = (gid) => this.#now.stop(gid)
 
+  overview: EngineApi['overview'] = () => this.#figures.overview()
+  services: EngineApi['services'] = () => this.#figures.services()
+  names: EngineApi['names'] = () => this.#figures.names()
+  readStats: EngineApi['readStats'] = () => this.#figures.readStats()
+
   get isStopping(): boolean {
     return this.#current?.isStopping ?? false
   }
@@ -132,4 +142,18 @@ class FunctionEngine implements ServerlessEngine {
     assert(this.#current !== undefined, 'nothing runs between two invocations')
     return this.#current
   }
+}
+
+/** A function counts nothing, since an environment lives too short. It shows the figures of the store. */
+function openFunctionFigures(store: ObservedStore, { clock, settings }: ServerlessParts): Figures {
+  return new Figures({
+    statistics: new NodeStatistics(Date.now),
+    store,
+    storeReader: new StoreReader(store, clock, Date.now),
+    reports: undefined,
+    readState: () => ({
+      ...{ id: 'function', version: '', inFlight: 0, loopP99Ms: 0, loads: [] },
+      inFlightMax: settings.inFlightMax,
+    }),
+  })
 }

@@ -1,12 +1,7 @@
-import type { Store, StoreStats } from '@counterstep/core'
+import type { StoreStats } from '@counterstep/core'
 import type { EngineApi } from '@counterstep/engine'
 import { UNFINISHED_STATUSES } from '@counterstep/protocol'
 import { Gauge, type Registry } from 'prom-client'
-
-/**
- * The figures of the store are read again after this time only: scrapes may be frequent, and counting rows costs time.
- */
-const STATS_AGE_MAX_MS = 5_000
 
 export function registerEngineGauges(registry: Registry, engine: EngineApi): void {
   const gauge = (name: string, help: string, read: () => number) =>
@@ -37,8 +32,8 @@ export function registerEngineGauges(registry: Registry, engine: EngineApi): voi
 }
 
 /** Adds the figures of the store. While it does not answer they are absent, and `counterstep_store_stats_up` is 0. */
-export function registerStoreGauges(registry: Registry, store: Pick<Store, 'stats'>): void {
-  const read = cacheStats(store)
+export function registerStoreGauges(registry: Registry, engine: Pick<EngineApi, 'readStats'>): void {
+  const read = () => engine.readStats()
   const gauge = (name: string, help: string, set: (gauge: Gauge, stats: StoreStats) => void) =>
     new Gauge({
       name,
@@ -79,19 +74,4 @@ export function registerStoreGauges(registry: Registry, store: Pick<Store, 'stat
       for (const status of UNFINISHED_STATUSES) this.set({ status }, stats.unfinished[status])
     },
   })
-}
-
-/** Calls the store at most once in 5 s, also after a failure, and only when no other call is under way. */
-function cacheStats(store: Pick<Store, 'stats'>): () => Promise<StoreStats | undefined> {
-  let cached: Promise<StoreStats | undefined> | undefined
-  let readAt = 0
-  return function readStats() {
-    const now = performance.now()
-    if (cached === undefined || now - readAt >= STATS_AGE_MAX_MS) {
-      readAt = now
-      // A store that does not answer is shown by the gauge, and reported by the engine.
-      cached = store.stats().catch(() => undefined)
-    }
-    return cached
-  }
 }

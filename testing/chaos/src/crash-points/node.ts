@@ -49,7 +49,7 @@ async function main({ path, armed, mutant }: NodeArguments): Promise<void> {
     observer: createPrometheusObserver(registry, logEvents(createLogger({ level: 'error' }))),
     settings: SETTINGS,
   })
-  const app = buildApp({ engine, store, registry, page: 'none' })
+  const app = buildApp({ engine, registry, page: 'none' })
   process.on('message', (order: NodeOrder) => {
     void obey(order, crash, () => maintain(store)).then(tell)
   })
