@@ -48,7 +48,6 @@ import type {
 import { chooseNewestView } from './newest-view.ts'
 import { ReadLimiter } from './read-limiter.ts'
 import { findStanding, isNoRoom } from './standing-submit.ts'
-import { StoreReader } from './statistics/store-reader.ts'
 import { toListed, toSummary } from './summary.ts'
 import { within } from './until-definite.ts'
 
@@ -87,12 +86,10 @@ export abstract class Requests implements EngineApi {
   readonly #scans: ReadLimiter
   /** Reads of single transactions take turns here. */
   readonly #reads: ReadLimiter
-  readonly #storeReader: StoreReader
 
   constructor(assembly: Assembly) {
     this.assembly = assembly
     const { clock, settings } = assembly
-    this.#storeReader = new StoreReader(assembly.store, clock, Date.now)
     const { scansAtOnceMax, readsAtOnceMax, readsWaitingMax: waitingMax, readWaitMs: waitMs } = settings
     const common = { waitingMax, waitMs }
     this.#scans = new ReadLimiter(clock, { ...common, atOnceMax: scansAtOnceMax, ...SCAN_REST })
@@ -326,10 +323,6 @@ export abstract class Requests implements EngineApi {
       matchesFilters(row, query) &&
       (query.order === undefined || query.order === 'created' || !isFinalStatus(row.status))
     return isListed ? [toSummary(toListed(row))] : []
-  }
-
-  readStats(): Promise<StoreStats | undefined> {
-    return this.#storeReader.read()
   }
 
   async problems(): Promise<ProblemsView> {

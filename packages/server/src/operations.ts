@@ -12,12 +12,15 @@ import { getTransactionOperation } from './routes/get-transaction.ts'
 import { listTransactionsOperation } from './routes/list-transactions.ts'
 import { liveOperation } from './routes/live.ts'
 import { metricsOperation } from './routes/metrics.ts'
+import { namesOperation } from './routes/names.ts'
 import { openApiOperation } from './routes/open-api.ts'
+import { overviewOperation } from './routes/overview.ts'
 import { problemsOperation } from './routes/problems.ts'
 import { readyOperation } from './routes/ready.ts'
 import { registerBranchOperation } from './routes/register-branch.ts'
 import { retryOperation } from './routes/retry.ts'
 import { rootOperation } from './routes/root.ts'
+import { servicesOperation } from './routes/services.ts'
 import { signalOperation } from './routes/signal.ts'
 import { stopOperation } from './routes/stop.ts'
 import { submitOperation } from './routes/submit.ts'
@@ -38,6 +41,9 @@ export const OPERATIONS: readonly Operation[] = [
   getSessionOperation,
   openSessionOperation,
   endSessionOperation,
+  overviewOperation,
+  servicesOperation,
+  namesOperation,
   rootOperation,
   liveOperation,
   readyOperation,

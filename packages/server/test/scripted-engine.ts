@@ -1,6 +1,7 @@
 import type { EngineApi, EngineHealth } from '@counterstep/engine'
 import type { Gid, SubmitView, TransactionView } from '@counterstep/protocol'
 import { problemsExample, signalTakenExample } from '../src/openapi/examples.ts'
+import { namesExample, overviewExample, servicesExample } from '../src/openapi/operator-examples.ts'
 
 export interface Call {
   readonly verb: string
@@ -60,7 +61,6 @@ export function createScriptedEngine(script: Partial<EngineApi> = {}): ScriptedE
     showWhole: note('showWhole', script.showWhole ?? (async () => undefined)),
     list: note('list', script.list ?? (async () => ({ items: [] }))),
     problems: note('problems', script.problems ?? (async () => problemsExample)),
-    readStats: script.readStats ?? (async () => undefined),
     abort: note('abort', script.abort ?? command),
     signal: note('signal', script.signal ?? (async () => signalTakenExample)),
     retry: note('retry', script.retry ?? command),
@@ -68,6 +68,10 @@ export function createScriptedEngine(script: Partial<EngineApi> = {}): ScriptedE
     get isStopping() {
       return (script.health?.() ?? READY).reason === 'stopping'
     },
+    overview: note('overview', script.overview ?? (async () => overviewExample)),
+    services: note('services', script.services ?? (async () => servicesExample)),
+    names: note('names', script.names ?? (async () => namesExample)),
+    readStats: script.readStats ?? (async () => undefined),
     health: script.health ?? (() => READY),
     close: script.close ?? (async () => undefined),
   }

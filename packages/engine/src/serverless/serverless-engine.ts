@@ -110,7 +110,6 @@ class FunctionEngine implements ServerlessEngine {
   showWhole: EngineApi['showWhole'] = (gid, caller) => this.#now.showWhole(gid, caller)
   list: EngineApi['list'] = (query, caller) => this.#now.list(query, caller)
   problems: EngineApi['problems'] = () => this.#now.problems()
-  readStats: EngineApi['readStats'] = () => this.#now.readStats()
   registerBranch: EngineApi['registerBranch'] = (gid, body) => this.#now.registerBranch(gid, body)
   addBranch: EngineApi['addBranch'] = (gid, branch) => this.#now.addBranch(gid, branch)
   submitPrepared: EngineApi['submitPrepared'] = (gid, options) => this.#now.submitPrepared(gid, options)

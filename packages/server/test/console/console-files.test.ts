@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
@@ -38,13 +39,16 @@ function buildConsoleApp(): FastifyInstance {
 /** Asks for a path as it is written, which a client would make shorter. */
 function askAsWritten(app: FastifyInstance, path: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
-    const asked = request({ port: app.addresses()[0]?.port, path, agent: false }, (answer) => {
-      const chunks: Buffer[] = []
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-      answer.on('end', () =>
-        resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks).toString() }),
-      )
-    })
+    const asked = request(
+      { port: (app.server.address() as AddressInfo).port, path, agent: false },
+      (answer) => {
+        const chunks: Buffer[] = []
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+        answer.on('end', () =>
+          resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks).toString() }),
+        )
+      },
+    )
     asked.on('error', reject)
     asked.end()
   })

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type IncomingMessage, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { createGate, KeyQuota, KeyRate, readBearerKey } from '@counterstep/access'
 import { describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/index.ts'
@@ -98,7 +99,7 @@ describe('S30: a login', () => {
     await using fixture = await openSessionFixture()
     const { app } = fixture.openNode()
     await app.listen({ port: 0, host: '127.0.0.1' })
-    const port = app.addresses()[0]?.port
+    const port = (app.server.address() as AddressInfo).port
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
       const asked = request({ port, method: 'POST', path: '/v1/session', headers }, resolve)
