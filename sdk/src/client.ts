@@ -136,7 +136,7 @@ export interface Client {
   wait(gid: string, options?: WaitOptions): Promise<TransactionView>
   /** Reads a transaction. Throws SAGA_UNKNOWN_GID. */
   get(gid: string, options?: CallOptions): Promise<TransactionView>
-  /** Lists all transactions that match, newest first, fetched page by page. */
+  /** Lists all transactions that match, newest first unless `order` says otherwise, fetched page by page. */
   list(filter?: ListFilter, options?: CallOptions): AsyncIterable<TransactionSummary>
   /** Lists one page; its `cursor` leads to the next. */
   page(filter?: ListFilter, options?: CallOptions): Promise<TransactionPage>

@@ -28,8 +28,9 @@ export function listPage(
   return sendAgain(async () => readPage(await send(request)), persistence)
 }
 
-function toQuery(filter: ListFilter): string {
+function toQuery({ tags = {}, ...filter }: ListFilter): string {
   const query = new URLSearchParams()
+  for (const [key, value] of Object.entries(tags)) query.append('tag', `${key}:${value}`)
   for (const [name, value] of Object.entries(filter)) {
     if (value !== undefined) query.set(name, String(value))
   }

@@ -79,7 +79,7 @@ export interface WaitOptions {
  *
  * @example
  * ```ts
- * const filter: ListFilter = { status: ['submitted', 'aborting'], createdTo: Date.now() - 60_000 }
+ * const filter: ListFilter = { status: ['submitted', 'aborting'], tags: { region: 'eu' }, order: 'due' }
  * ```
  */
 export interface ListFilter {
@@ -89,10 +89,25 @@ export interface ListFilter {
   readonly retrying?: boolean
   /** Lists only transactions that a person should look at, or with false only the others. */
   readonly attention?: boolean
+  /** Lists only this transaction, or, with a `*` behind it, those whose gid begins so. */
+  readonly gid?: string
+  readonly name?: string
+  /** Lists only transactions that have all of these tags. */
+  readonly tags?: Readonly<Record<string, string>>
+  /** Lists only transactions that wait for this, for example `bank-a compensate 500`. */
+  readonly problem?: string
+  readonly paused?: true
+  readonly byHand?: true
+  readonly edited?: true
   /** This instant is included. */
   readonly createdFrom?: number
   /** This instant is not included. */
   readonly createdTo?: number
+  /**
+   * The default is `created`, the newest first. `due` and `-due` list unfinished transactions only: the one that is due
+   * first at the top, or at the end.
+   */
+  readonly order?: 'created' | 'due' | '-due'
   /** Says how many transactions one page has, from 1 to 200. The default is 50. */
   readonly limit?: number
   /** The `cursor` of the page before. */

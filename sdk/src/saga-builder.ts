@@ -8,10 +8,16 @@ import type { Signal } from './signal.ts'
 /**
  * The settings of a whole saga: `deadlineMs` from accept (at most 30 days), `delayMs` before the first call,
  * `timeoutMs` and `retry` as defaults of its branches, `headers` for every call, `input` for what its branches refer to.
+ * By its `name` and `tags` it is found: every reader sees them, so they are no place for a secret.
  *
  * @example
  * ```ts
- * const settings: SagaSettings = { gid: `transfer-${transferId}`, deadlineMs: 60_000 }
+ * const settings: SagaSettings = {
+ *   gid: `transfer-${transferId}`,
+ *   name: 'transfer',
+ *   tags: { region: 'eu' },
+ *   deadlineMs: 60_000,
+ * }
  * ```
  */
 export type SagaSettings = Omit<SagaSubmitRequest, 'kind' | 'branches'>

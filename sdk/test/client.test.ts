@@ -244,6 +244,22 @@ describe('list', () => {
     expect(server.seen.map(({ url }) => url)).toEqual([first, `${first}&cursor=c1`, `${first}&cursor=c2`])
   })
 
+  it('List asks for tags one by one, and for an order', async () => {
+    await using server = await scriptedServer([{ status: 200, body: { items: [] } }])
+    const tags = { region: 'eu', url: 'a:b' }
+    const filter = { name: 'transfer', tags, paused: true, gid: 'order-*', order: '-due' } as const
+    for await (const _ of createClient({ url: server.url }).list(filter));
+    const [, query] = server.seen[0]?.url?.split('?') ?? []
+    expect([...new URLSearchParams(query)]).toEqual([
+      ['tag', 'region:eu'],
+      ['tag', 'url:a:b'],
+      ['name', 'transfer'],
+      ['paused', 'true'],
+      ['gid', 'order-*'],
+      ['order', '-due'],
+    ])
+  })
+
   it('List asks for no page that is not read', async () => {
     await using server = await scriptedServer([{ status: 200, body: { items: items('a'), cursor: 'c1' } }])
     for await (const { gid } of createClient({ url: server.url }).list()) if (gid === 'a') break

@@ -1,4 +1,4 @@
-import { branch, createClient, isRefused, parallel, saga } from '@counterstep/sdk'
+import { branch, createClient, isRefused, type ListFilter, parallel, saga } from '@counterstep/sdk'
 import { describe, expect, it } from 'vitest'
 import { serve } from './served-server.ts'
 
@@ -29,6 +29,30 @@ describe('the client and a real server', () => {
     for await (const { gid } of server.client.list({ status: ['succeeded', 'failed'], limit: 2 }))
       gids.push(gid)
     expect(gids.sort()).toEqual([travel.gid, ...[0, 1, 2, 3, 4].map((index) => `more-${index}`)].sort())
+  })
+
+  it('Transactions of every kind are found by their name, their tags and the beginning of their gid', async () => {
+    await using server = await serve(() => ({ result: 'success', statusCode: 200 }))
+    const { client } = server
+    const naming = (region: string) => ({ name: 'transfer', tags: { region, tier: '2' } })
+    await client.submit(saga({ gid: 'a-1', ...naming('eu') }).branch('a', to('a')), { waitMs: 5_000 })
+    await client
+      .message({ gid: 'a-2', branches: [{ action: to('a').action }], ...naming('us') })
+      .submit({ waitMs: 5_000 })
+    await client.runTcc({ gid: 'b-3', ...naming('eu') }, async () => undefined)
+    await client.submit(saga({ gid: 'a-none' }).branch('a', to('a')), { waitMs: 5_000 })
+    const find = async (filter: ListFilter) => {
+      const gids: string[] = []
+      for await (const { gid } of client.list(filter)) gids.push(gid)
+      return gids.sort()
+    }
+    expect(await find({ name: 'transfer' })).toEqual(['a-1', 'a-2', 'b-3'])
+    expect(await find({ tags: { region: 'eu', tier: '2' } })).toEqual(['a-1', 'b-3'])
+    expect(await find({ tags: { region: 'eu' }, gid: 'a-*' })).toEqual(['a-1'])
+    expect(await find({ gid: 'a-none' })).toEqual(['a-none'])
+    expect(await find({ gid: 'a-none', name: 'transfer' })).toEqual([])
+    expect(await client.get('b-3')).toMatchObject({ kind: 'tcc', ...naming('eu') })
+    expect(await client.get('a-none')).not.toHaveProperty('name')
   })
 
   it('A lost answer is made good by the same gid: the saga runs once', async () => {

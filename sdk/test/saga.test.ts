@@ -27,6 +27,15 @@ describe('a saga', () => {
     })
   })
 
+  it('A saga keeps the name and the tags by which it is found', () => {
+    const naming = { name: 'transfer', tags: { region: 'eu' } }
+    expect(saga(naming).branch('a', to('a')).request).toMatchObject(naming)
+    expect(saga().branch('a', to('a')).request).not.toHaveProperty('name')
+    expectTypeOf<NonNullable<Parameters<typeof saga>[0]>['name']>().toEqualTypeOf<string | undefined>()
+    // @ts-expect-error A tag is a text.
+    saga({ tags: { tier: 2 } })
+  })
+
   it('A saga has one gid, which is made once, and is itself never changed', () => {
     const empty = saga()
     const one = empty.branch('a', to('a'))

@@ -3,7 +3,7 @@ import type { AbortOptions, CallOptions, SubmitOptions } from '../options.ts'
 
 /**
  * The settings of a whole TCC: `deadlineMs` from prepare (default 35,000: when it has passed before the submit, every
- * branch is cancelled), `timeoutMs` and `retry` of its calls, `headers` for every call.
+ * branch is cancelled), `timeoutMs` and `retry` of its calls, `headers` for every call, `name` and `tags` to find it by.
  *
  * @example
  * ```ts
