@@ -26,6 +26,7 @@ import { newPreparedLog } from './prepared-log.ts'
 import { SagaCallAudit } from './saga-call-audit.ts'
 import { newSagaLog, type SagaLog, toMask } from './saga-log.ts'
 import { StagesAudit } from './stages-audit.ts'
+import { checkTrouble } from './trouble-audit.ts'
 import { mayTurnForValue } from './usable-values.ts'
 
 export interface Violation {
@@ -129,6 +130,7 @@ export class Auditor implements AuditLog {
     if ('decision' in log) this.prepared.checkWrite(before, row, log)
     else if (row.status !== 'submitted' || before.status !== 'submitted')
       this.#checkDecision(before, row, log)
+    checkTrouble(this, row)
     if (isFinalStatus(row.status)) log.isFinal = true
   }
 

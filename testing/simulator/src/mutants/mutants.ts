@@ -91,6 +91,7 @@ const FLAWS: readonly Flaw[] = [
   'version-reissued',
   'says-saved',
   'finish-unchecked',
+  'trouble-kept',
   'sent-list-trusted',
   'ack-before-durable',
   'act-before-accept',

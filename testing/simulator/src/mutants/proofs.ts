@@ -31,6 +31,7 @@ export const PROOFS: Readonly<Record<string, string>> = {
   I33: 'timer-early',
   I34: 'signal-dropped-on-learn',
   I35: 'pivot-unmarked',
+  I36: 'trouble-kept',
   L1: 'never-claims',
   L3: 'retries-block-claims',
   L4: 'backoff-none',

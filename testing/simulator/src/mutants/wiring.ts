@@ -10,6 +10,7 @@ export type Flaw =
   | 'version-by-clock'
   | 'says-saved'
   | 'finish-unchecked'
+  | 'trouble-kept'
   | 'sent-list-trusted'
   // These are flaws of the node.
   | 'ack-before-durable'

@@ -108,7 +108,12 @@ export class SimStore {
     }
     row.savedAt = this.#world.now
     row.beforeLazy = this.#losesTail && isLazy(before, update) ? (row.beforeLazy ?? before) : undefined
-    row.stored = { ...updatedRow(before, update, now), version: this.#nextVersion(row) }
+    const trouble = wiring.flaw === 'trouble-kept' ? { ...before, ...update } : update
+    row.stored = {
+      ...updatedRow(before, update, now),
+      ...readTrouble(trouble),
+      version: this.#nextVersion(row),
+    }
     this.#audit.checkUpdate(before, update, row.stored)
     return { type: 'saved', version: row.stored.version, now }
   }
@@ -201,8 +206,9 @@ export class SimStore {
 }
 
 function updatedRow(row: StoredTransaction, update: TransactionUpdate, now: number): StoredTransaction {
+  const { problem: _problem, attempts: _attempts, marks: _marks, ...kept } = row
   return {
-    ...row,
+    ...kept,
     writeId: update.writeId,
     status: update.status,
     format: update.format,
@@ -213,6 +219,19 @@ function updatedRow(row: StoredTransaction, update: TransactionUpdate, now: numb
     claimsWithoutProgress: 0,
     updatedAt: now,
     ...applyHold(row, update, now),
+  }
+}
+
+/** Takes the trouble of an update, which is over where the update has none. */
+function readTrouble({
+  problem,
+  attempts,
+  marks,
+}: Pick<StoredTransaction, 'problem' | 'attempts' | 'marks'>): Partial<StoredTransaction> {
+  return {
+    ...(problem === undefined ? {} : { problem }),
+    ...(attempts === undefined ? {} : { attempts }),
+    ...(marks === undefined ? {} : { marks }),
   }
 }
 
