@@ -41,8 +41,8 @@ function listOps(transaction: Transaction): readonly OpProgress[] {
 /** An attempt whose answer was lost with its owner is in no run, so the runs may have gaps. */
 function findRunFault({ attempts, result, runs = [] }: OpProgress): string | undefined {
   let next = 1
-  for (const { from, count, firstAt, lastAt } of runs) {
-    if (from < next || count < 1 || firstAt > lastAt) return `a run of ${count} attempts begins at ${from}`
+  for (const { from, count } of runs) {
+    if (from < next || count < 1) return `a run of ${count} attempts begins at ${from}`
     next = from + count
   }
   if (next > attempts + 1) return `the runs have ${next - 1} attempts of ${attempts}`
