@@ -30,6 +30,7 @@ import type { Runner } from './runner.ts'
 import { ShortLivedMap } from './short-lived-map.ts'
 import { TransactionError } from './transaction-error.ts'
 import { delay, within } from './until-definite.ts'
+import type { Watch } from './watch/watch.ts'
 
 export interface AcceptanceParts {
   readonly store: Store
@@ -44,6 +45,7 @@ export interface AcceptanceParts {
   readonly storeTimeoutMs: number
   /** The row waits for its start and is due at that instant of this node's clock. */
   readonly onWaiting: (gid: Gid, dueAt: number) => void
+  readonly watch: Pick<Watch, 'isOpen' | 'reportFresh'>
 }
 
 /** A submission with its gid, which was drawn if the caller gave none. */
@@ -306,9 +308,10 @@ export class Acceptance {
     admission: Admission | undefined,
   ): AcceptResult {
     if (result.type === 'exists') return { type: result.digest === ids.digest ? 'same' : 'other-content' }
-    const { clock, observer, runner, run, onWaiting } = this.#parts
+    const { clock, observer, runner, run, onWaiting, watch } = this.#parts
     const transaction = newTransaction(submission, ids, result.createdAt)
     observer.accepted(transaction.kind, readName(transaction.definition))
+    if (watch.isOpen) watch.reportFresh(ids.gid)
     const dueInMs = waitsMs(submission.definition, run)
     if (dueInMs !== undefined) onWaiting(ids.gid, clock.now() + dueInMs)
     else

@@ -5,6 +5,7 @@ import {
   type FindOrigin,
   FORMAT,
   type Ids,
+  mayShow,
   READ_MANY_MAX,
   type RefuseCall,
   type RunSettings,
@@ -17,6 +18,7 @@ import { AlarmClock } from './alarm-clock.ts'
 import { Bulkhead } from './bulkhead/bulkhead.ts'
 import { Commands } from './commands.ts'
 import { findOriginOfUrl } from './find-origin.ts'
+import { chooseNewestView } from './newest-view.ts'
 import type { ObservedStore } from './observed-store.ts'
 import type { EngineObserver } from './observer.ts'
 import { Runner } from './runner.ts'
@@ -24,6 +26,7 @@ import type { EngineSettings } from './settings.ts'
 import type { Figures } from './statistics/figures.ts'
 import { viewRow } from './view-row.ts'
 import { type LookUp, Waiters } from './waiters.ts'
+import { Watch } from './watch/watch.ts'
 
 export interface AssemblyParts {
   readonly store: ObservedStore
@@ -65,6 +68,7 @@ export interface Assembly extends AssemblyParts {
   readonly commands: Commands
   readonly waiters: Waiters
   readonly bulkhead: Bulkhead
+  readonly watch: Watch
 }
 
 export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Assembly {
@@ -84,15 +88,23 @@ export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Asse
     alarms,
     observer,
   })
-  const common = { ...settings, ...parts, run, formatMax: FORMAT, alarms, bulkhead }
+  const watch = new Watch({
+    ...{ store, clock, observer },
+    // Other nodes may have changed a row of a shared store, so it is always read.
+    showFromMemory: (gid) => (store.capabilities.shared ? undefined : showRun(runner, clock, gid)),
+    showNewest: (row) => chooseNewestView({ runner, clock }, row),
+  })
+  const common = { ...settings, ...parts, run, formatMax: FORMAT, alarms, bulkhead, watch }
   const runner = new Runner({
     ...common,
     onFinished: (gid, view) => {
       waiters.settleFinished(gid, view)
+      if (watch.isOpen) watch.reportFresh(gid)
       callbacks.onFinished(gid)
     },
     onGivenBack: (gid, dueAt) => {
       callbacks.onGivenBack(gid, dueAt)
+      if (watch.isOpen) watch.reportChange(gid)
       if (dueAt !== undefined) waiters.settleIdle(gid, dueAt)
       waiters.watch(gid)
     },
@@ -110,7 +122,13 @@ export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Asse
   }
   const acceptance = new Acceptance({ ...common, runner, onWaiting })
   const commands = new Commands({ ...common, runner, acceptance, onDue })
-  return { ...parts, run, formatMax: FORMAT, alarms, runner, acceptance, commands, waiters, bulkhead }
+  const built = { alarms, runner, acceptance, commands, waiters, bulkhead, watch }
+  return { ...parts, run, formatMax: FORMAT, ...built }
+}
+
+function showRun(runner: Runner, clock: Clock, gid: Gid): TransactionView | undefined {
+  const run = runner.get(gid)
+  return run !== undefined && mayShow(run, clock.now()) ? runner.view(gid) : undefined
 }
 
 /** Returns a function that reads final views. A store that is down delays the answer, but does not fail the wait. */

@@ -18,6 +18,7 @@ import type {
   TransactionSummary,
   TransactionView,
 } from '@counterstep/protocol'
+import type { Watch } from './watch/watch.ts'
 
 export interface WaitOptions {
   /** The call answers when the transaction is final, or after this time with its state then. */
@@ -121,6 +122,8 @@ export interface EngineApi {
   names(): Promise<NamesView>
   /** Reads the figures of the store, at most once in 5 s for all who ask. Undefined: the store does not answer. */
   readStats(): Promise<StoreStats | undefined>
+  /** Tells watchers of changes. Absent: nothing goes on here between two calls, as in a function. */
+  readonly watch?: Pick<Watch, 'open'>
   /**
    * The engine takes no new work any more. `health` says so too; this costs less for a host that asks at each answer.
    */

@@ -11,6 +11,7 @@ import type { EngineSettings } from './settings.ts'
 import { type NodeFacts, type NodeMemory, openNodeMemory } from './statistics/node-memory.ts'
 import { findLoads } from './statistics/node-sums.ts'
 import { within } from './until-definite.ts'
+import type { Watch } from './watch/watch.ts'
 
 export interface EngineParts {
   readonly store: Store
@@ -113,6 +114,10 @@ class NodeEngine extends Requests implements Engine {
     await this.#recovery.start()
   }
 
+  get watch(): Pick<Watch, 'open'> {
+    return this.assembly.watch
+  }
+
   get isStopping(): boolean {
     return this.#closing !== undefined
   }
@@ -143,6 +148,7 @@ class NodeEngine extends Requests implements Engine {
     const left = () => Math.max(0, until - clock.now())
     this.#purge.stop()
     const forgotten = this.#memory.stop()
+    this.assembly.watch.end()
     // A store that hangs must not delay the end.
     await within(clock, Math.min(left(), HAND_BACK_MS), this.#recovery.stop())
     await acceptance.close(Math.min(left(), Math.max(FLUSH_MS_MIN, left() - CALLS_MS - HAND_BACK_MS)))

@@ -70,6 +70,7 @@ export const ENGINE_EVENT_NAMES = [
   'service-failing',
   'service-answers-again',
   'node-report-failed',
+  'watch-failed',
 ] as const
 
 /** A service whose calls of one op fail. */

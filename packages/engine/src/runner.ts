@@ -44,6 +44,7 @@ import { readName } from './read-name.ts'
 import type { EngineSettings } from './settings.ts'
 import { ShortLivedMap } from './short-lived-map.ts'
 import { untilDefinite } from './until-definite.ts'
+import type { Watch } from './watch/watch.ts'
 
 export interface RunnerParts {
   readonly store: Store
@@ -54,6 +55,7 @@ export interface RunnerParts {
   readonly alarms: AlarmClock
   readonly refuseCall?: RefuseCall
   readonly bulkhead: Bulkhead
+  readonly watch: Pick<Watch, 'isOpen' | 'reportChange' | 'reportFresh'>
   readonly settings: Pick<EngineSettings, 'holdMs' | 'timeoutMsMax' | 'retryFloorMs' | 'parkAfterMs'>
   /** The transaction is final, and that is durable. */
   readonly onFinished: (gid: Gid, view: () => TransactionView) => void
@@ -208,7 +210,9 @@ export class Runner {
       const before = active.run.transaction
       const { run, effects } = stepRun(RULES, active.run, event, this.#parts.clock.now())
       active.run = run
-      if (beginsToNeedAttention(before, run.transaction)) this.#reportAttention(run.transaction)
+      const needsAttention = beginsToNeedAttention(before, run.transaction)
+      if (needsAttention) this.#reportAttention(run.transaction)
+      if (this.#parts.watch.isOpen) this.#reportChange(run.transaction.gid, needsAttention)
       for (const effect of effects) this.#execute(active, effect)
     } catch (error: unknown) {
       // This is a bug. The attempt stops here, the lease runs out, and the row is claimed again.
@@ -216,6 +220,13 @@ export class Runner {
       this.#parts.observer.event({ level: 'error', name: 'transaction-step-failed', gid, error })
       this.#giveUp(active)
     }
+  }
+
+  /** Tells those who watch. Whether the change may be shown yet is decided when it is. */
+  #reportChange(gid: Gid, needsAttention: boolean): void {
+    const { watch } = this.#parts
+    if (needsAttention) watch.reportFresh(gid)
+    else watch.reportChange(gid)
   }
 
   /** Reports before the change is durable, so after a crash the next owner may report it again. */

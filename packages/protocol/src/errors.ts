@@ -67,6 +67,7 @@ export const ERROR_MEANINGS = {
   SAGA_NO_RETURN: 'failure',
   SAGA_RATE_LIMITED: 'unavailable',
   SAGA_TOO_MANY_READS: 'unavailable',
+  SAGA_TOO_MANY_STREAMS: 'unavailable',
   SAGA_QUOTA_EXCEEDED: 'unavailable',
   SAGA_OVER_CAPACITY: 'unavailable',
   SAGA_TARGET_OVER_CAPACITY: 'unavailable',

@@ -19,6 +19,7 @@ import { buildDevRoutes } from './dev/dev-routes.ts'
 import { buildErrorHandler } from './error-handler.ts'
 import { tellTime } from './http/tell-time.ts'
 import { answerUnknownRoutes } from './http/unknown-route.ts'
+import { DEFAULT_LIVE_LIMITS, type LiveLimits } from './live/live-streams.ts'
 import { registerEngineGauges, registerStoreGauges } from './metrics/engine-gauges.ts'
 import { countAnswers } from './metrics/http-metrics.ts'
 import { assertOwnMetricsAreWritten } from './metrics/registered-metric.ts'
@@ -31,6 +32,7 @@ import { buildDocsRoute, docsOperation } from './routes/docs.ts'
 import { buildGetTransactionRoute } from './routes/get-transaction.ts'
 import { buildListTransactionsRoute } from './routes/list-transactions.ts'
 import { addLiveRoute } from './routes/live.ts'
+import { buildLiveStreamRoute } from './routes/live-stream.ts'
 import { buildMetricsRoute } from './routes/metrics.ts'
 import { buildNamesRoute } from './routes/names.ts'
 import { buildOpenApiRoute } from './routes/open-api.ts'
@@ -71,6 +73,8 @@ export interface NativeApiDeps {
   readonly breaks?: Breaks
   /** A `Prefer: wait` that asks for longer is cut to this. The default is 60 s. */
   readonly waitMsMax?: number
+  /** The bounds of the streams of changes. */
+  readonly live?: Partial<LiveLimits>
   /** A handler must answer within this time, unless it may wait for the end of a transaction. */
   readonly handlerTimeoutMs: number
 }
@@ -144,6 +148,7 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   app.register(buildOverviewRoute(engine, handlerTimeoutMs))
   app.register(buildServicesRoute(engine, handlerTimeoutMs))
   app.register(buildNamesRoute(engine, handlerTimeoutMs))
+  app.register(buildLiveStreamRoute(engine, gate, { ...DEFAULT_LIVE_LIMITS, ...deps.live }))
   app.register(addLiveRoute)
   app.register(buildReadyRoute(engine, gate, { storeForced, insecure }))
   app.register(buildMetricsRoute(registry, handlerTimeoutMs))

@@ -11,6 +11,7 @@ import { docsOperation } from './routes/docs.ts'
 import { getTransactionOperation } from './routes/get-transaction.ts'
 import { listTransactionsOperation } from './routes/list-transactions.ts'
 import { liveOperation } from './routes/live.ts'
+import { liveStreamOperation } from './routes/live-stream.ts'
 import { metricsOperation } from './routes/metrics.ts'
 import { namesOperation } from './routes/names.ts'
 import { openApiOperation } from './routes/open-api.ts'
@@ -44,6 +45,7 @@ export const OPERATIONS: readonly Operation[] = [
   overviewOperation,
   servicesOperation,
   namesOperation,
+  liveStreamOperation,
   rootOperation,
   liveOperation,
   readyOperation,

@@ -149,6 +149,7 @@ describe('S11: every route of the table', () => {
       'get /v1/overview': ['read'],
       'get /v1/services': ['read'],
       'get /v1/names': ['read'],
+      'get /v1/live': ['read'],
       'get /': ['read'],
       'get /health/live': 'open',
       'get /health/ready': 'open',

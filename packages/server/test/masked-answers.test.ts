@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { buildApp } from '../src/index.ts'
 import { CONSOLE_OPERATIONS, DEV_OPERATIONS, OPERATIONS } from '../src/operations.ts'
-import { buildRealServer, type RealServer } from './real-server.ts'
+import { buildRealServer, LIVE, type RealServer } from './real-server.ts'
 
 const HEADERS = { authorization: canary('header-of-all') }
 const OWN = { headers: { 'x-api-key': canary('header-of-branch') } }
@@ -92,6 +92,7 @@ function buildRequests(turn: number): Readonly<Record<string, readonly Sent[]>> 
     getOverview: [get('/v1/overview')],
     getServices: [get('/v1/services')],
     getNames: [get('/v1/names')],
+    getLive: [get(`/v1/live?topics=overview,fresh&gid=${gids.join('&gid=')}`)],
     getRoot: [get('/')],
     getLiveness: [get('/health/live')],
     getReadiness: [get('/health/ready')],
@@ -158,7 +159,7 @@ describe('S43: headers and URL queries', () => {
         return typeof value === 'function' ? value.bind(target) : value
       },
     })
-    const answers = await drive(server, buildApp({ engine: showing }))
+    const answers = await drive(server, buildApp({ engine: showing, live: LIVE }))
     expect(findCanaries(answers)).toEqual([expect.stringContaining('getTransaction: ')])
   })
 })

@@ -20,6 +20,9 @@ export interface RealServer extends AsyncDisposable {
   readonly calls: readonly BranchCall[]
 }
 
+/** A stream ends soon, since `inject` waits for its end. */
+export const LIVE = { tickMs: 20, ageMsMax: 100 }
+
 const anywhere = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true })
 const checkAnywhere: CheckUrl = (url) => anywhere.check(url)
 
@@ -49,7 +52,7 @@ export async function buildRealServer(
   const clock = nodeClock()
   const engine = createEngine({ store, branches, checkUrl, clock, ids: nodeIds(), observer, settings })
   await engine.start()
-  const app = buildApp({ engine, registry, logger, logRequests: true })
+  const app = buildApp({ engine, registry, logger, logRequests: true, live: LIVE })
   hearAnswers(app, watch)
   return {
     app,

@@ -71,6 +71,7 @@ export function createScriptedEngine(script: Partial<EngineApi> = {}): ScriptedE
     overview: note('overview', script.overview ?? (async () => overviewExample)),
     services: note('services', script.services ?? (async () => servicesExample)),
     names: note('names', script.names ?? (async () => namesExample)),
+    ...(script.watch === undefined ? {} : { watch: script.watch }),
     readStats: script.readStats ?? (async () => undefined),
     health: script.health ?? (() => READY),
     close: script.close ?? (async () => undefined),

@@ -1,0 +1,199 @@
+import { StoreUnavailableError } from '@counterstep/core'
+import type { Gid, TransactionSummary, TransactionView } from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import { Fixture, type TestNode } from '../support/fixture.ts'
+
+class Heard {
+  readonly views: TransactionView[] = []
+  readonly fresh: { readonly summaries: readonly TransactionSummary[]; readonly more: number }[] = []
+  ends = 0
+  readonly watching: ReturnType<NonNullable<TestNode['engine']['watch']>['open']>
+
+  constructor({ engine }: TestNode, gids: readonly string[], wantsFresh = false) {
+    if (engine.watch === undefined) throw new Error('this engine has no watch')
+    this.watching = engine.watch.open({
+      gids: gids as readonly Gid[],
+      wantsFresh,
+      onView: ({ json }) => void this.views.push(JSON.parse(json)),
+      onFresh: (summaries, more) => void this.fresh.push({ summaries, more }),
+      onEnd: () => {
+        this.ends++
+      },
+    })
+  }
+
+  get statuses(): readonly string[] {
+    return this.views.map(({ status }) => status)
+  }
+}
+
+const saga = (gid: string) => ({
+  gid,
+  branches: [
+    { action: 'http://bank.test/debit', compensation: 'http://bank.test/undo' },
+    { action: 'http://ledger.test/credit' },
+  ],
+})
+
+function countReads(node: TestNode): number {
+  return node.store.calls.filter(({ verb }) => verb === 'read').length
+}
+
+describe('a watcher', () => {
+  it('is told the state at once, each change, and the durable end, after which the store is not read for it', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    fixture.services.script('a', '02', 'action', 'unknown', 'unknown', 'unknown')
+    await node.submit(saga('a'))
+    const heard = new Heard(node, ['a'])
+    await fixture.time.advance(2_000)
+    expect(heard.statuses[0]).toBe('submitted')
+    await fixture.untilStatus('a', 'succeeded')
+    await fixture.time.advance(1_000)
+    expect(heard.statuses.at(-1)).toBe('succeeded')
+    const told = heard.views.length
+    const reads = countReads(node)
+    await fixture.time.advance(60_000)
+    expect(countReads(node)).toBe(reads)
+    expect(heard.views).toHaveLength(told)
+    expect(new Set(heard.views.map((view) => JSON.stringify(view))).size).toBe(told)
+  })
+
+  it('is told of a transaction that comes only later, and that another node runs', async () => {
+    const fixture = new Fixture()
+    const one = await fixture.node()
+    const two = await fixture.node()
+    const heard = new Heard(two, ['a'])
+    await fixture.time.advance(10_000)
+    expect(heard.views).toEqual([])
+    await one.submit(saga('a'))
+    await fixture.time.advance(3_000)
+    expect(heard.statuses.at(-1)).toBe('succeeded')
+  })
+
+  it('is told four times a second at most, however often it changes', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    const branches = Array.from({ length: 100 }, (_, n) => ({ action: `http://bank.test/${n}` }))
+    fixture.services.otherwise = async () => {
+      await fixture.time.delay(20)
+      return 'success' as const
+    }
+    await node.submit({ gid: 'a', branches, checkpointMs: 0 })
+    const heard = new Heard(node, ['a'])
+    await fixture.time.advance(1_500)
+    expect(heard.views.length).toBeGreaterThan(2)
+    expect(heard.views.length).toBeLessThanOrEqual(7)
+  })
+
+  it('reads a transaction that does not change ever less often, and all of all watchers in one call', async () => {
+    const fixture = new Fixture()
+    const one = await fixture.node()
+    const two = await fixture.node()
+    const gids = Array.from({ length: 40 }, (_, n) => `tcc-${n}`)
+    for (const gid of gids) await one.submit({ gid, kind: 'tcc', deadlineMs: 3_600_000 })
+    const reads = countReads(two)
+    for (let n = 0; n < 40; n += 10) new Heard(two, gids.slice(n, n + 10))
+    await fixture.time.advance(60_000)
+    expect(countReads(two) - reads).toBeLessThan(36)
+  })
+
+  it('never sees a state go back: a final state of another node is not followed by an unfinished one', async () => {
+    const fixture = new Fixture()
+    const one = await fixture.node()
+    const two = await fixture.node()
+    fixture.services.otherwise = () => 'unknown'
+    await one.submit(saga('a'))
+    const heard = [new Heard(one, ['a']), new Heard(two, ['a'])]
+    await fixture.time.advance(500)
+    await two.command('stop', 'a')
+    await fixture.time.advance(20_000)
+    for (const { statuses } of heard) {
+      expect(statuses.at(-1)).toBe('stopped')
+      expect(statuses.filter((status) => status === 'stopped')).toHaveLength(1)
+    }
+  })
+
+  it('that could not take a view is told it again, and the others are not', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    await node.submit({ gid: 't', kind: 'tcc', deadlineMs: 3_600_000 })
+    const [slow, quick] = [new Heard(node, ['t']), new Heard(node, ['t'])]
+    await fixture.time.advance(5_000)
+    expect([slow.views.length, quick.views.length]).toEqual([1, 1])
+    slow.watching.refresh()
+    await fixture.time.advance(300)
+    expect([slow.views.length, quick.views.length]).toEqual([2, 1])
+  })
+
+  it('costs nothing more once it has closed', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    const other = await fixture.node()
+    await other.submit({ gid: 't', kind: 'tcc', deadlineMs: 3_600_000 })
+    const heard = new Heard(node, ['t'], true)
+    await fixture.time.advance(1_000)
+    heard.watching.close()
+    await fixture.time.advance(2_000)
+    const reads = countReads(node)
+    await node.submit(saga('a'))
+    await fixture.time.advance(10_000)
+    expect(countReads(node)).toBe(reads)
+    expect(heard.fresh).toEqual([])
+  })
+
+  it('is told that the node stops, at once', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    const heard = new Heard(node, ['a'], true)
+    const closing = node.engine.close()
+    expect(heard.ends).toBe(1)
+    expect(new Heard(node, ['a']).ends).toBe(1)
+    await fixture.time.advance(10_000)
+    await closing
+  })
+
+  it('goes on after an outage of the store', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    const heard = new Heard(node, ['a'])
+    const gone = new StoreUnavailableError('away', { applied: 'no' })
+    const outage = node.store.on('read', () => Promise.reject(gone), { times: Number.POSITIVE_INFINITY })
+    await fixture.time.advance(10_000)
+    outage.remove()
+    await node.submit(saga('a'))
+    await fixture.time.advance(3_000)
+    expect(heard.statuses.at(-1)).toBe('succeeded')
+    expect(node.seen.named('watch-failed')).toEqual([])
+  })
+})
+
+describe('the fresh ones', () => {
+  it('are those that were accepted, marked or ended here in the last second, 50 at most and how many more', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    const heard = new Heard(node, [], true)
+    await fixture.time.advance(100)
+    for (let n = 0; n < 60; n++) await node.submit({ gid: `t-${n}`, kind: 'tcc' })
+    await fixture.time.advance(1_000)
+    expect(heard.fresh).toHaveLength(1)
+    expect(heard.fresh[0]?.summaries).toHaveLength(50)
+    expect(heard.fresh[0]?.more).toBe(10)
+    expect(heard.fresh[0]?.summaries[0]).toMatchObject({ gid: 't-0', kind: 'tcc', status: 'prepared' })
+    await fixture.time.advance(1_000)
+    expect(heard.fresh).toHaveLength(1)
+    await node.command('abort', 't-3')
+    await fixture.time.advance(2_000)
+    expect(heard.fresh[1]?.summaries).toMatchObject([{ gid: 't-3', status: 'failed' }])
+  })
+
+  it('are those from the first watcher on', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    await node.submit(saga('a'))
+    await fixture.time.advance(1_000)
+    const heard = new Heard(node, [], true)
+    await fixture.time.advance(3_000)
+    expect(heard.fresh).toEqual([])
+  })
+})
