@@ -3,7 +3,8 @@
 -- A row that another node has locked is skipped, because that node may be frozen.
 SELECT
   gid, kind, status, format, digest, definition, progress, version, token, epoch, write_id, owned, sent_list,
-  claims, retrying, attention, created_at, updated_at, due_at, id
+  claims, retrying, attention, created_at, updated_at, due_at,
+  name, tags, problem, attempts, marks, id
 FROM counterstep_transactions FORCE INDEX (counterstep_due)
 WHERE live = 1 AND due_at <= ? AND format <= ?
   AND kind BETWEEN 0 AND 2 AND status BETWEEN 0 AND 5 AND sent_list BETWEEN 0 AND 2

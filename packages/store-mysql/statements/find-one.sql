@@ -1,6 +1,7 @@
 SELECT
   gid, kind, status, format, digest, definition, progress, version, token, epoch, write_id, owned, sent_list,
-  claims, retrying, attention, created_at, updated_at, due_at, id, live
+  claims, retrying, attention, created_at, updated_at, due_at,
+  name, tags, problem, attempts, marks, id, live
 FROM counterstep_transactions FORCE INDEX (counterstep_gid)
 WHERE gid = _binary ?
 FOR UPDATE

@@ -1,5 +1,6 @@
 SELECT
   gid, kind, status, format, digest, definition, progress, version, token, epoch, write_id, owned, sent_list,
-  claims, retrying, attention, created_at, updated_at, due_at
+  claims, retrying, attention, created_at, updated_at, due_at,
+  name, tags, problem, attempts, marks
 FROM counterstep_transactions FORCE INDEX (counterstep_gid)
 WHERE gid IN (/*rows ,*/_binary ?/*end*/)

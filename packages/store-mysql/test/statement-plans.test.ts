@@ -2,6 +2,7 @@ import { describeOn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
 import { STATEMENTS } from '../src/generated/sql.ts'
 import { openMysqlStore } from '../src/open-mysql-store.ts'
+import { writeListScanEnd } from '../src/reads/list-statements.ts'
 import { toConnectionTarget } from '../src/sessions/connection-target.ts'
 import type { Value } from '../src/sessions/literal.ts'
 import { openSession } from '../src/sessions/open-session.ts'
@@ -21,6 +22,12 @@ const settings = {
   lockWaitTimeoutMs: 1_000,
   autocommit: true,
 }
+
+const CREATED = {
+  order: 'created',
+  index: 'counterstep_created',
+  ranges: [{ sql: 'created_at <= ? AND (created_at < ? OR gid < _binary ?)', values: [1, 1, 'x'] }],
+} as const
 
 /** Each statement has the index that it must use, and the values of its placeholders: those of a row, then the others. */
 const PLANS: Readonly<
@@ -42,7 +49,10 @@ const PLANS: Readonly<
   'find one': [STATEMENTS.findOne, 'counterstep_gid', [], ['t-1']],
   'read documents': [STATEMENTS.readDocuments, 'PRIMARY', [], ['topics', 't-1', 32]],
   'count documents': [STATEMENTS.countDocuments, 'PRIMARY', [], ['topics']],
-  'list scan end': [STATEMENTS.listScanEnd, 'counterstep_created', [], [0, 1, 1, 1, 'x', 9]],
+  'count prefixed': [STATEMENTS.countPrefixed, 'counterstep_gid', [], ['t-', 't-\x7f', 10]],
+  'find due bound': [STATEMENTS.findDueBound, 'counterstep_due', [], [1, 9]],
+  'find due last bound': [STATEMENTS.findDueLastBound, 'counterstep_due', [], [1, 9]],
+  'list scan end': [writeListScanEnd(CREATED, 9), 'counterstep_created', [], []],
 }
 
 for (const server of ['mariadb', 'mysql'] as const) {

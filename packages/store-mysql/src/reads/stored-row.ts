@@ -1,7 +1,9 @@
 import {
+  decodeTags,
   type ListedTransaction,
   type StoredTransaction,
   toKind,
+  toMarks,
   toSentList,
   toStatus,
 } from '@counterstep/core'
@@ -41,6 +43,7 @@ export function toStoredTransaction(row: Row): StoredTransaction | undefined {
     createdAt: Number(row[STORED.createdAt]),
     updatedAt: Number(row[STORED.updatedAt]),
     dueAt: Number(row[STORED.dueAt]),
+    ...readWords(row, STORED),
   }
 }
 
@@ -59,7 +62,29 @@ export function toListedTransaction(row: Row): ListedTransaction | undefined {
     epoch: Number(row[LISTED.epoch]),
     retrying: row[LISTED.retrying] === 1,
     attention: row[LISTED.attention] === 1,
+    ...readWords(row, LISTED),
   }
+}
+
+type Words = Pick<StoredTransaction, 'name' | 'tags' | 'problem' | 'attempts' | 'marks'>
+
+/** Most rows have none of them. */
+function readWords(row: Row, columns: Readonly<Record<keyof Words, number>>): Words {
+  const [name, tagsText, problem] = [row[columns.name], row[columns.tags], row[columns.problem]]
+  const attempts = Number(row[columns.attempts])
+  const marks = toMarks(Number(row[columns.marks]))
+  const tags = isNull(tagsText) ? undefined : decodeTags(toText(tagsText))
+  return {
+    ...(!isNull(name) && { name: toText(name) }),
+    ...(tags !== undefined && { tags }),
+    ...(!isNull(problem) && { problem: toText(problem) }),
+    ...(attempts > 0 && { attempts }),
+    ...(marks !== undefined && { marks }),
+  }
+}
+
+function isNull(cell: Cell | undefined): boolean {
+  return cell === null || cell === undefined
 }
 
 /** Every text column holds bytes, so the driver returns a buffer. */

@@ -27,6 +27,7 @@ const LOCK_TIMEOUT_MS = 35_000
 const STATEMENT_TIMEOUT_MS = 3_600_000
 
 const NO_SUCH_TABLE = 1146
+const COLUMN_EXISTS = 1060
 
 /**
  * Applies the missing migrations, and runs no DDL if none is missing. A user without the right to do so gets an error that
@@ -80,10 +81,19 @@ async function migrate(
   const present = await readVersion(session, known)
   for (const { version, minReader, name, statements } of migrations) {
     if (version <= present) continue
-    for (const sql of statements) await session.run(sql, STATEMENT_TIMEOUT_MS)
+    for (const sql of statements) await change(session, sql)
     await session.run(fill(NOTE_MIGRATION, [version, minReader, name]))
   }
   return { from: present, to: Math.max(present, known) }
+}
+
+/** A statement that adds columns adds all of them or none. MySQL cannot say `IF NOT EXISTS` of a column. */
+async function change(session: Session, sql: string): Promise<void> {
+  try {
+    await session.run(sql, STATEMENT_TIMEOUT_MS)
+  } catch (error: unknown) {
+    if (!(error instanceof SqlError) || error.errno !== COLUMN_EXISTS) throw error
+  }
 }
 
 /** Returns 0 if there is no schema, or none that this user may see. */

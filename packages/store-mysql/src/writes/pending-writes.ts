@@ -1,6 +1,7 @@
 import {
   assert,
   type CreateResult,
+  encodeTags,
   KIND_CODES,
   type NewTransaction,
   PARKED_AT,
@@ -8,6 +9,7 @@ import {
   STATUS_CODES,
   type TransactionUpdate,
   toDueColumn,
+  toMarkBits,
   type UpdateHold,
   type UpdateResult,
 } from '@counterstep/core'
@@ -53,6 +55,8 @@ interface UpdateLiterals {
   readonly hold: UpdateHold['type']
   /** The values that all rows of one statement share beside the hold: status, format, retrying, attention and sent list. */
   readonly shared: readonly string[]
+  /** The row waits for something, or has a mark. Rows that do share no statement with those that do not. */
+  readonly isTroubled: boolean
   readonly own: RowLiterals
 }
 
@@ -64,7 +68,13 @@ export interface RowLiterals {
   readonly due: string
   readonly writeId: string
   readonly progress: string
+  readonly problem: string
+  readonly attempts: string
+  readonly marks: string
 }
+
+/** The columns of a row that an update writes for each row by itself. */
+export type OwnColumn = Exclude<keyof RowLiterals, 'gid' | 'token' | 'version'>
 
 /** Throws an `AssertionError` for a value that no statement can carry, so that a bad row is found before it has neighbours. */
 export function toPendingCreate(
@@ -88,6 +98,8 @@ export function toPendingCreate(
     writeId,
     hold.type === 'owned' ? 1 : 0,
     SENT_LIST_CODES[transaction.sentList],
+    transaction.name ?? null,
+    encodeTags(transaction.tags),
     dueInMs,
   ])
   return { type: 'create', gid, token, writeId, sql, length: sql.length, resolve, reject }
@@ -101,26 +113,21 @@ export function toPendingUpdate(
 ): PendingUpdate {
   const { gid, token, version, writeId } = update
   const literals = writeLiterals(update)
-  const { own } = literals
-  // The gid stands in three CASEs, and twice in the key.
-  const ofKey = 5 * own.gid.length + own.token.length + own.version.length
-  const length = UPDATE_LENGTH + ofKey + own.due.length + own.writeId.length + own.progress.length
-  return {
-    type: 'update',
-    gid,
-    token,
-    version,
-    writeId,
-    literals,
-    length,
-    resolve,
-    reject,
-  }
+  const length = UPDATE_LENGTH + listRowTexts(literals).reduce((sum, { length }) => sum + length, 0)
+  return { type: 'update', gid, token, version, writeId, literals, length, resolve, reject }
+}
+
+/** Lists what stands in a statement for this row. The gid stands in each CASE, and twice in the key. */
+export function listRowTexts({ own, isTroubled }: UpdateLiterals): readonly string[] {
+  const { gid, token, version, due, writeId, progress, problem, attempts, marks } = own
+  const texts = [gid, gid, gid, gid, gid, token, version, due, writeId, progress]
+  return isTroubled ? [...texts, gid, gid, gid, problem, attempts, marks] : texts
 }
 
 function writeLiterals(update: TransactionUpdate): UpdateLiterals {
   const { gid, token, version, writeId, progress, hold } = update
-  const { status, format, retrying, attention, sentList } = update
+  const { status, format, retrying, attention, sentList, problem, attempts = 0, marks } = update
+  const markBits = toMarkBits(marks)
   const shared = [
     STATUS_CODES[status],
     format,
@@ -131,6 +138,7 @@ function writeLiterals(update: TransactionUpdate): UpdateLiterals {
   return {
     hold: hold.type,
     shared: shared.map(literal),
+    isTroubled: problem !== undefined || attempts > 0 || markBits > 0,
     own: {
       gid: literal(gid),
       token: literal(token),
@@ -138,6 +146,9 @@ function writeLiterals(update: TransactionUpdate): UpdateLiterals {
       due: literal(toDueColumn(hold)),
       writeId: literal(writeId),
       progress: literal(progress),
+      problem: literal(problem ?? null),
+      attempts: literal(attempts),
+      marks: literal(markBits),
     },
   }
 }

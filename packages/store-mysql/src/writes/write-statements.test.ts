@@ -22,3 +22,22 @@ it('A statement tells rows apart where they differ, and writes once what is the 
   expect(countCases({ type: 'release', dueAt: 1 }, { type: 'release', dueAt: 2 })).toEqual([3])
   expect(countCases({ type: 'keep' }, { type: 'keep' })).toEqual([2])
 })
+
+it('What rows wait for splits no flush of rows that wait for nothing, and one of rows that do into no more than two', () => {
+  const keep = { type: 'keep' } as const
+  const write = (...changes: readonly Partial<TransactionUpdate>[]) =>
+    writeUpdates(
+      changes.map((change, i) =>
+        toPendingUpdate(makeUpdate(aTransaction(`t-${i}`), { hold: keep, ...change }), noAnswer, noAnswer),
+      ),
+    ).map(({ sql }) => sql)
+  expect(write({}, {}, { marks: [], attempts: 0 })).toHaveLength(1)
+  const waiting = write(
+    { problem: 'a', attempts: 1 },
+    { problem: 'b', attempts: 2 },
+    { problem: 'b', attempts: 2 },
+  )
+  expect(waiting).toHaveLength(1)
+  // One statement locks the rows of the two others.
+  expect(write({}, { problem: 'a' }, { marks: ['paused'] })).toHaveLength(3)
+})

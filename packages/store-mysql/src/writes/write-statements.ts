@@ -10,12 +10,19 @@ import {
   weave,
 } from '../sessions/statement.ts'
 import { type CountedStatement, NOW_SQL, withNowMark } from '../transactions/transaction-protocol.ts'
-import { CREATE, type PendingCreate, type PendingUpdate, type RowLiterals } from './pending-writes.ts'
+import {
+  CREATE,
+  listRowTexts,
+  type OwnColumn,
+  type PendingCreate,
+  type PendingUpdate,
+  type RowLiterals,
+} from './pending-writes.ts'
 
 /** A CASE searches its row among all rows of the statement, so its cost grows with their square. */
 const STATEMENT_ROWS_MAX = 32
-/** The bytes around a row's values in the key and in three CASEs. */
-const ROW_WORDS_BYTES = 64
+/** The bytes around a row's values in the key and in six CASEs. */
+const ROW_WORDS_BYTES = 100
 
 const HOLD_MARK = '/*hold*/'
 /** The value `?` is a timestamp, or the retention of a finish. NULL means that a command is due now and a finish is never purged. */
@@ -46,8 +53,8 @@ export function writeUpdates(
 ): readonly CountedStatement[] {
   const alike = new Map<string, PendingUpdate[]>()
   for (const update of updates) {
-    const { hold, shared } = update.literals
-    const key = `${hold},${shared.join()}`
+    const { hold, shared, isTroubled } = update.literals
+    const key = `${hold},${shared.join()},${isTroubled}`
     const same = alike.get(key)
     if (same === undefined) alike.set(key, [update])
     else same.push(update)
@@ -63,11 +70,8 @@ export function writeUpdates(
   return alike.size > 1 ? [...writeLocks(updates, bytesMax), ...statements] : statements
 }
 
-/** The gid stands in each CASE, and twice in the key. */
-function countBytes({ literals: { own } }: PendingUpdate): number {
-  const { gid, token, version, due, writeId, progress } = own
-  const texts = [gid, gid, gid, gid, gid, token, version, due, writeId, progress]
-  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), ROW_WORDS_BYTES)
+function countBytes({ literals }: PendingUpdate): number {
+  return listRowTexts(literals).reduce((sum, text) => sum + Buffer.byteLength(text), ROW_WORDS_BYTES)
 }
 
 function writeLocks(updates: readonly PendingUpdate[], bytesMax: number): readonly CountedStatement[] {
@@ -87,13 +91,16 @@ function writeUpdate(updates: readonly PendingUpdate[]): string {
     ...shared,
     writeByRow(rows, 'writeId'),
     writeByRow(rows, 'progress'),
+    writeByRow(rows, 'problem'),
+    writeByRow(rows, 'attempts'),
+    writeByRow(rows, 'marks'),
     ...due,
     writeKeys(rows),
   ])
 }
 
 /** Writes each row's own value, or one value if it is the same for all rows, as the retention of a finish mostly is. */
-function writeByRow(rows: readonly RowLiterals[], name: 'due' | 'writeId' | 'progress'): string {
+function writeByRow(rows: readonly RowLiterals[], name: OwnColumn): string {
   const [first] = rows
   if (first !== undefined && rows.every((row) => row[name] === first[name])) return first[name]
   let cases = 'CASE gid'

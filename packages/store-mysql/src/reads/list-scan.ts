@@ -1,0 +1,73 @@
+import { LIST_SCAN_MAX, type ListCursor, type ListQuery } from '@counterstep/core'
+import { STATEMENTS } from '../generated/sql.ts'
+import type { Session } from '../sessions/session.ts'
+import { fill, parseStatement } from '../sessions/statement.ts'
+import { toCreatedRange, toPrefixRange } from './list-filters.ts'
+import type { Part, Scan } from './list-statements.ts'
+
+const COUNT_PREFIXED = parseStatement(STATEMENTS.countPrefixed)
+const IS_LIVE: Part = { sql: 'live = 1', values: [] }
+
+interface DueOrder {
+  readonly findBound: readonly string[]
+  /** Before every instant in this order. */
+  readonly start: number
+  readonly after: '<' | '>'
+  readonly upTo: '<' | '>'
+}
+
+const DUE_ORDERS: Readonly<Record<'due' | 'due-last', DueOrder>> = {
+  due: { findBound: parseStatement(STATEMENTS.findDueBound), start: -1, after: '>', upTo: '<' },
+  'due-last': {
+    findBound: parseStatement(STATEMENTS.findDueLastBound),
+    start: Number.MAX_SAFE_INTEGER,
+    after: '<',
+    upTo: '>',
+  },
+}
+
+/** Chooses the index of a page: that of the gids if few enough begin with the prefix, else that of the order. */
+export async function chooseScan(session: Session, query: ListQuery, scanRowsMax: number): Promise<Scan> {
+  const { order = 'created', gidPrefix = '', cursor } = query
+  const cursors = cursor === undefined ? [] : [toCursorRange(order, cursor)]
+  if (gidPrefix !== '' && (await isRare(session, gidPrefix))) {
+    const range = order === 'created' ? toCreatedRange(query) : [IS_LIVE]
+    return { order, index: 'counterstep_gid', ranges: [toPrefixRange(gidPrefix), ...range, ...cursors] }
+  }
+  if (order === 'created') {
+    return { order, index: 'counterstep_created', ranges: [...toCreatedRange(query), ...cursors] }
+  }
+  const bound = await findDueBound(session, DUE_ORDERS[order], cursor, scanRowsMax)
+  return { order, index: 'counterstep_due', ranges: [IS_LIVE, ...cursors, ...bound] }
+}
+
+function toCursorRange(order: NonNullable<ListQuery['order']>, { at, gid }: ListCursor): Part {
+  if (order === 'created') {
+    return { sql: 'created_at <= ? AND (created_at < ? OR gid < _binary ?)', values: [at, at, gid] }
+  }
+  const { after } = DUE_ORDERS[order]
+  return {
+    sql: `due_at ${after}= ? AND (due_at ${after} ? OR gid ${after} _binary ?)`,
+    values: [at, at, gid],
+  }
+}
+
+async function isRare(session: Session, gidPrefix: string): Promise<boolean> {
+  const { values } = toPrefixRange(gidPrefix)
+  const [row] = await session.all(fill(COUNT_PREFIXED, [...values, LIST_SCAN_MAX + 1]))
+  return Number(row?.[0]) <= LIST_SCAN_MAX
+}
+
+/**
+ * A page is sorted by the gid among rows of the same instant. This bounds what is sorted to the rows of the scan, with
+ * all that are due at the same instant as the first or the last of them.
+ */
+async function findDueBound(
+  session: Session,
+  { findBound, start, upTo }: DueOrder,
+  cursor: ListCursor | undefined,
+  scanRowsMax: number,
+): Promise<readonly Part[]> {
+  const [row] = await session.all(fill(findBound, [cursor?.at ?? start, scanRowsMax]))
+  return row === undefined ? [] : [{ sql: `due_at ${upTo}= ?`, values: [Number(row[0])] }]
+}

@@ -1,0 +1,65 @@
+import type { ListOrder } from '@counterstep/core'
+import { STATEMENTS } from '../generated/sql.ts'
+import type { Value } from '../sessions/literal.ts'
+import { fill, parseStatement } from '../sessions/statement.ts'
+
+/** A part of a statement with its values. */
+export interface Part {
+  readonly sql: string
+  readonly values: readonly Value[]
+}
+
+/** What bounds the rows of a page before they are filtered. */
+export interface Scan {
+  readonly order: ListOrder
+  readonly index: 'counterstep_created' | 'counterstep_due' | 'counterstep_gid'
+  readonly ranges: readonly Part[]
+}
+
+const ORDER_BY: Readonly<Record<ListOrder, string>> = {
+  created: 'created_at DESC, gid DESC',
+  due: 'due_at, gid',
+  'due-last': 'due_at DESC, gid DESC',
+}
+
+/** Writes the statement that reads a page. */
+export function writeList(
+  scan: Scan,
+  filters: readonly Part[],
+  scanRowsMax: number,
+  rowsMax: number,
+): string {
+  return write(STATEMENTS.list, scan, filters, [
+    ...valuesOf(scan.ranges),
+    scanRowsMax,
+    ...valuesOf(filters),
+    rowsMax,
+  ])
+}
+
+/** Writes the statement that reads the row at this place of the scan, and the next one. */
+export function writeListScanEnd(scan: Scan, place: number): string {
+  return write(STATEMENTS.listScanEnd, scan, [], [...valuesOf(scan.ranges), place])
+}
+
+function write(
+  sql: string,
+  { order, index, ranges }: Scan,
+  filters: readonly Part[],
+  values: readonly Value[],
+): string {
+  const text = sql
+    .replace('/*index*/', index)
+    .replace('/*range*/', join(ranges))
+    .replace('/*filters*/', join(filters))
+    .replaceAll('/*order*/', ORDER_BY[order])
+  return fill(parseStatement(text), values)
+}
+
+function join(parts: readonly Part[]): string {
+  return parts.length === 0 ? 'TRUE' : parts.map(({ sql }) => sql).join(' AND ')
+}
+
+function valuesOf(parts: readonly Part[]): readonly Value[] {
+  return parts.flatMap(({ values }) => values)
+}
