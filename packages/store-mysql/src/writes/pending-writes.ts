@@ -113,21 +113,26 @@ export function toPendingUpdate(
 ): PendingUpdate {
   const { gid, token, version, writeId } = update
   const literals = writeLiterals(update)
-  const length = UPDATE_LENGTH + listRowTexts(literals).reduce((sum, { length }) => sum + length, 0)
+  const length = UPDATE_LENGTH + measureRow(literals, countUnits)
   return { type: 'update', gid, token, version, writeId, literals, length, resolve, reject }
 }
 
-/** Lists what stands in a statement for this row. The gid stands in each CASE, and twice in the key. */
-export function listRowTexts({ own, isTroubled }: UpdateLiterals): readonly string[] {
+/** Sums up what stands in a statement for this row. The gid stands in each CASE, and twice in the key. */
+export function measureRow({ own, isTroubled }: UpdateLiterals, measure: (text: string) => number): number {
   const { gid, token, version, due, writeId, progress, problem, attempts, marks } = own
-  const texts = [gid, gid, gid, gid, gid, token, version, due, writeId, progress]
-  return isTroubled ? [...texts, gid, gid, gid, problem, attempts, marks] : texts
+  const gidLength = measure(gid)
+  const length =
+    5 * gidLength + measure(token) + measure(version) + measure(due) + measure(writeId) + measure(progress)
+  return isTroubled ? length + 3 * gidLength + measure(problem) + measure(attempts) + measure(marks) : length
+}
+
+function countUnits(text: string): number {
+  return text.length
 }
 
 function writeLiterals(update: TransactionUpdate): UpdateLiterals {
   const { gid, token, version, writeId, progress, hold } = update
   const { status, format, retrying, attention, sentList, problem, attempts = 0, marks } = update
-  const markBits = toMarkBits(marks)
   const shared = [
     STATUS_CODES[status],
     format,
@@ -135,10 +140,11 @@ function writeLiterals(update: TransactionUpdate): UpdateLiterals {
     attention ? 1 : 0,
     sentList === undefined ? null : SENT_LIST_CODES[sentList],
   ]
+  const isTroubled = problem !== undefined || attempts > 0 || (marks !== undefined && marks.length > 0)
   return {
     hold: hold.type,
     shared: shared.map(literal),
-    isTroubled: problem !== undefined || attempts > 0 || markBits > 0,
+    isTroubled,
     own: {
       gid: literal(gid),
       token: literal(token),
@@ -146,9 +152,9 @@ function writeLiterals(update: TransactionUpdate): UpdateLiterals {
       due: literal(toDueColumn(hold)),
       writeId: literal(writeId),
       progress: literal(progress),
-      problem: literal(problem ?? null),
-      attempts: literal(attempts),
-      marks: literal(markBits),
+      problem: problem === undefined ? 'NULL' : literal(problem),
+      attempts: attempts === 0 ? '0' : literal(attempts),
+      marks: isTroubled ? literal(toMarkBits(marks)) : '0',
     },
   }
 }

@@ -12,7 +12,7 @@ import {
 import { type CountedStatement, NOW_SQL, withNowMark } from '../transactions/transaction-protocol.ts'
 import {
   CREATE,
-  listRowTexts,
+  measureRow,
   type OwnColumn,
   type PendingCreate,
   type PendingUpdate,
@@ -32,6 +32,9 @@ const BY_HOLD: Readonly<Record<UpdateHold['type'], Chunks>> = {
   finish: withHold(`, due_at = COALESCE(? + ${NOW_SQL}, ${NEVER_AT}), owned = 0, live = 0`),
   command: withHold(`, due_at = IF(owned = 1, due_at, COALESCE(?, ${NOW_SQL}))`),
 }
+const TROUBLE = ['problem', 'attempts', 'marks'] as const
+/** The same for rows that wait for nothing. */
+const NO_TROUBLE = ['NULL', '0', '0'] as const
 const LOCK_ROWS = parseRowsStatement(STATEMENTS.lockRows)
 
 /** Writes one insert of all rows, or as few as `bytesMax` allows. */
@@ -71,7 +74,7 @@ export function writeUpdates(
 }
 
 function countBytes({ literals }: PendingUpdate): number {
-  return listRowTexts(literals).reduce((sum, text) => sum + Buffer.byteLength(text), ROW_WORDS_BYTES)
+  return ROW_WORDS_BYTES + measureRow(literals, Buffer.byteLength)
 }
 
 function writeLocks(updates: readonly PendingUpdate[], bytesMax: number): readonly CountedStatement[] {
@@ -91,9 +94,7 @@ function writeUpdate(updates: readonly PendingUpdate[]): string {
     ...shared,
     writeByRow(rows, 'writeId'),
     writeByRow(rows, 'progress'),
-    writeByRow(rows, 'problem'),
-    writeByRow(rows, 'attempts'),
-    writeByRow(rows, 'marks'),
+    ...(first.literals.isTroubled ? TROUBLE.map((name) => writeByRow(rows, name)) : NO_TROUBLE),
     ...due,
     writeKeys(rows),
   ])
