@@ -11,7 +11,7 @@ import { decodeHeads } from '../shards/decode-answers.ts'
 import { readHeadsCall } from '../shards/encode-calls.ts'
 import { toListedTransaction } from '../shards/row-text.ts'
 import type { ShardCalls } from '../shards/shard-calls.ts'
-import { CreatedScan } from './created-scan.ts'
+import { CreatedScan } from './ordered-scan.ts'
 
 const BATCH_ROWS_MAX = 500
 
