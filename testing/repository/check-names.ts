@@ -7,7 +7,7 @@ const FOLDERS_REFUSED = /^(classes|interfaces|types|enums|common|shared|utils?|h
 export function checkNames(tree: SourceTree): Violation[] {
   return [...tree.keys()].filter(isCode).flatMap((path) => {
     const folders = path.split('/')
-    const file = (folders.pop() ?? '').replace(/(\.test)?\.(ts|mjs)$/, '')
+    const file = (folders.pop() ?? '').replace(/(\.test)?\.(tsx?|mjs)$/, '')
     return [
       ...(FILES_REFUSED.test(file) ? [{ rule: 'file-names', path, detail: `"${file}" names no thing` }] : []),
       ...folders

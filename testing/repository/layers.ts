@@ -33,6 +33,7 @@ const FASTIFY_PLUGIN = '@counterstep/fastify-plugin'
 const CLI = '@counterstep/cli'
 const CONSOLE = '@counterstep/console'
 const FUNCTIONS = '@counterstep/functions'
+const EXPLAIN = '@counterstep/explain'
 
 /**
  * The permitted imports: hosts → engine → core → protocol. A store knows the core's port, the protocol and its own
@@ -43,6 +44,21 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   // zod only behind the entry /schemas, for which users bring it themselves.
   [PROTOCOL]: layer('packages/protocol', [], { thirdParty: ['zod'], builtins: false }),
   [SIGNATURE]: layer('packages/signature', []),
+  // Sentences about what the protocol shows, for the console, the command line and alerts.
+  [EXPLAIN]: layer('packages/explain', [PROTOCOL], { builtins: false }),
+  // It runs in a browser and knows a server by its interface alone. Its build runs on Node.
+  '@counterstep/console': layer('packages/console', [EXPLAIN, PROTOCOL], {
+    thirdParty: [
+      '@dagrejs/dagre',
+      '@tanstack/react-query',
+      '@tanstack/react-router',
+      '@vitejs/plugin-react',
+      'react',
+      'react-dom',
+      'uplot',
+      'vite',
+    ],
+  }),
   // The two faces' common part: keys and guards know routes, but neither face.
   [ACCESS]: layer('packages/access', [PROTOCOL], { thirdParty: ['fastify'] }),
   [CORE]: layer('packages/core', [PROTOCOL], { builtins: false }),

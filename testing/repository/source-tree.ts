@@ -13,7 +13,7 @@ export interface Violation {
 export const REPOSITORY = join(import.meta.dirname, '../..')
 
 const FOLDERS_LEFT_OUT = new Set(['node_modules', 'dist', '.git', '.data', '.tmp', 'coverage'])
-const ENDINGS = ['.ts', '.mjs', '.json', '.md', '.sql', '.lua', '.yml', '.yaml']
+const ENDINGS = ['.ts', '.tsx', '.mjs', '.json', '.md', '.sql', '.lua', '.yml', '.yaml']
 
 export function readRepository(root: string = REPOSITORY): SourceTree {
   const files = new Map<string, string>()
@@ -31,7 +31,7 @@ export function readRepository(root: string = REPOSITORY): SourceTree {
 }
 
 export function isCode(path: string): boolean {
-  return path.endsWith('.ts') || path.endsWith('.mjs')
+  return /\.(?:tsx?|mjs)$/.test(path)
 }
 
 export function isTest(path: string): boolean {

@@ -7,7 +7,7 @@ export interface SyntaxNode {
 }
 
 export function parse(path: string, text: string): SyntaxNode {
-  const lang = path.endsWith('.ts') ? 'ts' : 'js'
+  const lang = path.endsWith('.tsx') ? 'tsx' : path.endsWith('.ts') ? 'ts' : 'js'
   return parseAst(text, { lang }, path) as unknown as SyntaxNode
 }
 

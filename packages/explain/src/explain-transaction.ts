@@ -5,6 +5,8 @@ import { describeProblem } from './describe-problem.ts'
 import { formatDuration } from './durations.ts'
 import { findTroubledOp, listOps, type PlacedOp } from './find-troubled-op.ts'
 import { nameOp } from './name-op.ts'
+import { quoteAnswer, quoteText } from './quote.ts'
+import { readService } from './read-service.ts'
 
 /** Each field is one or more whole sentences. */
 export interface Explanation {
@@ -81,10 +83,10 @@ function describeTrouble(view: TransactionView, { branchId, op }: PlacedOp, sett
     }
   }
   const outcome = readOutcome(op)
-  const service = op.service ?? 'The service'
+  const service = readService(op)
   const run = op.runs?.at(-1)
   const since = run === undefined || run.count < 2 ? '' : ` since ${settled.formatTime(run.firstAt)}`
-  const said = quote(run?.excerpt ?? op.answer)
+  const said = quoteAnswer(run?.excerpt ?? op.answer)
   const isPatient = view.attention === undefined && outcome === '425'
   return {
     headline: `${service} ${describeOutcome(outcome)} to ${name}${since}, attempt ${op.attempts}${said}.`,
@@ -95,28 +97,6 @@ function describeTrouble(view: TransactionView, { branchId, op }: PlacedOp, sett
 
 function readOutcome({ error, statusCode, runs }: OpView): string {
   return error ?? (statusCode === undefined ? (runs?.at(-1)?.outcome ?? 'other') : String(statusCode))
-}
-
-const QUOTED_LENGTH_MAX = 120
-
-function quote(answer: string | undefined): string {
-  const text = answer === undefined ? '' : readMessage(answer).trim()
-  if (text === '') return ''
-  return `: “${text.length > QUOTED_LENGTH_MAX ? `${text.slice(0, QUOTED_LENGTH_MAX)}…` : text}”`
-}
-
-/** Services most often answer JSON with a text in one of these fields. */
-function readMessage(answer: string): string {
-  try {
-    const value: unknown = JSON.parse(answer)
-    if (typeof value !== 'object' || value === null) return String(value)
-    const fields = new Map(Object.entries(value))
-    const said = fields.get('message') ?? fields.get('detail') ?? fields.get('error') ?? fields.get('code')
-    return typeof said === 'string' ? said : answer
-  } catch {
-    // An answer that is no JSON, or only the beginning of one, is shown as it stands.
-    return answer
-  }
 }
 
 function describeNext(view: TransactionView, op: OpView, { now }: Settled): string {
@@ -183,7 +163,7 @@ function explainAbort({ abort }: TransactionView, formatTime: (at: number) => st
 
 function describeCause({ cause, branchId, reason, code, message }: AbortView): string {
   const words = message ?? reason ?? code
-  const said = words === undefined ? '' : `: “${words}”`
+  const said = words === undefined ? '' : `: ${quoteText(words)}`
   switch (cause) {
     case 'branch-failed':
       return `${branchId} refused${said}`

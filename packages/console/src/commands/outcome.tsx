@@ -9,7 +9,7 @@ interface OutcomeProps {
   readonly onClose: () => void
 }
 
-const GLYPHS = { good: '✓', bad: '✗', waiting: '⏱' } as const
+const GLYPHS = { good: '✓', bad: '✗', waiting: '◷' } as const
 
 /** The command is durable. What comes of it is shown as it is seen. */
 export function Outcome({ view, givenAt, commandId, onClose }: OutcomeProps) {

@@ -12,7 +12,10 @@ export function Dialog({ title, children, onClose }: DialogProps) {
   const titleId = useId()
   useEffect(() => {
     const before = document.activeElement
-    if (dialog.current?.open === false) dialog.current.showModal()
+    if (dialog.current?.open === false) {
+      dialog.current.showModal()
+      dialog.current.querySelector<HTMLElement>('form textarea, form input, form select')?.focus()
+    }
     return () => {
       if (before instanceof HTMLElement) before.focus()
     }

@@ -11,7 +11,7 @@ export function LiveMark() {
   const [glyph, words, title] = WORDS[state]
   return (
     <span className="live-mark" data-state={state} title={title}>
-      <span aria-hidden="true">{glyph}</span> {words}
+      <span aria-hidden="true">{glyph}</span> <span className="words">{words}</span>
     </span>
   )
 }

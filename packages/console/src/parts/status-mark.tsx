@@ -26,7 +26,7 @@ const MARKS = {
   attention: ['⚠', 'needs a person'],
   retrying: ['↻', 'retrying'],
   paused: ['‖', 'paused'],
-  byHand: ['✋', 'by hand'],
+  byHand: ['☞', 'by hand'],
   edited: ['✎', 'edited'],
 } as const
 

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { formatTimeOfDay } from './instants.ts'
 
 export interface SeriesLine {
   readonly name: string
@@ -65,7 +66,7 @@ function createOptions(element: HTMLElement, lines: readonly SeriesLine[]): UPlo
     padding: [8, 4, 0, 0],
     scales: { y: { range: (_chart, _min, max) => [0, Math.max(max, 1)] } },
     axes: [
-      { ...axis, size: 22, font: '11px system-ui', space: 72 },
+      { ...axis, size: 22, font: '11px system-ui', space: 72, values: writeTimes },
       { ...axis, size: 34, font: '11px system-ui', space: 28 },
     ],
     series: [
@@ -78,6 +79,11 @@ function createOptions(element: HTMLElement, lines: readonly SeriesLine[]): UPlo
       })),
     ],
   }
+}
+
+/** The hours of a day are counted as on the rest of the page. */
+function writeTimes(_chart: UPlot, splits: number[]): string[] {
+  return splits.map((seconds) => formatTimeOfDay(seconds * 1_000).slice(0, 5))
 }
 
 /** A canvas knows no `light-dark()`, so the browser is asked what an element of that colour has. */

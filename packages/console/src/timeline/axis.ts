@@ -1,31 +1,56 @@
 import { formatDuration } from '@counterstep/explain'
-import type { Piece } from './fold-gaps.ts'
+import { type Piece, toShare } from './fold-gaps.ts'
 
 export interface Tick {
   readonly share: number
   readonly label: string
   /** It stands in the middle of a folded stretch and says how long that is. */
   readonly isFold: boolean
+  /** Here the transaction turned around. */
+  readonly isTurn?: true
 }
 
 const STEPS = [1, 2, 5]
 /** Labels that are nearer than this share of the width would touch. */
 const DISTANCE_MIN = 0.09
+const DISTANCE_MIN_NARROW = 0.24
+const TICKS_MAX = 6
+const TICKS_MAX_NARROW = 3
+
+export interface AxisMarks {
+  readonly isNarrow?: boolean
+  readonly turnedAt?: number | undefined
+  /** It is marked while the transaction goes on. */
+  readonly now?: number | undefined
+}
 
 /** Chooses what stands above the waterfall: round distances from the start, and the length of each folded stretch. */
-export function chooseTicks(pieces: readonly Piece[], ticksMax = 6): readonly Tick[] {
+export function chooseTicks(
+  pieces: readonly Piece[],
+  { isNarrow = false, turnedAt, now }: AxisMarks = {},
+): readonly Tick[] {
   const start = pieces[0]?.from
   if (start === undefined) return []
   const folds = pieces.filter(({ isFolded }) => isFolded).map(toFoldTick)
   const linear = joinLinear(pieces)
   const totalMs = linear.reduce((sum, { from, to }) => sum + to - from, 0)
-  const stepMs = chooseStep(totalMs, ticksMax)
+  const stepMs = chooseStep(totalMs, isNarrow ? TICKS_MAX_NARROW : TICKS_MAX)
   const round = linear.flatMap((piece) => listRoundTicks(piece, start, stepMs))
-  return keepApart([{ share: 0, label: '0', isFold: false }, ...folds, ...round])
+  const turn = turnedAt === undefined ? [] : [toTurnTick(toShare(pieces, turnedAt))]
+  const present = now === undefined ? [] : [{ share: toShare(pieces, now), label: 'now', isFold: false }]
+  const distanceMin = isNarrow ? DISTANCE_MIN_NARROW : DISTANCE_MIN
+  return keepApart(
+    [...turn, ...present, ...folds, { share: 0, label: '0', isFold: false }, ...round],
+    distanceMin,
+  )
 }
 
 function toFoldTick({ from, to, left, right }: Piece): Tick {
   return { share: (left + right) / 2, label: formatDuration(to - from), isFold: true }
+}
+
+function toTurnTick(share: number): Tick {
+  return { share, label: '↺ turned around', isFold: false, isTurn: true }
 }
 
 /** Neighbouring stretches that are not folded are one stretch for the eye. */
@@ -60,10 +85,10 @@ function listRoundTicks({ from, to, left, right }: Piece, start: number, stepMs:
 }
 
 /** The earlier ones in the list go before. */
-function keepApart(ticks: readonly Tick[]): readonly Tick[] {
+function keepApart(ticks: readonly Tick[], distanceMin: number): readonly Tick[] {
   const kept: Tick[] = []
   for (const tick of ticks) {
-    if (kept.every(({ share }) => Math.abs(share - tick.share) >= DISTANCE_MIN)) kept.push(tick)
+    if (kept.every(({ share }) => Math.abs(share - tick.share) >= distanceMin)) kept.push(tick)
   }
   return kept.sort((a, b) => a.share - b.share)
 }

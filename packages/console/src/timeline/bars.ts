@@ -39,25 +39,35 @@ function toBars(op: OpView, now: number): readonly Bar[] {
     tone: toTone(outcome),
     label: count === 1 ? outcome : `${outcome} ×${count}`,
   }))
-  const last = toLastBar(op, now, runs.length > 0)
-  const bars = last === undefined ? past : [...past, last]
+  const bars = [...past, ...toLastBars(op, now, runs.length > 0)]
   return bars.map((bar, index) => ({ ...bar, isLast: index === bars.length - 1 }))
 }
 
-/** The attempt that is in no run: the one that ended the op, or the one in flight. */
-function toLastBar(op: OpView, now: number, hasRuns: boolean): Omit<Bar, 'isLast'> | undefined {
-  if (op.byHand !== undefined) return toHandBar(op.byHand.at)
-  if (op.state === 'open') return { from: op.startedAt ?? now, to: now, tone: 'open', label: 'waits' }
+type PlainBar = Omit<Bar, 'isLast'>
+
+/** The attempts that are in no run: those before an older server kept any, the one that ended the op, the one in flight. */
+function toLastBars(op: OpView, now: number, hasRuns: boolean): readonly PlainBar[] {
+  if (op.byHand !== undefined) return [toHandBar(op.byHand.at)]
+  const first = op.startedAt ?? now
+  if (op.state === 'open') return [{ from: first, to: now, tone: 'open', label: 'waits' }]
+  const end = op.endedAt ?? now
   if (op.state === 'calling') {
-    const from = hasRuns ? now : (op.endedAt ?? op.startedAt ?? now)
-    return { from, to: now, tone: 'calling', label: 'called now' }
+    const from = hasRuns || op.attempts > 1 ? end : first
+    const before = hasRuns || op.attempts <= 1 ? [] : [toRetriedBar(op, first, end, op.attempts - 1)]
+    return [...before, { from, to: now, tone: 'calling', label: 'called now' }]
   }
-  const to = op.endedAt ?? now
-  if (op.state === 'succeeded' || op.state === 'failed' || !hasRuns) {
-    const from = op.attempts > 1 && op.durationMs !== undefined ? to - op.durationMs : (op.startedAt ?? to)
-    return { from, to, tone: toOwnTone(op), label: labelAnswer(op) }
-  }
-  return undefined
+  const isEnded = op.state === 'succeeded' || op.state === 'failed'
+  if (hasRuns && !isEnded) return []
+  if (op.attempts > 1 && !isEnded) return [toRetriedBar(op, first, end, op.attempts)]
+  const from = op.attempts > 1 ? end - (op.durationMs ?? 0) : first
+  const before =
+    op.attempts > 1 && !hasRuns ? [{ from: first, to: from, tone: 'unknown' as const, label: '' }] : []
+  return [...before, { from, to: end, tone: toOwnTone(op), label: labelAnswer(op) }]
+}
+
+function toRetriedBar(op: OpView, from: number, to: number, count: number): PlainBar {
+  const label = labelAnswer(op)
+  return { from, to, tone: toOwnTone(op), label: count === 1 ? label : `${label} ×${count}` }
 }
 
 function toHandBar(at: number): Bar {

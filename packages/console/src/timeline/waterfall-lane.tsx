@@ -17,11 +17,15 @@ const GLYPHS = {
   unknown: '⚠',
   ongoing: '…',
   calling: '▸',
-  open: '⏱',
-  hand: '✋',
+  open: '◷',
+  hand: '☞',
 } as const
 /** A bar that begins later than this share has no room for its words at its right. */
 const LABEL_LEFT_MIN = 0.72
+/** A bar that is as wide has room for its words inside, where a lane has several. */
+const LABEL_BAR_MIN = 0.09
+/** A lane that begins before this share has no room at its left either. */
+const LABEL_INSIDE_MAX = 0.3
 
 export function WaterfallLane({ gid, laneBars, pieces }: LaneProps) {
   const { lane, bars, nextAt } = laneBars
@@ -45,7 +49,7 @@ export function WaterfallLane({ gid, laneBars, pieces }: LaneProps) {
       </Link>
       <div className="track" aria-hidden="true">
         {bars.map((bar) => (
-          <BarShape key={`${bar.from} ${bar.label}`} bar={bar} pieces={pieces} />
+          <BarShape key={`${bar.from} ${bar.label}`} bar={bar} pieces={pieces} isOne={bars.length === 1} />
         ))}
         {nextAt === undefined || last === undefined ? null : (
           <NextAttempt from={toShare(pieces, last.to)} to={toShare(pieces, nextAt)} nextAt={nextAt} />
@@ -68,17 +72,35 @@ function IdleWords({ laneBars: { lane } }: { readonly laneBars: LaneBars }) {
   )
 }
 
-function BarShape({ bar, pieces }: { readonly bar: Bar; readonly pieces: readonly Piece[] }) {
-  const left = toShare(pieces, bar.from)
-  const width = toShare(pieces, bar.to) - left
+interface BarShapeProps {
+  readonly bar: Bar
+  readonly pieces: readonly Piece[]
+  /** The words of a lane's only bar stand beside it. */
+  readonly isOne: boolean
+}
+
+function BarShape({ bar, pieces, isOne }: BarShapeProps) {
+  const left = toPercent(toShare(pieces, bar.from))
+  const width = measureBar(bar, pieces)
   return (
-    <span
-      className="bar"
-      data-tone={bar.tone}
-      style={{ left: toPercent(left), width: toPercent(width) }}
-      title={`${bar.label} ${formatDuration(bar.to - bar.from)}`}
-    />
+    <>
+      <span
+        className="bar"
+        data-tone={bar.tone}
+        style={{ left, width: toPercent(width) }}
+        title={`${bar.label} ${formatDuration(bar.to - bar.from)}`}
+      />
+      {!isOne && width >= LABEL_BAR_MIN && bar.label !== '' ? (
+        <span className="bar-inside" style={{ left, width: toPercent(width) }}>
+          <span>{bar.label}</span>
+        </span>
+      ) : null}
+    </>
   )
+}
+
+function measureBar(bar: Bar, pieces: readonly Piece[]): number {
+  return toShare(pieces, bar.to) - toShare(pieces, bar.from)
 }
 
 function BarWords({
@@ -90,16 +112,21 @@ function BarWords({
   readonly laneBars: LaneBars
   readonly pieces: readonly Piece[]
 }) {
-  const { lane, nextAt } = laneBars
-  const from = toShare(pieces, bar.from)
+  const { lane, bars, nextAt } = laneBars
+  if (bars.length > 1 && bar.label !== '' && measureBar(bar, pieces) >= LABEL_BAR_MIN) return null
+  const from = toShare(pieces, bars[0]?.from ?? bar.from)
   const end = toShare(pieces, Math.max(bar.to, nextAt ?? bar.to))
-  const isLeft = end > LABEL_LEFT_MIN
-  const style = isLeft ? { right: toPercent(1 - from) } : { left: toPercent(end) }
+  const side = end <= LABEL_LEFT_MIN ? 'right' : from < LABEL_INSIDE_MAX ? 'inside' : 'left'
+  const style = {
+    right: { left: toPercent(end) },
+    left: { right: toPercent(1 - from) },
+    inside: { right: toPercent(1 - toShare(pieces, bar.to)) },
+  }[side]
   const took =
     lane.op.durationMs === undefined || bar.tone === 'calling' ? '' : formatDuration(lane.op.durationMs)
   const label = bar.tone === 'open' && lane.waits !== undefined ? `waits for ${lane.waits}` : bar.label
   return (
-    <span className="bar-words" data-side={isLeft ? 'left' : 'right'} data-tone={bar.tone} style={style}>
+    <span className="bar-words" data-side={side} data-tone={bar.tone} style={style}>
       <span className="glyph">{GLYPHS[bar.tone]}</span>{' '}
       {[label, took].filter((each) => each !== '').join(' · ')}
     </span>

@@ -1,4 +1,5 @@
 import type { TransactionView } from '@counterstep/protocol'
+import { useIsNarrow } from '../parts/use-is-narrow.ts'
 import { useNow } from '../parts/use-now.ts'
 import { chooseTicks, type Tick } from './axis.ts'
 import { type LaneBars, toLaneBars } from './bars.ts'
@@ -9,13 +10,21 @@ import { WaterfallLane } from './waterfall-lane.tsx'
 /** Draws when each call ran. Undo lanes are mirrored below their action; long waits are folded. */
 export function Waterfall({ view }: { readonly view: TransactionView }) {
   const ticking = useNow()
+  const isNarrow = useIsNarrow()
   const now = view.finishedAt ?? Math.max(ticking, view.updatedAt)
   const lanes = toLaneBars(view, now)
   const pieces = foldGaps(listInstants(view, lanes, now))
   const turnedAt = view.abort?.at
   return (
     <section className="waterfall" aria-label="Timeline">
-      <Axis ticks={chooseTicks(pieces)} pieces={pieces} isRunning={view.finishedAt === undefined} />
+      <Axis
+        ticks={chooseTicks(pieces, {
+          isNarrow,
+          turnedAt,
+          now: view.finishedAt === undefined ? now : undefined,
+        })}
+        pieces={pieces}
+      />
       <ol>
         {lanes.map((each) => (
           <WaterfallLane key={each.lane.id} gid={view.gid} laneBars={each} pieces={pieces} />
@@ -37,27 +46,27 @@ function listInstants(view: TransactionView, lanes: readonly LaneBars[], now: nu
 interface AxisProps {
   readonly ticks: readonly Tick[]
   readonly pieces: readonly Piece[]
-  readonly isRunning: boolean
 }
 
-function Axis({ ticks, pieces, isRunning }: AxisProps) {
+function Axis({ ticks, pieces }: AxisProps) {
   const folds = pieces.filter(({ isFolded }) => isFolded)
   return (
     <div className="axis" aria-hidden="true">
       {folds.map(({ from, left, right }) => (
         <span key={from} className="fold" style={{ left: toPercent(left), width: toPercent(right - left) }} />
       ))}
-      {ticks.map(({ share, label, isFold }) => (
+      {ticks.map(({ share, label, isFold, isTurn }) => (
         <span
           key={`${share} ${label}`}
           className="tick"
           data-fold={isFold}
+          data-turn={isTurn === true}
+          data-side={share < 0.04 ? 'start' : share > 0.94 ? 'end' : 'middle'}
           style={{ left: toPercent(share) }}
         >
           {label}
         </span>
       ))}
-      {isRunning ? null : <span className="tick end" />}
     </div>
   )
 }

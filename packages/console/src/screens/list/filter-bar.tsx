@@ -1,4 +1,5 @@
 import { KINDS, STATUSES } from '@counterstep/protocol'
+import { useState } from 'react'
 import {
   FLAGS,
   type Flag,
@@ -25,6 +26,7 @@ const RANGE_WORDS = {
 } as const
 
 export function FilterBar({ filter, onChange }: FilterBarProps) {
+  const [isOpen, open] = useState(false)
   return (
     <search className="filters" aria-label="Filters">
       <div className="chips">
@@ -32,7 +34,13 @@ export function FilterBar({ filter, onChange }: FilterBarProps) {
         <span className="rule" />
         <FlagChips filter={filter} onChange={onChange} />
       </div>
-      <TextFilters filter={filter} onChange={onChange} />
+      {/* A phone shows the fields when they are wanted; elsewhere there is room for them. */}
+      <button type="button" className="more-filters" aria-expanded={isOpen} onClick={() => open(!isOpen)}>
+        More filters {isOpen ? '▴' : '▾'}
+      </button>
+      <div className="fields" data-open={isOpen}>
+        <TextFilters filter={filter} onChange={onChange} />
+      </div>
     </search>
   )
 }
@@ -71,7 +79,7 @@ function TextFilters({ filter, onChange }: FilterBarProps) {
   const set = <Name extends keyof ListFilter>(name: Name, value: ListFilter[Name] | undefined) =>
     onChange(replace(filter, name, value))
   return (
-    <div className="fields">
+    <>
       <Choice
         label="kind"
         value={filter.kind}
@@ -113,7 +121,7 @@ function TextFilters({ filter, onChange }: FilterBarProps) {
           × clear
         </button>
       )}
-    </div>
+    </>
   )
 }
 

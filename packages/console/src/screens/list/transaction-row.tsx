@@ -30,7 +30,7 @@ export function TransactionRow({ row, selection }: RowProps) {
           {gid}
         </Link>
       </td>
-      <td className="name" data-label="name">
+      <td className="name" {...(row.name === undefined ? {} : { 'data-label': 'name' })}>
         {row.name ?? <span className="quiet">{kind}</span>}
       </td>
       <td className="state">

@@ -7,7 +7,7 @@ import { Card } from './card.tsx'
 export function Nodes({ view: { nodes } }: { readonly view: OverviewView }) {
   const isWhole = nodes.every(({ state }) => state === 'up')
   return (
-    <Card title="Nodes" tone={isWhole ? 'plain' : 'bad'}>
+    <Card title="Nodes" tone={isWhole ? 'plain' : 'bad'} isWide>
       <table className="figures">
         <tbody>
           {nodes.map((node) => (

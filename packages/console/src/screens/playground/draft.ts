@@ -4,26 +4,30 @@ import { type JsonValue, KINDS, type Kind } from '@counterstep/protocol'
 export type Draft = Readonly<Record<string, JsonValue>>
 export type DraftBranch = Readonly<Record<string, JsonValue>>
 
-const BANK_A = 'http://127.0.0.1:8471'
-const BANK_B = 'http://127.0.0.1:8472'
+const PORT = 8470
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]'])
 
-/** The transfer of `npm start`, so that the first try has services to call. */
-export const FIRST_DRAFT: Draft = {
-  name: 'transfer',
-  branches: [
-    {
-      id: 'debit',
-      action: `${BANK_A}/debit`,
-      compensation: `${BANK_A}/debit-undo`,
-      payload: { account: 'alice', amountCents: 100 },
-    },
-    {
-      id: 'credit',
-      action: `${BANK_B}/credit`,
-      compensation: `${BANK_B}/credit-undo`,
-      payload: { account: 'bob', amountCents: 100 },
-    },
-  ],
+/** The transfer of `npm start`, whose banks have the two ports after the server's, so that the first try has services to call. */
+export function createFirstDraft(host: string, port: number): Draft {
+  const first = LOOPBACK.has(host) && port > 0 ? port : PORT
+  const [debit, credit] = [`http://127.0.0.1:${first + 1}/debit`, `http://127.0.0.1:${first + 2}/credit`]
+  return {
+    name: 'transfer',
+    branches: [
+      {
+        id: 'debit',
+        action: debit,
+        compensation: `${debit}-undo`,
+        payload: { account: 'alice', amountCents: 100 },
+      },
+      {
+        id: 'credit',
+        action: credit,
+        compensation: `${credit}-undo`,
+        payload: { account: 'bob', amountCents: 100 },
+      },
+    ],
+  }
 }
 
 /** The fields of a branch that hold URLs, in the order in which they are called. */

@@ -1,6 +1,6 @@
 import { ProblemText } from '../../parts/notice.tsx'
 import type { Draft } from './draft.ts'
-import type { Sending } from './playground.tsx'
+import type { Sending } from './use-sending.ts'
 
 interface SendBarProps extends Sending {
   readonly draft: Draft | undefined

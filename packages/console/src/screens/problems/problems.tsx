@@ -25,8 +25,8 @@ export function Problems() {
     <section className="problems">
       <h1>Problems</h1>
       <nav className="tabs" aria-label="Kinds of problem">
-        <TabLink tab="attention" current={tab} words="need a person" items={data.items} />
-        <TabLink tab="retrying" current={tab} words="retrying" items={data.items} />
+        <TabLink tab="attention" current={tab} words="Need a person" items={data.items} />
+        <TabLink tab="retrying" current={tab} words="Retrying" items={data.items} />
       </nav>
       {shown.length === 0 ? <NoProblem tab={tab} /> : <Groups items={shown} tab={tab} />}
       <p className="quiet">
@@ -47,7 +47,12 @@ interface TabLinkProps {
 function TabLink({ tab, current, words, items }: TabLinkProps) {
   const count = selectProblems(items, tab).reduce((sum, each) => sum + each.count, 0)
   return (
-    <Link to="/problems" search={{ tab }} aria-current={tab === current ? 'page' : undefined}>
+    <Link
+      to="/problems"
+      search={{ tab }}
+      activeOptions={{ exact: true, includeSearch: true }}
+      aria-current={tab === current ? 'page' : undefined}
+    >
       {words} <span className="count">{count.toLocaleString()}</span>
     </Link>
   )

@@ -27,7 +27,7 @@ export function OpFacts({ op }: { readonly op: OpView }) {
           </>
         )}
       </Fact>
-      <Fact name="edited">{op.edited === true ? 'an operator changed its request' : undefined}</Fact>
+      <Fact name="edited">{op.edited === true ? 'by an operator' : undefined}</Fact>
     </dl>
   )
 }

@@ -1,4 +1,4 @@
-import { adviseOn, describeOutcome } from '@counterstep/explain'
+import { adviseOn, describeOutcome, readService } from '@counterstep/explain'
 import { isFinalStatus, type OperatorCommand, type TransactionView } from '@counterstep/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -40,7 +40,7 @@ export function OpPanel({ view, lane, onCommand }: PanelProps) {
       </header>
       {isTroubled ? (
         <p>
-          {op.service ?? 'The service'} {describeOutcome(outcome)}. {adviseOn(outcome)}
+          {readService(op)} {describeOutcome(outcome)}. {adviseOn(outcome)}
         </p>
       ) : null}
       <OpFacts op={op} />

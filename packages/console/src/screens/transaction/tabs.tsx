@@ -7,8 +7,16 @@ import { Waterfall } from '../../timeline/waterfall.tsx'
 import { RequestTab } from './request-tab.tsx'
 import { Trail } from './trail.tsx'
 
-const TABS = ['timeline', 'graph', 'table', 'request', 'trail', 'json'] as const
-export type Tab = (typeof TABS)[number]
+const TAB_WORDS = {
+  timeline: 'Timeline',
+  graph: 'Graph',
+  table: 'Table',
+  request: 'Request',
+  trail: 'Trail',
+  json: 'JSON',
+} as const
+export type Tab = keyof typeof TAB_WORDS
+const TABS = Object.keys(TAB_WORDS) as readonly Tab[]
 
 const Graph = lazy(() => import('../../timeline/graph.tsx').then(({ Graph: Drawn }) => ({ default: Drawn })))
 
@@ -32,9 +40,10 @@ export function TabBar({ view, tab }: TabProps) {
           to="/tx/$gid"
           params={{ gid: view.gid }}
           search={each === 'timeline' ? keepOp(search) : { ...keepOp(search), tab: each }}
+          activeOptions={{ exact: true, includeSearch: true }}
           aria-current={each === tab ? 'page' : undefined}
         >
-          {each === 'json' ? 'JSON' : each}
+          {TAB_WORDS[each]}
           {each === 'trail' && entries > 0 ? <span className="count">{entries}</span> : null}
         </Link>
       ))}

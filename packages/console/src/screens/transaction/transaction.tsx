@@ -10,8 +10,10 @@ import { CommandDialog } from '../../commands/command-dialog.tsx'
 import { Notice, ProblemText, Trouble } from '../../parts/notice.tsx'
 import '../../style/transaction.css'
 import { listLanes } from '../../timeline/lanes.ts'
+import { chooseLane } from './choose-lane.ts'
 import { OpPanel } from './op-panel.tsx'
 import { readTab, TabBar, TabContent } from './tabs.tsx'
+import { Trail } from './trail.tsx'
 import { TransactionHead } from './transaction-head.tsx'
 import { useRetryKey } from './use-retry-key.ts'
 import { Why } from './why.tsx'
@@ -32,7 +34,7 @@ export function Transaction() {
     return <Trouble error={error} what="the transaction" onRetry={() => void refetch()} />
   }
   if (view === undefined) return <p className="quiet waiting">Reading {gid} …</p>
-  return <Shown view={view} error={error} />
+  return <Shown key={gid} view={view} error={error} />
 }
 
 function Shown({ view, error }: { readonly view: TransactionView; readonly error: Error | null }) {
@@ -40,16 +42,19 @@ function Shown({ view, error }: { readonly view: TransactionView; readonly error
   const search = useSearch({ from: '/tx/$gid' })
   const tab = readTab(search.tab)
   const lanes = listLanes(view)
-  const chosen = lanes.find(({ id }) => id === search.op)
+  const chosen = lanes.find(({ id }) => id === (search.op ?? chooseLane(view)))
   useRetryKey(view, setGiven)
   return (
     <article className="transaction">
       <TransactionHead view={view} onCommand={setGiven} />
       {error === null ? null : <ProblemText error={error} />}
-      <Why view={view} onCommand={setGiven} />
+      <Why view={view} />
       <TabBar view={view} tab={tab} />
       <TabContent view={view} tab={tab} />
-      {chosen === undefined ? null : <OpPanel view={view} lane={chosen} onCommand={setGiven} />}
+      <div className="tx-lower">
+        {chosen === undefined ? null : <OpPanel view={view} lane={chosen} onCommand={setGiven} />}
+        {tab === 'trail' || view.trail === undefined ? null : <Trail entries={view.trail} />}
+      </div>
       {given === undefined ? null : (
         <CommandDialog
           key={JSON.stringify(given)}

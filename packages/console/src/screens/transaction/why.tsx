@@ -1,17 +1,15 @@
 import { explainTransaction } from '@counterstep/explain'
 import type { TransactionView } from '@counterstep/protocol'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { CommandTarget } from '../../api/commands.ts'
+import { useState } from 'react'
+import { mayDo, sessionQuery } from '../../api/session.ts'
+import { SignalDialog } from '../../commands/signal-dialog.tsx'
 import { formatTimeOfDay } from '../../parts/instants.ts'
 import { useNow } from '../../parts/use-now.ts'
 
-interface WhyProps {
-  readonly view: TransactionView
-  readonly onCommand: (target: CommandTarget) => void
-}
-
 /** The answer to the first question of everybody who comes here. */
-export function Why({ view }: WhyProps) {
+export function Why({ view }: { readonly view: TransactionView }) {
   const now = useNow()
   const { headline, cause, next, advice } = explainTransaction(view, { now, formatTime: formatTimeOfDay })
   const tone = view.attention === undefined ? view.status : 'attention'
@@ -21,6 +19,7 @@ export function Why({ view }: WhyProps) {
       {cause === undefined ? null : <p>{cause}</p>}
       {next === undefined || next === '' ? null : <p>{next}</p>}
       {advice === undefined ? null : <p className="advice">{advice}</p>}
+      <OpenSignal view={view} />
       {view.problem === undefined ? null : (
         <p>
           <Link to="/list" search={{ problem: view.problem }}>
@@ -30,5 +29,21 @@ export function Why({ view }: WhyProps) {
         </p>
       )}
     </section>
+  )
+}
+
+/** A wait for a signal is ended from here, so that an approval needs no other tool. */
+function OpenSignal({ view }: { readonly view: TransactionView }) {
+  const [isOpen, open] = useState(false)
+  const { data: session } = useQuery(sessionQuery)
+  const name = view.branches.find(({ ops }) => ops.some(({ state }) => state === 'open'))?.wait?.signal
+  if (name === undefined || view.finishedAt !== undefined) return null
+  return (
+    <p>
+      <button type="button" disabled={!mayDo(session, 'signal')} onClick={() => open(true)}>
+        Send the signal {name}…
+      </button>
+      {isOpen ? <SignalDialog gid={view.gid} name={name} onClose={() => open(false)} /> : null}
+    </p>
   )
 }

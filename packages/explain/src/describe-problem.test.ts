@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { adviseOn } from './advise-on.ts'
+import { describeOutcome } from './describe-outcome.ts'
+import { describeProblem, readProblem } from './describe-problem.ts'
+
+describe('readProblem', () => {
+  for (const [text, parts] of [
+    ['bank-a compensate 500', { service: 'bank-a', op: 'compensate', outcome: '500' }],
+    ['[::1]:80 msg timeout', { service: '[::1]:80', op: 'msg', outcome: 'timeout' }],
+    ['– no-progress', { outcome: 'no-progress' }],
+    ['other', { outcome: 'other' }],
+    ['', { outcome: '' }],
+  ] as const) {
+    it(`Reads ${JSON.stringify(text)}`, () => expect(readProblem(text)).toEqual(parts))
+  }
+})
+
+describe('describeProblem', () => {
+  it('A problem of a service is a sentence that begins with its name', () => {
+    expect(describeProblem('bank-a compensate 500').headline).toBe('bank-a answers 500 (the compensation).')
+    expect(describeProblem('ledger action timeout').headline).toBe(
+      'ledger does not answer in time (the action).',
+    )
+  })
+  it('A problem that is not known is shown as it stands', () => {
+    expect(describeProblem('– later-word').headline).toBe('– later-word')
+  })
+})
+
+/** The error words of the table in the guide for operators. */
+function listGuideWords(): readonly string[] {
+  const guide = readFileSync(join(import.meta.dirname, '../../../docs/guides/operate.md'), 'utf8')
+  const table = guide.slice(guide.indexOf('| `error` | means')).split('\n\n')[0] ?? ''
+  const rows = table.split('\n').slice(2)
+  return rows.flatMap((line) =>
+    [...(line.split('|')[1] ?? '').matchAll(/`([a-z-]+)`/g)].map(([, word]) => word ?? ''),
+  )
+}
+
+/** They need no person, or say themselves what to do. */
+const WITHOUT_ADVICE = new Set(['closed', 'not-sent', 'no-query-back', 'json-rpc', 'other'])
+
+describe('the tables', () => {
+  it('Every error word of the guide has a sentence and advice of its own', () => {
+    const words = listGuideWords()
+    expect(words.length).toBeGreaterThan(15)
+    for (const word of words.filter((each) => !WITHOUT_ADVICE.has(each))) {
+      expect(describeOutcome(word), word).not.toContain(`fails with ${word}`)
+      expect(adviseOn(word), word).not.toBe("Look at the service's log.")
+    }
+  })
+})
