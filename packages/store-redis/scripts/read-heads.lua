@@ -4,7 +4,7 @@
 -- @include row
 local answer = {}
 for i, gid in ipairs(ARGV) do
-  table.insert(answer, redis.call('GETRANGE', KEYS[i + 1], 0, HEAD_BYTES_MAX - 1))
+  table.insert(answer, readHeadBytes(KEYS[i + 1]))
   table.insert(answer, redis.call('ZSCORE', KEYS[1], gid))
 end
 return answer

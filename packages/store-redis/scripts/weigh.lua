@@ -13,7 +13,7 @@ for i = 1, #KEYS, 2 do
   local failure = type(head) == 'table' and head or type(definitionBytes) == 'table' and definitionBytes
   local row = nil
   if not failure then
-    row = readRow(head)
+    row = readRow(isCut(head) and readHeadBytes(KEYS[i]) or head)
   elseif not string.find(failure.err, 'WRONGTYPE', 1, true) then
     return failure
   end

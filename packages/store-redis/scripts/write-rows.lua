@@ -1,5 +1,5 @@
 #!lua
-local call, match, find, sub = redis.call, string.match, string.find, string.sub
+local call, match, find, sub, format = redis.call, string.match, string.find, string.sub, string.format
 local KEYS, ARGV = KEYS, ARGV
 -- @include time
 -- @include row

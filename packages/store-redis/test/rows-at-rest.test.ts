@@ -103,7 +103,9 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       const keys = await listKeys(await connect(url), keyPrefix)
       expect(keys.length).toBeGreaterThanOrEqual(GIDS.length * 2)
       for (const key of keys)
-        expect(key).toMatch(/^[^{}]+:\{p\d+\}:(due|created|done|counts|shards|t:.+|d:.+|mark:[0-9a-f-]+)$/)
+        expect(key).toMatch(
+          /^[^{}]+:\{p\d+\}:(due|created|done|counts|waiting|problems|shards|t:.+|d:.+|mark:[0-9a-f-]+)$/,
+        )
       for (const gid of GIDS) expect(keys).toContain(keysFor(gid).row(gid))
     })
 

@@ -1,30 +1,32 @@
 local CREATE_WORDS = 4
-local CREATE_TERMS = '^c (%d+) (%d+) (%d+) ([01]) (%d+) (-?%d+)$'
+local CREATE_TERMS = '^c (%d+) (%d+) (%d+) ([01]) (%d+) (-?%d+)(.*)$'
 
 -- Builds what rows that are created alike have in common, which is the part of the head before the token.
 local function createTerms(word, now)
-  local format, kind, status, owned, sentList, dueInMs = match(word, CREATE_TERMS)
+  local format, kind, status, owned, sentList, dueInMs, layout = match(word, CREATE_TERMS)
   local createdAt = writeWhole(now)
   return {
     isCreate = true,
     status = status,
     createdAt = createdAt,
     dueAt = writeWhole(now + tonumber(dueInMs)),
-    head = '1 ' .. format .. ' ' .. kind .. ' ' .. status .. ' 1 1 ' .. owned .. ' ' .. sentList .. ' 0 0 0 ' ..
+    isWaiting = owned == '0',
+    -- A row with a name or tags has the layout behind the other terms.
+    head = (layout == '' and '1' or sub(layout, 2)) .. ' ' .. format .. ' ' .. kind .. ' ' .. status .. ' 1 1 ' .. owned .. ' ' .. sentList .. ' 0 0 0 ' ..
       createdAt .. ' ' .. createdAt .. ' 0 ',
     answer = 'created ' .. createdAt .. ' ' .. createdAt,
   }
 end
 
--- The keys of the row begin at `k`, and its words at `a`. The third word is the rest of the row: token, writeId, digest and
--- progress.
+-- The keys of the row begin at `k`, and its words at `a`. The third word is the rest of the row: token, writeId, digest,
+-- perhaps the words of layout 2, and progress.
 local function create(terms, k, a)
   local rowKey, definitionKey = KEYS[k], KEYS[k + 1]
   local gid, rest, definition = ARGV[a + 1], ARGV[a + 2], ARGV[a + 3]
   local text = terms.head .. rest
   meet(gid)
   if call('MSETNX', rowKey, text, definitionKey, definition) == 0 then
-    local old = call('GETRANGE', rowKey, '0', HEAD_END)
+    local old = readHeadBytes(rowKey)
     if old ~= '' then
       local row = readRow(old)
       if not row then return 'error ' .. toUnreadableError(rowKey).err end
@@ -45,5 +47,7 @@ local function create(terms, k, a)
   put(changes.created, terms.createdAt, gid)
   take(changes.undone, gid)
   countBy(terms.status, 1)
+  -- A row that is owned is mostly finished by its next write, and is found among those that are due soon until then.
+  if terms.isWaiting then put(changes.waiting, '0', toWaiting('', terms.createdAt, gid)) end
   return terms.answer
 end

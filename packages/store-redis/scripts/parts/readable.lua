@@ -2,6 +2,6 @@
 -- with it. Any other failure is the second value.
 local function readRowHead(key)
   local head = redis.pcall('GETRANGE', key, 0, HEAD_BYTES_MAX - 1)
-  if type(head) == 'string' then return readRow(head) end
+  if type(head) == 'string' then return readRow(isCut(head) and readHeadBytes(key) or head) end
   if not string.find(head.err, 'WRONGTYPE', 1, true) then return nil, head end
 end

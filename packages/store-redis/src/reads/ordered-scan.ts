@@ -1,18 +1,23 @@
-import type { ListCursor, ListQuery } from '@counterstep/core'
+import type { ListCursor, ListOrder, ListQuery } from '@counterstep/core'
+import type { CommandArgument } from '../links/server-link.ts'
 import { decodeScored } from '../shards/decode-answers.ts'
 import type { ShardCalls } from '../shards/shard-calls.ts'
 
 const PAGE_FIRST_ROWS = 8
 const PAGE_MAX_ROWS = 512
 
-/**
- * Merges the created rows of all shards into one list, newest first by (createdAt, gid), strictly older than the
- * query's cursor.
- */
-export class CreatedScan {
-  readonly #shards: readonly ShardScan[]
+type Places = Pick<ListQuery, 'order' | 'cursor' | 'createdFrom' | 'createdTo'>
 
-  constructor(calls: ShardCalls, query: ListQuery) {
+/**
+ * Merges an index of all shards into one list by (instant, gid), strictly after the query's cursor: the created rows with
+ * the newest first, or the live rows by their due instants.
+ */
+export class OrderedScan {
+  readonly #shards: readonly ShardScan[]
+  readonly #isAfter: IsAfter
+
+  constructor(calls: ShardCalls, query: Places) {
+    this.#isAfter = IS_AFTER[query.order ?? 'created']
     this.#shards = calls.shards.all.map((shard) => new ShardScan(calls, shard, query))
   }
 
@@ -21,44 +26,63 @@ export class CreatedScan {
     const rows: ListCursor[] = []
     while (rows.length < rowsMax) {
       // A shard whose page is empty may hold the next row, so all pages are filled before a row is taken. A new page may
-      // also bring no older row.
+      // also bring no further row.
       while (this.#shards.some((shard) => shard.isDry)) {
         await Promise.all(this.#shards.filter((shard) => shard.isLow).map((shard) => shard.fill()))
       }
-      const newest = this.#newest()
-      if (newest === undefined) return rows
-      rows.push(newest.take())
+      const first = this.#findFirst()
+      if (first === undefined) return rows
+      rows.push(first.take())
     }
     return rows
   }
 
-  #newest(): ShardScan | undefined {
-    let newest: ShardScan | undefined
+  #findFirst(): ShardScan | undefined {
+    let first: ShardScan | undefined
     for (const shard of this.#shards) {
       if (shard.head === undefined) continue
-      if (newest?.head === undefined || isOlder(newest.head, shard.head)) newest = shard
+      if (first?.head === undefined || this.#isAfter(first.head, shard.head)) first = shard
     }
-    return newest
+    return first
   }
+}
+
+type IsAfter = (row: ListCursor, than: ListCursor) => boolean
+
+const IS_AFTER: Readonly<Record<ListOrder, IsAfter>> = {
+  created: isBelow,
+  due: (row, than) => isBelow(than, row),
+  'due-last': isBelow,
 }
 
 class ShardScan {
   readonly #calls: ShardCalls
   readonly #shard: number
-  readonly #from: number
-  #below: ListCursor
+  readonly #order: ListOrder
+  readonly #isAfter: IsAfter
+  /** The last instant of the range. */
+  readonly #end: number
+  #last: ListCursor
   #page: readonly ListCursor[] = []
   #at = 0
   #pageRows = PAGE_FIRST_ROWS
   #isExhausted = false
 
-  constructor(calls: ShardCalls, shard: number, { cursor, createdFrom, createdTo }: ListQuery) {
+  constructor(
+    calls: ShardCalls,
+    shard: number,
+    { order = 'created', cursor, createdFrom, createdTo }: Places,
+  ) {
     this.#calls = calls
     this.#shard = shard
-    this.#from = createdFrom ?? 0
+    this.#order = order
+    this.#isAfter = IS_AFTER[order]
+    const isCreated = order === 'created'
+    this.#end = order === 'due' ? Number.MAX_SAFE_INTEGER : isCreated ? (createdFrom ?? 0) : 0
     // No gid is below '', so this is the pair below which everything before `createdTo` stands.
-    const end = { at: createdTo ?? Number.MAX_SAFE_INTEGER, gid: '' as ListCursor['gid'] }
-    this.#below = cursor === undefined || isOlder(end, cursor) ? end : cursor
+    const top = (isCreated ? createdTo : undefined) ?? Number.MAX_SAFE_INTEGER
+    const start = { at: order === 'due' ? 0 : top, gid: '' as ListCursor['gid'] }
+    this.#last = cursor === undefined || this.#isAfter(start, cursor) ? start : cursor
   }
 
   get head(): ListCursor | undefined {
@@ -82,24 +106,28 @@ class ShardScan {
 
   async fill(): Promise<void> {
     const kept = this.#page.slice(this.#at)
-    const below = kept.at(-1) ?? this.#below
-    const answer = await this.#calls.command(this.#shard, 'zrange', [
-      ...[this.#calls.keys(this.#shard).created, below.at, this.#from, 'BYSCORE', 'REV'],
-      ...['LIMIT', 0, this.#pageRows, 'WITHSCORES'],
-    ])
+    const last = kept.at(-1) ?? this.#last
+    const answer = await this.#calls.command(this.#shard, 'zrange', this.#toRange(last.at))
     const found = decodeScored(answer).map(([gid, at]) => ({ at, gid }))
-    // The range ends at a timestamp, so the newer gids of that timestamp come again.
-    const older = found.filter((row) => isOlder(row, below))
+    // The range begins at an instant, so the rows of that instant that were seen come again.
+    const further = found.filter((row) => this.#isAfter(row, last))
     this.#isExhausted = found.length < this.#pageRows
-    this.#page = [...kept, ...older]
+    this.#page = [...kept, ...further]
     this.#at = 0
-    this.#below = this.#page.at(-1) ?? below
-    // If the rows of one timestamp fill a page, the next page is larger and reaches further.
-    this.#pageRows = older.length === 0 ? this.#pageRows * 2 : Math.min(this.#pageRows * 2, PAGE_MAX_ROWS)
+    this.#last = this.#page.at(-1) ?? last
+    // If the rows of one instant fill a page, the next page is larger and reaches further.
+    this.#pageRows = further.length === 0 ? this.#pageRows * 2 : Math.min(this.#pageRows * 2, PAGE_MAX_ROWS)
+  }
+
+  #toRange(from: number): readonly CommandArgument[] {
+    const { due, created } = this.#calls.keys(this.#shard)
+    const bounds = [this.#order === 'created' ? created : due, from, this.#end, 'BYSCORE']
+    const direction = this.#order === 'due' ? [] : ['REV']
+    return [...bounds, ...direction, 'LIMIT', 0, this.#pageRows, 'WITHSCORES']
   }
 }
 
 /** A gid is ASCII, so comparing code units compares bytes, as Redis does among equal scores. */
-function isOlder(row: ListCursor, than: ListCursor): boolean {
+function isBelow(row: ListCursor, than: ListCursor): boolean {
   return row.at === than.at ? row.gid < than.gid : row.at < than.at
 }

@@ -12,6 +12,7 @@ import {
   type TransactionUpdate,
   type UpdateHold,
 } from '@counterstep/core'
+import { encodeNames, encodeTrouble } from './more-words.ts'
 import type { ShardKeys } from './shards.ts'
 
 /** These are the keys and arguments of one script, in the order in which the script unpacks them. */
@@ -22,7 +23,10 @@ export interface ScriptCall {
 
 /** Puts the keys and arguments of the rows of one shard behind the keys of the shard's indexes. */
 export function writeRowsCall(keys: ShardKeys, rows: readonly ScriptCall[]): ScriptCall {
-  const call = { keys: [keys.due, keys.created, keys.done, keys.counts], args: [] as string[] }
+  const call = {
+    keys: [keys.due, keys.created, keys.done, keys.counts, keys.waiting, keys.problems],
+    args: [] as string[],
+  }
   for (const row of rows) {
     call.keys.push(...row.keys)
     call.args.push(...row.args)
@@ -35,12 +39,13 @@ export function createRow(keys: ShardKeys, transaction: NewTransaction): ScriptC
   const { gid, format, kind, status, hold, sentList, token, writeId, digest, progress } = transaction
   const [owned, dueInMs] = hold.type === 'owned' ? ['1', hold.leaseMs] : ['0', hold.dueInMs]
   const [kindCode, statusCode] = [checkWhole(KIND_CODES[kind]), checkWhole(STATUS_CODES[status])]
+  const more = encodeNames(transaction)
   return {
     keys: [keys.row(gid), keys.definition(gid)],
     args: [
-      `c ${checkWhole(format)} ${kindCode} ${statusCode} ${owned} ${checkWhole(SENT_LIST_CODES[sentList])} ${checkWhole(dueInMs)}`,
+      `c ${checkWhole(format)} ${kindCode} ${statusCode} ${owned} ${checkWhole(SENT_LIST_CODES[sentList])} ${checkWhole(dueInMs)}${more === '' ? '' : ' 2'}`,
       text(gid),
-      `${checkWord(token)} ${checkWord(writeId)} ${checkWord(digest)}\n${text(progress)}`,
+      `${checkWord(token)} ${checkWord(writeId)} ${checkWord(digest)}${more}\n${text(progress)}`,
       text(transaction.definition),
     ],
   }
@@ -53,7 +58,7 @@ export function updateRow(keys: ShardKeys, update: TransactionUpdate): ScriptCal
   return {
     keys: [keys.row(gid), keys.definition(gid)],
     args: [
-      `u ${statusCode} ${checkWhole(format)} ${encodeFlag(retrying)} ${encodeFlag(attention)} ${sentListCode} ${hold.type} ${toAmount(hold)}`,
+      `u ${statusCode} ${checkWhole(format)} ${encodeFlag(retrying)} ${encodeFlag(attention)} ${sentListCode} ${hold.type} ${toAmount(hold)}${encodeTrouble(update)}`,
       text(gid),
       checkWord(update.token),
       checkWhole(update.version),
@@ -148,6 +153,10 @@ export function purgeCall(keys: ShardKeys, gids: readonly string[]): ScriptCall 
     keys: [keys.done, keys.created, ...listRowKeys(keys, gids)],
     args: gids.map(text),
   }
+}
+
+export function readProblemsCall(keys: ShardKeys, problems: readonly string[]): ScriptCall {
+  return { keys: [keys.problems, keys.waiting], args: problems }
 }
 
 function listRowKeys(keys: ShardKeys, gids: readonly string[]): readonly string[] {

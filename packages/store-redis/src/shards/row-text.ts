@@ -7,9 +7,11 @@ import {
   toStatus,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
+import { decodeMore } from './more-words.ts'
 
-const LAYOUT = '1'
-const WORDS = 17
+/** The number of words of each layout. */
+const WORDS: Readonly<Record<string, number>> = { 1: 17, 2: 22 }
+const FIRST_MORE_WORD = 17
 
 /**
  * This is the head of a row. Its words are in the order of scripts/parts/row.lua. The due time of a live row stands
@@ -20,7 +22,7 @@ export interface RowHead extends Omit<StoredTransaction, 'gid' | 'definition' | 
 /** Returns undefined for a head that this version cannot read: it has another layout, or codes that are unknown here. */
 export function readHead(text: string, liveDueAt: string | null): RowHead | undefined {
   const words = text.slice(0, countHeadCharacters(text)).split(' ')
-  if (words[0] !== LAYOUT || words.length !== WORDS) return undefined
+  if (words.length !== WORDS[words[0] ?? '']) return undefined
   const [kind, status, sentList] = [toKind(words[2]), toStatus(words[3]), toSentList(words[7])]
   if (kind === undefined || status === undefined || sentList === undefined) return undefined
   const endAt = Number(words[13])
@@ -41,6 +43,7 @@ export function readHead(text: string, liveDueAt: string | null): RowHead | unde
     token: words[14] ?? '',
     writeId: words[15] ?? '',
     digest: words[16] ?? '',
+    ...(words.length > FIRST_MORE_WORD && decodeMore(words.slice(FIRST_MORE_WORD))),
   }
 }
 
@@ -61,7 +64,15 @@ export function toTransaction(gid: Gid, head: RowHead, text: string, definition:
 
 export function toListedTransaction(gid: Gid, head: RowHead): ListedTransaction {
   const { kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention } = head
-  return { gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention }
+  const { name, tags, problem, attempts, marks } = head
+  return {
+    ...{ gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention },
+    ...(name !== undefined && { name }),
+    ...(tags !== undefined && { tags }),
+    ...(problem !== undefined && { problem }),
+    ...(attempts !== undefined && { attempts }),
+    ...(marks !== undefined && { marks }),
+  }
 }
 
 function countHeadCharacters(text: string): number {

@@ -42,6 +42,8 @@ export class ShardKeys {
   readonly created: string
   readonly done: string
   readonly counts: string
+  readonly waiting: string
+  readonly problems: string
   readonly shardCount: string
   readonly #row: string
   readonly #definition: string
@@ -54,6 +56,8 @@ export class ShardKeys {
     this.created = `${base}:created`
     this.done = `${base}:done`
     this.counts = `${base}:counts`
+    this.waiting = `${base}:waiting`
+    this.problems = `${base}:problems`
     this.shardCount = `${base}:shards`
     this.#row = `${base}:t:`
     this.#definition = `${base}:d:`
