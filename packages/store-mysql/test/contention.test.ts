@@ -198,7 +198,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         async (store, other) => {
           const insert = `INSERT INTO counterstep_transactions SELECT NULL, 'copy', live, due_at, created_at, updated_at,
           version, epoch, format, claims, kind, status, owned, sent_list, retrying, attention, token, write_id, digest,
-          progress, definition FROM counterstep_transactions WHERE gid = 'a'`
+          progress, definition, name, tags, problem, attempts, marks FROM counterstep_transactions WHERE gid = 'a'`
           const transaction = aTransaction('copy')
           await store.create(aTransaction('a'))
           await other.beginTransaction()
