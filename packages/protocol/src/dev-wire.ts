@@ -16,10 +16,12 @@ export const BREAKS_MAX = 50
 export const BREAK_CALLS_MAX = 1_000
 export const BREAK_LATE_MS_MAX = 600_000
 
-/** Breaks the next calls that fit. Exactly one of `service`, `urlPrefix` and `branchId` says which. */
+/** Breaks the next calls that fit. Exactly one of `service`, `url`, `urlPrefix` and `branchId` says which. */
 export interface BreakRequest {
   /** The name of a service, or the host of a URL with its port. */
   readonly service?: string
+  /** The URL of a branch, as the submit has it. */
+  readonly url?: string
   readonly urlPrefix?: string
   readonly branchId?: string
   /** Absent: calls of every op fit. */

@@ -292,6 +292,7 @@ export const sessionViewSchema = z
 
 const breakShape = {
   service: z.string().exactOptional().describe('A named service, or the host of a URL with its port.'),
+  url: z.string().exactOptional().describe('The URL of a branch, as the submit has it.'),
   urlPrefix: z.string().exactOptional(),
   branchId: z.string().exactOptional(),
   op: z.enum(OPS).exactOptional().describe('Absent: calls of every op are broken.'),
@@ -308,7 +309,7 @@ const breakShape = {
 export const breakRequestSchema = z
   .object(breakShape)
   .readonly()
-  .describe('Exactly one of service, urlPrefix and branchId says which calls are broken.')
+  .describe('Exactly one of service, url, urlPrefix and branchId says which calls are broken.')
 
 export const devViewSchema = z
   .object({ breaks: z.array(z.object({ ...breakShape, id: z.string() }).readonly()).readonly() })

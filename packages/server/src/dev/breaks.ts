@@ -110,13 +110,14 @@ async function answerLate(
 }
 
 function isForSameCalls(one: BreakRequest, other: BreakRequest): boolean {
-  const names = ['service', 'urlPrefix', 'branchId', 'op'] as const
+  const names = ['service', 'url', 'urlPrefix', 'branchId', 'op'] as const
   return names.every((name) => one[name] === other[name])
 }
 
-function fits({ service, urlPrefix, branchId, op }: BreakRequest, call: BranchCall): boolean {
+function fits({ service, url, urlPrefix, branchId, op }: BreakRequest, call: BranchCall): boolean {
   if (op !== undefined && op !== call.op) return false
   if (branchId !== undefined) return branchId === call.branchId
+  if (url !== undefined) return call.url === url
   if (urlPrefix !== undefined) return call.url.startsWith(urlPrefix)
   return service === readService(call.url)
 }

@@ -7,7 +7,7 @@ import { readBreak } from './read-break.ts'
 
 const BREAK_BYTES_MAX = 8 * 1024
 
-const breakExample = { urlPrefix: 'http://127.0.0.1:8472/credit', op: 'action', next: 1, how: 'answer-409' }
+const breakExample = { url: 'http://127.0.0.1:8472/credit', op: 'action', next: 1, how: 'answer-409' }
 const devExample = { breaks: [{ ...breakExample, id: '1' }] }
 
 export const devOperation: Operation = {

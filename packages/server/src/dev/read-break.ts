@@ -9,8 +9,8 @@ import {
   type Op,
 } from '@counterstep/protocol'
 
-const FIELDS = ['service', 'urlPrefix', 'branchId', 'op', 'next', 'how', 'lateMs']
-const TARGETS = ['service', 'urlPrefix', 'branchId'] as const
+const FIELDS = ['service', 'url', 'urlPrefix', 'branchId', 'op', 'next', 'how', 'lateMs']
+const TARGETS = ['service', 'url', 'urlPrefix', 'branchId'] as const
 const TEXT_LENGTH_MAX = 2_048
 
 /** Reads the body of a break. Throws an InvalidRequestError. */
