@@ -115,6 +115,18 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'browser',
+          ...select(['testing/browser/**/*.test.ts'], exclude),
+          env,
+          globalSetup: [program, 'testing/browser/harness/build-console.ts'],
+          // A browser takes a core by itself.
+          maxWorkers: 1,
+          ...every,
+          testTimeout: 120_000,
+        },
+      },
+      {
+        test: {
           name: 'quiet',
           include: selection === 'quick' ? [] : [...QUIET_FILES],
           exclude,

@@ -4,7 +4,7 @@ import { installPackages } from './install-packages.ts'
 import { type Machine, thisMachine } from './machine.ts'
 
 /** Programs of other projects that nothing here can replace. Debian's packages have the same names. */
-export type BroughtName = 'sysbench' | 'wrk'
+export type BroughtName = 'chromium' | 'sysbench' | 'wrk'
 
 export type Brought =
   | { readonly type: 'found'; readonly path: string }

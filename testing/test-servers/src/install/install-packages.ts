@@ -6,6 +6,7 @@ const LOCK_SECONDS_MAX = 300
 const OUTPUT_LINES_SHOWN = 5
 
 export type DebianPackage =
+  | 'chromium'
   | 'cmake'
   | 'g++'
   | 'make'
