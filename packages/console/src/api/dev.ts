@@ -1,27 +1,23 @@
+import type { BreakWay, DevView } from '@counterstep/protocol'
 import { queryOptions } from '@tanstack/react-query'
 import { ApiError, callApi } from './client.ts'
 
 /** What the next calls to a URL meet, on a server for development only. */
-export const BREAKS = ['refuse', 'fail', 'timeout', 'slow', 'lose-answer'] as const
+export const BREAKS = [
+  'answer-409',
+  'answer-500',
+  'time-out',
+  'late',
+  'take-effect-and-lose-the-answer',
+] as const satisfies readonly BreakWay[]
 export type Break = (typeof BREAKS)[number]
 
 export const BREAK_WORDS: Readonly<Record<Break, string>> = {
-  refuse: 'answer 409',
-  fail: 'answer 500',
-  timeout: 'time out',
-  slow: 'are 3 s late',
-  'lose-answer': 'take effect and lose the answer',
-}
-
-export interface BrokenUrl {
-  readonly url: string
-  readonly how: Break
-  /** So many of the next calls. */
-  readonly calls: number
-}
-
-interface DevView {
-  readonly breaks: readonly BrokenUrl[]
+  'answer-409': 'answer 409',
+  'answer-500': 'answer 500',
+  'time-out': 'time out',
+  late: 'are 3 s late',
+  'take-effect-and-lose-the-answer': 'take effect and lose the answer',
 }
 
 export const devKey = ['dev'] as const
@@ -40,6 +36,11 @@ export const devQuery = queryOptions({
   refetchInterval: ({ state }) => (state.data === null ? false : 3_000),
 })
 
-export function breakUrl(broken: BrokenUrl): Promise<DevView> {
+/** So many of the next calls to the URL are broken. */
+export function breakUrl(broken: {
+  readonly url: string
+  readonly how: Break
+  readonly next: number
+}): Promise<DevView> {
   return callApi<DevView>('dev/break', { method: 'POST', body: broken })
 }

@@ -6,7 +6,7 @@ export function BreakControl({ url }: { readonly url: string }) {
   const client = useQueryClient()
   const { data: dev } = useQuery(devQuery)
   const breaking = useMutation({
-    mutationFn: (how: Break) => breakUrl({ url, how, calls: 1 }),
+    mutationFn: (how: Break) => breakUrl({ url, how, next: 1 }),
     onSuccess: (view) => client.setQueryData(devKey, view),
   })
   const broken = dev?.breaks.find((each) => each.url === url)
