@@ -58,7 +58,7 @@ export interface PlannedCall {
   readonly ran: 'yes' | 'maybe' | 'no'
 }
 
-/** What would follow from a command, if every call succeeded. */
+/** Shows what would follow from a command, if every call succeeded. */
 export interface PlanView {
   readonly planId: string
   /** It is false on a node that does not run the transaction while another node does: then each branch counts as sent. */

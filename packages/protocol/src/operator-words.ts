@@ -24,7 +24,7 @@ export const TRAIL_ENTRIES_MAX = 64
 /** The attempts of one op are remembered as this many runs. Beyond it the two oldest merge. */
 export const ATTEMPT_RUNS_MAX = 8
 export const RUN_EXCERPT_LENGTH_MAX = 200
-/** What a skip or an edit replaced is described in at most this many characters. */
+/** A trail describes what a skip or an edit replaced in at most this many characters. */
 export const TRAIL_CHANGE_LENGTH_MAX = 512
 /** All edits together that one transaction keeps. */
 export const EDITS_BYTES_MAX = 512 * 1024

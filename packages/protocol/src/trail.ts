@@ -1,4 +1,4 @@
-/** What a transaction shows of its past: who commanded what, and how the attempts of an op ended. */
+/** The types of what a transaction shows of its past: who commanded what, and how the attempts of an op ended. */
 import type { OperatorCommand } from './operator-words.ts'
 import type { Op, Status } from './words.ts'
 
@@ -49,7 +49,7 @@ export interface TrailEntry {
   readonly reason?: string
   /** The status that the transaction had. */
   readonly from: Status
-  /** What a skip or an edit replaced and what it put there, at most 512 characters. A payload stands as its hash and size. */
+  /** They say what a skip or an edit replaced and what it put there, in at most 512 characters. A payload stands as its hash and size. */
   readonly before?: string
   readonly after?: string
   /** The confirmation that was given with the command. */

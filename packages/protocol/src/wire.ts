@@ -371,11 +371,11 @@ export interface TransactionView {
   readonly epoch: number
   readonly name?: string
   readonly tags?: Readonly<Record<string, string>>
-  /** What it waits for: `SERVICE OP OUTCOME`, for example `bank-a compensate 500`. */
+  /** It says what the transaction waits for: `SERVICE OP OUTCOME`, for example `bank-a compensate 500`. */
   readonly problem?: string
   readonly attention?: string
   readonly paused?: PauseView
-  /** What operators have commanded, the oldest first. It is absent if there is nothing. */
+  /** The commands of operators, the oldest first. It is absent if there is none. */
   readonly trail?: readonly TrailEntry[]
   readonly abort?: AbortView
   /** Only a saga that asked for it and has succeeded has it. */

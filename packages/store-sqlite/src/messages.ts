@@ -93,7 +93,7 @@ export interface ListParameters {
   readonly matchesMax: number
 }
 
-/** What the statistics are made of, each as its statement gives it. */
+/** The rows of which the statistics are made, each as its statement gives it. */
 export interface StatsRows {
   readonly counts: readonly Row[]
   readonly problems: readonly Row[]

@@ -156,7 +156,7 @@ export interface NewTransaction {
 /** The words by which a transaction is found, each under its key. */
 export type Tags = Readonly<Record<string, string>>
 
-/** What operators did to an unfinished or finished row. A list shows the marks without reading the record. */
+/** A mark says what operators did to a row. A list shows the marks without reading the record. */
 export const MARKS = ['paused', 'by-hand', 'edited'] as const
 export type Mark = (typeof MARKS)[number]
 
@@ -194,7 +194,7 @@ export interface StoredTransaction {
   readonly dueAt: number
   readonly name?: string
   readonly tags?: Tags
-  /** What the transaction waits for, at most PROBLEM_LENGTH_MAX characters. Absent: it waits for nothing. */
+  /** It says what the transaction waits for, in at most PROBLEM_LENGTH_MAX characters. Absent: it waits for nothing. */
   readonly problem?: string
   /** The attempts of the op that `problem` names. Absent: 0. */
   readonly attempts?: number

@@ -1,6 +1,6 @@
 /**
- * What a row says of its transaction's trouble, so that a list can show and find it without reading the record. It is
- * written with every save, and follows from the record alone.
+ * Says in a row's own columns what its transaction waits for, so that a list can show and find it without reading the
+ * record. The columns are written with every save, and follow from the record alone.
  */
 import { PROBLEM_LENGTH_MAX } from '@counterstep/protocol'
 import type { Mark, StoredTransaction } from '../ports/store.ts'
