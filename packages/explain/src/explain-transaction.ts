@@ -13,9 +13,9 @@ export interface Explanation {
   readonly headline: string
   /** Why it has come to this, for example why a saga turned around. */
   readonly cause?: string
-  /** What follows by itself. */
+  /** Says what follows by itself. */
   readonly next?: string
-  /** What a person may do. It is there only where one should do something. */
+  /** Says what a person may do. It is there only where one should do something. */
   readonly advice?: string
 }
 

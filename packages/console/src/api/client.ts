@@ -34,7 +34,7 @@ export interface Call {
   readonly signal?: AbortSignal
 }
 
-/** What a page of another origin cannot send, so that a cookie alone gives nothing away. */
+/** A page of another origin cannot send this, so a cookie alone gives nothing away. */
 export const CONSOLE_HEADERS = { 'counterstep-console': '1' } as const
 
 /** Calls a route below `/v1/`. The answer's type is the one that the protocol names for the route. */

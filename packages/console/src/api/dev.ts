@@ -2,7 +2,7 @@ import type { BreakWay, DevView } from '@counterstep/protocol'
 import { queryOptions } from '@tanstack/react-query'
 import { ApiError, callApi } from './client.ts'
 
-/** What the next calls to a URL meet, on a server for development only. */
+/** The next calls to a URL can meet one of these, on a server for development only. */
 export const BREAKS = [
   'answer-409',
   'answer-500',

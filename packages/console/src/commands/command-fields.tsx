@@ -8,7 +8,7 @@ interface FieldsProps {
   readonly onChange: (fields: CommandBody) => void
 }
 
-/** What a command wants to be told besides its reason. */
+/** Asks what a command wants to be told besides its reason. */
 export function CommandFields({ target, fields, onChange }: FieldsProps) {
   switch (target.command) {
     case 'skip':

@@ -10,7 +10,7 @@ interface PlanProps {
 
 const RAN = { yes: 'has run', maybe: 'may have run', no: 'has not run' } as const
 
-/** What would follow, by the rules of the server. */
+/** Shows what would follow, by the rules of the server. */
 export function Plan({ plan, error }: PlanProps) {
   if (error instanceof ApiError && error.isMissingRoute) {
     return <p className="plan quiet">This server does not foretell what follows from a command.</p>

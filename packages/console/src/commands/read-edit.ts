@@ -13,7 +13,7 @@ export function toEditTexts({ url, body, headers, timeoutMs }: OpRequestView): E
 }
 
 export interface ReadEdit {
-  /** What was changed, as the command takes it. */
+  /** The changed fields, as the command takes them. */
   readonly body: Readonly<Record<string, JsonValue>>
   readonly fault?: string
 }

@@ -7,7 +7,7 @@ export type Flag = (typeof FLAGS)[number]
 export const RANGES = ['15m', '1h', '24h', '7d'] as const
 export type Range = (typeof RANGES)[number]
 
-/** What the list shows. It stands whole in the address. */
+/** Says which transactions the list shows. It stands whole in the address. */
 export interface ListFilter {
   readonly status?: readonly Status[]
   readonly kind?: Kind

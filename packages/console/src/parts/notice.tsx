@@ -7,7 +7,7 @@ interface NoticeProps {
   readonly tone?: 'plain' | 'bad'
 }
 
-/** What a screen shows where it has nothing else to show. */
+/** A screen shows it where it has nothing else to show. */
 export function Notice({ title, children, tone = 'plain' }: NoticeProps) {
   return (
     <section className="notice" data-tone={tone}>

@@ -1,6 +1,6 @@
 export type Theme = 'system' | 'light' | 'dark'
 
-/** What a person chose for this browser. Nothing of it is secret. */
+/** A person chose these for this browser. Nothing of them is secret. */
 export interface Preferences {
   readonly theme: Theme
   /** Single keys act as shortcuts. */

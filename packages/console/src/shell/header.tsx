@@ -70,7 +70,7 @@ function ThemeSwitch() {
   )
 }
 
-/** On a server without keys there is nobody to name and nothing to end. */
+/** On a server without keys there is no person to name and no session to end. */
 function Person() {
   const { data: session } = useQuery(sessionQuery)
   const client = useQueryClient()

@@ -4,7 +4,7 @@ import { Header } from './header.tsx'
 import { KeysHelp } from './keys-help.tsx'
 import { useGlobalKeys } from './use-global-keys.ts'
 
-/** What stands around every screen. */
+/** The header, the keys and the frame stand around every screen. */
 export function Shell() {
   const [isHelpShown, showHelp] = useState(false)
   useGlobalKeys(() => showHelp(true))

@@ -8,7 +8,7 @@ export interface Bar {
   readonly from: number
   readonly to: number
   readonly tone: BarTone
-  /** What stands beside or in the bar. */
+  /** The words beside the bar, or in it. */
   readonly label: string
   /** It is the last one, from whose end the lane is labelled. */
   readonly isLast: boolean

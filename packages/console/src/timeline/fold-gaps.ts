@@ -10,7 +10,7 @@ export interface Piece {
 
 /** A stretch is folded if it is this many times as long as all that are shorter than it. */
 const FOLDED_FACTOR = 4
-/** What is shorter is never folded. */
+/** A shorter stretch is never folded. */
 const FOLDED_MS_MIN = 200
 /** The width of one folded stretch, and of all of them together. */
 const FOLDED_SHARE = 0.12

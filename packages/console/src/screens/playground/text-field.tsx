@@ -7,7 +7,7 @@ interface TextFieldProps {
   readonly onChange: (text: string) => void
 }
 
-/** What is typed stays as it is typed, even where it reads back otherwise, until the field is left. */
+/** A text stays as it is typed, even where it reads back otherwise, until the field is left. */
 export function TextField({ label, value, placeholder, onChange }: TextFieldProps) {
   const [text, setText] = useState(value)
   const [isActive, setActive] = useState(false)

@@ -10,7 +10,7 @@ import '../../style/problems.css'
 import { type ProblemTab, selectProblems } from './select-problems.ts'
 import { Waiting } from './waiting.tsx'
 
-/** What waits for the same reason is one row, however many transactions it is. */
+/** All that waits for the same reason is one row, however many transactions it is. */
 export function Problems() {
   useLive([])
   const search = useSearch({ from: '/problems' })

@@ -8,7 +8,7 @@ import { SignalDialog } from '../../commands/signal-dialog.tsx'
 import { formatTimeOfDay } from '../../parts/instants.ts'
 import { useNow } from '../../parts/use-now.ts'
 
-/** The answer to the first question of everybody who comes here. */
+/** Answers the first question of a person who comes here. */
 export function Why({ view }: { readonly view: TransactionView }) {
   const now = useNow()
   const { headline, cause, next, advice } = explainTransaction(view, { now, formatTime: formatTimeOfDay })
