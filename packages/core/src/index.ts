@@ -14,7 +14,14 @@ export {
 } from './bulkhead/target-share.ts'
 export { type CommandPlan, planCommand } from './commands/command-row.ts'
 export { judgeCommand } from './commands/judge-command.ts'
-export { findRefusal, REGISTERED_BYTES_MAX, REGISTERED_MAX, type Refusal } from './commands/refuse-command.ts'
+export { isPlanChanged, type Plan, planNext, toPreviewCommand } from './commands/plan.ts'
+export {
+  type CommandRefusal,
+  findRefusal,
+  REGISTERED_BYTES_MAX,
+  REGISTERED_MAX,
+  type Refusal,
+} from './commands/refuse-command.ts'
 export type {
   BranchTarget,
   Definition,
@@ -111,6 +118,8 @@ export {
   assertUpdate,
 } from './ports/store-arguments.ts'
 export { describeTrouble, describeUnreadable, type Trouble } from './record/describe-trouble.ts'
+export { findEdit } from './record/edits.ts'
+export { findCallUrl } from './record/find-call-url.ts'
 export { foldProblems, OTHER_PROBLEMS } from './record/fold-problems.ts'
 export { decodeTransaction, encodeProgress, FORMAT, toFormat } from './record/record.ts'
 export {
@@ -127,6 +136,7 @@ export {
 export { readServiceName } from './record/service-name.ts'
 export { decodeTags, encodeTags, toTagParts } from './record/tags-column.ts'
 export { toDueColumn } from './record/to-due-column.ts'
+export { findEntry, viewTrail } from './record/trail.ts'
 export { viewTransaction } from './record/view.ts'
 export { withoutQuery } from './record/without-query.ts'
 export { type AcceptIds, firstStatus, newTransaction, newTransactionRow, waitsMs } from './rules/accept.ts'
@@ -135,11 +145,17 @@ export type {
   CallKey,
   Command,
   Durability,
+  Given,
+  GivenCommand,
   HeldCall,
+  OpCommand,
   TransactionEffect,
   TransactionEvent,
 } from './rules/events.ts'
-export { CHECK, findOp } from './rules/op-progress.ts'
+export { CHECK, findOp, findPolicy, listCalls } from './rules/op-progress.ts'
+export { isGiven } from './rules/operator-commands.ts'
+export { CHECK_ID, CONFIRMATION, findNamedOp } from './rules/operator-ops.ts'
+export { isPaused } from './rules/pause.ts'
 export { type FoldedTransaction, RULES, type Rules } from './rules/rules.ts'
 export { isOverdue } from './rules/saga-effects.ts'
 export { countSignalBytes } from './rules/saga-signals.ts'
@@ -156,6 +172,7 @@ export type { RunEffect, RunEvent } from './run/run-events.ts'
 export { type Step, stepRun } from './run/step-run.ts'
 export { REST_LEASES_MAX, type TakeOver, takeOver } from './run/take-over.ts'
 export type { CheckUrl, UrlRefusal } from './submission/parse-branch.ts'
+export { type EditFields, type ParsedEdit, parseEdit } from './submission/parse-edit.ts'
 export { isReservedHeader } from './submission/parse-headers.ts'
 export { type ParsedRegistration, parseRegistration } from './submission/parse-registration.ts'
 export { type ParsedSignal, parseSignal } from './submission/parse-signal.ts'
@@ -166,10 +183,12 @@ export {
   type SubmissionDefaults,
 } from './submission/parse-submission.ts'
 export { findUnplainIds } from './submission/plain-ids.ts'
+export { toSubmitRequest } from './submission/to-submit-request.ts'
 export { textHash } from './text-hash.ts'
 export type {
   AbortDecision,
   CalledOp,
+  Edit,
   MessageTransaction,
   OpProgress,
   SagaBranchProgress,
@@ -180,5 +199,5 @@ export type {
   Transaction,
 } from './transaction.ts'
 export { getBranchTargets, hasStages, isFinal } from './transaction.ts'
-export { buildRequest } from './values/build-request.ts'
+export { buildRequest, findUnusableValue } from './values/build-request.ts'
 export { countKeptBytes, isProducer } from './values/keep-values.ts'

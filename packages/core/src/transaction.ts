@@ -1,4 +1,15 @@
-import type { AbortCause, AttemptRun, Gid, OpState, Result } from '@counterstep/protocol'
+import type {
+  AbortCause,
+  AttemptRun,
+  ByHandView,
+  Gid,
+  Op,
+  OpState,
+  PauseView,
+  Result,
+  RetryPolicy,
+  TrailEntry,
+} from '@counterstep/protocol'
 import type {
   BranchTarget,
   MessageDefinition,
@@ -97,6 +108,32 @@ interface Identity {
   readonly claimsUnanswered: number
   /** The reason why a person should look at it. */
   readonly attention?: string
+  /** What operators have commanded, the oldest first. Every entry is a command that is done. Absent: there is nothing. */
+  readonly trail?: readonly StoredEntry[]
+  /** While it is there and its `until` has not passed, no call starts. A final transaction has none. */
+  readonly paused?: PauseView
+  /** What operators have changed in the requests of single ops. At most one edit names an op. */
+  readonly edits?: readonly Edit[]
+}
+
+export interface StoredEntry extends TrailEntry {
+  /** The ids of the retries that were merged into this one, the oldest first. */
+  readonly also?: readonly string[]
+}
+
+/** Each field that is there replaces that part of the op's request. The definition stays as it was submitted. */
+export interface Edit {
+  /** The position of the branch. */
+  readonly branch: number
+  readonly op: Op
+  readonly url?: string
+  readonly body?: string
+  readonly contentType?: string
+  /** The SHA-256 of the body, in hex. */
+  readonly bodyHash?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly timeoutMs?: number
+  readonly retry?: RetryPolicy
 }
 
 export interface SagaBranchProgress {
@@ -120,7 +157,8 @@ export type CalledOp = SagaOp | TccOp | 'msg'
 
 /**
  * `calling`: it was sent, and no answer is known. `waiting`: it is called again at `nextAt`, or now if there is none.
- * `open`: the branch waits for a time or a signal, and ends at `nextAt` at the latest.
+ * `open`: the branch waits for a time or a signal, and ends at `nextAt` at the latest. `by-hand`: it is a compensation
+ * that is never called, because a person did the action elsewhere; it waits until a person says that it is done.
  */
 export interface OpProgress {
   readonly state: OpState
@@ -147,6 +185,8 @@ export interface OpProgress {
    * did not have is null. They are never shown, because they may be secret.
    */
   readonly values?: readonly (string | null)[]
+  /** A person has said that the op is done. Its state is `succeeded` then, whatever the last answer was. */
+  readonly byHand?: ByHandView
 }
 
 /** The decision is made once and saved as a strong change. Its list of branches may grow, but never shrinks. */

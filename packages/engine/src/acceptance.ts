@@ -339,7 +339,12 @@ function showAccepted(transaction: Transaction): TransactionView {
 
 /** Computes the digest of a submit or a signal. It is equal for two of the same content. */
 export function digestContent({ content }: Pick<Submission, 'content'>): string {
-  return hash('sha256', content)
+  return hashText(content)
+}
+
+/** Returns the SHA-256 in hex. */
+export function hashText(text: string): string {
+  return hash('sha256', text)
 }
 
 export function createGidConflict(gid: Gid): TransactionError {

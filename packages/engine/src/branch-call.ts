@@ -3,6 +3,9 @@ import {
   type BranchCall,
   buildRequest,
   type CallKey,
+  CHECK_ID,
+  findCallUrl,
+  findEdit,
   getBranchTargets,
   isProducer,
   type Run,
@@ -11,12 +14,9 @@ import {
 } from '@counterstep/core'
 import { type BranchId, KEPT_VALUE_BYTES_MAX } from '@counterstep/protocol'
 
-/** DTM's name for the query-back, which belongs to no branch. */
-const CHECK_ID = '00' as BranchId
-
-/** Builds the request for one op of one branch. */
+/** Builds the request for one op of one branch. What an operator has edited goes before what was submitted. */
 export function buildBranchCall(
-  { transaction }: Run,
+  { transaction }: Pick<Run, 'transaction'>,
   call: CallKey,
   attempt: number,
   timeoutMsMax: number,
@@ -38,7 +38,7 @@ export function buildBranchCall(
     const timeoutMs = Math.min(definition.timeoutMs, timeoutMsMax)
     return {
       ...common,
-      branchId: CHECK_ID,
+      branchId: CHECK_ID as BranchId,
       method: 'GET',
       url,
       body: '',
@@ -49,17 +49,24 @@ export function buildBranchCall(
   }
   const target = getBranchTargets(transaction)[call.branch]
   assert(target !== undefined, 'a call without a target')
+  const submitted = definition.kind === 'tcc' ? { ...definition.headers, ...target.headers } : target.headers
+  const {
+    body = target.body,
+    contentType = target.contentType,
+    headers = submitted,
+    timeoutMs = target.timeoutMs ?? definition.timeoutMs,
+  } = findEdit(transaction, call) ?? {}
   const built: BranchCall = {
     ...common,
     branchId: target.id,
     // DTM does the same, and an empty body has no content to post.
-    method: target.body === '' && common.wordsCount ? 'GET' : 'POST',
+    method: body === '' && common.wordsCount ? 'GET' : 'POST',
     url,
-    body: target.body,
-    contentType: target.contentType,
-    headers: definition.kind === 'tcc' ? { ...definition.headers, ...target.headers } : target.headers,
+    body,
+    contentType,
+    headers,
     // The transaction may have been stored under a higher limit.
-    timeoutMs: Math.min(target.timeoutMs ?? definition.timeoutMs, timeoutMsMax),
+    timeoutMs: Math.min(timeoutMs, timeoutMsMax),
   }
   return transaction.kind === 'saga' && transaction.definition.values !== undefined
     ? fillCall(built, transaction, call)
@@ -80,24 +87,7 @@ function fillCall(call: BranchCall, saga: SagaTransaction, { branch, op }: CallK
  * An empty URL means that the call is not sent.
  */
 export function getCallUrl(transaction: Transaction, call: CallKey): string {
-  const url = findUrl(transaction, call)
+  const url = findCallUrl(transaction, call)
   assert(url !== undefined, 'a call without a target')
   return url
-}
-
-function findUrl(transaction: Transaction, { branch, op }: CallKey): string | undefined {
-  switch (transaction.kind) {
-    case 'saga': {
-      const target = transaction.definition.branches[branch]
-      return op === 'action' ? target?.action : target?.compensation
-    }
-    case 'tcc': {
-      const target = transaction.registered[branch]
-      return op === 'confirm' ? target?.confirm : target?.cancel
-    }
-    case 'message': {
-      const { branches, check } = transaction.definition
-      return op === 'msg' ? check?.url : branches[branch]?.action
-    }
-  }
 }

@@ -5,15 +5,18 @@ import {
   type Command,
   describeUnreadable,
   type Ids,
+  isGiven,
   planCommand,
   RULES,
   type Store,
   type StoredTransaction,
   viewTransaction,
 } from '@counterstep/core'
-import { CounterstepError, type Gid, type TransactionView } from '@counterstep/protocol'
+import { CounterstepError, type Gid, isCounterstepError, type TransactionView } from '@counterstep/protocol'
 import type { Acceptance } from './acceptance.ts'
 import { chooseNewestView } from './newest-view.ts'
+import type { EngineObserver } from './observer.ts'
+import { tellCommand } from './operator/tell-command.ts'
 import { toCommandError } from './refused-command.ts'
 import type { Runner } from './runner.ts'
 import { toUnknownGidError } from './transaction-error.ts'
@@ -22,6 +25,10 @@ import { untilDefinite, within } from './until-definite.ts'
 import { viewRow } from './view-row.ts'
 
 const TRIES_MAX = 20
+/** A command for an op that is busy waits this long before it is refused. */
+const BUSY_WAIT_MS = 5_000
+const BUSY_LOOK_MS_MIN = 50
+const BUSY_LOOK_MS_MAX = 1_000
 
 export interface CommandsParts {
   readonly store: Store
@@ -29,6 +36,7 @@ export interface CommandsParts {
   readonly acceptance: Acceptance
   readonly clock: Clock
   readonly ids: Ids
+  readonly observer: EngineObserver
   readonly retentionMs: number | 'never'
   readonly storeTimeoutMs: number
   /** A command has made a waiting row due. */
@@ -53,7 +61,25 @@ export class Commands {
     this.#parts = parts
   }
 
+  /**
+   * Gives a command, and answers when it is durable. A command for one op may find its call under way, or another node
+   * that runs the transaction. Then it is tried again for a while, since such a call ends soon and the row may come to rest.
+   */
   async give(gid: Gid, command: Command): Promise<TransactionView> {
+    const { clock } = this.#parts
+    const until = clock.now() + BUSY_WAIT_MS
+    for (let waitMs = BUSY_LOOK_MS_MIN; ; waitMs = Math.min(BUSY_LOOK_MS_MAX, waitMs * 2)) {
+      try {
+        return await this.#giveOnce(gid, command)
+      } catch (error: unknown) {
+        const isBusy = isCounterstepError(error) && error.code === 'SAGA_OP_BUSY'
+        if (!isBusy || clock.now() + waitMs > until) throw error
+      }
+      await new Promise<void>((resolve) => clock.after(waitMs, resolve))
+    }
+  }
+
+  async #giveOnce(gid: Gid, command: Command): Promise<TransactionView> {
     const giving: Giving = { isOver: false, endTurn: () => undefined }
     const done = await within(this.#parts.clock, this.#parts.storeTimeoutMs, this.#give(gid, command, giving))
     giving.isOver = true
@@ -74,7 +100,10 @@ export class Commands {
     for (let tries = 0; tries < TRIES_MAX && !giving.isOver; tries++) {
       await this.#parts.acceptance.waitUntilSettled(gid)
       const outcome = await this.#parts.runner.command(gid, command)
-      if (outcome.type === 'durable') return outcome.view
+      if (outcome.type === 'durable') {
+        this.#tell(gid, command)
+        return outcome.view
+      }
       if (outcome.type === 'refused') throw toCommandError(gid, command, outcome)
       if (outcome.type === 'again') continue
       giving.endTurn = await this.#turns.take(gid)
@@ -102,10 +131,15 @@ export class Commands {
     const write = { ...plan.update, writeId: ids.writeId() }
     const result = await untilDefinite(clock, () => store.update(write), isOver)
     if (result?.type !== 'saved') return undefined
+    this.#tell(gid, command)
     if (!row.owned && isDueNow(plan.update)) onDue(gid)
     return plan.type === 'raw'
       ? viewRow({ ...row, attention: false })
       : viewTransaction(plan.transaction, plan.transaction.status)
+  }
+
+  #tell(gid: Gid, command: Command): void {
+    if (isGiven(command)) tellCommand(this.#parts.observer, gid, command)
   }
 
   #plan(

@@ -8,13 +8,19 @@ import type {
   Transaction,
 } from '@counterstep/core'
 import type {
+  Actor,
   Gid,
   NamesView,
+  Op,
   OverviewView,
+  PlanView,
+  PreviewRequest,
   ProblemsView,
   ServicesView,
   SignalView,
+  SkipRequest,
   SubmitView,
+  TransactionRequestView,
   TransactionSummary,
   TransactionView,
 } from '@counterstep/protocol'
@@ -38,9 +44,24 @@ export interface SubmitOptions extends WaitOptions {
   readonly takeBytes?: ((bytes: number) => void) | undefined
 }
 
+/** Says who gives a command, and why. */
+export interface Given {
+  /** The same id again is the same command. Without it each call is a command of its own. */
+  readonly commandId?: string
+  readonly by: Actor
+  readonly reason?: string
+  /** The command is refused if something else than this plan of a preview would follow by now. */
+  readonly planId?: string
+  readonly confirm?: string
+  /** The bulk job that gives it. */
+  readonly bulk?: string
+}
+
 export interface AbortOptions extends WaitOptions {
   /** The reason is stored with the decision and shown. */
   readonly reason?: string
+  /** Only an operator's abort has it, and makes an entry in the trail. */
+  readonly given?: Given
 }
 
 export interface ShownWhole {
@@ -109,8 +130,36 @@ export interface EngineApi {
    * SAGA_ALREADY_FINAL.
    */
   signal(gid: Gid, name: string, body: unknown): Promise<SignalView>
-  retry(gid: Gid): Promise<TransactionView>
-  stop(gid: Gid): Promise<TransactionView>
+  /**
+   * Calls now what waits. An operator's command throws, beside what the commands above throw, InvalidRequestError,
+   * SAGA_COMMAND_CONFLICT, SAGA_PLAN_CHANGED and SAGA_TRAIL_FULL, and a retry SAGA_PAUSED. It is durable together with its
+   * entry in the trail.
+   */
+  retry(gid: Gid, given?: Given): Promise<TransactionView>
+  /** Does so for one op. It throws SAGA_OP_UNKNOWN, SAGA_OP_DONE and SAGA_OP_NOT_DUE. */
+  retryOp(gid: Gid, branchId: string, op: Op, given?: Given): Promise<TransactionView>
+  /** No call starts until the resume, or until the instant `until`. */
+  pause(gid: Gid, options: { readonly until?: number }, given: Given): Promise<TransactionView>
+  resume(gid: Gid, given: Given): Promise<TransactionView>
+  /** Ends the transaction as it is. A `given` needs a reason, or else SAGA_REASON_REQUIRED is thrown. */
+  stop(gid: Gid, given?: Given): Promise<TransactionView>
+  /**
+   * Declares an op done. It throws SAGA_OP_UNKNOWN, SAGA_OP_DONE, SAGA_OP_NOT_DUE, SAGA_CONFIRMATION_REQUIRED,
+   * SAGA_REASON_REQUIRED, and SAGA_OP_BUSY if the op's call does not end, or its node does not let go, within 5 s.
+   */
+  skip(
+    gid: Gid,
+    branchId: string,
+    op: Op,
+    options: Pick<SkipRequest, 'doneBy' | 'answer'>,
+    given: Given,
+  ): Promise<TransactionView>
+  /** Changes the request of an op. `body` is checked like a submit. It throws what `skip` does, and SAGA_EDITS_TOO_LARGE. */
+  edit(gid: Gid, branchId: string, op: Op, body: unknown, given: Given): Promise<TransactionView>
+  /** Says what would follow from a command, and changes nothing. */
+  preview(gid: Gid, request: PreviewRequest): Promise<PlanView>
+  /** Shows the requests of a transaction, which may hold secrets. Returns undefined if there is no such gid. */
+  showRequest(gid: Gid, caller?: string): Promise<TransactionRequestView | undefined>
   health(): EngineHealth
   /** Counts what unfinished transactions wait for, at most 5 s ago. It throws SAGA_STORE_UNAVAILABLE. */
   problems(): Promise<ProblemsView>

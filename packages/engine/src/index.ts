@@ -1,7 +1,7 @@
 export { listDurabilityWarnings } from './durability-warnings.ts'
 export type { Engine, EngineParts } from './engine.ts'
 export { createEngine } from './engine.ts'
-export type { EngineApi, EngineHealth, ShownWhole, SubmitOptions } from './engine-api.ts'
+export type { EngineApi, EngineHealth, Given, ShownWhole, SubmitOptions } from './engine-api.ts'
 export { type Logger, logEvents } from './log-events.ts'
 export { type LoggedError, toLoggedError } from './logged-error.ts'
 export { nodeClock } from './node-clock.ts'

@@ -12,13 +12,14 @@ type Reported = Omit<EngineEvent, 'name'> & { readonly name: EngineEvent['name']
 
 /** Returns a function that writes the events of the engine or the store to the log, under their stable names. */
 export function logEvents(logger: Logger): (event: Reported) => void {
-  return function logEvent({ level, name, gid, detail, service, error }) {
+  return function logEvent({ level, name, gid, detail, service, error, fields: more }) {
     const fields = {
       event: name,
       ...(gid === undefined ? {} : { gid }),
       ...(detail === undefined ? {} : { detail }),
       ...(service === undefined ? {} : toFields(service)),
       ...(error === undefined ? {} : { err: error }),
+      ...more,
     }
     logger[level](fields, name)
   }

@@ -71,6 +71,7 @@ export const ENGINE_EVENT_NAMES = [
   'service-answers-again',
   'node-report-failed',
   'watch-failed',
+  'operator-command',
 ] as const
 
 /** A service whose calls of one op fail. */
@@ -93,4 +94,6 @@ export interface EngineEvent {
   /** It is about this service. */
   readonly service?: FailingService
   readonly error?: unknown
+  /** Further fields of the log line, by name. */
+  readonly fields?: Readonly<Record<string, string>>
 }

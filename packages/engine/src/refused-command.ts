@@ -1,8 +1,15 @@
-import { type Command, REGISTERED_BYTES_MAX, type Refusal } from '@counterstep/core'
-import { type Gid, SIGNALS_KEPT_BYTES_MAX, SIGNALS_KEPT_MAX, type Status } from '@counterstep/protocol'
+import { CONFIRMATION, type Command, type CommandRefusal, REGISTERED_BYTES_MAX } from '@counterstep/core'
+import {
+  EDITS_BYTES_MAX,
+  type Gid,
+  SIGNALS_KEPT_BYTES_MAX,
+  SIGNALS_KEPT_MAX,
+  type Status,
+  TRAIL_ENTRIES_MAX,
+} from '@counterstep/protocol'
 import { TransactionError } from './transaction-error.ts'
 
-const CODES = {
+export const REFUSAL_CODES = {
   'already-final': 'SAGA_ALREADY_FINAL',
   'not-prepared': 'SAGA_NOT_PREPARED',
   'wrong-kind': 'SAGA_WRONG_KIND',
@@ -15,18 +22,31 @@ const CODES = {
   'too-many-signals': 'SAGA_TOO_MANY_SIGNALS',
   'turned-around': 'SAGA_TURNED_AROUND',
   'no-return': 'SAGA_NO_RETURN',
+  paused: 'SAGA_PAUSED',
+  'op-unknown': 'SAGA_OP_UNKNOWN',
+  'op-done': 'SAGA_OP_DONE',
+  'op-not-due': 'SAGA_OP_NOT_DUE',
+  'op-busy': 'SAGA_OP_BUSY',
+  'confirmation-required': 'SAGA_CONFIRMATION_REQUIRED',
+  'plan-changed': 'SAGA_PLAN_CHANGED',
+  'trail-full': 'SAGA_TRAIL_FULL',
+  'command-conflict': 'SAGA_COMMAND_CONFLICT',
+  'edits-too-large': 'SAGA_EDITS_TOO_LARGE',
 } as const
 
 /** Builds the error for a caller whose command cannot be given to the transaction in its current state. */
 export function toCommandError(
   gid: Gid,
   command: Command,
-  { refusal, status }: { readonly refusal: Refusal; readonly status: Status },
+  { refusal, status }: { readonly refusal: CommandRefusal; readonly status: Status },
 ): TransactionError {
-  return new TransactionError(CODES[refusal], describeRefusal(gid, command, refusal, status), gid)
+  return new TransactionError(REFUSAL_CODES[refusal], describeRefusal(gid, command, refusal, status), gid)
 }
 
-function describeRefusal(gid: Gid, { type }: Command, refusal: Refusal, status: Status): string {
+/** Says so for a person. */
+export function describeRefusal(gid: Gid, command: Command, refusal: CommandRefusal, status: Status): string {
+  const { type } = command
+  const op = 'branchId' in command ? `the ${command.op} of branch ${command.branchId}` : 'the op'
   switch (refusal) {
     case 'already-final':
       return `${gid} has already ${status}`
@@ -52,5 +72,25 @@ function describeRefusal(gid: Gid, { type }: Command, refusal: Refusal, status: 
       return `${gid} has passed its point of no return, so it only goes forward`
     case 'headers-too-large':
       return `the headers of ${gid} and of this branch together are more than a call carries`
+    case 'paused':
+      return `${gid} is paused: resume it first`
+    case 'op-unknown':
+      return `${gid} has no such op: ${op}`
+    case 'op-done':
+      return `${op} of ${gid} has succeeded`
+    case 'op-not-due':
+      return `${gid} is ${status}, and this command is not for ${op} now: it is not reached yet, given up, or a wait`
+    case 'op-busy':
+      return `${op} of ${gid} is being called, or another node runs the transaction: pause the transaction first`
+    case 'confirmation-required':
+      return `${op} of ${gid} may have been called: find out, and confirm with "${CONFIRMATION}"`
+    case 'plan-changed':
+      return `something else would follow for ${gid} than the plan says: ask for a new preview`
+    case 'trail-full':
+      return `${gid} has had ${TRAIL_ENTRIES_MAX} commands: only retry and stop are left`
+    case 'command-conflict':
+      return `another command of ${gid} has this commandId`
+    case 'edits-too-large':
+      return `all edits of ${gid} together are over ${EDITS_BYTES_MAX} bytes`
   }
 }

@@ -1,6 +1,7 @@
 /** The operations for a host that both engines share: submit, show, wait and give commands. */
 import {
   type Command,
+  type Given as CoreGiven,
   type Definition,
   decodeTransaction,
   findUnplainIds,
@@ -41,11 +42,14 @@ import type {
   AbortOptions,
   EngineApi,
   EngineHealth,
+  Given,
   ShownWhole,
   SubmitOptions,
   WaitOptions,
 } from './engine-api.ts'
 import { chooseNewestView } from './newest-view.ts'
+import { OperatorRequests } from './operator/operator-requests.ts'
+import { readGiven } from './operator/read-given.ts'
 import { ReadLimiter } from './read-limiter.ts'
 import { findStanding, isNoRoom } from './standing-submit.ts'
 import { toListed, toSummary } from './summary.ts'
@@ -86,6 +90,7 @@ export abstract class Requests implements EngineApi {
   readonly #scans: ReadLimiter
   /** Reads of single transactions take turns here. */
   readonly #reads: ReadLimiter
+  readonly #operators: OperatorRequests
 
   constructor(assembly: Assembly) {
     this.assembly = assembly
@@ -94,6 +99,11 @@ export abstract class Requests implements EngineApi {
     const common = { waitingMax, waitMs }
     this.#scans = new ReadLimiter(clock, { ...common, atOnceMax: scansAtOnceMax, ...SCAN_REST })
     this.#reads = new ReadLimiter(clock, { ...common, atOnceMax: readsAtOnceMax, ...READ_REST })
+    this.#operators = new OperatorRequests({
+      assembly,
+      readRow: (gid) => this.#readRow(gid),
+      refuseLongTimeout: (timeoutMs) => this.#refuseLongTimeout(timeoutMs, '/timeoutMs'),
+    })
   }
 
   abstract readonly isStopping: boolean
@@ -364,9 +374,14 @@ export abstract class Requests implements EngineApi {
     return this.#commandAndWait(gid, { type: 'submit-asked' }, options)
   }
 
-  abort(gid: Gid, { reason, ...options }: AbortOptions = {}): Promise<TransactionView> {
-    const command = { type: 'abort-asked', ...(reason === undefined ? {} : { reason }) } as const
-    return this.#commandAndWait(gid, command, options)
+  async abort(gid: Gid, { given, ...options }: AbortOptions = {}): Promise<TransactionView> {
+    const { reason = given?.reason, ...waiting } = options
+    const command = {
+      type: 'abort-asked',
+      ...(reason === undefined ? {} : { reason }),
+      ...this.#readGiven(given),
+    } as const
+    return await this.#commandAndWait(gid, command, waiting)
   }
 
   async signal(gid: Gid, name: string, body: unknown): Promise<SignalView> {
@@ -380,13 +395,27 @@ export abstract class Requests implements EngineApi {
     return { gid, name, id, state }
   }
 
-  retry(gid: Gid): Promise<TransactionView> {
-    return this.#command(gid, { type: 'retry-asked' })
+  async retry(gid: Gid, given?: Given): Promise<TransactionView> {
+    return await this.#command(gid, { type: 'retry-asked', ...this.#readGiven(given) })
   }
 
-  stop(gid: Gid): Promise<TransactionView> {
-    return this.#command(gid, { type: 'stop-asked' })
+  async stop(gid: Gid, given?: Given): Promise<TransactionView> {
+    return await this.#command(gid, { type: 'stop-asked', ...this.#readGiven(given, true) })
   }
+
+  /** A client's own command has none. */
+  #readGiven(given: Given | undefined, needsReason = false): { readonly given?: CoreGiven } {
+    return given === undefined ? {} : { given: readGiven(given, this.assembly.ids, needsReason) }
+  }
+
+  retryOp: EngineApi['retryOp'] = (...asked) => this.#operators.retryOp(...asked)
+  pause: EngineApi['pause'] = async (...asked) => await this.#operators.pause(...asked)
+  resume: EngineApi['resume'] = async (...asked) => await this.#operators.resume(...asked)
+  skip: EngineApi['skip'] = async (...asked) => await this.#operators.skip(...asked)
+  edit: EngineApi['edit'] = (...asked) => this.#operators.edit(...asked)
+  preview: EngineApi['preview'] = (...asked) => this.#operators.preview(...asked)
+  showRequest: EngineApi['showRequest'] = (gid, caller) =>
+    this.#operators.showRequest(() => this.#readRowInTurn(gid, caller))
 
   #command(gid: Gid, command: Command): Promise<TransactionView> {
     return this.assembly.commands.give(gid, command)

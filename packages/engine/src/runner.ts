@@ -10,12 +10,16 @@ import {
   type CallKey,
   type Clock,
   type Command,
+  type CommandRefusal,
   findRefusal,
   type Ids,
   isFinal,
+  isGiven,
   isOverdue,
+  isPaused,
+  isPlanChanged,
   judgeCommand,
-  type Refusal,
+  mayShow,
   type RefuseCall,
   type RetryBounds,
   RULES,
@@ -78,7 +82,7 @@ const NO_QUERY_BACK_ANSWER = { result: 'unknown', error: 'no-query-back' } as co
 
 export type CommandOutcome =
   | { readonly type: 'durable'; readonly view: TransactionView }
-  | { readonly type: 'refused'; readonly refusal: Refusal; readonly status: Status }
+  | { readonly type: 'refused'; readonly refusal: CommandRefusal; readonly status: Status }
   /** Another node's command has come between, so this one must be given again. */
   | { readonly type: 'again' }
   /** No save of a run here proves the outcome, so the store must be asked. */
@@ -169,15 +173,33 @@ export class Runner {
     const active = this.#active.get(gid)
     if (active === undefined) return { type: 'ask-store' }
     const { lastStrongChange } = active.run
-    if (findRefusal(active.run.transaction, command) === undefined)
-      this.#step(active, { type: 'command', command })
+    const refusal = this.#findRefusal(active.run, command)
+    if (refusal === undefined) this.#step(active, { type: 'command', command })
+    else if (this.#isCertain(active.run, command, refusal))
+      return { type: 'refused', refusal, status: active.run.durableTransaction.status }
     this.#growByValues(active)
     const isSaved = active.run.lastStrongChange > lastStrongChange
     if (!(await this.#waitUntilDurable(active))) return { type: 'ask-store' }
-    const verdict = judgeCommand(active.run, command, isSaved)
+    const storeNow = readStoreNow(active.run, this.#parts.clock.now())
+    const verdict = judgeCommand(active.run, command, isSaved, storeNow)
     if (verdict === 'done') return { type: 'durable', view: viewDurable(active.run) }
     if (verdict === 'again' || verdict === 'ask-store') return { type: verdict }
     return { type: 'refused', refusal: verdict, status: active.run.durableTransaction.status }
+  }
+
+  #findRefusal(run: Run, command: Command): CommandRefusal | undefined {
+    const storeNow = readStoreNow(run, this.#parts.clock.now())
+    const refusal = findRefusal(run.transaction, command, storeNow)
+    if (refusal !== undefined || !isGiven(command)) return refusal
+    return isPlanChanged(RULES, run.transaction, command, storeNow) ? 'plan-changed' : undefined
+  }
+
+  /**
+   * Whether the state in memory alone may refuse the command. The row may lack what the owner of the op knows. A refusal
+   * changes nothing, so the state need not be durable.
+   */
+  #isCertain(run: Run, command: Command, refusal: CommandRefusal): boolean {
+    return ('branchId' in command || refusal === 'plan-changed') && mayShow(run, this.#parts.clock.now())
   }
 
   /** Gives all transactions back, when their calls have ended or at once. */
@@ -509,12 +531,13 @@ const STATUS_FOR_OP: Readonly<Record<CallKey['op'], Status>> = {
 }
 
 /**
- * A call may not start after the lease, nor after another decision. A
+ * A call may not start after the lease, nor after another decision, nor while the transaction is paused. A
  * saga's action may not start after the deadline either.
  */
 function mayStart(run: Run, { op }: CallKey, now: number): boolean {
   const { ended, leaseUntil, save, transaction } = run
   if (ended || now >= leaseUntil || save?.hold === 'release' || isFinal(transaction)) return false
+  if (isPaused(transaction, readStoreNow(run, now))) return false
   const isSagaAction = transaction.kind === 'saga' && op === 'action'
   if (isSagaAction && isOverdue(transaction, readStoreNow(run, now))) return false
   return transaction.status === STATUS_FOR_OP[op]

@@ -1,6 +1,6 @@
 import type { EngineApi, EngineHealth } from '@counterstep/engine'
 import type { Gid, SubmitView, TransactionView } from '@counterstep/protocol'
-import { problemsExample, signalTakenExample } from '../src/openapi/examples.ts'
+import { planExample, problemsExample, requestExample, signalTakenExample } from '../src/openapi/examples.ts'
 import { namesExample, overviewExample, servicesExample } from '../src/openapi/operator-examples.ts'
 
 export interface Call {
@@ -64,7 +64,14 @@ export function createScriptedEngine(script: Partial<EngineApi> = {}): ScriptedE
     abort: note('abort', script.abort ?? command),
     signal: note('signal', script.signal ?? (async () => signalTakenExample)),
     retry: note('retry', script.retry ?? command),
+    retryOp: note('retryOp', script.retryOp ?? command),
+    pause: note('pause', script.pause ?? command),
+    resume: note('resume', script.resume ?? command),
     stop: note('stop', script.stop ?? command),
+    skip: note('skip', script.skip ?? command),
+    edit: note('edit', script.edit ?? command),
+    preview: note('preview', script.preview ?? (async () => planExample)),
+    showRequest: note('showRequest', script.showRequest ?? (async () => requestExample)),
     get isStopping() {
       return (script.health?.() ?? READY).reason === 'stopping'
     },

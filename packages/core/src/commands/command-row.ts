@@ -3,14 +3,20 @@
  * the row, and written under the row's token and version.
  */
 
-import type { StoredTransaction, TransactionUpdate, UpdateHold } from '../ports/store.ts'
+import { PARKED_AT, type StoredTransaction, type TransactionUpdate, type UpdateHold } from '../ports/store.ts'
 import { describeTrouble } from '../record/describe-trouble.ts'
 import { decodeTransaction, encodeProgress, toFormat } from '../record/record.ts'
+import { findEntry } from '../record/trail.ts'
 import type { Command } from '../rules/events.ts'
+import { releaseOrphanedCall, withOp } from '../rules/op-progress.ts'
+import { isGiven } from '../rules/operator-commands.ts'
+import { findNamedOp } from '../rules/operator-ops.ts'
+import { isPaused } from '../rules/pause.ts'
 import type { Rules } from '../rules/rules.ts'
 import { isRetrying } from '../run/plan-save.ts'
 import { isFinal, type Transaction } from '../transaction.ts'
-import { findRefusal, type Refusal } from './refuse-command.ts'
+import { isPlanChanged } from './plan.ts'
+import { type CommandRefusal, findRefusal } from './refuse-command.ts'
 
 export type CommandPlan =
   | {
@@ -20,7 +26,7 @@ export type CommandPlan =
     }
   /** The command has been done already. */
   | { readonly type: 'nothing'; readonly transaction: Transaction }
-  | { readonly type: 'refused'; readonly refusal: Refusal; readonly transaction: Transaction }
+  | { readonly type: 'refused'; readonly refusal: CommandRefusal; readonly transaction: Transaction }
 
 /**
  * Plans the update. This node does not know which calls an owner has sent, so an abort takes every branch as sent, and the row
@@ -33,14 +39,16 @@ export function planCommand(
   command: Command,
   settings: { readonly retentionMs: number | 'never'; readonly storeNow: number },
 ): CommandPlan {
-  const stored = decodeTransaction(row)
-  const refusal = findRefusal(stored, command)
+  const stored = releaseCall(decodeTransaction(row), row, command)
+  const refusal = refuseOnRow(row, stored, command, settings.storeNow)
   if (refusal !== undefined) return { type: 'refused', refusal, transaction: stored }
   // The row was given back with the full list of sent calls and, by its version, not claimed since, so no other call
   // can have been sent.
   const listIsKnown = !row.owned && row.sentList === 'released'
   const isListKept = listIsKnown || (command.type !== 'abort-asked' && command.type !== 'stop-asked')
   const known = isListKept ? stored : { ...stored, sentUnknown: true }
+  if (isGiven(command) && isPlanChanged(rules, known, command, settings.storeNow))
+    return { type: 'refused', refusal: 'plan-changed', transaction: stored }
   const { next } = rules.fold(known, command, settings.storeNow)
   if (next === known) return { type: 'nothing', transaction: stored }
   const update: Omit<TransactionUpdate, 'writeId'> = {
@@ -48,7 +56,7 @@ export function planCommand(
     token: row.token,
     version: row.version,
     status: next.status,
-    format: toFormat(next.definition),
+    format: toFormat(next),
     progress: encodeProgress(next),
     retrying: isRetrying(next),
     attention: next.attention !== undefined,
@@ -56,16 +64,50 @@ export function planCommand(
     ...(isListKept ? {} : { sentList: 'unknown' }),
     hold: isFinal(next)
       ? { type: 'finish', retentionMs: settings.retentionMs }
-      : commandHold(row, command, next),
+      : commandHold(row, command, next, settings.storeNow),
   }
   return { type: 'update', transaction: next, update }
+}
+
+/** A skip and an edit change one op, so they need its true state. Only the owner of a row knows that. */
+function needsRest({ type }: Command): boolean {
+  return type === 'skip-asked' || type === 'edit-asked'
+}
+
+/** The call of an owner that is gone counts as an attempt whose answer will not come. */
+function releaseCall(stored: Transaction, { owned }: StoredTransaction, command: Command): Transaction {
+  if (owned || (command.type !== 'skip-asked' && command.type !== 'edit-asked')) return stored
+  const found = findNamedOp(stored, command)
+  return found?.progress.state === 'calling'
+    ? withOp(stored, found.call, releaseOrphanedCall(found.progress))
+    : stored
+}
+
+/** While a node owns the row, the op may be further than the record says. */
+function refuseOnRow(
+  { owned }: StoredTransaction,
+  stored: Transaction,
+  command: Command,
+  now: number,
+): CommandRefusal | undefined {
+  const refusal = findRefusal(stored, command, now)
+  const isOpen = refusal === undefined || refusal === 'op-not-due' || refusal === 'confirmation-required'
+  const isNew = isGiven(command) && findEntry(stored, command.given.id) === undefined
+  return owned && needsRest(command) && isOpen && isNew ? 'op-busy' : refusal
 }
 
 /**
  * Chooses the hold of a command. A registered branch and a signal that is kept leave the due instant as it is; every other
  * command makes the row due now.
  */
-function commandHold({ dueAt }: StoredTransaction, command: Command, next: Transaction): UpdateHold {
+function commandHold(
+  { dueAt }: StoredTransaction,
+  command: Command,
+  next: Transaction,
+  storeNow: number,
+): UpdateHold {
+  // A claim would only give it back. A deadline that passes meanwhile is decided at the end of the pause.
+  if (isPaused(next, storeNow)) return { type: 'command', dueAt: next.paused?.until ?? PARKED_AT }
   const changesNothingNow =
     command.type === 'register-asked' ||
     (command.type === 'signal-asked' && !wasTaken(next, command.signal.id))

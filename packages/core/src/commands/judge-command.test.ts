@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ABORT, buildTcc, folded, RETRY_NOW, register, STOP, SUBMIT } from '../../test/prepared.ts'
-import { serial } from '../../test/sagas.ts'
+import { CREATED_AT, serial } from '../../test/sagas.ts'
 import { table } from '../../test/table.ts'
 import type { Command } from '../rules/events.ts'
 import type { Transaction } from '../transaction.ts'
@@ -41,7 +41,7 @@ describe('what has come of a command that was saved', () => {
 it('The stored row decides about a command that asked for no save', () => {
   for (const durableTransaction of Object.values(DURABLE)) {
     for (const command of Object.values(COMMANDS)) {
-      expect(judgeCommand({ durableTransaction }, command, false)).toBe('ask-store')
+      expect(judgeCommand({ durableTransaction }, command, false, CREATED_AT)).toBe('ask-store')
     }
   }
 })
@@ -53,7 +53,7 @@ function judges({ durable = '', ...verdicts }: Readonly<Record<string, string>>)
       const [durableTransaction, command] = [DURABLE[durable], COMMANDS[name]]
       if (durableTransaction === undefined || command === undefined)
         throw new Error('no such state or command')
-      expect(judgeCommand({ durableTransaction }, command, true)).toBe(verdict)
+      expect(judgeCommand({ durableTransaction }, command, true, CREATED_AT)).toBe(verdict)
     })
   }
 }

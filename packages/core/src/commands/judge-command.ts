@@ -1,14 +1,14 @@
 /** Judges the result of a command that was given on the node that runs its transaction. */
 import type { Command } from '../rules/events.ts'
 import type { Run } from '../run/run.ts'
-import { findRefusal, isDone, type Refusal } from './refuse-command.ts'
+import { type CommandRefusal, findRefusal, isDone } from './refuse-command.ts'
 
 /**
  * `again`: another node's command has undone the effect of this one, so this one must be given again. `ask-store`: the
  * state in this node's memory says that the command is done or refused, but that state may be old, so the stored row
  * must decide.
  */
-type CommandVerdict = 'done' | 'again' | 'ask-store' | Refusal
+type CommandVerdict = 'done' | 'again' | 'ask-store' | CommandRefusal
 
 /**
  * Judges a command once the state that includes it is durable. Only the durable state counts: a later change may be in
@@ -19,8 +19,9 @@ export function judgeCommand(
   { durableTransaction }: Pick<Run, 'durableTransaction'>,
   command: Command,
   isSaved: boolean,
+  storeNow: number,
 ): CommandVerdict {
   if (!isSaved) return 'ask-store'
   if (isDone(durableTransaction, command)) return 'done'
-  return findRefusal(durableTransaction, command) ?? 'again'
+  return findRefusal(durableTransaction, command, storeNow) ?? 'again'
 }

@@ -12,11 +12,12 @@ import {
   SUBMIT,
   TIME,
 } from '../../test/prepared.ts'
+import { refuse } from '../../test/refuse.ts'
 import { serial } from '../../test/sagas.ts'
 import { table } from '../../test/table.ts'
 import type { Command } from '../rules/events.ts'
 import type { Transaction } from '../transaction.ts'
-import { findRefusal, isDone, REGISTERED_BYTES_MAX, REGISTERED_MAX } from './refuse-command.ts'
+import { isDone, REGISTERED_BYTES_MAX, REGISTERED_MAX } from './refuse-command.ts'
 
 const tcc = buildTcc(1)
 const STATES: Readonly<Record<string, Transaction>> = {
@@ -65,7 +66,7 @@ describe('what is refused', () => {
       it(`${state} · ${name} → ${refusal}`, () => {
         const [transaction, command] = [STATES[state], COMMANDS[name]]
         if (transaction === undefined || command === undefined) throw new Error('no such state or command')
-        expect(findRefusal(transaction, command)).toBe(refusal === '-' ? undefined : refusal)
+        expect(refuse(transaction, command)).toBe(refusal === '-' ? undefined : refusal)
       })
     }
   }
@@ -79,33 +80,31 @@ describe('what is refused', () => {
       { timeoutMs: 5 },
       { retry: { initialMs: 1, factor: 2, capMs: 3, jitter: 0, limit: null } },
     ])
-      expect(findRefusal(tcc, register(0, change))).toBe('branch-exists')
+      expect(refuse(tcc, register(0, change))).toBe('branch-exists')
   })
 
   it('The same branch with its headers in another order is not refused', () => {
     const standing = folded(buildTcc(0), [register(0, { headers: { a: '1', b: '2' } })])
-    expect(findRefusal(standing, register(0, { headers: { b: '2', a: '1' } }))).toBeUndefined()
+    expect(refuse(standing, register(0, { headers: { b: '2', a: '1' } }))).toBeUndefined()
   })
 
   it(`is branch ${REGISTERED_MAX + 1}, but not the last one again`, () => {
     const full = buildTcc(REGISTERED_MAX)
-    expect(findRefusal(buildTcc(REGISTERED_MAX - 1), register(REGISTERED_MAX - 1))).toBeUndefined()
-    expect(findRefusal(full, register(REGISTERED_MAX))).toBe('too-many-branches')
-    expect(findRefusal(full, register(REGISTERED_MAX - 1))).toBeUndefined()
+    expect(refuse(buildTcc(REGISTERED_MAX - 1), register(REGISTERED_MAX - 1))).toBeUndefined()
+    expect(refuse(full, register(REGISTERED_MAX))).toBe('too-many-branches')
+    expect(refuse(full, register(REGISTERED_MAX - 1))).toBeUndefined()
   })
 
   it('A branch is refused when a call would carry too many headers together with those of all branches', () => {
     const headers = (name: string, count: number, text = 'x') =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`${name}-${n}`, text]))
     const common = buildTcc(0, { headers: headers('a', 15) })
-    expect(findRefusal(common, register(0, { headers: headers('b', HEADERS_MAX - 15) }))).toBeUndefined()
-    expect(findRefusal(common, register(0, { headers: headers('b', HEADERS_MAX - 14) }))).toBe(
-      'headers-too-large',
-    )
+    expect(refuse(common, register(0, { headers: headers('b', HEADERS_MAX - 15) }))).toBeUndefined()
+    expect(refuse(common, register(0, { headers: headers('b', HEADERS_MAX - 14) }))).toBe('headers-too-large')
     // A header of the branch replaces the common one of the same name.
-    expect(findRefusal(common, register(0, { headers: headers('a', HEADERS_MAX) }))).toBeUndefined()
+    expect(refuse(common, register(0, { headers: headers('a', HEADERS_MAX) }))).toBeUndefined()
     const long = 'x'.repeat(HEADER_BYTES_MAX / 2)
-    expect(findRefusal(buildTcc(0, { headers: { a: long } }), register(0, { headers: { b: long } }))).toBe(
+    expect(refuse(buildTcc(0, { headers: { a: long } }), register(0, { headers: { b: long } }))).toBe(
       'headers-too-large',
     )
   })
@@ -113,9 +112,9 @@ describe('what is refused', () => {
   it('A branch is refused when all bodies together would be too large for each save', () => {
     const body = 'x'.repeat(REGISTERED_BYTES_MAX / 4)
     const three = buildTcc(3, {}, { body })
-    expect(findRefusal(three, register(3, { body }))).toBeUndefined()
-    expect(findRefusal(buildTcc(4, {}, { body }), register(4, { body: 'x' }))).toBe('too-large')
-    expect(findRefusal(three, register(3, { body: 'é'.repeat(REGISTERED_BYTES_MAX / 4) }))).toBe('too-large')
+    expect(refuse(three, register(3, { body }))).toBeUndefined()
+    expect(refuse(buildTcc(4, {}, { body }), register(4, { body: 'x' }))).toBe('too-large')
+    expect(refuse(three, register(3, { body: 'é'.repeat(REGISTERED_BYTES_MAX / 4) }))).toBe('too-large')
   })
 })
 

@@ -5,7 +5,10 @@
  */
 import { BODY_BYTES_MAX, BRANCHES_MAX, SIGNALS_KEPT_BYTES_MAX, SIGNALS_KEPT_MAX } from '@counterstep/protocol'
 import type { TccBranch } from '../definition.ts'
+import { findEntry } from '../record/trail.ts'
 import type { Command } from '../rules/events.ts'
+import { isGiven, type OperatorRefusal, refuseGiven } from '../rules/operator-commands.ts'
+import { isPaused } from '../rules/pause.ts'
 import { countSignalBytes, isAwaited, waitsForSignal } from '../rules/saga-signals.ts'
 import { canonicalJson } from '../submission/canonical-json.ts'
 import { findExcess } from '../submission/parse-headers.ts'
@@ -40,11 +43,33 @@ export type Refusal =
   | 'turned-around'
   | 'no-return'
 
+/** What is refused of operators' commands stands with their rules. */
+export type CommandRefusal = Refusal | OperatorRefusal | 'plan-changed'
+
 /** These limits are for one TCC. They exist because each save writes all registered branches with their bodies. */
 export const REGISTERED_MAX = BRANCHES_MAX
 export const REGISTERED_BYTES_MAX = BODY_BYTES_MAX
 
-export function findRefusal(transaction: Transaction, command: Command): Refusal | undefined {
+/** `now` is by the store's clock. It tells whether a pause is over. */
+export function findRefusal(
+  transaction: Transaction,
+  command: Command,
+  now: number,
+): Refusal | OperatorRefusal | undefined {
+  const given = isGiven(command) ? command : undefined
+  // The same command again is not refused, even after the end: its caller may not have got the first answer.
+  if (given !== undefined && findEntry(transaction, given.given.id) !== undefined)
+    return refuseGiven(transaction, given, now)
+  const refusal = refuseByState(transaction, command, now)
+  if (refusal !== undefined || given === undefined) return refusal
+  return refuseGiven(transaction, given, now)
+}
+
+function refuseByState(
+  transaction: Transaction,
+  command: Command,
+  now: number,
+): Refusal | OperatorRefusal | undefined {
   switch (command.type) {
     case 'register-asked':
       return refuseBranch(transaction, command.branch)
@@ -57,7 +82,14 @@ export function findRefusal(transaction: Transaction, command: Command): Refusal
       if (transaction.kind === 'saga' && transaction.noReturnAt !== undefined) return 'no-return'
       return transaction.kind !== 'saga' && transaction.status === 'submitted' ? 'not-prepared' : undefined
     case 'retry-asked':
+      if (isFinal(transaction)) return 'already-final'
+      return isPaused(transaction, now) ? 'paused' : undefined
     case 'stop-asked':
+    case 'pause-asked':
+    case 'resume-asked':
+    case 'retry-op-asked':
+    case 'skip-asked':
+    case 'edit-asked':
       return isFinal(transaction) ? 'already-final' : undefined
   }
 }
@@ -65,6 +97,8 @@ export function findRefusal(transaction: Transaction, command: Command): Refusal
 /** Whether the command is done in a state that became durable after it. Another node's command may have come first. */
 export function isDone(transaction: Transaction, command: Command): boolean {
   const { status } = transaction
+  // An operator's command is done if and only if the trail has it.
+  if (isGiven(command)) return findEntry(transaction, command.given.id) !== undefined
   switch (command.type) {
     case 'register-asked':
       return transaction.kind === 'tcc' && isRegistered(transaction, command.branch)

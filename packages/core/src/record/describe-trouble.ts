@@ -16,7 +16,7 @@ import {
 } from '../rules/op-progress.ts'
 import { hasRested } from '../run/rest-mark.ts'
 import { isFinal, type OpProgress, type Transaction } from '../transaction.ts'
-import { findUrl } from './find-url.ts'
+import { findCallUrl } from './find-call-url.ts'
 import { readServiceName } from './service-name.ts'
 
 export interface Trouble {
@@ -46,14 +46,14 @@ function describeProblem(transaction: Transaction): Pick<Trouble, 'problem' | 'a
   const worst = findWorst(transaction)
   if (worst === undefined) return describeMark(transaction)
   const { call, progress } = worst
-  const service = readServiceName(findUrl(transaction, call) ?? '')
+  const service = readServiceName(findCallUrl(transaction, call) ?? '')
   const problem = `${service} ${call.op} ${nameOutcome(progress)}`
   return { problem: problem.slice(0, PROBLEM_LENGTH_MAX), attempts: progress.attempts }
 }
 
 function describeMark(transaction: Transaction): Pick<Trouble, 'problem'> {
   if (isUnsendable(transaction)) return { problem: '– value-unusable' }
-  if (isByHand(transaction)) return { problem: '– by-hand' }
+  if (waitsForHands(transaction)) return { problem: '– by-hand' }
   return hasRested(transaction) ? { problem: '– no-progress' } : {}
 }
 
@@ -104,9 +104,17 @@ function listAwaited(transaction: Transaction): readonly CallKey[] {
 }
 
 function listMarks(transaction: Transaction): readonly Mark[] {
-  return isByHand(transaction) ? ['by-hand'] : []
+  // Only a command of an operator makes a mark, and each has its entry in the trail.
+  if (transaction.trail === undefined) return []
+  const { paused, edits } = transaction
+  const isByHand = someOp(transaction, ({ state, byHand }) => state === 'by-hand' || byHand !== undefined)
+  return [
+    ...(paused === undefined ? [] : (['paused'] as const)),
+    ...(isByHand ? (['by-hand'] as const) : []),
+    ...(edits === undefined ? [] : (['edited'] as const)),
+  ]
 }
 
-function isByHand(transaction: Transaction): boolean {
+function waitsForHands(transaction: Transaction): boolean {
   return someOp(transaction, ({ state }) => state === 'by-hand')
 }

@@ -254,10 +254,10 @@ describe('a record', () => {
   })
 
   it('A record has the format that the oldest reader of its kind knows', () => {
-    expect(toFormat(serial(1).definition)).toBe(1)
-    expect(toFormat({ ...serial(1).definition, wordsCount: true })).toBe(2)
-    expect(toFormat(buildTcc(0).definition)).toBe(2)
-    expect(toFormat(buildMessage(1).definition)).toBe(2)
+    expect(toFormat(serial(1))).toBe(1)
+    expect(toFormat({ definition: { ...serial(1).definition, wordsCount: true } })).toBe(2)
+    expect(toFormat(buildTcc(0))).toBe(2)
+    expect(toFormat(buildMessage(1))).toBe(2)
   })
 
   it('A record keeps a branch’s answer in any characters', () => {

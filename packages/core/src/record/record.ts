@@ -2,33 +2,45 @@
  * Writes a transaction as texts and reads it back. The texts have its whole state:
  * a decoded transaction goes on as the encoded one would.
  */
-import { ATTEMPT_RUNS_MAX, type AttemptRun, type Gid, type OpState, type Status } from '@counterstep/protocol'
+import {
+  ATTEMPT_RUNS_MAX,
+  type AttemptRun,
+  type Gid,
+  type OpState,
+  type PauseView,
+  type Status,
+} from '@counterstep/protocol'
 import type { Definition, MessageCheck, TccBranch } from '../definition.ts'
 import { AssertionError, assert } from '../errors.ts'
 import type { StoredTransaction } from '../ports/store.ts'
 import {
   type AbortDecision,
+  type Edit,
   hasStages,
   IDLE,
   type MessageBranchProgress,
   type OpProgress,
   type SagaBranchProgress,
   type Signal,
+  type StoredEntry,
   type TccBranchProgress,
   type Transaction,
   UNCONFIRMED,
   UNDELIVERED,
   UNTOUCHED,
 } from '../transaction.ts'
+import { isByHand, isListOfEdits, isPause, isTrail } from './operator-record.ts'
 
 /** The newest format that this code reads. It is raised when older code could not read what this code writes. */
-export const FORMAT = 4
+export const FORMAT = 5
 
 /**
  * Returns the oldest format that has such a record. The first format has sagas without `wordsCount`, the third one added
- * values, and the fourth one waits and roles.
+ * values, and the fourth one waits and roles. The fifth one has what operators commanded: older code would drop the trail
+ * with its next save, call what is paused, and send the old request in place of an edited one.
  */
-export function toFormat(definition: Definition): number {
+export function toFormat({ definition, trail }: Pick<Transaction, 'definition' | 'trail'>): number {
+  if (trail !== undefined) return 5
   if (definition.kind === 'saga' && hasStages(definition)) return 4
   if (definition.kind === 'saga' && definition.values !== undefined) return 3
   return definition.kind === 'saga' && definition.wordsCount === undefined ? 1 : 2
@@ -52,6 +64,9 @@ interface ProgressRecord {
   readonly nudges?: number | undefined
   readonly claimsUnanswered?: number | undefined
   readonly attention?: string | undefined
+  readonly trail?: readonly StoredEntry[] | undefined
+  readonly paused?: PauseView | undefined
+  readonly edits?: readonly Edit[] | undefined
 }
 
 interface BranchRecord {
@@ -92,6 +107,9 @@ export function encodeProgress(transaction: Transaction): string {
     nudges: transaction.manualRetries === 0 ? undefined : transaction.manualRetries,
     claimsUnanswered: transaction.claimsUnanswered === 0 ? undefined : transaction.claimsUnanswered,
     attention: transaction.attention,
+    trail: transaction.trail,
+    paused: transaction.paused,
+    edits: transaction.edits,
   }
   return JSON.stringify(record)
 }
@@ -146,6 +164,9 @@ export function decodeTransaction(row: StoredTransaction): Transaction {
     manualRetries: record.nudges ?? 0,
     claimsUnanswered: record.claimsUnanswered ?? 0,
     ...(record.attention === undefined ? {} : { attention: record.attention }),
+    ...(record.trail === undefined ? {} : { trail: record.trail }),
+    ...(record.paused === undefined ? {} : { paused: record.paused }),
+    ...(record.edits === undefined ? {} : { edits: record.edits }),
     ...decodeStatus(row.status, record),
   }
   const transaction = { ...common, ...decodeKind(definition, record) }
@@ -228,6 +249,7 @@ const STATES: readonly unknown[] = [
   'calling',
   'waiting',
   'open',
+  'by-hand',
   'succeeded',
   'failed',
 ] satisfies OpState[]
@@ -235,7 +257,7 @@ const STATES: readonly unknown[] = [
 /** Checks the parts that the rules rely on. A fault here would hang or crash a later step. */
 function assertShape(definition: Definition, record: ProgressRecord): void {
   assert(isObject(definition.retry) && hasBranches(definition), 'the definition is not one of a known kind')
-  const { b = [], r = [], q, n = 0, s = [], abort, attention } = record
+  const { b = [], r = [], q, n = 0, s = [], abort, attention, trail, paused, edits } = record
   assert(Array.isArray(b) && b.every(isBranchRecord) && isOpRecord(q), 'the progress of a branch is not one')
   assert(
     b.every((branch, position) => isOpenWait(definition, branch, position)),
@@ -249,6 +271,9 @@ function assertShape(definition: Definition, record: ProgressRecord): void {
     'the abort decision is not one',
   )
   assert(attention === undefined || typeof attention === 'string', 'the mark is not a text')
+  assert(trail === undefined || isTrail(trail), 'the trail is not one')
+  assert(paused === undefined || (isPause(paused) && trail !== undefined), 'the pause is not one')
+  assert(edits === undefined || (isListOfEdits(edits) && trail !== undefined), 'the edits are not edits')
 }
 
 function hasBranches(definition: Definition): boolean {
@@ -324,11 +349,19 @@ function isBranchRecord(value: unknown): value is BranchRecord {
 function isOpRecord(value: unknown): boolean {
   if (value === undefined) return true
   if (!isObject(value)) return false
-  const { state = 'idle', attempts = 0, nextAt = 0, values = [], runs = [] } = value as Partial<OpProgress>
+  const {
+    state = 'idle',
+    attempts = 0,
+    nextAt = 0,
+    values = [],
+    runs = [],
+    byHand,
+  } = value as Partial<OpProgress>
   return (
     STATES.includes(state) &&
     Number.isInteger(attempts) &&
     typeof nextAt === 'number' &&
+    (byHand === undefined || isByHand(byHand)) &&
     Array.isArray(values) &&
     values.every((each) => each === null || typeof each === 'string') &&
     Array.isArray(runs) &&

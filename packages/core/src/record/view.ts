@@ -12,7 +12,7 @@ import {
 } from '@counterstep/protocol'
 import type { SagaDefinition, Wait } from '../definition.ts'
 import { checkAt } from '../rules/message.ts'
-import { PARKED_OP_AT } from '../rules/op-progress.ts'
+import { findOp, PARKED_OP_AT } from '../rules/op-progress.ts'
 import { deadlineAt } from '../rules/saga-effects.ts'
 import { tccDeadlineAt } from '../rules/tcc.ts'
 import {
@@ -29,6 +29,8 @@ import { buildOutput } from '../values/build-request.ts'
 import type { Writable } from '../writable.ts'
 import { describeTrouble } from './describe-trouble.ts'
 import { readServiceName } from './service-name.ts'
+import { findEdit } from './edits.ts'
+import { viewTrail } from './trail.ts'
 import { withoutQuery } from './without-query.ts'
 
 /** A longer text is not parsed, because no answer and no reason is stored beyond its limit. */
@@ -73,6 +75,7 @@ export function viewTransaction(
     ...(definition.tags === undefined ? {} : { tags: definition.tags }),
     ...(problem === undefined ? {} : { problem }),
     ...(attention === undefined ? {} : { attention }),
+    ...viewCommands(durable),
     ...(abort === undefined ? {} : { abort: viewAbort(transaction, abort) }),
     ...(durableStatus === 'succeeded' ? viewOutput(transaction) : {}),
     ...(durable.kind === 'saga' ? viewStages(durable, isUndecided) : {}),
@@ -80,6 +83,14 @@ export function viewTransaction(
       ? { check: viewOp('msg', transaction.definition.check.url, transaction.check) }
       : {}),
     branches: transaction.branches.map((_, branch) => viewBranch(transaction, branch)),
+  }
+}
+
+/** A command is shown when it is durable, because a crash could take it back before. */
+function viewCommands({ paused, trail }: Transaction): Pick<TransactionView, 'paused' | 'trail'> {
+  return {
+    ...(paused === undefined ? {} : { paused }),
+    ...(trail === undefined ? {} : { trail: viewTrail(trail) }),
   }
 }
 
@@ -147,7 +158,19 @@ function viewBranch(transaction: Transaction, branch: number): BranchView {
     after: viewAfter(transaction, branch),
     ...(role === undefined ? {} : { role }),
     ...(wait === undefined ? {} : { wait: viewWait(wait) }),
-    ops: viewOps(transaction, branch),
+    ops: viewOps(transaction, branch).map((view) => withHands(transaction, branch, view)),
+  }
+}
+
+/** Adds what operators did to the op. */
+function withHands(transaction: Transaction, branch: number, view: OpView): OpView {
+  if (transaction.trail === undefined) return view
+  const call = { branch, op: view.op as CalledOp }
+  const byHand = findOp(transaction, call)?.byHand
+  return {
+    ...view,
+    ...(byHand === undefined ? {} : { byHand }),
+    ...(findEdit(transaction, call) === undefined ? {} : { edited: true as const }),
   }
 }
 

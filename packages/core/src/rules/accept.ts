@@ -31,7 +31,7 @@ export function newTransactionRow(
     ...ids,
     kind: definition.kind,
     status: firstStatus(definition),
-    format: toFormat(definition),
+    format: toFormat({ definition }),
     definition: encodeDefinition(definition),
     progress: NO_PROGRESS,
     hold: dueInMs === undefined ? { type: 'owned', leaseMs: settings.leaseMs } : { type: 'waiting', dueInMs },

@@ -1,6 +1,7 @@
+import type { Actor, ByHandView, Op } from '@counterstep/protocol'
 import type { TccBranch } from '../definition.ts'
 import type { BranchAnswer } from '../ports/ports.ts'
-import type { CalledOp, Signal } from '../transaction.ts'
+import type { CalledOp, Edit, Signal } from '../transaction.ts'
 import type { RetryBounds } from './backoff.ts'
 
 export interface CallKey {
@@ -44,12 +45,61 @@ export type Command =
   /** A TCC gets one more branch, which its client has not tried yet. */
   | { readonly type: 'register-asked'; readonly branch: TccBranch }
   /** The client has done its part of a prepared transaction, so a TCC is confirmed, or a message is delivered. */
-  | { readonly type: 'submit-asked' }
-  | { readonly type: 'abort-asked'; readonly reason?: string }
+  | { readonly type: 'submit-asked'; readonly given?: Given }
+  | { readonly type: 'abort-asked'; readonly reason?: string; readonly given?: Given }
   /** A saga gets a signal that one of its branches waits for, or will wait for. */
   | { readonly type: 'signal-asked'; readonly signal: Signal }
-  | { readonly type: 'retry-asked' }
-  | { readonly type: 'stop-asked' }
+  | { readonly type: 'retry-asked'; readonly given?: Given }
+  | { readonly type: 'stop-asked'; readonly given?: Given }
+  | OperatorsOwn
+
+/** The commands that only operators have. */
+type OperatorsOwn =
+  /** No call starts until the resume, or until the instant `until`. */
+  | { readonly type: 'pause-asked'; readonly until?: number; readonly given: Given }
+  | { readonly type: 'resume-asked'; readonly given: Given }
+  | OpCommand
+
+/** A command about one op. A branch is named by its id, because a TCC gets its branches one by one. */
+export type OpCommand =
+  | (OpName & { readonly type: 'retry-op-asked'; readonly given: Given })
+  /** A person says that the op is done. */
+  | (OpName & {
+      readonly type: 'skip-asked'
+      readonly doneBy: ByHandView['doneBy']
+      /** The JSON text from which the values are kept that other branches use. */
+      readonly answer?: string
+      readonly given: Given
+    })
+  | (OpName & {
+      readonly type: 'edit-asked'
+      readonly edit: Omit<Edit, 'branch' | 'op'>
+      readonly given: Given
+    })
+
+export interface OpName {
+  readonly branchId: string
+  readonly op: Op
+}
+
+/**
+ * Who gave a command, and why. A command that has it is an operator's, and is written to the trail together with its effect.
+ * The abort or the submit of a client has none, so its record is what it was before there were trails.
+ */
+export interface Given {
+  /** The same id again is the same command. */
+  readonly id: string
+  readonly by: Actor
+  readonly reason?: string
+  /** The person has confirmed that no call of the op took effect. */
+  readonly confirm?: string
+  readonly bulk?: string
+  /** The command is refused if something else than this plan would follow from it by now. */
+  readonly planId?: string
+}
+
+/** A command of an operator. */
+export type GivenCommand = Extract<Command, { readonly given?: Given }> & { readonly given: Given }
 
 /** An action that the transaction needs next. A final transaction needs none. */
 export type TransactionEffect =

@@ -73,6 +73,11 @@ export function foldMessage(
       return message.status === 'prepared' ? ignoreEvent(message) : finishIfDelivered(message, 'none', now)
     case 'register-asked':
     case 'signal-asked':
+    case 'pause-asked':
+    case 'resume-asked':
+    case 'retry-op-asked':
+    case 'skip-asked':
+    case 'edit-asked':
       return ignoreEvent(message)
   }
 }

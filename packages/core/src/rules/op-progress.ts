@@ -3,6 +3,7 @@
  * owner and an operator change it. All kinds share it.
  */
 import type { RetryPolicy } from '@counterstep/protocol'
+import { findEdit } from '../record/edits.ts'
 import { getBranchTargets, type OpProgress, type Transaction } from '../transaction.ts'
 import { addAttempt } from './attempt-runs.ts'
 import { backoffMs, RETRY_BOUNDS, type RetryBounds, retryFloorMs, SLOW_AFTER_WAITS } from './backoff.ts'
@@ -148,13 +149,7 @@ export function waitAgain(
   const { failures } = counted
   if (isTooOld(counted, bounds, now)) return { ...counted, nextAt: PARKED_OP_AT }
   const floorMs = retryFloorMs(failures, waits, bounds)
-  const wait = backoffMs(
-    findPolicy(transaction, event.call.branch),
-    waits,
-    jitter01,
-    answer.retryAfterMs,
-    floorMs,
-  )
+  const wait = backoffMs(findPolicy(transaction, event.call), waits, jitter01, answer.retryAfterMs, floorMs)
   return { ...counted, nextAt: now + Math.max(wait, Math.ceil(bounds.turnMs ?? 0)) }
 }
 
@@ -259,8 +254,9 @@ export function makeDue(progress: OpProgress): OpProgress {
   return progress.state === 'waiting' ? withoutNextAt(progress) : progress
 }
 
-export function findPolicy(transaction: Transaction, branch: number): RetryPolicy {
-  return getBranchTargets(transaction)[branch]?.retry ?? transaction.definition.retry
+export function findPolicy(transaction: Transaction, call: CallKey): RetryPolicy {
+  const edited = transaction.edits === undefined ? undefined : findEdit(transaction, call)?.retry
+  return edited ?? getBranchTargets(transaction)[call.branch]?.retry ?? transaction.definition.retry
 }
 
 export function withoutAttention<T extends Transaction>(transaction: T): T {
@@ -281,5 +277,23 @@ export function retryNow<T extends Transaction>(transaction: T, now: number): T 
     claimsUnanswered: 0,
     manualRetries: transaction.manualRetries + 1,
     updatedAt: now,
+  }
+}
+
+/** Lists every op that an orchestrator may call, whether or not it is due. */
+export function listCalls(transaction: Transaction): readonly CallKey[] {
+  const branches = [...transaction.branches.keys()]
+  const both = (first: CallKey['op'], second: CallKey['op']) =>
+    branches.flatMap((branch) => [
+      { branch, op: first },
+      { branch, op: second },
+    ])
+  switch (transaction.kind) {
+    case 'saga':
+      return both('action', 'compensate')
+    case 'tcc':
+      return both('confirm', 'cancel')
+    case 'message':
+      return [{ branch: CHECK, op: 'msg' }, ...branches.map((branch) => ({ branch, op: 'action' as const }))]
   }
 }

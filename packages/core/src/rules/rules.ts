@@ -11,36 +11,26 @@ import {
   type TccTransaction,
   type Transaction,
 } from '../transaction.ts'
-import type { Durability, TransactionEffect, TransactionEvent } from './events.ts'
+import type { TransactionEvent } from './events.ts'
+import type { FoldedTransaction, Rules } from './fold.ts'
 import { foldMessage, messageEffects } from './message.ts'
+import { foldWithTrail, isGiven } from './operator-commands.ts'
+import { isPaused, pausedEffects } from './pause.ts'
 import { foldSaga } from './saga.ts'
 import { sagaEffects } from './saga-effects.ts'
 import { haveAllSucceeded } from './saga-graph.ts'
 import { foldTcc, tccEffects } from './tcc.ts'
 
-export interface FoldedTransaction {
-  readonly next: Transaction
-  readonly durability: Durability
-}
-
-/** The rules of all kinds. `now` is by the store's clock. A test may give the runner mutated rules. */
-export interface Rules {
-  fold(transaction: Transaction, event: TransactionEvent, now: number): FoldedTransaction
-  effects(transaction: Transaction, now: number): readonly TransactionEffect[]
-}
+export type { FoldedTransaction, Rules } from './fold.ts'
 
 export const RULES: Rules = {
   fold(transaction, event, now) {
-    switch (transaction.kind) {
-      case 'saga':
-        return foldSaga(transaction, event, now)
-      case 'tcc':
-        return foldTcc(transaction, event, now)
-      case 'message':
-        return foldMessage(transaction, event, now)
-    }
+    return transaction.trail === undefined && !isGiven(event)
+      ? foldKind(transaction, event, now)
+      : foldWithTrail(foldKind, transaction, event, now)
   },
   effects(transaction, now) {
+    if (transaction.paused !== undefined && isPaused(transaction, now)) return pausedEffects(transaction)
     switch (transaction.kind) {
       case 'saga':
         return sagaEffects(transaction, now)
@@ -52,12 +42,28 @@ export const RULES: Rules = {
   },
 }
 
+function foldKind(transaction: Transaction, event: TransactionEvent, now: number): FoldedTransaction {
+  switch (transaction.kind) {
+    case 'saga':
+      return foldSaga(transaction, event, now)
+    case 'tcc':
+      return foldTcc(transaction, event, now)
+    case 'message':
+      return foldMessage(transaction, event, now)
+  }
+}
+
 /** Throws an AssertionError when the rules exclude the state. */
 export function assertValid(transaction: Transaction): void {
   assert(transaction.branches.length === getBranchTargets(transaction).length, 'a branch has no progress')
   assert(
     !isFinal(transaction) || transaction.attention === undefined,
     'a final transaction needs no attention',
+  )
+  assert(!isFinal(transaction) || transaction.paused === undefined, 'a final transaction is paused')
+  assert(
+    transaction.trail !== undefined || (transaction.paused ?? transaction.edits) === undefined,
+    'a change by an operator without a trail',
   )
   switch (transaction.kind) {
     case 'saga':

@@ -1,6 +1,7 @@
 /**
  * Finds the calls that a saga needs next. Forward, it calls a branch whose predecessors have all succeeded. Backward, it
- * compensates a branch when nothing that came after the branch is left to undo.
+ * compensates a branch when nothing that came after the branch is left to undo. A compensation that is for a person is due
+ * like any other, so what comes before it waits, but it is never called.
  */
 
 import { hasStages, isFinal, type OpProgress, type SagaOp, type SagaTransaction } from '../transaction.ts'
@@ -89,6 +90,7 @@ function findNextAt(
   { state, nextAt }: OpProgress,
 ): number | undefined {
   if (state === 'waiting') return nextAt
+  if (state === 'by-hand') return PARKED_OP_AT
   const isBuildable =
     saga.definition.values === undefined || findUnusableValue(saga, branch, op) === undefined
   return isBuildable ? undefined : PARKED_OP_AT

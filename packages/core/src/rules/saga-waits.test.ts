@@ -1,11 +1,11 @@
 import { SIGNALS_KEPT_MAX, SIGNALS_TAKEN_MAX, WAIT_END_MS_MAX } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
+import { refuse } from '../../test/refuse.ts'
 import { after, answered, buildRow, CREATED_AT, effectsText, sent } from '../../test/sagas.ts'
 import { startSaga } from '../../test/submissions.ts'
 import { transition } from '../../test/transition.ts'
-import { findRefusal } from '../commands/refuse-command.ts'
 import { AssertionError } from '../errors.ts'
-import { decodeTransaction, FORMAT, toFormat } from '../record/record.ts'
+import { decodeTransaction, toFormat } from '../record/record.ts'
 import { viewTransaction } from '../record/view.ts'
 import type { SagaTransaction, Signal } from '../transaction.ts'
 import { buildRequest } from '../values/build-request.ts'
@@ -229,7 +229,7 @@ describe('A wait for a signal', () => {
   it('A record with a signal is read back as it was, has the new format, and shows no payload', () => {
     const kept = step(startWith(HOLD, approval, PAY), signal('click-1', { pin: 's3cr3t' }), CREATED_AT)
     expect(decodeTransaction(buildRow(kept))).toEqual(kept)
-    expect(toFormat(kept.definition)).toBe(FORMAT)
+    expect(toFormat(kept)).toBe(4)
     const view = viewTransaction(kept, 'submitted')
     expect(JSON.stringify(view)).not.toContain('s3cr3t')
     expect(view.signals).toEqual([{ name: 'approval', id: 'click-1', state: 'kept' }])
@@ -272,21 +272,21 @@ describe('A wait for a signal', () => {
     ],
     ['a final saga', step(open, { type: 'stop-asked' }, CREATED_AT), signal('1'), 'already-final'],
   ] as const)('A signal is refused for %s', (_, refusing, command, refusal) => {
-    expect(findRefusal(refusing, command)).toBe(refusal)
+    expect(refuse(refusing, command)).toBe(refusal)
   })
 
   it('A signal that the saga has already is not refused after the end', () => {
     const taken = step(open, signal('1'), CREATED_AT)
-    expect(findRefusal(step(taken, { type: 'stop-asked' }, CREATED_AT), signal('1'))).toBeUndefined()
+    expect(refuse(step(taken, { type: 'stop-asked' }, CREATED_AT), signal('1'))).toBeUndefined()
   })
 
   it('A saga keeps a bounded number of signals', () => {
     const later = startWith(HOLD, approval)
     const many = Array.from({ length: SIGNALS_KEPT_MAX }, (_, index) => signal(String(index)).signal)
-    expect(findRefusal({ ...later, signals: many.slice(1) }, signal('x'))).toBeUndefined()
-    expect(findRefusal({ ...later, signals: many }, signal('x'))).toBe('too-many-signals')
+    expect(refuse({ ...later, signals: many.slice(1) }, signal('x'))).toBeUndefined()
+    expect(refuse({ ...later, signals: many }, signal('x'))).toBe('too-many-signals')
     const large = many.slice(0, 16).map((each) => ({ ...each, payload: 'é'.repeat(8 * 1024) }))
-    expect(findRefusal({ ...later, signals: large }, signal('x', 1))).toBe('too-many-signals')
+    expect(refuse({ ...later, signals: large }, signal('x', 1))).toBe('too-many-signals')
   })
 })
 
@@ -314,9 +314,9 @@ describe('The point of no return', () => {
     const timed = { ...marked, definition: { ...marked.definition, deadlineMs: 10 } }
     expect(step(timed, TIME, CREATED_AT + 11, 'none').status).toBe('submitted')
     expect(effectsText(sagaEffects(timed, CREATED_AT + 11))).toBe('call 02 action')
-    expect(findRefusal(marked, { type: 'abort-asked' })).toBe('no-return')
+    expect(refuse(marked, { type: 'abort-asked' })).toBe('no-return')
     expect(step(marked, { type: 'abort-asked' }, CREATED_AT + 2, 'none')).toBe(marked)
-    expect(findRefusal(marked, { type: 'stop-asked' })).toBeUndefined()
+    expect(refuse(marked, { type: 'stop-asked' })).toBeUndefined()
   })
 
   it('The failure of the pivot removes the mark and turns the saga around', () => {

@@ -5,6 +5,7 @@
  * makes a saga abort.
  */
 import type { AbortCause } from '@counterstep/protocol'
+import { findEdit } from '../record/edits.ts'
 import {
   type AbortDecision,
   hasStages,
@@ -82,6 +83,11 @@ export function foldSaga(saga: SagaTransaction, event: TransactionEvent, now: nu
       }
     case 'submit-asked':
     case 'register-asked':
+    case 'pause-asked':
+    case 'resume-asked':
+    case 'retry-op-asked':
+    case 'skip-asked':
+    case 'edit-asked':
       return ignoreEvent(saga)
   }
 }
@@ -131,7 +137,7 @@ function applyActionAnswer(saga: Unfinished, progress: OpProgress, event: Answer
   }
   const waiting = waitAgain(saga, progress, event, now)
   const next = applyOp(saga, event, waiting, now)
-  const { limit } = findPolicy(saga, branch)
+  const { limit } = findPolicy(saga, call)
   if (role === undefined && limit !== null && waiting.failures >= limit)
     return decideAbort(next, { cause: 'retry-limit', branch }, now)
   const reason = role === undefined ? parkedReason(next, waiting, call) : findAttention(next, waiting, event)
@@ -144,8 +150,9 @@ const REFUSED_URL = 'the URL with its values may not be called'
  * Tells whether the caller refused a URL that was sound at submit, when each place held a sample value. So a value is
  * to blame, nothing was sent, and asking again would change nothing.
  */
-function isRefusedForValue({ definition }: SagaTransaction, { call, answer }: Answered): boolean {
-  const target = definition.branches[call.branch]
+function isRefusedForValue(saga: SagaTransaction, { call, answer }: Answered): boolean {
+  if (findEdit(saga, call)?.url !== undefined) return false
+  const target = saga.definition.branches[call.branch]
   const template = call.op === 'action' ? target?.actionTemplate : target?.compensationContent?.template
   return answer.error === 'bad-url' && template?.url !== undefined
 }
@@ -271,13 +278,18 @@ interface AbortRequest {
 
 function decideAbort(saga: Submitted, request: AbortRequest, now: number): Folded {
   const branches = saga.branches.flatMap((progress, position) =>
-    saga.sentUnknown || progress.action.attempts > 0 ? [position] : [],
+    saga.sentUnknown || mayHaveRun(progress.action) ? [position] : [],
   )
   const abort: AbortDecision = { ...request, at: now, branches }
   return {
     next: { ...saga, branches: saga.branches.map(giveUpAction), status: 'aborting', abort, updatedAt: now },
     durability: 'strong',
   }
+}
+
+/** An action that a person has declared done was perhaps never sent from here, and has to be undone all the same. */
+function mayHaveRun({ attempts, byHand }: OpProgress): boolean {
+  return attempts > 0 || byHand !== undefined
 }
 
 /** Backward, no action waits to be called again, and no wait is open. */

@@ -63,6 +63,11 @@ export function foldTcc(tcc: TccTransaction, event: TransactionEvent, now: numbe
         durability: 'strong',
       }
     case 'signal-asked':
+    case 'pause-asked':
+    case 'resume-asked':
+    case 'retry-op-asked':
+    case 'skip-asked':
+    case 'edit-asked':
       return ignoreEvent(tcc)
   }
 }

@@ -8,6 +8,7 @@ import { decodeTransaction, FORMAT } from '../record/record.ts'
 import { retryNow } from '../rules/op-progress.ts'
 import { giveUpAction } from '../rules/saga.ts'
 import { type AbortDecision, isFinal, type SagaTransaction, type Transaction } from '../transaction.ts'
+import { mergeCommands, takeBackSkips } from './merge-operator.ts'
 import { mergeMessage, mergeTcc } from './merge-prepared.ts'
 import { mergeSignals } from './merge-signals.ts'
 import { type Run, readStoreNow } from './run.ts'
@@ -28,11 +29,16 @@ export function mergeStoredRow(run: Run, row: StoredTransaction | undefined, now
   // The merge is a strong change, so that the row has our results before a call is based on the command.
   return {
     ...known,
-    transaction: merge(run, stored, readStoreNow(run, now)),
+    transaction: mergeAll(run, stored, readStoreNow(run, now)),
     lastChange,
     lastStrongChange: lastChange,
     dirtySince: run.dirtySince ?? now,
   }
+}
+
+function mergeAll(run: Run, stored: Transaction, storeNow: number): Transaction {
+  const ours = takeBackSkips(run.transaction, stored)
+  return mergeCommands(merge({ ...run, transaction: ours }, stored, storeNow), ours, stored)
 }
 
 function merge(

@@ -41,9 +41,10 @@ export function planSave(run: Run, needs: Needs, now: number): SavePlan {
   const onlyWaits = !isCalling && needs.calls.length === 0 && wakeAt !== undefined
   if (onlyWaits && (wakeAt - now > run.settings.holdMs || hasWaitedOften(run.transaction))) {
     if (!isParked(run, wakeAt)) return release(run, storeInstant(run, wakeAt))
-    // It may not be marked yet, because nothing is decided on top of an unsaved decision. It is marked after a save, since
+    // A pause parks the row without a mark, because an operator asked for that.
+    // Otherwise it may not be marked yet, because nothing is decided on top of an unsaved decision. It is marked after a save, since
     // a row that is parked without a mark would wait for ever.
-    if (run.transaction.attention !== undefined) return release(run, PARKED_AT)
+    if ((run.transaction.paused ?? run.transaction.attention) !== undefined) return release(run, PARKED_AT)
   }
   if (run.lastSavedChange < run.lastStrongChange) return startSave(run, 'keep')
   if (run.dirtySince === undefined) return { run }
@@ -82,7 +83,7 @@ function startSave(run: Run, hold: SaveInFlight['hold'], dueAt?: number): SavePl
     token: run.token,
     version: run.version,
     status: transaction.status,
-    format: toFormat(transaction.definition),
+    format: toFormat(transaction),
     progress: encodeProgress(transaction),
     retrying: isRetrying(transaction),
     attention: transaction.attention !== undefined,

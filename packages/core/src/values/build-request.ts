@@ -5,6 +5,7 @@
 import { HEADER_BYTES_MAX, PAYLOAD_BYTES_MAX, URL_LENGTH_MAX } from '@counterstep/protocol'
 import type { JsonTemplate, RequestTemplate, SagaBranch, ValueReference } from '../definition.ts'
 import { AssertionError } from '../errors.ts'
+import { findEdit } from '../record/edits.ts'
 import { findExcess, isHeaderValue } from '../submission/parse-headers.ts'
 import type { SagaOp, SagaTransaction } from '../transaction.ts'
 import { computeOnce } from './compute-once.ts'
@@ -32,7 +33,7 @@ class UnusableValueError extends AssertionError {}
  * built, because such a request must not be asked for.
  */
 export function buildRequest(saga: SagaTransaction, position: number, op: SagaOp): BranchRequest {
-  const { template, ...plain } = readPlainRequest(saga.definition.branches[position] as SagaBranch, op)
+  const { template, ...plain } = readEditedRequest(saga, position, op)
   if (template === undefined) return plain
   const { body } = template
   if (body !== undefined) checkBody(saga, body, op)
@@ -48,7 +49,7 @@ export function buildRequest(saga: SagaTransaction, position: number, op: SagaOp
  * is asked for each due branch at each step of its saga.
  */
 export function findUnusableValue(saga: SagaTransaction, position: number, op: SagaOp): string | undefined {
-  const { template, ...plain } = readPlainRequest(saga.definition.branches[position] as SagaBranch, op)
+  const { template, ...plain } = readEditedRequest(saga, position, op)
   if (template === undefined) return undefined
   try {
     if (template.body !== undefined) checkBody(saga, template.body, op)
@@ -77,10 +78,30 @@ export function buildOutput(saga: SagaTransaction): string | undefined {
   return countBodyBytes(saga, output) > PAYLOAD_BYTES_MAX ? 'null' : fillJson(saga, output)
 }
 
-function readPlainRequest(
-  branch: SagaBranch,
-  op: SagaOp,
-): BranchRequest & { readonly template?: RequestTemplate | undefined } {
+type PlainRequest = BranchRequest & { readonly template?: RequestTemplate | undefined }
+
+/** What an operator has edited replaces that part of the request together with the part's template. */
+function readEditedRequest(saga: SagaTransaction, position: number, op: SagaOp): PlainRequest {
+  const plain = readPlainRequest(saga.definition.branches[position] as SagaBranch, op)
+  const edit = saga.edits === undefined ? undefined : findEdit(saga, { branch: position, op })
+  if (edit === undefined) return plain
+  const { url, body, contentType, headers } = edit
+  const open = plain.template ?? {}
+  const template: RequestTemplate = {
+    ...(url === undefined && open.url !== undefined ? { url: open.url } : {}),
+    ...(body === undefined && open.body !== undefined ? { body: open.body } : {}),
+    ...(headers === undefined && open.headers !== undefined ? { headers: open.headers } : {}),
+  }
+  return {
+    url: url ?? plain.url,
+    body: body ?? plain.body,
+    contentType: contentType ?? plain.contentType,
+    headers: headers ?? plain.headers,
+    template: Object.keys(template).length === 0 ? undefined : template,
+  }
+}
+
+function readPlainRequest(branch: SagaBranch, op: SagaOp): PlainRequest {
   const { body, contentType, headers } = branch
   if (op === 'action')
     return { url: branch.action, body, contentType, headers, template: branch.actionTemplate }

@@ -5,10 +5,13 @@ import type { DtmRequest } from '../wire/read-request.ts'
 import { toStatusWord } from '../wire/status-word.ts'
 import type { CommandDeps } from './deps.ts'
 
+/** DTM's request has no reason, and a stop is not given without one. */
+const REASON = 'forceStop of the DTM dialect'
+
 export async function forceStop(request: DtmRequest, { engine }: CommandDeps): Promise<Answer> {
   const gid = readKnownGid(request.gid)
   try {
-    await engine.stop(gid)
+    await engine.stop(gid, { by: { via: 'dtm' }, reason: REASON })
     return SUCCESS
   } catch (error: unknown) {
     if (!isCounterstepError(error)) throw error

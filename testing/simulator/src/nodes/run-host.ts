@@ -8,6 +8,7 @@ import {
   type Run,
   type RunEffect,
   type RunEvent,
+  readStoreNow,
   type StoredTransaction,
   stepRun,
   type Transaction,
@@ -85,7 +86,7 @@ export class RunHost {
     if (this.#mayGive(command)) this.apply({ type: 'command', command })
     const isSaved = this.run.lastStrongChange > lastStrongChange
     const answerTo = () => {
-      const verdict = judgeCommand(this.run, command, isSaved)
+      const verdict = judgeCommand(this.run, command, isSaved, readStoreNow(this.run, this.#node.now()))
       if (verdict === 'done') answer(this.run.durableTransaction.status)
       else if (verdict === 'again') this.command(command, answer)
       else if (verdict === 'ask-store') answer('gone')
@@ -97,7 +98,8 @@ export class RunHost {
   #mayGive(command: Command): boolean {
     const { transaction } = this.run
     const isObeyed = this.#node.world.wiring.flaw === 'abort-while-pivot-unknown'
-    return findRefusal(isObeyed ? withoutMark(transaction) : transaction, command) === undefined
+    const storeNow = readStoreNow(this.run, this.#node.now())
+    return findRefusal(isObeyed ? withoutMark(transaction) : transaction, command, storeNow) === undefined
   }
 
   /** Calls `then` once the strong changes in memory are durable. */

@@ -1,0 +1,105 @@
+/**
+ * Skips an op: a person says that it is done, and the transaction goes on as if it had answered so. It ends by the rules
+ * alone. Nothing is decided here that follows from the time, because a node may skip an op of a row that it does not run.
+ */
+import type { ByHandView } from '@counterstep/protocol'
+import {
+  getBranchTargets,
+  type MessageTransaction,
+  type OpProgress,
+  type SagaTransaction,
+  type TccTransaction,
+  type Transaction,
+} from '../transaction.ts'
+import { succeedWithValues } from '../values/keep-values.ts'
+import type { CallKey } from './events.ts'
+import { withOp, withoutAttention, withoutNextAt } from './op-progress.ts'
+import { isUndone } from './saga-effects.ts'
+import { haveAllSucceeded } from './saga-graph.ts'
+
+export interface Skip {
+  readonly call: CallKey
+  readonly doneBy: ByHandView['doneBy']
+  readonly answer: string | undefined
+}
+
+export function skipOp(transaction: Transaction, before: OpProgress, skip: Skip, now: number): Transaction {
+  const { call, doneBy, answer } = skip
+  const done: OpProgress = {
+    ...withoutNextAt(before),
+    state: 'succeeded',
+    byHand: { at: now, doneBy },
+  }
+  if (transaction.kind !== 'saga' || call.op !== 'action') return withOp(transaction, call, done)
+  const next = withOp(transaction, call, succeedWithValues(transaction, call.branch, done, answer))
+  return isCompensable(next, call.branch) || next.noReturnAt !== undefined
+    ? next
+    : { ...next, noReturnAt: now }
+}
+
+/** A pivot or a retriable that is done cannot be undone, whoever has done it. So the saga only goes forward from here. */
+function isCompensable({ definition }: SagaTransaction, branch: number): boolean {
+  return definition.branches[branch]?.role === undefined
+}
+
+/** Ends the transaction if the skipped op was the last one. */
+export function finishAfterSkip(transaction: Transaction, now: number): Transaction {
+  const ended = { finishedAt: now, updatedAt: now }
+  switch (transaction.kind) {
+    case 'saga':
+      return finishSaga(transaction, ended)
+    case 'tcc':
+      return finishTcc(transaction, ended)
+    case 'message':
+      return transaction.status === 'submitted' && isDelivered(transaction)
+        ? { ...withoutAttention(transaction), status: 'succeeded', ...ended }
+        : transaction
+  }
+}
+
+type End = Pick<Extract<SagaTransaction, { readonly finishedAt: number }>, 'finishedAt' | 'updatedAt'>
+
+function finishSaga(saga: SagaTransaction, ended: End): SagaTransaction {
+  if (saga.status === 'submitted' && haveAllSucceeded(saga))
+    return { ...withoutAttention(saga), status: 'succeeded', ...ended }
+  if (saga.status === 'aborting' && saga.abort.branches.every((branch) => isUndone(saga, branch)))
+    return { ...withoutAttention(saga), status: 'failed', ...ended }
+  return saga
+}
+
+function finishTcc(tcc: TccTransaction, ended: End): TccTransaction {
+  if (tcc.status === 'submitted' && tcc.branches.every(({ confirm }) => confirm.state === 'succeeded'))
+    return { ...withoutAttention(tcc), status: 'succeeded', ...ended }
+  if (tcc.status === 'aborting' && tcc.branches.every(({ cancel }) => cancel.state === 'succeeded'))
+    return { ...withoutAttention(tcc), status: 'failed', ...ended }
+  return tcc
+}
+
+function isDelivered({ branches }: MessageTransaction): boolean {
+  return branches.every(({ action }) => action.state === 'succeeded')
+}
+
+/**
+ * Gives each compensation to a person whose action a person did elsewhere. It is never called, and the transaction asks for
+ * a person until it is skipped too.
+ */
+export function askForHands(transaction: Transaction): Transaction {
+  if (transaction.kind !== 'saga' || transaction.status !== 'aborting') return transaction
+  const waiting = transaction.abort.branches.filter((branch) => isForHands(transaction, branch))
+  if (waiting.length === 0) return transaction
+  let next: SagaTransaction = transaction
+  for (const branch of waiting) {
+    const compensate = transaction.branches[branch]?.compensate
+    if (compensate?.state === 'idle')
+      next = withOp(next, { branch, op: 'compensate' }, { ...compensate, state: 'by-hand' })
+  }
+  if (next.attention !== undefined) return next
+  const ids = waiting.map((branch) => getBranchTargets(next)[branch]?.id ?? branch).join(', ')
+  return { ...next, attention: `compensation of branch ${ids} is for a person: its action was done by hand` }
+}
+
+function isForHands({ branches, definition }: SagaTransaction, branch: number): boolean {
+  const progress = branches[branch]
+  if (progress === undefined || definition.branches[branch]?.compensation === undefined) return false
+  return progress.action.byHand?.doneBy === 'hand' && progress.compensate.state !== 'succeeded'
+}
