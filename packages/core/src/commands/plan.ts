@@ -187,7 +187,7 @@ function listLasting(transaction: Transaction): readonly string[] {
 function listSilentServices(transaction: Transaction): readonly string[] {
   const services = listCalls(transaction).flatMap((call) => {
     const progress = findOp(transaction, call)
-    const isSilent = progress?.state === 'waiting' && progress.result !== 'success'
+    const isSilent = progress?.result === 'unknown' && progress.state !== 'succeeded'
     const url = findCallUrl(transaction, call) ?? ''
     return isSilent && url !== '' ? [readServiceName(url)] : []
   })
