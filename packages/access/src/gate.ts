@@ -14,7 +14,7 @@ import { isKeyId } from './key-text.ts'
 import type { Networks } from './networks.ts'
 import type { RequestHead } from './request-head.ts'
 import { createRequestQuota } from './request-quota.ts'
-import type { RouteAccess, Scope } from './scope.ts'
+import { isGranted, listScopes, type RouteAccess, type Scope, type ScopedAccess } from './scope.ts'
 import { findRequestSession } from './sessions/request-session.ts'
 import { isActive, type StoredKey } from './stored-key.ts'
 import { toNetwork } from './to-network.ts'
@@ -78,28 +78,29 @@ export function createGate(settings: GateSettings): Gate {
   const quota = keyQuota && createRequestQuota(keyQuota, nowMs)
 
   /** Tells whether the caller's network may do this without a key. */
-  function isWithoutKey({ socket }: RequestHead, scopes: readonly Scope[]): boolean {
-    if (keylessNetworks === undefined || !scopes.some((scope) => keylessScopes.includes(scope))) return false
+  function isWithoutKey({ socket }: RequestHead, access: ScopedAccess): boolean {
+    if (keylessNetworks === undefined || !isGranted(access, (scope) => keylessScopes.includes(scope)))
+      return false
     return keylessNetworks.has(socket.remoteAddress ?? '')
   }
 
   function checkScope(
     head: RequestHead,
-    scopes: readonly Scope[],
+    access: ScopedAccess,
     stores: Stores | undefined,
   ): CounterstepError | string {
     const { remoteAddress: address = '' } = head.socket
     if (keys === undefined) return address
     const now = nowMs()
-    const caller = isWithoutKey(head, scopes) ? undefined : callers.require(head, now)
+    const caller = isWithoutKey(head, access) ? undefined : callers.require(head, now)
     if (caller instanceof CounterstepError) return caller
     const key = caller?.key
     // The network of the address stands for the caller that needs no key, in its rate and its quota.
     const name = key?.id ?? toNetwork(address)
     if (keyRate?.take(name, now) === false) return toRateLimitedError('this key or address is used too often')
-    if (key !== undefined && !scopes.some((scope) => key.scopes.includes(scope)))
-      return toForbiddenError(`this needs a key with the scope ${scopes.join(' or ')}`)
-    if (caller !== undefined && isForOperators(scopes)) rememberCaller(head, caller)
+    if (key !== undefined && !isGranted(access, (scope) => key.scopes.includes(scope)))
+      return toForbiddenError(`this needs a key with ${describeAccess(access)}`)
+    if (caller !== undefined && isForOperators(listScopes(access))) rememberCaller(head, caller)
     return (stores && quota?.take(head, name, stores, now)) ?? key?.id ?? address
   }
 
@@ -148,6 +149,11 @@ export function createGate(settings: GateSettings): Gate {
       }
     },
   }
+}
+
+function describeAccess(access: ScopedAccess): string {
+  const isSeveral = 'all' in access
+  return isSeveral ? `the scopes ${access.all.join(' and ')}` : `the scope ${access.join(' or ')}`
 }
 
 /** Tells whether operators give commands by a route, so that its caller has to be known by name. */

@@ -31,7 +31,15 @@ export { openKeyFile } from './open-key-file.ts'
 export { buildQuotaCheck } from './quota-check.ts'
 export type { RequestHead } from './request-head.ts'
 export { revokeKey } from './revoke-key.ts'
-export { isScope, type RouteAccess, SCOPES, type Scope } from './scope.ts'
+export {
+  isGranted,
+  isScope,
+  listScopes,
+  type RouteAccess,
+  SCOPES,
+  type Scope,
+  type ScopedAccess,
+} from './scope.ts'
 export { CONSOLE_HEADER } from './sessions/request-session.ts'
 export { type CookiePlace, writeSessionCookie } from './sessions/session-cookie.ts'
 export type { SessionDocuments } from './sessions/session-documents.ts'

@@ -5,7 +5,6 @@ import {
   SIGNALS_KEPT_BYTES_MAX,
   SIGNALS_KEPT_MAX,
   type Status,
-  TRAIL_ENTRIES_MAX,
 } from '@counterstep/protocol'
 import { TransactionError } from './transaction-error.ts'
 
@@ -87,7 +86,7 @@ export function describeRefusal(gid: Gid, command: Command, refusal: CommandRefu
     case 'plan-changed':
       return `something else would follow for ${gid} than the plan says: ask for a new preview`
     case 'trail-full':
-      return `${gid} has had ${TRAIL_ENTRIES_MAX} commands: only retry and stop are left`
+      return `the trail of ${gid} is full: only retry and stop are left`
     case 'command-conflict':
       return `another command of ${gid} has this commandId`
     case 'edits-too-large':

@@ -6,6 +6,17 @@ import { ATTEMPT_RUNS_MAX, TRAIL_ENTRIES_MAX } from './operator-words.ts'
 import { namesViewSchema, overviewViewSchema, servicesViewSchema } from './schemas/operator-views.ts'
 import { problemsViewSchema, problemTextSchema } from './schemas/problems.ts'
 import {
+  commandRequestSchema,
+  editRequestSchema,
+  opRequestViewSchema,
+  pauseRequestSchema,
+  planViewSchema,
+  previewRequestSchema,
+  skipRequestSchema,
+  stopRequestSchema,
+  transactionRequestViewSchema,
+} from './schemas/operator.ts'
+import {
   abortRequestSchema,
   compensationRequestSchema,
   gidSchema,
@@ -366,6 +377,15 @@ export const NAMED_SCHEMAS = {
   MessageBranchRequest: messageBranchRequestSchema,
   MessageCheckRequest: messageCheckRequestSchema,
   AbortRequest: abortRequestSchema,
+  CommandRequest: commandRequestSchema,
+  StopRequest: stopRequestSchema,
+  PauseRequest: pauseRequestSchema,
+  SkipRequest: skipRequestSchema,
+  EditRequest: editRequestSchema,
+  PreviewRequest: previewRequestSchema,
+  PlanView: planViewSchema,
+  OpRequestView: opRequestViewSchema,
+  TransactionRequestView: transactionRequestViewSchema,
   OpView: opViewSchema,
   AttemptRun: attemptRunSchema,
   BranchView: branchViewSchema,

@@ -29,6 +29,7 @@ import type { JsonObject, Operation } from './openapi/operation.ts'
 import { CONSOLE_OPERATIONS, DEV_OPERATIONS, OPERATIONS } from './operations.ts'
 import { buildAbortRoute } from './routes/abort.ts'
 import { buildDocsRoute, docsOperation } from './routes/docs.ts'
+import { buildEditOpRoute } from './routes/edit-op.ts'
 import { buildGetTransactionRoute } from './routes/get-transaction.ts'
 import { buildListTransactionsRoute } from './routes/list-transactions.ts'
 import { addLiveRoute } from './routes/live.ts'
@@ -38,12 +39,18 @@ import { buildNamesRoute } from './routes/names.ts'
 import { buildOpenApiRoute } from './routes/open-api.ts'
 import { buildOverviewRoute } from './routes/overview.ts'
 import { buildProblemsRoute } from './routes/problems.ts'
+import { buildPauseRoute } from './routes/pause.ts'
+import { buildPreviewRoute } from './routes/preview.ts'
 import { buildReadyRoute } from './routes/ready.ts'
 import { buildRegisterBranchRoute } from './routes/register-branch.ts'
+import { buildResumeRoute } from './routes/resume.ts'
 import { buildRetryRoute } from './routes/retry.ts'
+import { buildRetryOpRoute } from './routes/retry-op.ts'
 import { buildRootRoute } from './routes/root.ts'
 import { buildServicesRoute } from './routes/services.ts'
+import { buildShowRequestRoute } from './routes/show-request.ts'
 import { buildSignalRoute } from './routes/signal.ts'
+import { buildSkipOpRoute } from './routes/skip-op.ts'
 import { buildStopRoute } from './routes/stop.ts'
 import { buildSubmitRoute } from './routes/submit.ts'
 import { buildSubmitPreparedRoute } from './routes/submit-prepared.ts'
@@ -139,10 +146,17 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   app.register(buildRegisterBranchRoute(engine, handlerTimeoutMs))
   app.register(buildSubmitPreparedRoute(engine, waitMsMax))
   app.register(buildSignalRoute(engine, handlerTimeoutMs))
-  app.register(buildAbortRoute(engine, waitMsMax))
+  app.register(buildAbortRoute(engine, gate, waitMsMax))
   app.register(buildRetryRoute(engine, handlerTimeoutMs))
   app.register(buildStopRoute(engine, handlerTimeoutMs))
   app.register(buildProblemsRoute(engine, handlerTimeoutMs))
+  app.register(buildPauseRoute(engine, handlerTimeoutMs))
+  app.register(buildResumeRoute(engine, handlerTimeoutMs))
+  app.register(buildRetryOpRoute(engine, handlerTimeoutMs))
+  app.register(buildSkipOpRoute(engine, handlerTimeoutMs))
+  app.register(buildEditOpRoute(engine, handlerTimeoutMs))
+  app.register(buildPreviewRoute(engine, handlerTimeoutMs))
+  app.register(buildShowRequestRoute(engine, deps.logger, handlerTimeoutMs))
   app.register(buildGetSessionRoute(gate))
   app.register(buildRootRoute(version, { docs: page === 'docs', console: deps.console !== undefined }))
   app.register(buildOverviewRoute(engine, handlerTimeoutMs))

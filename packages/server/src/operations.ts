@@ -8,6 +8,7 @@ import { breakOperation, devOperation } from './dev/dev-routes.ts'
 import type { Operation } from './openapi/operation.ts'
 import { abortOperation } from './routes/abort.ts'
 import { docsOperation } from './routes/docs.ts'
+import { editOpOperation } from './routes/edit-op.ts'
 import { getTransactionOperation } from './routes/get-transaction.ts'
 import { listTransactionsOperation } from './routes/list-transactions.ts'
 import { liveOperation } from './routes/live.ts'
@@ -17,12 +18,18 @@ import { namesOperation } from './routes/names.ts'
 import { openApiOperation } from './routes/open-api.ts'
 import { overviewOperation } from './routes/overview.ts'
 import { problemsOperation } from './routes/problems.ts'
+import { pauseOperation } from './routes/pause.ts'
+import { previewOperation } from './routes/preview.ts'
 import { readyOperation } from './routes/ready.ts'
 import { registerBranchOperation } from './routes/register-branch.ts'
+import { resumeOperation } from './routes/resume.ts'
 import { retryOperation } from './routes/retry.ts'
+import { retryOpOperation } from './routes/retry-op.ts'
 import { rootOperation } from './routes/root.ts'
 import { servicesOperation } from './routes/services.ts'
+import { showRequestOperation } from './routes/show-request.ts'
 import { signalOperation } from './routes/signal.ts'
+import { skipOpOperation } from './routes/skip-op.ts'
 import { stopOperation } from './routes/stop.ts'
 import { submitOperation } from './routes/submit.ts'
 import { submitPreparedOperation } from './routes/submit-prepared.ts'
@@ -39,6 +46,13 @@ export const OPERATIONS: readonly Operation[] = [
   retryOperation,
   stopOperation,
   problemsOperation,
+  pauseOperation,
+  resumeOperation,
+  retryOpOperation,
+  skipOpOperation,
+  editOpOperation,
+  previewOperation,
+  showRequestOperation,
   getSessionOperation,
   openSessionOperation,
   endSessionOperation,

@@ -5,12 +5,12 @@ import { refuse } from '../../test/refuse.ts'
 import { after, buildRow, parallel } from '../../test/sagas.ts'
 import type { StoredEntry } from '../transaction.ts'
 import { decodeTransaction, toFormat } from './record.ts'
-import { findNewEntries, uniteTrails } from './trail.ts'
+import { findNewEntries, TRAIL_FULL_ENTRIES, uniteTrails } from './trail.ts'
 import { viewTransaction } from './view.ts'
 
 const full = after(
   parallel(2),
-  Array.from({ length: TRAIL_ENTRIES_MAX }, (_, position) =>
+  Array.from({ length: TRAIL_FULL_ENTRIES }, (_, position) =>
     position % 2 === 0 ? pause(`p${position}`) : resume(`r${position}`),
   ),
 )
@@ -42,7 +42,7 @@ describe('the trail', () => {
   })
 
   it('A full one refuses all but retry and stop, and drops nothing', () => {
-    expect(full.trail).toHaveLength(TRAIL_ENTRIES_MAX)
+    expect(full.trail).toHaveLength(TRAIL_FULL_ENTRIES)
     for (const command of [pause('x'), resume('x'), abort('x'), edit('01', 'action', { timeoutMs: 1 })])
       expect(refuse(full, command)).toBe('trail-full')
     const retried = after(full, [
@@ -50,12 +50,14 @@ describe('the trail', () => {
       retryOp('01', 'action', 'y'),
       retry('z', { by: { via: 'dtm' } }),
     ])
-    expect(retried.trail?.slice(0, TRAIL_ENTRIES_MAX)).toEqual(full.trail)
-    expect(retried.trail?.slice(TRAIL_ENTRIES_MAX)).toMatchObject([
+    expect(retried.trail?.slice(0, TRAIL_FULL_ENTRIES)).toEqual(full.trail)
+    expect(retried.trail?.slice(TRAIL_FULL_ENTRIES)).toMatchObject([
       { id: 'z', count: 2, by: { via: 'dtm' } },
       { id: 'y' },
     ])
-    expect(after(retried, [stop()]).trail?.at(-1)).toMatchObject({ command: 'stop' })
+    const stopped = after(retried, [stop()])
+    expect(stopped.trail?.at(-1)).toMatchObject({ command: 'stop' })
+    expect(stopped.trail).toHaveLength(TRAIL_ENTRIES_MAX)
   })
 
   it('is read back from the record as it was, under the format that older code leaves alone', () => {

@@ -7,8 +7,10 @@ import type { StoredEntry, Transaction } from '../transaction.ts'
 
 /** The ids of merged retries that one entry remembers. A repeat of an older one counts as a new retry. */
 const MERGED_IDS_MAX = 16
-/** Retries and a stop are not refused when the trail is full. It has room for one entry of each. */
+/** Retries and a stop are not refused when the trail is full. The last places are kept for one entry of each. */
 const ALWAYS_TAKEN: readonly OperatorCommand[] = ['retry', 'retry-op', 'stop']
+/** A trail with so many entries is full. */
+export const TRAIL_FULL_ENTRIES = TRAIL_ENTRIES_MAX - ALWAYS_TAKEN.length
 const NONE: readonly StoredEntry[] = []
 
 /** Finds the entry of a command by its id, also if it was merged into another one. */
@@ -18,7 +20,7 @@ export function findEntry({ trail = NONE }: Pick<Transaction, 'trail'>, id: stri
 
 /** Tells whether the trail has no room for this entry. */
 export function isTrailFull({ trail = NONE }: Transaction, entry: Pick<StoredEntry, 'command'>): boolean {
-  return trail.length >= TRAIL_ENTRIES_MAX && !ALWAYS_TAKEN.includes(entry.command)
+  return trail.length >= TRAIL_FULL_ENTRIES && !ALWAYS_TAKEN.includes(entry.command)
 }
 
 export function appendEntry<T extends Transaction>(transaction: T, entry: StoredEntry): T {
@@ -29,11 +31,12 @@ export function appendEntry<T extends Transaction>(transaction: T, entry: Stored
   return { ...transaction, trail: trail.map((each) => (each === last ? merged : each)) }
 }
 
-/** Retries of one caller in a row are one entry. In a full trail a retry joins the last entry of its kind. */
+/** Retries of one caller in a row are one entry. In a full trail all further ones are one entry of each kind. */
 function findMergeable(trail: readonly StoredEntry[], entry: StoredEntry): StoredEntry | undefined {
   if (entry.command !== 'retry' && entry.command !== 'retry-op') return undefined
   const isAlike = (each: StoredEntry) => each.command === entry.command && isSameOp(each, entry)
-  if (trail.length >= TRAIL_ENTRIES_MAX) return trail.findLast((each) => each.command === entry.command)
+  const further = trail.slice(TRAIL_FULL_ENTRIES).find(({ command }) => command === entry.command)
+  if (further !== undefined) return further
   const last = trail.at(-1)
   return last !== undefined && isAlike(last) && isSameCaller(last, entry) ? last : undefined
 }

@@ -36,8 +36,15 @@ export function findNamedOp(transaction: Transaction, { branchId, op }: OpName):
   return progress === undefined ? undefined : { call, progress }
 }
 
-/** A compensation that does not exist has progress too, but no URL. */
+const OPS_OF: Readonly<Record<Transaction['kind'], readonly string[]>> = {
+  saga: ['action', 'compensate'],
+  tcc: ['confirm', 'cancel'],
+  message: ['action', 'msg'],
+}
+
+/** A compensation that does not exist has progress too, but no URL. The op is a caller's text. */
 function hasOp(transaction: Transaction, branch: number, op: string): boolean {
+  if (!OPS_OF[transaction.kind].includes(op) || (op === 'msg') !== (branch === CHECK)) return false
   if (transaction.kind === 'saga' && op === 'compensate')
     return transaction.definition.branches[branch]?.compensation !== undefined
   if (transaction.kind === 'message' && branch === CHECK) return transaction.definition.check !== undefined

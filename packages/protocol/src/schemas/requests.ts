@@ -65,7 +65,7 @@ export const jsonValueSchema: z.ZodType<JsonValue> = z
   })
 
 /** The type allows whatever a caller may write in TypeScript. The value that arrives is checked all the same. */
-const payloadSchema: z.ZodType<PayloadValue> = jsonValueSchema
+export const payloadSchema: z.ZodType<PayloadValue> = jsonValueSchema
 
 const URL_RULE = `Each call adds gid, trans_type, branch_id and op to its query. No parameter of its own may be read as one of them by a common parser, in any spelling; it has at most ${URL_PARAMETERS_MAX} parameters.`
 

@@ -87,7 +87,10 @@ function listParameters(
 
 /** Allows a key with one of the scopes, or no key, since a server on loopback may have none. */
 function toSecurity(access: RouteAccess): readonly JsonObject[] {
-  return access === 'open' ? [] : [...access.map((scope) => ({ apiKey: [scope] })), {}]
+  if (access === 'open') return []
+  return 'all' in access
+    ? [{ apiKey: access.all }, {}]
+    : [...access.map((scope) => ({ apiKey: [scope] })), {}]
 }
 
 function listGateProblems(access: RouteAccess, method: Operation['method']): readonly ErrorCode[] {

@@ -1,14 +1,22 @@
 import type {
   AbortRequest,
+  CommandRequest,
+  EditRequest,
   MessageSubmitRequest,
   ProblemsView,
+  PauseRequest,
+  PlanView,
+  PreviewRequest,
   SagaSubmitRequest,
   SignalRequest,
   SignalView,
+  SkipRequest,
   SubmitView,
   TccBranchRequest,
   TccSubmitRequest,
+  TrailEntry,
   TransactionPage,
+  TransactionRequestView,
   TransactionView,
 } from '@counterstep/protocol'
 
@@ -212,4 +220,92 @@ export const pageExample: TransactionPage = {
     },
   ],
   cursor: 'MTc5NTEzMjgwMDAwMC5vcmRlci00NzEx',
+}
+
+export const commandExample: CommandRequest = { commandId: 'kim-17', reason: 'the bank is back' }
+export const stopRequestExample: CommandRequest = {
+  commandId: 'kim-18',
+  reason: 'the debit was booked back by hand, ticket 4711',
+}
+export const pauseRequestExample: PauseRequest = {
+  commandId: 'kim-19',
+  reason: 'the bank is restarted',
+  until: ACCEPTED_AT + 3_600_000,
+}
+export const skipRequestExample: SkipRequest = {
+  commandId: 'kim-20',
+  doneBy: 'service',
+  reason: 'the bank shows the booking',
+  answer: { id: 'h-7' },
+}
+export const editRequestExample: EditRequest = {
+  commandId: 'kim-21',
+  url: 'http://127.0.0.1:9003/credit',
+  reason: 'the bank has moved',
+  confirm: 'no-call-took-effect',
+}
+export const previewRequestExample: PreviewRequest = { command: 'abort' }
+export const planExample: PlanView = {
+  planId: '5f1c0e9a77d3b2e4',
+  exact: true,
+  asOf: ACCEPTED_AT + 9_000,
+  steps: [
+    [{ branchId: 'credit', op: 'compensate', url: 'http://127.0.0.1:9002/credit/undo', ran: 'maybe' }],
+    [{ branchId: 'debit', op: 'compensate', url: 'http://127.0.0.1:9001/debit/undo', ran: 'yes' }],
+  ],
+  cannotUndo: [],
+  waitsFor: ['127.0.0.1:9002'],
+  ends: 'failed',
+  needs: [],
+}
+
+const BY = { key: { id: 'k7f2', name: 'ops' }, person: 'kim', via: 'console' } as const
+function entry(command: TrailEntry['command'], change: Partial<TrailEntry>): TrailEntry {
+  return { id: 'kim-17', at: ACCEPTED_AT + 9_000, by: BY, command, from: 'submitted', ...change }
+}
+export const pausedExample: TransactionView = {
+  ...submitted,
+  paused: { at: ACCEPTED_AT + 9_000, until: ACCEPTED_AT + 3_600_000, by: BY },
+  trail: [entry('pause', { id: 'kim-19', reason: 'the bank is restarted' })],
+}
+const op = { branchId: 'debit', op: 'action' } as const
+export const skippedExample: TransactionView = {
+  ...submitted,
+  trail: [
+    entry('skip', { id: 'kim-20', op, reason: 'the bank shows the booking', after: 'done by the service' }),
+  ],
+}
+export const editedExample: TransactionView = {
+  ...submitted,
+  trail: [
+    entry('edit', {
+      id: 'kim-21',
+      op,
+      reason: 'the bank has moved',
+      before: 'as submitted',
+      after: 'url http://127.0.0.1:9003/credit',
+    }),
+  ],
+}
+export const requestExample: TransactionRequestView = {
+  gid: 'order-4711',
+  kind: 'saga',
+  submit: {
+    kind: 'saga',
+    branches: [
+      { id: 'debit', action: 'http://127.0.0.1:9001/debit', payload: { account: 'alice', cents: 1250 } },
+    ],
+  },
+  ops: [
+    {
+      branchId: 'debit',
+      op: 'action',
+      method: 'POST',
+      url: 'http://127.0.0.1:9001/debit',
+      body: '{"account":"alice","cents":1250}',
+      contentType: 'application/json',
+      headers: {},
+      timeoutMs: 10_000,
+    },
+  ],
 }

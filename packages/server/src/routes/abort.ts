@@ -1,12 +1,13 @@
+import type { Gate, RequestHead } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
-import { readReason, takeAbortBody } from '../http/abort-body.ts'
+import { type CommandBody, readCommandBody, takeCommandBody } from '../http/command-body.ts'
 import { readWaitSeconds } from '../http/prefer.ts'
 import { readGid } from '../http/read-gid.ts'
 import { sendView } from '../http/send-view.ts'
 import { abortedExample, abortingExample, abortRequestExample } from '../openapi/examples.ts'
 import type { Operation } from '../openapi/operation.ts'
-import { COMMAND_PROBLEMS } from './answer-command.ts'
+import { OPERATOR_PROBLEMS } from './answer-command.ts'
 import { gidParameter } from './gid-parameter.ts'
 import { placeAndPreference, preferenceApplied } from './prefer-parameter.ts'
 
@@ -15,10 +16,10 @@ export const abortOperation: Operation = {
   path: '/v1/transactions/{gid}/abort',
   id: 'abortTransaction',
   tag: 'transactions',
-  access: ['submit', 'admin'],
+  access: ['submit', 'operate', 'admin'],
   summary: 'Abort a transaction',
   description:
-    'The decision is durable when this is answered; the compensations of a saga or the cancels of a TCC follow. A TCC and a message can be aborted while they are prepared.',
+    'The decision is durable when this is answered; the compensations of a saga or the cancels of a TCC follow. A TCC and a message can be aborted while they are prepared. The abort of an operator, which has a commandId or whose key has the scope operate, is written to the trail.',
   parameters: [gidParameter],
   takesPrefer: true,
   body: { schema: 'AbortRequest', required: false, examples: { reason: abortRequestExample } },
@@ -36,29 +37,33 @@ export const abortOperation: Operation = {
       headers: placeAndPreference,
     },
   },
-  problems: [
-    ...COMMAND_PROBLEMS,
-    'SAGA_MALFORMED_JSON',
-    'SAGA_UNKNOWN_FIELD',
-    'SAGA_NUMBER_NOT_EXACT',
-    'SAGA_NOT_PREPARED',
-    'SAGA_NO_RETURN',
-  ],
+  problems: [...OPERATOR_PROBLEMS, 'SAGA_NOT_PREPARED', 'SAGA_NO_RETURN'],
 }
 
-export function buildAbortRoute(engine: EngineApi, waitMsMax?: number) {
+export function buildAbortRoute(engine: EngineApi, gate: Gate, waitMsMax?: number) {
   return async function addAbortRoute(app: FastifyInstance): Promise<void> {
-    takeAbortBody(app)
+    takeCommandBody(app)
     const config = { access: abortOperation.access }
     app.post('/v1/transactions/:gid/abort', { config }, async function abort(request, reply) {
       const gid = readGid(request)
-      const reason = readReason(request.body)
+      const body = readCommandBody(request)
+      const { reason } = body.given
       const waitSeconds = readWaitSeconds(request.headers.prefer, waitMsMax)
       const view = await engine.abort(gid, {
         ...(reason === undefined ? {} : { reason }),
+        ...(isByOperator(body, gate, request.raw) ? { given: body.given } : {}),
         ...(waitSeconds === undefined ? {} : { waitMs: waitSeconds * 1000 }),
       })
       return sendView(reply, view, waitSeconds)
     })
   }
+}
+
+/**
+ * Tells an operator's abort from that of a client, which is on the path of every TCC and makes no entry in the trail. An
+ * operator's program sends a commandId. Without one, only the key can tell.
+ */
+function isByOperator({ given }: CommandBody, gate: Gate, head: RequestHead): boolean {
+  if (given.commandId === undefined) return gate.hasKeys && gate.allowsScope('operate', head)
+  return gate.allowsScope('operate', head) || gate.allowsScope('admin', head)
 }
