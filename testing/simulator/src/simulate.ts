@@ -55,12 +55,7 @@ export function simulate(seed: number, mutant?: string, options: SimulationOptio
   const prepared = new PreparedParticipants(world, auditor.prepared)
   auditor.watch(store, participants)
   auditor.prepared.watch(prepared)
-  const network = new Network(
-    world,
-    new Deliveries(world, auditor, values, auditor.stages),
-    participants,
-    prepared,
-  )
+  const network = new Network(world, new Deliveries(world, auditor, values, auditor), participants, prepared)
   const surroundings: Surroundings = { world, auditor, values, store, network, settings: drawSettings(world) }
   const { nodes, gids } = populate(surroundings, prepared, reduction, FAULTY_MS / 2)
   const drawnHealAt = world.random.between(FAULTY_MS / 2, FAULTY_MS)

@@ -21,6 +21,7 @@ import type { World } from '../world/world.ts'
 import type { AuditLog, Log } from './audit-log.ts'
 import { CallPace } from './call-pace.ts'
 import { ClientAudit } from './client-audit.ts'
+import { OperatorAudit } from './operator-audit.ts'
 import { PreparedAudit } from './prepared-audit.ts'
 import { newPreparedLog } from './prepared-log.ts'
 import { SagaCallAudit } from './saga-call-audit.ts'
@@ -55,6 +56,7 @@ export class Auditor implements AuditLog {
   readonly clients: ClientAudit
   readonly pace: CallPace
   readonly stages: StagesAudit
+  readonly operators: OperatorAudit
   readonly #sagaCalls: SagaCallAudit
   readonly #world: World
   readonly #tokens = new Set<string>()
@@ -67,6 +69,7 @@ export class Auditor implements AuditLog {
     this.clients = new ClientAudit(world, this, this.prepared)
     this.pace = new CallPace(this)
     this.stages = new StagesAudit(world, this)
+    this.operators = new OperatorAudit(world, this)
     this.#sagaCalls = new SagaCallAudit(this)
   }
 
@@ -74,6 +77,7 @@ export class Auditor implements AuditLog {
     this.#store = store
     this.#participants = participants
     this.clients.watch(store)
+    this.operators.watch(store)
     this.stages.watch(store, participants)
     this.#sagaCalls.watch(participants)
   }
@@ -114,6 +118,7 @@ export class Auditor implements AuditLog {
   noteTailLoss(row: StoredTransaction): void {
     this.#note('lost its tail', row)
     this.stages.checkTailLoss(row)
+    this.operators.checkWrite(row)
   }
 
   checkUpdate(before: StoredTransaction, update: TransactionUpdate, row: StoredTransaction): void {
@@ -126,6 +131,7 @@ export class Auditor implements AuditLog {
       this.report('I3', gid, `status went from ${before.status} to ${row.status}`)
     }
     const log = this.log(gid)
+    this.operators.checkWrite(row)
     if (!('decision' in log)) this.stages.checkWrite(before, row)
     if ('decision' in log) this.prepared.checkWrite(before, row, log)
     else if (row.status !== 'submitted' || before.status !== 'submitted')
@@ -226,6 +232,7 @@ export class Auditor implements AuditLog {
     if (row.token === run.token && !row.owned && !log.isFinal)
       this.report('I14', gid, `${call.op} ${call.branch} was started on a row that was given back`)
     this.pace.checkCall(run, call, runner, nodeNow)
+    this.operators.checkCall(run, call, nodeNow)
     if ('decision' in log) {
       this.prepared.checkCall(run, call, log)
       return
@@ -244,6 +251,8 @@ export class Auditor implements AuditLog {
       this.report('I9', plan.gid, `compensation ${branch} had an effect before its action`)
     }
     const { finalSeen } = this.log(plan.gid)
+    // No barrier blocks a late copy of what a person has declared done.
+    if (this.operators.isByHand(plan.gid, branch)) return
     // A late copy of an action without a compensation may have its effect, because no compensation has blocked it.
     if (plan.definition.branches[branch]?.compensation === undefined) return
     if (finalSeen === (op === 'action' ? 'failed' : 'succeeded'))

@@ -1,5 +1,5 @@
 /** Checks L4, the pace of calls to a branch. A run makes a call again only after an answer and its back-off. */
-import { type CallKey, findOp, getBranchTargets, type Run } from '@counterstep/core'
+import { type CallKey, findOp, getBranchTargets, type Run, type Transaction } from '@counterstep/core'
 import type { AuditLog } from './audit-log.ts'
 
 /**
@@ -15,7 +15,8 @@ const SLOW_FACTOR_MAX = 60
 const ROUNDING_MS = 2
 
 interface Last {
-  readonly manualRetries: number
+  /** The commands of operators until then. Each may hurry a call. */
+  readonly commands: number
   /**
    * When the answer came, by the store's clock as the run assumed it. A run that learns that its assumption was wrong is
    * early or late by the same time.
@@ -34,16 +35,17 @@ export class CallPace {
   /** Notes an answer. `runner` is compared by identity, and `nodeNow` is by the node's own clock. */
   noteAnswer({ transaction, storeOffsetMs }: Run, call: CallKey, runner: object, nodeNow: number): void {
     const answeredAt = nodeNow + storeOffsetMs
-    this.#getCalls(runner).set(toKey(call), { manualRetries: transaction.manualRetries, answeredAt })
+    this.#getCalls(runner).set(toKey(call), { commands: countCommands(transaction), answeredAt })
   }
 
   checkCall({ transaction, storeOffsetMs }: Run, call: CallKey, runner: object, nodeNow: number): void {
     const calls = this.#getCalls(runner)
     const last = calls.get(toKey(call))
-    const { definition, gid, manualRetries } = transaction
-    calls.set(toKey(call), { manualRetries, answeredAt: undefined })
-    // After an operator's retry it is called at once.
-    if (last === undefined || last.manualRetries !== manualRetries) return
+    const { definition, gid } = transaction
+    const commands = countCommands(transaction)
+    calls.set(toKey(call), { commands, answeredAt: undefined })
+    // After an operator's retry or edit it is called at once.
+    if (last === undefined || last.commands !== commands) return
     const what = `${call.op} ${call.branch} was called again`
     if (last.answeredAt === undefined) {
       this.#audit.report('L4', gid, `${what} without an answer`)
@@ -62,6 +64,10 @@ export class CallPace {
     this.#last.set(runner, calls)
     return calls
   }
+}
+
+function countCommands({ manualRetries, trail = [] }: Transaction): number {
+  return trail.reduce((sum, { count = 1 }) => sum + count, manualRetries)
 }
 
 function findLeastWaitMs(failures: number): number {

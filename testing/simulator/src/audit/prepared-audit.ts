@@ -5,6 +5,7 @@ import type { PreparedParticipants, ServiceState } from '../branches/prepared-pa
 import type { PreparedPlan } from '../clients/prepared-plan.ts'
 import type { World } from '../world/world.ts'
 import type { AuditLog } from './audit-log.ts'
+import { listHands } from './operator-audit.ts'
 import type { Decision, PreparedLog } from './prepared-log.ts'
 
 export class PreparedAudit {
@@ -73,7 +74,9 @@ export class PreparedAudit {
   }
 
   #checkTccCall({ transaction }: Run, branch: number, op: Op): void {
+    const byHand = listHands(transaction)
     for (let newer = branch + 1; newer < transaction.branches.length; newer++) {
+      if (byHand.includes(newer)) continue
       if (this.#state(transaction, newer)?.answered[op] !== true)
         this.#audit.report('I12', transaction.gid, `${op} ${branch} sent before ${newer} has succeeded`)
     }
@@ -89,6 +92,7 @@ export class PreparedAudit {
     if (
       !definition.concurrent &&
       branch > 0 &&
+      !listHands(transaction).includes(branch - 1) &&
       this.#state(transaction, branch - 1)?.answered.action !== true
     )
       this.#audit.report('I11', gid, `action ${branch} sent before ${branch - 1} has succeeded`)
@@ -120,17 +124,20 @@ export class PreparedAudit {
   }
 
   /** Checks a final row at the end of a world. */
-  checkEnd({ gid, status }: StoredTransaction, log: PreparedLog): void {
+  checkEnd(row: StoredTransaction, log: PreparedLog): void {
+    const { gid, status } = row
+    const byHand = listHands(decodeTransaction(row))
     if (log.told !== undefined && status !== 'stopped' && readDecision(status) !== log.told)
       this.#audit.report('I18', gid, `a client was told ${log.told}, and it is ${status}`)
     if (status === 'stopped') return
-    if (log.plan.kind === 'tcc') this.#checkTccEnd(gid, status, log)
-    else this.#checkMessageEnd(gid, status, log)
+    if (log.plan.kind === 'tcc') this.#checkTccEnd(gid, status, log, byHand)
+    else this.#checkMessageEnd(gid, status, log, byHand)
   }
 
-  #checkTccEnd(gid: PreparedPlan['gid'], status: Status, log: PreparedLog): void {
+  #checkTccEnd(gid: PreparedPlan['gid'], status: Status, log: PreparedLog, byHand: readonly number[]): void {
     if (!('tried' in log)) return
     log.plan.branches.forEach((_, branch) => {
+      if (byHand.includes(branch)) return
       const { effects, answered } = this.#state({ gid }, branch) ?? { effects: {}, answered: {} }
       const isRegistered = (log.registered & (1 << branch)) !== 0
       const told = `branch ${branch}: ${JSON.stringify(effects)}`
@@ -147,7 +154,12 @@ export class PreparedAudit {
     })
   }
 
-  #checkMessageEnd(gid: PreparedPlan['gid'], status: Status, log: PreparedLog): void {
+  #checkMessageEnd(
+    gid: PreparedPlan['gid'],
+    status: Status,
+    log: PreparedLog,
+    byHand: readonly number[],
+  ): void {
     if (!('hasCommitted' in log)) return
     if (log.hasCommitted !== (status === 'succeeded'))
       this.#audit.report(
@@ -156,6 +168,7 @@ export class PreparedAudit {
         `${status}, and its sender has ${log.hasCommitted ? '' : 'not '}committed`,
       )
     log.plan.definition.branches.forEach((_, branch) => {
+      if (byHand.includes(branch)) return
       const delivered = this.#state({ gid }, branch)?.effects.action ?? 0
       if (delivered !== (log.hasCommitted ? 1 : 0))
         this.#audit.report('message', gid, `${status}, and branch ${branch} was delivered ${delivered} times`)

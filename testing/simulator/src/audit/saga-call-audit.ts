@@ -12,6 +12,7 @@ import {
 } from '@counterstep/core'
 import type { Participants } from '../branches/participant.ts'
 import type { AuditLog } from './audit-log.ts'
+import { listHands } from './operator-audit.ts'
 import type { SagaLog } from './saga-log.ts'
 
 export class SagaCallAudit {
@@ -35,6 +36,7 @@ export class SagaCallAudit {
 
   #checkAction(run: Run, branch: number, log: SagaLog, runner: object): void {
     const { gid, status } = run.transaction
+    const byHand = listHands(run.transaction)
     log.sent |= 1 << branch
     if (status !== 'submitted')
       this.#audit.report('I13', gid, `action ${branch} started by a runner that is ${status}`)
@@ -45,6 +47,7 @@ export class SagaCallAudit {
     for (const before of log.plan.definition.branches[branch]?.after ?? []) {
       // When a wait may have ended, the audit of stages knows.
       if (log.plan.definition.branches[before]?.wait !== undefined) continue
+      if (byHand.includes(before)) continue
       if (this.#participants?.branch(log.plan.saga, before).action.length === 0)
         this.#audit.report('I11', gid, `action ${branch} sent before ${before} has succeeded`)
     }
@@ -56,8 +59,9 @@ export class SagaCallAudit {
       this.#audit.report('I13', gid, `compensation ${branch} sent before the abort decision was durable`)
     }
     if (!('abort' in transaction) || transaction.abort === undefined) return
+    const byHand = listHands(transaction)
     for (const later of log.plan.successors[branch] ?? []) {
-      if (!transaction.abort.branches.includes(later)) continue
+      if (!transaction.abort.branches.includes(later) || byHand.includes(later)) continue
       if (log.plan.definition.branches[later]?.compensation === undefined) continue
       if (this.#participants?.branch(log.plan.saga, later).isCompensated !== true)
         this.#audit.report('I12', gid, `compensation ${branch} sent before that of ${later} has succeeded`)

@@ -72,6 +72,10 @@ export class StagesAudit {
     const log = this.#findLog(row.gid)
     if (log === undefined) return
     const [earlier, saga] = [readSaga(before), readSaga(row)]
+    // What a person has declared done is over from then on.
+    saga.branches.forEach(({ action }, branch) => {
+      if (action.byHand !== undefined) log.effectAt[branch] ??= action.byHand.at
+    })
     log.plan.definition.branches.forEach((target, branch) => {
       if (target.wait !== undefined) this.#checkWait(log, branch, earlier, saga)
     })

@@ -4,6 +4,7 @@ import {
   buildRequest,
   type CallKey,
   CHECK,
+  findEdit,
   getBranchTargets,
   type SagaOp,
   type SagaTransaction,
@@ -36,7 +37,7 @@ export function buildCallRequest(
   const targets = getBranchTargets(transaction)
   if (flaw === 'payload-of-neighbour') return withBody(targets[(branch + 1) % targets.length]?.body ?? '')
   if (transaction.kind !== 'saga') {
-    const body = targets[branch]?.body ?? ''
+    const body = findEdit(transaction, { branch, op })?.body ?? targets[branch]?.body ?? ''
     return withBody(flaw === 'payload-reparsed' ? reparse(body) : body)
   }
   assert(op === 'action' || op === 'compensate', 'a saga has no other ops')

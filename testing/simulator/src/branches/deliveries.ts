@@ -5,6 +5,7 @@
 import { CHECK, type SagaOp } from '@counterstep/core'
 import type { Op } from '@counterstep/protocol'
 import type { AuditLog } from '../audit/audit-log.ts'
+import type { OperatorAudit } from '../audit/operator-audit.ts'
 import type { StagesAudit } from '../audit/stages-audit.ts'
 import { findPlanned, type PlannedRequest } from '../audit/usable-values.ts'
 import type { ValuesAudit } from '../audit/values-audit.ts'
@@ -26,13 +27,20 @@ export class Deliveries {
   readonly #newest = new Map<string, number>()
   readonly #values: ValuesAudit
   readonly #stages: StagesAudit
+  readonly #operators: OperatorAudit
   #sent = 0
 
-  constructor(world: World, audit: AuditLog, values: ValuesAudit, stages: StagesAudit) {
+  constructor(
+    world: World,
+    audit: AuditLog,
+    values: ValuesAudit,
+    { stages, operators }: { readonly stages: StagesAudit; readonly operators: OperatorAudit },
+  ) {
     this.#world = world
     this.#audit = audit
     this.#values = values
     this.#stages = stages
+    this.#operators = operators
   }
 
   /** Returns the place of a request in the order of sending. */
@@ -55,7 +63,7 @@ export class Deliveries {
     }
     const { body } = request
     const submitted = bodyAsSubmitted(plan, branch)
-    if (submitted === body) return
+    if (submitted === body || this.#operators.isEdited(plan.gid, branch, op, body)) return
     if (submitted === undefined || isBodyOfAnother(plan, body))
       this.#audit.report('I2', plan.gid, `branch ${branch} got what was submitted for another: ${body}`)
     else this.#audit.report('I22', plan.gid, `branch ${branch} got ${body}, submitted was ${submitted}`)

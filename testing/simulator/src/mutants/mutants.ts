@@ -3,6 +3,7 @@
  * the production code has no switch for it.
  */
 import type { Rules } from '@counterstep/core'
+import { pauseIgnored, retryIsSuccess } from './operator-mutants.ts'
 import {
   alwaysConcurrent,
   askAtOnce,
@@ -73,6 +74,8 @@ const WRONG_RULES: Readonly<Record<string, Rules>> = {
   'pivot-unmarked': pivotUnmarked,
   'deadline-after-pivot': deadlineAfterPivot,
   'retriable-fails': retriableFails,
+  'retry-is-success': retryIsSuccess,
+  'pause-ignored': pauseIgnored,
   'cancel-after-submit': cancelAfterSubmit,
   'cancel-after-failure': cancelAfterFailure,
   'oldest-first': oldestFirst,
@@ -117,6 +120,7 @@ const FLAWS: readonly Flaw[] = [
   'forgets-to-end',
   'signal-dropped-on-learn',
   'timeout-beats-signal',
+  'trail-dropped-on-learn',
   'no-null-compensation',
   'no-anti-hanging',
   'no-idempotency',

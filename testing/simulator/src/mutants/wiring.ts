@@ -38,6 +38,7 @@ export type Flaw =
   | 'forgets-to-end'
   | 'signal-dropped-on-learn'
   | 'timeout-beats-signal'
+  | 'trail-dropped-on-learn'
   | 'abort-while-pivot-unknown'
   // These are flaws of the participants.
   | 'no-null-compensation'

@@ -28,7 +28,10 @@ export class NodeCommands {
     const { auditor, world } = this.#node
     const askedAt = world.now
     const answered: Reply = (answer) => {
-      if (isStatus(answer)) auditor.clients.checkCommandAnswer(gid, answer, askedAt)
+      if (isStatus(answer)) {
+        auditor.clients.checkCommandAnswer(gid, answer, askedAt)
+        auditor.operators.checkAnswer(gid, command)
+      }
       reply(answer)
     }
     if (host === undefined) {

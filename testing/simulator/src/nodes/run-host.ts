@@ -17,6 +17,7 @@ import {
 import { isFinalStatus, type Status } from '@counterstep/protocol'
 import { buildCallRequest } from '../branches/call-request.ts'
 import type { Plan } from '../clients/plan.ts'
+import { spoilTrail } from '../mutants/operator-mutants.ts'
 import { withoutNewBranches } from '../mutants/prepared-mutants.ts'
 import { spoilSignals, withoutMark } from '../mutants/stage-mutants.ts'
 import { EVENT } from '../world/event-code.ts'
@@ -68,6 +69,8 @@ export class RunHost {
     if (this.#isDropped) return
     const { world } = this.#node
     const { flaw, rules } = world.wiring
+    if (event.type === 'answered' && event.answer.result === 'success')
+      this.#node.auditor.operators.noteSuccess(this.plan.gid, event.call)
     if (event.type === 'answered')
       this.#node.auditor.pace.noteAnswer(this.run, event.call, this, this.#node.now())
     const before =
@@ -219,7 +222,7 @@ export class RunHost {
     if (row === undefined) return row
     if (flaw === 'learns-given-back') return { ...row, owned: true }
     if (flaw === 'drop-on-learn') return withoutNewBranches(row, this.run.transaction)
-    return spoilSignals(row, this.run.transaction, flaw)
+    return spoilTrail(spoilSignals(row, this.run.transaction, flaw), this.run.transaction, flaw)
   }
 
   #wake(at: number): void {

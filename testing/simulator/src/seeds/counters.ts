@@ -83,6 +83,11 @@ export interface Counters {
   parallelSagas: number
   dagSagas: number
   nags: number
+  operatorCommands: number
+  pausesAsked: number
+  skipsAsked: number
+  editsAsked: number
+  undoneByHand: number
 }
 
 const NONE: Counters = {
@@ -169,6 +174,11 @@ const NONE: Counters = {
   parallelSagas: 0,
   dagSagas: 0,
   nags: 0,
+  operatorCommands: 0,
+  pausesAsked: 0,
+  skipsAsked: 0,
+  editsAsked: 0,
+  undoneByHand: 0,
 }
 
 export function newCounters(): Counters {

@@ -29,6 +29,8 @@ export interface FaultProfile {
   readonly poison: number
   /** How often an operator retries each transaction, whatever its state. */
   readonly nags: number
+  /** The number of commands that an operator gives each transaction. */
+  readonly commands: number
 }
 
 export type FaultName = keyof FaultProfile
@@ -57,6 +59,7 @@ export const NO_FAULTS: FaultProfile = {
   businessFailures: 0,
   poison: 0,
   nags: 0,
+  commands: 0,
 }
 
 export const FAULT_NAMES = Object.keys(NO_FAULTS) as readonly FaultName[]
@@ -65,7 +68,7 @@ export const FAULT_NAMES = Object.keys(NO_FAULTS) as readonly FaultName[]
  * Draws the faults of a world. Each is off in about half of the worlds,
  * so that one does not hide the effects of another.
  */
-export function drawFaults(random: Random, roomRandom: Random): FaultProfile {
+export function drawFaults(random: Random, roomRandom: Random, operatorRandom: Random): FaultProfile {
   const rate = (highest: number) => (random.next() < 0.5 ? 0 : random.next() * highest)
   const upTo = (highest: number) => (random.next() < 0.5 ? 0 : random.between(1, highest))
   const sometimes = (highest: number) => (random.next() < 0.75 ? 0 : random.between(1, highest))
@@ -93,7 +96,8 @@ export function drawFaults(random: Random, roomRandom: Random): FaultProfile {
     businessFailures: rate(0.3),
     poison: sometimes(2),
     nags: sometimes(40),
-    // This fault is drawn from a stream of its own, so that it did not change the worlds of existing seeds.
+    // These are drawn from streams of their own, so that they did not change the worlds of existing seeds.
+    commands: operatorRandom.next() < 0.5 ? 0 : operatorRandom.between(1, 5),
     noRoom: roomRandom.next() < 0.75 ? 0 : roomRandom.next() * 0.5,
   }
 }

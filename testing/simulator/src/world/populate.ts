@@ -3,6 +3,7 @@
 import type { PreparedParticipants } from '../branches/prepared-participant.ts'
 import { Client } from '../clients/client.ts'
 import { MessageClient } from '../clients/message-client.ts'
+import { Operator } from '../clients/operator.ts'
 import { drawMessage, drawTcc, type PreparedPlan } from '../clients/prepared-plan.ts'
 import { drawSaga, type SagaPlan } from '../clients/saga-plan.ts'
 import { TccClient } from '../clients/tcc-client.ts'
@@ -52,6 +53,8 @@ export function populate(
     if (world.trace.isOn) world.trace.line(0, `${plan.gid} ${JSON.stringify(plan)}`)
     if (plan.kind === 'saga') startSaga(plan, nodes, surroundings, startAt)
     else startPrepared(plan, nodes, surroundings, participants, startAt)
+    const { commands } = world.faults
+    if (commands > 0) new Operator({ ...surroundings, nodes }, plan).start(commands)
   }
   for (const node of nodes) node.start()
   return { nodes, gids: asked.map(({ gid }) => gid) }

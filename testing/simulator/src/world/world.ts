@@ -44,7 +44,10 @@ export class World {
     this.random = new Random(seed)
     this.trace = new Trace(tracing)
     this.wiring = wiring
-    this.faults = withoutFaults(drawFaults(this.random, this.getRandom('room')), off)
+    this.faults = withoutFaults(
+      drawFaults(this.random, this.getRandom('room'), this.getRandom('operator')),
+      off,
+    )
     this.#driftMax = this.faults.clockDrift
   }
 
