@@ -2,6 +2,7 @@ import {
   buildLoopbackHostRule,
   createGate,
   type Gate,
+  isGranted,
   KeyRate,
   type RouteAccess,
   readBearerKey,
@@ -22,8 +23,13 @@ interface Route {
 
 /** The routes are as in `counterstep dev`. No file of the console is there. */
 const PAGES = { console: { directory: () => '/nowhere' }, breaks: new Breaks(nodeClock()) }
-/** These change sessions or breaks, and no transaction. */
-const OTHER_CHANGES = ['POST /v1/session', 'DELETE /v1/session', 'POST /v1/dev/break']
+/** These change sessions or breaks or nothing, and no transaction. */
+const OTHER_CHANGES = [
+  'POST /v1/session',
+  'DELETE /v1/session',
+  'POST /v1/dev/break',
+  'POST /v1/transactions/:gid/preview',
+]
 
 let held: ScopeKeys
 beforeAll(async () => {
@@ -51,7 +57,7 @@ async function listRoutes(app: FastifyInstance): Promise<readonly Route[]> {
 function buildRequest({ method, url }: Route, key?: string): InjectOptions {
   return {
     method: method as 'GET',
-    url: url.replace(':gid', 'a').replace('*', 'x'),
+    url: url.replace(':gid', 'a').replace(':branchId', '01').replace(':op', 'action').replace('*', 'x'),
     headers: {
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
       ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
@@ -83,7 +89,8 @@ async function findScopeFaults(gate: Gate): Promise<readonly string[]> {
   for (const route of routes) {
     const { access } = route
     for (const scope of SCOPES) {
-      const isAllowed = access === 'open' || access?.includes(scope) === true
+      const isAllowed =
+        access === 'open' || (access !== undefined && isGranted(access, (each) => each === scope))
       await check(route, held.keys[scope], isAllowed ? 'passes' : 403)
     }
     for (const key of [undefined, 'cs_unknown', `${held.keys.admin.slice(0, -1)}!`])
@@ -139,10 +146,17 @@ describe('S11: every route of the table', () => {
       'post /v1/transactions/{gid}/branches': ['submit'],
       'post /v1/transactions/{gid}/submit': ['submit'],
       'post /v1/transactions/{gid}/signals/{name}': ['signal'],
-      'post /v1/transactions/{gid}/abort': ['submit', 'admin'],
-      'post /v1/transactions/{gid}/retry': ['admin'],
+      'post /v1/transactions/{gid}/abort': ['submit', 'operate', 'admin'],
+      'post /v1/transactions/{gid}/retry': ['operate', 'admin'],
       'post /v1/transactions/{gid}/stop': ['admin'],
       'get /v1/problems': ['read'],
+      'post /v1/transactions/{gid}/pause': ['operate', 'admin'],
+      'post /v1/transactions/{gid}/resume': ['operate', 'admin'],
+      'post /v1/transactions/{gid}/ops/{branchId}/{op}/retry': ['operate', 'admin'],
+      'post /v1/transactions/{gid}/ops/{branchId}/{op}/skip': ['admin'],
+      'post /v1/transactions/{gid}/ops/{branchId}/{op}/edit': { all: ['admin', 'payloads'] },
+      'post /v1/transactions/{gid}/preview': ['read'],
+      'get /v1/transactions/{gid}/request': ['payloads'],
       'get /v1/session': [...SCOPES],
       'post /v1/session': 'open',
       'delete /v1/session': [...SCOPES],
@@ -255,6 +269,11 @@ describe('S16: the methods', () => {
     'signal',
     'abort',
     'retry',
+    'retryOp',
+    'pause',
+    'resume',
+    'skip',
+    'edit',
     'stop',
   ])
 

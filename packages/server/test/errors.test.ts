@@ -31,7 +31,8 @@ describe('an error', () => {
       expect(statusCode).toBe(STATUS_OF_CODE[code])
       expect(headers['content-type']).toBe('application/problem+json; charset=utf-8')
       expect(rest.json()).toMatchObject({ code, status: statusCode })
-      expect(headers['retry-after']).toBe([429, 503].includes(statusCode) ? '1' : undefined)
+      const comesAgain = [429, 503].includes(statusCode) || code === 'SAGA_OP_BUSY'
+      expect(headers['retry-after']).toBe(comesAgain ? '1' : undefined)
       expect(headers['www-authenticate']).toBe(statusCode === 401 ? 'Bearer realm="counterstep"' : undefined)
     })
   }

@@ -254,8 +254,9 @@ describe('a command', () => {
     [asJson, ' { } ', 202],
     [{ 'content-type': 'text/plain' }, '{}', 202],
     [asJson, '{"force":true}', 422],
-    [{ 'content-type': 'application/x-www-form-urlencoded' }, 'a=1', 422],
-    [asJson, 'x'.repeat(2_000), 413],
+    [asJson, '{"confirm":"no-call-took-effect"}', 422],
+    [{ 'content-type': 'application/x-www-form-urlencoded' }, 'a=1', 415],
+    [asJson, 'x'.repeat(9_000), 413],
   ]
   for (const [headers, payload, status] of bodies) {
     it(`A stop with ${payload.slice(0, 20) || 'no body'} of type ${headers['content-type']} is answered with ${status}`, async () => {
