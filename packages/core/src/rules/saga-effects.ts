@@ -166,7 +166,7 @@ function makeUndoneCheck(saga: Aborting): (branch: number) => boolean {
     if (before !== undefined) return before
     const undone =
       isUndone(saga, branch) &&
-      (isCompensated(saga, branch) || findSuccessors(saga, branch).every(isAllUndone))
+      (wasUndoneInOrder(saga, branch) || findSuccessors(saga, branch).every(isAllUndone))
     known.set(branch, undone)
     return undone
   }
@@ -179,6 +179,11 @@ export function isUndone(saga: Aborting, branch: number): boolean {
   if (progress === undefined || !saga.abort.branches.includes(branch)) return true
   if (progress.action.state === 'calling') return false
   return isCompensated(saga, branch) || saga.definition.branches[branch]?.compensation === undefined
+}
+
+/** An answer came after all that is later was undone. A person may declare a compensation done at any time. */
+function wasUndoneInOrder(saga: Aborting, branch: number): boolean {
+  return isCompensated(saga, branch) && saga.branches[branch]?.compensate.byHand === undefined
 }
 
 function isCompensated(saga: Aborting, branch: number): boolean {

@@ -84,6 +84,17 @@ describe('a skipped action', () => {
     expect(effectsText(transition(undone, TIME, CREATED_AT).effects)).toBe('call 01 compensate')
   })
 
+  it('A compensation that is skipped before its turn lets no other one go first', () => {
+    const turned = after(serial(3), [
+      sent([0, 'action']),
+      answered(0, 'action', 'success'),
+      { type: 'claimed', epoch: 2, sentUnknown: true },
+      ABORT,
+      skip('02', 'compensate', 'hand'),
+    ])
+    expect(effectsText(transition(turned, TIME, CREATED_AT).effects)).toBe('call 03 compensate')
+  })
+
   it('A retry takes no mark away that only a person can end', () => {
     const turned = after(serial(2), [skip('01', 'action', 'hand'), ABORT])
     expect(after(turned, [retry()]).attention).toBe(turned.attention)
