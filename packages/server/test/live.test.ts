@@ -171,6 +171,26 @@ describe('a live stream', () => {
     await reader.ended
   })
 
+  it('A stream whose session has ended ends at the next tick, and an outage of the store ends none', async () => {
+    let session: 'good' | 'unknown' | 'over' = 'good'
+    const found = new WeakSet<object>()
+    const gate = {
+      ...createGate({ credentials: readBearerKey }),
+      async findSession(head: object) {
+        if (session === 'unknown') throw new Error('the store is away')
+        if (session === 'good') found.add(head)
+      },
+      allowsScope: (_scope: unknown, head: object) => found.has(head),
+    }
+    const { read } = await serve({ gate, live: { tickMs: 10 } })
+    const reader = await read('topics=overview')
+    session = 'unknown'
+    const before = reader.named('overview').length
+    await expect.poll(() => reader.named('overview').length).toBeGreaterThan(before + 2)
+    session = 'over'
+    await reader.ended
+  })
+
   it('All streams end at once when the engine stops, and when the app closes', async () => {
     const { server, app, read } = await serve()
     const stopped = await read('topics=fresh')

@@ -39,7 +39,7 @@ interface Live {
 export class LiveStreams {
   readonly #engine: Pick<EngineApi, 'overview' | 'isStopping'>
   readonly #watch: NonNullable<EngineApi['watch']>
-  readonly #gate: Pick<Gate, 'allowsScope'>
+  readonly #gate: Pick<Gate, 'allowsScope' | 'findSession'>
   readonly #limits: LiveLimits
   readonly #live = new Set<Live>()
   #timer: NodeJS.Timeout | undefined
@@ -48,7 +48,7 @@ export class LiveStreams {
   constructor(
     engine: Pick<EngineApi, 'overview' | 'isStopping'>,
     watch: NonNullable<EngineApi['watch']>,
-    gate: Pick<Gate, 'allowsScope'>,
+    gate: Pick<Gate, 'allowsScope' | 'findSession'>,
     limits: LiveLimits,
   ) {
     this.#engine = engine
@@ -105,7 +105,10 @@ export class LiveStreams {
   }
 
   async #tick(): Promise<void> {
-    for (const live of [...this.#live]) this.#check(live)
+    for (const live of [...this.#live]) {
+      this.#check(live)
+      void this.#checkReader(live)
+    }
     // An overview that takes longer than the time between two ticks is not asked for again meanwhile.
     if (this.#isTicking) return
     this.#isTicking = true
@@ -113,14 +116,26 @@ export class LiveStreams {
     this.#isTicking = false
   }
 
-  /** Ends a stream that is too old, whose reader takes nothing, or whose key is no longer good. */
+  /** Ends a stream whose key is no longer good, or whose session has ended. */
+  async #checkReader({ stream, raw: { headers, socket } }: Live): Promise<void> {
+    // The session of a request is looked up once, so another request is made of this one.
+    const head = { headers, socket }
+    try {
+      await this.#gate.findSession?.(head)
+    } catch {
+      // The store is away, so whether the session has ended cannot be told. The next tick looks again.
+      return
+    }
+    if (!this.#gate.allowsScope('read', head)) stream.end()
+  }
+
+  /** Ends a stream that is too old, or whose reader takes nothing. */
   #check(live: Live): void {
     const { stream, raw, openedAt } = live
     const { ageMsMax, fullMsMax, commentEveryMs } = this.#limits
     const now = performance.now()
     if (stream.fullMs >= fullMsMax) raw.socket.destroy()
-    else if (now - openedAt >= ageMsMax || this.#engine.isStopping || !this.#gate.allowsScope('read', raw))
-      stream.end()
+    else if (now - openedAt >= ageMsMax || this.#engine.isStopping) stream.end()
     else if (now - live.commentedAt >= commentEveryMs) {
       live.commentedAt = now
       stream.comment()
