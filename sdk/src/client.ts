@@ -7,9 +7,10 @@ import type {
   TransactionSummary,
   TransactionView,
 } from '@counterstep/protocol'
-import { createKeyReader } from './api-key.ts'
 import type { Branch } from './branch/branch.ts'
+import type { ClientOptions } from './client-options.ts'
 import { command } from './command.ts'
+import { createSetup } from './create-setup.ts'
 import { listAll, listPage } from './list.ts'
 import { message } from './message/message.ts'
 import type {
@@ -35,54 +36,7 @@ import { type RunTccOptions, runTcc, type SubmittedTcc } from './tcc/run-tcc.ts'
 import { tcc, tccOf } from './tcc/tcc.ts'
 import type { Tcc, TccScope, TccSettings } from './tcc/tcc-types.ts'
 import { fetchTransaction } from './transaction.ts'
-import { ANSWER_BYTES_MAX_DEFAULT, checkAnswerBytesMax } from './transport/answer-bytes.ts'
-import { checkUrls } from './transport/server-urls.ts'
-import { createTransport } from './transport.ts'
 import { waitUntilFinal } from './wait.ts'
-
-/**
- * Says how to reach a server.
- *
- * @example
- * ```ts
- * const options: ClientOptions = { url: 'http://127.0.0.1:8470', timeoutMs: 5_000 }
- * ```
- */
-export interface ClientOptions {
-  /**
-   * This is the server's base URL, http or https, for example `http://127.0.0.1:8470`. It may also be a list of
-   * several servers **of one store**: the client stays with the one that answers, and goes on to the next one when it
-   * does not (see `retryForMs`). Servers of different stores do not know each other's gids, so that a submit that
-   * goes on to one of them would run twice.
-   */
-  readonly url: string | URL | readonly (string | URL)[]
-  /**
-   * The default on Node is its own HTTP client over kept connections, which costs a third, and elsewhere the global
-   * `fetch`. Give one, for example `globalThis.fetch`, to send through a proxy, a dispatcher or an interceptor of
-   * `fetch`.
-   */
-  readonly fetch?: typeof globalThis.fetch
-  /**
-   * This is an API key of the server, sent as `Authorization: Bearer`. No error shows the key, and no branch gets it. A
-   * function is asked before each attempt, so that a new key can come from a file or a vault while the client lives.
-   */
-  readonly apiKey?: string | (() => string | Promise<string>)
-  /** They are sent with every request, for example an authorization for a proxy. */
-  readonly headers?: Readonly<Record<string, string>>
-  /** This is the time limit of one attempt, in milliseconds, without the time of a wait. The default is 10,000. */
-  readonly timeoutMs?: number
-  /**
-   * Says how long a call is tried again while its outcome is open, in milliseconds. The default is 30,000; 0 tries
-   * once. With several URLs, if one of them gives no answer or a 502, 503 or 504, the next one is asked at once. The
-   * client waits only when each URL has been asked.
-   */
-  readonly retryForMs?: number
-  /**
-   * One answer may have this many bytes, unpacked. A longer answer fails with SAGA_ANSWER_TOO_LARGE, and its connection
-   * is ended. The default is 4 MiB, and the range 1 KiB to 256 MiB.
-   */
-  readonly answerBytesMax?: number
-}
 
 /**
  * Stands for a server. Every call throws RefusedError for a definite no, UnavailableError when the outcome
@@ -179,26 +133,8 @@ export interface Client {
  * const { status } = await client.submit(transfer, { waitMs: 10_000 })
  * ```
  */
-export function createClient({
-  url,
-  fetch,
-  apiKey,
-  headers = {},
-  timeoutMs = 10_000,
-  retryForMs = 30_000,
-  answerBytesMax = ANSWER_BYTES_MAX_DEFAULT,
-}: ClientOptions): Client {
-  const urls = checkUrls(url)
-  const readApiKey = createKeyReader(apiKey, headers)
-  const bytesMax = checkAnswerBytesMax(answerBytesMax)
-  const setup = {
-    send: createTransport({ urls, fetch, readApiKey, headers, answerBytesMax: bytesMax }),
-    serverCount: urls.length,
-    fetch: fetch ?? globalThis.fetch,
-    answerBytesMax: bytesMax,
-    timeoutMs,
-    retryForMs,
-  }
+export function createClient(options: ClientOptions): Client {
+  const setup = createSetup(options)
   return {
     submit: (transaction, options = {}) => submit(setup, transaction, options),
     // The overloads are those of `message`.

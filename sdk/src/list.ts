@@ -34,6 +34,7 @@ function toQuery({ tags = {}, ...filter }: ListFilter): string {
   for (const [name, value] of Object.entries(filter)) {
     if (value !== undefined) query.set(name, String(value))
   }
+  for (const [key, value] of Object.entries(tags)) query.append('tag', `${key}:${value}`)
   return query.size === 0 ? '' : `?${query}`
 }
 

@@ -37,6 +37,8 @@ export interface TransportOptions {
   readonly readApiKey: KeyReader
   readonly headers: Readonly<Record<string, string>>
   readonly answerBytesMax: number
+  /** It gets the server's time with each answer that tells it, in milliseconds from the epoch. */
+  readonly onServerNow?: ((at: number) => void) | undefined
 }
 
 export function createTransport({
@@ -45,6 +47,7 @@ export function createTransport({
   readApiKey,
   headers,
   answerBytesMax,
+  onServerNow,
 }: TransportOptions): Transport {
   const [first, ...others] = urls
   const servers = new ServerRing([toServer(first, fetch), ...others.map((url) => toServer(url, fetch))])
@@ -68,7 +71,7 @@ export function createTransport({
     }
     const server = servers.current()
     try {
-      return await exchangeWithServer(server, sent, gid)
+      return await exchangeWithServer(server, sent, gid, onServerNow)
     } catch (error: unknown) {
       if (isUnavailable(error) && mayServeElsewhere(error)) servers.leave(server)
       throw error
@@ -80,13 +83,15 @@ async function exchangeWithServer(
   { origin, exchange }: Server,
   sent: ExchangeRequest,
   gid: string | undefined,
+  onServerNow: TransportOptions['onServerNow'],
 ) {
-  const { status, retryAfter, text } = await exchange(sent).catch((error: unknown) => {
+  const { status, retryAfter, serverNow, text } = await exchange(sent).catch((error: unknown) => {
     // If the caller has aborted, the call rejects with the reason of the caller's signal.
     sent.signal?.throwIfAborted()
     if (error instanceof AnswerTooLargeError) throw toAnswerTooLargeError(error, origin, gid)
     throw new UnavailableError('SAGA_UNREACHABLE', `no answer from ${origin}`, { gid, cause: error })
   })
+  if (serverNow !== null && /^\d{1,15}$/.test(serverNow)) onServerNow?.(Number(serverNow))
   const value = parseJson(text)
   if (status < 200 || status > 299) throw toProblemError({ status, value, retryAfter, gid })
   if (value !== undefined) return value

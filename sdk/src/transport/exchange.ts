@@ -18,6 +18,8 @@ export interface ExchangeRequest {
 export interface ExchangeAnswer {
   readonly status: number
   readonly retryAfter: string | null
+  /** The server's own time in milliseconds from the epoch. Answers of our server to a GET have it. */
+  readonly serverNow: string | null
   readonly text: string
 }
 
@@ -26,3 +28,6 @@ export interface ExchangeAnswer {
  * signal's reason, with a TimeoutError, with an AnswerTooLargeError, or with the error of the connection.
  */
 export type Exchange = (request: ExchangeRequest) => Promise<ExchangeAnswer>
+
+/** The header of `serverNow`. */
+export const SERVER_NOW_HEADER = 'counterstep-now'

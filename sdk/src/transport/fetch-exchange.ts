@@ -1,4 +1,4 @@
-import type { Exchange } from './exchange.ts'
+import { type Exchange, SERVER_NOW_HEADER } from './exchange.ts'
 import { readResponse } from './read-response.ts'
 
 /**
@@ -18,6 +18,7 @@ export function createFetchExchange(url: URL, fetch: typeof globalThis.fetch): E
     return {
       status: response.status,
       retryAfter: response.headers.get('retry-after'),
+      serverNow: response.headers.get(SERVER_NOW_HEADER),
       text: await readResponse(response, answerBytesMax),
     }
   }

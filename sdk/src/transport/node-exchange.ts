@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { AnswerBytes } from './answer-bytes.ts'
-import type { Exchange, ExchangeAnswer, ExchangeRequest } from './exchange.ts'
+import { type Exchange, type ExchangeAnswer, type ExchangeRequest, SERVER_NOW_HEADER } from './exchange.ts'
 import type { NodeHttp } from './node-http.ts'
 
 /** Makes an exchange over Node's own HTTP client. A call costs a third of what it costs over `fetch` with a timeout. */
@@ -92,7 +92,13 @@ function readText(
 }
 
 function toAnswer({ statusCode = 0, headers }: IncomingMessage, text: string): ExchangeAnswer {
-  return { status: statusCode, retryAfter: headers['retry-after'] ?? null, text }
+  const serverNow = headers[SERVER_NOW_HEADER]
+  return {
+    status: statusCode,
+    retryAfter: headers['retry-after'] ?? null,
+    serverNow: typeof serverNow === 'string' ? serverNow : null,
+    text,
+  }
 }
 
 /** Makes the error that `AbortSignal.timeout` gives. */

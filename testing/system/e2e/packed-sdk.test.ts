@@ -20,12 +20,22 @@ const ENTRIES = [
   './fastify',
   './fetch',
   './grouped',
+  './operator',
   './signatures',
   './testing',
   ...DRIVERS.map((name) => `./barrier/${name}`),
   ...GROUPING_DRIVERS.map((name) => `./grouped/${name}`),
 ]
-const ENTRY_FILES = ['index', 'express', 'fastify', 'fetch', 'grouped/grouped', 'signatures', 'testing/index']
+const ENTRY_FILES = [
+  'index',
+  'express',
+  'fastify',
+  'fetch',
+  'grouped/grouped',
+  'operator/index',
+  'signatures',
+  'testing/index',
+]
 
 let project: SdkProject
 

@@ -10,6 +10,7 @@ import { groupedBranch } from '@counterstep/sdk/grouped'
 import { mysqlGroupBarrier } from '@counterstep/sdk/grouped/mysql'
 import { postgresGroupBarrier } from '@counterstep/sdk/grouped/postgres'
 import { sqliteGroupBarrier } from '@counterstep/sdk/grouped/sqlite'
+import { createOperator } from '@counterstep/sdk/operator'
 import { signedCallCheck } from '@counterstep/sdk/signatures'
 import { assertBranch } from '@counterstep/sdk/testing'
 
@@ -23,6 +24,6 @@ export const submitted: Promise<TransactionView> = client.submit(
 client.submit(saga(), { waitMs: 'long' })
 export const used: readonly object[] = [
   ...[mysqlBarrier, postgresBarrier, redisBarrier, sqliteBarrier, expressHandler, fastifyHandler],
-  ...[fetchHandler, groupedBranch, signedCallCheck, assertBranch],
+  ...[fetchHandler, groupedBranch, signedCallCheck, assertBranch, createOperator],
   ...[mysqlGroupBarrier, postgresGroupBarrier, sqliteGroupBarrier],
 ]
