@@ -128,9 +128,12 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       REDIS,
       BRANCH_HTTP,
       SIGNATURE,
+      // The commands of operators are clients of a server.
+      SDK,
+      EXPLAIN,
     ],
     {
-      testWorkspaces: [SDK, TEST_SERVERS],
+      testWorkspaces: [TEST_SERVERS],
     },
   ),
   [FUNCTIONS]: layer(

@@ -1,5 +1,5 @@
+import { listLanes } from '@counterstep/explain'
 import { isFinalStatus, type TransactionView } from '@counterstep/protocol'
-import { listLanes } from '../timeline/lanes.ts'
 
 /** One thing that was seen since a command was given. */
 export interface SeenEffect {

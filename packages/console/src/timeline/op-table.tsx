@@ -1,7 +1,6 @@
-import { formatDuration } from '@counterstep/explain'
+import { formatDuration, listLanes } from '@counterstep/explain'
 import type { TransactionView } from '@counterstep/protocol'
 import { Countdown, TimeOfDay } from '../parts/instant.tsx'
-import { listLanes } from './lanes.ts'
 
 /** The same as the waterfall, for reading and for screen readers. */
 export function OpTable({ view }: { readonly view: TransactionView }) {

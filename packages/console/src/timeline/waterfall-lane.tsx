@@ -1,8 +1,6 @@
-import { formatDuration } from '@counterstep/explain'
+import { type Bar, formatDuration, type LaneBars, type Piece, toShare } from '@counterstep/explain'
 import { Link } from '@tanstack/react-router'
 import { Countdown } from '../parts/instant.tsx'
-import type { Bar, LaneBars } from './bars.ts'
-import { type Piece, toShare } from './fold-gaps.ts'
 import { toPercent } from './to-percent.ts'
 
 interface LaneProps {

@@ -1,9 +1,15 @@
+import {
+  chooseTicks,
+  foldGaps,
+  listInstants,
+  type Piece,
+  type Tick,
+  toLaneBars,
+  toShare,
+} from '@counterstep/explain'
 import type { TransactionView } from '@counterstep/protocol'
 import { useIsNarrow } from '../parts/use-is-narrow.ts'
 import { useNow } from '../parts/use-now.ts'
-import { chooseTicks, type Tick } from './axis.ts'
-import { type LaneBars, toLaneBars } from './bars.ts'
-import { foldGaps, type Piece, toShare } from './fold-gaps.ts'
 import { toPercent } from './to-percent.ts'
 import { WaterfallLane } from './waterfall-lane.tsx'
 
@@ -34,13 +40,6 @@ export function Waterfall({ view }: { readonly view: TransactionView }) {
       {lanes.length === 0 ? <p className="quiet waiting">It has no branches yet.</p> : null}
     </section>
   )
-}
-
-function listInstants(view: TransactionView, lanes: readonly LaneBars[], now: number): readonly number[] {
-  const ends = lanes.flatMap(({ bars }) => bars.flatMap(({ from, to }) => [from, to]))
-  const turned = view.abort === undefined ? [] : [view.abort.at]
-  const next = lanes.flatMap(({ nextAt }) => (nextAt === undefined || nextAt < now ? [] : [nextAt]))
-  return [view.createdAt, ...ends, ...turned, ...next, now]
 }
 
 interface AxisProps {

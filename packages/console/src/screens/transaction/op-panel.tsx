@@ -1,11 +1,10 @@
-import { adviseOn, describeOutcome, readService } from '@counterstep/explain'
+import { adviseOn, describeOutcome, type Lane, readService } from '@counterstep/explain'
 import { isFinalStatus, type OperatorCommand, type TransactionView } from '@counterstep/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { CommandTarget } from '../../api/commands.ts'
 import { sessionQuery } from '../../api/session.ts'
 import { findMissingScope } from '../../commands/allow-commands.ts'
-import type { Lane } from '../../timeline/lanes.ts'
 import { OpFacts } from './op-facts.tsx'
 import { OpRuns } from './op-runs.tsx'
 

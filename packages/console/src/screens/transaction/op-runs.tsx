@@ -1,6 +1,6 @@
+import { toTone } from '@counterstep/explain'
 import type { AttemptRun } from '@counterstep/protocol'
 import { TimeOfDay } from '../../parts/instant.tsx'
-import { toTone } from '../../timeline/bars.ts'
 
 /** The attempts so far, the newest first. */
 export function OpRuns({ runs }: { readonly runs: readonly AttemptRun[] }) {

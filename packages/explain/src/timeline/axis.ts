@@ -1,4 +1,4 @@
-import { formatDuration } from '@counterstep/explain'
+import { formatDuration } from '../durations.ts'
 import { type Piece, toShare } from './fold-gaps.ts'
 
 export interface Tick {
