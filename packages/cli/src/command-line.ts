@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { isSwitch as isSwitchSetting, SETTINGS, type SettingName, toFlag } from '@counterstep/configuration'
 import { COMMANDS, type CommandName, findCommand, listSettings } from './commands.ts'
+import { OPERATOR_WORDS } from './operator/line/operator-commands.ts'
 
 /** The arguments of the command, parsed. Problems never quote an argument, since a misplaced word may be a password. */
 export interface Line {
@@ -21,8 +22,8 @@ interface Flag {
 /** This flag names a file of settings. */
 export const CONFIG_FLAG = 'config'
 const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[]
-/** The last three have arguments of their own, which other modules read. */
-const ALL_COMMANDS = [...COMMAND_NAMES, 'keys', 'signal', 'signing-key']
+/** Those behind the first two have arguments of their own, which other modules read. */
+const ALL_COMMANDS = [...COMMAND_NAMES, 'keys', 'signal', 'signing-key', ...OPERATOR_WORDS]
 const FLAGS = new Map<string, Flag>([
   ['help', { type: 'boolean', commands: COMMAND_NAMES }],
   ['version', { type: 'boolean', commands: COMMAND_NAMES }],

@@ -34,7 +34,10 @@ import { CONFIG_FLAG, type Line, readLine } from './command-line.ts'
 import { COMMANDS, type CommandName, listSettings } from './commands.ts'
 import { addDevValues } from './dev-values.ts'
 import { type KeysCommand, readKeysCommand } from './keys-command.ts'
-import { CLIENT_VARIABLES, readSignalCommand, type SignalRequest } from './signal-command.ts'
+import { OPERATOR_WORDS } from './operator/line/operator-commands.ts'
+import { type OperatorLine, readOperatorLine } from './operator/line/operator-line.ts'
+import { CLIENT_VARIABLES } from './server-access.ts'
+import { readSignalCommand, type SignalRequest } from './signal-command.ts'
 
 /** This variable names the file of settings if no flag does. */
 const CONFIG_VARIABLE = 'COUNTERSTEP_CONFIG'
@@ -59,6 +62,9 @@ export type Command =
   | { readonly type: 'migrate'; readonly config: MigrateConfig }
   | { readonly type: 'keys'; readonly command: KeysCommand }
   | { readonly type: 'signal'; readonly command: SignalRequest }
+  | { readonly type: 'operator'; readonly line: OperatorLine }
+  /** The words say of which commands. */
+  | { readonly type: 'operator-help'; readonly words: readonly string[] }
   | { readonly type: 'help'; readonly command: CommandName }
   | { readonly type: 'version' }
   /** It has all problems at once. Each is a sentence that names its flag or variable. */
@@ -74,6 +80,7 @@ export function readCommand(args: readonly string[], environment: Environment = 
     const signal = readSignalCommand(args.slice(1), environment)
     return 'problems' in signal ? { type: 'refused', ...signal } : { type: 'signal', ...signal }
   }
+  if (OPERATOR_WORDS.includes(args[0] ?? '')) return readOperatorCommand(args, environment)
   const line = readLine(args)
   const type = line.command ?? 'serve'
   if (line.switches.has('help')) return { type: 'help', command: type }
@@ -106,6 +113,12 @@ export function readCommand(args: readonly string[], environment: Environment = 
   const config = toConfig(found, line.switches.has('ready-json'), environment)
   if (type === 'dev') return { type, config, keepsData: sources.has('data') || sources.has('store') }
   return { type: 'serve', config }
+}
+
+function readOperatorCommand(args: readonly string[], environment: Environment): Command {
+  const read = readOperatorLine(args, environment)
+  if ('problems' in read) return { type: 'refused', problems: read.problems }
+  return 'help' in read ? { type: 'operator-help', words: read.help } : { type: 'operator', line: read.line }
 }
 
 function readSettingsFile({ values }: Line, environment: Environment) {

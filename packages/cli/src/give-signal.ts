@@ -1,4 +1,5 @@
 import type { Problem, SignalView } from '@counterstep/protocol'
+import { cleanLine } from './operator/print/clean-text.ts'
 import type { SignalCommand } from './signal-command.ts'
 
 const TIMEOUT_MS = 30_000
@@ -44,7 +45,7 @@ export async function giveSignal({
   const value = readObject(text)
   if (answer.ok) {
     return isSignalView(value)
-      ? { stdout: `${describe(value)}\n`, stderr: '' }
+      ? { stdout: `${cleanLine(describe(value))}\n`, stderr: '' }
       : refuse(`the answer was not that of a signal. ${advice}`)
   }
   const problem = typeof value.code === 'string' ? (value as Partial<Problem>) : undefined
@@ -73,5 +74,5 @@ function isSignalView(value: Partial<SignalView>): value is SignalView {
 }
 
 function refuse(sentence: string): SignalOutcome {
-  return { stdout: '', stderr: `counterstep: ${sentence}\n` }
+  return { stdout: '', stderr: `counterstep: ${cleanLine(sentence)}\n` }
 }

@@ -23,6 +23,8 @@ const SERVE = [
   'counterstep dev [options]       runs it for development, with the console and breakable branches; see dev --help',
   'counterstep keys …              makes, lists and revokes API keys; see keys --help',
   'counterstep signal GID NAME …   gives a saga a signal that it waits for; see signal --help',
+  'counterstep tx …                finds and mends transactions: list, show, watch, retry, …; see tx --help',
+  'counterstep problems            counts what waits, by what it waits for; also services and overview',
   'counterstep migrate [options]   creates or updates the tables of a MySQL store; see migrate --help',
   ...SIGNING_KEY_USAGE,
 ]

@@ -7,6 +7,8 @@ import { giveSignal } from './give-signal.ts'
 import { writeHelp } from './help-text.ts'
 import type { KeysCommand } from './keys-command.ts'
 import { migrate } from './migrate.ts'
+import type { OperatorLine } from './operator/line/operator-line.ts'
+import { writeOperatorUsage } from './operator/line/write-usage.ts'
 import { runKeys } from './run-keys.ts'
 import { type Serving, serve } from './serve.ts'
 import { SIGNAL_USAGE, type SignalCommand } from './signal-command.ts'
@@ -45,6 +47,12 @@ export function runCommand(args: readonly string[]): void {
     case 'signal':
       if (command.command === 'help') process.stdout.write(`${SIGNAL_USAGE.join('\n')}\n`)
       else void runSignalCommand(command.command)
+      return
+    case 'operator-help':
+      process.stdout.write(writeOperatorUsage(command.words))
+      return
+    case 'operator':
+      void runOperatorCommand(command.line)
       return
     case 'migrate':
       void runMigrate(command.config)
@@ -141,6 +149,12 @@ async function runSignalCommand(command: SignalCommand): Promise<void> {
   process.stderr.write(stderr)
   process.stdout.write(stdout)
   process.exitCode = stdout === '' ? 1 : 0
+}
+
+async function runOperatorCommand(line: OperatorLine): Promise<void> {
+  // No server needs it.
+  const { startOperator } = await import('./operator/run/start-operator.ts')
+  await startOperator(line)
 }
 
 async function runMigrate(config: MigrateConfig): Promise<void> {

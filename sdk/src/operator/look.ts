@@ -4,7 +4,7 @@ import { isRecord } from '../problem-error.ts'
 import { sendAgain } from '../send-again.ts'
 import type { Setup } from '../setup.ts'
 
-/** What is asked for, and how its answer is told from that of another program. */
+/** Says which view is asked for, and how its answer is told from that of another program. */
 export interface Look {
   readonly path: string
   /** A view of ours has this property, which is a list or a text. */

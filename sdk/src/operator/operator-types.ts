@@ -34,7 +34,7 @@ export type AttemptRun = protocol.AttemptRun
 export type NamesView = protocol.NamesView
 
 /**
- * What an operator looks at first: whether anything needs a person, what is unfinished, and how the nodes are.
+ * The view that an operator looks at first: whether anything needs a person, what is unfinished, and how the nodes are.
  *
  * @example
  * ```ts
@@ -54,7 +54,7 @@ export type OverviewView = protocol.OverviewView
 export type PlannedCall = protocol.PlannedCall
 
 /**
- * What would follow from a command, if every call succeeded. Give its `planId` with the command, so that the command is
+ * The calls that would follow from a command, if every one succeeded. Give its `planId` with the command, so that the command is
  * refused if it would do something else by then.
  *
  * @example

@@ -1,0 +1,44 @@
+import type { Actor, Status, TransactionSummary } from '@counterstep/protocol'
+import { cleanLine } from './clean-text.ts'
+
+const GLYPHS: Readonly<Record<Status, string>> = {
+  prepared: '◷',
+  submitted: '▶',
+  aborting: '◀',
+  succeeded: '✓',
+  failed: '↺',
+  stopped: '■',
+}
+
+/** A newer server may have further statuses. */
+export function describeStatus(status: string): string {
+  const glyph = Object.entries(GLYPHS).find(([name]) => name === status)?.[1] ?? '?'
+  return `${glyph} ${cleanLine(status)}`
+}
+
+type Marks = Pick<Partial<TransactionSummary>, 'retrying' | 'paused' | 'byHand' | 'edited'> & {
+  readonly attention?: boolean
+}
+
+export function describeMarks({ attention, retrying, paused, byHand, edited }: Marks): string {
+  const marks = [
+    ...(attention === true ? ['⚠ needs a person'] : []),
+    ...(retrying === true ? ['↻ retrying'] : []),
+    ...(paused === true ? ['‖ paused'] : []),
+    ...(byHand === true ? ['✋ by hand'] : []),
+    ...(edited === true ? ['✎ edited'] : []),
+  ]
+  return marks.join(' ')
+}
+
+export function describeTags(tags: Readonly<Record<string, string>> = {}): string {
+  return Object.entries(tags)
+    .map(([key, value]) => `${key}:${value}`)
+    .join(' ')
+}
+
+export function describeActor({ person, key, via }: Actor): string {
+  const name = key === undefined ? undefined : `key ${key.name}`
+  if (person === undefined) return name ?? `without a key (${via})`
+  return name === undefined ? person : `${person} (${name})`
+}

@@ -1,0 +1,44 @@
+import type { OperatorCommand, PlannedCall, PlanView } from '@counterstep/protocol'
+import { cleanLine } from './clean-text.ts'
+import { formatBoth } from './instants.ts'
+import { pad } from './write-table.ts'
+
+const RAN: Readonly<Record<PlannedCall['ran'], string>> = {
+  yes: 'has run',
+  maybe: 'may have run',
+  no: 'has not run',
+}
+const EXACTNESS = {
+  exact: '',
+  guessed: ', another node runs it, so each branch counts as called',
+} as const
+
+/** Writes what would follow from a command, as the dialog of the console does. */
+export function writePlan(
+  plan: PlanView,
+  { gid, command }: { readonly gid: string; readonly command: OperatorCommand },
+  now: number,
+): readonly string[] {
+  const exactness = plan.exact ? EXACTNESS.exact : EXACTNESS.guessed
+  const head = `What ${command} of ${cleanLine(gid)} does, by its record of ${formatBoth(plan.asOf, now)}${exactness}:`
+  if (plan.refusal !== undefined) {
+    return [head, `  It would be refused: ${cleanLine(`${plan.refusal.detail} (${plan.refusal.code})`)}`]
+  }
+  const calls = plan.steps.flatMap((step, at) => step.map((call) => writeCall(call, at + 1)))
+  return [
+    head,
+    ...(calls.length === 0 ? ['  No call follows.'] : calls),
+    ...plan.cannotUndo.map((id) => `  –  ${cleanLine(id)} cannot be undone: it has no compensation`),
+    ...(plan.waitsFor.length === 0
+      ? []
+      : [
+          `  It will wait for ${cleanLine(plan.waitsFor.join(', '))}, which did not answer the last attempt.`,
+        ]),
+    `  It ends as ${cleanLine(plan.ends)} once every call has succeeded.`,
+  ]
+}
+
+function writeCall({ branchId, op, url, ran }: PlannedCall, step: number): string {
+  const called = `${op} ${branchId}`
+  return `  ${pad(String(step), 2)} ${pad(cleanLine(called), 28)} ${pad(RAN[ran] ?? cleanLine(ran), 13)} ${cleanLine(url ?? '')}`.trimEnd()
+}

@@ -1,0 +1,42 @@
+import type { OperatorCommand, PreviewRequest } from '@counterstep/protocol'
+import { cleanLine } from '../print/clean-text.ts'
+import { writePlan } from '../print/write-plan.ts'
+import type { OperatorContext } from './operator-context.ts'
+import { NotGivenError } from './operator-errors.ts'
+
+const WITHOUT_TERMINAL =
+  'There is no terminal to ask at, so nothing was done: --yes gives the command without a look at its plan.'
+
+export interface Agreement {
+  /** The plan that the person has seen. It is absent with --yes. */
+  readonly planId?: string
+}
+
+/** Shows what would follow from a command, and asks. Throws a NotGivenError unless the answer is yes. */
+export async function agree(
+  { line, operator, say, openTerminal, signal }: OperatorContext,
+  gid: string,
+  asked: PreviewRequest,
+): Promise<Agreement> {
+  if (line.switches.has('yes')) return {}
+  const terminal = openTerminal()
+  if (terminal === undefined) throw new NotGivenError(WITHOUT_TERMINAL)
+  try {
+    const plan = await operator.preview(gid, asked, { signal })
+    for (const text of writePlan(plan, { gid, command: asked.command }, operator.now())) say(text)
+    if (plan.refusal !== undefined) throw new NotGivenError('It would be refused, so it was not given.')
+    if (plan.needs.includes('confirm') && !line.values.has('confirm'))
+      throw new NotGivenError(
+        'A call of it may have taken effect. Look at the service; if none has, add --confirm no-call-took-effect.',
+      )
+    const answer = await terminal.ask(`${nameCommand(asked.command)} transaction ${cleanLine(gid)}? [y/N] `)
+    if (!/^y(es)?$/i.test(answer.trim())) throw new NotGivenError('Nothing was done.')
+    return { planId: plan.planId }
+  } finally {
+    terminal.close()
+  }
+}
+
+function nameCommand(command: OperatorCommand): string {
+  return `${command.charAt(0).toUpperCase()}${command.slice(1).replace('-op', '')}`
+}

@@ -1,0 +1,51 @@
+import { createOperator } from '@counterstep/sdk/operator'
+import type { OperatorCommandName } from '../line/operator-commands.ts'
+import type { OperatorContext } from './operator-context.ts'
+import { describeError, type ExitCode, toExitCode } from './operator-errors.ts'
+import {
+  runAbort,
+  runEdit,
+  runPause,
+  runPreview,
+  runResume,
+  runRetry,
+  runSkip,
+  runStop,
+} from './run-commands.ts'
+import { runList, runOverview, runProblems, runRequest, runServices, runShow, runWatch } from './run-looks.ts'
+
+/** A person waits at the terminal, and a script may ask again itself. */
+const RETRY_FOR_MS = 10_000
+
+const RUNNERS: Readonly<Record<OperatorCommandName, (context: OperatorContext) => Promise<void>>> = {
+  'tx list': runList,
+  'tx show': runShow,
+  'tx watch': runWatch,
+  'tx request': runRequest,
+  'tx preview': runPreview,
+  'tx retry': runRetry,
+  'tx pause': runPause,
+  'tx resume': runResume,
+  'tx abort': runAbort,
+  'tx skip': runSkip,
+  'tx edit': runEdit,
+  'tx stop': runStop,
+  problems: runProblems,
+  services: runServices,
+  overview: runOverview,
+}
+
+/** Runs one command of an operator. It prints what went wrong itself, and resolves with the exit code. */
+export async function runOperator(context: Omit<OperatorContext, 'operator'>): Promise<ExitCode> {
+  const { access, command } = context.line
+  const operator = createOperator({ ...access, retryForMs: RETRY_FOR_MS })
+  try {
+    await RUNNERS[command]({ ...context, operator })
+    return 0
+  } catch (error: unknown) {
+    // The reader of the output has what it wanted.
+    if (context.signal.aborted) return 0
+    for (const text of describeError(error)) context.say(`counterstep: ${text}`)
+    return toExitCode(error)
+  }
+}
