@@ -4,21 +4,30 @@ export interface ServerEvent {
   readonly data: string
 }
 
-/**
- * Reads the events of a stream. Ends when the stream does, and throws if one event has more than `charactersMax`
- * characters. `onBytes` is called for each chunk, also for comments, which servers send to show that they are there.
- */
+export interface EventReading {
+  /** If one event has more characters, the reading throws. */
+  readonly charactersMax: number
+  /** It is called for each chunk, also for comments, which servers send to show that they are there. */
+  readonly onBytes: () => void
+  /** Ends the reading, which throws the signal's reason. */
+  readonly signal: AbortSignal
+}
+
+/** Reads the events of a stream, and ends when the stream does. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
-  charactersMax: number,
-  onBytes: () => void,
+  { charactersMax, onBytes, signal }: EventReading,
 ): AsyncGenerator<ServerEvent, void, undefined> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
+  // This ends the connection, and what is being read. If that fails, the outcome is the same.
+  const close = (): void => void reader.cancel().catch(() => undefined)
+  signal.addEventListener('abort', close, { once: true })
   let rest = ''
   try {
     for (;;) {
       const { done, value } = await reader.read()
+      signal.throwIfAborted()
       if (done) return
       onBytes()
       const blocks = `${rest}${decoder.decode(value, { stream: true }).replaceAll('\r', '')}`.split('\n\n')
@@ -27,8 +36,8 @@ export async function* readEvents(
       for (const block of blocks) yield readEvent(block)
     }
   } finally {
-    // This ends the connection. If that fails, the outcome is the same.
-    void reader.cancel().catch(() => undefined)
+    signal.removeEventListener('abort', close)
+    close()
   }
 }
 

@@ -75,10 +75,12 @@ async function* followStream(
   }
   try {
     const path = `/v1/live?gid=${encodeURIComponent(gid)}`
-    const stream = await openLive(path, AbortSignal.any([signal, silence.signal]))
+    const either = AbortSignal.any([signal, silence.signal])
+    const stream = await openLive(path, either)
     if (typeof stream === 'string') return stream
     isOpen = true
-    for await (const { name, data } of readEvents(stream, setup.answerBytesMax, heard)) {
+    const reading = { charactersMax: setup.answerBytesMax, onBytes: heard, signal: either }
+    for await (const { name, data } of readEvents(stream, reading)) {
       if (name === 'view') yield readTransaction(JSON.parse(data), gid)
     }
     return 'ended'
