@@ -57,6 +57,12 @@ export {
   TAG_VALUE_RULE,
 } from './naming.ts'
 export type {
+  BulkCountsView,
+  BulkGroup,
+  BulkListView,
+  BulkPreview,
+  BulkRequest,
+  BulkView,
   CommandRequest,
   EditRequest,
   EndedMinute,
@@ -83,9 +89,14 @@ export type {
   SkipRequest,
   TransactionRequestView,
 } from './operator-wire.ts'
-export type { CommandFault, OperatorCommand } from './operator-words.ts'
+export type { BulkCommand, BulkState, CommandFault, OperatorCommand } from './operator-words.ts'
 export {
   ATTEMPT_RUNS_MAX,
+  BULK_COMMANDS,
+  BULK_GIDS_MAX,
+  BULK_NAMED_MAX,
+  BULK_RATE_PER_SECOND_MAX,
+  BULK_STATES,
   COMMAND_ID_LENGTH_MAX,
   EDITS_BYTES_MAX,
   NAME_LENGTH_MAX,

@@ -1,5 +1,6 @@
 /** The shapes that operators send and read: commands and what follows from them, problems, services, and nodes. */
-import type { CommandFault, OperatorCommand } from './operator-words.ts'
+import type { BulkCommand, BulkState, CommandFault, OperatorCommand } from './operator-words.ts'
+import type { Actor } from './trail.ts'
 import type { JsonValue, PayloadValue, RetryPolicy } from './wire.ts'
 import type { Kind, Op, Status, UnfinishedStatus } from './words.ts'
 
@@ -259,4 +260,76 @@ export interface SessionView {
   readonly scopes: readonly string[]
   /** The session or the key ends at this instant. Absent: it does not end by itself. */
   readonly until?: number
+}
+
+/** This is the body of POST /v1/bulk: one command for many transactions. It has either `gids` or `filter`. */
+export interface BulkRequest {
+  readonly command: BulkCommand
+  /** At most 1,000. */
+  readonly gids?: readonly string[]
+  /** The parameters of the list, as in its URL: `attention=true&problem=bank-a%20compensate%20500`. Only unfinished ones count. */
+  readonly filter?: string
+  readonly reason: string
+  /** The default is 20, and the most is 500. */
+  readonly ratePerSecond?: number
+  /** The first so many get the command alone, and the others follow once these have got on. The default is 10. */
+  readonly canary?: number
+  /** The default and the most is 10,000. */
+  readonly max?: number
+}
+
+/** This is the answer to POST /v1/bulk?dryRun=true. Nothing is changed. */
+export interface BulkPreview {
+  readonly count: number
+  /** It is false if the search for more was given up at a bound. */
+  readonly isExact: boolean
+  readonly oldestAt?: number
+  /** The most first, at most 20. */
+  readonly groups: readonly BulkGroup[]
+  /** The gids of ten of them. */
+  readonly samples: readonly string[]
+}
+
+export interface BulkGroup {
+  readonly problem?: string
+  readonly name?: string
+  readonly count: number
+}
+
+/** A bulk job. total = waiting + given + refused + gone, and given = gotOn + failedAgain + notAnswered. */
+export interface BulkView {
+  readonly id: string
+  readonly command: BulkCommand
+  readonly reason: string
+  readonly by: Actor
+  readonly createdAt: number
+  readonly filter?: string
+  readonly ratePerSecond: number
+  readonly canary: number
+  readonly state: BulkState
+  readonly stateSince: number
+  /** `canary`: too few of the first got on. `refusals`: too many were refused. */
+  readonly pausedBy?: 'canary' | 'refusals' | 'person'
+  /** Absent in a list. */
+  readonly counts?: BulkCountsView
+}
+
+export interface BulkCountsView {
+  readonly total: number
+  readonly waiting: number
+  /** The command is durable. */
+  readonly given: number
+  /** What has waited was answered with success since. */
+  readonly gotOn: number
+  readonly failedAgain: number
+  readonly notAnswered: number
+  readonly refused: number
+  readonly refusedBy: Readonly<Record<string, number>>
+  /** Twenty of the refused ones, at most. */
+  readonly refusals: readonly { readonly gid: string; readonly code: string }[]
+  readonly gone: number
+}
+
+export interface BulkListView {
+  readonly items: readonly BulkView[]
 }

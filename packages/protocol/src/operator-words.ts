@@ -12,6 +12,31 @@ export const OPERATOR_COMMANDS = [
 ] as const
 export type OperatorCommand = (typeof OPERATOR_COMMANDS)[number]
 
+/** The commands that a bulk job may give. */
+export const BULK_COMMANDS = ['retry', 'pause', 'resume', 'abort'] as const
+export type BulkCommand = (typeof BULK_COMMANDS)[number]
+
+/**
+ * `canary`: the first few get the command. `watching`: it is seen how they get on. `running`: all others get it.
+ * `reading-back`: all have got it, and some have not been answered yet.
+ */
+export const BULK_STATES = [
+  'canary',
+  'watching',
+  'running',
+  'reading-back',
+  'paused',
+  'done',
+  'cancelled',
+] as const
+export type BulkState = (typeof BULK_STATES)[number]
+
+/** A bulk request may name this many transactions one by one. */
+export const BULK_NAMED_MAX = 1_000
+/** One job acts on at most this many transactions. */
+export const BULK_GIDS_MAX = 10_000
+export const BULK_RATE_PER_SECOND_MAX = 500
+
 /** A command that would be refused, as its answer would say. */
 export interface CommandFault {
   readonly code: string
