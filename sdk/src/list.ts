@@ -23,19 +23,22 @@ export function listPage(
   filter: ListFilter,
   { signal, ...options }: CallOptions,
 ): Promise<TransactionPage> {
-  const request = { method: 'GET', path: `/v1/transactions${toQuery(filter)}`, timeoutMs, signal } as const
+  const query = toQuery(filter)
+  const path = `/v1/transactions${query === '' ? '' : `?${query}`}`
+  const request = { method: 'GET', path, timeoutMs, signal } as const
   const persistence = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal }
   return sendAgain(async () => readPage(await send(request)), persistence)
 }
 
-function toQuery({ tags = {}, ...filter }: ListFilter): string {
+/** Writes a filter as the parameters of a URL, without a question mark. */
+export function toQuery({ tags = {}, ...filter }: ListFilter): string {
   const query = new URLSearchParams()
   for (const [key, value] of Object.entries(tags)) query.append('tag', `${key}:${value}`)
   for (const [name, value] of Object.entries(filter)) {
     if (value !== undefined) query.set(name, String(value))
   }
   for (const [key, value] of Object.entries(tags)) query.append('tag', `${key}:${value}`)
-  return query.size === 0 ? '' : `?${query}`
+  return String(query)
 }
 
 function readPage(value: unknown): TransactionPage {

@@ -25,6 +25,7 @@ const SERVE = [
   'counterstep signal GID NAME …   gives a saga a signal that it waits for; see signal --help',
   'counterstep tx …                finds and mends transactions: list, show, watch, retry, …; see tx --help',
   'counterstep problems            counts what waits, by what it waits for; also services and overview',
+  'counterstep bulk …              gives one command to many transactions; see bulk --help',
   'counterstep migrate [options]   creates or updates the tables of a MySQL store; see migrate --help',
   ...SIGNING_KEY_USAGE,
 ]

@@ -7,6 +7,7 @@ export {
   isUnavailable,
 } from '../errors.ts'
 export type { CallOptions, ListFilter } from '../options.ts'
+export type { Bulk, BulkOptions } from './bulk.ts'
 export type {
   AbortCommandOptions,
   CommandOptions,
@@ -21,6 +22,8 @@ export { createOperator } from './operator.ts'
 export type {
   Actor,
   AttemptRun,
+  BulkPreview,
+  BulkView,
   NamesView,
   OverviewView,
   PlannedCall,

@@ -17,14 +17,19 @@ export function look<View>(setup: Setup, asked: Look, options: CallOptions): Pro
   return ask(setup, { method: 'GET', path: asked.path }, asked, options)
 }
 
-/** Asks by POST for a view, and changes nothing by it. */
+/** Asks by POST for a view. It must be safe to repeat. */
 export function lookByPost<View>(
   setup: Setup,
   asked: Look,
-  body: string,
+  body: string | undefined,
   options: CallOptions,
 ): Promise<View> {
-  return ask(setup, { method: 'POST', path: asked.path, body }, asked, options)
+  return ask(
+    setup,
+    { method: 'POST', path: asked.path, ...(body === undefined ? {} : { body }) },
+    asked,
+    options,
+  )
 }
 
 interface Sent {

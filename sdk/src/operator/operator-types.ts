@@ -23,6 +23,26 @@ export type Actor = protocol.Actor
 export type AttemptRun = protocol.AttemptRun
 
 /**
+ * The transactions that a bulk job would act on, counted and grouped by what they wait for.
+ *
+ * @example
+ * ```ts
+ * const { count, isExact }: BulkPreview = await operator.bulk.preview(order)
+ * ```
+ */
+export type BulkPreview = protocol.BulkPreview
+
+/**
+ * A bulk job. total = waiting + given + refused + gone, and given = gotOn + failedAgain + notAnswered.
+ *
+ * @example
+ * ```ts
+ * const hasEnded = ({ state }: BulkView) => state === 'done' || state === 'cancelled'
+ * ```
+ */
+export type BulkView = protocol.BulkView
+
+/**
  * The names of transactions, with what ended in the last hour and how long it took.
  *
  * @example

@@ -18,6 +18,7 @@ import type { CallOptions, ListFilter } from '../options.ts'
 import { toJson } from '../to-json.ts'
 import { fetchTransaction, transactionPath } from '../transaction.ts'
 import { checkUrls } from '../transport/server-urls.ts'
+import { type Bulk, createBulk } from './bulk.ts'
 import type {
   AbortCommandOptions,
   CommandOptions,
@@ -79,6 +80,8 @@ export interface Operator {
   services(options?: CallOptions): Promise<ServicesView>
   names(options?: CallOptions): Promise<NamesView>
   overview(options?: CallOptions): Promise<OverviewView>
+  /** Gives one command to many transactions. */
+  readonly bulk: Bulk
   /** Returns the time at the server, in milliseconds from the epoch, by its last answer. Waits and ages count from it. */
   now(): number
 }
@@ -132,6 +135,7 @@ export function createOperator(options: ClientOptions): Operator {
     services: (callOptions = {}) => look(setup, { path: '/v1/services', property: 'items' }, callOptions),
     names: (callOptions = {}) => look(setup, { path: '/v1/names', property: 'items' }, callOptions),
     overview: (callOptions = {}) => look(setup, { path: '/v1/overview', property: 'nodes' }, callOptions),
+    bulk: createBulk(setup),
     now: () => clock.now(),
   }
 }

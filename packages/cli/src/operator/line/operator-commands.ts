@@ -93,6 +93,29 @@ export const OPERATOR_COMMANDS = {
     outputs: ONE,
     help: 'shows what needs a person, the backlog and the nodes',
   },
+  'bulk preview': {
+    places: ['COMMAND'],
+    options: ['gids', ...FILTERS, 'max'],
+    outputs: ONE,
+    help: 'says which transactions a bulk job would act on, and changes nothing',
+  },
+  'bulk start': {
+    places: ['COMMAND'],
+    options: ['gids', ...FILTERS, 'max', 'rate', 'canary', 'reason', 'yes'],
+    needs: ['reason'],
+    outputs: ONE,
+    help: 'gives one command (retry, pause, resume or abort) to many transactions',
+  },
+  'bulk list': { places: [], options: [], outputs: ROWS, help: 'lists bulk jobs' },
+  'bulk show': { places: ['ID'], options: [], outputs: ONE, help: 'shows a bulk job with its counts' },
+  'bulk pause': { places: ['ID'], options: [], outputs: ONE, help: 'lets a bulk job give no more commands' },
+  'bulk resume': { places: ['ID'], options: [], outputs: ONE, help: 'lets a paused bulk job go on' },
+  'bulk cancel': {
+    places: ['ID'],
+    options: [],
+    outputs: ONE,
+    help: 'ends a bulk job; what it has commanded stays',
+  },
 } as const satisfies Readonly<Record<string, CommandShape>>
 
 export type OperatorCommandName = keyof typeof OPERATOR_COMMANDS

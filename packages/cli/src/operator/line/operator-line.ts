@@ -67,7 +67,7 @@ export function readOperatorLine(args: readonly string[], environment: Environme
     else values.set(name, [...(values.get(name) ?? []), token.value])
   }
   const places = words.slice(command.split(' ').length)
-  problems.push(...findMissing(command, places))
+  problems.push(...findMissing(command, places), ...findNeeded(command, values))
   const given = { url: values.get('url')?.[0], keyFile: values.get('key-file')?.[0] }
   const access = readServerAccess(given, environment, problems)
   const output = readOutput(command, values.get('output')?.[0], problems)
@@ -104,6 +104,14 @@ function findMissing(command: OperatorCommandName, given: readonly string[]): re
   if (given.length === places.length && given.every((place) => place !== '')) return []
   const wanted = places.length === 0 ? 'options only' : places.join(' and ')
   return [`${command} takes ${wanted}; see ${command} --help.`]
+}
+
+function findNeeded(
+  command: OperatorCommandName,
+  values: ReadonlyMap<OptionName, readonly string[]>,
+): readonly string[] {
+  const { needs = [] } = describeCommand(command)
+  return needs.filter((name) => !values.has(name)).map((name) => `${command} needs --${name}.`)
 }
 
 function readOutput(command: OperatorCommandName, text: string | undefined, problems: string[]): Output {

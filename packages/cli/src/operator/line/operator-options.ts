@@ -1,4 +1,4 @@
-import { KINDS, STATUSES } from '@counterstep/protocol'
+import { BULK_GIDS_MAX, BULK_RATE_PER_SECOND_MAX, KINDS, STATUSES } from '@counterstep/protocol'
 import { isInstantText, isOpText, isWholeNumber } from './option-texts.ts'
 
 /** One option: what stands behind it in the usage, and what a text must be. A switch has neither. */
@@ -118,6 +118,25 @@ export const OPERATOR_OPTIONS = {
     help: 'its retry, such as {"limit":3}',
     isValid: isJsonObject,
     rule: 'must be a JSON object',
+  },
+  gids: { value: 'FILE', help: 'the gids, one a line, at most 1,000; - is the standard input' },
+  rate: {
+    value: 'N',
+    help: 'so many a second (20)',
+    isValid: (text: string) => isWholeNumber(text, 1, BULK_RATE_PER_SECOND_MAX),
+    rule: `must be a whole number from 1 to ${BULK_RATE_PER_SECOND_MAX}`,
+  },
+  canary: {
+    value: 'N',
+    help: 'the first so many get it alone, and the others once these have got on (10)',
+    isValid: (text: string) => isWholeNumber(text, 0, BULK_GIDS_MAX),
+    rule: 'must be a whole number from 0 to 10,000',
+  },
+  max: {
+    value: 'N',
+    help: 'at most so many (10,000)',
+    isValid: (text: string) => isWholeNumber(text, 1, BULK_GIDS_MAX),
+    rule: 'must be a whole number from 1 to 10,000',
   },
 } as const satisfies Readonly<Record<string, OptionShape>>
 

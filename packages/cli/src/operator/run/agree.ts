@@ -14,24 +14,40 @@ export interface Agreement {
 
 /** Shows what would follow from a command, and asks. Throws a NotGivenError unless the answer is yes. */
 export async function agree(
-  { line, operator, say, openTerminal, signal }: OperatorContext,
+  context: OperatorContext,
   gid: string,
   asked: PreviewRequest,
 ): Promise<Agreement> {
-  if (line.switches.has('yes')) return {}
-  const terminal = openTerminal()
-  if (terminal === undefined) throw new NotGivenError(WITHOUT_TERMINAL)
-  try {
+  const { line, operator, say, signal } = context
+  let agreement: Agreement = {}
+  await askWhether(context, async () => {
     const plan = await operator.preview(gid, asked, { signal })
     for (const text of writePlan(plan, { gid, command: asked.command }, operator.now())) say(text)
-    if (plan.refusal !== undefined) throw new NotGivenError('It would be refused, so it was not given.')
+    if (plan.refusal !== undefined) throw new NotGivenError('It would be refused, so it was not given.', 2)
     if (plan.needs.includes('confirm') && !line.values.has('confirm'))
       throw new NotGivenError(
         'A call of it may have taken effect. Look at the service; if none has, add --confirm no-call-took-effect.',
       )
-    const answer = await terminal.ask(`${nameCommand(asked.command)} transaction ${cleanLine(gid)}? [y/N] `)
+    agreement = { planId: plan.planId }
+    return `${nameCommand(asked.command)} transaction ${cleanLine(gid)}?`
+  })
+  return agreement
+}
+
+/**
+ * Asks a person the question that `prepare` returns, which also shows what it is about. With --yes neither is done.
+ * Throws a NotGivenError unless the answer is yes.
+ */
+export async function askWhether(
+  { line, openTerminal }: OperatorContext,
+  prepare: () => Promise<string>,
+): Promise<void> {
+  if (line.switches.has('yes')) return
+  const terminal = openTerminal()
+  if (terminal === undefined) throw new NotGivenError(WITHOUT_TERMINAL)
+  try {
+    const answer = await terminal.ask(`${await prepare()} [y/N] `)
     if (!/^y(es)?$/i.test(answer.trim())) throw new NotGivenError('Nothing was done.')
-    return { planId: plan.planId }
   } finally {
     terminal.close()
   }

@@ -18,8 +18,8 @@ export interface OperatorContext {
   readonly say: (text: string) => void
   /** Returns undefined where no person can be asked. */
   readonly openTerminal: () => Terminal | undefined
-  /** Reads all of the standard input. */
-  readonly readInput: () => Promise<string>
+  /** Reads a file. `-` is the standard input. */
+  readonly readFile: (path: string) => Promise<string>
   /** How many characters a line may have. */
   readonly width: number
   readonly signal: AbortSignal

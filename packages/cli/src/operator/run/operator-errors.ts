@@ -6,12 +6,20 @@ export type ExitCode = 0 | 1 | 2 | 3 | 4
 /** The command was not given, because the person did not want it or could not be asked. */
 export class NotGivenError extends Error {
   override readonly name = 'NotGivenError'
+  readonly exitCode: 1 | 2
+
+  /** `exitCode` is 2 if the server would refuse it. */
+  constructor(message: string, exitCode: 1 | 2 = 1) {
+    super(message)
+    this.exitCode = exitCode
+  }
 }
 
 const UNKNOWN_ONES: readonly string[] = ['SAGA_UNKNOWN_GID', 'SAGA_UNKNOWN_JOB']
 
 export function toExitCode(error: unknown): ExitCode {
-  if (error instanceof NotGivenError) return 1
+  if (error instanceof NotGivenError) return error.exitCode
+  if (isOfSystem(error)) return 1
   if (!isRefused(error)) return 3
   return UNKNOWN_ONES.includes(error.code) ? 4 : 2
 }
@@ -27,6 +35,11 @@ export function describeError(error: unknown): readonly string[] {
     `${error.message}${cause === undefined ? '' : `: ${cause}`} (${error.code})`,
     ...faults.slice(1).map(({ path, message, code }) => `${path}: ${message} (${code})`),
   ]
+}
+
+/** A file that the person has named cannot be read. */
+function isOfSystem(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error
 }
 
 function findCause(cause: unknown): string | undefined {

@@ -6,6 +6,7 @@ import { writeList } from '../print/write-list.ts'
 import { writeRequest } from '../print/write-request.ts'
 import { writeChange, writeTransaction } from '../print/write-transaction.ts'
 import type { OperatorContext } from './operator-context.ts'
+import { printRows } from './print-rows.ts'
 import { readFilter, readValue } from './read-values.ts'
 
 const LISTED_DEFAULT = 50
@@ -40,12 +41,6 @@ export async function runList(context: OperatorContext): Promise<void> {
   if (cursor === undefined) return
   const reached = searchedTo === undefined ? '' : `, searched back to ${formatInstant(searchedTo)}`
   say(`There may be more than these ${rows.length}${reached}; see --limit.`)
-}
-
-/** Prints one object, or one line for each row. */
-function printRows({ line, print }: OperatorContext, rows: readonly unknown[], whole: unknown): void {
-  if (line.output === 'jsonl') for (const row of rows) print(cleanJson(row))
-  else print(cleanJson(whole, 2))
 }
 
 export async function runShow({ line, operator, print, width, signal }: OperatorContext): Promise<void> {

@@ -2,6 +2,7 @@ import { createOperator } from '@counterstep/sdk/operator'
 import type { OperatorCommandName } from '../line/operator-commands.ts'
 import type { OperatorContext } from './operator-context.ts'
 import { describeError, type ExitCode, toExitCode } from './operator-errors.ts'
+import { runBulkCommand, runBulkList, runBulkPreview, runBulkShow, runBulkStart } from './run-bulk.ts'
 import {
   runAbort,
   runEdit,
@@ -33,6 +34,13 @@ const RUNNERS: Readonly<Record<OperatorCommandName, (context: OperatorContext) =
   problems: runProblems,
   services: runServices,
   overview: runOverview,
+  'bulk preview': runBulkPreview,
+  'bulk start': runBulkStart,
+  'bulk list': runBulkList,
+  'bulk show': runBulkShow,
+  'bulk pause': runBulkCommand,
+  'bulk resume': runBulkCommand,
+  'bulk cancel': runBulkCommand,
 }
 
 /** Runs one command of an operator. It prints what went wrong itself, and resolves with the exit code. */

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import type { OperatorLine } from '../line/operator-line.ts'
 import { cleanText } from '../print/clean-text.ts'
@@ -23,7 +24,7 @@ export async function startOperator(line: OperatorLine): Promise<void> {
     print: write(process.stdout),
     say: write(process.stderr),
     openTerminal,
-    readInput: () => text(process.stdin),
+    readFile: (path) => (path === '-' ? text(process.stdin) : readFile(path, 'utf8')),
     width: Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, process.stdout.columns ?? WIDTH_DEFAULT)),
     signal: stopping.signal,
   })
