@@ -11,5 +11,7 @@ const NOUNS: Readonly<Record<Op, string>> = {
 
 /** Names an op of a branch in a sentence: `the compensation of debit`. */
 export function nameOp(op: Op, branchId: string | undefined): string {
-  return branchId === undefined ? NOUNS[op] : `${NOUNS[op]} of ${branchId}`
+  // A newer server may have further ops.
+  const noun = NOUNS[op] ?? `the ${op}`
+  return branchId === undefined ? noun : `${noun} of ${branchId}`
 }

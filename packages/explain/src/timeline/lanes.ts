@@ -46,7 +46,7 @@ function toLane({ id, op, isFirst }: { id: string | undefined; op: OpView; isFir
   return {
     id: id === undefined ? op.op : `${id}.${op.op}`,
     ...(id === undefined ? {} : { branchId: id }),
-    label: isFirst && id !== undefined ? id : LABELS[op.op],
+    label: isFirst && id !== undefined ? id : (LABELS[op.op] ?? op.op),
     direction: UNDO.has(op.op) ? 'undo' : 'forward',
     isFirst,
     op,

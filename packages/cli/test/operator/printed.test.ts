@@ -1,0 +1,128 @@
+import type { TransactionView } from '@counterstep/protocol'
+import { describe, expect, it } from 'vitest'
+import { cleanJson, cleanLine, cleanText } from '../../src/operator/print/clean-text.ts'
+import { writeList } from '../../src/operator/print/write-list.ts'
+import { writePlan } from '../../src/operator/print/write-plan.ts'
+import { writeTransaction } from '../../src/operator/print/write-transaction.ts'
+import { writeWaterfall } from '../../src/operator/print/write-waterfall.ts'
+import { NOW } from './run-line.ts'
+import { PLAN, STUCK } from './views.ts'
+
+/** What could move the cursor, colour, hide or turn a text. */
+const HOSTILE = '\u001b[2J\u001b]0;x\u0007\u009b31m\u202egpj.\u200b\u2066\r\n\tend'
+
+describe('texts of a server', () => {
+  it('No harmful character is printed, and no text begins a line of its own', () => {
+    expect(cleanLine(HOSTILE)).toMatch(/^[^\p{Cc}\p{Cf}\u2028\u2029]+$/u)
+    expect(cleanText('a\nb\u001b')).toBe('a\nb\u{fffd}')
+    expect(cleanLine('ordinary – ✓ ünïcode 日本')).toBe('ordinary – ✓ ünïcode 日本')
+  })
+
+  it('JSON stays the same value, with escapes for what is harmful', () => {
+    const value = { [HOSTILE]: [HOSTILE, '"\\', 'ü'] }
+    for (const indent of [0, 2]) {
+      const text = cleanJson(value, indent)
+      expect(JSON.parse(text)).toEqual(value)
+      expect(text.replaceAll('\n', '')).toMatch(/^[^\p{Cc}\p{Cf}\u2028\u2029]+$/u)
+    }
+  })
+
+  it('Every text of a transaction may be hostile, and each stays within its line', () => {
+    const spoil = (value: unknown): unknown => {
+      if (typeof value === 'string') return `${value}${HOSTILE}`
+      if (Array.isArray(value)) return value.map(spoil)
+      if (typeof value !== 'object' || value === null) return value
+      return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, spoil(each)]))
+    }
+    // A hostile server keeps to no type.
+    const view = spoil(STUCK) as TransactionView
+    const plan = spoil(PLAN) as typeof PLAN
+    const lines = [
+      ...writeTransaction(view, NOW, 100),
+      ...writePlan(plan, { gid: HOSTILE, command: 'abort' }, NOW),
+      ...writeList([spoil({ ...SUMMARY }) as typeof SUMMARY], NOW),
+    ]
+    for (const line of lines) expect(line).toMatch(/^[^\p{Cc}\p{Cf}\u2028\u2029]*$/u)
+  })
+})
+
+const SUMMARY = {
+  gid: 'order-4711',
+  kind: 'saga',
+  status: 'aborting',
+  createdAt: NOW - 3_600_000,
+  updatedAt: NOW,
+  dueAt: NOW + 41_000,
+  epoch: 3,
+  retrying: true,
+  attention: true,
+  name: 'transfer',
+  problem: 'bank-a compensate 500',
+  attempts: 52,
+  tags: { region: 'eu' },
+} as const
+
+describe('what is printed', () => {
+  it('A list shows what a row waits for, and leaves out columns that are empty', () => {
+    expect(writeList([SUMMARY], NOW)).toEqual([
+      'GID         NAME      KIND  STATUS      MARKS                        PROBLEM                ATTEMPTS     NEXT  ACCEPTED  TAGS',
+      'order-4711  transfer  saga  ◀ aborting  ⚠ needs a person ↻ retrying  bank-a compensate 500        52  in 41 s   1 h ago  region:eu',
+    ])
+    const { name: _, problem: __, attempts: ___, tags: ____, ...plain } = SUMMARY
+    const parked = { ...plain, paused: true, attention: false, dueAt: 8.64e15 } as const
+    expect(writeList([parked], NOW)[0]).toBe('GID         KIND  STATUS      MARKS                ACCEPTED')
+  })
+
+  it('A transaction says why it waits, when each call ran, and who commanded what', () => {
+    const text = writeTransaction(STUCK, NOW, 110).join('\n')
+    expect(text).toContain('order-4711  saga  transfer  ◀ aborting  ⚠ needs a person  region:eu tier:2')
+    expect(text).toContain('accepted  2026-11-24T02:01:12.000Z (1 h ago)')
+    expect(text).toMatch(
+      /WHY {2}bank-a answers 500 to the compensation of debit since .*attempt 52: “lock wait timeout”/,
+    )
+    expect(text).toContain('because credit refused: “account frozen”')
+    expect(text).toContain('Next attempt in 41 s.')
+    expect(text).toContain('DO   The service runs and fails: its own log has the reason.')
+    expect(text).toMatch(/kim \(key ops\) +retry-op debit\.compensate ×2 +bank-a is restarted/)
+  })
+
+  it('A waterfall keeps within its width, with the undo below what it undoes, and the wait folded', () => {
+    for (const width of [60, 100, 160]) {
+      const lines = writeWaterfall(STUCK, NOW, width)
+      for (const line of lines.slice(0, -1)) expect([...line].length, line).toBeLessThanOrEqual(width)
+      expect(lines.slice(1, -1).map((line) => line.slice(0, 6).trimEnd())).toEqual([
+        'debit',
+        '  undo',
+        'credit',
+        '  undo',
+      ])
+      expect(lines[2]).toMatch(/▓.*500, attempt 52, next in 41 s$/)
+      expect(lines[1]).toMatch(/█.*30 ms ✓$/)
+      expect(lines[3]).toMatch(/▒.*40 ms ✗ 409$/)
+      expect(lines[1]).toContain('┊')
+    }
+  })
+
+  it('The largest transaction is drawn, one line for each call that was made', () => {
+    const [debit] = STUCK.branches
+    if (debit === undefined) throw new Error('there is no branch')
+    const branches = Array.from({ length: 100 }, (_, at) => ({ ...debit, id: `branch-${at}` }))
+    expect(writeWaterfall({ ...STUCK, branches }, NOW, 100)).toHaveLength(202)
+    expect(writeWaterfall({ ...STUCK, branches: [] }, NOW, 100)).toEqual(['It has no branches yet.'])
+  })
+
+  it('A plan says what will be called, what cannot be undone, and how it ends', () => {
+    expect(writePlan(PLAN, { gid: 'order-4720', command: 'abort' }, NOW)).toEqual([
+      'What abort of order-4720 does, by its record of 2026-11-24T03:01:09.000Z (3.0 s ago):',
+      '  1  compensate credit            may have run  ledger:/credit-undo',
+      '  2  compensate debit             has run       bank-a:/debit-undo',
+      '  –  mail cannot be undone: it has no compensation',
+      '  It will wait for ledger, which did not answer the last attempt.',
+      '  It ends as failed once every call has succeeded.',
+    ])
+    const refusal = { code: 'SAGA_ALREADY_FINAL', detail: 'it has succeeded' }
+    const refused = writePlan({ ...PLAN, exact: false, refusal }, { gid: 'a', command: 'abort' }, NOW)
+    expect(refused[0]).toContain('another node runs it')
+    expect(refused[1]).toBe('  It would be refused: it has succeeded (SAGA_ALREADY_FINAL)')
+  })
+})
