@@ -37,7 +37,6 @@ export function toQuery({ tags = {}, ...filter }: ListFilter): string {
   for (const [name, value] of Object.entries(filter)) {
     if (value !== undefined) query.set(name, String(value))
   }
-  for (const [key, value] of Object.entries(tags)) query.append('tag', `${key}:${value}`)
   return String(query)
 }
 

@@ -112,7 +112,7 @@ describe('looks', () => {
       problem: 'bank-a compensate 500',
       gid: 'order-*',
       order: '-due',
-      paused: false,
+      paused: true,
       byHand: true,
       edited: true,
     } as const
@@ -121,16 +121,16 @@ describe('looks', () => {
     expect(gids).toEqual(['a', 'b'])
     const [first, second] = server.seen.map(({ url }) => new URL(url, 'http://x').searchParams)
     expect([...(first ?? [])]).toEqual([
+      ['tag', 'region:eu'],
+      ['tag', 'tier:2'],
       ['status', 'submitted,aborting'],
       ['name', 'transfer'],
       ['problem', 'bank-a compensate 500'],
       ['gid', 'order-*'],
       ['order', '-due'],
-      ['paused', 'false'],
+      ['paused', 'true'],
       ['byHand', 'true'],
       ['edited', 'true'],
-      ['tag', 'region:eu'],
-      ['tag', 'tier:2'],
     ])
     expect(second?.get('cursor')).toBe('c')
     expect(second?.getAll('tag')).toEqual(['region:eu', 'tier:2'])
