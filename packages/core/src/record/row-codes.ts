@@ -36,7 +36,8 @@ export function toSentList(code: unknown): SentList | undefined {
   return SENT_LIST_WORDS.get(code)
 }
 
-export function toMarkBits(marks: readonly Mark[] = []): number {
+export function toMarkBits(marks: readonly Mark[] | undefined): number {
+  if (marks === undefined) return 0
   return marks.reduce((bits, mark) => bits | MARK_BITS[mark], 0)
 }
 

@@ -6,7 +6,8 @@
 import type { Tags } from '../ports/store.ts'
 
 /** Null: the row has no tags. */
-export function encodeTags(tags: Tags = {}): string | null {
+export function encodeTags(tags: Tags | undefined): string | null {
+  if (tags === undefined) return null
   const words = Object.keys(tags)
     .sort()
     .map((key) => `${key}:${tags[key]}\n`)
