@@ -11,7 +11,7 @@ import { testDatabases } from './test-database.ts'
 import { asGid, aTransaction, makeGids, makeUpdate } from './transactions.ts'
 
 const SCHEMA_2 = MIGRATIONS.slice(0, 2)
-/** What code of schema 2 sends. It names its columns, and so none of the later ones. */
+/** Code of schema 2 sends this. It names its columns, and so none of the later ones. */
 const OLD_INSERT = `INSERT INTO counterstep_transactions (
   gid, kind, status, format, digest, definition, progress, token, write_id, owned, sent_list,
   live, version, epoch, claims, retrying, attention, due_at, created_at, updated_at

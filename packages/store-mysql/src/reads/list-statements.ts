@@ -9,7 +9,7 @@ export interface Part {
   readonly values: readonly Value[]
 }
 
-/** What bounds the rows of a page before they are filtered. */
+/** Bounds the rows of a page before they are filtered. */
 export interface Scan {
   readonly order: ListOrder
   readonly index: 'counterstep_created' | 'counterstep_due' | 'counterstep_gid'

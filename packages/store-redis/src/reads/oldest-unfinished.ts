@@ -41,7 +41,7 @@ async function findOldestSaved(calls: ShardCalls, shard: number): Promise<number
     const heads = await readHeads(calls, members)
     const open = members.find((row) => isSame(heads.get(row.gid), row) && isOpen(heads.get(row.gid)))
     if (open !== undefined) return open.createdAt
-    // What is gone or final stays so. A gid that is used again has another accept, and so another member.
+    // A row that is gone or final stays so. A gid that is used again has another accept, and so another member.
     const over = members.filter((row) => !isSame(heads.get(row.gid), row) || isOver(heads.get(row.gid)))
     if (over.length > 0) await calls.command(shard, 'zrem', [key, ...over.map(({ member }) => member)])
     if (members.length < MEMBERS_AT_ONCE) break
