@@ -3,8 +3,6 @@ import { BREAK_CALLS_MAX, BREAK_LATE_MS_MAX, BREAK_WAYS } from './dev-wire.ts'
 import { ERROR_MEANINGS, type ErrorCode } from './errors.ts'
 import { ANSWER_BYTES_MAX, LIST_LIMIT_MAX } from './limits.ts'
 import { ATTEMPT_RUNS_MAX, TRAIL_ENTRIES_MAX } from './operator-words.ts'
-import { namesViewSchema, overviewViewSchema, servicesViewSchema } from './schemas/operator-views.ts'
-import { problemsViewSchema, problemTextSchema } from './schemas/problems.ts'
 import {
   commandRequestSchema,
   editRequestSchema,
@@ -16,6 +14,8 @@ import {
   stopRequestSchema,
   transactionRequestViewSchema,
 } from './schemas/operator.ts'
+import { namesViewSchema, overviewViewSchema, servicesViewSchema } from './schemas/operator-views.ts'
+import { problemsViewSchema, problemTextSchema } from './schemas/problems.ts'
 import {
   abortRequestSchema,
   compensationRequestSchema,

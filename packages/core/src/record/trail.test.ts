@@ -11,7 +11,7 @@ import { viewTransaction } from './view.ts'
 const full = after(
   parallel(2),
   Array.from({ length: TRAIL_FULL_ENTRIES }, (_, position) =>
-    position % 2 === 0 ? pause(`p${position}`) : resume(`r${position}`),
+    position % 2 === 0 ? resume(`r${position}`) : pause(`p${position}`),
   ),
 )
 

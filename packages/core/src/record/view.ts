@@ -28,8 +28,8 @@ import {
 import { buildOutput } from '../values/build-request.ts'
 import type { Writable } from '../writable.ts'
 import { describeTrouble } from './describe-trouble.ts'
-import { readServiceName } from './service-name.ts'
 import { findEdit } from './edits.ts'
+import { readServiceName } from './service-name.ts'
 import { viewTrail } from './trail.ts'
 import { withoutQuery } from './without-query.ts'
 
