@@ -8,7 +8,7 @@ import {
 } from '@counterstep/protocol'
 import type { Given } from '../engine-api.ts'
 
-const COMMAND_ID = new RegExp(`^[A-Za-z0-9._:-]{1,${COMMAND_ID_LENGTH_MAX}}$`)
+const COMMAND_ID = /^[A-Za-z0-9._:-]+$/
 const PLAN_ID = /^[0-9a-f]{1,64}$/
 const LONE_SURROGATE = /\p{Surrogate}/u
 
@@ -35,8 +35,9 @@ export function readGiven(given: Given, ids: Pick<Ids, 'writeId'>, needsReason: 
 function findFaults({ commandId, reason, planId, confirm }: Given): readonly Fault[] {
   const faults: Fault[] = []
   const add = (path: string, message: string) => faults.push({ code: 'SAGA_INVALID', path, message })
-  if (commandId !== undefined && !COMMAND_ID.test(commandId))
-    add('/commandId', `must be 1 to ${COMMAND_ID_LENGTH_MAX} characters of A-Z a-z 0-9 . _ : -`)
+  const isId =
+    commandId === undefined || (commandId.length <= COMMAND_ID_LENGTH_MAX && COMMAND_ID.test(commandId))
+  if (!isId) add('/commandId', `must be 1 to ${COMMAND_ID_LENGTH_MAX} characters of A-Z a-z 0-9 . _ : -`)
   if (reason !== undefined && (reason.length > REASON_LENGTH_MAX || LONE_SURROGATE.test(reason)))
     add('/reason', `must be a text of at most ${REASON_LENGTH_MAX} characters that UTF-8 can carry`)
   if (planId !== undefined && !PLAN_ID.test(planId)) add('/planId', 'must be the planId of a preview')

@@ -11,7 +11,8 @@ const instant = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 const commandFields = {
   commandId: z
     .string()
-    .regex(new RegExp(`^[A-Za-z0-9._:-]{1,${COMMAND_ID_LENGTH_MAX}}$`))
+    .regex(/^[A-Za-z0-9._:-]+$/)
+    .max(COMMAND_ID_LENGTH_MAX)
     .exactOptional()
     .describe('Chosen by the client. The same id again is the same command and changes nothing.'),
   reason: z.string().max(REASON_LENGTH_MAX).exactOptional().describe('Kept in the trail and in the log.'),
