@@ -2,16 +2,29 @@ import { BUCKETS } from './histogram.ts'
 import { COUNTS } from './node-statistics.ts'
 import type { PartSums } from './node-sums.ts'
 
+const COLUMNS = COUNTS + BUCKETS
+
 /** Adds counts that stand at the same places. */
-export function addCounts(left: readonly number[], right: readonly number[]): number[] {
-  return Array.from(
-    { length: Math.max(left.length, right.length) },
-    (_, at) => (left[at] ?? 0) + (right[at] ?? 0),
-  )
+export function addCounts(all: readonly (readonly number[])[], columns = COLUMNS): number[] {
+  const sum = Array<number>(columns).fill(0)
+  for (const counts of all)
+    for (let at = 0; at < columns; at++) sum[at] = (sum[at] as number) + (counts[at] ?? 0)
+  return sum
 }
 
-/** These counts of no one. */
-export const NOTHING: readonly number[] = Array<number>(COUNTS + BUCKETS).fill(0)
+/** Adds up the counts of each minute. The oldest minute comes first. */
+export function addMinutes(all: readonly PartSums['minutes'][]): PartSums['minutes'] {
+  const byMinute = new Map<number, (readonly number[])[]>()
+  for (const minutes of all) {
+    for (const [minute, counts] of minutes) {
+      const others = byMinute.get(minute)
+      if (others === undefined) byMinute.set(minute, [counts])
+      else others.push(counts)
+    }
+  }
+  const sums = Array.from(byMinute, ([minute, counts]) => [minute, addCounts(counts, COUNTS)] as const)
+  return sums.sort(([one], [other]) => one - other)
+}
 
 /** Adds up sums of several nodes, or of several keys. `toKey` says what belongs together; the first key and part stay. */
 export function addSums(
@@ -30,14 +43,8 @@ export function addSums(
 function addTwo(left: PartSums, right: PartSums): PartSums {
   return {
     ...left,
-    minutes: addMinutes(left.minutes, right.minutes),
-    short: addCounts(left.short, right.short),
-    hour: addCounts(left.hour, right.hour),
+    minutes: addMinutes([left.minutes, right.minutes]),
+    short: addCounts([left.short, right.short]),
+    hour: addCounts([left.hour, right.hour]),
   }
-}
-
-export function addMinutes(left: PartSums['minutes'], right: PartSums['minutes']): PartSums['minutes'] {
-  const added = new Map(left)
-  for (const [minute, counts] of right) added.set(minute, addCounts(added.get(minute) ?? [], counts))
-  return [...added].sort(([one], [other]) => one - other)
 }

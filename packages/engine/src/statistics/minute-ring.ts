@@ -2,6 +2,11 @@
 export const MINUTES = 60
 export const MINUTE_MS = 60_000
 
+interface Listed {
+  readonly minute: number
+  readonly rows: readonly (readonly [minute: number, counts: readonly number[]])[]
+}
+
 /**
  * Holds rows of counts for the last hour, one for each minute. A row is cleared when its minute comes round again, so
  * nothing has to run when a minute ends.
@@ -11,6 +16,11 @@ export class MinuteRing {
   readonly #counts: Uint32Array
   /** The minutes since the epoch that the rows are for. */
   readonly #minutes = new Float64Array(MINUTES).fill(Number.NEGATIVE_INFINITY)
+
+  /** By the number of minutes: the sums of those before this minute. */
+  readonly #closed = new Map<number, { readonly minute: number; readonly sum: readonly number[] }>()
+
+  #listed: Listed = { minute: Number.NaN, rows: [] }
 
   constructor(columns: number) {
     this.#columns = columns
@@ -48,14 +58,47 @@ export class MinuteRing {
     return this.#counts.subarray(row * this.#columns, (row + 1) * this.#columns)
   }
 
-  /** Adds up the last `minutes` minutes, up to this one. */
-  sum(minute: number, minutes: number): number[] {
-    const sum = Array<number>(this.#columns).fill(0)
-    for (let each = minute - minutes + 1; each <= minute; each++) {
-      const row = this.row(each)
-      if (row !== undefined) for (let at = 0; at < row.length; at++) sum[at] = (sum[at] ?? 0) + (row[at] ?? 0)
+  /**
+   * Lists the minutes of the last hour in which something was counted, the oldest first, with their first counts. Those
+   * that are over are kept as `sum` keeps them. A ring is always asked for as many columns.
+   */
+  list(minute: number, columns: number): readonly (readonly [minute: number, counts: readonly number[]])[] {
+    if (this.#listed.minute !== minute) {
+      const rows: (readonly [number, readonly number[]])[] = []
+      for (let each = minute - MINUTES + 1; each < minute; each++) {
+        const row = this.row(each)
+        if (row !== undefined) rows.push([each, Array.from(row.subarray(0, columns))])
+      }
+      this.#listed = { minute, rows }
     }
+    const row = this.row(minute)
+    const { rows } = this.#listed
+    return row === undefined ? rows : [...rows, [minute, Array.from(row.subarray(0, columns))]]
+  }
+
+  /**
+   * Adds up the last `minutes` minutes, up to this one. The sum of those that are over is kept until the minute ends,
+   * since views are made each second.
+   */
+  sum(minute: number, minutes: number): number[] {
+    const sum = [...this.#sumClosed(minute, minutes)]
+    this.#addRow(sum, minute)
     return sum
+  }
+
+  #sumClosed(minute: number, minutes: number): readonly number[] {
+    const known = this.#closed.get(minutes)
+    if (known?.minute === minute) return known.sum
+    const sum = Array<number>(this.#columns).fill(0)
+    for (let each = minute - minutes + 1; each < minute; each++) this.#addRow(sum, each)
+    this.#closed.set(minutes, { minute, sum })
+    return sum
+  }
+
+  #addRow(sum: number[], minute: number): void {
+    const row = this.row(minute)
+    if (row === undefined) return
+    for (let at = 0; at < row.length; at++) sum[at] = (sum[at] as number) + (row[at] as number)
   }
 
   /** Tells whether nothing was counted for an hour. */

@@ -69,11 +69,7 @@ function add(to: PartSums[], sums: PartSums): void {
 }
 
 function sumRing(key: string, part: PartSums['part'], ring: MinuteRing, minute: number): PartSums {
-  const minutes: [number, number[]][] = []
-  for (let each = minute - MINUTES + 1; each <= minute; each++) {
-    const row = ring.row(each)
-    if (row !== undefined) minutes.push([each, Array.from(row.subarray(0, COUNTS))])
-  }
+  const minutes = ring.list(minute, COUNTS)
   return { key, part, minutes, short: ring.sum(minute, SHORT_MINUTES), hour: ring.sum(minute, MINUTES) }
 }
 

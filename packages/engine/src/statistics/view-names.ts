@@ -1,6 +1,6 @@
 /** Shows what transactions of each name came to. All of it is arithmetic over the sums of the nodes. */
 import type { EndedMinute, LatencyView, NameFigure, NameView } from '@counterstep/protocol'
-import { addCounts, addMinutes, addSums, NOTHING } from './add-sums.ts'
+import { addCounts, addMinutes, addSums } from './add-sums.ts'
 import { readPercentile, toLatency } from './histogram.ts'
 import { MINUTE_MS } from './minute-ring.ts'
 import { COUNTS } from './node-statistics.ts'
@@ -30,12 +30,8 @@ export function viewAllNames(all: readonly PartSums[]): {
   readonly minutes: readonly EndedMinute[]
   readonly latency: LatencyView
 } {
-  let minutes: PartSums['minutes'] = []
-  let hour = NOTHING
-  for (const sums of all) {
-    minutes = addMinutes(minutes, sums.minutes)
-    hour = addCounts(hour, sums.hour)
-  }
+  const hour = addCounts(all.map((sums) => sums.hour))
+  const minutes = addMinutes(all.map((sums) => sums.minutes))
   return { minutes: minutes.map(toEndedMinute), latency: toLatency(hour.slice(COUNTS)) }
 }
 

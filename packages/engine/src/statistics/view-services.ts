@@ -8,7 +8,7 @@ import type {
   ServiceOpView,
   ServiceView,
 } from '@counterstep/protocol'
-import { addCounts, addMinutes, addSums, NOTHING } from './add-sums.ts'
+import { addCounts, addMinutes, addSums } from './add-sums.ts'
 import { toLatency } from './histogram.ts'
 import { MINUTE_MS } from './minute-ring.ts'
 import { COUNTS } from './node-statistics.ts'
@@ -63,7 +63,7 @@ function compareServices(left: ServiceView, right: ServiceView): number {
 export function findWorstServices(nodes: readonly SeenNode[]): readonly ServiceFigure[] {
   const services = groupByKey(addSums(nodes.flatMap(({ sums }) => sums.services)))
   return Array.from(services, ([service, parts]) => {
-    const hour = parts.reduce<readonly number[]>((sum, each) => addCounts(sum, each.hour), NOTHING)
+    const hour = addCounts(parts.map((each) => each.hour))
     return { service, calls: countAll(hour), unknown: hour[UNKNOWN_COLUMN] ?? 0 }
   })
     .filter(({ unknown }) => unknown > 0)
@@ -101,15 +101,16 @@ function sumNow(
   service: string,
   up: readonly NodeSums[],
 ): { callsPerSecond: number; outcomes: Omit<MinuteCounts, 'at'>; latency: LatencyView } {
-  let sum = NOTHING
+  const found: (readonly number[])[] = []
   let callsPerSecond = 0
   for (const { services, shortSeconds } of up) {
     for (const { key, short } of services) {
       if (key !== service) continue
-      sum = addCounts(sum, short)
+      found.push(short)
       callsPerSecond += countAll(short) / shortSeconds
     }
   }
+  const sum = addCounts(found)
   const rounded = Math.round(callsPerSecond * 100) / 100
   return { callsPerSecond: rounded, outcomes: toOutcomes(sum), latency: toLatency(sum.slice(COUNTS)) }
 }
@@ -127,7 +128,8 @@ function sumLoads(
 
 /** A minute that has just begun has too few calls to go by, and then the one before counts. */
 function looksDown(parts: readonly PartSums[], minute: number): boolean {
-  const minutes = new Map(parts.reduce<PartSums['minutes']>((sum, each) => addMinutes(sum, each.minutes), []))
+  const recent = parts.map(({ minutes }) => minutes.filter(([at]) => at >= minute - 1))
+  const minutes = new Map(addMinutes(recent))
   const current = minutes.get(minute) ?? []
   return isDown(countAll(current) >= DOWN_CALLS_MIN ? current : (minutes.get(minute - 1) ?? []))
 }

@@ -32,3 +32,29 @@ it('A ring is idle when nothing was counted for an hour', () => {
   expect(ring.isIdle(159)).toBe(false)
   expect(ring.isIdle(160)).toBe(true)
 })
+
+it('A sum has what was counted since it was last asked for, and in a later minute what was counted then', () => {
+  const ring = new MinuteRing(1)
+  ring.increment(100, 0)
+  expect(ring.sum(101, 5)).toEqual([1])
+  ring.increment(101, 0)
+  expect(ring.sum(101, 5)).toEqual([2])
+  expect(ring.sum(101, 1)).toEqual([1])
+  ring.increment(102, 0)
+  expect(ring.sum(102, 5)).toEqual([3])
+  expect(ring.sum(105, 5)).toEqual([2])
+})
+
+it('The minutes of the last hour are listed, the oldest first, without those in which nothing was counted', () => {
+  const ring = new MinuteRing(3)
+  ring.increment(100, 0)
+  ring.incrementBoth(130, 1, 2)
+  expect(ring.list(130, 2)).toEqual([
+    [100, [1, 0]],
+    [130, [0, 1]],
+  ])
+  ring.increment(130, 1)
+  expect(ring.list(130, 2)[1]).toEqual([130, [0, 2]])
+  expect(ring.list(159, 2)).toHaveLength(2)
+  expect(ring.list(160, 2)).toEqual([[130, [0, 2]]])
+})
