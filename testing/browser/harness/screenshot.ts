@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { REPOSITORY } from '../../repository/source-tree.ts'
 
-/** Whoever changes a screen looks at these. The folder is not kept in the repository. */
+/** A person who changes a screen looks at these. The folder is not kept in the repository. */
 const FOLDER = join(REPOSITORY, '.tmp', 'screenshots')
 
 /** Writes what the page shows to a file of this name. */
