@@ -6,6 +6,7 @@ import {
   createGate,
   createKey,
   type GateSettings,
+  type KeyFinder,
   KeyRing,
   readBearerKey,
   revokeKey,
@@ -39,6 +40,7 @@ export interface SessionFixture extends AsyncDisposable {
   readonly store: { isAway: boolean; reads: number } & Documents
   readonly key: string
   readonly keyId: string
+  readonly keys: KeyFinder
   /** Opens one more node on the same store and keys. */
   openNode(settings?: Partial<GateSettings>): Node
   makeKey(name: string, scopes: readonly Scope[], expiresAt?: number): Promise<{ key: string; id: string }>
@@ -64,6 +66,7 @@ export async function openSessionFixture(
     store,
     key: first.key,
     keyId: first.stored.id,
+    keys: ring,
     openNode(settings = {}) {
       const sessions = new Sessions(store, { nowMs: () => clock.nowMs, steadyMs: () => clock.nowMs })
       const { lines, logger } = createHeardLog()
