@@ -86,7 +86,7 @@ function describeTrouble(view: TransactionView, { branchId, op }: PlacedOp, sett
   const service = readService(op)
   const run = op.runs?.at(-1)
   const since = run === undefined || run.count < 2 ? '' : ` since ${settled.formatTime(run.firstAt)}`
-  const said = quoteAnswer(run?.excerpt ?? op.answer)
+  const said = quoteAnswer(op.answer ?? run?.excerpt)
   const isPatient = view.attention === undefined && outcome === '425'
   return {
     headline: `${service} ${describeOutcome(outcome)} to ${name}${since}, attempt ${op.attempts}${said}.`,

@@ -1,23 +1,13 @@
-import type { BreakWay, DevView } from '@counterstep/protocol'
+import type { BreakRequest, BreakView, BreakWay, DevView, Op } from '@counterstep/protocol'
 import { queryOptions } from '@tanstack/react-query'
 import { ApiError, callApi } from './client.ts'
 
-/** The next calls to a URL can meet one of these, on a server for development only. */
-export const BREAKS = [
-  'answer-409',
-  'answer-500',
-  'time-out',
-  'late',
-  'take-effect-and-lose-the-answer',
-] as const satisfies readonly BreakWay[]
-export type Break = (typeof BREAKS)[number]
-
-export const BREAK_WORDS: Readonly<Record<Break, string>> = {
-  'answer-409': 'answer 409',
-  'answer-500': 'answer 500',
-  'time-out': 'time out',
-  late: 'are 3 s late',
-  'take-effect-and-lose-the-answer': 'take effect and lose the answer',
+export const BREAK_WORDS: Readonly<Record<BreakWay, string>> = {
+  'answer-409': 'answers 409',
+  'answer-500': 'answers 500',
+  'time-out': 'times out',
+  late: 'is 3 s late',
+  'take-effect-and-lose-the-answer': 'takes effect, and its answer is lost',
 }
 
 export const devKey = ['dev'] as const
@@ -36,11 +26,11 @@ export const devQuery = queryOptions({
   refetchInterval: ({ state }) => (state.data === null ? false : 3_000),
 })
 
-/** So many of the next calls to the URL are broken. */
-export function breakUrl(broken: {
-  readonly url: string
-  readonly how: Break
-  readonly next: number
-}): Promise<DevView> {
-  return callApi<DevView>('dev/break', { method: 'POST', body: broken })
+export function breakCalls(request: BreakRequest): Promise<DevView> {
+  return callApi<DevView>('dev/break', { method: 'POST', body: request })
+}
+
+/** Finds the break that the next call of an op to a URL meets. */
+export function findBreak(dev: DevView | null | undefined, url: string, op: Op): BreakView | undefined {
+  return dev?.breaks.find((each) => each.urlPrefix === url && each.op === op)
 }

@@ -15,6 +15,8 @@ const RETRY_MS_MAX = 30_000
 const MISSING_MS = 60_000
 /** A tab that is only passed over keeps its stream. */
 const HIDDEN_MS = 5_000
+/** On a busy server something is fresh each second. The list is asked less often. */
+const FRESH_MS_MIN = 2_000
 
 /** The one stream of this tab. What it brings goes into the query cache, and nowhere else. */
 class LiveLink {
@@ -22,6 +24,7 @@ class LiveLink {
   private wanted = ''
   private current: AbortController | undefined
   private state: LiveState = 'connecting'
+  private askedAt = Number.NEGATIVE_INFINITY
   private readonly listeners = new Set<() => void>()
 
   start(client: QueryClient): void {
@@ -90,7 +93,10 @@ class LiveLink {
       this.client?.setQueryData(transactionKey(view.gid), view)
     }
     if (name === 'overview') this.client?.setQueryData(['overview'], JSON.parse(data) as OverviewView)
-    if (name === 'fresh') void this.client?.invalidateQueries({ queryKey: ['newest'] })
+    if (name === 'fresh' && performance.now() - this.askedAt > FRESH_MS_MIN) {
+      this.askedAt = performance.now()
+      void this.client?.invalidateQueries({ queryKey: ['newest'] })
+    }
   }
 
   private setState(state: LiveState): void {

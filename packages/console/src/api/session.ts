@@ -1,14 +1,8 @@
+import type { SessionView } from '@counterstep/protocol'
 import { queryOptions } from '@tanstack/react-query'
-import { ApiError, callApi } from './client.ts'
+import { API_URL, ApiError, callApi } from './client.ts'
 
 export type Scope = 'submit' | 'read' | 'payloads' | 'signal' | 'operate' | 'admin'
-
-interface SessionAnswer {
-  readonly person?: string
-  readonly key?: { readonly id: string; readonly name: string }
-  readonly scopes: 'all' | readonly string[]
-  readonly until?: number
-}
 
 /** Who looks. `isOpen`: this server asks for no key. */
 export interface Session {
@@ -29,7 +23,7 @@ export const sessionQuery = queryOptions({
 /** Null: the person must log in. */
 async function readSession(signal: AbortSignal): Promise<Session | null> {
   try {
-    return toSession(await callApi<SessionAnswer>('session', { signal }))
+    return toSession(await callApi<SessionView>('session', { signal }))
   } catch (error: unknown) {
     if (!(error instanceof ApiError)) throw error
     if (error.status === 401) return null
@@ -39,20 +33,22 @@ async function readSession(signal: AbortSignal): Promise<Session | null> {
 }
 
 export async function logIn(key: string, person: string): Promise<Session> {
-  const body = { key, ...(person === '' ? {} : { person }) }
-  return toSession(await callApi<SessionAnswer>('session', { method: 'POST', body }))
+  // The cookie is sent to this path only. A proxy may have put a prefix before it, which the server does not see.
+  const { pathname: path } = new URL('..', API_URL)
+  const body = { key, path, ...(person === '' ? {} : { person }) }
+  return toSession(await callApi<SessionView>('session', { method: 'POST', body }))
 }
 
 export function logOut(): Promise<void> {
   return callApi<undefined>('session', { method: 'DELETE' })
 }
 
-function toSession({ person, key, scopes }: SessionAnswer): Session {
+function toSession({ via, person, key, scopes }: SessionView): Session {
   return {
     ...(person === undefined ? {} : { person }),
     ...(key === undefined ? {} : { keyName: key.name }),
     scopes,
-    isOpen: key === undefined,
+    isOpen: via === 'local',
   }
 }
 

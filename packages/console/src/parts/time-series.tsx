@@ -18,6 +18,8 @@ interface TimeSeriesProps {
 }
 
 const HEIGHT = 96
+/** The points are minutes apart, so no label is finer. */
+const STEPS_S = [60, 300, 600, 1_200, 3_600]
 
 /** A small chart. The numbers stand beside it as a table for those who do not see it. */
 export function TimeSeries({ at, lines, label }: TimeSeriesProps) {
@@ -63,10 +65,10 @@ function createOptions(element: HTMLElement, lines: readonly SeriesLine[]): UPlo
     height: HEIGHT,
     legend: { show: false },
     cursor: { show: false },
-    padding: [8, 4, 0, 0],
+    padding: [8, 18, 0, 0],
     scales: { y: { range: (_chart, _min, max) => [0, Math.max(max, 1)] } },
     axes: [
-      { ...axis, size: 22, font: '11px system-ui', space: 72, values: writeTimes },
+      { ...axis, size: 22, font: '11px system-ui', space: 72, values: writeTimes, incrs: STEPS_S },
       { ...axis, size: 34, font: '11px system-ui', space: 28 },
     ],
     series: [

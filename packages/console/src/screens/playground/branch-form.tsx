@@ -1,4 +1,4 @@
-import type { JsonValue, Kind } from '@counterstep/protocol'
+import { type JsonValue, type Kind, OPS, type Op } from '@counterstep/protocol'
 import { BreakControl } from './break-control.tsx'
 import { type DraftBranch, setField, URL_FIELDS } from './draft.ts'
 import { PayloadField } from './payload-field.tsx'
@@ -37,12 +37,16 @@ export function BranchForm({ kind, branch, isBreakable, onChange, onRemove }: Br
       {URL_FIELDS[kind].map((name) => (
         <div key={name} className="url-row">
           <TextField label={name} value={toText(branch[name])} onChange={(text) => set(name, text)} />
-          {isBreakable ? <BreakControl url={toText(branch[name])} /> : null}
+          {isBreakable ? <BreakControl url={toText(branch[name])} op={toOp(name)} /> : null}
         </div>
       ))}
       <PayloadField value={branch.payload} onChange={(value) => set('payload', value)} />
     </fieldset>
   )
+}
+
+function toOp(field: string): Op {
+  return OPS.find((op) => op === field) ?? 'compensate'
 }
 
 function toText(value: JsonValue | undefined): string {

@@ -1,31 +1,42 @@
+import { BREAK_WAYS, type Op } from '@counterstep/protocol'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { BREAK_WORDS, BREAKS, type Break, breakUrl, devKey, devQuery } from '../../api/dev.ts'
+import { BREAK_WORDS, breakCalls, devKey, devQuery, findBreak } from '../../api/dev.ts'
 
-/** Breaks the next call to a URL. It is there only on a server that runs for development. */
-export function BreakControl({ url }: { readonly url: string }) {
+interface BreakControlProps {
+  readonly url: string
+  readonly op: Op
+}
+
+/** Breaks the next call of an op to a URL. It is there only on a server that runs for development. */
+export function BreakControl({ url, op }: BreakControlProps) {
   const client = useQueryClient()
   const { data: dev } = useQuery(devQuery)
+  const broken = findBreak(dev, url, op)
   const breaking = useMutation({
-    mutationFn: (how: Break) => breakUrl({ url, how, next: 1 }),
+    mutationFn: (text: string) => {
+      const how = BREAK_WAYS.find((each) => each === text)
+      return breakCalls({
+        urlPrefix: url,
+        op,
+        next: how === undefined ? 0 : 1,
+        how: how ?? broken?.how ?? 'answer-409',
+      })
+    },
     onSuccess: (view) => client.setQueryData(devKey, view),
   })
-  const broken = dev?.breaks.find((each) => each.url === url)
   return (
     <label className="break" data-broken={broken !== undefined}>
-      <span className="unseen">Break {url}</span>
+      <span className="unseen">The next call to {url}</span>
       <select
         value={broken?.how ?? ''}
         disabled={url === '' || breaking.isPending}
         title={breaking.error?.message ?? 'What the next call to this URL meets'}
-        onChange={(event) => {
-          const how = BREAKS.find((each) => each === event.target.value)
-          if (how !== undefined) breaking.mutate(how)
-        }}
+        onChange={(event) => breaking.mutate(event.target.value)}
       >
-        <option value="">Break ▾</option>
-        {BREAKS.map((how) => (
+        <option value="">{broken === undefined ? 'Break ▾' : 'mend it'}</option>
+        {BREAK_WAYS.map((how) => (
           <option key={how} value={how}>
-            {BREAK_WORDS[how]}
+            the next call {BREAK_WORDS[how]}
           </option>
         ))}
       </select>

@@ -13,7 +13,7 @@ import { useSending } from './use-sending.ts'
 
 /** A transaction by a form or as JSON: both are the same text. */
 export function Playground() {
-  useLive([])
+  useLive(['fresh'])
   const { from } = useSearch({ from: '/new' })
   const request = useQuery({ ...requestQuery(from ?? ''), enabled: from !== undefined })
   const [text, setText] = useState(() =>

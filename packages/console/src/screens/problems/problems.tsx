@@ -12,7 +12,7 @@ import { Waiting } from './waiting.tsx'
 
 /** All that waits for the same reason is one row, however many transactions it is. */
 export function Problems() {
-  useLive([])
+  useLive(['fresh'])
   const search = useSearch({ from: '/problems' })
   const tab: ProblemTab = search.tab === 'retrying' ? 'retrying' : 'attention'
   const { data, error, refetch } = useQuery(problemsQuery)

@@ -9,7 +9,7 @@ import '../../style/services.css'
 import { ServiceRow } from './service-row.tsx'
 
 export function Services() {
-  useLive([])
+  useLive(['fresh'])
   const { data, error, refetch } = useQuery(servicesQuery)
   if (data === undefined && error !== null) {
     return <Trouble error={error} what="services" onRetry={() => void refetch()} />
