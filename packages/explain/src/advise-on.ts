@@ -19,6 +19,11 @@ const ADVICE: Readonly<Record<string, string>> = {
     'It cannot be sent as it was stored. Edit its URL, or stop the transaction and do by hand what is left.',
   'bad-request':
     'It cannot be sent as it was stored. Edit it, or stop the transaction and do by hand what is left.',
+  closed: 'This server was stopping, or another decision came first. There is nothing to do.',
+  'not-sent': 'This server was stopping, or another decision came first. There is nothing to do.',
+  'no-query-back': 'It has no sender that could be asked. Submit or abort it.',
+  'json-rpc':
+    'An older version stored it, which would have called it as plain HTTP. Stop the transaction, and do by hand what is left.',
   '401': 'The service most often does not accept the signature. Check the keys on both sides.',
   '403': 'The service most often does not accept the signature. Check the keys on both sides.',
   '404': 'The path is most often wrong. Edit the URL, or let the service serve it.',
@@ -32,6 +37,9 @@ const ADVICE: Readonly<Record<string, string>> = {
     'A person did the action elsewhere, so a person must undo it there, and then skip the compensation.',
   'record-unreadable': 'A newer server wrote the record, or it is damaged. Repair the row, then retry.',
 }
+
+/** These outcomes have an advice of their own. */
+export const ADVISED: readonly string[] = Object.keys(ADVICE)
 
 /** Advises what to do about an outcome of a call, as the guide for operators does. */
 export function adviseOn(outcome: string): string {

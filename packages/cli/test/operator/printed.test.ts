@@ -8,7 +8,7 @@ import { writeWaterfall } from '../../src/operator/print/write-waterfall.ts'
 import { NOW } from './run-line.ts'
 import { PLAN, STUCK } from './views.ts'
 
-/** What could move the cursor, colour, hide or turn a text. */
+/** It could move the cursor, and colour, hide or turn a text. */
 const HOSTILE = '\u001b[2J\u001b]0;x\u0007\u009b31m\u202egpj.\u200b\u2066\r\n\tend'
 
 describe('texts of a server', () => {
