@@ -24,6 +24,7 @@ import type {
   CallOptions,
   ListFilter,
   SignalOptions,
+  StopOptions,
   SubmitOptions,
   WaitOptions,
 } from './options.ts'
@@ -116,7 +117,7 @@ export interface Client {
   /** Calls at once the branches that wait for their next call. Throws SAGA_ALREADY_FINAL. */
   retry(gid: string, options?: CallOptions): Promise<TransactionView>
   /** Ends a transaction as it is, and undoes nothing. It is for operators. Throws SAGA_ALREADY_FINAL. */
-  stop(gid: string, options?: CallOptions): Promise<TransactionView>
+  stop(gid: string, options: StopOptions): Promise<TransactionView>
 }
 
 /**
@@ -151,6 +152,6 @@ export function createClient(options: ClientOptions): Client {
     signal: (gid: string, signal: Signal<unknown> | string, payload?: unknown, options: SignalOptions = {}) =>
       sendSignal(setup, gid, typeof signal === 'string' ? signal : signal.name, payload, options),
     retry: (gid, options = {}) => command(setup, 'retry', gid, options),
-    stop: (gid, options = {}) => command(setup, 'stop', gid, options),
+    stop: (gid, options) => command(setup, 'stop', gid, options),
   }
 }

@@ -52,6 +52,7 @@ export type {
   CallOptions,
   ListFilter,
   SignalOptions,
+  StopOptions,
   SubmitOptions,
   WaitOptions,
 } from './options.ts'

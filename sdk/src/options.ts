@@ -45,6 +45,19 @@ export interface AbortOptions extends SubmitOptions {
 }
 
 /**
+ * These are the options of a stop.
+ *
+ * @example
+ * ```ts
+ * await client.stop(gid, { reason: 'the books were corrected by hand' })
+ * ```
+ */
+export interface StopOptions extends CallOptions {
+  /** It is kept in the transaction's trail. It has at most 1,024 characters. */
+  readonly reason: string
+}
+
+/**
  * These are the options of a signal.
  *
  * @example
