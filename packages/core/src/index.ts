@@ -1,3 +1,17 @@
+export {
+  BULK_KEPT_MAX,
+  BULK_KEPT_MS,
+  BULK_RUNNING_MAX,
+  type BulkCounts,
+  type BulkFate,
+  type BulkJob,
+  type BulkPart,
+  countFates,
+  splitIntoParts,
+  withFates,
+} from './bulk/bulk-job.ts'
+export { judgeFate } from './bulk/judge-fate.ts'
+export { type BulkStep, commandBulk, planBulk } from './bulk/plan-bulk.ts'
 export { holdBack } from './bulkhead/hold-back.ts'
 export { type LargeRowTurn, takeLargeRowTurn } from './bulkhead/large-row-pace.ts'
 export { measureRoom, type RoomRate, UNMEASURED } from './bulkhead/room-rate.ts'

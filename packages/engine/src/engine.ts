@@ -1,5 +1,8 @@
 import type { BranchCaller, CheckUrl, Clock, FindOrigin, Ids, RefuseCall, Store } from '@counterstep/core'
 import { assemble } from './assembly.ts'
+import { BulkJobs } from './bulk/bulk-jobs.ts'
+import { BulkWorker } from './bulk/bulk-worker.ts'
+import { giveBulkCommand } from './bulk/give-bulk-command.ts'
 import type { EngineApi, EngineHealth } from './engine-api.ts'
 import { readHealth } from './health.ts'
 import type { EngineObserver } from './observer.ts'
@@ -48,6 +51,8 @@ export interface EngineParts {
 }
 
 export interface Engine extends EngineApi {
+  /** The jobs that give one command to many transactions. */
+  readonly bulk: BulkJobs
   /**
    * Starts the loops: recovery of due rows, lease renewal and purge. It resolves when due rows have been claimed once.
    */
@@ -75,6 +80,8 @@ class NodeEngine extends Requests implements Engine {
   readonly #renewal: Renewal
   readonly #purge: Purge
   readonly #memory: NodeMemory
+  readonly #bulkWorker: BulkWorker
+  readonly bulk: BulkJobs
   #closing: Promise<void> | undefined
 
   constructor(parts: EngineParts) {
@@ -105,12 +112,24 @@ class NodeEngine extends Requests implements Engine {
       renewExpired: () => renewal.renewExpired(),
     })
     this.#purge = new Purge(store, clock, observer)
+    const { ids } = parts
+    const worker = new BulkWorker({
+      ...{ store, clock, ids, observer, now: Date.now, nodeId: ids.token() },
+      give: (gid, job) => giveBulkCommand(this, gid, job),
+    })
+    this.#bulkWorker = worker
+    this.bulk = new BulkJobs({
+      ...{ store, ids, now: Date.now },
+      list: (query, caller) => this.list(query, caller),
+      onChange: () => worker.lookNow(),
+    })
   }
 
   async start(): Promise<void> {
     this.#renewal.start()
     this.#purge.start()
     this.#memory.start()
+    this.#bulkWorker.start()
     await this.#recovery.start()
   }
 
@@ -149,6 +168,7 @@ class NodeEngine extends Requests implements Engine {
     this.#purge.stop()
     const forgotten = this.#memory.stop()
     this.assembly.watch.end()
+    this.#bulkWorker.stop()
     // A store that hangs must not delay the end.
     await within(clock, Math.min(left(), HAND_BACK_MS), this.#recovery.stop())
     await acceptance.close(Math.min(left(), Math.max(FLUSH_MS_MIN, left() - CALLS_MS - HAND_BACK_MS)))

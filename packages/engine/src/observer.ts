@@ -63,6 +63,7 @@ export const ENGINE_EVENT_NAMES = [
   'renewal-failed',
   'look-up-failed',
   'purge-failed',
+  'bulk-failed',
   'accept-given-up',
   'memory-ack-lost',
   'wake-up-failed',

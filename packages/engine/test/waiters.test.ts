@@ -161,7 +161,7 @@ describe('a submit that waits', () => {
     }
     expect((await node.submit(buildSaga('a'), { waitMs: 1_000 })).status).toBe('succeeded')
     await fixture.time.advance(10_000)
-    // Only the timers of the loops are left: poll, renewal and purge.
-    expect(node.clock.timers).toBe(3)
+    // Only the timers of the loops are left: poll, renewal, purge and the look for bulk jobs.
+    expect(node.clock.timers).toBe(4)
   })
 })

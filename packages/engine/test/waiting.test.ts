@@ -226,8 +226,8 @@ describe('what is over', () => {
     for (let n = 0; n < 50; n++) await node.submit(buildSaga(`s${n}`, 2, { deadlineMs: 86_400_000 }))
     await fixture.time.advance(20_000)
     expect(await fixture.unfinished()).toBe(0)
-    // Only the timers of the loops are left: poll, renewal and purge.
-    expect(node.clock.timers).toBe(3)
+    // Only the timers of the loops are left: poll, renewal, purge and the look for bulk jobs.
+    expect(node.clock.timers).toBe(4)
   })
 
   it('is purged after its retention, and its gid is new again', async () => {

@@ -1,0 +1,95 @@
+import type { BulkJob, BulkPart, Ids, Store, StoredDocument } from '@counterstep/core'
+import { CounterstepError } from '@counterstep/protocol'
+
+const JOBS = 'bulk'
+
+/** A job as it is stored, with the version under which it may be changed. */
+export interface StoredJob {
+  readonly job: BulkJob
+  readonly version: number
+}
+
+export interface StoredPart {
+  readonly part: BulkPart
+  readonly version: number
+}
+
+/** Keeps the jobs, and the list of each, as documents. Each part of a list has a version of its own. */
+export class BulkDocuments {
+  readonly #store: Store
+  readonly #ids: Ids
+
+  constructor(store: Store, ids: Ids) {
+    this.#store = store
+    this.#ids = ids
+  }
+
+  async readJobs(): Promise<StoredJob[]> {
+    return (await this.#store.readDocuments(JOBS)).map(readJob)
+  }
+
+  async findJob(id: string): Promise<StoredJob | undefined> {
+    return (await this.readJobs()).find(({ job }) => job.id === id)
+  }
+
+  /** The list of a job never changes its order, and its parts come in it. */
+  async readParts(jobId: string): Promise<StoredPart[]> {
+    return (await this.#store.readDocuments(toPartsCategory(jobId))).map(readPart)
+  }
+
+  /** Returns undefined if another node or a person has changed the job. */
+  async writeJob(job: BulkJob, expectedVersion: number): Promise<StoredJob | undefined> {
+    const version = await this.#write(JOBS, job.id, job, expectedVersion)
+    return version === undefined ? undefined : { job, version }
+  }
+
+  async writePart(
+    jobId: string,
+    at: number,
+    part: BulkPart,
+    expectedVersion: number,
+  ): Promise<StoredPart | undefined> {
+    const version = await this.#write(toPartsCategory(jobId), toPartKey(at), part, expectedVersion)
+    return version === undefined ? undefined : { part, version }
+  }
+
+  /** Removes the list before the job, so that a crash in between leaves a job that is removed the next time. */
+  async removeJob({ job, version }: StoredJob): Promise<void> {
+    const category = toPartsCategory(job.id)
+    for (const { key, version: expectedVersion } of await this.#store.readDocuments(category)) {
+      await this.#store.removeDocument({ category, key, expectedVersion })
+    }
+    await this.#store.removeDocument({ category: JOBS, key: job.id, expectedVersion: version })
+  }
+
+  async #write(
+    category: string,
+    key: string,
+    value: unknown,
+    expectedVersion: number,
+  ): Promise<number | undefined> {
+    const text = JSON.stringify(value)
+    const write = { category, key, text, expectedVersion, writeId: this.#ids.writeId() }
+    const result = await this.#store.writeDocument(write)
+    if (result.type === 'full')
+      throw new CounterstepError('SAGA_TOO_MANY_JOBS', 'there is no room for another bulk job')
+    return result.type === 'written' ? result.version : undefined
+  }
+}
+
+/** A category has letters alone, and so has the id of a job. */
+function toPartsCategory(jobId: string): string {
+  return `bulk-${jobId}`
+}
+
+function toPartKey(at: number): string {
+  return String(at).padStart(4, '0')
+}
+
+function readJob({ text, version }: StoredDocument): StoredJob {
+  return { job: JSON.parse(text) as BulkJob, version }
+}
+
+function readPart({ text, version }: StoredDocument): StoredPart {
+  return { part: JSON.parse(text) as BulkPart, version }
+}

@@ -1,0 +1,203 @@
+/** What people do to bulk jobs: preview, create, look, pause, resume, cancel. The worker gives the commands. */
+import {
+  BULK_KEPT_MAX,
+  BULK_KEPT_MS,
+  BULK_RUNNING_MAX,
+  type BulkJob,
+  commandBulk,
+  type Ids,
+  type ListQuery,
+  type Store,
+  splitIntoParts,
+} from '@counterstep/core'
+import {
+  type Actor,
+  type BulkCommand,
+  type BulkGroup,
+  type BulkPreview,
+  type BulkView,
+  CounterstepError,
+  type Gid,
+  type TransactionSummary,
+} from '@counterstep/protocol'
+import type { EngineApi } from '../engine-api.ts'
+import { BulkDocuments, type StoredJob } from './bulk-documents.ts'
+import { type Collected, collectRows } from './collect-rows.ts'
+import { newJobId } from './new-job-id.ts'
+import { viewJob } from './view-job.ts'
+
+const GROUPS_MAX = 20
+const SAMPLES_MAX = 10
+const TRIES_MAX = 20
+
+/** A checked request. `choice` names the transactions, or says how to find them. */
+export interface BulkOrder {
+  readonly command: BulkCommand
+  readonly choice: { readonly gids: readonly Gid[] } | { readonly query: BulkQuery; readonly filter: string }
+  readonly reason: string
+  readonly ratePerSecond: number
+  readonly canary: number
+  readonly max: number
+}
+
+export type BulkQuery = Omit<ListQuery, 'limit' | 'cursor' | 'order'>
+
+export interface BulkJobsParts {
+  readonly store: Store
+  readonly ids: Ids
+  /** A list waits for its turn among the readers. */
+  readonly list: EngineApi['list']
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  /** A job of this node may be worked at. */
+  readonly onChange: () => void
+}
+
+export class BulkJobs {
+  readonly #parts: BulkJobsParts
+  readonly #documents: BulkDocuments
+
+  constructor(parts: BulkJobsParts) {
+    this.#parts = parts
+    this.#documents = new BulkDocuments(parts.store, parts.ids)
+  }
+
+  /** Says which transactions a job would act on, and changes nothing. */
+  async preview({ choice, max }: BulkOrder, caller?: string): Promise<BulkPreview> {
+    if ('gids' in choice)
+      return {
+        count: choice.gids.length,
+        isExact: true,
+        groups: [],
+        samples: choice.gids.slice(0, SAMPLES_MAX),
+      }
+    const { rows, isExact } = await this.#collect(choice.query, max, caller)
+    return {
+      count: rows.length,
+      isExact,
+      ...(rows.length === 0 ? {} : { oldestAt: Math.min(...rows.map(({ createdAt }) => createdAt)) }),
+      groups: groupRows(rows),
+      samples: rows.slice(0, SAMPLES_MAX).map(({ gid }) => gid),
+    }
+  }
+
+  /**
+   * Stores the list before the job. After a crash in between, a list without a job is left, which nothing acts on. The job
+   * is durable when this resolves.
+   */
+  async create(order: BulkOrder, by: Actor): Promise<BulkView> {
+    const { now, ids, onChange } = this.#parts
+    await this.#makeRoom()
+    const { choice } = order
+    const gids =
+      'gids' in choice
+        ? [...new Set(choice.gids)]
+        : (await this.#collect(choice.query, order.max)).rows.map(({ gid }) => gid as Gid)
+    const at = now()
+    const job: BulkJob = {
+      id: newJobId(ids.token()),
+      command: order.command,
+      reason: order.reason,
+      by,
+      createdAt: at,
+      ...('filter' in choice ? { filter: choice.filter } : {}),
+      ratePerSecond: order.ratePerSecond,
+      canary: Math.min(order.canary, gids.length),
+      total: gids.length,
+      state: 'canary',
+      stateSince: at,
+      countedFrom: 0,
+    }
+    const parts = splitIntoParts(gids)
+    for (const [position, part] of parts.entries()) await this.#documents.writePart(job.id, position, part, 0)
+    await this.#documents.writeJob(job, 0)
+    onChange()
+    return viewJob(job, parts)
+  }
+
+  async list(): Promise<BulkView[]> {
+    const jobs = await this.#documents.readJobs()
+    return jobs.map(({ job }) => viewJob(job)).sort((a, b) => b.createdAt - a.createdAt)
+  }
+
+  async show(id: string): Promise<BulkView> {
+    const { job } = await this.#find(id)
+    return viewJob(job, await this.#readParts(id))
+  }
+
+  /** Another node may be working at the job. It meets the new version at its next save, and obeys. */
+  async command(id: string, command: 'pause' | 'resume' | 'cancel'): Promise<BulkView> {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const { job, version } = await this.#find(id)
+      const parts = await this.#readParts(id)
+      const next = commandBulk(job, parts, command, this.#parts.now())
+      if (next === undefined) return refuseOrView(job, command, viewJob(job, parts))
+      const saved = await this.#documents.writeJob(next, version)
+      if (saved === undefined) continue
+      this.#parts.onChange()
+      return viewJob(next, parts)
+    }
+    throw new CounterstepError('SAGA_CONTENDED', 'others change this job all the time: try again')
+  }
+
+  #collect(query: BulkQuery, max: number, caller?: string): Promise<Collected> {
+    return collectRows((page) => this.#parts.list(page, caller), query, max)
+  }
+
+  async #find(id: string): Promise<StoredJob> {
+    const found = await this.#documents.findJob(id)
+    if (found === undefined) throw new CounterstepError('SAGA_UNKNOWN_JOB', 'there is no such bulk job')
+    return found
+  }
+
+  async #readParts(id: string) {
+    return (await this.#documents.readParts(id)).map(({ part }) => part)
+  }
+
+  /** Refuses a job too many, and removes old ones. */
+  async #makeRoom(): Promise<void> {
+    const jobs = await this.#documents.readJobs()
+    if (jobs.filter(({ job }) => !hasEnded(job)).length >= BULK_RUNNING_MAX)
+      throw new CounterstepError(
+        'SAGA_TOO_MANY_JOBS',
+        `${BULK_RUNNING_MAX} bulk jobs have not ended yet: wait for one, or cancel it`,
+      )
+    const ended = jobs.filter(({ job }) => hasEnded(job)).sort((a, b) => b.job.createdAt - a.job.createdAt)
+    const oldestAt = this.#parts.now() - BULK_KEPT_MS
+    for (const [position, stored] of ended.entries()) {
+      if (position >= BULK_KEPT_MAX - 1 || stored.job.createdAt < oldestAt)
+        await this.#documents.removeJob(stored)
+    }
+  }
+}
+
+function hasEnded({ state }: BulkJob): boolean {
+  return state === 'done' || state === 'cancelled'
+}
+
+/** A command whose effect is there already is no error. */
+function refuseOrView({ state }: BulkJob, command: 'pause' | 'resume' | 'cancel', view: BulkView): BulkView {
+  const isThere = { pause: state === 'paused', cancel: state === 'cancelled', resume: !isOver(state) }[
+    command
+  ]
+  if (isThere) return view
+  throw new CounterstepError('SAGA_JOB_ENDED', `this bulk job is ${state}`)
+}
+
+function isOver(state: BulkJob['state']): boolean {
+  return state === 'done' || state === 'cancelled'
+}
+
+function groupRows(rows: readonly TransactionSummary[]): BulkGroup[] {
+  const groups = new Map<string, BulkGroup>()
+  for (const { problem, name } of rows) {
+    const key = JSON.stringify([problem, name])
+    const known = groups.get(key)
+    groups.set(key, {
+      ...(problem === undefined ? {} : { problem }),
+      ...(name === undefined ? {} : { name }),
+      count: (known?.count ?? 0) + 1,
+    })
+  }
+  return [...groups.values()].sort((a, b) => b.count - a.count).slice(0, GROUPS_MAX)
+}

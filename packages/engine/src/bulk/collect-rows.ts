@@ -1,0 +1,37 @@
+import type { ListCursor, ListQuery } from '@counterstep/core'
+import { LIST_LIMIT_MAX, type TransactionSummary } from '@counterstep/protocol'
+import type { EngineApi } from '../engine-api.ts'
+
+/** A collection gives up after this many pages, each of which scans a bounded number of rows. */
+const PAGES_MAX = 500
+
+export interface Collected {
+  readonly rows: readonly TransactionSummary[]
+  /** There are no others that match. */
+  readonly isExact: boolean
+}
+
+/** Walks the unfinished transactions that match, those that are due first at the top. */
+export async function collectRows(
+  list: EngineApi['list'],
+  query: Omit<ListQuery, 'limit' | 'cursor' | 'order'>,
+  max: number,
+): Promise<Collected> {
+  const rows = new Map<string, TransactionSummary>()
+  let cursor: ListCursor | undefined
+  for (let page = 0; page < PAGES_MAX; page++) {
+    const { items, cursor: next } = await list({
+      ...query,
+      order: 'due',
+      limit: LIST_LIMIT_MAX,
+      ...(cursor === undefined ? {} : { cursor }),
+    })
+    for (const item of items) {
+      if (rows.size === max && !rows.has(item.gid)) return { rows: [...rows.values()], isExact: false }
+      rows.set(item.gid, item)
+    }
+    if (next === undefined) return { rows: [...rows.values()], isExact: true }
+    cursor = next
+  }
+  return { rows: [...rows.values()], isExact: false }
+}
