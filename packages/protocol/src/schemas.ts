@@ -3,8 +3,6 @@ import { BREAK_CALLS_MAX, BREAK_LATE_MS_MAX, BREAK_WAYS } from './dev-wire.ts'
 import { ERROR_MEANINGS, type ErrorCode } from './errors.ts'
 import { ANSWER_BYTES_MAX, LIST_LIMIT_MAX } from './limits.ts'
 import { ATTEMPT_RUNS_MAX, TRAIL_ENTRIES_MAX } from './operator-words.ts'
-import { namesViewSchema, overviewViewSchema, servicesViewSchema } from './schemas/operator-views.ts'
-import { problemsViewSchema, problemTextSchema } from './schemas/problems.ts'
 import { bulkListSchema, bulkPreviewSchema, bulkRequestSchema, bulkViewSchema } from './schemas/bulk.ts'
 import {
   commandRequestSchema,

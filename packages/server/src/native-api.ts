@@ -5,7 +5,7 @@ import {
   guardRoutes,
   type Sessions,
 } from '@counterstep/access'
-import type { EngineApi, Logger } from '@counterstep/engine'
+import type { BulkJobs, EngineApi, Logger } from '@counterstep/engine'
 import { WAIT_MS_MAX } from '@counterstep/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { buildConsoleRoutes, CONSOLE_ROUTES, type ConsoleDirectory } from './console/console-routes.ts'
@@ -26,8 +26,9 @@ import { assertOwnMetricsAreWritten } from './metrics/registered-metric.ts'
 import type { Registry } from './metrics/registry.ts'
 import type { DocumentedApi } from './openapi/document.ts'
 import type { JsonObject, Operation } from './openapi/operation.ts'
-import { CONSOLE_OPERATIONS, DEV_OPERATIONS, OPERATIONS } from './operations.ts'
+import { BULK_OPERATIONS, CONSOLE_OPERATIONS, DEV_OPERATIONS, OPERATIONS } from './operations.ts'
 import { buildAbortRoute } from './routes/abort.ts'
+import { buildBulkRoutes } from './routes/bulk/add-bulk-routes.ts'
 import { buildDocsRoute, docsOperation } from './routes/docs.ts'
 import { buildEditOpRoute } from './routes/edit-op.ts'
 import { buildGetTransactionRoute } from './routes/get-transaction.ts'
@@ -78,6 +79,8 @@ export interface NativeApiDeps {
   readonly console?: ConsoleDeps
   /** Only `counterstep dev` gives it: callers may break the calls of branches on purpose. */
   readonly breaks?: Breaks
+  /** Gives one command to many transactions. A function has none, because it does not stay up. */
+  readonly bulk?: BulkJobs
   /** A `Prefer: wait` that asks for longer is cut to this. The default is 60 s. */
   readonly waitMsMax?: number
   /** The bounds of the streams of changes. */
@@ -168,13 +171,15 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   app.register(buildMetricsRoute(registry, handlerTimeoutMs))
   app.register(buildOpenApiRoute(readDocument))
   if (page === 'docs') app.register(buildDocsRoute(readDocument, engine, bounds))
+  if (deps.bulk !== undefined) app.register(buildBulkRoutes(deps.bulk, handlerTimeoutMs))
   if (deps.breaks !== undefined) app.register(buildDevRoutes(deps.breaks))
   if (deps.console !== undefined) registerConsole(app, deps.console, deps)
 }
 
-function hasOperation(operation: Operation, { page, console, breaks }: NativeApiDeps): boolean {
+function hasOperation(operation: Operation, { page, console, breaks, bulk }: NativeApiDeps): boolean {
   if (operation === docsOperation) return page === 'docs'
   if (CONSOLE_OPERATIONS.has(operation)) return console !== undefined
+  if (BULK_OPERATIONS.has(operation)) return bulk !== undefined
   return breaks !== undefined || !DEV_OPERATIONS.has(operation)
 }
 

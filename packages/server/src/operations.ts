@@ -7,6 +7,12 @@ import {
 import { breakOperation, devOperation } from './dev/dev-routes.ts'
 import type { Operation } from './openapi/operation.ts'
 import { abortOperation } from './routes/abort.ts'
+import {
+  bulkJobOperations,
+  listBulkOperation,
+  showBulkOperation,
+  startBulkOperation,
+} from './routes/bulk/bulk-operations.ts'
 import { docsOperation } from './routes/docs.ts'
 import { editOpOperation } from './routes/edit-op.ts'
 import { getTransactionOperation } from './routes/get-transaction.ts'
@@ -60,6 +66,10 @@ export const OPERATIONS: readonly Operation[] = [
   servicesOperation,
   namesOperation,
   liveStreamOperation,
+  startBulkOperation,
+  listBulkOperation,
+  showBulkOperation,
+  ...bulkJobOperations,
   rootOperation,
   liveOperation,
   readyOperation,
@@ -70,6 +80,14 @@ export const OPERATIONS: readonly Operation[] = [
   devOperation,
   breakOperation,
 ]
+
+/** These are there only where bulk jobs are worked at. */
+export const BULK_OPERATIONS: ReadonlySet<Operation> = new Set([
+  startBulkOperation,
+  listBulkOperation,
+  showBulkOperation,
+  ...bulkJobOperations,
+])
 
 /** These are there only where the console is. */
 export const CONSOLE_OPERATIONS: ReadonlySet<Operation> = new Set([
