@@ -24,6 +24,7 @@ import type {
   TransactionSummary,
   TransactionView,
 } from '@counterstep/protocol'
+import type { BulkApi } from './bulk/bulk-jobs.ts'
 import type { Watch } from './watch/watch.ts'
 
 export interface WaitOptions {
@@ -173,6 +174,8 @@ export interface EngineApi {
   readStats(): Promise<StoreStats | undefined>
   /** Tells watchers of changes. Absent: nothing goes on here between two calls, as in a function. */
   readonly watch?: Pick<Watch, 'open'>
+  /** Gives one command to many transactions. It is absent where `watch` is. */
+  readonly bulk?: BulkApi
   /**
    * The engine takes no new work any more. `health` says so too; this costs less for a host that asks at each answer.
    */

@@ -1,6 +1,6 @@
 import type { BranchCaller, CheckUrl, Clock, FindOrigin, Ids, RefuseCall, Store } from '@counterstep/core'
 import { assemble } from './assembly.ts'
-import { BulkJobs } from './bulk/bulk-jobs.ts'
+import { type BulkApi, BulkJobs } from './bulk/bulk-jobs.ts'
 import { BulkWorker } from './bulk/bulk-worker.ts'
 import { giveBulkCommand } from './bulk/give-bulk-command.ts'
 import type { EngineApi, EngineHealth } from './engine-api.ts'
@@ -51,8 +51,7 @@ export interface EngineParts {
 }
 
 export interface Engine extends EngineApi {
-  /** The jobs that give one command to many transactions. */
-  readonly bulk: BulkJobs
+  readonly bulk: BulkApi
   /**
    * Starts the loops: recovery of due rows, lease renewal and purge. It resolves when due rows have been claimed once.
    */
@@ -81,7 +80,7 @@ class NodeEngine extends Requests implements Engine {
   readonly #purge: Purge
   readonly #memory: NodeMemory
   readonly #bulkWorker: BulkWorker
-  readonly bulk: BulkJobs
+  readonly bulk: BulkApi
   #closing: Promise<void> | undefined
 
   constructor(parts: EngineParts) {

@@ -1,4 +1,4 @@
-export type { BulkJobs, BulkOrder, BulkQuery } from './bulk/bulk-jobs.ts'
+export type { BulkApi, BulkOrder, BulkQuery } from './bulk/bulk-jobs.ts'
 export { listDurabilityWarnings } from './durability-warnings.ts'
 export type { Engine, EngineParts } from './engine.ts'
 export { createEngine } from './engine.ts'

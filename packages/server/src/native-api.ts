@@ -5,7 +5,7 @@ import {
   guardRoutes,
   type Sessions,
 } from '@counterstep/access'
-import type { BulkJobs, EngineApi, Logger } from '@counterstep/engine'
+import type { EngineApi, Logger } from '@counterstep/engine'
 import { WAIT_MS_MAX } from '@counterstep/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { buildConsoleRoutes, CONSOLE_ROUTES, type ConsoleDirectory } from './console/console-routes.ts'
@@ -79,8 +79,6 @@ export interface NativeApiDeps {
   readonly console?: ConsoleDeps
   /** Only `counterstep dev` gives it: callers may break the calls of branches on purpose. */
   readonly breaks?: Breaks
-  /** Gives one command to many transactions. A function has none, because it does not stay up. */
-  readonly bulk?: BulkJobs
   /** A `Prefer: wait` that asks for longer is cut to this. The default is 60 s. */
   readonly waitMsMax?: number
   /** The bounds of the streams of changes. */
@@ -171,15 +169,15 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   app.register(buildMetricsRoute(registry, handlerTimeoutMs))
   app.register(buildOpenApiRoute(readDocument))
   if (page === 'docs') app.register(buildDocsRoute(readDocument, engine, bounds))
-  if (deps.bulk !== undefined) app.register(buildBulkRoutes(deps.bulk, handlerTimeoutMs))
+  if (engine.bulk !== undefined) app.register(buildBulkRoutes(engine.bulk, handlerTimeoutMs))
   if (deps.breaks !== undefined) app.register(buildDevRoutes(deps.breaks))
   if (deps.console !== undefined) registerConsole(app, deps.console, deps)
 }
 
-function hasOperation(operation: Operation, { page, console, breaks, bulk }: NativeApiDeps): boolean {
+function hasOperation(operation: Operation, { engine, page, console, breaks }: NativeApiDeps): boolean {
   if (operation === docsOperation) return page === 'docs'
   if (CONSOLE_OPERATIONS.has(operation)) return console !== undefined
-  if (BULK_OPERATIONS.has(operation)) return bulk !== undefined
+  if (BULK_OPERATIONS.has(operation)) return engine.bulk !== undefined
   return breaks !== undefined || !DEV_OPERATIONS.has(operation)
 }
 

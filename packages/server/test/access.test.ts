@@ -23,11 +23,15 @@ interface Route {
 
 /** The routes are as in `counterstep dev`. No file of the console is there. */
 const PAGES = { console: { directory: () => '/nowhere' }, breaks: new Breaks(nodeClock()) }
-/** These change sessions or breaks or nothing, and no transaction. */
+/** These change sessions, breaks, jobs or nothing, and no transaction. */
 const OTHER_CHANGES = [
   'POST /v1/session',
   'DELETE /v1/session',
   'POST /v1/dev/break',
+  'POST /v1/bulk',
+  'POST /v1/bulk/:id/pause',
+  'POST /v1/bulk/:id/resume',
+  'POST /v1/bulk/:id/cancel',
   'POST /v1/transactions/:gid/preview',
 ]
 
@@ -160,6 +164,12 @@ describe('S11: every route of the table', () => {
       'get /v1/session': [...SCOPES],
       'post /v1/session': 'open',
       'delete /v1/session': [...SCOPES],
+      'post /v1/bulk': ['operate', 'admin'],
+      'get /v1/bulk': ['read'],
+      'get /v1/bulk/{id}': ['read'],
+      'post /v1/bulk/{id}/pause': ['operate', 'admin'],
+      'post /v1/bulk/{id}/resume': ['operate', 'admin'],
+      'post /v1/bulk/{id}/cancel': ['operate', 'admin'],
       'get /v1/overview': ['read'],
       'get /v1/services': ['read'],
       'get /v1/names': ['read'],

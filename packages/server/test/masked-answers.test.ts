@@ -36,6 +36,7 @@ function buildRequests(turn: number): Readonly<Record<string, readonly Sent[]>> 
     url: `/v1/transactions${path}`,
     body,
   })
+  const postTo = (url: string, body?: unknown): Sent => ({ method: 'POST', url, body })
   const get = (url: string): Sent => ({ method: 'GET', url })
   const saga = {
     branches: [{ action: at('action'), compensation: at('compensation'), ...OWN }],
@@ -103,6 +104,12 @@ function buildRequests(turn: number): Readonly<Record<string, readonly Sent[]>> 
     pauseTransaction: gids.map((gid) => post(`/${gid}/pause`)),
     resumeTransaction: gids.map((gid) => post(`/${gid}/resume`)),
     stopTransaction: gids.map((gid) => post(`/${gid}/stop`, { reason: 'over' })),
+    startBulk: [postTo('/v1/bulk', { command: 'retry', gids, reason: 'why' })],
+    listBulk: [get('/v1/bulk')],
+    showBulk: [get('/v1/bulk/aaaaaaaaaaaaaaaa')],
+    pauseBulk: [postTo('/v1/bulk/aaaaaaaaaaaaaaaa/pause')],
+    resumeBulk: [postTo('/v1/bulk/aaaaaaaaaaaaaaaa/resume')],
+    cancelBulk: [postTo('/v1/bulk/aaaaaaaaaaaaaaaa/cancel')],
     getSession: [get('/v1/session')],
     getOverview: [get('/v1/overview')],
     getServices: [get('/v1/services')],

@@ -2,6 +2,7 @@ import type { EngineApi, EngineHealth } from '@counterstep/engine'
 import type { Gid, SubmitView, TransactionView } from '@counterstep/protocol'
 import { planExample, problemsExample, requestExample, signalTakenExample } from '../src/openapi/examples.ts'
 import { namesExample, overviewExample, servicesExample } from '../src/openapi/operator-examples.ts'
+import { bulkExample, bulkPreviewExample } from '../src/routes/bulk/bulk-operations.ts'
 
 export interface Call {
   readonly verb: string
@@ -78,6 +79,13 @@ export function createScriptedEngine(script: Partial<EngineApi> = {}): ScriptedE
     overview: note('overview', script.overview ?? (async () => overviewExample)),
     services: note('services', script.services ?? (async () => servicesExample)),
     names: note('names', script.names ?? (async () => namesExample)),
+    bulk: script.bulk ?? {
+      preview: note('bulk.preview', async () => bulkPreviewExample),
+      create: note('bulk.create', async () => bulkExample),
+      list: note('bulk.list', async () => [bulkExample]),
+      show: note('bulk.show', async () => bulkExample),
+      command: note('bulk.command', async () => bulkExample),
+    },
     ...(script.watch === undefined ? {} : { watch: script.watch }),
     readStats: script.readStats ?? (async () => undefined),
     health: script.health ?? (() => READY),

@@ -20,9 +20,8 @@ import {
   type Gid,
   type TransactionSummary,
 } from '@counterstep/protocol'
-import type { EngineApi } from '../engine-api.ts'
 import { BulkDocuments, type StoredJob } from './bulk-documents.ts'
-import { type Collected, collectRows } from './collect-rows.ts'
+import { type Collected, collectRows, type ListRows } from './collect-rows.ts'
 import { newJobId } from './new-job-id.ts'
 import { viewJob } from './view-job.ts'
 
@@ -40,13 +39,16 @@ export interface BulkOrder {
   readonly max: number
 }
 
+/** What hosts may do with bulk jobs. */
+export type BulkApi = Pick<BulkJobs, 'preview' | 'create' | 'list' | 'show' | 'command'>
+
 export type BulkQuery = Omit<ListQuery, 'limit' | 'cursor' | 'order'>
 
 export interface BulkJobsParts {
   readonly store: Store
   readonly ids: Ids
   /** A list waits for its turn among the readers. */
-  readonly list: EngineApi['list']
+  readonly list: ListRows
   /** Epoch milliseconds. */
   readonly now: () => number
   /** A job of this node may be worked at. */

@@ -1,9 +1,14 @@
 import type { ListCursor, ListQuery } from '@counterstep/core'
 import { LIST_LIMIT_MAX, type TransactionSummary } from '@counterstep/protocol'
-import type { EngineApi } from '../engine-api.ts'
 
 /** A collection gives up after this many pages, each of which scans a bounded number of rows. */
 const PAGES_MAX = 500
+
+/** Lists transactions as the engine does. */
+export type ListRows = (
+  query: ListQuery,
+  caller?: string,
+) => Promise<{ readonly items: readonly TransactionSummary[]; readonly cursor?: ListCursor }>
 
 export interface Collected {
   readonly rows: readonly TransactionSummary[]
@@ -13,7 +18,7 @@ export interface Collected {
 
 /** Walks the unfinished transactions that match, those that are due first at the top. */
 export async function collectRows(
-  list: EngineApi['list'],
+  list: ListRows,
   query: Omit<ListQuery, 'limit' | 'cursor' | 'order'>,
   max: number,
 ): Promise<Collected> {

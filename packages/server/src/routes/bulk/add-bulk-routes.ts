@@ -1,5 +1,5 @@
 import { readActor, readCaller } from '@counterstep/access'
-import type { BulkJobs } from '@counterstep/engine'
+import type { BulkApi } from '@counterstep/engine'
 import { InvalidRequestError } from '@counterstep/protocol'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { createMediaTypeError, takeJson } from '../../http/json-body.ts'
@@ -16,7 +16,7 @@ import { parseBulkRequest } from './parse-bulk-request.ts'
 /** A list of a thousand of the longest gids fits, if each character is written as an escape. */
 const BODY_BYTES_MAX = 1024 * 1024
 
-export function buildBulkRoutes(bulk: BulkJobs, handlerTimeoutMs: number) {
+export function buildBulkRoutes(bulk: BulkApi, handlerTimeoutMs: number) {
   return async function addBulkRoutes(app: FastifyInstance): Promise<void> {
     app.register(addStartRoute)
     app.register(addJobRoutes)

@@ -9,7 +9,7 @@ const requestExample: BulkRequest = {
   reason: 'bank-a is mended',
 }
 
-const viewExample: BulkView = {
+export const bulkExample: BulkView = {
   id: 'aklmbcdefghijnop',
   command: 'retry',
   reason: 'bank-a is mended',
@@ -34,7 +34,7 @@ const viewExample: BulkView = {
   },
 }
 
-const previewExample: BulkPreview = {
+export const bulkPreviewExample: BulkPreview = {
   count: 128,
   isExact: true,
   oldestAt: 1_699_999_000_000,
@@ -69,8 +69,8 @@ export const startBulkOperation: Operation = {
   ],
   body: { schema: 'BulkRequest', required: true, examples: { retry: requestExample } },
   answers: {
-    200: { description: 'What a job would act on.', schema: 'BulkPreview', example: previewExample },
-    202: { description: 'The job is durable.', schema: 'BulkView', example: viewExample },
+    200: { description: 'What a job would act on.', schema: 'BulkPreview', example: bulkPreviewExample },
+    202: { description: 'The job is durable.', schema: 'BulkView', example: bulkExample },
   },
   problems: [
     'SAGA_MALFORMED_JSON',
@@ -95,7 +95,7 @@ export const listBulkOperation: Operation = {
   access: ['read'],
   summary: 'List bulk jobs, newest first',
   answers: {
-    200: { description: 'All jobs.', schema: 'BulkListView', example: { items: [viewExample] } },
+    200: { description: 'All jobs.', schema: 'BulkListView', example: { items: [bulkExample] } },
   },
   problems: [...STORE_PROBLEMS],
 }
@@ -108,7 +108,7 @@ export const showBulkOperation: Operation = {
   access: ['read'],
   summary: 'Show a bulk job with its counts',
   parameters: [idParameter],
-  answers: { 200: { description: 'The job.', schema: 'BulkView', example: viewExample } },
+  answers: { 200: { description: 'The job.', schema: 'BulkView', example: bulkExample } },
   problems: ['SAGA_UNKNOWN_JOB', ...STORE_PROBLEMS],
 }
 
@@ -129,7 +129,7 @@ export const bulkJobOperations: readonly Operation[] = BULK_JOB_COMMANDS.map((co
   access: ['operate', 'admin'],
   summary: SUMMARIES[command],
   parameters: [idParameter],
-  answers: { 200: { description: 'The job.', schema: 'BulkView', example: viewExample } },
+  answers: { 200: { description: 'The job.', schema: 'BulkView', example: bulkExample } },
   problems: [
     'SAGA_INVALID',
     'SAGA_BODY_TOO_LARGE',
