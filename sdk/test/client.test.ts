@@ -195,10 +195,14 @@ describe('wait', () => {
 })
 
 describe('the commands', () => {
-  for (const verb of ['abort', 'retry', 'stop'] as const) {
+  for (const [verb, give] of [
+    ['abort', (client: Client) => client.abort('g')],
+    ['retry', (client: Client) => client.retry('g')],
+    ['stop', (client: Client) => client.stop('g', { reason: 'mended by hand' })],
+  ] as const) {
     it(`The command ${verb} is sent again after a lost answer`, async () => {
       await using server = await scriptedServer(['cut', { status: 202, body: view }])
-      expect(await createClient({ url: server.url })[verb]('g')).toEqual(view)
+      expect(await give(createClient({ url: server.url }))).toEqual(view)
       expect(server.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(
         Array(2).fill(`POST /v1/transactions/g/${verb}`),
       )
@@ -206,7 +210,7 @@ describe('the commands', () => {
 
     it(`The command ${verb} is refused on a final transaction`, async () => {
       await using server = await scriptedServer([problem(409, 'SAGA_ALREADY_FINAL')])
-      const error = await catchError(createClient({ url: server.url })[verb]('g'))
+      const error = await catchError(give(createClient({ url: server.url })))
       expect(error).toMatchObject({ code: 'SAGA_ALREADY_FINAL', status: 409 })
       expect(server.seen).toHaveLength(1)
     })
