@@ -1,13 +1,14 @@
 import { foldProblems, MARK_BITS, type StoreStats, toStatus } from '@counterstep/core'
 import { isFinalStatus, type UnfinishedStatus } from '@counterstep/protocol'
 import type { Row } from './driver.ts'
-import type { StatsRows } from './messages.ts'
 
 /**
- * Each row of `counts` is a pair of status and attention that occurs: status, attention, count, oldest due time, oldest
- * accept. The other two have what the unfinished rows in trouble have.
+ * The first cell of a row says what it is: `counts` has status, attention, count, oldest due time and oldest accept of each
+ * pair of the first two; `problem` and `marks` count the unfinished rows in trouble.
  */
-export function decodeStats({ counts, problems, marks }: StatsRows, now: number): StoreStats {
+export function decodeStats(rows: readonly Row[], now: number): StoreStats {
+  const pick = (word: string) => rows.filter(([first]) => first === word).map(([, ...cells]) => cells)
+  const [counts, problems, marks] = [pick('counts'), pick('problem'), pick('marks')] as const
   const unfinished: Record<UnfinishedStatus, number> = { prepared: 0, submitted: 0, aborting: 0 }
   let attention = 0
   for (const [code, isMarked, count] of counts) {

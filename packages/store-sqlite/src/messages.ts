@@ -68,8 +68,6 @@ export type Read =
   | { readonly type: 'readMany'; readonly gids: readonly string[] }
   | { readonly type: 'list'; readonly order: ListOrder; readonly parameters: ListParameters }
   | { readonly type: 'stats'; readonly pausedBit: number }
-  | { readonly type: 'problems' }
-  | { readonly type: 'marks' }
   | { readonly type: 'freeBytes' }
   | { readonly type: 'documents'; readonly category: string; readonly after: string; readonly limit: number }
 
@@ -91,13 +89,6 @@ export interface ListParameters {
   /** It is a list of texts in JSON. */
   readonly tagParts: string | null
   readonly matchesMax: number
-}
-
-/** The rows of which the statistics are made, each as its statement gives it. */
-export interface StatsRows {
-  readonly counts: readonly Row[]
-  readonly problems: readonly Row[]
-  readonly marks: readonly Row[]
 }
 
 /** Both threads of a file need these settings. */

@@ -56,11 +56,11 @@ export class Reads {
       case 'list':
         return this.#readPage(read.order, read.parameters)
       case 'stats':
-        return this.#stats.all({ pausedBit: read.pausedBit })
-      case 'problems':
-        return this.#problems.all()
-      case 'marks':
-        return this.#marks.all()
+        return [
+          ...label('counts', this.#stats.all({ pausedBit: read.pausedBit })),
+          ...label('problem', this.#problems.all()),
+          ...label('marks', this.#marks.all()),
+        ]
       case 'freeBytes':
         return this.#freeBytes.all()
       case 'documents':
@@ -82,4 +82,9 @@ export class Reads {
     const [last, next] = scanEnd.all(order === 'created' ? { ...range, createdFrom, createdTo } : range)
     return last === undefined || next === undefined ? matches : [...matches, last]
   }
+}
+
+/** Puts before the cells of each row the word by which it is told from the rows of other statements. */
+function label(word: string, rows: readonly Row[]): readonly Row[] {
+  return rows.map((row) => [word, ...row])
 }

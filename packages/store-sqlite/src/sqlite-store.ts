@@ -173,11 +173,7 @@ export class SqliteStore implements Store {
   async stats(): Promise<StoreStats> {
     if (this.#closing !== undefined) return this.#refuse()
     const now = this.#now()
-    // The three are read one after the other, so a row that changes meanwhile may be missing in one of them.
-    const counts = await this.#reader.read({ type: 'stats', pausedBit: MARK_BITS.paused })
-    const problems = await this.#reader.read({ type: 'problems' })
-    const marks = await this.#reader.read({ type: 'marks' })
-    return decodeStats({ counts, problems, marks }, now)
+    return decodeStats(await this.#reader.read({ type: 'stats', pausedBit: MARK_BITS.paused }), now)
   }
 
   async readDocuments(category: string): Promise<readonly StoredDocument[]> {

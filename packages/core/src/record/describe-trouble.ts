@@ -59,6 +59,7 @@ function describeMark(transaction: Transaction): Pick<Trouble, 'problem'> {
 
 /** Finds the op to name: one at which a person should look, else the one with the most attempts. */
 function findWorst(transaction: Transaction): TroubledOp | undefined {
+  if (!someOp(transaction, isTroubled)) return undefined
   let worst: TroubledOp | undefined
   for (const call of listAwaited(transaction)) {
     const progress = findOp(transaction, call)
