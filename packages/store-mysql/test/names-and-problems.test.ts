@@ -66,10 +66,10 @@ for (const server of ['mariadb', 'mysql'] as const) {
     })
 
     for (const multiplexed of [false, true]) {
-      it(`Rows that are written together keep their own problems, ${multiplexed ? 'over a proxy' : 'at once'}`, async () => {
+      it(`Rows that are written together keep their own names and problems, ${multiplexed ? 'over a proxy' : 'at once'}`, async () => {
         const { url } = await databases.migrated(`together-${multiplexed}`)
         const store = await openMysqlStore({ url, multiplexed })
-        const all = makeGids(40).map((gid) => aTransaction(gid))
+        const all = makeGids(40).map((gid, i) => aTransaction(gid, i % 3 === 0 ? NAMED : {}))
         await Promise.all(all.map((each) => store.create(each)))
         const versions = await Promise.all(
           all.map(async (each, i) => {
@@ -82,6 +82,9 @@ for (const server of ['mariadb', 'mysql'] as const) {
         )
         for (const [i, each] of all.entries()) {
           const [row] = await store.readMany([each.gid])
+          expect([row?.name, row?.tags]).toEqual(
+            i % 3 === 0 ? [NAMED.name, NAMED.tags] : [undefined, undefined],
+          )
           expect([row?.problem, row?.attempts, row?.marks]).toEqual([
             i % 4 === 0 ? undefined : `p-${i % 3}`,
             i % 4 === 0 ? undefined : i,

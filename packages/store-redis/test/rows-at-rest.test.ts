@@ -277,7 +277,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       for (const [gid, word, value] of [
         ['kind', 2, '9'],
         ['sent', 7, '7'],
-        ['layout', 0, '2'],
+        ['layout', 0, '3'],
       ] as const) {
         await created(store, dueTransaction(gid))
         const words = String(await askOwner(connections, 'GET', keysFor(gid).row(gid))).split(' ')

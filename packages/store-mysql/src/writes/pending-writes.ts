@@ -18,7 +18,11 @@ import { literal } from '../sessions/literal.ts'
 import { fill, parseRowsStatement } from '../sessions/statement.ts'
 import { withNowMark } from '../transactions/transaction-protocol.ts'
 
-export const CREATE = parseRowsStatement(withNowMark(STATEMENTS.create))
+const NAMES_MARK = '/*names*/'
+export const CREATE = parseRowsStatement(withNowMark(STATEMENTS.create.replace(NAMES_MARK, '')))
+export const CREATE_NAMED = parseRowsStatement(
+  withNowMark(STATEMENTS.create.replace(NAMES_MARK, ', name, tags')),
+)
 /** The length of an update's statement without its values and without the few words of its hold. */
 const UPDATE_LENGTH = STATEMENTS.update.length
 
@@ -40,6 +44,8 @@ interface Pending<Result> {
 export interface PendingCreate extends Pending<CreateResult> {
   readonly type: 'create'
   readonly sql: string
+  /** The name and the tags as SQL, for a row that has one of them. */
+  readonly names: string | undefined
 }
 
 export interface PendingUpdate extends Pending<UpdateResult> {
@@ -98,11 +104,16 @@ export function toPendingCreate(
     writeId,
     hold.type === 'owned' ? 1 : 0,
     SENT_LIST_CODES[transaction.sentList],
-    transaction.name ?? null,
-    encodeTags(transaction.tags),
     dueInMs,
   ])
-  return { type: 'create', gid, token, writeId, sql, length: sql.length, resolve, reject }
+  const names = writeNames(transaction)
+  const length = sql.length + (names?.length ?? 0)
+  return { type: 'create', gid, token, writeId, sql, names, length, resolve, reject }
+}
+
+function writeNames({ name, tags }: NewTransaction): string | undefined {
+  if (name === undefined && tags === undefined) return undefined
+  return `${literal(name ?? null)}, ${literal(encodeTags(tags))}`
 }
 
 /** Throws as `toPendingCreate` does. */

@@ -22,7 +22,16 @@ async function collectOutcomes(writer: WriteBatch, bounds: Partial<QueueBounds> 
     (gid) =>
       new Promise<string>((resolve) => {
         const settle = { resolve: () => resolve(gid), reject: (error: unknown) => resolve(toSign(error)) }
-        queue.add({ type: 'create', gid, token: '', writeId: '', sql: '', length: 0, ...settle })
+        queue.add({
+          type: 'create',
+          gid,
+          token: '',
+          writeId: '',
+          names: undefined,
+          sql: '',
+          length: 0,
+          ...settle,
+        })
       }),
   )
   return (await Promise.all(writes)).join('')

@@ -1,8 +1,8 @@
-import type { TransactionUpdate } from '@counterstep/core'
+import type { NewTransaction, TransactionUpdate } from '@counterstep/core'
 import { expect, it } from 'vitest'
 import { aTransaction, makeUpdate } from '../../test/transactions.ts'
-import { toPendingUpdate } from './pending-writes.ts'
-import { writeUpdates } from './write-statements.ts'
+import { toPendingCreate, toPendingUpdate } from './pending-writes.ts'
+import { writeInserts, writeUpdates } from './write-statements.ts'
 
 const noAnswer = () => undefined
 
@@ -40,4 +40,19 @@ it('What rows wait for splits no flush of rows that wait for nothing, and one of
   expect(waiting).toHaveLength(1)
   // One statement locks the rows of the two others.
   expect(write({}, { problem: 'a' }, { marks: ['paused'] })).toHaveLength(3)
+})
+
+it('Rows without a name and tags are inserted without these columns, unless another row of the flush has one', () => {
+  const write = (...changes: readonly Partial<NewTransaction>[]) =>
+    writeInserts(
+      changes.map((change, i) => toPendingCreate(aTransaction(`t-${i}`, change), noAnswer, noAnswer)),
+    )
+  const [plain = '', ...others] = write({}, {})
+  expect(others).toEqual([])
+  expect(plain).not.toMatch(/name|tags/)
+  const [mixed = ''] = write({}, { name: 'transfer' }, { tags: { a: "it's (so)" } })
+  expect(mixed).toContain('updated_at, name, tags\n)')
+  expect(mixed.match(/, NULL, NULL\)/g)).toHaveLength(1)
+  expect(mixed).toContain(", 'transfer', NULL)")
+  expect(mixed).toContain(", NULL, '\na:it''s (so)\n')")
 })

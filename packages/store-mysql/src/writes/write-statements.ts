@@ -12,6 +12,7 @@ import {
 import { type CountedStatement, NOW_SQL, withNowMark } from '../transactions/transaction-protocol.ts'
 import {
   CREATE,
+  CREATE_NAMED,
   measureRow,
   type OwnColumn,
   type PendingCreate,
@@ -37,13 +38,20 @@ const TROUBLE = ['problem', 'attempts', 'marks'] as const
 const NO_TROUBLE = ['NULL', '0', '0'] as const
 const LOCK_ROWS = parseRowsStatement(STATEMENTS.lockRows)
 
+/** Writes the values of the row with those of the two more columns behind them. */
+function writeNamedRow({ sql, names = 'NULL, NULL' }: PendingCreate): string {
+  return `${sql.slice(0, sql.lastIndexOf(')'))}, ${names})`
+}
+
 /** Writes one insert of all rows, or as few as `bytesMax` allows. */
 export function writeInserts(
   creates: readonly PendingCreate[],
   bytesMax = Number.POSITIVE_INFINITY,
 ): readonly string[] {
-  const rows = creates.map(({ sql }) => sql)
-  return groupRows(rows, (row) => Buffer.byteLength(row), bytesMax).map((group) => fillRows(CREATE, group))
+  const isNamed = creates.some(({ names }) => names !== undefined)
+  const rows = creates.map(isNamed ? writeNamedRow : ({ sql }) => sql)
+  const statement = isNamed ? CREATE_NAMED : CREATE
+  return groupRows(rows, (row) => Buffer.byteLength(row), bytesMax).map((group) => fillRows(statement, group))
 }
 
 /**
