@@ -48,8 +48,11 @@ export interface Counterstep {
   signal(gid: string, name: string, signal: SignalRequest): Promise<SignalView>
   /** Calls at once the branches that wait for their next call. */
   retry(gid: string): Promise<TransactionView>
-  /** Ends the transaction as it is and undoes nothing. Operators use it after they have repaired the data by hand. */
-  stop(gid: string): Promise<TransactionView>
+  /**
+   * Ends the transaction as it is and undoes nothing. Operators use it after they have repaired the data by hand, and say
+   * why: the reason is kept in the trail of the transaction.
+   */
+  stop(gid: string, options: { readonly reason: string }): Promise<TransactionView>
   health(): ReturnType<EngineApi['health']>
 }
 
@@ -67,7 +70,7 @@ export function toCounterstep(engine: EngineApi): Counterstep {
     abort: async (gid, options) => engine.abort(requireGid(gid), options),
     signal: async (gid, name, signal) => engine.signal(requireGid(gid), name, copyThroughJson(signal)),
     retry: async (gid) => engine.retry(requireGid(gid)),
-    stop: async (gid) => engine.stop(requireGid(gid)),
+    stop: async (gid, { reason }) => engine.stop(requireGid(gid), { by: { via: 'local' }, reason }),
     health: () => engine.health(),
   }
 }

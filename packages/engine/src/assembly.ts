@@ -41,6 +41,8 @@ export interface AssemblyParts {
   readonly observer: EngineObserver
   readonly figures: Figures
   readonly settings: EngineSettings
+  /** Reads the node's wall clock. The default is that of the system. */
+  readonly readEpochMs?: () => number
 }
 
 /**

@@ -43,7 +43,7 @@ export type Refusal =
   | 'turned-around'
   | 'no-return'
 
-/** What is refused of operators' commands stands with their rules. */
+/** The refusals of operators' own commands stand with their rules. */
 export type CommandRefusal = Refusal | OperatorRefusal | 'plan-changed'
 
 /** These limits are for one TCC. They exist because each save writes all registered branches with their bodies. */

@@ -64,8 +64,8 @@ export function foldWithTrail(
 }
 
 /**
- * What follows from the time alone is decided at the end of the pause. An answer is a fact and is folded at once, together
- * with what it decides.
+ * A deadline and the like follow from the time alone, and are decided at the end of the pause. An answer is a fact and is
+ * folded at once, together with what it decides.
  */
 function foldOther(
   fold: Fold,

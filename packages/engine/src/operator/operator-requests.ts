@@ -141,7 +141,7 @@ export class OperatorRequests {
 
   /** A node that runs the transaction knows what it has sent. Elsewhere each branch may have been, while a node owns the row. */
   async #readKnown(gid: Gid, command: GivenCommand) {
-    const { runner, clock } = this.#parts.assembly
+    const { runner, clock, readEpochMs = Date.now } = this.#parts.assembly
     const run = runner.get(gid)
     if (run !== undefined && clock.now() < run.leaseUntil) {
       const storeNow = Math.floor(clock.now() + run.storeOffsetMs)
@@ -153,7 +153,7 @@ export class OperatorRequests {
     const isListKnown = !row.owned && row.sentList === 'released'
     const isAborted = command.type === 'abort-asked' || command.type === 'stop-asked'
     const known = isListKnown || !isAborted ? stored : { ...stored, sentUnknown: true }
-    return { known, isExact: !row.owned, storeNow: Math.max(row.updatedAt, Date.now()) }
+    return { known, isExact: !row.owned, storeNow: Math.max(row.updatedAt, readEpochMs()) }
   }
 
   async #readTransaction(gid: Gid): Promise<Transaction> {

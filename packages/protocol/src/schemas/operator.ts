@@ -4,7 +4,7 @@ import { COMMAND_ID_LENGTH_MAX, OPERATOR_COMMANDS } from '../operator-words.ts'
 import { KINDS, OPS, STATUSES } from '../words.ts'
 import { jsonValueSchema, payloadSchema, retryPolicySchema } from './requests.ts'
 
-/** What operators send, and what they are shown of what would follow. */
+/** These are the commands that operators send, and the plans that they are shown. */
 
 const instant = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 

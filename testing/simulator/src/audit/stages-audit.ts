@@ -72,7 +72,7 @@ export class StagesAudit {
     const log = this.#findLog(row.gid)
     if (log === undefined) return
     const [earlier, saga] = [readSaga(before), readSaga(row)]
-    // What a person has declared done is over from then on.
+    // An action that a person has declared done is over from then on.
     saga.branches.forEach(({ action }, branch) => {
       if (action.byHand !== undefined) log.effectAt[branch] ??= action.byHand.at
     })
