@@ -4,6 +4,6 @@ import type { Definition } from '@counterstep/core'
 const WITHOUT_NAME = '-'
 
 /** Reads the name under which a transaction is counted. */
-export function readName(definition: Definition): string {
-  return 'name' in definition && typeof definition.name === 'string' ? definition.name : WITHOUT_NAME
+export function readName({ name = WITHOUT_NAME }: Definition): string {
+  return name
 }

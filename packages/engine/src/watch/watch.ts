@@ -8,8 +8,8 @@ import {
 } from '@counterstep/core'
 import { type Gid, isFinalStatus, type TransactionSummary, type TransactionView } from '@counterstep/protocol'
 import type { EngineObserver } from '../observer.ts'
+import { toListed, toSummary } from '../summary.ts'
 import { FreshGids } from './fresh-gids.ts'
-import { summarizeRow } from './summarize-row.ts'
 
 /** A change is told so often at most. */
 const TELL_EVERY_MS = 250
@@ -236,7 +236,7 @@ export class Watch {
 
   #tellFresh(fresh: ReadonlySet<Gid>, rows: readonly StoredTransaction[], more: number): void {
     if (fresh.size === 0) return
-    const summaries = rows.filter(({ gid }) => fresh.has(gid)).map(summarizeRow)
+    const summaries = rows.filter(({ gid }) => fresh.has(gid)).map((row) => toSummary(toListed(row)))
     for (const watcher of [...this.#watchers]) if (watcher.wantsFresh) watcher.onFresh(summaries, more)
   }
 

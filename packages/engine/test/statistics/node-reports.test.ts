@@ -9,7 +9,7 @@ async function listNodes(node: TestNode): Promise<readonly string[]> {
 }
 
 async function runSaga(fixture: Fixture, node: TestNode, gid: string): Promise<void> {
-  await node.submit({ gid, branches: [{ action: 'http://bank.test/debit' }] })
+  await node.submit({ gid, name: 'transfer', branches: [{ action: 'http://bank.test/debit' }] })
   await fixture.untilStatus(gid, 'succeeded')
 }
 
@@ -29,7 +29,7 @@ describe('the nodes of a store', () => {
       expect(services.items).toMatchObject([{ service: 'bank.test', outcomes: { success: 3 } }])
       const overview = await node.engine.overview()
       expect(overview.minutes.reduce((sum, { succeeded }) => sum + succeeded, 0)).toBe(3)
-      expect((await node.engine.names()).items).toMatchObject([{ name: '-' }])
+      expect((await node.engine.names()).items).toMatchObject([{ name: 'transfer' }])
     }
     expect(await listNodes(two)).toEqual(['node-2 up', 'node-1 up'])
   })
