@@ -1,22 +1,7 @@
-import type {
-  JsonValue,
-  Op,
-  OperatorCommand,
-  PlanView,
-  PreviewRequest,
-  TransactionView,
-} from '@counterstep/protocol'
+import type { PlanView, PreviewRequest, TransactionView } from '@counterstep/protocol'
+import type { CommandBody, CommandTarget } from '../commands/command-target.ts'
 import { callApi } from './client.ts'
 import { toTransactionPath } from './queries.ts'
-
-/** A command for one transaction, or for one op of it. */
-export interface CommandTarget {
-  readonly gid: string
-  readonly command: OperatorCommand
-  readonly op?: { readonly branchId: string; readonly op: Op }
-}
-
-export type CommandBody = Readonly<Record<string, JsonValue>>
 
 export function toCommandPath({ gid, command, op }: CommandTarget): string {
   if (op === undefined) return toTransactionPath(gid, `/${command}`)

@@ -1,16 +1,7 @@
 import type { SessionView } from '@counterstep/protocol'
 import { queryOptions } from '@tanstack/react-query'
 import { API_URL, ApiError, callApi } from './client.ts'
-
-export type Scope = 'submit' | 'read' | 'payloads' | 'signal' | 'operate' | 'admin'
-
-/** Who looks. `isOpen`: this server asks for no key. */
-export interface Session {
-  readonly person?: string
-  readonly keyName?: string
-  readonly scopes: 'all' | readonly string[]
-  readonly isOpen: boolean
-}
+import type { Session } from './may-do.ts'
 
 export const sessionKey = ['session'] as const
 
@@ -50,9 +41,4 @@ function toSession({ via, person, key, scopes }: SessionView): Session {
     scopes,
     isOpen: via === 'local',
   }
-}
-
-export function mayDo(session: Session | null | undefined, ...anyOf: readonly Scope[]): boolean {
-  if (session == null) return false
-  return session.scopes === 'all' || anyOf.some((scope) => session.scopes.includes(scope))
 }

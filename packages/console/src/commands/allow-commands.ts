@@ -1,5 +1,5 @@
 import { isFinalStatus, type OperatorCommand, type TransactionView } from '@counterstep/protocol'
-import { mayDo, type Session } from '../api/session.ts'
+import { mayDo, type Session } from '../api/may-do.ts'
 
 export interface OfferedCommand {
   readonly command: OperatorCommand

@@ -2,16 +2,11 @@ import type { PreviewRequest, TransactionView } from '@counterstep/protocol'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { readServerTime } from '../api/clock.ts'
-import {
-  type CommandBody,
-  type CommandTarget,
-  drawCommandId,
-  giveCommand,
-  previewCommand,
-} from '../api/commands.ts'
+import { drawCommandId, giveCommand, previewCommand } from '../api/commands.ts'
 import { transactionKey } from '../api/queries.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { ProblemText } from '../parts/notice.tsx'
+import type { CommandBody, CommandTarget } from './command-target.ts'
 import '../style/dialog.css'
 import { CommandFields } from './command-fields.tsx'
 import { describeConsequence, nameCommand, needsReason } from './command-words.ts'
@@ -46,6 +41,7 @@ export function CommandDialog({ target, view, onClose }: CommandDialogProps) {
     (!wantsReason || reason.trim() !== '') &&
     (isConfirmed || (!wantsConfirm && cannotUndo === 0)) &&
     plan.data?.refusal === undefined &&
+    (target.command !== 'edit' || Object.keys(fields).length > 0) &&
     !give.isPending
   const submit = (event: FormEvent) => {
     event.preventDefault()

@@ -1,5 +1,5 @@
 import { readServerTime } from '../api/clock.ts'
-import type { CommandBody, CommandTarget } from '../api/commands.ts'
+import type { CommandBody, CommandTarget } from './command-target.ts'
 import { EditFields } from './edit-fields.tsx'
 
 interface FieldsProps {

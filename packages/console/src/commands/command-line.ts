@@ -1,5 +1,5 @@
-import type { CommandBody, CommandTarget } from '../api/commands.ts'
 import { quoteForShell } from '../parts/to-curl.ts'
+import type { CommandBody, CommandTarget } from './command-target.ts'
 
 /** Writes a command as the command line takes it. Ids and plans are the console's own, and left out. */
 export function toCommandLine({ gid, command, op }: CommandTarget, body: CommandBody): string {

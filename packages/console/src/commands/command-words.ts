@@ -1,6 +1,6 @@
 import { nameOp } from '@counterstep/explain'
 import type { OperatorCommand } from '@counterstep/protocol'
-import type { CommandTarget } from '../api/commands.ts'
+import type { CommandTarget } from './command-target.ts'
 
 const VERBS: Readonly<Record<OperatorCommand, string>> = {
   retry: 'Retry',

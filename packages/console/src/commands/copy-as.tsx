@@ -1,8 +1,9 @@
 import { API_URL } from '../api/client.ts'
-import { type CommandBody, type CommandTarget, toCommandPath } from '../api/commands.ts'
+import { toCommandPath } from '../api/commands.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { toCurl } from '../parts/to-curl.ts'
 import { toCommandLine } from './command-line.ts'
+import type { CommandBody, CommandTarget } from './command-target.ts'
 
 export function CopyAs({ target, body }: { readonly target: CommandTarget; readonly body: CommandBody }) {
   const url = new URL(toCommandPath(target), API_URL).href

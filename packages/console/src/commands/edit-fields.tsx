@@ -1,9 +1,9 @@
 import type { OpRequestView } from '@counterstep/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { CommandBody, CommandTarget } from '../api/commands.ts'
 import { requestQuery } from '../api/queries.ts'
 import { ProblemText } from '../parts/notice.tsx'
+import type { CommandBody, CommandTarget } from './command-target.ts'
 import { type EditTexts, readEdit, toEditTexts } from './read-edit.ts'
 
 interface EditFieldsProps {
@@ -51,16 +51,20 @@ function Texts({
         />
       </label>
       <label>
-        Body <span className="quiet">{current.contentType}</span>
+        <span>
+          Body <span className="quiet">{current.contentType}</span>
+        </span>
         <textarea
-          rows={6}
+          rows={4}
           value={texts.body}
           spellCheck={false}
           onChange={(event) => change({ body: event.target.value })}
         />
       </label>
       <label>
-        Headers <span className="quiet">a JSON object</span>
+        <span>
+          Headers <span className="quiet">a JSON object</span>
+        </span>
         <textarea
           rows={2}
           value={texts.headers}

@@ -47,7 +47,12 @@ export function WaterfallLane({ gid, laneBars, pieces }: LaneProps) {
       </Link>
       <div className="track" aria-hidden="true">
         {bars.map((bar) => (
-          <BarShape key={`${bar.from} ${bar.label}`} bar={bar} pieces={pieces} isOne={bars.length === 1} />
+          <BarShape
+            key={`${bar.from} ${bar.label}`}
+            bar={bar}
+            pieces={pieces}
+            words={bars.length === 1 ? '' : `${GLYPHS[bar.tone]} ${writeWords(bar, laneBars)}`}
+          />
         ))}
         {nextAt === undefined || last === undefined ? null : (
           <NextAttempt from={toShare(pieces, last.to)} to={toShare(pieces, nextAt)} nextAt={nextAt} />
@@ -73,11 +78,20 @@ function IdleWords({ laneBars: { lane } }: { readonly laneBars: LaneBars }) {
 interface BarShapeProps {
   readonly bar: Bar
   readonly pieces: readonly Piece[]
-  /** The words of a lane's only bar stand beside it. */
-  readonly isOne: boolean
+  /** They stand in the bar if it is wide enough. Those of a lane's only bar stand beside it. */
+  readonly words: string
 }
 
-function BarShape({ bar, pieces, isOne }: BarShapeProps) {
+/** The last bar says how long its call took, too. */
+function writeWords(bar: Bar, { lane, bars }: LaneBars): string {
+  const isLast = bar === bars.at(-1)
+  const { durationMs } = lane.op
+  const took = !isLast || durationMs === undefined || bar.tone === 'calling' ? '' : formatDuration(durationMs)
+  const label = bar.tone === 'open' && lane.waits !== undefined ? `waits for ${lane.waits}` : bar.label
+  return [label, took].filter((each) => each !== '').join(' · ')
+}
+
+function BarShape({ bar, pieces, words }: BarShapeProps) {
   const left = toPercent(toShare(pieces, bar.from))
   const width = measureBar(bar, pieces)
   return (
@@ -88,9 +102,9 @@ function BarShape({ bar, pieces, isOne }: BarShapeProps) {
         style={{ left, width: toPercent(width) }}
         title={`${bar.label} ${formatDuration(bar.to - bar.from)}`}
       />
-      {!isOne && width >= LABEL_BAR_MIN && bar.label !== '' ? (
+      {width >= LABEL_BAR_MIN && words !== '' ? (
         <span className="bar-inside" style={{ left, width: toPercent(width) }}>
-          <span>{bar.label}</span>
+          <span>{words}</span>
         </span>
       ) : null}
     </>
@@ -110,8 +124,8 @@ function BarWords({
   readonly laneBars: LaneBars
   readonly pieces: readonly Piece[]
 }) {
-  const { lane, bars, nextAt } = laneBars
-  if (bars.length > 1 && bar.label !== '' && measureBar(bar, pieces) >= LABEL_BAR_MIN) return null
+  const { bars, nextAt } = laneBars
+  if (bars.length > 1 && measureBar(bar, pieces) >= LABEL_BAR_MIN) return null
   const from = toShare(pieces, bars[0]?.from ?? bar.from)
   const end = toShare(pieces, Math.max(bar.to, nextAt ?? bar.to))
   const side = end <= LABEL_LEFT_MIN ? 'right' : from < LABEL_INSIDE_MAX ? 'inside' : 'left'
@@ -120,13 +134,9 @@ function BarWords({
     left: { right: toPercent(1 - from) },
     inside: { right: toPercent(1 - toShare(pieces, bar.to)) },
   }[side]
-  const took =
-    lane.op.durationMs === undefined || bar.tone === 'calling' ? '' : formatDuration(lane.op.durationMs)
-  const label = bar.tone === 'open' && lane.waits !== undefined ? `waits for ${lane.waits}` : bar.label
   return (
     <span className="bar-words" data-side={side} data-tone={bar.tone} style={style}>
-      <span className="glyph">{GLYPHS[bar.tone]}</span>{' '}
-      {[label, took].filter((each) => each !== '').join(' · ')}
+      <span className="glyph">{GLYPHS[bar.tone]}</span> {writeWords(bar, laneBars)}
     </span>
   )
 }

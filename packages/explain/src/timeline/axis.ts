@@ -35,7 +35,7 @@ export function chooseTicks(
   const linear = joinLinear(pieces)
   const totalMs = linear.reduce((sum, { from, to }) => sum + to - from, 0)
   const stepMs = chooseStep(totalMs, isNarrow ? TICKS_MAX_NARROW : TICKS_MAX)
-  const round = linear.flatMap((piece) => listRoundTicks(piece, start, stepMs))
+  const round = linear.flatMap((piece) => listRoundTicks(piece, stepMs, piece.from === start ? '+' : '… +'))
   const turn = turnedAt === undefined ? [] : [toTurnTick(toShare(pieces, turnedAt))]
   const present = now === undefined ? [] : [{ share: toShare(pieces, now), label: 'now', isFold: false }]
   const distanceMin = isNarrow ? DISTANCE_MIN_NARROW : DISTANCE_MIN
@@ -74,12 +74,12 @@ export function chooseStep(totalMs: number, ticksMax: number): number {
   return factor * power
 }
 
-function listRoundTicks({ from, to, left, right }: Piece, start: number, stepMs: number): readonly Tick[] {
+/** After a fold the distances count from its end, since those from the start would all read the same. */
+function listRoundTicks({ from, to, left, right }: Piece, stepMs: number, sign: string): readonly Tick[] {
   const ticks: Tick[] = []
-  for (let at = start + Math.ceil((from - start) / stepMs) * stepMs; at <= to; at += stepMs) {
-    if (at === start) continue
+  for (let at = from + stepMs; at <= to; at += stepMs) {
     const share = left + ((at - from) / (to - from)) * (right - left)
-    ticks.push({ share, label: `+${formatDuration(at - start)}`, isFold: false })
+    ticks.push({ share, label: `${sign}${formatDuration(at - from)}`, isFold: false })
   }
   return ticks
 }

@@ -57,7 +57,8 @@ function toLastBars(op: OpView, now: number, hasRuns: boolean): readonly PlainBa
     return [...before, { from, to: now, tone: 'calling', label: 'called now' }]
   }
   const isEnded = op.state === 'succeeded' || op.state === 'failed'
-  if (hasRuns && !isEnded) return []
+  // A refusal that ended the op is the last run.
+  if (hasRuns && op.state !== 'succeeded') return []
   if (op.attempts > 1 && !isEnded) return [toRetriedBar(op, first, end, op.attempts)]
   const from = op.attempts > 1 ? end - (op.durationMs ?? 0) : first
   const before =

@@ -2,9 +2,9 @@ import { adviseOn, describeOutcome, type Lane, readService } from '@counterstep/
 import { isFinalStatus, type OperatorCommand, type TransactionView } from '@counterstep/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { CommandTarget } from '../../api/commands.ts'
 import { sessionQuery } from '../../api/session.ts'
 import { findMissingScope } from '../../commands/allow-commands.ts'
+import type { CommandTarget } from '../../commands/command-target.ts'
 import { OpFacts } from './op-facts.tsx'
 import { OpRuns } from './op-runs.tsx'
 

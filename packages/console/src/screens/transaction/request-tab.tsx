@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { mayDo } from '../../api/may-do.ts'
 import { requestQuery } from '../../api/queries.ts'
-import { mayDo, sessionQuery } from '../../api/session.ts'
+import { sessionQuery } from '../../api/session.ts'
 import { JsonView } from '../../parts/json-view.tsx'
 import { Notice, Trouble } from '../../parts/notice.tsx'
 

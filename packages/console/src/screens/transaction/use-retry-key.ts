@@ -1,6 +1,6 @@
 import { isFinalStatus, type TransactionView } from '@counterstep/protocol'
 import { useEffect } from 'react'
-import type { CommandTarget } from '../../api/commands.ts'
+import type { CommandTarget } from '../../commands/command-target.ts'
 import { isTyping } from '../../parts/is-typing.ts'
 import { readPreferences } from '../../parts/preferences.ts'
 

@@ -3,7 +3,8 @@ import type { TransactionView } from '@counterstep/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { mayDo, sessionQuery } from '../../api/session.ts'
+import { mayDo } from '../../api/may-do.ts'
+import { sessionQuery } from '../../api/session.ts'
 import { SignalDialog } from '../../commands/signal-dialog.tsx'
 import { formatTimeOfDay } from '../../parts/instants.ts'
 import { useNow } from '../../parts/use-now.ts'
@@ -34,16 +35,22 @@ export function Why({ view }: { readonly view: TransactionView }) {
 
 /** A wait for a signal is ended from here, so that an approval needs no other tool. */
 function OpenSignal({ view }: { readonly view: TransactionView }) {
-  const [isOpen, open] = useState(false)
+  // The dialog stays to say what came of it, even when the wait is over by then.
+  const [sent, send] = useState<string>()
   const { data: session } = useQuery(sessionQuery)
   const name = view.branches.find(({ ops }) => ops.some(({ state }) => state === 'open'))?.wait?.signal
-  if (name === undefined || view.finishedAt !== undefined) return null
   return (
-    <p>
-      <button type="button" disabled={!mayDo(session, 'signal')} onClick={() => open(true)}>
-        Send the signal {name}…
-      </button>
-      {isOpen ? <SignalDialog gid={view.gid} name={name} onClose={() => open(false)} /> : null}
-    </p>
+    <>
+      {name === undefined || view.finishedAt !== undefined ? null : (
+        <p>
+          <button type="button" disabled={!mayDo(session, 'signal')} onClick={() => send(name)}>
+            Send the signal {name}…
+          </button>
+        </p>
+      )}
+      {sent === undefined ? null : (
+        <SignalDialog gid={view.gid} name={sent} onClose={() => send(undefined)} />
+      )}
+    </>
   )
 }
