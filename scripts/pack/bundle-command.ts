@@ -3,6 +3,7 @@ import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 import { licenceTexts } from '../bundle-image/licence-texts.ts'
+import { CONSOLE_FOLDER, CONSOLE_MODULE } from './carried-console.ts'
 import { publishedModule } from './carried-modules.ts'
 import type { PublicPackage } from './public-packages.ts'
 import { splitSource, toModule, type WorkspaceManifest } from './workspace-manifest.ts'
@@ -47,6 +48,8 @@ export function bundleCommand(
     format: 'esm',
     platform: 'node',
     packages: 'external',
+    // It finds the console beside itself.
+    external: [`./${CONSOLE_FOLDER}/${CONSOLE_MODULE}.js`],
     alias: { [SETTINGS_READER]: fileURLToPath(import.meta.resolve(SETTINGS_READER)) },
     metafile: true,
     // Identifiers stay, for stack traces; the comments that name the folder of the build go.

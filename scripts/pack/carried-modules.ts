@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { join, posix } from 'node:path'
+import { CONSOLE_ASSETS, CONSOLE_MODULE, CONSOLE_TEXTS } from './carried-console.ts'
 import { moduleNames, withNames } from './module-names.ts'
 import { isOurs, type PublicPackage } from './public-packages.ts'
 import { workspaceFolders } from './workspace-folders.ts'
@@ -124,6 +125,7 @@ function readCompiled(
   file: CompiledFile,
   mayCompute: boolean,
 ): ReadFile {
+  if (isConsole(file)) return { text: CONSOLE_TEXTS[file.ending], reached: [] }
   const path = join(built, file.workspace.folder, 'src', file.module + file.ending)
   const compiled = readFileSync(path, 'utf8')
   const reached: CompiledFile[] = []
@@ -149,8 +151,13 @@ function resolveTarget(
   const packageName = toPackageName(name)
   const other = workspaces.find(({ manifest }) => manifest.name === packageName)
   if (other === undefined) throw new Error(`there is no workspace ${packageName}`)
+  if (name === CONSOLE_ASSETS) return { workspace: other, module: CONSOLE_MODULE, ending }
   const entry = `.${name.slice(packageName.length)}`
   return { workspace: other, module: toModule(other.manifest, other.manifest.exports?.[entry]), ending }
+}
+
+function isConsole({ workspace }: CompiledFile): boolean {
+  return workspace.manifest.name === toPackageName(CONSOLE_ASSETS)
 }
 
 /** `@scope/name/entry` is an entry of `@scope/name`. */

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { bundleCommand } from './bundle-command.ts'
+import { buildCarriedConsole, CONSOLE_FOLDER, CONSOLE_MODULE } from './carried-console.ts'
 import { carriedModules } from './carried-modules.ts'
 import { commonJsModules } from './commonjs-modules.ts'
 import type { Publication } from './public-packages.ts'
@@ -38,6 +39,7 @@ export function stagePackage({ root, built }: StageFrom, publication: Publicatio
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)
   }
+  if (modules.has(`${CONSOLE_FOLDER}/${CONSOLE_MODULE}.js`)) buildCarriedConsole(root, folder)
   if (command === undefined) return
   bundleCommand(folder, publication, command)
   // The bundle has what the command alone needs.

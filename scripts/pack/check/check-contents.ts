@@ -8,7 +8,9 @@ export const UNPACKED_BYTES_MAX = 2_500_000
 
 /** Eight capitals or digits end the name of a part of the command's bundle. */
 const FILES_ALLOWED =
-  /^(package\.json|(README|CHANGELOG)\.md|LICENSE|docs\/[a-z-]+\.md|dist\/cjs\/package\.json|dist\/command\/THIRD-PARTY-LICENSES|dist\/([a-z0-9-]+\/)*[a-z0-9-]+(-[A-Z0-9]{8}\.js|\.js|\.d\.ts))$/
+  /^(package\.json|(README|CHANGELOG)\.md|LICENSE|docs\/[a-z-]+\.md|dist\/cjs\/package\.json|dist\/command\/THIRD-PARTY-LICENSES|dist\/console\/site\/(index\.html|[a-z-]+\.svg|assets\/[A-Za-z0-9_.-]+\.(js|css|svg))(\.br|\.gz)?|dist\/([a-z0-9-]+\/)*[a-z0-9-]+(-[A-Z0-9]{8}\.js|\.js|\.d\.ts))$/
+/** The built console names no module of a package, and is checked by its own tests. */
+const CONSOLE_SITE = /^dist\/console\/site\//
 const FILES_REFUSED = /(^|\/)(test|tests|fixtures)\/|\.test\.|test-servers|store-conformance/
 /** A path or a registry of the machine that packed, and a map to sources that are not there. */
 const TELLING =
@@ -22,7 +24,7 @@ export function checkContents(files: Files, root: string): string[] {
   const missing = ['package.json', 'README.md', 'LICENSE'].filter((path) => !files.has(path))
   const foreign = paths.filter((path) => !FILES_ALLOWED.test(path) || FILES_REFUSED.test(path))
   const telling = [...files].filter(([, text]) => TELLING.test(text) || namesMachine(text, root))
-  const bytes = [...files.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  const bytes = [...files].reduce((sum, [path, text]) => sum + readSize(path, text), 0)
   return [
     ...missing.map((path) => `${path} is missing`),
     ...foreign.map((path) => `${path} is of no use to a user`),
@@ -32,6 +34,15 @@ export function checkContents(files: Files, root: string): string[] {
     ...importFaults(files),
     ...linkFaults(files),
   ]
+}
+
+/** Tells whether a file is the compressed twin of another one. */
+export function isCompressed(path: string): boolean {
+  return /\.(br|gz)$/.test(path)
+}
+
+function readSize(path: string, text: string): number {
+  return isCompressed(path) ? text.length : Buffer.byteLength(text)
 }
 
 function namesMachine(text: string, root: string): boolean {
@@ -85,7 +96,7 @@ function importFaults(files: Files): string[] {
   const { dependencies, peerDependencies } = readManifest(files)
   const needed = Object.keys({ ...dependencies, ...peerDependencies })
   return [...files]
-    .filter(([path]) => /^dist\/.*(\.js|\.d\.ts)$/.test(path))
+    .filter(([path]) => /^dist\/.*(\.js|\.d\.ts)$/.test(path) && !CONSOLE_SITE.test(path))
     .flatMap(([path, text]) =>
       readImports(path.replace(/(\.d\.ts|\.js)$/, '.ts'), text)
         .filter((name) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { checkByTools } from './check-by-tools.ts'
-import { checkContents } from './check-contents.ts'
+import { checkContents, isCompressed } from './check-contents.ts'
 
 const BLOCK_BYTES = 512
 
@@ -28,7 +28,10 @@ function readTarball(path: string): ReadonlyMap<string, string> {
     if (type !== '0') throw new Error(`${path} has an entry ${name} of the type "${type}"`)
     const inArchive = prefix === '' ? name : `${prefix}/${name}`
     const start = at + BLOCK_BYTES
-    files.set(inArchive.replace(/^package\//, ''), bytes.toString('utf8', start, start + size))
+    const inPackage = inArchive.replace(/^package\//, '')
+    // A compressed file is no text. Read so, each of its bytes is one character.
+    const encoding = isCompressed(inPackage) ? 'latin1' : 'utf8'
+    files.set(inPackage, bytes.toString(encoding, start, start + size))
     at = start + Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES
   }
   return files
