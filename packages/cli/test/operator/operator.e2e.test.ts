@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { type BranchService, startBranchService, submit } from '../branch-service.ts'
+import { ServeProcess } from '../serve-process.ts'
+
+const WAIT_MS_MAX = 15_000
+
+let folder = ''
+let bank: BranchService
+let server: ServeProcess
+let url = ''
+let isMended = false
+
+beforeEach(async () => {
+  isMended = false
+  folder = await mkdtemp(join(tmpdir(), 'operator-'))
+  // The credit is refused, and the debit cannot be undone until the bank is mended.
+  bank = await startBranchService(0, (path) =>
+    path === '/credit' ? 409 : path === '/undo' && !isMended ? 500 : 200,
+  )
+  ;({ process: server, url } = await ServeProcess.listening(folder))
+})
+afterEach(async () => {
+  server.signal('SIGTERM')
+  await server.ended()
+  bank.close()
+  await rm(folder, { recursive: true })
+})
+
+function run(...args: readonly string[]) {
+  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+    execFile(
+      process.execPath,
+      [COUNTERSTEP_PROGRAM, ...args],
+      { env: { PATH: process.env.PATH, COUNTERSTEP_URL: url } },
+      (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    )
+  })
+}
+
+const submitTransfer = (gid: string) => {
+  const at = new URL(bank.url).origin
+  return submit(url, {
+    gid,
+    name: 'transfer',
+    // The branch is not called again while the test runs unless a command asks for it.
+    retry: { initialMs: 600_000, capMs: 600_000 },
+    branches: [
+      { id: 'debit', action: `${at}/debit`, compensation: `${at}/undo` },
+      { id: 'credit', action: `${at}/credit`, compensation: `${at}/credit-undo` },
+    ],
+  })
+}
+
+it('A stuck saga is found, explained, paused and mended by the commands of operators', async () => {
+  await submitTransfer('order-4711')
+  await vi.waitFor(
+    async () =>
+      expect((await run('tx', 'list', '--retrying', '--output', 'gids')).stdout).toBe('order-4711\n'),
+    { timeout: WAIT_MS_MAX },
+  )
+  const problem = `${new URL(bank.url).host} compensate 500`
+  expect((await run('problems')).stdout).toContain(problem)
+  expect((await run('tx', 'list', '--problem', problem, '--name', 'transfer')).stdout).toMatch(
+    /order-4711 +transfer/,
+  )
+  const shown = await run('tx', 'show', 'order-4711')
+  expect(shown).toMatchObject({ code: 0, stderr: '' })
+  expect(shown.stdout).toContain('answers 500 to the compensation of debit')
+  expect(shown.stdout).toContain('because credit refused')
+  expect((await run('tx', 'preview', 'order-4711', 'retry')).stdout).toContain('compensate debit')
+
+  // No process of a test has a terminal, and a command is given only if a person agrees.
+  const unasked = await run('tx', 'pause', 'order-4711', '--reason', 'bank-a is being moved')
+  expect(unasked).toMatchObject({ code: 1, stdout: '' })
+  expect(unasked.stderr).toContain('There is no terminal to ask at')
+  expect((await run('tx', 'pause', 'order-4711', '--reason', 'bank-a is being moved', '--yes')).code).toBe(0)
+  const refused = await run('tx', 'retry', 'order-4711', '--yes')
+  expect(refused.code).toBe(2)
+  expect(refused.stderr).toContain('SAGA_PAUSED')
+  expect((await run('tx', 'resume', 'order-4711', '--yes')).code).toBe(0)
+
+  isMended = true
+  expect((await run('tx', 'retry', 'order-4711', '--reason', 'bank-a is mended', '--yes')).code).toBe(0)
+  const watched = await run('tx', 'watch', 'order-4711')
+  expect(watched.code).toBe(0)
+  expect(watched.stdout).toContain('↺ failed  Everything that may have run is undone')
+  expect((await run('tx', 'show', 'order-4711')).stdout).toMatch(
+    /pause .*bank-a is being moved\n.*resume\n.*retry .*bank-a is mended/,
+  )
+  expect((await run('tx', 'abort', 'order-4711', '--reason', 'late', '--yes')).stderr).toContain(
+    'SAGA_ALREADY_FINAL',
+  )
+})
+
+it('A call is declared done, and the exit codes say what is not there', async () => {
+  await submitTransfer('order-4712')
+  await vi.waitFor(
+    async () =>
+      expect((await run('tx', 'list', '--retrying', '--output', 'gids')).stdout).toBe('order-4712\n'),
+    { timeout: WAIT_MS_MAX },
+  )
+  const skip = [
+    'tx',
+    'skip',
+    'order-4712',
+    'debit.compensate',
+    '--done-by',
+    'hand',
+    '--reason',
+    'paid',
+    '--yes',
+  ]
+  expect(await run(...skip)).toMatchObject({ code: 2, stdout: '' })
+  const done = await run(...skip, '--confirm', 'no-call-took-effect', '--output', 'json')
+  expect(JSON.parse(done.stdout)).toMatchObject({ gid: 'order-4712', status: 'failed' })
+  expect((await run('tx', 'show', 'order-4712')).stdout).toContain('done by hand')
+  expect((await run('overview')).stdout).toContain('store       sqlite')
+  expect(await run('tx', 'show', 'none')).toMatchObject({ code: 4, stdout: '' })
+  expect(await run('tx', 'show')).toMatchObject({ code: 1, stdout: '' })
+  expect((await run('tx', 'show', 'none', '--url', 'http://127.0.0.1:1')).code).toBe(3)
+})
