@@ -34,6 +34,9 @@ export function writePlan(
       : [
           `  It will wait for ${cleanLine(plan.waitsFor.join(', '))}, which did not answer the last attempt.`,
         ]),
+    ...(plan.needs.includes('confirm')
+      ? ['  A call of it may have taken effect, so it needs --confirm no-call-took-effect.']
+      : []),
     `  It ends as ${cleanLine(plan.ends)} once every call has succeeded.`,
   ]
 }

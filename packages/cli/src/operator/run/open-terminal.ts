@@ -12,9 +12,12 @@ export function openTerminal(): Terminal | undefined {
   if (!process.stderr.isTTY) return undefined
   const input = process.stdin.isTTY ? process.stdin : openControllingTerminal()
   if (input === undefined) return undefined
+  // It reads from now on, so a line that was typed before the question answers nothing.
   const reader = createInterface({ input, output: process.stderr })
+  const closed = new Promise<string>((resolve) => reader.once('close', () => resolve('')))
   return {
-    ask: (question) => reader.question(question),
+    // Ctrl-C and Ctrl-D close the reader, and so does a terminal that goes away: each is no answer.
+    ask: (question) => Promise.race([closed, reader.question(question)]),
     close: () => {
       reader.close()
       input.destroy()
