@@ -213,5 +213,5 @@ export type {
   Transaction,
 } from './transaction.ts'
 export { getBranchTargets, hasStages, isFinal } from './transaction.ts'
-export { buildRequest, findUnusableValue } from './values/build-request.ts'
+export { buildRequest, countBuiltBytes, findUnusableValue } from './values/build-request.ts'
 export { countKeptBytes, isProducer } from './values/keep-values.ts'

@@ -40,7 +40,7 @@ import type { Admission } from './bulkhead/admission.ts'
 import type { Bulkhead } from './bulkhead/bulkhead.ts'
 import type { CallLimiter } from './bulkhead/call-limiter.ts'
 import type { NoTurn } from './bulkhead/call-turns.ts'
-import { countValuePlaces } from './bulkhead/count-row-places.ts'
+import { countCallBytes, countValuePlaces } from './bulkhead/count-row-places.ts'
 import type { Target } from './bulkhead/target.ts'
 import type { Destination } from './bulkhead/targets.ts'
 import type { EngineObserver } from './observer.ts'
@@ -296,15 +296,17 @@ export class Runner {
     const destination = bulkhead.findDestination(url)
     const { target } = destination
     active.admission?.end()
-    if (!active.places.enter(target)) {
+    const builtBytes = countCallBytes(active.run.transaction, call)
+    if (!active.places.enter(target, builtBytes)) {
       this.#holdBack(active, call, attempt, target)
       return
     }
     const request = buildBranchCall(active.run, call, attempt, settings.timeoutMsMax)
     const limiter = bulkhead.turns.findLimiter(call.op, active.isRecovered)
+    const turn = { destination, limiter, builtBytes }
     const waiting = bulkhead.turns.enter(target, limiter)
-    if (waiting === undefined) void this.#send(active, request, call, destination, limiter)
-    else void this.#sendInTurn(active, request, call, { destination, limiter, waiting })
+    if (waiting === undefined) void this.#send(active, request, call, turn)
+    else void this.#sendInTurn(active, request, call, turn, waiting)
   }
 
   /**
@@ -329,16 +331,22 @@ export class Runner {
     this.#step(active, { type: 'held-back', calls })
   }
 
-  async #sendInTurn(active: ActiveRun, request: BranchCall, call: CallKey, turn: Turn): Promise<void> {
+  async #sendInTurn(
+    active: ActiveRun,
+    request: BranchCall,
+    call: CallKey,
+    turn: Turn,
+    waiting: Promise<NoTurn | undefined>,
+  ): Promise<void> {
     const { bulkhead, ids } = this.#parts
-    const { destination, limiter } = turn
-    const noTurn = await turn.waiting
+    const { builtBytes } = turn
+    const { target } = turn.destination
+    const noTurn = await waiting
     if (noTurn === undefined) {
-      await this.#send(active, request, call, destination, limiter)
+      await this.#send(active, request, call, turn)
       return
     }
-    const { target } = destination
-    active.places.withdraw(target)
+    active.places.withdraw(target, builtBytes)
     const waitMs = bulkhead.holdBack(
       target,
       ids.jitter(),
@@ -348,14 +356,9 @@ export class Runner {
   }
 
   /** Sends a call and applies its answer. A call with a destination has a turn in the limiter, which ends here. */
-  async #send(
-    active: ActiveRun,
-    request: BranchCall,
-    call: CallKey,
-    destination?: Destination,
-    limiter?: CallLimiter,
-  ): Promise<void> {
+  async #send(active: ActiveRun, request: BranchCall, call: CallKey, turn?: Turn): Promise<void> {
     const { clock, branches, observer, ids } = this.#parts
+    const destination = turn?.destination
     const target = destination?.target
     try {
       const startedAt = clock.now()
@@ -372,7 +375,7 @@ export class Runner {
         const isOver = isDefinite(answer)
         if (isOver) target.answeredAt = startedAt + durationMs
         if (isOver && active.isRecovered) target.recoveredAnswers++
-        active.places.leave(target, isOver)
+        active.places.leave(target, isOver, turn?.builtBytes)
       }
       const { attempt } = request
       const isAsked = target !== undefined && answer !== NOT_SENT_ANSWER && !isDefinite(answer)
@@ -391,7 +394,7 @@ export class Runner {
     } catch (error: unknown) {
       this.#failAttempt(active, error)
     } finally {
-      if (target !== undefined) limiter?.leave(target)
+      turn?.limiter.leave(turn.destination.target)
     }
   }
 
@@ -505,11 +508,12 @@ export class Runner {
   }
 }
 
-/** A call that waits for its turn. */
+/** What a call with a destination takes, from when it has its place until it has ended. */
 interface Turn {
   readonly destination: Destination
   readonly limiter: CallLimiter
-  readonly waiting: Promise<NoTurn | undefined>
+  /** The bytes of its request that are built from values. */
+  readonly builtBytes: number
 }
 
 function isDefinite({ result }: BranchAnswer): boolean {

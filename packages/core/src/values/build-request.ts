@@ -61,6 +61,17 @@ export function findUnusableValue(saga: SagaTransaction, position: number, op: S
   }
 }
 
+/**
+ * Counts the bytes that the request of one op takes beside the definition: a body that is built from values, and a URL.
+ * It is 0 if nothing of them is built. Headers are no copies, as all requests share the text of one value.
+ */
+export function countBuiltBytes(saga: SagaTransaction, position: number, op: SagaOp): number {
+  const { template } = readEditedRequest(saga, position, op)
+  if (template === undefined) return 0
+  const urlBytes = template.url === undefined ? 0 : URL_LENGTH_MAX
+  return urlBytes + (template.body === undefined ? 0 : countBodyBytes(saga, template.body))
+}
+
 /** Returns the positions of the branches whose values the request of a compensation uses. */
 export function listProducers(branch: SagaBranch): readonly number[] {
   const { url = {}, body = [], headers = {} } = branch.compensationContent?.template ?? {}

@@ -1,4 +1,11 @@
-import { countKeptBytes, countSignalBytes, type StoredTransaction, type Transaction } from '@counterstep/core'
+import {
+  type CallKey,
+  countBuiltBytes,
+  countKeptBytes,
+  countSignalBytes,
+  type StoredTransaction,
+  type Transaction,
+} from '@counterstep/core'
 
 /** A larger transaction takes several places, so that the number of places bounds the memory of this node as well. */
 const CHARACTERS_PER_PLACE = 32 * 1024
@@ -20,4 +27,18 @@ export function countValuePlaces(transaction: Transaction): number {
     (countKeptBytes(branches) + (signals === undefined ? 0 : countSignalBytes(signals))) /
       CHARACTERS_PER_PLACE,
   )
+}
+
+/**
+ * Counts the bytes of a request that are built from values for this call, and are in memory as long as it waits and is
+ * under way. All other requests are parts of the definition, which is counted already.
+ */
+export function countCallBytes(transaction: Transaction, { branch, op }: CallKey): number {
+  if (transaction.kind !== 'saga' || transaction.definition.values === undefined) return 0
+  return op === 'action' || op === 'compensate' ? countBuiltBytes(transaction, branch, op) : 0
+}
+
+/** Counts the whole places that so many bytes of built requests take. The rest has room in the transaction's own place. */
+export function countBytePlaces(bytes: number): number {
+  return Math.floor(bytes / CHARACTERS_PER_PLACE)
 }

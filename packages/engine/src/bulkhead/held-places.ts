@@ -1,11 +1,14 @@
+import { countBytePlaces } from './count-row-places.ts'
 import type { Pool } from './pool.ts'
 import type { Target } from './target.ts'
 
 /**
  * The places of one transaction at the targets that it waits for. At each target it takes one place, or more if it is
  * large, however many of its calls go there. It keeps them from its first call until its last call has a definite
- * answer; a call that is made again within `holdMs` keeps them, too. While it waits in memory for a place at a
- * target, it is counted among the waiting ones. `clear` gives all places back, once and for good.
+ * answer; a call that is made again within `holdMs` keeps them, too. Requests that are built from values take further
+ * places while they are under way, because a small saga may have many large ones at the same time. While it waits in
+ * memory for a place at a target, it is counted among the waiting ones. `clear` gives all places back, once and for
+ * good.
  */
 export class HeldPlaces {
   readonly #pool: Pool
@@ -16,6 +19,8 @@ export class HeldPlaces {
   #first: Target | undefined
   #firstCount = 0
   #others: Map<Target, number> | undefined
+  /** The bytes of the requests under way that are built from values. */
+  #builtBytes: Map<Target, number> | undefined
   /** A target whose last answer was not definite. */
   #waitsFor: Target | undefined
   /** The target at which it waits in memory for room, and counts as one that waits there. */
@@ -30,11 +35,16 @@ export class HeldPlaces {
     this.#places = places
   }
 
-  /** Takes the places for a call. Returns false, and takes none, if there is no place for this target. */
-  enter(target: Target): boolean {
+  /**
+   * Takes the places for a call, of whose request so many bytes are built from values. Returns false, and takes none, if
+   * there is no place for this target.
+   */
+  enter(target: Target, builtBytes = 0): boolean {
     if (this.#isCleared) return true
-    if (this.#readCount(target) === 0 && !this.#pool.mayGoOn(target)) return false
+    const needsPlace = this.#readCount(target) === 0 || this.#countMorePlaces(target, builtBytes) > 0
+    if (needsPlace && !this.#pool.mayGoOn(target)) return false
     this.#add(target)
+    this.#addBuilt(target, builtBytes)
     if (this.#noRoomSince !== undefined) this.#endWait()
     return true
   }
@@ -57,9 +67,10 @@ export class HeldPlaces {
     return true
   }
 
-  /** Ends a call. It must come once for each call that has entered. */
-  leave(target: Target, isDefinite: boolean): void {
+  /** Ends a call. It must come once for each call that has entered, with the bytes that it has entered with. */
+  leave(target: Target, isDefinite: boolean, builtBytes = 0): void {
     if (this.#isCleared) return
+    this.#addBuilt(target, -builtBytes)
     const before = this.#waitsFor
     if (isDefinite) {
       if (before === target) {
@@ -75,8 +86,10 @@ export class HeldPlaces {
   }
 
   /** Ends a call that has entered and is not made after all. */
-  withdraw(target: Target): void {
-    if (!this.#isCleared) this.#remove(target)
+  withdraw(target: Target, builtBytes = 0): void {
+    if (this.#isCleared) return
+    this.#addBuilt(target, -builtBytes)
+    this.#remove(target)
   }
 
   /** Takes more places at each target where it has some, because the transaction has become larger. */
@@ -96,8 +109,11 @@ export class HeldPlaces {
     if (this.#first !== undefined) this.#pool.give(this.#first, this.#places)
     if (this.#others !== undefined)
       for (const target of this.#others.keys()) this.#pool.give(target, this.#places)
+    if (this.#builtBytes !== undefined)
+      for (const [target, bytes] of this.#builtBytes) this.#pool.give(target, countBytePlaces(bytes))
     this.#first = undefined
     this.#others = undefined
+    this.#builtBytes = undefined
     this.#waitsFor = undefined
   }
 
@@ -105,6 +121,21 @@ export class HeldPlaces {
     this.#noRoomSince = undefined
     if (this.#waitsForRoomAt !== undefined) this.#waiters.give(this.#waitsForRoomAt, this.#places)
     this.#waitsForRoomAt = undefined
+  }
+
+  #countMorePlaces(target: Target, moreBytes: number): number {
+    if (moreBytes === 0) return 0
+    const bytes = this.#builtBytes?.get(target) ?? 0
+    return countBytePlaces(bytes + moreBytes) - countBytePlaces(bytes)
+  }
+
+  #addBuilt(target: Target, moreBytes: number): void {
+    if (moreBytes === 0) return
+    this.#pool.take(target, this.#countMorePlaces(target, moreBytes))
+    this.#builtBytes ??= new Map()
+    const bytes = (this.#builtBytes.get(target) ?? 0) + moreBytes
+    if (bytes === 0) this.#builtBytes.delete(target)
+    else this.#builtBytes.set(target, bytes)
   }
 
   #readCount(target: Target): number {

@@ -33,6 +33,19 @@ function sagaWithLargeValues(gid: string, origin: string): SagaSubmitRequest {
   }
 }
 
+/** Builds a small saga that keeps one value of 64 KiB, and has a request of 254 KiB for each of thirty branches at once. */
+function sagaWithLargeRequests(gid: string, origin: string): SagaSubmitRequest {
+  const value = { $from: 'a' }
+  const waiting = Array.from({ length: 30 }, (_, n) => ({
+    id: `wait-${n}`,
+    after: ['a'],
+    action: `${origin}/wait`,
+    template: [value, value, value, value],
+    timeoutMs: 900_000,
+  }))
+  return { ...smallSaga(gid, origin), branches: [{ id: 'a', action: 'http://good.test/a' }, ...waiting] }
+}
+
 describe('large transactions', () => {
   it('S40: Small sagas that have kept large values take places and turns like large ones', async () => {
     const fixture = new Fixture()
@@ -70,6 +83,34 @@ describe('large transactions', () => {
     expect(accepted).toBeLessThan(1_000 / 8)
     gate.open()
     for (let n = 0; n < accepted; n++) await fixture.untilStatus(`values-${n}`, 'succeeded', 400_000)
+  })
+
+  it('S40: Large requests that small sagas build from one value take places while they are under way', async () => {
+    const fixture = new Fixture()
+    const gate = new Gate()
+    const body = JSON.stringify('x'.repeat(65_000))
+    let bytes = 0
+    fixture.services.otherwise = async ({ branchId, body: request }): Promise<Answer> => {
+      bytes += request.length
+      if (branchId.startsWith('wait')) await gate.pass()
+      return { result: 'success', statusCode: 200, body }
+    }
+    const node = await fixture.node({ inFlightMax: 400, timeoutMsMax: 900_000 })
+    let accepted = 0
+    for (let n = 0; n < 12; n++) {
+      await node.submit(sagaWithLargeRequests(`requests-${n}`, 'http://poor.test')).then(
+        () => accepted++,
+        () => undefined,
+      )
+      await fixture.time.advance(10)
+    }
+    expect(accepted).toBeGreaterThan(0)
+    expect(bytes).toBeGreaterThan(1_000_000)
+    expect(bytes).toBeLessThan(400 * 32 * 1024)
+    await node.submit(smallSaga('small', 'http://other.test'))
+    await fixture.untilStatus('small', 'succeeded', 1_000)
+    gate.open()
+    for (let n = 0; n < accepted; n++) await fixture.untilStatus(`requests-${n}`, 'succeeded', 400_000)
   })
 
   it('S40: Large sagas whose branch says not yet are called one after the other, and small ones as often as they ask', async () => {

@@ -97,6 +97,52 @@ describe('S40: no place leaks', () => {
     expect([...seen]).toEqual(expect.arrayContaining(['target-over-share', 'transaction-lost']))
   })
 
+  it('whatever its calls build from values, and in whatever order they end', () => {
+    const KIB = 1024
+    const steps = fc.array(
+      fc.record({
+        step: fc.constantFrom('enter', 'enter', 'done', 'not yet', 'withdraw'),
+        index: fc.nat({ max: 1 }),
+        bytes: fc.nat({ max: 300 * KIB }),
+      }),
+    )
+    fc.assert(
+      fc.property(steps, fc.boolean(), (given, isCleared) => {
+        const pool = new Pool('freshTransactions', shareBounds(100, 0.5))
+        const targets = ['a', 'b'].map((name) => new Target(name))
+        const places = new HeldPlaces(pool, new Pool('freshWaiters', shareBounds(100, 0.5)))
+        const open: number[][] = [[], []]
+        for (const { step, index, bytes } of given) {
+          const target = targets[index] as Target
+          const calls = open[index] as number[]
+          if (step === 'enter') {
+            if (places.enter(target, bytes)) calls.push(bytes)
+          } else {
+            const built = calls.shift()
+            if (built === undefined) continue
+            if (step === 'withdraw') places.withdraw(target, built)
+            else places.leave(target, step === 'done', built)
+          }
+          for (const [n, each] of targets.entries()) {
+            const sum = (open[n] as number[]).reduce((total, built) => total + built, 0)
+            const forBytes = Math.floor(sum / (32 * KIB))
+            expect((each.held[0] ?? 0) - forBytes).toBeGreaterThanOrEqual(
+              (open[n] as number[]).length > 0 ? 1 : 0,
+            )
+            expect((each.held[0] ?? 0) - forBytes).toBeLessThanOrEqual(1)
+          }
+          // One call may go over the bound, which is that of transactions under way.
+          expect(pool.used).toBeLessThan(100 + 300 / 32)
+        }
+        if (!isCleared)
+          for (const [n, each] of targets.entries())
+            for (const built of (open[n] as number[]).splice(0)) places.leave(each, true, built)
+        places.clear()
+        expect(pool.used).toBe(0)
+      }),
+    )
+  })
+
   it('whatever a transaction calls, and in whatever order its calls end', () => {
     const steps = fc.array(
       fc.tuple(fc.constantFrom('enter', 'done', 'not yet', 'withdraw', 'wait', 'clear'), fc.nat({ max: 2 })),
