@@ -350,6 +350,18 @@ describe('Values of a saga', () => {
       expect(buildRequest(saga, 0, 'compensate').headers).toEqual({})
     })
 
+    it.each(['a\nb', 'x&op=compensate', 'https://shop.test/thanks?gid=42', '%2525252567id'])(
+      'S39: A value that would make the URL of a compensation one that is refused gives way to the else: %j',
+      (id) => {
+        const undo = { url: `${BANK}/undo?id={id}`, with: { id: { ...ID_OF_HOLD, else: 'none' } } }
+        const saga = after(startWithHold({}, { compensation: undo }), [
+          ...succeed(0, JSON.stringify({ id })),
+          { type: 'abort-asked' },
+        ])
+        expect(buildRequest(saga, 0, 'compensate').url).toBe(`${BANK}/undo?id=none`)
+      },
+    )
+
     it('A compensation whose URL the policy refuses with its values asks for a person at once', () => {
       const saga = after(startWithHold({}, UNDO), [...succeed(0, '{"id":"a"}'), { type: 'abort-asked' }])
       const calling = after(saga, [sent([0, 'compensate'])])

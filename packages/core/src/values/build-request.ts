@@ -2,7 +2,7 @@
  * Builds the request of a branch from the definition and from the values that other branches answered. Nothing built is
  * stored, because the values never change once they are recorded: each attempt, by any node, builds the same request.
  */
-import { HEADER_BYTES_MAX, PAYLOAD_BYTES_MAX, URL_LENGTH_MAX } from '@counterstep/protocol'
+import { findUrlFault, HEADER_BYTES_MAX, PAYLOAD_BYTES_MAX, URL_LENGTH_MAX } from '@counterstep/protocol'
 import type { JsonTemplate, RequestTemplate, SagaBranch, ValueReference } from '../definition.ts'
 import { AssertionError } from '../errors.ts'
 import { findEdit } from '../record/edits.ts'
@@ -137,7 +137,8 @@ function fillHead(
 
 /**
  * Fills the places of the URL. A compensation must be sent whatever its values are. So if one value cannot stand in the
- * URL of a compensation, each place gets its `else`, which was checked at submit.
+ * URL of a compensation, or could be taken for the identity of the call, each place gets its `else`, which was checked at
+ * submit. The URL of an action is checked when it is called, and is refused then.
  */
 function fillPlaces(
   saga: SagaTransaction,
@@ -149,7 +150,8 @@ function fillPlaces(
   const values = new Map(references.map(([name, reference]) => [name, findText(saga, reference)]))
   const isKnown = [...values.values()].every((text) => text !== undefined)
   const filled = isKnown ? fillUrl(url, (name) => values.get(name)) : undefined
-  if (filled !== undefined && filled.length <= URL_LENGTH_MAX) return filled
+  const fits = filled !== undefined && filled.length <= URL_LENGTH_MAX
+  if (fits && (op !== 'compensate' || findUrlFault(filled) === undefined)) return filled
   if (op === 'compensate') return fillUrl(url, (name) => readElse(places[name])) ?? url
   const [, missing] = references.find(([name]) => values.get(name) === undefined) ?? []
   if (missing !== undefined) throw new UnusableValueError(describeProblem(saga, missing, 'the URL'))
