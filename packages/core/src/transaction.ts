@@ -108,11 +108,11 @@ interface Identity {
   readonly claimsUnanswered: number
   /** The reason why a person should look at it. */
   readonly attention?: string
-  /** What operators have commanded, the oldest first. Every entry is a command that is done. Absent: there is nothing. */
+  /** These are the commands of operators, the oldest first. Every entry is a command that is done. Absent: there is nothing. */
   readonly trail?: readonly StoredEntry[]
   /** While it is there and its `until` has not passed, no call starts. A final transaction has none. */
   readonly paused?: PauseView
-  /** What operators have changed in the requests of single ops. At most one edit names an op. */
+  /** These are the changes of operators to the requests of single ops. At most one edit names an op. */
   readonly edits?: readonly Edit[]
 }
 

@@ -508,7 +508,7 @@ export class Runner {
   }
 }
 
-/** What a call with a destination takes, from when it has its place until it has ended. */
+/** A call with a destination takes these, from when it has its place until it has ended. */
 interface Turn {
   readonly destination: Destination
   readonly limiter: CallLimiter

@@ -319,7 +319,7 @@ export interface BulkCountsView {
   readonly waiting: number
   /** The command is durable. */
   readonly given: number
-  /** What has waited was answered with success since. */
+  /** The op that has waited was answered with success since. */
   readonly gotOn: number
   readonly failedAgain: number
   readonly notAnswered: number

@@ -91,7 +91,7 @@ export function buildOutput(saga: SagaTransaction): string | undefined {
 
 type PlainRequest = BranchRequest & { readonly template?: RequestTemplate | undefined }
 
-/** What an operator has edited replaces that part of the request together with the part's template. */
+/** An operator's edit replaces its part of the request together with the part's template. */
 function readEditedRequest(saga: SagaTransaction, position: number, op: SagaOp): PlainRequest {
   const plain = readPlainRequest(saga.definition.branches[position] as SagaBranch, op)
   const edit = saga.edits === undefined ? undefined : findEdit(saga, { branch: position, op })

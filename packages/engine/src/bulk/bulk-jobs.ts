@@ -1,4 +1,4 @@
-/** What people do to bulk jobs: preview, create, look, pause, resume, cancel. The worker gives the commands. */
+/** Lets people preview, create, see, pause, resume and cancel bulk jobs. The worker gives the commands. */
 import {
   BULK_KEPT_MAX,
   BULK_KEPT_MS,
@@ -39,7 +39,7 @@ export interface BulkOrder {
   readonly max: number
 }
 
-/** What hosts may do with bulk jobs. */
+/** Hosts may do this with bulk jobs. */
 export type BulkApi = Pick<BulkJobs, 'preview' | 'create' | 'list' | 'show' | 'command'>
 
 export type BulkQuery = Omit<ListQuery, 'limit' | 'cursor' | 'order'>

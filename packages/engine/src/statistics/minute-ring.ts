@@ -17,7 +17,7 @@ export class MinuteRing {
   /** The minutes since the epoch that the rows are for. */
   readonly #minutes = new Float64Array(MINUTES).fill(Number.NEGATIVE_INFINITY)
 
-  /** By the number of minutes: the sums of those before this minute. */
+  /** Holds the sums of the minutes before this one, under their number. */
   readonly #closed = new Map<number, { readonly minute: number; readonly sum: readonly number[] }>()
 
   #listed: Listed = { minute: Number.NaN, rows: [] }
