@@ -107,7 +107,9 @@ export function listSuite(test: DefineTest): void {
 
   test('A page scans a bounded number of rows and goes on from there, in every order', async (store) => {
     const rare = { kind: 'tcc', name: 'rare', tags: { rare: 'yes' } } as const
-    await createRow(store, aTransaction('oldest', rare))
+    // It is due long after the others, however long they take to be created.
+    const hold = { type: 'waiting', dueInMs: 3_600_000 } as const
+    await createRow(store, aTransaction('oldest', { ...rare, hold, sentList: 'released' }))
     for (let from = 0; from < LIST_SCAN_MAX; from += CREATE_AT_ONCE) {
       const gids = Array.from({ length: CREATE_AT_ONCE }, (_, i) => `z-${from + i}`)
       await Promise.all(gids.map((gid) => store.create(aDueTransaction(gid))))
