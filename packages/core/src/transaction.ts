@@ -108,11 +108,11 @@ interface Identity {
   readonly claimsUnanswered: number
   /** The reason why a person should look at it. */
   readonly attention?: string
-  /** These are the commands of operators, the oldest first. Every entry is a command that is done. Absent: there is nothing. */
+  /** The commands of operators, the oldest first. Every entry is a command that is done. Absent: there is none. */
   readonly trail?: readonly StoredEntry[]
   /** While it is there and its `until` has not passed, no call starts. A final transaction has none. */
   readonly paused?: PauseView
-  /** These are the changes of operators to the requests of single ops. At most one edit names an op. */
+  /** The changes that operators have made to the requests of single ops. At most one edit names an op. */
   readonly edits?: readonly Edit[]
 }
 

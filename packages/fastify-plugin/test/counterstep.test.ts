@@ -98,7 +98,9 @@ describe('app.counterstep', () => {
     const view = await app.counterstep.abort('x', { reason: 'the customer left', waitMs: 10_000 })
     expect(view).toMatchObject({ status: 'failed', abort: { cause: 'requested' } })
     await expect(app.counterstep.retry('x')).rejects.toMatchObject({ code: 'SAGA_ALREADY_FINAL' })
-    await expect(app.counterstep.stop('none', { reason: 'a test' })).rejects.toMatchObject({ code: 'SAGA_UNKNOWN_GID' })
+    await expect(app.counterstep.stop('none', { reason: 'why' })).rejects.toMatchObject({
+      code: 'SAGA_UNKNOWN_GID',
+    })
     await expect(app.counterstep.get('no gid')).rejects.toMatchObject({ code: 'SAGA_GID_INVALID' })
   })
 

@@ -37,7 +37,7 @@ export function skipOp(transaction: Transaction, before: OpProgress, skip: Skip,
     : { ...next, noReturnAt: now }
 }
 
-/** A pivot or a retriable that is done cannot be undone, also if a person has done it. So the saga only goes forward from here. */
+/** A pivot or a retriable that is done cannot be undone, by the service or by hand. So the saga only goes forward from here. */
 function isCompensable({ definition }: SagaTransaction, branch: number): boolean {
   return definition.branches[branch]?.role === undefined
 }
