@@ -61,7 +61,7 @@ describe('a skipped action', () => {
     expect(effectsText(transition(undone, TIME, CREATED_AT).effects)).toBe(
       `wake +${PARKED_OP_AT - CREATED_AT}`,
     )
-    const ended = after(undone, [skip('01', 'compensate', 'hand')])
+    const ended = after(undone, [skip('01', 'compensate', 'hand'), TIME])
     expect(ended.status).toBe('failed')
     expect(ended).not.toHaveProperty('attention')
   })

@@ -14,7 +14,6 @@ import {
 import { succeedWithValues } from '../values/keep-values.ts'
 import type { CallKey } from './events.ts'
 import { withOp, withoutAttention, withoutNextAt } from './op-progress.ts'
-import { isUndone } from './saga-effects.ts'
 import { haveAllSucceeded } from './saga-graph.ts'
 
 export interface Skip {
@@ -62,8 +61,7 @@ type End = Pick<Extract<SagaTransaction, { readonly finishedAt: number }>, 'fini
 function finishSaga(saga: SagaTransaction, ended: End): SagaTransaction {
   if (saga.status === 'submitted' && haveAllSucceeded(saga))
     return { ...withoutAttention(saga), status: 'succeeded', ...ended }
-  if (saga.status === 'aborting' && saga.abort.branches.every((branch) => isUndone(saga, branch)))
-    return { ...withoutAttention(saga), status: 'failed', ...ended }
+  // The abort decision may not be durable yet, so its end is decided by the next step that finds it durable.
   return saga
 }
 
