@@ -82,11 +82,24 @@ interface BarShapeProps {
   readonly words: string
 }
 
+/** A call in flight has no duration yet, and a person's word never has one. */
+function isCall(tone: Bar['tone']): boolean {
+  return tone !== 'calling' && tone !== 'hand'
+}
+
+/** Where words to the left of the last bar may end: before it if the bar before leaves room, and else before all bars. */
+function findRoomEnd(bars: readonly Bar[], pieces: readonly Piece[]): number {
+  const [before, last] = [bars.at(-2), bars.at(-1)]
+  const start = toShare(pieces, last?.from ?? 0)
+  const hasRoom = before === undefined || start - toShare(pieces, before.to) > LABEL_BAR_MIN
+  return hasRoom ? start : toShare(pieces, bars[0]?.from ?? 0)
+}
+
 /** The last bar says how long its call took, too. */
 function writeWords(bar: Bar, { lane, bars }: LaneBars): string {
   const isLast = bar === bars.at(-1)
   const { durationMs } = lane.op
-  const took = !isLast || durationMs === undefined || bar.tone === 'calling' ? '' : formatDuration(durationMs)
+  const took = !isLast || durationMs === undefined || !isCall(bar.tone) ? '' : formatDuration(durationMs)
   const label = bar.tone === 'open' && lane.waits !== undefined ? `waits for ${lane.waits}` : bar.label
   return [label, took].filter((each) => each !== '').join(' · ')
 }
@@ -126,7 +139,7 @@ function BarWords({
 }) {
   const { bars, nextAt } = laneBars
   if (bars.length > 1 && measureBar(bar, pieces) >= LABEL_BAR_MIN) return null
-  const from = toShare(pieces, bars[0]?.from ?? bar.from)
+  const from = findRoomEnd(bars, pieces)
   const end = toShare(pieces, Math.max(bar.to, nextAt ?? bar.to))
   const side = end <= LABEL_LEFT_MIN ? 'right' : from < LABEL_INSIDE_MAX ? 'inside' : 'left'
   const style = {
