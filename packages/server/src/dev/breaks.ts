@@ -117,7 +117,8 @@ function isForSameCalls(one: BreakRequest, other: BreakRequest): boolean {
 function fits({ service, url, urlPrefix, branchId, op }: BreakRequest, call: BranchCall): boolean {
   if (op !== undefined && op !== call.op) return false
   if (branchId !== undefined) return branchId === call.branchId
-  if (url !== undefined) return call.url === url
+  // A branch's URL is stored as it was parsed: an empty path is `/` in it.
+  if (url !== undefined) return call.url === (URL.parse(url)?.href ?? url)
   if (urlPrefix !== undefined) return call.url.startsWith(urlPrefix)
   return service === readService(call.url)
 }

@@ -126,6 +126,8 @@ describe('a break', () => {
     [{ urlPrefix: 'http://127.0.0.1:8472/debit' }, {}, false],
     [{ url: 'http://127.0.0.1:8472/credit' }, {}, true],
     [{ url: 'http://127.0.0.1:8472/cred' }, {}, false],
+    [{ url: 'http://127.0.0.1:8472' }, { url: 'http://127.0.0.1:8472/' }, true],
+    [{ url: 'bank-a:/debit' }, { url: 'bank-a:/debit' }, true],
     [{ branchId: 'credit' }, {}, true],
     [{ branchId: 'cred' }, {}, false],
     [{ branchId: 'credit', op: 'action' }, {}, true],
