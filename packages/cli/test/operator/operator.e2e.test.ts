@@ -31,14 +31,17 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-function run(...args: readonly string[]) {
+const run = (...args: readonly string[]) => runWith('', args)
+
+function runWith(input: string, args: readonly string[]) {
   return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    execFile(
+    const child = execFile(
       process.execPath,
       [COUNTERSTEP_PROGRAM, ...args],
       { env: { PATH: process.env.PATH, COUNTERSTEP_URL: url } },
       (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     )
+    child.stdin?.end(input)
   })
 }
 
@@ -123,4 +126,43 @@ it('A call is declared done, and the exit codes say what is not there', async ()
   expect(await run('tx', 'show', 'none')).toMatchObject({ code: 4, stdout: '' })
   expect(await run('tx', 'show')).toMatchObject({ code: 1, stdout: '' })
   expect((await run('tx', 'show', 'none', '--url', 'http://127.0.0.1:1')).code).toBe(3)
+})
+
+it('The gids of a list become a bulk job, whose counts add up', async () => {
+  const gids = ['order-1', 'order-2', 'order-3']
+  for (const gid of gids) await submitTransfer(gid)
+  const list = () => run('tx', 'list', '--retrying', '--output', 'gids')
+  await vi.waitFor(async () => expect((await list()).stdout.trim().split('\n').sort()).toEqual(gids), {
+    timeout: WAIT_MS_MAX,
+  })
+  const { stdout: piped } = await list()
+  const preview = await runWith(piped, ['bulk', 'preview', 'pause', '--gids', '-'])
+  expect(preview.stdout).toContain('It would act on 3 transaction(s)')
+  const start = [
+    'bulk',
+    'start',
+    'pause',
+    '--gids',
+    '-',
+    '--reason',
+    'the bank is being moved',
+    '--canary',
+    '0',
+  ]
+  expect(await runWith(piped, start)).toMatchObject({ code: 1, stdout: '' })
+  const started = await runWith(piped, [...start, '--yes', '--output', 'json'])
+  expect(started).toMatchObject({ code: 0 })
+  const { id } = JSON.parse(started.stdout)
+  await vi.waitFor(
+    async () =>
+      expect((await run('bulk', 'show', id)).stdout).toContain(
+        'total     3 = 0 waiting + 3 given + 0 refused',
+      ),
+    { timeout: WAIT_MS_MAX },
+  )
+  expect((await run('tx', 'list', '--paused', '--output', 'gids')).stdout.trim().split('\n').sort()).toEqual(
+    gids,
+  )
+  expect((await run('bulk', 'list')).stdout).toContain('the bank is being moved')
+  expect((await run('bulk', 'show', 'aaaaaaaaaaaaaaaa')).code).toBe(4)
 })
