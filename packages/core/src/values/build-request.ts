@@ -2,7 +2,7 @@
  * Builds the request of a branch from the definition and from the values that other branches answered. Nothing built is
  * stored, because the values never change once they are recorded: each attempt, by any node, builds the same request.
  */
-import { HEADER_BYTES_MAX, PAYLOAD_BYTES_MAX, URL_LENGTH_MAX } from '@counterstep/protocol'
+import { findUrlFault, HEADER_BYTES_MAX, PAYLOAD_BYTES_MAX, URL_LENGTH_MAX } from '@counterstep/protocol'
 import type { JsonTemplate, RequestTemplate, SagaBranch, ValueReference } from '../definition.ts'
 import { AssertionError } from '../errors.ts'
 import { findEdit } from '../record/edits.ts'
@@ -61,6 +61,17 @@ export function findUnusableValue(saga: SagaTransaction, position: number, op: S
   }
 }
 
+/**
+ * Counts the bytes that the request of one op takes beside the definition: a body that is built from values, and a URL.
+ * It is 0 if nothing of them is built. Headers are no copies, as all requests share the text of one value.
+ */
+export function countBuiltBytes(saga: SagaTransaction, position: number, op: SagaOp): number {
+  const { template } = readEditedRequest(saga, position, op)
+  if (template === undefined) return 0
+  const urlBytes = template.url === undefined ? 0 : URL_LENGTH_MAX
+  return urlBytes + (template.body === undefined ? 0 : countBodyBytes(saga, template.body))
+}
+
 /** Returns the positions of the branches whose values the request of a compensation uses. */
 export function listProducers(branch: SagaBranch): readonly number[] {
   const { url = {}, body = [], headers = {} } = branch.compensationContent?.template ?? {}
@@ -80,7 +91,7 @@ export function buildOutput(saga: SagaTransaction): string | undefined {
 
 type PlainRequest = BranchRequest & { readonly template?: RequestTemplate | undefined }
 
-/** An edit of an operator replaces its part of the request together with the part's template. */
+/** An operator's edit replaces its part of the request together with the part's template. */
 function readEditedRequest(saga: SagaTransaction, position: number, op: SagaOp): PlainRequest {
   const plain = readPlainRequest(saga.definition.branches[position] as SagaBranch, op)
   const edit = saga.edits === undefined ? undefined : findEdit(saga, { branch: position, op })
@@ -126,7 +137,8 @@ function fillHead(
 
 /**
  * Fills the places of the URL. A compensation must be sent whatever its values are. So if one value cannot stand in the
- * URL of a compensation, each place gets its `else`, which was checked at submit.
+ * URL of a compensation, or could be taken for the identity of the call, each place gets its `else`, which was checked at
+ * submit. The URL of an action is checked when it is called, and is refused then.
  */
 function fillPlaces(
   saga: SagaTransaction,
@@ -138,7 +150,8 @@ function fillPlaces(
   const values = new Map(references.map(([name, reference]) => [name, findText(saga, reference)]))
   const isKnown = [...values.values()].every((text) => text !== undefined)
   const filled = isKnown ? fillUrl(url, (name) => values.get(name)) : undefined
-  if (filled !== undefined && filled.length <= URL_LENGTH_MAX) return filled
+  const fits = filled !== undefined && filled.length <= URL_LENGTH_MAX
+  if (fits && (op !== 'compensate' || findUrlFault(filled) === undefined)) return filled
   if (op === 'compensate') return fillUrl(url, (name) => readElse(places[name])) ?? url
   const [, missing] = references.find(([name]) => values.get(name) === undefined) ?? []
   if (missing !== undefined) throw new UnusableValueError(describeProblem(saga, missing, 'the URL'))
