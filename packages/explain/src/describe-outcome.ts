@@ -15,6 +15,10 @@ const WORDS: Readonly<Record<string, string>> = {
   resources: 'cannot be called, because this server lacks file handles or memory',
   'bad-url': 'has a URL that cannot be called',
   'bad-request': 'has a request that cannot be sent',
+  closed: 'was not called to the end, because this server was stopping',
+  'not-sent': 'was not called, because this server was stopping or another decision came first',
+  'no-query-back': 'cannot be asked, because the message has no query-back',
+  'json-rpc': 'would have to be called by JSON-RPC, which this server does not speak',
   other: 'could not be called',
 }
 
