@@ -24,10 +24,12 @@ export function Transaction() {
   const { data: view, error, refetch } = useQuery(transactionQuery(gid, live === 'live'))
   if (view === undefined && error instanceof ApiError && error.code === 'SAGA_UNKNOWN_GID') {
     return (
-      <Notice title="There is no such transaction">
-        <p className="gid-text">{gid}</p>
-        <p>It was never accepted here, or its retention has ended.</p>
-      </Notice>
+      <article className="transaction">
+        <h1 title={gid}>{gid}</h1>
+        <Notice title="There is no such transaction">
+          <p>It was never accepted here, or its retention has ended.</p>
+        </Notice>
+      </article>
     )
   }
   if (view === undefined && error !== null) {
