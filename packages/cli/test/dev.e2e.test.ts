@@ -17,7 +17,7 @@ it('counterstep dev prints one line, breaks a call on purpose, and leaves nothin
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(process.output)?.[0] ?? ''
   const branch = await startBranchService(0)
   const headers = { 'content-type': 'application/json' }
-  const body = JSON.stringify({ url: branch.url, next: 1, how: 'answer-409' })
+  const body = JSON.stringify({ urlPrefix: branch.url, next: 1, how: 'answer-409' })
   const broken = await fetch(`${url}/v1/dev/break`, { method: 'POST', headers, body })
   expect(broken.status).toBe(200)
   const saga = { branches: [{ action: branch.url }] }
@@ -31,6 +31,7 @@ it('counterstep dev prints one line, breaks a call on purpose, and leaves nothin
 it('A server says where its console is, and has no route of dev', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'counterstep-dev-'))
   const { process, url } = await ServeProcess.listening(folder)
+  await process.logged('listening')
   const listening = process.stdout.find((line) => line.includes('"msg":"listening"')) ?? '{}'
   expect(JSON.parse(listening)).toMatchObject({ url, consoleUrl: `${url}/console/` })
   expect((await fetch(`${url}/v1/dev`)).status).toBe(404)
