@@ -39,7 +39,11 @@ it('A stuck saga is reported, found, read and mended as docs/guides/operate.md s
   })
   const get = async (path: string) => (await fetch(`${url}${path}`)).json()
   const give = (gid: string, command: 'retry' | 'stop') =>
-    fetch(`${url}/v1/transactions/${gid}/${command}`, { method: 'POST' })
+    fetch(`${url}/v1/transactions/${gid}/${command}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"reason":"the books were corrected"}',
+    })
 
   await submit(url, sagaAt(new URL(bank.url).origin, 'order-4711'))
   await process.logged('transaction-needs-attention')
