@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ADVISED } from './advise-on.ts'
 import { describeOutcome } from './describe-outcome.ts'
@@ -39,5 +41,29 @@ describe('describeOutcome', () => {
         : describeOutcome(outcome)
       expect(text, outcome).not.toMatch(/^fails with|^–/)
     }
+  })
+})
+
+/** The error words of the table in the guide for operators. */
+function listGuideWords(): readonly string[] {
+  const guide = readFileSync(join(import.meta.dirname, '../../../docs/guides/operate.md'), 'utf8')
+  const table = guide.slice(guide.indexOf('| last word | it means')).split('\n\n')[0] ?? ''
+  const rows = table.split('\n').slice(2)
+  return rows.flatMap((line) =>
+    [...(line.split('|')[1] ?? '').matchAll(/`([a-z-]+)`/g)].map(([, word]) => word ?? ''),
+  )
+}
+
+/** It stands for all other words. */
+const WITHOUT_SENTENCE = new Set(['other'])
+
+describe('the tables', () => {
+  it('Every error word of the guide has a sentence and advice of its own', () => {
+    const words = listGuideWords()
+    expect(words.length).toBeGreaterThan(15)
+    for (const word of words.filter((each) => !WITHOUT_SENTENCE.has(each)))
+      expect(describeOutcome(word), word).not.toContain(`fails with ${word}`)
+    for (const word of words.filter((each) => each !== 'other'))
+      expect(adviseOn(word), word).not.toBe("Look at the service's log.")
   })
 })
