@@ -61,7 +61,8 @@ export function toCounterstep(engine: EngineApi): Counterstep {
   return {
     async submit(transaction, options) {
       const request = isBuilt(transaction) ? transaction.request : transaction
-      return engine.submit(copyThroughJson(request), options)
+      // The engine gives callers that wait for the same end the same object, and each may change its own.
+      return { ...(await engine.submit(copyThroughJson(request), options)) }
     },
     get: async (gid) => engine.show(requireGid(gid)),
     list: async (query) => engine.list({ limit: LIST_LIMIT, ...query }),

@@ -217,7 +217,9 @@ export abstract class Requests implements EngineApi {
       const before = accepted.view === undefined ? await this.#present(accepted) : undefined
       if (before !== undefined && !isWaitedFor(before)) return toSubmitView(before, accepted)
       if (!this.assembly.runner.isRunning(gid)) this.assembly.waiters.watch(gid)
-      const now = (await waiter.outcome) ?? (await this.#presentNow(gid)) ?? before
+      const final = await waiter.outcome
+      if (final !== undefined) return toFinalView(final)
+      const now = (await this.#presentNow(gid)) ?? before
       return toSubmitView(now ?? (await this.#present(accepted)), accepted)
     } finally {
       waiter?.cancel()
@@ -445,6 +447,20 @@ function isWaitedFor({ status }: TransactionView): boolean {
 
 function toSubmitView(view: TransactionView, { ack }: Accepted): SubmitView {
   return { ...view, ack }
+}
+
+const finalViews = new WeakMap<TransactionView, SubmitView>()
+
+/**
+ * All callers that have waited for one end get the same object, so that a host writes its JSON once: thousands may wait
+ * for one transaction, whose output may have 256 KiB.
+ */
+function toFinalView(view: TransactionView): SubmitView {
+  const known = finalViews.get(view)
+  if (known !== undefined) return known
+  const final = { ...view, ack: 'durable' } as const
+  finalViews.set(view, final)
+  return final
 }
 
 function getNamedBranches(definition: Definition): readonly { readonly id: string }[] {

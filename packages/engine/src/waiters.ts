@@ -5,6 +5,8 @@ const FIRST_READ_MS = 50
 const READ_MS_MAX = 1_000
 /** Transactions whose next reads are this close are read together. */
 const TOGETHER_MS = 10
+/** So many callers are told of an end in one turn of the event loop. An answer may be large, and others are served in between. */
+const TOLD_AT_ONCE_MAX = 64
 
 export interface Waiter {
   /** It resolves to the final view, or to undefined when the time is over. */
@@ -76,8 +78,12 @@ export class Waiters {
   settleFinished(gid: Gid, view: () => TransactionView): void {
     const waited = this.#waiting.get(gid)
     if (waited === undefined) return
-    const seen = view()
-    for (const settle of [...waited.settles.keys()]) settle(seen)
+    this.#tellByTurns([...waited.settles.keys()], view())
+  }
+
+  #tellByTurns(settles: Settle[], view: TransactionView): void {
+    for (const settle of settles.splice(0, TOLD_AT_ONCE_MAX)) settle(view)
+    if (settles.length > 0) this.#clock.after(0, () => this.#tellByTurns(settles, view))
   }
 
   /** Reads the store for a transaction that does not run here, until it is final or no waiter is left. */

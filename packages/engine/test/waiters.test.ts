@@ -1,5 +1,6 @@
-import type { TransactionView } from '@counterstep/protocol'
+import type { Gid, TransactionView } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
+import { Waiters } from '../src/waiters.ts'
 import { refused } from './support/fault-store.ts'
 import { Fixture } from './support/fixture.ts'
 import { buildSaga, watched } from './support/sagas.ts'
@@ -16,6 +17,41 @@ describe('a submit that waits', () => {
     await fixture.time.flush()
     expect(waited.value?.status).toBe('succeeded')
     expect(node.store.count('read')).toBe(0)
+  })
+
+  it('S17: All callers that wait for one end get the same object, so that its JSON is written once', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    const call = fixture.services.defer('a', '02', 'action')
+    const [first, second] = [1, 2].map(() => watched(node.submit(buildSaga('a'), { waitMs: 30_000 })))
+    await fixture.time.advance(5_000)
+    call.answer('success')
+    await fixture.time.flush()
+    expect(first?.value?.status).toBe('succeeded')
+    expect(second?.value).toBe(first?.value)
+  })
+
+  it('S17: A thousand callers that wait for one end are told by turns, so that others are served in between', async () => {
+    const turns: (() => void)[] = []
+    const after = (ms: number, run: () => void) => {
+      if (ms === 0) turns.push(run)
+      return () => undefined
+    }
+    const waiters = new Waiters(
+      { now: () => 0, after },
+      2_000,
+      () => true,
+      async () => [],
+    )
+    let told = 0
+    for (let n = 0; n < 1_000; n++) void waiters.open('a' as Gid, 1_000).outcome.then(() => told++)
+    waiters.settleFinished('a' as Gid, () => ({ gid: 'a' }) as TransactionView)
+    await Promise.resolve()
+    expect(told).toBeGreaterThan(0)
+    expect(told).toBeLessThan(100)
+    for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) turn()
+    await Promise.resolve()
+    expect(told).toBe(1_000)
   })
 
   it('A wait whose time is over is answered with the current state, and the saga goes on', async () => {

@@ -1,6 +1,7 @@
 import { isFinalStatus, type TransactionView } from '@counterstep/protocol'
 import type { FastifyReply } from 'fastify'
 import { JSON_TYPE } from './json-type.ts'
+import { toSharedJson } from './shared-json.ts'
 
 /**
  * Sends 200 with a final transaction, else 202 with its place. If the caller asked for a wait, a header says how long
@@ -16,5 +17,7 @@ export function sendView(
     const place = `${reply.server.prefix}/v1/transactions/${encodeURIComponent(view.gid)}`
     reply.code(202).header('location', place)
   }
-  return reply.header('content-type', JSON_TYPE).send(JSON.stringify(view))
+  // Callers that have waited for the same end are sent the same view.
+  const json = waitSeconds === undefined ? JSON.stringify(view) : toSharedJson(view)
+  return reply.header('content-type', JSON_TYPE).send(json)
 }
