@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ADVISED } from './advise-on.ts'
+import { ADVISED, adviseOn } from './advise-on.ts'
 import { describeOutcome } from './describe-outcome.ts'
 import { describeProblem, readProblem } from './describe-problem.ts'
 
