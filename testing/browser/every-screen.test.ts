@@ -19,6 +19,7 @@ const SCREENS = [
   { name: 'unknown-gid', hash: '#/tx/nowhere' },
   { name: 'problems', hash: '#/problems' },
   { name: 'services', hash: '#/services' },
+  { name: 'bulk', hash: '#/bulk' },
   { name: 'playground', hash: '#/new' },
 ] as const
 

@@ -47,6 +47,18 @@ const problems = createRoute({
   component: lazyRouteComponent(() => import('./screens/problems/problems.tsx'), 'Problems'),
 })
 
+const bulkList = createRoute({
+  getParentRoute: () => root,
+  path: '/bulk',
+  component: lazyRouteComponent(() => import('./screens/bulk/bulk-list.tsx'), 'BulkList'),
+})
+
+const bulkJob = createRoute({
+  getParentRoute: () => root,
+  path: '/bulk/$id',
+  component: lazyRouteComponent(() => import('./screens/bulk/bulk-job.tsx'), 'BulkJob'),
+})
+
 const services = createRoute({
   getParentRoute: () => root,
   path: '/services',
@@ -62,7 +74,16 @@ const playground = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([overview, list, transaction, problems, services, playground]),
+  routeTree: root.addChildren([
+    overview,
+    list,
+    transaction,
+    problems,
+    services,
+    bulkList,
+    bulkJob,
+    playground,
+  ]),
   history: createHashHistory(),
   parseSearch,
   stringifySearch: (fields) => stringifySearch(fields as Record<string, string | string[]>),

@@ -14,6 +14,7 @@ const SCREENS = [
   { to: '/list', words: 'Transactions' },
   { to: '/problems', words: 'Problems' },
   { to: '/services', words: 'Services' },
+  { to: '/bulk', words: 'Bulk' },
   { to: '/new', words: 'Playground' },
 ] as const
 

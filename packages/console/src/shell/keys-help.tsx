@@ -12,6 +12,7 @@ const KEYS = [
   ['g l', 'go to the transactions'],
   ['g p', 'go to the problems'],
   ['g s', 'go to the services'],
+  ['g b', 'go to the bulk jobs'],
   ['g n', 'go to the playground'],
   ['?', 'show this'],
 ] as const

@@ -4,7 +4,7 @@ import { isTyping } from '../parts/is-typing.ts'
 import { readPreferences } from '../parts/preferences.ts'
 import { SEARCH_FIELD_ID } from './quick-search.tsx'
 
-const SCREENS = { o: '/', l: '/list', p: '/problems', s: '/services', n: '/new' } as const
+const SCREENS = { o: '/', l: '/list', p: '/problems', s: '/services', b: '/bulk', n: '/new' } as const
 /** A second key that comes later than this belongs to no `g`. */
 const PAIR_MS_MAX = 1_000
 

@@ -49,7 +49,13 @@ function Rows({ filter, onChange }: RowsProps) {
   if (pages.isPending) return <p className="quiet waiting">Reading …</p>
   return (
     <>
-      <SelectionBar rows={rows} selection={selection} newer={newer} onShowNewest={showNewest} />
+      <SelectionBar
+        filter={filter}
+        rows={rows}
+        selection={selection}
+        newer={newer}
+        onShowNewest={showNewest}
+      />
       {rows.length === 0 ? (
         <EmptyList filter={filter} onChange={onChange} />
       ) : (

@@ -1,8 +1,13 @@
 import type { TransactionSummary } from '@counterstep/protocol'
+import { readServerTime } from '../../api/clock.ts'
+import { BulkButtons } from '../../commands/bulk-buttons.tsx'
+import { isEmptyFilter, type ListFilter, toListQuery } from '../../filters/list-filter.ts'
+import { stringifySearch } from '../../filters/search-text.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import type { Selection } from './use-selection.ts'
 
 interface SelectionBarProps {
+  readonly filter: ListFilter
   readonly rows: readonly TransactionSummary[]
   readonly selection: Selection
   readonly newer: number
@@ -10,7 +15,7 @@ interface SelectionBarProps {
 }
 
 /** New rows wait here until they are wanted, so that no row moves under the pointer. */
-export function SelectionBar({ rows, selection, newer, onShowNewest }: SelectionBarProps) {
+export function SelectionBar({ filter, rows, selection, newer, onShowNewest }: SelectionBarProps) {
   const { gids } = selection
   return (
     <div className="selection-bar" data-active={gids.size > 0}>
@@ -19,8 +24,15 @@ export function SelectionBar({ rows, selection, newer, onShowNewest }: Selection
           ? `${gids.size} selected`
           : `${rows.length} ${rows.length === 1 ? 'row' : 'rows'} shown`}
       </span>
-      {gids.size === 0 ? null : (
+      {gids.size === 0 ? (
+        <CommandAll filter={filter} />
+      ) : (
         <>
+          <BulkButtons
+            commands={['retry', 'pause', 'resume', 'abort']}
+            choice={{ gids: [...gids] }}
+            what={String(gids.size)}
+          />
           <CopyButton text={[...gids].join('\n')} label="Copy gids" />
           <button type="button" className="small" onClick={() => selection.set([])}>
             Select none
@@ -34,5 +46,15 @@ export function SelectionBar({ rows, selection, newer, onShowNewest }: Selection
         </button>
       )}
     </div>
+  )
+}
+
+/** Without a filter, one click would command everything, so a filter comes first. */
+function CommandAll({ filter }: { readonly filter: ListFilter }) {
+  if (isEmptyFilter(filter)) return null
+  const { order: _, ...chosen } = filter
+  const query = stringifySearch(toListQuery(chosen, readServerTime())).slice(1)
+  return (
+    <BulkButtons commands={['retry', 'pause', 'abort']} choice={{ filter: query }} what="all that match" />
   )
 }

@@ -1,10 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { newestQuery } from '../../api/queries.ts'
+import { BulkButtons } from '../../commands/bulk-buttons.tsx'
 import { type ListFilter, writeListFilter } from '../../filters/list-filter.ts'
+import { stringifySearch } from '../../filters/search-text.ts'
 import { Countdown } from '../../parts/instant.tsx'
 import { ProblemText } from '../../parts/notice.tsx'
 import type { ProblemTab } from './select-problems.ts'
+import '../../style/bulk.css'
 
 const SHOWN_MAX = 5
 
@@ -41,6 +44,13 @@ export function Waiting({ problem, tab, count }: WaitingProps) {
           </li>
         ))}
       </ul>
+      <div className="group-commands">
+        <BulkButtons
+          commands={['retry', 'pause', 'abort']}
+          choice={{ filter: stringifySearch(toBulkFilter(filter)).slice(1) }}
+          what={count.toLocaleString()}
+        />
+      </div>
       <p>
         <Link to="/list" search={writeListFilter(filter)}>
           Open {count === 1 ? 'it' : `all ${count.toLocaleString()}`} as a list
@@ -48,4 +58,9 @@ export function Waiting({ problem, tab, count }: WaitingProps) {
       </p>
     </>
   )
+}
+
+/** A bulk job has an order of its own. */
+function toBulkFilter({ order: _, ...filter }: ListFilter) {
+  return writeListFilter(filter)
 }

@@ -1,0 +1,24 @@
+import type { BulkView } from '@counterstep/protocol'
+
+const STATES: Readonly<Record<BulkView['state'], string>> = {
+  canary: 'The first few get the command.',
+  watching: 'The first few have it. The others wait until these have got on.',
+  running: 'All others get the command.',
+  'reading-back': 'All have the command. The last answers are waited for.',
+  paused: 'It is paused.',
+  done: 'It is done.',
+  cancelled: 'It was cancelled. What has the command keeps it.',
+}
+
+const PAUSED: Readonly<Record<NonNullable<BulkView['pausedBy']>, string>> = {
+  canary:
+    'It has paused, because too few of the first have got on. Look at one of them before you resume it.',
+  refusals:
+    'It has paused, because too many of the last were refused. Look at their codes before you resume it.',
+  person: 'A person has paused it.',
+}
+
+/** Says in a sentence where a job stands. */
+export function describeJob({ state, pausedBy }: Pick<BulkView, 'state' | 'pausedBy'>): string {
+  return state === 'paused' && pausedBy !== undefined ? PAUSED[pausedBy] : STATES[state]
+}
