@@ -15,11 +15,11 @@ describe('a bulk job as others give it', () => {
 
   it('A line for a shell quotes what a shell would read in another way', () => {
     const request = toBulkRequest(
-      { command: 'pause', choice: { filter: 'problem=a+b&retrying=true' } },
+      { command: 'pause', choice: { filter: 'problem=a+b&byHand=true&createdFrom=1700000000000' } },
       FIELDS,
     )
     expect(toBulkCommandLine(request)).toBe(
-      "counterstep bulk start pause --filter 'problem=a+b&retrying=true' --reason 'the bank'\\''s disk is mended'",
+      "counterstep bulk start pause --problem 'a b' --by-hand --from 1700000000000 --reason 'the bank'\\''s disk is mended'",
     )
   })
 

@@ -23,8 +23,17 @@ export function toBulkRequest(
 }
 
 export function toBulkCommandLine(request: BulkRequest): string {
-  const { command, gids, filter, reason } = request
-  const options = filter === undefined ? '--gids -' : `--filter ${quoteForShell(filter)}`
-  const line = `counterstep bulk start ${command} ${options} --reason ${quoteForShell(reason)}`
+  const { command, gids, filter = '', reason } = request
+  const options = gids === undefined ? toFilterOptions(filter) : ['--gids -']
+  const line = ['counterstep bulk start', command, ...options, '--reason', quoteForShell(reason)].join(' ')
   return gids === undefined ? line : `printf '%s\\n' ${gids.map(quoteForShell).join(' ')} | ${line}`
+}
+
+/** The command line has an option for each parameter of the list. A flag stands alone. */
+function toFilterOptions(filter: string): string[] {
+  const names: Readonly<Record<string, string>> = { byHand: 'by-hand', createdFrom: 'from', createdTo: 'to' }
+  return [...new URLSearchParams(filter)].map(([name, value]) => {
+    const option = `--${names[name] ?? name}`
+    return value === 'true' ? option : `${option} ${quoteForShell(value)}`
+  })
 }

@@ -22,10 +22,10 @@ describe('the words of a command', () => {
   it('The command line quotes what a shell would read, and leaves out the console’s own ids', () => {
     const body = { commandId: 'c', planId: 'p', doneBy: 'hand', reason: "it's done; $HOME" }
     expect(toCommandLine({ gid: 'a&b', command: 'skip', op }, body)).toBe(
-      "counterstep tx skip 'a&b' debit compensate --done-by hand --reason 'it'\\''s done; $HOME'",
+      "counterstep tx skip 'a&b' debit.compensate --done-by hand --reason 'it'\\''s done; $HOME'",
     )
     expect(toCommandLine({ gid: 'g', command: 'retry-op', op }, {})).toBe(
-      'counterstep tx retry g debit compensate',
+      'counterstep tx retry g --op debit.compensate',
     )
   })
 })
