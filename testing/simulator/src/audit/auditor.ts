@@ -2,20 +2,20 @@
  * Checks a world while it runs. Each violation is named by the invariant that
  * it breaks. `final-audit.ts` checks the end of a world.
  */
-import {
-  type AbortDecision,
-  type CallKey,
-  decodeTransaction,
-  type Run,
-  type SagaOp,
-  type StoredTransaction,
-  type Transaction,
-  type TransactionUpdate,
+import type {
+  AbortDecision,
+  CallKey,
+  Run,
+  SagaOp,
+  StoredTransaction,
+  Transaction,
+  TransactionUpdate,
 } from '@counterstep/core'
 import { type Gid, isFinalStatus, type Status } from '@counterstep/protocol'
 import type { BranchState, Participants } from '../branches/participant.ts'
 import type { Plan } from '../clients/plan.ts'
 import type { SagaPlan } from '../clients/saga-plan.ts'
+import { readRecord } from '../world/read-record.ts'
 import type { SimStore } from '../world/sim-store.ts'
 import type { World } from '../world/world.ts'
 import type { AuditLog, Log } from './audit-log.ts'
@@ -146,7 +146,7 @@ export class Auditor implements AuditLog {
   }
 
   #checkDecision(before: StoredTransaction, row: StoredTransaction, log: SagaLog): void {
-    const saga = decodeTransaction(row)
+    const saga = readRecord(row)
     const abort = 'abort' in saga ? saga.abort : undefined
     if (abort === undefined) {
       if (log.undo !== undefined && row.status !== 'stopped')
@@ -157,7 +157,7 @@ export class Auditor implements AuditLog {
     // A saga may end by a wait, which is durable before the end is, and until then a client may abort it.
     const isAsked =
       abort.cause === 'requested' && log.plan.definition.branches.some(({ wait }) => wait !== undefined)
-    if (before.status === 'submitted' && !isAsked && hasSucceeded(decodeTransaction(before)))
+    if (before.status === 'submitted' && !isAsked && hasSucceeded(readRecord(before)))
       this.report('I20', row.gid, 'aborted after its last success was durable')
     if (log.undo === undefined) this.#checkCause(row, saga, abort, log)
     // An owner that knows exactly which actions it sent may end by its own list,

@@ -6,7 +6,6 @@
 import {
   type CallKey,
   type Command,
-  decodeTransaction,
   findEntry,
   findNamedOp,
   findOp,
@@ -20,6 +19,7 @@ import {
   type Transaction,
 } from '@counterstep/core'
 import type { Gid, Op } from '@counterstep/protocol'
+import { readRecord } from '../world/read-record.ts'
 import type { SimStore } from '../world/sim-store.ts'
 import type { World } from '../world/world.ts'
 import type { AuditLog } from './audit-log.ts'
@@ -59,7 +59,7 @@ export class OperatorAudit {
   /** Tells whether a person has declared an op of this branch done, so that its effects prove nothing. */
   isByHand(gid: Gid, branch: number): boolean {
     const row = this.#store?.read(gid)
-    return row !== undefined && listHands(decodeTransaction(row)).includes(branch)
+    return row !== undefined && listHands(readRecord(row)).includes(branch)
   }
 
   /** Checks what a node is about to answer to an operator. */
@@ -69,11 +69,11 @@ export class OperatorAudit {
     const told = this.#told.get(gid) ?? new Set()
     this.#told.set(gid, told.add(command.given.id))
     const row = this.#store?.read(gid)
-    if (row !== undefined) this.#checkTrail(row, decodeTransaction(row))
+    if (row !== undefined) this.#checkTrail(row, readRecord(row))
   }
 
   checkWrite(row: StoredTransaction): void {
-    const transaction = decodeTransaction(row)
+    const transaction = readRecord(row)
     this.#checkTrail(row, transaction)
     this.#checkSuccesses(transaction)
   }

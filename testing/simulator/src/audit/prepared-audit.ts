@@ -1,8 +1,9 @@
 /** Checks TCCs and messages while a world runs. */
-import { type CallKey, CHECK, decodeTransaction, type Run, type StoredTransaction } from '@counterstep/core'
+import { type CallKey, CHECK, type Run, type StoredTransaction } from '@counterstep/core'
 import type { Op, Status } from '@counterstep/protocol'
 import type { PreparedParticipants, ServiceState } from '../branches/prepared-participant.ts'
 import type { PreparedPlan } from '../clients/prepared-plan.ts'
+import { readRecord } from '../world/read-record.ts'
 import type { World } from '../world/world.ts'
 import type { AuditLog } from './audit-log.ts'
 import { listHands } from './operator-audit.ts'
@@ -31,7 +32,7 @@ export class PreparedAudit {
     log.decision ??= decision
     if (kind !== 'tcc') return
     const lists = [before, row].map((each) => {
-      const tcc = decodeTransaction(each)
+      const tcc = readRecord(each)
       return tcc.kind === 'tcc' ? tcc.registered.map(({ id }) => id) : []
     })
     if (before.status !== 'prepared' && lists[0]?.join() !== lists[1]?.join())
@@ -43,7 +44,7 @@ export class PreparedAudit {
 
   #checkDeadline(before: StoredTransaction, row: StoredTransaction): void {
     if (before.status !== 'prepared') return
-    const tcc = decodeTransaction(row)
+    const tcc = readRecord(row)
     if (tcc.kind !== 'tcc' || !('abort' in tcc) || tcc.abort === undefined) return
     const { cause } = tcc.abort
     if (cause === 'deadline' && this.#world.isBefore(tcc.createdAt + tcc.definition.deadlineMs))
@@ -126,7 +127,7 @@ export class PreparedAudit {
   /** Checks a final row at the end of a world. */
   checkEnd(row: StoredTransaction, log: PreparedLog): void {
     const { gid, status } = row
-    const byHand = listHands(decodeTransaction(row))
+    const byHand = listHands(readRecord(row))
     if (log.told !== undefined && status !== 'stopped' && readDecision(status) !== log.told)
       this.#audit.report('I18', gid, `a client was told ${log.told}, and it is ${status}`)
     if (status === 'stopped') return

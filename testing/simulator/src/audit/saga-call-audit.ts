@@ -2,15 +2,9 @@
  * Checks the calls of a saga: their order forward and backward, the abort
  * decision, and in strict mode the durable results.
  */
-import {
-  type CallKey,
-  decodeTransaction,
-  findOp,
-  type Run,
-  type StoredTransaction,
-  type Transaction,
-} from '@counterstep/core'
+import { type CallKey, findOp, type Run, type StoredTransaction, type Transaction } from '@counterstep/core'
 import type { Participants } from '../branches/participant.ts'
+import { readRecord } from '../world/read-record.ts'
 import type { AuditLog } from './audit-log.ts'
 import { listHands } from './operator-audit.ts'
 import type { SagaLog } from './saga-log.ts'
@@ -71,7 +65,7 @@ export class SagaCallAudit {
   /** Checks in strict mode that the results before this call are durable. */
   #checkStrict(run: Run, row: StoredTransaction, call: CallKey, log: SagaLog): void {
     if (row.token !== run.token || log.isFinal) return
-    const stored = decodeTransaction(row)
+    const stored = readRecord(row)
     const forward = call.op === 'action'
     const before = forward
       ? (log.plan.definition.branches[call.branch]?.after ?? [])

@@ -5,7 +5,6 @@
  */
 import {
   type CallKey,
-  decodeTransaction,
   hasStages,
   type OpProgress,
   type SagaOp,
@@ -16,6 +15,7 @@ import {
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import type { Participants } from '../branches/participant.ts'
+import { readRecord } from '../world/read-record.ts'
 import type { SimStore } from '../world/sim-store.ts'
 import type { World } from '../world/world.ts'
 import type { AuditLog } from './audit-log.ts'
@@ -242,7 +242,7 @@ export class StagesAudit {
 }
 
 function readSaga(row: StoredTransaction): SagaTransaction {
-  const transaction = decodeTransaction(row)
+  const transaction = readRecord(row)
   if (transaction.kind !== 'saga') throw new TypeError(`${row.gid} is no saga`)
   return transaction
 }

@@ -4,17 +4,17 @@
  */
 import {
   CHECK,
-  decodeTransaction,
   describeTrouble,
   findOp,
   type OpProgress,
   type StoredTransaction,
   type Transaction,
 } from '@counterstep/core'
+import { readRecord } from '../world/read-record.ts'
 import type { AuditLog } from './audit-log.ts'
 
 export function checkTrouble(audit: AuditLog, row: StoredTransaction): void {
-  const transaction = decodeTransaction(row)
+  const transaction = readRecord(row)
   const said = describeRow(row)
   const expected = describeRow(describeTrouble(transaction))
   if (said !== expected) audit.report('I36', row.gid, `the row says ${said}, and its record ${expected}`)

@@ -2,18 +2,18 @@
  * Tells what a request can carry. It says again, in words of its own, what the core must decide, so that the one checks the
  * other.
  */
-import {
-  decodeTransaction,
-  type RequestTemplate,
-  type SagaBranch,
-  type SagaOp,
-  type SagaTransaction,
-  type StoredTransaction,
-  type Transaction,
-  type ValueReference,
+import type {
+  RequestTemplate,
+  SagaBranch,
+  SagaOp,
+  SagaTransaction,
+  StoredTransaction,
+  Transaction,
+  ValueReference,
 } from '@counterstep/core'
 import { HEADER_BYTES_MAX, PAYLOAD_BYTES_MAX, URL_LENGTH_MAX } from '@counterstep/protocol'
 import { isForbidden } from '../clients/answers-plan.ts'
+import { readRecord } from '../world/read-record.ts'
 
 /** A request as it was planned: fixed parts, and a template with places for values. */
 export interface PlannedRequest {
@@ -118,7 +118,7 @@ export function mayTurnForValue(transaction: Transaction, branch: number): boole
  */
 export function isStuck(row: StoredTransaction): boolean {
   if (!row.attention) return false
-  const saga = decodeTransaction(row)
+  const saga = readRecord(row)
   if (saga.kind !== 'saga') return false
   const read = makeReader(saga)
   if (saga.status === 'submitted' && saga.noReturnAt !== undefined)

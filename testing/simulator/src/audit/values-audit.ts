@@ -3,9 +3,10 @@
  * and it was durable before the request arrived (I31). A compensation goes without a value only where the record does not
  * know it or the request cannot carry it (I32).
  */
-import { decodeTransaction, type OpProgress, type SagaOp, type SagaTransaction } from '@counterstep/core'
+import type { OpProgress, SagaOp, SagaTransaction } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import type { SentRequest } from '../branches/call-request.ts'
+import { readRecord } from '../world/read-record.ts'
 import type { SimStore } from '../world/sim-store.ts'
 import type { World } from '../world/world.ts'
 import type { AuditLog } from './audit-log.ts'
@@ -66,7 +67,7 @@ export class ValuesAudit {
       return
     }
     const row = this.#store.read(gid)
-    const stored = row === undefined ? undefined : decodeTransaction(row)
+    const stored = row === undefined ? undefined : readRecord(row)
     if (stored?.kind !== 'saga') return
     for (const value of shown) this.#checkValue(call, planned, value, stored)
   }

@@ -4,7 +4,6 @@
  */
 import {
   type Command,
-  decodeTransaction,
   findOp,
   type Given,
   getBranchTargets,
@@ -20,6 +19,7 @@ import type { ValuesAudit } from '../audit/values-audit.ts'
 import type { Node } from '../nodes/node.ts'
 import { EVENT } from '../world/event-code.ts'
 import type { Random } from '../world/random.ts'
+import { readRecord } from '../world/read-record.ts'
 import type { SimStore } from '../world/sim-store.ts'
 import type { World } from '../world/world.ts'
 import type { Plan } from './plan.ts'
@@ -65,7 +65,7 @@ export class Operator {
     const { world, store } = this.#parts
     if (world.isHealed) return
     const row = store.read(this.#gid)
-    const transaction = row === undefined ? undefined : decodeTransaction(row)
+    const transaction = row === undefined ? undefined : readRecord(row)
     if (transaction === undefined) return
     const draw = this.#random.next()
     if (draw < 0.2) this.#pause(undefined)
@@ -165,7 +165,7 @@ export class Operator {
   }
 
   #careFor(row: StoredTransaction): void {
-    const transaction = decodeTransaction(row)
+    const transaction = readRecord(row)
     if (isFinal(transaction)) return
     if (transaction.paused !== undefined) this.#give({ type: 'resume-asked', given: this.#newGiven() }, 1)
     for (const call of listCalls(transaction)) {

@@ -17,6 +17,7 @@ import {
 } from '@counterstep/core'
 import { type Gid, isFinalStatus } from '@counterstep/protocol'
 import { countStrong } from './count-strong.ts'
+import { readRecord } from './read-record.ts'
 import type { World } from './world.ts'
 
 interface SimRow {
@@ -256,7 +257,7 @@ function isLazy(before: StoredTransaction, update: TransactionUpdate): boolean {
   if (update.hold.type !== 'keep' || update.status !== before.status || before.status === 'prepared')
     return false
   if (update.retrying || update.attention !== before.attention) return false
-  const stored = decodeTransaction(before)
+  const stored = readRecord(before)
   if (stored.definition.checkpointMs === 0) return false
   const next = decodeTransaction({ ...before, progress: update.progress, status: update.status })
   return next.manualRetries === stored.manualRetries && countStrong(next) === countStrong(stored)
