@@ -189,8 +189,6 @@ export const transactionViewSchema = transactionViewObject
   .readonly()
   .describe('A transaction with its branches.')
 
-export { bulkListSchema, bulkPreviewSchema, bulkRequestSchema, bulkViewSchema } from './schemas/bulk.ts'
-
 export const submitViewSchema = transactionViewObject
   .extend({ ack: z.enum(['durable', 'memory']).describe('How safe the accept was when this was sent.') })
   .readonly()

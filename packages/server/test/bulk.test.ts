@@ -1,10 +1,11 @@
-import { bulkPreviewSchema, bulkViewSchema } from '@counterstep/protocol/schemas'
+import { NAMED_SCHEMAS } from '@counterstep/protocol/schemas'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { buildApp } from '../src/index.ts'
 import { buildRealServer } from './real-server.ts'
 import { createScriptedEngine } from './scripted-engine.ts'
 
+const { BulkPreview: bulkPreviewSchema, BulkView: bulkViewSchema } = NAMED_SCHEMAS
 const UNKNOWN = { result: 'unknown', statusCode: 500 } as const
 const SUCCESS = { result: 'success', statusCode: 200 } as const
 const ORDER = { command: 'retry', filter: 'retrying=true', reason: 'the bank is mended', ratePerSecond: 500 }

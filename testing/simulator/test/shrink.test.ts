@@ -15,7 +15,8 @@ import {
 const MUTANT = 'no-idempotency'
 
 function failingSeed(): number {
-  for (let seed = 1; seed < 100; seed++) if (simulate(seed, MUTANT).violations.length > 0) return seed
+  // The failure of seed 3 comes as early as it may, so that its time cannot be shortened.
+  for (let seed = 4; seed < 100; seed++) if (simulate(seed, MUTANT).violations.length > 0) return seed
   throw new Error(`${MUTANT} lives`)
 }
 
