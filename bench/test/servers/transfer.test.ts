@@ -38,9 +38,13 @@ describeOwn('mariadb', 'the transfers', () => {
     expect(counters.storedByBaseline).toBe(counters['baseline-2sql transfers'])
     const findCommits = (name: string) =>
       rows.find((row) => row.name === name)?.figures['commits each']?.rounds
-    expect(findCommits('writes')).toEqual([1])
-    expect(findCommits('none-2sql')).toEqual([2])
-    expect(findCommits('none-10sql')).toEqual([2])
+    // The server beside them commits a report of its node each 15 s, which is shared by hundreds of transfers.
+    for (const [name, commits] of [
+      ['writes', 1],
+      ['none-2sql', 2],
+      ['none-10sql', 2],
+    ] as const)
+      expect(findCommits(name)).toEqual([expect.closeTo(commits, 1)])
     expect(Object.keys(ratios)).toEqual([
       'baseline/none-2sql',
       'saga/none-2sql',
