@@ -40,7 +40,7 @@ export async function startCounterstep(): Promise<Counterstep> {
   }
 }
 
-/** The first line that is `{"url": …}`; others are its log, and go to ours. */
+/** The first line that begins with `{"url":`; others are its log, and go to ours. */
 function announcedUrl({ stdout }: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     const fail = (why: string) => reject(new Error(`counterstep ${why}`))
@@ -48,12 +48,12 @@ function announcedUrl({ stdout }: ChildProcess): Promise<string> {
     const timer = setTimeout(() => fail(`was not ready within ${START_MS_MAX} ms`), START_MS_MAX)
     const lines = createInterface({ input: stdout })
     lines.on('line', (line) => {
-      const url = /^\{"url":"([^"]+)"\}$/.exec(line)?.[1]
-      if (url === undefined) {
+      if (!line.startsWith('{"url":')) {
         process.stderr.write(`${line}\n`)
         return
       }
       clearTimeout(timer)
+      const { url } = JSON.parse(line) as { readonly url: string }
       resolve(url)
     })
     lines.once('close', () => {

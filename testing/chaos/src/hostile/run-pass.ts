@@ -124,7 +124,7 @@ class HostilePass {
   /** Stops a transaction that cannot get well, as a person would. */
   async #endByHand({ gid, hostile }: HostileCase): Promise<void> {
     if (hostile.getsWell) return
-    const answer = await this.#api.post(`${toPath(gid)}/stop`)
+    const answer = await this.#api.post(`${toPath(gid)}/stop`, { reason: 'it cannot get well' })
     if (answer.status !== 200) throw new Error(`stop of ${gid}: ${JSON.stringify(answer)}`)
   }
 
