@@ -65,7 +65,7 @@ describeInBrowser('job a: a developer', (browser) => {
     await using watched = await openPage(browser())
     const { page } = watched
     await page.goto(consoleUrl.replace(/#.*/, '#/new'))
-    await findCredit(page).getByRole('combobox').selectOption({ label: 'answers 409' })
+    await findCredit(page).getByRole('combobox').selectOption('answer-409')
     await page.locator('.break[data-broken="true"]').waitFor()
     await takeScreenshot(page, 'job-a-playground')
     await submitAndSee(page, 'failed')

@@ -79,7 +79,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       expect(first.stdout).toEqual(['schema 1, 2, 3 applied'])
       const second = migrating(accounts.adminUrl, PASSWORDS.admin)
       expect((await second.ended()).code).toBe(0)
-      expect(second.stdout).toEqual(['schema is up to date (2)'])
+      expect(second.stdout).toEqual(['schema is up to date (3)'])
       expect(first.output + second.output).not.toContain(CANARY)
     })
 
