@@ -74,10 +74,7 @@ describeInBrowser('job a: a developer', (browser) => {
     await page.goto(`${page.url().replace(/\?.*/, '')}?tab=request`)
     // The request may hold secrets, so that it is shown only to a person who asks for it.
     await page.getByRole('button', { name: 'Show the request' }).click()
-    await page
-      .getByRole('link', { name: /playground/i })
-      .last()
-      .click()
+    await page.getByRole('link', { name: 'Open in the playground' }).click()
     await page.waitForURL(/#\/new\?from=/)
     await submitAndSee(page, 'succeeded')
     await takeScreenshot(page, 'job-a-run-again')
