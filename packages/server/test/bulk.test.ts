@@ -53,6 +53,7 @@ describe('bulk jobs over HTTP', () => {
     ['too many gids', { command: 'retry', reason: 'x', gids: Array(1_001).fill('a') }, 'SAGA_BULK_INVALID'],
     ['a filter that is none', { ...ORDER, filter: 'colour=red' }, 'SAGA_QUERY_INVALID'],
     ['a page', { ...ORDER, filter: 'limit=5' }, 'SAGA_BULK_INVALID'],
+    ['a bound of null', { ...ORDER, max: null }, 'SAGA_BULK_INVALID'],
     ['a rate of 0', { ...ORDER, ratePerSecond: 0 }, 'SAGA_BULK_INVALID'],
     ['a field too many', { ...ORDER, force: true }, 'SAGA_UNKNOWN_FIELD'],
   ] as const) {

@@ -5,8 +5,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parseJson } from '../json/parse-json.ts'
 import { createMediaTypeError, requirePlainJson } from './json-body.ts'
 
-/** A reason fits even if each of its characters is written as an escape. */
-export const COMMAND_BYTES_MAX = 8 * 1024
+/** A reason fits even if each of its characters is written as an escape, and one that is somewhat too long is told so. */
+export const COMMAND_BYTES_MAX = 32 * 1024
 const NOTHING = /^\s*(?:\{\s*\}\s*)?$/
 const TEXT_FIELDS = ['commandId', 'reason', 'planId', 'confirm'] as const
 

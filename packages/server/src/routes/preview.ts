@@ -72,7 +72,11 @@ function readPreview(body: unknown): PreviewRequest {
   check(isOneOf(command, OPERATOR_COMMANDS), '/command', `must be one of ${OPERATOR_COMMANDS.join(', ')}`)
   check(op === undefined || isOpName(op), '/op', `must have a branchId, and an op of ${OPS.join(', ')}`)
   check(doneBy === undefined || isOneOf(doneBy, ['service', 'hand']), '/doneBy', 'must be service or hand')
-  check(until === undefined || Number.isSafeInteger(until), '/until', 'must be whole epoch milliseconds')
+  check(
+    until === undefined || (Number.isSafeInteger(until) && Number(until) >= 0),
+    '/until',
+    'must be whole epoch milliseconds',
+  )
   const [first, ...others] = faults
   if (first !== undefined) throw new InvalidRequestError([first, ...others])
   return fields as unknown as PreviewRequest

@@ -39,7 +39,7 @@ export function parseBulkRequest(body: unknown): BulkOrder {
   if (Object.keys(fields).some((name) => !FIELDS.has(name)))
     faults.push({ code: 'SAGA_UNKNOWN_FIELD', path: '', message: `takes ${[...FIELDS].join(', ')}` })
   const readNumber = (name: string, min: number, max: number, otherwise: number): number => {
-    const value = fields[name] ?? otherwise
+    const value = fields[name] === undefined ? otherwise : fields[name]
     if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
     refuse(`/${name}`, `must be an integer from ${min} to ${max}`)
     return otherwise
