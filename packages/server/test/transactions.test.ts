@@ -256,7 +256,7 @@ describe('a command', () => {
     [asJson, '{"force":true}', 422],
     [asJson, '{"confirm":"no-call-took-effect"}', 422],
     [{ 'content-type': 'application/x-www-form-urlencoded' }, 'a=1', 415],
-    [asJson, 'x'.repeat(9_000), 413],
+    [asJson, 'x'.repeat(33_000), 413],
   ]
   for (const [headers, payload, status] of bodies) {
     it(`A stop with ${payload.slice(0, 20) || 'no body'} of type ${headers['content-type']} is answered with ${status}`, async () => {
@@ -290,7 +290,7 @@ describe('an abort', () => {
     [asJson, '[]', 422, 'SAGA_INVALID'],
     [asJson, '{"why":"x"}', 422, 'SAGA_UNKNOWN_FIELD'],
     [asJson, '{', 400, 'SAGA_MALFORMED_JSON'],
-    [asJson, reason(9_000), 413, 'SAGA_BODY_TOO_LARGE'],
+    [asJson, reason(33_000), 413, 'SAGA_BODY_TOO_LARGE'],
     [
       { 'content-type': 'application/json; charset=latin1' },
       '{"reason":"x"}',
