@@ -61,6 +61,22 @@ describe('A signal that another node has stored', () => {
     expect(fixture.saved().calls).toEqual(['02 action #1'])
   })
 
+  it('A saga whose last wait another node has ended is done, though its deadline was decided here before', () => {
+    // The simulator found it: seed 88001352.
+    const last = startSaga({
+      deadlineMs: 50,
+      branches: [{ id: 'approved', wait: { signal: 'approval', onTimeout: 'continue' } }],
+    })
+    const fixture = RunFixture.accepted(last).tick()
+    const { row } = commanded(fixture.saga, signal('click-1'))
+    fixture.now = NODE_START + 50
+    fixture.tick()
+    expect(fixture.saga.status).toBe('aborting')
+    learn(fixture, row)
+    expect(fixture.saga.status).toBe('succeeded')
+    expect(fixture.save).toMatchObject({ status: 'succeeded', hold: { type: 'finish' } })
+  })
+
   it('A signal that was stored as kept is taken when this node learns of it', () => {
     // The row does not have the opening yet, so the other node cannot give the signal to the wait.
     const { row, hold } = commanded(SAGA, signal('click-1'))

@@ -5,8 +5,9 @@
 import { assert } from '../errors.ts'
 import type { StoredTransaction } from '../ports/store.ts'
 import { decodeTransaction, FORMAT } from '../record/record.ts'
-import { retryNow } from '../rules/op-progress.ts'
+import { retryNow, withoutAttention } from '../rules/op-progress.ts'
 import { giveUpAction } from '../rules/saga.ts'
+import { haveAllSucceeded } from '../rules/saga-graph.ts'
 import { type AbortDecision, isFinal, type SagaTransaction, type Transaction } from '../transaction.ts'
 import { mergeCommands, takeBackSkips } from './merge-operator.ts'
 import { mergeMessage, mergeTcc } from './merge-prepared.ts'
@@ -57,7 +58,7 @@ type Unfinished = Extract<SagaTransaction, { status: 'submitted' | 'aborting' }>
 type Aborting = Extract<SagaTransaction, { status: 'aborting' }>
 
 function mergeSaga(known: SagaTransaction, stored: Unfinished, storeNow: number): SagaTransaction {
-  const ours = mergeSignals(known, stored, storeNow)
+  const ours = endIfDoneElsewhere(mergeSignals(known, stored, storeNow), { known, stored, storeNow })
   // Our end stays: it was decided on top of a durable abort, or by a stop that was given here, and only its save was
   // refused.
   if (ours.status === 'failed') return { ...ours, manualRetries: stored.manualRetries }
@@ -71,6 +72,21 @@ function mergeSaga(known: SagaTransaction, stored: Unfinished, storeNow: number)
   const decided = stored.status === 'aborting' ? withAbort(ours, stored) : ours
   if (stored.manualRetries <= ours.manualRetries || isFinal(decided)) return decided
   return { ...retryNow(decided, stored.updatedAt), manualRetries: stored.manualRetries }
+}
+
+/**
+ * Another node may have stored the signal that the last branch waited for, just before we decided an abort. That saga was
+ * done first. Our decision is not durable, since the row lacks it, so nothing was undone. The end is saved by the same
+ * write as what we know, so that no command comes in between.
+ */
+function endIfDoneElsewhere(
+  ours: SagaTransaction,
+  { known, stored, storeNow }: { known: SagaTransaction; stored: Unfinished; storeNow: number },
+): SagaTransaction {
+  const isDoneByRow = haveAllSucceeded(ours) && !haveAllSucceeded(known)
+  if (ours.status !== 'aborting' || stored.status === 'aborting' || !isDoneByRow) return ours
+  const { abort: _, ...facts } = withoutAttention(ours)
+  return { ...facts, status: 'succeeded', finishedAt: storeNow, updatedAt: storeNow }
 }
 
 function withAbort(
