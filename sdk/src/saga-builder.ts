@@ -8,7 +8,7 @@ import type { Signal } from './signal.ts'
 /**
  * The settings of a whole saga: `deadlineMs` from accept (at most 30 days), `delayMs` before the first call,
  * `timeoutMs` and `retry` as defaults of its branches, `headers` for every call, `input` for what its branches refer to.
- * By its `name` and `tags` it is found: every reader sees them, so they are no place for a secret.
+ * A saga is found by its `name` and `tags`. Every reader sees them, so they are no place for a secret.
  *
  * @example
  * ```ts

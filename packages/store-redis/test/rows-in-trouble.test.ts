@@ -25,7 +25,7 @@ const LONG = {
 const TROUBLE = { problem: 'bank-a:/debit action 500', attempts: 7, marks: MARKS, retrying: true } as const
 const LONG_PROBLEM = '€'.repeat(255)
 
-async function countsOf(store: Store) {
+async function readCounts(store: Store) {
   const { attention, paused, byHand, problems } = await store.stats()
   const counts = problems.map(({ problem, waiting, attention }) => [problem, waiting, attention])
   return { attention, paused, byHand, problems: counts }
@@ -111,13 +111,13 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       const b2 = await twice(
         makeUpdate(b, { type: 'release', dueAt: PARKED_AT }, { problem: TROUBLE.problem }),
       )
-      expect(await countsOf(store)).toEqual({
+      expect(await readCounts(store)).toEqual({
         ...{ attention: 1, paused: 1, byHand: 1 },
         problems: [[TROUBLE.problem, 2, 1]],
       })
       const a3 = await twice(makeUpdate(a2, { type: 'keep' }, { problem: 'other words', attention: true }))
       await twice(makeUpdate(c, { type: 'command' }, { marks: ['by-hand'] }))
-      expect(await countsOf(store)).toEqual({
+      expect(await readCounts(store)).toEqual({
         ...{ attention: 1, paused: 0, byHand: 1 },
         problems: [
           [TROUBLE.problem, 1, 0],
@@ -126,7 +126,7 @@ for (const server of ['redis', 'redis-cluster'] as const) {
       })
       await twice(makeUpdate(b2, { type: 'finish', retentionMs: 60_000 }, { problem: TROUBLE.problem }))
       await twice(makeUpdate(a3))
-      expect(await countsOf(store)).toEqual({ ...NOTHING, byHand: 1 })
+      expect(await readCounts(store)).toEqual({ ...NOTHING, byHand: 1 })
       for (const gid of ['a', 'b', 'c']) {
         expect(await askOwner(connections, 'HLEN', keysFor(gid).problems)).toBe(0)
       }

@@ -10,7 +10,7 @@ import type { AbortOptions, CallOptions, SubmitOptions } from '../options.ts'
 
 /**
  * A message without a query-back: its branches are called until each has succeeded, one after the other, or all at once
- * with `concurrent`. The first branch is not called before `delayMs` has passed. By its `name` and `tags` it is found.
+ * with `concurrent`. The first branch is not called before `delayMs` has passed. It is found by its `name` and `tags`.
  *
  * @example
  * ```ts

@@ -12,17 +12,17 @@ import { isLive } from './memory-row.ts'
 export function listRows(rows: Iterable<StoredTransaction>, query: ListQuery): ListResult {
   const { order = 'created', limit } = query
   const compare = (a: StoredTransaction, b: StoredTransaction) =>
-    comparePlaces(order, placeOf(order, a), placeOf(order, b))
+    comparePlaces(order, toCursor(order, a), toCursor(order, b))
   const ordered = [...rows].filter((row) => isInRange(row, query)).sort(compare)
   const scanned = ordered.slice(0, LIST_SCAN_MAX)
   const matches = scanned.filter((row) => isMatch(row, query))
   const page = matches.slice(0, limit)
   const last =
     page.length < matches.length ? page.at(-1) : scanned.length < ordered.length ? scanned.at(-1) : undefined
-  return { items: page.map(toListed), ...(last && { cursor: placeOf(order, last) }) }
+  return { items: page.map(toListed), ...(last && { cursor: toCursor(order, last) }) }
 }
 
-function placeOf(order: ListOrder, { gid, createdAt, dueAt }: StoredTransaction): ListCursor {
+function toCursor(order: ListOrder, { gid, createdAt, dueAt }: StoredTransaction): ListCursor {
   return { at: order === 'created' ? createdAt : dueAt, gid }
 }
 
@@ -35,7 +35,7 @@ function comparePlaces(order: ListOrder, a: ListCursor, b: ListCursor): number {
 /** Only what bounds the scan is judged here: in the order `due` the time of creation filters what was scanned. */
 function isInRange(row: StoredTransaction, query: ListQuery): boolean {
   const { cursor, order = 'created' } = query
-  if (cursor !== undefined && comparePlaces(order, cursor, placeOf(order, row)) >= 0) return false
+  if (cursor !== undefined && comparePlaces(order, cursor, toCursor(order, row)) >= 0) return false
   return order === 'created' ? isCreatedWithin(row, query) : isLive(row)
 }
 

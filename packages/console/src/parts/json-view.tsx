@@ -6,8 +6,7 @@ export function JsonView({ value }: { readonly value: unknown }) {
   return (
     <div className="json">
       <CopyButton text={text} label="Copy" />
-      {/* A scrolling area is reached by keyboard too. */}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: see above */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area is reached by keyboard too. */}
       <pre tabIndex={0}>{text}</pre>
     </div>
   )

@@ -69,9 +69,9 @@ function readPreview(body: unknown): PreviewRequest {
       path: '',
       message: `a preview takes ${FIELDS.join(', ')} only`,
     })
-  check(isOneOf(command, OPERATOR_COMMANDS), '/command', `must be one of ${OPERATOR_COMMANDS.join(', ')}`)
+  check(isAmong(command, OPERATOR_COMMANDS), '/command', `must be one of ${OPERATOR_COMMANDS.join(', ')}`)
   check(op === undefined || isOpName(op), '/op', `must have a branchId, and an op of ${OPS.join(', ')}`)
-  check(doneBy === undefined || isOneOf(doneBy, ['service', 'hand']), '/doneBy', 'must be service or hand')
+  check(doneBy === undefined || isAmong(doneBy, ['service', 'hand']), '/doneBy', 'must be service or hand')
   check(
     until === undefined || (Number.isSafeInteger(until) && Number(until) >= 0),
     '/until',
@@ -82,12 +82,12 @@ function readPreview(body: unknown): PreviewRequest {
   return fields as unknown as PreviewRequest
 }
 
-function isOneOf(value: unknown, words: readonly string[]): boolean {
+function isAmong(value: unknown, words: readonly string[]): boolean {
   return typeof value === 'string' && words.includes(value)
 }
 
 function isOpName(value: unknown): boolean {
-  return isObject(value) && typeof value.branchId === 'string' && isOneOf(value.op, OPS)
+  return isObject(value) && typeof value.branchId === 'string' && isAmong(value.op, OPS)
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

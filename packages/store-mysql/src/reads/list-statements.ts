@@ -30,16 +30,16 @@ export function writeList(
   rowsMax: number,
 ): string {
   return write(STATEMENTS.list, scan, filters, [
-    ...valuesOf(scan.ranges),
+    ...listValues(scan.ranges),
     scanRowsMax,
-    ...valuesOf(filters),
+    ...listValues(filters),
     rowsMax,
   ])
 }
 
 /** Writes the statement that reads the row at this place of the scan, and the next one. */
 export function writeListScanEnd(scan: Scan, place: number): string {
-  return write(STATEMENTS.listScanEnd, scan, [], [...valuesOf(scan.ranges), place])
+  return write(STATEMENTS.listScanEnd, scan, [], [...listValues(scan.ranges), place])
 }
 
 function write(
@@ -60,6 +60,6 @@ function join(parts: readonly Part[]): string {
   return parts.length === 0 ? 'TRUE' : parts.map(({ sql }) => sql).join(' AND ')
 }
 
-function valuesOf(parts: readonly Part[]): readonly Value[] {
+function listValues(parts: readonly Part[]): readonly Value[] {
   return parts.flatMap(({ values }) => values)
 }

@@ -31,7 +31,8 @@ export async function listPage(calls: ShardCalls, query: ListQuery): Promise<Lis
   }
   const items = matches.slice(0, limit)
   const end = items.at(-1)
-  if (matches.length > limit) return { items, ...cursorAt(end && { at: placeOf(order, end), gid: end.gid }) }
+  if (matches.length > limit)
+    return { items, ...cursorAt(end && { at: readInstant(order, end), gid: end.gid }) }
   const isCut = scanned >= LIST_SCAN_MAX && (await scan.next(1)).length > 0
   return { items, ...(isCut && cursorAt(last)) }
 }
@@ -46,12 +47,12 @@ async function readListed(
   return rows.flatMap((row) => {
     const head = heads.get(row.gid)
     // If the time of creation differs, it is another transaction: the gid was purged and used again meanwhile.
-    if (head === undefined || placeOf(order, head) !== row.at) return []
+    if (head === undefined || readInstant(order, head) !== row.at) return []
     return [toListedTransaction(row.gid, head)]
   })
 }
 
-function placeOf(
+function readInstant(
   order: ListOrder,
   { createdAt, dueAt }: Pick<ListedTransaction, 'createdAt' | 'dueAt'>,
 ): number {
