@@ -7,6 +7,7 @@ export {
   type BulkJob,
   type BulkPart,
   countFates,
+  hasBulkEnded,
   splitIntoParts,
   withFates,
 } from './bulk/bulk-job.ts'

@@ -69,6 +69,11 @@ export interface BulkCounts {
   readonly gone: number
 }
 
+/** Whether the job is over for good. A paused one is not. */
+export function hasBulkEnded({ state }: Pick<BulkJob, 'state'>): boolean {
+  return state === 'done' || state === 'cancelled'
+}
+
 export function splitIntoParts(gids: readonly Gid[]): BulkPart[] {
   const parts: BulkPart[] = []
   for (let from = 0; from < gids.length; from += BULK_PART_GIDS_MAX) {

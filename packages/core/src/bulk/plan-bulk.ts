@@ -8,6 +8,7 @@ import {
   BULK_WATCH_MS,
   type BulkJob,
   type BulkPart,
+  hasBulkEnded,
 } from './bulk-job.ts'
 
 /** So many commands are given between two saves of the job. A crash repeats them, which changes nothing. */
@@ -75,7 +76,7 @@ export function commandBulk(
   command: 'pause' | 'resume' | 'cancel',
   now: number,
 ): BulkJob | undefined {
-  if (job.state === 'done' || job.state === 'cancelled') return undefined
+  if (hasBulkEnded(job)) return undefined
   // Without a lease, the first node that looks goes on.
   const { pausedBy: _, lease: __, ...rest } = job
   switch (command) {

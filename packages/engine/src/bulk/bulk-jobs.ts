@@ -5,6 +5,7 @@ import {
   BULK_RUNNING_MAX,
   type BulkJob,
   commandBulk,
+  hasBulkEnded,
   type Ids,
   type ListQuery,
   type Store,
@@ -159,12 +160,14 @@ export class BulkJobs {
   /** Refuses a job too many, and removes old ones. */
   async #makeRoom(): Promise<void> {
     const jobs = await this.#documents.readJobs()
-    if (jobs.filter(({ job }) => !hasEnded(job)).length >= BULK_RUNNING_MAX)
+    if (jobs.filter(({ job }) => !hasBulkEnded(job)).length >= BULK_RUNNING_MAX)
       throw new CounterstepError(
         'SAGA_TOO_MANY_JOBS',
         `${BULK_RUNNING_MAX} bulk jobs have not ended yet: wait for one, or cancel it`,
       )
-    const ended = jobs.filter(({ job }) => hasEnded(job)).sort((a, b) => b.job.createdAt - a.job.createdAt)
+    const ended = jobs
+      .filter(({ job }) => hasBulkEnded(job))
+      .sort((a, b) => b.job.createdAt - a.job.createdAt)
     const oldestAt = this.#parts.now() - BULK_KEPT_MS
     for (const [position, stored] of ended.entries()) {
       if (position >= BULK_KEPT_MAX - 1 || stored.job.createdAt < oldestAt)
@@ -173,21 +176,14 @@ export class BulkJobs {
   }
 }
 
-function hasEnded({ state }: BulkJob): boolean {
-  return state === 'done' || state === 'cancelled'
-}
-
 /** A command whose effect is there already is no error. */
-function refuseOrView({ state }: BulkJob, command: 'pause' | 'resume' | 'cancel', view: BulkView): BulkView {
-  const isThere = { pause: state === 'paused', cancel: state === 'cancelled', resume: !isOver(state) }[
+function refuseOrView(job: BulkJob, command: 'pause' | 'resume' | 'cancel', view: BulkView): BulkView {
+  const { state } = job
+  const isThere = { pause: state === 'paused', cancel: state === 'cancelled', resume: !hasBulkEnded(job) }[
     command
   ]
   if (isThere) return view
   throw new CounterstepError('SAGA_JOB_ENDED', `this bulk job is ${state}`)
-}
-
-function isOver(state: BulkJob['state']): boolean {
-  return state === 'done' || state === 'cancelled'
 }
 
 function groupRows(rows: readonly TransactionSummary[]): BulkGroup[] {

@@ -4,6 +4,7 @@ import {
   type BulkJob,
   type Clock,
   decodeTransaction,
+  hasBulkEnded,
   type Ids,
   judgeFate,
   planBulk,
@@ -101,8 +102,9 @@ export class BulkWorker {
     this.#cancelLook = clock.after(LOOK_EVERY_MS, () => this.lookNow())
   }
 
-  #mayTake({ id, state, lease }: BulkJob): boolean {
-    if (state === 'paused' || state === 'done' || state === 'cancelled' || this.#working.has(id)) return false
+  #mayTake(job: BulkJob): boolean {
+    const { id, state, lease } = job
+    if (state === 'paused' || hasBulkEnded(job) || this.#working.has(id)) return false
     return lease === undefined || lease.node === this.#parts.nodeId || lease.until < this.#parts.now()
   }
 
