@@ -1,21 +1,11 @@
-import type { Status } from '@counterstep/protocol'
-
-export const STATUS_GLYPHS: Readonly<Record<Status, string>> = {
-  prepared: '◷',
-  submitted: '▶',
-  aborting: '◀',
-  succeeded: '✓',
-  failed: '↺',
-  stopped: '■',
-}
+import { findStatusGlyph } from '@counterstep/explain'
 
 /** A status by glyph and word. One that this console does not know is shown as its word. */
 export function StatusMark({ status }: { readonly status: string }) {
-  const glyph = Object.entries(STATUS_GLYPHS).find(([name]) => name === status)?.[1] ?? '?'
   return (
     <span className="status" data-status={status}>
       <span className="glyph" aria-hidden="true">
-        {glyph}
+        {findStatusGlyph(status)}
       </span>
       {status}
     </span>

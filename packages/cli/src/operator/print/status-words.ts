@@ -1,19 +1,9 @@
-import type { Actor, Status, TransactionSummary } from '@counterstep/protocol'
+import { findStatusGlyph } from '@counterstep/explain'
+import type { Actor, TransactionSummary } from '@counterstep/protocol'
 import { cleanLine } from './clean-text.ts'
 
-const GLYPHS: Readonly<Record<Status, string>> = {
-  prepared: '◷',
-  submitted: '▶',
-  aborting: '◀',
-  succeeded: '✓',
-  failed: '↺',
-  stopped: '■',
-}
-
-/** A newer server may have further statuses. */
 export function describeStatus(status: string): string {
-  const glyph = Object.entries(GLYPHS).find(([name]) => name === status)?.[1] ?? '?'
-  return `${glyph} ${cleanLine(status)}`
+  return `${findStatusGlyph(status)} ${cleanLine(status)}`
 }
 
 type Marks = Pick<Partial<TransactionSummary>, 'retrying' | 'paused' | 'byHand' | 'edited'> & {
