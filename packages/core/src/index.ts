@@ -132,6 +132,7 @@ export {
   assertRenew,
   assertUpdate,
 } from './ports/store-arguments.ts'
+export { toListed } from './ports/to-listed.ts'
 export { describeTrouble, describeUnreadable, type Trouble } from './record/describe-trouble.ts'
 export { findEdit } from './record/edits.ts'
 export { findCallUrl } from './record/find-call-url.ts'

@@ -20,6 +20,7 @@ import {
   type SubmissionDefaults,
   type TccBranch,
   type Transaction,
+  toListed,
 } from '@counterstep/core'
 import {
   CounterstepError,
@@ -52,7 +53,7 @@ import { OperatorRequests } from './operator/operator-requests.ts'
 import { readGiven } from './operator/read-given.ts'
 import { ReadLimiter } from './read-limiter.ts'
 import { findStanding, isNoRoom } from './standing-submit.ts'
-import { toListed, toSummary } from './summary.ts'
+import { toSummary } from './summary.ts'
 import { within } from './until-definite.ts'
 
 /**

@@ -1,12 +1,5 @@
-import type {
-  ListCursor,
-  ListedTransaction,
-  ListOrder,
-  ListQuery,
-  ListResult,
-  StoredTransaction,
-} from '@counterstep/core'
-import { LIST_SCAN_MAX } from '@counterstep/core'
+import type { ListCursor, ListOrder, ListQuery, ListResult, StoredTransaction } from '@counterstep/core'
+import { LIST_SCAN_MAX, toListed } from '@counterstep/core'
 import { isLive } from './memory-row.ts'
 
 export function listRows(rows: Iterable<StoredTransaction>, query: ListQuery): ListResult {
@@ -60,17 +53,4 @@ function isMatch(row: StoredTransaction, query: ListQuery): boolean {
     row.gid.startsWith(gidPrefix) &&
     isCreatedWithin(row, query)
   )
-}
-
-function toListed(row: StoredTransaction): ListedTransaction {
-  const { gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention } = row
-  const { name, tags, problem, attempts, marks } = row
-  return {
-    ...{ gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention },
-    ...(name !== undefined && { name }),
-    ...(tags !== undefined && { tags }),
-    ...(problem !== undefined && { problem }),
-    ...(attempts !== undefined && { attempts }),
-    ...(marks !== undefined && { marks }),
-  }
 }

@@ -5,10 +5,11 @@ import {
   type Store,
   type StoredTransaction,
   StoreUnavailableError,
+  toListed,
 } from '@counterstep/core'
 import { type Gid, isFinalStatus, type TransactionSummary, type TransactionView } from '@counterstep/protocol'
 import type { EngineObserver } from '../observer.ts'
-import { toListed, toSummary } from '../summary.ts'
+import { toSummary } from '../summary.ts'
 import { FreshGids } from './fresh-gids.ts'
 
 /** A change is told so often at most. */

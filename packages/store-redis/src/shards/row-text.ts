@@ -3,6 +3,7 @@ import {
   type ListedTransaction,
   type StoredTransaction,
   toKind,
+  toListed,
   toSentList,
   toStatus,
 } from '@counterstep/core'
@@ -63,16 +64,7 @@ export function toTransaction(gid: Gid, head: RowHead, text: string, definition:
 }
 
 export function toListedTransaction(gid: Gid, head: RowHead): ListedTransaction {
-  const { kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention } = head
-  const { name, tags, problem, attempts, marks } = head
-  return {
-    ...{ gid, kind, status, createdAt, updatedAt, dueAt, epoch, retrying, attention },
-    ...(name !== undefined && { name }),
-    ...(tags !== undefined && { tags }),
-    ...(problem !== undefined && { problem }),
-    ...(attempts !== undefined && { attempts }),
-    ...(marks !== undefined && { marks }),
-  }
+  return toListed({ gid, ...head })
 }
 
 function countHeadCharacters(text: string): number {
