@@ -9,7 +9,7 @@ import {
 } from './errors.ts'
 import { isFromForeignPage, isFromForeignScript } from './foreign-page.ts'
 import type { KeyQuota, Stores } from './key-quota.ts'
-import type { KeyRate } from './key-rate.ts'
+import { KeyRate } from './key-rate.ts'
 import { isKeyId } from './key-text.ts'
 import type { Networks } from './networks.ts'
 import type { RequestHead } from './request-head.ts'
@@ -18,6 +18,9 @@ import { isGranted, listScopes, type RouteAccess, type Scope, type ScopedAccess 
 import { findRequestSession } from './sessions/request-session.ts'
 import { isActive, type StoredKey } from './stored-key.ts'
 import { toNetwork } from './to-network.ts'
+
+/** A key may log in so often. Each login reads all sessions, whatever rate a key has otherwise. */
+const LOGINS_PER_KEY_AND_S_MAX = 5
 
 /**
  * Returns the error that refuses the request, or else its caller: the id of its key, or its address. Returns undefined
@@ -72,6 +75,7 @@ export interface GateSettings extends CallerCheckSettings {
 
 export function createGate(settings: GateSettings): Gate {
   const { keys, sessions, hosts, keylessNetworks, keyRate, keyQuota } = settings
+  const loginRate = new KeyRate(LOGINS_PER_KEY_AND_S_MAX)
   const { nowMs = Date.now } = settings
   const keylessScopes = settings.keylessScopes ?? ['submit']
   const callers = createCallerCheck(settings)
@@ -137,7 +141,8 @@ export function createGate(settings: GateSettings): Gate {
       const now = nowMs()
       const key = callers.requireKey(head, text, now)
       if (key instanceof CounterstepError) return key
-      return keyRate?.take(key.id, now) === false ? toRateLimitedError('this key is used too often') : key
+      const isTooOften = keyRate?.take(key.id, now) === false || !loginRate.take(key.id, now)
+      return isTooOften ? toRateLimitedError('this key is used too often') : key
     },
     identify: (head) => (keys === undefined ? undefined : callers.find(head, nowMs())),
     buildGuard(access, changesState, stores) {

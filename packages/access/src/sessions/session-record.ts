@@ -5,7 +5,7 @@ import type { CookiePlace } from './session-cookie.ts'
 export const SESSION_MS = 12 * 3_600_000
 /** A session ends when it has not been used for this long. */
 export const SESSION_IDLE_MS = 3_600_000
-/** So many sessions may be open. Beyond it the one that has been idle for the longest time gives way. */
+/** So many sessions may be open. Beyond it the idlest one of the key that has the most gives way. */
 export const SESSIONS_MAX = 1_000
 /** So many of them may be of one key, so that one key does not end the sessions of the others. */
 export const SESSIONS_PER_KEY_MAX = 100

@@ -1,5 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { toContendedError } from '../errors.ts'
+import { findOrMake } from '../find-or-make.ts'
+import { LoginTurns } from './login-turns.ts'
 import type { CookiePlace } from './session-cookie.ts'
 import { SESSIONS_CATEGORY, type SessionDocument, type SessionDocuments } from './session-documents.ts'
 import {
@@ -36,6 +38,7 @@ export class Sessions {
   readonly #documents: SessionDocuments
   readonly #clock: SessionClock
   readonly #table: SessionTable
+  readonly #turns = new LoginTurns()
   /** These hashes were ended here, and their removal from the store is not yet done. */
   readonly #endedHere = new Set<string>()
 
@@ -48,8 +51,15 @@ export class Sessions {
     this.#table = new SessionTable(documents, clock, (read) => this.#removeEnded(read))
   }
 
-  /** Opens a session. It is durable when the promise resolves. Throws the error of a store that is away. */
-  async open(keyId: string, person: string | undefined, place: CookiePlace): Promise<OpenSession> {
+  /**
+   * Opens a session. It is durable when the promise resolves. Throws the error of a store that is away, and
+   * SAGA_RATE_LIMITED if too many logins of the key are under way.
+   */
+  open(keyId: string, person: string | undefined, place: CookiePlace): Promise<OpenSession> {
+    return this.#turns.take(keyId, () => this.#open(keyId, person, place))
+  }
+
+  async #open(keyId: string, person: string | undefined, place: CookiePlace): Promise<OpenSession> {
     const id = randomBytes(ID_BYTES).toString('base64url')
     const key = toHash(id)
     const now = this.#clock.nowMs()
@@ -101,7 +111,10 @@ export class Sessions {
     this.#endedHere.delete(key)
   }
 
-  /** Removes what is over, and then the idlest of the key, or of all, where there is no room for one more. */
+  /**
+   * Removes what is over, and then one session where there is no room for one more: the idlest of this key if it has its
+   * share, else the idlest of the key that has the most. So a key with few sessions loses none to others.
+   */
   async #makeRoom(keyId: string): Promise<void> {
     const now = this.#clock.nowMs()
     const stored = await this.#documents.readDocuments(SESSIONS_CATEGORY)
@@ -114,7 +127,8 @@ export class Sessions {
     }
     open.sort((a, b) => a.record.usedAt - b.record.usedAt)
     const ofKey = open.filter(({ record }) => record.keyId === keyId)
-    const [idlest] = ofKey.length >= SESSIONS_PER_KEY_MAX ? ofKey : open.length >= SESSIONS_MAX ? open : []
+    const [idlest] =
+      ofKey.length >= SESSIONS_PER_KEY_MAX ? ofKey : open.length >= SESSIONS_MAX ? listOfLargestKey(open) : []
     const leaving = [
       ...over.slice(0, REMOVED_PER_LOGIN_MAX),
       ...(idlest === undefined ? [] : [idlest.document]),
@@ -183,6 +197,13 @@ export class Sessions {
 interface StoredSession {
   readonly document: SessionDocument
   readonly record: SessionRecord
+}
+
+/** Returns the sessions of the key that has the most of these, in the same order. */
+function listOfLargestKey(open: readonly StoredSession[]): readonly StoredSession[] {
+  const byKey = new Map<string, StoredSession[]>()
+  for (const session of open) findOrMake(byKey, session.record.keyId, () => [], SESSIONS_MAX).push(session)
+  return [...byKey.values()].reduce((most, each) => (each.length > most.length ? each : most), [])
 }
 
 function toHash(id: string): string {

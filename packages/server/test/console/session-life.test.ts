@@ -130,7 +130,29 @@ describe('S41: the number of sessions', () => {
     for (const cookie of [first, latest, spared]) expect(await look(app, cookie)).toBe('200')
   })
 
-  it('The idlest session of all gives way to the thousand and first', async () => {
+  it('Logins of one key that come at once find no more room than one after the other', async () => {
+    await using fixture = await openSessionFixture()
+    const { app, sessions } = fixture.openNode()
+    const { key, id } = await fixture.makeKey('flood', ['submit'])
+    const place = { isSecure: false, path: '/' }
+    const operator = await logIn(app, { key: fixture.key })
+    for (let round = 0; round < 30; round += 1) {
+      fixture.clock.nowMs += 1
+      await Promise.all(Array.from({ length: 5 }, () => sessions.open(id, undefined, place)))
+    }
+    const stored = await fixture.store.readDocuments('sessions')
+    expect(stored.filter(({ text }) => JSON.parse(text).keyId === id)).toHaveLength(100)
+    const refused = await Promise.allSettled(
+      Array.from({ length: 9 }, () => sessions.open(id, undefined, place)),
+    )
+    expect(refused.filter(({ status }) => status === 'rejected')).toHaveLength(4)
+    expect(await look(app, operator)).toBe('200')
+    const answers = await Promise.all(Array.from({ length: 20 }, () => postLogin(app, { key })))
+    expect(answers.filter(({ statusCode }) => statusCode === 429)).toHaveLength(15)
+    expect(await look(app, await logIn(app, { key: fixture.key }))).toBe('200')
+  })
+
+  it('The idlest session of the key with the most gives way to the thousand and first', async () => {
     await using fixture = await openSessionFixture()
     const { app, sessions } = fixture.openNode()
     const place = { isSecure: false, path: '/' }
@@ -139,12 +161,16 @@ describe('S41: the number of sessions', () => {
       fixture.clock.nowMs += 1
       await sessions.open(`key${String(100 + Math.floor(count / 100)).padStart(9, 'a')}`, undefined, place)
     }
-    expect(await fixture.store.readDocuments('sessions')).toHaveLength(1_000)
+    const before = await fixture.store.readDocuments('sessions')
+    expect(before).toHaveLength(1_000)
     fixture.clock.nowMs += 1
     const { key } = await fixture.makeKey('other', ['read'])
     const latest = await logIn(app, { key })
-    expect(await fixture.store.readDocuments('sessions')).toHaveLength(1_000)
-    expect(await look(app, oldest)).toBe(ENDED)
+    const after = await fixture.store.readDocuments('sessions')
+    expect(after).toHaveLength(1_000)
+    const [gone] = before.filter((each) => !after.some((kept) => kept.key === each.key))
+    expect(JSON.parse(gone?.text ?? '{}')).toMatchObject({ keyId: 'keyaaaaaa101' })
+    expect(await look(app, oldest)).toBe('200')
     expect(await look(app, latest)).toBe('200')
   })
 
