@@ -5,20 +5,19 @@ import {
   type FindOrigin,
   FORMAT,
   type Ids,
-  mayShow,
   READ_MANY_MAX,
   type RefuseCall,
   type RunSettings,
   type Store,
   StoreUnavailableError,
 } from '@counterstep/core'
-import { type Gid, isFinalStatus, type TransactionView } from '@counterstep/protocol'
+import type { Gid, TransactionView } from '@counterstep/protocol'
 import { Acceptance } from './acceptance.ts'
 import { AlarmClock } from './alarm-clock.ts'
 import { Bulkhead } from './bulkhead/bulkhead.ts'
 import { Commands } from './commands.ts'
 import { findOriginOfUrl } from './find-origin.ts'
-import { chooseNewestView } from './newest-view.ts'
+import { Looks } from './looks.ts'
 import type { ObservedStore } from './observed-store.ts'
 import type { EngineObserver } from './observer.ts'
 import { Runner } from './runner.ts'
@@ -71,6 +70,7 @@ export interface Assembly extends AssemblyParts {
   readonly waiters: Waiters
   readonly bulkhead: Bulkhead
   readonly watch: Watch
+  readonly looks: Looks
 }
 
 export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Assembly {
@@ -90,11 +90,10 @@ export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Asse
     alarms,
     observer,
   })
+  const looks = new Looks({ store, clock, settings, later: () => ({ runner, acceptance }) })
   const watch = new Watch({
     ...{ store, clock, observer },
-    // Other nodes may have changed a row of a shared store, so it is always read.
-    showFromMemory: (gid) => (store.capabilities.shared ? undefined : showRun(runner, clock, gid)),
-    showNewest: (row) => chooseNewestView({ runner, clock }, row),
+    show: (gid, caller) => looks.show(gid, caller),
   })
   const common = { ...settings, ...parts, run, formatMax: FORMAT, alarms, bulkhead, watch }
   const runner = new Runner({
@@ -124,13 +123,8 @@ export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Asse
   }
   const acceptance = new Acceptance({ ...common, runner, onWaiting })
   const commands = new Commands({ ...common, runner, acceptance, onDue })
-  const built = { alarms, runner, acceptance, commands, waiters, bulkhead, watch }
+  const built = { alarms, runner, acceptance, commands, waiters, bulkhead, watch, looks }
   return { ...parts, run, formatMax: FORMAT, ...built }
-}
-
-function showRun(runner: Runner, clock: Clock, gid: Gid): TransactionView | undefined {
-  const run = runner.get(gid)
-  return run !== undefined && mayShow(run, clock.now()) ? runner.view(gid) : undefined
 }
 
 /** Returns a function that reads final views. A store that is down delays the answer, but does not fail the wait. */
@@ -139,8 +133,9 @@ function createLookUp(store: Store, observer: EngineObserver): LookUp {
     const final: TransactionView[] = []
     try {
       for (let from = 0; from < gids.length; from += READ_MANY_MAX) {
-        const rows = await store.readMany(gids.slice(from, from + READ_MANY_MAX))
-        for (const row of rows) if (isFinalStatus(row.status)) final.push(viewRow(row))
+        const ended = await store.findFinal(gids.slice(from, from + READ_MANY_MAX))
+        const rows = ended.length === 0 ? [] : await store.readMany(ended)
+        for (const row of rows) final.push(viewRow(row))
       }
     } catch (error: unknown) {
       // A bug ends this read, not the process. The waits end by their own time limits.

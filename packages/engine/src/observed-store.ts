@@ -50,6 +50,7 @@ export function observeStore(store: Store, observer: EngineObserver, clock: Cloc
     },
     create: (row) => observed('create', store.create(row)),
     readMany: (gids) => observed('read', store.readMany(gids)),
+    findFinal: (gids) => observed('read', store.findFinal(gids)),
     update: (update) =>
       observed('update', store.update(update), ({ type }) =>
         type === 'saved' ? 'ok' : type === 'conflict' ? 'conflict' : 'fenced',

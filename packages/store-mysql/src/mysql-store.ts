@@ -34,6 +34,7 @@ import {
   type UpdateResult,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
+import { findFinal } from './reads/find-final.ts'
 import { readPage } from './reads/list-page.ts'
 import { readDocuments } from './reads/read-documents.ts'
 import { readMany } from './reads/read-many.ts'
@@ -112,6 +113,12 @@ export class MysqlStore implements Store {
     this.#refuseClosed()
     assertDuePostponement(postponement)
     return this.#transactions.run((tx) => postponeDue(tx, postponement))
+  }
+
+  async findFinal(gids: readonly Gid[]): Promise<readonly Gid[]> {
+    this.#refuseClosed()
+    assertReadMany(gids)
+    return this.#sessions.read((session) => findFinal(session, gids))
   }
 
   async readMany(gids: readonly Gid[]): Promise<readonly StoredTransaction[]> {

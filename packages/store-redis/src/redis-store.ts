@@ -34,10 +34,11 @@ import {
   type TransactionUpdate,
   type UpdateResult,
 } from '@counterstep/core'
-import type { Gid } from '@counterstep/protocol'
+import { type Gid, isFinalStatus } from '@counterstep/protocol'
 import { DueClaims } from './due/due-claims.ts'
 import { DuePostponements } from './due/due-postponements.ts'
 import { listPage } from './reads/list-page.ts'
+import { readHeads } from './reads/read-heads.ts'
 import { readRows } from './reads/read-rows.ts'
 import { readStats } from './reads/read-stats.ts'
 import { collectAnswers, groupByShard } from './shards/by-shard.ts'
@@ -167,6 +168,17 @@ export class RedisStore implements Store {
     return this.#run(async () => {
       assertReadMany(gids)
       return readRows(this.#calls, [...new Set(gids)])
+    })
+  }
+
+  findFinal(gids: readonly Gid[]): Promise<readonly Gid[]> {
+    return this.#run(async () => {
+      assertReadMany(gids)
+      const heads = await readHeads(
+        this.#calls,
+        [...new Set(gids)].map((gid) => ({ gid })),
+      )
+      return [...heads].flatMap(([gid, { status }]) => (isFinalStatus(status) ? [gid] : []))
     })
   }
 

@@ -66,6 +66,7 @@ export type RemoveDocumentWrite = readonly [
 
 export type Read =
   | { readonly type: 'readMany'; readonly gids: readonly string[] }
+  | { readonly type: 'findFinal'; readonly gids: readonly string[] }
   | { readonly type: 'list'; readonly order: ListOrder; readonly parameters: ListParameters }
   | { readonly type: 'stats'; readonly pausedBit: number }
   | { readonly type: 'freeBytes' }

@@ -13,6 +13,7 @@ export class Reads {
   readonly #begin: Statement
   readonly #end: Statement
   readonly #row: Statement
+  readonly #final: Statement
   readonly #lists: Readonly<Record<ListOrder, ListStatements>>
   readonly #stats: Statement
   readonly #problems: Statement
@@ -24,6 +25,7 @@ export class Reads {
     this.#begin = database.prepare('BEGIN')
     this.#end = database.prepare('ROLLBACK')
     this.#row = database.prepare(STATEMENTS.read)
+    this.#final = database.prepare(STATEMENTS.findFinal)
     const prepare = (page: string, scanEnd: string) => ({
       page: database.prepare(page),
       scanEnd: database.prepare(scanEnd),
@@ -53,6 +55,8 @@ export class Reads {
     switch (read.type) {
       case 'readMany':
         return read.gids.flatMap((gid) => this.#row.all(gid))
+      case 'findFinal':
+        return read.gids.flatMap((gid) => this.#final.all(gid))
       case 'list':
         return this.#readPage(read.order, read.parameters)
       case 'stats':

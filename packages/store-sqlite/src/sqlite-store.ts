@@ -161,6 +161,13 @@ export class SqliteStore implements Store {
     return transactions
   }
 
+  async findFinal(gids: readonly Gid[]): Promise<readonly Gid[]> {
+    assertReadMany(gids)
+    if (this.#closing !== undefined) return this.#refuse()
+    const rows = await this.#reader.read({ type: 'findFinal', gids: [...new Set(gids)] })
+    return rows.map(([gid]) => gid as Gid)
+  }
+
   async list(query: ListQuery): Promise<ListResult> {
     if (this.#closing !== undefined) return this.#refuse()
     const { order = 'created' } = query

@@ -28,6 +28,7 @@ export function closeSuite(test: DefineTest): void {
     const calls = [
       () => store.create(aTransaction('b')),
       () => store.readMany([row.gid]),
+      () => store.findFinal([row.gid]),
       () => store.update(makeUpdate(row, { type: 'keep' })),
       () => store.renew([], 1),
       () => store.claimDue({ ...claim, limit: 1, tokens: drawTokens(1) }),

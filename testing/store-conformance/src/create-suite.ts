@@ -8,6 +8,7 @@ import {
   BRIEF_LEASE_MS,
   claimRow,
   createRow,
+  finishRow,
   makeDigest,
   makeUpdate,
   read,
@@ -102,6 +103,14 @@ export function createSuite(test: DefineTest): void {
     const rows = await store.readMany(['a', 'b', 'none', 'a'].map(asGid))
     assert.deepEqual(rows.map((row) => row.gid).sort(), ['a', 'b'])
     assert.deepEqual(await store.readMany([]), [])
+  })
+
+  test('findFinal names the rows that are final, each once', async (store) => {
+    for (const gid of ['b', 'A']) await createRow(store, aTransaction(gid))
+    await finishRow(store, 'a', 'never')
+    const gids = ['a', 'b', 'A', 'none', 'a'].map(asGid)
+    assert.deepEqual(await store.findFinal(gids), ['a'])
+    assert.deepEqual(await store.findFinal([]), [])
   })
 
   test('Instants far ahead are kept exactly', async (store) => {

@@ -88,6 +88,10 @@ class MemoryStore implements Store {
     return [...new Set(gids)].flatMap((gid) => this.#rows.get(gid) ?? [])
   }
 
+  async findFinal(gids: readonly Gid[]): Promise<readonly Gid[]> {
+    return (await this.readMany(gids)).flatMap((row) => (isLive(row) ? [] : [row.gid]))
+  }
+
   async update(update: TransactionUpdate): Promise<UpdateResult> {
     const now = this.#begin()
     assertUpdate(update)

@@ -40,6 +40,7 @@ export async function openServedStore({ port }: { readonly port: number }): Prom
     claimDue: (claim) => ask('claimDue', claim),
     claim: (claim) => ask('claim', claim),
     postponeDue: (postponement) => ask('postponeDue', postponement),
+    findFinal: (gids) => ask('findFinal', gids),
     list: (query) => ask('list', query),
     stats: () => ask('stats'),
     purgeFinished: (limit) => ask('purgeFinished', limit),

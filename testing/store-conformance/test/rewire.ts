@@ -9,6 +9,7 @@ export function rewire(store: Store, change: Partial<Store>): Store {
     capabilities: store.capabilities,
     create: (transaction) => store.create(transaction),
     readMany: (gids) => store.readMany(gids),
+    findFinal: (gids) => store.findFinal(gids),
     update: (update) => store.update(update),
     renew: (leases, leaseMs) => store.renew(leases, leaseMs),
     claimDue: (claim) => store.claimDue(claim),

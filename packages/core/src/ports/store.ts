@@ -31,6 +31,8 @@ export interface Store {
   create(transaction: NewTransaction): Promise<CreateResult>
   /** Reads the rows that exist, in any order. It takes at most `READ_MANY_MAX` gids. */
   readMany(gids: readonly Gid[]): Promise<readonly StoredTransaction[]>
+  /** Returns those of these gids whose rows are final, in any order, and reads no row whole. It takes as many as `readMany`. */
+  findFinal(gids: readonly Gid[]): Promise<readonly Gid[]>
   /**
    * Updates a row if it has this `token` and this `version`. It is durable when the
    * promise resolves. A call with the same `writeId` is the same write.

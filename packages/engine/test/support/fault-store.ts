@@ -92,6 +92,7 @@ export class FaultStore implements Store {
   claim: Store['claim'] = (claim) => this.#call('claim', claim, () => this.#inner.claim(claim))
   postponeDue: Store['postponeDue'] = (postponement) =>
     this.#call('postpone-due', postponement, () => this.#inner.postponeDue(postponement))
+  findFinal: Store['findFinal'] = (gids) => this.#call('read', gids, () => this.#inner.findFinal(gids))
   list: Store['list'] = (query) => this.#call('list', query, () => this.#inner.list(query))
   stats: Store['stats'] = () => this.#call('stats', undefined, () => this.#inner.stats())
   purgeFinished: Store['purgeFinished'] = (limit) =>

@@ -1,0 +1,1 @@
+SELECT gid FROM transactions WHERE gid = ? AND live = 0
