@@ -158,9 +158,14 @@ export interface EngineApi {
   /** Changes the request of an op. `body` is checked like a submit. It throws what `skip` does, and SAGA_EDITS_TOO_LARGE. */
   edit(gid: Gid, branchId: string, op: Op, body: unknown, given: Given): Promise<TransactionView>
   /** Says what would follow from a command, and changes nothing. */
-  preview(gid: Gid, request: PreviewRequest): Promise<PlanView>
+  preview(gid: Gid, request: PreviewRequest, caller?: string): Promise<PlanView>
   /** Shows the requests of a transaction, which may hold secrets. Returns undefined if there is no such gid. */
   showRequest(gid: Gid, caller?: string): Promise<TransactionRequestView | undefined>
+  /**
+   * Waits until a caller may be sent a text of so many characters that the host has ready, so that those who ask for it
+   * again and again hold up nobody. It throws SAGA_TOO_MANY_READS.
+   */
+  waitForTurn(characters: number, caller?: string): Promise<void>
   health(): EngineHealth
   /** Counts what unfinished transactions wait for, at most 5 s ago. It throws SAGA_STORE_UNAVAILABLE. */
   problems(): Promise<ProblemsView>

@@ -120,6 +120,7 @@ class NodeEngine extends Requests implements Engine {
     this.bulk = new BulkJobs({
       ...{ store, ids, now: Date.now },
       list: (query, caller) => this.list(query, caller),
+      looks: assembly.looks,
       onChange: () => worker.lookNow(),
     })
   }

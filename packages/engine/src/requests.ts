@@ -6,14 +6,11 @@ import {
   decodeTransaction,
   findUnplainIds,
   firstStatus,
-  getBranchTargets,
   type ListQuery,
   matchesFilters,
-  mayShow,
   parseRegistration,
   parseSignal,
   parseSubmission,
-  type StoredTransaction,
   type StoreStats,
   StoreUnavailableError,
   type Submission,
@@ -48,61 +45,20 @@ import type {
   SubmitOptions,
   WaitOptions,
 } from './engine-api.ts'
-import { chooseNewestView } from './newest-view.ts'
 import { OperatorRequests } from './operator/operator-requests.ts'
 import { readGiven } from './operator/read-given.ts'
-import { ReadLimiter } from './read-limiter.ts'
 import { findStanding, isNoRoom } from './standing-submit.ts'
 import { toSummary } from './summary.ts'
 import { within } from './until-definite.ts'
 
-/**
- * Each place for a scan rests nine times as long as the scan took, at most
- * this long, so that writers find the store free.
- */
-const SCAN_REST = { restFactor: 9, restMsMax: 500 }
-/**
- * Single reads are cheap for the store. The rests exist because a caller
- * that asks again at once keeps the event loop busy.
- */
-const READ_REST = { restFactor: 4, restMsMax: 20 }
-/**
- * A large row costs little to read, but it is parsed, shown and written in the thread of the writers, for some 30 ns a
- * character. With 16 places these reads leave four fifths of that thread to others.
- */
-const REST_CHARACTERS_PER_MS = 400
-/** A row of at most this size costs no more than the read itself. */
-const SMALL_ROW_CHARACTERS = 8_192
-
-/** A view from memory costs the same: each branch may show two URLs of 2 KiB and two answers of 1 KiB. */
-const REST_MS_PER_BRANCH = 2
-/** A transaction that runs here is shown without a turn if it has no more branches. */
-const SHOWN_BRANCHES_MAX = 8
-
-function restMsOfRow(row: StoredTransaction | undefined): number {
-  if (row === undefined) return 0
-  const characters = row.definition.length + row.progress.length - SMALL_ROW_CHARACTERS
-  return Math.ceil(Math.max(0, characters) / REST_CHARACTERS_PER_MS)
-}
-
 export abstract class Requests implements EngineApi {
   protected readonly assembly: Assembly
-  /** Lists take turns here, since they scan. */
-  readonly #scans: ReadLimiter
-  /** Reads of single transactions take turns here. */
-  readonly #reads: ReadLimiter
   readonly #operators: OperatorRequests
 
   constructor(assembly: Assembly) {
     this.assembly = assembly
-    const { clock, settings } = assembly
-    const { scansAtOnceMax, readsAtOnceMax, readsWaitingMax: waitingMax, readWaitMs: waitMs } = settings
-    const common = { waitingMax, waitMs }
-    this.#scans = new ReadLimiter(clock, { ...common, atOnceMax: scansAtOnceMax, ...SCAN_REST })
-    this.#reads = new ReadLimiter(clock, { ...common, atOnceMax: readsAtOnceMax, ...READ_REST })
     this.#operators = new OperatorRequests({
       assembly,
-      readRow: (gid) => this.#readRow(gid),
       refuseLongTimeout: (timeoutMs) => this.#refuseLongTimeout(timeoutMs, '/timeoutMs'),
     })
   }
@@ -240,7 +196,7 @@ export abstract class Requests implements EngineApi {
       return await findStanding(submission, error, {
         clock,
         limitMs: settings.storeTimeoutMs,
-        readRow: () => this.#reads.runAtOnce(() => this.#readRow(submission.gid)),
+        readRow: () => this.assembly.looks.readRowAtOnce(submission.gid),
       })
     }
   }
@@ -269,51 +225,15 @@ export abstract class Requests implements EngineApi {
   }
 
   get(gid: Gid): Promise<TransactionView | undefined> {
-    return this.#show(gid, () => this.#readRow(gid))
+    return this.assembly.looks.get(gid)
   }
 
   show(gid: Gid, caller?: string): Promise<TransactionView | undefined> {
-    const run = this.assembly.runner.get(gid)
-    const branches = run === undefined ? 0 : getBranchTargets(run.transaction).length
-    const restMsMin = branches > SHOWN_BRANCHES_MAX ? branches * REST_MS_PER_BRANCH : 0
-    if (restMsMin > 0 && this.#isShownFromMemory(gid))
-      return this.#reads.run(
-        () => this.get(gid),
-        caller,
-        () => restMsMin,
-      )
-    return this.#show(gid, () => this.#readRowInTurn(gid, caller, restMsMin))
+    return this.assembly.looks.show(gid, caller)
   }
 
-  #readRowInTurn(
-    gid: Gid,
-    caller: string | undefined,
-    restMsMin = 0,
-  ): Promise<StoredTransaction | undefined> {
-    return this.#reads.run(
-      () => this.#readRow(gid),
-      caller,
-      (row) => Math.max(restMsMin, restMsOfRow(row)),
-    )
-  }
-
-  /** Other nodes may have changed a row of a shared store, so it is always read. */
-  #isShownFromMemory(gid: Gid): boolean {
-    const { store, runner, clock } = this.assembly
-    const run = store.capabilities.shared ? undefined : runner.get(gid)
-    return run !== undefined && mayShow(run, clock.now())
-  }
-
-  async #show(
-    gid: Gid,
-    readRow: () => Promise<StoredTransaction | undefined>,
-  ): Promise<TransactionView | undefined> {
-    const { runner, acceptance } = this.assembly
-    if (this.#isShownFromMemory(gid)) return runner.view(gid)
-    const row = await readRow()
-    // The transaction may have been accepted here while the store was read.
-    if (row === undefined) return runner.view(gid) ?? acceptance.pendingView(gid)
-    return chooseNewestView(this.assembly, row)
+  waitForTurn(characters: number, caller?: string): Promise<void> {
+    return this.assembly.looks.waitForTurn(characters, caller)
   }
 
   async list(
@@ -321,7 +241,7 @@ export abstract class Requests implements EngineApi {
     caller?: string,
   ): ReturnType<EngineApi['list']> {
     if (gid !== undefined) return { items: await this.#listOne(gid, query, caller) }
-    const { items, cursor } = await this.#scans.run(() => this.assembly.store.list(query), caller)
+    const { items, cursor } = await this.assembly.looks.list(query, caller)
     return { items: items.map(toSummary), ...(cursor === undefined ? {} : { cursor }) }
   }
 
@@ -330,7 +250,7 @@ export abstract class Requests implements EngineApi {
     query: ListQuery,
     caller: string | undefined,
   ): Promise<readonly TransactionSummary[]> {
-    const row = await this.#readRowInTurn(gid, caller)
+    const row = await this.assembly.looks.readRowInTurn(gid, caller)
     const isListed =
       row !== undefined &&
       matchesFilters(row, query) &&
@@ -345,19 +265,14 @@ export abstract class Requests implements EngineApi {
   }
 
   async read(gid: Gid): Promise<Transaction | undefined> {
-    const row = await this.#readRow(gid)
+    const row = await this.assembly.looks.readRow(gid)
     return row === undefined ? undefined : decodeTransaction(row)
   }
 
   async showWhole(gid: Gid, caller?: string): Promise<ShownWhole | undefined> {
-    const row = await this.#readRowInTurn(gid, caller)
-    if (row === undefined) return undefined
-    return { transaction: decodeTransaction(row), view: chooseNewestView(this.assembly, row) }
-  }
-
-  async #readRow(gid: Gid): Promise<StoredTransaction | undefined> {
-    const [row] = await this.assembly.store.readMany([gid])
-    return row
+    const { looks } = this.assembly
+    const row = await looks.readRowInTurn(gid, caller)
+    return row && { transaction: decodeTransaction(row), view: looks.showNewest(row) }
   }
 
   async registerBranch(gid: Gid, body: unknown): Promise<TransactionView> {
@@ -417,8 +332,7 @@ export abstract class Requests implements EngineApi {
   skip: EngineApi['skip'] = async (...asked) => await this.#operators.skip(...asked)
   edit: EngineApi['edit'] = (...asked) => this.#operators.edit(...asked)
   preview: EngineApi['preview'] = (...asked) => this.#operators.preview(...asked)
-  showRequest: EngineApi['showRequest'] = (gid, caller) =>
-    this.#operators.showRequest(() => this.#readRowInTurn(gid, caller))
+  showRequest: EngineApi['showRequest'] = (...asked) => this.#operators.showRequest(...asked)
 
   #command(gid: Gid, command: Command): Promise<TransactionView> {
     return this.assembly.commands.give(gid, command)

@@ -167,7 +167,7 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   app.register(addLiveRoute)
   app.register(buildReadyRoute(engine, gate, { storeForced, insecure }))
   app.register(buildMetricsRoute(registry, handlerTimeoutMs))
-  app.register(buildOpenApiRoute(readDocument))
+  app.register(buildOpenApiRoute(readDocument, engine))
   if (page === 'docs') app.register(buildDocsRoute(readDocument, engine, bounds))
   if (engine.bulk !== undefined) app.register(buildBulkRoutes(engine.bulk, handlerTimeoutMs))
   if (deps.breaks !== undefined) app.register(buildDevRoutes(deps.breaks))

@@ -153,6 +153,15 @@ describe('a live stream', () => {
     await expect.poll(async () => (await read('topics=fresh')).response.status).toBe(200)
   })
 
+  it('S41: One key or network has its share of the streams and no more', async () => {
+    const { read } = await serve({ live: { streamsMax: 9, streamsPerCallerMax: 2 } })
+    for (let n = 0; n < 2; n++) expect((await read('topics=fresh')).response.status).toBe(200)
+    const third = await read('topics=fresh')
+    expect(third.response.status).toBe(503)
+    await third.ended
+    expect(JSON.parse(third.text).detail).toContain('this key or network has 2 streams')
+  })
+
   it('A comment keeps a quiet stream open, and it ends at its age', async () => {
     const { read } = await serve({ live: { tickMs: 10, commentEveryMs: 30, ageMsMax: 200 } })
     const reader = await read('gid=unknown')

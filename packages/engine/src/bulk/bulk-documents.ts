@@ -1,5 +1,6 @@
 import type { BulkJob, BulkPart, Ids, Store, StoredDocument } from '@counterstep/core'
 import { CounterstepError } from '@counterstep/protocol'
+import type { Looks } from '../looks.ts'
 
 const JOBS = 'bulk'
 
@@ -7,6 +8,10 @@ const JOBS = 'bulk'
 export interface StoredJob {
   readonly job: BulkJob
   readonly version: number
+}
+
+export interface JobWithList extends StoredJob {
+  readonly parts: readonly BulkPart[]
 }
 
 export interface StoredPart {
@@ -28,8 +33,25 @@ export class BulkDocuments {
     return (await this.#store.readDocuments(JOBS)).map(readJob)
   }
 
-  async findJob(id: string): Promise<StoredJob | undefined> {
-    return (await this.readJobs()).find(({ job }) => job.id === id)
+  /** Lets people look at the jobs, newest first. */
+  list(looks: Pick<Looks, 'take'>, caller?: string): Promise<BulkJob[]> {
+    return looks.take(
+      () => this.#store.readDocuments(JOBS),
+      (texts) => texts.map((text) => readJob(text).job).sort((a, b) => b.createdAt - a.createdAt),
+      caller,
+    )
+  }
+
+  /** Lets people look at a job and its list, which may have a megabyte. Undefined: there is no such job. */
+  find(looks: Pick<Looks, 'take'>, id: string, caller?: string): Promise<JobWithList | undefined> {
+    return looks.take(
+      async () => {
+        const [job] = (await this.#store.readDocuments(JOBS)).filter(({ key }) => key === id)
+        return job && { job, parts: await this.#store.readDocuments(toPartsCategory(id)) }
+      },
+      (found) => found && { ...readJob(found.job), parts: found.parts.map((text) => readPart(text).part) },
+      caller,
+    )
   }
 
   /** The list of a job never changes its order, and its parts come in it. */

@@ -21,7 +21,8 @@ import {
   type Gid,
   type TransactionSummary,
 } from '@counterstep/protocol'
-import { BulkDocuments, type StoredJob } from './bulk-documents.ts'
+import type { Looks } from '../looks.ts'
+import { BulkDocuments, type JobWithList } from './bulk-documents.ts'
 import { type Collected, collectRows, type ListRows } from './collect-rows.ts'
 import { newJobId } from './new-job-id.ts'
 import { viewJob } from './view-job.ts'
@@ -50,6 +51,8 @@ export interface BulkJobsParts {
   readonly ids: Ids
   /** A list waits for its turn among the readers. */
   readonly list: ListRows
+  /** So does each look at jobs, since a long list keeps the thread busy. */
+  readonly looks: Pick<Looks, 'take'>
   /** Epoch milliseconds. */
   readonly now: () => number
   /** A job of this node may be worked at. */
@@ -118,21 +121,20 @@ export class BulkJobs {
     return viewJob(job, parts)
   }
 
-  async list(): Promise<BulkView[]> {
-    const jobs = await this.#documents.readJobs()
-    return jobs.map(({ job }) => viewJob(job)).sort((a, b) => b.createdAt - a.createdAt)
+  async list(caller?: string): Promise<BulkView[]> {
+    const jobs = await this.#documents.list(this.#parts.looks, caller)
+    return jobs.map((job) => viewJob(job))
   }
 
-  async show(id: string): Promise<BulkView> {
-    const { job } = await this.#find(id)
-    return viewJob(job, await this.#readParts(id))
+  async show(id: string, caller?: string): Promise<BulkView> {
+    const { job, parts } = await this.#find(id, caller)
+    return viewJob(job, parts)
   }
 
   /** Another node may be working at the job. It meets the new version at its next save, and obeys. */
-  async command(id: string, command: 'pause' | 'resume' | 'cancel'): Promise<BulkView> {
+  async command(id: string, command: 'pause' | 'resume' | 'cancel', caller?: string): Promise<BulkView> {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
-      const { job, version } = await this.#find(id)
-      const parts = await this.#readParts(id)
+      const { job, version, parts } = await this.#find(id, caller)
       const next = commandBulk(job, parts, command, this.#parts.now())
       if (next === undefined) return refuseOrView(job, command, viewJob(job, parts))
       const saved = await this.#documents.writeJob(next, version)
@@ -147,14 +149,10 @@ export class BulkJobs {
     return collectRows((page) => this.#parts.list(page, caller), query, max)
   }
 
-  async #find(id: string): Promise<StoredJob> {
-    const found = await this.#documents.findJob(id)
+  async #find(id: string, caller?: string): Promise<JobWithList> {
+    const found = await this.#documents.find(this.#parts.looks, id, caller)
     if (found === undefined) throw new CounterstepError('SAGA_UNKNOWN_JOB', 'there is no such bulk job')
     return found
-  }
-
-  async #readParts(id: string) {
-    return (await this.#documents.readParts(id)).map(({ part }) => part)
   }
 
   /** Refuses a job too many, and removes old ones. */

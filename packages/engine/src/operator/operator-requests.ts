@@ -1,5 +1,6 @@
 /** The requests of operators beside those that clients have too: pause, resume, one op, the preview and the requests of ops. */
 import {
+  type CommandRefusal,
   decodeTransaction,
   type EditFields,
   findNamedOp,
@@ -32,9 +33,15 @@ import { viewRequests } from './view-requests.ts'
 
 export interface OperatorParts {
   readonly assembly: Assembly
-  readonly readRow: (gid: Gid) => Promise<StoredTransaction | undefined>
   /** Throws if a call of this server may not take so long. */
   readonly refuseLongTimeout: (timeoutMs: number | undefined) => void
+}
+
+/** What a preview plays on. */
+interface Known {
+  readonly transaction: Transaction
+  readonly isExact: boolean
+  readonly storeNow: number
 }
 
 /** A host that names no operator gives a command itself. */
@@ -110,54 +117,56 @@ export class OperatorRequests {
     return text === undefined ? parsed.edit : { ...parsed.edit, bodyHash: hashText(text) }
   }
 
-  async preview(gid: Gid, request: PreviewRequest): Promise<PlanView> {
+  /** It is only a look, so it takes its turn among the other looks. To play it out keeps the thread busy. */
+  async preview(gid: Gid, request: PreviewRequest, caller?: string): Promise<PlanView> {
     const command = toPreviewCommand(request)
     if (command === undefined) {
       const message = `is required for ${request.command}`
       throw new InvalidRequestError([{ code: 'SAGA_INVALID', path: '/op', message }])
     }
-    const { known, isExact, storeNow } = await this.#readKnown(gid, command)
-    const { refusal, ...plan } = planNext(RULES, known, command, storeNow)
-    const fault =
-      refusal === undefined
-        ? {}
-        : {
-            refusal: {
-              code: REFUSAL_CODES[refusal],
-              detail: describeRefusal(gid, command, refusal, known.status),
-            },
-          }
-    return { ...plan, ...fault, exact: isExact, needs: listNeeds(known, command) }
+    return await this.#parts.assembly.looks.take(
+      () => this.#readKnown(gid),
+      (known) => {
+        const { transaction, isExact, storeNow } = 'gid' in known ? this.#decodeKnown(known, command) : known
+        const { refusal, ...plan } = planNext(RULES, transaction, command, storeNow)
+        const fault = refusal === undefined ? {} : { refusal: describe(gid, command, refusal, transaction) }
+        return { ...plan, ...fault, exact: isExact, needs: listNeeds(transaction, command) }
+      },
+      caller,
+    )
   }
 
-  /** It is only a look, so it takes its turn among the other looks. */
-  async showRequest(
-    readRowInTurn: () => Promise<StoredTransaction | undefined>,
-  ): Promise<TransactionRequestView | undefined> {
-    const row = await readRowInTurn()
-    if (row === undefined) return undefined
-    return viewRequests(decodeTransaction(row), this.#parts.assembly.settings.timeoutMsMax)
+  async showRequest(gid: Gid, caller?: string): Promise<TransactionRequestView | undefined> {
+    const { looks, settings } = this.#parts.assembly
+    const row = await looks.readRowInTurn(gid, caller)
+    return row === undefined ? undefined : viewRequests(decodeTransaction(row), settings.timeoutMsMax)
   }
 
-  /** A node that runs the transaction knows what it has sent. Elsewhere each branch may have been, while a node owns the row. */
-  async #readKnown(gid: Gid, command: GivenCommand) {
-    const { runner, clock, readEpochMs = Date.now } = this.#parts.assembly
+  /** A node that runs the transaction knows what it has sent, and reads no row. */
+  async #readKnown(gid: Gid): Promise<Known | StoredTransaction> {
+    const { runner, clock, looks } = this.#parts.assembly
     const run = runner.get(gid)
     if (run !== undefined && clock.now() < run.leaseUntil) {
       const storeNow = Math.floor(clock.now() + run.storeOffsetMs)
-      return { known: run.transaction, isExact: true, storeNow }
+      return { transaction: run.transaction, isExact: true, storeNow }
     }
-    const row = await this.#parts.readRow(gid)
+    const row = await looks.readRow(gid)
     if (row === undefined) throw toUnknownGidError(gid)
+    return row
+  }
+
+  /** Elsewhere each branch may have been sent while a node owns the row. */
+  #decodeKnown(row: StoredTransaction, { type }: GivenCommand): Known {
+    const { readEpochMs = Date.now } = this.#parts.assembly
     const stored = decodeTransaction(row)
     const isListKnown = !row.owned && row.sentList === 'released'
-    const isAborted = command.type === 'abort-asked' || command.type === 'stop-asked'
-    const known = isListKnown || !isAborted ? stored : { ...stored, sentUnknown: true }
-    return { known, isExact: !row.owned, storeNow: Math.max(row.updatedAt, readEpochMs()) }
+    const isAborted = type === 'abort-asked' || type === 'stop-asked'
+    const transaction = isListKnown || !isAborted ? stored : { ...stored, sentUnknown: true }
+    return { transaction, isExact: !row.owned, storeNow: Math.max(row.updatedAt, readEpochMs()) }
   }
 
   async #readTransaction(gid: Gid): Promise<Transaction> {
-    const row = await this.#parts.readRow(gid)
+    const row = await this.#parts.assembly.looks.readRow(gid)
     if (row === undefined) throw toUnknownGidError(gid)
     return decodeTransaction(row)
   }
@@ -169,6 +178,10 @@ export class OperatorRequests {
   #give(gid: Gid, command: GivenCommand): Promise<TransactionView> {
     return this.#parts.assembly.commands.give(gid, command)
   }
+}
+
+function describe(gid: Gid, command: GivenCommand, refusal: CommandRefusal, { status }: Transaction) {
+  return { code: REFUSAL_CODES[refusal], detail: describeRefusal(gid, command, refusal, status) }
 }
 
 function listNeeds(transaction: Transaction, command: GivenCommand): PlanView['needs'] {

@@ -1,13 +1,18 @@
 import { hash } from 'node:crypto'
 import {
   type Clock,
-  READ_MANY_MAX,
   type Store,
   type StoredTransaction,
   StoreUnavailableError,
   toListed,
 } from '@counterstep/core'
-import { type Gid, isFinalStatus, type TransactionSummary, type TransactionView } from '@counterstep/protocol'
+import {
+  type Gid,
+  isCounterstepError,
+  isFinalStatus,
+  type TransactionSummary,
+  type TransactionView,
+} from '@counterstep/protocol'
 import type { EngineObserver } from '../observer.ts'
 import { toSummary } from '../summary.ts'
 import { FreshGids } from './fresh-gids.ts'
@@ -19,6 +24,9 @@ const READ_MS_MIN = 250
 const READ_MS_MAX = 2_000
 /** The transactions that are new, marked or ended are told so often. */
 const FRESH_EVERY_MS = 1_000
+/** New transactions are read so many at once, until they have this many characters. The others are only counted. */
+const FRESH_ROWS_AT_ONCE = 5
+const FRESH_CHARACTERS_MAX = 1_000_000
 
 /** A view as it is sent. It is written once for all who watch. */
 export interface ShownView {
@@ -27,6 +35,8 @@ export interface ShownView {
 }
 
 export interface Watcher {
+  /** The looks for a watcher take their turns as looks of this caller. */
+  readonly caller: string
   readonly gids: readonly Gid[]
   readonly wantsFresh: boolean
   /** A transaction has changed, or it is the first time that it is told. */
@@ -47,10 +57,8 @@ export interface WatchParts {
   readonly store: Pick<Store, 'readMany'>
   readonly clock: Clock
   readonly observer: EngineObserver
-  /** Shows a run without its row. Undefined: the row has to be read first. */
-  readonly showFromMemory: (gid: Gid) => TransactionView | undefined
-  /** Shows the run here if it is newer than its row, else the row. */
-  readonly showNewest: (row: StoredTransaction) => TransactionView
+  /** Shows a transaction in the caller's turn, as for a request. It may throw SAGA_TOO_MANY_READS. */
+  readonly show: (gid: Gid, caller: string) => Promise<TransactionView | undefined>
 }
 
 interface Watched {
@@ -58,19 +66,23 @@ interface Watched {
   /** They are told the next view even if it is no other than the last one. */
   readonly owed: Set<Watcher>
   readAt: number
+  /** It stands in the queue of a caller, or is being read. */
+  isQueued: boolean
   delayMs: number
   /** The digest of the view that was told last. A view may be long. */
   told: string | undefined
 }
 
 /**
- * Tells watchers how transactions change. A run here says when it has changed; the others are read from the store, all of
- * them in one call. A view comes about as for `get`, so it never goes back behind what a caller has seen.
+ * Tells watchers how transactions change. A run here says when it has changed; at the others it looks again and again. A
+ * look costs what the request of the same caller would cost, and takes turns with these. Each caller has one look under way.
  */
 export class Watch {
   readonly #parts: WatchParts
   readonly #watchers = new Set<Watcher>()
   readonly #watched = new Map<Gid, Watched>()
+  /** The gids that a caller's looks have still to come to. Such a queue ends when it is empty. */
+  readonly #queues = new Map<string, Gid[]>()
   readonly #fresh = new FreshGids()
   #freshAt = Number.POSITIVE_INFINITY
   #toldAt = Number.NEGATIVE_INFINITY
@@ -134,6 +146,7 @@ export class Watch {
       watchers: new Set<Watcher>(),
       owed: new Set<Watcher>(),
       readAt: now,
+      isQueued: false,
       delayMs: 0,
       told: undefined,
     }
@@ -183,9 +196,7 @@ export class Watch {
     try {
       await this.#tellDue()
     } catch (error: unknown) {
-      // While the store is away, nothing changes for those who watch. A bug ends this round alone.
-      if (!(error instanceof StoreUnavailableError))
-        this.#parts.observer.event({ level: 'error', name: 'watch-failed', error })
+      this.#report(error)
     } finally {
       this.#isTelling = false
       this.#setNextTimer()
@@ -193,31 +204,55 @@ export class Watch {
   }
 
   async #tellDue(): Promise<void> {
-    const { clock, showFromMemory, showNewest } = this.#parts
-    const now = clock.now()
+    const now = this.#parts.clock.now()
     this.#toldAt = now
-    const isFreshDue = now >= this.#freshAt
-    const { gids: fresh, more } = isFreshDue ? this.#fresh.take() : { gids: [], more: 0 }
-    if (isFreshDue) this.#freshAt = now + FRESH_EVERY_MS
-    const toRead = new Set<Gid>(fresh)
     for (const [gid, watched] of this.#watched) {
-      if (watched.readAt > now) continue
+      if (watched.readAt > now || watched.isQueued) continue
       watched.delayMs = Math.min(Math.max(READ_MS_MIN, watched.delayMs * 2), READ_MS_MAX)
       watched.readAt = now + watched.delayMs
-      const view = showFromMemory(gid)
-      if (view === undefined) toRead.add(gid)
-      else this.#show(gid, view)
+      this.#queue(gid, watched)
     }
-    const rows = await this.#read([...toRead])
-    for (const row of rows) if (this.#watched.has(row.gid)) this.#show(row.gid, showNewest(row))
-    this.#tellFresh(new Set(fresh), rows, more)
+    if (now < this.#freshAt) return
+    this.#freshAt = now + FRESH_EVERY_MS
+    await this.#tellFresh()
   }
 
-  async #read(gids: readonly Gid[]): Promise<readonly StoredTransaction[]> {
-    const rows: StoredTransaction[] = []
-    for (let from = 0; from < gids.length; from += READ_MANY_MAX)
-      rows.push(...(await this.#parts.store.readMany(gids.slice(from, from + READ_MANY_MAX))))
-    return rows
+  /** The looks are those of the caller that has watched the transaction for the longest time. */
+  #queue(gid: Gid, watched: Watched): void {
+    const [watcher] = watched.watchers
+    if (watcher === undefined) return
+    watched.isQueued = true
+    const queue = this.#queues.get(watcher.caller)
+    if (queue !== undefined) {
+      queue.push(gid)
+      return
+    }
+    const opened = [gid]
+    this.#queues.set(watcher.caller, opened)
+    void this.#lookAtAll(watcher.caller, opened)
+  }
+
+  async #lookAtAll(caller: string, queue: Gid[]): Promise<void> {
+    for (let gid = queue.shift(); gid !== undefined; gid = queue.shift()) {
+      const watched = this.#watched.get(gid)
+      // It may stand here twice if nobody watched it for a moment.
+      if (watched === undefined || !watched.isQueued) continue
+      watched.isQueued = false
+      try {
+        const view = await this.#parts.show(gid, caller)
+        if (view !== undefined) this.#show(gid, view)
+      } catch (error: unknown) {
+        this.#report(error)
+      }
+    }
+    this.#queues.delete(caller)
+    this.#setNextTimer()
+  }
+
+  /** While the store is away or has no turn for them, nothing changes for those who watch. A bug ends one look alone. */
+  #report(error: unknown): void {
+    const isAway = error instanceof StoreUnavailableError || isCounterstepError(error)
+    if (!isAway) this.#parts.observer.event({ level: 'error', name: 'watch-failed', error })
   }
 
   #show(gid: Gid, view: TransactionView): void {
@@ -235,15 +270,25 @@ export class Watch {
     watched.readAt = isFinalStatus(view.status) ? Number.POSITIVE_INFINITY : this.#toldAt + watched.delayMs
   }
 
-  #tellFresh(fresh: ReadonlySet<Gid>, rows: readonly StoredTransaction[], more: number): void {
-    if (fresh.size === 0) return
-    const summaries = rows.filter(({ gid }) => fresh.has(gid)).map((row) => toSummary(toListed(row)))
-    for (const watcher of [...this.#watchers]) if (watcher.wantsFresh) watcher.onFresh(summaries, more)
+  async #tellFresh(): Promise<void> {
+    const { gids, more } = this.#fresh.take()
+    if (gids.length === 0) return
+    const rows: StoredTransaction[] = []
+    let characters = 0
+    let read = 0
+    for (; read < gids.length && characters < FRESH_CHARACTERS_MAX; read += FRESH_ROWS_AT_ONCE) {
+      const some = await this.#parts.store.readMany(gids.slice(read, read + FRESH_ROWS_AT_ONCE))
+      rows.push(...some)
+      for (const { definition, progress } of some) characters += definition.length + progress.length
+    }
+    const summaries = rows.map((row) => toSummary(toListed(row)))
+    const left = more + Math.max(0, gids.length - read)
+    for (const watcher of [...this.#watchers]) if (watcher.wantsFresh) watcher.onFresh(summaries, left)
   }
 
   #setNextTimer(): void {
     let next = this.#freshAt
-    for (const { readAt } of this.#watched.values()) next = Math.min(next, readAt)
+    for (const { readAt, isQueued } of this.#watched.values()) if (!isQueued) next = Math.min(next, readAt)
     if (next < Number.POSITIVE_INFINITY) this.#setTimer(Math.max(next, this.#toldAt + TELL_EVERY_MS))
   }
 }

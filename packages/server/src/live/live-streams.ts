@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Gate } from '@counterstep/access'
+import { type Gate, readCaller } from '@counterstep/access'
 import type { EngineApi, Watching } from '@counterstep/engine'
 import { CounterstepError } from '@counterstep/protocol'
 import { toSharedJson } from '../http/shared-json.ts'
@@ -9,6 +9,8 @@ import type { LiveQuery } from './live-query.ts'
 export interface LiveLimits {
   /** One more stream is refused with 503, and its caller asks again and again instead. */
   readonly streamsMax: number
+  /** One key has this many of them at most. Without keys, so does one network. */
+  readonly streamsPerCallerMax: number
   /** The overview is told this often, and it is looked at who may still read. */
   readonly tickMs: number
   readonly commentEveryMs: number
@@ -20,6 +22,7 @@ export interface LiveLimits {
 
 export const DEFAULT_LIVE_LIMITS: LiveLimits = {
   streamsMax: 100,
+  streamsPerCallerMax: 40,
   tickMs: 1_000,
   commentEveryMs: 15_000,
   fullMsMax: 30_000,
@@ -29,6 +32,7 @@ export const DEFAULT_LIVE_LIMITS: LiveLimits = {
 interface Live {
   readonly stream: EventStream
   readonly raw: IncomingMessage
+  readonly caller: string
   readonly wantsOverview: boolean
   readonly openedAt: number
   commentedAt: number
@@ -63,21 +67,26 @@ export class LiveStreams {
 
   /** Opens a stream. It begins with all that it tells. Throws SAGA_TOO_MANY_STREAMS. */
   open({ topics, gids }: LiveQuery, raw: IncomingMessage): EventStream {
-    const { streamsMax } = this.#limits
-    if (this.#live.size >= streamsMax)
-      throw new CounterstepError(
-        'SAGA_TOO_MANY_STREAMS',
-        `this node has ${streamsMax} streams, which is as many as it may have`,
-      )
+    const caller = readCaller(raw)
+    this.#refuseTooMany(caller)
     const stream = new EventStream(() => live.watching?.refresh())
     const now = performance.now()
     const wantsOverview = topics.has('overview')
-    const live: Live = { stream, raw, wantsOverview, openedAt: now, commentedAt: now, watching: undefined }
+    const live: Live = {
+      stream,
+      raw,
+      caller,
+      wantsOverview,
+      openedAt: now,
+      commentedAt: now,
+      watching: undefined,
+    }
     this.#live.add(live)
     stream.once('close', () => this.#forget(live))
     stream.comment()
     if (wantsOverview) void this.#tellOverview([live])
     live.watching = this.#watch.open({
+      caller,
       gids,
       wantsFresh: topics.has('fresh'),
       onView: ({ json }) => stream.send('view', json),
@@ -89,6 +98,17 @@ export class LiveStreams {
     })
     this.#timer ??= setInterval(() => void this.#tick(), this.#limits.tickMs).unref()
     return stream
+  }
+
+  #refuseTooMany(caller: string): void {
+    const { streamsMax, streamsPerCallerMax } = this.#limits
+    const own = [...this.#live].filter((live) => live.caller === caller).length
+    if (this.#live.size < streamsMax && own < streamsPerCallerMax) return
+    const message =
+      own < streamsPerCallerMax
+        ? `this node has ${streamsMax} streams, which is as many as it may have`
+        : `this key or network has ${own} streams here, which is as many as it may have`
+    throw new CounterstepError('SAGA_TOO_MANY_STREAMS', message)
   }
 
   /** Ends all streams, since the HTTP API closes. */

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import { type ConnectionBounds, endConnectionsWhileStopping } from '@counterstep/access'
+import { type ConnectionBounds, endConnectionsWhileStopping, readCaller } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { JSON_TYPE } from '../http/json-type.ts'
 import { sendRouteUnknown } from '../http/unknown-route.ts'
 import type { JsonObject, Operation } from '../openapi/operation.ts'
 
@@ -13,7 +14,7 @@ export const docsOperation: Operation = {
   access: ['read'],
   summary: 'Show this document as a page, without anything from the network',
   answers: { 200: { description: 'A page.', contentType: 'text/html' } },
-  problems: [],
+  problems: ['SAGA_TOO_MANY_READS'],
 }
 
 // The plugin would add `upgrade-insecure-requests`, which breaks plain HTTP on a loopback port.
@@ -35,7 +36,7 @@ const OPEN_FILE_BYTES = 128 * 1024
  */
 export function buildDocsRoute(
   readDocument: () => Promise<JsonObject>,
-  engine: Pick<EngineApi, 'isStopping'>,
+  engine: Pick<EngineApi, 'isStopping' | 'waitForTurn'>,
   bounds: Pick<ConnectionBounds, 'holdAnswer'>,
 ) {
   return async function addDocsRoute(app: FastifyInstance): Promise<void> {
@@ -55,6 +56,7 @@ export function buildDocsRoute(
       await open?.close()
     })
     async function showPart({ id, raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
+      await engine.waitForTurn(OPEN_FILE_BYTES, readCaller(raw))
       bounds.holdAnswer(raw, reply.raw, OPEN_FILE_BYTES)
       const { routing } = await openPage()
       ids.set(raw, id)
@@ -73,7 +75,7 @@ type RequestIds = WeakMap<IncomingMessage, string>
 interface PageParts {
   /** The ids that the native API gave to these requests. */
   readonly ids: RequestIds
-  readonly engine: Pick<EngineApi, 'isStopping'>
+  readonly engine: Pick<EngineApi, 'isStopping' | 'waitForTurn'>
   readonly readDocument: () => Promise<JsonObject>
 }
 
@@ -95,12 +97,26 @@ async function makePage(
   endConnectionsWhileStopping(page, engine)
   // The plugin of the page needs this one. The document that it would make is replaced by ours.
   await page.register(fastifySwagger, { openapi: {} })
+  const routePrefix = `${api.prefix.replace(/\/$/, '')}${docsOperation.path}`
+  sendDocument(page, routePrefix, document)
   await page.register(fastifySwaggerUi, {
-    routePrefix: `${api.prefix.replace(/\/$/, '')}${docsOperation.path}`,
+    routePrefix,
     staticCSP: CONTENT_SECURITY_POLICY,
     transformSpecification: () => document,
     transformSpecificationClone: false,
   })
   await page.ready()
   return page
+}
+
+/** The plugin would write the document anew for each reader, and that as YAML for a third of a second, so this sends it. */
+function sendDocument(page: FastifyInstance, prefix: string, document: JsonObject): void {
+  let text: Buffer | undefined
+  page.addHook('onRequest', async (request, reply) => {
+    const { pathname } = new URL(request.url, 'http://page')
+    if (pathname === `${prefix}/yaml`) return sendRouteUnknown(reply)
+    if (pathname !== `${prefix}/json`) return
+    text ??= Buffer.from(JSON.stringify(document))
+    return reply.header('content-type', JSON_TYPE).send(text)
+  })
 }

@@ -1,3 +1,4 @@
+import { readCaller } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import {
   type Fault,
@@ -39,6 +40,7 @@ export const previewOperation: Operation = {
     'SAGA_BODY_TOO_LARGE',
     'SAGA_UNSUPPORTED_MEDIA_TYPE',
     'SAGA_UNKNOWN_GID',
+    'SAGA_TOO_MANY_READS',
     'SAGA_STORE_UNAVAILABLE',
     'SAGA_STORE_CLOSED',
   ],
@@ -50,7 +52,8 @@ export function buildPreviewRoute(engine: EngineApi, handlerTimeoutMs: number) {
     const config = { access: previewOperation.access }
     const options = { config, handlerTimeout: handlerTimeoutMs }
     app.post('/v1/transactions/:gid/preview', options, async function preview(request, reply) {
-      const plan = await engine.preview(readGid(request), readPreview(request.body))
+      const gid = readGid(request)
+      const plan = await engine.preview(gid, readPreview(request.body), readCaller(request.raw))
       return reply.header('content-type', JSON_TYPE).send(JSON.stringify(plan))
     })
   }

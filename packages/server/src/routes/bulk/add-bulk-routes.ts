@@ -36,15 +36,17 @@ export function buildBulkRoutes(bulk: BulkApi, handlerTimeoutMs: number) {
   async function addJobRoutes(app: FastifyInstance): Promise<void> {
     takeNoBody(app)
     const read = { config: { access: listBulkOperation.access }, handlerTimeout: handlerTimeoutMs }
-    app.get('/v1/bulk', read, async (_request, reply) => send(reply, { items: await bulk.list() }))
+    app.get('/v1/bulk', read, async (request, reply) =>
+      send(reply, { items: await bulk.list(readCaller(request.raw)) }),
+    )
     const { access } = showBulkOperation
     app.get('/v1/bulk/:id', { ...read, config: { access } }, async (request, reply) =>
-      send(reply, await bulk.show(readId(request.params))),
+      send(reply, await bulk.show(readId(request.params), readCaller(request.raw))),
     )
     for (const command of BULK_JOB_COMMANDS) {
       const options = { config: { access: startBulkOperation.access }, handlerTimeout: handlerTimeoutMs }
       app.post(`/v1/bulk/:id/${command}`, options, async (request, reply) =>
-        send(reply, await bulk.command(readId(request.params), command)),
+        send(reply, await bulk.command(readId(request.params), command, readCaller(request.raw))),
       )
     }
   }

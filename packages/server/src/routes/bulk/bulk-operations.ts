@@ -97,7 +97,7 @@ export const listBulkOperation: Operation = {
   answers: {
     200: { description: 'All jobs.', schema: 'BulkListView', example: { items: [bulkExample] } },
   },
-  problems: [...STORE_PROBLEMS],
+  problems: ['SAGA_TOO_MANY_READS', ...STORE_PROBLEMS],
 }
 
 export const showBulkOperation: Operation = {
@@ -109,7 +109,7 @@ export const showBulkOperation: Operation = {
   summary: 'Show a bulk job with its counts',
   parameters: [idParameter],
   answers: { 200: { description: 'The job.', schema: 'BulkView', example: bulkExample } },
-  problems: ['SAGA_UNKNOWN_JOB', ...STORE_PROBLEMS],
+  problems: ['SAGA_UNKNOWN_JOB', 'SAGA_TOO_MANY_READS', ...STORE_PROBLEMS],
 }
 
 export const BULK_JOB_COMMANDS = ['pause', 'resume', 'cancel'] as const
@@ -137,6 +137,7 @@ export const bulkJobOperations: readonly Operation[] = BULK_JOB_COMMANDS.map((co
     'SAGA_UNKNOWN_JOB',
     'SAGA_JOB_ENDED',
     'SAGA_CONTENDED',
+    'SAGA_TOO_MANY_READS',
     ...STORE_PROBLEMS,
   ],
 }))
