@@ -1,8 +1,10 @@
+import { createGate, readBearerKey } from '@counterstep/access'
 import { NAMED_SCHEMAS } from '@counterstep/protocol/schemas'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { buildApp } from '../src/index.ts'
 import { buildRealServer } from './real-server.ts'
+import { openScopeKeys } from './scope-keys.ts'
 import { createScriptedEngine } from './scripted-engine.ts'
 
 const { BulkPreview: bulkPreviewSchema, BulkView: bulkViewSchema } = NAMED_SCHEMAS
@@ -64,6 +66,22 @@ describe('bulk jobs over HTTP', () => {
       expect(engine.calls).toEqual([])
     })
   }
+
+  it('S38: A job and the trail of each of its transactions name the key of who started it', async () => {
+    await using server = await buildRealServer(() => UNKNOWN)
+    await using held = await openScopeKeys()
+    const gate = createGate({ keys: held.ring, credentials: readBearerKey })
+    const app = buildApp({ engine: server.engine, gate })
+    const branches = [{ id: 'a', wait: { ms: 3_600_000 } }]
+    await post(server.app, '/v1/transactions', { gid: 'order-1', branches })
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${held.keys.operate}` }
+    const payload = JSON.stringify({ command: 'pause', gids: ['order-1'], reason: 'the bank is away' })
+    const answer = await app.inject({ method: 'POST', url: '/v1/bulk', headers, payload })
+    const key = expect.objectContaining({ name: 'operate' })
+    expect(bulkViewSchema.parse(answer.json()).by).toEqual({ key, via: 'api' })
+    const trail = async () => (await server.app.inject({ url: '/v1/transactions/order-1' })).json().trail
+    await expect.poll(trail).toMatchObject([{ command: 'pause', by: { key, via: 'bulk' } }])
+  })
 
   it('An unknown job and an unknown parameter are refused', async () => {
     await using server = await buildRealServer(() => SUCCESS)

@@ -29,7 +29,7 @@ export function buildBulkRoutes(bulk: BulkApi, handlerTimeoutMs: number) {
       if (request.headers['content-type'] === undefined) throw createMediaTypeError()
       const order = parseBulkRequest(request.body)
       if (readDryRun(request.query)) return send(reply, await bulk.preview(order, readCaller(request.raw)))
-      return send(reply.code(202), await bulk.create(order, readActor(request)))
+      return send(reply.code(202), await bulk.create(order, readActor(request.raw)))
     })
   }
 
