@@ -17,6 +17,7 @@ import {
 import type { Breaks } from './dev/breaks.ts'
 import { buildDevRoutes } from './dev/dev-routes.ts'
 import { buildErrorHandler } from './error-handler.ts'
+import { keepSessionsFromCaches } from './http/keep-from-caches.ts'
 import { tellTime } from './http/tell-time.ts'
 import { answerUnknownRoutes } from './http/unknown-route.ts'
 import { DEFAULT_LIVE_LIMITS, type LiveLimits } from './live/live-streams.ts'
@@ -107,6 +108,7 @@ export function addNativeApi(app: FastifyInstance, deps: NativeApiDeps): void {
   answerUnknownRoutes(app)
   countAnswers(app, registry)
   tellTime(app)
+  if (deps.console !== undefined) keepSessionsFromCaches(app)
   guardRoutes(app, deps.gate, bounds)
   if (deps.logRequests === true) app.addHook('onResponse', logAnswer(logger))
   registerEngineGauges(registry, engine)

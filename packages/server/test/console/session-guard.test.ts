@@ -155,6 +155,14 @@ describe('S30: what a session authorises', () => {
     expect([stop.statusCode, stop.json().code]).toEqual([403, 'SAGA_FORBIDDEN'])
   })
 
+  it('No cache keeps what a session has read', async () => {
+    await using fixture = await openSessionFixture()
+    const { app } = fixture.openNode()
+    const headers = { ...FROM_CONSOLE, cookie: await logIn(app, { key: fixture.key }) }
+    for (const url of ['/v1/transactions', '/v1/transactions/a', '/v1/overview', '/v1/problems', '/metrics'])
+      expect([url, (await app.inject({ url, headers })).headers['cache-control']]).toEqual([url, 'no-store'])
+  })
+
   const REFUSED: readonly (readonly [string, Headers, string])[] = [
     ['without the header of the console', OWN_PAGE, NONE],
     ['with another value in it', { ...OWN_PAGE, 'counterstep-console': 'true' }, NONE],
