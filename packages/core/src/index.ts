@@ -13,6 +13,16 @@ export {
 } from './bulk/bulk-job.ts'
 export { judgeFate } from './bulk/judge-fate.ts'
 export { type BulkStep, commandBulk, planBulk } from './bulk/plan-bulk.ts'
+export {
+  countHeldTime,
+  type HeldBounds,
+  type HeldTime,
+  heldBoundsOfTarget,
+  heldBoundsOfUnlisted,
+  mayHold,
+  NOTHING_HELD,
+  readHeldMs,
+} from './bulkhead/held-time.ts'
 export { holdBack } from './bulkhead/hold-back.ts'
 export { type LargeRowTurn, takeLargeRowTurn } from './bulkhead/large-row-pace.ts'
 export { measureRoom, type RoomRate, UNMEASURED } from './bulkhead/room-rate.ts'
@@ -168,6 +178,7 @@ export type {
   TransactionEffect,
   TransactionEvent,
 } from './rules/events.ts'
+export { hasHungBefore, hasLastAttemptHung, mayHangNext } from './rules/hung-attempt.ts'
 export { CHECK, findOp, findPolicy, listCalls } from './rules/op-progress.ts'
 export { isGiven } from './rules/operator-commands.ts'
 export { CHECK_ID, CONFIRMATION, findNamedOp } from './rules/operator-ops.ts'

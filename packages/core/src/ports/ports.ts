@@ -97,6 +97,8 @@ export interface WakeUpRequest {
   readonly gid: Gid
   /** The delay from now. */
   readonly dueInMs: number
+  /** It goes on with a call that has hung, or has taken long so far, and may hold the function that is woken. */
+  readonly isSlow?: boolean
 }
 
 /**
