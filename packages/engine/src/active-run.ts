@@ -22,6 +22,8 @@ export interface ActiveRun {
   readonly admission: Admission | undefined
   /** The calls of the last step that found no place and are not reported to the core yet. */
   noRoomFor: NoRoom[] | undefined
+  /** One of its calls is left to another function, so it starts no more calls here. */
+  isHandedOver: boolean
   /** It has ended here, and its places were given back. */
   hasLeft: boolean
   /** Callers that are told when a change is durable, or told false when the run ends before that. */

@@ -20,7 +20,7 @@ import { findOriginOfUrl } from './find-origin.ts'
 import { Looks } from './looks.ts'
 import type { ObservedStore } from './observed-store.ts'
 import type { EngineObserver } from './observer.ts'
-import { Runner } from './runner.ts'
+import { type OwnCalls, Runner } from './runner.ts'
 import type { EngineSettings } from './settings.ts'
 import type { Figures } from './statistics/figures.ts'
 import { viewRow } from './view-row.ts'
@@ -40,6 +40,10 @@ export interface AssemblyParts {
   readonly observer: EngineObserver
   readonly figures: Figures
   readonly settings: EngineSettings
+  /** Says which calls are made here. By default all are. */
+  readonly ownCalls?: OwnCalls
+  /** Tells whether a caller may wait for a transaction that does not run here. By default it may. */
+  readonly mayWaitFor?: (gid: Gid) => boolean
   /** Reads the node's wall clock. The default is that of the system. */
   readonly readEpochMs?: () => number
 }
@@ -52,7 +56,7 @@ export interface RunnerCallbacks {
   /** The transaction is final, and that is durable. */
   readonly onFinished: (gid: Gid) => void
   /** The transaction goes on, but this node does not run it any more. `dueAt` is when it is due again, if known. */
-  readonly onGivenBack: (gid: Gid, dueAt: number | undefined) => void
+  readonly onGivenBack: (gid: Gid, dueAt: number | undefined, isSlow: () => boolean) => void
   /** The transaction is stored and not started yet. */
   readonly onWaiting: (gid: Gid, dueAt: number) => void
   /** A command has made a transaction due that no node runs. */
@@ -103,8 +107,8 @@ export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Asse
       if (watch.isOpen) watch.reportFresh(gid)
       callbacks.onFinished(gid)
     },
-    onGivenBack: (gid, dueAt) => {
-      callbacks.onGivenBack(gid, dueAt)
+    onGivenBack: (gid, dueAt, isSlow) => {
+      callbacks.onGivenBack(gid, dueAt, isSlow)
       if (watch.isOpen) watch.reportChange(gid)
       if (dueAt !== undefined) waiters.settleIdle(gid, dueAt)
       waiters.watch(gid)
@@ -115,6 +119,7 @@ export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Asse
     settings.waitersMax,
     (gid) => runner.isRunning(gid),
     createLookUp(store, observer),
+    parts.mayWaitFor,
   )
   const { onDue } = callbacks
   const onWaiting: RunnerCallbacks['onWaiting'] = (gid, dueAt) => {

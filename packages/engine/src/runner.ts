@@ -12,6 +12,7 @@ import {
   type Command,
   type CommandRefusal,
   findRefusal,
+  hasHungBefore,
   type Ids,
   isFinal,
   isGiven,
@@ -19,6 +20,7 @@ import {
   isPaused,
   isPlanChanged,
   judgeCommand,
+  mayHangNext,
   mayShow,
   type RefuseCall,
   type RetryBounds,
@@ -65,9 +67,20 @@ export interface RunnerParts {
   readonly onFinished: (gid: Gid, view: () => TransactionView) => void
   /**
    * The transaction goes on, but this node does not run it any more. `dueAt` is
-   * when it is due again by this node's clock, if known.
+   * when it is due again by this node's clock, if known. `isSlow` tells whether
+   * it goes on with a call that has hung, or has taken long so far.
    */
-  readonly onGivenBack: (gid: Gid, dueAt: number | undefined) => void
+  readonly onGivenBack: (gid: Gid, dueAt: number | undefined, isSlow: () => boolean) => void
+  /** Says which calls are made here. By default all are. */
+  readonly ownCalls?: OwnCalls
+}
+
+/** Chooses the calls that a function makes itself, since one that hangs would hold it for as long. */
+export interface OwnCalls {
+  /** `hasHung`: the attempt before this one has hung. */
+  mayCall(target: Target, hasHung: boolean): boolean
+  /** Hears of the end of each call that was made, by the node's clock. */
+  countCall(target: Target, startedAt: number, endedAt: number): void
 }
 
 const WAKE_MS_MAX = 10_000
@@ -156,6 +169,7 @@ export class Runner {
       valuePlaces: countValuePlaces(run.transaction),
       largeRowTurn: undefined,
       noRoomFor: undefined,
+      isHandedOver: false,
       hasLeft: false,
     }
     this.#active.set(gid, active)
@@ -296,6 +310,11 @@ export class Runner {
     const destination = bulkhead.findDestination(url)
     const { target } = destination
     active.admission?.end()
+    const { ownCalls } = this.#parts
+    if (ownCalls?.mayCall(target, hasHungBefore(active.run.transaction, call)) === false) {
+      this.#handOver(active, call, attempt, target)
+      return
+    }
     const builtBytes = countCallBytes(active.run.transaction, call)
     if (!active.places.enter(target, builtBytes)) {
       this.#holdBack(active, call, attempt, target)
@@ -325,9 +344,21 @@ export class Runner {
     noRoomFor.push({ target, call, attempt, waitMs })
   }
 
+  /**
+   * Leaves a call to another function. The call was not sent, so its attempt is taken back. The transaction starts no more
+   * calls here and is given back as due now, when those that are under way have ended.
+   */
+  #handOver(active: ActiveRun, call: CallKey, attempt: number, target: Target): void {
+    active.isHandedOver = true
+    if (active.noRoomFor === undefined) queueMicrotask(() => this.#stepHeldBack(active))
+    active.noRoomFor = [...(active.noRoomFor ?? []), { target, call, attempt, waitMs: 0 }]
+  }
+
   #stepHeldBack(active: ActiveRun): void {
     const { noRoomFor: calls = [] } = active
     active.noRoomFor = undefined
+    // The drain comes first, because a call that waits for no time would otherwise be made again at once.
+    if (active.isHandedOver) this.#step(active, { type: 'drain', when: 'when-calls-end' })
     this.#step(active, { type: 'held-back', calls })
   }
 
@@ -357,7 +388,7 @@ export class Runner {
 
   /** Sends a call and applies its answer. A call with a destination has a turn in the limiter, which ends here. */
   async #send(active: ActiveRun, request: BranchCall, call: CallKey, turn?: Turn): Promise<void> {
-    const { clock, branches, observer, ids } = this.#parts
+    const { clock, branches, observer, ids, ownCalls } = this.#parts
     const destination = turn?.destination
     const target = destination?.target
     try {
@@ -376,6 +407,7 @@ export class Runner {
         if (isOver) target.answeredAt = startedAt + durationMs
         if (isOver && active.isRecovered) target.recoveredAnswers++
         active.places.leave(target, isOver, turn?.builtBytes)
+        if (answer !== NOT_SENT_ANSWER) ownCalls?.countCall(target, startedAt, startedAt + durationMs)
       }
       const { attempt } = request
       const isAsked = target !== undefined && answer !== NOT_SENT_ANSWER && !isDefinite(answer)
@@ -493,9 +525,16 @@ export class Runner {
       this.#parts.onFinished(gid, () => viewRun(active.run))
     } else {
       if (effect.how === 'lost') this.#parts.observer.event({ level: 'warn', name: 'transaction-lost', gid })
-      this.#parts.onGivenBack(gid, effect.dueAt === undefined ? undefined : effect.dueAt - storeOffsetMs)
+      const dueAt = effect.dueAt === undefined ? undefined : effect.dueAt - storeOffsetMs
+      this.#parts.onGivenBack(gid, dueAt, () => this.#isSlow(active))
     }
     if (this.#active.size === 0) for (const tell of this.#emptied.splice(0)) tell()
+  }
+
+  /** A transaction that was claimed and is given back at the end of its time has had a whole turn already. */
+  #isSlow({ isHandedOver, isRecovered, run }: ActiveRun): boolean {
+    const hasHadItsTurn = isRecovered && this.#draining !== 'no'
+    return isHandedOver || hasHadItsTurn || mayHangNext(run.transaction)
   }
 
   /** Gives the places back once, however often the end is reported. */

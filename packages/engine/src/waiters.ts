@@ -37,16 +37,25 @@ export class Waiters {
   readonly #runsHere: (gid: Gid) => boolean
   readonly #waiting = new Map<Gid, Waited>()
   readonly #waitersMax: number
+  readonly #mayWaitFor: (gid: Gid) => boolean
   #count = 0
   #isReading = false
   #timerAt = Number.POSITIVE_INFINITY
   #cancelTimer: () => void = () => undefined
 
-  constructor(clock: Clock, waitersMax: number, runsHere: (gid: Gid) => boolean, lookUp: LookUp) {
+  /** @param mayWaitFor tells whether a caller may wait for a transaction that does not run here. */
+  constructor(
+    clock: Clock,
+    waitersMax: number,
+    runsHere: (gid: Gid) => boolean,
+    lookUp: LookUp,
+    mayWaitFor: (gid: Gid) => boolean = () => true,
+  ) {
     this.#clock = clock
     this.#waitersMax = waitersMax
     this.#runsHere = runsHere
     this.#lookUp = lookUp
+    this.#mayWaitFor = mayWaitFor
   }
 
   /**
@@ -86,10 +95,17 @@ export class Waiters {
     if (settles.length > 0) this.#clock.after(0, () => this.#tellByTurns(settles, view))
   }
 
-  /** Reads the store for a transaction that does not run here, until it is final or no waiter is left. */
+  /**
+   * Reads the store for a transaction that does not run here, until it is final or no waiter is left. Where callers may not
+   * wait for it, they are told at once that their time is over.
+   */
   watch(gid: Gid): void {
     const waited = this.#waiting.get(gid)
     if (waited === undefined) return
+    if (!this.#mayWaitFor(gid)) {
+      for (const settle of [...waited.settles.keys()]) settle(undefined)
+      return
+    }
     waited.delayMs = FIRST_READ_MS
     waited.readAt = this.#clock.now() + FIRST_READ_MS
     // The end of the read that is under way sets the timer again.

@@ -30,11 +30,34 @@ export interface InvocationTime {
 export function planInvocationTime(now: number, remainingMs: number, callMs: number): InvocationTime {
   const giveBackUntil = now + Math.max(0, remainingMs - TELL_MS)
   const callsUntil = Math.max(now, giveBackUntil - GIVE_BACK_MS)
-  const callRoomMs = Math.min(callMs, (callsUntil - now) * CALL_SHARE)
   return {
-    startCallsUntil: callsUntil - callRoomMs,
+    startCallsUntil: findLastStart(now, callsUntil, callMs),
     callsUntil,
     giveBackUntil,
     leaseMs: Math.ceil(remainingMs + LEASE_AFTER_MS),
   }
+}
+
+/**
+ * Plans the part of an invocation in which transactions run, where calls may hold the function for at most `quickCallMs`.
+ * After that the function is free for others, or answers the request that it was invoked for.
+ */
+export function planQuickTime(
+  now: number,
+  { callsUntil, giveBackUntil, leaseMs }: InvocationTime,
+  callMs: number,
+  quickCallMs: number,
+): InvocationTime {
+  const quickUntil = Math.min(callsUntil, now + quickCallMs)
+  return {
+    startCallsUntil: findLastStart(now, quickUntil, callMs),
+    callsUntil: quickUntil,
+    giveBackUntil: Math.min(giveBackUntil, quickUntil + GIVE_BACK_MS),
+    // A slow store may delay an accept or a claim, and what it returns is given back as long as the invocation lasts.
+    leaseMs,
+  }
+}
+
+function findLastStart(now: number, callsUntil: number, callMs: number): number {
+  return callsUntil - Math.min(callMs, (callsUntil - now) * CALL_SHARE)
 }

@@ -16,6 +16,7 @@ import { TakeOvers } from '../take-overs.ts'
 import { within } from '../until-definite.ts'
 import { BoundedCalls } from './bounded-calls.ts'
 import type { InvocationTime } from './invocation-time.ts'
+import type { SlowTargets } from './slow-targets.ts'
 import { TimeLimit } from './time-limit.ts'
 
 /**
@@ -40,43 +41,79 @@ const SCHEDULE_MS = 1_000
 /** Wake-ups that are wanted within this time are requested together. */
 const TOGETHER_MS = 100
 
+export interface InvocationParts extends AssemblyParts {
+  readonly wakeUp: WakeUpQueue
+  readonly time: InvocationTime
+  /** It is there if calls may hold this function only for a short time. Slow ones are then left to another function. */
+  readonly quick?: { readonly time: InvocationTime; readonly slowTargets: SlowTargets } | undefined
+}
+
+interface WantedWakeUp {
+  readonly dueAt: number
+  readonly isSlow: boolean
+}
+
 /**
  * This is the engine during one event of a function. Once `end` has resolved, nothing of the invocation runs any
  * more.
  */
 export class Invocation extends Requests {
+  /** The time of the whole invocation. */
   readonly #time: InvocationTime
+  /** The time in which transactions run. It is shorter where calls may hold the function only for a short time. */
+  readonly #runTime: InvocationTime
   readonly #calls: BoundedCalls
   readonly #wakeUp: WakeUpQueue
   readonly #takeOvers: TakeOvers
   readonly #callsMayStart: TimeLimit
-  readonly #requests = new Map<Gid, number>()
+  readonly #requests = new Map<Gid, WantedWakeUp>()
   readonly #endings = new Map<Gid, (outcome: RunOutcome) => void>()
   /** Claims that follow from commands of this invocation. */
   readonly #ownClaims = new Set<Promise<void>>()
+  /** The transactions that are being claimed here, so that their ends come soon. */
+  readonly #claiming: Set<Gid>
   /** Cancels the next sending of wake-up requests. It is undefined if none is planned. */
   #cancelSending: (() => void) | undefined
   readonly #sending = new Set<Promise<void>>()
+  /** No transaction runs here any more. */
+  #hasRun = false
   #isEnding = false
 
-  constructor(parts: AssemblyParts, wakeUp: WakeUpQueue, time: InvocationTime) {
-    const { clock, branches, settings } = parts
-    const calls = new BoundedCalls(branches, clock, time.callsUntil)
+  constructor(parts: InvocationParts) {
+    const { clock, branches, settings, wakeUp, time, quick } = parts
+    const runTime = quick?.time ?? time
+    const calls = new BoundedCalls({
+      branches,
+      clock,
+      until: runTime.callsUntil,
+      withholdsCut: quick !== undefined,
+    })
+    const claiming = new Set<Gid>()
     const assembly = assemble(
-      { ...parts, branches: calls, settings: { ...settings, leaseMs: time.leaseMs } },
+      {
+        ...parts,
+        branches: calls,
+        settings: { ...settings, leaseMs: time.leaseMs },
+        // A caller that waits for a transaction which others run would hold the function for as long.
+        ...(quick === undefined
+          ? {}
+          : { ownCalls: quick.slowTargets, mayWaitFor: (gid: Gid) => claiming.has(gid) }),
+      },
       {
         onFinished: (gid) => this.#reportOutcome(gid, 'final'),
-        onGivenBack: (gid, dueAt) => this.#handleGivenBack(gid, dueAt),
-        onWaiting: (gid, dueAt) => this.#requestWakeUp(gid, dueAt),
+        onGivenBack: (gid, dueAt, isSlow) => this.#handleGivenBack(gid, dueAt, isSlow),
+        onWaiting: (gid, dueAt) => this.#requestWakeUp(gid, { dueAt, isSlow: false }),
         onDue: (gid) => this.#runNow(gid),
       },
     )
     super(assembly)
     this.#time = time
+    this.#runTime = runTime
     this.#calls = calls
     this.#wakeUp = wakeUp
+    this.#claiming = claiming
     this.#takeOvers = new TakeOvers(assembly, () => clock.now() >= time.giveBackUntil)
-    this.#callsMayStart = new TimeLimit(clock, time.startCallsUntil)
+    this.#callsMayStart = new TimeLimit(clock, runTime.startCallsUntil)
   }
 
   /** Refuses `ack: 'memory'`: nothing runs after the answer, so a promise from memory could not be kept. */
@@ -179,24 +216,49 @@ export class Invocation extends Requests {
    * that are not final, and requests wake-ups for them.
    */
   async end(work: Promise<unknown>): Promise<void> {
-    const { clock, acceptance, runner, waiters, alarms } = this.assembly
-    const leftUntil = (at: number) => Math.max(0, at - clock.now())
-    await Promise.race([this.#callsMayStart.over, this.#waitUntilDone(work)])
+    const { acceptance, runner, waiters, alarms } = this.assembly
+    const done = this.#waitUntilDone(work)
+    await Promise.race([this.#callsMayStart.over, done])
     this.#callsMayStart.stop()
+    if (this.#runTime !== this.#time) await this.#endRuns(done)
     this.#isEnding = true
-    await acceptance.close(leftUntil(this.#time.callsUntil))
-    runner.drain('when-calls-end')
-    await within(clock, leftUntil(this.#time.callsUntil), runner.empty())
-    runner.drain('now')
-    await within(clock, leftUntil(this.#time.giveBackUntil), this.#waitUntilIdle())
+    this.#hasRun = true
+    await acceptance.close(this.#leftUntil(this.#time.callsUntil))
+    await this.#giveBackRuns(this.#time)
     // A transaction that still runs is left until its lease ends.
     runner.close()
     waiters.stop()
     alarms.stop()
     await this.#calls.waitUntilEnded()
+    this.#calls.releaseCut()
     this.#cancelSending?.()
     this.#sendRequestsNow()
     await Promise.all(this.#sending)
+  }
+
+  /**
+   * Ends the time in which transactions run, which is shorter than the invocation. A request that only reads, or that
+   * waits for a slow store, goes on. What it accepts or claims from now on is given back at once.
+   */
+  async #endRuns(done: Promise<void>): Promise<void> {
+    this.#hasRun = true
+    await this.#giveBackRuns(this.#runTime)
+    this.#sendRequestsNow()
+    await within(this.assembly.clock, this.#leftUntil(this.#time.startCallsUntil), done)
+  }
+
+  async #giveBackRuns({ callsUntil, giveBackUntil }: InvocationTime): Promise<void> {
+    const { clock, runner } = this.assembly
+    runner.drain('when-calls-end')
+    await within(clock, this.#leftUntil(callsUntil), runner.empty())
+    // The calls are cut first, so that the next owner makes none beside a call that is still under way here.
+    await within(clock, this.#leftUntil(giveBackUntil), this.#calls.waitUntilEnded())
+    runner.drain('now')
+    await within(clock, this.#leftUntil(giveBackUntil), this.#waitUntilIdle())
+  }
+
+  #leftUntil(at: number): number {
+    return Math.max(0, at - this.assembly.clock.now())
   }
 
   async #waitUntilDone(work: Promise<unknown>): Promise<void> {
@@ -236,11 +298,15 @@ export class Invocation extends Requests {
 
   #runNow(gid: Gid): void {
     // It is too late to run the transaction here.
-    if (this.#isEnding) {
-      this.#requestWakeUp(gid, this.assembly.clock.now())
+    if (this.#hasRun) {
+      this.#requestWakeUp(gid, { dueAt: this.assembly.clock.now(), isSlow: false })
       return
     }
-    const claim = this.#claimAfterCommand(gid).finally(() => this.#ownClaims.delete(claim))
+    this.#claiming.add(gid)
+    const claim = this.#claimAfterCommand(gid).finally(() => {
+      this.#ownClaims.delete(claim)
+      this.#endClaim(gid)
+    })
     this.#ownClaims.add(claim)
   }
 
@@ -251,17 +317,25 @@ export class Invocation extends Requests {
     } catch (error: unknown) {
       const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
       observer.event({ level, name: 'claim-failed', gid, error })
-      this.#requestWakeUp(gid, clock.now())
+      this.#requestWakeUp(gid, { dueAt: clock.now(), isSlow: false })
     }
   }
 
-  #handleGivenBack(gid: Gid, dueAt: number | undefined): void {
+  /** A transaction that another owner runs is not waited for. */
+  #endClaim(gid: Gid): void {
+    if (!this.#claiming.delete(gid)) return
+    if (!this.assembly.runner.isRunning(gid)) this.assembly.waiters.watch(gid)
+  }
+
+  #handleGivenBack(gid: Gid, dueAt: number | undefined, isSlow: () => boolean): void {
     const { clock, run } = this.assembly
+    this.#claiming.delete(gid)
     this.#reportOutcome(gid, dueAt === undefined ? 'left' : 'given-back')
     if (dueAt === undefined) return
     // A transaction that was only woken too early, by a doubled request, still has
     // a wake-up to come. One more each time would add up.
-    if (this.#calls.hasCalled(gid) || dueAt <= clock.now() + run.holdMs) this.#requestWakeUp(gid, dueAt)
+    if (this.#calls.hasCalled(gid) || dueAt <= clock.now() + run.holdMs)
+      this.#requestWakeUp(gid, { dueAt, isSlow: isSlow() })
   }
 
   #reportOutcome(gid: Gid, outcome: RunOutcome): void {
@@ -273,8 +347,8 @@ export class Invocation extends Requests {
    * Requests a wake-up soon, not only at the end, because other transactions
    * of the batch or a waiting caller may delay the end.
    */
-  #requestWakeUp(gid: Gid, dueAt: number): void {
-    this.#requests.set(gid, dueAt)
+  #requestWakeUp(gid: Gid, wanted: WantedWakeUp): void {
+    this.#requests.set(gid, wanted)
     if (this.#isEnding) return
     this.#cancelSending ??= this.assembly.clock.after(TOGETHER_MS, () => this.#sendRequestsNow())
   }
@@ -290,7 +364,11 @@ export class Invocation extends Requests {
     if (this.#requests.size === 0) return
     const now = clock.now()
     const requests = [...this.#requests].map(
-      ([gid, dueAt]): WakeUpRequest => ({ gid, dueInMs: Math.max(0, dueAt - now) }),
+      ([gid, { dueAt, isSlow }]): WakeUpRequest => ({
+        gid,
+        dueInMs: Math.max(0, dueAt - now),
+        ...(isSlow ? { isSlow } : {}),
+      }),
     )
     this.#requests.clear()
     try {

@@ -18,8 +18,9 @@ import { Figures } from '../statistics/figures.ts'
 import { NodeStatistics } from '../statistics/node-statistics.ts'
 import { StoreReader } from '../statistics/store-reader.ts'
 import { within } from '../until-definite.ts'
-import { Invocation } from './invocation.ts'
-import { planInvocationTime } from './invocation-time.ts'
+import { Invocation, type InvocationParts } from './invocation.ts'
+import { type InvocationTime, planInvocationTime, planQuickTime } from './invocation-time.ts'
+import { SlowTargets } from './slow-targets.ts'
 
 export interface ServerlessParts {
   readonly store: Store
@@ -37,6 +38,11 @@ export interface ServerlessParts {
    */
   readonly listedOrigins?: readonly string[]
   readonly wakeUp: WakeUpQueue
+  /**
+   * A branch call may hold an invocation for at most this long. One that takes longer is cut and left to a function
+   * without this bound, by a wake-up request that is marked as slow. Absent: every call may take its own time here.
+   */
+  readonly quickCallMs?: number | undefined
   readonly clock: Clock
   readonly ids: Ids
   readonly observer: EngineObserver
@@ -78,20 +84,26 @@ class FunctionEngine implements ServerlessEngine {
   readonly #parts: ServerlessParts
   readonly #store: ObservedStore
   readonly #figures: Figures
+  readonly #slowTargets: SlowTargets | undefined
   #current: Invocation | undefined
 
   constructor(parts: ServerlessParts) {
     this.#parts = parts
     this.#store = observeStore(parts.store, parts.observer, parts.clock)
     this.#figures = openFunctionFigures(this.#store, parts)
+    const { quickCallMs, clock } = parts
+    this.#slowTargets =
+      quickCallMs === undefined ? undefined : new SlowTargets(() => clock.now(), quickCallMs)
   }
 
   async during<T>(remainingMs: number, work: (invocation: Invocation) => Promise<T>): Promise<T> {
     assert(this.#current === undefined, 'an environment has one invocation at a time')
-    const { wakeUp, settings, clock } = this.#parts
-    const time = planInvocationTime(clock.now(), remainingMs, settings.branchTimeoutMs)
+    const { clock, settings } = this.#parts
+    const now = clock.now()
+    const time = planInvocationTime(now, remainingMs, settings.branchTimeoutMs)
+    const quick = this.#planQuick(now, time)
     const parts = { ...this.#parts, store: this.#store, figures: this.#figures }
-    const invocation = new Invocation(parts, wakeUp, time)
+    const invocation = new Invocation({ ...parts, time, quick })
     this.#current = invocation
     try {
       const working = work(invocation)
@@ -100,6 +112,13 @@ class FunctionEngine implements ServerlessEngine {
     } finally {
       this.#current = undefined
     }
+  }
+
+  #planQuick(now: number, time: InvocationTime): InvocationParts['quick'] {
+    const { quickCallMs, settings } = this.#parts
+    if (quickCallMs === undefined || this.#slowTargets === undefined) return undefined
+    const quickTime = planQuickTime(now, time, settings.branchTimeoutMs, quickCallMs)
+    return { time: quickTime, slowTargets: this.#slowTargets }
   }
 
   submit: EngineApi['submit'] = (body, options) => this.#now.submit(body, options)

@@ -5,7 +5,11 @@
 import type { BranchCaller, RefuseCall, WakeUpQueue, WakeUpRequest } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import type { RunOutcome } from '../../src/serverless/invocation.ts'
-import { createServerlessEngine, type ServerlessEngine } from '../../src/serverless/serverless-engine.ts'
+import {
+  createServerlessEngine,
+  type ServerlessEngine,
+  type ServerlessParts,
+} from '../../src/serverless/serverless-engine.ts'
 import type { NodeClock } from './fake-time.ts'
 import { FaultStore } from './fault-store.ts'
 import { type Fixture, RecordingObserver, SETTINGS } from './fixture.ts'
@@ -26,6 +30,7 @@ export class FunctionNode implements WakeUpQueue {
     name: string,
     settings: Partial<typeof SETTINGS> = {},
     refuseCall?: RefuseCall,
+    more: Partial<ServerlessParts> = {},
   ) {
     this.clock = fixture.time.clock()
     this.store = new FaultStore(fixture.store, () => fixture.time.now)
@@ -41,6 +46,7 @@ export class FunctionNode implements WakeUpQueue {
       ids: fixture.ids(),
       observer: this.seen,
       settings: { ...SETTINGS, ...settings },
+      ...more,
     })
   }
 
