@@ -57,7 +57,7 @@ export function readFunctionConfig(
 }
 
 function toConfig(values: FunctionValues, password: GivenPassword | undefined) {
-  const { store, logLevel, queueUrl, metricsNamespace } = values
+  const { store, logLevel, queueUrl, slowQueueUrl, quickCallMs, metricsNamespace } = values
   assert(store.family !== 'sqlite', 'the embedded store was not refused')
   return {
     store: toFunctionStore(store, values, password),
@@ -77,6 +77,10 @@ function toConfig(values: FunctionValues, password: GivenPassword | undefined) {
     logLevel,
     /** It is undefined if there is no queue. */
     queueUrl,
+    /** It is undefined if slow calls have no queue of their own. */
+    slowQueueUrl,
+    /** It is undefined if every call may take its own time here. */
+    quickCallMs,
     metricsNamespace,
   }
 }

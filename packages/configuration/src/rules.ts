@@ -60,6 +60,7 @@ export function findFunctionProblems(
           ...findStoreProblems(values, sources, promised, asVariable),
         ]),
     ...(role === 'api' ? findFunctionAccessProblems(values) : []),
+    ...findQueueProblems(values),
     ...findEngineProblems(values, asVariable),
     ...(role === 'sweeper' && queueUrl !== undefined
       ? []
@@ -130,6 +131,19 @@ function findFunctionAccessProblems(values: Partial<FunctionValues>): string[] {
       problems.push(`COUNTERSTEP_INSECURE_NO_KEYS contradicts ${asVariable(name)}.`)
   if (keysSecret === undefined && ratePerKey !== undefined)
     problems.push('COUNTERSTEP_RATE_PER_KEY is of use only with COUNTERSTEP_KEYS_SECRET.')
+  return problems
+}
+
+/** What is left to the slow queue would otherwise go nowhere, or be left again and again. */
+function findQueueProblems(values: Partial<FunctionValues>): string[] {
+  const { queueUrl, slowQueueUrl, quickCallMs } = values
+  const problems: string[] = []
+  if ('slowQueueUrl' in values && quickCallMs !== undefined && slowQueueUrl === undefined)
+    problems.push(
+      'COUNTERSTEP_QUICK_CALL_MS leaves longer calls to another function, so name its queue by COUNTERSTEP_SLOW_QUEUE_URL.',
+    )
+  if (slowQueueUrl !== undefined && slowQueueUrl === queueUrl)
+    problems.push('COUNTERSTEP_SLOW_QUEUE_URL must be another queue than COUNTERSTEP_QUEUE_URL.')
   return problems
 }
 

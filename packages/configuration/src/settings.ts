@@ -16,6 +16,8 @@ const SERVERS = ['mysql', 'redis'] as const
 const { wholeNumber: whole } = is
 const { retry } = ENGINE
 const HOUR_MS = 3_600_000
+/** A shorter time would cut calls of services that are only far away. */
+const QUICK_CALL_MS_MIN = 200
 const MIB = 1024 * 1024
 
 /** Makes settings that a server and a function have, or only one of them. */
@@ -242,6 +244,14 @@ const TABLE = {
   queueUrl: ofFunction(
     is.orUnset(is.queueUrl),
     'URL of the SQS queue; without one the sweeper runs what is due',
+  ),
+  slowQueueUrl: ofFunction(
+    is.orUnset(is.queueUrl),
+    'URL of the SQS queue for what goes on with calls that hang or take long',
+  ),
+  quickCallMs: ofFunction(
+    is.orUnset(whole(QUICK_CALL_MS_MIN, HOUR_MS)),
+    'longest time that branch calls hold a function; longer calls are left to the slow queue; unset for the function of that queue',
   ),
   metricsNamespace: ofFunction(is.metricsNamespace, 'namespace of the gauges in CloudWatch', 'Counterstep'),
   logLevel: setting(

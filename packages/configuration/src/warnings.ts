@@ -22,7 +22,7 @@ export function listFunctionWarnings(
   sources: Sources,
   password: GivenPassword | undefined,
 ): string[] {
-  const { keysSecret, authorizer, store } = values
+  const { keysSecret, authorizer, store, queueUrl, slowQueueUrl } = values
   const inUrl = store.family !== 'sqlite' && store.password !== undefined
   const source = inUrl ? sources.get('store') : password?.variable
   const warnings: string[] = []
@@ -34,6 +34,10 @@ export function listFunctionWarnings(
     warnings.push(
       `COUNTERSTEP_AUTHORIZER=${authorizer} beside COUNTERSTEP_KEYS_SECRET: a key stands in the Authorization ` +
         'header, so the authorizer must look for its own proof elsewhere.',
+    )
+  if (role !== 'sweeper' && queueUrl !== undefined && slowQueueUrl === undefined)
+    warnings.push(
+      'Without COUNTERSTEP_SLOW_QUEUE_URL and COUNTERSTEP_QUICK_CALL_MS one service that hangs may hold all functions.',
     )
   if (source !== undefined && source !== PASSWORD_FILE_VARIABLE)
     warnings.push(

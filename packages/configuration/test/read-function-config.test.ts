@@ -75,6 +75,8 @@ describe('a function that is told what it needs', () => {
       access: { authorizer: undefined, ratePerKey: undefined, allowedHosts: [], insecure: [] },
       logLevel: 'info',
       queueUrl: undefined,
+      slowQueueUrl: undefined,
+      quickCallMs: undefined,
       metricsNamespace: 'Counterstep',
       warnings: [],
     })
@@ -163,6 +165,8 @@ describe('a variable of a function', () => {
     ['QUEUE_URL', QUEUE, (config) => config.queueUrl, QUEUE],
     ['QUEUE_URL', 'http://127.0.0.1:9324/q', (config) => config.queueUrl, 'http://127.0.0.1:9324/q'],
     ['QUEUE_URL', 'http://[::1]:9324/q', (config) => config.queueUrl, 'http://[::1]:9324/q'],
+    ['SLOW_QUEUE_URL', QUEUE, (config) => config.slowQueueUrl, QUEUE],
+    ['QUICK_CALL_MS', '', (config) => config.quickCallMs, undefined],
     ['METRICS_NAMESPACE', 'Shop/Orders', (config) => config.metricsNamespace, 'Shop/Orders'],
     ['PORT', '', (config) => config.warnings, []],
   ]
@@ -195,6 +199,9 @@ describe('a variable of a function', () => {
     ['QUEUE_URL', `https://u:${CANARY}@sqs.example/q`, 'no login'],
     ['QUEUE_URL', `https://sqs.example/q?token=${CANARY}`, 'no login and no parameters'],
     ['QUEUE_URL', 'https://sqs.example/1/q.fifo', 'a standard queue'],
+    ['SLOW_QUEUE_URL', 'counterstep', 'must be the https URL'],
+    ['QUICK_CALL_MS', '199', 'from 200 to 3600000'],
+    ['QUICK_CALL_MS', '2000', 'name its queue by COUNTERSTEP_SLOW_QUEUE_URL'],
     ['METRICS_NAMESPACE', 'AWS/Lambda', 'must not start with AWS/'],
     ['METRICS_NAMESPACE', 'x'.repeat(256), 'must be 1 to 255'],
     ['KEYS_FILE', 'keys.json', 'set COUNTERSTEP_KEYS_SECRET'],
@@ -230,6 +237,35 @@ describe('a variable of a function', () => {
       expect(problems.filter((problem) => problem.includes(`COUNTERSTEP_${name}`))).toHaveLength(1)
     }
     expect(problems).toHaveLength(5)
+  })
+})
+
+describe('S40: the slow queue of a function', () => {
+  const [quick, slow] = ['https://sqs.example/1/due', 'https://sqs.example/1/slow']
+  const both = { COUNTERSTEP_QUEUE_URL: quick, COUNTERSTEP_SLOW_QUEUE_URL: slow }
+
+  it('A function may leave calls that take longer to the slow queue', () => {
+    expect(readSoundConfig({ ...both, COUNTERSTEP_QUICK_CALL_MS: '2000' })).toMatchObject({
+      slowQueueUrl: slow,
+      quickCallMs: 2_000,
+      warnings: [],
+    })
+    expect(readSoundConfig(both, 'worker')).toMatchObject({ quickCallMs: undefined, warnings: [] })
+  })
+
+  it('The slow queue is another queue', () => {
+    expect(readProblems({ ...both, COUNTERSTEP_SLOW_QUEUE_URL: quick })).toEqual([
+      'COUNTERSTEP_SLOW_QUEUE_URL must be another queue than COUNTERSTEP_QUEUE_URL.',
+    ])
+  })
+
+  it('A function that calls branches and has no slow queue warns of it', () => {
+    const alone = { COUNTERSTEP_QUEUE_URL: quick }
+    for (const role of ['api', 'worker'] as const)
+      expect(readSoundConfig(alone, role).warnings).toEqual([
+        expect.stringContaining('one service that hangs may hold all functions'),
+      ])
+    expect(readSoundConfig(alone, 'sweeper').warnings).toEqual([])
   })
 })
 
