@@ -25,6 +25,7 @@ import { createLogObserver } from './log-observer.ts'
 import { openStore } from './open-store.ts'
 import { callPatiently, makePatient } from './patient-store.ts'
 import { createSecretReader, type ReadSecret } from './secrets.ts'
+import { splitBySpeed } from './split-by-speed.ts'
 import { createSqsQueue } from './sqs-queue.ts'
 
 /** The start of an environment may take 10 s, and the other half of it is left for the rest. */
@@ -57,7 +58,7 @@ export async function openFunctionParts(
     openSigner(config, readSecret),
   ])
   for (const warning of listDurabilityWarnings(store, 'COUNTERSTEP_STORE_FAILOVER')) logger.warn({}, warning)
-  const queue = config.queueUrl === undefined ? undefined : createSqsQueue(config.queueUrl)
+  const queue = openQueue(config)
   const targets = targetPolicy(config.targets)
   const engine = createServerlessEngine({
     store,
@@ -68,12 +69,19 @@ export async function openFunctionParts(
     listedOrigins: listOrigins(config.targets),
     // Without a queue the sweeper finds what is due.
     wakeUp: queue ?? { schedule: () => Promise.resolve() },
+    quickCallMs: config.quickCallMs,
     clock: nodeClock(),
     ids: nodeIds(),
     observer: createLogObserver(logger),
     settings: toEngineSettings(config),
   })
   return { config, logger, readSecret, store, engine, queue }
+}
+
+function openQueue({ queueUrl, slowQueueUrl }: FunctionConfig): WakeUpQueue | undefined {
+  if (queueUrl === undefined) return undefined
+  const queue = createSqsQueue(queueUrl)
+  return slowQueueUrl === undefined ? queue : splitBySpeed(queue, createSqsQueue(slowQueueUrl))
 }
 
 async function openPatientStore(
