@@ -18,9 +18,21 @@ const ALARMS = [
     missing: 'notBreaching',
   },
   {
+    metric: 'ApproximateAgeOfOldestMessage',
+    namespace: 'AWS/SQS',
+    of: { Name: 'QueueName', Value: { 'Fn::GetAtt': ['SlowQueue', 'QueueName'] } },
+    missing: 'notBreaching',
+  },
+  {
     metric: 'Errors',
     namespace: 'AWS/Lambda',
     of: { Name: 'FunctionName', Value: { Ref: 'WorkerFunction' } },
+    missing: 'notBreaching',
+  },
+  {
+    metric: 'Errors',
+    namespace: 'AWS/Lambda',
+    of: { Name: 'FunctionName', Value: { Ref: 'SlowWorkerFunction' } },
     missing: 'notBreaching',
   },
   // Only this alarm shows that the sweeper does not run.
@@ -35,9 +47,12 @@ export function checkAlarms(template: Template): Fault[] {
   const alarms = findResources(template, 'AWS::CloudWatch::Alarm')
   return [
     ...ALARMS.flatMap((wanted) => {
-      const found = alarms.find(([, { Properties }]) => Properties.MetricName === wanted.metric)
+      const ofMetric = alarms.filter(([, { Properties }]) => Properties.MetricName === wanted.metric)
+      const found = ofMetric.find(([, { Properties }]) =>
+        isSame(Properties.Dimensions, wanted.of && [wanted.of]),
+      )
       return found === undefined
-        ? [toFault(`no alarm watches ${wanted.metric}`)]
+        ? [toFault(`no alarm watches ${wanted.metric} of ${JSON.stringify(wanted.of ?? wanted.namespace)}`)]
         : findAlarmFaults(found[0], found[1].Properties, wanted)
     }),
     ...alarms
@@ -55,12 +70,11 @@ export function checkAlarms(template: Template): Fault[] {
 function findAlarmFaults(
   name: string,
   properties: Properties,
-  { namespace, of, missing }: (typeof ALARMS)[number],
+  { namespace, missing }: (typeof ALARMS)[number],
 ) {
   const faults: Fault[] = []
-  if (!isSame(properties.Namespace, namespace) || !isSame(properties.Dimensions, of && [of])) {
-    faults.push(toFault(`${name} does not watch ${JSON.stringify(of ?? namespace)}`))
-  }
+  if (!isSame(properties.Namespace, namespace))
+    faults.push(toFault(`${name} does not watch ${JSON.stringify(namespace)}`))
   if (properties.TreatMissingData !== missing)
     faults.push(toFault(`${name} must count missing values as ${missing}`))
   if (!['Maximum', 'Sum'].includes(String(properties.Statistic))) {

@@ -15,7 +15,9 @@ const CODE = '../../functions/dist/'
 /** AWS allows a function at most this timeout. */
 const TIMEOUT_SECONDS_MAX = 900
 
-const FUNCTIONS = ['api', 'worker', 'sweeper'] as const
+const FUNCTIONS = ['api', 'worker', 'slowWorker', 'sweeper'] as const
+/** Calls may hold these functions only for a short time, and others are left to `slowWorker`. */
+const QUICK_FUNCTIONS: readonly string[] = ['api', 'worker']
 
 /** Checks that every bundle is deployed, runs as it was tested, and gets only variables that a function reads. */
 export function checkFunctions(template: Template, bundles: Bundles): Fault[] {
@@ -33,6 +35,7 @@ export function checkFunctions(template: Template, bundles: Bundles): Fault[] {
     ),
     ...findUnreadVariables(template, bundles.reads),
     ...findRecursionFaults(template),
+    ...findQuickFaults(template),
   ]
 }
 
@@ -84,12 +87,29 @@ function findUnreadVariables(template: Template, reads: Bundles['reads']): Fault
     .map((variable) => toFault('variables', `no function reads ${variable}`))
 }
 
-/** Only the worker sends itself wake-up requests. For every other function AWS's guard against loops must stay on. */
+/** A call that hangs must hold neither api nor worker, and must be made by some function. */
+function findQuickFaults(template: Template): Fault[] {
+  return FUNCTIONS.filter((name) => {
+    const { Environment } = getProperties(template, name)
+    const { Variables = {} } = (Environment ?? {}) as { readonly Variables?: Properties }
+    const isBounded =
+      JSON.stringify(Variables.COUNTERSTEP_QUICK_CALL_MS) === JSON.stringify({ Ref: 'QuickCallMs' })
+    const knowsSlowQueue =
+      JSON.stringify(Variables.COUNTERSTEP_SLOW_QUEUE_URL) === JSON.stringify({ Ref: 'SlowQueue' })
+    return isBounded !== QUICK_FUNCTIONS.includes(name) || knowsSlowQueue !== (name !== 'sweeper')
+  }).map((name) => toFault('quick-calls', `calls hold ${name} for another time than they may`))
+}
+
+/** Only the workers send themselves wake-up requests. For every other function AWS's guard against loops must stay on. */
 function findRecursionFaults(template: Template): Fault[] {
   return FUNCTIONS.filter((name) => {
     const { RecursiveLoop } = getProperties(template, name)
-    return name === 'worker' ? RecursiveLoop !== 'Allow' : RecursiveLoop !== undefined
-  }).map((name) => toFault('recursion', `${name} must ${name === 'worker' ? '' : 'not '}allow its loop`))
+    return isWorker(name) ? RecursiveLoop !== 'Allow' : RecursiveLoop !== undefined
+  }).map((name) => toFault('recursion', `${name} must ${isWorker(name) ? '' : 'not '}allow its loop`))
+}
+
+function isWorker(name: (typeof FUNCTIONS)[number]): boolean {
+  return name === 'worker' || name === 'slowWorker'
 }
 
 function getProperties({ Resources }: Template, name: (typeof FUNCTIONS)[number]): Properties {

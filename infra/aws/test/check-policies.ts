@@ -9,11 +9,14 @@ const KMS: Grants = {
   'kms:GenerateDataKey': ['Ref QueueKmsKeyArn'],
 }
 const QUEUE = ['GetAtt Queue.Arn']
+const SLOW_QUEUE = ['GetAtt SlowQueue.Arn']
+const BOTH_QUEUES = [...QUEUE, ...SLOW_QUEUE]
+const RECEIVE = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes']
 
 const GRANTS: Readonly<Record<string, Grants>> = {
   ApiRole: {
     ...buildGrants(LOGS, ['GetAtt ApiLogs.Arn']),
-    'sqs:SendMessage': QUEUE,
+    'sqs:SendMessage': BOTH_QUEUES,
     'secretsmanager:GetSecretValue': [
       'Ref StorePasswordSecretArn',
       'Ref KeysSecretArn',
@@ -23,10 +26,15 @@ const GRANTS: Readonly<Record<string, Grants>> = {
   },
   WorkerRole: {
     ...buildGrants(LOGS, ['GetAtt WorkerLogs.Arn']),
-    ...buildGrants(
-      ['sqs:SendMessage', 'sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
-      QUEUE,
-    ),
+    'sqs:SendMessage': BOTH_QUEUES,
+    ...buildGrants(RECEIVE, QUEUE),
+    'secretsmanager:GetSecretValue': ['Ref StorePasswordSecretArn', 'Ref SigningKeySecretArn'],
+    ...KMS,
+  },
+  SlowWorkerRole: {
+    ...buildGrants(LOGS, ['GetAtt SlowWorkerLogs.Arn']),
+    'sqs:SendMessage': BOTH_QUEUES,
+    ...buildGrants(RECEIVE, SLOW_QUEUE),
     'secretsmanager:GetSecretValue': ['Ref StorePasswordSecretArn', 'Ref SigningKeySecretArn'],
     ...KMS,
   },
@@ -57,6 +65,7 @@ const WILDCARDS: Readonly<Record<string, string>> = {
 const TRUST: Readonly<Record<string, string>> = {
   ApiRole: 'lambda.amazonaws.com',
   WorkerRole: 'lambda.amazonaws.com',
+  SlowWorkerRole: 'lambda.amazonaws.com',
   SweeperRole: 'lambda.amazonaws.com',
   SweeperScheduleRole: 'scheduler.amazonaws.com',
 }

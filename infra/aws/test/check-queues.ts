@@ -20,27 +20,60 @@ const DEAD_SECONDS = 1_209_600
 
 /** Checks that a slow worker loses no message, and that a message that fails too often becomes a dead letter. */
 export function checkQueues(template: Template): Fault[] {
-  const { Queue, DeadLetterQueue, WorkerTakesFromQueue } = template.Resources
-  if (Queue === undefined || DeadLetterQueue === undefined || WorkerTakesFromQueue === undefined) {
-    return [toFault('queues', 'Queue, DeadLetterQueue or WorkerTakesFromQueue is missing')]
-  }
+  const { DeadLetterQueue } = template.Resources
+  if (DeadLetterQueue === undefined) return [toFault('queues', 'DeadLetterQueue is missing')]
   return [
-    ...findVisibilityFaults(template, Queue),
-    ...findRedriveFaults(Queue),
-    ...findRetentionFaults(template, Queue, DeadLetterQueue),
-    ...[Queue, DeadLetterQueue].flatMap(findEncryptionFaults),
-    ...findSourceFaults(template, WorkerTakesFromQueue),
-    ...['Queue', 'DeadLetterQueue'].flatMap((name) => findQueuePolicyFaults(template, name)),
+    ...WORKERS.flatMap((names) => findWorkerFaults(template, names, DeadLetterQueue)),
+    ...findEncryptionFaults(DeadLetterQueue),
+    ...['Queue', 'SlowQueue', 'DeadLetterQueue'].flatMap((name) => findQueuePolicyFaults(template, name)),
+  ]
+}
+
+interface WorkerNames {
+  readonly queue: string
+  readonly worker: string
+  readonly source: string
+  /** The parameter that bounds its environments. */
+  readonly concurrency: string
+}
+
+/** Each worker takes from a queue of its own, so that calls that hang hold no environment of the other. */
+const WORKERS: readonly WorkerNames[] = [
+  {
+    queue: 'Queue',
+    worker: 'WorkerFunction',
+    source: 'WorkerTakesFromQueue',
+    concurrency: 'WorkerConcurrency',
+  },
+  {
+    queue: 'SlowQueue',
+    worker: 'SlowWorkerFunction',
+    source: 'SlowWorkerTakesFromQueue',
+    concurrency: 'SlowWorkerConcurrency',
+  },
+]
+
+function findWorkerFaults(template: Template, names: WorkerNames, deadLetters: Resource): Fault[] {
+  const [queue, source] = [template.Resources[names.queue], template.Resources[names.source]]
+  if (queue === undefined || source === undefined)
+    return [toFault('queues', `${names.queue} or ${names.source} is missing`)]
+  return [
+    ...findVisibilityFaults(template, queue, names),
+    ...findRedriveFaults(queue),
+    ...findRetentionFaults(template, queue, deadLetters),
+    ...findEncryptionFaults(queue),
+    ...findSourceFaults(template, source, names),
   ]
 }
 
 function findVisibilityFaults(
   { Mappings, Parameters, Resources }: Template,
   { Properties }: Resource,
+  { worker }: WorkerNames,
 ): Fault[] {
   const lookup = { 'Fn::FindInMap': ['VisibilityTimeout', { Ref: 'WorkerTimeoutSeconds' }, 'Seconds'] }
   const isLookedUp = JSON.stringify(Properties.VisibilityTimeout) === JSON.stringify(lookup)
-  const timeout = JSON.stringify(Resources.WorkerFunction?.Properties.Timeout)
+  const timeout = JSON.stringify(Resources[worker]?.Properties.Timeout)
   if (!isLookedUp || timeout !== JSON.stringify({ Ref: 'WorkerTimeoutSeconds' })) {
     return [toFault('visibility', "the queue's visibility timeout does not follow the worker's timeout")]
   }
@@ -91,13 +124,22 @@ function findEncryptionFaults({ Properties }: Resource): Fault[] {
     : [toFault('encryption', `a queue is not encrypted: ${JSON.stringify(Properties.QueueName)}`)]
 }
 
-function findSourceFaults({ Mappings, Parameters }: Template, { Properties }: Resource): Fault[] {
+function findSourceFaults(
+  { Mappings, Parameters, Resources }: Template,
+  { Properties }: Resource,
+  { queue, worker, concurrency }: WorkerNames,
+): Fault[] {
   const faults: Fault[] = []
+  const [from, to] = [queue, worker].map((name) => JSON.stringify({ 'Fn::GetAtt': [name, 'Arn'] }))
+  if (JSON.stringify(Properties.EventSourceArn) !== from || JSON.stringify(Properties.FunctionName) !== to)
+    faults.push(toFault('sources', `${worker} does not take from ${queue}`))
   if (!toList(Properties.FunctionResponseTypes).includes('ReportBatchItemFailures')) {
     faults.push(toFault('batches', 'one message that fails brings back the whole batch'))
   }
   const { MaximumConcurrency } = (Properties.ScalingConfig ?? {}) as Properties
-  if (JSON.stringify(MaximumConcurrency) !== JSON.stringify({ Ref: 'WorkerConcurrency' })) {
+  const reserved = Resources[worker]?.Properties.ReservedConcurrentExecutions
+  const bound = JSON.stringify({ Ref: concurrency })
+  if (JSON.stringify(MaximumConcurrency) !== bound || JSON.stringify(reserved) !== bound) {
     faults.push(toFault('batches', 'the queue may start more workers than are allowed'))
   }
   for (const size of Parameters.WorkerBatchSize?.AllowedValues ?? ['any']) {

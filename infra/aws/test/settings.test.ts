@@ -7,6 +7,11 @@ import { readTemplate } from './template.ts'
 
 const SECRET = 'arn:aws:secretsmanager:us-east-1:111122223333:secret:'
 const QUEUE_URL = 'https://sqs.us-east-1.amazonaws.com/111122223333/counterstep-due'
+const SLOW_QUEUE_URL = 'https://sqs.us-east-1.amazonaws.com/111122223333/counterstep-slow'
+const URLS: Readonly<Record<string, string>> = {
+  COUNTERSTEP_QUEUE_URL: QUEUE_URL,
+  COUNTERSTEP_SLOW_QUEUE_URL: SLOW_QUEUE_URL,
+}
 const JWT = { JwtIssuer: 'https://issuer.example', JwtAudiences: 'counterstep' }
 const ROLES = ['api', 'worker', 'sweeper'] as const
 const template = readTemplate()
@@ -53,14 +58,17 @@ const BOUNDS_OF_TARGETS = [
   'COUNTERSTEP_PARK_AFTER_MS',
 ]
 
-/** Returns the variables as Lambda would pass them: as text, and with the queue's URL in place of the reference. */
-function makeEnvironment(role: FunctionRole, parameters: ParameterValues): Record<string, string> {
+/** Returns the variables as Lambda would pass them: as text, and with the queues' URLs in place of the references. */
+function makeEnvironment(
+  role: FunctionRole,
+  parameters: ParameterValues,
+  name = `${role.slice(0, 1).toUpperCase()}${role.slice(1)}Function`,
+): Record<string, string> {
   const { environments } = resolveTemplate(template, parameters)
-  const variables = environments[`${role.slice(0, 1).toUpperCase()}${role.slice(1)}Function`] ?? {}
   return Object.fromEntries(
-    Object.entries(variables).map(([name, value]) => [
-      name,
-      name === 'COUNTERSTEP_QUEUE_URL' ? QUEUE_URL : String(value),
+    Object.entries(environments[name] ?? {}).map(([variable, value]) => [
+      variable,
+      URLS[variable] ?? String(value),
     ]),
   )
 }
@@ -76,11 +84,28 @@ describe('the settings of the functions', () => {
   }
 })
 
+describe('S40: the time that calls may hold a function', () => {
+  it('Calls hold api and worker for the time of the parameter, and the function of the slow queue for their own', () => {
+    const parameters = { ...DEPLOYMENTS[0], QuickCallMs: '3000' }
+    for (const role of ['api', 'worker'] as const)
+      expect(readFunctionConfig(role, makeEnvironment(role, parameters))).toMatchObject({
+        config: { quickCallMs: 3_000, slowQueueUrl: SLOW_QUEUE_URL },
+      })
+    expect(
+      readFunctionConfig('worker', makeEnvironment('worker', parameters, 'SlowWorkerFunction')),
+    ).toMatchObject({
+      config: { quickCallMs: undefined, slowQueueUrl: SLOW_QUEUE_URL, queueUrl: QUEUE_URL, warnings: [] },
+    })
+  })
+})
+
 describe('the bounds of one target', () => {
   for (const role of ['api', 'worker'] as const) {
     it(`The function ${role} gets the bounds of one target, with the defaults of the server`, () => {
       const [usual = {}, , own = {}] = DEPLOYMENTS
-      const { targetShare, targetCallsPerSecond, timeoutMsMax, retryFloorMs, parkAfterMs } = DEFAULT_SETTINGS
+      const { targetShare, targetCallsPerSecond, retryFloorMs, parkAfterMs } = DEFAULT_SETTINGS
+      // A call may hold the function of the slow queue, so its longest time is lower than a server's.
+      const timeoutMsMax = 60_000
       expect(readFunctionConfig(role, makeEnvironment(role, usual))).toMatchObject({
         config: { engine: { targetShare, targetCallsPerSecond, timeoutMsMax, retryFloorMs, parkAfterMs } },
       })
