@@ -27,6 +27,7 @@ export const TIMEOUT_MS = 8_000
 /** The start is slow here, since all processes share two cores. */
 const INIT_MS_MAX = 60_000
 const CONCURRENCY = 4
+const QUICK_CALL_MS = 2_000
 /** On AWS the sweeper runs each minute. */
 const SWEEP_EVERY_MS = 1_000
 
@@ -39,6 +40,10 @@ export interface Account {
   readonly storeServerUrl: string
   /** The bundles are in this folder, and the logs go there. */
   readonly folder: string
+  /** The functions may call these services beside that of the fixture. */
+  readonly targets?: readonly string[]
+  /** It is TIMEOUT_MS by default. */
+  readonly timeoutMs?: number
 }
 
 export interface FunctionFixture {
@@ -51,6 +56,8 @@ export interface FunctionFixture {
   /** It stands between all environments and the store. */
   readonly proxy: TcpProxy
   readonly queue: Queue
+  /** It has the wake-ups of transactions whose calls hang or take long. */
+  readonly slowQueue: Queue
   readonly source: SqsEventSource
   readonly batches: readonly BatchDelivery[]
   readonly reports: readonly InvocationReport[]
@@ -89,22 +96,30 @@ async function start(account: Account, closers: Closer[]): Promise<Omit<Function
   const { hostname, port } = new URL(store.url)
   const proxy = await startTcpProxy({ host: hostname, port: Number(port) })
   closers.push(() => proxy.close())
-  const queue = await createQueue({
-    endpoint: account.queueServerUrl,
-    name: randomUUID(),
-    visibilityTimeoutMs: TIMEOUT_MS,
-  })
-  closers.push(async () => queue.client.destroy())
-  const outside = { secrets, secretsManager, branch, proxy, queue }
-  const functions = launchAll(account, buildVariables(store, outside), closers)
+  const [queue, slowQueue] = [await openQueue(account, closers), await openQueue(account, closers)]
+  const outside = { secrets, secretsManager, branch, proxy, queue, slowQueue }
+  const functions = launchAll(account, buildVariables(store, outside, account.targets), closers)
   return { ...outside, ...functions, ...(await openWays(functions, outside, closers)) }
 }
 
-type Outside = Pick<FunctionFixture, 'secrets' | 'secretsManager' | 'branch' | 'proxy' | 'queue'>
+async function openQueue(
+  { queueServerUrl: endpoint, timeoutMs = TIMEOUT_MS }: Account,
+  closers: Closer[],
+): Promise<Queue> {
+  const queue = await createQueue({ endpoint, name: randomUUID(), visibilityTimeoutMs: timeoutMs })
+  closers.push(async () => queue.client.destroy())
+  return queue
+}
+
+type Outside = Pick<
+  FunctionFixture,
+  'secrets' | 'secretsManager' | 'branch' | 'proxy' | 'queue' | 'slowQueue'
+>
 
 function buildVariables(
   store: OwnStore,
-  { secrets, secretsManager, branch, proxy, queue }: Outside,
+  { secrets, secretsManager, branch, proxy, queue, slowQueue }: Outside,
+  targets: readonly string[] = [],
 ): Record<string, string> {
   return {
     ...store.variables,
@@ -114,28 +129,29 @@ function buildVariables(
     // Each environment logs a warning because of this setting.
     COUNTERSTEP_STORE_FAILOVER: 'lossy',
     COUNTERSTEP_STORE_TIMEOUT_MS: '1500',
-    COUNTERSTEP_ALLOW_TARGETS: branch.url,
+    COUNTERSTEP_ALLOW_TARGETS: [branch.url, ...targets].join(','),
     COUNTERSTEP_QUEUE_URL: queue.url,
+    COUNTERSTEP_SLOW_QUEUE_URL: slowQueue.url,
     COUNTERSTEP_HOLD_MS: String(HOLD_MS),
     COUNTERSTEP_LOG_LEVEL: 'debug',
   }
 }
 
 function launchAll(
-  { client, folder }: Account,
+  { client, folder, timeoutMs = TIMEOUT_MS }: Account,
   variables: Readonly<Record<string, string>>,
   closers: Closer[],
 ) {
   const [reports, lines]: [InvocationReport[], LogLine[]] = [[], []]
   const watch = new SecretWatch()
-  const launch = (name: string) => {
+  const launch = (name: string, own: Readonly<Record<string, string>> = {}, bundle = name) => {
     const started = startFunction(client, {
       name,
-      taskRoot: join(folder, name),
+      taskRoot: join(folder, bundle),
       handler: 'index.handler',
-      variables,
+      variables: { ...variables, ...own },
       memoryMb: 512,
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs,
       initTimeoutMs: INIT_MS_MAX,
       reservedConcurrency: CONCURRENCY,
       logFolder: folder,
@@ -148,30 +164,36 @@ function launchAll(
     closers.push(() => started.stop())
     return started
   }
-  return { api: launch('api'), worker: launch('worker'), sweeper: launch('sweeper'), reports, lines, watch }
+  const quick = { COUNTERSTEP_QUICK_CALL_MS: String(QUICK_CALL_MS) }
+  return {
+    ...{ api: launch('api', quick), worker: launch('worker', quick), slow: launch('slow', {}, 'worker') },
+    ...{ sweeper: launch('sweeper'), reports, lines, watch },
+  }
 }
 
-/** Connects everything that invokes the functions: HTTP, the queue and the schedule. */
+/** Connects everything that invokes the functions: HTTP, the queues and the schedule. */
 async function openWays(
-  { api, worker, sweeper }: ReturnType<typeof launchAll>,
-  { queue, secrets }: Outside,
+  { api, worker, slow, sweeper }: ReturnType<typeof launchAll>,
+  { queue, slowQueue, secrets }: Outside,
   closers: Closer[],
 ): Promise<Pick<FunctionFixture, 'client' | 'url' | 'source' | 'batches' | 'startSweeper'>> {
   const front = await startHttpFront({ target: api, endpoint: 'function-url' })
   closers.push(() => front.stop())
   const batches: BatchDelivery[] = []
   const errors: unknown[] = []
+  const common = {
+    ...{ batchSizeMax: 10, batchingWindowMs: 0, concurrencyMax: CONCURRENCY },
+    onError: (error: unknown) => errors.push(error),
+  }
   const source = startSqsEventSource({
+    ...common,
     queue,
     target: worker,
-    batchSizeMax: 10,
-    batchingWindowMs: 0,
-    concurrencyMax: CONCURRENCY,
     onBatch: (batch) => batches.push(batch),
-    onError: (error) => errors.push(error),
   })
+  const slowSource = startSqsEventSource({ ...common, queue: slowQueue, target: slow })
   closers.push(async () => {
-    await source.stop()
+    await Promise.all([source.stop(), slowSource.stop()])
     if (errors.length > 0) throw new AggregateError(errors, 'the queue')
   })
   return {
