@@ -28,7 +28,9 @@ import {
   CONNECTIONS_MAX,
   FUNCTION_VARIABLES,
   type LambdaSettings,
+  QUICK_CALL_MS,
   RECYCLE_AFTER_INVOCATIONS,
+  SLOW_WORKER_CONCURRENCY,
   SWEEP_EVERY_MS,
   SWEEPER_TIMEOUT_MS,
   VISIBILITY_MS,
@@ -56,6 +58,8 @@ export interface LambdaFixture {
   readonly url: string
   readonly frontProxy: TcpProxy
   readonly source: SqsEventSource
+  /** It brings what hangs or takes long. */
+  readonly slowSource: SqsEventSource
   readonly schedule: Schedule
   /** Everything but databases and banks. */
   stopFunctions(): Promise<void>
@@ -89,19 +93,25 @@ async function start(
   const banks = await startBanks({ settings, logFolder, fates, store, closers })
   const edge = await store.edge(0)
   closers.push(async () => edge.proxy?.close())
-  const queue = await openQueue(closers)
+  const { queue, slowQueue } = await openQueues(closers)
   const variables = {
     ...storeVariables(edge.flags),
     ...FUNCTION_VARIABLES,
     COUNTERSTEP_ALLOW_TARGETS: banks.map(({ url }) => url).join(','),
     COUNTERSTEP_QUEUE_URL: queue.url,
+    COUNTERSTEP_SLOW_QUEUE_URL: slowQueue.url,
   }
-  const launch = (name: string, timeoutMs: number, reservedConcurrency: number) => {
+  const launch = (
+    name: string,
+    timeoutMs: number,
+    reservedConcurrency: number,
+    { bundle = name, own = {} }: OwnParts = {},
+  ) => {
     const started = startFunction(client, {
       name,
-      taskRoot: join(bundles, name),
+      taskRoot: join(bundles, bundle),
       handler: 'index.handler',
-      variables,
+      variables: { ...variables, ...own },
       memoryMb: 512,
       timeoutMs,
       // The burst starts forty of them on a machine of two cores.
@@ -115,12 +125,19 @@ async function start(
     closers.push(() => started.stop())
     return started
   }
+  const own = { COUNTERSTEP_QUICK_CALL_MS: String(QUICK_CALL_MS) }
   const functions = {
-    api: launch('api', API_TIMEOUT_MS, API_CONCURRENCY),
-    worker: launch('worker', WORKER_TIMEOUT_MS, WORKER_CONCURRENCY),
+    api: launch('api', API_TIMEOUT_MS, API_CONCURRENCY, { own }),
+    worker: launch('worker', WORKER_TIMEOUT_MS, WORKER_CONCURRENCY, { own }),
+    slow: launch('slow', WORKER_TIMEOUT_MS, SLOW_WORKER_CONCURRENCY, { bundle: 'worker' }),
     sweeper: launch('sweeper', SWEEPER_TIMEOUT_MS, 1),
   }
-  return { store, storeProxy: edge.proxy, banks, ...(await openWays(functions, queue, faults, closers)) }
+  return {
+    store,
+    storeProxy: edge.proxy,
+    banks,
+    ...(await openWays(functions, { queue, slowQueue }, faults, closers)),
+  }
 }
 
 async function startBanks({
@@ -152,44 +169,62 @@ async function startBanks({
   )
 }
 
-async function openQueue(closers: Closer[]): Promise<Queue> {
+interface OwnParts {
+  /** The folder of its code, if it is not called like the function. */
+  readonly bundle?: string
+  readonly own?: Readonly<Record<string, string>>
+}
+
+interface Queues {
+  readonly queue: Queue
+  readonly slowQueue: Queue
+}
+
+async function openQueues(closers: Closer[]): Promise<Queues> {
   const server = await startElasticmq()
   closers.push(() => server.stop())
-  const endpoint = server.url
-  return await createQueue({ endpoint, name: 'looks', visibilityTimeoutMs: VISIBILITY_MS })
+  const open = (name: string) =>
+    createQueue({ endpoint: server.url, name, visibilityTimeoutMs: VISIBILITY_MS })
+  return { queue: await open('looks'), slowQueue: await open('slow-looks') }
 }
 
 /** Opens the ways to the functions: HTTP, the queue, the clock. */
 async function openWays(
-  { api, worker, sweeper }: Readonly<Record<'api' | 'worker' | 'sweeper', LambdaFunction>>,
-  queue: Queue,
+  { api, worker, slow, sweeper }: Readonly<Record<'api' | 'worker' | 'slow' | 'sweeper', LambdaFunction>>,
+  { queue, slowQueue }: Queues,
   faults: FunctionFaults,
   closers: Closer[],
-): Promise<Pick<LambdaFixture, 'url' | 'frontProxy' | 'source' | 'schedule' | 'stopFunctions'>> {
+): Promise<
+  Pick<LambdaFixture, 'url' | 'frontProxy' | 'source' | 'slowSource' | 'schedule' | 'stopFunctions'>
+> {
   const front: HttpFront = await startHttpFront({ target: api, endpoint: 'function-url' })
   closers.push(() => front.stop())
   const frontProxy = await startTcpProxy({ host: '127.0.0.1', port: Number(new URL(front.url).port) })
   closers.push(async () => frontProxy.close())
-  const source = startSqsEventSource({
-    queue,
-    target: worker,
-    batchSizeMax: 10,
-    batchingWindowMs: 0,
-    concurrencyMax: WORKER_CONCURRENCY,
-    faults: faults.ofMessages(),
-    onError: (error) => process.stderr.write(`chaos: the queue: ${String(error)}\n`),
-  })
-  closers.push(() => source.stop())
+  const take = (from: Queue, target: LambdaFunction, concurrencyMax: number) => {
+    const started = startSqsEventSource({
+      ...{ queue: from, target, concurrencyMax },
+      batchSizeMax: 10,
+      batchingWindowMs: 0,
+      faults: faults.ofMessages(),
+      onError: (error) => process.stderr.write(`chaos: the queue: ${String(error)}\n`),
+    })
+    closers.push(() => started.stop())
+    return started
+  }
+  const source = take(queue, worker, WORKER_CONCURRENCY)
+  const slowSource = take(slowQueue, slow, SLOW_WORKER_CONCURRENCY)
   const schedule = startSchedule({ target: sweeper, everyMs: SWEEP_EVERY_MS, overlap: 'never' })
   closers.push(() => schedule.stop())
   return {
     url: `http://127.0.0.1:${frontProxy.port}`,
     frontProxy,
     source,
+    slowSource,
     schedule,
     async stopFunctions() {
-      await Promise.all([schedule.stop(), source.stop()])
-      await Promise.all([api.stop(), worker.stop(), sweeper.stop()])
+      await Promise.all([schedule.stop(), source.stop(), slowSource.stop()])
+      await Promise.all([api.stop(), worker.stop(), slow.stop(), sweeper.stop()])
     },
   }
 }

@@ -37,8 +37,9 @@ export interface LambdaResult {
   readonly accepted: number
   readonly ends: Readonly<Record<string, number>>
   readonly violations: readonly Violation[]
-  readonly functions: Readonly<Record<'api' | 'worker' | 'sweeper', FunctionFigures>>
+  readonly functions: Readonly<Record<'api' | 'worker' | 'slow' | 'sweeper', FunctionFigures>>
   readonly messages: SqsCounts
+  readonly slowMessages: SqsCounts
   readonly throttled: number
   readonly commitsLost: number
   readonly connectionsMost: number | undefined
@@ -127,9 +128,11 @@ export class LambdaRun {
       functions: {
         api: this.#reports.toFigures('api'),
         worker: this.#reports.toFigures('worker'),
+        slow: this.#reports.toFigures('slow'),
         sweeper: this.#reports.toFigures('sweeper'),
       },
       messages: fixture.source.counts(),
+      slowMessages: fixture.slowSource.counts(),
       throttled: this.#notes.filter(({ answer }) => answer.type === 'problem' && answer.statusCode === 429)
         .length,
       commitsLost: commits + commitRequests,

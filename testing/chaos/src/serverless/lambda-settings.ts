@@ -14,6 +14,9 @@ export const CALLERS = 24
 export const CONNECTIONS_MAX = 50
 export const API_CONCURRENCY = 28
 export const WORKER_CONCURRENCY = 4
+export const SLOW_WORKER_CONCURRENCY = 4
+/** Shorter than the branches' time limit, so that calls are cut and left to the slow workers in each run. */
+export const QUICK_CALL_MS = 600
 export const API_TIMEOUT_MS = 8_000
 export const WORKER_TIMEOUT_MS = 8_000
 export const SWEEPER_TIMEOUT_MS = 6_000

@@ -4,12 +4,12 @@ const VIOLATIONS_SHOWN = 20
 
 /** Prints the result for people. */
 export function formatLambdaResult(result: LambdaResult): string {
-  const { settings, ends, functions, messages, violations } = result
+  const { settings, ends, functions, messages, slowMessages, violations } = result
   const { store, sagas, burst, seed } = settings
   return [
     `${store} on Lambda, seed ${seed}: ${sagas} transactions, ${burst} at once, in ${seconds(result.tookMs)}`,
     `accepted ${result.accepted}; ends: ${JSON.stringify(ends)}; all ended ${seconds(result.healedMs)} after the last fault`,
-    ...(['api', 'worker', 'sweeper'] as const).map((name) => {
+    ...(['api', 'worker', 'slow', 'sweeper'] as const).map((name) => {
       const figures = functions[name]
       return (
         `${name}: ${figures.invocations} invocations, ${figures.coldStarts} cold (${figures.initMsMedian} ms), ` +
@@ -17,7 +17,13 @@ export function formatLambdaResult(result: LambdaResult): string {
         `${figures.rssMbMost} MB`
       )
     }),
-    `messages: ${messages.received} received, ${messages.lost} lost, ${messages.doubled} doubled, ${messages.delayed} delayed`,
+    ...[
+      { name: 'messages', counts: messages },
+      { name: 'slow messages', counts: slowMessages },
+    ].map(
+      ({ name, counts }) =>
+        `${name}: ${counts.received} received, ${counts.lost} lost, ${counts.doubled} doubled, ${counts.delayed} delayed`,
+    ),
     `throttled ${result.throttled}; commits lost or unanswered ${result.commitsLost}; connections at once ${result.connectionsMost ?? 'not counted'}`,
     `violations ${violations.length}`,
     ...violations

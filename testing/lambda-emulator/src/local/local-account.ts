@@ -18,6 +18,7 @@ const SWEEPER_TIMEOUT_MS = 60_000
 const SWEEP_EVERY_MS = 60_000
 const BATCH_SIZE_MAX = 10
 const CONCURRENCY = 4
+const QUICK_CALL_MS = 2_000
 const MEMORY_MB = 512
 /** The start may take long, because all environments share the processors of this machine. */
 const INIT_MS_MAX = 60_000
@@ -39,7 +40,7 @@ export interface LocalAccount {
 
 type Closer = () => Promise<unknown>
 
-/** Starts the three functions of the template, with a Redis, a queue and a schedule that end with them. */
+/** Starts the four functions of the template, with a Redis, two queues and a schedule that end with them. */
 export async function startLocalAccount(options: LocalAccountOptions): Promise<LocalAccount> {
   const closers: Closer[] = []
   const stop = async () => {
@@ -63,21 +64,32 @@ async function start({ services, tell }: LocalAccountOptions, closers: Closer[])
   closers.push(() => rm(folder, { recursive: true, force: true }))
   await buildBundles(folder)
   const visibilityTimeoutMs = 6 * WORKER_TIMEOUT_MS
-  const queue = await createQueue({ endpoint: queues.url, name: 'counterstep', visibilityTimeoutMs })
-  closers.push(async () => queue.client.destroy())
+  const openQueue = async (name: string) => {
+    const opened = await createQueue({ endpoint: queues.url, name, visibilityTimeoutMs })
+    closers.push(async () => opened.client.destroy())
+    return opened
+  }
+  const [queue, slowQueue] = [await openQueue('counterstep-due'), await openQueue('counterstep-slow')]
   const variables = {
     COUNTERSTEP_STORE: store.url,
     COUNTERSTEP_QUEUE_URL: queue.url,
+    COUNTERSTEP_SLOW_QUEUE_URL: slowQueue.url,
     COUNTERSTEP_AUTHORIZER: 'iam',
     COUNTERSTEP_SERVICES: services ?? `bank=${await startDemo(tell, closers)}`,
     COUNTERSTEP_LOG_LEVEL: 'warn',
   }
-  const launch = (name: string, timeoutMs: number) => {
+  const quick = { COUNTERSTEP_QUICK_CALL_MS: String(QUICK_CALL_MS) }
+  const launch = (
+    name: string,
+    timeoutMs: number,
+    own: Readonly<Record<string, string>> = {},
+    bundle = name,
+  ) => {
     const launched = startFunction(client, {
       name,
-      taskRoot: join(folder, name),
+      taskRoot: join(folder, bundle),
       handler: 'index.handler',
-      variables,
+      variables: { ...variables, ...own },
       memoryMb: MEMORY_MB,
       timeoutMs,
       initTimeoutMs: INIT_MS_MAX,
@@ -89,17 +101,23 @@ async function start({ services, tell }: LocalAccountOptions, closers: Closer[])
     closers.push(() => launched.stop())
     return launched
   }
-  const front = await startHttpFront({ target: launch('api', API_TIMEOUT_MS), endpoint: 'function-url' })
+  const api = launch('api', API_TIMEOUT_MS, quick)
+  const front = await startHttpFront({ target: api, endpoint: 'function-url' })
   closers.push(() => front.stop())
-  const source = startSqsEventSource({
-    queue,
-    target: launch('worker', WORKER_TIMEOUT_MS),
-    batchSizeMax: BATCH_SIZE_MAX,
-    batchingWindowMs: 0,
-    concurrencyMax: CONCURRENCY,
-    onError: (error) => tell(`the queue did not answer: ${String(error)}`),
-  })
-  closers.push(() => source.stop())
+  const workers = [
+    { queue, target: launch('worker', WORKER_TIMEOUT_MS, quick) },
+    { queue: slowQueue, target: launch('slow', WORKER_TIMEOUT_MS, {}, 'worker') },
+  ]
+  for (const worker of workers) {
+    const source = startSqsEventSource({
+      ...worker,
+      batchSizeMax: BATCH_SIZE_MAX,
+      batchingWindowMs: 0,
+      concurrencyMax: CONCURRENCY,
+      onError: (error) => tell(`the queue did not answer: ${String(error)}`),
+    })
+    closers.push(() => source.stop())
+  }
   const target = launch('sweeper', SWEEPER_TIMEOUT_MS)
   const schedule = startSchedule({ target, everyMs: SWEEP_EVERY_MS, overlap: 'never' })
   closers.push(() => schedule.stop())
