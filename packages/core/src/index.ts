@@ -1,4 +1,31 @@
 export {
+  type AlertCase,
+  type AlertState,
+  NO_ALERTS,
+  type PendingAlert,
+  readAlertState,
+  type TargetHour,
+  writeAlertState,
+} from './alerts/alert-state.ts'
+export {
+  type AlertObservation,
+  type AlertRuleSettings,
+  FAILED_WINDOW_MS,
+  findAlerts,
+  PAUSED_MS_MAX,
+  type RowGroup,
+  UNFINISHED_MS_MAX,
+} from './alerts/find-alerts.ts'
+export {
+  ALERT_KEPT_MS,
+  type AlertSample,
+  type AlertTargetRules,
+  type DueAlert,
+  foldAlerts,
+  queueAlert,
+  queueDigests,
+} from './alerts/fold-alerts.ts'
+export {
   BULK_KEPT_MAX,
   BULK_KEPT_MS,
   BULK_RUNNING_MAX,

@@ -8,6 +8,7 @@ const IDS = { gid: 'order-4711', digest: 'd'.repeat(64), token: 'a', writeId: 'w
 
 /** Each entry has a title, a body and the expected faults. */
 const BAD: readonly (readonly [string, unknown, ...string[]])[] = [
+  ['the name of alerts', withFields({ name: 'counterstep.alert' }), 'SAGA_NAME_INVALID /name'],
   ['a name that is a number', withFields({ name: 7 }), 'SAGA_NAME_INVALID /name'],
   ['a name that is null', withFields({ name: null }), 'SAGA_NAME_INVALID /name'],
   ['an empty name', withFields({ name: '' }), 'SAGA_NAME_INVALID /name'],

@@ -1,4 +1,5 @@
 import {
+  ALERT_NAME,
   isName,
   isTagKey,
   isTagValue,
@@ -21,6 +22,8 @@ export function parseNaming(
 ): Naming {
   if (name === undefined && tags === undefined) return UNNAMED
   if (name !== undefined && !isName(name)) faults.add('SAGA_NAME_INVALID', '/name', NAME_RULE)
+  // Alerts are left out of the statistics by their name, so nothing else may have it.
+  if (name === ALERT_NAME) faults.add('SAGA_NAME_INVALID', '/name', 'is kept for alerts')
   const known = tags === undefined ? {} : parseTags(tags, faults)
   return {
     ...(isName(name) ? { name } : {}),
