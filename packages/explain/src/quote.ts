@@ -1,6 +1,6 @@
 const QUOTED_LENGTH_MAX = 120
 /** Line breaks, other control characters, and those that would turn the direction of the text around them. */
-const UNSEEN = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
+export const UNSEEN = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
 
 /** Quotes a foreign text, cut and on one line, so that it cannot change how the rest of the sentence reads. */
 export function quoteText(text: string): string {
