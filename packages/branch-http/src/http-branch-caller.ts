@@ -43,7 +43,11 @@ class HttpBranchCaller implements BranchCaller {
       bodyBytesMax: limits.answerBodyBytesMax,
       packedRoom: new PackedRoom(),
     }
-    this.#targets = new TargetCache(limits.targetsMax, (url) => targets.resolve(url))
+    this.#targets = new TargetCache(
+      limits.targetsMax,
+      (url) => targets.resolve(url),
+      (url) => targets.isWhole?.(url) ?? false,
+    )
     this.#origins = new Origins(this.#wheel, {
       originsMax: limits.originsMax,
       originIdleMs: limits.originIdleMs,

@@ -11,11 +11,13 @@ export interface ParsedUrl {
   readonly path: string
   /** It is `&` and the URL's own query, which follows the identity of the call. It is empty if the URL has no query. */
   readonly ownQuery: string
+  /** The URL is called as it is. The headers alone tell the identity of the call. */
+  readonly isWhole: boolean
 }
 
-export function toParsedUrl(url: URL): ParsedUrl {
+export function toParsedUrl(url: URL, isWhole: boolean): ParsedUrl {
   const ownQuery = url.search === '' ? '' : `&${url.search.slice(1)}`
-  return { originKey: url.origin, path: url.pathname, ownQuery }
+  return { originKey: url.origin, path: url.pathname, ownQuery, isWhole }
 }
 
 // These are DTM's words for the kinds, which its services and their barriers know.
@@ -25,7 +27,8 @@ const TRANS_TYPES = { saga: 'saga', tcc: 'tcc', message: 'msg' } as const
  * Builds the request target of one call. The identity of the call stands before the URL's own query, because some parsers
  * stop after a number of parameters, and some keep the first of two values. The kind and `op` need no encoding.
  */
-export function buildRequestTarget({ path, ownQuery }: ParsedUrl, call: BranchCall): string {
+export function buildRequestTarget({ path, ownQuery, isWhole }: ParsedUrl, call: BranchCall): string {
+  if (isWhole) return ownQuery === '' ? path : `${path}?${ownQuery.slice(1)}`
   return `${path}?gid=${encode(call.gid)}&trans_type=${TRANS_TYPES[call.kind]}&branch_id=${encode(call.branchId)}&op=${call.op}${ownQuery}`
 }
 

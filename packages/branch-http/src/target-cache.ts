@@ -20,9 +20,12 @@ export class TargetCache {
   #young = new Map<string, Target>()
   #old = new Map<string, Target>()
 
-  constructor(targetsMax: number, resolve: TargetPolicy['resolve']) {
+  readonly #isWhole: (url: string) => boolean
+
+  constructor(targetsMax: number, resolve: TargetPolicy['resolve'], isWhole = (_url: string) => false) {
     this.#targetsMax = targetsMax
     this.#resolve = resolve
+    this.#isWhole = isWhole
   }
 
   get size(): number {
@@ -47,7 +50,7 @@ export class TargetCache {
 
   #findTarget(text: string): Target | UncalledWord {
     const url = this.#resolve(text)
-    if (url instanceof URL) return { ...toParsedUrl(url), origin: undefined }
+    if (url instanceof URL) return { ...toParsedUrl(url, this.#isWhole(text)), origin: undefined }
     return url.code === 'SAGA_URL_INVALID' ? 'bad-url' : 'denied-target'
   }
 }

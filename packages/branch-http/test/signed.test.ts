@@ -10,6 +10,8 @@ import {
   verifyHead,
 } from '@counterstep/signature'
 import { describe, expect, it } from 'vitest'
+import { parseEndpoint } from '../src/targets/named-service.ts'
+import { targetPolicy } from '../src/targets/target-policy.ts'
 import { buildCall, readBody, serveHttp } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
@@ -53,6 +55,33 @@ describe('a signed call', () => {
     for (const overrides of calls) expect((await received(overrides)).verdict).toBe('fits')
     const odd = buildCall('', { id: 'a/b?c&d=é'.replace('é', '%') })
     expect((await received({ gid: odd.gid }, true, '/debit?mine=1&x=%20y')).verdict).toBe('fits')
+  })
+
+  it('S31: A whole URL gets no parameter of ours, and the signature fits it', async () => {
+    const found: string[] = []
+    const { url } = await serveHttp(async (request, response) => {
+      const body = Buffer.from(await readBody(request))
+      const values = (name: string) =>
+        request.rawHeaders.filter(
+          (_, index, all) => index % 2 === 1 && all[index - 1]?.toLowerCase() === name,
+        )
+      const targetUri = `http://${request.headers.host}${request.url}`
+      const head = verifyHead({ method: 'POST', targetUri, values }, KEYS, Date.now() / 1000)
+      const fits = head.refusal === undefined && fitsDigest(head.digest, body)
+      found.push(
+        `${request.url} ${head.refusal ?? (fits ? 'fits' : 'body')} ${request.headers['counterstep-gid']}`,
+      )
+      response.end()
+    })
+    for (const path of ['/services/T0/B0/secret', '/hook?thread=1&x=%20y']) {
+      const service = parseEndpoint('alert-ops', url + path)
+      if (typeof service === 'string') throw new Error(service)
+      const targets = targetPolicy({ services: [service], allowed: [], others: 'none', isLocal: false })
+      const caller = testCaller({ targets, signer: callSigner(() => KEY, Date.now) })
+      expect(await caller.call(buildCall('alert-ops:/'))).toMatchObject({ result: 'success' })
+    }
+    const { gid } = buildCall('')
+    expect(found).toEqual([`/services/T0/B0/secret fits ${gid}`, `/hook?thread=1&x=%20y fits ${gid}`])
   })
 
   it('S18: A signed call has no digest and no signature but its own, whatever the submit gave', async () => {

@@ -1,7 +1,8 @@
+import { findUrlFault } from '@counterstep/protocol'
 import { readOrigin } from './allowed-origin.ts'
-import { removeBrackets } from './host.ts'
+import { classifyHost, removeBrackets } from './host.ts'
 import { type Parsed, splitList } from './list.ts'
-import { type Refusal, refuseInvalid, type ServiceUrl } from './target-url.ts'
+import { type Refusal, readHttpUrl, refuseInvalid, refuseNotation, type ServiceUrl } from './target-url.ts'
 
 /** A URL such as `bank:/debit` is stored as it is, and called as `${origin}${base}/debit`. */
 export interface NamedService {
@@ -11,6 +12,23 @@ export interface NamedService {
   readonly hostname: string
   /** It is empty, or a path such as `/base` without a slash at its end. */
   readonly base: string
+  /**
+   * This whole URL is called, with nothing added to it, and it may be a secret. No request may name such a service: only
+   * this server itself calls it, as `NAME:/`.
+   */
+  readonly endpoint?: string
+}
+
+/** Makes a service of one whole URL. Returns a text, which says what is wrong, if the URL cannot be read. */
+export function parseEndpoint(name: string, text: string): NamedService | string {
+  const refused = refuseNotation(text)
+  if (refused !== undefined) return refused.message
+  const url = readHttpUrl(text)
+  if (!(url instanceof URL)) return url.message.replace(', or SERVICE:/PATH', '')
+  if (classifyHost(url.hostname) === 'never') return 'names an address that is never called'
+  const fault = findUrlFault(url.pathname + url.search)
+  if (fault !== undefined) return fault
+  return { name, origin: url.origin, hostname: removeBrackets(url.hostname), base: '', endpoint: url.href }
 }
 
 const NAME = /^[a-z][a-z0-9-]{0,62}$/
@@ -49,7 +67,12 @@ function parseService(text: string): NamedService | string {
 }
 
 /** Builds the URL that is called. Its path stays below the base of the service, however it is written. */
-export function buildServiceUrl({ origin, base }: NamedService, { rest }: ServiceUrl): URL | Refusal {
+export function buildServiceUrl(
+  { origin, base, endpoint }: NamedService,
+  { rest }: ServiceUrl,
+): URL | Refusal {
+  if (endpoint !== undefined)
+    return rest === '/' ? new URL(endpoint) : refuseInvalid('must end with its slash')
   const url = URL.parse(`${origin}${base}${rest}`)
   if (url === null || url.origin !== origin) return refuseInvalid('is not a URL')
   if (base === '') return url

@@ -23,10 +23,13 @@ export interface TargetPolicy {
   resolve(url: string): URL | Refusal
   /** Tells whether a connection for that host may go to that address. It does not matter how the address was found. */
   mayReach(hostname: string, address: string): boolean
+  /** Tells whether a URL is called without the identity of the call in its query. Absent: none is. */
+  isWhole?(url: string): boolean
 }
 
 const REMEMBERED_MAX = 1_000
 const NOT_ALLOWED = 'is no target that the configuration of this server allows'
+const NO_SERVICE = refuseNotAllowed('names no service of the configuration of this server')
 const NONE: readonly AddressClass[] = []
 const LISTED: readonly AddressClass[] = ['public', 'private']
 /** A range allows no address of another class, even if its rule did not come from the parser. */
@@ -62,7 +65,7 @@ class RuledPolicy implements TargetPolicy {
 
   check(url: string): Refusal | undefined {
     if (this.#good.has(url)) return undefined
-    const resolved = refuseNotation(url) ?? this.resolve(url)
+    const resolved = this.isWhole(url) ? NO_SERVICE : (refuseNotation(url) ?? this.resolve(url))
     if (!(resolved instanceof URL)) return resolved
     if (this.#good.size >= REMEMBERED_MAX) this.#good.clear()
     this.#good.add(url)
@@ -78,6 +81,11 @@ class RuledPolicy implements TargetPolicy {
     return fault === undefined ? url : refuseInvalid(fault)
   }
 
+  isWhole(text: string): boolean {
+    const read = readTargetUrl(text)
+    return 'service' in read && this.#services.get(read.service)?.endpoint !== undefined
+  }
+
   mayReach(hostname: string, address: string): boolean {
     return this.#findReach(hostname, address).includes(this.#classify(address))
   }
@@ -87,9 +95,7 @@ class RuledPolicy implements TargetPolicy {
     if ('code' in read) return read
     if (read instanceof URL) return this.#refuse(read) ?? read
     const service = this.#services.get(read.service)
-    return service === undefined
-      ? refuseNotAllowed('names no service of the configuration of this server')
-      : buildServiceUrl(service, read)
+    return service === undefined ? NO_SERVICE : buildServiceUrl(service, read)
   }
 
   #refuse(url: URL): Refusal | undefined {
