@@ -9,6 +9,7 @@ export const ALONE_FILES: readonly string[] = [
   'packages/branch-http/test/deadline-wheel.test.ts',
   'packages/branch-http/test/hostile.test.ts',
   'packages/cli/test/wait-for-store.test.ts',
+  'packages/engine/test/alerts.test.ts',
   'packages/engine/test/bulk.test.ts',
   'packages/store-redis/src/links/answer-deadline.test.ts',
   'sdk/test/grouped/group-queue.test.ts',

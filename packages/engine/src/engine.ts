@@ -1,4 +1,6 @@
 import type { BranchCaller, CheckUrl, Clock, FindOrigin, Ids, RefuseCall, Store } from '@counterstep/core'
+import { type AlertOptions, listAlertServices } from './alerts/alert-options.ts'
+import { AlertWatcher } from './alerts/alert-watcher.ts'
 import { assemble } from './assembly.ts'
 import { type BulkApi, BulkJobs } from './bulk/bulk-jobs.ts'
 import { BulkWorker } from './bulk/bulk-worker.ts'
@@ -48,6 +50,8 @@ export interface EngineParts {
   readonly node?: NodeFacts
   /** Reads the epoch time of the statistics in milliseconds. The default is the system's. */
   readonly readEpochMs?: () => number
+  /** Who is told what. Absent: nothing is told. */
+  readonly alerts?: AlertOptions
 }
 
 export interface Engine extends EngineApi {
@@ -80,12 +84,17 @@ class NodeEngine extends Requests implements Engine {
   readonly #purge: Purge
   readonly #memory: NodeMemory
   readonly #bulkWorker: BulkWorker
+  readonly #alerts: AlertWatcher | undefined
   readonly bulk: BulkApi
   #closing: Promise<void> | undefined
 
   constructor(parts: EngineParts) {
-    const { clock, settings } = parts
-    const memory = openNodeMemory({ ...parts, readLoad: () => this.#readLoad(parts.branches) })
+    const { clock, settings, alerts } = parts
+    const memory = openNodeMemory({
+      ...parts,
+      ...(alerts === undefined ? {} : { alertServices: listAlertServices(alerts) }),
+      readLoad: () => this.#readLoad(parts.branches),
+    })
     const { observer, store, figures } = memory
     const assembly = assemble(
       { ...parts, observer, store, figures },
@@ -123,6 +132,19 @@ class NodeEngine extends Requests implements Engine {
       looks: assembly.looks,
       onChange: () => worker.lookNow(),
     })
+    this.#alerts = alerts === undefined ? undefined : this.#createWatcher(parts, alerts)
+  }
+
+  #createWatcher(
+    { branches, ids, readEpochMs = Date.now }: EngineParts,
+    options: AlertOptions,
+  ): AlertWatcher {
+    return new AlertWatcher({
+      ...{ ...this.assembly, options, branches, ids, readEpochMs, bulk: this.bulk },
+      accept: (submission) => this.accept(submission),
+      list: (query, caller) => this.list(query, caller),
+      stop: (gid, given) => this.stop(gid, given),
+    })
   }
 
   async start(): Promise<void> {
@@ -130,6 +152,7 @@ class NodeEngine extends Requests implements Engine {
     this.#purge.start()
     this.#memory.start()
     this.#bulkWorker.start()
+    this.#alerts?.start()
     await this.#recovery.start()
   }
 
@@ -169,6 +192,7 @@ class NodeEngine extends Requests implements Engine {
     const forgotten = this.#memory.stop()
     this.assembly.watch.end()
     this.#bulkWorker.stop()
+    this.#alerts?.stop()
     // A store that hangs must not delay the end.
     await within(clock, Math.min(left(), HAND_BACK_MS), this.#recovery.stop())
     await acceptance.close(Math.min(left(), Math.max(FLUSH_MS_MIN, left() - CALLS_MS - HAND_BACK_MS)))

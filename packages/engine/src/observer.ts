@@ -73,6 +73,9 @@ export const ENGINE_EVENT_NAMES = [
   'node-report-failed',
   'watch-failed',
   'operator-command',
+  'alert-sent',
+  'alert-undelivered',
+  'alert-failed',
 ] as const
 
 /** A service whose calls of one op fail. */

@@ -26,6 +26,8 @@ export interface AlertCase {
   /** When it was told last. Absent: never. */
   readonly toldAt?: number
   readonly toldCount: number
+  /** The targets that were told of it. Absent: all whose rules name its rule. */
+  readonly toldTo?: readonly string[]
   /** It has not been seen since then. */
   readonly quietSince?: number
 }

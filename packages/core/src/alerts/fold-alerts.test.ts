@@ -252,6 +252,32 @@ describe('who is told', () => {
     expect(queue(1, [{ ...OPS, names: ['refund'], tags: { region: 'asia' } }], []).told).toEqual(['ops'])
   })
 
+  it('the end is told to those who know of the beginning', () => {
+    const targets = [
+      OPS,
+      { ...OPS, name: 'payouts', names: ['payout'] },
+      { ...OPS, name: 'refunds', names: ['refund'] },
+    ]
+    const told: (readonly string[])[] = []
+    let state = NO_ALERTS
+    for (const [minute, count] of [
+      [0, 3],
+      [20, 0],
+      [22, 0],
+    ] as const) {
+      const now = START + minute * MINUTE
+      const folded = foldAlerts(state, count === 0 ? [] : [attention(count)], now)
+      state = { ...folded.state, pending: [] }
+      for (const due of folded.due)
+        state = queueAlert(state, due, count === 0 ? [] : SAMPLES, targets, { now, hash, shownMax: 5 })
+      told.push(...state.pending.map((alert) => alert.targets))
+    }
+    expect(told).toEqual([
+      ['ops', 'payouts'],
+      ['ops', 'payouts'],
+    ])
+  })
+
   it('one message has a branch for each target, and a gid that every node makes alike', () => {
     const { state } = queue(1, [OPS, { ...OPS, name: 'slack' }])
     expect(state.pending).toEqual([

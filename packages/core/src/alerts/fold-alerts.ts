@@ -84,11 +84,18 @@ export function queueAlert(
   { now, hash, shownMax }: { readonly now: number; readonly hash: Hash; readonly shownMax: number },
 ): AlertState {
   let { hours } = state
+  const known = state.cases.find((each) => each.rule === rule && each.subject === facts.problem)
   const names = [...new Set(samples.flatMap(({ name }) => (name === undefined ? [] : [name])))]
   const shownNames = rule === 'failed' ? [facts.problem] : names
+  const listeners = targets.filter(({ rules }) => rules.includes(rule))
   const told: string[] = []
-  for (const target of targets) {
-    if (!target.rules.includes(rule) || !wants(target, shownNames, samples)) continue
+  for (const target of listeners) {
+    // Nothing is left of what is over, so it is told to those who know of it.
+    const isFor =
+      facts.state === 'over'
+        ? (known?.toldTo?.includes(target.name) ?? true)
+        : wants(target, shownNames, samples)
+    if (!isFor) continue
     const counted = countForTarget(hours, target.name, now)
     hours = counted.hours
     if (counted.isSent) told.push(target.name)
@@ -102,7 +109,17 @@ export function queueAlert(
     targets: told,
     decidedAt: now,
   }
-  return { ...state, hours, pending: told.length === 0 ? state.pending : [...state.pending, alert] }
+  const toldTo = listeners.filter(({ name }) => told.includes(name) || known?.toldTo?.includes(name))
+  const cases = state.cases.map((each) => (each === known ? noteTold(each, toldTo, listeners.length) : each))
+  return { cases, hours, pending: told.length === 0 ? state.pending : [...state.pending, alert] }
+}
+
+function noteTold(
+  { toldTo: _, ...known }: AlertCase,
+  toldTo: readonly AlertTargetRules[],
+  listeners: number,
+): AlertCase {
+  return toldTo.length === listeners ? known : { ...known, toldTo: toldTo.map(({ name }) => name) }
 }
 
 /** Ends the hours that are over. A target for which alerts were held back is told how many, as its last message of the hour. */

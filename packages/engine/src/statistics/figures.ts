@@ -13,7 +13,7 @@ import type { NodeStatistics } from './node-statistics.ts'
 import { collectSums, type NodeState, type NodeSums } from './node-sums.ts'
 import { SharedView } from './shared-view.ts'
 import type { StoreFigures, StoreReader } from './store-reader.ts'
-import { findNameFigures, viewAllNames, viewNames } from './view-names.ts'
+import { countEndedNames, type EndedOfName, findNameFigures, viewAllNames, viewNames } from './view-names.ts'
 import { findWorstServices, type SeenNode, viewServices } from './view-services.ts'
 
 export interface FiguresParts {
@@ -58,6 +58,12 @@ export class Figures {
 
   names(): Promise<NamesView> {
     return this.#names.read()
+  }
+
+  /** Counts what has ended in the last 5 minutes under each name, on all nodes that are up. */
+  countEnded(): readonly EndedOfName[] {
+    const up = this.#listNodes().filter(({ isGone }) => !isGone)
+    return countEndedNames(up.flatMap(({ sums }) => sums.names))
   }
 
   /** Collects the sums of this node, as the other nodes are told them. */

@@ -25,6 +25,8 @@ export interface NodeMemoryParts {
   readonly observer: EngineObserver
   readonly node?: NodeFacts
   readonly readEpochMs?: () => number
+  /** The statistics leave these services out. */
+  readonly alertServices?: ReadonlySet<string>
   readonly readLoad: () => Pick<NodeState, 'inFlight' | 'inFlightMax' | 'loads'>
 }
 
@@ -44,7 +46,7 @@ export function openNodeMemory(parts: NodeMemoryParts): NodeMemory {
   const { clock, ids, node, readEpochMs = Date.now, readLoad } = parts
   const statistics = new NodeStatistics(readEpochMs)
   const told = tellFailingServices(tellOutages(parts.observer, clock), clock, readEpochMs)
-  const observer = countInto(statistics, told)
+  const observer = countInto(statistics, told, parts.alertServices)
   const store = observeStore(parts.store, observer, clock)
   const loopDelay = new LoopDelay(clock)
   const { id, version } = node ?? UNTOLD

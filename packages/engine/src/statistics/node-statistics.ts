@@ -1,5 +1,6 @@
 /** Counts what this node's transactions and calls come to, minute by minute, in memory. */
 import {
+  ALERT_NAME,
   type ErrorCode,
   FINAL_STATUSES,
   type FinalStatus,
@@ -27,6 +28,8 @@ const COLUMN_OF_STATUS = toColumns(FINAL_STATUSES, 1)
 export const WHOLE = 'whole'
 
 export type Counted = Pick<EngineObserver, 'accepted' | 'finished' | 'refused' | 'branchCalled'>
+
+const NO_SERVICES: ReadonlySet<string> = new Set()
 
 export class NodeStatistics implements Counted {
   readonly services = new RingTable<Op>(COLUMNS)
@@ -78,11 +81,18 @@ export class NodeStatistics implements Counted {
   }
 }
 
-/** Makes an observer that counts in these statistics what it passes on. */
-export function countInto(statistics: NodeStatistics, observer: EngineObserver): EngineObserver {
+/**
+ * Makes an observer that counts in these statistics what it passes on. Alerts are left out of them, and so are the services
+ * that alerts are sent to: they would be seen among the transactions of users.
+ */
+export function countInto(
+  statistics: NodeStatistics,
+  observer: EngineObserver,
+  alertServices: ReadonlySet<string> = NO_SERVICES,
+): EngineObserver {
   return {
     accepted(kind, name) {
-      statistics.accepted(kind, name)
+      if (name !== ALERT_NAME) statistics.accepted(kind, name)
       observer.accepted(kind, name)
     },
     refused(code) {
@@ -90,11 +100,12 @@ export function countInto(statistics: NodeStatistics, observer: EngineObserver):
       observer.refused(code)
     },
     finished(kind, status, durationMs, name) {
-      statistics.finished(kind, status, durationMs, name)
+      if (name !== ALERT_NAME) statistics.finished(kind, status, durationMs, name)
       observer.finished(kind, status, durationMs, name)
     },
     branchCalled(op, result, durationMs, service, outcome) {
-      statistics.branchCalled(op, result, durationMs, service)
+      if (service === undefined || !alertServices.has(service))
+        statistics.branchCalled(op, result, durationMs, service)
       observer.branchCalled(op, result, durationMs, service, outcome)
     },
     storeCalled: (verb, outcome, durationMs) => observer.storeCalled(verb, outcome, durationMs),

@@ -52,6 +52,20 @@ export function findNameFigures(all: readonly PartSums[]): {
   }
 }
 
+/** The transactions of one name that have ended in the short window. */
+export interface EndedOfName {
+  readonly name: string
+  readonly ended: number
+  readonly failed: number
+}
+
+export function countEndedNames(all: readonly PartSums[]): readonly EndedOfName[] {
+  return addSums(all).map(({ key, short }) => {
+    const [, succeeded = 0, failed = 0, stopped = 0] = short
+    return { name: key, ended: succeeded + failed + stopped, failed }
+  })
+}
+
 function toFigure({ key, hour }: PartSums): NameFigure {
   const [, succeeded = 0, failed = 0, stopped = 0] = hour
   return {

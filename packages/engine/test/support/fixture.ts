@@ -2,6 +2,7 @@
 import type { CheckUrl, DurabilityClass, Ids, Store, StoredTransaction } from '@counterstep/core'
 import type { ErrorCode, FinalStatus, Gid, SubmitView, TransactionView } from '@counterstep/protocol'
 import { memoryStore } from '@counterstep/store-conformance'
+import type { AlertOptions } from '../../src/alerts/alert-options.ts'
 import { createEngine, type Engine } from '../../src/engine.ts'
 import type { EngineEvent, EngineObserver } from '../../src/observer.ts'
 import { DEFAULT_SETTINGS, type EngineSettings } from '../../src/settings.ts'
@@ -21,6 +22,7 @@ interface NodeOptions extends Partial<EngineSettings> {
   readonly listedOrigins?: readonly string[]
   /** It tells the other nodes about itself. */
   readonly isTold?: boolean
+  readonly alerts?: AlertOptions
 }
 
 export class Fixture {
@@ -46,6 +48,7 @@ export class Fixture {
     clockOriginAt,
     listedOrigins = [],
     isTold = false,
+    alerts,
     ...settings
   }: NodeOptions = {}): TestNode {
     this.#nodes++
@@ -54,6 +57,7 @@ export class Fixture {
       durabilityClass,
       listedOrigins,
       isTold,
+      alerts,
       clock: this.time.clock(clockOriginAt),
     })
   }
@@ -106,6 +110,7 @@ interface NodeParts {
   readonly durabilityClass: DurabilityClass
   readonly listedOrigins: readonly string[]
   readonly isTold: boolean
+  readonly alerts: AlertOptions | undefined
   readonly clock: NodeClock
 }
 
@@ -120,7 +125,7 @@ export class TestNode {
   constructor(
     fixture: Fixture,
     name: string,
-    { settings, durabilityClass, listedOrigins, isTold, clock }: NodeParts,
+    { settings, durabilityClass, listedOrigins, isTold, alerts, clock }: NodeParts,
   ) {
     this.name = name
     this.clock = clock
@@ -137,6 +142,7 @@ export class TestNode {
       observer: this.seen,
       settings,
       readEpochMs: () => fixture.time.now,
+      ...(alerts === undefined ? {} : { alerts }),
       ...(isTold ? { node: { id: name, version: '0.1.0' } } : {}),
     })
   }
