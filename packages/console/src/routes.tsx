@@ -43,7 +43,7 @@ const transaction = createRoute({
 const problems = createRoute({
   getParentRoute: () => root,
   path: '/problems',
-  validateSearch: keepTexts('tab'),
+  validateSearch: keepTexts('tab', 'problem'),
   component: lazyRouteComponent(() => import('./screens/problems/problems.tsx'), 'Problems'),
 })
 

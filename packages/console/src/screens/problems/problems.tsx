@@ -21,6 +21,8 @@ export function Problems() {
   }
   if (data === undefined) return <p className="quiet waiting">Reading …</p>
   const shown = selectProblems(data.items, tab)
+  // The link of an alert names its problem. What has been mended meanwhile is not there any more.
+  const named = search.problem
   return (
     <section className="problems">
       <h1>Problems</h1>
@@ -28,7 +30,7 @@ export function Problems() {
         <TabLink tab="attention" current={tab} words="Need a person" items={data.items} />
         <TabLink tab="retrying" current={tab} words="Retrying" items={data.items} />
       </nav>
-      {shown.length === 0 ? <NoProblem tab={tab} /> : <Groups items={shown} tab={tab} />}
+      {shown.length === 0 ? <NoProblem tab={tab} /> : <Groups items={shown} tab={tab} named={named} />}
       <p className="quiet">
         Counts are of all nodes, read <Age at={data.asOf} />. A row leaves when its next answer is a success,
         not when a command was given.
@@ -69,15 +71,17 @@ function NoProblem({ tab }: { readonly tab: ProblemTab }) {
 function Groups({
   items,
   tab,
+  named,
 }: {
   readonly items: ReturnType<typeof selectProblems>
   readonly tab: ProblemTab
+  readonly named: string | undefined
 }) {
   return (
     <ul className="groups">
       {items.map(({ problem, count, oldestAt }) => (
         <li key={problem}>
-          <details name="problem" open={items.length === 1}>
+          <details name="problem" open={items.length === 1 || problem === named}>
             <summary>
               <span className="group-name" title={problem}>
                 {problem}
