@@ -1,4 +1,5 @@
 import {
+  addAlertServices,
   asFlag,
   type Connection,
   chooseTargetRules,
@@ -30,6 +31,7 @@ import {
 } from '@counterstep/configuration'
 import { assert } from '@counterstep/core'
 import type { EngineSettings } from '@counterstep/engine'
+import { type AlertsRequest, readAlertsCommand } from './alerts-command.ts'
 import { CONFIG_FLAG, type Line, readLine } from './command-line.ts'
 import { COMMANDS, type CommandName, listSettings } from './commands.ts'
 import { addDevValues } from './dev-values.ts'
@@ -62,6 +64,7 @@ export type Command =
   | { readonly type: 'migrate'; readonly config: MigrateConfig }
   | { readonly type: 'keys'; readonly command: KeysCommand }
   | { readonly type: 'signal'; readonly command: SignalRequest }
+  | { readonly type: 'alerts'; readonly command: AlertsRequest }
   | { readonly type: 'operator'; readonly line: OperatorLine }
   /** The words say of which commands. */
   | { readonly type: 'operator-help'; readonly words: readonly string[] }
@@ -75,6 +78,10 @@ export function readCommand(args: readonly string[], environment: Environment = 
   if (args[0] === 'keys') {
     const keys = readKeysCommand(args.slice(1), environment)
     return 'problems' in keys ? { type: 'refused', ...keys } : { type: 'keys', ...keys }
+  }
+  if (args[0] === 'alerts') {
+    const alerts = readAlertsCommand(args.slice(1), environment)
+    return 'problems' in alerts ? { type: 'refused', ...alerts } : { type: 'alerts', ...alerts }
   }
   if (args[0] === 'signal') {
     const signal = readSignalCommand(args.slice(1), environment)
@@ -141,7 +148,7 @@ function toConfig(
   readyJson: boolean,
   environment: Environment,
 ) {
-  const { host, port, signingKeyFile, logLevel, plainIds } = values
+  const { host, port, signingKeyFile, alertsFile: alerts, logLevel, plainIds } = values
   const engine: EngineSettings = pickEngineSettings(values)
   const unknown = findUnknownVariables(environment, VARIABLES)
   return Object.freeze({
@@ -163,7 +170,9 @@ function toConfig(
     engine,
     plainIds,
     /** These rules say where branches may be called. */
-    targets: chooseTargetRules(values, isLoopback(host)),
+    targets: addAlertServices(chooseTargetRules(values, isLoopback(host)), alerts),
+    /** If it is undefined, nothing is told to anyone. */
+    alerts,
     caller: Object.freeze({ ...pickCallerOptions(values), tls: readServiceTls(values) }),
     /** These texts are for the log. They name odd settings that are no reason to refuse the start. */
     warnings: Object.freeze([

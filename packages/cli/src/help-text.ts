@@ -5,6 +5,7 @@ import {
   type SettingName,
   toFlag,
 } from '@counterstep/configuration'
+import { ALERTS_USAGE } from './alerts-command.ts'
 import { type CommandName, listSettings } from './commands.ts'
 import { SIGNING_KEY_USAGE } from './signing-key-command.ts'
 
@@ -28,6 +29,7 @@ const SERVE = [
   'counterstep bulk …              gives one command to many transactions; see bulk --help',
   'counterstep migrate [options]   creates or updates the tables of a MySQL store; see migrate --help',
   ...SIGNING_KEY_USAGE,
+  ALERTS_USAGE,
 ]
 
 const DEV = [

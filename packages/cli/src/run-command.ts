@@ -1,6 +1,7 @@
 import { type Logger, nodeClock } from '@counterstep/engine'
 import { VERSION } from '@counterstep/protocol'
 import { Breaks, createLogger } from '@counterstep/server'
+import { ALERTS_USAGE, type AlertsCommand } from './alerts-command.ts'
 import { type MigrateConfig, readCommand, type ServeConfig } from './config.ts'
 import { followNpm } from './follow-npm.ts'
 import { giveSignal } from './give-signal.ts'
@@ -47,6 +48,10 @@ export function runCommand(args: readonly string[]): void {
     case 'signal':
       if (command.command === 'help') process.stdout.write(`${SIGNAL_USAGE.join('\n')}\n`)
       else void runSignalCommand(command.command)
+      return
+    case 'alerts':
+      if (command.command === 'help') process.stdout.write(`${ALERTS_USAGE}\n`)
+      else void runAlertsCommand(command.command)
       return
     case 'operator-help':
       process.stdout.write(writeOperatorUsage(command.words))
@@ -146,6 +151,15 @@ async function runKeysCommand(command: KeysCommand): Promise<void> {
 
 async function runSignalCommand(command: SignalCommand): Promise<void> {
   const { stdout, stderr } = await giveSignal(command)
+  process.stderr.write(stderr)
+  process.stdout.write(stdout)
+  process.exitCode = stdout === '' ? 1 : 0
+}
+
+async function runAlertsCommand(command: AlertsCommand): Promise<void> {
+  // No server needs it.
+  const { sendTestAlert } = await import('./send-test-alert.ts')
+  const { stdout, stderr } = await sendTestAlert(command)
   process.stderr.write(stderr)
   process.stdout.write(stdout)
   process.exitCode = stdout === '' ? 1 : 0

@@ -17,6 +17,7 @@ import {
   nameNode,
   nodeClock,
   nodeIds,
+  StoreEventMemory,
 } from '@counterstep/engine'
 import {
   type Breaks,
@@ -28,6 +29,7 @@ import {
   readMetrics,
 } from '@counterstep/server'
 import { type CallSigner, callSigner } from '@counterstep/signature'
+import { buildAlertOptions } from './alert-options.ts'
 import { closeApp } from './close-app.ts'
 import type { ServeConfig } from './config.ts'
 import { listen } from './listen.ts'
@@ -91,7 +93,8 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
   const keys = await openKeys(config.access, logger)
   closers.push(async () => keys?.close())
   const bounds = openBounds(config.access, logger)
-  const store = await openStoreWhenReady(deps, registry)
+  const storeEvents = new StoreEventMemory()
+  const store = await openStoreWhenReady(deps, registry, storeEvents)
   closers.push(() => store.close())
   const console = config.hasConsole ? openConsole(store, keys) : undefined
   const gates = createGates(config.access, keys, console?.sessions)
@@ -117,6 +120,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     observer: createPrometheusObserver(registry, logEvents(logger), listServiceNames(config.targets)),
     node: { id: nameNode(), version },
     settings: config.engine,
+    ...(config.alerts && { alerts: buildAlertOptions(config.alerts, storeEvents) }),
   })
   const app = buildApp({
     engine,
@@ -182,9 +186,14 @@ async function listenAsDtm(
 function openStoreWhenReady(
   { config, logger, signal, onBroken }: ServeDeps,
   registry: Registry,
+  storeEvents: StoreEventMemory,
 ): Promise<Store> {
   const { place, waitMs } = config.store
-  const onEvent = countStoreEvents(registry, logEvents(logger))
+  const logEvent = logEvents(logger)
+  const onEvent = countStoreEvents(registry, (event) => {
+    storeEvents.note(event)
+    logEvent(event)
+  })
   return waitForStore(() => openStore(config.store, { onBroken, onEvent }), {
     waitMs,
     signal,

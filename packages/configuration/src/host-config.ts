@@ -2,6 +2,7 @@ import type { QuotaBounds } from '@counterstep/access'
 import { DEFAULT_CALLER_LIMITS } from '@counterstep/branch-http'
 import type { TargetRules } from '@counterstep/branch-http/targets'
 import { DEFAULT_SETTINGS } from '@counterstep/engine'
+import type { AlertsConfig } from './alerts/alerts-file.ts'
 import { isLoopback } from './loopback.ts'
 import type { FunctionValues, SettingName, SettingValues } from './settings.ts'
 import type { SqliteConfig, StoreUse } from './store-config.ts'
@@ -60,6 +61,13 @@ export function chooseTargetRules(
   const isUnset = services.length === 0 && allowTargets.length === 0
   const others = allowAnyTarget ? 'any' : isUnset && isLocal ? 'loopback' : 'none'
   return Object.freeze({ services, allowed: allowTargets, others, isLocal })
+}
+
+/** Adds the services that alerts are sent to. No request may name them, so they do not say where branches may be called. */
+export function addAlertServices(rules: TargetRules, alerts: AlertsConfig | undefined): TargetRules {
+  if (alerts === undefined) return rules
+  const services = alerts.targets.map(({ service }) => service)
+  return Object.freeze({ ...rules, services: [...rules.services, ...services] })
 }
 
 export function pickCallerOptions(values: SharedValues) {

@@ -1,6 +1,8 @@
+export { type AlertsConfig, type AlertTargetConfig, readAlertsFile } from './alerts/alerts-file.ts'
 export { readConfigFile } from './config-file.ts'
 export {
   type AccessConfig,
+  addAlertServices,
   chooseTargetRules,
   hasConsole,
   isForced,

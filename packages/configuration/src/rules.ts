@@ -34,6 +34,7 @@ export function findServerProblems(values: ServerValues, isOnLambda: boolean): s
     ...findAccessProblems(values),
     ...findEngineProblems(values, asFlag),
     ...findServiceTlsProblems(values),
+    ...findAlertProblems(values),
     ...(store?.family === 'sqlite' && isOnLambda ? [EMBEDDED_ON_LAMBDA] : []),
     ...(host === undefined || isLoopback(host)
       ? []
@@ -177,6 +178,17 @@ function findTargetProblems(values: SharedValues, reason: string, spell: Spellin
       `${spell('allowTargets', 'https://bank.example,http://10.0.0.5:8080')}, or, insecure, ` +
       `${spell('allowAnyTarget', 'true')}.`,
   ]
+}
+
+/** A service of the same name would be called in place of the webhook, or the webhook in its place. */
+function findAlertProblems({ services, alertsFile }: ServerValues): string[] {
+  const taken = alertsFile?.targets.filter(({ service }) =>
+    services?.some(({ name }) => name === service.name),
+  )
+  return (taken ?? []).map(
+    ({ name, service }) =>
+      `${asFlag('services')} names ${service.name}, which is the service of the target ${name} of ${asFlag('alertsFile')}.`,
+  )
 }
 
 /** Refuses at the start certificates that no service would be called with, or that cannot be used. */

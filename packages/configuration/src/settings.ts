@@ -7,6 +7,7 @@ import {
   type EngineSettings,
 } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
+import { readAlertsFile } from './alerts/alerts-file.ts'
 import * as is from './schemas.ts'
 import { declareSettings, type HostKind, type Settings, type ValuesOf } from './setting.ts'
 import { checkSigningKeyPath } from './signing-key-file.ts'
@@ -236,6 +237,10 @@ const TABLE = {
   signingKeyFile: ofServer(
     is.orUnset(is.readWith(checkSigningKeyPath)),
     'file with the key that branch calls are signed with, from signing-key create; read again when it changes',
+  ),
+  alertsFile: ofServer(
+    is.orUnset(is.readWith(readAlertsFile)),
+    'JSON file, of mode 0600, that says who is told by webhook when a person is needed: { consoleUrl, targets }',
   ),
   signingKeySecret: ofFunction(
     is.orUnset(is.secretArn),

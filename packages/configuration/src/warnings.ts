@@ -48,7 +48,7 @@ export function listFunctionWarnings(
 }
 
 function listAccessWarnings(values: SettingValues) {
-  const { host, keysFile, dtmNetworks, dtmNetworksScopes, allowedHosts } = values
+  const { host, keysFile, dtmNetworks, dtmNetworksScopes, allowedHosts, alertsFile, signingKeyFile } = values
   const isBeyond = !isLoopback(host)
   const isOpen = isBeyond && keysFile === undefined
   const warnings: string[] = []
@@ -59,6 +59,10 @@ function listAccessWarnings(values: SettingValues) {
   if (isOpen && hasConsole(values))
     warnings.push(
       `--console on without keys: anyone who reaches ${host} opens the console and may do all that it can.`,
+    )
+  if (alertsFile !== undefined && signingKeyFile === undefined)
+    warnings.push(
+      '--alerts-file without --signing-key-file: alerts are not signed, so a receiver cannot tell who sent one.',
     )
   const more = dtmNetworksScopes.filter((scope) => scope !== 'submit')
   if (dtmNetworks !== undefined && more.length > 0)

@@ -1,4 +1,5 @@
 export type { AlertOptions, AlertTarget } from './alerts/alert-options.ts'
+export { toAlertCall } from './alerts/build-alert-message.ts'
 export { StoreEventMemory } from './alerts/store-event-memory.ts'
 export type { BulkApi, BulkOrder, BulkQuery } from './bulk/bulk-jobs.ts'
 export { listDurabilityWarnings } from './durability-warnings.ts'

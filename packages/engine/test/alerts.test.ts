@@ -169,10 +169,8 @@ describe('alerts of three nodes on one store', () => {
     node?.store.on(
       'create',
       async (apply) => {
-        const { gid } = node.store.calls.at(-1)?.request as { readonly gid: string }
-        const { store } = told.fixture
-        const row = node.store.calls.at(-1)?.request as Parameters<typeof store.create>[0]
-        await store.create({ ...row, digest: 'f'.repeat(64), writeId: `other-${gid.length}` })
+        const row = node.store.calls.at(-1)?.request as NewTransaction
+        await told.fixture.store.create({ ...row, digest: 'f'.repeat(64), writeId: 'other-words' })
         return apply()
       },
       { when: (row: { readonly gid: string }) => row.gid.startsWith('alert-') },

@@ -1,5 +1,5 @@
 export { adviseOn } from './advise-on.ts'
-export { ALERT_FORMATS, type AlertFormat, writeAlert } from './alerts/write-alert.ts'
+export { writeAlert } from './alerts/write-alert.ts'
 export { describeOutcome } from './describe-outcome.ts'
 export type { ProblemParts } from './describe-problem.ts'
 export { describeProblem, readProblem } from './describe-problem.ts'

@@ -17,6 +17,10 @@ export type AlertState = (typeof ALERT_STATES)[number]
 /** The transactions that tell of alerts have this name, which no submit may use. */
 export const ALERT_NAME = 'counterstep.alert'
 
+/** A webhook gets its body in one of these forms. */
+export const ALERT_FORMATS = ['json', 'slack'] as const
+export type AlertFormat = (typeof ALERT_FORMATS)[number]
+
 /** An alert shows the gids of this many transactions at most, and as many names. */
 export const ALERT_SAMPLES_MAX = 5
 

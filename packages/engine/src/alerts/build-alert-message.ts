@@ -1,10 +1,10 @@
-import type { MessageDefinition, PendingAlert, Submission } from '@counterstep/core'
-import { ALERT_NAME, type BranchId, type Gid, type RetryPolicy } from '@counterstep/protocol'
+import type { BranchCall, MessageDefinition, PendingAlert, Submission } from '@counterstep/core'
+import { ALERT_NAME, type AlertFacts, type BranchId, type Gid, type RetryPolicy } from '@counterstep/protocol'
 import type { AlertTarget } from './alert-options.ts'
 
 /** A webhook that is away is asked again after at most five minutes. */
 const RETRY: RetryPolicy = { initialMs: 1_000, factor: 2, capMs: 300_000, jitter: 1, limit: null }
-export const ALERT_TIMEOUT_MS = 10_000
+const ALERT_TIMEOUT_MS = 10_000
 
 /**
  * Makes the message that tells of an alert, with a branch for each of its targets. It is no request of a client, so it is not
@@ -42,10 +42,40 @@ export function buildAlertMessage(
   }
 }
 
-export function toAlertUrl(service: string): string {
+interface DirectAlert {
+  readonly gid: string
+  readonly facts: AlertFacts
+  readonly position?: number
+  readonly attempt?: number
+}
+
+/** Makes the call of one target without a transaction: while there is no store, or for a test. */
+export function toAlertCall(
+  { service, writeBody }: AlertTarget,
+  { gid, facts, position = 0, attempt = 1 }: DirectAlert,
+): BranchCall {
+  return {
+    gid: gid as Gid,
+    kind: 'message',
+    branchId: toAlertBranchId(position),
+    op: 'action',
+    attempt,
+    epoch: 1,
+    acceptedAt: facts.since,
+    method: 'POST',
+    url: toAlertUrl(service),
+    body: writeBody(facts),
+    contentType: 'application/json',
+    headers: {},
+    timeoutMs: ALERT_TIMEOUT_MS,
+    wordsCount: false,
+  }
+}
+
+function toAlertUrl(service: string): string {
   return `${service}:/`
 }
 
-export function toAlertBranchId(position: number): BranchId {
+function toAlertBranchId(position: number): BranchId {
   return `target${position + 1}` as BranchId
 }

@@ -1,8 +1,8 @@
 import type { BranchCaller, Clock } from '@counterstep/core'
-import type { AlertFacts, Gid } from '@counterstep/protocol'
+import type { AlertFacts } from '@counterstep/protocol'
 import { delay } from '../until-definite.ts'
 import type { AlertTarget } from './alert-options.ts'
-import { ALERT_TIMEOUT_MS, toAlertBranchId, toAlertUrl } from './build-alert-message.ts'
+import { toAlertCall } from './build-alert-message.ts'
 
 const TRIES_MAX = 3
 const FIRST_WAIT_MS = 5_000
@@ -26,23 +26,7 @@ export async function postStoreAlert(
 ): Promise<boolean> {
   async function post(target: AlertTarget, position: number): Promise<boolean> {
     for (let attempt = 1; attempt <= TRIES_MAX && !isStopped(); attempt++) {
-      const { result } = await branches.call({
-        // The gid has no character that a gid may not have.
-        gid: gid as Gid,
-        kind: 'message',
-        branchId: toAlertBranchId(position),
-        op: 'action',
-        attempt,
-        epoch: 1,
-        acceptedAt: facts.since,
-        method: 'POST',
-        url: toAlertUrl(target.service),
-        body: target.writeBody(facts),
-        contentType: 'application/json',
-        headers: {},
-        timeoutMs: ALERT_TIMEOUT_MS,
-        wordsCount: false,
-      })
+      const { result } = await branches.call(toAlertCall(target, { gid, facts, position, attempt }))
       if (result === 'success') return true
       if (attempt < TRIES_MAX) await delay(clock, FIRST_WAIT_MS * 5 ** (attempt - 1))
     }

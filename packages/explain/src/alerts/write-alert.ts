@@ -1,10 +1,7 @@
-import type { AlertBody, AlertFacts } from '@counterstep/protocol'
+import type { AlertBody, AlertFacts, AlertFormat } from '@counterstep/protocol'
 import { describeAlert } from './describe-alert.ts'
 import { linkToAlert } from './link-to-alert.ts'
 import { toSlackMessage } from './slack-message.ts'
-
-export const ALERT_FORMATS = ['json', 'slack'] as const
-export type AlertFormat = (typeof ALERT_FORMATS)[number]
 
 /** Writes the body of a webhook. The same facts always make the same text. */
 export function writeAlert(format: AlertFormat, facts: AlertFacts, consoleUrl: string): string {
