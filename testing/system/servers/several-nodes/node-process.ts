@@ -56,6 +56,11 @@ export class NodeProcess {
     return [...this.#errors, ...this.#watch.shown]
   }
 
+  /** The last lines that it wrote. */
+  get log(): readonly string[] {
+    return this.#log
+  }
+
   get isAlive(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
