@@ -1,6 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { writeAlert } from '@counterstep/explain'
+import type { AlertBody } from '@counterstep/protocol'
+import { Guide } from '@counterstep/test-servers/guide'
 import { afterAll, describe, expect, it } from 'vitest'
 import { readCommand } from '../src/config.ts'
 
@@ -62,5 +65,30 @@ describe('a server with a file of alerts', () => {
     expect(refuse(['serve', '--alerts-file', path, '--services', 'alert-ops=https://bank.example'])).toEqual([
       '--services names alert-ops, which is the service of the target ops of --alerts-file.',
     ])
+  })
+})
+
+describe('the guide of alerts', () => {
+  const guide = new Guide('alerts')
+
+  it('The file of the guide is one that a server takes', () => {
+    const shown = join(folder, 'shown.json')
+    writeFileSync(shown, guide.readBlock('json alerts.json'), { mode: 0o600 })
+    const command = readCommand(['serve', '--alerts-file', shown], {})
+    if (command.type !== 'serve') throw new Error(JSON.stringify(command))
+    const { targets = [] } = command.config.alerts ?? {}
+    expect(targets.map(({ name, format, rules, names }) => [name, format, rules.length, names])).toEqual([
+      ['ops', 'slack', 6, undefined],
+      ['pager', 'json', 2, ['transfer']],
+    ])
+  })
+
+  it('The messages of the guide are those that are sent', () => {
+    const shown = JSON.parse(guide.readBlock('json alert.json')) as AlertBody
+    for (const format of ['json', 'slack'] as const) {
+      const name = format === 'json' ? 'json alert.json' : 'json slack.json'
+      const sent: unknown = JSON.parse(writeAlert(format, shown, 'https://counterstep.example'))
+      expect(sent).toEqual(JSON.parse(guide.readBlock(name)))
+    }
   })
 })
