@@ -1,7 +1,5 @@
 import type { Definition } from '@counterstep/core'
-
-/** Transactions without a name are counted together under this one. */
-const WITHOUT_NAME = '-'
+import { WITHOUT_NAME } from '@counterstep/protocol'
 
 /** Reads the name under which a transaction is counted. */
 export function readName({ name = WITHOUT_NAME }: Definition): string {

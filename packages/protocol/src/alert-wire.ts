@@ -21,6 +21,9 @@ export const ALERT_NAME = 'counterstep.alert'
 export const ALERT_FORMATS = ['json', 'slack'] as const
 export type AlertFormat = (typeof ALERT_FORMATS)[number]
 
+/** Transactions without a name are counted under this one. */
+export const WITHOUT_NAME = '-'
+
 /** An alert shows the gids of this many transactions at most, and as many names. */
 export const ALERT_SAMPLES_MAX = 5
 

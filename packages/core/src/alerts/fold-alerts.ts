@@ -1,5 +1,5 @@
 /** Decides which alerts are told to whom. The engine looks for samples in between, and saves the outcome in one write. */
-import type { AlertFacts, AlertRule } from '@counterstep/protocol'
+import { type AlertFacts, type AlertRule, WITHOUT_NAME } from '@counterstep/protocol'
 import type { Tags } from '../ports/store.ts'
 import {
   ALERT_CASES_MAX,
@@ -86,7 +86,7 @@ export function queueAlert(
   let { hours } = state
   const known = state.cases.find((each) => each.rule === rule && each.subject === facts.problem)
   const names = [...new Set(samples.flatMap(({ name }) => (name === undefined ? [] : [name])))]
-  const shownNames = rule === 'failed' ? [facts.problem] : names
+  const shownNames = rule === 'failed' && facts.problem !== WITHOUT_NAME ? [facts.problem] : names
   const listeners = targets.filter(({ rules }) => rules.includes(rule))
   const told: string[] = []
   for (const target of listeners) {

@@ -1,4 +1,4 @@
-import type { AlertFacts, AlertRule } from '@counterstep/protocol'
+import { type AlertFacts, type AlertRule, WITHOUT_NAME } from '@counterstep/protocol'
 import { describeProblem } from '../describe-problem.ts'
 
 interface Sentences {
@@ -36,7 +36,7 @@ function describeOpen(facts: AlertFacts, rule: AlertRule): Sentences {
     }
     case 'failed':
       return {
-        headline: `${share(facts)} of the transactions “${problem}” failed in the last 5 minutes${growth(facts)}: ${facts.count} of ${facts.total ?? facts.count}.`,
+        headline: `${share(facts)} of ${nameGroup(facts)} failed in the last 5 minutes${growth(facts)}: ${facts.count} of ${facts.total ?? facts.count}.`,
         advice: 'All of them were undone. Look at why their branches refused.',
       }
     case 'stuck':
@@ -65,7 +65,8 @@ function describeOpen(facts: AlertFacts, rule: AlertRule): Sentences {
   }
 }
 
-function describeEnd({ problem }: AlertFacts, rule: AlertRule): Sentences {
+function describeEnd(facts: AlertFacts, rule: AlertRule): Sentences {
+  const { problem } = facts
   const advice = 'There is nothing to do.'
   switch (rule) {
     case 'attention':
@@ -74,7 +75,7 @@ function describeEnd({ problem }: AlertFacts, rule: AlertRule): Sentences {
         advice,
       }
     case 'failed':
-      return { headline: `Over: the transactions “${problem}” fail no more often than usual.`, advice }
+      return { headline: `Over: ${nameGroup(facts)} fail no more often than usual.`, advice }
     case 'stuck':
       return {
         headline:
@@ -118,6 +119,10 @@ function describeStoreEvent(event: string): Sentences {
 
 function count({ count: number }: AlertFacts, one: string, many: string): string {
   return `${number} ${number === 1 ? one : many}`
+}
+
+function nameGroup({ problem }: AlertFacts): string {
+  return problem === WITHOUT_NAME ? 'the transactions without a name' : `the transactions “${problem}”`
 }
 
 function growth({ before }: AlertFacts): string {

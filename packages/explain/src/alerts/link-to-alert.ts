@@ -1,4 +1,4 @@
-import type { AlertFacts } from '@counterstep/protocol'
+import { type AlertFacts, WITHOUT_NAME } from '@counterstep/protocol'
 
 /** Slack takes no longer text. A link that would be longer leads to the page as a whole. */
 const LINK_LENGTH_MAX = 2_900
@@ -20,7 +20,7 @@ function findPage({ rule, problem }: AlertFacts): string {
     case 'attention':
       return `/problems?problem=${encode(problem)}`
     case 'failed':
-      return `/list?status=failed&name=${encode(problem)}`
+      return problem === WITHOUT_NAME ? '/list?status=failed' : `/list?status=failed&name=${encode(problem)}`
     case 'stuck':
       return '/list?order=due'
     case 'paused':

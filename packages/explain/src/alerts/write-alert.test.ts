@@ -62,6 +62,11 @@ describe('an alert as JSON', () => {
       '/list?status=failed&name=a%2Fb',
     ],
     [
+      { rule: 'failed', problem: '-', count: 5, total: 40 },
+      '13 % of the transactions without a name failed in the last 5 minutes: 5 of 40.',
+      '/list?status=failed',
+    ],
+    [
       { rule: 'stuck', problem: 'overdue' },
       'Transactions have been due for over a minute, and no server has taken them up for 5 minutes.',
       '/list?order=due',
