@@ -1,4 +1,7 @@
-import type { TransactionView } from '@counterstep/protocol'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { writeAlert } from '@counterstep/explain'
+import type { AlertBody, AlertFacts, TransactionView } from '@counterstep/protocol'
 import { expect, it } from 'vitest'
 import { type ConsoleServer, startConsoleServer } from './harness/console-server.ts'
 import { describeInBrowser } from './harness/in-browser.ts'
@@ -20,6 +23,38 @@ async function strand({ url }: ConsoleServer, serviceUrl: string): Promise<void>
     }
     const headers = { 'content-type': 'application/json' }
     await fetch(`${url}/v1/transactions`, { method: 'POST', headers, body: JSON.stringify(body) })
+  }
+}
+
+/** Its second branch is refused, and so is the compensation of the first. */
+async function strandForPerson(server: ConsoleServer, serviceUrl: string): Promise<void> {
+  const gid = `of-${new URL(serviceUrl).hostname}`
+  const compensation = `${serviceUrl}/refuse`
+  const body = {
+    gid,
+    branches: [
+      { id: 'debit', action: `${serviceUrl}/debit`, compensation },
+      { id: 'credit', action: `${serviceUrl}/refuse`, compensation },
+    ],
+  }
+  const headers = { 'content-type': 'application/json' }
+  await fetch(`${server.url}/v1/transactions`, { method: 'POST', headers, body: JSON.stringify(body) })
+  await expect.poll(async () => (await readTransaction(server, gid)).attention).toBeTruthy()
+}
+
+async function startRefusingService(): Promise<{ readonly url: string } & AsyncDisposable> {
+  const service = createServer((request, response) => {
+    request.resume()
+    response.statusCode = request.url?.startsWith('/refuse') === true ? 409 : 200
+    response.end()
+  })
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(service.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      service.closeAllConnections()
+      await new Promise((resolve) => service.close(resolve))
+    },
   }
 }
 
@@ -68,6 +103,28 @@ describeInBrowser('the job of the operator', (browser) => {
     const { trail, status } = await readTransaction(server, 'order-007')
     expect(status).toBe('succeeded')
     expect(trail).toMatchObject([{ command: 'retry', reason: 'the bank is restarted', by: { via: 'bulk' } }])
+    watched.assertClean()
+  })
+
+  it('The link of an alert opens its own problem among others', async () => {
+    await using service = await startRefusingService()
+    await using server = await startConsoleServer()
+    const { port } = new URL(service.url)
+    for (const host of ['127.0.0.1', 'localhost']) await strandForPerson(server, `http://${host}:${port}`)
+    const facts: AlertFacts = {
+      ...{ rule: 'attention', state: 'open', problem: `localhost:${port} compensate 409` },
+      ...{ count: 1, since: 0, names: [], sampleGids: [] },
+    }
+    const { link } = JSON.parse(writeAlert('json', facts, server.url)) as AlertBody
+    await using watched = await openPage(browser(), { viewport: { width: 1280, height: 800 } })
+    const { page } = watched
+    await page.goto(link)
+    const open = page.locator('.groups details[open]')
+    await open.first().waitFor()
+    expect(await page.locator('.groups > li').count()).toBe(2)
+    expect(await open.count()).toBe(1)
+    expect(await open.locator('.group-name').innerText()).toBe(facts.problem)
+    await open.getByRole('link', { name: 'of-localhost' }).waitFor()
     watched.assertClean()
   })
 
