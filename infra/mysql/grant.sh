@@ -16,5 +16,6 @@ CREATE USER IF NOT EXISTS counterstep@'%';
 ALTER USER counterstep@'%' IDENTIFIED BY '$password';
 GRANT SELECT, INSERT, UPDATE, DELETE ON counterstep.counterstep_transactions TO counterstep@'%';
 GRANT SELECT, INSERT, UPDATE, DELETE ON counterstep.counterstep_documents TO counterstep@'%';
+GRANT SELECT, INSERT, DELETE ON counterstep.counterstep_tags TO counterstep@'%';
 GRANT SELECT ON counterstep.counterstep_schema TO counterstep@'%';
 SQL

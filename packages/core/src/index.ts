@@ -151,7 +151,9 @@ export type {
 } from './ports/store.ts'
 export {
   CLAIM_MAX,
+  LIST_PIECE_ROWS,
   LIST_SCAN_MAX,
+  LIST_SCAN_MS_MAX,
   MARKS,
   NEVER_AT,
   PARKED_AT,
@@ -187,7 +189,7 @@ export {
   toStatus,
 } from './record/row-codes.ts'
 export { readServiceName } from './record/service-name.ts'
-export { decodeTags, encodeTags, toTagParts } from './record/tags-column.ts'
+export { decodeTags, encodeTags, toTagParts, toTagWords } from './record/tags-column.ts'
 export { toDueColumn } from './record/to-due-column.ts'
 export { findEntry, viewTrail } from './record/trail.ts'
 export { viewTransaction } from './record/view.ts'

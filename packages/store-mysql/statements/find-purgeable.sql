@@ -1,4 +1,4 @@
-SELECT id FROM counterstep_transactions FORCE INDEX (counterstep_due)
+SELECT id, gid, created_at, tags FROM counterstep_transactions FORCE INDEX (counterstep_due)
 WHERE live = 0 AND due_at <= ?
 ORDER BY due_at, id
 LIMIT ?

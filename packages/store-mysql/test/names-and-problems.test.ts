@@ -1,4 +1,4 @@
-import { LIST_SCAN_MAX, type ListOrder, PARKED_AT, type Store } from '@counterstep/core'
+import { LIST_PIECE_ROWS, LIST_SCAN_MAX, type ListOrder, PARKED_AT, type Store } from '@counterstep/core'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { describe, expect, it } from 'vitest'
 import { MIGRATIONS } from '../src/generated/sql.ts'
@@ -37,8 +37,8 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const { session } = await openSession(target, { ...toSessionTimeouts({}), autocommit: true })
       expect(await ensureSchema(session, SCHEMA_2)).toEqual({ from: 0, to: 2 })
       await session.run(OLD_INSERT)
-      expect(await migrateMysql({ url: rootUrl })).toEqual({ from: 2, to: 3 })
-      expect(await ensureSchema(session, SCHEMA_2)).toEqual({ from: 3, to: 3 })
+      expect(await migrateMysql({ url: rootUrl })).toEqual({ from: 2, to: 4 })
+      expect(await ensureSchema(session, SCHEMA_2)).toEqual({ from: 4, to: 4 })
       await session.run(OLD_INSERT.replace("'old'", "'old-2'"))
       const store = await openMysqlStore({ url: rootUrl })
       const transaction = aTransaction('new', NAMED)
@@ -59,9 +59,9 @@ for (const server of ['mariadb', 'mysql'] as const) {
           expect(row).not.toHaveProperty(word)
       }
       expect(rows).toContainEqual(expect.objectContaining({ ...NAMED, attempts: 3, marks: ['edited'] }))
-      await databases.sql(`DELETE FROM ${name}.counterstep_schema WHERE version = 3`)
+      await databases.sql(`DELETE FROM ${name}.counterstep_schema WHERE version >= 3`)
       // The columns are there already, as after a crash before the note.
-      expect(await migrateMysql({ url: rootUrl })).toEqual({ from: 2, to: 3 })
+      expect(await migrateMysql({ url: rootUrl })).toEqual({ from: 2, to: 4 })
       await store.close()
     })
 
@@ -122,9 +122,13 @@ for (const server of ['mariadb', 'mysql'] as const) {
           expect(seen).toHaveLength(rows + 1)
           const bounded = await store.list({ limit: 1, order, kind: 'message' })
           expect(bounded.items).toEqual([])
-          expect(bounded.cursor?.gid).toBe(seen[LIST_SCAN_MAX - 1])
           const { cursor = { at: 0, gid: asGid('') } } = bounded
-          expect(await store.list({ limit: 1, order, kind: 'message', cursor })).toEqual({ items: [] })
+          const scanned = seen.indexOf(cursor.gid) + 1
+          // On a busy machine the time ends a page before the number does, behind a whole piece.
+          expect(scanned % LIST_PIECE_ROWS).toBe(0)
+          expect(scanned).toBeGreaterThan(0)
+          expect(scanned).toBeLessThanOrEqual(LIST_SCAN_MAX)
+          expect((await store.list({ limit: 1, order, kind: 'message', cursor })).items).toEqual([])
         }
         await store.close()
       }, 60_000)

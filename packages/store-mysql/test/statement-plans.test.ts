@@ -29,6 +29,12 @@ const CREATED = {
   ranges: [{ sql: 'created_at <= ? AND (created_at < ? OR gid < _binary ?)', values: [1, 1, 'x'] }],
 } as const
 
+const TAGGED = {
+  order: 'created',
+  index: 'counterstep_tags',
+  ranges: [{ sql: 'tag = _binary ?', values: ['k:v'] }, ...CREATED.ranges],
+} as const
+
 /** Each statement has the index that it must use, and the values of its placeholders: those of a row, then the others. */
 const PLANS: Readonly<
   Record<string, readonly [sql: string, key: string, row: readonly Value[], rest: readonly Value[]]>
@@ -52,6 +58,9 @@ const PLANS: Readonly<
   'count prefixed': [STATEMENTS.countPrefixed, 'counterstep_gid', [], ['t-', 't-\x7f', 10]],
   'find due bound': [STATEMENTS.findDueBound, 'counterstep_due', [], [1, 9]],
   'find due last bound': [STATEMENTS.findDueLastBound, 'counterstep_due', [], [1, 9]],
+  'count tagged': [STATEMENTS.countTagged, 'PRIMARY', [], ['k:v', 10]],
+  'delete tags': [STATEMENTS.deleteTags, 'PRIMARY', ['k:v', 1, 't-1'], []],
+  'tagged scan end': [writeListScanEnd(TAGGED, 9), 'PRIMARY', [], []],
   'list scan end': [writeListScanEnd(CREATED, 9), 'counterstep_created', [], []],
 }
 

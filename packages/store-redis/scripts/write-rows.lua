@@ -6,6 +6,7 @@ local KEYS, ARGV = KEYS, ARGV
 -- This is a text, because Redis would convert a number to a text in each call.
 local HEAD_END = tostring(HEAD_BYTES_MAX - 1)
 -- @include indexes
+-- @include tags
 -- @include create
 -- @include update
 -- This runs creates and updates of one shard, one after the other. If one of them fails, its own line of the answer says

@@ -1,34 +1,69 @@
 import {
   KIND_CODES,
+  LIST_PIECE_ROWS,
   LIST_SCAN_MAX,
+  LIST_SCAN_MS_MAX,
   type ListCursor,
+  type ListedTransaction,
   type ListOrder,
   type ListQuery,
   type ListResult,
   STATUS_CODES,
   toMarkBits,
   toTagParts,
+  toTagWords,
 } from '@counterstep/core'
 import type { Gid, Status } from '@counterstep/protocol'
 import type { Row } from './driver.ts'
 import { COLUMNS } from './generated/sql.ts'
-import type { ListParameters } from './messages.ts'
+import type { ListParameters, Read } from './messages.ts'
 import { toListedTransaction } from './stored-row.ts'
 
-const ROW = COLUMNS.list satisfies typeof COLUMNS.listDue satisfies typeof COLUMNS.listDueLast
+const ROW = COLUMNS.list
 /** The end of a scan is a pair: the instant by which the list is ordered, and the gid. */
-const SCAN_END = { at: COLUMNS.listScanEnd.createdAt, gid: COLUMNS.listScanEnd.gid }
+const SCAN_END = COLUMNS.scanEnd
 const END_OF_TIME = Number.MAX_SAFE_INTEGER
 
+/** Reads piece by piece until the page is full, there is no further row, or a bound is met. Other reads come in between. */
+export async function readPage(
+  query: ListQuery,
+  read: (read: Read) => Promise<readonly Row[]>,
+): Promise<ListResult> {
+  const { limit, order = 'created', tags } = query
+  const startedAt = performance.now()
+  const items: ListedTransaction[] = []
+  let { cursor } = query
+  let scanned = 0
+  do {
+    const rest = { ...query, limit: limit - items.length, ...(cursor && { cursor }) }
+    const rows = await read({
+      type: 'list',
+      order,
+      tags: toTagWords(tags),
+      parameters: toListParameters(rest),
+    })
+    const piece = decodePage(rows, rest)
+    items.push(...piece.items)
+    cursor = piece.cursor
+    scanned += LIST_PIECE_ROWS
+  } while (
+    cursor !== undefined &&
+    items.length < limit &&
+    scanned < LIST_SCAN_MAX &&
+    performance.now() - startedAt < LIST_SCAN_MS_MAX
+  )
+  return { items, ...(cursor && { cursor }) }
+}
+
 /** Makes the parameters of list.sql. One match more than the page holds tells whether there is a next page. */
-export function toListParameters(query: ListQuery): ListParameters {
+function toListParameters(query: ListQuery): ListParameters {
   const tagParts = toTagParts(query.tags)
   return {
     createdFrom: query.createdFrom ?? 0,
     createdTo: query.createdTo ?? END_OF_TIME,
     cursorAt: query.cursor?.at ?? (query.order === 'due' ? -END_OF_TIME : END_OF_TIME),
     cursorGid: query.cursor?.gid ?? '',
-    scanRowsMax: LIST_SCAN_MAX,
+    rowsMax: LIST_PIECE_ROWS,
     kind: query.kind === undefined ? null : KIND_CODES[query.kind],
     retrying: toFlag(query.retrying),
     attention: toFlag(query.attention),
@@ -43,10 +78,12 @@ export function toListParameters(query: ListQuery): ListParameters {
 }
 
 /** The `rows` are matches, and perhaps after them the pair at which the scan's bound has cut it short. */
-export function decodePage(rows: readonly Row[], { limit, order }: ListQuery): ListResult {
+function decodePage(rows: readonly Row[], { limit, order }: ListQuery): ListResult {
   const last = rows.at(-1)
   const scanEnd =
-    last?.length === 2 ? { at: Number(last[SCAN_END.at]), gid: last[SCAN_END.gid] as Gid } : undefined
+    last?.length === 2
+      ? { at: Number(last[SCAN_END.scannedAt]), gid: last[SCAN_END.scannedGid] as Gid }
+      : undefined
   const matches = scanEnd === undefined ? rows : rows.slice(0, -1)
   const items = matches.slice(0, limit).flatMap((row) => toListedTransaction(row) ?? [])
   const cursor = matches.length > limit ? cursorAfter(matches[limit - 1], order) : scanEnd

@@ -67,7 +67,13 @@ export type RemoveDocumentWrite = readonly [
 export type Read =
   | { readonly type: 'readMany'; readonly gids: readonly string[] }
   | { readonly type: 'findFinal'; readonly gids: readonly string[] }
-  | { readonly type: 'list'; readonly order: ListOrder; readonly parameters: ListParameters }
+  | {
+      readonly type: 'list'
+      readonly order: ListOrder
+      /** The row has all of these. */
+      readonly tags: readonly string[]
+      readonly parameters: ListParameters
+    }
   | { readonly type: 'stats'; readonly pausedBit: number }
   | { readonly type: 'freeBytes' }
   | { readonly type: 'documents'; readonly category: string; readonly after: string; readonly limit: number }
@@ -78,7 +84,7 @@ export interface ListParameters {
   readonly createdTo: number
   readonly cursorAt: number
   readonly cursorGid: string
-  readonly scanRowsMax: number
+  readonly rowsMax: number
   readonly kind: number | null
   readonly retrying: number | null
   readonly attention: number | null

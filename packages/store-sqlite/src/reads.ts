@@ -1,11 +1,22 @@
 import type { ListOrder } from '@counterstep/core'
 import type { Database, Row, Statement } from './driver.ts'
 import { STATEMENTS } from './generated/sql.ts'
-import type { ListParameters, Read } from './messages.ts'
+import type { Read } from './messages.ts'
 
 interface ListStatements {
   readonly page: Statement
   readonly scanEnd: Statement
+}
+
+/** A page is scanned in one of the orders, or through the index of the tags, which is in the order of the accepts. */
+type Scan = ListOrder | 'tag'
+
+const SCAN_MARK = '/*scan*/'
+const SCANS: Readonly<Record<Scan, string>> = {
+  created: STATEMENTS.scanCreated,
+  due: STATEMENTS.scanDue,
+  'due-last': STATEMENTS.scanDueLast,
+  tag: STATEMENTS.scanTag,
 }
 
 /** Runs each read as one database transaction, which shows what was committed before it began and nothing later. */
@@ -14,7 +25,8 @@ export class Reads {
   readonly #end: Statement
   readonly #row: Statement
   readonly #final: Statement
-  readonly #lists: Readonly<Record<ListOrder, ListStatements>>
+  readonly #lists: Readonly<Record<Scan, ListStatements>>
+  readonly #tagged: Statement
   readonly #stats: Statement
   readonly #problems: Statement
   readonly #marks: Statement
@@ -26,15 +38,17 @@ export class Reads {
     this.#end = database.prepare('ROLLBACK')
     this.#row = database.prepare(STATEMENTS.read)
     this.#final = database.prepare(STATEMENTS.findFinal)
-    const prepare = (page: string, scanEnd: string) => ({
-      page: database.prepare(page),
-      scanEnd: database.prepare(scanEnd),
+    const prepare = (scan: Scan) => ({
+      page: database.prepare(STATEMENTS.list.replace(SCAN_MARK, SCANS[scan])),
+      scanEnd: database.prepare(STATEMENTS.scanEnd.replace(SCAN_MARK, SCANS[scan])),
     })
     this.#lists = {
-      created: prepare(STATEMENTS.list, STATEMENTS.listScanEnd),
-      due: prepare(STATEMENTS.listDue, STATEMENTS.listDueScanEnd),
-      'due-last': prepare(STATEMENTS.listDueLast, STATEMENTS.listDueLastScanEnd),
+      created: prepare('created'),
+      due: prepare('due'),
+      'due-last': prepare('due-last'),
+      tag: prepare('tag'),
     }
+    this.#tagged = database.prepare(STATEMENTS.countTagged)
     this.#stats = database.prepare(STATEMENTS.stats)
     this.#problems = database.prepare(STATEMENTS.countProblems)
     this.#marks = database.prepare(STATEMENTS.countMarks)
@@ -58,7 +72,7 @@ export class Reads {
       case 'findFinal':
         return read.gids.flatMap((gid) => this.#final.all(gid))
       case 'list':
-        return this.#readPage(read.order, read.parameters)
+        return this.#readPage(read)
       case 'stats':
         return [
           ...label('counts', this.#stats.all({ pausedBit: read.pausedBit })),
@@ -76,15 +90,24 @@ export class Reads {
    * Returns the matches, up to one more than the page holds, and after them the cursor if the scan's bound has cut it
    * short.
    */
-  #readPage(order: ListOrder, parameters: ListParameters): readonly Row[] {
-    const { page, scanEnd } = this.#lists[order]
-    const matches = page.all(parameters)
-    if (matches.length === parameters.matchesMax) return matches
-    const { createdFrom, createdTo, cursorAt, cursorGid, scanRowsMax } = parameters
-    const range = { cursorAt, cursorGid, scanRowsMax }
+  #readPage({ order, tags, parameters }: Read & { readonly type: 'list' }): readonly Row[] {
+    const { createdFrom, createdTo, cursorAt, cursorGid, rowsMax, matchesMax } = parameters
+    const tag = order === 'created' ? this.#findRarest(tags, rowsMax) : undefined
+    const tagged = tag === undefined ? {} : { tag }
+    const { page, scanEnd } = this.#lists[tag === undefined ? order : 'tag']
+    const matches = page.all({ ...parameters, ...tagged })
+    if (matches.length === matchesMax) return matches
+    const range = { cursorAt, cursorGid, rowsMax: rowsMax + 1, ...tagged }
     // Only the order of the creation has its bounds in the range.
     const [last, next] = scanEnd.all(order === 'created' ? { ...range, createdFrom, createdTo } : range)
     return last === undefined || next === undefined ? matches : [...matches, last]
+  }
+
+  /** A page scans the rarest of several tags, and its other filters ask for the others. */
+  #findRarest(tags: readonly string[], rowsMax: number): string | undefined {
+    if (tags.length <= 1) return tags[0]
+    const counts = tags.map((tag) => Number(this.#tagged.get({ tag, rowsMax })?.[0]))
+    return tags[counts.indexOf(Math.min(...counts))]
   }
 }
 

@@ -59,7 +59,7 @@ import {
   encodeUpdate,
   encodeWriteDocument,
 } from './encode-writes.ts'
-import { decodePage, toListParameters } from './list-page.ts'
+import { readPage } from './list-page.ts'
 import type { Write } from './messages.ts'
 import { readDocuments } from './read-documents.ts'
 import type { ReaderLink } from './reader-link.ts'
@@ -170,11 +170,7 @@ export class SqliteStore implements Store {
 
   async list(query: ListQuery): Promise<ListResult> {
     if (this.#closing !== undefined) return this.#refuse()
-    const { order = 'created' } = query
-    return decodePage(
-      await this.#reader.read({ type: 'list', order, parameters: toListParameters(query) }),
-      query,
-    )
+    return readPage(query, (read) => this.#reader.read(read))
   }
 
   async stats(): Promise<StoreStats> {

@@ -1,5 +1,5 @@
 import { DocumentWrites } from './document-writes.ts'
-import type { Database, Row, Statement } from './driver.ts'
+import type { Cell, Database, Row, Statement } from './driver.ts'
 import { STATEMENTS } from './generated/sql.ts'
 import type {
   ClaimDueWrite,
@@ -16,6 +16,7 @@ import type {
 /** Runs one write after the other inside the caller's database transaction. */
 export class Writes {
   readonly #create: Statement
+  readonly #enterTag: Statement
   readonly #save: Readonly<Record<UpdateWrite[1], Statement>>
   readonly #key: Statement
   readonly #renew: Statement
@@ -24,6 +25,8 @@ export class Writes {
   readonly #claim: Statement
   readonly #postpone: Statement
   readonly #purge: Statement
+  readonly #purgeableTags: Statement
+  readonly #deleteTag: Statement
   readonly #documents: DocumentWrites
   readonly #parkedAt: number
   readonly #neverAt: number
@@ -33,6 +36,7 @@ export class Writes {
     this.#neverAt = settings.neverAt
     this.#documents = new DocumentWrites(database, settings)
     this.#create = database.prepare(STATEMENTS.create)
+    this.#enterTag = database.prepare(STATEMENTS.enterTag)
     this.#save = {
       keep: database.prepare(STATEMENTS.saveKeep),
       release: database.prepare(STATEMENTS.saveRelease),
@@ -46,6 +50,8 @@ export class Writes {
     this.#claim = database.prepare(STATEMENTS.claim)
     this.#postpone = database.prepare(STATEMENTS.postpone)
     this.#purge = database.prepare(STATEMENTS.purge)
+    this.#purgeableTags = database.prepare(STATEMENTS.findPurgeableTags)
+    this.#deleteTag = database.prepare(STATEMENTS.deleteTag)
   }
 
   run(write: Write, now: number): WriteResult {
@@ -63,7 +69,7 @@ export class Writes {
       case 'postponeDue':
         return this.#runPostponeDue(write, now)
       case 'purge':
-        return this.#purge.run(now, write[1])
+        return this.#runPurge(write[1], now)
       case 'writeDocument':
         return this.#documents.write(write, now)
       case 'removeDocument':
@@ -73,8 +79,11 @@ export class Writes {
 
   #runCreate([, dueInMs, roomBytes, ...fields]: CreateWrite, now: number): WriteResult {
     const changes = this.#create.run(...fields, now + dueInMs, now, now, roomBytes)
-    if (changes === 1) return 0
-    const [gid, , , , , , , token, writeId] = fields
+    const [gid, , , , , , , token, writeId, , , , tags] = fields
+    if (changes === 1) {
+      if (tags) for (const tag of splitTags(tags)) this.#enterTag.run(tag, now, gid)
+      return 0
+    }
     const [rowToken, rowWriteId, , digest, status, createdAt] = this.#readKey(gid)
     if (rowToken === token && rowWriteId === writeId) return Number(createdAt)
     return [digest ?? null, status ?? null]
@@ -96,6 +105,13 @@ export class Writes {
   #toDueAt(hold: UpdateWrite[1], due: number | null, now: number): number {
     if (hold === 'finish') return due === null ? this.#neverAt : now + due
     return due ?? now
+  }
+
+  #runPurge(limit: number, now: number): number {
+    for (const [tags = null, createdAt, gid] of this.#purgeableTags.all(now, limit)) {
+      for (const tag of splitTags(tags)) this.#deleteTag.run(tag, createdAt, gid)
+    }
+    return this.#purge.run(now, limit)
   }
 
   /** Returns for each lease the version of its row, or 0 if it is lost. */
@@ -141,4 +157,11 @@ export class Writes {
     if (row === undefined) throw new Error('a row that exists and cannot be read')
     return row
   }
+}
+
+/** Returns the tags of the column, each as the word that the index has. The contract's own reader is not loaded in this thread. */
+function splitTags(column: Cell): readonly string[] {
+  return String(column)
+    .split('\n')
+    .filter((tag) => tag !== '')
 }

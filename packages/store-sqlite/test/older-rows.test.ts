@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { encodeTags } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { MIGRATIONS, STATEMENTS } from '../src/generated/sql.ts'
@@ -64,6 +65,30 @@ describe('rows of older code', () => {
     expect(await store.readMany(['old' as Gid])).toHaveLength(1)
     expect(await store.stats()).toMatchObject({ problems: [], unfinished: { submitted: 1 } })
     await store.close()
+  })
+
+  it('The tags that are there already are entered in their table, and a purge takes them out', async () => {
+    const path = join(folder, 'tagged.db')
+    const database = openDatabase(path)
+    migrate(database, 0, MIGRATIONS.slice(0, 4))
+    const tags = { q: `\\"',[]{}`, region: 'eu' }
+    for (const gid of ['tagged', 'untagged']) database.prepare(OLD_CREATE).run(gid)
+    database.prepare('UPDATE transactions SET tags = ? WHERE gid = ?').run(encodeTags(tags), 'tagged')
+    database.close()
+    const store = await openSqliteStore({ path })
+    expect((await store.list({ limit: 5, tags })).items.map(({ gid }) => gid)).toEqual(['tagged'])
+    const transaction = aTransaction('over', { tags: { region: 'eu', tier: '2' } })
+    await store.create(transaction)
+    await store.update({ ...makeFinish(transaction), hold: { type: 'finish', retentionMs: 0 } })
+    expect(await store.purgeFinished(5)).toEqual({ purged: 1 })
+    await store.close()
+    const after = openDatabase(path)
+    const entries = after.prepare('SELECT tag, created_at, gid FROM tags').all()
+    expect(entries.map((row) => [...row])).toEqual([
+      [`q:${tags.q}`, 5, 'tagged'],
+      ['region:eu', 5, 'tagged'],
+    ])
+    after.close()
   })
 
   it('Only rows in trouble are in the indexes of the statistics', async () => {

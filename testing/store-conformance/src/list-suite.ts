@@ -116,7 +116,8 @@ export function listSuite(test: DefineTest): void {
     }
     const queries: readonly ListQuery[] = [
       { limit: 10, kind: 'tcc' },
-      { limit: 10, tags: { rare: 'yes' } },
+      { limit: 10, name: 'rare' },
+      { limit: 10, tags: { rare: 'yes' }, order: 'due' },
       { limit: 10, name: 'rare', order: 'due' },
       { limit: 10, kind: 'tcc', order: 'due' },
     ]

@@ -29,7 +29,11 @@ function comparePlaces(order: ListOrder, a: ListCursor, b: ListCursor): number {
 function isInRange(row: StoredTransaction, query: ListQuery): boolean {
   const { cursor, order = 'created' } = query
   if (cursor !== undefined && comparePlaces(order, cursor, toCursor(order, row)) >= 0) return false
-  return order === 'created' ? isCreatedWithin(row, query) : isLive(row)
+  return order === 'created' ? isCreatedWithin(row, query) && hasTags(row, query) : isLive(row)
+}
+
+function hasTags(row: StoredTransaction, { tags = {} }: ListQuery): boolean {
+  return Object.entries(tags).every(([key, value]) => row.tags?.[key] === value)
 }
 
 function isCreatedWithin(row: StoredTransaction, { createdFrom, createdTo }: ListQuery): boolean {
@@ -40,7 +44,7 @@ function isCreatedWithin(row: StoredTransaction, { createdFrom, createdTo }: Lis
 }
 
 function isMatch(row: StoredTransaction, query: ListQuery): boolean {
-  const { status, kind, retrying, attention, name, problem, tags = {}, marks = [], gidPrefix = '' } = query
+  const { status, kind, retrying, attention, name, problem, marks = [], gidPrefix = '' } = query
   return (
     (status === undefined || status.includes(row.status)) &&
     (kind === undefined || row.kind === kind) &&
@@ -48,7 +52,7 @@ function isMatch(row: StoredTransaction, query: ListQuery): boolean {
     (attention === undefined || row.attention === attention) &&
     (name === undefined || row.name === name) &&
     (problem === undefined || row.problem === problem) &&
-    Object.entries(tags).every(([key, value]) => row.tags?.[key] === value) &&
+    hasTags(row, query) &&
     marks.every((mark) => row.marks?.includes(mark)) &&
     row.gid.startsWith(gidPrefix) &&
     isCreatedWithin(row, query)

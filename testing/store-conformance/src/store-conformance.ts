@@ -16,6 +16,7 @@ import { renewSuite } from './renew-suite.ts'
 import type { ConformanceOptions } from './runner.ts'
 import { statsSuite } from './stats-suite.ts'
 import { type DefineTest, StoreFixture } from './store-fixture.ts'
+import { tagSuite } from './tag-suite.ts'
 import { updateSuite } from './update-suite.ts'
 
 const SUITES: Readonly<Record<string, (test: DefineTest) => void>> = {
@@ -28,6 +29,7 @@ const SUITES: Readonly<Record<string, (test: DefineTest) => void>> = {
   'found by': foundBySuite,
   list: listSuite,
   'list filters': listFilterSuite,
+  tags: tagSuite,
   'due order': dueOrderSuite,
   purge: purgeSuite,
   stats: statsSuite,

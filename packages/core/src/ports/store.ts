@@ -56,8 +56,9 @@ export interface Store {
    */
   postponeDue(postponement: DuePostponement): Promise<DuePostponementResult>
   /**
-   * Lists newest first by (createdAt, gid). It scans at most `LIST_SCAN_MAX`
-   * rows, so a page may be short and still have a cursor.
+   * Lists newest first by (createdAt, gid), or in another order. It scans at most `LIST_SCAN_MAX` rows and begins no further
+   * `LIST_PIECE_ROWS` after `LIST_SCAN_MS_MAX`, so a page may be short and still have a cursor. In the order `created` a
+   * query with tags scans only rows that have one of them, however many others there are.
    */
   list(query: ListQuery): Promise<ListResult>
   stats(): Promise<StoreStats>
@@ -120,6 +121,10 @@ export const RENEW_MAX = 500
 export const CLAIM_MAX = 100
 export const POSTPONE_MAX = 500
 export const LIST_SCAN_MAX = 10_000
+/** A list scans so many rows at once, and then sees whether the page is full or the time is over. */
+export const LIST_PIECE_ROWS = 1_000
+/** Rows that lie far from each other take a hundred times as long to read as neighbours, so a number alone bounds no page. */
+export const LIST_SCAN_MS_MAX = 150
 export const PURGE_MAX = 1_000
 /** The due instant of a parked row, which no node claims until an operator retries it. */
 export const PARKED_AT = 9_000_000_000_000_000

@@ -8,16 +8,21 @@ import type { Tags } from '../ports/store.ts'
 /** Null: the row has no tags. */
 export function encodeTags(tags: Tags | undefined): string | null {
   if (tags === undefined) return null
-  const words = Object.keys(tags)
-    .sort()
-    .map((key) => `${key}:${tags[key]}\n`)
-  return words.length === 0 ? null : `\n${words.join('')}`
+  const words = toTagWords(tags)
+  return words.length === 0 ? null : `\n${words.join('\n')}\n`
 }
 
 export function decodeTags(text: string): Tags | undefined {
   const words = text.split('\n').filter((word) => word !== '')
   if (words.length === 0) return undefined
   return Object.fromEntries(words.map(splitTag))
+}
+
+/** Returns each tag as one word, by which an index of the tags finds its row. */
+export function toTagWords(tags: Tags = {}): readonly string[] {
+  return Object.keys(tags)
+    .sort()
+    .map((key) => `${key}:${tags[key]}`)
 }
 
 /** Returns the parts of the encoded text that a row with all these tags contains. */

@@ -1,5 +1,5 @@
 import { readCaller } from '@counterstep/access'
-import { LIST_SCAN_MAX } from '@counterstep/core'
+import { LIST_SCAN_MAX, LIST_SCAN_MS_MAX } from '@counterstep/core'
 import type { EngineApi } from '@counterstep/engine'
 import {
   KINDS,
@@ -27,7 +27,7 @@ export const listTransactionsOperation: Operation = {
   tag: 'transactions',
   access: ['read'],
   summary: 'List transactions',
-  description: `In the order created a search looks through the newest accepts, in the orders due and -due through the unfinished ones alone. A page looks at ${LIST_SCAN_MAX} rows at most, so it may be short and still have a cursor; searchedTo then tells how far it has come.`,
+  description: `In the order created a search looks through the newest accepts, with a tag only through those that have it, in the orders due and -due through the unfinished ones alone. A page looks at ${LIST_SCAN_MAX} rows at most, and goes no further after about ${LIST_SCAN_MS_MAX} ms, so it may be short and still have a cursor; searchedTo then tells how far it has come.`,
   parameters: [
     {
       ...buildFilter('status', { type: 'array', items: { type: 'string', enum: STATUSES } }),

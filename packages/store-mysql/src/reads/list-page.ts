@@ -1,6 +1,9 @@
 import {
+  LIST_PIECE_ROWS,
   LIST_SCAN_MAX,
+  LIST_SCAN_MS_MAX,
   type ListCursor,
+  type ListedTransaction,
   type ListOrder,
   type ListQuery,
   type ListResult,
@@ -16,14 +19,36 @@ import { toListedTransaction, toText } from './stored-row.ts'
 const ROW = COLUMNS.list
 const SCAN_END = COLUMNS.listScanEnd
 
-/** Asks for one match more than the page holds, which tells whether there is a next page. */
+/** Reads piece by piece until the page is full, there is no further row, or a bound is met. */
 export async function readPage(session: Session, query: ListQuery): Promise<ListResult> {
+  const { limit } = query
+  const startedAt = performance.now()
+  const items: ListedTransaction[] = []
+  let { cursor } = query
+  let scanned = 0
+  do {
+    const rest = { ...query, limit: limit - items.length, ...(cursor && { cursor }) }
+    const piece = await readPiece(session, rest)
+    items.push(...piece.items)
+    cursor = piece.cursor
+    scanned += LIST_PIECE_ROWS
+  } while (
+    cursor !== undefined &&
+    items.length < limit &&
+    scanned < LIST_SCAN_MAX &&
+    performance.now() - startedAt < LIST_SCAN_MS_MAX
+  )
+  return { items, ...(cursor && { cursor }) }
+}
+
+/** Asks for one match more than the page holds, which tells whether there is a next page. */
+async function readPiece(session: Session, query: ListQuery): Promise<ListResult> {
   const { limit, order = 'created' } = query
   // The order of the accepts has this range in its scan already. Any other order filters by it what it has scanned.
   const filters = [...toFilters(query), ...(order === 'created' ? [] : toCreatedRange(query))]
   // If every row is a match, no more rows are scanned than the page needs.
   const isFiltered = filters.length > 0
-  const scanRowsMax = isFiltered ? LIST_SCAN_MAX : Math.min(limit + 1, LIST_SCAN_MAX)
+  const scanRowsMax = isFiltered ? LIST_PIECE_ROWS : limit + 1
   const scan = await chooseScan(session, query, scanRowsMax)
   const matches = await session.all(writeList(scan, filters, scanRowsMax, limit + 1))
   const items = matches.slice(0, limit).flatMap((row) => toListedTransaction(row) ?? [])
@@ -38,7 +63,7 @@ export async function readPage(session: Session, query: ListQuery): Promise<List
 
 /** Finds the row at which the scan's bound has cut the scan short. */
 async function findScanEnd(session: Session, scan: Scan): Promise<ListCursor | undefined> {
-  const [last, next] = await session.all(writeListScanEnd(scan, LIST_SCAN_MAX - 1))
+  const [last, next] = await session.all(writeListScanEnd(scan, LIST_PIECE_ROWS - 1))
   return next && toCursor(scan.order, last, SCAN_END)
 }
 

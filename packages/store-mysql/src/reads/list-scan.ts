@@ -1,4 +1,4 @@
-import { LIST_SCAN_MAX, type ListCursor, type ListQuery } from '@counterstep/core'
+import { LIST_SCAN_MAX, type ListCursor, type ListQuery, toTagWords } from '@counterstep/core'
 import { STATEMENTS } from '../generated/sql.ts'
 import type { Session } from '../sessions/session.ts'
 import { fill, parseStatement } from '../sessions/statement.ts'
@@ -6,6 +6,7 @@ import { toCreatedRange, toPrefixRange } from './list-filters.ts'
 import type { Part, Scan } from './list-statements.ts'
 
 const COUNT_PREFIXED = parseStatement(STATEMENTS.countPrefixed)
+const COUNT_TAGGED = parseStatement(STATEMENTS.countTagged)
 const IS_LIVE: Part = { sql: 'live = 1', values: [] }
 
 interface DueOrder {
@@ -26,7 +27,10 @@ const DUE_ORDERS: Readonly<Record<'due' | 'due-last', DueOrder>> = {
   },
 }
 
-/** Chooses the index of a page: that of the gids if few enough begin with the prefix, else that of the order. */
+/**
+ * Chooses the index of a page: that of the gids if few enough begin with the prefix, that of the tags if the order is that of the
+ * accepts, else that of the order.
+ */
 export async function chooseScan(session: Session, query: ListQuery, scanRowsMax: number): Promise<Scan> {
   const { order = 'created', gidPrefix = '', cursor } = query
   const cursors = cursor === undefined ? [] : [toCursorRange(order, cursor)]
@@ -35,7 +39,11 @@ export async function chooseScan(session: Session, query: ListQuery, scanRowsMax
     return { order, index: 'counterstep_gid', ranges: [toPrefixRange(gidPrefix), ...range, ...cursors] }
   }
   if (order === 'created') {
-    return { order, index: 'counterstep_created', ranges: [...toCreatedRange(query), ...cursors] }
+    const tag = await findRarest(session, toTagWords(query.tags))
+    const ranges = [...toCreatedRange(query), ...cursors]
+    if (tag === undefined) return { order, index: 'counterstep_created', ranges }
+    const isTagged: Part = { sql: 'tag = _binary ?', values: [tag] }
+    return { order, index: 'counterstep_tags', ranges: [isTagged, ...ranges] }
   }
   const bound = await findDueBound(session, DUE_ORDERS[order], cursor, scanRowsMax)
   return { order, index: 'counterstep_due', ranges: [IS_LIVE, ...cursors, ...bound] }
@@ -56,6 +64,14 @@ async function isRare(session: Session, gidPrefix: string): Promise<boolean> {
   const { values } = toPrefixRange(gidPrefix)
   const [row] = await session.all(fill(COUNT_PREFIXED, [...values, LIST_SCAN_MAX + 1]))
   return Number(row?.[0]) <= LIST_SCAN_MAX
+}
+
+/** A page scans the rarest of several tags, and its other filters ask for the others. */
+async function findRarest(session: Session, tags: readonly string[]): Promise<string | undefined> {
+  if (tags.length <= 1) return tags[0]
+  const counts = await Promise.all(tags.map((tag) => session.all(fill(COUNT_TAGGED, [tag, LIST_SCAN_MAX]))))
+  const rows = counts.map(([row]) => Number(row?.[0]))
+  return tags[rows.indexOf(Math.min(...rows))]
 }
 
 /**

@@ -12,7 +12,8 @@ export interface Part {
 /** Bounds the rows of a page before they are filtered. */
 export interface Scan {
   readonly order: ListOrder
-  readonly index: 'counterstep_created' | 'counterstep_due' | 'counterstep_gid'
+  /** The index of the tags is a table of its own, and the others are indexes of the rows. */
+  readonly index: 'counterstep_created' | 'counterstep_due' | 'counterstep_gid' | 'counterstep_tags'
   readonly ranges: readonly Part[]
 }
 
@@ -29,17 +30,14 @@ export function writeList(
   scanRowsMax: number,
   rowsMax: number,
 ): string {
-  return write(STATEMENTS.list, scan, filters, [
-    ...listValues(scan.ranges),
-    scanRowsMax,
-    ...listValues(filters),
-    rowsMax,
-  ])
+  const sql = scan.index === 'counterstep_tags' ? STATEMENTS.listTagged : STATEMENTS.list
+  return write(sql, scan, filters, [...listValues(scan.ranges), scanRowsMax, ...listValues(filters), rowsMax])
 }
 
 /** Writes the statement that reads the row at this place of the scan, and the next one. */
 export function writeListScanEnd(scan: Scan, place: number): string {
-  return write(STATEMENTS.listScanEnd, scan, [], [...listValues(scan.ranges), place])
+  const sql = scan.index === 'counterstep_tags' ? STATEMENTS.listTaggedScanEnd : STATEMENTS.listScanEnd
+  return write(sql, scan, [], [...listValues(scan.ranges), place])
 }
 
 function write(

@@ -7,9 +7,11 @@ import {
   PARKED_AT,
   SENT_LIST_CODES,
   STATUS_CODES,
+  type Tags,
   type TransactionUpdate,
   toDueColumn,
   toMarkBits,
+  toTagWords,
   type UpdateHold,
   type UpdateResult,
 } from '@counterstep/core'
@@ -23,6 +25,9 @@ export const CREATE = parseRowsStatement(withNowMark(STATEMENTS.create.replace(N
 export const CREATE_NAMED = parseRowsStatement(
   withNowMark(STATEMENTS.create.replace(NAMES_MARK, ', name, tags')),
 )
+export const ENTER_TAGS = parseRowsStatement(withNowMark(STATEMENTS.insertTags))
+/** The length of the column. */
+const TAG_BYTES_MAX = 289
 /** The length of an update's statement without its values and without the few words of its hold. */
 const UPDATE_LENGTH = STATEMENTS.update.length
 
@@ -46,6 +51,8 @@ export interface PendingCreate extends Pending<CreateResult> {
   readonly sql: string
   /** The name and the tags as SQL, for a row that has one of them. */
   readonly names: string | undefined
+  /** The row's entries in the table of the tags, as SQL. */
+  readonly entries: readonly string[]
 }
 
 export interface PendingUpdate extends Pending<UpdateResult> {
@@ -107,8 +114,21 @@ export function toPendingCreate(
     dueInMs,
   ])
   const names = writeNames(transaction)
-  const length = sql.length + (names?.length ?? 0)
-  return { type: 'create', gid, token, writeId, sql, names, length, resolve, reject }
+  const entries = transaction.tags === undefined ? [] : writeEntries(gid, transaction.tags)
+  const length = sql.length + (names?.length ?? 0) + sumLengths(entries)
+  return { type: 'create', gid, token, writeId, sql, names, entries, length, resolve, reject }
+}
+
+/** A tag that is too long is found here, because the statement would cut it. */
+function writeEntries(gid: string, tags: Tags): readonly string[] {
+  return toTagWords(tags).map((tag) => {
+    assert(Buffer.byteLength(tag) <= TAG_BYTES_MAX, 'a tag that is too long for a row')
+    return fill(ENTER_TAGS.row, [tag, gid])
+  })
+}
+
+function sumLengths(texts: readonly string[]): number {
+  return texts.reduce((sum, { length }) => sum + length, 0)
 }
 
 function writeNames({ name, tags }: NewTransaction): string | undefined {

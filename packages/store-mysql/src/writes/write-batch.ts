@@ -8,7 +8,7 @@ import type { DatabaseTransactions } from '../transactions/database-transactions
 import { ensureOwnRedo } from '../transactions/own-redo.ts'
 import type { Answer, AtOnce, Tx } from '../transactions/transaction-protocol.ts'
 import type { PendingCreate, PendingUpdate, PendingWrite, Settlement } from './pending-writes.ts'
-import { writeInserts, writeUpdates } from './write-statements.ts'
+import { writeInserts, writeTagInserts, writeUpdates } from './write-statements.ts'
 
 const READ_EXISTING = parseRowsStatement(STATEMENTS.readExisting)
 const EXISTING = COLUMNS.readExisting
@@ -48,8 +48,10 @@ function toAtOnce(
 ): AtOnce<readonly Settlement[]> {
   const inserts =
     creates.length === 0 ? [] : writeInserts(creates).map((sql) => ({ sql, changes: creates.length }))
+  // The table of the tags numbers no rows, so that the server still has the instant after these.
+  const tagInserts = writeTagInserts(creates).map((sql) => ({ sql }))
   return {
-    statements: [...writeUpdates(updates), ...inserts],
+    statements: [...writeUpdates(updates), ...tagInserts, ...inserts],
     toWork: (now) => ({
       value: [...settleCreated(creates, now), ...settleSaved(updates, now)],
       rows: creates.length + updates.length,
@@ -62,6 +64,7 @@ async function createRows(tx: Tx, creates: readonly PendingCreate[]): Promise<re
   if (creates.length === 0) return []
   try {
     await tx.runNow(writeInserts(creates, tx.session.rowBytesMax))
+    await enterTags(tx, creates)
     return settleCreated(creates, tx.now)
   } catch (error: unknown) {
     if (!(error instanceof SqlError)) throw error
@@ -69,6 +72,12 @@ async function createRows(tx: Tx, creates: readonly PendingCreate[]): Promise<re
     if (error.fault === 'row') return writeHalves(creates, error, (half) => createRows(tx, half))
     throw error
   }
+}
+
+/** A row that was refused has no entries, so the rows come first. */
+async function enterTags(tx: Tx, creates: readonly PendingCreate[]): Promise<void> {
+  const statements = writeTagInserts(creates, tx.session.rowBytesMax)
+  if (statements.length > 0) await tx.runNow(statements)
 }
 
 function settleCreated(creates: readonly PendingCreate[], now: number): readonly Settlement[] {
@@ -89,13 +98,25 @@ async function createOthers(
     const row = existing.get(create.gid)
     return row === undefined ? [] : [settleExisting(create, row, tx.now)]
   })
+  // An insert before the refused one may have written some of the rows.
+  await enterTags(
+    tx,
+    creates.filter((create) => isOwnOfNow(create, existing.get(create.gid), tx.now)),
+  )
   const others = creates.filter(({ gid }) => !existing.has(gid))
   return [...settlements, ...(await createRows(tx, others))]
 }
 
+function isOwnOfNow(create: PendingCreate, row: Row | undefined, now: number): boolean {
+  return row !== undefined && isOwn(create, row) && Number(row[EXISTING.createdAt]) === now
+}
+
+function isOwn({ token, writeId }: PendingCreate, row: Row): boolean {
+  return toText(row[EXISTING.token]) === token && toText(row[EXISTING.writeId]) === writeId
+}
+
 function settleExisting(create: PendingCreate, row: Row, now: number): Settlement {
-  const isMine =
-    toText(row[EXISTING.token]) === create.token && toText(row[EXISTING.writeId]) === create.writeId
+  const isMine = isOwn(create, row)
   const status = toStatus(row[EXISTING.status])
   if (!isMine && status === undefined) {
     return () => create.reject(new AssertionError(`${create.gid} exists with a status of a later version`))

@@ -28,6 +28,7 @@ async function collectOutcomes(writer: WriteBatch, bounds: Partial<QueueBounds> 
           token: '',
           writeId: '',
           names: undefined,
+          entries: [],
           sql: '',
           length: 0,
           ...settle,

@@ -13,6 +13,7 @@ import { type CountedStatement, NOW_SQL, withNowMark } from '../transactions/tra
 import {
   CREATE,
   CREATE_NAMED,
+  ENTER_TAGS,
   measureRow,
   type OwnColumn,
   type PendingCreate,
@@ -52,6 +53,17 @@ export function writeInserts(
   const rows = creates.map(isNamed ? writeNamedRow : ({ sql }) => sql)
   const statement = isNamed ? CREATE_NAMED : CREATE
   return groupRows(rows, (row) => Buffer.byteLength(row), bytesMax).map((group) => fillRows(statement, group))
+}
+
+/** Writes one insert of the tags of all rows, or as few as `bytesMax` allows, and none if no row has tags. */
+export function writeTagInserts(
+  creates: readonly PendingCreate[],
+  bytesMax = Number.POSITIVE_INFINITY,
+): readonly string[] {
+  const entries = creates.flatMap((create) => create.entries)
+  if (entries.length === 0) return []
+  const groups = groupRows(entries, (entry) => Buffer.byteLength(entry), bytesMax)
+  return groups.map((group) => fillRows(ENTER_TAGS, group))
 }
 
 /**

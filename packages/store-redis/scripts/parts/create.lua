@@ -1,4 +1,6 @@
 local CREATE_WORDS = 4
+-- The words before the tags are token, writeId, digest, attempts, marks and name.
+local TAGS_OF_REST = '^[^ ]+ [^ ]+ [^ ]+ [^ ]+ [^ ]+ [^ ]+ ([^ ]+) '
 local CREATE_TERMS = '^c (%d+) (%d+) (%d+) ([01]) (%d+) (-?%d+)(.*)$'
 
 -- Builds what rows that are created alike have in common, which is the part of the head before the token.
@@ -11,6 +13,7 @@ local function createTerms(word, now)
     createdAt = createdAt,
     dueAt = writeWhole(now + tonumber(dueInMs)),
     isWaiting = owned == '0',
+    isWide = layout ~= '',
     -- A row with a name or tags has the layout behind the other terms.
     head = (layout == '' and '1' or sub(layout, 2)) .. ' ' .. format .. ' ' .. kind .. ' ' .. status .. ' 1 1 ' .. owned .. ' ' .. sentList .. ' 0 0 0 ' ..
       createdAt .. ' ' .. createdAt .. ' 0 ',
@@ -49,5 +52,11 @@ local function create(terms, k, a)
   countBy(terms.status, 1)
   -- A row that is owned is mostly finished by its next write, and is found among those that are due soon until then.
   if terms.isWaiting then put(changes.waiting, '0', toWaiting('', terms.createdAt, gid)) end
+  if terms.isWide then
+    local tags = match(rest, TAGS_OF_REST)
+    if tags ~= NO_WORD then
+      for _, member in ipairs(toTagMembers(tags, terms.createdAt, gid)) do put(changes.tags, '0', member) end
+    end
+  end
   return terms.answer
 end

@@ -1,13 +1,14 @@
 -- The changes of all rows in the indexes of their shard are gathered, so that one command for each index writes them all.
--- The first keys of the script are the indexes due, created and done, the counts, the index waiting, and the problems. For
--- an index the arguments of ZADD or ZREM are gathered, and for the counts and the problems a number for each field.
+-- The first keys of the script are the indexes due, created and done, the counts, the index waiting, the problems, and the
+-- indexes tags and tagged. For an index the arguments of ZADD or ZREM are gathered, and for the counts and the problems a number
+-- for each field.
 -- The index waiting is in the order of its members, each with a problem, an accept and a gid. It has a member for each live
 -- row with a problem. A member without a problem stands for a live row that is not paused. It is written when the row waits
 -- for the first time, so that a row that is finished by its first save has none.
-local INDEX_KEYS = 6
+local INDEX_KEYS = 8
 
 local function noChanges()
-  return { due = {}, undue = {}, created = {}, done = {}, undone = {}, counts = {}, gids = {}, waiting = {}, rested = {}, problems = {} }
+  return { due = {}, undue = {}, created = {}, done = {}, undone = {}, counts = {}, gids = {}, waiting = {}, rested = {}, problems = {}, tags = {}, tagged = {} }
 end
 
 local changes = noChanges()
@@ -26,6 +27,8 @@ local function writeIndexes()
   end
   if #gathered.rested > 0 then call('ZREM', KEYS[5], unpack(gathered.rested)) end
   if #gathered.waiting > 0 then call('ZADD', KEYS[5], unpack(gathered.waiting)) end
+  if #gathered.tags > 0 then call('ZADD', KEYS[7], unpack(gathered.tags)) end
+  if #gathered.tagged > 0 then call('ZADD', KEYS[8], unpack(gathered.tagged)) end
   for field, by in pairs(gathered.problems) do
     if by ~= 0 and call('HINCRBY', KEYS[6], field, writeWhole(by)) == 0 then call('HDEL', KEYS[6], field) end
   end

@@ -135,7 +135,10 @@ local function update(terms, k, a)
   end
   if terms.isFinish then
     take(changes.undue, gid)
-    if not terms.isKept then put(changes.done, terms.endAt, gid) end
+    if not terms.isKept then
+      put(changes.done, terms.endAt, gid)
+      if wide and wide.tags ~= NO_WORD then put(changes.tagged, terms.endAt, toTagged(wide.tags, createdAt, gid)) end
+    end
   elseif terms.isOver or (terms.isCommand and owned == '0') then
     put(changes.due, terms.dueAt, gid)
   end

@@ -1,39 +1,52 @@
 import {
+  LIST_PIECE_ROWS,
   LIST_SCAN_MAX,
+  LIST_SCAN_MS_MAX,
   type ListCursor,
   type ListedTransaction,
   type ListOrder,
   type ListQuery,
   type ListResult,
+  toTagWords,
 } from '@counterstep/core'
 import { toListedTransaction } from '../shards/row-text.ts'
 import type { ShardCalls } from '../shards/shard-calls.ts'
 import { isMatch } from './is-match.ts'
 import { OrderedScan } from './ordered-scan.ts'
 import { readHeads } from './read-heads.ts'
+import { findRarest } from './tag-members.ts'
 
-const BATCH_ROWS_MAX = 1_000
-
-/** Reads until there is one match more than the page holds, which tells that there is a next page. */
+/**
+ * Reads until there is one match more than the page holds, which tells that there is a next page, or until a bound is met. The
+ * first pieces are small, since one of them mostly fills the page.
+ */
 export async function listPage(calls: ShardCalls, query: ListQuery): Promise<ListResult> {
-  const scan = new OrderedScan(calls, query)
   const { order = 'created', limit } = query
+  const startedAt = performance.now()
+  const tag = order === 'created' ? await findRarest(calls, toTagWords(query.tags)) : undefined
+  const scan = new OrderedScan(calls, { ...query, ...(tag !== undefined && { tag }) })
   const matches: ListedTransaction[] = []
   let scanned = 0
   let last: ListCursor | undefined
-  while (matches.length <= limit && scanned < LIST_SCAN_MAX) {
-    const batchRows = Math.min(BATCH_ROWS_MAX, LIST_SCAN_MAX - scanned, Math.max(limit + 1, scanned))
+  let isEnd = false
+  while (
+    !isEnd &&
+    matches.length <= limit &&
+    scanned < LIST_SCAN_MAX &&
+    (scanned === 0 || performance.now() - startedAt < LIST_SCAN_MS_MAX)
+  ) {
+    const batchRows = Math.min(LIST_PIECE_ROWS, LIST_SCAN_MAX - scanned, Math.max(limit + 1, scanned))
     const rows = await scan.next(batchRows)
     matches.push(...(await readListed(calls, order, rows)).filter((row) => isMatch(row, query)))
     scanned += rows.length
     last = rows.at(-1) ?? last
-    if (rows.length < batchRows) break
+    isEnd = rows.length < batchRows
   }
   const items = matches.slice(0, limit)
   const end = items.at(-1)
   if (matches.length > limit)
     return { items, ...cursorAt(end && { at: readInstant(order, end), gid: end.gid }) }
-  const isCut = scanned >= LIST_SCAN_MAX && (await scan.next(1)).length > 0
+  const isCut = !isEnd && (await scan.next(1)).length > 0
   return { items, ...(isCut && cursorAt(last)) }
 }
 

@@ -2,15 +2,19 @@ import type { ListCursor, ListOrder, ListQuery } from '@counterstep/core'
 import type { CommandArgument } from '../links/server-link.ts'
 import { decodeScored } from '../shards/decode-answers.ts'
 import type { ShardCalls } from '../shards/shard-calls.ts'
+import { decodeTagMember, toTagRange } from './tag-members.ts'
 
 const PAGE_FIRST_ROWS = 8
 const PAGE_MAX_ROWS = 512
 
-type Places = Pick<ListQuery, 'order' | 'cursor' | 'createdFrom' | 'createdTo'>
+interface Places extends Pick<ListQuery, 'order' | 'cursor' | 'createdFrom' | 'createdTo'> {
+  /** Only rows with this tag are in the list, which is in the order of the accepts. */
+  readonly tag?: string
+}
 
 /**
  * Merges an index of all shards into one list by (instant, gid), strictly after the query's cursor: the created rows with
- * the newest first, or the live rows by their due instants.
+ * the newest first, or those of them with a tag, or the live rows by their due instants.
  */
 export class OrderedScan {
   readonly #shards: readonly ShardScan[]
@@ -59,6 +63,7 @@ class ShardScan {
   readonly #calls: ShardCalls
   readonly #shard: number
   readonly #order: ListOrder
+  readonly #tag: string | undefined
   readonly #isAfter: IsAfter
   /** The last instant of the range. */
   readonly #end: number
@@ -71,8 +76,9 @@ class ShardScan {
   constructor(
     calls: ShardCalls,
     shard: number,
-    { order = 'created', cursor, createdFrom, createdTo }: Places,
+    { order = 'created', cursor, createdFrom, createdTo, tag }: Places,
   ) {
+    this.#tag = tag
     this.#calls = calls
     this.#shard = shard
     this.#order = order
@@ -107,8 +113,7 @@ class ShardScan {
   async fill(): Promise<void> {
     const kept = this.#page.slice(this.#at)
     const last = kept.at(-1) ?? this.#last
-    const answer = await this.#calls.command(this.#shard, 'zrange', this.#toRange(last.at))
-    const found = decodeScored(answer).map(([gid, at]) => ({ at, gid }))
+    const found = await this.#read(last)
     // The range begins at an instant, so the rows of that instant that were seen come again.
     const further = found.filter((row) => this.#isAfter(row, last))
     this.#isExhausted = found.length < this.#pageRows
@@ -117,6 +122,18 @@ class ShardScan {
     this.#last = this.#page.at(-1) ?? last
     // If the rows of one instant fill a page, the next page is larger and reaches further.
     this.#pageRows = further.length === 0 ? this.#pageRows * 2 : Math.min(this.#pageRows * 2, PAGE_MAX_ROWS)
+  }
+
+  async #read(last: ListCursor): Promise<readonly ListCursor[]> {
+    if (this.#tag === undefined) {
+      const answer = await this.#calls.command(this.#shard, 'zrange', this.#toRange(last.at))
+      return decodeScored(answer).map(([gid, at]) => ({ at, gid }))
+    }
+    const range = toTagRange(this.#tag, last, this.#end)
+    const key = this.#calls.keys(this.#shard).tags
+    const limit = ['LIMIT', 0, this.#pageRows] as const
+    const answer = await this.#calls.command(this.#shard, 'zrange', [key, ...range, ...limit])
+    return (answer as readonly string[]).map(decodeTagMember)
   }
 
   #toRange(from: number): readonly CommandArgument[] {

@@ -24,7 +24,10 @@ export interface ScriptCall {
 /** Puts the keys and arguments of the rows of one shard behind the keys of the shard's indexes. */
 export function writeRowsCall(keys: ShardKeys, rows: readonly ScriptCall[]): ScriptCall {
   const call = {
-    keys: [keys.due, keys.created, keys.done, keys.counts, keys.waiting, keys.problems],
+    keys: [
+      ...[keys.due, keys.created, keys.done, keys.counts, keys.waiting, keys.problems],
+      ...[keys.tags, keys.tagged],
+    ],
     args: [] as string[],
   }
   for (const row of rows) {
@@ -150,7 +153,7 @@ export function readHeadsCall(keys: ShardKeys, gids: readonly string[]): ScriptC
 
 export function purgeCall(keys: ShardKeys, gids: readonly string[]): ScriptCall {
   return {
-    keys: [keys.done, keys.created, ...listRowKeys(keys, gids)],
+    keys: [keys.done, keys.created, keys.tags, keys.tagged, ...listRowKeys(keys, gids)],
     args: gids.map(text),
   }
 }

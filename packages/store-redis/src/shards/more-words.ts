@@ -28,6 +28,11 @@ export function encodeNames({ name, tags }: Pick<NewTransaction, 'name' | 'tags'
   return ` 0 0 ${words} ${NO_WORD}`
 }
 
+/** Writes a tag as the word that the members of the index of the tags begin with. */
+export function encodeTag(tag: string): string {
+  return encodeText(tag)
+}
+
 /** Writes what a row waits for as words of an update, or nothing. */
 export function encodeTrouble({
   problem,

@@ -44,6 +44,8 @@ export class ShardKeys {
   readonly counts: string
   readonly waiting: string
   readonly problems: string
+  readonly tags: string
+  readonly tagged: string
   readonly shardCount: string
   readonly #row: string
   readonly #definition: string
@@ -58,6 +60,8 @@ export class ShardKeys {
     this.counts = `${base}:counts`
     this.waiting = `${base}:waiting`
     this.problems = `${base}:problems`
+    this.tags = `${base}:tags`
+    this.tagged = `${base}:tagged`
     this.shardCount = `${base}:shards`
     this.#row = `${base}:t:`
     this.#definition = `${base}:d:`

@@ -1,0 +1,14 @@
+-- This is list.sql for the rows with a tag. The innermost LIMIT bounds how many entries of the tag a page scans. An entry whose row
+-- is gone meets no row, nor does one whose gid was used again since.
+SELECT gid, kind, status, created_at, updated_at, due_at, epoch, retrying, attention, name, tags, problem, attempts, marks
+FROM (
+  SELECT gid AS tagged_gid, created_at AS tagged_at
+  FROM counterstep_tags FORCE INDEX (PRIMARY)
+  WHERE /*range*/
+  ORDER BY /*order*/
+  LIMIT ?
+) tagged
+STRAIGHT_JOIN counterstep_transactions FORCE INDEX (counterstep_gid) ON gid = tagged_gid AND created_at = tagged_at
+WHERE /*filters*/
+ORDER BY /*order*/
+LIMIT ?

@@ -1,0 +1,1 @@
+DELETE FROM tags WHERE tag = ? AND created_at = ? AND gid = ?

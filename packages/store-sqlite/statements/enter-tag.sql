@@ -1,0 +1,1 @@
+INSERT OR IGNORE INTO tags (tag, created_at, gid) VALUES (?, ?, ?)
