@@ -4,6 +4,7 @@ import { dtm } from './scenarios/dtm.ts'
 import { flat } from './scenarios/flat.ts'
 import { hotRow } from './scenarios/hot-row.ts'
 import { latency } from './scenarios/latency.ts'
+import { lists } from './scenarios/lists.ts'
 import { memory } from './scenarios/memory.ts'
 import { recover } from './scenarios/recover.ts'
 import { relay } from './scenarios/relay.ts'
@@ -30,6 +31,7 @@ export const SCENARIOS: readonly Scenario[] = [
   latency,
   submit,
   memory,
+  lists,
   scale,
   recover,
   flat,

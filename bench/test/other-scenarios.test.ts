@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runBench } from '../src/run-bench.ts'
+import { lists } from '../src/scenarios/lists.ts'
 import { sagaConnections } from '../src/scenarios/saga-connections.ts'
 import { scale } from '../src/scenarios/scale.ts'
 import { SCENARIOS } from '../src/scenarios.ts'
@@ -17,6 +18,16 @@ describe('scenarios', () => {
       .reduce((sum, row) => sum + row.answers, 0)
     expect(answers).toBeGreaterThan(0)
     expect(counters.stored).toBe(answers)
+  })
+
+  it('The list finds all rows of a rare tag, and each filter has its row', {
+    timeout: SMOKE_MS_MAX,
+  }, async () => {
+    const { counters, rows } = await runBench(lists, { ...SMOKE, rows: 2_000 }, silent)
+    expect(counters).toMatchObject({ finished: 2_000, live: 100, rareRows: 20, rarePages: 1 })
+    expect(rows.every(({ answers }) => answers === 1)).toBe(true)
+    const found = Object.fromEntries(rows.map(({ name, figures }) => [name, figures.rows?.median]))
+    expect(found).toMatchObject({ 'no filter': 50, 'two tags, 2 far back': 2, 'name, none': 0, attention: 1 })
   })
 
   it('The scale scenario has a row for each size', { timeout: SMOKE_MS_MAX }, async () => {

@@ -203,7 +203,13 @@ export const ENCLAVES: Readonly<Record<string, Enclave>> = {
     workspaces: [CORE, ENGINE, BRANCH_HTTP, SQLITE, MYSQL, REDIS],
     folder: 'bench/src/two-writes-baseline/',
     entry: 'bench/src/two-writes-baseline/start-two-writes-baseline.ts',
-    outside: ['bench/src/processes/two-writes-baseline.ts', 'bench/test/two-writes-baseline.test.ts'],
+    // The list is asked for in the store itself, which a million rows are put into by its own calls.
+    outside: [
+      'bench/src/processes/two-writes-baseline.ts',
+      'bench/src/scenarios/lists/fill-rows.ts',
+      'bench/src/scenarios/lists/list-pages.ts',
+      'bench/test/two-writes-baseline.test.ts',
+    ],
   },
 }
 
