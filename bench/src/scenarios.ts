@@ -2,6 +2,7 @@ import type { Scenario } from './scenario.ts'
 import { commits } from './scenarios/commits.ts'
 import { dtm } from './scenarios/dtm.ts'
 import { flat } from './scenarios/flat.ts'
+import { hotPath } from './scenarios/hot-path.ts'
 import { hotRow } from './scenarios/hot-row.ts'
 import { latency } from './scenarios/latency.ts'
 import { lists } from './scenarios/lists.ts'
@@ -36,6 +37,7 @@ export const SCENARIOS: readonly Scenario[] = [
   recover,
   flat,
   commits,
+  hotPath,
   hotRow,
   transfer,
   dtm,

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runBench } from '../src/run-bench.ts'
+import { findOlderCommit } from '../src/scenarios/hot-path/older-program.ts'
+import { hotPath } from '../src/scenarios/hot-path.ts'
 import { lists } from '../src/scenarios/lists.ts'
 import { sagaConnections } from '../src/scenarios/saga-connections.ts'
 import { scale } from '../src/scenarios/scale.ts'
@@ -18,6 +20,17 @@ describe('scenarios', () => {
       .reduce((sum, row) => sum + row.answers, 0)
     expect(answers).toBeGreaterThan(0)
     expect(counters.stored).toBe(answers)
+  })
+
+  it('Sagas run by the code from before names, with names and tags, and beside consoles that are served', {
+    timeout: 5 * SMOKE_MS_MAX,
+  }, async (context) => {
+    if (findOlderCommit() === undefined) return context.skip('git does not have the code from before names')
+    const { counters, rows, ratios } = await runBench(hotPath, SMOKE, silent)
+    expect(counters.stored).toBe(rows.reduce((sum, { answers }) => sum + answers, 0))
+    expect(Object.keys(ratios)).toHaveLength(4)
+    expect(rows.at(-1)?.figures['console frames']?.median).toBeGreaterThan(0)
+    expect(rows.at(-1)?.figures['console answers']?.median).toBeGreaterThanOrEqual(6)
   })
 
   it('The list finds all rows of a rare tag, and each filter has its row', {

@@ -50,6 +50,11 @@ export const AIMS: Readonly<Record<string, readonly Aim[]>> = {
     { ...TRANSFER, name: 'saga/none-10sql', value: 0.8 },
     { ...TRANSFER, name: 'barrier/none-10sql', value: 0.78 },
   ],
+  'hot-path': [
+    { name: 'name/saga', settings: {}, is: 'at least', value: 0.97 },
+    { name: 'name and 3 tags/saga', settings: {}, is: 'at least', value: 0.9 },
+    { name: 'beside consoles/saga', settings: {}, is: 'at least', value: 0.97 },
+  ],
   'hot-row': [{ name: 'grouped/plain', settings: { connections: 64 }, is: 'at least', value: 10 }],
   recover: [{ name: 'recover/fresh', settings: { sagas: 20_000 }, is: 'at least', value: 0.5 }],
   lists: [{ name: 'slowest page/300 ms', settings: {}, is: 'at most', value: 1 }],

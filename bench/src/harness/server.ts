@@ -25,11 +25,12 @@ export async function startServer(
   database: Database,
   settings: Pick<Settings, 'cpuProf'>,
   more: readonly string[] = [],
+  program = COUNTERSTEP_PROGRAM,
 ): Promise<Server> {
   const base = ['serve', '--ready-json', '--port', '0', '--log-level', 'warn']
   const child = harness.start({
     name: 'server',
-    script: COUNTERSTEP_PROGRAM,
+    script: program,
     args: [...base, ...more],
     environment: database.environment,
     nodeArgs: [YOUNG_GENERATION, ...profileArgs(settings)],

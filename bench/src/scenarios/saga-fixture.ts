@@ -25,6 +25,13 @@ export interface SagaVariant extends Omit<SagaShape, 'branchUrl'> {
   readonly processes?: number
 }
 
+interface ServerChoice {
+  readonly processes?: number
+  readonly options?: readonly string[]
+  /** The program `counterstep`, if it is not that of this checkout. */
+  readonly program?: string
+}
+
 export interface SagaPlan extends RowPlan {
   readonly variant: SagaVariant
 }
@@ -33,10 +40,10 @@ export async function openSagaFixture(
   { harness, settings }: ScenarioContext,
   host: StoreHost,
   database: Database,
-  { processes = 1, options = [] }: { readonly processes?: number; readonly options?: readonly string[] } = {},
+  { processes = 1, options = [], program }: ServerChoice = {},
 ): Promise<SagaFixture> {
   const branch = await startBranch(harness)
-  const start = () => startServer(harness, database, settings, options)
+  const start = () => startServer(harness, database, settings, options, program)
   const servers: [Server, ...Server[]] = [await start()]
   while (servers.length < processes) servers.push(await start())
   return { host, branch, servers }

@@ -3,6 +3,12 @@ import { PAYLOAD } from './payload.ts'
 
 const WAIT_SECONDS = 30
 
+/** The words by which the transactions of a job are found. */
+export interface SagaWords {
+  readonly name?: string
+  readonly tags?: Readonly<Record<string, string>>
+}
+
 export interface SagaShape {
   readonly branchUrl: string
   readonly branches: number
@@ -16,6 +22,7 @@ export interface SagaShape {
   readonly isEmpty?: boolean
   readonly ack?: 'memory'
   readonly gid?: string
+  readonly words?: SagaWords
 }
 
 /** Each caller waits for the end of its saga. */
@@ -57,11 +64,13 @@ export function toSubmitBody({
   branches,
   isParallel = false,
   isEmpty = false,
+  words,
   ...more
 }: SagaShape): object {
   const toUrl = (path: string) => (isEmpty ? '' : `${branchUrl}/${path}`)
   return {
     ...more,
+    ...words,
     branches: Array.from({ length: branches }, (_, index) => ({
       action: toUrl(`action-${index + 1}`),
       compensation: toUrl(`compensation-${index + 1}`),
