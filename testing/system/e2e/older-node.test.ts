@@ -22,7 +22,7 @@ afterAll(() => {
 it('The version before values, started on a file of today, runs the rows that it can read and leaves the others', async (context) => {
   if (older.type === 'missing') return context.skip(older.reason)
   const storeUrl = `sqlite:${join(folder, 'counterstep.db')}`
-  await proveOlderNode({ storeUrl, olderProgram: older.program, areAtOnce: false })
+  await proveOlderNode({ storeUrl, olderProgram: older.program, areAtOnce: false, hidesNamed: false })
 }, 120_000)
 
 it('A saga without values, waits and roles is stored as before they came, to the byte and to the write', async (context) => {

@@ -39,6 +39,20 @@ export function abort(url: string, gid: string): Promise<NodeAnswer> {
   return ask(`${url}/v1/transactions/${gid}/abort`, { method: 'POST' }, ANSWER_MS_MAX)
 }
 
+export function pause(url: string, gid: string): Promise<NodeAnswer> {
+  return command(url, gid, 'pause')
+}
+
+export function resume(url: string, gid: string): Promise<NodeAnswer> {
+  return command(url, gid, 'resume')
+}
+
+function command(url: string, gid: string, name: string): Promise<NodeAnswer> {
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ reason: 'a test' })
+  return ask(`${url}/v1/transactions/${gid}/${name}`, { method: 'POST', headers, body }, ANSWER_MS_MAX)
+}
+
 export function view(url: string, gid: string, answerMsMax = ANSWER_MS_MAX): Promise<NodeAnswer> {
   return ask(`${url}/v1/transactions/${gid}`, {}, answerMsMax)
 }

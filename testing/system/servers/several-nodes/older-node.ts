@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { auditEffects } from './audit-effects.ts'
 import { BranchService } from './branch-service.ts'
 import { Gate } from './gate.ts'
-import { abort, submit, view } from './node-client.ts'
+import { abort, pause, resume, submit, view } from './node-client.ts'
 import { NodeProcess } from './node-process.ts'
 import { type NamedRequest, serialSaga } from './saga-requests.ts'
 import { AnswerCounts, untilFinal } from './until-final.ts'
@@ -14,6 +14,7 @@ const LEASE_MS = 1_000
 const POLL_MS = 100
 const STUCK_MS = 30_000
 const NEWER = 'record cannot be read: the record is of a newer format'
+const WORDS = { name: 'transfer', tags: { region: 'eu' } } as const
 const CANNOT_BE_READ = 'the record of this transaction cannot be read'
 
 export interface Upgrade {
@@ -22,13 +23,20 @@ export interface Upgrade {
   readonly olderProgram: string
   /** Whether both versions run on the store at once, or one after the other. */
   readonly areAtOnce: boolean
+  /** Whether a row with a name has a layout that the older version cannot read, or columns that it passes over. */
+  readonly hidesNamed: boolean
 }
 
 /**
- * A node dies in the middle of sagas of old and new formats, and a node of the version before takes over what it can read.
+ * A node dies in the middle of sagas of old and new formats and layouts, and a node of the version before takes over what it can read.
  * Later a node of today ends the others.
  */
-export async function proveOlderNode({ storeUrl, olderProgram, areAtOnce }: Upgrade): Promise<void> {
+export async function proveOlderNode({
+  storeUrl,
+  olderProgram,
+  areAtOnce,
+  hidesNamed,
+}: Upgrade): Promise<void> {
   const branches = await BranchService.start()
   const flags = { store: storeUrl, 'lease-ms': LEASE_MS, 'poll-ms': POLL_MS }
   const nodes: NodeProcess[] = []
@@ -44,35 +52,53 @@ export async function proveOlderNode({ storeUrl, olderProgram, areAtOnce }: Upgr
       return 'run'
     }
     const newer = names('newer').map((gid, index) => handingOn(gid, branches.url, index % 2 === 1))
+    const trailed = names('trailed').map((gid) => serialSaga(gid, branches.url, 3))
+    const named = names('named').map((gid) => ({ ...serialSaga(gid, branches.url, 3), ...WORDS }))
     const plain = names('plain').map((gid) => serialSaga(gid, branches.url, 3))
+    const readable = hidesNamed ? plain : [...named, ...plain]
+    const hidden = hidesNamed ? named : []
     const today = await start()
     const before = areAtOnce ? await start(olderProgram) : undefined
     // The newer ones are due first, so that a node that takes over the plain ones has passed them by.
-    for (const request of [...newer, ...plain]) {
+    const requests = [...newer, ...trailed, ...named, ...plain]
+    for (const request of requests) {
       expect(await submit(today.url, request)).toMatchObject({ type: 'view' })
     }
-    await until('each saga has its long call in flight', STUCK_MS, () => late.arrived === 2 * SAGAS)
+    await until('each saga has its long call in flight', STUCK_MS, () => late.arrived === requests.length)
+    // Each command has its entry in the trail, and the saga goes on as if there had been none.
+    for (const command of [pause, resume]) {
+      const answers = await Promise.all(trailed.map(({ gid }) => command(today.url, gid)))
+      expect(answers.map(({ type }) => type)).toEqual(trailed.map(() => 'view'))
+    }
     await today.kill()
     const older = before ?? (await start(olderProgram))
 
-    const ended = await Promise.all(plain.map(({ gid }) => untilFinal(gid, at(older))))
-    expect(ended.map(({ status, epoch }) => [status, epoch])).toEqual(plain.map(() => ['succeeded', 2]))
-    for (const { gid } of newer) await expectLeftAlone(older, gid, branches)
+    const ended = await Promise.all(readable.map(({ gid }) => untilFinal(gid, at(older))))
+    expect(ended.map(({ status, epoch }) => [status, epoch])).toEqual(readable.map(() => ['succeeded', 2]))
+    for (const { gid } of [...newer, ...trailed]) await expectLeftAlone(older, gid, branches)
+    for (const { gid } of hidden) await expectHidden(older, gid, branches)
     const refused = await submit(older.url, handingOn('newer-refused', branches.url))
     expect(refused).toMatchObject({ type: 'problem', status: 422 })
     expect(await older.stop()).toMatchObject({ code: 0 })
 
     const again = await start()
-    const views = await Promise.all(newer.map(({ gid }) => untilFinal(gid, at(again))))
+    const left = [...newer, ...trailed, ...hidden]
+    const views = await Promise.all(left.map(({ gid }) => untilFinal(gid, at(again))))
     late.open()
-    expect(views.map(({ status, epoch }) => [status, epoch])).toEqual(newer.map(() => ['succeeded', 2]))
+    expect(views.map(({ status, epoch }) => [status, epoch])).toEqual(left.map(() => ['succeeded', 2]))
     expect([...ended, ...views].flatMap((each) => auditEffects(branches.ledger, each))).toEqual([])
-    expect(views.flatMap((each) => findWrongValues(each, branches))).toEqual([])
+    expect(views.slice(0, SAGAS).flatMap((each) => findWrongValues(each, branches))).toEqual([])
+    for (const { trail = [] } of views.slice(SAGAS, 2 * SAGAS))
+      expect(trail.map(({ command }) => command)).toEqual(['pause', 'resume'])
+    for (const { gid } of named) expect(await view(again.url, gid)).toMatchObject({ view: { gid, ...WORDS } })
     expect(await again.stop()).toMatchObject({ code: 0 })
     expect([...today.errors, ...again.errors]).toEqual([])
-    // It has logged the aborts that it could not give, and nothing else.
-    expect(older.errors).toHaveLength(SAGAS)
-    for (const line of older.errors) expect(line).toContain(CANNOT_BE_READ)
+    // It has logged the aborts that it could not give and the rows that it could not show, and nothing else.
+    const isOfRecord = (line: string) => line.includes(CANNOT_BE_READ)
+    expect(older.errors.filter(isOfRecord)).toHaveLength(2 * SAGAS)
+    const others = older.errors.filter((line) => !isOfRecord(line))
+    for (const line of others) expect(line).toMatch(/named-\d+/)
+    expect(others.length > 0).toBe(hidesNamed)
   } finally {
     await Promise.all(nodes.map((node) => (node.isAlive ? node.kill() : undefined)))
     await branches.stop()
@@ -115,6 +141,17 @@ async function expectLeftAlone(older: NodeProcess, gid: string, branches: Branch
   expect(seen).toMatchObject({ view: { gid, status: 'submitted', epoch: 1, attention: NEWER, branches: [] } })
   expect(await abort(older.url, gid)).toMatchObject({ type: 'problem', status: 500 })
   expect(await view(older.url, gid)).toEqual(seen)
+  expect(branches.calls(gid).map(({ branchId, epoch }) => [branchId, epoch])).toEqual([
+    ['01', 1],
+    ['02', 1],
+  ])
+}
+
+/** An older node cannot even show a row of a newer layout. */
+async function expectHidden(older: NodeProcess, gid: string, branches: BranchService): Promise<void> {
+  for (const ask of [view, abort]) {
+    expect(await ask(older.url, gid)).toEqual({ type: 'problem', status: 500, code: 'SAGA_INTERNAL' })
+  }
   expect(branches.calls(gid).map(({ branchId, epoch }) => [branchId, epoch])).toEqual([
     ['01', 1],
     ['02', 1],
