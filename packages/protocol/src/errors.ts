@@ -79,6 +79,7 @@ export const ERROR_MEANINGS = {
   SAGA_UNKNOWN_JOB: 'failure',
   SAGA_JOB_ENDED: 'failure',
   SAGA_TOO_MANY_JOBS: 'ongoing',
+  SAGA_UNKNOWN_PANEL: 'failure',
   SAGA_RATE_LIMITED: 'unavailable',
   SAGA_TOO_MANY_READS: 'unavailable',
   SAGA_TOO_MANY_STREAMS: 'unavailable',

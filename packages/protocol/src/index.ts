@@ -112,6 +112,15 @@ export {
   TRAIL_CHANGE_LENGTH_MAX,
   TRAIL_ENTRIES_MAX,
 } from './operator-words.ts'
+export type {
+  PanelCell,
+  PanelColumn,
+  PanelColumnType,
+  PanelsView,
+  PanelTable,
+  PanelView,
+} from './panel-wire.ts'
+export { PANEL_COLUMN_TYPES, PANEL_ROWS_MAX } from './panel-wire.ts'
 export type { Actor, AttemptRun, ByHandView, PauseView, TrailEntry } from './trail.ts'
 export { VERSION } from './version.ts'
 export type {

@@ -16,6 +16,7 @@ import {
   transactionRequestViewSchema,
 } from './schemas/operator.ts'
 import { namesViewSchema, overviewViewSchema, servicesViewSchema } from './schemas/operator-views.ts'
+import { panelsViewSchema, panelViewSchema } from './schemas/panels.ts'
 import { problemsViewSchema, problemTextSchema } from './schemas/problems.ts'
 import {
   abortRequestSchema,
@@ -401,6 +402,8 @@ export const NAMED_SCHEMAS = {
   OverviewView: overviewViewSchema,
   ServicesView: servicesViewSchema,
   NamesView: namesViewSchema,
+  PanelsView: panelsViewSchema,
+  PanelView: panelViewSchema,
   BulkRequest: bulkRequestSchema,
   BulkPreview: bulkPreviewSchema,
   BulkView: bulkViewSchema,

@@ -17,6 +17,7 @@ export {
 } from './metrics.ts'
 export { addNativeApi, type ConsoleDeps, type NativeApiDeps } from './native-api.ts'
 export { OPERATIONS } from './operations.ts'
+export type { Panel } from './panels/panel.ts'
 export type { ServerLimits } from './server-limits.ts'
 export { DEFAULT_SERVER_LIMITS } from './server-limits.ts'
 export { warnOfBounds } from './warn-of-bounds.ts'

@@ -28,6 +28,7 @@ import type { Registry } from './metrics/registry.ts'
 import type { DocumentedApi } from './openapi/document.ts'
 import type { JsonObject, Operation } from './openapi/operation.ts'
 import { BULK_OPERATIONS, CONSOLE_OPERATIONS, DEV_OPERATIONS, OPERATIONS } from './operations.ts'
+import type { Panel } from './panels/panel.ts'
 import { buildAbortRoute } from './routes/abort.ts'
 import { buildBulkRoutes } from './routes/bulk/add-bulk-routes.ts'
 import { buildDocsRoute, docsOperation } from './routes/docs.ts'
@@ -40,6 +41,7 @@ import { buildMetricsRoute } from './routes/metrics.ts'
 import { buildNamesRoute } from './routes/names.ts'
 import { buildOpenApiRoute } from './routes/open-api.ts'
 import { buildOverviewRoute } from './routes/overview.ts'
+import { buildPanelRoutes } from './routes/panels.ts'
 import { buildPauseRoute } from './routes/pause.ts'
 import { buildPreviewRoute } from './routes/preview.ts'
 import { buildProblemsRoute } from './routes/problems.ts'
@@ -78,6 +80,8 @@ export interface NativeApiDeps {
   readonly page: 'docs' | 'none'
   /** The console is under /console if this is given. */
   readonly console?: ConsoleDeps
+  /** Tables of what the host has beside transactions. The default is none. */
+  readonly panels?: readonly Panel[]
   /** Only `counterstep dev` gives it: callers may break the calls of branches on purpose. */
   readonly breaks?: Breaks
   /** A `Prefer: wait` that asks for longer is cut to this. The default is 60 s. */
@@ -165,6 +169,7 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   app.register(buildOverviewRoute(engine, handlerTimeoutMs))
   app.register(buildServicesRoute(engine, handlerTimeoutMs))
   app.register(buildNamesRoute(engine, handlerTimeoutMs))
+  app.register(buildPanelRoutes(deps.panels ?? [], gate, handlerTimeoutMs))
   app.register(buildLiveStreamRoute(engine, gate, { ...DEFAULT_LIVE_LIMITS, ...deps.live }))
   app.register(addLiveRoute)
   app.register(buildReadyRoute(engine, gate, { storeForced, insecure }))

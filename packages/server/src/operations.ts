@@ -23,6 +23,7 @@ import { metricsOperation } from './routes/metrics.ts'
 import { namesOperation } from './routes/names.ts'
 import { openApiOperation } from './routes/open-api.ts'
 import { overviewOperation } from './routes/overview.ts'
+import { panelOperation, panelsOperation } from './routes/panels.ts'
 import { pauseOperation } from './routes/pause.ts'
 import { previewOperation } from './routes/preview.ts'
 import { problemsOperation } from './routes/problems.ts'
@@ -65,6 +66,8 @@ export const OPERATIONS: readonly Operation[] = [
   overviewOperation,
   servicesOperation,
   namesOperation,
+  panelsOperation,
+  panelOperation,
   liveStreamOperation,
   startBulkOperation,
   listBulkOperation,

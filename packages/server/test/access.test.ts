@@ -173,6 +173,8 @@ describe('S11: every route of the table', () => {
       'get /v1/overview': ['read'],
       'get /v1/services': ['read'],
       'get /v1/names': ['read'],
+      'get /v1/panels': ['read', 'admin'],
+      'get /v1/panels/{id}': ['read', 'admin'],
       'get /v1/live': ['read'],
       'get /': ['read'],
       'get /health/live': 'open',

@@ -114,6 +114,8 @@ function buildRequests(turn: number): Readonly<Record<string, readonly Sent[]>> 
     getOverview: [get('/v1/overview')],
     getServices: [get('/v1/services')],
     getNames: [get('/v1/names')],
+    listPanels: [get('/v1/panels')],
+    getPanel: [get(`/v1/panels/${canary('panel')}`)],
     getLive: [get(`/v1/live?topics=overview,fresh&gid=${gids.join('&gid=')}`)],
     getRoot: [get('/')],
     getLiveness: [get('/health/live')],

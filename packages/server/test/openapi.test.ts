@@ -264,6 +264,8 @@ describe('the answers of every operation', () => {
     ['/v1/overview', 200, { url: '/v1/overview' }, {}],
     ['/v1/services', 200, { url: '/v1/services' }, {}],
     ['/v1/names', 200, { url: '/v1/names' }, {}],
+    ['/v1/panels', 200, { url: '/v1/panels' }, {}],
+    ['/v1/panels/{id}', 404, { url: '/v1/panels/keys' }, {}],
     ['/v1/live', 404, { url: '/v1/live?topics=fresh' }, {}],
     ['/v1/live', 400, { url: '/v1/live' }, {}],
     ['/', 200, { url: '/' }, {}],

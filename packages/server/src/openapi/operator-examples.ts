@@ -1,4 +1,4 @@
-import type { NamesView, OverviewView, ServicesView } from '@counterstep/protocol'
+import type { NamesView, OverviewView, PanelsView, PanelView, ServicesView } from '@counterstep/protocol'
 
 const NOW = 1_795_132_860_000
 const SINCE = NOW - 3_600_000
@@ -68,4 +68,29 @@ export const namesExample: NamesView = {
   since: SINCE,
   nodes: 1,
   items: [{ name: 'transfer', minutes, latency }],
+}
+
+export const panelsExample: PanelsView = {
+  items: [
+    { id: 'keys', title: 'API keys' },
+    { id: 'settings', title: 'Settings' },
+  ],
+}
+
+export const panelExample: PanelView = {
+  id: 'keys',
+  title: 'API keys',
+  asOf: NOW,
+  columns: [
+    { title: 'id', type: 'code' },
+    { title: 'name', type: 'text' },
+    { title: 'scopes', type: 'text' },
+    { title: 'made', type: 'instant' },
+    { title: 'expires', type: 'instant' },
+  ],
+  rows: [
+    ['k3v9x2m7q1ab', 'checkout', 'submit', SINCE, NOW + 86_400_000],
+    ['p0d4w8z6n5cd', 'ops', 'read, operate', SINCE, 'never'],
+  ],
+  more: 0,
 }
