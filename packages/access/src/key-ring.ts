@@ -7,6 +7,8 @@ export const KEY_FILE_POLL_MS = 1_000
 
 export interface KeyFinder {
   find(id: string): StoredKey | undefined
+  /** Lists all keys, for people. It is absent where keys cannot be listed. */
+  list?(): readonly StoredKey[]
 }
 
 export interface KeyRingEvents {
@@ -56,6 +58,10 @@ export class KeyRing implements KeyFinder {
 
   find(id: string): StoredKey | undefined {
     return this.#keys.get(id)
+  }
+
+  list(): readonly StoredKey[] {
+    return [...this.#keys.values()]
   }
 
   /** Reads the file again now if it has changed. The promise never rejects. */

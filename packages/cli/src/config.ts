@@ -27,6 +27,7 @@ import {
   type SettingValues,
   type Sources,
   storeConfig,
+  toSettingsTable,
   toVariable,
 } from '@counterstep/configuration'
 import { assert } from '@counterstep/core'
@@ -94,7 +95,7 @@ export function readCommand(args: readonly string[], environment: Environment = 
   if (line.switches.has('version')) return { type: 'version' }
   const file = readSettingsFile(line, environment)
   const given = { flags: line.values, environment, file }
-  const { known, sources, problems } = readSettings(SETTINGS, listSettings(type), given)
+  const { known, sources, texts, problems } = readSettings(SETTINGS, listSettings(type), given)
   const secret = readPassword(environment)
   const password = 'problem' in secret ? undefined : secret.value
   const isOnLambda = environment.AWS_LAMBDA_FUNCTION_NAME !== undefined
@@ -116,7 +117,7 @@ export function readCommand(args: readonly string[], environment: Environment = 
   }
   const values = type === 'dev' ? addDevValues(known, sources) : known
   assert(hasAll(values, COMMANDS.serve), 'a setting is neither known nor refused')
-  const found = { values, sources, password, hasDtm: type === 'serve' }
+  const found = { values, sources, texts, password, hasDtm: type === 'serve' }
   const config = toConfig(found, line.switches.has('ready-json'), environment)
   if (type === 'dev') return { type, config, keepsData: sources.has('data') || sources.has('store') }
   return { type: 'serve', config }
@@ -138,28 +139,34 @@ function readSettingsFile({ values }: Line, environment: Environment) {
 interface Found {
   readonly values: SettingValues
   readonly sources: Sources<SettingName>
+  readonly texts: ReadonlyMap<SettingName, string>
   readonly password: GivenPassword | undefined
   /** DTM's API is on unless something else is said. */
   readonly hasDtm: boolean
 }
 
 function toConfig(
-  { values, sources, password, hasDtm }: Found,
+  { values, sources, texts, password, hasDtm }: Found,
   readyJson: boolean,
   environment: Environment,
 ) {
   const { host, port, signingKeyFile, alertsFile: alerts, logLevel, plainIds } = values
   const engine: EngineSettings = pickEngineSettings(values)
   const unknown = findUnknownVariables(environment, VARIABLES)
+  const store = storeConfig(values, password)
+  const dtmPortInForce = readDtmPort(values, hasDtm || sources.has('dtmPort'), sources)
+  const outcomes = { store: store.place, dtmPort: String(dtmPortInForce), logLevel }
   return Object.freeze({
     host,
     port,
     /** DTM's HTTP API listens on this port. */
-    dtmPort: readDtmPort(values, hasDtm || sources.has('dtmPort'), sources),
+    dtmPort: dtmPortInForce,
     access: pickAccessConfig(values),
     /** The operators' page is under /console/. */
     hasConsole: hasConsole(values),
-    store: storeConfig(values, password),
+    store,
+    /** All settings, for people, without any secret. */
+    settingsTable: toSettingsTable({ texts, sources, outcomes }),
     /** If it is undefined, branch calls are not signed. */
     signingKeyFile,
     logLevel,

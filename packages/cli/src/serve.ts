@@ -32,6 +32,7 @@ import { type CallSigner, callSigner } from '@counterstep/signature'
 import { buildAlertOptions } from './alert-options.ts'
 import { closeApp } from './close-app.ts'
 import type { ServeConfig } from './config.ts'
+import { listPanels } from './list-panels.ts'
 import { listen } from './listen.ts'
 import { openBounds } from './open-bounds.ts'
 import { openConsole } from './open-console.ts'
@@ -122,6 +123,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     settings: config.engine,
     ...(config.alerts && { alerts: buildAlertOptions(config.alerts, storeEvents) }),
   })
+  const topics = createDocumentTopicStore(store, () => ids.writeId())
   const app = buildApp({
     engine,
     storeForced: isForced(config.store),
@@ -131,6 +133,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     registry,
     logger,
     version,
+    panels: listPanels(config, keys, topics),
     ...(console && { console }),
     ...(breaks && { breaks }),
   })
@@ -139,7 +142,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     engine,
     gate: gates.dtm,
     bounds,
-    topics: createDocumentTopicStore(store, () => ids.writeId()),
+    topics,
     checkUrl,
     plainIds: config.plainIds,
     nodeMetrics: () => readMetrics(registry),

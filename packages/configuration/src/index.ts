@@ -24,6 +24,7 @@ export { type FunctionRole, findServerProblems, findStoreProblems } from './rule
 export { readServiceTls } from './service-tls.ts'
 export { isSwitch, toFlag, toVariable } from './setting.ts'
 export { SETTINGS, type SettingName, type SettingValues } from './settings.ts'
+export { type SettingsInForce, toSettingsTable } from './settings-table.ts'
 export { readSigningKeyFile } from './signing-key-file.ts'
 export { asFlag } from './spelling.ts'
 export {

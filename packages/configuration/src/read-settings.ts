@@ -22,6 +22,8 @@ export interface ReadSettings<Group extends Settings> {
   /** It lacks the settings that a problem is about. */
   readonly known: Partial<ValuesOf<Group>>
   readonly sources: Sources<Extract<keyof Group, string>>
+  /** Has the text that was given for each setting. It may hold a password. */
+  readonly texts: ReadonlyMap<Extract<keyof Group, string>, string>
   /** Each problem names the setting's flag, its variable, or its name in the file. */
   readonly problems: readonly string[]
 }
@@ -33,6 +35,7 @@ export function readSettings<Group extends Settings>(
 ): ReadSettings<Group> {
   const known: { [Name in keyof Group]?: unknown } = {}
   const sources = new Map<Extract<keyof Group, string>, string>()
+  const texts = new Map<Extract<keyof Group, string>, string>()
   const problems: string[] = []
   for (const name of names) {
     const { schema, fallback } = settings[name] as Settings[string]
@@ -47,9 +50,11 @@ export function readSettings<Group extends Settings>(
     const { success, data, error } = schema.safeParse(given?.text ?? fallback)
     if (success) known[name] = data
     else problems.push(`${given?.source ?? variable} ${error.issues[0]?.message}.`)
-    if (given !== undefined) sources.set(name, given.source)
+    if (given?.text === undefined) continue
+    sources.set(name, given.source)
+    texts.set(name, given.text)
   }
-  return { known: known as Partial<ValuesOf<Group>>, sources, problems }
+  return { known: known as Partial<ValuesOf<Group>>, sources, texts, problems }
 }
 
 export function hasAll<Values extends object, Name extends keyof Values>(

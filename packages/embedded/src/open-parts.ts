@@ -52,6 +52,7 @@ export interface Parts {
   readonly store: Store
   readonly logger: Logger
   readonly registry: Registry
+  readonly settings: EngineSettings
   /** These protections are switched off on purpose. /health/ready lists them. */
   readonly insecure: readonly string[]
   /** Takes up the transactions that an earlier process left, and begins to run new ones. */
@@ -129,6 +130,7 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
     store,
     logger,
     registry,
+    settings: options.engine,
     insecure: options.targets === 'insecure-any' ? ['allow-any-target'] : [],
     async start() {
       await engine.start()

@@ -1,4 +1,5 @@
-import { ConnectionBounds, type Sessions } from '@counterstep/access'
+import { ConnectionBounds, type KeyFinder, type Sessions } from '@counterstep/access'
+import type { EngineSettings } from '@counterstep/engine'
 import { VERSION } from '@counterstep/protocol'
 import {
   addNativeApi,
@@ -8,6 +9,7 @@ import {
   warnOfBounds,
 } from '@counterstep/server'
 import type { FastifyInstance } from 'fastify'
+import { listPanels } from './list-panels.ts'
 import type { Face } from './options.ts'
 
 export const DEFAULT_PREFIX = '/counterstep'
@@ -15,11 +17,13 @@ export const DEFAULT_PREFIX = '/counterstep'
 interface ApiParts
   extends Required<Pick<NativeApiDeps, 'engine' | 'logger' | 'registry' | 'gate' | 'insecure'>> {
   readonly sessions?: Sessions
+  readonly keys?: KeyFinder
+  readonly settings: EngineSettings
 }
 
 /** Adds the HTTP API in a scope of its own, so that nothing that it sets reaches the app's other routes. */
 export async function addApi(app: FastifyInstance, face: Face, parts: ApiParts): Promise<void> {
-  const { engine, logger, registry, gate, insecure, sessions } = parts
+  const { engine, logger, registry, gate, insecure, sessions, keys, settings } = parts
   const { handlerTimeoutMs, unreadBodyBytesMax } = DEFAULT_SERVER_LIMITS
   // The app's own server decides how many connections there may be.
   const limits = {
@@ -37,6 +41,7 @@ export async function addApi(app: FastifyInstance, face: Face, parts: ApiParts):
         handlerTimeoutMs,
         version: VERSION,
         page: 'none',
+        panels: listPanels(settings, keys),
         ...(face.console === true && { console: openConsole(sessions) }),
       })
     },

@@ -60,9 +60,9 @@ async function addCounterstep(app: FastifyInstance, options: PluginOptions): Pro
 async function addParts(app: FastifyInstance, face: Face | false, parts: Parts): Promise<void> {
   app.decorate('counterstep', toCounterstep(parts.engine))
   if (face !== false) {
-    const { gate, sessions, close } = await openGate(face, parts.logger, parts.store)
+    const { gate, sessions, keys, close } = await openGate(face, parts.logger, parts.store)
     parts.onClose(async () => close())
-    await addApi(app, face, { ...parts, gate, ...(sessions && { sessions }) })
+    await addApi(app, face, { ...parts, gate, ...(sessions && { sessions }), ...(keys && { keys }) })
   }
   app.addHook('onReady', () => parts.start())
   // A caller that waited for the end of a transaction is answered late in the close. Without this, its connection would

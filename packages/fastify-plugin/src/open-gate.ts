@@ -23,6 +23,8 @@ export interface OpenGate {
   readonly gate: Gate
   /** They are there where the console is and keys are asked for. */
   readonly sessions?: Sessions
+  /** They are there where keys are asked for. */
+  readonly keys?: KeyFinder
   close(): void
 }
 
@@ -110,9 +112,9 @@ interface GateParts {
 }
 
 function buildOpenGate(parts: GateParts, close?: () => void): OpenGate {
-  const { sessions } = parts
+  const { sessions, keys } = parts
   const gate = createGate({ ...parts, credentials: readBearerKey })
-  return { gate, ...(sessions && { sessions }), close: () => close?.() }
+  return { gate, ...(sessions && { sessions }), ...(keys && { keys }), close: () => close?.() }
 }
 
 async function openRing(path: string, logger: Logger): Promise<KeyRing> {

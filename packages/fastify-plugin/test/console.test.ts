@@ -46,6 +46,25 @@ it('Without keys the console asks for none, and without the option there is none
   await plain.close()
 })
 
+it('The panels have the settings in force and, for admin alone, the keys', async () => {
+  const keysFile = join(folder, 'keys.json')
+  const create = async (scope: 'read' | 'admin') =>
+    (await createKey(keysFile, { name: scope, scopes: [scope], createdAt: 0, expiresAt: null })).key
+  const [reader, admin] = [await create('read'), await create('admin')]
+  const face = { keysFile, console: true }
+  const app = await registerEmbedded(path, { face, settings: { pollMs: 700 } })
+  const ask = async (panel: string, key: string) =>
+    (
+      await app.inject({ url: `/counterstep/v1/panels${panel}`, headers: { authorization: `Bearer ${key}` } })
+    ).json()
+  expect((await ask('/settings', reader)).rows).toContainEqual(['pollMs', '700'])
+  expect(await ask('/keys', reader)).toMatchObject({ code: 'SAGA_FORBIDDEN' })
+  expect(await ask('', admin)).toEqual({ items: [{ id: 'keys', title: 'API keys' }] })
+  const { rows } = await ask('/keys', admin)
+  expect(rows.map(([, name]: readonly string[]) => name)).toEqual(['admin', 'read'])
+  await app.close()
+})
+
 it('The option is true or false', async () => {
   const face = { ...KEYLESS, console: 'yes' as unknown as boolean }
   await expect(registerEmbedded(path, { face })).rejects.toThrow('face.console must be true or false')
