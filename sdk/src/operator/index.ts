@@ -26,6 +26,8 @@ export type {
   BulkView,
   NamesView,
   OverviewView,
+  PanelsView,
+  PanelView,
   PlannedCall,
   PlanView,
   PreviewRequest,

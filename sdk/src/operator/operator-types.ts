@@ -155,3 +155,23 @@ export type TrailEntry = protocol.TrailEntry
  * ```
  */
 export type TransactionRequestView = protocol.TransactionRequestView
+
+/**
+ * The panels that a key may read.
+ *
+ * @example
+ * ```ts
+ * const { items }: PanelsView = await operator.panels()
+ * ```
+ */
+export type PanelsView = protocol.PanelsView
+
+/**
+ * A table of what a server has beside transactions: each row has one cell for each column.
+ *
+ * @example
+ * ```ts
+ * const { columns, rows }: PanelView = await operator.panel('settings')
+ * ```
+ */
+export type PanelView = protocol.PanelView

@@ -1,6 +1,8 @@
 import type {
   NamesView,
   OverviewView,
+  PanelsView,
+  PanelView,
   PlanView,
   PreviewRequest,
   ProblemsView,
@@ -80,6 +82,10 @@ export interface Operator {
   services(options?: CallOptions): Promise<ServicesView>
   names(options?: CallOptions): Promise<NamesView>
   overview(options?: CallOptions): Promise<OverviewView>
+  /** Lists the panels that this key may read: tables of what the server has beside transactions. */
+  panels(options?: CallOptions): Promise<PanelsView>
+  /** Reads a panel. Throws SAGA_UNKNOWN_PANEL, SAGA_FORBIDDEN. */
+  panel(id: string, options?: CallOptions): Promise<PanelView>
   /** Gives one command to many transactions. */
   readonly bulk: Bulk
   /** Returns the time at the server, in milliseconds from the epoch, by its last answer. Waits and ages count from it. */
@@ -135,6 +141,9 @@ export function createOperator(options: ClientOptions): Operator {
     services: (callOptions = {}) => look(setup, { path: '/v1/services', property: 'items' }, callOptions),
     names: (callOptions = {}) => look(setup, { path: '/v1/names', property: 'items' }, callOptions),
     overview: (callOptions = {}) => look(setup, { path: '/v1/overview', property: 'nodes' }, callOptions),
+    panels: (callOptions = {}) => look(setup, { path: '/v1/panels', property: 'items' }, callOptions),
+    panel: (id, callOptions = {}) =>
+      look(setup, { path: `/v1/panels/${encodeURIComponent(id)}`, property: 'rows' }, callOptions),
     bulk: createBulk(setup),
     now: () => clock.now(),
   }

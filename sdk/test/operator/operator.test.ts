@@ -141,6 +141,7 @@ describe('looks', () => {
     ['services', '/v1/services', { items: [] }],
     ['names', '/v1/names', { items: [] }],
     ['overview', '/v1/overview', { nodes: [] }],
+    ['panels', '/v1/panels', { items: [] }],
   ] as const
   for (const [name, path, body] of views) {
     it(`The view of ${name} is read, and another answer is not taken for it`, async () => {
@@ -154,6 +155,12 @@ describe('looks', () => {
       expect(isUnavailable(await catchError(operator[name]()))).toBe(true)
     })
   }
+
+  it('A panel is read by its id', async () => {
+    await using server = await scriptedServer([{ status: 200, body: { columns: [], rows: [] } }])
+    expect(await createOperator({ url: server.url }).panel('a/b')).toEqual({ columns: [], rows: [] })
+    expect(server.seen[0]).toMatchObject({ method: 'GET', url: '/v1/panels/a%2Fb' })
+  })
 
   it('The requests and a preview are asked for by gid', async () => {
     await using server = await scriptedServer([

@@ -1,7 +1,9 @@
 import type { TransactionView } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { cleanJson, cleanLine, cleanText } from '../../src/operator/print/clean-text.ts'
+import { writeNames } from '../../src/operator/print/write-figures.ts'
 import { writeList } from '../../src/operator/print/write-list.ts'
+import { writePanel } from '../../src/operator/print/write-panel.ts'
 import { writePlan } from '../../src/operator/print/write-plan.ts'
 import { writeTransaction } from '../../src/operator/print/write-transaction.ts'
 import { writeWaterfall } from '../../src/operator/print/write-waterfall.ts'
@@ -109,6 +111,37 @@ describe('what is printed', () => {
     const branches = Array.from({ length: 100 }, (_, at) => ({ ...debit, id: `branch-${at}` }))
     expect(writeWaterfall({ ...STUCK, branches }, NOW, 100)).toHaveLength(202)
     expect(writeWaterfall({ ...STUCK, branches: [] }, NOW, 100)).toEqual(['It has no branches yet.'])
+  })
+
+  it('A panel is printed with its instants, and what is missing is a dash', () => {
+    const panel = { id: 'keys', title: 'API keys', asOf: NOW, more: 2 }
+    const columns = [
+      { title: 'name', type: 'text' },
+      { title: 'expires', type: 'instant' },
+    ] as const
+    const rows = [
+      ['ops', 'never'],
+      ['app', NOW],
+      [null, null],
+    ]
+    expect(writePanel({ ...panel, columns, rows })).toEqual([
+      'NAME  EXPIRES',
+      'ops   never',
+      `app   ${new Date(NOW).toISOString()}`,
+      '–     –',
+      'There are 2 more.',
+    ])
+    expect(writePanel({ ...panel, columns, rows: [] })).toEqual(['API keys has no rows.'])
+  })
+
+  it('The figures of a name are those of all its minutes', () => {
+    const minute = { at: NOW, accepted: 4, succeeded: 3, failed: 1, stopped: 0 }
+    const latency = { count: 4, p50Ms: 10, p95Ms: 20, p99Ms: 30 }
+    const items = [{ name: 'transfer', minutes: [minute, minute], latency }]
+    expect(writeNames({ asOf: NOW, since: NOW, nodes: 1, items }).slice(0, 2)).toEqual([
+      'NAME      ACCEPTED  SUCCEEDED  FAILED  STOPPED    P50    P95    P99',
+      'transfer         8          6       2        0  10 ms  20 ms  30 ms',
+    ])
   })
 
   it('A plan says what will be called, what cannot be undone, and how it ends', () => {

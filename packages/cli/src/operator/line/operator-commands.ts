@@ -93,6 +93,9 @@ export const OPERATOR_COMMANDS = {
     outputs: ONE,
     help: 'shows what needs a person, the backlog and the nodes',
   },
+  names: { places: [], options: [], outputs: ROWS, help: 'shows how the transactions of each name went' },
+  panels: { places: [], options: [], outputs: ROWS, help: 'lists the tables of what the server has besides' },
+  panel: { places: ['ID'], options: [], outputs: ROWS, help: 'shows one of these tables' },
   'bulk preview': {
     places: ['COMMAND'],
     options: ['gids', ...FILTERS, 'max'],

@@ -1,5 +1,5 @@
 import { describeProblem, formatDuration } from '@counterstep/explain'
-import type { OverviewView, ProblemsView, ServicesView, ServiceView } from '@counterstep/protocol'
+import type { NamesView, OverviewView, ProblemsView, ServicesView, ServiceView } from '@counterstep/protocol'
 import { cleanLine } from './clean-text.ts'
 import { formatBoth, formatDistance, formatInstant } from './instants.ts'
 import { writeTable } from './write-table.ts'
@@ -38,6 +38,28 @@ export function writeServices({ since, nodes, items }: ServicesView): readonly s
   return [
     ...writeTable(columns, items),
     `Of ${nodes} node(s), the last 5 minutes, counted since ${formatInstant(since)}.`,
+  ]
+}
+
+type Name = NamesView['items'][number]
+
+export function writeNames({ since, nodes, items }: NamesView): readonly string[] {
+  if (items.length === 0) return ['No transaction was accepted.']
+  const sum = (key: 'accepted' | 'succeeded' | 'failed' | 'stopped') => (row: Name) =>
+    row.minutes.reduce((total, minute) => total + minute[key], 0)
+  const columns = [
+    { title: 'NAME', read: ({ name }: Name) => name, lengthMax: 64 },
+    { title: 'ACCEPTED', read: sum('accepted'), isRight: true },
+    { title: 'SUCCEEDED', read: sum('succeeded'), isRight: true },
+    { title: 'FAILED', read: sum('failed'), isRight: true },
+    { title: 'STOPPED', read: sum('stopped'), isRight: true },
+    { title: 'P50', read: ({ latency }: Name) => formatLatency(latency, 'p50Ms'), isRight: true },
+    { title: 'P95', read: ({ latency }: Name) => formatLatency(latency, 'p95Ms'), isRight: true },
+    { title: 'P99', read: ({ latency }: Name) => formatLatency(latency, 'p99Ms'), isRight: true },
+  ] as const
+  return [
+    ...writeTable(columns, items),
+    `Of ${nodes} node(s), the last hour, counted since ${formatInstant(since)}.`,
   ]
 }
 

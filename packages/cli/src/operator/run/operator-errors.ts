@@ -15,7 +15,7 @@ export class NotGivenError extends Error {
   }
 }
 
-const UNKNOWN_ONES: readonly string[] = ['SAGA_UNKNOWN_GID', 'SAGA_UNKNOWN_JOB']
+const UNKNOWN_ONES: readonly string[] = ['SAGA_UNKNOWN_GID', 'SAGA_UNKNOWN_JOB', 'SAGA_UNKNOWN_PANEL']
 
 export function toExitCode(error: unknown): ExitCode {
   if (error instanceof NotGivenError) return error.exitCode

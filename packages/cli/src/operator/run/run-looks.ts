@@ -1,7 +1,6 @@
 import { LIST_LIMIT_MAX, type TransactionSummary } from '@counterstep/protocol'
 import { cleanJson, cleanLine } from '../print/clean-text.ts'
 import { formatInstant } from '../print/instants.ts'
-import { writeOverview, writeProblems, writeServices } from '../print/write-figures.ts'
 import { writeList } from '../print/write-list.ts'
 import { writeRequest } from '../print/write-request.ts'
 import { writeChange, writeTransaction } from '../print/write-transaction.ts'
@@ -69,24 +68,4 @@ export async function runRequest({ line, operator, print, signal }: OperatorCont
   const view = await operator.request(gid, { signal })
   if (line.output === 'json') print(cleanJson(view, 2))
   else for (const text of writeRequest(view)) print(text)
-}
-
-export async function runProblems(context: OperatorContext): Promise<void> {
-  const { line, operator, print, signal } = context
-  const view = await operator.problems({ signal })
-  if (line.output !== 'table') printRows(context, view.items, view)
-  else for (const text of writeProblems(view, operator.now())) print(text)
-}
-
-export async function runServices(context: OperatorContext): Promise<void> {
-  const { line, operator, print, signal } = context
-  const view = await operator.services({ signal })
-  if (line.output !== 'table') printRows(context, view.items, view)
-  else for (const text of writeServices(view)) print(text)
-}
-
-export async function runOverview({ line, operator, print, signal }: OperatorContext): Promise<void> {
-  const view = await operator.overview({ signal })
-  if (line.output === 'json') print(cleanJson(view, 2))
-  else for (const text of writeOverview(view, operator.now())) print(text)
 }

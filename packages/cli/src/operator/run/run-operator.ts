@@ -13,7 +13,8 @@ import {
   runSkip,
   runStop,
 } from './run-commands.ts'
-import { runList, runOverview, runProblems, runRequest, runServices, runShow, runWatch } from './run-looks.ts'
+import { runNames, runOverview, runPanel, runPanels, runProblems, runServices } from './run-figures.ts'
+import { runList, runRequest, runShow, runWatch } from './run-looks.ts'
 
 /** A person waits at the terminal, and a script may ask again itself. */
 const RETRY_FOR_MS = 10_000
@@ -34,6 +35,9 @@ const RUNNERS: Readonly<Record<OperatorCommandName, (context: OperatorContext) =
   problems: runProblems,
   services: runServices,
   overview: runOverview,
+  names: runNames,
+  panels: runPanels,
+  panel: runPanel,
   'bulk preview': runBulkPreview,
   'bulk start': runBulkStart,
   'bulk list': runBulkList,
