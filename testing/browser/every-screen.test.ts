@@ -19,6 +19,9 @@ const SCREENS = [
   { name: 'unknown-gid', hash: '#/tx/nowhere' },
   { name: 'problems', hash: '#/problems' },
   { name: 'services', hash: '#/services' },
+  { name: 'names', hash: '#/names' },
+  { name: 'panel', hash: '#/panels/settings' },
+  { name: 'unknown-panel', hash: '#/panels/nothing' },
   { name: 'bulk', hash: '#/bulk' },
   { name: 'playground', hash: '#/new' },
 ] as const

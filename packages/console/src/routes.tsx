@@ -66,6 +66,18 @@ const services = createRoute({
   component: lazyRouteComponent(() => import('./screens/services/services.tsx'), 'Services'),
 })
 
+const names = createRoute({
+  getParentRoute: () => root,
+  path: '/names',
+  component: lazyRouteComponent(() => import('./screens/names/names.tsx'), 'Names'),
+})
+
+const panel = createRoute({
+  getParentRoute: () => root,
+  path: '/panels/$id',
+  component: lazyRouteComponent(() => import('./screens/panels/panel.tsx'), 'Panel'),
+})
+
 const playground = createRoute({
   getParentRoute: () => root,
   path: '/new',
@@ -80,6 +92,8 @@ export const router = createRouter({
     transaction,
     problems,
     services,
+    names,
+    panel,
     bulkList,
     bulkJob,
     playground,

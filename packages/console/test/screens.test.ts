@@ -23,6 +23,8 @@ const SCREENS = [
   { name: 'long gid', hash: `/tx/${encodeURIComponent(LONG_GID)}?tab=trail`, sign: '.trail' },
   { name: 'problems', hash: '/problems', sign: '.groups' },
   { name: 'services', hash: '/services', sign: 'text=looks down' },
+  { name: 'names', hash: '/names', sign: '.trend' },
+  { name: 'panel', hash: '/panels/keys', sign: 'text=checkout' },
   { name: 'playground', hash: '/new', sign: '.branch' },
   { name: 'command', hash: '/tx/order-4711', sign: '.op-panel', press: 'r', shows: '.plan ol' },
 ] as const

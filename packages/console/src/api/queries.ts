@@ -1,5 +1,8 @@
 import type {
+  NamesView,
   OverviewView,
+  PanelsView,
+  PanelView,
   ProblemsView,
   ServicesView,
   TransactionPage,
@@ -78,6 +81,27 @@ export const servicesQuery = queryOptions({
   queryFn: ({ signal }) => callApi<ServicesView>('services', { signal }),
   refetchInterval: stopAtMissingRoute(SLOW_POLL_MS),
 })
+
+export const namesQuery = queryOptions({
+  queryKey: ['names'],
+  queryFn: ({ signal }) => callApi<NamesView>('names', { signal }),
+  refetchInterval: stopAtMissingRoute(SLOW_POLL_MS),
+})
+
+/** They change only with the server. One that has no panels, or is older, has an empty menu. */
+export const panelsQuery = queryOptions({
+  queryKey: ['panels'],
+  queryFn: ({ signal }) => callApi<PanelsView>('panels', { signal }),
+  staleTime: 60_000,
+})
+
+export function panelQuery(id: string) {
+  return queryOptions({
+    queryKey: ['panels', id],
+    queryFn: ({ signal }) => callApi<PanelView>(`panels/${encodeURIComponent(id)}`, { signal }),
+    refetchInterval: stopAtMissingRoute(SLOW_POLL_MS),
+  })
+}
 
 export function overviewQuery(isLive: boolean) {
   return queryOptions({

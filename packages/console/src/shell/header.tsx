@@ -7,6 +7,7 @@ import { LiveMark } from '../parts/live-mark.tsx'
 import { readPreferences, writePreferences } from '../parts/preferences.ts'
 import { applyTheme, nextTheme } from '../parts/theme.ts'
 import { Logo } from './logo.tsx'
+import { PanelsMenu } from './panels-menu.tsx'
 import { QuickSearch } from './quick-search.tsx'
 
 const SCREENS = [
@@ -32,6 +33,7 @@ export function Header() {
             {to === '/problems' ? <ProblemCount /> : null}
           </Link>
         ))}
+        <PanelsMenu />
       </nav>
       <div className="header-end">
         <QuickSearch />

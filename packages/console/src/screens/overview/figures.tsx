@@ -6,16 +6,19 @@ import { formatShare } from '../services/outcome-shares.ts'
 import { Card } from './card.tsx'
 
 const ROWS_MAX = 5
+const ALL_WORDS = { '/names': 'All names', '/services': 'All services' } as const
 
 interface RowsProps<Item> {
   readonly title: string
   readonly items: readonly Item[]
   readonly none: string
+  /** Where all of them are shown. */
+  readonly all?: '/names' | '/services'
   readonly readKey: (item: Item) => string
   readonly row: (item: Item) => readonly [ReactNode, string]
 }
 
-function Rows<Item>({ title, items, none, readKey, row }: RowsProps<Item>) {
+function Rows<Item>({ title, items, none, all, readKey, row }: RowsProps<Item>) {
   return (
     <Card title={title}>
       {items.length === 0 ? <p className="quiet">{none}</p> : null}
@@ -32,6 +35,11 @@ function Rows<Item>({ title, items, none, readKey, row }: RowsProps<Item>) {
           })}
         </tbody>
       </table>
+      {all === undefined || items.length === 0 ? null : (
+        <p className="all">
+          <Link to={all}>{ALL_WORDS[all]}</Link>
+        </p>
+      )}
     </Card>
   )
 }
@@ -51,6 +59,7 @@ export function Slowest({ names }: { readonly names: readonly NameFigure[] }) {
       title="Slowest names, p95"
       items={names}
       none="None has ended yet."
+      all="/names"
       readKey={({ name }) => name}
       row={({ name, p95Ms }) => [<NameLink key={name} name={name} />, formatDuration(p95Ms)]}
     />
@@ -63,6 +72,7 @@ export function MostFailed({ names }: { readonly names: readonly NameFigure[] })
       title="Most undone names"
       items={names.filter(({ failed }) => failed > 0)}
       none="None was undone."
+      all="/names"
       readKey={({ name }) => name}
       row={({ name, failed, ended }) => [
         <NameLink key={name} name={name} status="failed" />,
@@ -78,6 +88,7 @@ export function WorstServices({ services }: { readonly services: readonly Servic
       title="Worst services"
       items={services.filter(({ unknown }) => unknown > 0)}
       none="Every call had a definite answer."
+      all="/services"
       readKey={({ service }) => service}
       row={({ service, calls, unknown }) => [
         <Link key={service} to="/services" search={{ service }} title={service}>
