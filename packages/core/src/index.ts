@@ -26,6 +26,7 @@ export {
   queueDigests,
 } from './alerts/fold-alerts.ts'
 export {
+  BULK_DRAFT_MS,
   BULK_KEPT_MAX,
   BULK_KEPT_MS,
   BULK_RUNNING_MAX,
@@ -35,6 +36,7 @@ export {
   type BulkPart,
   countFates,
   hasBulkEnded,
+  isAbandonedDraft,
   splitIntoParts,
   withFates,
 } from './bulk/bulk-job.ts'

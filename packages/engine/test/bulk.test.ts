@@ -1,3 +1,4 @@
+import { BULK_DRAFT_MS } from '@counterstep/core'
 import type { BulkView, Gid } from '@counterstep/protocol'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { BulkOrder } from '../src/bulk/bulk-jobs.ts'
@@ -154,6 +155,106 @@ describe('A bulk job', () => {
     expect(waiting).toBeGreaterThan(0)
     expect(waiting).toBeLessThan(total ?? 0)
     expect(await readCode(first.engine.bulk.command(job.id, 'resume'))).toBe('SAGA_JOB_ENDED')
+  })
+})
+
+describe('A bulk job whose world changes', () => {
+  it('goes on within seconds after a pause and a resume that its worker had no time to see', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node(PATIENT)
+    await strand(fixture, node, 150)
+    fixture.services.otherwise = () => 'success'
+    const job = await node.engine.bulk.create({ ...ORDER, canary: 0, ratePerSecond: 10 }, BY)
+    await fixture.time.advance(3_000)
+    await node.engine.bulk.command(job.id, 'pause')
+    await node.engine.bulk.command(job.id, 'resume')
+    const { given: before = 0 } = count(await node.engine.bulk.show(job.id))
+    await fixture.time.advance(7_000)
+    // At ten a second, 50 more are given even if two seconds are lost.
+    expect(count(await node.engine.bulk.show(job.id)).given).toBeGreaterThanOrEqual(before + 50)
+  })
+
+  it('counts a transaction as gone that was purged before its answer was read back', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node({ ...PATIENT, retentionMs: 100 })
+    await strand(fixture, node, 3)
+    fixture.services.otherwise = (call) => (call.gid === 'saga-1' ? 'success' : 'unknown')
+    const job = await node.engine.bulk.create({ ...ORDER, canary: 0 }, BY)
+    await fixture.time.until(
+      'the saga has ended',
+      async () => (await fixture.status('saga-1')) === 'succeeded',
+    )
+    await fixture.time.advance(200)
+    expect(await fixture.store.purgeFinished(10)).toEqual({ purged: 1 })
+    const done = await untilState(fixture, node, job, 'done')
+    expect(count(done)).toMatchObject({
+      total: 3,
+      given: 2,
+      failedAgain: 2,
+      notAnswered: 0,
+      gone: 1,
+      waiting: 0,
+    })
+  })
+})
+
+describe('The list of a bulk job', () => {
+  const countDocuments = async ({ store }: Fixture, id: string) =>
+    (await store.readDocuments(`bulk-${id}`)).length + (await store.readDocuments('bulk')).length
+  const isJob = ({ category }: { readonly category: string }) => category === 'bulk'
+
+  it('is no job before it is whole, and is removed with its draft when its node has died', async () => {
+    const fixture = new Fixture()
+    const [first, second] = [await fixture.node(PATIENT), await fixture.node(PATIENT)]
+    await strand(fixture, first, 3)
+    fixture.services.otherwise = () => 'success'
+    let drafts = 0
+    const diesAtTheJob = async <Answer>(apply: () => Promise<Answer>): Promise<Answer> => {
+      drafts += 1
+      if (drafts === 2) first.kill()
+      return drafts === 2 ? await new Promise(() => undefined) : await apply()
+    }
+    first.store.on('write-document', diesAtTheJob, { times: 2, when: isJob })
+    void first.engine.bulk.create(ORDER, BY)
+    await fixture.time.until('the list is stored', async () => drafts === 2)
+    const [document] = await fixture.store.readDocuments('bulk')
+    const { key: id = '' } = document ?? {}
+    expect(await countDocuments(fixture, id)).toBe(2)
+    expect(await second.engine.bulk.list()).toEqual([])
+    expect(await readCode(second.engine.bulk.show(id))).toBe('SAGA_UNKNOWN_JOB')
+    expect(await readCode(second.engine.bulk.command(id, 'resume'))).toBe('SAGA_UNKNOWN_JOB')
+    const calls = fixture.services.calls.length
+    vi.setSystemTime(START_AT + BULK_DRAFT_MS - 1)
+    await fixture.time.advance(20_000)
+    expect(await countDocuments(fixture, id)).toBe(2)
+    vi.setSystemTime(START_AT + BULK_DRAFT_MS)
+    await fixture.time.advance(20_000)
+    expect(await countDocuments(fixture, id)).toBe(0)
+    expect(fixture.services.calls.length).toBe(calls)
+  })
+
+  it('is removed by its own node if that was so slow that its draft was given up', async () => {
+    const fixture = new Fixture()
+    const [first, second] = [await fixture.node(PATIENT), await fixture.node(PATIENT)]
+    await strand(fixture, first, 3)
+    const isPart = ({ category }: { readonly category: string }) => category !== 'bulk'
+    let isDelayed = false
+    const isLate = async <Answer>(apply: () => Promise<Answer>): Promise<Answer> => {
+      isDelayed = true
+      vi.setSystemTime(START_AT + BULK_DRAFT_MS)
+      const isGone = async () => (await fixture.store.readDocuments('bulk')).length === 0
+      await fixture.time.until('the draft is gone', isGone, 20_000)
+      return await apply()
+    }
+    first.store.on('write-document', isLate, { when: isPart })
+    expect(await readCode(first.engine.bulk.create(ORDER, BY))).toBe('SAGA_CONTENDED')
+    expect(isDelayed).toBe(true)
+    const id = first.store.calls
+      .map(({ request }) => request as { readonly category?: string } | undefined)
+      .find((request) => request?.category?.startsWith('bulk-') === true)
+      ?.category?.slice('bulk-'.length)
+    expect(await countDocuments(fixture, id ?? 'none')).toBe(0)
+    expect(await second.engine.bulk.list()).toEqual([])
   })
 })
 

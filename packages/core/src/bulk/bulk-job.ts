@@ -19,6 +19,8 @@ export const BULK_REFUSED_SHARE_MAX = 0.2
 export const BULK_REFUSED_WINDOW = 50
 /** After the last command, the job waits this long for answers before it ends. */
 export const BULK_READ_BACK_MS = 60_000
+/** A list that is not whole after this time was given up: its node has died. */
+export const BULK_DRAFT_MS = 120_000
 
 export interface BulkJob {
   /** It has 16 letters, and is the id of the command in each trail. */
@@ -38,6 +40,8 @@ export interface BulkJob {
   readonly countedFrom: number
   /** Why it has paused. */
   readonly pausedBy?: 'canary' | 'refusals' | 'person'
+  /** Its list is still being written, until this instant at the latest. It is no job before its list is whole. */
+  readonly draftUntil?: number
   /** The node that works at it, until this instant. */
   readonly lease?: { readonly node: string; readonly until: number }
 }
@@ -72,6 +76,11 @@ export interface BulkCounts {
 /** Whether the job is over for good. A paused one is not. */
 export function hasBulkEnded({ state }: Pick<BulkJob, 'state'>): boolean {
   return state === 'done' || state === 'cancelled'
+}
+
+/** Whether the list of a job was given up before it was whole. Then the list and the job are to be removed. */
+export function isAbandonedDraft({ draftUntil }: Pick<BulkJob, 'draftUntil'>, now: number): boolean {
+  return draftUntil !== undefined && now >= draftUntil
 }
 
 export function splitIntoParts(gids: readonly Gid[]): BulkPart[] {

@@ -1,12 +1,14 @@
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import {
+  BULK_DRAFT_MS,
   BULK_PART_GIDS_MAX,
   BULK_READ_BACK_MS,
   BULK_WATCH_MS,
   type BulkJob,
   type BulkPart,
   countFates,
+  isAbandonedDraft,
   splitIntoParts,
   withFates,
 } from './bulk-job.ts'
@@ -90,14 +92,23 @@ describe('the next step of a bulk job', () => {
     it(title, () => expect(planBulk({ ...JOB, state }, buildParts(fates), now)).toEqual(step))
   }
 
-  it('gives no more in a step than its rate allows in a second, nor than the bound', () => {
-    const parts = buildParts('w'.repeat(1_000))
-    const count = (ratePerSecond: number) => {
-      const step = planBulk({ ...JOB, state: 'running', ratePerSecond }, parts, 0)
-      return step.type === 'give' ? step.positions.length : 0
-    }
-    expect(count(20)).toBe(20)
-    expect(count(500)).toBe(BULK_GIVE_MAX)
+  for (const state of ['canary', 'running'] as const) {
+    it(`gives no more in a step than its rate allows in a second, nor than the bound (${state})`, () => {
+      const parts = buildParts('w'.repeat(1_000))
+      const count = (ratePerSecond: number) => {
+        const step = planBulk({ ...JOB, state, canary: 500, ratePerSecond }, parts, 0)
+        return step.type === 'give' ? step.positions.length : 0
+      }
+      expect(count(20)).toBe(20)
+      expect(count(500)).toBe(BULK_GIVE_MAX)
+    })
+  }
+
+  it('gives the canaries at its rate, and watches only when all have got it', () => {
+    const job = { ...JOB, canary: 5, ratePerSecond: 2 }
+    expect(planBulk(job, buildParts('wwwwwwwww'), 0)).toEqual(give(0, 1))
+    expect(planBulk(job, buildParts('ggggwwwww'), 0)).toEqual(give(4))
+    expect(planBulk(job, buildParts('gggggwwww'), 0)).toEqual(enter('watching'))
   })
 
   it('goes on without canaries at once', () => {
@@ -177,4 +188,15 @@ describe('the counts of a bulk job', () => {
       ]).fates,
     ).toBe('wgwx')
   })
+})
+
+describe('a draft of a bulk job', () => {
+  for (const [title, draftUntil, now, isAbandoned] of [
+    ['A job is no draft', undefined, 10_000_000, false],
+    ['A draft has time to get its list', BULK_DRAFT_MS, BULK_DRAFT_MS - 1, false],
+    ['A draft without a list is given up when its time is over', BULK_DRAFT_MS, BULK_DRAFT_MS, true],
+  ] as const)
+    it(title, () =>
+      expect(isAbandonedDraft(draftUntil === undefined ? {} : { draftUntil }, now)).toBe(isAbandoned),
+    )
 })

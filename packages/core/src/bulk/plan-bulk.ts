@@ -43,8 +43,8 @@ export function planBulk(job: BulkJob, parts: readonly BulkPart[], now: number):
   }
 }
 
-function planCanary({ canary }: BulkJob, fates: string): BulkStep {
-  const positions = findWaiting(fates.slice(0, canary))
+function planCanary(job: BulkJob, fates: string): BulkStep {
+  const positions = chooseNext(job, fates.slice(0, job.canary))
   return positions.length > 0 ? { type: 'give', positions } : { type: 'enter', state: 'watching' }
 }
 
@@ -58,15 +58,14 @@ function planWatch({ canary, stateSince }: BulkJob, fates: string, now: number):
     : { type: 'enter', state: 'paused', pausedBy: 'canary' }
 }
 
-function planRun({ ratePerSecond, countedFrom }: BulkJob, fates: string): BulkStep {
+function planRun(job: BulkJob, fates: string): BulkStep {
   const first = fates.indexOf('w')
   if (first === -1) return { type: 'enter', state: 'reading-back' }
-  const recent = fates.slice(Math.max(countedFrom, first - BULK_REFUSED_WINDOW), first)
+  const recent = fates.slice(Math.max(job.countedFrom, first - BULK_REFUSED_WINDOW), first)
   const refused = recent.split('r').length - 1
   if (recent.length === BULK_REFUSED_WINDOW && refused > BULK_REFUSED_WINDOW * BULK_REFUSED_SHARE_MAX)
     return { type: 'enter', state: 'paused', pausedBy: 'refusals' }
-  const positions = findWaiting(fates).slice(0, Math.min(BULK_GIVE_MAX, ratePerSecond))
-  return { type: 'give', positions }
+  return { type: 'give', positions: chooseNext(job, fates) }
 }
 
 /** Lets a person pause, resume or cancel the job. Undefined: the job has ended, or is so already. */
@@ -96,6 +95,8 @@ export function commandBulk(
   }
 }
 
-function findWaiting(fates: string): number[] {
-  return [...fates].flatMap((fate, position) => (fate === 'w' ? [position] : []))
+/** Chooses the next ones that wait, as many as the rate allows in a second, the canaries too. */
+function chooseNext({ ratePerSecond }: BulkJob, fates: string): number[] {
+  const waiting = [...fates].flatMap((fate, position) => (fate === 'w' ? [position] : []))
+  return waiting.slice(0, Math.min(BULK_GIVE_MAX, ratePerSecond))
 }

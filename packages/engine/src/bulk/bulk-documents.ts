@@ -37,7 +37,11 @@ export class BulkDocuments {
   list(looks: Pick<Looks, 'take'>, caller?: string): Promise<BulkJob[]> {
     return looks.take(
       () => this.#store.readDocuments(JOBS),
-      (texts) => texts.map((text) => readJob(text).job).sort((a, b) => b.createdAt - a.createdAt),
+      (texts) =>
+        texts
+          .map((text) => readJob(text).job)
+          .filter(isWhole)
+          .sort((a, b) => b.createdAt - a.createdAt),
       caller,
     )
   }
@@ -47,7 +51,8 @@ export class BulkDocuments {
     return looks.take(
       async () => {
         const [job] = (await this.#store.readDocuments(JOBS)).filter(({ key }) => key === id)
-        return job && { job, parts: await this.#store.readDocuments(toPartsCategory(id)) }
+        if (job === undefined || !isWhole(readJob(job).job)) return undefined
+        return { job, parts: await this.#store.readDocuments(toPartsCategory(id)) }
       },
       (found) => found && { ...readJob(found.job), parts: found.parts.map((text) => readPart(text).part) },
       caller,
@@ -77,11 +82,15 @@ export class BulkDocuments {
 
   /** Removes the list before the job, so that a crash in between leaves a job that is removed the next time. */
   async removeJob({ job, version }: StoredJob): Promise<void> {
-    const category = toPartsCategory(job.id)
+    await this.removeParts(job.id)
+    await this.#store.removeDocument({ category: JOBS, key: job.id, expectedVersion: version })
+  }
+
+  async removeParts(jobId: string): Promise<void> {
+    const category = toPartsCategory(jobId)
     for (const { key, version: expectedVersion } of await this.#store.readDocuments(category)) {
       await this.#store.removeDocument({ category, key, expectedVersion })
     }
-    await this.#store.removeDocument({ category: JOBS, key: job.id, expectedVersion: version })
   }
 
   async #write(
@@ -114,4 +123,9 @@ function readJob({ text, version }: StoredDocument): StoredJob {
 
 function readPart({ text, version }: StoredDocument): StoredPart {
   return { part: JSON.parse(text) as BulkPart, version }
+}
+
+/** A job whose list is not whole yet is none. */
+function isWhole({ draftUntil }: BulkJob): boolean {
+  return draftUntil === undefined
 }

@@ -1,5 +1,6 @@
 /** Lets people preview, create, see, pause, resume and cancel bulk jobs. The worker gives the commands. */
 import {
+  BULK_DRAFT_MS,
   BULK_KEPT_MAX,
   BULK_KEPT_MS,
   BULK_RUNNING_MAX,
@@ -7,6 +8,7 @@ import {
   commandBulk,
   hasBulkEnded,
   type Ids,
+  isAbandonedDraft,
   type ListQuery,
   type Store,
   splitIntoParts,
@@ -22,7 +24,7 @@ import {
   type TransactionSummary,
 } from '@counterstep/protocol'
 import type { Looks } from '../looks.ts'
-import { BulkDocuments, type JobWithList } from './bulk-documents.ts'
+import { BulkDocuments, type JobWithList, type StoredJob } from './bulk-documents.ts'
 import { type Collected, collectRows, type ListRows } from './collect-rows.ts'
 import { newJobId } from './new-job-id.ts'
 import { viewJob } from './view-job.ts'
@@ -88,8 +90,8 @@ export class BulkJobs {
   }
 
   /**
-   * Stores the list before the job. After a crash in between, a list without a job is left, which nothing acts on. The job
-   * is durable when this resolves.
+   * Stores a draft of the job, then its list, then the job itself, which is durable when this resolves. After a crash in
+   * between, nothing acts on the draft, and a node removes it with its list once its time is over.
    */
   async create(order: BulkOrder, by: Actor): Promise<BulkView> {
     const { now, ids, onChange } = this.#parts
@@ -115,8 +117,18 @@ export class BulkJobs {
       countedFrom: 0,
     }
     const parts = splitIntoParts(gids)
+    // A node of an older version, which knows no drafts, leaves a paused job alone.
+    const draft = await this.#documents.writeJob(
+      { ...job, state: 'paused', draftUntil: at + BULK_DRAFT_MS },
+      0,
+    )
+    if (draft === undefined) throw toContended()
     for (const [position, part] of parts.entries()) await this.#documents.writePart(job.id, position, part, 0)
-    await this.#documents.writeJob(job, 0)
+    if ((await this.#documents.writeJob(job, draft.version)) === undefined) {
+      // It took so long that a node has removed the draft, and parts that were written after that have no job.
+      await this.#documents.removeParts(job.id)
+      throw toContended()
+    }
     onChange()
     return viewJob(job, parts)
   }
@@ -142,7 +154,7 @@ export class BulkJobs {
       this.#parts.onChange()
       return viewJob(next, parts)
     }
-    throw new CounterstepError('SAGA_CONTENDED', 'others change this job all the time: try again')
+    throw toContended()
   }
 
   #collect(query: BulkQuery, max: number, caller?: string): Promise<Collected> {
@@ -155,9 +167,13 @@ export class BulkJobs {
     return found
   }
 
-  /** Refuses a job too many, and removes old ones. */
+  /** Refuses a job too many, and removes old ones and drafts that were given up. */
   async #makeRoom(): Promise<void> {
-    const jobs = await this.#documents.readJobs()
+    const jobs: StoredJob[] = []
+    for (const stored of await this.#documents.readJobs()) {
+      if (isAbandonedDraft(stored.job, this.#parts.now())) await this.#documents.removeJob(stored)
+      else jobs.push(stored)
+    }
     if (jobs.filter(({ job }) => !hasBulkEnded(job)).length >= BULK_RUNNING_MAX)
       throw new CounterstepError(
         'SAGA_TOO_MANY_JOBS',
@@ -172,6 +188,10 @@ export class BulkJobs {
         await this.#documents.removeJob(stored)
     }
   }
+}
+
+function toContended(): CounterstepError {
+  return new CounterstepError('SAGA_CONTENDED', 'others change this job all the time: try again')
 }
 
 /** A command whose effect is there already is no error. */

@@ -6,6 +6,7 @@ import {
   decodeTransaction,
   hasBulkEnded,
   type Ids,
+  isAbandonedDraft,
   judgeFate,
   planBulk,
   type Store,
@@ -53,6 +54,9 @@ interface Work {
   readBackFrom: number
 }
 
+/** `moved`: a person or another node has changed the job, so it is looked at anew. */
+type StepEnd = 'more' | 'rest' | 'moved'
+
 type Change = {
   readonly position: number
   readonly fate: 'g' | 'o' | 'f' | 'r' | 'x'
@@ -92,7 +96,9 @@ export class BulkWorker {
     const { clock, observer } = this.#parts
     try {
       for (const stored of await this.#documents.readJobs()) {
-        if (!this.#stopped && this.#mayTake(stored.job)) void this.#work(stored)
+        if (this.#stopped) break
+        if (isAbandonedDraft(stored.job, this.#parts.now())) await this.#documents.removeJob(stored)
+        else if (this.#mayTake(stored.job)) void this.#work(stored)
       }
     } catch (error: unknown) {
       const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
@@ -103,26 +109,31 @@ export class BulkWorker {
   }
 
   #mayTake(job: BulkJob): boolean {
-    const { id, state, lease } = job
-    if (state === 'paused' || hasBulkEnded(job) || this.#working.has(id)) return false
+    const { id, state, lease, draftUntil } = job
+    if (draftUntil !== undefined || state === 'paused' || hasBulkEnded(job) || this.#working.has(id))
+      return false
     return lease === undefined || lease.node === this.#parts.nodeId || lease.until < this.#parts.now()
   }
 
   /** Works at a job until it rests, until it is another's, or until the store does not answer. Then a later look goes on. */
   async #work(stored: StoredJob): Promise<void> {
     const { id } = stored.job
+    let hasMoved = false
     this.#working.add(id)
     try {
       const work = await this.#take(stored)
-      while (work !== undefined && !this.#stopped && (await this.#step(work))) {
-        // Each step saves what it did, so nothing is left to do here.
-      }
+      let next: StepEnd = work === undefined ? 'moved' : 'more'
+      // Each step saves what it did, so nothing is left to do here.
+      while (work !== undefined && next === 'more' && !this.#stopped) next = await this.#step(work)
+      hasMoved = next === 'moved'
     } catch (error: unknown) {
       const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
       this.#parts.observer.event({ level, name: 'bulk-failed', detail: `job ${id}`, error })
     } finally {
       this.#working.delete(id)
     }
+    // A look that came while it counted as worked at has passed it over, so the look follows here.
+    if (hasMoved) this.lookNow()
   }
 
   async #take(stored: StoredJob): Promise<Work | undefined> {
@@ -143,11 +154,10 @@ export class BulkWorker {
     return { ...job, lease: { node: this.#parts.nodeId, until: this.#parts.now() + LEASE_MS } }
   }
 
-  /** Returns whether there may be more to do here. */
-  async #step(work: Work): Promise<boolean> {
+  async #step(work: Work): Promise<StepEnd> {
     const { clock, now } = this.#parts
     const startedAt = clock.now()
-    if (!(await this.#readBack(work))) return false
+    if (!(await this.#readBack(work))) return 'moved'
     const { job } = work.stored
     const step = planBulk(
       job,
@@ -157,31 +167,28 @@ export class BulkWorker {
     let lastsMs = STEP_MS_MIN
     switch (step.type) {
       case 'rest':
-        return false
+        return 'rest'
       case 'enter': {
         const { pausedBy } = step
         const next = { ...job, state: step.state, stateSince: now(), ...(pausedBy && { pausedBy }) }
-        return await this.#save(work, next)
+        return (await this.#save(work, next)) ? 'more' : 'moved'
       }
       case 'give':
-        if (!(await this.#giveAll(work, step.positions))) return false
+        if (!(await this.#giveAll(work, step.positions))) return 'moved'
         lastsMs = Math.max(STEP_MS_MIN, (step.positions.length / job.ratePerSecond) * 1_000)
         break
       case 'wait':
         lastsMs = READ_BACK_EVERY_MS
     }
-    if (clock.now() - work.savedAt > SAVE_EVERY_MS && !(await this.#save(work, job))) return false
+    if (clock.now() - work.savedAt > SAVE_EVERY_MS && !(await this.#save(work, job))) return 'moved'
     await delay(clock, lastsMs - (clock.now() - startedAt))
-    return true
+    return 'more'
   }
 
-  /** Saves the job and keeps the lease. If another has changed it, the job is looked at anew. */
+  /** Saves the job and keeps the lease. Returns false if another has changed it. */
   async #save(work: Work, job: BulkJob): Promise<boolean> {
     const saved = await this.#documents.writeJob(this.#withLease(job), work.stored.version)
-    if (saved === undefined) {
-      this.lookNow()
-      return false
-    }
+    if (saved === undefined) return false
     work.stored = saved
     work.savedAt = this.#parts.clock.now()
     return true
@@ -222,11 +229,12 @@ export class BulkWorker {
     const { gids, last } = findGiven(work.parts, work.readBackFrom, READ_BACK_MAX)
     work.readBackFrom = last + 1
     if (gids.size === 0) return true
-    const rows = await store.readMany([...gids.keys()])
-    const changes = rows.flatMap((row): Change[] => {
-      const position = gids.get(row.gid)
-      const fate = readFate(row, work.stored.job.id)
-      return fate === 'g' || position === undefined ? [] : [{ position, fate }]
+    const rows = new Map((await store.readMany([...gids.keys()])).map((row) => [row.gid, row]))
+    const changes = [...gids].flatMap(([gid, position]): Change[] => {
+      const row = rows.get(gid)
+      // It has ended since it got the command, and was purged.
+      const fate = row === undefined ? 'x' : readFate(row, work.stored.job.id)
+      return fate === 'g' ? [] : [{ position, fate }]
     })
     return await this.#change(work, changes)
   }

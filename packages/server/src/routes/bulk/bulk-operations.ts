@@ -82,6 +82,7 @@ export const startBulkOperation: Operation = {
     'SAGA_BULK_INVALID',
     'SAGA_QUERY_INVALID',
     'SAGA_TOO_MANY_JOBS',
+    'SAGA_CONTENDED',
     'SAGA_TOO_MANY_READS',
     ...STORE_PROBLEMS,
   ],
