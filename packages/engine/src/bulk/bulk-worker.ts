@@ -1,16 +1,12 @@
 /** Gives the commands of bulk jobs. One node at a time works at a job; after a crash another one goes on with it. */
 import {
-  AssertionError,
   type BulkJob,
   type Clock,
-  decodeTransaction,
   hasBulkEnded,
   type Ids,
   isAbandonedDraft,
-  judgeFate,
   planBulk,
   type Store,
-  type StoredTransaction,
   StoreUnavailableError,
   withFates,
 } from '@counterstep/core'
@@ -18,6 +14,7 @@ import { CounterstepError, type ErrorCode, type Gid, isCounterstepError } from '
 import type { EngineObserver } from '../observer.ts'
 import { delay } from '../until-definite.ts'
 import { BulkDocuments, type StoredJob, type StoredPart } from './bulk-documents.ts'
+import { findGiven, readFate } from './read-back.ts'
 
 const LEASE_MS = 30_000
 /** A node looks this often for jobs whose node has died. */
@@ -253,35 +250,6 @@ export class BulkWorker {
       work.parts[at] = saved
     }
     return true
-  }
-}
-
-/** A record that cannot be read has not got on. */
-function readFate(row: StoredTransaction, jobId: string): 'g' | 'o' | 'f' {
-  try {
-    const transaction = decodeTransaction(row)
-    const entry = transaction.trail?.findLast(({ bulk }) => bulk === jobId)
-    return judgeFate(transaction, entry?.at ?? row.updatedAt)
-  } catch (error: unknown) {
-    if (error instanceof AssertionError) return 'f'
-    throw error
-  }
-}
-
-/** Finds the next ones that were given the command and not answered yet, and begins anew behind the last one. */
-function findGiven(
-  parts: readonly StoredPart[],
-  from: number,
-  max: number,
-): { readonly gids: ReadonlyMap<Gid, number>; readonly last: number } {
-  const given = parts
-    .flatMap(({ part }) => part.gids.map((gid, at) => ({ gid, fate: part.fates[at] })))
-    .flatMap(({ gid, fate }, position) => (fate === 'g' ? [{ gid, position }] : []))
-  const later = given.filter(({ position }) => position >= from)
-  const chosen = (later.length > 0 ? later : given).slice(0, max)
-  return {
-    gids: new Map(chosen.map(({ gid, position }) => [gid, position])),
-    last: chosen.at(-1)?.position ?? -1,
   }
 }
 
