@@ -44,9 +44,10 @@ export interface Gate {
   readonly takeStored?: (head: RequestHead, bytes: number) => CounterstepError | undefined
   /**
    * Finds the session of a request. Wait for the promise before the guard of the route decides. It is undefined where
-   * there is nothing to wait for. The function is absent where there are no sessions.
+   * there is nothing to wait for. `isUse` is false for a look that keeps no session from ending as idle. The function is
+   * absent where there are no sessions.
    */
-  readonly findSession?: (head: RequestHead) => Promise<void> | undefined
+  readonly findSession?: (head: RequestHead, isUse?: boolean) => Promise<void> | undefined
   /** Checks the key of a login as the key of any request. Returns the error that refuses it. */
   logIn(head: RequestHead, text: string): StoredKey | CounterstepError
   /** Returns the key of a request, and its session. Returns undefined if it has neither, or no keys are asked for. */
@@ -135,7 +136,7 @@ export function createGate(settings: GateSettings): Gate {
       if (caller?.session !== undefined && isFromForeignScript(head, hosts)) return false
       return caller?.key.scopes.includes(scope) === true
     },
-    ...(sessions && { findSession: (head) => findRequestSession(sessions, head) }),
+    ...(sessions && { findSession: (head, isUse) => findRequestSession(sessions, head, isUse) }),
     logIn(head, text) {
       if (hasForeignHost(head)) return createHostRefusedError()
       const now = nowMs()

@@ -40,7 +40,7 @@ export {
   type Scope,
   type ScopedAccess,
 } from './scope.ts'
-export { CONSOLE_HEADER } from './sessions/request-session.ts'
+export { CONSOLE_HEADER, UNATTENDED_HEADER } from './sessions/request-session.ts'
 export { type CookiePlace, writeSessionCookie } from './sessions/session-cookie.ts'
 export type { SessionDocuments } from './sessions/session-documents.ts'
 export { isPerson, PERSON_RULE, SESSION_MS } from './sessions/session-record.ts'

@@ -183,9 +183,12 @@ describe('a live stream', () => {
   it('A stream whose session has ended ends at the next tick, and an outage of the store ends none', async () => {
     let session: 'good' | 'unknown' | 'over' = 'good'
     const found = new WeakSet<object>()
+    let uses = 0
     const gate = {
       ...createGate({ credentials: readBearerKey }),
-      async findSession(head: object) {
+      async findSession(head: object, isUse = true) {
+        // The request that opens the stream is a use, and no look at it later is one.
+        uses += isUse ? 1 : 0
         if (session === 'unknown') throw new Error('the store is away')
         if (session === 'good') found.add(head)
       },
@@ -198,6 +201,7 @@ describe('a live stream', () => {
     await expect.poll(() => reader.named('overview').length).toBeGreaterThan(before + 2)
     session = 'over'
     await reader.ended
+    expect(uses).toBe(1)
   })
 
   it('All streams end at once when the engine stops, and when the app closes', async () => {

@@ -5,18 +5,27 @@ import type { FoundSession, Sessions } from './sessions.ts'
 /** A page of another origin cannot send this header, since a browser would ask us first, and we never allow it. */
 export const CONSOLE_HEADER = 'counterstep-console'
 
+/** The console sends it with what it asks by itself while its person does nothing. Such a request is no use of a session. */
+export const UNATTENDED_HEADER = 'counterstep-unattended'
+
 /** The session of a request stays beside its object until the guard of the route asks for it. */
 const FOUND = new WeakMap<RequestHead, FoundSession>()
 
 /**
  * Finds the session of a request before its guard decides, and returns undefined where there is nothing to wait for.
- * A request with a key of its own needs no session, whether its key is good or not.
+ * A request with a key of its own needs no session, whether its key is good or not. `isUse` is false if nobody has asked
+ * anything, as when a stream looks whether its session is still good.
  */
-export function findRequestSession(sessions: Sessions, head: RequestHead): Promise<void> | undefined {
+export function findRequestSession(
+  sessions: Sessions,
+  head: RequestHead,
+  isUse = true,
+): Promise<void> | undefined {
   const { cookie, authorization } = head.headers
   if (cookie === undefined || authorization !== undefined || !hasConsoleHeader(head)) return undefined
   const id = readSessionId(cookie)
-  return id === undefined ? undefined : rememberSession(sessions, head, id)
+  if (id === undefined) return undefined
+  return rememberSession(head, sessions.find(id, isUse && head.headers[UNATTENDED_HEADER] !== '1'))
 }
 
 export function readRequestSession(head: RequestHead): FoundSession | undefined {
@@ -32,7 +41,7 @@ function hasConsoleHeader({ headers }: RequestHead): boolean {
   return headers[CONSOLE_HEADER] === '1'
 }
 
-async function rememberSession(sessions: Sessions, head: RequestHead, id: string): Promise<void> {
-  const found = await sessions.find(id)
+async function rememberSession(head: RequestHead, finding: Promise<FoundSession | undefined>): Promise<void> {
+  const found = await finding
   if (found !== undefined) FOUND.set(head, found)
 }

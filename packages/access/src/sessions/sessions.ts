@@ -83,16 +83,17 @@ export class Sessions {
   }
 
   /**
-   * Finds the session with this id, and counts this as a use of it. Throws the error of a store that is away if this
-   * node does not know the session.
+   * Finds the session with this id. `isUse` tells whether this keeps the session from ending as idle. Throws the error
+   * of a store that is away if this node does not know the session.
    */
-  async find(id: string): Promise<FoundSession | undefined> {
+  async find(id: string, isUse = true): Promise<FoundSession | undefined> {
     const key = toHash(id)
     if (this.#endedHere.has(key)) return undefined
     await (this.#table.get(key) === undefined ? this.#table.readForUnknown() : this.#table.refresh())
     const known = this.#table.get(key)
     const now = this.#clock.nowMs()
     if (known === undefined || isOver(known.record, now)) return undefined
+    if (!isUse) return { hash: key, record: known.record }
     const used = { ...known, record: { ...known.record, usedAt: Math.max(now, known.record.usedAt) } }
     this.#table.set(key, used)
     if (now - used.storedUsedAt >= USE_WRITE_INTERVAL_MS) this.#writeUse(key, used)

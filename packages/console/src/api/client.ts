@@ -1,4 +1,5 @@
 import type { Fault, Problem } from '@counterstep/protocol'
+import { writeAttendance } from './attendance.ts'
 import { learnServerTime } from './clock.ts'
 
 /** The console lies beside the interface, behind whatever prefix: `…/console/` and `…/v1/`. */
@@ -54,7 +55,7 @@ async function send(path: string, { method = 'GET', body, signal }: Call): Promi
   try {
     return await fetch(new URL(path, API_URL), {
       method,
-      headers: { accept: 'application/json', ...CONSOLE_HEADERS, ...type },
+      headers: { accept: 'application/json', ...CONSOLE_HEADERS, ...writeAttendance(), ...type },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     })

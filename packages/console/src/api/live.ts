@@ -1,6 +1,7 @@
 import type { OverviewView, TransactionView } from '@counterstep/protocol'
 import type { QueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
+import { writeAttendance } from './attendance.ts'
 import { API_URL, CONSOLE_HEADERS } from './client.ts'
 import { learnServerTime } from './clock.ts'
 import { EventReader, type StreamEvent } from './event-stream.ts'
@@ -71,7 +72,7 @@ class LiveLink {
   }
 
   private async readOnce(signal: AbortSignal): Promise<'ended' | 'missing' | 'lost'> {
-    const headers = { accept: 'text/event-stream', ...CONSOLE_HEADERS }
+    const headers = { accept: 'text/event-stream', ...CONSOLE_HEADERS, ...writeAttendance() }
     const response = await fetch(new URL(`live?${this.wanted}`, API_URL), { headers, signal })
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
     if (!response.ok || !isStream || response.body === null) {

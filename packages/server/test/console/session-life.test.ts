@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import {
+  FROM_CONSOLE,
   HOUR_MS,
   logIn,
   look,
@@ -57,6 +58,25 @@ describe('S30: the life of a session', () => {
     expect(await look(app, cookie)).toBe('200')
     await letWritesEnd()
     fixture.clock.nowMs += HOUR_MS
+    expect(await look(app, cookie)).toBe(ENDED)
+  })
+
+  it('A page that is left open lets its session end as idle, however often it asks by itself', async () => {
+    await using fixture = await openSessionFixture()
+    const { app } = fixture.openNode()
+    const cookie = await logIn(app, { key: fixture.key })
+    const askUnattended = async () => {
+      const headers = { ...FROM_CONSOLE, cookie, 'counterstep-unattended': '1' }
+      return String((await app.inject({ url: '/v1/transactions', headers })).statusCode)
+    }
+    const lastUseAt = fixture.clock.nowMs
+    for (const minutes of [20, 40, 59]) {
+      fixture.clock.nowMs = lastUseAt + minutes * MINUTE_MS
+      expect(await askUnattended()).toBe('200')
+      await letWritesEnd()
+    }
+    fixture.clock.nowMs = lastUseAt + HOUR_MS
+    expect(await askUnattended()).toBe('401')
     expect(await look(app, cookie)).toBe(ENDED)
   })
 
