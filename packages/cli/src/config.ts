@@ -164,6 +164,8 @@ function toConfig(
     access: pickAccessConfig(values),
     /** The operators' page is under /console/. */
     hasConsole: hasConsole(values),
+    /** The bounds of the streams of changes. */
+    live: Object.freeze({ streamsMax: values.liveMax }),
     store,
     /** All settings, for people, without any secret. */
     settingsTable: toSettingsTable({ texts, sources, outcomes }),

@@ -134,6 +134,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     logger,
     version,
     panels: listPanels(config, keys, topics),
+    live: config.live,
     ...(console && { console }),
     ...(breaks && { breaks }),
   })

@@ -6,7 +6,7 @@ import {
   DEFAULT_SETTINGS as ENGINE,
   type EngineSettings,
 } from '@counterstep/engine'
-import { BODY_BYTES_MAX } from '@counterstep/protocol'
+import { BODY_BYTES_MAX, LIVE_STREAMS_MAX } from '@counterstep/protocol'
 import { readAlertsFile } from './alerts/alerts-file.ts'
 import * as is from './schemas.ts'
 import { declareSettings, type HostKind, type Settings, type ValuesOf } from './setting.ts'
@@ -154,6 +154,11 @@ const TABLE = {
     whole(BODY_BYTES_MAX, 2 ** 40),
     'bytes that are held at once, in all: of request bodies until each is whole, and of large answers until each is read',
     CONNECTIONS.unreadBodyBytesMax,
+  ),
+  liveMax: ofServer(
+    whole(0, 100_000),
+    'streams of changes (/v1/live) at once; a page that gets none asks every few seconds instead',
+    LIVE_STREAMS_MAX,
   ),
   data: ofServer(is.nonEmpty, 'folder of the embedded store', '.data', ['sqlite']),
   store: setting(

@@ -29,6 +29,8 @@ export const CHECKPOINT_MS_MAX = 60_000
 export const RETRY_LIMIT_MAX = 1_000_000
 export const RETRY_CAP_MS_MAX = 24 * 3_600_000
 export const WAIT_MS_MAX = 60_000
+/** A node has so many streams of changes at once unless its settings say otherwise. */
+export const LIVE_STREAMS_MAX = 100
 export const LIST_LIMIT_MAX = 200
 /** At most this many bytes of a branch's answer are kept. */
 export const ANSWER_BYTES_MAX = 1024

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type Gate, readCaller } from '@counterstep/access'
 import type { EngineApi, Watching } from '@counterstep/engine'
-import { CounterstepError } from '@counterstep/protocol'
+import { CounterstepError, LIVE_STREAMS_MAX } from '@counterstep/protocol'
 import { toSharedJson } from '../http/shared-json.ts'
 import { EventStream } from './event-stream.ts'
 import type { LiveQuery } from './live-query.ts'
@@ -21,7 +21,7 @@ export interface LiveLimits {
 }
 
 export const DEFAULT_LIVE_LIMITS: LiveLimits = {
-  streamsMax: 100,
+  streamsMax: LIVE_STREAMS_MAX,
   streamsPerCallerMax: 40,
   tickMs: 1_000,
   commentEveryMs: 15_000,
@@ -141,7 +141,7 @@ export class LiveStreams {
     // The session of a request is looked up once, so another request is made of this one.
     const head = { headers, socket }
     try {
-      await this.#gate.findSession?.(head)
+      await this.#gate.findSession?.(head, false)
     } catch {
       // The store is away, so whether the session has ended cannot be told. The next tick looks again.
       return
