@@ -69,7 +69,13 @@ function CountLine({
   )
 }
 
-export function Outcomes({ minutes }: { readonly minutes: readonly EndedMinute[] }) {
+interface OutcomesProps {
+  readonly minutes: readonly EndedMinute[]
+  /** The minutes that are counted in, also those without any count. */
+  readonly span: number
+}
+
+export function Outcomes({ minutes, span }: OutcomesProps) {
   const { succeeded, failed, stopped } = sumMinutes(minutes)
   const total = succeeded + failed + stopped
   const rows = [
@@ -78,7 +84,7 @@ export function Outcomes({ minutes }: { readonly minutes: readonly EndedMinute[]
     ['stopped', stopped],
   ] as const
   return (
-    <Card title={`Outcome, last ${minutes.length} min`}>
+    <Card title={`Outcome, last ${span} min`}>
       <table className="figures">
         <tbody>
           {rows.map(([status, count]) => (

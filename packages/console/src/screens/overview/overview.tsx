@@ -7,6 +7,7 @@ import { Trouble } from '../../parts/notice.tsx'
 import '../../style/overview.css'
 import { Backlog, Consistency, EndToEnd, Outcomes } from './cards.tsx'
 import { MostFailed, Refused, Slowest, WorstServices } from './figures.tsx'
+import { fillMinutes } from './fill-minutes.ts'
 import { Nodes } from './nodes.tsx'
 import { RecentTransactions } from './recent.tsx'
 import { Throughput } from './throughput.tsx'
@@ -31,8 +32,8 @@ export function Overview() {
       {error === null ? null : <Trouble error={error} what="what is newer" onRetry={() => void refetch()} />}
       <div className="cards">
         <Consistency view={data} />
-        <Throughput minutes={data.minutes} />
-        <Outcomes minutes={data.minutes} />
+        <Throughput view={data} />
+        <Outcomes minutes={data.minutes} span={fillMinutes(data.minutes, data.since, data.asOf).length} />
         <EndToEnd latency={data.latency} />
         <Backlog view={data} />
         <Nodes view={data} />

@@ -1,14 +1,16 @@
-import type { EndedMinute } from '@counterstep/protocol'
+import type { OverviewView } from '@counterstep/protocol'
 import { lazy, Suspense } from 'react'
 import { formatTimeOfDay } from '../../parts/instants.ts'
 import { Card } from './card.tsx'
+import { fillMinutes } from './fill-minutes.ts'
 import { sumMinutes } from './sum-minutes.ts'
 
 const TimeSeries = lazy(() =>
   import('../../parts/time-series.tsx').then(({ TimeSeries: Drawn }) => ({ default: Drawn })),
 )
 
-export function Throughput({ minutes }: { readonly minutes: readonly EndedMinute[] }) {
+export function Throughput({ view }: { readonly view: OverviewView }) {
+  const minutes = fillMinutes(view.minutes, view.since, view.asOf)
   const { accepted, succeeded, failed, stopped } = sumMinutes(minutes)
   const at = minutes.map((minute) => minute.at / 1_000)
   const lines = [

@@ -33,12 +33,14 @@ export function BreakControl({ url, op }: BreakControlProps) {
         title={breaking.error?.message ?? 'What the next call to this URL meets'}
         onChange={(event) => breaking.mutate(event.target.value)}
       >
-        <option value="">{broken === undefined ? 'Break ▾' : 'mend it'}</option>
-        {BREAK_WAYS.map((how) => (
-          <option key={how} value={how}>
-            the next call {BREAK_WORDS[how]}
-          </option>
-        ))}
+        <option value="">{broken === undefined ? 'Break' : 'mend it'}</option>
+        <optgroup label="The next call">
+          {BREAK_WAYS.map((how) => (
+            <option key={how} value={how}>
+              {BREAK_WORDS[how]}
+            </option>
+          ))}
+        </optgroup>
       </select>
     </label>
   )
