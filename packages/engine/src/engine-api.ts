@@ -25,6 +25,7 @@ import type {
   TransactionView,
 } from '@counterstep/protocol'
 import type { BulkApi } from './bulk/bulk-jobs.ts'
+import type { SavedViewsApi } from './views/saved-views.ts'
 import type { Watch } from './watch/watch.ts'
 
 export interface WaitOptions {
@@ -181,6 +182,8 @@ export interface EngineApi {
   readonly watch?: Pick<Watch, 'open'>
   /** Gives one command to many transactions. It is absent where `watch` is. */
   readonly bulk?: BulkApi
+  /** It is absent in a function, which has no console. */
+  readonly views?: SavedViewsApi
   /**
    * The engine takes no new work any more. `health` says so too; this costs less for a host that asks at each answer.
    */

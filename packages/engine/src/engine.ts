@@ -16,6 +16,7 @@ import type { EngineSettings } from './settings.ts'
 import { type NodeFacts, type NodeMemory, openNodeMemory } from './statistics/node-memory.ts'
 import { findLoads } from './statistics/node-sums.ts'
 import { within } from './until-definite.ts'
+import { type SavedViewsApi, ViewDocuments } from './views/saved-views.ts'
 import type { Watch } from './watch/watch.ts'
 
 export interface EngineParts {
@@ -86,6 +87,7 @@ class NodeEngine extends Requests implements Engine {
   readonly #bulkWorker: BulkWorker
   readonly #alerts: AlertWatcher | undefined
   readonly bulk: BulkApi
+  readonly views: SavedViewsApi
   #closing: Promise<void> | undefined
 
   constructor(parts: EngineParts) {
@@ -132,6 +134,7 @@ class NodeEngine extends Requests implements Engine {
       looks: assembly.looks,
       onChange: () => worker.lookNow(),
     })
+    this.views = new ViewDocuments(store, ids, Date.now)
     this.#alerts = alerts === undefined ? undefined : this.#createWatcher(parts, alerts)
   }
 

@@ -122,6 +122,14 @@ export type {
   PanelView,
 } from './panel-wire.ts'
 export { PANEL_COLUMN_TYPES, PANEL_ROWS_MAX } from './panel-wire.ts'
+export type { SavedView, SavedViewRequest, SavedViews } from './saved-view-wire.ts'
+export {
+  isSavedViewName,
+  SAVED_VIEW_FILTER_LENGTH_MAX,
+  SAVED_VIEW_NAME_LENGTH_MAX,
+  SAVED_VIEW_NAME_RULE,
+  SAVED_VIEWS_MAX,
+} from './saved-view-wire.ts'
 export type { Actor, AttemptRun, ByHandView, PauseView, TrailEntry } from './trail.ts'
 export { VERSION } from './version.ts'
 export type {

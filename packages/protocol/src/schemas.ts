@@ -39,6 +39,7 @@ import {
   tccSubmitRequestSchema,
   urlTemplateSchema,
 } from './schemas/requests.ts'
+import { savedViewRequestSchema, savedViewSchema, savedViewsSchema } from './schemas/saved-views.ts'
 import { attemptRunSchema, byHandViewSchema, pauseViewSchema, trailEntrySchema } from './schemas/trail.ts'
 import { KINDS, OPS, RESULTS, STATUSES } from './words.ts'
 
@@ -402,6 +403,9 @@ export const NAMED_SCHEMAS = {
   OverviewView: overviewViewSchema,
   ServicesView: servicesViewSchema,
   NamesView: namesViewSchema,
+  SavedViewRequest: savedViewRequestSchema,
+  SavedView: savedViewSchema,
+  SavedViews: savedViewsSchema,
   PanelsView: panelsViewSchema,
   PanelView: panelViewSchema,
   BulkRequest: bulkRequestSchema,

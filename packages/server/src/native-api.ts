@@ -27,7 +27,13 @@ import { assertOwnMetricsAreWritten } from './metrics/registered-metric.ts'
 import type { Registry } from './metrics/registry.ts'
 import type { DocumentedApi } from './openapi/document.ts'
 import type { JsonObject, Operation } from './openapi/operation.ts'
-import { BULK_OPERATIONS, CONSOLE_OPERATIONS, DEV_OPERATIONS, OPERATIONS } from './operations.ts'
+import {
+  BULK_OPERATIONS,
+  CONSOLE_OPERATIONS,
+  DEV_OPERATIONS,
+  OPERATIONS,
+  VIEW_OPERATIONS,
+} from './operations.ts'
 import type { Panel } from './panels/panel.ts'
 import { buildAbortRoute } from './routes/abort.ts'
 import { buildBulkRoutes } from './routes/bulk/add-bulk-routes.ts'
@@ -58,6 +64,7 @@ import { buildSkipOpRoute } from './routes/skip-op.ts'
 import { buildStopRoute } from './routes/stop.ts'
 import { buildSubmitRoute } from './routes/submit.ts'
 import { buildSubmitPreparedRoute } from './routes/submit-prepared.ts'
+import { buildViewRoutes } from './routes/views/add-view-routes.ts'
 
 export interface NativeApiDeps {
   readonly engine: EngineApi
@@ -177,6 +184,7 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   app.register(buildOpenApiRoute(readDocument, engine))
   if (page === 'docs') app.register(buildDocsRoute(readDocument, engine, bounds))
   if (engine.bulk !== undefined) app.register(buildBulkRoutes(engine.bulk, handlerTimeoutMs))
+  if (engine.views !== undefined) app.register(buildViewRoutes(engine.views, handlerTimeoutMs))
   if (deps.breaks !== undefined) app.register(buildDevRoutes(deps.breaks))
   if (deps.console !== undefined) registerConsole(app, deps.console, deps)
 }
@@ -185,6 +193,7 @@ function hasOperation(operation: Operation, { engine, page, console, breaks }: N
   if (operation === docsOperation) return page === 'docs'
   if (CONSOLE_OPERATIONS.has(operation)) return console !== undefined
   if (BULK_OPERATIONS.has(operation)) return engine.bulk !== undefined
+  if (VIEW_OPERATIONS.has(operation)) return engine.views !== undefined
   return breaks !== undefined || !DEV_OPERATIONS.has(operation)
 }
 

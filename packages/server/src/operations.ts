@@ -41,6 +41,8 @@ import { stopOperation } from './routes/stop.ts'
 import { submitOperation } from './routes/submit.ts'
 import { submitPreparedOperation } from './routes/submit-prepared.ts'
 
+import { listViewsOperation, removeViewOperation, saveViewOperation } from './routes/views/view-operations.ts'
+
 /** The OpenAPI document shows these operations in this order. A test compares them with the routes that fastify has. */
 export const OPERATIONS: readonly Operation[] = [
   submitOperation,
@@ -68,6 +70,9 @@ export const OPERATIONS: readonly Operation[] = [
   namesOperation,
   panelsOperation,
   panelOperation,
+  listViewsOperation,
+  saveViewOperation,
+  removeViewOperation,
   liveStreamOperation,
   startBulkOperation,
   listBulkOperation,
@@ -90,6 +95,13 @@ export const BULK_OPERATIONS: ReadonlySet<Operation> = new Set([
   listBulkOperation,
   showBulkOperation,
   ...bulkJobOperations,
+])
+
+/** These are there only where a node keeps running. */
+export const VIEW_OPERATIONS: ReadonlySet<Operation> = new Set([
+  listViewsOperation,
+  saveViewOperation,
+  removeViewOperation,
 ])
 
 /** These are there only where the console is. */

@@ -23,7 +23,7 @@ const URL_COUNT = 4
 const WAIT = { id: 'approved', wait: { signal: 'approval' } }
 
 interface Sent {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'DELETE'
   readonly url: string
   readonly body?: unknown
 }
@@ -114,6 +114,12 @@ function buildRequests(turn: number): Readonly<Record<string, readonly Sent[]>> 
     getOverview: [get('/v1/overview')],
     getServices: [get('/v1/services')],
     getNames: [get('/v1/names')],
+    listViews: [get('/v1/views')],
+    saveView: [
+      postTo('/v1/views', { name: 'waits', filter: 'retrying=true' }),
+      postTo('/v1/views', { name: 'no', filter: `tag=${canary('view')}` }),
+    ],
+    removeView: [{ method: 'DELETE', url: `/v1/views/${canary('view-id')}` }],
     listPanels: [get('/v1/panels')],
     getPanel: [get(`/v1/panels/${canary('panel')}`)],
     getLive: [get(`/v1/live?topics=overview,fresh&gid=${gids.join('&gid=')}`)],

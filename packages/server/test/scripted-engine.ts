@@ -3,6 +3,7 @@ import type { Gid, SubmitView, TransactionView } from '@counterstep/protocol'
 import { planExample, problemsExample, requestExample, signalTakenExample } from '../src/openapi/examples.ts'
 import { namesExample, overviewExample, servicesExample } from '../src/openapi/operator-examples.ts'
 import { bulkExample, bulkPreviewExample } from '../src/routes/bulk/bulk-operations.ts'
+import { savedViewExample } from '../src/routes/views/view-operations.ts'
 
 export interface Call {
   readonly verb: string
@@ -86,6 +87,11 @@ export function createScriptedEngine(script: Partial<EngineApi> = {}): ScriptedE
       list: note('bulk.list', async () => [bulkExample]),
       show: note('bulk.show', async () => bulkExample),
       command: note('bulk.command', async () => bulkExample),
+    },
+    views: script.views ?? {
+      list: note('views.list', async () => [savedViewExample]),
+      save: note('views.save', async () => savedViewExample),
+      remove: note('views.remove', async () => undefined),
     },
     ...(script.watch === undefined ? {} : { watch: script.watch }),
     readStats: script.readStats ?? (async () => undefined),
