@@ -11,6 +11,7 @@ import {
 import { Mark, StatusMark } from '../../parts/status-mark.tsx'
 import { Choice } from './choice.tsx'
 import { TextFilter } from './text-filter.tsx'
+import { ViewsMenu } from './views-menu.tsx'
 
 interface FilterBarProps {
   readonly filter: ListFilter
@@ -33,6 +34,7 @@ export function FilterBar({ filter, onChange }: FilterBarProps) {
         <StatusChips filter={filter} onChange={onChange} />
         <span className="rule" />
         <FlagChips filter={filter} onChange={onChange} />
+        <ViewsMenu filter={filter} />
       </div>
       {/* A phone shows the fields when they are wanted; elsewhere there is room for them. */}
       <button type="button" className="more-filters" aria-expanded={isOpen} onClick={() => open(!isOpen)}>

@@ -1,13 +1,9 @@
 import type { TransactionPage, TransactionSummary } from '@counterstep/protocol'
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
-import { API_URL } from '../../api/client.ts'
-import { readServerTime } from '../../api/clock.ts'
-import { type ListFilter, toListQuery } from '../../filters/list-filter.ts'
-import { stringifySearch } from '../../filters/search-text.ts'
-import { CopyButton } from '../../parts/copy-button.tsx'
+import type { ListFilter } from '../../filters/list-filter.ts'
 import { TimeOfDay } from '../../parts/instant.tsx'
 import { ProblemText } from '../../parts/notice.tsx'
-import { toCurl } from '../../parts/to-curl.ts'
+import { ExportMenu } from './export-menu.tsx'
 
 interface FooterProps {
   readonly filter: ListFilter
@@ -17,7 +13,6 @@ interface FooterProps {
 
 export function ListFooter({ filter, pages, rows }: FooterProps) {
   const searchedTo = pages.data?.pages.at(-1)?.searchedTo
-  const path = `transactions${stringifySearch(toListQuery(filter, readServerTime()))}`
   return (
     <footer className="list-footer">
       {searchedTo === undefined ? null : (
@@ -32,9 +27,7 @@ export function ListFooter({ filter, pages, rows }: FooterProps) {
       ) : null}
       {pages.isError ? <ProblemText error={pages.error} /> : null}
       <span className="space" />
-      <CopyButton text={rows.map(({ gid }) => gid).join('\n')} label="gids" />
-      <CopyButton text={JSON.stringify(rows, null, 2)} label="JSON" />
-      <CopyButton text={toCurl({ url: new URL(path, API_URL).href })} label="as curl" />
+      <ExportMenu filter={filter} rows={rows} />
     </footer>
   )
 }
