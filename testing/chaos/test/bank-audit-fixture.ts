@@ -1,5 +1,14 @@
 import type { BranchView, Op, OpView, Status, TransactionView, WaitView } from '@counterstep/protocol'
-import type { BankBooks, BranchCallNote, Effect, Evidence, PlannedTransaction } from '../src/bank/evidence.ts'
+import type {
+  BankBooks,
+  BranchCallNote,
+  CommandNote,
+  Effect,
+  Evidence,
+  OperatorEvidence,
+  PlannedTransaction,
+} from '../src/bank/evidence.ts'
+import { PAUSE_SETTLES_MS } from '../src/bank/operators/plan-commands.ts'
 import { makeToken } from '../src/bank/tokens/token.ts'
 
 const INITIAL_CENTS = 1_000
@@ -16,7 +25,8 @@ const APPROVAL = {
 /**
  * A sound run of three sagas between account a at bank 0 and account b at bank 1. `done` and `left` have succeeded;
  * `undone` has failed: its debit was undone, its credit never came and is blocked. A debit answers the id of a hold, which
- * the credit and the debit's compensation are given. Of two more, one was approved and went on, and one had its timeout.
+ * the credit and the debit's compensation are given. Of two more, one was approved and went on, and one had its timeout. The
+ * last one was paused, edited and retried, and one of its ops was skipped.
  */
 export function auditFixture(): Evidence {
   const plans = [
@@ -25,6 +35,7 @@ export function auditFixture(): Evidence {
     plan('undone', 9),
     { ...plan('approved', 0), branches: [], approval: APPROVAL },
     { ...plan('timed-out', 0), branches: [], approval: APPROVAL },
+    { ...plan('operated', 0), branches: [] },
   ]
   return {
     planned: new Map(plans.map((each) => [each.gid, each])),
@@ -74,15 +85,20 @@ export function auditFixture(): Evidence {
       call('approved', 'pay', 'action', { at: 150, given: APPROVAL.tokens }),
       call('approved', 'mail', 'action'),
       call('timed-out', 'hold', 'compensate'),
+      call('operated', 'order', 'action', { at: PAUSED_AT - 10, statusCode: 500 }),
+      call('operated', 'order', 'action', { at: RESUMED_AT + 10, request: 'an edited order' }),
+      call('operated', 'clerk', 'action', { at: RESUMED_AT + 20, statusCode: 500 }),
     ],
     rows: new Map([
       ['done', { gid: 'done', kind: 'saga', status: 'succeeded', attention: false }],
       ['left', { gid: 'left', kind: 'saga', status: 'succeeded', attention: false }],
       ['undone', { gid: 'undone', kind: 'saga', status: 'failed', attention: false }],
       ['approved', { gid: 'approved', kind: 'saga', status: 'succeeded', attention: false }],
+      ['operated', { gid: 'operated', kind: 'saga', status: 'succeeded', attention: false }],
       ['timed-out', { gid: 'timed-out', kind: 'saga', status: 'failed', attention: false }],
     ]),
     approvals: [approvedSaga(), timedOutSaga()],
+    operators: operatorEvidence(),
     shownSecrets: [],
     writes: [
       { gid: 'done', status: 'submitted', epoch: 1 },
@@ -143,6 +159,80 @@ function timedOutSaga(): TransactionView {
     abort: { cause: 'signal-timeout', branchId: 'wait', at: TIMEOUT_MS },
     branches: [waitView('wait', { signal: 'yes', timeoutMs: TIMEOUT_MS }, timedOut)],
   }
+}
+
+const PAUSED_AT = 1_000
+const RESUMED_AT = PAUSED_AT + PAUSE_SETTLES_MS + 1_000
+
+/** Each command was answered as durable. The last two retries are one entry, and a bulk job has retried, too. */
+function operatorEvidence(): OperatorEvidence {
+  const by = { via: 'api' } as const
+  const ORDER = { branchId: 'order', op: 'action' } as const
+  const CLERK = { branchId: 'clerk', op: 'action' } as const
+  const entry = { by, from: 'submitted' } as const
+  const bulk = { by: { via: 'bulk' } as const, from: 'submitted', command: 'retry', bulk: 'job' } as const
+  return {
+    commands: [
+      commandNote('pause', 1, PAUSED_AT),
+      commandNote('resume', 2, RESUMED_AT),
+      { ...commandNote('edit', 3, RESUMED_AT), op: ORDER },
+      commandNote('retry', 4, RESUMED_AT),
+      commandNote('retry', 5, RESUMED_AT),
+      { ...commandNote('skip', 6, RESUMED_AT), op: CLERK },
+      { ...commandNote('skip', 7, RESUMED_AT), outcome: 'SAGA_ALREADY_FINAL', mayComeTooLate: true },
+    ],
+    views: [
+      {
+        ...approvalView('operated', 'succeeded'),
+        branches: [
+          { id: 'order', after: [], ops: [op({ state: 'succeeded' })] },
+          {
+            id: 'clerk',
+            after: ['order'],
+            ops: [{ ...op({ state: 'succeeded' }), byHand: { at: RESUMED_AT, doneBy: 'service' } }],
+          },
+        ],
+        trail: [
+          { ...entry, id: 'command-1', at: PAUSED_AT, command: 'pause' },
+          { ...entry, id: 'command-2', at: RESUMED_AT, command: 'resume' },
+          { ...entry, id: 'command-3', at: RESUMED_AT, command: 'edit', op: ORDER },
+          { ...entry, id: 'command-5', at: RESUMED_AT, command: 'retry', count: 2 },
+          { ...bulk, id: 'job', at: RESUMED_AT },
+          { ...entry, id: 'command-6', at: RESUMED_AT, command: 'skip', op: CLERK },
+        ],
+      },
+    ],
+    jobs: [
+      {
+        id: 'job',
+        command: 'retry',
+        reason: 'all of them',
+        by,
+        createdAt: RESUMED_AT,
+        ratePerSecond: 20,
+        canary: 1,
+        state: 'done',
+        stateSince: RESUMED_AT,
+        counts: {
+          total: 2,
+          waiting: 0,
+          given: 1,
+          gotOn: 1,
+          failedAgain: 0,
+          notAnswered: 0,
+          refused: 1,
+          refusedBy: { SAGA_ALREADY_FINAL: 1 },
+          refusals: [{ gid: 'done', code: 'SAGA_ALREADY_FINAL' }],
+          gone: 0,
+        },
+      },
+    ],
+  }
+}
+
+function commandNote(command: CommandNote['command'], number: number, at: number): CommandNote {
+  const stamps = { askedAt: at, answeredAt: at }
+  return { gid: 'operated', id: `command-${number}`, command, outcome: 'durable', lost: 0, ...stamps }
 }
 
 function approvalView(gid: string, status: Status) {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { OpView, Status, TransactionView } from '@counterstep/protocol'
+import type { BulkCountsView, OpView, Status, TrailEntry, TransactionView } from '@counterstep/protocol'
 import { canary } from '@counterstep/test-servers/canary'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import { describe, expect, it } from 'vitest'
@@ -12,6 +12,7 @@ import type {
   BranchCallNote,
   ClientAnswer,
   ClientNote,
+  CommandNote,
   Effect,
   Evidence,
   SignalState,
@@ -164,6 +165,75 @@ const PLANTED: readonly (readonly [
       ...withRow(sound, 'refused', 'failed'),
       notes: [...sound.notes, note('refused', 'submit', problem(503, 'SAGA_NOT_ACCEPTED'), 0)],
     }),
+  ],
+  [
+    'a success that no answer explains',
+    ['I26'],
+    (sound) => ({ ...sound, calls: sound.calls.filter(({ request }) => request !== 'an edited order') }),
+  ],
+  [
+    'an op by hand that was never skipped',
+    ['I26', 'I27'],
+    (sound) => withTrail(sound, (trail) => trail.filter(({ command }) => command !== 'skip')),
+  ],
+  [
+    'a command that was answered as durable and is lost',
+    ['I27'],
+    (sound) => withTrail(sound, (trail) => trail.filter(({ command }) => command !== 'edit')),
+  ],
+  [
+    'a command that was given twice',
+    ['I27'],
+    (sound) =>
+      withTrail(sound, (trail) => trail.flatMap((each) => (each.command === 'pause' ? [each, each] : each))),
+  ],
+  [
+    'a retry that was counted twice',
+    ['I27'],
+    (sound) =>
+      withTrail(sound, (trail) => trail.map((each) => (each.count === 2 ? { ...each, count: 3 } : each))),
+  ],
+  [
+    'a command that nobody gave',
+    ['I27'],
+    (sound) =>
+      withTrail(sound, (trail) =>
+        trail.flatMap((each) => (each.command === 'pause' ? [each, { ...each, id: 'x' }] : each)),
+      ),
+  ],
+  [
+    'a command that was refused while the transaction waited for it',
+    ['I27'],
+    (sound) =>
+      withCommands(sound, (each) =>
+        each.command === 'resume' ? { ...each, outcome: 'SAGA_ALREADY_FINAL' } : each,
+      ),
+  ],
+  [
+    'a bulk job that gave its command twice',
+    ['I27'],
+    (sound) =>
+      withTrail(sound, (trail) => trail.map((each) => (each.bulk === 'job' ? { ...each, count: 2 } : each))),
+  ],
+  ['counts of a bulk job that do not add up', ['I27'], (sound) => withCounts(sound, { total: 3 })],
+  [
+    'a bulk job whose command is in no trail',
+    ['I27'],
+    (sound) => withTrail(sound, (trail) => trail.filter(({ bulk }) => bulk === undefined)),
+  ],
+  ['a bulk job that has left one out', ['I27'], (sound) => withCounts(sound, { waiting: 1, total: 3 })],
+  [
+    'a commanded transaction that no server shows',
+    ['I27', 'I27'],
+    (sound) => ({ ...sound, operators: { ...sound.operators, views: [] } }),
+  ],
+  [
+    'a call in a pause that all have learned of',
+    ['I28'],
+    (sound) => {
+      const { askedAt = 0 } = sound.operators.commands.find(({ command }) => command === 'resume') ?? {}
+      return withCall(sound, call('operated', 'order', 'action', { at: askedAt - 1, statusCode: 500 }))
+    },
   ],
   [
     'an attempt whose request is another one',
@@ -355,6 +425,26 @@ function withOp(evidence: Evidence, gid: string, branchId: string, shown: Partia
       branch.id === branchId ? { ...branch, ops: branch.ops.map((op) => ({ ...op, ...shown })) } : branch,
     ),
   }))
+}
+
+function withTrail(
+  evidence: Evidence,
+  change: (trail: readonly TrailEntry[]) => readonly TrailEntry[],
+): Evidence {
+  const views = evidence.operators.views.map((view) => ({ ...view, trail: change(view.trail ?? []) }))
+  return { ...evidence, operators: { ...evidence.operators, views } }
+}
+
+function withCommands(evidence: Evidence, change: (note: CommandNote) => CommandNote): Evidence {
+  const commands = evidence.operators.commands.map(change)
+  return { ...evidence, operators: { ...evidence.operators, commands } }
+}
+
+function withCounts(evidence: Evidence, changed: Partial<BulkCountsView>): Evidence {
+  const jobs = evidence.operators.jobs.map((job) =>
+    job.counts === undefined ? job : { ...job, counts: { ...job.counts, ...changed } },
+  )
+  return { ...evidence, operators: { ...evidence.operators, jobs } }
 }
 
 function withCall(evidence: Evidence, more: BranchCallNote): Evidence {

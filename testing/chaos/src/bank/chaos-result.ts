@@ -44,6 +44,13 @@ export interface ChaosFaults extends NemesisCounts {
   /** Sagas that passed the point of no return, and aborts that were refused there. */
   readonly marks: number
   readonly abortsRefused: number
+  /** Commands of operators that were answered as durable, and those of them whose first answer was lost. */
+  readonly commandsGiven: number
+  readonly commandsSentAgain: number
+  readonly pauses: number
+  readonly skips: number
+  readonly edits: number
+  readonly bulkCommands: number
   /** Questions of clients that had no answer, and were asked again. */
   readonly unansweredQuestions: number
   readonly serverErrorsLogged: number

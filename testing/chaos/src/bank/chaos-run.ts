@@ -11,13 +11,16 @@ import { Client } from './clients/client.ts'
 import { countUnfinished, listTransactions } from './clients/list-transactions.ts'
 import { type ClientPlan, planTransaction } from './clients/plan-transaction.ts'
 import { runClients } from './clients/run-clients.ts'
-import type { ClientNote, Evidence } from './evidence.ts'
+import type { ClientNote, CommandNote, Evidence } from './evidence.ts'
 import { noteActions } from './nemesis/action-log.ts'
 import { LostAnswers } from './nemesis/lost-answers.ts'
 import { Nemesis } from './nemesis/nemesis.ts'
 import { nemesisSchedule } from './nemesis/nemesis-schedule.ts'
 import { Pace } from './nemesis/pace.ts'
 import { seededFates } from './network/call-fate.ts'
+import { Operator } from './operators/operator.ts'
+import { type OperatedPlan, planOperated } from './operators/plan-commands.ts'
+import { countOperated, runOperators } from './operators/run-operators.ts'
 import { FencedWrites } from './processes/server-figures.ts'
 import { unbittenFaults } from './report/bites.ts'
 import { countFaults } from './report/count-faults.ts'
@@ -38,6 +41,7 @@ export class ChaosRun {
   readonly #progress: Progress
   readonly #startedAt = performance.now()
   readonly #notes: ClientNote[] = []
+  readonly #commands: CommandNote[] = []
   readonly #withheld = new Map<string, string>()
   readonly #watch = new SecretWatch()
   readonly #asker = new ServerAsker(this.#watch)
@@ -74,6 +78,7 @@ export class ChaosRun {
   async #runOn(fixture: BankFixture, fenced: FencedWrites): Promise<ChaosResult> {
     const { sagas } = this.#settings
     const plans = this.#plan(fixture)
+    const operated = this.#planOperated(fixture)
     const pace = new Pace(sagas)
     const nemesis = new Nemesis({
       servers: fixture.servers,
@@ -83,8 +88,10 @@ export class ChaosRun {
       onDone: noteActions(join(this.#folder, 'logs', 'nemesis.log'), this.#startedAt),
     })
     const lost = this.#armLostAnswers(fixture, pace)
-    const load = this.#load(fixture, plans, pace)
-    await Promise.all([this.#hurt(fixture, pace, nemesis), load.settled])
+    const client = this.#client(fixture)
+    const load = this.#load(client, plans, pace)
+    const operators = this.#operate(fixture, client, operated, pace)
+    await Promise.all([this.#hurt(fixture, pace, nemesis), load.settled, operators.submitted])
     this.#hasHealed = true
     lost.heal()
     const healedAt = performance.now()
@@ -92,15 +99,25 @@ export class ChaosRun {
     const healedMs = performance.now() - healedAt
     this.#isOver = true
     await load.left
+    const jobs = await operators.left
     fixture.assertAlive()
     await Promise.all(fixture.banks.map(({ repeater }) => repeater.drain()))
     await Promise.all(fixture.banks.map(({ repeater }) => repeater.replay()))
     await this.#lookAtAll(fixture)
-    const approvals = await this.#readApprovals(fixture, plans)
+    const approvals = await this.#readViews(
+      fixture,
+      plans.filter(({ transaction }) => transaction.approval !== undefined),
+    )
+    const views = await this.#readViews(
+      fixture,
+      operated.map(({ plan }) => plan),
+    )
     await fenced.sample()
     await fixture.stopProcesses()
     await watchLogs(join(this.#folder, 'logs'), this.#watch)
-    const evidence = await this.#evidence(fixture, plans, approvals)
+    const planned = [...plans, ...operated.map(({ plan }) => plan)]
+    const operatorEvidence = { commands: this.#commands, jobs, views }
+    const evidence = await this.#evidence(fixture, planned, { approvals, operators: operatorEvidence })
     const faults = await countFaults({
       nemesis,
       fenced,
@@ -140,6 +157,15 @@ export class ChaosRun {
     return plans
   }
 
+  #planOperated(fixture: BankFixture): readonly OperatedPlan[] {
+    const { sagas, seed, guard } = this.#settings
+    if (guard !== 'barrier') return []
+    const [random, bankUrls] = [this.#random('commands'), fixture.banks.map(({ url }) => url)]
+    return Array.from({ length: countOperated(sagas) }, (_, index) =>
+      planOperated(index, seed, random, bankUrls),
+    )
+  }
+
   #armLostAnswers({ servers, banks, store }: BankFixture, pace: Pace): LostAnswers {
     const lost = new LostAnswers({
       random: this.#random('lost-answers'),
@@ -176,15 +202,34 @@ export class ChaosRun {
     }
   }
 
-  /** `settled`: each submit is answered; `left`: all clients are satisfied. */
-  #load({ servers }: BankFixture, plans: readonly ClientPlan[], pace: Pace) {
-    const client = new Client({
+  #client({ servers }: BankFixture): Client {
+    return new Client({
       asker: this.#asker,
       urls: servers.map(({ url }) => url),
       random: this.#random('clients'),
       note: (note) => void this.#notes.push(note),
       isOver: () => this.#isOver,
     })
+  }
+
+  #operate({ servers }: BankFixture, client: Client, plans: readonly OperatedPlan[], pace: Pace) {
+    const random = this.#random('operators')
+    const urls = servers.map(({ url }) => url)
+    const operator = new Operator({
+      asker: this.#asker,
+      urls,
+      random,
+      note: (note) => void this.#commands.push(note),
+      isOver: () => this.#isOver,
+    })
+    const onAccepted = () => {
+      this.#accepted += 1
+    }
+    return runOperators({ plans, client, operator, pace, urls, random, onAccepted })
+  }
+
+  /** `settled`: each submit is answered; `left`: all clients are satisfied. */
+  #load(client: Client, plans: readonly ClientPlan[], pace: Pace) {
     let unsettled = plans.length
     let left: Promise<void> = Promise.resolve()
     const settled = new Promise<void>((resolve, reject) => {
@@ -222,11 +267,10 @@ export class ChaosRun {
     }
   }
 
-  /** Reads the sagas that were to be approved and are there. */
-  async #readApprovals({ readAny }: BankFixture, plans: readonly ClientPlan[]): Promise<TransactionView[]> {
+  /** Reads those of the transactions that are there. */
+  async #readViews({ readAny }: BankFixture, plans: readonly ClientPlan[]): Promise<TransactionView[]> {
     const views: TransactionView[] = []
     for (const { transaction } of plans) {
-      if (transaction.approval === undefined) continue
       const { statusCode, text } = await readAny(`/v1/transactions/${transaction.gid}`, READ_MS_MAX)
       if (statusCode === 200) views.push(JSON.parse(text) as TransactionView)
       else if (statusCode !== 404) throw new Error(`${transaction.gid} is answered ${statusCode}`)
@@ -237,7 +281,7 @@ export class ChaosRun {
   async #evidence(
     fixture: BankFixture,
     plans: readonly ClientPlan[],
-    approvals: readonly TransactionView[],
+    shown: Pick<Evidence, 'approvals' | 'operators'>,
   ): Promise<Evidence> {
     const [books, banks] = await Promise.all([fixture.readStore(), fixture.readBanks()])
     return {
@@ -245,7 +289,7 @@ export class ChaosRun {
       notes: this.#notes,
       calls: fixture.banks.flatMap(({ repeater }) => repeater.notes),
       banks,
-      approvals,
+      ...shown,
       shownSecrets: this.#watch.shown,
       ...books,
     }

@@ -1,4 +1,12 @@
-import type { Kind, Op, SignalView, Status, TransactionView } from '@counterstep/protocol'
+import type {
+  BulkView,
+  Kind,
+  Op,
+  OperatorCommand,
+  SignalView,
+  Status,
+  TransactionView,
+} from '@counterstep/protocol'
 import type { TokenKind } from './tokens/token.ts'
 
 /** One branch as its client meant it. */
@@ -56,6 +64,30 @@ export interface ClientNote {
   readonly askedAt: number
   readonly answeredAt: number
   readonly answer: ClientAnswer
+}
+
+/** One command of an operator, with the answer that it got in the end. All its copies had one id. */
+export interface CommandNote {
+  readonly gid: string
+  readonly id: string
+  readonly command: OperatorCommand
+  readonly op?: { readonly branchId: string; readonly op: Op }
+  /** `durable`, or the code with which it was refused. */
+  readonly outcome: string
+  /** How many answers were lost before this one. */
+  readonly lost: number
+  /** The instants by the machine's clock. */
+  readonly askedAt: number
+  readonly answeredAt: number
+  /** The transaction may have ended before it. */
+  readonly mayComeTooLate?: true
+}
+
+/** What operators did: their commands, their bulk jobs, and the transactions as a server showed them when all was over. */
+export interface OperatorEvidence {
+  readonly commands: readonly CommandNote[]
+  readonly jobs: readonly BulkView[]
+  readonly views: readonly TransactionView[]
 }
 
 /** One arrival at a bank, seen in front of it. */
@@ -135,6 +167,7 @@ export interface Evidence {
   readonly banks: readonly BankBooks[]
   /** The sagas that were to be approved, as a server showed them when all was over. */
   readonly approvals: readonly TransactionView[]
+  readonly operators: OperatorEvidence
   /** Secrets that stood in a log or an answer, each with where it stood. */
   readonly shownSecrets: readonly string[]
 }

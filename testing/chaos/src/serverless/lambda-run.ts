@@ -233,6 +233,7 @@ export class LambdaRun {
       planned: new Map(plans.map(({ transaction }) => [transaction.gid, transaction])),
       notes: this.#notes,
       approvals: [],
+      operators: { commands: [], jobs: [], views: [] },
       calls: fixture.banks.flatMap(({ repeater }) => repeater.notes),
       banks,
       shownSecrets: this.#watch.shown,

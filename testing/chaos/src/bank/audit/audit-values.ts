@@ -1,25 +1,40 @@
-import type { BranchCallNote, Evidence, PlannedTransaction } from '../evidence.ts'
+import type { BranchCallNote, CommandNote, Evidence, PlannedTransaction } from '../evidence.ts'
 import { isOfKind, readKind } from '../tokens/token.ts'
 import { groupBy } from './group-by.ts'
 import type { Violation } from './violation.ts'
 
 /** I30, I31, I32: the requests that banks got, against each other and against what the banks had answered. */
-export function auditValues({ planned, calls }: Evidence): Violation[] {
+export function auditValues({ planned, calls, operators }: Evidence): Violation[] {
   const byGid = groupBy(calls, ({ gid }) => gid)
+  const edits = operators.commands.filter(({ command }) => command === 'edit')
   return [...byGid].flatMap(([gid, mine]) => [
-    ...auditSameRequest(gid, mine),
+    ...auditSameRequest(
+      gid,
+      mine,
+      edits.filter((edit) => edit.gid === gid),
+    ),
     ...auditTrueValues(gid, mine, planned.get(gid)?.approval?.tokens),
     ...auditUnknown(gid, mine, planned.get(gid)),
   ])
 }
 
-function auditSameRequest(gid: string, calls: readonly BranchCallNote[]): Violation[] {
-  const byOp = groupBy(calls, ({ branchId, op }) => `${branchId} ${op}`)
+/** Each edit of an op makes one other request of it. */
+function auditSameRequest(
+  gid: string,
+  calls: readonly BranchCallNote[],
+  edits: readonly CommandNote[],
+): Violation[] {
+  const byOp = groupBy(calls, toOpName)
   return [...byOp].flatMap(([name, same]) => {
     const requests = new Set(same.map(({ request }) => request))
-    if (requests.size === 1) return []
+    const edited = edits.filter(({ op }) => op !== undefined && toOpName(op) === name).length
+    if (requests.size <= 1 + edited) return []
     return [{ invariant: 'I30', subject: gid, detail: `${name} was sent as ${requests.size} requests` }]
   })
+}
+
+function toOpName({ branchId, op }: Pick<BranchCallNote, 'branchId' | 'op'>): string {
+  return `${branchId} ${op}`
 }
 
 /** An answer that went to a copy has never come to the orchestrator. A signal is what its client sends. */

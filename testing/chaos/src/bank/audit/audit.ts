@@ -1,6 +1,7 @@
 import type { Evidence } from '../evidence.ts'
 import { auditApprovals } from './audit-approvals.ts'
 import { auditClients } from './audit-clients.ts'
+import { auditCommands } from './audit-commands.ts'
 import { auditEnds, auditOrder } from './audit-effects.ts'
 import { auditMoney } from './audit-money.ts'
 import { auditSecrets } from './audit-secrets.ts'
@@ -22,6 +23,7 @@ export function audit(evidence: Evidence): readonly Violation[] {
     ...auditClients(evidence),
     ...auditValues(evidence),
     ...auditApprovals(evidence),
+    ...auditCommands(evidence),
     ...auditSecrets(evidence),
   ]
 }

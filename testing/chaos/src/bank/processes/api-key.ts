@@ -6,7 +6,7 @@ import { canary } from '@counterstep/test-servers/canary'
 const ID = 'chaosbankrun'
 /** A real secret is as long. */
 const SECRET = canary('api-key').padEnd(43, '-')
-const SCOPES = ['submit', 'read', 'signal', 'admin']
+const SCOPES = ['submit', 'read', 'payloads', 'signal', 'admin']
 const MODE = 0o600
 
 /** The headers of a caller that may do everything. */

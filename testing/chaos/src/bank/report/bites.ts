@@ -12,6 +12,8 @@ const IDS_HANDED_ON_MIN = 500
 const ANSWERS_ANEW_MIN = 20
 const UNDONE_UNKNOWN_MIN = 20
 const SIGNALS_MIN = 20
+const COMMANDS_MIN = 150
+const COMMANDS_OF_A_KIND_MIN = 8
 
 /** Lists the faults that were ordered and did not happen, or hit nothing. */
 export function unbittenFaults(
@@ -42,6 +44,12 @@ export function unbittenFaults(
     need('waits ended by their timeout', faults.signalTimeouts, SIGNALS_MIN * share)
     need('signals acknowledged again', faults.signalsDoubled, SIGNALS_MIN * share)
     need('points of no return passed', faults.marks, SIGNALS_MIN * share)
+    need('commands of operators', faults.commandsGiven, COMMANDS_MIN * share)
+    need('commands sent again', faults.commandsSentAgain, COMMANDS_OF_A_KIND_MIN * share)
+    need('pauses by operators', faults.pauses, COMMANDS_OF_A_KIND_MIN * share)
+    need('skips by operators', faults.skips, COMMANDS_OF_A_KIND_MIN * share)
+    need('edits by operators', faults.edits, COMMANDS_OF_A_KIND_MIN * share)
+    need('commands by a bulk job', faults.bulkCommands, share)
     need('duplicates filtered', faults.duplicatesFiltered, DUPLICATES_MIN * share)
   }
   return unbitten

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { OperatorCommand } from '@counterstep/protocol'
 import type { BankFixture } from '../bank-fixture.ts'
 import type { ChaosFaults } from '../chaos-result.ts'
 import type { Ask, BankBooks, BranchCallNote, Evidence } from '../evidence.ts'
@@ -41,6 +42,7 @@ export async function countFaults({
     ...branchFigures(evidence.calls, evidence.banks),
     ...valueFigures(evidence),
     ...approvalFigures(evidence),
+    ...operatorFigures(evidence),
     unansweredQuestions: evidence.notes.filter(({ answer }) => answer.type === 'none').length,
     serverErrorsLogged: await countServerErrors(logFolder),
   }
@@ -124,6 +126,19 @@ function approvalFigures({ planned, approvals, notes, calls }: Evidence) {
     signalsLate: refused('signal', 'SAGA_TURNED_AROUND', 'SAGA_ALREADY_FINAL'),
     marks: new Set(calls.flatMap((call) => (call.branchId === pivots.get(call.gid) ? [call.gid] : []))).size,
     abortsRefused: refused('abort', 'SAGA_NO_RETURN'),
+  }
+}
+
+function operatorFigures({ operators: { commands, jobs } }: Evidence) {
+  const durable = commands.filter(({ outcome }) => outcome === 'durable')
+  const count = (name: OperatorCommand) => durable.filter(({ command }) => command === name).length
+  return {
+    commandsGiven: durable.length,
+    commandsSentAgain: durable.filter(({ lost }) => lost > 0).length,
+    pauses: count('pause'),
+    skips: count('skip'),
+    edits: count('edit'),
+    bulkCommands: jobs.reduce((sum, { counts }) => sum + (counts?.given ?? 0), 0),
   }
 }
 

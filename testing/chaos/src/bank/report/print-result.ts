@@ -34,6 +34,12 @@ const FAULT_WORDS: Readonly<Record<keyof ChaosFaults, string>> = {
   signalsLate: '  signals refused as too late',
   marks: 'points of no return passed',
   abortsRefused: '  aborts refused there',
+  commandsGiven: 'commands of operators',
+  commandsSentAgain: '  sent again after a lost answer',
+  pauses: '  pauses',
+  skips: '  skips',
+  edits: '  edits',
+  bulkCommands: '  by a bulk job',
   unansweredQuestions: 'questions of clients unanswered',
   serverErrorsLogged: 'errors that servers logged',
 }

@@ -1,7 +1,7 @@
 import { type Branch, BranchFailure, BranchOngoing } from '@counterstep/sdk'
 import type { TransferPayload } from './transfer-payload.ts'
 
-/** Nothing breaks any more after so many attempts: everything has an end that a run can wait for. */
+/** Nothing but what waits for an operator breaks any more after so many attempts: everything has an end that a run can wait for. */
 const BROKEN_ATTEMPTS_MAX = 4
 
 /** Throws the answer that a moody branch gives in place of its work. */
@@ -26,5 +26,8 @@ export function applyMood(
       return
     case 'ongoing':
       if (isTails && mayBreak) throw new BranchOngoing()
+      return
+    case 'dead':
+      if (isForward) throw new Error('it waits for an operator')
   }
 }

@@ -9,8 +9,13 @@ export const MOODS = [
   'breaks',
   /** Half of the time it is not yet done. */
   'ongoing',
+  /** Breaks until it is mended by a header. */
+  'dead',
 ] as const
 export type Mood = (typeof MOODS)[number]
+
+/** A call with this header finds a dead branch sound. */
+export const MENDED_HEADER = 'x-mended'
 
 /** The JSON that a branch is called with. */
 export interface TransferPayload {
