@@ -118,7 +118,11 @@ export default defineConfig({
           name: 'browser',
           ...select(['testing/browser/**/*.test.ts'], exclude),
           env,
-          globalSetup: [program, 'testing/browser/harness/build-console.ts'],
+          globalSetup: [
+            program,
+            'testing/browser/harness/build-console.ts',
+            'testing/test-servers/src/vitest/own-mariadb-setup.ts',
+          ],
           // A browser takes a core by itself.
           maxWorkers: 1,
           ...every,

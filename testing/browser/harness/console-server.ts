@@ -16,8 +16,12 @@ export interface ConsoleServer extends AsyncDisposable {
 }
 
 export interface ConsoleServerOptions {
-  /** The server asks for keys. By default it is `counterstep dev`, which asks for none. */
+  /** The server asks for keys. By default it asks for none. */
   readonly hasKeys?: boolean
+  /** The default is `counterstep serve` with keys, and `counterstep dev` without. */
+  readonly kind?: 'serve' | 'dev'
+  /** The default is a free one. */
+  readonly port?: number
   /** The default is an embedded store of its own. */
   readonly storeUrl?: string
   readonly more?: readonly string[]
@@ -25,13 +29,13 @@ export interface ConsoleServerOptions {
 
 /** Starts a server with the console, on a store of its own unless one is named. */
 export async function startConsoleServer(options: ConsoleServerOptions = {}): Promise<ConsoleServer> {
-  const { hasKeys = false, storeUrl, more = [] } = options
+  const { hasKeys = false, kind = hasKeys ? 'serve' : 'dev', storeUrl, port = 0, more = [] } = options
   const folder = await mkdtemp(join(tmpdir(), 'counterstep-browser-'))
   const keysFile = join(folder, 'keys.json')
   const key = hasKeys ? await createKey(keysFile) : undefined
   const place = storeUrl === undefined ? ['--data', folder] : ['--store', storeUrl]
-  const kind = hasKeys ? ['serve', '--keys-file', keysFile] : ['dev']
-  const args = [...kind, ...place, '--port', '0', '--ready-json', ...more]
+  const keys = hasKeys ? ['--keys-file', keysFile] : []
+  const args = [kind, ...keys, ...place, '--port', String(port), '--ready-json', ...more]
   const process = startProcess([COUNTERSTEP_PROGRAM, ...args])
   const dispose = async () => {
     await process[Symbol.asyncDispose]()

@@ -1,0 +1,42 @@
+import { type SqlServer, startMariadb } from '@counterstep/test-servers'
+import { createConnection } from 'mysql2/promise'
+import { type ConsoleServer, startConsoleServer } from './console-server.ts'
+
+const DATABASE = 'counterstep'
+
+export interface MariadbServers extends AsyncDisposable {
+  readonly mariadb: SqlServer
+  readonly servers: readonly ConsoleServer[]
+  /** Starts one more server on the same store, at this port or at a free one. */
+  startAnother(port?: number): Promise<ConsoleServer>
+}
+
+export interface MariadbServersOptions {
+  readonly count: number
+  /** More of the command line of each server. */
+  readonly more?: readonly string[]
+}
+
+/** Starts a MariaDB, and so many servers that have it as their store. */
+export async function startOnMariadb({ count, more = [] }: MariadbServersOptions): Promise<MariadbServers> {
+  await using started = new AsyncDisposableStack()
+  const mariadb = await startMariadb()
+  started.defer(() => mariadb.stop())
+  const root = await createConnection(mariadb.url)
+  await root.query(`CREATE DATABASE ${DATABASE}`)
+  await root.end()
+  const storeUrl = `${mariadb.url}/${DATABASE}`
+  const startAnother = async (port = 0) =>
+    started.use(await startConsoleServer({ kind: 'serve', storeUrl, port, more }))
+  const servers: ConsoleServer[] = []
+  // The first one makes the tables.
+  for (let number = 0; number < count; number++) servers.push(await startAnother())
+  const kept = started.move()
+  return {
+    mariadb,
+    servers,
+    startAnother: async (port = 0) =>
+      kept.use(await startConsoleServer({ kind: 'serve', storeUrl, port, more })),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
