@@ -5,11 +5,13 @@ import {
   type Command,
   describeUnreadable,
   type Ids,
+  isFinal,
   isGiven,
   planCommand,
   RULES,
   type Store,
   type StoredTransaction,
+  type Transaction,
   viewTransaction,
 } from '@counterstep/core'
 import { CounterstepError, type Gid, isCounterstepError, type TransactionView } from '@counterstep/protocol'
@@ -17,6 +19,7 @@ import type { Acceptance } from './acceptance.ts'
 import { chooseNewestView } from './newest-view.ts'
 import type { EngineObserver } from './observer.ts'
 import { tellCommand } from './operator/tell-command.ts'
+import { readName } from './read-name.ts'
 import { toCommandError } from './refused-command.ts'
 import type { Runner } from './runner.ts'
 import { toUnknownGidError } from './transaction-error.ts'
@@ -134,9 +137,16 @@ export class Commands {
     if (result?.type !== 'saved') return undefined
     this.#tell(gid, command)
     if (!row.owned && isDueNow(plan.update)) onDue(gid)
-    return plan.type === 'raw'
-      ? viewRow({ ...row, attention: false })
-      : viewTransaction(plan.transaction, plan.transaction.status)
+    if (plan.type === 'raw') return viewRow({ ...row, attention: false })
+    if (!row.owned) this.#countEnd(plan.transaction)
+    return viewTransaction(plan.transaction, plan.transaction.status)
+  }
+
+  /** Counts the end of a transaction that a command has ended at rest. A node that runs it counts its end itself. */
+  #countEnd(transaction: Transaction): void {
+    if (!isFinal(transaction)) return
+    const { kind, status, finishedAt, createdAt, definition } = transaction
+    this.#parts.observer.finished(kind, status, finishedAt - createdAt, readName(definition))
   }
 
   #tell(gid: Gid, command: Command): void {

@@ -3,7 +3,7 @@ import { isCounterstepError } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import type { Given } from '../src/engine-api.ts'
 import { lostAfter } from './support/fault-store.ts'
-import { Fixture } from './support/fixture.ts'
+import { Fixture, type TestNode } from './support/fixture.ts'
 import { preparedTcc } from './support/prepared.ts'
 import { buildParallel, buildSaga, readCode, watched } from './support/sagas.ts'
 
@@ -15,10 +15,12 @@ const given = (change: Partial<Given> = {}): Given => ({
 })
 
 /** A saga whose first action has failed so often that its row rests unowned. */
-async function rest(fixture: Fixture, gid = 'a'): Promise<void> {
+async function rest(fixture: Fixture, gid = 'a'): Promise<TestNode> {
   fixture.services.otherwise = ({ branchId }) => (branchId === '01' ? 'unknown' : 'success')
-  await (await fixture.node()).submit(buildSaga(gid))
+  const node = await fixture.node()
+  await node.submit(buildSaga(gid))
   await fixture.time.until('it rests', async () => !(await fixture.row(gid)).owned)
+  return node
 }
 
 describe('a pause', () => {
@@ -61,6 +63,27 @@ describe('a pause', () => {
     await fixture.time.advance(59_000)
     expect(fixture.services.listCalls('a')).toEqual([])
     await fixture.untilStatus('a', 'succeeded')
+  })
+})
+
+describe('the end by a command', () => {
+  it('is counted once where the row rests, and by the node that runs it elsewhere', async () => {
+    const fixture = new Fixture()
+    const nodes = [await rest(fixture, 'a'), await rest(fixture, 'b'), await fixture.node()]
+    const countEnds = () => nodes.flatMap(({ seen }) => seen.finishes)
+    const [one, , other] = nodes
+    await other?.engine.stop(GID, given({ commandId: 'stop' }))
+    await other?.engine.stop(GID, given({ commandId: 'stop' }))
+    expect(countEnds()).toEqual(['stopped'])
+    await other?.engine.skip('b' as Gid, '01', 'action', { doneBy: 'service' }, given())
+    await fixture.untilStatus('b', 'succeeded')
+    expect(countEnds().sort()).toEqual(['stopped', 'succeeded'])
+    const call = fixture.services.defer('c', '01', 'action')
+    await one?.submit(buildSaga('c'))
+    await other?.engine.stop('c' as Gid, given())
+    call.answer('success')
+    await fixture.time.advance(30_000)
+    expect(countEnds().sort()).toEqual(['stopped', 'stopped', 'succeeded'])
   })
 })
 
