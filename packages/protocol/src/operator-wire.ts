@@ -225,6 +225,7 @@ export interface OverviewView {
   readonly latency: LatencyView
   readonly slowestNames: readonly NameFigure[]
   readonly mostFailedNames: readonly NameFigure[]
+  /** Those that most calls gave no definite answer, and then the slowest. */
   readonly worstServices: readonly ServiceFigure[]
   readonly refusedSubmits: readonly { readonly code: string; readonly count: number }[]
 }
@@ -240,6 +241,7 @@ export interface ServiceFigure {
   readonly service: string
   readonly calls: number
   readonly unknown: number
+  readonly p95Ms: number
 }
 
 /** Opens a session. It is the body of a login. */

@@ -9,7 +9,7 @@ import type {
   ServiceView,
 } from '@counterstep/protocol'
 import { addCounts, addMinutes, addSums } from './add-sums.ts'
-import { toLatency } from './histogram.ts'
+import { readPercentile, toLatency } from './histogram.ts'
 import { MINUTE_MS } from './minute-ring.ts'
 import { COUNTS } from './node-statistics.ts'
 import { countAll, type NodeSums, type PartSums } from './node-sums.ts'
@@ -18,6 +18,8 @@ import { FIGURES_MAX } from './view-names.ts'
 /** A service looks down only after this many calls in a minute. */
 const DOWN_CALLS_MIN = 20
 const DOWN_SHARE = 0.9
+/** So many places of the worst ones are for those without a definite answer, so that a slow one is among them too. */
+const UNANSWERED_MAX = 3
 /** Where the result `unknown` stands among the counts. */
 const UNKNOWN_COLUMN = 3
 
@@ -60,15 +62,27 @@ function compareServices(left: ServiceView, right: ServiceView): number {
   )
 }
 
+/** Those without a definite answer come first, and the slowest ones fill the other places. */
 export function findWorstServices(nodes: readonly SeenNode[]): readonly ServiceFigure[] {
   const services = groupByKey(addSums(nodes.flatMap(({ sums }) => sums.services)))
-  return Array.from(services, ([service, parts]) => {
-    const hour = addCounts(parts.map((each) => each.hour))
-    return { service, calls: countAll(hour), unknown: hour[UNKNOWN_COLUMN] ?? 0 }
-  })
+  const figures = Array.from(services, toFigure)
+  const unanswered = figures
     .filter(({ unknown }) => unknown > 0)
     .sort((left, right) => right.unknown - left.unknown)
-    .slice(0, FIGURES_MAX)
+    .slice(0, UNANSWERED_MAX)
+  const others = figures.filter((figure) => !unanswered.includes(figure))
+  const slowest = others.sort((left, right) => right.p95Ms - left.p95Ms)
+  return [...unanswered, ...slowest].slice(0, FIGURES_MAX)
+}
+
+function toFigure([service, parts]: readonly [string, readonly PartSums[]]): ServiceFigure {
+  const hour = addCounts(parts.map((each) => each.hour))
+  return {
+    service,
+    calls: countAll(hour),
+    unknown: hour[UNKNOWN_COLUMN] ?? 0,
+    p95Ms: readPercentile(hour.slice(COUNTS), 0.95),
+  }
 }
 
 function groupByKey(all: readonly PartSums[]): Map<string, PartSums[]> {

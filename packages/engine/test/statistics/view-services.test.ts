@@ -36,7 +36,25 @@ describe('the services', () => {
         },
       ],
     })
-    expect(findWorstServices(nodes)).toEqual([{ service: 'bank', calls: 700, unknown: 270 }])
+    const [worst] = findWorstServices(nodes)
+    expect(worst).toMatchObject({ service: 'bank', calls: 700, unknown: 270 })
+    // The bounds of a bucket are half an octave apart.
+    expect(worst?.p95Ms).toBeGreaterThan(700)
+    expect(worst?.p95Ms).toBeLessThan(1_500)
+  })
+
+  it('The worst services are three without answers, and then the slowest', () => {
+    const services = [
+      ...[10, 40, 20, 30].map((unknown) =>
+        buildPart({ key: `silent-${unknown}`, counts: [50, 0, 0, unknown], durationMs: 2 }),
+      ),
+      ...[16, 4_096, 256].map((durationMs) =>
+        buildPart({ key: `slow-${durationMs}`, counts: [50, 0, 0, 0], durationMs }),
+      ),
+    ]
+    const worst = findWorstServices([{ sums: buildSums({ services }), isGone: false }])
+    const names = worst.map(({ service }) => service)
+    expect(names).toEqual(['silent-40', 'silent-30', 'silent-20', 'slow-4096', 'slow-256'])
   })
 
   it('What waits for a service is read from the problems, also where it was not called here', () => {

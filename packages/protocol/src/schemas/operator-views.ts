@@ -100,7 +100,9 @@ const overviewStoreSchema = z
   .readonly()
 
 const nameFigureSchema = z.object({ name: z.string(), ended: count, failed: count, p95Ms: figure }).readonly()
-const serviceFigureSchema = z.object({ service: z.string(), calls: count, unknown: count }).readonly()
+const serviceFigureSchema = z
+  .object({ service: z.string(), calls: count, unknown: count, p95Ms: figure })
+  .readonly()
 
 export const overviewViewSchema = z
   .object({

@@ -33,7 +33,7 @@ export const overviewExample: OverviewView = {
   latency,
   slowestNames: [{ name: 'payout', ended: 90, failed: 1, p95Ms: 850 }],
   mostFailedNames: [{ name: 'transfer', ended: 321, failed: 3, p95Ms: 98 }],
-  worstServices: [{ service: 'bank-a', calls: 410, unknown: 114 }],
+  worstServices: [{ service: 'bank-a', calls: 410, unknown: 114, p95Ms: 1_004 }],
   refusedSubmits: [{ code: 'SAGA_TARGET_OVER_CAPACITY', count: 2 }],
 }
 
