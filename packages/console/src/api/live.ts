@@ -6,6 +6,7 @@ import { API_URL, CONSOLE_HEADERS } from './client.ts'
 import { learnServerTime } from './clock.ts'
 import { EventReader, type StreamEvent } from './event-stream.ts'
 import { transactionKey } from './queries.ts'
+import { holdPlace } from './stream-places.ts'
 
 /** `live`: the server pushes. `polling`: it does not, so that each screen asks by itself. */
 export type LiveState = 'connecting' | 'live' | 'polling'
@@ -14,6 +15,8 @@ const RETRY_MS_MIN = 1_000
 const RETRY_MS_MAX = 30_000
 /** A server without the route may be replaced by one that has it. */
 const MISSING_MS = 60_000
+/** A tab whose browser has as many streams as it may looks so often for a free place. */
+const CROWDED_MS = 5_000
 /** A tab that is only passed over keeps its stream. */
 const HIDDEN_MS = 5_000
 /** On a busy server something is fresh each second. The list is asked less often. */
@@ -24,6 +27,8 @@ class LiveLink {
   private client: QueryClient | undefined
   private wanted = ''
   private current: AbortController | undefined
+  /** Ends when the last stream has given up its place. */
+  private running: Promise<void> = Promise.resolve()
   private state: LiveState = 'connecting'
   private askedAt = Number.NEGATIVE_INFINITY
   private readonly listeners = new Set<() => void>()
@@ -57,15 +62,20 @@ class LiveLink {
     if (this.wanted === '') return
     const controller = new AbortController()
     this.current = controller
-    void this.keepOpen(controller.signal)
+    this.running = this.running.then(() => this.keepOpen(controller.signal))
   }
 
   private async keepOpen(signal: AbortSignal): Promise<void> {
     let waitMs = RETRY_MS_MIN
     while (!signal.aborted) {
-      const outcome = await this.readOnce(signal).catch(() => 'lost' as const)
+      const read = () => this.readOnce(signal).catch(() => 'lost' as const)
+      const outcome = (await holdPlace(read)) ?? 'crowded'
       if (signal.aborted) return
       this.setState('polling')
+      if (outcome === 'crowded') {
+        await sleep(CROWDED_MS, signal)
+        continue
+      }
       waitMs = outcome === 'ended' ? RETRY_MS_MIN : Math.min(waitMs * 2, RETRY_MS_MAX)
       await sleep(outcome === 'missing' ? MISSING_MS : waitMs, signal)
     }

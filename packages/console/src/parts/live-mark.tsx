@@ -3,7 +3,7 @@ import { useLiveState } from '../api/live.ts'
 const WORDS = {
   connecting: ['○', 'connecting', 'The stream of changes is being opened.'],
   live: ['●', 'live', 'The server pushes what changes.'],
-  polling: ['◌', 'polling', 'The server does not push, so each screen asks every few seconds.'],
+  polling: ['◌', 'polling', 'Nothing is pushed to this tab, so each screen asks every few seconds.'],
 } as const
 
 export function LiveMark() {
