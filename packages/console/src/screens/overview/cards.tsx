@@ -1,12 +1,13 @@
 import { formatDuration } from '@counterstep/explain'
 import {
   type EndedMinute,
+  FINAL_STATUSES,
   type LatencyView,
   type OverviewView,
   UNFINISHED_STATUSES,
 } from '@counterstep/protocol'
 import { Link } from '@tanstack/react-router'
-import { Age } from '../../parts/instant.tsx'
+import { Age, Countdown } from '../../parts/instant.tsx'
 import { StatusMark } from '../../parts/status-mark.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { formatShare } from '../services/outcome-shares.ts'
@@ -14,6 +15,9 @@ import { Card } from './card.tsx'
 import { sumMinutes } from './sum-minutes.ts'
 
 const LONG_MS = 3_600_000
+const UNFINISHED = { status: UNFINISHED_STATUSES.join(','), order: 'due' } as const
+/** The figures of what has ended are those of the last hour. */
+const ENDED = { status: FINAL_STATUSES.join(','), range: '1h' } as const
 
 export function Consistency({ view }: { readonly view: OverviewView }) {
   const now = useNow()
@@ -36,7 +40,7 @@ export function Consistency({ view }: { readonly view: OverviewView }) {
       <ul className="lines">
         {isOld ? (
           <li>
-            <Link to="/list" search={{ status: UNFINISHED_STATUSES.join(','), order: 'due' }}>
+            <Link to="/list" search={UNFINISHED}>
               the oldest unfinished
             </Link>{' '}
             is from <Age at={oldestUnfinishedAt} />
@@ -69,13 +73,7 @@ function CountLine({
   )
 }
 
-interface OutcomesProps {
-  readonly minutes: readonly EndedMinute[]
-  /** The minutes that are counted in, also those without any count. */
-  readonly span: number
-}
-
-export function Outcomes({ minutes, span }: OutcomesProps) {
+export function Outcomes({ minutes }: { readonly minutes: readonly EndedMinute[] }) {
   const { succeeded, failed, stopped } = sumMinutes(minutes)
   const total = succeeded + failed + stopped
   const rows = [
@@ -84,7 +82,7 @@ export function Outcomes({ minutes, span }: OutcomesProps) {
     ['stopped', stopped],
   ] as const
   return (
-    <Card title={`Outcome, last ${span} min`}>
+    <Card title="Outcome, last hour">
       <table className="figures">
         <tbody>
           {rows.map(([status, count]) => (
@@ -94,7 +92,11 @@ export function Outcomes({ minutes, span }: OutcomesProps) {
                   <StatusMark status={status} />
                 </Link>
               </td>
-              <td className="number">{count.toLocaleString()}</td>
+              <td className="number">
+                <Link to="/list" search={{ status, range: '1h' }} aria-label={`${count} ${status}`}>
+                  {count.toLocaleString()}
+                </Link>
+              </td>
               <td className="number quiet">{formatShare(count, total)}</td>
             </tr>
           ))}
@@ -117,7 +119,15 @@ export function EndToEnd({ latency }: { readonly latency: LatencyView }) {
           {rows.map(([name, ms]) => (
             <tr key={name}>
               <td>{name}</td>
-              <td className="number">{latency.count === 0 ? '–' : formatDuration(ms)}</td>
+              <td className="number">
+                {latency.count === 0 ? (
+                  '–'
+                ) : (
+                  <Link to="/list" search={ENDED}>
+                    {formatDuration(ms)}
+                  </Link>
+                )}
+              </td>
             </tr>
           ))}
         </tbody>
@@ -127,6 +137,7 @@ export function EndToEnd({ latency }: { readonly latency: LatencyView }) {
 }
 
 export function Backlog({ view }: { readonly view: OverviewView }) {
+  const now = useNow()
   const { unfinished, oldestDueAt, nodes } = view
   const inFlight = nodes.reduce((sum, node) => sum + node.inFlight, 0)
   const inFlightMax = nodes.reduce((sum, node) => sum + node.inFlightMax, 0)
@@ -134,7 +145,7 @@ export function Backlog({ view }: { readonly view: OverviewView }) {
   return (
     <Card title="Backlog">
       <p className="figure">
-        <Link to="/list" search={{ status: UNFINISHED_STATUSES.join(','), order: 'due' }}>
+        <Link to="/list" search={UNFINISHED}>
           {total.toLocaleString()}
         </Link>{' '}
         unfinished
@@ -143,18 +154,23 @@ export function Backlog({ view }: { readonly view: OverviewView }) {
         {UNFINISHED_STATUSES.filter((status) => unfinished[status] > 0).map((status) => (
           <li key={status}>
             <Link to="/list" search={{ status }}>
-              <StatusMark status={status} />
-            </Link>{' '}
-            {unfinished[status].toLocaleString()}
+              <StatusMark status={status} /> {unfinished[status].toLocaleString()}
+            </Link>
           </li>
         ))}
         {oldestDueAt === undefined ? null : (
           <li>
-            oldest due <Age at={oldestDueAt} />
+            {oldestDueAt > now ? 'next due in ' : 'oldest due '}
+            <Link to="/list" search={UNFINISHED}>
+              {oldestDueAt > now ? <Countdown at={oldestDueAt} /> : <Age at={oldestDueAt} />}
+            </Link>
           </li>
         )}
         <li className="quiet">
-          {inFlight.toLocaleString()} of {inFlightMax.toLocaleString()} in flight
+          <Link to="/list" search={UNFINISHED}>
+            {inFlight.toLocaleString()} of {inFlightMax.toLocaleString()}
+          </Link>{' '}
+          in flight
         </li>
       </ul>
     </Card>

@@ -15,7 +15,7 @@ interface RowsProps<Item> {
   /** Where all of them are shown. */
   readonly all?: '/names' | '/services'
   readonly readKey: (item: Item) => string
-  readonly row: (item: Item) => readonly [ReactNode, string]
+  readonly row: (item: Item) => readonly [ReactNode, ReactNode]
 }
 
 function Rows<Item>({ title, items, none, all, readKey, row }: RowsProps<Item>) {
@@ -44,13 +44,30 @@ function Rows<Item>({ title, items, none, all, readKey, row }: RowsProps<Item>) 
   )
 }
 
-function NameLink({ name, status }: { readonly name: string; readonly status?: string }) {
-  const search = { ...(name === '-' ? {} : { name }), ...(status === undefined ? {} : { status }) }
+/** The figures of names are those of the last hour. */
+function NameLink({
+  name,
+  status,
+  children,
+}: {
+  readonly name: string
+  readonly status?: string
+  readonly children: ReactNode
+}) {
+  const search = {
+    ...(name === '-' ? {} : { name }),
+    ...(status === undefined ? {} : { status }),
+    range: '1h',
+  }
   return (
     <Link to="/list" search={search} title={name}>
-      {name === '-' ? 'without a name' : name}
+      {children}
     </Link>
   )
+}
+
+function showName(name: string): string {
+  return name === '-' ? 'without a name' : name
 }
 
 export function Slowest({ names }: { readonly names: readonly NameFigure[] }) {
@@ -61,7 +78,14 @@ export function Slowest({ names }: { readonly names: readonly NameFigure[] }) {
       none="None has ended yet."
       all="/names"
       readKey={({ name }) => name}
-      row={({ name, p95Ms }) => [<NameLink key={name} name={name} />, formatDuration(p95Ms)]}
+      row={({ name, p95Ms }) => [
+        <NameLink key={name} name={name}>
+          {showName(name)}
+        </NameLink>,
+        <NameLink key="p95" name={name}>
+          {formatDuration(p95Ms)}
+        </NameLink>,
+      ]}
     />
   )
 }
@@ -75,31 +99,46 @@ export function MostFailed({ names }: { readonly names: readonly NameFigure[] })
       all="/names"
       readKey={({ name }) => name}
       row={({ name, failed, ended }) => [
-        <NameLink key={name} name={name} status="failed" />,
-        `${failed.toLocaleString()}, ${formatShare(failed, ended)}`,
+        <NameLink key={name} name={name} status="failed">
+          {showName(name)}
+        </NameLink>,
+        <NameLink key="failed" name={name} status="failed">
+          {failed.toLocaleString()}, {formatShare(failed, ended)}
+        </NameLink>,
       ]}
     />
   )
 }
+
+/** A service whose calls take as long is called slow. */
+const SLOW_MS = 1_000
 
 export function WorstServices({ services }: { readonly services: readonly ServiceFigure[] }) {
   return (
     <Rows
-      title="Worst services"
-      items={services.filter(({ unknown }) => unknown > 0)}
-      none="Every call had a definite answer."
+      title="Worst services, p95"
+      items={services}
+      none="None has been called yet."
       all="/services"
       readKey={({ service }) => service}
-      row={({ service, calls, unknown }) => [
+      row={({ service, ...figures }) => [
         <Link key={service} to="/services" search={{ service }} title={service}>
           {service}
         </Link>,
-        `${formatShare(unknown, calls)} unknown`,
+        <Link key="figure" to="/services" search={{ service }}>
+          {describeService(figures)}
+        </Link>,
       ]}
     />
   )
 }
 
+function describeService({ calls, unknown, p95Ms }: Omit<ServiceFigure, 'service'>): string {
+  const took = `${p95Ms >= SLOW_MS ? 'slow, ' : ''}${formatDuration(p95Ms)}`
+  return unknown === 0 ? took : `${formatShare(unknown, calls)} unknown, ${took}`
+}
+
+/** What was refused is no transaction, so these numbers lead nowhere. */
 export function Refused({ refusals }: { readonly refusals: OverviewView['refusedSubmits'] }) {
   return (
     <Rows

@@ -1,5 +1,6 @@
 import { formatDuration } from '@counterstep/explain'
-import type { NodeView, OverviewView } from '@counterstep/protocol'
+import { type NodeView, type OverviewView, UNFINISHED_STATUSES } from '@counterstep/protocol'
+import { Link } from '@tanstack/react-router'
 import { Age } from '../../parts/instant.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { Card } from './card.tsx'
@@ -34,7 +35,11 @@ function NodeRow({ node }: { readonly node: NodeView }) {
       ) : (
         <>
           <td>✓ up {formatDuration(now - startedAt)}</td>
-          <td className="number">{inFlight.toLocaleString()} in flight</td>
+          <td className="number">
+            <Link to="/list" search={{ status: UNFINISHED_STATUSES.join(','), order: 'due' }}>
+              {inFlight.toLocaleString()} in flight
+            </Link>
+          </td>
           <td className="number quiet">loop p99 {formatDuration(loopP99Ms)}</td>
         </>
       )}

@@ -7,7 +7,6 @@ import { Trouble } from '../../parts/notice.tsx'
 import '../../style/overview.css'
 import { Backlog, Consistency, EndToEnd, Outcomes } from './cards.tsx'
 import { MostFailed, Refused, Slowest, WorstServices } from './figures.tsx'
-import { fillMinutes } from './fill-minutes.ts'
 import { Nodes } from './nodes.tsx'
 import { RecentTransactions } from './recent.tsx'
 import { Throughput } from './throughput.tsx'
@@ -33,7 +32,7 @@ export function Overview() {
       <div className="cards">
         <Consistency view={data} />
         <Throughput view={data} />
-        <Outcomes minutes={data.minutes} span={fillMinutes(data.minutes, data.since, data.asOf).length} />
+        <Outcomes minutes={data.minutes} />
         <EndToEnd latency={data.latency} />
         <Backlog view={data} />
         <Nodes view={data} />

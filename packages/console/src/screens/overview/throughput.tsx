@@ -1,4 +1,5 @@
-import type { OverviewView } from '@counterstep/protocol'
+import { FINAL_STATUSES, type OverviewView } from '@counterstep/protocol'
+import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { formatTimeOfDay } from '../../parts/instants.ts'
 import { Card } from './card.tsx'
@@ -20,8 +21,14 @@ export function Throughput({ view }: { readonly view: OverviewView }) {
   return (
     <Card title="Throughput, a minute" isWide>
       <p className="quiet">
-        {accepted.toLocaleString()} accepted, {(succeeded + failed + stopped).toLocaleString()} ended in{' '}
-        {minutes.length} min
+        <Link to="/list" search={{ range: '1h' }}>
+          {accepted.toLocaleString()} accepted
+        </Link>
+        ,{' '}
+        <Link to="/list" search={{ status: FINAL_STATUSES.join(','), range: '1h' }}>
+          {(succeeded + failed + stopped).toLocaleString()} ended
+        </Link>{' '}
+        in the last hour
       </p>
       <Suspense fallback={<div className="chart" />}>
         <TimeSeries at={at} lines={lines} label="accepted and undone transactions by the minute" />

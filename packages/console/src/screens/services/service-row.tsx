@@ -1,15 +1,21 @@
 import { formatDuration } from '@counterstep/explain'
 import type { LatencyView, ServiceOpView, ServiceView } from '@counterstep/protocol'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { formatShare, sumOutcomes } from './outcome-shares.ts'
 
 /** A service, and below it its ops when it is opened. */
-export function ServiceRow({ item }: { readonly item: ServiceView }) {
+export function ServiceRow({ item, isNamed }: { readonly item: ServiceView; readonly isNamed: boolean }) {
   const [isOpen, open] = useState(false)
+  const row = useRef<HTMLTableSectionElement>(null)
+  useEffect(() => {
+    if (!isNamed) return
+    open(true)
+    row.current?.scrollIntoView({ block: 'nearest' })
+  }, [isNamed])
   const { service, callsPerSecond, outcomes, latency, connections, queued, looksDown } = item
   return (
-    <tbody data-down={looksDown}>
+    <tbody ref={row} data-down={looksDown} data-named={isNamed}>
       <tr>
         <td>
           <button

@@ -1,6 +1,6 @@
 import type { ServiceView } from '@counterstep/protocol'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useSearch } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
 import { servicesQuery } from '../../api/queries.ts'
 import { Age, TimeOfDay } from '../../parts/instant.tsx'
@@ -48,7 +48,9 @@ function LooksDown({ services }: { readonly services: readonly ServiceView[] }) 
   )
 }
 
+/** The service that the address names is open. */
 function ServiceTable({ items }: { readonly items: readonly ServiceView[] }) {
+  const { service: named } = useSearch({ from: '/services' })
   return (
     <div className="table-frame">
       <table className="rows">
@@ -69,7 +71,7 @@ function ServiceTable({ items }: { readonly items: readonly ServiceView[] }) {
           </tr>
         </thead>
         {items.map((item) => (
-          <ServiceRow key={item.service} item={item} />
+          <ServiceRow key={item.service} item={item} isNamed={item.service === named} />
         ))}
       </table>
     </div>
