@@ -13,12 +13,17 @@ export interface MariadbServers extends AsyncDisposable {
 
 export interface MariadbServersOptions {
   readonly count: number
+  readonly hasKeys?: boolean
   /** More of the command line of each server. */
   readonly more?: readonly string[]
 }
 
 /** Starts a MariaDB, and so many servers that have it as their store. */
-export async function startOnMariadb({ count, more = [] }: MariadbServersOptions): Promise<MariadbServers> {
+export async function startOnMariadb({
+  count,
+  hasKeys = false,
+  more = [],
+}: MariadbServersOptions): Promise<MariadbServers> {
   await using started = new AsyncDisposableStack()
   const mariadb = await startMariadb()
   started.defer(() => mariadb.stop())
@@ -26,17 +31,15 @@ export async function startOnMariadb({ count, more = [] }: MariadbServersOptions
   await root.query(`CREATE DATABASE ${DATABASE}`)
   await root.end()
   const storeUrl = `${mariadb.url}/${DATABASE}`
-  const startAnother = async (port = 0) =>
-    started.use(await startConsoleServer({ kind: 'serve', storeUrl, port, more }))
+  const start = (port: number) => startConsoleServer({ kind: 'serve', hasKeys, storeUrl, port, more })
   const servers: ConsoleServer[] = []
   // The first one makes the tables.
-  for (let number = 0; number < count; number++) servers.push(await startAnother())
+  for (let number = 0; number < count; number++) servers.push(started.use(await start(0)))
   const kept = started.move()
   return {
     mariadb,
     servers,
-    startAnother: async (port = 0) =>
-      kept.use(await startConsoleServer({ kind: 'serve', storeUrl, port, more })),
+    startAnother: async (port = 0) => kept.use(await start(port)),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
 }
