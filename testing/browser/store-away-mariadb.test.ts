@@ -35,6 +35,9 @@ async function seeOldOverview(page: Page): Promise<void> {
   await page.locator('.store-line').getByText('the store is away').waitFor({ timeout: NOTICED_MS_MAX })
   expect(await page.locator('input[type="password"]').count()).toBe(0)
   expect(await page.locator('header .person').innerText()).toContain('ops')
+  // Nothing is said to be empty that cannot be read.
+  await page.locator('.recent .problem-text').waitFor({ timeout: NOTICED_MS_MAX })
+  expect(await page.locator('.recent').innerText()).not.toContain('There is none yet')
 }
 
 /** A list has nothing but the store, and says so as the server does. */
