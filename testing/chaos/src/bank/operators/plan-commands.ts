@@ -13,7 +13,7 @@ export const PAUSE_SETTLES_MS = 3_500
 const PAUSE_MS = PAUSE_SETTLES_MS + 1_000
 const TIMEOUT_MS = 1_400
 const RETRIES_MAX = 3
-const START_MS_MAX = 6_000
+const START_MS_MAX = 15_000
 const CONFIRM = { confirm: 'no-call-took-effect' } as const
 
 /** One command of an operator. It is sent under one id until it has an answer. */

@@ -11,8 +11,8 @@ import type { OperatedPlan } from './plan-commands.ts'
 const SAGAS_PER_OPERATED = 40
 /** All of them are there by then, so that what they wait for comes in the time of the faults. */
 const SUBMITTED_BY = 0.4
-/** A job whose server was killed goes on half a minute later, so it begins early. */
-const BULK_AT = 0.15
+/** One of so many is retried by a bulk job first, and its operator waits for the end of the job. */
+const OPERATED_PER_BULK = 5
 
 export function countOperated(sagas: number): number {
   return Math.ceil(sagas / SAGAS_PER_OPERATED)
@@ -33,29 +33,24 @@ export function runOperators({ plans, client, operator, pace, urls, random, onAc
   readonly submitted: Promise<void>
   readonly left: Promise<readonly BulkView[]>
 } {
-  const accepted: string[] = []
-  const waiting = new Set<string>()
+  const inBulk = plans.slice(0, Math.ceil(plans.length / OPERATED_PER_BULK))
   const submits = plans.map(async ({ plan }, index) => {
-    await pace.untilProgress((index / plans.length) * SUBMITTED_BY)
+    // A job whose server was killed goes on half a minute later, so what it is about comes first.
+    await pace.untilProgress(Math.max(0, (index - inBulk.length) / plans.length) * SUBMITTED_BY)
     await client.submit(plan)
-    accepted.push(plan.request.gid)
-    waiting.add(plan.request.gid)
     onAccepted()
   })
+  const retryAll = async (): Promise<readonly BulkView[]> => {
+    await Promise.all(submits.slice(0, inBulk.length))
+    return [await runBulkRetry({ urls, random, gids: inBulk.map(({ plan }) => plan.request.gid) })]
+  }
+  const bulk = inBulk.length === 0 ? Promise.resolve([]) : retryAll()
   const series = plans.map(async ({ plan, startAfterMs, commands }, index) => {
     await submits[index]
     await delay(startAfterMs)
+    if (index < inBulk.length) await bulk
     await operator.giveAll(plan.request.gid, commands)
-    waiting.delete(plan.request.gid)
   })
-  const retryAll = async (): Promise<readonly BulkView[]> => {
-    await submits[0]
-    await pace.untilProgress(BULK_AT)
-    // In a run of a few transactions it may be that none waits, and the job is refused by all.
-    const gids = waiting.size === 0 ? accepted : waiting
-    return [await runBulkRetry({ urls, random, gids: [...gids] })]
-  }
-  const bulk = plans.length === 0 ? Promise.resolve([]) : retryAll()
   return {
     submitted: Promise.all(submits).then(() => undefined),
     left: Promise.all(series).then(() => bulk),

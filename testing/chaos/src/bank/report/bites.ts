@@ -14,6 +14,7 @@ const UNDONE_UNKNOWN_MIN = 20
 const SIGNALS_MIN = 20
 const COMMANDS_MIN = 150
 const COMMANDS_OF_A_KIND_MIN = 8
+const BULK_COMMANDS_MIN = 10
 
 /** Lists the faults that were ordered and did not happen, or hit nothing. */
 export function unbittenFaults(
@@ -49,7 +50,7 @@ export function unbittenFaults(
     need('pauses by operators', faults.pauses, COMMANDS_OF_A_KIND_MIN * share)
     need('skips by operators', faults.skips, COMMANDS_OF_A_KIND_MIN * share)
     need('edits by operators', faults.edits, COMMANDS_OF_A_KIND_MIN * share)
-    need('commands by a bulk job', faults.bulkCommands, share)
+    need('commands by a bulk job', faults.bulkCommands, BULK_COMMANDS_MIN * share)
     need('duplicates filtered', faults.duplicatesFiltered, DUPLICATES_MIN * share)
   }
   return unbitten
