@@ -34,6 +34,7 @@ const CLI = '@counterstep/cli'
 const CONSOLE = '@counterstep/console'
 const FUNCTIONS = '@counterstep/functions'
 const EXPLAIN = '@counterstep/explain'
+const WORKFLOW = '@counterstep/workflow'
 
 /**
  * The permitted imports: hosts → engine → core → protocol. A store knows the core's port, the protocol and its own
@@ -44,6 +45,8 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   // zod only behind the entry /schemas, for which users bring it themselves.
   [PROTOCOL]: layer('packages/protocol', [], { thirdParty: ['zod'], builtins: false }),
   [SIGNATURE]: layer('packages/signature', []),
+  // The replay of a workflow. It has no clock, so its host hands it the turns of the event loop.
+  [WORKFLOW]: layer('packages/workflow', [PROTOCOL], { builtins: false }),
   // Sentences about what the protocol shows, for the console, the command line and alerts.
   [EXPLAIN]: layer('packages/explain', [PROTOCOL], { builtins: false }),
   // It runs in a browser and knows a server by its interface alone. Its build runs on Node.
