@@ -1,0 +1,34 @@
+import type { JsonValue } from '@counterstep/protocol'
+import type { AskKind } from '../wire/plan-call.ts'
+
+/** Describes something that a function asks for, before it has its final id. */
+export interface AskRequest {
+  readonly is: AskKind
+  readonly id: string
+  readonly name: string
+  readonly role?: 'pivot' | 'retriable'
+  readonly hasUndo: boolean
+  /** Returns what is planned for the final id: the input of a step, the branch of anything else. A run has none. */
+  readonly write?: (id: string) => unknown
+}
+
+/** Something that the function has asked for. */
+export interface Ask extends Omit<AskRequest, 'write'> {
+  /** Two asks of one turn were made with the same knowledge, so neither was made because of the other. */
+  readonly turn: number
+  /** `journaled`: its end is there, and has not been delivered yet. `new`: no plan has it. */
+  state: 'journaled' | 'pending' | 'new' | 'ended'
+  /** Only a new one has it. */
+  readonly content?: JsonValue
+  /** The number of its slot, if it is a step that has one. */
+  slot?: number
+}
+
+/** A call or a step, which may have an effect in a service. */
+export function hasEffect({ is }: Pick<Ask, 'is'>): boolean {
+  return is === 'call' || is === 'step'
+}
+
+export function isOutstanding({ state }: Pick<Ask, 'state'>): boolean {
+  return state !== 'ended'
+}

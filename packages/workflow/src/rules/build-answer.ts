@@ -1,0 +1,58 @@
+import type { JsonValue, SagaWaitRequest } from '@counterstep/protocol'
+import { countUtf8Bytes } from '../json-text.ts'
+import { NEXT_STEPS_MAX, PLAN_ANSWER_BYTES_MAX } from '../limits.ts'
+import type { NextEntry, PlanAnswer, PlannedBranch, Then } from '../wire/plan-answer.ts'
+import type { PlanCall } from '../wire/plan-call.ts'
+import type { Ask } from './ask.ts'
+import { nameSlot } from './inline-rules.ts'
+
+/** The other fields of an answer have room in this. */
+const ENVELOPE_BYTES = 4 * 1024
+
+/** Writes an ask as it is planned. */
+export function toNextEntry({ id, is, name, role, hasUndo, content, slot }: Ask): NextEntry {
+  const more = role === undefined ? {} : { role }
+  switch (is) {
+    case 'step': {
+      const input = content === undefined ? {} : { input: content }
+      return { id, is, name, branch: { slot: nameSlot(slot ?? 0), ...input, undo: hasUndo, ...more } }
+    }
+    case 'call':
+      return { id, is, name, branch: { ...(content as unknown as PlannedBranch), ...more } }
+    case 'timer':
+    case 'signal':
+      return { id, is, name, branch: content as unknown as Pick<SagaWaitRequest, 'wait'> }
+    case 'run':
+      throw new TypeError(`the run ${id} cannot be planned`)
+  }
+}
+
+/**
+ * Takes as many as one answer may have, in the order in which they were asked for. The next plan, which is asked at once,
+ * takes the others: the function asks for them again.
+ */
+export function fillNext(asks: readonly Ask[], bytesTaken: number): readonly NextEntry[] {
+  const next: NextEntry[] = []
+  let bytes = bytesTaken + ENVELOPE_BYTES
+  for (const ask of asks) {
+    const entry = toNextEntry(ask)
+    bytes += countBytes(entry as unknown as JsonValue)
+    if (next.length === NEXT_STEPS_MAX || bytes > PLAN_ANSWER_BYTES_MAX) break
+    next.push(entry)
+  }
+  return next
+}
+
+/** Repeats what tells the orchestrator that this is the answer to its call, and not one of a proxy. */
+export function writeAnswer(
+  { v, gid, generation, plan }: PlanCall,
+  version: number | undefined,
+  { ran, next }: Pick<PlanAnswer, 'ran' | 'next'>,
+  then: Then,
+): PlanAnswer {
+  return { v, gid, ...(version === undefined ? {} : { version }), generation, plan, ran, next, then }
+}
+
+export function countBytes(value: JsonValue): number {
+  return countUtf8Bytes(JSON.stringify(value))
+}
