@@ -1,0 +1,42 @@
+export { PlanCallError, RefusedStepError, StepError, WorkflowRuleError } from './errors.ts'
+export {
+  BRANCH_BYTES_MAX,
+  FAILURE_MESSAGE_LENGTH_MAX,
+  GRANT_SLOTS_MAX,
+  LOCAL_READS_MAX,
+  NEXT_STEPS_MAX,
+  PLAN_ANSWER_BYTES_MAX,
+  PLAN_CALL_BYTES_MAX,
+  PLAN_CALL_DEPTH_MAX,
+  STEP_ID_LENGTH_MAX,
+  STEP_INPUT_BYTES_MAX,
+  STEPS_MAX,
+  VALUE_BYTES_MAX,
+} from './limits.ts'
+export type { PlanHost, SlotRun, WorkflowProgram } from './pump/answer-plan.ts'
+export { answerPlan } from './pump/answer-plan.ts'
+export type { CallAsk, PlanContext, PlanInfo, StepAsk } from './pump/plan-context.ts'
+export type { Ask, AskRequest } from './rules/ask.ts'
+export type { Move, PlanRunOptions } from './rules/plan-run.ts'
+export { PlanRun } from './rules/plan-run.ts'
+export { parsePlanCall } from './wire/parse-plan-call.ts'
+export type {
+  NextEntry,
+  PlanAnswer,
+  PlanEnd,
+  PlannedBranch,
+  PlannedSlot,
+  RanEntry,
+  Refusal,
+  Then,
+} from './wire/plan-answer.ts'
+export type {
+  AskKind,
+  Failed,
+  Grant,
+  Identified,
+  JournalEntry,
+  Outcome,
+  PendingEntry,
+  PlanCall,
+} from './wire/plan-call.ts'
