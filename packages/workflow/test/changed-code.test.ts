@@ -59,6 +59,12 @@ const REFUSED: readonly {
     refused: { id: 'a', journaled: isCall('a'), asked: { is: 'run', name: 'a' } },
   },
   {
+    title: 'another kind of the same name',
+    before: async (ctx) => [await ctx.run('a', () => 1), await b(ctx)],
+    after: async (ctx) => [await ctx.sleep('a', 1), await b(ctx)],
+    refused: { id: 'a', journaled: { is: 'run', name: 'a' }, asked: { is: 'timer', name: 'a' } },
+  },
+  {
     title: 'a step in place of a pending call',
     before: beside,
     after: (ctx) => Promise.all([a(ctx), step(ctx, 'b')]),

@@ -42,6 +42,8 @@ export interface World {
   readonly inlineMax?: readonly number[]
   /** Chooses which of the pending ones ends next. The default is the one that ends first. */
   readonly choose?: (ids: readonly string[]) => string
+  /** So many of the pending ones end before the next plan is opened. The default is 1. */
+  readonly together?: number
   /** Replaces the workflows from this plan on. */
   readonly deploy?: { readonly plan: number; readonly workflows: readonly WorkflowProgram[] }
 }
@@ -250,9 +252,11 @@ class Orchestrator {
 
   #endPending(then: 'now' | 'any' | 'all'): void {
     if (then === 'now') return
-    let isFailed = false
-    do isFailed = this.#endOne().failed !== undefined
-    while (then === 'all' && !isFailed && this.#pending.length > 0)
+    const { together = 1 } = this.#world
+    for (let ended = 1; this.#pending.length > 0; ended++) {
+      const isFailed = this.#endOne().failed !== undefined
+      if (ended >= together && (then === 'any' || isFailed)) return
+    }
   }
 
   #endOne(): JournalEntry {

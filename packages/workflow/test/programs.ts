@@ -117,6 +117,17 @@ export const ROWS: readonly Row[] = [
     journal: ['limit', 'a=1', 'b=2'],
   },
   {
+    title: 'an all that could lose against one of its own',
+    run: (ctx) => {
+      const a = call(ctx, 'a')
+      return ctx.race([ctx.all([a, call(ctx, 'b')]), a])
+    },
+    world: { replies: { a: { value: 1, afterMs: 1 }, b: { value: 2, afterMs: 90 } } },
+    end: { done: 1 },
+    journal: ['a=1', 'b=2'],
+    plans: 3,
+  },
+  {
     title: 'an all within a race',
     run: (ctx) =>
       ctx.race([ctx.all([call(ctx, 'a'), call(ctx, 'b')]), ctx.all([call(ctx, 'c'), call(ctx, 'd')])]),
@@ -374,6 +385,15 @@ export const ROWS: readonly Row[] = [
     journal: ['a=1', 'b=2', 'c=3'],
     plans: 2,
     grantedPlans: 2,
+  },
+  {
+    title: 'steps of two chains have calls of their own where they are asked for at the same time',
+    run: (ctx) => Promise.all([step(ctx, 'a'), step(ctx, 'b')]),
+    world: { steps: { a: () => 1, b: () => 2 } },
+    end: { done: [1, 2] },
+    journal: ['a=1', 'b=2'],
+    plans: 3,
+    grantedPlans: 3,
   },
   {
     title: 'a failed step beside a chain that goes on',

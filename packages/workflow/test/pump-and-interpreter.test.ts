@@ -13,6 +13,7 @@ const draws = fc.array(fc.nat({ max: 99 }), { minLength: 1, maxLength: 30 })
 const faults = fc.record({
   grants: fc.constantFrom(0, 0, 1, 3, 8),
   asks: fc.integer({ min: 1, max: 3 }),
+  together: fc.integer({ min: 1, max: 3 }),
   lost: fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 4 }),
   killAfter: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined }),
   inlineMax: fc.array(fc.constantFrom(1, 2, 99), { minLength: 1, maxLength: 3 }),
@@ -38,6 +39,7 @@ async function playNode(
   }: {
     readonly grants: number
     readonly asks: number
+    readonly together: number
     readonly lost: readonly number[]
     readonly killAfter: number | undefined
     readonly inlineMax: readonly number[]
