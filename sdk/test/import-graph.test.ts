@@ -89,9 +89,12 @@ describe('the entries of the package', () => {
       'fastify-types.ts',
       'signatures/signed-calls-options.ts',
     ]
-    expect(files.filter((file) => !loaded.has(file)).sort()).toEqual(
+    // Workflows get an entry together with the orchestrator's part, so that no user meets what no server runs.
+    const isForLater = (file: string) => file.startsWith('src/workflow/')
+    expect(files.filter((file) => !loaded.has(file) && !isForLater(file)).sort()).toEqual(
       typesOnly.map((path) => `src/${path}`).sort(),
     )
+    expect([...loaded].filter(isForLater)).toEqual([])
   })
 
   for (const [entry, path] of Object.entries(manifest.exports)) {

@@ -159,7 +159,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     REDIS,
     SQLITE,
   ]),
-  [SDK]: layer('sdk', [PROTOCOL, SIGNATURE], {
+  [SDK]: layer('sdk', [PROTOCOL, SIGNATURE, WORKFLOW], {
     testWorkspaces: [SERVER, ENGINE, CORE, CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
   }),
   '@counterstep/example-bank': layer('examples/bank', [SDK], {
