@@ -43,12 +43,12 @@ export interface AnyStep<Tx = never> {
   readonly undo?: (tx: Tx, input: never, done: never) => unknown
 }
 
-/** What a step takes: nothing, or one input. */
+/** The input of a step, which may be none. */
 export type StepInput<Step> = Step extends { readonly do: (tx: never, input: infer Input) => unknown }
   ? Input
   : never
 
-/** What `do` returns, as it comes out of JSON. */
+/** The value that `do` returns, as it comes out of JSON. */
 export type StepAnswer<Step> = Step extends { readonly [ANSWER]?: infer Answer } ? Answer : never
 
 /**

@@ -47,7 +47,7 @@ interface Waits {
 }
 
 /**
- * What the function of a workflow works with. `Steps` are the local steps that the workflow declares, and `Input` is
+ * The ctx of a workflow's function. `Steps` are the local steps that the workflow declares, and `Input` is
  * that of its next generation.
  *
  * @example
@@ -89,7 +89,7 @@ export interface WorkflowContext<Steps extends AnyStep = AnyStep, Input = unknow
   continueWith(input: Input & PayloadValue, options?: { readonly keep: true }): Promise<never>
 }
 
-/** What a pivot resolves to. */
+/** A pivot resolves to its answer, and to the ctx for all that follows. */
 export interface Pivoted<Answer, Steps extends AnyStep> {
   readonly value: Answer
   readonly ctx: SureWorkflowContext<Steps>
@@ -99,7 +99,7 @@ export interface Pivoted<Answer, Steps extends AnyStep> {
 type Sure<Steps extends AnyStep> = Extract<Steps, { readonly undo?: never }>
 
 /**
- * What the function works with behind the point of no return: endpoints that cannot refuse, and steps without an undo.
+ * The ctx behind the point of no return. It takes endpoints that cannot refuse, and steps without an undo.
  *
  * @example
  * ```ts
