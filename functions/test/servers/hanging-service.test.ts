@@ -17,7 +17,7 @@ const HANG_MS = 50_000
 /** On AWS a worker has 120 s. This is enough for a call of HANG_MS and the last seconds, which are kept for the end. */
 const TIMEOUT_MS = 60_000
 /**
- * Whoever is kept out by a service that hangs, is so for HANG_MS, or for the 25 s that a caller may wait. This bound only
+ * A caller that a service which hangs keeps out is kept out for HANG_MS, or for the 25 s that a caller may wait. This bound only
  * tells that from a machine that is slow.
  */
 const KEPT_OUT_MS = 12_000
@@ -25,7 +25,7 @@ const WAIT_S = 25
 const OTHERS = 8
 /** There are as many workers as four, and each takes ten messages. */
 const OF_EACH_KIND = 12
-/** As many as api has environments. */
+/** This is the number of environments of api. */
 const CALLERS = 4
 
 interface Submitted {

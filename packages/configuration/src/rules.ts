@@ -135,7 +135,7 @@ function findFunctionAccessProblems(values: Partial<FunctionValues>): string[] {
   return problems
 }
 
-/** What is left to the slow queue would otherwise go nowhere, or be left again and again. */
+/** Without these rules the calls that are left to the slow queue would go nowhere, or be left again and again. */
 function findQueueProblems(values: Partial<FunctionValues>): string[] {
   const { queueUrl, slowQueueUrl, quickCallMs } = values
   const problems: string[] = []

@@ -1,5 +1,5 @@
 /**
- * Counts how long the calls to one target have held a function lately. A function serves nobody else while it waits for a
+ * Counts how long the calls to one target have held a function lately. A function serves no other caller while it waits for a
  * call, so one target may hold it for a small part of the time only. Calls that are answered quickly count nothing, and
  * what was counted is forgotten at an even pace.
  */
