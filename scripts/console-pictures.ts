@@ -18,7 +18,8 @@ const NAMES = {
   'console-playground': 'job-a-playground',
   'console-problems': 'job-operator-problems',
   'console-bulk': 'job-operator-bulk-running',
-  'console-overview': 'job-operator-overview',
+  'console-edit': 'job-b-edit',
+  'console-overview': 'job-c-overview',
 } as const
 
 execFileSync('npm', ['exec', '--', 'vitest', 'run', '--project', 'browser', 'testing/browser/job-'], {

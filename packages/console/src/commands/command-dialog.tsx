@@ -1,4 +1,4 @@
-import type { PreviewRequest, TransactionView } from '@counterstep/protocol'
+import type { PlannedCall, PlanView, PreviewRequest, TransactionView } from '@counterstep/protocol'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { readServerTime } from '../api/clock.ts'
@@ -61,7 +61,7 @@ export function CommandDialog({ target, view, onClose }: CommandDialogProps) {
       <form onSubmit={submit} className="command">
         <p>{describeConsequence(target.command)}</p>
         <CommandFields target={target} fields={fields} onChange={setFields} />
-        <Plan plan={plan.data} error={plan.error} />
+        <Plan plan={showEditedUrl(plan.data, target, fields)} error={plan.error} />
         {plan.data?.refusal === undefined ? (
           <>
             <Reason value={reason} isRequired={wantsReason} onChange={setReason} />
@@ -103,6 +103,18 @@ function usePlan(target: CommandTarget, fields: CommandBody) {
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
   })
+}
+
+/** The server's plan is made from the record, which does not have the edit yet. */
+function showEditedUrl(
+  plan: PlanView | undefined,
+  { op }: CommandTarget,
+  { url }: CommandBody,
+): PlanView | undefined {
+  if (plan === undefined || op === undefined || typeof url !== 'string') return plan
+  const isEdited = (call: PlannedCall) => call.branchId === op.branchId && call.op === op.op
+  const steps = plan.steps.map((calls) => calls.map((call) => (isEdited(call) ? { ...call, url } : call)))
+  return { ...plan, steps }
 }
 
 function readDoneBy(value: unknown): Pick<PreviewRequest, 'doneBy'> {
