@@ -5,8 +5,8 @@
  */
 export const THOROUGH_FILES: readonly string[] = [
   'bench/test/**/*.test.ts',
-  // The job of a developer is also in `npm test`, where Chromium is there.
-  'testing/browser/every-screen.test.ts',
+  // The jobs on SQLite are also in `npm test`, where Chromium is there.
+  'testing/browser/!(job-developer|job-operator).test.ts',
   // These crash points, of writes beside the status, are also in `npm test`.
   'testing/chaos/test/**/!(crash-points-of-stages).test.ts',
   'testing/dtm-conformance/src/**/*.test.ts',

@@ -228,11 +228,12 @@ const PLANTED: readonly (readonly [
     (sound) => ({ ...sound, operators: { ...sound.operators, views: [] } }),
   ],
   [
-    'a call in a pause that all have learned of',
+    'calls that go on in a pause that all have learned of',
     ['I28'],
     (sound) => {
       const { askedAt = 0 } = sound.operators.commands.find(({ command }) => command === 'resume') ?? {}
-      return withCall(sound, call('operated', 'order', 'action', { at: askedAt - 1, statusCode: 500 }))
+      const late = call('operated', 'order', 'action', { at: askedAt - 1, statusCode: 500 })
+      return [late, late, late].reduce(withCall, sound)
     },
   ],
   [

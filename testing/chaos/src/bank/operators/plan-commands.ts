@@ -3,14 +3,16 @@ import { canary } from '@counterstep/test-servers/canary'
 import { withSecrets } from '@counterstep/test-servers/with-secrets'
 import { type DrawnBranch, drawBranch, drawCents, toPayload, toPlanned } from '../clients/draw-branch.ts'
 import type { ClientPlan } from '../clients/plan-transaction.ts'
+import { LEASE_MS } from '../processes/server-flags.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { MENDED_HEADER } from '../service/transfer-payload.ts'
 
 /** The branch that never succeeds by itself. */
 export const CLERK = 'clerk'
-/** After this time of a pause, no call that began before it is still on its way. */
-export const PAUSE_SETTLES_MS = 3_500
-const PAUSE_MS = PAUSE_SETTLES_MS + 1_000
+/** A node that runs the transaction has learned of a pause by then, or its lease has ended. */
+export const PAUSE_SETTLES_MS = 1.5 * LEASE_MS
+/** What is not paused is called some times in it. */
+const PAUSE_MS = PAUSE_SETTLES_MS + 3_000
 const TIMEOUT_MS = 1_400
 const RETRIES_MAX = 3
 const START_MS_MAX = 15_000
