@@ -1,7 +1,7 @@
-import type { TransactionSummary } from '@counterstep/protocol'
+import type { TransactionPage, TransactionSummary } from '@counterstep/protocol'
 import { useMutation } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { API_URL } from '../../api/client.ts'
+import { API_URL, callApi } from '../../api/client.ts'
 import { readServerTime } from '../../api/clock.ts'
 import { type CollectedRows, collectPages, EXPORT_ROWS_MAX } from '../../api/collect-pages.ts'
 import { type ListFilter, toListQuery } from '../../filters/list-filter.ts'
@@ -12,6 +12,9 @@ import { ProblemText } from '../../parts/notice.tsx'
 import { saveFile } from '../../parts/save-file.ts'
 import { toCurl } from '../../parts/to-curl.ts'
 import { toCsv } from './to-csv.ts'
+
+/** Pages wait for their turn among the readers of the server. */
+const COLLECT_MS_MAX = 120_000
 
 type Rows = readonly TransactionSummary[]
 
@@ -37,8 +40,9 @@ export function ExportMenu({ filter, rows }: ExportProps) {
   const [isAll, wantAll] = useState(false)
   const saving = useMutation({
     mutationFn: async (format: Format): Promise<CollectedRows> => {
-      const signal = AbortSignal.timeout(120_000)
-      const found = isAll ? await collectPages(filter, signal) : { rows, isCut: false }
+      const signal = AbortSignal.timeout(COLLECT_MS_MAX)
+      const read = (query: string) => callApi<TransactionPage>(`transactions${query}`, { signal })
+      const found = isAll ? await collectPages(filter, readServerTime(), read) : { rows, isCut: false }
       const { type, write } = FORMATS[format]
       saveFile(`transactions.${format}`, type, write(found.rows))
       return found

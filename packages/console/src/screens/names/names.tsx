@@ -51,7 +51,7 @@ function NameTable({ items, asOf, since }: TableProps) {
         <thead>
           <tr>
             <th>name</th>
-            <th>a minute</th>
+            <th>last hour</th>
             <th className="number">a second</th>
             <th className="number">accepted</th>
             <th className="number">✓ succeeded</th>
@@ -83,7 +83,7 @@ function NameRow({ item, asOf, since }: { readonly item: NameView } & Omit<Table
       <td>
         <Trend minutes={minutes} asOf={asOf} />
       </td>
-      <td className="number">{perSecond.toFixed(perSecond < 10 ? 2 : 0)}</td>
+      <td className="number">{formatRate(perSecond)}</td>
       <Count name={name} count={accepted} />
       <Count name={name} count={succeeded} status="succeeded" />
       <Count name={name} count={failed} status="failed" />
@@ -96,6 +96,11 @@ function NameRow({ item, asOf, since }: { readonly item: NameView } & Omit<Table
       ))}
     </tr>
   )
+}
+
+function formatRate(perSecond: number): string {
+  if (perSecond > 0 && perSecond < 0.01) return '< 0.01'
+  return perSecond.toFixed(perSecond < 10 ? 2 : 0)
 }
 
 interface CountProps {

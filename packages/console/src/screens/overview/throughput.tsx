@@ -10,13 +10,18 @@ const TimeSeries = lazy(() =>
   import('../../parts/time-series.tsx').then(({ TimeSeries: Drawn }) => ({ default: Drawn })),
 )
 
+/** Two points make a line. */
+const WHOLE_MIN = 2
+
 export function Throughput({ view }: { readonly view: OverviewView }) {
   const minutes = fillMinutes(view.minutes, view.since, view.asOf)
   const { accepted, succeeded, failed, stopped } = sumMinutes(minutes)
-  const at = minutes.map((minute) => minute.at / 1_000)
+  // The minute that still runs would look like a fall.
+  const drawn = minutes.length > WHOLE_MIN ? minutes.slice(0, -1) : minutes
+  const at = drawn.map((minute) => minute.at / 1_000)
   const lines = [
-    { name: 'accepted', color: '--accent', values: minutes.map((minute) => minute.accepted) },
-    { name: 'undone', color: '--undo', values: minutes.map((minute) => minute.failed) },
+    { name: 'accepted', color: '--accent', values: drawn.map((minute) => minute.accepted) },
+    { name: 'undone', color: '--undo', values: drawn.map((minute) => minute.failed) },
   ]
   return (
     <Card title="Throughput, a minute" isWide>
