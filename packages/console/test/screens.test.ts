@@ -19,6 +19,7 @@ const SCREENS = [
   { name: 'overview', hash: '/', sign: '.cards canvas' },
   { name: 'list', hash: '/list', sign: 'text=order-4717' },
   { name: 'transaction', hash: '/tx/order-4711', sign: '.op-panel' },
+  { name: 'compared', hash: '/tx/order-4711?compare=healthy', sign: '.ghost' },
   { name: 'graph', hash: '/tx/order-4711?tab=graph', sign: '.graph-node' },
   { name: 'long gid', hash: `/tx/${encodeURIComponent(LONG_GID)}?tab=trail`, sign: '.trail' },
   { name: 'problems', hash: '/problems', sign: '.groups' },

@@ -36,6 +36,22 @@ export function transactionQuery(gid: string, isLive: boolean) {
   })
 }
 
+/** The newest other one of a name that succeeded. Null: there is none. */
+export function healthyQuery(name: string, gid: string) {
+  return queryOptions({
+    queryKey: ['healthy', name, gid],
+    queryFn: async ({ signal }): Promise<TransactionView | null> => {
+      const query = stringifySearch({ name, status: 'succeeded', limit: '2' })
+      const { items } = await callApi<TransactionPage>(`transactions${query}`, { signal })
+      const found = items.find((each) => each.gid !== gid)
+      return found === undefined
+        ? null
+        : await callApi<TransactionView>(toTransactionPath(found.gid), { signal })
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+}
+
 export function requestQuery(gid: string) {
   return queryOptions({
     queryKey: ['request', gid],

@@ -1,4 +1,11 @@
-import { type Bar, formatDuration, type LaneBars, type Piece, toShare } from '@counterstep/explain'
+import {
+  type Bar,
+  formatDuration,
+  type Ghost,
+  type LaneBars,
+  type Piece,
+  toShare,
+} from '@counterstep/explain'
 import { Link } from '@tanstack/react-router'
 import { Countdown } from '../parts/instant.tsx'
 import { toPercent } from './to-percent.ts'
@@ -7,6 +14,7 @@ interface LaneProps {
   readonly gid: string
   readonly laneBars: LaneBars
   readonly pieces: readonly Piece[]
+  readonly ghost: Ghost | undefined
 }
 
 const GLYPHS = {
@@ -25,7 +33,7 @@ const LABEL_BAR_MIN = 0.09
 /** A lane that begins before this share has no room at its left either. */
 const LABEL_INSIDE_MAX = 0.3
 
-export function WaterfallLane({ gid, laneBars, pieces }: LaneProps) {
+export function WaterfallLane({ gid, laneBars, pieces, ghost }: LaneProps) {
   const { lane, bars, nextAt } = laneBars
   const last = bars.at(-1)
   return (
@@ -43,9 +51,11 @@ export function WaterfallLane({ gid, laneBars, pieces }: LaneProps) {
         </span>
         <span className="unseen">
           {lane.op.op}, {lane.op.state}, {lane.op.attempts} attempts
+          {ghost === undefined ? '' : `; a healthy one took ${formatDuration(ghost.to - ghost.from)}`}
         </span>
       </Link>
       <div className="track" aria-hidden="true">
+        {ghost === undefined ? null : <GhostShape ghost={ghost} pieces={pieces} />}
         {bars.map((bar) => (
           <BarShape
             key={`${bar.from} ${bar.label}`}
@@ -64,6 +74,17 @@ export function WaterfallLane({ gid, laneBars, pieces }: LaneProps) {
         )}
       </div>
     </li>
+  )
+}
+
+function GhostShape({ ghost, pieces }: { readonly ghost: Ghost; readonly pieces: readonly Piece[] }) {
+  const [left, right] = [toShare(pieces, ghost.from), toShare(pieces, ghost.to)]
+  return (
+    <span
+      className="ghost"
+      style={{ left: toPercent(left), width: toPercent(right - left) }}
+      title={`a healthy one took ${formatDuration(ghost.to - ghost.from)}`}
+    />
   )
 }
 

@@ -1,6 +1,7 @@
 import {
   chooseTicks,
   foldGaps,
+  type Ghost,
   listInstants,
   type Piece,
   type Tick,
@@ -13,13 +14,25 @@ import { useNow } from '../parts/use-now.ts'
 import { toPercent } from './to-percent.ts'
 import { WaterfallLane } from './waterfall-lane.tsx'
 
+interface WaterfallProps {
+  readonly view: TransactionView
+  /** Outlines behind the bars, by the ids of their lanes. */
+  readonly ghosts?: ReadonlyMap<string, Ghost>
+}
+
+const NO_GHOSTS: ReadonlyMap<string, Ghost> = new Map()
+
 /** Draws when each call ran. Undo lanes are mirrored below their action; long waits are folded. */
-export function Waterfall({ view }: { readonly view: TransactionView }) {
+export function Waterfall({ view, ghosts = NO_GHOSTS }: WaterfallProps) {
   const ticking = useNow()
   const isNarrow = useIsNarrow()
   const now = view.finishedAt ?? Math.max(ticking, view.updatedAt)
   const lanes = toLaneBars(view, now)
-  const pieces = foldGaps(listInstants(view, lanes, now))
+  const outlined = lanes.flatMap(({ lane }) => ghosts.get(lane.id) ?? [])
+  const pieces = foldGaps([
+    ...listInstants(view, lanes, now),
+    ...outlined.flatMap(({ from, to }) => [from, to]),
+  ])
   const turnedAt = view.abort?.at
   return (
     <section className="waterfall" aria-label="Timeline">
@@ -33,7 +46,13 @@ export function Waterfall({ view }: { readonly view: TransactionView }) {
       />
       <ol>
         {lanes.map((each) => (
-          <WaterfallLane key={each.lane.id} gid={view.gid} laneBars={each} pieces={pieces} />
+          <WaterfallLane
+            key={each.lane.id}
+            gid={view.gid}
+            laneBars={each}
+            pieces={pieces}
+            ghost={ghosts.get(each.lane.id)}
+          />
         ))}
       </ol>
       {turnedAt === undefined || pieces.length === 0 ? null : <TurnLine share={toShare(pieces, turnedAt)} />}

@@ -3,8 +3,8 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { JsonView } from '../../parts/json-view.tsx'
 import { OpTable } from '../../timeline/op-table.tsx'
-import { Waterfall } from '../../timeline/waterfall.tsx'
 import { RequestTab } from './request-tab.tsx'
+import { TimelineTab } from './timeline-tab.tsx'
 import { Trail } from './trail.tsx'
 
 const TAB_WORDS = {
@@ -39,7 +39,7 @@ export function TabBar({ view, tab }: TabProps) {
           key={each}
           to="/tx/$gid"
           params={{ gid: view.gid }}
-          search={each === 'timeline' ? keepOp(search) : { ...keepOp(search), tab: each }}
+          search={each === 'timeline' ? keepChoice(search) : { ...keepChoice(search), tab: each }}
           activeOptions={{ exact: true, includeSearch: true }}
           aria-current={each === tab ? 'page' : undefined}
         >
@@ -51,8 +51,9 @@ export function TabBar({ view, tab }: TabProps) {
   )
 }
 
-function keepOp({ op }: Readonly<Record<string, string>>): Record<string, string> {
-  return op === undefined ? {} : { op }
+/** A tab keeps what was chosen in the others. */
+function keepChoice({ tab: _, ...chosen }: Readonly<Record<string, string>>): Record<string, string> {
+  return chosen
 }
 
 export function TabContent({ view, tab }: TabProps) {
@@ -72,6 +73,6 @@ export function TabContent({ view, tab }: TabProps) {
     case 'json':
       return <JsonView value={view} />
     default:
-      return <Waterfall view={view} />
+      return <TimelineTab view={view} />
   }
 }
