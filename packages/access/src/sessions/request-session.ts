@@ -13,7 +13,7 @@ const FOUND = new WeakMap<RequestHead, FoundSession>()
 
 /**
  * Finds the session of a request before its guard decides, and returns undefined where there is nothing to wait for.
- * A request with a key of its own needs no session, whether its key is good or not. `isUse` is false if nobody has asked
+ * A request with a key of its own needs no session, whether its key is good or not. `isUse` is false if no person has asked
  * anything, as when a stream looks whether its session is still good.
  */
 export function findRequestSession(
