@@ -1,5 +1,12 @@
 export type { AlertBody, AlertFacts, AlertFormat, AlertRule, AlertState, AlertTopic } from './alert-wire.ts'
-export { ALERT_FORMATS, ALERT_NAME, ALERT_RULES, ALERT_SAMPLES_MAX, ALERT_STATES, WITHOUT_NAME } from './alert-wire.ts'
+export {
+  ALERT_FORMATS,
+  ALERT_NAME,
+  ALERT_RULES,
+  ALERT_SAMPLES_MAX,
+  ALERT_STATES,
+  WITHOUT_NAME,
+} from './alert-wire.ts'
 export type { CallIdentity, IdentityParameter } from './call-identity.ts'
 export {
   findPayloadFault,
