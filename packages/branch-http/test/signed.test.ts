@@ -84,6 +84,25 @@ describe('a signed call', () => {
     expect(found).toEqual([`/services/T0/B0/secret fits ${gid}`, `/hook?thread=1&x=%20y fits ${gid}`])
   })
 
+  it('S31: A whole URL that redirects is not followed, so that its secret and the alert go nowhere else', async () => {
+    const elsewhere: string[] = []
+    const { url: other } = await serveHttp((request, response) => {
+      elsewhere.push(request.url ?? '')
+      response.end()
+    })
+    for (const status of [301, 302, 303, 307, 308]) {
+      const { url } = await serveHttp((_request, response) => {
+        response.writeHead(status, { location: `${other}/stolen` }).end()
+      })
+      const service = parseEndpoint('alert-ops', `${url}/services/secret`)
+      if (typeof service === 'string') throw new Error(service)
+      const targets = targetPolicy({ services: [service], allowed: [], others: 'none', isLocal: false })
+      const { result, statusCode } = await testCaller({ targets }).call(buildCall('alert-ops:/'))
+      expect([result, statusCode]).toEqual(['unknown', status])
+    }
+    expect(elsewhere).toEqual([])
+  })
+
   it('S18: A signed call has no digest and no signature but its own, whatever the submit gave', async () => {
     const headers = { 'content-digest': 'sha-256=:AAAA:', signature: 'a=:AAAA:', 'x-kept': '1' }
     const { request, verdict } = await received({ headers })

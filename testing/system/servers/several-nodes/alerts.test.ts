@@ -227,6 +227,7 @@ describeOn('mariadb', `alerts of ${NODES} nodes`, (storeUrl) => {
       '/v1/overview',
       '/v1/services',
       '/v1/names',
+      '/v1/panels/settings',
       `/v1/transactions/${gid}`,
       `/v1/transactions/${gid}/request`,
     ]
