@@ -131,6 +131,14 @@ export function listSuite(test: DefineTest): void {
         ['oldest'],
       )
     }
+    // A search by a tag scans only the rows that have it, however many have come since.
+    const tagged = await store.list({ limit: 10, tags: { rare: 'yes' } })
+    assert.deepEqual(
+      tagged.items.map((item) => item.gid),
+      ['oldest'],
+    )
+    assert.equal(tagged.cursor, undefined)
+    assert.deepEqual(await store.list({ limit: 10, tags: { rare: 'yes', region: 'eu' } }), { items: [] })
     // A store that looks up gids by their key finds this one without a scan.
     const prefixed = await readAllPages(store, { limit: 10, gidPrefix: 'old', order: 'due' })
     assert.deepEqual(

@@ -8,6 +8,7 @@ import { storeConformance } from '../src/store-conformance.ts'
 import { BROKEN_DOCUMENTS } from './broken-documents.ts'
 import { BROKEN_POSTPONEMENTS } from './broken-postponements.ts'
 import { BROKEN_STORES, type BrokenStore } from './broken-stores.ts'
+import { BROKEN_TAGS } from './broken-tags.ts'
 import { BROKEN_TROUBLE } from './broken-trouble.ts'
 import { BROKEN_VERSIONS } from './broken-versions.ts'
 import { CollectingRunner } from './collecting-runner.ts'
@@ -18,6 +19,7 @@ const FAULTS: Readonly<Record<string, BrokenStore>> = {
   ...BROKEN_DOCUMENTS,
   ...BROKEN_POSTPONEMENTS,
   ...BROKEN_TROUBLE,
+  ...BROKEN_TAGS,
 }
 const MODEL_FAULTS = [
   'ignores the token',
