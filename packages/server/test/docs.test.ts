@@ -53,6 +53,15 @@ describe('the document of the page', () => {
     },
   )
 
+  it.each(['/docs/yaml', '/docs/%79aml', '/docs/ya%6Dl', '/docs/yaml?a'])(
+    'S42: The page never writes its document as YAML, however the path is written: %s',
+    async (url) => {
+      const headers = { authorization: `Bearer ${held.keys.read}` }
+      for (const method of ['GET', 'HEAD'] as const)
+        expect((await app.inject({ url, method, headers })).statusCode).toBe(404)
+    },
+  )
+
   it('The OpenAPI document of the page is made for a caller who may read it', async () => {
     const headers = { authorization: `Bearer ${held.keys.read}` }
     const answer = await app.inject({ url: '/docs/json', headers })

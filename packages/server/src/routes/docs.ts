@@ -109,13 +109,16 @@ async function makePage(
   return page
 }
 
-/** The plugin would write the document anew for each reader, and that as YAML for a third of a second, so this sends it. */
+/**
+ * The plugin would write the document anew for each reader, and that as YAML for a third of a second, so this sends it. The
+ * route tells which is asked for, since the router has decoded the path: `/docs/%79aml` is the YAML too.
+ */
 function sendDocument(page: FastifyInstance, prefix: string, document: JsonObject): void {
   let text: Buffer | undefined
   page.addHook('onRequest', async (request, reply) => {
-    const { pathname } = new URL(request.url, 'http://page')
-    if (pathname === `${prefix}/yaml`) return sendRouteUnknown(reply)
-    if (pathname !== `${prefix}/json`) return
+    const { url } = request.routeOptions
+    if (url === `${prefix}/yaml`) return sendRouteUnknown(reply)
+    if (url !== `${prefix}/json`) return
     text ??= Buffer.from(JSON.stringify(document))
     return reply.header('content-type', JSON_TYPE).send(text)
   })
