@@ -22,6 +22,7 @@ export {
   type AlertTargetRules,
   type DueAlert,
   foldAlerts,
+  isAlertGid,
   queueAlert,
   queueDigests,
 } from './alerts/fold-alerts.ts'

@@ -319,6 +319,17 @@ describe('an alert', () => {
   })
 })
 
+describe('the gid of an alert', () => {
+  it('S31: is taken by no client, which could work it out before the alert comes', async () => {
+    const told = new Told()
+    const [node] = (await told.start(1)) as [TestNode]
+    for (const gid of ['alert-attention-0123456789abcdef-1966080', 'alert-digest-0123456789abcdef-1'])
+      expect(await readCode(node.submit(buildSaga(gid, 1)))).toBe('SAGA_INVALID')
+    for (const gid of ['alert-7', 'alert-attention-0123456789abcde-1', 'my-alert-store-0123456789abcdef-1'])
+      expect((await node.submit(buildSaga(gid, 1))).gid).toBe(gid)
+  })
+})
+
 describe('a store that is away', () => {
   it('is told once by each node itself, with one gid, after a minute and in at most three tries', async () => {
     const told = new Told()

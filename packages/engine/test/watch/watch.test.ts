@@ -113,8 +113,8 @@ describe('a watcher', () => {
     await fixture.time.advance(3_000)
     expect(small.statuses).toEqual(['prepared'])
     await fixture.time.advance(57_000)
-    // A place rests for 500 ms after such a row, and there are 16 places.
-    expect(countReads(two) - before).toBeLessThan(16 * 120 + 100)
+    // A place rests for 480 ms after such a row, and there are 16 places. The small one is looked at 30 times.
+    expect(countReads(two) - before).toBeLessThan(16 * 125 + 100)
     const asked = two.store.calls.flatMap(({ verb, request }) => (verb === 'read' ? [request] : []))
     for (const request of asked) expect(request).toHaveLength(1)
   })
