@@ -324,7 +324,7 @@ describe('the gid of an alert', () => {
     const told = new Told()
     const [node] = (await told.start(1)) as [TestNode]
     for (const gid of ['alert-attention-0123456789abcdef-1966080', 'alert-digest-0123456789abcdef-1'])
-      expect(await readCode(node.submit(buildSaga(gid, 1)))).toBe('SAGA_INVALID')
+      expect(await readCode(node.submit(buildSaga(gid, 1)))).toBe('SAGA_GID_INVALID')
     for (const gid of ['alert-7', 'alert-attention-0123456789abcde-1', 'my-alert-store-0123456789abcdef-1'])
       expect((await node.submit(buildSaga(gid, 1))).gid).toBe(gid)
   })
