@@ -127,7 +127,7 @@ function readCount(words: string): number | undefined {
   return count === undefined ? undefined : Number(count.replaceAll(',', ''))
 }
 
-/** Finds the numbers that nobody can follow. Those of the nodes and the shares count no transactions. */
+/** Finds the numbers that lead nowhere. Those of the nodes and the shares count no transactions. */
 async function findNumbersWithoutLink(page: Page): Promise<readonly string[]> {
   return (await page.evaluate(`[...document.querySelectorAll('.cards .card')].flatMap((card) => {
     const title = card.querySelector('h2').textContent

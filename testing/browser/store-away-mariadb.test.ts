@@ -12,7 +12,7 @@ const STORE_TIMEOUT_MS = 1_500
 const NOTICED_MS_MAX = 30_000
 const BACK_MS_MAX = 30_000
 const COUNT = 3
-/** What a browser says of answers that are no success. */
+/** These are the words of a browser for answers that are no success. */
 const REFUSALS = [/503 \(Service Unavailable\)/]
 
 async function logIn(page: Page, url: string, key: string): Promise<void> {

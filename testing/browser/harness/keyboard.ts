@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 /** No screen has as many places where the focus can be. */
 const TABS_MAX = 120
 
-/** What a screen reader would call the element that has the focus, and whether a person sees the focus there. */
+/** Reads how a screen reader would call the element that has the focus, and whether a person sees the focus there. */
 const READ_FOCUS = `(() => {
   const element = document.activeElement
   if (element === null || element === document.body) return { name: '', isSeen: true }

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** What a page has of streams of events: how many it has opened, and how many of these are still open. */
+/** Counts the streams of events that a page has opened, and those of them that are still open. */
 export interface WatchedStreams {
   readonly opened: number
   readonly open: number

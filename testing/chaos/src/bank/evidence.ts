@@ -83,7 +83,7 @@ export interface CommandNote {
   readonly mayComeTooLate?: true
 }
 
-/** What operators did: their commands, their bulk jobs, and the transactions as a server showed them when all was over. */
+/** All that operators did: their commands, their bulk jobs, and the transactions as a server showed them when all was over. */
 export interface OperatorEvidence {
   readonly commands: readonly CommandNote[]
   readonly jobs: readonly BulkView[]

@@ -138,7 +138,7 @@ function describeService({ calls, unknown, p95Ms }: Omit<ServiceFigure, 'service
   return unknown === 0 ? took : `${formatShare(unknown, calls)} unknown, ${took}`
 }
 
-/** What was refused is no transaction, so these numbers lead nowhere. */
+/** A refused submit is no transaction, so these numbers lead nowhere. */
 export function Refused({ refusals }: { readonly refusals: OverviewView['refusedSubmits'] }) {
   return (
     <Rows

@@ -11,7 +11,7 @@ import { MENDED_HEADER } from '../service/transfer-payload.ts'
 export const CLERK = 'clerk'
 /** A node that runs the transaction has learned of a pause by then, or its lease has ended. */
 export const PAUSE_SETTLES_MS = 1.5 * LEASE_MS
-/** What is not paused is called some times in it. */
+/** A branch that is not paused is called some times in it. */
 const PAUSE_MS = PAUSE_SETTLES_MS + 3_000
 const TIMEOUT_MS = 1_400
 const RETRIES_MAX = 3
