@@ -14,7 +14,12 @@ export function Panel() {
   const { id } = useParams({ from: '/panels/$id' })
   const { data, error, refetch } = useQuery(panelQuery(id))
   if (data === undefined && error !== null) {
-    return <Trouble error={error} what="the panel" onRetry={() => void refetch()} />
+    return (
+      <section className="panel">
+        <h1>{id}</h1>
+        <Trouble error={error} what="this panel" onRetry={() => void refetch()} />
+      </section>
+    )
   }
   if (data === undefined) return <p className="quiet waiting">Reading …</p>
   return <Shown key={id} panel={data} />
