@@ -26,6 +26,7 @@ const FOR_HOSTS: Documents = {
   ...FOR_BOTH,
   'docs/guides/api-keys.md': 'docs/api-keys.md',
   'docs/guides/targets.md': 'docs/targets.md',
+  'docs/guides/alerts.md': 'docs/alerts.md',
   'docs/guides/operate.md': 'docs/operate.md',
   'docs/http-api.md': 'docs/http-api.md',
   'docs/stores.md': 'docs/stores.md',

@@ -163,8 +163,8 @@ export interface EngineApi {
   /** Shows the requests of a transaction, which may hold secrets. Returns undefined if there is no such gid. */
   showRequest(gid: Gid, caller?: string): Promise<TransactionRequestView | undefined>
   /**
-   * Waits until a caller may be sent a text of so many characters that the host has ready, so that those who ask for it
-   * again and again hold up nobody. It throws SAGA_TOO_MANY_READS.
+   * Waits until a caller may be sent a text of so many characters that the host has ready. So a caller that asks for it
+   * again and again does not hold up the others. It throws SAGA_TOO_MANY_READS.
    */
   waitForTurn(characters: number, caller?: string): Promise<void>
   health(): EngineHealth

@@ -24,7 +24,7 @@ const SCAN_REST = { restFactor: 9, restMsMax: 500 }
  */
 const READ_REST = { restFactor: 4, restMsMax: 20 }
 /**
- * What follows a read keeps the thread of the writers busy. With 16 places these rests leave four fifths of that thread
+ * The work after a read keeps the thread of the writers busy. With 16 places these rests leave four fifths of that thread
  * to others.
  */
 const REST_PER_BUSY_MS = 80
@@ -98,7 +98,7 @@ export class Looks {
     )
   }
 
-  /** Reads a row if nobody waits for a turn. Otherwise returns undefined, and nothing is read. */
+  /** Reads a row if no other read waits for its turn. Otherwise returns undefined, and nothing is read. */
   readRowAtOnce(gid: Gid): Promise<StoredTransaction | undefined> | undefined {
     return this.#reads.runAtOnce(() => this.readRow(gid))
   }

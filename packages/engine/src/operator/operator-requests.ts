@@ -37,7 +37,7 @@ export interface OperatorParts {
   readonly refuseLongTimeout: (timeoutMs: number | undefined) => void
 }
 
-/** What a preview plays on. */
+/** A preview plays on this. */
 interface Known {
   readonly transaction: Transaction
   readonly isExact: boolean

@@ -235,7 +235,7 @@ export class Watch {
   async #lookAtAll(caller: string, queue: Gid[]): Promise<void> {
     for (let gid = queue.shift(); gid !== undefined; gid = queue.shift()) {
       const watched = this.#watched.get(gid)
-      // It may stand here twice if nobody watched it for a moment.
+      // It may stand here twice if it had no watcher for a moment.
       if (watched === undefined || !watched.isQueued) continue
       watched.isQueued = false
       try {
