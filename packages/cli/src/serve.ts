@@ -157,12 +157,12 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
   const url = toUrl(app.server.address())
   const consoleUrl = console && { consoleUrl: `${url}/console/` }
   const urls = { url, ...consoleUrl, ...(await listenAsDtm(dtm, config)) }
-  const { name, durabilityClass, failover } = store
-  logger.info(
-    { ...urls, store: name, durabilityClass, failover, place: config.store.place, version },
-    'listening',
-  )
+  logger.info({ ...urls, ...describeStore(store), place: config.store.place, version }, 'listening')
   return urls
+}
+
+function describeStore({ name, durabilityClass, failover }: Store) {
+  return { store: name, durabilityClass, failover }
 }
 
 /** Returns a signer that uses the key in the file and follows its changes. */

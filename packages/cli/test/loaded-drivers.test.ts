@@ -81,7 +81,7 @@ it('The HTTP API loads zod when its OpenAPI document is read, and not before', (
       },
     })
     const { buildApp } = await import('${face}')
-    const app = buildApp({ engine: { health: () => ({}) } })
+    const app = buildApp({ engine: { health: () => ({}), waitForTurn: async () => {} } })
     await app.ready()
     const before = hasZod
     const { statusCode } = await app.inject({ url: '/openapi.json' })
