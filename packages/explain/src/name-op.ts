@@ -7,6 +7,7 @@ const NOUNS: Readonly<Record<Op, string>> = {
   confirm: 'the confirm',
   cancel: 'the cancel',
   msg: 'the query-back',
+  plan: 'the plan',
 }
 
 /** Names an op of a branch in a sentence: `the compensation of debit`. */

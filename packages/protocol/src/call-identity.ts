@@ -12,7 +12,7 @@ export type IdentityParameter = (typeof IDENTITY_PARAMETERS)[number]
 
 export type CallIdentity = Readonly<Record<IdentityParameter, string>>
 
-/** The headers that repeat the identity. A signature covers them. The kind is `saga`, `tcc` or `message`. */
+/** The headers that repeat the identity. A signature covers them. The kind is `saga`, `tcc` or `message`, or `workflow` in the calls to the handler of a workflow. */
 export const IDENTITY_HEADERS = {
   gid: 'counterstep-gid',
   branchId: 'counterstep-branch-id',

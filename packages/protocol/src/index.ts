@@ -137,6 +137,19 @@ export {
   SAVED_VIEW_NAME_RULE,
   SAVED_VIEWS_MAX,
 } from './saved-view-wire.ts'
+export type {
+  EntryType,
+  JournalEntry,
+  NextEntry,
+  PendingEntry,
+  PlanAnswer,
+  PlanCall,
+  PlanFailure,
+  PlanThen,
+  RanEntry,
+  StepCall,
+  StepCallBody,
+} from './plan.ts'
 export type { Actor, AttemptRun, ByHandView, PauseView, TrailEntry } from './trail.ts'
 export { VERSION } from './version.ts'
 export type {
@@ -179,11 +192,12 @@ export type {
   WaitRequest,
   WaitView,
 } from './wire.ts'
-export type { FinalStatus, Kind, Op, Result, Status, UnfinishedStatus } from './words.ts'
+export type { FinalStatus, Kind, Op, OpenKind, Result, Status, UnfinishedStatus } from './words.ts'
 export {
   FINAL_STATUSES,
   isFinalStatus,
   KINDS,
+  OPEN_KINDS,
   OPS,
   RESULTS,
   STATUSES,

@@ -1,6 +1,12 @@
 /** Lists the kinds of transaction. ARCHITECTURE.md says what a new one takes. */
-export const KINDS = ['saga', 'tcc', 'message'] as const
+export const KINDS = ['saga', 'tcc', 'message', 'workflow'] as const
 export type Kind = (typeof KINDS)[number]
+/**
+ * Lists the kinds that every submit may have. The others are only read: a release that reads a kind goes out before the one
+ * that accepts it, so that no node of a cluster meets a row that it cannot run.
+ */
+export const OPEN_KINDS = ['saga', 'tcc', 'message'] as const
+export type OpenKind = (typeof OPEN_KINDS)[number]
 
 export const UNFINISHED_STATUSES = ['prepared', 'submitted', 'aborting'] as const
 export const FINAL_STATUSES = ['succeeded', 'failed', 'stopped'] as const
@@ -13,8 +19,11 @@ export type UnfinishedStatus = (typeof UNFINISHED_STATUSES)[number]
 export type FinalStatus = (typeof FINAL_STATUSES)[number]
 export type Status = UnfinishedStatus | FinalStatus
 
-/** Each op is one kind of call to a branch. `msg` is the query-back of a message. */
-export const OPS = ['action', 'compensate', 'try', 'confirm', 'cancel', 'msg'] as const
+/**
+ * Each op is one kind of call to a branch. `msg` is the query-back of a message, and `plan` asks the code of a workflow what
+ * comes next.
+ */
+export const OPS = ['action', 'compensate', 'try', 'confirm', 'cancel', 'msg', 'plan'] as const
 export type Op = (typeof OPS)[number]
 
 /**

@@ -2,8 +2,8 @@ import {
   type CallIdentity,
   IDENTITY_HEADERS,
   type IdentityParameter,
-  type Kind,
   type Op,
+  type OpenKind,
   readCallIdentity,
 } from '@counterstep/protocol'
 import { isBarrierText } from './barrier-key.ts'
@@ -33,14 +33,14 @@ export interface BranchRequest {
 }
 
 // The ops of each kind as they are called. A message calls its branches with `action`, and its query-back with `msg`.
-const OPS_OF: Readonly<Record<Kind, readonly Op[]>> = {
+const OPS_OF: Readonly<Record<OpenKind, readonly Op[]>> = {
   saga: ['action', 'compensate'],
   tcc: ['try', 'confirm', 'cancel'],
   message: ['action', 'msg'],
 }
 
 // DTM has a word of its own for one of them.
-const KIND_OF: Readonly<Record<string, Kind>> = {
+const KIND_OF: Readonly<Record<string, OpenKind>> = {
   saga: 'saga',
   tcc: 'tcc',
   message: 'message',

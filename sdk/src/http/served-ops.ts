@@ -2,14 +2,14 @@ import type { Op } from '@counterstep/protocol'
 import { BranchFailure } from '../branch/branch-errors.ts'
 
 /**
- * An op that a branch handler can serve: every one but the query-back of a message.
+ * An op that a branch handler can serve: every one but the query-back of a message and the plan of a workflow.
  *
  * @example
  * ```ts
  * const ops: readonly BranchOp[] = ['confirm', 'cancel']
  * ```
  */
-export type BranchOp = Exclude<Op, 'msg'>
+export type BranchOp = Exclude<Op, 'msg' | 'plan'>
 
 const BRANCH_OPS: { readonly [op in BranchOp]: true } = {
   action: true,

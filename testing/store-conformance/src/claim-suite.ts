@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { PARKED_AT, type SentList } from '@counterstep/core'
+import { KINDS } from '@counterstep/protocol'
 import type { DefineTest } from './store-fixture.ts'
 import {
   aDueTransaction,
@@ -42,6 +43,15 @@ export function claimSuite(test: DefineTest): void {
   test('A claim of one gid takes a waiting row before it is due', async (store) => {
     await createRow(store, aDueTransaction('a', { hold: { type: 'waiting', dueInMs: 3_600_000 } }))
     assert.equal((await claimRow(store, 'a', 1_000)).owned, true)
+  })
+
+  test('Rows of every kind are claimed, one by one and as due rows, and keep their kind', async (store) => {
+    for (const kind of KINDS) await createRow(store, aDueTransaction(`one-${kind}`, { kind }))
+    for (const kind of KINDS) assert.equal((await claimRow(store, `one-${kind}`, 60_000)).kind, kind)
+    for (const kind of KINDS) await createRow(store, aDueTransaction(`due-${kind}`, { kind }))
+    const due = KINDS.map((kind) => `due-${kind}`)
+    assert.deepEqual([...(await claimDueGids(store, 10))].sort(), [...due].sort())
+    for (const kind of KINDS) assert.equal((await read(store, `due-${kind}`)).kind, kind)
   })
 
   test('A claim is refused with the reason', async (store) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { PARKED_AT, POSTPONE_MAX, type Store, type StoredTransaction } from '@counterstep/core'
-import type { Gid } from '@counterstep/protocol'
+import { type Gid, KINDS } from '@counterstep/protocol'
 import type { DefineTest, StoreFixture } from './store-fixture.ts'
 import {
   aDueTransaction,
@@ -42,6 +42,11 @@ export function postponeSuite(test: DefineTest): void {
     const after = await read(store, 'a')
     assert.deepEqual(after, { ...before, owned: false, dueAt: after.dueAt })
     assert.ok(after.dueAt > before.dueAt)
+  })
+
+  test('Rows of every kind are postponed', async (store) => {
+    for (const kind of KINDS) await createRow(store, aDueTransaction(kind, { kind }))
+    assert.deepEqual([...(await postponeGids(store, 10))].sort(), [...KINDS].sort())
   })
 
   test('A postponement leaves a row alone that is not due, parked, of a newer format or final', async (store, fixture) => {

@@ -11,8 +11,8 @@ import {
   type Gid,
   isGid,
   type JsonValue,
-  KINDS,
-  type Kind,
+  OPEN_KINDS,
+  type OpenKind,
   PREPARED_MS,
   type RetryPolicy,
   TIMEOUT_MS_MAX,
@@ -60,7 +60,7 @@ const COMMON_FIELDS = [
   ...['gid', 'kind', 'name', 'tags'],
   ...['retry', 'timeoutMs', 'checkpointMs', 'headers', 'ack'],
 ]
-const FIELDS: { readonly [kind in Kind]: ReadonlySet<string> } = {
+const FIELDS: { readonly [kind in OpenKind]: ReadonlySet<string> } = {
   saga: new Set([...COMMON_FIELDS, 'branches', 'deadlineMs', 'delayMs', 'input', 'output']),
   tcc: new Set([...COMMON_FIELDS, 'deadlineMs']),
   message: new Set([...COMMON_FIELDS, 'branches', 'concurrent', 'delayMs', 'check']),
@@ -116,14 +116,14 @@ function readSubmission(
   return submission
 }
 
-function readKind(value: unknown, faults: Faults): Kind | undefined {
+function readKind(value: unknown, faults: Faults): OpenKind | undefined {
   if (value === undefined) return 'saga'
-  const kind = KINDS.find((each) => each === value)
-  return kind ?? faults.add('SAGA_KIND_UNSUPPORTED', '/kind', `must be one of ${KINDS.join(', ')}`)
+  const kind = OPEN_KINDS.find((each) => each === value)
+  return kind ?? faults.add('SAGA_KIND_UNSUPPORTED', '/kind', `must be one of ${OPEN_KINDS.join(', ')}`)
 }
 
 function readDefinition(
-  kind: Kind,
+  kind: OpenKind,
   body: Body,
   defaults: SubmissionDefaults,
   checkUrl: CheckUrl,

@@ -1,10 +1,10 @@
-import type { Kind } from '@counterstep/protocol'
+import type { OpenKind } from '@counterstep/protocol'
 import { refuse } from '../wire/answer.ts'
 import { refuseUnsupported } from '../wire/refuse-unsupported.ts'
 import { toKind } from '../wire/status-word.ts'
 
 /** Throws for DTM's types that this server does not support, and for words that are no type at all. */
-export function readKind(transType: string): Kind {
+export function readKind(transType: string): OpenKind {
   const kind = toKind(transType)
   if (kind !== undefined) return kind
   if (transType === 'xa' || transType === 'workflow')

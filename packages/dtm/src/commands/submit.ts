@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Definition, Transaction } from '@counterstep/core'
-import { type Gid, isCounterstepError, type Kind, type TransactionView } from '@counterstep/protocol'
+import { type Gid, isCounterstepError, type OpenKind, type TransactionView } from '@counterstep/protocol'
 import { refuseStandingJsonRpc } from '../definition/json-rpc.ts'
 import { buildMessageDefinition, type MessageContext } from '../definition/message-definition.ts'
 import { readNote } from '../definition/note.ts'
@@ -21,7 +21,7 @@ const TRIES_MAX = 3
 
 interface Submit {
   readonly gid: Gid
-  readonly kind: Kind
+  readonly kind: OpenKind
   readonly request: DtmRequest
   readonly waitMs: number
 }
@@ -96,7 +96,7 @@ async function submitNew(
 }
 
 function buildDefinition(
-  kind: Kind,
+  kind: OpenKind,
   request: DtmRequest,
   context: MessageContext,
 ): Definition | Promise<Definition> {

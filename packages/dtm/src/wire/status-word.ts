@@ -1,4 +1,4 @@
-import type { Kind, Status } from '@counterstep/protocol'
+import type { Kind, OpenKind, Status } from '@counterstep/protocol'
 
 /** Returns DTM's word. DTM has none for a transaction that an operator has stopped, so it is shown as failed. */
 export function toStatusWord(status: Status): string {
@@ -25,7 +25,7 @@ export function toTransType(kind: Kind): string {
   return kind === 'message' ? 'msg' : kind
 }
 
-export function toKind(transType: string): Kind | undefined {
+export function toKind(transType: string): OpenKind | undefined {
   if (transType === 'msg') return 'message'
   return transType === 'saga' || transType === 'tcc' ? transType : undefined
 }

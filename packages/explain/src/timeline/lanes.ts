@@ -21,6 +21,7 @@ const LABELS: Readonly<Record<Op, string>> = {
   confirm: 'confirm',
   cancel: 'cancel',
   msg: 'query-back',
+  plan: 'plan',
 }
 
 /** Lists the lanes of a transaction of any kind. A later kind brings its lanes here. */

@@ -1,11 +1,11 @@
-import { type JsonValue, type Kind, OPS, type Op } from '@counterstep/protocol'
+import { type JsonValue, OPS, type Op, type OpenKind } from '@counterstep/protocol'
 import { BreakControl } from './break-control.tsx'
 import { type DraftBranch, setField, URL_FIELDS } from './draft.ts'
 import { PayloadField } from './payload-field.tsx'
 import { TextField } from './text-field.tsx'
 
 interface BranchFormProps {
-  readonly kind: Kind
+  readonly kind: OpenKind
   readonly branch: DraftBranch
   readonly isBreakable: boolean
   readonly onChange: (branch: DraftBranch) => void

@@ -1,4 +1,4 @@
-import { KINDS } from '@counterstep/protocol'
+import { OPEN_KINDS } from '@counterstep/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { devQuery } from '../../api/dev.ts'
 import { BranchForm } from './branch-form.tsx'
@@ -28,7 +28,7 @@ export function DraftForm({ draft, onChange }: DraftFormProps) {
     <form className="draft" onSubmit={(event) => event.preventDefault()}>
       <fieldset className="segments">
         <legend className="unseen">Kind</legend>
-        {KINDS.map((each) => (
+        {OPEN_KINDS.map((each) => (
           <button
             key={each}
             type="button"

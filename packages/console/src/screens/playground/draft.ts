@@ -1,4 +1,4 @@
-import { type JsonValue, KINDS, type Kind } from '@counterstep/protocol'
+import { type JsonValue, OPEN_KINDS, type OpenKind } from '@counterstep/protocol'
 
 /** A submit as it is being written. What the form does not know stays as it is. */
 export type Draft = Readonly<Record<string, JsonValue>>
@@ -31,17 +31,17 @@ export function createFirstDraft(host: string, port: number): Draft {
 }
 
 /** The fields of a branch that hold URLs, in the order in which they are called. */
-export const URL_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
+export const URL_FIELDS: Readonly<Record<OpenKind, readonly string[]>> = {
   saga: ['action', 'compensation'],
   tcc: ['confirm', 'cancel'],
   message: ['action'],
 }
 
-export function readKind(draft: Draft): Kind {
-  return KINDS.find((kind) => kind === draft.kind) ?? 'saga'
+export function readKind(draft: Draft): OpenKind {
+  return OPEN_KINDS.find((kind) => kind === draft.kind) ?? 'saga'
 }
 
-export function changeKind(draft: Draft, kind: Kind): Draft {
+export function changeKind(draft: Draft, kind: OpenKind): Draft {
   const { kind: _before, ...others } = draft
   const urls = new Set(URL_FIELDS[kind])
   const strange = Object.values(URL_FIELDS)
