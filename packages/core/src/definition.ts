@@ -2,7 +2,7 @@ import type { BranchId, RetryPolicy } from '@counterstep/protocol'
 import type { Tags } from './ports/store.ts'
 
 /** The work of a transaction: the request with its defaults filled in. It never changes after the accept. */
-export type Definition = SagaDefinition | TccDefinition | MessageDefinition
+export type Definition = SagaDefinition | TccDefinition | MessageDefinition | WorkflowDefinition
 
 interface Common {
   readonly retry: RetryPolicy
@@ -37,6 +37,8 @@ export interface SagaValues {
   readonly kept: readonly (readonly string[])[]
   /** It is built when the saga has succeeded. A value that is not there is null in it. */
   readonly output?: JsonTemplate
+  /** The room for all values that are kept. Absent: KEPT_VALUES_BYTES_MAX. */
+  readonly bytesMax?: number
 }
 
 /** A JSON text in pieces. The values of the references stand between the texts. */
@@ -87,6 +89,23 @@ export interface MessageCheck {
   readonly url: string
   readonly afterMs: number
   readonly headers: Readonly<Record<string, string>>
+}
+
+/** Code plans the steps, one plan call after the other. What it has planned stands in the progress. */
+export interface WorkflowDefinition extends Common {
+  readonly kind: 'workflow'
+  /** The name of the function. */
+  readonly workflow: string
+  /** The URL of the handler, which plans, and runs the local steps. */
+  readonly handler: string
+  /** The input as JSON. */
+  readonly input: string
+  /** Absent: the first plan that is accepted pins one. */
+  readonly version?: number
+  /** Every call carries these. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly deadlineMs?: number
+  readonly delayMs?: number
 }
 
 /** The fields that branches of every kind have. A call with an empty URL succeeds without being sent. */

@@ -211,13 +211,22 @@ export type {
   TransactionEvent,
 } from './rules/events.ts'
 export { hasHungBefore, hasLastAttemptHung, mayHangNext } from './rules/hung-attempt.ts'
-export { CHECK, findOp, findPolicy, listCalls } from './rules/op-progress.ts'
+export { CHECK, findOp, findPolicy, listCalls, PLAN } from './rules/op-progress.ts'
 export { isGiven } from './rules/operator-commands.ts'
 export { CHECK_ID, CONFIRMATION, findNamedOp } from './rules/operator-ops.ts'
 export { isPaused } from './rules/pause.ts'
 export { type FoldedTransaction, RULES, type Rules } from './rules/rules.ts'
 export { isOverdue } from './rules/saga-effects.ts'
 export { countSignalBytes } from './rules/saga-signals.ts'
+export { foldWorkflow } from './rules/workflow.ts'
+export {
+  acceptPlan,
+  mayOpenPlan,
+  openPlan,
+  type Plan as WorkflowPlan,
+  type ReadPlan,
+} from './rules/workflow-plan.ts'
+export { countJournalBytes, isUndone as isStepUndone, needsUndo, toSaga } from './rules/workflow-steps.ts'
 export { beginsToNeedAttention } from './run/attention.ts'
 export {
   acceptedRun,
@@ -233,6 +242,7 @@ export { REST_LEASES_MAX, type TakeOver, takeOver } from './run/take-over.ts'
 export type { CheckUrl, UrlRefusal } from './submission/parse-branch.ts'
 export { type EditFields, type ParsedEdit, parseEdit } from './submission/parse-edit.ts'
 export { isReservedHeader } from './submission/parse-headers.ts'
+export { parsePlan } from './submission/parse-plan.ts'
 export { type ParsedRegistration, parseRegistration } from './submission/parse-registration.ts'
 export { type ParsedSignal, parseSignal } from './submission/parse-signal.ts'
 export {
@@ -256,7 +266,10 @@ export type {
   Signal,
   TccTransaction,
   Transaction,
+  WorkflowStep,
+  WorkflowTransaction,
 } from './transaction.ts'
-export { getBranchTargets, hasStages, isFinal } from './transaction.ts'
+export { getBranchTargets, hasStages, hasSteps, isFinal } from './transaction.ts'
+export { buildPlanCall, buildStepRequest, isForHandler } from './values/build-plan-call.ts'
 export { buildRequest, countBuiltBytes, findUnusableValue } from './values/build-request.ts'
 export { countKeptBytes, isProducer } from './values/keep-values.ts'

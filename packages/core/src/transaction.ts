@@ -2,6 +2,7 @@ import type {
   AbortCause,
   AttemptRun,
   ByHandView,
+  EntryType,
   Gid,
   Op,
   OpState,
@@ -13,17 +14,20 @@ import type {
 import type {
   BranchTarget,
   MessageDefinition,
+  SagaBranch,
   SagaDefinition,
   TccBranch,
   TccDefinition,
+  WorkflowDefinition,
 } from './definition.ts'
+import { computeOnce } from './values/compute-once.ts'
 
 /**
  * A transaction as plain data. All instants in it are by the store's clock.
  * Each status has its own fields, and the types rule out all others: an aborting transaction has its abort decision, a
  * final one has the instant of its end.
  */
-export type Transaction = SagaTransaction | TccTransaction | MessageTransaction
+export type Transaction = SagaTransaction | TccTransaction | MessageTransaction | WorkflowTransaction
 
 export type SagaTransaction = SagaCommon & (Submitted | Aborting | Ended)
 
@@ -38,6 +42,9 @@ export type TccTransaction = TccCommon & (Prepared | Submitted | Aborting | Ende
  * committed. Then each branch is called until it succeeds.
  */
 export type MessageTransaction = MessageCommon & (Prepared | Submitted | Ended)
+
+/** Its steps are planned by code while it runs. Each is a branch like those of a saga. */
+export type WorkflowTransaction = WorkflowCommon & (Submitted | Aborting | Ended)
 
 interface Prepared {
   readonly status: 'prepared'
@@ -89,6 +96,53 @@ interface MessageCommon extends Identity {
   /** The progress of the query-back. It stays idle where the definition has no check. */
   readonly check: OpProgress
   readonly branches: readonly MessageBranchProgress[]
+}
+
+interface WorkflowCommon extends Identity {
+  readonly kind: 'workflow'
+  readonly definition: WorkflowDefinition
+  /** They stand in the order in which they were planned. A step is never changed or removed. */
+  readonly steps: readonly WorkflowStep[]
+  /** The progress of each step. */
+  readonly branches: readonly SagaBranchProgress[]
+  readonly plan: PlanInHand
+  /** The positions of the steps that have ended, in the order of the journal. */
+  readonly order: readonly number[]
+  /** For each entry of the order that a plan has seen, when the first such plan was opened. */
+  readonly seenAt: readonly number[]
+  /** The version of the code, pinned by the first plan that was accepted. */
+  readonly version?: number
+  /** The value that the code returned, as JSON. It counts once the workflow has succeeded. */
+  readonly result?: string
+  readonly noReturnAt?: number
+  readonly signals?: readonly Signal[]
+}
+
+/** A step that code has planned. Results of the code itself are steps too: they call nothing and have succeeded. */
+export interface WorkflowStep {
+  /** The name by which the code asks for it. */
+  readonly id: string
+  readonly is: EntryType
+  readonly name?: string
+  /** The branch that is called, or that waits. The id of a local step is its slot. */
+  readonly branch: SagaBranch
+  /** The JSON pointers of the values that are kept of the answer. The whole answer is one of them. */
+  readonly kept: readonly string[]
+  /** The number of the plan whose answer had it. Of two steps, the one with the higher rank is undone first. */
+  readonly rank: number
+  /** Only a local step has it. Its compensation is called if it has something to undo, or if it has failed. */
+  readonly local?: { readonly hasUndo: boolean }
+}
+
+/** The plan call that is to be made, or whose answer is being carried out. */
+export interface PlanInHand {
+  readonly number: number
+  /** The call brings this many entries of the order. */
+  readonly seen: number
+  readonly at: number
+  readonly call: OpProgress
+  /** Present once an answer was accepted: when the next plan is opened. After `end` none is. */
+  readonly until?: 'now' | 'any' | 'all' | 'end'
 }
 
 interface Identity {
@@ -153,7 +207,7 @@ export interface MessageBranchProgress {
 export type SagaOp = keyof SagaBranchProgress
 export type TccOp = keyof TccBranchProgress
 /** The ops that an orchestrator calls. A TCC's `try` is missing, because its client makes that call. */
-export type CalledOp = SagaOp | TccOp | 'msg'
+export type CalledOp = SagaOp | TccOp | 'msg' | 'plan'
 
 /**
  * `calling`: it was sent, and no answer is known. `waiting`: it is called again at `nextAt`, or now if there is none.
@@ -219,5 +273,23 @@ export function hasStages({ branches }: Pick<SagaDefinition, 'branches'>): boole
 
 /** Returns the branches as they are to be called. For a TCC these are the ones registered so far. */
 export function getBranchTargets(transaction: Transaction): readonly BranchTarget[] {
-  return transaction.kind === 'tcc' ? transaction.registered : transaction.definition.branches
+  if (transaction.kind === 'tcc') return transaction.registered
+  return transaction.kind === 'workflow'
+    ? listStepBranches(transaction.steps)
+    : transaction.definition.branches
+}
+
+/** Returns the branches of the steps. */
+export const listStepBranches = computeOnce((steps: readonly WorkflowStep[]) =>
+  steps.map(({ branch }) => branch),
+)
+
+/** The plan as the accept implies it: nothing has ended before it. */
+export function firstPlan(createdAt: number): PlanInHand {
+  return { number: 1, seen: 0, at: createdAt, call: IDLE }
+}
+
+/** Tells whether the transaction is a saga or a workflow: its branches are undone one by one, and some may wait for signals. */
+export function hasSteps(transaction: Transaction): transaction is SagaTransaction | WorkflowTransaction {
+  return transaction.kind === 'saga' || transaction.kind === 'workflow'
 }

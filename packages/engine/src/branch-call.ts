@@ -1,18 +1,22 @@
 import {
   assert,
   type BranchCall,
+  buildPlanCall,
   buildRequest,
+  buildStepRequest,
   type CallKey,
   CHECK_ID,
   findCallUrl,
   findEdit,
   getBranchTargets,
+  isForHandler,
   isProducer,
   type Run,
   type SagaTransaction,
   type Transaction,
+  type WorkflowTransaction,
 } from '@counterstep/core'
-import { type BranchId, KEPT_VALUE_BYTES_MAX } from '@counterstep/protocol'
+import { type BranchId, KEPT_VALUE_BYTES_MAX, PLAN_BYTES_MAX } from '@counterstep/protocol'
 
 /** Builds the request for one op of one branch. What an operator has edited goes before what was submitted. */
 export function buildBranchCall(
@@ -47,6 +51,7 @@ export function buildBranchCall(
       timeoutMs,
     }
   }
+  if (transaction.kind === 'workflow') return buildWorkflowCall(transaction, call, common, timeoutMsMax)
   const target = getBranchTargets(transaction)[call.branch]
   assert(target !== undefined, 'a call without a target')
   const submitted = definition.kind === 'tcc' ? { ...definition.headers, ...target.headers } : target.headers
@@ -71,6 +76,41 @@ export function buildBranchCall(
   return transaction.kind === 'saga' && transaction.definition.values !== undefined
     ? fillCall(built, transaction, call)
     : built
+}
+
+type Common = Pick<BranchCall, 'gid' | 'kind' | 'op' | 'attempt' | 'epoch' | 'acceptedAt' | 'wordsCount'>
+
+/**
+ * Builds a plan call, or the call of a step. To a service the call of a workflow is that of a saga: only the handler knows
+ * the kind. The journal has the whole answer of a step.
+ */
+function buildWorkflowCall(
+  workflow: WorkflowTransaction,
+  { branch, op }: CallKey,
+  common: Common,
+  timeoutMsMax: number,
+): BranchCall {
+  const { definition, steps } = workflow
+  const method = 'POST'
+  if (op === 'plan')
+    return {
+      ...common,
+      ...{ branchId: CHECK_ID as BranchId, method },
+      ...buildPlanCall(workflow),
+      timeoutMs: Math.min(definition.timeoutMs, timeoutMsMax),
+      bodyBytesKept: PLAN_BYTES_MAX,
+    }
+  assert(op === 'action' || op === 'compensate', 'a workflow has no such op')
+  const target = steps[branch]?.branch
+  assert(target !== undefined, 'a call without a target')
+  return {
+    ...common,
+    kind: isForHandler(workflow, branch) ? 'workflow' : 'saga',
+    ...{ branchId: target.id, method },
+    ...buildStepRequest(workflow, branch, op),
+    timeoutMs: Math.min(target.timeoutMs ?? definition.timeoutMs, timeoutMsMax),
+    ...(op === 'action' ? { bodyBytesKept: KEPT_VALUE_BYTES_MAX } : {}),
+  }
 }
 
 /** Puts in what the request has from other branches, and asks for the whole answer where another request uses it. */

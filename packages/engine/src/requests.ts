@@ -135,7 +135,7 @@ export abstract class Requests implements EngineApi {
    */
   #refuseLongTimeouts(definition: Definition): void {
     this.#refuseLongTimeout(definition.timeoutMs, '/timeoutMs')
-    if (definition.kind === 'tcc') return
+    if (!('branches' in definition)) return
     const { branches } = definition
     for (let position = 0; position < branches.length; position++) {
       const timeoutMs = branches[position]?.timeoutMs
@@ -388,5 +388,5 @@ function toFinalView(view: TransactionView): SubmitView {
 }
 
 function getNamedBranches(definition: Definition): readonly { readonly id: string }[] {
-  return definition.kind === 'tcc' ? [] : definition.branches
+  return 'branches' in definition ? definition.branches : []
 }

@@ -8,11 +8,14 @@ import {
   type BranchCaller,
   beginsToNeedAttention,
   type CallKey,
+  type CheckUrl,
   type Clock,
   type Command,
   type CommandRefusal,
+  findOp,
   findRefusal,
   hasHungBefore,
+  hasSteps,
   type Ids,
   isFinal,
   isGiven,
@@ -22,6 +25,8 @@ import {
   judgeCommand,
   mayHangNext,
   mayShow,
+  parsePlan,
+  type ReadPlan,
   type RefuseCall,
   type RetryBounds,
   RULES,
@@ -32,6 +37,7 @@ import {
   type Store,
   stepRun,
   type Transaction,
+  toSaga,
   viewTransaction,
 } from '@counterstep/core'
 import type { Gid, Status, TransactionView } from '@counterstep/protocol'
@@ -60,6 +66,7 @@ export interface RunnerParts {
   readonly observer: EngineObserver
   readonly alarms: AlarmClock
   readonly refuseCall?: RefuseCall
+  readonly checkUrl: CheckUrl
   readonly bulkhead: Bulkhead
   readonly watch: Pick<Watch, 'isOpen' | 'reportChange' | 'reportFresh'>
   readonly settings: Pick<EngineSettings, 'holdMs' | 'timeoutMsMax' | 'retryFloorMs' | 'parkAfterMs'>
@@ -421,6 +428,7 @@ export class Runner {
         durationMs,
         jitter01: ids.jitter(),
         bounds,
+        ...this.#readPlan(active.run.transaction, call, answer),
       })
       this.#growByValues(active)
     } catch (error: unknown) {
@@ -428,6 +436,13 @@ export class Runner {
     } finally {
       turn?.limiter.leave(turn.destination.target)
     }
+  }
+
+  /** Reads the answer of a plan call. Any status but 200 is no plan, also where it would be the success of a branch. */
+  #readPlan(transaction: Transaction, call: CallKey, answer: BranchAnswer): { readonly plan?: ReadPlan } {
+    const isPlan = call.op === 'plan' && transaction.kind === 'workflow'
+    if (!isPlan || answer.result !== 'success' || answer.statusCode !== 200) return {}
+    return { plan: parsePlan(transaction, answer.body, this.#parts.checkUrl) }
   }
 
   /** Counts the values and signals that a saga keeps like the rest of its row, which they may make a hundred times as long. */
@@ -571,18 +586,23 @@ const STATUS_FOR_OP: Readonly<Record<CallKey['op'], Status>> = {
   confirm: 'submitted',
   cancel: 'aborting',
   msg: 'prepared',
+  plan: 'submitted',
 }
 
 /**
- * A call may not start after the lease, nor after another decision, nor while the transaction is paused. A
- * saga's action may not start after the deadline either.
+ * A call may not start after the lease, nor after another decision, nor while the transaction is paused. An
+ * action of a saga or a workflow may not start after the deadline either.
  */
-function mayStart(run: Run, { op }: CallKey, now: number): boolean {
+function mayStart(run: Run, call: CallKey, now: number): boolean {
+  const { op } = call
   const { ended, leaseUntil, save, transaction } = run
   if (ended || now >= leaseUntil || save?.hold === 'release' || isFinal(transaction)) return false
   if (isPaused(transaction, readStoreNow(run, now))) return false
-  const isSagaAction = transaction.kind === 'saga' && op === 'action'
-  if (isSagaAction && isOverdue(transaction, readStoreNow(run, now))) return false
+  if (op === 'action' && hasSteps(transaction) && isOverdue(toSaga(transaction), readStoreNow(run, now)))
+    return false
+  // The step of a workflow that has failed is compensated at once.
+  if (transaction.kind === 'workflow' && op === 'compensate' && transaction.status === 'submitted')
+    return findOp(transaction, { ...call, op: 'action' })?.state === 'failed'
   return transaction.status === STATUS_FOR_OP[op]
 }
 

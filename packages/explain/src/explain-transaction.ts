@@ -179,6 +179,8 @@ function describeCause({ cause, branchId, reason, code, message }: AbortView): s
       return `a request of ${branchId} could not be built${said}`
     case 'signal-timeout':
       return `the signal for ${branchId} did not come in time`
+    case 'workflow-failed':
+      return `its code failed${said}`
     default:
       return `of ${String(cause)}${said}`
   }

@@ -46,6 +46,7 @@ export const ERROR_MEANINGS = {
   SAGA_REFERENCE_NEEDS_ELSE: 'failure',
   SAGA_WAIT_INVALID: 'failure',
   SAGA_ROLE_INVALID: 'failure',
+  SAGA_WORKFLOW_INVALID: 'failure',
   SAGA_SIGNAL_INVALID: 'failure',
   SAGA_QUERY_INVALID: 'failure',
   SAGA_ROUTE_UNKNOWN: 'failure',

@@ -31,17 +31,22 @@ export {
   CHECKPOINT_MS_MAX,
   DEADLINE_MS_MAX,
   DELAY_MS_MAX,
+  FAILURE_CODE_LENGTH_MAX,
+  FAILURE_MESSAGE_LENGTH_MAX,
   GID_LENGTH_MAX,
   GID_REUSE_MARGIN_MS,
   HEADER_BYTES_MAX,
   HEADERS_MAX,
   INPUT_BYTES_MAX,
+  JOURNAL_BYTES_MAX,
   JSON_DEPTH_MAX,
   KEPT_VALUE_BYTES_MAX,
   KEPT_VALUES_BYTES_MAX,
   LIST_LIMIT_MAX,
   LIVE_STREAMS_MAX,
+  NEXT_STEPS_MAX,
   PAYLOAD_BYTES_MAX,
+  PLAN_BYTES_MAX,
   POINTER_LENGTH_MAX,
   PREPARED_MS,
   REASON_LENGTH_MAX,
@@ -53,6 +58,7 @@ export {
   SIGNALS_KEPT_BYTES_MAX,
   SIGNALS_KEPT_MAX,
   SIGNALS_TAKEN_MAX,
+  STEPS_MAX,
   TIMEOUT_MS_MAX,
   URL_LENGTH_MAX,
   WAIT_END_MS_MAX,
@@ -138,7 +144,6 @@ export {
   SAVED_VIEWS_MAX,
 } from './saved-view-wire.ts'
 export type {
-  EntryType,
   JournalEntry,
   NextEntry,
   PendingEntry,
@@ -191,9 +196,12 @@ export type {
   UrlTemplate,
   WaitRequest,
   WaitView,
+  WorkflowSubmitRequest,
+  WorkflowView,
 } from './wire.ts'
-export type { FinalStatus, Kind, Op, OpenKind, Result, Status, UnfinishedStatus } from './words.ts'
+export type { EntryType, FinalStatus, Kind, Op, OpenKind, Result, Status, UnfinishedStatus } from './words.ts'
 export {
+  ENTRY_TYPES,
   FINAL_STATUSES,
   isFinalStatus,
   KINDS,

@@ -55,3 +55,14 @@ export const SIGNALS_KEPT_BYTES_MAX = 256 * 1024
  * A saga remembers the ids of this many signals that were taken. An older signal that comes again counts as a new one.
  */
 export const SIGNALS_TAKEN_MAX = 256
+/** The steps that one workflow may plan, with the results of its own code. */
+export const STEPS_MAX = 1_000
+/** The steps that one plan may call for. */
+export const NEXT_STEPS_MAX = 100
+/** The body of a plan call, and that of its answer. */
+export const PLAN_BYTES_MAX = 1024 * 1024
+/** The bytes that the steps of one workflow and their results may take together. */
+export const JOURNAL_BYTES_MAX = 1024 * 1024
+/** The code and the message of a failure that code throws. */
+export const FAILURE_CODE_LENGTH_MAX = 64
+export const FAILURE_MESSAGE_LENGTH_MAX = 1024

@@ -3,9 +3,7 @@
  * that has ended so far, and the answer says what to call or to wait for.
  */
 import type { JsonValue } from './wire.ts'
-
-/** `run` and `patched` are results of the function itself. The others are branches that the orchestrator calls or waits for. */
-export type EntryType = 'step' | 'call' | 'run' | 'timer' | 'signal' | 'patched'
+import type { EntryType } from './words.ts'
 
 /** The error of a step or of a whole workflow, as its code threw it. */
 export interface PlanFailure {
@@ -51,7 +49,7 @@ export interface PendingEntry {
 export interface JournalEntry extends PendingEntry {
   readonly value?: JsonValue
   readonly failed?: PlanFailure
-  /** The instant of the plan whose answer planned or had this entry. */
+  /** The instant of the plan whose call was the first to bring this entry, or whose answer had it in `ran`. */
   readonly at: number
 }
 

@@ -41,7 +41,7 @@ import {
 } from './schemas/requests.ts'
 import { savedViewRequestSchema, savedViewSchema, savedViewsSchema } from './schemas/saved-views.ts'
 import { attemptRunSchema, byHandViewSchema, pauseViewSchema, trailEntrySchema } from './schemas/trail.ts'
-import { KINDS, OPS, RESULTS, STATUSES } from './words.ts'
+import { ENTRY_TYPES, KINDS, OPS, RESULTS, STATUSES } from './words.ts'
 
 // The OpenAPI document is made from these schemas of the answers that a caller gets, and from the names of all schemas.
 
@@ -113,9 +113,38 @@ export const branchViewSchema = z
     wait: waitViewSchema
       .exactOptional()
       .describe('Only a branch that waits has it. Its one op is called action, and is never sent.'),
+    is: z
+      .enum(ENTRY_TYPES)
+      .exactOptional()
+      .describe('Only a step of a workflow has it: what its code has planned.'),
+    name: z.string().exactOptional().describe('Of a local step or a signal its name, of a call its target.'),
+    stepId: z
+      .string()
+      .exactOptional()
+      .describe('The name by which the code knows a local step, whose id is its slot.'),
+    rank: z.int().exactOptional().describe('The plan that named the step. The highest rank is undone first.'),
     ops: z.array(opViewSchema).readonly(),
   })
   .readonly()
+
+export const workflowViewSchema = z
+  .object({
+    name: z.string().describe('The name of the function.'),
+    version: z.int().exactOptional().describe('Pinned by the first plan that was accepted.'),
+    generation: z.int(),
+    plan: z.int().describe('The number of the plan in hand.'),
+    waitsFor: z
+      .enum(['now', 'any', 'all'])
+      .exactOptional()
+      .describe(
+        'When the next plan is asked for: at once, when anything ends, or when all of the last plan has.',
+      ),
+    steps: z.int(),
+    journalBytes: z.int(),
+    journalBytesMax: z.int(),
+  })
+  .readonly()
+  .describe('How far the code of a workflow has come.')
 
 export const abortViewSchema = z
   .object({
@@ -128,9 +157,10 @@ export const abortViewSchema = z
         'check-failed',
         'value-unusable',
         'signal-timeout',
+        'workflow-failed',
       ])
       .describe(
-        'check-failed: the query-back says that the sender has not committed. value-unusable: a request could not be built from the answers. signal-timeout: a signal did not come in time.',
+        'check-failed: the query-back says that the sender has not committed. value-unusable: a request could not be built from the answers. signal-timeout: a signal did not come in time. workflow-failed: the code of a workflow ended with a failure.',
       ),
     branchId: z.string().exactOptional(),
     at: instant('When it turned around.'),
@@ -178,6 +208,11 @@ const transactionViewObject = z.object({
     .exactOptional()
     .describe('Of a saga that asked for it and has succeeded. Its numbers are as JavaScript reads them.'),
   check: opViewSchema.exactOptional().describe('Of a message: its query-back.'),
+  workflow: workflowViewSchema.exactOptional(),
+  plan: opViewSchema.exactOptional().describe('Of a workflow: its plan call.'),
+  result: jsonValueSchema
+    .exactOptional()
+    .describe('Of a workflow that has succeeded: what its code returned.'),
   noReturnAt: instant('Since when the saga cannot be aborted any more.').exactOptional(),
   signals: z
     .array(receivedSignalViewSchema)
@@ -393,6 +428,7 @@ export const NAMED_SCHEMAS = {
   AttemptRun: attemptRunSchema,
   BranchView: branchViewSchema,
   AbortView: abortViewSchema,
+  WorkflowView: workflowViewSchema,
   TransactionView: transactionViewSchema,
   SignalView: signalViewSchema,
   SubmitView: submitViewSchema,

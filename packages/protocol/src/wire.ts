@@ -1,6 +1,6 @@
 import type { Fault } from './errors.ts'
 import type { AttemptRun, ByHandView, PauseView, TrailEntry } from './trail.ts'
-import type { Kind, Op, Result, Status } from './words.ts'
+import type { EntryType, Kind, Op, Result, Status } from './words.ts'
 
 export type JsonValue =
   | null
@@ -246,6 +246,28 @@ export interface MessageCheckRequest {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/**
+ * The body of POST /v1/transactions for a workflow, whose code plans the branches while it runs. A server takes it only where it
+ * accepts new kinds.
+ */
+export interface WorkflowSubmitRequest extends CommonRequest {
+  readonly kind: 'workflow'
+  /** The name of the function. */
+  readonly workflow: string
+  /** This URL is called with POST for each plan, and to run and undo the local steps. */
+  readonly handler: string
+  /** Any JSON value, which the function gets. The default is null. */
+  readonly input?: PayloadValue
+  /** The default is the newest version that the handler has. */
+  readonly version?: number
+  /** The local steps that may run within one plan call. Only 0 is accepted, which is also the default. */
+  readonly grants?: 0
+  /** Counts from accept. If it passes before the function has returned, the transaction turns around. */
+  readonly deadlineMs?: number
+  /** This is the time from accept to the first plan. */
+  readonly delayMs?: number
+}
+
 /** This is the body of POST /v1/transactions. */
 export type SubmitRequest = SagaSubmitRequest | TccSubmitRequest | MessageSubmitRequest
 
@@ -258,7 +280,7 @@ export interface AbortRequest {
 /**
  * `check-failed`: the query-back of a message says that its sender's transaction has not committed.
  * `value-unusable`: a request could not be built, because a branch's answer lacks the value that it uses.
- * `signal-timeout`: a signal did not come in time.
+ * `signal-timeout`: a signal did not come in time. `workflow-failed`: the code of a workflow ended with a failure.
  */
 export type AbortCause =
   | 'branch-failed'
@@ -268,6 +290,7 @@ export type AbortCause =
   | 'check-failed'
   | 'value-unusable'
   | 'signal-timeout'
+  | 'workflow-failed'
 
 export interface AbortView {
   readonly cause: AbortCause
@@ -293,6 +316,21 @@ export interface AbortView {
  * elsewhere and must undo that there, too.
  */
 export type OpState = 'idle' | 'calling' | 'waiting' | 'open' | 'by-hand' | 'succeeded' | 'failed'
+
+/** How far the code of a workflow has come. */
+export interface WorkflowView {
+  /** The name of the function. */
+  readonly name: string
+  readonly version?: number
+  readonly generation: number
+  /** The number of the plan in hand. */
+  readonly plan: number
+  /** When the next plan is asked for: at once, when anything pending ends, or when all that the last plan named has. */
+  readonly waitsFor?: 'now' | 'any' | 'all'
+  readonly steps: number
+  readonly journalBytes: number
+  readonly journalBytesMax: number
+}
 
 export interface OpView {
   readonly op: Op
@@ -330,6 +368,14 @@ export interface BranchView {
   readonly role?: 'pivot' | 'retriable'
   /** Only a branch that waits has it. Its one op is called `action`, and is never sent. */
   readonly wait?: WaitView
+  /** Only a step of a workflow has it, and the `name` and the `rank`: what the code has planned. */
+  readonly is?: EntryType
+  /** The name of a local step or of a signal, or the target of a call. */
+  readonly name?: string
+  /** The name by which the code knows a local step. The `id` is its slot. */
+  readonly stepId?: string
+  /** The number of the plan that named the step. The highest rank is undone first. */
+  readonly rank?: number
   readonly ops: readonly OpView[]
 }
 
@@ -382,6 +428,10 @@ export interface TransactionView {
   readonly output?: JsonValue
   /** Only a message has it: its query-back. */
   readonly check?: OpView
+  /** Only a workflow has it, and its plan call, and what its code returned once it has succeeded. */
+  readonly workflow?: WorkflowView
+  readonly plan?: OpView
+  readonly result?: JsonValue
   /** Since this instant the saga cannot be aborted any more. */
   readonly noReturnAt?: number
   /** Only a saga that has got a signal has them, the oldest first. */

@@ -14,7 +14,7 @@ import { findNamedOp } from '../rules/operator-ops.ts'
 import { isPaused } from '../rules/pause.ts'
 import type { Rules } from '../rules/rules.ts'
 import { isRetrying } from '../run/plan-save.ts'
-import { isFinal, type Transaction } from '../transaction.ts'
+import { hasSteps, isFinal, type Transaction } from '../transaction.ts'
 import { isPlanChanged } from './plan.ts'
 import { type CommandRefusal, findRefusal } from './refuse-command.ts'
 
@@ -115,6 +115,6 @@ function commandHold(
 }
 
 function wasTaken(transaction: Transaction, signalId: string): boolean {
-  if (transaction.kind !== 'saga') return false
+  if (!hasSteps(transaction)) return false
   return transaction.signals?.find(({ id }) => id === signalId)?.takenBy !== undefined
 }

@@ -10,15 +10,18 @@ import type { Command } from '../rules/events.ts'
 import { isGiven, type OperatorRefusal, refuseGiven } from '../rules/operator-commands.ts'
 import { isPaused } from '../rules/pause.ts'
 import { countSignalBytes, isAwaited, waitsForSignal } from '../rules/saga-signals.ts'
+import { toSaga } from '../rules/workflow-steps.ts'
 import { canonicalJson } from '../submission/canonical-json.ts'
 import { findExcess } from '../submission/parse-headers.ts'
 import { utf8Length } from '../submission/utf8-length.ts'
 import {
+  hasSteps,
   isFinal,
   type SagaTransaction,
   type Signal,
   type TccTransaction,
   type Transaction,
+  type WorkflowTransaction,
 } from '../transaction.ts'
 
 /**
@@ -79,8 +82,8 @@ function refuseByState(
       return refuseSignal(transaction, command.signal)
     case 'abort-asked':
       if (isFinal(transaction)) return 'already-final'
-      if (transaction.kind === 'saga' && transaction.noReturnAt !== undefined) return 'no-return'
-      return transaction.kind !== 'saga' && transaction.status === 'submitted' ? 'not-prepared' : undefined
+      if (hasSteps(transaction)) return transaction.noReturnAt === undefined ? undefined : 'no-return'
+      return transaction.status === 'submitted' ? 'not-prepared' : undefined
     case 'retry-asked':
       if (isFinal(transaction)) return 'already-final'
       return isPaused(transaction, now) ? 'paused' : undefined
@@ -105,7 +108,7 @@ export function isDone(transaction: Transaction, command: Command): boolean {
     case 'submit-asked':
       return status === 'submitted' || status === 'succeeded'
     case 'signal-asked':
-      return transaction.kind === 'saga' && findSignal(transaction, command.signal) === 'same'
+      return hasSteps(transaction) && findSignal(transaction, command.signal) === 'same'
     case 'abort-asked':
       return status === 'aborting' || status === 'failed'
     case 'retry-asked':
@@ -116,7 +119,7 @@ export function isDone(transaction: Transaction, command: Command): boolean {
 }
 
 function refuseSubmit({ kind, status }: Transaction): Refusal | undefined {
-  if (kind === 'saga') return 'wrong-kind'
+  if (kind === 'saga' || kind === 'workflow') return 'wrong-kind'
   return status === 'prepared' || status === 'submitted' || status === 'succeeded'
     ? undefined
     : 'not-prepared'
@@ -124,19 +127,23 @@ function refuseSubmit({ kind, status }: Transaction): Refusal | undefined {
 
 /** The same signal again is not refused, even after the end: its caller may not have got the first answer. */
 function refuseSignal(transaction: Transaction, signal: Signal): Refusal | undefined {
-  if (transaction.kind !== 'saga') return 'wrong-kind'
+  if (!hasSteps(transaction)) return 'wrong-kind'
   const standing = findSignal(transaction, signal)
   if (standing !== undefined) return standing === 'same' ? undefined : 'signal-exists'
-  if (!waitsForSignal(transaction, signal.name)) return 'signal-unknown'
+  // The code of a workflow may still ask for any name.
+  if (transaction.kind === 'saga' && !waitsForSignal(transaction, signal.name)) return 'signal-unknown'
   if (isFinal(transaction)) return 'already-final'
   if (transaction.status === 'aborting') return 'turned-around'
-  if (isAwaited(transaction, signal.name)) return undefined
+  if (isAwaited(toSaga(transaction), signal.name)) return undefined
   const kept = [...(transaction.signals ?? []), signal].filter(({ takenBy }) => takenBy === undefined)
   const isTooMany = kept.length > SIGNALS_KEPT_MAX || countSignalBytes(kept) > SIGNALS_KEPT_BYTES_MAX
   return isTooMany ? 'too-many-signals' : undefined
 }
 
-function findSignal({ signals = [] }: SagaTransaction, { id, digest }: Signal): 'same' | 'other' | undefined {
+function findSignal(
+  { signals = [] }: SagaTransaction | WorkflowTransaction,
+  { id, digest }: Signal,
+): 'same' | 'other' | undefined {
   const standing = signals.find((signal) => signal.id === id)
   if (standing === undefined) return undefined
   return standing.digest === digest ? 'same' : 'other'

@@ -12,10 +12,11 @@ import {
   findOp,
   isUnsendable,
   PARKED_OP_AT,
+  PLAN,
   someOp,
 } from '../rules/op-progress.ts'
 import { hasRested } from '../run/rest-mark.ts'
-import { isFinal, type OpProgress, type Transaction } from '../transaction.ts'
+import { isFinal, type OpProgress, type Transaction, type WorkflowTransaction } from '../transaction.ts'
 import { findCallUrl } from './find-call-url.ts'
 import { readServiceName } from './service-name.ts'
 
@@ -46,7 +47,10 @@ function describeProblem(transaction: Transaction): Pick<Trouble, 'problem' | 'a
   const worst = findWorst(transaction)
   if (worst === undefined) return describeMark(transaction)
   const { call, progress } = worst
-  const service = readServiceName(findCallUrl(transaction, call) ?? '')
+  const service =
+    transaction.kind === 'workflow' && call.branch === PLAN
+      ? transaction.definition.workflow
+      : readServiceName(findCallUrl(transaction, call) ?? '')
   const problem = `${service} ${call.op} ${nameOutcome(progress)}`
   return { problem: problem.slice(0, PROBLEM_LENGTH_MAX), attempts: progress.attempts }
 }
@@ -101,7 +105,23 @@ function listAwaited(transaction: Transaction): readonly CallKey[] {
     case 'message':
       if (transaction.status === 'prepared') return [{ branch: CHECK, op: 'msg' }]
       return branches.map((branch) => ({ branch, op: 'action' }))
+    case 'workflow':
+      return listAwaitedOfWorkflow(transaction)
   }
+}
+
+/** A workflow also waits for the compensations of its failed steps. */
+function listAwaitedOfWorkflow({ status, branches }: WorkflowTransaction): readonly CallKey[] {
+  const both = [...branches.keys()].flatMap((branch): CallKey[] => [
+    { branch, op: 'action' },
+    { branch, op: 'compensate' },
+  ])
+  return status === 'aborting'
+    ? both.filter(({ op }) => op === 'compensate')
+    : [
+        { branch: PLAN, op: 'plan' },
+        ...both.filter(({ branch, op }) => op !== 'action' || branches[branch]?.action.state !== 'failed'),
+      ]
 }
 
 function listMarks(transaction: Transaction): readonly Mark[] {

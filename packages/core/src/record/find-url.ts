@@ -1,5 +1,5 @@
 import type { CallKey } from '../rules/events.ts'
-import { CHECK } from '../rules/op-progress.ts'
+import { CHECK, PLAN } from '../rules/op-progress.ts'
 import type { Transaction } from '../transaction.ts'
 
 /** Finds the URL of a call as it was submitted. Undefined or empty: nothing is called. */
@@ -16,6 +16,11 @@ export function findUrl(transaction: Transaction, { branch, op }: CallKey): stri
     case 'message': {
       const { check, branches } = transaction.definition
       return branch === CHECK ? check?.url : branches[branch]?.action
+    }
+    case 'workflow': {
+      if (branch === PLAN) return transaction.definition.handler
+      const { action, compensation } = transaction.steps[branch]?.branch ?? {}
+      return op === 'compensate' ? compensation : action
     }
   }
 }

@@ -16,7 +16,9 @@ import type { StoredTransaction } from '../ports/store.ts'
 import {
   type AbortDecision,
   type Edit,
+  firstPlan,
   hasStages,
+  hasSteps,
   IDLE,
   type MessageBranchProgress,
   type OpProgress,
@@ -28,18 +30,22 @@ import {
   UNCONFIRMED,
   UNDELIVERED,
   UNTOUCHED,
+  type WorkflowStep,
+  type WorkflowTransaction,
 } from '../transaction.ts'
 import { isByHand, isListOfEdits, isPause, isTrail } from './operator-record.ts'
 
 /** The newest format that this code reads. It is raised when older code could not read what this code writes. */
-export const FORMAT = 5
+export const FORMAT = 6
 
 /**
  * Returns the oldest format that has such a record. The first format has sagas without `wordsCount`, the third one added
  * values, and the fourth one waits and roles. The fifth one has what operators commanded: older code would drop the trail
- * with its next save, call what is paused, and send the old request in place of an edited one.
+ * with its next save, call what is paused, and send the old request in place of an edited one. The sixth
+ * one has workflows.
  */
 export function toFormat({ definition, trail }: Pick<Transaction, 'definition' | 'trail'>): number {
+  if (definition.kind === 'workflow') return 6
   if (trail !== undefined) return 5
   if (definition.kind === 'saga' && hasStages(definition)) return 4
   if (definition.kind === 'saga' && definition.values !== undefined) return 3
@@ -58,6 +64,8 @@ interface ProgressRecord {
   readonly n?: number | undefined
   /** The signals of a saga. */
   readonly s?: readonly Signal[] | undefined
+  /** The steps that the code of a workflow has planned. */
+  readonly w?: WorkflowRecord | undefined
   readonly abort?: AbortDecision | undefined
   readonly finishedAt?: number | undefined
   /** The count of manual retries. The stored key has an older name. */
@@ -67,6 +75,11 @@ interface ProgressRecord {
   readonly trail?: readonly StoredEntry[] | undefined
   readonly paused?: PauseView | undefined
   readonly edits?: readonly Edit[] | undefined
+}
+
+type WorkflowRecord = Pick<WorkflowTransaction, 'steps' | 'plan' | 'order' | 'seenAt'> & {
+  readonly version?: number | undefined
+  readonly result?: string | undefined
 }
 
 interface BranchRecord {
@@ -100,8 +113,9 @@ export function encodeProgress(transaction: Transaction): string {
     b: touched.length === 0 ? undefined : touched,
     r: transaction.kind === 'tcc' && transaction.registered.length > 0 ? transaction.registered : undefined,
     q: transaction.kind === 'message' ? encodeOp(transaction.check) : undefined,
-    n: transaction.kind === 'saga' ? transaction.noReturnAt : undefined,
-    s: transaction.kind === 'saga' ? transaction.signals : undefined,
+    n: hasSteps(transaction) ? transaction.noReturnAt : undefined,
+    s: hasSteps(transaction) ? transaction.signals : undefined,
+    w: transaction.kind === 'workflow' ? encodeWorkflow(transaction) : undefined,
     abort: 'abort' in transaction ? transaction.abort : undefined,
     finishedAt: 'finishedAt' in transaction ? transaction.finishedAt : undefined,
     nudges: transaction.manualRetries === 0 ? undefined : transaction.manualRetries,
@@ -114,9 +128,23 @@ export function encodeProgress(transaction: Transaction): string {
   return JSON.stringify(record)
 }
 
+/** A workflow whose first plan has not been accepted has nothing that the definition does not imply. */
+function encodeWorkflow({
+  steps,
+  plan,
+  order,
+  seenAt,
+  version,
+  result,
+}: WorkflowTransaction): WorkflowRecord | undefined {
+  if (plan.number === 1 && plan.call === IDLE) return undefined
+  return { steps, plan, order, seenAt, version, result }
+}
+
 function encodeBranches(transaction: Transaction): readonly BranchRecord[] {
   switch (transaction.kind) {
     case 'saga':
+    case 'workflow':
       return transaction.branches.map(({ action, compensate }) => ({
         a: encodeOp(action),
         c: encodeOp(compensate),
@@ -169,7 +197,7 @@ export function decodeTransaction(row: StoredTransaction): Transaction {
     ...(record.edits === undefined ? {} : { edits: record.edits }),
     ...decodeStatus(row.status, record),
   }
-  const transaction = { ...common, ...decodeKind(definition, record) }
+  const transaction = { ...common, ...decodeKind(definition, record, row.createdAt) }
   assert(isOfKind(transaction), `a ${definition.kind} cannot be ${row.status}`)
   return transaction
 }
@@ -187,7 +215,11 @@ function decodeStatus(status: Status, { abort, finishedAt }: ProgressRecord) {
   throw new AssertionError(`the record lacks what status ${status} has`)
 }
 
-function decodeKind(definition: Definition, { b = [], r = [], q, n, s }: ProgressRecord) {
+function decodeKind(
+  definition: Definition,
+  { b = [], r = [], q, n, s, w }: ProgressRecord,
+  createdAt: number,
+) {
   switch (definition.kind) {
     case 'saga': {
       const branches = definition.branches.map((_, position) => decodeSagaBranch(b[position]))
@@ -208,6 +240,22 @@ function decodeKind(definition: Definition, { b = [], r = [], q, n, s }: Progres
       const branches = definition.branches.map((_, position) => decodeMessageBranch(b[position]))
       return { kind, definition, check: decodeOp(q), branches }
     }
+    case 'workflow': {
+      const { steps = [], plan = firstPlan(createdAt), order = [], seenAt = [], version, result } = w ?? {}
+      return {
+        kind: definition.kind,
+        definition,
+        steps,
+        branches: steps.map((_, position) => decodeSagaBranch(b[position])),
+        plan: { ...plan, call: decodeOp(plan.call) },
+        order,
+        seenAt,
+        ...(version === undefined ? {} : { version }),
+        ...(result === undefined ? {} : { result }),
+        ...(n === undefined ? {} : { noReturnAt: n }),
+        ...(s === undefined ? {} : { signals: s }),
+      }
+    }
   }
 }
 
@@ -215,6 +263,7 @@ const STATUSES_OF: { readonly [kind in Transaction['kind']]: readonly Status[] }
   saga: ['submitted', 'aborting', 'succeeded', 'failed', 'stopped'],
   tcc: ['prepared', 'submitted', 'aborting', 'succeeded', 'failed', 'stopped'],
   message: ['prepared', 'submitted', 'succeeded', 'failed', 'stopped'],
+  workflow: ['submitted', 'aborting', 'succeeded', 'failed', 'stopped'],
 }
 
 function isOfKind(transaction: {
@@ -257,10 +306,11 @@ const STATES: readonly unknown[] = [
 /** Checks the parts that the rules rely on. A fault here would hang or crash a later step. */
 function assertShape(definition: Definition, record: ProgressRecord): void {
   assert(isObject(definition.retry) && hasBranches(definition), 'the definition is not one of a known kind')
-  const { b = [], r = [], q, n = 0, s = [], abort, attention, trail, paused, edits } = record
+  const { b = [], r = [], q, n = 0, s = [], w, abort, attention, trail, paused, edits } = record
+  assert(w === undefined || isWorkflow(w), 'what a workflow has planned is not a list of steps')
   assert(Array.isArray(b) && b.every(isBranchRecord) && isOpRecord(q), 'the progress of a branch is not one')
   assert(
-    b.every((branch, position) => isOpenWait(definition, branch, position)),
+    b.every((branch, position) => isOpenWait(definition, w, branch, position)),
     'an op is open that waits for nothing, or for ever',
   )
   assert(Array.isArray(r) && r.every(isRegistered), 'a registered branch is not one')
@@ -298,6 +348,10 @@ function hasBranches(definition: Definition): boolean {
         definition.branches.every(isObject) &&
         (definition.check === undefined || isCheck(definition.check))
       )
+    case 'workflow':
+      return [definition.workflow, definition.handler, definition.input].every(
+        (text: unknown) => typeof text === 'string',
+      )
     default:
       return false
   }
@@ -312,10 +366,45 @@ function isWait(value: unknown): boolean {
 }
 
 /** Only a branch that waits is open, and then it has an end. Any other such op would hang or end at once. */
-function isOpenWait(definition: Definition, { a }: BranchRecord, position: number): boolean {
+function isOpenWait(
+  definition: Definition,
+  w: WorkflowRecord | undefined,
+  { a }: BranchRecord,
+  position: number,
+): boolean {
   if (a?.state !== 'open') return true
-  const isOfWait = definition.kind === 'saga' && definition.branches[position]?.wait !== undefined
+  const branch = definition.kind === 'saga' ? definition.branches[position] : w?.steps[position]?.branch
+  const isOfWait = branch?.wait !== undefined
   return isOfWait && a.nextAt !== undefined
+}
+
+function isWorkflow({ steps, plan, order, seenAt }: Partial<WorkflowRecord>): boolean {
+  return (
+    Array.isArray(steps) &&
+    steps.every(isStep) &&
+    isObject(plan) &&
+    [plan.number, plan.seen, plan.at].every(Number.isInteger) &&
+    isOpRecord(plan.call) &&
+    (plan.until === undefined || ['now', 'any', 'all', 'end'].includes(plan.until)) &&
+    Array.isArray(order) &&
+    order.every((position) => Number.isInteger(position) && position < steps.length) &&
+    Array.isArray(seenAt) &&
+    seenAt.every(Number.isInteger)
+  )
+}
+
+function isStep(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { id, is, branch, kept, rank } = value as Partial<WorkflowStep>
+  return (
+    typeof id === 'string' &&
+    typeof is === 'string' &&
+    isObject(branch) &&
+    typeof branch.action === 'string' &&
+    (branch.wait === undefined || isWait(branch.wait)) &&
+    Array.isArray(kept) &&
+    Number.isInteger(rank)
+  )
 }
 
 function isListOfLists(value: unknown): boolean {

@@ -15,10 +15,12 @@ import { checkAt } from '../rules/message.ts'
 import { findOp, PARKED_OP_AT } from '../rules/op-progress.ts'
 import { deadlineAt } from '../rules/saga-effects.ts'
 import { tccDeadlineAt } from '../rules/tcc.ts'
+import { toSaga } from '../rules/workflow-steps.ts'
 import {
   type AbortDecision,
   type CalledOp,
   getBranchTargets,
+  hasSteps,
   IDLE,
   type OpProgress,
   type SagaTransaction,
@@ -31,6 +33,7 @@ import { describeTrouble } from './describe-trouble.ts'
 import { findEdit } from './edits.ts'
 import { readServiceName } from './service-name.ts'
 import { viewTrail } from './trail.ts'
+import { viewStep, viewWorkflow } from './view-workflow.ts'
 import { withoutQuery } from './without-query.ts'
 
 /** A longer text is not parsed, because no answer and no reason is stored beyond its limit. */
@@ -78,7 +81,14 @@ export function viewTransaction(
     ...viewCommands(durable),
     ...(abort === undefined ? {} : { abort: viewAbort(transaction, abort) }),
     ...(durableStatus === 'succeeded' ? viewOutput(transaction) : {}),
-    ...(durable.kind === 'saga' ? viewStages(durable, isUndecided) : {}),
+    ...(hasSteps(durable) ? viewStages(toSaga(durable), isUndecided) : {}),
+    ...(transaction.kind === 'workflow'
+      ? viewWorkflow(
+          transaction,
+          durableStatus,
+          viewOp('plan', transaction.definition.handler, transaction.plan.call),
+        )
+      : {}),
     ...(transaction.kind === 'message' && transaction.definition.check !== undefined
       ? { check: viewOp('msg', transaction.definition.check.url, transaction.check) }
       : {}),
@@ -126,8 +136,8 @@ function viewInstants(
   const { kind, createdAt, definition } = transaction
   if (kind === 'tcc') return { deadlineAt: tccDeadlineAt(transaction) }
   const start = definition.delayMs === undefined ? {} : { startAt: createdAt + definition.delayMs }
-  if (kind === 'saga') {
-    const deadline = deadlineAt(transaction)
+  if (kind === 'saga' || kind === 'workflow') {
+    const deadline = deadlineAt(toSaga(transaction))
     return { ...start, ...(deadline === undefined ? {} : { deadlineAt: deadline }) }
   }
   const check = checkAt(transaction)
@@ -152,10 +162,11 @@ function actionAnswer({ branches }: Transaction, branch: number): string | undef
 }
 
 function viewBranch(transaction: Transaction, branch: number): BranchView {
-  const { role, wait } = transaction.kind === 'saga' ? (transaction.definition.branches[branch] ?? {}) : {}
+  const { role, wait } = hasSteps(transaction) ? (toSaga(transaction).definition.branches[branch] ?? {}) : {}
   return {
     id: getBranchTargets(transaction)[branch]?.id ?? '',
     after: viewAfter(transaction, branch),
+    ...(transaction.kind === 'workflow' ? viewStep(transaction, branch) : {}),
     ...(role === undefined ? {} : { role }),
     ...(wait === undefined ? {} : { wait: viewWait(wait) }),
     ops: viewOps(transaction, branch).map((view) => withHands(transaction, branch, view)),
@@ -198,13 +209,17 @@ function viewAfter(transaction: Transaction, branch: number): string[] {
       return ids(branch + 1 < targets.length ? [branch + 1] : [])
     case 'message':
       return ids(transaction.definition.concurrent || branch === 0 ? [] : [branch - 1])
+    case 'workflow':
+      // Its code knows why it has planned a step.
+      return []
   }
 }
 
 function viewOps(transaction: Transaction, branch: number): OpView[] {
   switch (transaction.kind) {
-    case 'saga': {
-      const { action, compensation, wait } = transaction.definition.branches[branch] ?? {}
+    case 'saga':
+    case 'workflow': {
+      const { action, compensation, wait } = toSaga(transaction).definition.branches[branch] ?? {}
       const progress = transaction.branches[branch]
       const forward = viewOp('action', wait === undefined ? action : undefined, progress?.action)
       return compensation === undefined

@@ -5,7 +5,7 @@ import type { NewTransaction } from '../ports/store.ts'
 import { encodeDefinition, NO_PROGRESS, toFormat } from '../record/record.ts'
 import type { RunSettings } from '../run/run.ts'
 import type { Submission } from '../submission/parse-submission.ts'
-import { IDLE, type Transaction, UNDELIVERED, UNTOUCHED } from '../transaction.ts'
+import { firstPlan, IDLE, type Transaction, UNDELIVERED, UNTOUCHED } from '../transaction.ts'
 
 export interface AcceptIds {
   readonly gid: Gid
@@ -56,7 +56,7 @@ export function waitsMs(definition: Definition, { holdMs }: Pick<RunSettings, 'h
   if (definition.kind === 'message' && definition.check !== undefined) return definition.check.afterMs
   const { delayMs = 0 } = definition
   if (delayMs <= holdMs) return undefined
-  return definition.kind === 'saga' ? Math.min(delayMs, definition.deadlineMs ?? delayMs) : delayMs
+  return definition.kind === 'message' ? delayMs : Math.min(delayMs, definition.deadlineMs ?? delayMs)
 }
 
 /** Builds the transaction as it starts. `createdAt` is by the store's clock. */
@@ -91,6 +91,20 @@ export function newTransaction(
         definition,
         check: IDLE,
         branches,
+      }
+    }
+    case 'workflow': {
+      const plan = firstPlan(createdAt)
+      return {
+        ...common,
+        kind: 'workflow',
+        status: 'submitted',
+        definition,
+        steps: [],
+        branches: [],
+        plan,
+        order: [],
+        seenAt: [],
       }
     }
   }

@@ -3,9 +3,10 @@ import type { TccBranch } from '../definition.ts'
 import type { BranchAnswer } from '../ports/ports.ts'
 import type { CalledOp, Edit, Signal } from '../transaction.ts'
 import type { RetryBounds } from './backoff.ts'
+import type { ReadPlan } from './workflow-plan.ts'
 
 export interface CallKey {
-  /** The position among the branches, or CHECK. */
+  /** The position among the branches, or CHECK, or PLAN. */
   readonly branch: number
   readonly op: CalledOp
 }
@@ -33,6 +34,8 @@ export type TransactionEvent =
       readonly jitter01: number
       /** Absent: RETRY_BOUNDS apply. */
       readonly bounds?: RetryBounds
+      /** Only the answer of a plan call with success has it. */
+      readonly plan?: ReadPlan
     }
   /** These calls found no place at their target and were never sent. */
   | { readonly type: 'held-back'; readonly calls: readonly HeldCall[] }

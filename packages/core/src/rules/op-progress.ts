@@ -17,10 +17,14 @@ export const ATTENTION_FAILURES = 10
 
 /** The branch number that stands for a message's query-back. */
 export const CHECK = -1
+/** The branch number that stands for the plan of a workflow. */
+export const PLAN = -2
 
 export type Answered = Extract<TransactionEvent, { readonly type: 'answered' }>
 export type HeldBack = Extract<TransactionEvent, { readonly type: 'held-back' }>
 
+/** Attention because of a plan begins with these words. */
+export const PLAN_WORDS = 'the plan'
 const UNSENDABLE = ' cannot be sent: '
 const UNOPENABLE = ' cannot open: '
 
@@ -29,6 +33,8 @@ export const PARKED_OP_AT = 8_640_000_000_000_000
 
 export function findOp(transaction: Transaction, { branch, op }: CallKey): OpProgress | undefined {
   if (branch === CHECK) return transaction.kind === 'message' && op === 'msg' ? transaction.check : undefined
+  if (branch === PLAN)
+    return transaction.kind === 'workflow' && op === 'plan' ? transaction.plan.call : undefined
   const progress = transaction.branches[branch] as Partial<Record<CallKey['op'], OpProgress>> | undefined
   return progress?.[op]
 }
@@ -39,6 +45,8 @@ export function withOp<T extends Transaction>(
   progress: OpProgress,
 ): T {
   if (branch === CHECK) return { ...transaction, check: progress }
+  if (branch === PLAN && transaction.kind === 'workflow')
+    return { ...transaction, plan: { ...transaction.plan, call: progress } }
   const branches = transaction.branches.slice()
   branches[branch] = { ...branches[branch], [op]: progress } as T['branches'][number]
   return { ...transaction, branches }
@@ -70,6 +78,15 @@ export function mapOps(transaction: Transaction, map: (progress: OpProgress) => 
         check: map(transaction.check),
         branches: transaction.branches.map(({ action }) => ({ action: map(action) })),
       }
+    case 'workflow':
+      return {
+        ...transaction,
+        plan: { ...transaction.plan, call: map(transaction.plan.call) },
+        branches: transaction.branches.map(({ action, compensate }) => ({
+          action: map(action),
+          compensate: map(compensate),
+        })),
+      }
   }
 }
 
@@ -81,6 +98,11 @@ export function someOp(transaction: Transaction, test: (progress: OpProgress) =>
       return transaction.branches.some(({ confirm, cancel }) => test(confirm) || test(cancel))
     case 'message':
       return test(transaction.check) || transaction.branches.some(({ action }) => test(action))
+    case 'workflow':
+      return (
+        test(transaction.plan.call) ||
+        transaction.branches.some(({ action, compensate }) => test(action) || test(compensate))
+      )
   }
 }
 
@@ -240,6 +262,7 @@ export function isUnsendable({ attention = '' }: Pick<Transaction, 'attention'>)
 
 function describeCall(transaction: Transaction, { branch, op }: CallKey): string {
   if (branch === CHECK) return 'the query-back'
+  if (branch === PLAN) return PLAN_WORDS
   const id = getBranchTargets(transaction)[branch]?.id ?? branch
   return `${op === 'compensate' ? 'compensation' : op} of branch ${id}`
 }
@@ -295,5 +318,7 @@ export function listCalls(transaction: Transaction): readonly CallKey[] {
       return both('confirm', 'cancel')
     case 'message':
       return [{ branch: CHECK, op: 'msg' }, ...branches.map((branch) => ({ branch, op: 'action' as const }))]
+    case 'workflow':
+      return [{ branch: PLAN, op: 'plan' }, ...both('action', 'compensate')]
   }
 }

@@ -40,6 +40,8 @@ const OPS_OF: Readonly<Record<Transaction['kind'], readonly string[]>> = {
   saga: ['action', 'compensate'],
   tcc: ['confirm', 'cancel'],
   message: ['action', 'msg'],
+  // Its steps are the code's, so what a person would say of them is not what the code has planned.
+  workflow: [],
 }
 
 /** A compensation that does not exist has progress too, but no URL. The op is a caller's text. */
@@ -83,6 +85,8 @@ function isDue(
     }
     case 'message':
       return transaction.status === 'submitted' || command.type === 'edit-asked'
+    case 'workflow':
+      return false
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type SagaTransaction,
   type TccTransaction,
   type Transaction,
+  type WorkflowTransaction,
 } from '../transaction.ts'
 import type { TransactionEvent } from './events.ts'
 import type { FoldedTransaction, Rules } from './fold.ts'
@@ -20,6 +21,9 @@ import { foldSaga } from './saga.ts'
 import { sagaEffects } from './saga-effects.ts'
 import { haveAllSucceeded } from './saga-graph.ts'
 import { foldTcc, tccEffects } from './tcc.ts'
+import { foldWorkflow } from './workflow.ts'
+import { workflowEffects } from './workflow-effects.ts'
+import { isDone } from './workflow-steps.ts'
 
 export type { FoldedTransaction, Rules } from './fold.ts'
 
@@ -38,6 +42,8 @@ export const RULES: Rules = {
         return tccEffects(transaction, now)
       case 'message':
         return messageEffects(transaction, now)
+      case 'workflow':
+        return workflowEffects(transaction, now)
     }
   },
 }
@@ -50,6 +56,8 @@ function foldKind(transaction: Transaction, event: TransactionEvent, now: number
       return foldTcc(transaction, event, now)
     case 'message':
       return foldMessage(transaction, event, now)
+    case 'workflow':
+      return foldWorkflow(transaction, event, now)
   }
 }
 
@@ -74,6 +82,9 @@ export function assertValid(transaction: Transaction): void {
       break
     case 'message':
       assertValidMessage(transaction)
+      break
+    case 'workflow':
+      assertValidWorkflow(transaction)
   }
 }
 
@@ -125,4 +136,21 @@ function assertValidMessage({ status, check, branches }: MessageTransaction): vo
     status !== 'succeeded' || branches.every(({ action }) => action.state === 'succeeded'),
     'succeeded with a branch that has not',
   )
+}
+
+function assertValidWorkflow(workflow: WorkflowTransaction): void {
+  const { status, branches, order, plan } = workflow
+  const forward = status === 'submitted' || status === 'succeeded'
+  for (const { action, compensate } of branches) {
+    assert(
+      !forward || compensate.attempts === 0 || action.state === 'failed',
+      'compensated without an abort decision and without a failure',
+    )
+  }
+  assert(status !== 'aborting' || workflow.noReturnAt === undefined, 'aborting after the point of no return')
+  assert(status === 'submitted' || plan.call.state !== 'calling', 'planned after the turn or the end')
+  assert(plan.seen <= order.length, 'a plan has seen more than there is')
+  assert(workflow.seenAt.length === plan.seen, 'what a plan has seen has no instant')
+  assert(new Set(order).size === order.length, 'a step has ended twice')
+  assert(status !== 'succeeded' || isDone(workflow), 'succeeded with something left to do')
 }

@@ -53,6 +53,8 @@ export function finishAfterSkip(transaction: Transaction, now: number): Transact
       return transaction.status === 'submitted' && isDelivered(transaction)
         ? { ...withoutAttention(transaction), status: 'succeeded', ...ended }
         : transaction
+    case 'workflow':
+      return transaction
   }
 }
 

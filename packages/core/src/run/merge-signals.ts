@@ -21,6 +21,11 @@ export function mergeSignals(
   storeNow: number,
 ): SagaTransaction {
   if (ours.definition.branches.every(({ wait }) => wait?.type !== 'signal')) return ours
+  return settleSignals(reopen(takeStoredSignals(ours, stored)), storeNow)
+}
+
+/** Takes the signals of the row, and each wait for a signal as the row has it. */
+export function takeStoredSignals(ours: SagaTransaction, stored: SagaTransaction): SagaTransaction {
   const { signals: _, ...rest } = ours
   const branches = ours.branches.map((progress, branch) =>
     ours.definition.branches[branch]?.wait?.type === 'signal'
@@ -28,7 +33,11 @@ export function mergeSignals(
       : progress,
   )
   const signals = stored.signals === undefined ? {} : { signals: stored.signals }
-  const merged = reopen({ ...rest, ...signals, branches })
+  return { ...rest, ...signals, branches }
+}
+
+/** Gives the signals of the row to the waits that may take them now. */
+export function settleSignals(merged: SagaTransaction, storeNow: number): SagaTransaction {
   // The row may show as open what our abort has closed.
   if (merged.status === 'aborting') return { ...merged, branches: merged.branches.map(giveUpAction) }
   if (merged.status !== 'submitted') return merged

@@ -8,11 +8,13 @@ import { decodeTransaction, FORMAT } from '../record/record.ts'
 import { retryNow, withoutAttention } from '../rules/op-progress.ts'
 import { giveUpAction } from '../rules/saga.ts'
 import { haveAllSucceeded } from '../rules/saga-graph.ts'
-import { type AbortDecision, isFinal, type SagaTransaction, type Transaction } from '../transaction.ts'
+import { isFinal, type SagaTransaction, type Transaction } from '../transaction.ts'
 import { mergeCommands, takeBackSkips } from './merge-operator.ts'
 import { mergeMessage, mergeTcc } from './merge-prepared.ts'
 import { mergeSignals } from './merge-signals.ts'
+import { mergeWorkflow } from './merge-workflow.ts'
 import { type Run, readStoreNow } from './run.ts'
+import { uniteBranches } from './unite-branches.ts'
 
 /**
  * Returns the run with the row merged in. Undefined: the row is not ours any more, or newer code has written it. In the
@@ -49,6 +51,7 @@ function merge(
 ): Transaction {
   assert(!isFinal(stored), 'a final row is taken as it is')
   if (ours.kind === 'saga' && stored.kind === 'saga') return mergeSaga(ours, stored, storeNow)
+  if (ours.kind === 'workflow' && stored.kind === 'workflow') return mergeWorkflow(ours, stored, storeNow)
   if (ours.kind === 'tcc' && stored.kind === 'tcc') return mergeTcc(ours, stored, durableTransaction.status)
   assert(ours.kind === 'message' && stored.kind === 'message', 'a row has changed its kind')
   return mergeMessage(ours, stored, durableTransaction.status)
@@ -110,10 +113,4 @@ function withAbort(
     sentUnknown: true,
     updatedAt: stored.updatedAt,
   }
-}
-
-/** Takes the stored decision with the branches of both lists, because the list may only grow. */
-function uniteBranches(ours: AbortDecision, stored: AbortDecision): AbortDecision {
-  const branches = [...new Set([...ours.branches, ...stored.branches])].sort((a, b) => a - b)
-  return { ...stored, branches }
 }

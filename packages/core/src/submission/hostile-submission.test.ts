@@ -179,7 +179,7 @@ function expectSound(body: unknown): ParsedSubmission {
   const { gid, content, definition } = parsed.submission
   expect(gid === undefined || isGid(gid)).toBe(true)
   expect(() => JSON.parse(content)).not.toThrow()
-  const branches = definition.kind === 'tcc' ? [] : definition.branches
+  const branches = 'branches' in definition ? definition.branches : []
   for (const branch of branches) {
     expect(isBranchId(branch.id)).toBe(true)
     expect(typeof branch.body).toBe('string')

@@ -11,8 +11,9 @@ import {
   type Gid,
   isGid,
   type JsonValue,
+  KINDS,
+  type Kind,
   OPEN_KINDS,
-  type OpenKind,
   PREPARED_MS,
   type RetryPolicy,
   TIMEOUT_MS_MAX,
@@ -35,6 +36,7 @@ import { parseHeaders } from './parse-headers.ts'
 import { parseNaming } from './parse-naming.ts'
 import { parseRetry } from './parse-retry.ts'
 import { parseSagaBranch } from './parse-saga-branch.ts'
+import { readWorkflow } from './parse-workflow.ts'
 import { readList } from './read-list.ts'
 import { readMessage } from './read-message.ts'
 import { makeAncestorFinder, References, type SagaContext } from './references.ts'
@@ -44,6 +46,8 @@ export interface SubmissionDefaults {
   readonly retry: RetryPolicy
   readonly timeoutMs: number
   readonly checkpointMs: number
+  /** Kinds that only newer nodes can run are accepted too. */
+  readonly acceptsNewKinds?: boolean
 }
 
 export interface Submission {
@@ -60,10 +64,14 @@ const COMMON_FIELDS = [
   ...['gid', 'kind', 'name', 'tags'],
   ...['retry', 'timeoutMs', 'checkpointMs', 'headers', 'ack'],
 ]
-const FIELDS: { readonly [kind in OpenKind]: ReadonlySet<string> } = {
+const FIELDS: { readonly [kind in Kind]: ReadonlySet<string> } = {
   saga: new Set([...COMMON_FIELDS, 'branches', 'deadlineMs', 'delayMs', 'input', 'output']),
   tcc: new Set([...COMMON_FIELDS, 'deadlineMs']),
   message: new Set([...COMMON_FIELDS, 'branches', 'concurrent', 'delayMs', 'check']),
+  workflow: new Set([
+    ...COMMON_FIELDS,
+    ...['workflow', 'handler', 'input', 'version', 'grants', 'deadlineMs', 'delayMs'],
+  ]),
 }
 
 /**
@@ -94,7 +102,7 @@ function readSubmission(
   checkUrl: CheckUrl,
   faults: Faults,
 ): Submission | undefined {
-  const kind = readKind(body.kind, faults)
+  const kind = readKind(body.kind, defaults, faults)
   if (kind === undefined) return undefined
   refuseUnknownFields(body, FIELDS[kind], '', faults)
   const { gid, ack } = body
@@ -116,14 +124,15 @@ function readSubmission(
   return submission
 }
 
-function readKind(value: unknown, faults: Faults): OpenKind | undefined {
+function readKind(value: unknown, defaults: SubmissionDefaults, faults: Faults): Kind | undefined {
   if (value === undefined) return 'saga'
-  const kind = OPEN_KINDS.find((each) => each === value)
-  return kind ?? faults.add('SAGA_KIND_UNSUPPORTED', '/kind', `must be one of ${OPEN_KINDS.join(', ')}`)
+  const kinds = defaults.acceptsNewKinds === true ? KINDS : OPEN_KINDS
+  const kind = kinds.find((each) => each === value)
+  return kind ?? faults.add('SAGA_KIND_UNSUPPORTED', '/kind', `must be one of ${kinds.join(', ')}`)
 }
 
 function readDefinition(
-  kind: OpenKind,
+  kind: Kind,
   body: Body,
   defaults: SubmissionDefaults,
   checkUrl: CheckUrl,
@@ -147,6 +156,14 @@ function readDefinition(
     }
     case 'message':
       return readMessage(body, common, context)
+    case 'workflow': {
+      const deadlineMs = integer('deadlineMs', 'SAGA_DEADLINE_INVALID', 1, DEADLINE_MS_MAX)
+      const delayMs = integer('delayMs', 'SAGA_DELAY_INVALID', 0, DELAY_MS_MAX)
+      return readWorkflow(body, common, context, {
+        ...(deadlineMs === undefined ? {} : { deadlineMs }),
+        ...(delayMs === undefined ? {} : { delayMs }),
+      })
+    }
   }
 }
 

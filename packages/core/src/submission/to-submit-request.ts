@@ -12,6 +12,7 @@ import type {
   SagaDefinition,
   ValueReference,
   Wait,
+  WorkflowDefinition,
 } from '../definition.ts'
 import type { Transaction } from '../transaction.ts'
 
@@ -31,6 +32,8 @@ export function toSubmitRequest({ definition }: Transaction): JsonValue {
       return { ...common, deadlineMs: definition.deadlineMs, headers: { ...definition.headers } }
     case 'message':
       return { ...common, ...toMessageFields(definition) }
+    case 'workflow':
+      return { ...common, ...toWorkflowFields(definition) }
   }
 }
 
@@ -61,6 +64,19 @@ function toSagaBranch(saga: SagaDefinition, branch: SagaBranch): Json {
     ...toContent(saga, { ...branch, template: actionTemplate }),
     ...toLimits(branch),
   }
+}
+
+function toWorkflowFields({
+  workflow,
+  handler,
+  input,
+  version,
+  headers,
+  deadlineMs,
+  delayMs,
+}: WorkflowDefinition): Json {
+  const given = { ...optional({ version, deadlineMs, delayMs }), headers: { ...headers } }
+  return { workflow, handler, input: JSON.parse(input) as JsonValue, grants: 0, ...given }
 }
 
 function toMessageFields({ branches, concurrent, delayMs, check }: MessageDefinition): Json {

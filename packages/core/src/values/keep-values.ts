@@ -17,7 +17,7 @@ function keepValues(
 ): readonly (string | null)[] | undefined {
   const pointers = definition.values?.kept[branch]
   if (pointers === undefined || pointers.length === 0) return undefined
-  let room = KEPT_VALUES_BYTES_MAX - countKeptBytes(branches)
+  let room = (definition.values?.bytesMax ?? KEPT_VALUES_BYTES_MAX) - countKeptBytes(branches)
   return findJsonValues((answerBody ?? '').replace(/^\ufeff/, ''), pointers).map((value) => {
     if (value === null) return null
     const bytes = countBytes(value)

@@ -3,7 +3,7 @@
  * answers 200 with an error inside, and that 200 would count as success. So such branches are refused in every request
  * that brings a URL, and again at the call.
  */
-import type { Definition, Transaction } from '@counterstep/core'
+import { type Definition, type Transaction, toSaga } from '@counterstep/core'
 import { refuseUnsupported } from '../wire/refuse-unsupported.ts'
 import { isNoteOfProtocol } from './note.ts'
 
@@ -41,7 +41,8 @@ export function refuseStoredJsonRpc(definition: Definition, url: string): string
 function readUrls(transaction: Transaction): readonly string[] {
   switch (transaction.kind) {
     case 'saga':
-      return transaction.definition.branches.flatMap(({ action, compensation = '' }) => [
+    case 'workflow':
+      return toSaga(transaction).definition.branches.flatMap(({ action, compensation = '' }) => [
         action,
         compensation,
       ])

@@ -10,6 +10,7 @@ export function findRollbackReason(view: TransactionView, definition: Definition
       return undefined
     case 'requested':
     case 'value-unusable':
+    case 'workflow-failed':
       return view.abort.reason
     case 'deadline':
       return `Timeout after ${readDeadlineS(definition)} seconds`

@@ -3,7 +3,7 @@
  * neither the queries of URLs nor the values of branch headers are shown, not even to an admin's key.
  */
 import type { BranchTarget, Definition, Transaction } from '@counterstep/core'
-import { getBranchTargets, textHash, withoutQuery } from '@counterstep/core'
+import { getBranchTargets, textHash, toSaga, withoutQuery } from '@counterstep/core'
 import type { ShownWhole } from '@counterstep/engine'
 import type { BranchView, Op, TransactionView } from '@counterstep/protocol'
 import { readNote } from '../definition/note.ts'
@@ -67,12 +67,18 @@ export function showBranches({ transaction, view }: ShownWhole) {
   return rows
 }
 
-const OPS = { saga: ['compensate', 'action'], tcc: ['cancel', 'confirm'], message: ['action'] } as const
+const OPS = {
+  saga: ['compensate', 'action'],
+  tcc: ['cancel', 'confirm'],
+  message: ['action'],
+  workflow: ['compensate', 'action'],
+} as const
 
 function readUrls(transaction: Transaction): readonly Partial<Record<Op, string>>[] {
   switch (transaction.kind) {
     case 'saga':
-      return transaction.definition.branches.map(({ action, compensation }) =>
+    case 'workflow':
+      return toSaga(transaction).definition.branches.map(({ action, compensation }) =>
         compensation === undefined ? { action } : { action, compensate: compensation },
       )
     case 'tcc':

@@ -1,6 +1,7 @@
 import {
   type CallKey,
   countBuiltBytes,
+  countJournalBytes,
   countKeptBytes,
   countSignalBytes,
   type StoredTransaction,
@@ -20,6 +21,10 @@ export function countRowPlaces({
 
 /** Counts the places for the values of answers and for the signals that a saga keeps now. Its row grows by them. */
 export function countValuePlaces(transaction: Transaction): number {
+  if (transaction.kind === 'workflow') {
+    const { signals = [] } = transaction
+    return Math.ceil((countJournalBytes(transaction) + countSignalBytes(signals)) / CHARACTERS_PER_PLACE)
+  }
   if (transaction.kind !== 'saga') return 0
   const { definition, branches, signals } = transaction
   if (definition.values === undefined && signals === undefined) return 0
@@ -34,6 +39,8 @@ export function countValuePlaces(transaction: Transaction): number {
  * under way. All other requests are parts of the definition, which is counted already.
  */
 export function countCallBytes(transaction: Transaction, { branch, op }: CallKey): number {
+  if (op === 'plan' && transaction.kind === 'workflow')
+    return countJournalBytes(transaction) + transaction.definition.input.length
   if (transaction.kind !== 'saga' || transaction.definition.values === undefined) return 0
   return op === 'action' || op === 'compensate' ? countBuiltBytes(transaction, branch, op) : 0
 }

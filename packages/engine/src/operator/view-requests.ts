@@ -40,6 +40,7 @@ function viewRequest(transaction: Transaction, call: CallKey, timeoutMsMax: numb
 
 /** A request that waits for an answer is shown with its places open. */
 function canBeBuilt(transaction: Transaction, { branch, op }: CallKey): boolean {
+  // The values of a step are its own, and in its compensation each of them may be missing.
   if (transaction.kind !== 'saga' || transaction.definition.values === undefined) return true
   if (op !== 'action' && op !== 'compensate') return true
   return findUnusableValue(transaction, branch, op) === undefined

@@ -1,0 +1,45 @@
+/** Shows what is a workflow's own: its code, the plan in hand, its result, and by which name the code knows a step. */
+import {
+  type BranchView,
+  JOURNAL_BYTES_MAX,
+  type JsonValue,
+  type OpView,
+  type Status,
+  type TransactionView,
+} from '@counterstep/protocol'
+import { countJournalBytes } from '../rules/workflow-steps.ts'
+import type { WorkflowTransaction } from '../transaction.ts'
+
+export function viewWorkflow(
+  workflow: WorkflowTransaction,
+  durableStatus: Status,
+  plan: OpView,
+): Pick<TransactionView, 'workflow' | 'plan' | 'result'> {
+  const { definition, steps, plan: inHand, version, result } = workflow
+  return {
+    workflow: {
+      name: definition.workflow,
+      ...(version === undefined ? {} : { version }),
+      generation: 1,
+      plan: inHand.number,
+      ...(inHand.until === undefined || inHand.until === 'end' ? {} : { waitsFor: inHand.until }),
+      steps: steps.length,
+      journalBytes: countJournalBytes(workflow),
+      journalBytesMax: JOURNAL_BYTES_MAX,
+    },
+    plan,
+    ...(durableStatus === 'succeeded' && result !== undefined
+      ? { result: JSON.parse(result) as JsonValue }
+      : {}),
+  }
+}
+
+export function viewStep(
+  { steps }: WorkflowTransaction,
+  position: number,
+): Pick<BranchView, 'is' | 'name' | 'stepId' | 'rank'> {
+  const step = steps[position]
+  if (step === undefined) return {}
+  const { id, is, name, rank, local } = step
+  return { is, rank, ...(name === undefined ? {} : { name }), ...(local === undefined ? {} : { stepId: id }) }
+}

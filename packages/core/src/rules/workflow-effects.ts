@@ -1,0 +1,145 @@
+/**
+ * Finds the calls that a workflow needs next. Forward, it calls every step that was planned, the compensation of each step
+ * that has failed, and the plan. Backward, it compensates the steps that were planned last first.
+ */
+import {
+  isFinal,
+  type OpProgress,
+  type SagaOp,
+  type SagaTransaction,
+  type WorkflowTransaction,
+} from '../transaction.ts'
+import { findUnusableValue } from '../values/build-request.ts'
+import type { CallKey, TransactionEffect } from './events.ts'
+import { PARKED_OP_AT, PLAN } from './op-progress.ts'
+import { findTimedOutWait, findWaitEnd } from './saga-waits.ts'
+import { mayOpenPlan } from './workflow-plan.ts'
+import { isDone, isUndone, needsUndo, toSaga } from './workflow-steps.ts'
+
+type Submitted = Extract<WorkflowTransaction, { readonly status: 'submitted' }>
+type Aborting = Extract<WorkflowTransaction, { readonly status: 'aborting' }>
+
+interface DueCall {
+  readonly call: CallKey
+  readonly progress: OpProgress
+}
+
+/** Returns what the workflow needs at this instant. It is derived from the state alone, so nothing is forgotten when a save fails. */
+export function workflowEffects(workflow: WorkflowTransaction, now: number): readonly TransactionEffect[] {
+  if (isFinal(workflow)) return []
+  if (workflow.status === 'aborting') return toEffects(workflow, listUndo(workflow), undefined, now)
+  const start = workflowStartAt(workflow)
+  if (now < start) return [{ type: 'wake-at', at: Math.min(start, workflowDeadlineAt(workflow) ?? start) }]
+  return toEffects(workflow, listForward(workflow), findWake(workflow, now), now)
+}
+
+function toEffects(
+  workflow: Submitted | Aborting,
+  due: readonly DueCall[],
+  firstWakeAt: number | undefined,
+  now: number,
+): readonly TransactionEffect[] {
+  const effects: TransactionEffect[] = []
+  let wakeAt = firstWakeAt
+  for (const { call, progress } of due) {
+    const nextAt = findNextAt(workflow, call, progress)
+    if (nextAt !== undefined && nextAt > now) wakeAt = earlier(wakeAt, nextAt)
+    else effects.push({ type: 'call', call })
+  }
+  if (wakeAt !== undefined) effects.push({ type: 'wake-at', at: wakeAt })
+  return effects
+}
+
+function listForward({ steps, branches, plan, ...rest }: Submitted): readonly DueCall[] {
+  const workflow = { steps, branches, plan, ...rest }
+  const due: DueCall[] = []
+  for (const [branch, { action, compensate }] of branches.entries()) {
+    if (action.state === 'failed') {
+      if (needsUndo(workflow, branch) && isCallable(compensate))
+        due.push({ call: { branch, op: 'compensate' }, progress: compensate })
+    } else if (steps[branch]?.branch.wait === undefined && isCallable(action))
+      due.push({ call: { branch, op: 'action' }, progress: action })
+  }
+  if (plan.until === undefined && isCallable(plan.call))
+    due.push({ call: { branch: PLAN, op: 'plan' }, progress: plan.call })
+  return due
+}
+
+/** Lists the compensations that are due: those of the highest rank that has anything left to undo. */
+function listUndo(workflow: Aborting): readonly DueCall[] {
+  const left = workflow.abort.branches.filter((position) => !isUndone(workflow, position))
+  const rankOf = (position: number) => workflow.steps[position]?.rank ?? 0
+  const highest = left.reduce((rank, position) => Math.max(rank, rankOf(position)), 0)
+  return left.flatMap((branch) => {
+    const progress = workflow.branches[branch]
+    // The step's own call must have ended, or its effect could come after that of its compensation.
+    if (rankOf(branch) !== highest || progress === undefined || progress.action.state === 'calling') return []
+    const { compensate } = progress
+    return isCallable(compensate)
+      ? [{ call: { branch, op: 'compensate' as const }, progress: compensate }]
+      : []
+  })
+}
+
+function isCallable({ state }: OpProgress): boolean {
+  return state === 'idle' || state === 'waiting'
+}
+
+/** Finds when time changes the workflow: the deadline, the end of a wait, or now where something follows from what is durable. */
+function findWake(workflow: Submitted, now: number): number | undefined {
+  if (isDone(workflow) || mayOpenPlan(workflow)) return now
+  // Once the code has returned, only compensations are missing, and they are never given up.
+  if (workflow.plan.until === 'end') return undefined
+  const deadline = workflow.noReturnAt === undefined ? workflowDeadlineAt(workflow) : undefined
+  if (workflow.steps.every(({ branch }) => branch.wait === undefined)) return deadline
+  const saga = toSaga(workflow) as Extract<SagaTransaction, { readonly status: 'submitted' }>
+  if (findTimedOutWait(saga) !== undefined) return now
+  let wakeAt = deadline
+  for (const [position, { branch }] of workflow.steps.entries()) {
+    const action = workflow.branches[position]?.action
+    if (branch.wait === undefined) continue
+    if (action?.state === 'open') wakeAt = earlier(wakeAt, action.nextAt)
+    else if (action?.state === 'idle')
+      wakeAt = earlier(wakeAt, typeof findWaitEnd(saga, position, now) === 'string' ? PARKED_OP_AT : now)
+  }
+  return wakeAt
+}
+
+/** Finds when an op may be called. Returns undefined for now. A request that cannot be built waits for an operator. */
+function findNextAt(
+  workflow: Submitted | Aborting,
+  { branch, op }: CallKey,
+  { state, nextAt }: OpProgress,
+): number | undefined {
+  if (state === 'waiting') return nextAt
+  const isTemplate = workflow.steps[branch]?.branch.compensationContent?.template !== undefined
+  if (op !== 'compensate' || !isTemplate) return undefined
+  const isBuildable = findUnusableValue(toSaga(workflow), branch, op satisfies SagaOp) === undefined
+  return isBuildable ? undefined : PARKED_OP_AT
+}
+
+/** Finds a compensation that is due and cannot be built, with the reason. */
+export function findUnbuildable(
+  workflow: Submitted | Aborting,
+): { readonly call: CallKey; readonly reason: string } | undefined {
+  const due = workflow.status === 'aborting' ? listUndo(workflow) : listForward(workflow)
+  for (const { call, progress } of due) {
+    if (progress.state !== 'idle' || findNextAt(workflow, call, progress) === undefined) continue
+    const reason = findUnusableValue(toSaga(workflow), call.branch, 'compensate')
+    if (reason !== undefined) return { call, reason }
+  }
+  return undefined
+}
+
+export function workflowStartAt({ createdAt, definition }: WorkflowTransaction): number {
+  return createdAt + (definition.delayMs ?? 0)
+}
+
+export function workflowDeadlineAt({ createdAt, definition }: WorkflowTransaction): number | undefined {
+  return definition.deadlineMs === undefined ? undefined : createdAt + definition.deadlineMs
+}
+
+function earlier(a: number | undefined, b: number | undefined): number | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return Math.min(a, b)
+}

@@ -1,0 +1,123 @@
+/**
+ * The steps of a workflow. A step is a branch that code has planned, so a workflow is seen as a saga wherever the rules are
+ * the same: its requests, its values and its waits. In that saga no branch comes after another one.
+ */
+import { JOURNAL_BYTES_MAX } from '@counterstep/protocol'
+import type { SagaDefinition } from '../definition.ts'
+import {
+  listStepBranches,
+  type OpProgress,
+  type SagaTransaction,
+  type WorkflowStep,
+  type WorkflowTransaction,
+} from '../transaction.ts'
+import { computeOnce } from '../values/compute-once.ts'
+import { countBytes } from '../values/count-bytes.ts'
+import { countKeptBytes } from '../values/keep-values.ts'
+
+const listKept = computeOnce((steps: readonly WorkflowStep[]) => steps.map(({ kept }) => kept))
+
+/** Shows a workflow as a saga with the steps that have been planned so far. A saga is shown as it is. */
+export function toSaga(workflow: WorkflowTransaction | SagaTransaction): SagaTransaction {
+  if (workflow.kind === 'saga') return workflow
+  const {
+    kind: _,
+    definition: own,
+    steps,
+    plan: __,
+    order: ___,
+    seenAt: ______,
+    version: ____,
+    result: _____,
+    ...rest
+  } = workflow
+  const { retry, timeoutMs, checkpointMs, deadlineMs, delayMs } = own
+  const definition: SagaDefinition = {
+    kind: 'saga',
+    branches: listStepBranches(steps),
+    values: { kept: listKept(steps), bytesMax: JOURNAL_BYTES_MAX },
+    ...{ retry, timeoutMs, checkpointMs },
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    ...(delayMs === undefined ? {} : { delayMs }),
+  }
+  return { ...rest, kind: 'saga', definition } as SagaTransaction
+}
+
+type Unfinished = Extract<WorkflowTransaction, { readonly status: 'submitted' | 'aborting' }>
+
+/** Takes over what the rules of the saga have changed. */
+export function fromSaga<W extends WorkflowTransaction>(workflow: W, saga: SagaTransaction): W {
+  const { branches, signals, updatedAt } = saga
+  return withEnds({ ...workflow, branches, updatedAt, ...(signals === undefined ? {} : { signals }) })
+}
+
+/**
+ * Brings the order of the journal up to date: a step that has ended stands behind those that ended before it, and a wait that
+ * another node has opened again stands in it no more.
+ */
+export function withEnds<W extends WorkflowTransaction>(workflow: W): W {
+  const { branches, order } = workflow
+  const isEnded = (position: number) => hasEnded(branches[position]?.action)
+  const known = new Set(order)
+  const ended = [...branches.keys()].filter((position) => isEnded(position) && !known.has(position))
+  if (ended.length === 0 && order.every(isEnded)) return workflow
+  return { ...workflow, order: [...order.filter(isEnded), ...ended] }
+}
+
+export function hasEnded(action: OpProgress | undefined): boolean {
+  return action?.state === 'succeeded' || action?.state === 'failed'
+}
+
+/**
+ * Tells whether the compensation of a step has to be called if its action may have run. A step that has failed may have an
+ * earlier copy of its call that still succeeds, so the barrier has to hear of it even if it has nothing to undo.
+ */
+export function needsUndo({ steps, branches }: WorkflowTransaction, position: number): boolean {
+  const step = steps[position]
+  if (step?.branch.compensation === undefined) return false
+  return step.local === undefined || step.local.hasUndo || branches[position]?.action.state === 'failed'
+}
+
+export function isUndone(workflow: WorkflowTransaction, position: number): boolean {
+  if (workflow.branches[position]?.action.state === 'calling') return false
+  return isCompensated(workflow, position) || !needsUndo(workflow, position)
+}
+
+export function isCompensated({ branches }: WorkflowTransaction, position: number): boolean {
+  return branches[position]?.compensate.state === 'succeeded'
+}
+
+/** Tells whether the code has returned, and every step that failed has been undone. */
+export function isDone(workflow: WorkflowTransaction): boolean {
+  return (
+    workflow.plan.until === 'end' &&
+    workflow.branches.every(
+      ({ action }, position) => action.state !== 'failed' || isUndone(workflow, position),
+    )
+  )
+}
+
+/** Returns the number of the first slot that no step has. */
+export function findFreeSlot(steps: readonly WorkflowStep[]): number {
+  const last = steps.findLast(({ local }) => local !== undefined)
+  return last === undefined ? 1 : Math.max(...readSlots(steps)) + 1
+}
+
+const readSlots = computeOnce((steps: readonly WorkflowStep[]) =>
+  steps.flatMap(({ local, branch }) => (local === undefined ? [] : [Number(branch.id.slice(1))])),
+)
+
+const countStepBytes = computeOnce((steps: readonly WorkflowStep[]) =>
+  steps.reduce((sum, step) => sum + countOneStep(step), 0),
+)
+const countOneStep = computeOnce((step: WorkflowStep) => countBytes(JSON.stringify(step)))
+
+/** Counts the bytes of the journal: the steps with their requests, and the values that were kept. */
+export function countJournalBytes({
+  steps,
+  branches,
+}: Pick<WorkflowTransaction, 'steps' | 'branches'>): number {
+  return countStepBytes(steps) + countKeptBytes(branches)
+}
+
+export type { Unfinished as UnfinishedWorkflow }

@@ -1,0 +1,312 @@
+/**
+ * Reads the answer of a plan call. It comes from a service that may be another one, broken or hostile, so nothing of it is
+ * taken on trust: what is no plan in every part is no plan at all. The URLs in it have to pass the same policy as those of a
+ * submit.
+ */
+import {
+  FAILURE_CODE_LENGTH_MAX,
+  FAILURE_MESSAGE_LENGTH_MAX,
+  type Fault,
+  isBranchId,
+  type JsonValue,
+  KEPT_VALUE_BYTES_MAX,
+  NEXT_STEPS_MAX,
+  type PlanFailure,
+  STEPS_MAX,
+} from '@counterstep/protocol'
+import type { JsonTemplate, SagaBranch, SagaValues, ValueReference } from '../definition.ts'
+import type { Plan, ReadPlan } from '../rules/workflow-plan.ts'
+import { findFreeSlot } from '../rules/workflow-steps.ts'
+import type { WorkflowStep, WorkflowTransaction } from '../transaction.ts'
+import type { Writable } from '../writable.ts'
+import { canonicalJson } from './canonical-json.ts'
+import { Faults, isRecord, refuseUnknownFields } from './faults.ts'
+import type { CheckUrl } from './parse-branch.ts'
+import { parseRetry } from './parse-retry.ts'
+import { parseSagaBranch } from './parse-saga-branch.ts'
+import { References } from './references.ts'
+import { utf8Length } from './utf8-length.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const ANSWER_FIELDS = new Set(['v', 'gid', 'version', 'generation', 'plan', 'ran', 'next', 'then'])
+const RAN_FIELDS = new Set(['id', 'is', 'name', 'value'])
+const NEXT_FIELDS = new Set(['id', 'is', 'name', 'branch'])
+const STEP_FIELDS = new Set(['slot', 'input', 'undo', 'role', 'retry', 'timeoutMs'])
+const FAILURE_FIELDS = new Set(['code', 'message', 'details'])
+const REFUSED_FIELDS = new Set(['code', 'message', 'details', 'id'])
+const ENDS = ['done', 'failed', 'refused'] as const
+const UNTIL = ['now', 'any', 'all'] as const
+const SLOT = /^~([1-9]\d{0,6})$/
+
+/** The one code of a fault that the answer itself has. It is never shown as a code, only its text. */
+const FAULT = 'SAGA_WORKFLOW_INVALID'
+
+/** `body` is the text of an answer with status 200, or undefined if it did not come whole. */
+export function parsePlan(
+  workflow: WorkflowTransaction,
+  body: string | undefined,
+  checkUrl: CheckUrl,
+): ReadPlan {
+  if (body === undefined)
+    return bad('the answer did not come whole, is packed, is over the bound or is not UTF-8')
+  let value: unknown
+  try {
+    value = JSON.parse(body)
+  } catch {
+    return bad('the answer is not JSON')
+  }
+  if (!isRecord(value)) return bad('the answer is not an object')
+  const other = findOther(workflow, value)
+  if (other !== undefined) return bad(other)
+  if (canonicalJson(value as never) === undefined) return bad('the answer is nested too deep')
+  const faults = new Faults()
+  const plan = new PlanReader(workflow, checkUrl, faults).read(value)
+  const refused = faults.readRefusal()
+  if (refused !== undefined) return bad(describeFault(refused.faults[0]))
+  return plan === undefined ? bad('the answer cannot be read') : { type: 'read', plan }
+}
+
+function bad(reason: string): ReadPlan {
+  return { type: 'bad', reason }
+}
+
+function describeFault({ path, message }: Fault): string {
+  return path === '' ? message : `${path} ${message}`
+}
+
+/** An answer to another call is no answer: a proxy or a wrong URL may give one. */
+function findOther({ gid, plan, version }: WorkflowTransaction, value: Fields): string | undefined {
+  if (value.v !== 1) return 'the answer has another v'
+  if (value.gid !== gid) return 'the answer is for another gid'
+  if (value.generation !== 1) return 'the answer is for another generation'
+  if (value.plan !== plan.number) return 'the answer is for another plan'
+  if (!Number.isInteger(value.version) || (value.version as number) < 1) return 'the answer has no version'
+  return version === undefined || version === value.version ? undefined : 'the answer is of another version'
+}
+
+class PlanReader {
+  readonly #workflow: WorkflowTransaction
+  readonly #checkUrl: CheckUrl
+  readonly #faults: Faults
+  readonly #ids: Set<string>
+  #nextSlot: number
+
+  constructor(workflow: WorkflowTransaction, checkUrl: CheckUrl, faults: Faults) {
+    this.#workflow = workflow
+    this.#checkUrl = checkUrl
+    this.#faults = faults
+    this.#ids = new Set(workflow.steps.map(({ id }) => id))
+    this.#nextSlot = findFreeSlot(workflow.steps)
+  }
+
+  read(value: Fields): Plan | undefined {
+    refuseUnknownFields(value, ANSWER_FIELDS, '', this.#faults)
+    const { ran = [], next = [], version, plan } = value
+    if (!Array.isArray(ran) || !Array.isArray(next))
+      return this.#faults.add(FAULT, '', 'has a ran or a next that is not a list')
+    if (ran.length > STEPS_MAX) return this.#faults.add(FAULT, '/ran', `has over ${STEPS_MAX} entries`)
+    if (next.length > NEXT_STEPS_MAX)
+      return this.#faults.add(FAULT, '/next', `has over ${NEXT_STEPS_MAX} entries`)
+    const then = this.#readThen(value.then)
+    if (then !== undefined && then.type !== 'wait' && next.length > 0)
+      this.#faults.add(FAULT, '/next', 'must be empty at the end')
+    const results = ran.flatMap((entry, index) => this.#readRan(entry, `/ran/${index}`) ?? [])
+    const first = this.#workflow.steps.length + results.length
+    const steps = next.flatMap(
+      (entry, index) => this.#readNext(entry, first + index, version as number, `/next/${index}`) ?? [],
+    )
+    if (then === undefined) return undefined
+    return { number: plan as number, version: version as number, ran: results, next: steps, outcome: then }
+  }
+
+  #readRan(entry: unknown, path: string): Plan['ran'][number] | undefined {
+    if (!isRecord(entry)) return this.#faults.add(FAULT, path, 'must be an object')
+    refuseUnknownFields(entry, RAN_FIELDS, path, this.#faults)
+    const { is, value } = entry
+    if (is !== 'run' && is !== 'patched')
+      return this.#faults.add(FAULT, `${path}/is`, 'must be "run" or "patched"')
+    const head = this.#readHead(entry, is, path)
+    if (head === undefined) return undefined
+    const text = value === undefined ? undefined : JSON.stringify(value as JsonValue)
+    if (text !== undefined && utf8Length(text, KEPT_VALUE_BYTES_MAX) > KEPT_VALUE_BYTES_MAX)
+      return this.#faults.add(FAULT, `${path}/value`, `is over ${KEPT_VALUE_BYTES_MAX} bytes`)
+    const branch = { id: head.id, action: '', body: '', contentType: '', headers: {}, after: [] } as unknown
+    return { step: { ...head, branch: branch as SagaBranch, kept: [''] }, value: text }
+  }
+
+  #readNext(entry: unknown, position: number, version: number, path: string): WorkflowStep | undefined {
+    if (!isRecord(entry)) return this.#faults.add(FAULT, path, 'must be an object')
+    refuseUnknownFields(entry, NEXT_FIELDS, path, this.#faults)
+    const { is, branch } = entry
+    if (is !== 'step' && is !== 'call' && is !== 'timer' && is !== 'signal')
+      return this.#faults.add(FAULT, `${path}/is`, 'must be one of step, call, timer and signal')
+    const head = this.#readHead(entry, is, path)
+    if (head === undefined) return undefined
+    if (!isRecord(branch)) return this.#faults.add(FAULT, `${path}/branch`, 'must be an object')
+    return is === 'step'
+      ? this.#readLocal(head, branch, version, `${path}/branch`)
+      : this.#readBranch(head, branch, position, `${path}/branch`)
+  }
+
+  #readHead(
+    entry: Fields,
+    is: WorkflowStep['is'],
+    path: string,
+  ): Omit<WorkflowStep, 'branch' | 'kept'> | undefined {
+    const { id, name } = entry
+    if (!isBranchId(id))
+      return this.#faults.add(FAULT, `${path}/id`, 'must be 1–64 characters of A-Z a-z 0-9 . _ : -')
+    if (this.#ids.has(id)) return this.#faults.add(FAULT, `${path}/id`, `${id} stands already`)
+    this.#ids.add(id)
+    const needsName = is !== 'timer' && is !== 'patched'
+    const isName = typeof name === 'string' && name.length > 0 && name.length <= 2_048
+    if (needsName ? !isName : name !== undefined && !isName)
+      return this.#faults.add(FAULT, `${path}/name`, 'must be a name')
+    const { number: rank } = this.#workflow.plan
+    return { id, is, ...(name === undefined ? {} : { name: name as string }), rank }
+  }
+
+  /** A call or a wait is a branch of a saga, whose compensation may use the values of its own answer. */
+  #readBranch(
+    head: Omit<WorkflowStep, 'branch' | 'kept'>,
+    value: Fields,
+    position: number,
+    path: string,
+  ): WorkflowStep | undefined {
+    const { retry, headers } = this.#workflow.definition
+    if ('after' in value || 'id' in value)
+      return this.#faults.add(FAULT, path, 'must have neither id nor after')
+    const own = new Faults()
+    const references = new References(undefined, own)
+    const context = { retry, headers, checkUrl: this.#checkUrl, faults: own, references }
+    const parsed = parseSagaBranch({ ...value, id: head.id }, 0, context)
+    const branch = parsed && { ...parsed.branch, after: [] }
+    const values = branch && references.resolve([branch], undefined, () => new Set())
+    const refused = own.readRefusal()
+    if (refused !== undefined) {
+      const [{ path: inside, message }] = refused.faults
+      return this.#faults.add(FAULT, `${path}${inside.replace('/branches/0', '')}`, message)
+    }
+    if (branch === undefined) return this.#faults.add(FAULT, path, 'cannot be read')
+    const type = branch.wait === undefined ? 'call' : branch.wait.type === 'signal' ? 'signal' : 'timer'
+    if (type !== head.is) return this.#faults.add(FAULT, path, `is a ${type}, and its entry says ${head.is}`)
+    if (branch.wait?.type === 'signal' && branch.wait.name !== head.name)
+      return this.#faults.add(FAULT, path, 'waits for another signal than its entry names')
+    return { ...head, branch: atPosition(branch, position), kept: keepWhole(values) }
+  }
+
+  /** A local step is a call to the handler. What the handler needs to know stands in its body. */
+  #readLocal(
+    head: Omit<WorkflowStep, 'branch' | 'kept'>,
+    value: Fields,
+    version: number,
+    path: string,
+  ): WorkflowStep | undefined {
+    refuseUnknownFields(value, STEP_FIELDS, path, this.#faults)
+    const { slot, input, undo, role, timeoutMs } = value
+    const number = typeof slot === 'string' ? Number(SLOT.exec(slot)?.[1] ?? 0) : 0
+    if (number < this.#nextSlot)
+      return this.#faults.add(FAULT, `${path}/slot`, `must be ~${this.#nextSlot} or a later slot`)
+    this.#nextSlot = number + 1
+    if (typeof undo !== 'boolean') return this.#faults.add(FAULT, `${path}/undo`, 'must be true or false')
+    if (role !== undefined && role !== 'pivot' && role !== 'retriable')
+      return this.#faults.add(FAULT, `${path}/role`, 'must be "pivot" or "retriable"')
+    const { gid, definition } = this.#workflow
+    const { handler, headers, workflow } = definition
+    const call = { v: 1, workflow, version, step: head.name, ...(input === undefined ? {} : { input }) }
+    const toBody = (idempotencyKey: string) => JSON.stringify({ ...call, idempotencyKey } as never)
+    const contentType = 'application/json'
+    const parsed = this.#readLimits(value, path)
+    const branch: Writable<SagaBranch> = {
+      id: slot as SagaBranch['id'],
+      action: handler,
+      compensation: handler,
+      body: toBody(`${gid}/${slot}`),
+      contentType,
+      headers,
+      after: [],
+      compensationContent: { body: toBody(`${gid}/${slot}/undo`), contentType, headers },
+      ...parsed,
+    }
+    if (typeof timeoutMs === 'number') branch.timeoutMs = timeoutMs
+    if (role !== undefined) branch.role = role
+    return { ...head, branch, kept: [''], local: { hasUndo: undo } }
+  }
+
+  #readLimits({ retry, timeoutMs }: Fields, path: string): Pick<SagaBranch, 'retry'> {
+    if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && (timeoutMs as number) > 0))
+      this.#faults.add(FAULT, `${path}/timeoutMs`, 'must be a number of milliseconds')
+    const parsed =
+      retry === undefined
+        ? undefined
+        : parseRetry(retry, this.#workflow.definition.retry, `${path}/retry`, this.#faults)
+    return parsed === undefined ? {} : { retry: parsed }
+  }
+
+  #readThen(then: unknown): Plan['outcome'] | undefined {
+    const until = UNTIL.find((each) => each === then)
+    if (until !== undefined) return { type: 'wait', until }
+    const names = isRecord(then) ? Object.keys(then) : []
+    const type = ENDS.find((each) => each === names[0])
+    if (!isRecord(then) || names.length !== 1 || type === undefined)
+      return this.#faults.add(FAULT, '/then', 'must be now, any, all, or one of done, failed and refused')
+    if (type === 'done') {
+      const result = JSON.stringify(then.done as JsonValue)
+      if (utf8Length(result, KEPT_VALUE_BYTES_MAX) > KEPT_VALUE_BYTES_MAX)
+        return this.#faults.add(FAULT, '/then/done', `is over ${KEPT_VALUE_BYTES_MAX} bytes`)
+      return { type, result }
+    }
+    const failure = this.#readFailure(
+      then[type],
+      type === 'failed' ? FAILURE_FIELDS : REFUSED_FIELDS,
+      `/then/${type}`,
+    )
+    return failure === undefined ? undefined : { type, failure }
+  }
+
+  #readFailure(value: unknown, fields: ReadonlySet<string>, path: string): PlanFailure | undefined {
+    if (!isRecord(value)) return this.#faults.add(FAULT, path, 'must be an object')
+    refuseUnknownFields(value, fields, path, this.#faults)
+    const { code, message, details } = value
+    if (typeof code !== 'string' || code.length === 0 || code.length > FAILURE_CODE_LENGTH_MAX)
+      return this.#faults.add(FAULT, `${path}/code`, `must be 1–${FAILURE_CODE_LENGTH_MAX} characters`)
+    if (typeof message !== 'string' || message.length > FAILURE_MESSAGE_LENGTH_MAX)
+      return this.#faults.add(
+        FAULT,
+        `${path}/message`,
+        `must be at most ${FAILURE_MESSAGE_LENGTH_MAX} characters`,
+      )
+    return { code, message, ...(details === undefined ? {} : { details: details as JsonValue }) }
+  }
+}
+
+/** The branch was read by itself, as the first one of a saga. In the list of steps it has another position. */
+function atPosition(branch: SagaBranch, position: number): SagaBranch {
+  const content = branch.compensationContent
+  const template = content?.template
+  if (content === undefined || template === undefined) return branch
+  const move = (reference: ValueReference): ValueReference => ({ ...reference, from: position })
+  const moveAll = (references: Readonly<Record<string, ValueReference>>) =>
+    Object.fromEntries(Object.entries(references).map(([name, reference]) => [name, move(reference)]))
+  const body: JsonTemplate | undefined = template.body?.map((piece) =>
+    typeof piece === 'string' ? piece : move(piece),
+  )
+  return {
+    ...branch,
+    compensationContent: {
+      ...content,
+      template: {
+        ...(template.url === undefined ? {} : { url: moveAll(template.url) }),
+        ...(body === undefined ? {} : { body }),
+        ...(template.headers === undefined ? {} : { headers: moveAll(template.headers) }),
+      },
+    },
+  }
+}
+
+/** The journal has the whole answer. The values that the compensation uses keep their places before it. */
+function keepWhole(values: SagaValues | undefined): readonly string[] {
+  const [pointers = []] = values?.kept ?? []
+  return pointers.includes('') ? pointers : [...pointers, '']
+}

@@ -1,0 +1,49 @@
+/** Reads the submit of a workflow: the name of a function, the URL of its handler, and the input. */
+import { INPUT_BYTES_MAX, isBranchId, type JsonValue } from '@counterstep/protocol'
+import type { WorkflowDefinition } from '../definition.ts'
+import type { Writable } from '../writable.ts'
+import { readInteger } from './faults.ts'
+import { type BranchContext, parseUrl } from './parse-branch.ts'
+import { utf8Length } from './utf8-length.ts'
+
+type Body = Readonly<Record<string, unknown>>
+type Common = Pick<WorkflowDefinition, 'retry' | 'timeoutMs' | 'checkpointMs' | 'name' | 'tags'>
+
+const VERSION_MAX = 1_000_000_000
+
+export function readWorkflow(
+  body: Body,
+  common: Common,
+  context: BranchContext,
+  times: Pick<WorkflowDefinition, 'deadlineMs' | 'delayMs'>,
+): WorkflowDefinition {
+  const { faults, headers } = context
+  const { workflow: name, input = null, grants } = body
+  if (!isBranchId(name))
+    faults.add('SAGA_WORKFLOW_INVALID', '/workflow', 'must be 1–64 characters of A-Z a-z 0-9 . _ : -')
+  const handler = parseUrl(body.handler, '/handler', context)
+  const text = JSON.stringify(input as JsonValue)
+  if (utf8Length(text, INPUT_BYTES_MAX) > INPUT_BYTES_MAX)
+    faults.add('SAGA_PAYLOAD_TOO_LARGE', '/input', `is over ${INPUT_BYTES_MAX} bytes`)
+  if (grants !== undefined && grants !== 0)
+    faults.add('SAGA_WORKFLOW_INVALID', '/grants', 'must be 0: no step runs within a plan call yet')
+  const version = readInteger(
+    body.version,
+    { min: 1, max: VERSION_MAX },
+    { code: 'SAGA_WORKFLOW_INVALID', path: '/version' },
+    faults,
+  )
+  const { deadlineMs, delayMs } = times
+  const definition: Writable<WorkflowDefinition> = {
+    kind: 'workflow',
+    workflow: String(name),
+    handler: handler ?? '',
+    input: text,
+    headers,
+    ...common,
+  }
+  if (version !== undefined) definition.version = version
+  if (deadlineMs !== undefined) definition.deadlineMs = deadlineMs
+  if (delayMs !== undefined && delayMs !== 0) definition.delayMs = delayMs
+  return definition
+}
