@@ -285,8 +285,8 @@ export const listStepBranches = computeOnce((steps: readonly WorkflowStep[]) =>
 )
 
 /** The plan as the accept implies it: nothing has ended before it. */
-export function firstPlan(createdAt: number): PlanInHand {
-  return { number: 1, seen: 0, at: createdAt, call: IDLE }
+export function firstPlan(at: number): PlanInHand {
+  return { number: 1, seen: 0, at, call: IDLE }
 }
 
 /** Tells whether the transaction is a saga or a workflow: its branches are undone one by one, and some may wait for signals. */

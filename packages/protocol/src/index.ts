@@ -135,14 +135,6 @@ export type {
   PanelView,
 } from './panel-wire.ts'
 export { PANEL_COLUMN_TYPES, PANEL_ROWS_MAX } from './panel-wire.ts'
-export type { SavedView, SavedViewRequest, SavedViews } from './saved-view-wire.ts'
-export {
-  isSavedViewName,
-  SAVED_VIEW_FILTER_LENGTH_MAX,
-  SAVED_VIEW_NAME_LENGTH_MAX,
-  SAVED_VIEW_NAME_RULE,
-  SAVED_VIEWS_MAX,
-} from './saved-view-wire.ts'
 export type {
   JournalEntry,
   NextEntry,
@@ -155,6 +147,14 @@ export type {
   StepCall,
   StepCallBody,
 } from './plan.ts'
+export type { SavedView, SavedViewRequest, SavedViews } from './saved-view-wire.ts'
+export {
+  isSavedViewName,
+  SAVED_VIEW_FILTER_LENGTH_MAX,
+  SAVED_VIEW_NAME_LENGTH_MAX,
+  SAVED_VIEW_NAME_RULE,
+  SAVED_VIEWS_MAX,
+} from './saved-view-wire.ts'
 export type { Actor, AttemptRun, ByHandView, PauseView, TrailEntry } from './trail.ts'
 export { VERSION } from './version.ts'
 export type {

@@ -22,6 +22,8 @@ export interface PlanCall {
   readonly plan: number
   /** When the workflow was accepted, in epoch milliseconds by the store's clock. */
   readonly acceptedAt: number
+  /** When the first plan was opened. It is later than the accept if the workflow was delayed. */
+  readonly startAt: number
   /** When this plan was opened. All calls of one plan by one owner have the same instant. */
   readonly at: number
   readonly input: JsonValue
@@ -29,10 +31,8 @@ export interface PlanCall {
   readonly journal: readonly JournalEntry[]
   /** Everything that was planned and has not ended, as far as the journal tells. */
   readonly pending: readonly PendingEntry[]
-  /** The slots that local steps may run under within this call. Absent: every local step is planned in `next`. */
-  readonly grant?: { readonly from: number; readonly count: number }
-  /** The number of the first free slot, where there is no grant. */
-  readonly slotsFrom: number
+  /** The slots that local steps may run under within this call. With a count of 0 there are none, and `from` is the first free one. */
+  readonly grant: { readonly from: number; readonly count: number }
   /** The bytes that the record has room for. */
   readonly bytesLeft: number
 }
@@ -40,7 +40,7 @@ export interface PlanCall {
 export interface PendingEntry {
   readonly id: string
   readonly is: EntryType
-  /** The name of the step or signal, or the URL of a call. A timer has none. */
+  /** The name of the step or signal, or the URL of a call. Of a timer it is the id. */
   readonly name?: string
   readonly slot?: string
 }
@@ -56,7 +56,7 @@ export interface JournalEntry extends PendingEntry {
 /** A result of the function itself. */
 export interface RanEntry {
   readonly id: string
-  readonly is: 'run' | 'patched'
+  readonly is: 'run' | 'patch'
   readonly name?: string
   readonly value?: JsonValue
 }
@@ -71,7 +71,7 @@ export interface NextEntry {
 }
 
 export interface StepCall {
-  /** `~` and a number from `slotsFrom` on. No two steps have the same. */
+  /** `~` and a number from `grant.from` on. No two steps have the same. */
   readonly slot: string
   readonly input?: JsonValue
   /** Whether the step has something to undo. */
@@ -79,7 +79,7 @@ export interface StepCall {
   readonly role?: 'pivot' | 'retriable'
 }
 
-/** Says when to plan again (at once, when anything pending ends, when all of `next` have), or how the workflow ends. */
+/** Says when to plan again (at once, when anything pending ends, when all of it has or something has failed), or how the workflow ends. */
 export type PlanThen =
   | 'now'
   | 'any'
@@ -91,7 +91,8 @@ export type PlanThen =
 export interface PlanAnswer {
   readonly v: 1
   readonly gid: string
-  readonly version: number
+  /** It may be absent only in a refusal. */
+  readonly version?: number
   readonly generation: number
   readonly plan: number
   readonly ran: readonly RanEntry[]

@@ -325,7 +325,7 @@ export interface WorkflowView {
   readonly generation: number
   /** The number of the plan in hand. */
   readonly plan: number
-  /** When the next plan is asked for: at once, when anything pending ends, or when all that the last plan named has. */
+  /** When the next plan is asked for: at once, when anything pending ends, or when all of it has. */
   readonly waitsFor?: 'now' | 'any' | 'all'
   readonly steps: number
   readonly journalBytes: number

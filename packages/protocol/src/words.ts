@@ -37,6 +37,6 @@ export function isFinalStatus(status: Status): status is FinalStatus {
   return status === 'succeeded' || status === 'failed' || status === 'stopped'
 }
 
-/** `run` and `patched` are results of the function itself. The others are branches that the orchestrator calls or waits for. */
-export const ENTRY_TYPES = ['step', 'call', 'run', 'timer', 'signal', 'patched'] as const
+/** `run` and `patch` are results of the function itself. The others are branches that the orchestrator calls or waits for. */
+export const ENTRY_TYPES = ['step', 'call', 'run', 'timer', 'signal', 'patch'] as const
 export type EntryType = (typeof ENTRY_TYPES)[number]

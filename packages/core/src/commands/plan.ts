@@ -85,7 +85,7 @@ function playOut(rules: Rules, commanded: Transaction, now: number): Played {
     const calls = effects.flatMap((effect) => (effect.type === 'call' ? [effect.call] : []))
     if (calls.length > 0) {
       steps.push(calls)
-      // Nobody knows what the code will plan.
+      // The steps that the code will plan are not known.
       if (calls.some(({ op }) => op === 'plan')) break
       next = answerAll(rules, rules.fold(next, { type: 'sent', calls }, at).next, calls, at)
       continue

@@ -241,7 +241,14 @@ function decodeKind(
       return { kind, definition, check: decodeOp(q), branches }
     }
     case 'workflow': {
-      const { steps = [], plan = firstPlan(createdAt), order = [], seenAt = [], version, result } = w ?? {}
+      const {
+        steps = [],
+        plan = firstPlan(createdAt + (definition.delayMs ?? 0)),
+        order = [],
+        seenAt = [],
+        version,
+        result,
+      } = w ?? {}
       return {
         kind: definition.kind,
         definition,

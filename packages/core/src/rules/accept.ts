@@ -94,7 +94,7 @@ export function newTransaction(
       }
     }
     case 'workflow': {
-      const plan = firstPlan(createdAt)
+      const plan = firstPlan(createdAt + (definition.delayMs ?? 0))
       return {
         ...common,
         kind: 'workflow',

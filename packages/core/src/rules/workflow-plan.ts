@@ -33,14 +33,17 @@ export type PlanEnd =
   | { readonly type: 'refused'; readonly failure: PlanFailure }
 
 /** Tells whether the next plan may be opened: the last one was accepted, and what it waits for has come. */
-export function mayOpenPlan({ steps, branches, order, plan }: WorkflowTransaction): boolean {
+export function mayOpenPlan({ branches, order, plan }: WorkflowTransaction): boolean {
   switch (plan.until) {
     case 'now':
       return true
     case 'any':
       return order.length > plan.seen
     case 'all':
-      return steps.every(({ rank }, position) => rank !== plan.number || hasEnded(branches[position]?.action))
+      return (
+        branches.every(({ action }) => hasEnded(action)) ||
+        order.slice(plan.seen).some((position) => branches[position]?.action.state === 'failed')
+      )
     default:
       return false
   }
@@ -68,11 +71,10 @@ export function findPlanFault(workflow: Submitted, { ran, next, outcome, number 
   )
   if (outcome.type === 'done' && hasCallPending) return 'it is done while a step is pending'
   if (outcome.type !== 'wait') return outcome.type === 'failed' ? refuseFailure(workflow) : undefined
-  if (outcome.until === 'all' && next.length === 0) return 'it waits for all of nothing'
   if (outcome.until === 'now' && added.length === 0) return 'it adds nothing and asks again'
   const seen = new Set(order.slice(0, plan.seen))
   const hasPending = next.length > 0 || steps.some((_, position) => !seen.has(position))
-  if (outcome.until === 'any' && !hasPending) return 'it waits for nothing'
+  if (outcome.until !== 'now' && !hasPending) return 'it waits for nothing'
   return findPivotFault(workflow, next)
 }
 

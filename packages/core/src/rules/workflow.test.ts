@@ -25,7 +25,7 @@ describe('a plan', () => {
       input: { sku: 'a' },
       journal: [],
       pending: [],
-      slotsFrom: 1,
+      grant: { from: 1, count: 0 },
     })
     expect(fixture.planCall).not.toHaveProperty('version')
   })
@@ -60,7 +60,7 @@ describe('a plan', () => {
     expect(JSON.stringify(fixture.workflow.branches[position]?.action.values)).toContain('1.10')
   })
 
-  it('waits for all that it has named, if it says so', () => {
+  it('waits for all that is pending, if it says so', () => {
     const fixture = WorkflowFixture.accepted()
       .plan({ next: [call('a'), call('b')] }, 'all')
       .saved()
@@ -210,7 +210,10 @@ describe('a local step', () => {
     expect(fixture.requestOf('reserve', 'compensate').body).toEqual(undo)
     fixture.answer('reserve', 'action', 'success', { id: 7 })
     expect(fixture.requestOf('reserve', 'compensate').body).toEqual({ ...undo, value: { id: 7 } })
-    expect(fixture.planCall).toMatchObject({ slotsFrom: 2, journal: [{ slot: '~1', value: { id: 7 } }] })
+    expect(fixture.planCall).toMatchObject({
+      grant: { from: 2 },
+      journal: [{ slot: '~1', value: { id: 7 } }],
+    })
   })
 
   it('without an undo is not called when the workflow is undone', () => {
@@ -354,7 +357,6 @@ describe('an answer that is no plan', () => {
 
   for (const [what, then] of [
     ['is done while a call is pending', { done: 1 }],
-    ['waits for all of nothing', 'all'],
     ['adds nothing and asks again', 'now'],
   ] as const) {
     it(`because it ${what}`, () => {

@@ -39,7 +39,7 @@ describe('the answer of a plan call', () => {
     [{ ran: [deep(40)] }, 'the answer is nested too deep'],
     [{ next: [call('a')] }, '/next must be empty at the end'],
     [{ ran: [7] }, '/ran/0 must be an object'],
-    [run({ is: 'step' }), '/ran/0/is must be "run" or "patched"'],
+    [run({ is: 'step' }), '/ran/0/is must be "run" or "patch"'],
     [run({ name: undefined }), '/ran/0/name must be a name'],
     [run({ value: 'x'.repeat(70_000) }), '/ran/0/value is over 65536 bytes'],
   ] as const) {

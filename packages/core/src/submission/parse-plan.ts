@@ -34,7 +34,7 @@ const RAN_FIELDS = new Set(['id', 'is', 'name', 'value'])
 const NEXT_FIELDS = new Set(['id', 'is', 'name', 'branch'])
 const STEP_FIELDS = new Set(['slot', 'input', 'undo', 'role', 'retry', 'timeoutMs'])
 const FAILURE_FIELDS = new Set(['code', 'message', 'details'])
-const REFUSED_FIELDS = new Set(['code', 'message', 'details', 'id'])
+const REFUSED_FIELDS = new Set(['code', 'message', 'details', 'id', 'journaled', 'asked'])
 const ENDS = ['done', 'failed', 'refused'] as const
 const UNTIL = ['now', 'any', 'all'] as const
 const SLOT = /^~([1-9]\d{0,6})$/
@@ -81,6 +81,8 @@ function findOther({ gid, plan, version }: WorkflowTransaction, value: Fields): 
   if (value.gid !== gid) return 'the answer is for another gid'
   if (value.generation !== 1) return 'the answer is for another generation'
   if (value.plan !== plan.number) return 'the answer is for another plan'
+  // A handler that does not have the workflow has no version of it.
+  if (value.version === undefined && isRecord(value.then) && 'refused' in value.then) return undefined
   if (!Number.isInteger(value.version) || (value.version as number) < 1) return 'the answer has no version'
   return version === undefined || version === value.version ? undefined : 'the answer is of another version'
 }
@@ -124,8 +126,8 @@ class PlanReader {
     if (!isRecord(entry)) return this.#faults.add(FAULT, path, 'must be an object')
     refuseUnknownFields(entry, RAN_FIELDS, path, this.#faults)
     const { is, value } = entry
-    if (is !== 'run' && is !== 'patched')
-      return this.#faults.add(FAULT, `${path}/is`, 'must be "run" or "patched"')
+    if (is !== 'run' && is !== 'patch')
+      return this.#faults.add(FAULT, `${path}/is`, 'must be "run" or "patch"')
     const head = this.#readHead(entry, is, path)
     if (head === undefined) return undefined
     const text = value === undefined ? undefined : JSON.stringify(value as JsonValue)
@@ -159,7 +161,7 @@ class PlanReader {
       return this.#faults.add(FAULT, `${path}/id`, 'must be 1–64 characters of A-Z a-z 0-9 . _ : -')
     if (this.#ids.has(id)) return this.#faults.add(FAULT, `${path}/id`, `${id} stands already`)
     this.#ids.add(id)
-    const needsName = is !== 'timer' && is !== 'patched'
+    const needsName = is !== 'timer' && is !== 'patch'
     const isName = typeof name === 'string' && name.length > 0 && name.length <= 2_048
     if (needsName ? !isName : name !== undefined && !isName)
       return this.#faults.add(FAULT, `${path}/name`, 'must be a name')

@@ -23,6 +23,7 @@ export function buildPlanCall(workflow: WorkflowTransaction): BranchRequest {
     generation: 1,
     plan: plan.number,
     acceptedAt: workflow.createdAt,
+    startAt: workflow.createdAt + (definition.delayMs ?? 0),
     at: plan.at,
   }
   const parts = [
@@ -30,7 +31,7 @@ export function buildPlanCall(workflow: WorkflowTransaction): BranchRequest {
     `"input":${definition.input}`,
     `"journal":[${seen.map((position, index) => writeEntry(workflow, position, workflow.seenAt[index] ?? plan.at)).join(',')}]`,
     `"pending":${JSON.stringify(pending.map(toPending))}`,
-    `"slotsFrom":${findFreeSlot(steps)}`,
+    `"grant":${JSON.stringify({ from: findFreeSlot(steps), count: 0 })}`,
     `"bytesLeft":${countBytesLeft(workflow)}`,
   ]
   const { handler: url, headers } = definition

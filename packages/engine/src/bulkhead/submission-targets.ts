@@ -10,7 +10,7 @@ export function listDefinitionTargets(bulkhead: Bulkhead, definition: Definition
   const targets: Target[] = []
   // The branches of a TCC are registered later, and no node runs it before its decision.
   if (definition.kind === 'tcc') return targets
-  // Nobody knows yet what the code of a workflow will call.
+  // The services that the code of a workflow will call are not known yet.
   if (definition.kind === 'workflow') return [bulkhead.find(definition.handler)]
   for (const branch of definition.branches) {
     addTarget(bulkhead, branch.action, targets)

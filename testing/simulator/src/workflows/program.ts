@@ -82,7 +82,7 @@ class Walk {
     this.#call = call
     this.#journal = new Map(call.journal.map((entry) => [entry.id, entry]))
     this.#pending = new Set(call.pending.map(({ id }) => id))
-    this.#slot = call.slotsFrom
+    this.#slot = call.grant.from
   }
 
   run(program: Program): Outcome {
