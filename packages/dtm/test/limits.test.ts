@@ -87,7 +87,18 @@ describe("S17: a submit to DTM's HTTP API", () => {
     expect(await submitted(`${gid}g`, saga(`${gid}g`))).toEqual({ status: 422, isStored: false })
   })
 
-  for (const gid of ['', 'a b', 'a"b', "a'b", 'a\\b', '.', '..', 'ä', 'a\u0000']) {
+  for (const gid of [
+    'alert-attention-27228c815b9df747-1995245',
+    '',
+    'a b',
+    'a"b',
+    "a'b",
+    'a\\b',
+    '.',
+    '..',
+    'ä',
+    'a\u0000',
+  ]) {
     it(`A submit must not have the gid ${JSON.stringify(gid)}`, async () => {
       expect((await dtm.node.post('submit', saga(gid))).status).toBe(422)
     })

@@ -17,6 +17,16 @@ export type AlertState = (typeof ALERT_STATES)[number]
 /** The transactions that tell of alerts have this name, which no submit may use. */
 export const ALERT_NAME = 'counterstep.alert'
 
+const ALERT_GID = /^alert-[a-z]+-[0-9a-f]{16}-\d+$/
+
+/**
+ * Tells whether a gid has the form of an alert's, which every node finds from what the alert is about. No submit may use one:
+ * who had it first would keep that alert from being told.
+ */
+export function isAlertGid(gid: string): boolean {
+  return ALERT_GID.test(gid)
+}
+
 /** A webhook gets its body in one of these forms. */
 export const ALERT_FORMATS = ['json', 'slack'] as const
 export type AlertFormat = (typeof ALERT_FORMATS)[number]

@@ -5,6 +5,7 @@ export {
   ALERT_RULES,
   ALERT_SAMPLES_MAX,
   ALERT_STATES,
+  isAlertGid,
   WITHOUT_NAME,
 } from './alert-wire.ts'
 export type { CallIdentity, IdentityParameter } from './call-identity.ts'

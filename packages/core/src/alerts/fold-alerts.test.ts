@@ -1,3 +1,4 @@
+import { isAlertGid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import {
   ALERT_CASES_MAX,
@@ -294,6 +295,8 @@ describe('who is told', () => {
         decidedAt: START,
       },
     ])
+    // No submit may take it first.
+    expect(state.pending.every(({ gid }) => isAlertGid(gid))).toBe(true)
   })
 
   it('a target gets 20 messages in an hour, the last of which says how many were held back', () => {

@@ -476,6 +476,12 @@ describe('a limit', () => {
       'SAGA_HEADER_INVALID /branches/0/contentType',
     ],
     [
+      'a gid that only begins like one of an alert',
+      withFields({ gid: 'alert-attention-27228c815b9df747-1995245-a' }),
+      withFields({ gid: 'alert-attention-27228c815b9df747-1995245' }),
+      'SAGA_GID_INVALID /gid',
+    ],
+    [
       'a gid of 128 characters',
       withFields({ gid: 'g'.repeat(128) }),
       withFields({ gid: 'g'.repeat(129) }),

@@ -9,6 +9,7 @@ import {
   type ErrorCode,
   GID_RULE,
   type Gid,
+  isAlertGid,
   isGid,
   type JsonValue,
   KINDS,
@@ -111,6 +112,7 @@ function readSubmission(
   if (gid !== undefined && !isGid(gid)) {
     faults.add('SAGA_GID_INVALID', '/gid', GID_RULE)
   }
+  if (isGid(gid) && isAlertGid(gid)) faults.add('SAGA_GID_INVALID', '/gid', 'is kept for alerts')
   if (ack !== undefined && ack !== 'durable' && ack !== 'memory') {
     faults.add('SAGA_ACK_INVALID', '/ack', 'must be "durable" or "memory"')
   }

@@ -1,4 +1,4 @@
-import { GID_RULE, type Gid, isGid } from '@counterstep/protocol'
+import { GID_RULE, type Gid, isAlertGid, isGid } from '@counterstep/protocol'
 import { refuse, refuseUnprocessable } from './answer.ts'
 
 /** Removes the characters that DTM removes from each gid before it reads it. */
@@ -6,9 +6,13 @@ export function stripGid(text: string): string {
   return text.replaceAll(/[\r\n;]/g, '')
 }
 
-/** Throws for a gid that not every store can keep. DTM keeps some of these in one store and loses them in another. */
+/**
+ * Reads the gid of a new transaction. Throws for one that not every store can keep: DTM keeps some of these in one store and
+ * loses them in another. Throws also for one of an alert.
+ */
 export function readGid(text: string): Gid {
   if (!isGid(text)) throw refuseUnprocessable(`gid ${GID_RULE}`)
+  if (isAlertGid(text)) throw refuseUnprocessable('this gid is kept for alerts')
   return text
 }
 
