@@ -22,7 +22,6 @@ export {
   type AlertTargetRules,
   type DueAlert,
   foldAlerts,
-  isAlertGid,
   queueAlert,
   queueDigests,
 } from './alerts/fold-alerts.ts'

@@ -6,7 +6,6 @@ import {
   decodeTransaction,
   findUnplainIds,
   firstStatus,
-  isAlertGid,
   type ListQuery,
   matchesFilters,
   parseRegistration,
@@ -21,7 +20,6 @@ import {
   toListed,
 } from '@counterstep/core'
 import {
-  ALERT_NAME,
   CounterstepError,
   type Gid,
   InvalidRequestError,
@@ -107,8 +105,7 @@ export abstract class Requests implements EngineApi {
   }
 
   protected take(given: Submission, options: SubmitOptions): Promise<SubmitView> {
-    const idFault =
-      refuseAlertGid(given) ?? this.#refuseUnplain(given.gid, getNamedBranches(given.definition))
+    const idFault = this.#refuseUnplain(given.gid, getNamedBranches(given.definition))
     if (idFault !== undefined) return Promise.reject(idFault)
     const gid = given.gid ?? this.assembly.ids.gid()
     // A caller that waits is told durable states only.
@@ -357,12 +354,6 @@ export abstract class Requests implements EngineApi {
       waiter.cancel()
     }
   }
-}
-
-/** The gid of an alert can be worked out before the alert comes. No client can take the name of alerts. */
-function refuseAlertGid({ gid, definition }: Submission): InvalidRequestError | undefined {
-  if (gid === undefined || !isAlertGid(gid) || definition.name === ALERT_NAME) return undefined
-  return new InvalidRequestError([{ code: 'SAGA_GID_INVALID', path: '/gid', message: 'is kept for alerts' }])
 }
 
 function isWaitedFor({ status }: TransactionView): boolean {

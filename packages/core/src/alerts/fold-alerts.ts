@@ -150,13 +150,6 @@ function toAlertGid(rule: string, subject: string, at: number, hash: Hash): stri
   return `alert-${rule}-${hash(subject)}-${Math.floor(at / TELL_EVERY_MS)}`
 }
 
-const ALERT_GID = /^alert-[a-z]+-[0-9a-f]{16}-\d+$/
-
-/** Tells whether an alert may have this gid. Clients may not take it, or else they could silence the alert before it comes. */
-export function isAlertGid(gid: string): boolean {
-  return ALERT_GID.test(gid)
-}
-
 /** A filter says something only about alerts that have names, or samples with tags. */
 function wants(target: AlertTargetRules, names: readonly string[], samples: readonly AlertSample[]): boolean {
   const { names: wanted, tags } = target
