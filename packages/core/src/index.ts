@@ -268,7 +268,7 @@ export type {
   WorkflowStep,
   WorkflowTransaction,
 } from './transaction.ts'
-export { getBranchTargets, hasStages, hasSteps, isFinal } from './transaction.ts'
+export { countBodyCharacters, getBranchTargets, hasStages, hasSteps, isFinal } from './transaction.ts'
 export { buildPlanCall, buildStepRequest, isForHandler } from './values/build-plan-call.ts'
 export { buildRequest, countBuiltBytes, findUnusableValue } from './values/build-request.ts'
 export { countKeptBytes, isProducer } from './values/keep-values.ts'

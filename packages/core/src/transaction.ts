@@ -279,6 +279,11 @@ export function getBranchTargets(transaction: Transaction): readonly BranchTarge
     : transaction.definition.branches
 }
 
+/** Counts the characters of what branches get, which is nearly all of a large transaction. */
+export function countBodyCharacters(targets: readonly BranchTarget[]): number {
+  return targets.reduce((sum, { body }) => sum + body.length, 0)
+}
+
 /** Returns the branches of the steps. */
 export const listStepBranches = computeOnce((steps: readonly WorkflowStep[]) =>
   steps.map(({ branch }) => branch),

@@ -36,6 +36,8 @@ export interface WaitOptions {
    * retry is due later. A caller that asks again at once after such an answer would ask without a pause.
    */
   readonly untilIdle?: boolean
+  /** A host that holds something of the transaction while it waits says how long that is. If all hold too much, it does not wait. */
+  readonly heldCharacters?: number
 }
 
 export interface SubmitOptions extends WaitOptions {

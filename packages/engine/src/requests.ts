@@ -2,6 +2,7 @@
 import {
   type Command,
   type Given as CoreGiven,
+  countBodyCharacters,
   type Definition,
   decodeTransaction,
   findUnplainIds,
@@ -166,7 +167,9 @@ export abstract class Requests implements EngineApi {
     // The waiter is opened before the accept, because the end may come before the accept's answer is seen here.
     // A prepared transaction waits for its client, which is this caller.
     const waits = waitMs > 0 && firstStatus(submission.definition) !== 'prepared'
-    const waiter = waits ? this.assembly.waiters.open(gid, waitMs, untilIdle) : undefined
+    const waiter = waits
+      ? this.assembly.waiters.open(gid, waitMs, untilIdle, countHeld(submission))
+      : undefined
     try {
       const accepted = await accept()
       if (waiter === undefined) return toSubmitView(await this.#present(accepted), accepted)
@@ -341,10 +344,10 @@ export abstract class Requests implements EngineApi {
   async #commandAndWait(
     gid: Gid,
     command: Command,
-    { waitMs = 0, untilIdle }: WaitOptions = {},
+    { waitMs = 0, untilIdle, heldCharacters }: WaitOptions = {},
   ): Promise<TransactionView> {
     if (waitMs <= 0) return await this.#command(gid, command)
-    const waiter = this.assembly.waiters.open(gid, waitMs, untilIdle)
+    const waiter = this.assembly.waiters.open(gid, waitMs, untilIdle, heldCharacters)
     try {
       const view = await this.#command(gid, command)
       if (isFinalStatus(view.status)) return view
@@ -354,6 +357,11 @@ export abstract class Requests implements EngineApi {
       waiter.cancel()
     }
   }
+}
+
+/** The content of another dialect's host is only a hash. */
+function countHeld({ content, definition }: NamedSubmission): number {
+  return Math.max(content.length, 'branches' in definition ? countBodyCharacters(definition.branches) : 0)
 }
 
 function isWaitedFor({ status }: TransactionView): boolean {

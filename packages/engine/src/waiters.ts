@@ -8,6 +8,13 @@ const TOGETHER_MS = 10
 /** So many callers are told of an end in one turn of the event loop. An answer may be large, and others are served in between. */
 const TOLD_AT_ONCE_MAX = 64
 
+/**
+ * A caller that waits holds its request in memory for as long, which is some three times its content. Those that wait hold at
+ * most this many characters of content together. A short request is not counted.
+ */
+const HELD_CHARACTERS_MAX = 32 * 1024 * 1024
+const SHORT_CHARACTERS = 8_192
+
 export interface Waiter {
   /** It resolves to the final view, or to undefined when the time is over. */
   readonly outcome: Promise<TransactionView | undefined>
@@ -39,6 +46,7 @@ export class Waiters {
   readonly #waitersMax: number
   readonly #mayWaitFor: (gid: Gid) => boolean
   #count = 0
+  #heldCharacters = 0
   #isReading = false
   #timerAt = Number.POSITIVE_INFINITY
   #cancelTimer: () => void = () => undefined
@@ -59,19 +67,24 @@ export class Waiters {
   }
 
   /**
-   * Opens a waiter. Beyond waitersMax it is settled at once. With `untilIdle` it is
-   * settled when the transaction is due only after `waitMs`.
+   * Opens a waiter. Beyond waitersMax, or if the waiting callers would hold too much, it is settled at once. With
+   * `untilIdle` it is settled when the transaction is due only after `waitMs`. `characters` is how long the content is that
+   * the caller holds.
    */
-  open(gid: Gid, waitMs: number, untilIdle = false): Waiter {
-    if (this.#count >= this.#waitersMax)
+  open(gid: Gid, waitMs: number, untilIdle = false, characters = 0): Waiter {
+    const held = characters > SHORT_CHARACTERS ? characters : 0
+    const isOver = held > 0 && this.#heldCharacters + held > HELD_CHARACTERS_MAX
+    if (this.#count >= this.#waitersMax || isOver)
       return { outcome: Promise.resolve(undefined), cancel: () => undefined }
     this.#count++
+    this.#heldCharacters += held
     let settle: Settle = () => undefined
     const dueMax = untilIdle ? this.#clock.now() + waitMs : Number.POSITIVE_INFINITY
     const outcome = new Promise<TransactionView | undefined>((resolve) => {
       const stopTimer = this.#clock.after(waitMs, () => settle(undefined))
       settle = (view) => {
         if (!this.#forget(gid, settle)) return
+        this.#heldCharacters -= held
         stopTimer()
         resolve(view)
       }

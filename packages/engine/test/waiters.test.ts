@@ -1,6 +1,6 @@
 import type { Gid, TransactionView } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { Waiters } from '../src/waiters.ts'
+import { type Waiter, Waiters } from '../src/waiters.ts'
 import { refused } from './support/fault-store.ts'
 import { Fixture } from './support/fixture.ts'
 import { buildSaga, watched } from './support/sagas.ts'
@@ -52,6 +52,32 @@ describe('a submit that waits', () => {
     for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) turn()
     await Promise.resolve()
     expect(told).toBe(1_000)
+  })
+
+  it('S17: Callers that wait hold so much of their requests and no more, and short requests do not count', async () => {
+    const waiters = new Waiters(
+      { now: () => 0, after: () => () => undefined },
+      10_000,
+      () => true,
+      async () => [],
+    )
+    const isOpen = async (characters: number) => {
+      const waiter = waiters.open('a' as Gid, 60_000, false, characters)
+      let isOpened = true
+      void waiter.outcome.then(() => {
+        isOpened = false
+      })
+      await new Promise(setImmediate)
+      return { waiter, isOpen: isOpened }
+    }
+    const opened: { readonly waiter: Waiter; readonly isOpen: boolean }[] = []
+    for (let n = 0; n < 50; n++) opened.push(await isOpen(1024 * 1024))
+    expect(opened.filter((each) => each.isOpen)).toHaveLength(32)
+    expect((await isOpen(8_000)).isOpen).toBe(true)
+    opened[0]?.waiter.cancel()
+    opened[0]?.waiter.cancel()
+    expect((await isOpen(1024 * 1024)).isOpen).toBe(true)
+    expect((await isOpen(1024 * 1024)).isOpen).toBe(false)
   })
 
   it('A wait whose time is over is answered with the current state, and the saga goes on', async () => {

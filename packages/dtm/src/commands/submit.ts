@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Definition, Transaction } from '@counterstep/core'
+import { countBodyCharacters, type Definition, getBranchTargets, type Transaction } from '@counterstep/core'
 import { type Gid, isCounterstepError, type OpenKind, type TransactionView } from '@counterstep/protocol'
 import { refuseStandingJsonRpc } from '../definition/json-rpc.ts'
 import { buildMessageDefinition, type MessageContext } from '../definition/message-definition.ts'
@@ -127,7 +127,11 @@ async function submitStanding(
   if (stored.status === 'submitted') await nudge(gid, engine)
   if (stored.kind === 'saga') return { definition, view: await submitAgain(stored, request, waitMs, engine) }
   try {
-    return { definition, view: await engine.submitPrepared(gid, { waitMs, untilIdle: true }) }
+    const heldCharacters = countBodyCharacters(getBranchTargets(stored))
+    return {
+      definition,
+      view: await engine.submitPrepared(gid, { waitMs, untilIdle: true, heldCharacters }),
+    }
   } catch (error: unknown) {
     // An abort or the deadline came between the read and the submit, so the status is read again for the answer.
     if (isCounterstepError(error) && error.code === 'SAGA_NOT_PREPARED')
