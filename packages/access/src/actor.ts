@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Actor } from '@counterstep/protocol'
 import type { FoundSession } from './sessions/sessions.ts'
 import type { StoredKey } from './stored-key.ts'
@@ -16,8 +17,11 @@ export function rememberCaller(request: object, caller: Caller): void {
   CALLERS.set(request, caller)
 }
 
-/** Says who gives the command of a request that has passed its gate. Without keys, every caller is `local`. */
-export function readActor(request: object): Actor {
+/**
+ * Says who gives the command of a request that has passed its gate. Without keys, every caller is `local`. A framework's own
+ * request is none that has passed a gate, and has no place here.
+ */
+export function readActor(request: IncomingMessage): Actor {
   const caller = CALLERS.get(request)
   return caller === undefined ? { via: 'local' } : toActor(caller)
 }

@@ -1,6 +1,8 @@
+import { createGate, readBearerKey } from '@counterstep/access'
 import { describe, expect, it } from 'vitest'
 import { buildApp } from '../src/index.ts'
 import { buildRealServer } from './real-server.ts'
+import { openScopeKeys } from './scope-keys.ts'
 import { createScriptedEngine } from './scripted-engine.ts'
 
 function post(app: ReturnType<typeof buildApp>, payload: unknown) {
@@ -28,6 +30,17 @@ describe('the routes of saved views', () => {
   })
 
   const long = 'n'.repeat(65)
+  it('S38: A view names the key of who saved it', async () => {
+    await using server = await buildRealServer(() => ({ result: 'success', statusCode: 200 }))
+    await using held = await openScopeKeys()
+    const gate = createGate({ keys: held.ring, credentials: readBearerKey })
+    const app = buildApp({ engine: server.engine, gate })
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${held.keys.operate}` }
+    const payload = JSON.stringify({ name: 'EU', filter: 'retrying=true' })
+    const saved = await app.inject({ method: 'POST', url: '/v1/views', headers, payload })
+    expect(saved.json().by).toEqual({ key: expect.objectContaining({ name: 'operate' }), via: 'api' })
+  })
+
   for (const [what, body, code, path] of [
     ['no object', [], 'SAGA_INVALID', ''],
     ['another field', { name: 'a', filter: '', by: 'me' }, 'SAGA_UNKNOWN_FIELD', ''],

@@ -21,7 +21,7 @@ export function buildViewRoutes(views: SavedViewsApi, handlerTimeoutMs: number) 
     const options = { config: { access: saveViewOperation.access }, handlerTimeout: handlerTimeoutMs }
     app.post('/v1/views', options, async function saveView(request, reply) {
       if (request.headers['content-type'] === undefined) throw createMediaTypeError()
-      return send(reply, await views.save(parseViewRequest(request.body), readActor(request)))
+      return send(reply, await views.save(parseViewRequest(request.body), readActor(request.raw)))
     })
   }
 
