@@ -134,7 +134,7 @@ class NodeEngine extends Requests implements Engine {
       looks: assembly.looks,
       onChange: () => worker.lookNow(),
     })
-    this.views = new ViewDocuments(store, ids, Date.now)
+    this.views = new ViewDocuments(store, ids, Date.now, assembly.looks)
     this.#alerts = alerts === undefined ? undefined : this.#createWatcher(parts, alerts)
   }
 

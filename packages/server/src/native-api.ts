@@ -176,7 +176,7 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   app.register(buildOverviewRoute(engine, handlerTimeoutMs))
   app.register(buildServicesRoute(engine, handlerTimeoutMs))
   app.register(buildNamesRoute(engine, handlerTimeoutMs))
-  app.register(buildPanelRoutes(deps.panels ?? [], gate, handlerTimeoutMs))
+  app.register(buildPanelRoutes(deps.panels ?? [], gate, engine, handlerTimeoutMs))
   app.register(buildLiveStreamRoute(engine, gate, { ...DEFAULT_LIVE_LIMITS, ...deps.live }))
   app.register(addLiveRoute)
   app.register(buildReadyRoute(engine, gate, { storeForced, insecure }))

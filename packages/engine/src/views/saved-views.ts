@@ -8,6 +8,7 @@ import {
   type SavedView,
   type SavedViewRequest,
 } from '@counterstep/protocol'
+import type { Looks } from '../looks.ts'
 
 const CATEGORY = 'views'
 const TRIES_MAX = 5
@@ -25,16 +26,24 @@ export class ViewDocuments {
   readonly #store: Store
   readonly #ids: Ids
   readonly #now: () => number
+  readonly #looks: Pick<Looks, 'take'>
 
   /** `now` tells epoch milliseconds. */
-  constructor(store: Store, ids: Ids, now: () => number) {
+  constructor(store: Store, ids: Ids, now: () => number, looks: Pick<Looks, 'take'>) {
     this.#store = store
     this.#ids = ids
     this.#now = now
+    this.#looks = looks
   }
 
-  async list(): Promise<readonly SavedView[]> {
-    return (await this.#read()).map(({ view }) => view).sort((a, b) => a.name.localeCompare(b.name, 'en'))
+  /** Lists the views in the caller's turn. Throws SAGA_TOO_MANY_READS. */
+  list(caller?: string): Promise<readonly SavedView[]> {
+    return this.#looks.take(
+      () => this.#store.readDocuments(CATEGORY),
+      (texts) =>
+        texts.map((text) => readView(text).view).sort((a, b) => a.name.localeCompare(b.name, 'en')),
+      caller,
+    )
   }
 
   /**

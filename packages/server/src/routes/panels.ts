@@ -1,4 +1,5 @@
-import { type Gate, isGranted, listScopes } from '@counterstep/access'
+import { type Gate, isGranted, listScopes, readCaller } from '@counterstep/access'
+import type { EngineApi } from '@counterstep/engine'
 import { CounterstepError, PANEL_ROWS_MAX, type PanelsView, type PanelView } from '@counterstep/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { JSON_TYPE } from '../http/json-type.ts'
@@ -28,10 +29,18 @@ export const panelOperation: Operation = {
   description: 'Which scope a panel needs depends on the panel. The list has those that the caller may read.',
   parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string', maxLength: 32 } }],
   answers: { 200: { description: 'The panel.', schema: 'PanelView', example: panelExample } },
-  problems: ['SAGA_UNKNOWN_PANEL', 'SAGA_STORE_UNAVAILABLE', 'SAGA_STORE_CLOSED'],
+  problems: ['SAGA_UNKNOWN_PANEL', 'SAGA_TOO_MANY_READS', 'SAGA_STORE_UNAVAILABLE', 'SAGA_STORE_CLOSED'],
 }
 
-export function buildPanelRoutes(panels: readonly Panel[], gate: Gate, handlerTimeoutMs: number) {
+/** A panel takes its turn among the looks like a text of this length. */
+const PANEL_CHARACTERS = 65_536
+
+export function buildPanelRoutes(
+  panels: readonly Panel[],
+  gate: Gate,
+  engine: Pick<EngineApi, 'waitForTurn'>,
+  handlerTimeoutMs: number,
+) {
   const byId = indexPanels(panels)
   const reads = new Map<string, Promise<PanelView>>()
   const mayRead = ({ access }: Panel, { raw }: FastifyRequest) =>
@@ -60,6 +69,7 @@ export function buildPanelRoutes(panels: readonly Panel[], gate: Gate, handlerTi
           'SAGA_FORBIDDEN',
           `this panel needs a key with the scope ${listScopes(panel.access).join(' or ')}`,
         )
+      await engine.waitForTurn(PANEL_CHARACTERS, readCaller(request.raw))
       return reply.header('content-type', JSON_TYPE).send(JSON.stringify(await readOnce(panel)))
     })
   }

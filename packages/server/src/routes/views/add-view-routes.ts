@@ -1,4 +1,4 @@
-import { readActor } from '@counterstep/access'
+import { readActor, readCaller } from '@counterstep/access'
 import type { SavedViewsApi } from '@counterstep/engine'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { createMediaTypeError, takeJson } from '../../http/json-body.ts'
@@ -28,11 +28,14 @@ export function buildViewRoutes(views: SavedViewsApi, handlerTimeoutMs: number) 
   async function addOtherRoutes(app: FastifyInstance): Promise<void> {
     takeNoBody(app)
     const read = { config: { access: listViewsOperation.access }, handlerTimeout: handlerTimeoutMs }
-    app.get('/v1/views', read, async (_request, reply) => send(reply, { items: await views.list() }))
+    app.get('/v1/views', read, async (request, reply) =>
+      send(reply, { items: await views.list(readCaller(request.raw)) }),
+    )
     const remove = { config: { access: removeViewOperation.access }, handlerTimeout: handlerTimeoutMs }
     app.delete('/v1/views/:id', remove, async function removeView(request, reply) {
+      const caller = readCaller(request.raw)
       await views.remove(String((request.params as { readonly id: string }).id))
-      return send(reply, { items: await views.list() })
+      return send(reply, { items: await views.list(caller) })
     })
   }
 }

@@ -21,7 +21,7 @@ export const listViewsOperation: Operation = {
   answers: {
     200: { description: 'All views.', schema: 'SavedViews', example: { items: [savedViewExample] } },
   },
-  problems: STORE_PROBLEMS,
+  problems: ['SAGA_TOO_MANY_READS', ...STORE_PROBLEMS],
 }
 
 export const saveViewOperation: Operation = {
@@ -69,6 +69,7 @@ export const removeViewOperation: Operation = {
     'SAGA_BODY_TOO_LARGE',
     'SAGA_UNSUPPORTED_MEDIA_TYPE',
     'SAGA_UNKNOWN_VIEW',
+    'SAGA_TOO_MANY_READS',
     'SAGA_CONTENDED',
     ...STORE_PROBLEMS,
   ],
