@@ -2,13 +2,16 @@ import type { Ids, Store } from '@counterstep/core'
 import { SAVED_VIEWS_MAX } from '@counterstep/protocol'
 import { memoryStore } from '@counterstep/store-conformance'
 import { describe, expect, it } from 'vitest'
+import type { Looks } from '../src/looks.ts'
 import { nodeIds } from '../src/node-ids.ts'
 import { ViewDocuments } from '../src/views/saved-views.ts'
 import { readCode } from './support/sagas.ts'
 
 const BY = { via: 'local' } as const
+/** Each look has its turn at once. */
+const LOOKS: Pick<Looks, 'take'> = { take: async (read, work) => work(await read()) }
 const ids: Ids = nodeIds()
-const open = (store: Store = memoryStore(), now = () => 7) => new ViewDocuments(store, ids, now)
+const open = (store: Store = memoryStore(), now = () => 7) => new ViewDocuments(store, ids, now, LOOKS)
 
 describe('saved views', () => {
   it('A view is there for every node, in the order of names, and the same name replaces it', async () => {
