@@ -93,7 +93,11 @@ export function Outcomes({ minutes }: { readonly minutes: readonly EndedMinute[]
                 </Link>
               </td>
               <td className="number">
-                <Link to="/list" search={{ status, range: '1h' }} aria-label={`${count} ${status}`}>
+                <Link
+                  to="/list"
+                  search={{ status, range: '1h' }}
+                  aria-label={`${count.toLocaleString()} ${status}`}
+                >
                   {count.toLocaleString()}
                 </Link>
               </td>
