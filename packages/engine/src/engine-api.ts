@@ -38,6 +38,8 @@ export interface WaitOptions {
   readonly untilIdle?: boolean
   /** A host that holds something of the transaction while it waits says how long that is. If all hold too much, it does not wait. */
   readonly heldCharacters?: number
+  /** It aborts when the caller is gone. Then the call answers at once, and takes the place of no other that waits. */
+  readonly gone?: AbortSignal
 }
 
 export interface SubmitOptions extends WaitOptions {

@@ -51,6 +51,7 @@ import { readGiven } from './operator/read-given.ts'
 import { findStanding, isNoRoom } from './standing-submit.ts'
 import { toSummary } from './summary.ts'
 import { within } from './until-definite.ts'
+import type { Waiter } from './waiters.ts'
 
 export abstract class Requests implements EngineApi {
   protected readonly assembly: Assembly
@@ -160,7 +161,7 @@ export abstract class Requests implements EngineApi {
 
   async #submitAndWait(
     submission: NamedSubmission,
-    { waitMs = 0, untilIdle }: WaitOptions,
+    { waitMs = 0, untilIdle, gone }: WaitOptions,
     accept: () => Promise<Accepted>,
   ): Promise<SubmitView> {
     const { gid } = submission
@@ -170,6 +171,7 @@ export abstract class Requests implements EngineApi {
     const waiter = waits
       ? this.assembly.waiters.open(gid, waitMs, untilIdle, countHeld(submission))
       : undefined
+    if (waiter !== undefined) cancelWhenGone(waiter, gone)
     try {
       const accepted = await accept()
       if (waiter === undefined) return toSubmitView(await this.#present(accepted), accepted)
@@ -344,10 +346,11 @@ export abstract class Requests implements EngineApi {
   async #commandAndWait(
     gid: Gid,
     command: Command,
-    { waitMs = 0, untilIdle, heldCharacters }: WaitOptions = {},
+    { waitMs = 0, untilIdle, heldCharacters, gone }: WaitOptions = {},
   ): Promise<TransactionView> {
     if (waitMs <= 0) return await this.#command(gid, command)
     const waiter = this.assembly.waiters.open(gid, waitMs, untilIdle, heldCharacters)
+    cancelWhenGone(waiter, gone)
     try {
       const view = await this.#command(gid, command)
       if (isFinalStatus(view.status)) return view
@@ -362,6 +365,11 @@ export abstract class Requests implements EngineApi {
 /** The content of another dialect's host is only a hash. */
 function countHeld({ content, definition }: NamedSubmission): number {
   return Math.max(content.length, 'branches' in definition ? countBodyCharacters(definition.branches) : 0)
+}
+
+function cancelWhenGone({ cancel }: Waiter, gone: AbortSignal | undefined): void {
+  if (gone?.aborted === true) cancel()
+  else gone?.addEventListener('abort', cancel, { once: true })
 }
 
 function isWaitedFor({ status }: TransactionView): boolean {

@@ -80,6 +80,26 @@ describe('a submit that waits', () => {
     expect((await isOpen(1024 * 1024)).isOpen).toBe(false)
   })
 
+  it('S17: A caller that is gone takes the place of no other that waits', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node({ waitersMax: 1 })
+    fixture.services.defer('a', '02', 'action')
+    const call = fixture.services.defer('b', '02', 'action')
+    const gone = new AbortController()
+    const first = watched(node.submit(buildSaga('a'), { waitMs: 30_000, gone: gone.signal }))
+    await fixture.time.advance(1_000)
+    expect(first.isSettled).toBe(false)
+    gone.abort()
+    await fixture.time.flush()
+    expect(first.value?.status).toBe('submitted')
+    const second = watched(node.submit(buildSaga('b'), { waitMs: 30_000 }))
+    await fixture.time.advance(1_000)
+    expect(second.isSettled).toBe(false)
+    call.answer('success')
+    await fixture.time.flush()
+    expect(second.value?.status).toBe('succeeded')
+  })
+
   it('A wait whose time is over is answered with the current state, and the saga goes on', async () => {
     const fixture = new Fixture()
     const node = await fixture.node()

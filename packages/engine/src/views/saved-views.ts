@@ -40,8 +40,7 @@ export class ViewDocuments {
   list(caller?: string): Promise<readonly SavedView[]> {
     return this.#looks.take(
       () => this.#store.readDocuments(CATEGORY),
-      (texts) =>
-        texts.map((text) => readView(text).view).sort((a, b) => a.name.localeCompare(b.name, 'en')),
+      (texts) => texts.map((text) => readView(text).view).sort((a, b) => a.name.localeCompare(b.name, 'en')),
       caller,
     )
   }

@@ -4,6 +4,7 @@ import type { ErrorCode, FinalStatus, Gid, SubmitView, TransactionView } from '@
 import { memoryStore } from '@counterstep/store-conformance'
 import type { AlertOptions } from '../../src/alerts/alert-options.ts'
 import { createEngine, type Engine } from '../../src/engine.ts'
+import type { WaitOptions } from '../../src/engine-api.ts'
 import type { EngineEvent, EngineObserver } from '../../src/observer.ts'
 import { DEFAULT_SETTINGS, type EngineSettings } from '../../src/settings.ts'
 import { FakeTime, type NodeClock } from './fake-time.ts'
@@ -147,7 +148,7 @@ export class TestNode {
     })
   }
 
-  submit(body: unknown, options?: { readonly waitMs?: number }): Promise<SubmitView> {
+  submit(body: unknown, options?: Pick<WaitOptions, 'waitMs' | 'gone'>): Promise<SubmitView> {
     return this.engine.submit(body, options)
   }
 

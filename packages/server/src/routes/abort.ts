@@ -5,6 +5,7 @@ import { type CommandBody, readCommandBody, takeCommandBody } from '../http/comm
 import { readWaitSeconds } from '../http/prefer.ts'
 import { readGid } from '../http/read-gid.ts'
 import { sendView } from '../http/send-view.ts'
+import { toWaitOptions } from '../http/wait-options.ts'
 import { abortedExample, abortingExample, abortRequestExample } from '../openapi/examples.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { OPERATOR_PROBLEMS } from './answer-command.ts'
@@ -52,7 +53,7 @@ export function buildAbortRoute(engine: EngineApi, gate: Gate, waitMsMax?: numbe
       const view = await engine.abort(gid, {
         ...(reason === undefined ? {} : { reason }),
         ...(isByOperator(body, gate, request.raw) ? { given: body.given } : {}),
-        ...(waitSeconds === undefined ? {} : { waitMs: waitSeconds * 1000 }),
+        ...toWaitOptions(waitSeconds, reply),
       })
       return sendView(reply, view, waitSeconds)
     })

@@ -4,6 +4,7 @@ import { takeNoBody } from '../http/no-body.ts'
 import { readWaitSeconds } from '../http/prefer.ts'
 import { readGid } from '../http/read-gid.ts'
 import { sendView } from '../http/send-view.ts'
+import { toWaitOptions } from '../http/wait-options.ts'
 import { confirmedTccExample, submittedTccExample } from '../openapi/examples.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { COMMAND_PROBLEMS } from './answer-command.ts'
@@ -49,7 +50,7 @@ export function buildSubmitPreparedRoute(engine: EngineApi, waitMsMax?: number) 
     const config = { access: submitPreparedOperation.access }
     app.post('/v1/transactions/:gid/submit', { config }, async function submitPrepared(request, reply) {
       const waitSeconds = readWaitSeconds(request.headers.prefer, waitMsMax)
-      const options = waitSeconds === undefined ? {} : { waitMs: waitSeconds * 1000 }
+      const options = toWaitOptions(waitSeconds, reply)
       return sendView(reply, await engine.submitPrepared(readGid(request), options), waitSeconds)
     })
   }

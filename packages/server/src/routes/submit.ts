@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { createMediaTypeError, takeJson } from '../http/json-body.ts'
 import { readWaitSeconds } from '../http/prefer.ts'
 import { sendView } from '../http/send-view.ts'
+import { toWaitOptions } from '../http/wait-options.ts'
 import {
   acceptedExample,
   finishedSubmitExample,
@@ -98,7 +99,7 @@ export function buildSubmitRoute(engine: EngineApi, gate: Pick<Gate, 'takeStored
     app.post('/v1/transactions', { config }, async function submit(request, reply) {
       if (request.headers['content-type'] === undefined) throw createMediaTypeError()
       const waitSeconds = readWaitSeconds(request.headers.prefer, waitMsMax)
-      const options = waitSeconds === undefined ? undefined : { waitMs: waitSeconds * 1000 }
+      const options = toWaitOptions(waitSeconds, reply)
       const takeBytes = buildQuotaCheck(gate, request, reply)
       // All submits that one turn of the event loop has read reach the engine together, and so share a write of the
       // store.
