@@ -36,3 +36,8 @@ export function formatCountdown(ms: number): string {
   if (hours < 48) return `${hours} h ${two(Math.floor((seconds % 3_600) / 60))} min`
   return `${Math.floor(hours / 24)} d`
 }
+
+/** When the next call of something is due: `next in 00:41`, or `now`. */
+export function formatNext(ms: number): string {
+  return ms <= 0 ? 'now' : `next in ${formatCountdown(ms)}`
+}

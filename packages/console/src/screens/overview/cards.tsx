@@ -117,7 +117,7 @@ export function EndToEnd({ latency }: { readonly latency: LatencyView }) {
     ['p99', latency.p99Ms],
   ] as const
   return (
-    <Card title="End to end">
+    <Card title="End to end, last hour">
       <table className="figures">
         <tbody>
           {rows.map(([name, ms]) => (

@@ -73,7 +73,7 @@ function showName(name: string): string {
 export function Slowest({ names }: { readonly names: readonly NameFigure[] }) {
   return (
     <Rows
-      title="Slowest names, p95"
+      title="Slowest names, p95, last hour"
       items={names}
       none="None has ended yet."
       all="/names"
@@ -93,7 +93,7 @@ export function Slowest({ names }: { readonly names: readonly NameFigure[] }) {
 export function MostFailed({ names }: { readonly names: readonly NameFigure[] }) {
   return (
     <Rows
-      title="Most undone names"
+      title="Most undone names, last hour"
       items={names.filter(({ failed }) => failed > 0)}
       none="None was undone."
       all="/names"
@@ -116,7 +116,7 @@ const SLOW_MS = 1_000
 export function WorstServices({ services }: { readonly services: readonly ServiceFigure[] }) {
   return (
     <Rows
-      title="Worst services, p95"
+      title="Worst services, p95, last hour"
       items={services}
       none="None has been called yet."
       all="/services"

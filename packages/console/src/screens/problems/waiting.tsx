@@ -4,7 +4,7 @@ import { newestQuery } from '../../api/queries.ts'
 import { BulkButtons } from '../../commands/bulk-buttons.tsx'
 import { type ListFilter, writeListFilter } from '../../filters/list-filter.ts'
 import { stringifySearch } from '../../filters/search-text.ts'
-import { Countdown } from '../../parts/instant.tsx'
+import { Next } from '../../parts/instant.tsx'
 import { ProblemText } from '../../parts/notice.tsx'
 import type { ProblemTab } from './select-problems.ts'
 import '../../style/bulk.css'
@@ -33,13 +33,7 @@ export function Waiting({ problem, tab, count }: WaitingProps) {
             <span className="quiet clip">{name ?? ''}</span>
             <span>{attempts === undefined ? '' : `attempt ${attempts.toLocaleString()}`}</span>
             <span className="quiet">
-              {paused === true ? (
-                'paused'
-              ) : (
-                <>
-                  next in <Countdown at={dueAt} />
-                </>
-              )}
+              {paused === true ? 'paused' : <Next at={dueAt} />}
             </span>
           </li>
         ))}
