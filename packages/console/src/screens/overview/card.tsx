@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 interface CardProps {
   readonly title: string
   readonly children: ReactNode
-  readonly tone?: 'plain' | 'bad' | 'good'
+  readonly tone?: 'plain' | 'bad' | 'warn' | 'good'
   readonly isWide?: boolean
 }
 

@@ -7,7 +7,7 @@ import { problemsQuery } from '../../api/queries.ts'
 import { Age } from '../../parts/instant.tsx'
 import { Notice, Trouble } from '../../parts/notice.tsx'
 import '../../style/problems.css'
-import { type ProblemTab, selectProblems } from './select-problems.ts'
+import { countProblems, type ProblemTab, selectProblems } from './select-problems.ts'
 import { Waiting } from './waiting.tsx'
 
 /** All that waits for the same reason is one row, however many transactions it is. */
@@ -30,7 +30,11 @@ export function Problems() {
         <TabLink tab="attention" current={tab} words="Need a person" items={data.items} />
         <TabLink tab="retrying" current={tab} words="Retrying" items={data.items} />
       </nav>
-      {shown.length === 0 ? <NoProblem tab={tab} /> : <Groups items={shown} tab={tab} named={named} />}
+      {shown.length === 0 ? (
+        <NoProblem tab={tab} retrying={countProblems(data.items, 'retrying')} />
+      ) : (
+        <Groups items={shown} tab={tab} named={named} />
+      )}
       <p className="quiet">
         Counts are of all nodes, read <Age at={data.asOf} />. A row leaves when its next answer is a success,
         not when a command was given.
@@ -47,7 +51,7 @@ interface TabLinkProps {
 }
 
 function TabLink({ tab, current, words, items }: TabLinkProps) {
-  const count = selectProblems(items, tab).reduce((sum, each) => sum + each.count, 0)
+  const count = countProblems(items, tab)
   return (
     <Link
       to="/problems"
@@ -60,10 +64,27 @@ function TabLink({ tab, current, words, items }: TabLinkProps) {
   )
 }
 
-function NoProblem({ tab }: { readonly tab: ProblemTab }) {
+/** That nothing needs a person does not mean that all is well: a call may be made again and again for nothing. */
+function NoProblem({ tab, retrying }: { readonly tab: ProblemTab; readonly retrying: number }) {
+  if (tab === 'retrying') {
+    return (
+      <Notice title="Nothing is being retried">
+        <p>Every call has been answered.</p>
+      </Notice>
+    )
+  }
   return (
-    <Notice title={tab === 'attention' ? 'Nothing needs a person' : 'Nothing is being retried'}>
-      <p>{tab === 'attention' ? 'What waits goes on by itself.' : 'Every call has been answered.'}</p>
+    <Notice title="Nothing needs a person now">
+      {retrying === 0 ? (
+        <p>Nothing is being retried either.</p>
+      ) : (
+        <p>
+          {retrying.toLocaleString()} {retrying === 1 ? 'waits and is' : 'wait and are'} called again: see{' '}
+          <Link to="/problems" search={{ tab: 'retrying' }}>
+            Retrying
+          </Link>
+        </p>
+      )}
     </Notice>
   )
 }

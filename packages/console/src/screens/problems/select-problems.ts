@@ -19,3 +19,8 @@ export function selectProblems(items: readonly ProblemView[], tab: ProblemTab): 
     .filter(({ count }) => count > 0)
     .sort((a, b) => b.count - a.count)
 }
+
+/** Counts the transactions of a tab. */
+export function countProblems(items: readonly ProblemView[], tab: ProblemTab): number {
+  return selectProblems(items, tab).reduce((sum, { count }) => sum + count, 0)
+}

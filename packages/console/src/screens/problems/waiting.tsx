@@ -32,9 +32,7 @@ export function Waiting({ problem, tab, count }: WaitingProps) {
             </Link>
             <span className="quiet clip">{name ?? ''}</span>
             <span>{attempts === undefined ? '' : `attempt ${attempts.toLocaleString()}`}</span>
-            <span className="quiet">
-              {paused === true ? 'paused' : <Next at={dueAt} />}
-            </span>
+            <span className="quiet">{paused === true ? 'paused' : <Next at={dueAt} />}</span>
           </li>
         ))}
       </ul>
