@@ -19,6 +19,13 @@ const PAUSED: Readonly<Record<NonNullable<BulkView['pausedBy']>, string>> = {
 }
 
 /** Says in a sentence where a job stands. */
-export function describeJob({ state, pausedBy }: Pick<BulkView, 'state' | 'pausedBy'>): string {
-  return state === 'paused' && pausedBy !== undefined ? PAUSED[pausedBy] : STATES[state]
+export function describeJob({
+  state,
+  pausedBy,
+  counts,
+}: Pick<BulkView, 'state' | 'pausedBy' | 'counts'>): string {
+  if (state === 'paused' && pausedBy !== undefined) return PAUSED[pausedBy]
+  // The first few may be all.
+  if (state === 'watching' && counts?.waiting === 0) return STATES['reading-back']
+  return STATES[state]
 }
