@@ -11,14 +11,16 @@ interface BulkButtonsProps {
   readonly choice: BulkTarget['choice']
   /** The words for those that are chosen, for example `128` or `all that match`. */
   readonly what: string
+  /** How many they are, if that is known. */
+  readonly count?: number
 }
 
 /** The commands for many transactions at once. Each opens the dialog that says which they are. */
-export function BulkButtons({ commands, choice, what }: BulkButtonsProps) {
-  const [opened, open] = useState<BulkCommand>()
+export function BulkButtons({ commands, choice, what, count }: BulkButtonsProps) {
+  const [opened, open] = useState<BulkTarget>()
   const { data: session } = useQuery(sessionQuery)
   // A bulk job needs what the retry of a transaction needs, whatever its command.
-  const refusal = findMissingScope('retry', session)
+  const refusal = count === 0 ? 'there is none' : findMissingScope('retry', session)
   return (
     <>
       {commands.map((command) => (
@@ -28,14 +30,12 @@ export function BulkButtons({ commands, choice, what }: BulkButtonsProps) {
           className="small"
           disabled={refusal !== undefined}
           title={refusal}
-          onClick={() => open(command)}
+          onClick={() => open({ command, choice, ...(count === undefined ? {} : { expected: count }) })}
         >
           {BULK_WORDS[command].verb} {what}…
         </button>
       ))}
-      {opened === undefined ? null : (
-        <BulkDialog target={{ command: opened, choice }} onClose={() => open(undefined)} />
-      )}
+      {opened === undefined ? null : <BulkDialog target={opened} onClose={() => open(undefined)} />}
     </>
   )
 }

@@ -9,7 +9,13 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Age } from '../parts/instant.tsx'
 import { ProblemText } from '../parts/notice.tsx'
 import { toCurl } from '../parts/to-curl.ts'
-import { BULK_WORDS, type BulkTarget, toBulkCommandLine, toBulkRequest } from './bulk-target.ts'
+import {
+  BULK_WORDS,
+  type BulkTarget,
+  describeDrift,
+  toBulkCommandLine,
+  toBulkRequest,
+} from './bulk-target.ts'
 import { Reason } from './reason.tsx'
 import '../style/dialog.css'
 import '../style/bulk.css'
@@ -46,7 +52,9 @@ export function BulkDialog({ target, onClose }: BulkDialogProps) {
     <Dialog title={`${words}?`} onClose={onClose}>
       <form onSubmit={submit} className="command">
         <p>{follows} The list is fixed now: what comes to match later is not touched.</p>
-        {preview.data === undefined ? null : <Chosen preview={preview.data} />}
+        {preview.data === undefined ? null : (
+          <Chosen preview={preview.data} drift={describeDrift(target.expected, preview.data)} />
+        )}
         {preview.error === null ? null : <ProblemText error={preview.error} />}
         <Reason value={reason} isRequired onChange={setReason} />
         <Pace canary={canary} rate={ratePerSecond} onCanary={setCanary} onRate={setRate} />
@@ -83,7 +91,12 @@ function useStart() {
   })
 }
 
-function Chosen({ preview }: { readonly preview: BulkPreview }) {
+interface ChosenProps {
+  readonly preview: BulkPreview
+  readonly drift: string | undefined
+}
+
+function Chosen({ preview, drift }: ChosenProps) {
   const { count, isExact, oldestAt, groups, samples } = preview
   return (
     <div className="plan">
@@ -96,6 +109,7 @@ function Chosen({ preview }: { readonly preview: BulkPreview }) {
           </span>
         )}
       </h3>
+      {drift === undefined ? null : <p>{drift}</p>}
       {groups.map((group) => (
         <p key={`${group.problem} ${group.name}`}>
           {group.count.toLocaleString()} × {group.problem ?? 'without a problem'}

@@ -1,10 +1,12 @@
-import type { BulkCommand, BulkRequest } from '@counterstep/protocol'
+import type { BulkCommand, BulkPreview, BulkRequest, TransactionSummary } from '@counterstep/protocol'
 import { quoteForShell } from '../parts/to-curl.ts'
 
 /** One command for many transactions: those that were picked, or all that a filter finds by then. */
 export interface BulkTarget {
   readonly command: BulkCommand
   readonly choice: { readonly gids: readonly string[] } | { readonly filter: string }
+  /** How many they were when the button was shown, if that was known. */
+  readonly expected?: number
 }
 
 export const BULK_WORDS: Readonly<Record<BulkCommand, { readonly verb: string; readonly follows: string }>> =
@@ -16,10 +18,33 @@ export const BULK_WORDS: Readonly<Record<BulkCommand, { readonly verb: string; r
   }
 
 export function toBulkRequest(
-  { command, choice }: BulkTarget,
+  { command, choice }: Pick<BulkTarget, 'command' | 'choice'>,
   fields: Pick<BulkRequest, 'reason' | 'canary' | 'ratePerSecond'>,
 ): BulkRequest {
   return { command, ...choice, ...fields }
+}
+
+/** Says why the preview has another number than the button that led to it. */
+export function describeDrift(
+  expected: number | undefined,
+  { count, isExact }: Pick<BulkPreview, 'count' | 'isExact'>,
+): string | undefined {
+  if (expected === undefined || !isExact || count === expected) return undefined
+  const drift = Math.abs(expected - count)
+  const have = `${drift.toLocaleString()} ${drift === 1 ? 'has' : 'have'}`
+  return count < expected
+    ? `${have} got on by ${drift === 1 ? 'itself' : 'themselves'} since.`
+    : `${have} come since.`
+}
+
+/** Leaves out an abort of what is being undone already. `isWhole`: the rows are all that would get the command. */
+export function offerBulk(
+  commands: readonly BulkCommand[],
+  rows: readonly Pick<TransactionSummary, 'status'>[],
+  isWhole: boolean,
+): readonly BulkCommand[] {
+  const isUndone = isWhole && rows.length > 0 && rows.every(({ status }) => status === 'aborting')
+  return isUndone ? commands.filter((command) => command !== 'abort') : commands
 }
 
 export function toBulkCommandLine(request: BulkRequest): string {

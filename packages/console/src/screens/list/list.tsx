@@ -53,6 +53,7 @@ function Rows({ filter, onChange }: RowsProps) {
         filter={filter}
         rows={rows}
         selection={selection}
+        hasMore={pages.hasNextPage}
         newer={newer}
         onShowNewest={showNewest}
       />

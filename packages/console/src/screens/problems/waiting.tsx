@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { newestQuery } from '../../api/queries.ts'
 import { BulkButtons } from '../../commands/bulk-buttons.tsx'
+import { offerBulk } from '../../commands/bulk-target.ts'
 import { type ListFilter, writeListFilter } from '../../filters/list-filter.ts'
 import { stringifySearch } from '../../filters/search-text.ts'
 import { Next } from '../../parts/instant.tsx'
@@ -38,9 +39,10 @@ export function Waiting({ problem, tab, count }: WaitingProps) {
       </ul>
       <div className="group-commands">
         <BulkButtons
-          commands={['retry', 'pause', 'abort']}
+          commands={offerBulk(['retry', 'pause', 'abort'], data?.items ?? [], data?.cursor === undefined)}
           choice={{ filter: stringifySearch(toBulkFilter(filter)).slice(1) }}
           what={count.toLocaleString()}
+          count={count}
         />
       </div>
       <p>
