@@ -2,12 +2,14 @@ import { describeProblem } from '@counterstep/explain'
 import type { ProblemView } from '@counterstep/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useLive } from '../../api/live.ts'
 import { problemsQuery } from '../../api/queries.ts'
 import { Age } from '../../parts/instant.tsx'
 import { Notice, Trouble } from '../../parts/notice.tsx'
+import { useHeldOrder } from '../../parts/use-held-order.ts'
 import '../../style/problems.css'
-import { countProblems, type ProblemTab, selectProblems } from './select-problems.ts'
+import { type CountedProblem, countProblems, type ProblemTab, selectProblems } from './select-problems.ts'
 import { Waiting } from './waiting.tsx'
 
 /** All that waits for the same reason is one row, however many transactions it is. */
@@ -33,7 +35,7 @@ export function Problems() {
       {shown.length === 0 ? (
         <NoProblem tab={tab} retrying={countProblems(data.items, 'retrying')} />
       ) : (
-        <Groups items={shown} tab={tab} named={named} />
+        <Groups key={`${tab} ${named ?? ''}`} items={shown} tab={tab} named={named} />
       )}
       <p className="quiet">
         Counts are of all nodes, read <Age at={data.asOf} />. A row leaves when its next answer is a success,
@@ -98,26 +100,45 @@ function Groups({
   readonly tab: ProblemTab
   readonly named: string | undefined
 }) {
+  const { shown, hold } = useHeldOrder(items, ({ problem }) => problem)
   return (
-    <ul className="groups">
-      {items.map(({ problem, count, oldestAt }) => (
-        <li key={problem}>
-          <details name="problem" open={items.length === 1 || problem === named}>
-            <summary>
-              <span className="group-name" title={problem}>
-                {problem}
-              </span>
-              <span className="group-count">{count.toLocaleString()}</span>
-              <span className="group-age quiet">
-                oldest <Age at={oldestAt} />
-              </span>
-            </summary>
-            <p>{describeProblem(problem).headline}</p>
-            <p className="advice">{describeProblem(problem).advice}</p>
-            <Waiting problem={problem} tab={tab} count={count} />
-          </details>
+    <ul className="groups" {...hold}>
+      {shown.map(({ item, isGone }) => (
+        <li key={item.problem}>
+          <Group
+            problem={isGone ? { ...item, count: 0 } : item}
+            tab={tab}
+            isFirstOpen={items.length === 1 || item.problem === named}
+          />
         </li>
       ))}
     </ul>
+  )
+}
+
+interface GroupProps {
+  readonly problem: CountedProblem
+  readonly tab: ProblemTab
+  readonly isFirstOpen: boolean
+}
+
+/** What an opened one shows is asked for only once it is opened. */
+function Group({ problem: { problem, count, oldestAt }, tab, isFirstOpen }: GroupProps) {
+  const [isOpen, open] = useState(isFirstOpen)
+  return (
+    <details name="problem" open={isOpen} onToggle={(event) => open(event.currentTarget.open)}>
+      <summary>
+        <span className="group-name" title={problem}>
+          {problem}
+        </span>
+        <span className="group-count">{count.toLocaleString()}</span>
+        <span className="group-age quiet">
+          oldest <Age at={oldestAt} />
+        </span>
+      </summary>
+      <p>{describeProblem(problem).headline}</p>
+      <p className="advice">{describeProblem(problem).advice}</p>
+      {isOpen ? <Waiting problem={problem} tab={tab} count={count} /> : null}
+    </details>
   )
 }

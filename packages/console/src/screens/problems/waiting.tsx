@@ -7,6 +7,8 @@ import { type ListFilter, writeListFilter } from '../../filters/list-filter.ts'
 import { stringifySearch } from '../../filters/search-text.ts'
 import { Next } from '../../parts/instant.tsx'
 import { ProblemText } from '../../parts/notice.tsx'
+import { useHeldOrder } from '../../parts/use-held-order.ts'
+import { Sample } from './sample.tsx'
 import type { ProblemTab } from './select-problems.ts'
 import '../../style/bulk.css'
 
@@ -22,18 +24,23 @@ interface WaitingProps {
 export function Waiting({ problem, tab, count }: WaitingProps) {
   const filter: ListFilter = { problem, flags: [tab], order: 'due' }
   const { data, error } = useQuery(newestQuery(filter))
+  const { shown, hold } = useHeldOrder(data?.items.slice(0, SHOWN_MAX) ?? [], ({ gid }) => gid)
+  const [first] = shown
   if (error !== null) return <ProblemText error={error} />
   return (
     <>
-      <ul className="waiting-rows">
-        {(data?.items ?? []).slice(0, SHOWN_MAX).map(({ gid, name, attempts, dueAt, paused }) => (
+      {first === undefined ? null : <Sample problem={problem} gid={first.item.gid} />}
+      <ul className="waiting-rows" {...hold}>
+        {shown.map(({ item: { gid, name, attempts, dueAt, paused }, isGone }) => (
           <li key={gid}>
             <Link to="/tx/$gid" params={{ gid }} className="gid-text" title={gid}>
               {gid}
             </Link>
             <span className="quiet clip">{name ?? ''}</span>
             <span>{attempts === undefined ? '' : `attempt ${attempts.toLocaleString()}`}</span>
-            <span className="quiet">{paused === true ? 'paused' : <Next at={dueAt} />}</span>
+            <span className="quiet">
+              {isGone ? 'has moved on' : paused === true ? 'paused' : <Next at={dueAt} />}
+            </span>
           </li>
         ))}
       </ul>
