@@ -153,6 +153,22 @@ describe('what is printed', () => {
       '  It will wait for ledger, which did not answer the last attempt.',
       '  It ends as failed once every call has succeeded.',
     ])
+    const edit = { gid: 'a', command: 'edit', isConfirmed: true } as const
+    const needs = ['confirm'] as const
+    const fields = {
+      url: 'bank-a:/undo?key=secret',
+      payload: { pin: 'secret' },
+      headers: { 'x-a': 'secret' },
+    } as const
+    const changes = { op: { branchId: 'debit', op: 'compensate' }, fields } as const
+    const lines = writePlan({ ...PLAN, needs }, { ...edit, changes }, NOW)
+    expect(lines.slice(1, 4)).toEqual([
+      '  It changes of debit.compensate: url bank-a:/debit-undo → bank-a:/undo?…, payload, headers x-a',
+      '  1  compensate credit            may have run  ledger:/credit-undo',
+      '  2  compensate debit             has run       bank-a:/undo?…',
+    ])
+    expect(lines.join()).not.toMatch(/--confirm|secret/)
+    expect(writePlan({ ...PLAN, needs }, { ...edit, isConfirmed: false }, NOW).join()).toContain('--confirm')
     const refusal = { code: 'SAGA_ALREADY_FINAL', detail: 'it has succeeded' }
     const refused = writePlan({ ...PLAN, exact: false, refusal }, { gid: 'a', command: 'abort' }, NOW)
     expect(refused[0]).toContain('another node runs it')

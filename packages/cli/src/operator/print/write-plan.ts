@@ -1,6 +1,7 @@
 import type { OperatorCommand, PlannedCall, PlanView } from '@counterstep/protocol'
 import { cleanLine } from './clean-text.ts'
 import { formatBoth } from './instants.ts'
+import { type Changes, showEditedUrl, writeChanges } from './write-changes.ts'
 import { pad } from './write-table.ts'
 
 const RAN: Readonly<Record<PlannedCall['ran'], string>> = {
@@ -13,10 +14,19 @@ const EXACTNESS = {
   guessed: ', another node runs it, so each branch counts as called',
 } as const
 
+export interface PlannedCommand {
+  readonly gid: string
+  readonly command: OperatorCommand
+  /** Only an edit has them. */
+  readonly changes?: Changes | undefined
+  /** The person has said that no call took effect. */
+  readonly isConfirmed?: boolean
+}
+
 /** Writes what would follow from a command, as the dialog of the console does. */
 export function writePlan(
   plan: PlanView,
-  { gid, command }: { readonly gid: string; readonly command: OperatorCommand },
+  { gid, command, changes, isConfirmed = false }: PlannedCommand,
   now: number,
 ): readonly string[] {
   const exactness = plan.exact ? EXACTNESS.exact : EXACTNESS.guessed
@@ -24,9 +34,11 @@ export function writePlan(
   if (plan.refusal !== undefined) {
     return [head, `  It would be refused: ${cleanLine(`${plan.refusal.detail} (${plan.refusal.code})`)}`]
   }
-  const calls = plan.steps.flatMap((step, at) => step.map((call) => writeCall(call, at + 1)))
+  const shown = changes === undefined ? plan : showEditedUrl(plan, changes)
+  const calls = shown.steps.flatMap((step, at) => step.map((call) => writeCall(call, at + 1)))
   return [
     head,
+    ...(changes === undefined ? [] : [writeChanges(plan, changes)]),
     ...(calls.length === 0 ? ['  No call follows.'] : calls),
     ...plan.cannotUndo.map((id) => `  –  ${cleanLine(id)} cannot be undone: it has no compensation`),
     ...(plan.waitsFor.length === 0
@@ -34,7 +46,7 @@ export function writePlan(
       : [
           `  It will wait for ${cleanLine(plan.waitsFor.join(', '))}, which did not answer the last attempt.`,
         ]),
-    ...(plan.needs.includes('confirm')
+    ...(plan.needs.includes('confirm') && !isConfirmed
       ? ['  A call of it may have taken effect, so it needs --confirm no-call-took-effect.']
       : []),
     `  It ends as ${cleanLine(plan.ends)} once every call has succeeded.`,

@@ -1,5 +1,6 @@
 import type { OperatorCommand, PreviewRequest } from '@counterstep/protocol'
 import { cleanLine } from '../print/clean-text.ts'
+import type { Changes } from '../print/write-changes.ts'
 import { writePlan } from '../print/write-plan.ts'
 import type { OperatorContext } from './operator-context.ts'
 import { NotGivenError } from './operator-errors.ts'
@@ -17,14 +18,17 @@ export async function agree(
   context: OperatorContext,
   gid: string,
   asked: PreviewRequest,
+  changes?: Changes,
 ): Promise<Agreement> {
   const { line, operator, say, signal } = context
   let agreement: Agreement = {}
   await askWhether(context, async () => {
     const plan = await operator.preview(gid, asked, { signal })
-    for (const text of writePlan(plan, { gid, command: asked.command }, operator.now())) say(text)
+    const isConfirmed = line.values.has('confirm')
+    const planned = { gid, command: asked.command, changes, isConfirmed }
+    for (const text of writePlan(plan, planned, operator.now())) say(text)
     if (plan.refusal !== undefined) throw new NotGivenError('It would be refused, so it was not given.', 2)
-    if (plan.needs.includes('confirm') && !line.values.has('confirm'))
+    if (plan.needs.includes('confirm') && !isConfirmed)
       throw new NotGivenError(
         'A call of it may have taken effect. Look at the service; if none has, add --confirm no-call-took-effect.',
       )

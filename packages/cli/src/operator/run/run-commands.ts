@@ -11,6 +11,7 @@ import { type CommandOptions, type EditOptions, isUnavailable, type OpName } fro
 import { readOp, toInstant } from '../line/option-texts.ts'
 import { cleanJson, cleanLine } from '../print/clean-text.ts'
 import { describeStatus } from '../print/status-words.ts'
+import type { Changes } from '../print/write-changes.ts'
 import { writePlan } from '../print/write-plan.ts'
 import { writeWhy } from '../print/write-transaction.ts'
 import { agree } from './agree.ts'
@@ -81,7 +82,7 @@ export async function runEdit(context: OperatorContext): Promise<void> {
   const op = readPlacedOp(context)
   const headers = readPairs(line, 'header')
   const timeoutMs = readValue(line, 'timeout-ms')
-  const changes: Partial<EditOptions> = dropUndefined({
+  const fields: Partial<EditOptions> = dropUndefined({
     url: readValue(line, 'new-url'),
     payload: readJson(line, 'payload') as PayloadValue | undefined,
     body: readValue(line, 'body'),
@@ -92,19 +93,27 @@ export async function runEdit(context: OperatorContext): Promise<void> {
     retry: readJson(line, 'retry') as Partial<RetryPolicy> | undefined,
     confirm: readConfirm(line.values.has('confirm')),
   })
-  await give(context, { command: 'edit', op }, (gid, given) =>
-    operator.edit(gid, op, { ...given, ...changes }),
+  await give(
+    context,
+    { command: 'edit', op },
+    (gid, given) => operator.edit(gid, op, { ...given, ...fields }),
+    { op, fields },
   )
 }
 
 type Give = (gid: string, given: CommandOptions & { readonly reason: string }) => Promise<TransactionView>
 
-async function give(context: OperatorContext, asked: PreviewRequest, send: Give): Promise<void> {
+async function give(
+  context: OperatorContext,
+  asked: PreviewRequest,
+  send: Give,
+  changes?: Changes,
+): Promise<void> {
   const { line, operator, print, say, signal } = context
   const [gid = ''] = line.places
   const reason = readValue(line, 'reason')
   const commandId = readValue(line, 'command-id') ?? randomUUID()
-  const agreement = await agree(context, gid, asked)
+  const agreement = await agree(context, gid, asked, changes)
   let view: TransactionView
   try {
     // An absent reason is left out by the JSON. The line was checked to have one where the command needs it.
