@@ -42,7 +42,9 @@ describe('a command', () => {
     const replies = reply(`POST ${TX}/retry`, STUCK)
     const given = await runLine(['tx', 'retry', 'order-4711', '--yes', '--command-id', 'mine'], { replies })
     expect(given.code).toBe(0)
-    expect(given.sent.map(({ url, body }) => [url, body])).toEqual([[`${TX}/retry`, '{"commandId":"mine"}']])
+    const [first, ...looks] = given.sent
+    expect(first).toEqual({ method: 'POST', url: `${TX}/retry`, body: '{"commandId":"mine"}' })
+    expect(looks.filter(({ method }) => method !== 'GET')).toEqual([])
   })
 
   it('A command that would be refused is shown as that, and not asked about', async () => {
@@ -84,6 +86,36 @@ describe('a command', () => {
       headers: { 'x-a': 'b' },
       confirm: 'no-call-took-effect',
     })
+  })
+
+  it('After an edit the next answer of its call is printed, and not the one before it', async () => {
+    const [debit, credit] = STUCK.branches
+    const [action, undo] = debit?.ops ?? []
+    if (debit === undefined || credit === undefined || action === undefined || undo === undefined)
+      throw new Error('the view has no such call')
+    const given = { ...STUCK, trail: [{ ...STUCK.trail?.[0], id: 'c2', at: NOW - 5_000 }] }
+    const edit = ['tx', 'edit', 'order-4711', 'debit.compensate', '--reason', 'r', '--new-url', 'bank-a:/v2']
+    const runEdit = (seen: unknown) =>
+      runLine([...edit, '--command-id', 'c2', '--yes'], {
+        replies: {
+          ...reply(`POST ${TX}/ops/debit/compensate/edit`, given),
+          ...reply(`GET ${TX}`, seen),
+        },
+      })
+    const silent = await runEdit(given)
+    expect(silent.stdout.slice(1)).toEqual([
+      'debit.compensate is due now. It has not answered within 2 s.',
+    ])
+    const { nextAt: _, ...done } = { ...undo, state: 'succeeded', statusCode: 200, endedAt: NOW }
+    const ended = { ...given, status: 'failed', finishedAt: NOW }
+    const answered = await runEdit({ ...ended, branches: [{ ...debit, ops: [action, done] }, credit] })
+    expect(answered.stdout[1]).toBe('debit.compensate was called again: it is done.')
+    expect(answered.stdout[2]).toContain('WHY  Everything that may have run is undone')
+    expect(answered.stderr).toEqual([])
+    const again = { ...undo, statusCode: 404, endedAt: NOW }
+    const failed = await runEdit({ ...given, branches: [{ ...debit, ops: [action, again] }, credit] })
+    expect(failed.stdout[1]).toBe('debit.compensate was called again: it answered 404.')
+    expect(failed.stdout.join()).toContain('DO   The path is most often wrong.')
   })
 
   it('A skip, a pause and the retry of one call send what they say', async () => {

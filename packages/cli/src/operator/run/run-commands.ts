@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import {
   OPERATOR_COMMANDS,
   type OperatorCommand,
+  type OpView,
   type PayloadValue,
   type PreviewRequest,
   type RetryPolicy,
@@ -15,6 +16,7 @@ import type { Changes } from '../print/write-changes.ts'
 import { writePlan } from '../print/write-plan.ts'
 import { writeWhy } from '../print/write-transaction.ts'
 import { agree } from './agree.ts'
+import { ANSWER_WAIT_MS, awaitAnswer, findDueCall } from './await-answer.ts'
 import type { OperatorContext } from './operator-context.ts'
 import { NotGivenError } from './operator-errors.ts'
 import { dropUndefined, readJson, readPairs, readValue } from './read-values.ts'
@@ -130,8 +132,38 @@ async function give(
   print(
     `${cleanLine(gid)}: ${describeGiven(asked.command)} is given, and durable.  ${describeStatus(view.status)}`,
   )
-  for (const text of writeWhy(view, operator.now())) print(text)
-  say(`What comes of it shows counterstep tx watch ${cleanLine(gid)}`)
+  const { isOver } = await printOutcome(context, asked, view, commandId)
+  if (!isOver) say(`What comes of it shows counterstep tx watch ${cleanLine(gid)}`)
+}
+
+/** Prints the next answer of the call that was made due, since the one before it says nothing of the command. */
+async function printOutcome(
+  context: OperatorContext,
+  asked: PreviewRequest,
+  view: TransactionView,
+  commandId: string,
+): Promise<{ readonly isOver: boolean }> {
+  const { operator, print } = context
+  const printWhy = (seen: TransactionView) => {
+    for (const text of writeWhy(seen, operator.now())) print(text)
+    return { isOver: seen.finishedAt !== undefined }
+  }
+  const due = findDueCall(asked, view)
+  if (due === undefined) return printWhy(view)
+  const givenAt = view.trail?.find(({ id }) => id === commandId)?.at ?? operator.now()
+  const answered = await awaitAnswer(context, due, givenAt)
+  const name = cleanLine(`${due.branchId}.${due.op}`)
+  if (answered === undefined) {
+    print(`${name} is due now. It has not answered within ${ANSWER_WAIT_MS / 1_000} s.`)
+    return { isOver: false }
+  }
+  print(`${name} was called again: ${describeAnswer(answered.op)}.`)
+  return printWhy(answered.view)
+}
+
+function describeAnswer({ state, error, statusCode }: OpView): string {
+  if (state === 'succeeded') return 'it is done'
+  return error === undefined ? `it answered ${statusCode ?? 'nothing'}` : `it ended with ${cleanLine(error)}`
 }
 
 function describeGiven(command: OperatorCommand): string {
