@@ -23,7 +23,7 @@ const SCREENS = [
   { name: 'graph', hash: '/tx/order-4711?tab=graph', sign: '.graph-node' },
   { name: 'long gid', hash: `/tx/${encodeURIComponent(LONG_GID)}?tab=trail`, sign: '.trail' },
   { name: 'problems', hash: '/problems', sign: '.groups' },
-  { name: 'services', hash: '/services', sign: 'text=looks down' },
+  { name: 'services', hash: '/services', sign: 'text=gives no usable answer' },
   { name: 'names', hash: '/names', sign: '.trend' },
   { name: 'panel', hash: '/panels/keys', sign: 'text=checkout' },
   { name: 'playground', hash: '/new', sign: '.branch' },

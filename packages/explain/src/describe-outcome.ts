@@ -29,3 +29,8 @@ export function describeOutcome(outcome: string): string {
   if (/^\d{3}$/.test(outcome)) return `answers ${outcome}`
   return WORDS[outcome] ?? `fails with ${outcome}`
 }
+
+/** Says what a service does when it is asked for one call, which `name` names. */
+export function describeOutcomeOf(outcome: string, name: string): string {
+  return outcome === '409' ? `answers 409: it refuses ${name}` : `${describeOutcome(outcome)} to ${name}`
+}

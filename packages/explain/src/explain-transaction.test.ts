@@ -53,9 +53,23 @@ describe('explainTransaction', () => {
       headline:
         'bank-a answers 500 to the compensation of debit since 02:48:00 UTC, attempt 52: “lock wait timeout”.',
       cause: 'It turned around at 02:10:00 UTC, because credit refused: “account frozen”.',
-      next: 'Next attempt in 41 s. After it nothing is left to do.',
+      next: 'Next attempt in 41 s. It is the last call: then the transaction ends.',
       advice: 'The service runs and fails: its own log has the reason.',
     })
+  })
+
+  it('A refusal of what cannot be given up is a sentence', () => {
+    const refused = op({
+      op: 'compensate',
+      state: 'waiting',
+      attempts: 2,
+      statusCode: 409,
+      service: 'bank-a',
+    })
+    const stuck = view({ status: 'aborting', branches: [{ id: 'debit', after: [], ops: [refused] }] })
+    expect(explainTransaction(stuck, { now: NOW }).headline).toBe(
+      'bank-a answers 409: it refuses the compensation of debit, attempt 2.',
+    )
   })
 
   it('A service that asks for patience needs no advice until it needs a person', () => {

@@ -1,11 +1,12 @@
 import type { AbortView, OpView, TransactionView } from '@counterstep/protocol'
 import { adviseOn } from './advise-on.ts'
-import { describeOutcome } from './describe-outcome.ts'
+import { describeOutcomeOf } from './describe-outcome.ts'
 import { describeProblem } from './describe-problem.ts'
 import { formatDuration } from './durations.ts'
 import { findTroubledOp, listOps, type PlacedOp } from './find-troubled-op.ts'
 import { nameOp } from './name-op.ts'
 import { quoteAnswer, quoteText } from './quote.ts'
+import { readOutcome } from './read-outcome.ts'
 import { readService } from './read-service.ts'
 
 /** Each field is one or more whole sentences. */
@@ -89,21 +90,17 @@ function describeTrouble(view: TransactionView, { branchId, op }: PlacedOp, sett
   const said = quoteAnswer(op.answer ?? run?.excerpt)
   const isPatient = view.attention === undefined && outcome === '425'
   return {
-    headline: `${service} ${describeOutcome(outcome)} to ${name}${since}, attempt ${op.attempts}${said}.`,
+    headline: `${service} ${describeOutcomeOf(outcome, name)}${since}, attempt ${op.attempts}${said}.`,
     next: describeNext(view, op, settled),
     ...(isPatient ? {} : { advice: adviseOn(outcome) }),
   }
-}
-
-function readOutcome({ error, statusCode, runs }: OpView): string {
-  return error ?? (statusCode === undefined ? (runs?.at(-1)?.outcome ?? 'other') : String(statusCode))
 }
 
 function describeNext(view: TransactionView, op: OpView, { now }: Settled): string {
   const left = listOps(view).filter((each) => each.op !== op && isOpen(view, each.op)).length
   const after =
     left === 0
-      ? 'After it nothing is left to do.'
+      ? 'It is the last call: then the transaction ends.'
       : `After it ${left} more ${left === 1 ? 'call is' : 'calls are'} left.`
   if (op.state === 'calling') return `It is being called now. ${after}`
   if (op.nextAt === undefined) return 'No further attempt is due until a person gives a retry.'

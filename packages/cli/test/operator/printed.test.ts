@@ -150,7 +150,7 @@ describe('what is printed', () => {
       '  1  compensate credit            may have run  ledger:/credit-undo',
       '  2  compensate debit             has run       bank-a:/debit-undo',
       '  –  mail cannot be undone: it has no compensation',
-      '  It will wait for ledger, which did not answer the last attempt.',
+      '  It will wait for ledger, which gave no usable answer to the last attempt.',
       '  It ends as failed once every call has succeeded.',
     ])
     const edit = { gid: 'a', command: 'edit', isConfirmed: true } as const

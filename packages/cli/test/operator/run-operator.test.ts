@@ -6,7 +6,10 @@ const TX = '/v1/transactions/order-4711'
 const reply = (path: string, body: unknown, status = 200): Readonly<Record<string, Reply>> => ({
   [path]: { status, body },
 })
-const preview = (more: object = {}) => reply(`POST ${TX}/preview`, { ...PLAN, ...more })
+const preview = (more: object = {}) => ({
+  ...reply(`GET ${TX}`, STUCK),
+  ...reply(`POST ${TX}/preview`, { ...PLAN, ...more }),
+})
 const problem = (code: string, detail = 'why') => ({ code, detail, status: 409, title: 'x', type: 'x' })
 
 describe('a command', () => {
@@ -16,7 +19,7 @@ describe('a command', () => {
     expect(run.code).toBe(0)
     expect(run.asked).toEqual(['Abort transaction order-4711? [y/N] '])
     expect(run.stderr[0]).toContain('What abort of order-4711 does')
-    expect(JSON.parse(run.sent[1]?.body ?? '')).toEqual({
+    expect(JSON.parse(run.sent.findLast(({ method }) => method === 'POST')?.body ?? '')).toEqual({
       commandId: expect.stringMatching(/^[\w-]{36}$/),
       reason: 'late',
       planId: 'plan-1',
@@ -31,7 +34,7 @@ describe('a command', () => {
       const run = await runLine(['tx', 'retry', 'order-4711'], { replies: preview(), typed })
       expect(run).toMatchObject({ code: 1, stdout: [] })
       expect(run.stderr.at(-1)).toBe('counterstep: Nothing was done.')
-      expect(run.sent.map(({ url }) => url)).toEqual([`${TX}/preview`])
+      expect(run.sent.map(({ url }) => url)).toEqual([`${TX}/preview`, TX])
     }
   })
 
@@ -79,7 +82,7 @@ describe('a command', () => {
       typed: 'yes',
     })
     expect(run.code).toBe(0)
-    expect(JSON.parse(run.sent[1]?.body ?? '')).toMatchObject({
+    expect(JSON.parse(run.sent.findLast(({ method }) => method === 'POST')?.body ?? '')).toMatchObject({
       reason: 'moved',
       planId: 'plan-1',
       url: 'bank-a:/v2',
@@ -103,9 +106,7 @@ describe('a command', () => {
         },
       })
     const silent = await runEdit(given)
-    expect(silent.stdout.slice(1)).toEqual([
-      'debit.compensate is due now. It has not answered within 2 s.',
-    ])
+    expect(silent.stdout.slice(1)).toEqual(['debit.compensate is due now. It has not answered within 2 s.'])
     const { nextAt: _, ...done } = { ...undo, state: 'succeeded', statusCode: 200, endedAt: NOW }
     const ended = { ...given, status: 'failed', finishedAt: NOW }
     const answered = await runEdit({ ...ended, branches: [{ ...debit, ops: [action, done] }, credit] })

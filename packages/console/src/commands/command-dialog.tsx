@@ -61,7 +61,7 @@ export function CommandDialog({ target, view, onClose }: CommandDialogProps) {
       <form onSubmit={submit} className="command">
         <p>{describeConsequence(target.command)}</p>
         <CommandFields target={target} fields={fields} onChange={setFields} />
-        <Plan plan={showEditedUrl(plan.data, target, fields)} error={plan.error} />
+        <Plan plan={showEditedUrl(plan.data, target, fields)} view={view} error={plan.error} />
         {plan.data?.refusal === undefined ? (
           <>
             <Reason value={reason} isRequired={wantsReason} onChange={setReason} />

@@ -1,17 +1,20 @@
-import type { PlannedCall, PlanView } from '@counterstep/protocol'
+import { describeWaits } from '@counterstep/explain'
+import type { PlannedCall, PlanView, TransactionView } from '@counterstep/protocol'
 import { ApiError } from '../api/client.ts'
 import { TimeOfDay } from '../parts/instant.tsx'
 import { ProblemText } from '../parts/notice.tsx'
 
 interface PlanProps {
   readonly plan: PlanView | undefined
+  /** The transaction as it is, which knows the last answers. */
+  readonly view: TransactionView
   readonly error: Error | null
 }
 
 const RAN = { yes: 'has run', maybe: 'may have run', no: 'has not run' } as const
 
 /** Shows what would follow, by the rules of the server. */
-export function Plan({ plan, error }: PlanProps) {
+export function Plan({ plan, view, error }: PlanProps) {
   if (error instanceof ApiError && error.isMissingRoute) {
     return <p className="plan quiet">This server does not foretell what follows from a command.</p>
   }
@@ -26,6 +29,7 @@ export function Plan({ plan, error }: PlanProps) {
       </div>
     )
   }
+  const waits = describeWaits(plan, view)
   return (
     <section className="plan">
       <h3>
@@ -41,11 +45,7 @@ export function Plan({ plan, error }: PlanProps) {
           Cannot be undone, because it has no compensation: <strong>{plan.cannotUndo.join(', ')}</strong>
         </p>
       )}
-      {plan.waitsFor.length === 0 ? null : (
-        <p className="warning">
-          It will wait for {plan.waitsFor.join(', ')}, which did not answer the last attempt.
-        </p>
-      )}
+      {waits === undefined ? null : <p className="warning">{waits}</p>}
       <p className="quiet">If every call succeeds, it ends as {plan.ends}.</p>
     </section>
   )

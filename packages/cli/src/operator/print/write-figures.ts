@@ -1,4 +1,4 @@
-import { describeProblem, formatDuration } from '@counterstep/explain'
+import { describeProblem, formatDuration, LOOKS_DOWN } from '@counterstep/explain'
 import type { NamesView, OverviewView, ProblemsView, ServicesView, ServiceView } from '@counterstep/protocol'
 import { cleanLine } from './clean-text.ts'
 import { formatBoth, formatDistance, formatInstant } from './instants.ts'
@@ -33,7 +33,7 @@ export function writeServices({ since, nodes, items }: ServicesView): readonly s
     { title: 'QUEUED', read: ({ queued }: ServiceView) => queued, isRight: true },
     { title: 'WAITING', read: ({ waiting }: ServiceView) => waiting, isRight: true },
     { title: 'ATTENTION', read: ({ attention }: ServiceView) => attention, isRight: true },
-    { title: '', read: ({ looksDown }: ServiceView) => (looksDown ? '⚠ looks down' : '') },
+    { title: '', read: ({ looksDown }: ServiceView) => (looksDown ? `⚠ ${LOOKS_DOWN}` : '') },
   ] as const
   return [
     ...writeTable(columns, items),

@@ -1,4 +1,5 @@
-import type { OperatorCommand, PlannedCall, PlanView } from '@counterstep/protocol'
+import { describeWaits } from '@counterstep/explain'
+import type { OperatorCommand, PlannedCall, PlanView, TransactionView } from '@counterstep/protocol'
 import { cleanLine } from './clean-text.ts'
 import { formatBoth } from './instants.ts'
 import { type Changes, showEditedUrl, writeChanges } from './write-changes.ts'
@@ -21,12 +22,14 @@ export interface PlannedCommand {
   readonly changes?: Changes | undefined
   /** The person has said that no call took effect. */
   readonly isConfirmed?: boolean
+  /** The transaction before the command, which knows the last answers. */
+  readonly view?: TransactionView | undefined
 }
 
 /** Writes what would follow from a command, as the dialog of the console does. */
 export function writePlan(
   plan: PlanView,
-  { gid, command, changes, isConfirmed = false }: PlannedCommand,
+  { gid, command, changes, isConfirmed = false, view }: PlannedCommand,
   now: number,
 ): readonly string[] {
   const exactness = plan.exact ? EXACTNESS.exact : EXACTNESS.guessed
@@ -36,16 +39,13 @@ export function writePlan(
   }
   const shown = changes === undefined ? plan : showEditedUrl(plan, changes)
   const calls = shown.steps.flatMap((step, at) => step.map((call) => writeCall(call, at + 1)))
+  const waits = describeWaits(plan, view)
   return [
     head,
     ...(changes === undefined ? [] : [writeChanges(plan, changes)]),
     ...(calls.length === 0 ? ['  No call follows.'] : calls),
     ...plan.cannotUndo.map((id) => `  –  ${cleanLine(id)} cannot be undone: it has no compensation`),
-    ...(plan.waitsFor.length === 0
-      ? []
-      : [
-          `  It will wait for ${cleanLine(plan.waitsFor.join(', '))}, which did not answer the last attempt.`,
-        ]),
+    ...(waits === undefined ? [] : [`  ${cleanLine(waits)}`]),
     ...(plan.needs.includes('confirm') && !isConfirmed
       ? ['  A call of it may have taken effect, so it needs --confirm no-call-took-effect.']
       : []),

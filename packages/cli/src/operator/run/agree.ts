@@ -1,4 +1,4 @@
-import type { OperatorCommand, PreviewRequest } from '@counterstep/protocol'
+import type { OperatorCommand, PlanView, PreviewRequest, TransactionView } from '@counterstep/protocol'
 import { cleanLine } from '../print/clean-text.ts'
 import type { Changes } from '../print/write-changes.ts'
 import { writePlan } from '../print/write-plan.ts'
@@ -25,7 +25,8 @@ export async function agree(
   await askWhether(context, async () => {
     const plan = await operator.preview(gid, asked, { signal })
     const isConfirmed = line.values.has('confirm')
-    const planned = { gid, command: asked.command, changes, isConfirmed }
+    const view = await readWaiting(context, gid, plan)
+    const planned = { gid, command: asked.command, changes, isConfirmed, view }
     for (const text of writePlan(plan, planned, operator.now())) say(text)
     if (plan.refusal !== undefined) throw new NotGivenError('It would be refused, so it was not given.', 2)
     if (plan.needs.includes('confirm') && !isConfirmed)
@@ -36,6 +37,15 @@ export async function agree(
     return `${nameCommand(asked.command)} transaction ${cleanLine(gid)}?`
   })
   return agreement
+}
+
+/** Reads the transaction where the plan is explained by its last answers. */
+export async function readWaiting(
+  { operator, signal }: OperatorContext,
+  gid: string,
+  { waitsFor }: PlanView,
+): Promise<TransactionView | undefined> {
+  return waitsFor.length === 0 ? undefined : await operator.show(gid, { signal })
 }
 
 /**

@@ -15,13 +15,14 @@ import { describeStatus } from '../print/status-words.ts'
 import type { Changes } from '../print/write-changes.ts'
 import { writePlan } from '../print/write-plan.ts'
 import { writeWhy } from '../print/write-transaction.ts'
-import { agree } from './agree.ts'
+import { agree, readWaiting } from './agree.ts'
 import { ANSWER_WAIT_MS, awaitAnswer, findDueCall } from './await-answer.ts'
 import type { OperatorContext } from './operator-context.ts'
 import { NotGivenError } from './operator-errors.ts'
 import { dropUndefined, readJson, readPairs, readValue } from './read-values.ts'
 
-export async function runPreview({ line, operator, print, signal }: OperatorContext): Promise<void> {
+export async function runPreview(context: OperatorContext): Promise<void> {
+  const { line, operator, print, signal } = context
   const [gid = '', word = ''] = line.places
   const command = OPERATOR_COMMANDS.find((each) => each === word)
   if (command === undefined)
@@ -32,8 +33,12 @@ export async function runPreview({ line, operator, print, signal }: OperatorCont
   const isOneOp = command === 'retry' && op !== undefined
   const asked = { command: isOneOp ? 'retry-op' : command, ...dropUndefined({ op, doneBy, until }) } as const
   const plan = await operator.preview(gid, asked, { signal })
-  if (line.output === 'json') print(cleanJson(plan, 2))
-  else for (const text of writePlan(plan, { gid, command }, operator.now())) print(text)
+  if (line.output === 'json') {
+    print(cleanJson(plan, 2))
+    return
+  }
+  const view = await readWaiting(context, gid, plan)
+  for (const text of writePlan(plan, { gid, command, view }, operator.now())) print(text)
 }
 
 export async function runRetry(context: OperatorContext): Promise<void> {
@@ -111,7 +116,7 @@ async function give(
   send: Give,
   changes?: Changes,
 ): Promise<void> {
-  const { line, operator, print, say, signal } = context
+  const { line, print, say, signal } = context
   const [gid = ''] = line.places
   const reason = readValue(line, 'reason')
   const commandId = readValue(line, 'command-id') ?? randomUUID()

@@ -1,3 +1,4 @@
+import { LOOKS_DOWN } from '@counterstep/explain'
 import type { ServiceView } from '@counterstep/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
@@ -42,8 +43,8 @@ function LooksDown({ services }: { readonly services: readonly ServiceView[] }) 
   return (
     <p className="banner" role="status">
       <span className="glyph">⚠</span> {services.map(({ service }) => service).join(', ')}{' '}
-      {services.length === 1 ? 'looks' : 'look'} down: 9 of 10 calls of the last minute have no definite
-      answer.
+      {services.length === 1 ? '' : 'each '}
+      {LOOKS_DOWN} of the last minute.
     </p>
   )
 }
