@@ -1,7 +1,7 @@
-import type { TransactionView } from '@counterstep/protocol'
+import type { OverviewView, TransactionView } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { cleanJson, cleanLine, cleanText } from '../../src/operator/print/clean-text.ts'
-import { writeNames } from '../../src/operator/print/write-figures.ts'
+import { writeNames, writeOverview } from '../../src/operator/print/write-figures.ts'
 import { writeList } from '../../src/operator/print/write-list.ts'
 import { writePanel } from '../../src/operator/print/write-panel.ts'
 import { writePlan } from '../../src/operator/print/write-plan.ts'
@@ -141,6 +141,29 @@ describe('what is printed', () => {
     expect(writeNames({ asOf: NOW, since: NOW, nodes: 1, items }).slice(0, 2)).toEqual([
       'NAME      ACCEPTED  SUCCEEDED  FAILED  STOPPED    P50    P95    P99',
       'transfer         8          6       2        0  10 ms  20 ms  30 ms',
+    ])
+  })
+
+  it('An overview has no tick while calls are made again, and names the problems with the most', () => {
+    const latency = { count: 0, p50Ms: 0, p95Ms: 0, p99Ms: 0 }
+    const overview: OverviewView = {
+      ...{ asOf: NOW, since: NOW, attention: 0, paused: 0, byHand: 0, latency, nodes: [], minutes: [] },
+      store: { name: 'sqlite', durabilityClass: 'A', failover: 'none', state: 'up', asOf: NOW },
+      unfinished: { prepared: 0, submitted: 18, aborting: 0 },
+      ...{ slowestNames: [], mostFailedNames: [], worstServices: [], refusedSubmits: [] },
+    }
+    const rows = [12, 3, 2, 1].map((waiting, at) => ({
+      ...{ problem: `bank-${at} action 404`, waiting, attention: 0, oldestAt: NOW },
+    }))
+    expect(writeOverview(overview, [], NOW)[1]).toBe(
+      'consistent? ✓ nothing needs a person, 0 paused, 0 by hand',
+    )
+    expect(writeOverview(overview, rows, NOW).slice(1, 6)).toEqual([
+      'consistent? nothing needs a person yet, ↻ 18 retrying, 0 paused, 0 by hand',
+      '            ↻ 12 of bank-0 action 404',
+      '            ↻ 3 of bank-1 action 404',
+      '            ↻ 2 of bank-2 action 404',
+      '            and 1 more: counterstep problems',
     ])
   })
 

@@ -72,9 +72,17 @@ function formatLatency(latency: ServiceView['latency'], at: 'p50Ms' | 'p95Ms' | 
   return latency.count === 0 ? '' : formatDuration(latency[at])
 }
 
-export function writeOverview(view: OverviewView, now: number): readonly string[] {
+/** So many problems are shown beside the figures; `problems` lists all of them. */
+const TOP_PROBLEMS = 3
+
+export function writeOverview(
+  view: OverviewView,
+  problems: readonly Problem[],
+  now: number,
+): readonly string[] {
   const { store, unfinished, attention, paused, byHand, oldestDueAt, oldestUnfinishedAt, nodes, latency } =
     view
+  const retrying = problems.reduce((sum, { waiting }) => sum + waiting, 0)
   const { prepared, submitted, aborting } = unfinished
   const ended = { accepted: 0, succeeded: 0, failed: 0, stopped: 0 }
   for (const minute of view.minutes)
@@ -82,7 +90,11 @@ export function writeOverview(view: OverviewView, now: number): readonly string[
   const away = store.state === 'away' ? `  ⚠ away, figures of ${formatBoth(store.asOf, now)}` : ''
   return [
     `store       ${cleanLine(store.name)}, class ${cleanLine(store.durabilityClass)}, failover ${cleanLine(store.failover)}${away}`,
-    `consistent? ${attention === 0 ? '✓ nothing needs a person' : `⚠ ${attention} need a person`}, ${paused} paused, ${byHand} by hand`,
+    `consistent? ${describeConsistency(attention, retrying)}, ${paused} paused, ${byHand} by hand`,
+    ...problems.slice(0, TOP_PROBLEMS).map(writeTopProblem),
+    ...(problems.length > TOP_PROBLEMS
+      ? [`            and ${problems.length - TOP_PROBLEMS} more: counterstep problems`]
+      : []),
     `unfinished  ${prepared + submitted + aborting}: ◷ ${prepared} prepared, ▶ ${submitted} submitted, ◀ ${aborting} aborting`,
     ...(oldestUnfinishedAt === undefined
       ? []
@@ -97,6 +109,15 @@ export function writeOverview(view: OverviewView, now: number): readonly string[
     '',
     ...writeNodes(nodes, now),
   ]
+}
+
+function describeConsistency(attention: number, retrying: number): string {
+  if (retrying === 0) return attention === 0 ? '✓ nothing needs a person' : `⚠ ${attention} need a person`
+  return `${attention === 0 ? 'nothing needs a person yet' : `⚠ ${attention} need a person`}, ↻ ${retrying} retrying`
+}
+
+function writeTopProblem({ problem, waiting }: Problem): string {
+  return `            ↻ ${waiting} of ${cleanLine(problem)}`
 }
 
 type Node = OverviewView['nodes'][number]

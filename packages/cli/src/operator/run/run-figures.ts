@@ -20,8 +20,12 @@ export async function runServices(context: OperatorContext): Promise<void> {
 
 export async function runOverview({ line, operator, print, signal }: OperatorContext): Promise<void> {
   const view = await operator.overview({ signal })
-  if (line.output === 'json') print(cleanJson(view, 2))
-  else for (const text of writeOverview(view, operator.now())) print(text)
+  if (line.output === 'json') {
+    print(cleanJson(view, 2))
+    return
+  }
+  const { items } = await operator.problems({ signal })
+  for (const text of writeOverview(view, items, operator.now())) print(text)
 }
 
 export async function runNames(context: OperatorContext): Promise<void> {
