@@ -170,6 +170,25 @@ describe('a command', () => {
     expect(job.code).toBe(4)
   })
 
+  it('A confirmation that the server misses is named as the option', async () => {
+    const run = await runLine(
+      ['tx', 'edit', 'order-4711', 'debit.action', '--reason', 'r', '--new-url', 'http://x/', '--yes'],
+      {
+        replies: reply(
+          `POST ${TX}/ops/debit/action/edit`,
+          problem('SAGA_CONFIRMATION_REQUIRED', 'confirm with "no-call-took-effect"'),
+          422,
+        ),
+      },
+    )
+    expect(run).toMatchObject({
+      code: 2,
+      stderr: [
+        'counterstep: A call of it may have taken effect. Look at the service; if none has, add --confirm no-call-took-effect. (SAGA_CONFIRMATION_REQUIRED)',
+      ],
+    })
+  })
+
   it('All faults of a refused edit are printed', async () => {
     const faults = [
       { code: 'SAGA_URL_INVALID', path: '/url', message: 'must be http' },

@@ -3,7 +3,7 @@ import { cleanLine } from '../print/clean-text.ts'
 import type { Changes } from '../print/write-changes.ts'
 import { writePlan } from '../print/write-plan.ts'
 import type { OperatorContext } from './operator-context.ts'
-import { NotGivenError } from './operator-errors.ts'
+import { CONFIRMATION_NEEDED, NotGivenError } from './operator-errors.ts'
 
 const WITHOUT_TERMINAL =
   'There is no terminal to ask at, so nothing was done: --yes gives the command without a look at its plan.'
@@ -29,10 +29,7 @@ export async function agree(
     const planned = { gid, command: asked.command, changes, isConfirmed, view }
     for (const text of writePlan(plan, planned, operator.now())) say(text)
     if (plan.refusal !== undefined) throw new NotGivenError('It would be refused, so it was not given.', 2)
-    if (plan.needs.includes('confirm') && !isConfirmed)
-      throw new NotGivenError(
-        'A call of it may have taken effect. Look at the service; if none has, add --confirm no-call-took-effect.',
-      )
+    if (plan.needs.includes('confirm') && !isConfirmed) throw new NotGivenError(CONFIRMATION_NEEDED)
     agreement = { planId: plan.planId }
     return `${nameCommand(asked.command)} transaction ${cleanLine(gid)}?`
   })

@@ -15,6 +15,9 @@ export class NotGivenError extends Error {
   }
 }
 
+export const CONFIRMATION_NEEDED =
+  'A call of it may have taken effect. Look at the service; if none has, add --confirm no-call-took-effect.'
+
 const UNKNOWN_ONES: readonly string[] = ['SAGA_UNKNOWN_GID', 'SAGA_UNKNOWN_JOB', 'SAGA_UNKNOWN_PANEL']
 
 export function toExitCode(error: unknown): ExitCode {
@@ -29,6 +32,8 @@ export function describeError(error: unknown): readonly string[] {
   if (error instanceof NotGivenError) return [error.message]
   if (!isCounterstepError(error))
     return [`an unexpected ${error instanceof Error ? error.name : typeof error}`]
+  // The words of the server name the field of its API.
+  if (error.code === 'SAGA_CONFIRMATION_REQUIRED') return [`${CONFIRMATION_NEEDED} (${error.code})`]
   const faults = isRefused(error) ? error.faults : []
   const cause = findCause(error.cause)
   return [
