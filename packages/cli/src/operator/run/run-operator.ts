@@ -15,6 +15,7 @@ import {
 } from './run-commands.ts'
 import { runNames, runOverview, runPanel, runPanels, runProblems, runServices } from './run-figures.ts'
 import { runList, runRequest, runShow, runWatch } from './run-looks.ts'
+import { tellSilence } from './tell-silence.ts'
 
 /** A person waits at the terminal, and a script may ask again itself. */
 const RETRY_FOR_MS = 10_000
@@ -50,7 +51,9 @@ const RUNNERS: Readonly<Record<OperatorCommandName, (context: OperatorContext) =
 /** Runs one command of an operator. It prints what went wrong itself, and resolves with the exit code. */
 export async function runOperator(context: Omit<OperatorContext, 'operator'>): Promise<ExitCode> {
   const { access, command } = context.line
-  const operator = createOperator({ ...access, retryForMs: RETRY_FOR_MS })
+  const operator = tellSilence(createOperator({ ...access, retryForMs: RETRY_FOR_MS }), () =>
+    context.say('counterstep: no answer yet, trying again'),
+  )
   try {
     await RUNNERS[command]({ ...context, operator })
     return 0
