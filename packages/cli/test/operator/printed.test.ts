@@ -84,6 +84,7 @@ describe('what is printed', () => {
     )
     expect(text).toContain('because credit refused: “account frozen”')
     expect(text).toContain('Next attempt in 41 s.')
+    expect(text).toContain('\nURL  bank-a:/debit-undo\n')
     expect(text).toContain('DO   The service runs and fails: its own log has the reason.')
     expect(text).toMatch(/kim \(key ops\) +retry-op debit\.compensate ×2 +bank-a is restarted/)
   })

@@ -41,6 +41,7 @@ export const STUCK: TransactionView = {
           state: 'waiting',
           attempts: 52,
           service: 'bank-a',
+          url: 'bank-a:/debit-undo',
           result: 'unknown',
           statusCode: 500,
           answer: '{"error":"lock wait timeout"}',

@@ -1,4 +1,4 @@
-import { explainTransaction } from '@counterstep/explain'
+import { explainTransaction, findTroubledOp } from '@counterstep/explain'
 import type { TrailEntry, TransactionView } from '@counterstep/protocol'
 import { cleanLine } from './clean-text.ts'
 import { formatBoth, formatInstant } from './instants.ts'
@@ -62,8 +62,10 @@ function writeInstants(view: TransactionView, now: number): readonly string[] {
 export function writeWhy(view: TransactionView, now: number): readonly string[] {
   const { headline, cause, next, advice } = explainTransaction(view, { now, formatTime: formatInstant })
   const sentences = [headline, ...(cause === undefined ? [] : [cause]), ...(next === undefined ? [] : [next])]
+  const url = view.finishedAt === undefined ? findTroubledOp(view)?.op.url : undefined
   return [
     ...sentences.map((sentence, at) => `${at === 0 ? 'WHY' : '   '}  ${cleanLine(sentence)}`),
+    ...(url === undefined ? [] : [`URL  ${cleanLine(url)}`]),
     ...(advice === undefined ? [] : [`DO   ${cleanLine(advice)}`]),
   ]
 }
