@@ -7,6 +7,7 @@ import { commonJsModules } from './commonjs-modules.ts'
 import type { Publication } from './public-packages.ts'
 import { publishedDocuments } from './published-documents.ts'
 import { publishedManifest } from './published-manifest.ts'
+import { withoutComments } from './without-comments.ts'
 import { manifestIn } from './workspace-manifest.ts'
 
 export interface StageFrom {
@@ -19,7 +20,10 @@ export interface StageFrom {
 export function stagePackage({ root, built }: StageFrom, publication: Publication, folder: string): void {
   const { commandFolder } = publication
   const command = commandFolder === undefined ? undefined : manifestIn(root, commandFolder)
-  const { files: modules, commandOnly, manifests } = carriedModules(root, built, publication)
+  const { files: carried, commandOnly, manifests } = carriedModules(root, built, publication)
+  const modules = new Map(
+    [...carried].map(([path, text]) => [path, path.endsWith('.js') ? withoutComments(text) : text]),
+  )
   const documents = publishedDocuments(root, publication)
   const hasFolder = [...documents.keys()].some((path) => path.startsWith('docs/'))
   const manifest = publishedManifest(publication, {

@@ -12,9 +12,7 @@ export function findDueCall({ command, op }: PreviewRequest, view: TransactionVi
   if (command === 'edit' || command === 'retry-op') return op
   if (command !== 'retry') return undefined
   const troubled = findTroubledOp(view)
-  return troubled?.branchId === undefined
-    ? undefined
-    : { branchId: troubled.branchId, op: troubled.op.op }
+  return troubled?.branchId === undefined ? undefined : { branchId: troubled.branchId, op: troubled.op.op }
 }
 
 export interface Answered {
