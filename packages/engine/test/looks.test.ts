@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_SETTINGS } from '../src/index.ts'
 import { Looks } from '../src/looks.ts'
 
-/** A clock that stands but for what a test adds. Nobody waits for it here. */
+/** A clock that stands but for what a test adds. No timer of it ever ends. */
 function openLooks() {
   const clock = { nowMs: 1_000 }
   const looks = new Looks({

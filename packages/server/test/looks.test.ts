@@ -17,9 +17,9 @@ const IN_TURN: Readonly<Record<string, string>> = {
   'get /openapi.json': 'waitForTurn',
   'get /docs': 'waitForTurn',
 }
-/** Of these, all who ask within half a second get one view, whose text is written once. */
+/** All callers that ask for one of these within half a second get one view, whose text is written once. */
 const SHARED = ['get /v1/overview', 'get /v1/services', 'get /v1/names', 'get /v1/problems', 'get /metrics']
-/** What these look at is the watcher's, whose looks take turns, and each caller has a share of the streams. */
+/** These show what a watcher looks at, whose looks take turns, and each caller has a share of the streams. */
 const STREAMED = ['get /v1/live']
 /** These answer some short words from memory. */
 const SHORT = ['get /', 'get /v1/session', 'get /v1/panels', 'get /v1/dev']

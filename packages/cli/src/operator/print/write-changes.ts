@@ -2,7 +2,7 @@ import type { PlanView } from '@counterstep/protocol'
 import type { EditOptions, OpName } from '@counterstep/sdk/operator'
 import { cleanLine } from './clean-text.ts'
 
-/** What an edit would replace. */
+/** An edit would replace these. */
 export interface Changes {
   readonly op: OpName
   readonly fields: Partial<EditOptions>

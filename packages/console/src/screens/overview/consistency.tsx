@@ -43,7 +43,7 @@ export function Consistency({ view }: { readonly view: OverviewView }) {
   )
 }
 
-/** What is called again may never succeed, for example at a wrong URL, so it is no reason for a green mark. */
+/** A call that is made again may never succeed, for example at a wrong URL, so it is no reason for a green mark. */
 function Retrying({ judgement: { tone, retrying, top, others } }: { readonly judgement: Judgement }) {
   if (retrying === 0) {
     if (tone === 'bad') return null

@@ -122,7 +122,7 @@ interface GroupProps {
   readonly isFirstOpen: boolean
 }
 
-/** What an opened one shows is asked for only once it is opened. */
+/** The details of a problem are asked for only once it is opened. */
 function Group({ problem: { problem, count, oldestAt }, tab, isFirstOpen }: GroupProps) {
   const [isOpen, open] = useState(isFirstOpen)
   return (
