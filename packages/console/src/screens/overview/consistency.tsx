@@ -64,9 +64,8 @@ function Retrying({ judgement: { tone, retrying, top, others } }: { readonly jud
       <ul className="lines">
         {top.map(({ problem, count }) => (
           <li key={problem} className="clip">
-            {count.toLocaleString()} ×{' '}
             <Link to="/problems" search={{ tab: 'retrying', problem }} title={problem}>
-              {problem}
+              {count.toLocaleString()} × {problem}
             </Link>
           </li>
         ))}
