@@ -154,6 +154,8 @@ async function followAll(page: Page, url: string): Promise<void> {
       await rows.first().waitFor()
       if (count !== undefined)
         await expect.poll(() => rows.count(), { message: where, timeout: LIST_MS_MAX }).toBe(count)
+    } else if (href === '#/names' || href === '#/services') {
+      await page.locator('main tbody tr').first().waitFor()
     } else if (href.startsWith('#/services')) {
       await page.locator('tbody[data-named="true"] .op-row').first().waitFor()
     } else if (href.startsWith('#/problems')) {

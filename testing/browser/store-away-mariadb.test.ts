@@ -82,8 +82,9 @@ async function loseStore(browser: Browser): Promise<void> {
   await watched.assertAccessible('the overview while the store is away')
   await seeRefusedList(page)
   await takeScreenshot(page, 'store-away-list')
-  await fixture.mariadb.resume()
+  // It is asked for while the store is still away, since the list also asks by itself once the store is back.
   await page.getByRole('button', { name: 'Try again' }).click()
+  await fixture.mariadb.resume()
   await page.locator('tbody').getByText('waits-0').waitFor({ timeout: BACK_MS_MAX })
   // The next outage is another one: the store dies, and comes back at the same place.
   await page.getByRole('link', { name: 'Overview', exact: true }).click()
