@@ -43,8 +43,8 @@ async function seeOldOverview(page: Page): Promise<void> {
 /** A list has nothing but the store, and says so as the server does. */
 async function seeRefusedList(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Transactions', exact: true }).click()
+  await page.getByRole('button', { name: 'Try again' }).waitFor({ timeout: NOTICED_MS_MAX })
   const trouble = page.locator('.problem-text').first()
-  await trouble.waitFor({ timeout: NOTICED_MS_MAX })
   expect(await trouble.innerText()).toMatch(/SAGA_STORE_UNAVAILABLE .*\S/)
 }
 
@@ -83,7 +83,7 @@ async function loseStore(browser: Browser): Promise<void> {
   await seeRefusedList(page)
   await takeScreenshot(page, 'store-away-list')
   // It is asked for while the store is still away, since the list also asks by itself once the store is back.
-  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('button', { name: 'Try again' }).click({ timeout: NOTICED_MS_MAX })
   await fixture.mariadb.resume()
   await page.locator('tbody').getByText('waits-0').waitFor({ timeout: BACK_MS_MAX })
   // The next outage is another one: the store dies, and comes back at the same place.
