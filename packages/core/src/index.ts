@@ -108,6 +108,7 @@ export {
   isDocumentText,
   type StoredDocument,
 } from './ports/documents.ts'
+export { goesOnScanning } from './ports/goes-on-scanning.ts'
 export { matchesFilters } from './ports/match-listed.ts'
 export type {
   BranchAnswer,

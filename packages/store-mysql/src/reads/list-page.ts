@@ -1,7 +1,6 @@
 import {
+  goesOnScanning,
   LIST_PIECE_ROWS,
-  LIST_SCAN_MAX,
-  LIST_SCAN_MS_MAX,
   type ListCursor,
   type ListedTransaction,
   type ListOrder,
@@ -33,10 +32,11 @@ export async function readPage(session: Session, query: ListQuery): Promise<List
     cursor = piece.cursor
     scanned += LIST_PIECE_ROWS
   } while (
-    cursor !== undefined &&
-    items.length < limit &&
-    scanned < LIST_SCAN_MAX &&
-    performance.now() - startedAt < LIST_SCAN_MS_MAX
+    goesOnScanning({
+      ...{ cursor, limit, scanned },
+      found: items.length,
+      tookMs: performance.now() - startedAt,
+    })
   )
   return { items, ...(cursor && { cursor }) }
 }
