@@ -14,7 +14,7 @@ import { mergeMessage, mergeTcc } from './merge-prepared.ts'
 import { mergeSignals } from './merge-signals.ts'
 import { mergeWorkflow } from './merge-workflow.ts'
 import { type Run, readStoreNow } from './run.ts'
-import { uniteBranches } from './unite-branches.ts'
+import { uniteAborts } from './unite-aborts.ts'
 
 /**
  * Returns the run with the row merged in. Undefined: the row is not ours any more, or newer code has written it. In the
@@ -96,12 +96,7 @@ function withAbort(
   ours: Exclude<SagaTransaction, { status: 'failed' | 'stopped' }>,
   stored: Aborting,
 ): Aborting {
-  if (ours.status === 'aborting')
-    return {
-      ...ours,
-      abort: uniteBranches(ours.abort, stored.abort),
-      sentUnknown: ours.sentUnknown || stored.sentUnknown,
-    }
+  if (ours.status === 'aborting') return uniteAborts(ours, stored)
   // If we have set the mark of no return, it was not durable when another node decided, so no pivot was called.
   const { finishedAt: _, noReturnAt: __, ...facts } = { finishedAt: 0, noReturnAt: 0, ...ours }
   const branches = ours.branches.map(giveUpAction)

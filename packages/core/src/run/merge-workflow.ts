@@ -9,7 +9,7 @@ import { withoutPlanCall } from '../rules/workflow.ts'
 import { fromSaga, toSaga } from '../rules/workflow-steps.ts'
 import { isFinal, type WorkflowTransaction } from '../transaction.ts'
 import { settleSignals, takeStoredSignals } from './merge-signals.ts'
-import { uniteBranches } from './unite-branches.ts'
+import { uniteAborts } from './unite-aborts.ts'
 
 type Unfinished = Extract<WorkflowTransaction, { readonly status: 'submitted' | 'aborting' }>
 type Aborting = Extract<WorkflowTransaction, { readonly status: 'aborting' }>
@@ -46,12 +46,7 @@ function withAbort(
   ours: Exclude<WorkflowTransaction, { status: 'failed' | 'stopped' }>,
   stored: Aborting,
 ): Aborting {
-  if (ours.status === 'aborting')
-    return {
-      ...ours,
-      abort: uniteBranches(ours.abort, stored.abort),
-      sentUnknown: ours.sentUnknown || stored.sentUnknown,
-    }
+  if (ours.status === 'aborting') return uniteAborts(ours, stored)
   const {
     finishedAt: _,
     noReturnAt: __,
