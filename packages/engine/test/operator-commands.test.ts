@@ -69,18 +69,19 @@ describe('a pause', () => {
 describe('the end by a command', () => {
   it('is counted once where the row rests, and by the node that runs it elsewhere', async () => {
     const fixture = new Fixture()
-    const nodes = [await rest(fixture, 'a'), await rest(fixture, 'b'), await fixture.node()]
-    const countEnds = () => nodes.flatMap(({ seen }) => seen.finishes)
-    const [one, , other] = nodes
-    await other?.engine.stop(GID, given({ commandId: 'stop' }))
-    await other?.engine.stop(GID, given({ commandId: 'stop' }))
+    const one = await rest(fixture, 'a')
+    const two = await rest(fixture, 'b')
+    const other = await fixture.node()
+    const countEnds = () => [one, two, other].flatMap(({ seen }) => seen.finishes)
+    await other.engine.stop(GID, given({ commandId: 'stop' }))
+    await other.engine.stop(GID, given({ commandId: 'stop' }))
     expect(countEnds()).toEqual(['stopped'])
-    await other?.engine.skip('b' as Gid, '01', 'action', { doneBy: 'service' }, given())
+    await other.engine.skip('b' as Gid, '01', 'action', { doneBy: 'service' }, given())
     await fixture.untilStatus('b', 'succeeded')
     expect(countEnds().sort()).toEqual(['stopped', 'succeeded'])
     const call = fixture.services.defer('c', '01', 'action')
-    await one?.submit(buildSaga('c'))
-    await other?.engine.stop('c' as Gid, given())
+    await one.submit(buildSaga('c'))
+    await other.engine.stop('c' as Gid, given())
     call.answer('success')
     await fixture.time.advance(30_000)
     expect(countEnds().sort()).toEqual(['stopped', 'stopped', 'succeeded'])

@@ -31,6 +31,6 @@ export function describeOutcome(outcome: string): string {
 }
 
 /** Says what a service does when it is asked for one call, which `name` names. */
-export function describeOutcomeOf(outcome: string, name: string): string {
+export function describeNamedOutcome(outcome: string, name: string): string {
   return outcome === '409' ? `answers 409: it refuses ${name}` : `${describeOutcome(outcome)} to ${name}`
 }

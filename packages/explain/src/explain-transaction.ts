@@ -1,6 +1,6 @@
 import type { AbortView, OpView, TransactionView } from '@counterstep/protocol'
 import { adviseOn } from './advise-on.ts'
-import { describeOutcomeOf } from './describe-outcome.ts'
+import { describeNamedOutcome } from './describe-outcome.ts'
 import { describeProblem } from './describe-problem.ts'
 import { formatDuration } from './durations.ts'
 import { findTroubledOp, listOps, type PlacedOp } from './find-troubled-op.ts'
@@ -90,7 +90,7 @@ function describeTrouble(view: TransactionView, { branchId, op }: PlacedOp, sett
   const said = quoteAnswer(op.answer ?? run?.excerpt)
   const isPatient = view.attention === undefined && outcome === '425'
   return {
-    headline: `${service} ${describeOutcomeOf(outcome, name)}${since}, attempt ${op.attempts}${said}.`,
+    headline: `${service} ${describeNamedOutcome(outcome, name)}${since}, attempt ${op.attempts}${said}.`,
     next: describeNext(view, op, settled),
     ...(isPatient ? {} : { advice: adviseOn(outcome) }),
   }

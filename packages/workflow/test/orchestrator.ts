@@ -213,7 +213,7 @@ class Orchestrator {
       this.#journal.push({ ...entry, at: this.#now } as JournalEntry)
     this.#seen += ran.length
     this.#pending.push(...next.map((entry, index) => ({ entry, endAt: this.#endOf(entry, index) })))
-    for (const slot of [...ran.map((each) => each.slot), ...next.map((each) => slotOf(each))]) {
+    for (const slot of [...ran.map((each) => each.slot), ...next.map((each) => readSlot(each))]) {
       if (slot !== undefined) this.#used = Math.max(this.#used, Number(slot.slice(1)))
     }
   }
@@ -267,7 +267,7 @@ class Orchestrator {
     this.#pending = this.#pending.filter((each) => each !== pending)
     this.#now = Math.max(this.#now, pending.endAt)
     const { id, is, name } = pending.entry
-    const slot = slotOf(pending.entry)
+    const slot = readSlot(pending.entry)
     const end = {
       id,
       is,
@@ -322,7 +322,7 @@ class Orchestrator {
   }
 }
 
-function slotOf({ is, branch }: NextEntry): string | undefined {
+function readSlot({ is, branch }: NextEntry): string | undefined {
   return is === 'step' ? branch.slot : undefined
 }
 

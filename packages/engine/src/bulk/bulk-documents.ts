@@ -51,10 +51,11 @@ export class BulkDocuments {
     return looks.take(
       async () => {
         const [job] = (await this.#store.readDocuments(JOBS)).filter(({ key }) => key === id)
-        if (job === undefined || !isWhole(readJob(job).job)) return undefined
-        return { job, parts: await this.#store.readDocuments(toPartsCategory(id)) }
+        const stored = job && readJob(job)
+        if (stored === undefined || !isWhole(stored.job)) return undefined
+        return { stored, texts: await this.#store.readDocuments(toPartsCategory(id)) }
       },
-      (found) => found && { ...readJob(found.job), parts: found.parts.map((text) => readPart(text).part) },
+      (found) => found && { ...found.stored, parts: found.texts.map((text) => readPart(text).part) },
       caller,
     )
   }

@@ -109,7 +109,7 @@ class Pump {
       run: this.#run,
       promises: this.#promises,
     })
-    const begin = async (): Promise<unknown> => this.#program.run(ctx, copyOf(this.#call.input))
+    const begin = async (): Promise<unknown> => this.#program.run(ctx, copyValue(this.#call.input))
     begin().then(
       (value) => this.#endWith(value),
       (error: unknown) => this.#endByError(error),
@@ -132,7 +132,7 @@ class Pump {
     if (move.move === 'answer') return move.answer
     if (move.move === 'deliver') {
       const { ask, outcome } = move
-      if (outcome.failed === undefined) this.#promises.resolve(ask, copyOf(outcome.value))
+      if (outcome.failed === undefined) this.#promises.resolve(ask, copyValue(outcome.value))
       else this.#promises.reject(ask, this.#host.createFailure(outcome.failed))
       return undefined
     }
@@ -167,7 +167,7 @@ class Pump {
 }
 
 /** The function gets a value of its own, since it may change it, and the value itself stands in the answer. */
-function copyOf(value: JsonValue | undefined): JsonValue | undefined {
+function copyValue(value: JsonValue | undefined): JsonValue | undefined {
   return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as JsonValue)
 }
 
