@@ -434,6 +434,8 @@ describe('a corrupted record of a prepared kind', () => {
     ['a query-back without a URL', message, check({ afterMs: 5, headers: {} })],
     ['a prepared message without a query-back', message, check(undefined)],
     ['an answer of a query-back that is a text', message, { progress: '{"q":"x"}' }],
+    ['a workflow that is null', message, { progress: '{"w":null}' }],
+    ['a workflow that is a text', message, { progress: '{"w":"x"}' }],
     ['an aborting message', message, { status: 'aborting', progress: '{"abort":{"branches":[]}}' }],
   ] as const) {
     it(`is an assertion, never another error: ${what}`, () => {

@@ -385,7 +385,9 @@ function isOpenWait(
   return isOfWait && a.nextAt !== undefined
 }
 
-function isWorkflow({ steps, plan, order, seenAt }: Partial<WorkflowRecord>): boolean {
+function isWorkflow(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { steps, plan, order, seenAt } = value as Partial<WorkflowRecord>
   return (
     Array.isArray(steps) &&
     steps.every(isStep) &&
