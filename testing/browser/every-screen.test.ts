@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ConsoleServer, startConsoleServer } from './harness/console-server.ts'
-import { type HostileService, LONG_GID, startHostileService, submitAll } from './harness/hostile-service.ts'
+import { LONG_GID, startHostileService, submitAll } from './harness/hostile-service.ts'
 import { describeInBrowser } from './harness/in-browser.ts'
 import { type PrefixProxy, startPrefixProxy } from './harness/prefix-proxy.ts'
 import { takeScreenshot } from './harness/screenshot.ts'
+import type { LoopbackService } from './harness/serve-on-loopback.ts'
 import { openPage } from './harness/watched-page.ts'
 
 const PREFIX = '/tools/saga'
@@ -27,7 +28,7 @@ const SCREENS = [
 ] as const
 
 describeInBrowser('every screen, on a real server', (browser) => {
-  let service: HostileService
+  let service: LoopbackService
   let server: ConsoleServer
   let keyed: ConsoleServer
   let proxy: PrefixProxy

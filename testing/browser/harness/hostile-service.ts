@@ -1,6 +1,4 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { chooseStatus, type LoopbackService, serveOnLoopback } from './serve-on-loopback.ts'
 
 /** A page that takes this for markup runs it, and the test sees the mark. */
 const HOSTILE =
@@ -12,30 +10,13 @@ export const LONG_GID = `long-${'g'.repeat(123)}`
 /** No gid has quotes or spaces, so this is what a hostile one looks like. */
 const HOSTILE_GID = '<img/src=x/onerror=window.counterstepHostile=1>'
 
-export interface HostileService extends AsyncDisposable {
-  readonly url: string
-}
-
 /** Starts a service that answers as its paths say, with texts that a page must not take for markup. */
-export async function startHostileService(): Promise<HostileService> {
-  const service = createServer((asked, answer) => {
+export function startHostileService(): Promise<LoopbackService> {
+  return serveOnLoopback((asked, answer) => {
     asked.resume()
-    const path = asked.url ?? ''
-    const status = path.startsWith('/fails') ? 500 : path.startsWith('/refuses') ? 409 : 200
-    answer.writeHead(status, { 'content-type': 'application/json' })
+    answer.writeHead(chooseStatus(asked.url), { 'content-type': 'application/json' })
     answer.end(JSON.stringify({ error: HOSTILE, text: TURNED }))
   })
-  service.listen(0, '127.0.0.1')
-  await once(service, 'listening')
-  const { port } = service.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}`,
-    async [Symbol.asyncDispose]() {
-      service.closeAllConnections()
-      service.close()
-      await once(service, 'close')
-    },
-  }
 }
 
 /** Submits a transaction of each look: one that succeeds, one that is undone, and two that no end is in sight for. */

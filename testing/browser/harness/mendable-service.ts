@@ -1,9 +1,6 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type LoopbackService, serveOnLoopback } from './serve-on-loopback.ts'
 
-export interface MendableService extends AsyncDisposable {
-  readonly url: string
+export interface MendableService extends LoopbackService {
   /** Each call is answered 500 until this is called, and 200 from then on. */
   mend(): void
   readonly callsAnswered: number
@@ -19,7 +16,7 @@ export async function startMendableService(): Promise<MendableService> {
   let isMended = false
   let callsAnswered = 0
   const answeredByGid = new Map<string, number>()
-  const service = createServer((asked, answer) => {
+  const service = await serveOnLoopback((asked, answer) => {
     asked.resume()
     const { pathname, searchParams } = new URL(asked.url ?? '/', 'http://bank')
     const isSound = isMended || pathname.startsWith(SOUND_PATH)
@@ -31,11 +28,8 @@ export async function startMendableService(): Promise<MendableService> {
     answer.writeHead(isSound ? 200 : 500, { 'content-type': 'application/json' })
     answer.end(isSound ? '{"ok":true}' : '{"error":"lock wait timeout"}')
   })
-  service.listen(0, '127.0.0.1')
-  await once(service, 'listening')
-  const { port } = service.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: service.url,
     mend: () => {
       isMended = true
     },
@@ -43,10 +37,6 @@ export async function startMendableService(): Promise<MendableService> {
       return callsAnswered
     },
     answeredByGid,
-    async [Symbol.asyncDispose]() {
-      service.closeAllConnections()
-      service.close()
-      await once(service, 'close')
-    },
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   }
 }

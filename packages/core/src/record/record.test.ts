@@ -29,6 +29,7 @@ import {
   serial,
 } from '../../test/sagas.ts'
 import { transition } from '../../test/transition.ts'
+import { call, local, timer, WorkflowFixture } from '../../test/workflows.ts'
 import { AssertionError } from '../errors.ts'
 import type { StoredTransaction } from '../ports/store.ts'
 import type { CallKey, TransactionEvent } from '../rules/events.ts'
@@ -408,6 +409,9 @@ function onlyAsserts(decode: () => unknown): boolean {
 describe('a corrupted record of a prepared kind', () => {
   const tcc = folded(buildTcc(2), [SUBMIT, { type: 'sent', calls: [{ branch: 1, op: 'confirm' }] }])
   const message = buildMessage(1)
+  const { workflow } = WorkflowFixture.accepted()
+    .plan({ next: [call('hold'), local('pack', 1), timer('nap', 5)] }, 'any')
+    .saved()
   const branch = JSON.stringify(tcc.registered[0])
   const check = (value: unknown) => ({
     definition: JSON.stringify({ ...message.definition, check: value }),
@@ -443,7 +447,7 @@ describe('a corrupted record of a prepared kind', () => {
     })
   }
 
-  it.each([tcc, message])(
+  it.each([tcc, message, workflow])(
     'is an assertion or goes on, wherever a piece of a $kind was replaced',
     (transaction) => {
       const row = buildRow(transaction)
