@@ -32,8 +32,9 @@ export function sagaEffects(saga: SagaTransaction, now: number): readonly Transa
   for (let branch = 0; branch < saga.branches.length; branch++) {
     const progress = next(branch)
     if (progress === undefined || isUnmarked(saga, branch)) continue
-    const nextAt = findNextAt(saga, branch, op, progress)
-    if (nextAt !== undefined && nextAt > now) wakeAt = Math.min(wakeAt ?? nextAt, nextAt)
+    const nextAt = findNextAt(progress)
+    if (!isBuildable(saga, branch, op, progress)) wakeAt = earlier(wakeAt, findRefusalWake(saga, now))
+    else if (nextAt !== undefined && nextAt > now) wakeAt = earlier(wakeAt, nextAt)
     else effects.push({ type: 'call', call: { branch, op } })
   }
   if (wakeAt !== undefined) effects.push({ type: 'wake-at', at: wakeAt })
@@ -57,13 +58,13 @@ function findStageWake(saga: Submitted, now: number): number | undefined {
     .reduce((first, next) => earlier(first, next), undefined)
 }
 
-/** Finds when a wait ends, or opens. A wait whose time cannot be read waits for an operator. */
+/** Finds when a wait ends, or opens. */
 function findWaitWake(saga: Submitted, branch: number, now: number): number | undefined {
   if (saga.definition.branches[branch]?.wait === undefined) return undefined
   const progress = saga.branches[branch]?.action
   if (progress?.state === 'open') return progress.nextAt
   if (!mayOpen(saga, branch)) return undefined
-  return typeof findWaitEnd(saga, branch, now) === 'string' ? PARKED_OP_AT : now
+  return typeof findWaitEnd(saga, branch, now) === 'string' ? findRefusalWake(saga, now) : now
 }
 
 function earlier(a: number | undefined, b: number | undefined): number | undefined {
@@ -82,18 +83,24 @@ export function needsMark(saga: Submitted): boolean {
   return saga.branches.some((_, branch) => isUnmarked(saga, branch) && next(branch) !== undefined)
 }
 
-/** Finds when an op may be called. Returns undefined for now. A request that cannot be built waits for an operator. */
-function findNextAt(
-  saga: SagaTransaction,
-  branch: number,
-  op: SagaOp,
-  { state, nextAt }: OpProgress,
-): number | undefined {
+/** Finds when an op may be called. Returns undefined for now. */
+function findNextAt({ state, nextAt }: OpProgress): number | undefined {
   if (state === 'waiting') return nextAt
-  if (state === 'by-hand') return PARKED_OP_AT
-  const isBuildable =
-    saga.definition.values === undefined || findUnusableValue(saga, branch, op) === undefined
-  return isBuildable ? undefined : PARKED_OP_AT
+  return state === 'by-hand' ? PARKED_OP_AT : undefined
+}
+
+/** A request that was sent once can be built, because its values do not change. */
+function isBuildable(saga: SagaTransaction, branch: number, op: SagaOp, { state }: OpProgress): boolean {
+  if (state !== 'idle' || saga.definition.values === undefined) return true
+  return findUnusableValue(saga, branch, op) === undefined
+}
+
+/**
+ * Finds when something follows from a value that cannot be used. The saga turns around now. After the point of no return,
+ * and backward, it waits for an operator.
+ */
+function findRefusalWake(saga: SagaTransaction, now: number): number {
+  return saga.status === 'submitted' && saga.noReturnAt === undefined ? now : PARKED_OP_AT
 }
 
 export function startAt({ createdAt, definition }: SagaTransaction): number {

@@ -132,6 +132,34 @@ describe('A timer', () => {
     })
   })
 
+  it.each([
+    ['action', { ...PAY, headers: { at: { $from: 'hold', at: '/at' } } }],
+    ['wait', { id: 'pickup', wait: { until: { $from: 'hold', at: '/at' } } }],
+  ])(
+    'A saga does not rest before it turns around, when the %s after a wait cannot use its value',
+    (_, last) => {
+      const started = startWith(
+        HOLD,
+        { id: 'ok', wait: { signal: 'a', timeoutMs: 75, onTimeout: 'continue' } },
+        last,
+      )
+      const held = after(started, [
+        sent([0, 'action']),
+        answered(0, 'action', 'success', { body: '{"at":null}' }),
+        TIME,
+      ])
+      const noted = { ...held, attention: 'claimed 3 times without progress' } as SagaTransaction
+      const passed = step(noted, TIME, CREATED_AT + 75, 'strong')
+      // Nothing is decided on top of an unsaved change, so the saga asks to be looked at again at once.
+      expect(passed.status).toBe('submitted')
+      expect(sagaEffects(passed, CREATED_AT + 75)).toEqual([{ type: 'wake-at', at: CREATED_AT + 75 }])
+      expect(step(passed, TIME, CREATED_AT + 75, 'strong')).toMatchObject({
+        status: 'aborting',
+        abort: { cause: 'value-unusable', branch: 2 },
+      })
+    },
+  )
+
   it('A crash before the opening was saved opens the timer again, with its whole time', () => {
     const reclaimed = step(saga, { type: 'claimed', epoch: 2, sentUnknown: true }, CREATED_AT + 700, 'lazy')
     expect(reclaimed.branches[0]?.action.nextAt).toBe(CREATED_AT + 5_700)
