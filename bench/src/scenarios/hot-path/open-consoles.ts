@@ -12,7 +12,10 @@ export async function openConsoles(serverUrl: string): Promise<() => Promise<Fig
   const closing = new AbortController()
   const seen = { 'console frames': 0, 'console answers': 0 }
   const ask = async (path: string): Promise<Response> => {
-    const response = await fetch(`${serverUrl}${path}`, { signal: closing.signal })
+    const init = { signal: closing.signal }
+    const first = await fetch(`${serverUrl}${path}`, init)
+    // The server was about to close a connection on which nothing had been asked. A browser asks again on another one.
+    const response = first.status === 408 ? await fetch(`${serverUrl}${path}`, init) : first
     if (response.status !== 200) throw new Error(`${path} answered ${response.status}`)
     return response
   }

@@ -5,6 +5,9 @@ import type { FastifyReply } from 'fastify'
 export function toWaitOptions(waitSeconds: number | undefined, { raw }: FastifyReply): WaitOptions {
   if (waitSeconds === undefined) return {}
   const gone = new AbortController()
-  raw.once('close', () => gone.abort())
+  // An answered request closes too, and then there is nothing to end. The error of an abort costs as much as a small read.
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort()
+  })
   return { waitMs: waitSeconds * 1000, gone: gone.signal }
 }
