@@ -1,18 +1,21 @@
-// An orchestrator in memory, on virtual time: it keeps the journal, opens plans, answers what was planned from a table, and
-// loses answers where a test wants it.
+// Rehearses workflows in a faulty world: what was planned is answered from a table, and answers are lost, plans are repeated
+// and handlers die where a test wants it.
+import type { JsonValue } from '@counterstep/protocol'
 import {
   answerPlan,
   type Failed,
   type JournalEntry,
-  NEXT_STEPS_MAX,
   type NextEntry,
+  type Outcome,
   PLAN_ANSWER_BYTES_MAX,
   type PlanAnswer,
   type PlanCall,
   type PlanEnd,
   parsePlanCall,
   type RanEntry,
+  REHEARSAL_STARTS_AT,
   type Refusal,
+  rehearse,
   StepError,
   type WorkflowProgram,
 } from '@counterstep/workflow'
@@ -61,80 +64,57 @@ export interface Ended {
   readonly answers: readonly (PlanAnswer | undefined)[]
 }
 
-interface Pending {
-  readonly entry: NextEntry
-  readonly endAt: number
-}
-
-const PLANS_MAX = 2_000
-
 export async function play(workflows: readonly WorkflowProgram[], world: World = {}): Promise<Ended> {
-  return new Orchestrator(workflows, world).play()
+  return new FaultyWorld(workflows, world).play()
 }
 
-class Orchestrator {
+class FaultyWorld {
   readonly #world: World
   #workflows: readonly WorkflowProgram[]
   readonly #barrier: Barrier
   readonly #calls: PlanCall[] = []
   readonly #answers: (PlanAnswer | undefined)[] = []
-  #now = 1_000
-  #generation = { number: 1, acceptedAt: 1_000, input: undefined as unknown }
-  #plan = 0
-  #plans = 0
-  #version: number | undefined
-  #journal: JournalEntry[] = []
-  /** How many entries have been seen by a plan, which gives them their instant. */
-  #seen = 0
-  #pending: Pending[] = []
-  #used = 0
-  #granted = 0
   #sent = 0
 
   constructor(workflows: readonly WorkflowProgram[], world: World) {
     this.#world = world
     this.#workflows = workflows
-    this.#generation.input = world.input
     this.#barrier = new Barrier(world.steps ?? {}, world.killAfter)
   }
 
   async play(): Promise<Ended> {
-    while (this.#plans < PLANS_MAX) {
-      const answer = await this.#ask()
-      this.#answers.push(answer)
-      if (answer === undefined) continue
-      this.#accept(answer)
-      const { then } = answer
-      if (typeof then === 'string') this.#endPending(then)
-      else if ('continue' in then) this.#continue(then.continue)
-      else return this.#finish(then)
-    }
-    throw new Error(`the workflow has not ended after ${PLANS_MAX} plans`)
-  }
-
-  #finish(end: Ended['end']): Ended {
-    const journal = this.#journal.map(({ id, value, failed }) => {
-      if (failed !== undefined) return `${id}!${failed.code}`
-      return value === undefined ? id : `${id}=${JSON.stringify(value)}`
+    const { input, grants = 0, choose, together } = this.#world
+    const { end, journal, plans } = await rehearse({
+      workflow: 'order',
+      gid: 'order-17',
+      input,
+      grants,
+      ask: (call) => this.#ask(call),
+      takeMs: (entry, at) => this.#takeMs(entry, at),
+      end: (entry) => this.#end(entry),
+      ...(choose === undefined ? {} : { choose }),
+      ...(together === undefined ? {} : { together }),
     })
     return {
       end,
-      journal,
-      finalJournal: this.#journal,
-      plans: this.#plans,
+      journal: journal.map(({ id, value, failed }) => {
+        if (failed !== undefined) return `${id}!${failed.code}`
+        return value === undefined ? id : `${id}=${JSON.stringify(value)}`
+      }),
+      finalJournal: journal,
+      plans,
       effects: this.#barrier.effects,
       calls: this.#calls,
       answers: this.#answers,
     }
   }
 
-  /** Opens the next plan and asks it, again and again until there is an answer that is not lost. */
-  async #ask(): Promise<PlanAnswer | undefined> {
-    const { deploy, asks = 1, lostPlans } = this.#world
-    this.#plan += 1
-    this.#plans += 1
-    if (this.#plans === deploy?.plan) this.#workflows = deploy.workflows
-    const text = JSON.stringify(this.#open())
+  /** Asks a plan again and again until there is an answer that is not lost. */
+  async #ask(call: PlanCall): Promise<PlanAnswer | undefined> {
+    const { deploy, asks = 1, lostPlans, grants = 0 } = this.#world
+    const plans = this.#calls.length + 1
+    if (plans === deploy?.plan) this.#workflows = deploy.workflows
+    const text = JSON.stringify(call)
     this.#calls.push(parsePlanCall(text))
     let answer: PlanAnswer | undefined
     for (let left = asks; left > 0 || answer === undefined; left--) {
@@ -142,39 +122,9 @@ class Orchestrator {
       if (answer !== undefined && again !== undefined) assertSame(answer, again)
       answer = again ?? answer
     }
-    const isLost = lostPlans?.has(this.#plans) === true && (this.#world.grants ?? 0) === 0
-    if (!isLost) return answer
-    if (this.#pending.length > 0) this.#endOne()
-    return undefined
-  }
-
-  #open(): object {
-    const { grants = 0 } = this.#world
-    const { number, acceptedAt, input } = this.#generation
-    this.#journal = this.#journal.map((entry, at) => (at < this.#seen ? entry : { ...entry, at: this.#now }))
-    this.#seen = this.#journal.length
-    const from = grants === 0 ? Math.max(this.#used, this.#granted) + 1 : this.#used + 1
-    this.#granted = Math.max(this.#granted, from + grants - 1)
-    return {
-      v: 1,
-      gid: 'order-17',
-      workflow: 'order',
-      ...(this.#version === undefined ? {} : { version: this.#version }),
-      generation: number,
-      plan: this.#plan,
-      acceptedAt,
-      at: this.#now,
-      input,
-      journal: this.#journal,
-      pending: this.#pending.map(({ entry: { id, is, name, branch } }) => ({
-        id,
-        is,
-        name,
-        ...(is === 'step' ? { slot: (branch as { slot: string }).slot } : {}),
-      })),
-      grant: { from, count: grants },
-      bytesLeft: 1024 * 1024 - JSON.stringify(this.#journal).length,
-    }
+    const kept = lostPlans?.has(plans) === true && grants === 0 ? undefined : answer
+    this.#answers.push(kept)
+    return kept
   }
 
   async #send(text: string): Promise<PlanAnswer | undefined> {
@@ -203,98 +153,28 @@ class Orchestrator {
     }
   }
 
-  #accept({ version, generation, plan, ran, next, then }: PlanAnswer): void {
-    if (generation !== this.#generation.number || plan !== this.#plan)
-      throw new Error('the answer is to another plan')
-    if (typeof then === 'object' && 'refused' in then) return
-    this.#version ??= version
-    this.#assertGood({ ran, next, then })
-    for (const { undo: _undo, ...entry } of ran)
-      this.#journal.push({ ...entry, at: this.#now } as JournalEntry)
-    this.#seen += ran.length
-    this.#pending.push(...next.map((entry, index) => ({ entry, endAt: this.#endOf(entry, index) })))
-    for (const slot of [...ran.map((each) => each.slot), ...next.map((each) => readSlot(each))]) {
-      if (slot !== undefined) this.#used = Math.max(this.#used, Number(slot.slice(1)))
-    }
+  #takeMs(entry: NextEntry, at: number): number | undefined {
+    if (entry.is === 'timer') return (entry.branch.wait as { ms: number }).ms ?? 0
+    const reply = this.#findReply(entry)
+    if (entry.is !== 'signal') return reply?.afterMs ?? 10
+    return reply === undefined ? undefined : Math.max(0, REHEARSAL_STARTS_AT + (reply.afterMs ?? 0) - at)
   }
 
-  /** The rules of a bad plan. */
-  #assertGood({ ran, next, then }: Pick<PlanAnswer, 'ran' | 'next' | 'then'>): void {
-    const known = [...this.#journal, ...this.#pending.map(({ entry }) => entry), ...ran, ...next].map(
-      ({ id }) => id,
-    )
-    if (new Set(known).size !== known.length) throw new Error(`an id comes twice: ${known.join(' ')}`)
-    if (next.length > NEXT_STEPS_MAX) throw new Error(`${next.length} are planned at once`)
-    const effects = [...this.#pending.map(({ entry }) => entry), ...next].filter(isEffect)
-    const isEnd = typeof then === 'object' && !('failed' in then)
-    if (isEnd && effects.length > 0) throw new Error('an end leaves a call pending')
-    if (then === 'now' && ran.length + next.length === 0) throw new Error('the plan adds nothing')
-    if (then === 'any' && next.length + this.#pending.length === 0)
-      throw new Error('the plan waits for nothing')
-    if (next.some(({ branch }) => 'role' in branch && branch.role === 'pivot') && effects.length > 1) {
-      throw new Error('a pivot stands beside something that has an effect')
-    }
-  }
-
-  #endOf(entry: NextEntry, index: number): number {
-    if (entry.is === 'timer') return this.#now + ((entry.branch.wait as { ms: number }).ms ?? 0)
-    const reply = this.#replyTo(entry)
-    if (entry.is !== 'signal') return this.#now + (reply?.afterMs ?? 10 + index)
-    const { timeoutMs = 30 * 86_400_000 } = entry.branch.wait as { timeoutMs?: number }
-    return reply === undefined
-      ? this.#now + timeoutMs
-      : Math.min(1_000 + (reply.afterMs ?? 0), this.#now + timeoutMs)
-  }
-
-  #replyTo({ id, is, name }: NextEntry): Reply | undefined {
+  #findReply({ id, is, name }: NextEntry): Reply | undefined {
     return this.#world.replies?.[is === 'signal' ? name : id]
   }
 
-  #endPending(then: 'now' | 'any' | 'all'): void {
-    if (then === 'now') return
-    const { together = 1 } = this.#world
-    for (let ended = 1; this.#pending.length > 0; ended++) {
-      const isFailed = this.#endOne().failed !== undefined
-      if (ended >= together && (then === 'any' || isFailed)) return
-    }
-  }
-
-  #endOne(): JournalEntry {
-    const inTime = [...this.#pending].sort((one, other) => one.endAt - other.endAt)
-    const chosen = this.#world.choose?.(inTime.map(({ entry }) => entry.id)) ?? inTime[0]?.entry.id
-    const pending = this.#pending.find(({ entry }) => entry.id === chosen)
-    if (pending === undefined) throw new Error('nothing is pending')
-    this.#pending = this.#pending.filter((each) => each !== pending)
-    this.#now = Math.max(this.#now, pending.endAt)
-    const { id, is, name } = pending.entry
-    const slot = readSlot(pending.entry)
-    const end = {
-      id,
-      is,
-      name,
-      ...(slot === undefined ? {} : { slot }),
-      ...this.#outcome(pending),
-      at: this.#now,
-    }
-    this.#journal.push(end as JournalEntry)
-    return end as JournalEntry
-  }
-
-  #outcome({ entry, endAt }: Pending): Reply {
+  #end(entry: NextEntry): Outcome {
     if (entry.is === 'step') return this.#callStep(entry)
-    if (entry.is === 'timer') return {}
-    const reply = this.#replyTo(entry)
-    if (entry.is === 'signal') {
-      const isThere = reply !== undefined && 1_000 + (reply.afterMs ?? 0) <= endAt
-      return isThere ? { value: reply.value ?? null } : {}
-    }
+    const reply = this.#findReply(entry)
+    if (entry.is === 'signal') return { value: toJson(reply?.value ?? null) }
     if (reply?.failed !== undefined) return { failed: reply.failed }
-    return { value: reply?.value ?? { of: entry.id } }
+    return { value: toJson(reply?.value ?? { of: entry.id }) }
   }
 
-  #callStep({ id, name, branch: { slot, input } }: Extract<NextEntry, { is: 'step' }>): Reply {
+  #callStep({ id, name, branch: { slot, input } }: Extract<NextEntry, { is: 'step' }>): Outcome {
     try {
-      return { value: this.#runOwnCall({ slot, id, name, input }) }
+      return { value: toJson(this.#runOwnCall({ slot, id, name, input })) }
     } catch (error: unknown) {
       const failed = readFailure(error)
       if (failed === undefined) throw error
@@ -311,23 +191,10 @@ class Orchestrator {
       throw error
     }
   }
-
-  #continue(input: unknown): void {
-    this.#generation = { number: this.#generation.number + 1, acceptedAt: this.#now, input }
-    this.#plan = 0
-    this.#journal = []
-    this.#seen = 0
-    this.#pending = []
-    this.#used = Math.max(this.#used, this.#granted)
-  }
 }
 
-function readSlot({ is, branch }: NextEntry): string | undefined {
-  return is === 'step' ? branch.slot : undefined
-}
-
-function isEffect({ is }: Pick<NextEntry, 'is'>): boolean {
-  return is === 'call' || is === 'step'
+function toJson(value: unknown): JsonValue {
+  return value as JsonValue
 }
 
 /**

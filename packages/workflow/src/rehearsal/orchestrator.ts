@@ -1,0 +1,202 @@
+// An orchestrator in memory, on virtual time: it opens plans, keeps the journal, and ends what was planned in the order of
+// time. It is for tests, of a user's workflow and of this package, so it has no retries and undoes nothing.
+import { NEXT_STEPS_MAX } from '../limits.ts'
+import type { NextEntry, PlanAnswer, PlanEnd, RanEntry, Refusal } from '../wire/plan-answer.ts'
+import type { JournalEntry, Outcome, PlanCall } from '../wire/plan-call.ts'
+
+/** The world around the orchestrator: the handler, and all that is called or waited for. */
+export interface RehearsedWorld {
+  readonly workflow: string
+  readonly gid: string
+  readonly input: unknown
+  /** So many slots are granted with each plan. */
+  readonly grants: number
+  /** Asks the handler. Undefined: the answer was lost, and the plan is opened anew, with what has ended since. */
+  readonly ask: (call: PlanCall) => Promise<PlanAnswer | undefined>
+  /** How long something planned takes. Of a signal: how long it still takes to come, and undefined if it never does. */
+  readonly takeMs: (entry: NextEntry, at: number) => number | undefined
+  /** Says how something planned has ended. It is not asked about timers, and not about signals whose time was over. */
+  readonly end: (entry: NextEntry) => Outcome | Promise<Outcome>
+  /** Chooses which of the pending ones ends next. The default is the one that ends first. */
+  readonly choose?: (ids: readonly string[]) => string
+  /** So many of the pending ones end before the next plan is opened. The default is 1. */
+  readonly together?: number
+}
+
+export interface Rehearsed {
+  readonly end: PlanEnd | { readonly refused: Refusal }
+  readonly journal: readonly JournalEntry[]
+  /** All generations together. */
+  readonly plans: number
+  /** The virtual time of the end. */
+  readonly at: number
+}
+
+interface Pending {
+  readonly entry: NextEntry
+  readonly endAt: number
+  /** A signal that does not come in time. */
+  readonly isTimedOut: boolean
+}
+
+const PLANS_MAX = 2_000
+/** The virtual time begins here, in epoch milliseconds. */
+export const REHEARSAL_STARTS_AT = 1_000
+const RECORD_BYTES_MAX = 1_024 * 1_024
+/** A signal without a time limit is waited for so long, as by a server. */
+const SIGNAL_TIMEOUT_MS = 30 * 86_400_000
+
+/** Plays a workflow to its end. Throws an Error if a plan is not valid, or if there is no end after 2,000 plans. */
+export async function rehearse(world: RehearsedWorld): Promise<Rehearsed> {
+  return new Orchestrator(world).play()
+}
+
+class Orchestrator {
+  readonly #world: RehearsedWorld
+  #now = REHEARSAL_STARTS_AT
+  #generation: { readonly number: number; readonly acceptedAt: number; readonly input: unknown }
+  #plan = 0
+  #plans = 0
+  #version: number | undefined
+  #journal: JournalEntry[] = []
+  /** How many entries have been seen by a plan, which gives them their instant. */
+  #seen = 0
+  #pending: Pending[] = []
+  #used = 0
+  #granted = 0
+
+  constructor(world: RehearsedWorld) {
+    this.#world = world
+    this.#generation = { number: 1, acceptedAt: this.#now, input: world.input }
+  }
+
+  async play(): Promise<Rehearsed> {
+    while (this.#plans < PLANS_MAX) {
+      this.#plan += 1
+      this.#plans += 1
+      const answer = await this.#world.ask(this.#open())
+      if (answer === undefined) {
+        if (this.#pending.length > 0) await this.#endOne()
+        continue
+      }
+      this.#accept(answer)
+      const { then } = answer
+      if (typeof then === 'string') await this.#endPending(then)
+      else if ('continue' in then) this.#continue(then.continue)
+      else return { end: then, journal: this.#journal, plans: this.#plans, at: this.#now }
+    }
+    throw new Error(`the workflow has not ended after ${PLANS_MAX} plans`)
+  }
+
+  #open(): PlanCall {
+    const { grants, gid, workflow } = this.#world
+    const { number, acceptedAt, input } = this.#generation
+    this.#journal = this.#journal.map((entry, at) => (at < this.#seen ? entry : { ...entry, at: this.#now }))
+    this.#seen = this.#journal.length
+    const from = grants === 0 ? Math.max(this.#used, this.#granted) + 1 : this.#used + 1
+    this.#granted = Math.max(this.#granted, from + grants - 1)
+    return {
+      v: 1,
+      gid,
+      workflow,
+      ...(this.#version === undefined ? {} : { version: this.#version }),
+      generation: number,
+      plan: this.#plan,
+      acceptedAt,
+      startAt: acceptedAt,
+      at: this.#now,
+      input: (input ?? null) as NonNullable<PlanCall['input']>,
+      journal: this.#journal,
+      pending: this.#pending.map(({ entry }) => {
+        const slot = readSlot(entry)
+        return { id: entry.id, is: entry.is, name: entry.name, ...(slot === undefined ? {} : { slot }) }
+      }),
+      grant: { from, count: grants },
+      bytesLeft: RECORD_BYTES_MAX - JSON.stringify(this.#journal).length,
+    }
+  }
+
+  #accept({ version, generation, plan, ran, next, then }: PlanAnswer): void {
+    if (generation !== this.#generation.number || plan !== this.#plan)
+      throw new Error('the answer is to another plan')
+    if (typeof then === 'object' && 'refused' in then) return
+    this.#version ??= version
+    this.#assertGood({ ran, next, then })
+    for (const { undo: _undo, ...entry } of ran)
+      this.#journal.push({ ...entry, at: this.#now } as JournalEntry)
+    this.#seen += ran.length
+    this.#pending.push(...next.map((entry) => this.#start(entry)))
+    for (const slot of [...ran.map((each) => each.slot), ...next.map((each) => readSlot(each))]) {
+      if (slot !== undefined) this.#used = Math.max(this.#used, Number(slot.slice(1)))
+    }
+  }
+
+  /** The rules of a bad plan. */
+  #assertGood({ ran, next, then }: Pick<PlanAnswer, 'ran' | 'next' | 'then'>): void {
+    const known = [...this.#journal, ...this.#pending.map(({ entry }) => entry), ...ran, ...next].map(
+      ({ id }) => id,
+    )
+    if (new Set(known).size !== known.length) throw new Error(`an id comes twice: ${known.join(' ')}`)
+    if (next.length > NEXT_STEPS_MAX) throw new Error(`${next.length} are planned at once`)
+    const effects = [...this.#pending.map(({ entry }) => entry), ...next].filter(isEffect)
+    const isEnd = typeof then === 'object' && !('failed' in then)
+    if (isEnd && effects.length > 0) throw new Error('an end leaves a call pending')
+    if (then === 'now' && ran.length + next.length === 0) throw new Error('the plan adds nothing')
+    if (then === 'any' && next.length + this.#pending.length === 0)
+      throw new Error('the plan waits for nothing')
+    if (next.some(({ branch }) => 'role' in branch && branch.role === 'pivot') && effects.length > 1) {
+      throw new Error('a pivot stands beside something that has an effect')
+    }
+  }
+
+  #start(entry: NextEntry): Pending {
+    const takesMs = this.#world.takeMs(entry, this.#now)
+    if (entry.is !== 'signal') return { entry, endAt: this.#now + (takesMs ?? 0), isTimedOut: false }
+    const { timeoutMs = SIGNAL_TIMEOUT_MS } = entry.branch.wait as { timeoutMs?: number }
+    const isTimedOut = takesMs === undefined || takesMs > timeoutMs
+    return { entry, endAt: this.#now + (isTimedOut ? timeoutMs : takesMs), isTimedOut }
+  }
+
+  async #endPending(then: 'now' | 'any' | 'all'): Promise<void> {
+    if (then === 'now') return
+    const { together = 1 } = this.#world
+    for (let ended = 1; this.#pending.length > 0; ended++) {
+      const isFailed = (await this.#endOne()).failed !== undefined
+      if (ended >= together && (then === 'any' || isFailed)) return
+    }
+  }
+
+  async #endOne(): Promise<JournalEntry> {
+    const inTime = [...this.#pending].sort((one, other) => one.endAt - other.endAt)
+    const chosen = this.#world.choose?.(inTime.map(({ entry }) => entry.id)) ?? inTime[0]?.entry.id
+    const pending = this.#pending.find(({ entry }) => entry.id === chosen)
+    if (pending === undefined) throw new Error('nothing is pending')
+    this.#pending = this.#pending.filter((each) => each !== pending)
+    this.#now = Math.max(this.#now, pending.endAt)
+    const { entry, isTimedOut } = pending
+    const { id, is, name } = entry
+    const slot = readSlot(entry)
+    const outcome = is === 'timer' || isTimedOut ? {} : await this.#world.end(entry)
+    const ended = { id, is, name, ...(slot === undefined ? {} : { slot }), ...outcome, at: this.#now }
+    this.#journal.push(ended)
+    return ended
+  }
+
+  #continue(input: unknown): void {
+    this.#generation = { number: this.#generation.number + 1, acceptedAt: this.#now, input }
+    this.#plan = 0
+    this.#journal = []
+    this.#seen = 0
+    this.#pending = []
+    this.#used = Math.max(this.#used, this.#granted)
+  }
+}
+
+/** Returns the slot of a local step. */
+function readSlot(entry: NextEntry): string | undefined {
+  return entry.is === 'step' ? entry.branch.slot : undefined
+}
+
+function isEffect({ is }: Pick<RanEntry, 'is'>): boolean {
+  return is === 'call' || is === 'step'
+}
