@@ -24,7 +24,7 @@ export interface RehearsedWorld {
 }
 
 export interface Rehearsed {
-  readonly end: PlanEnd | { readonly refused: Refusal }
+  readonly end: Exclude<PlanEnd, { readonly continue: unknown }> | { readonly refused: Refusal }
   readonly journal: readonly JournalEntry[]
   /** All generations together. */
   readonly plans: number

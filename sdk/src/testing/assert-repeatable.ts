@@ -1,0 +1,39 @@
+import type { NextEntry, PlanAnswer, RanEntry } from '@counterstep/workflow'
+import { WorkflowRefusedError } from './workflow-refused-error.ts'
+
+/** Checks that the same plan was answered in the same way twice. Throws a WorkflowRefusedError that names the place. */
+export function assertRepeatable(first: PlanAnswer, second: PlanAnswer): void {
+  const firstEntries = listEntries(first)
+  const secondEntries = listEntries(second)
+  for (let position = 0; position < Math.max(firstEntries.length, secondEntries.length); position++) {
+    const one = firstEntries[position]
+    const other = secondEntries[position]
+    if (writeEntry(one) === writeEntry(other)) continue
+    // What ctx.run returns is recorded once, so it may differ. What follows may be built from it.
+    if (one?.is === 'run' && other?.is === 'run' && one.id === other.id) return
+    throw differ(first.plan, describe(one), describe(other))
+  }
+  if (JSON.stringify(first.then) !== JSON.stringify(second.then))
+    throw differ(first.plan, JSON.stringify(first.then), JSON.stringify(second.then))
+}
+
+type Entry = RanEntry | NextEntry
+
+function listEntries({ ran, next }: PlanAnswer): readonly Entry[] {
+  return [...ran, ...next]
+}
+
+function writeEntry(entry: Entry | undefined): string | undefined {
+  return JSON.stringify(entry)
+}
+
+function describe(entry: Entry | undefined): string {
+  return entry === undefined ? 'nothing' : `${entry.is} ${entry.id} ${JSON.stringify(entry)}`
+}
+
+function differ(plan: number, first: string, second: string): WorkflowRefusedError {
+  return new WorkflowRefusedError(
+    'WORKFLOW_NOT_REPEATABLE',
+    `plan ${plan} came out in two ways, so the function uses time or chance that is not of ctx: take ctx.now(), ctx.random() or ctx.uuid(), or put it into ctx.run. First: ${first}. Then: ${second}`,
+  )
+}

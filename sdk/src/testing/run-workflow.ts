@@ -1,0 +1,249 @@
+import type { JsonValue } from '@counterstep/protocol'
+import {
+  answerPlan,
+  type JournalEntry,
+  type NextEntry,
+  type Outcome,
+  type PlanAnswer,
+  type PlanCall,
+  type PlanHost,
+  REHEARSAL_STARTS_AT,
+  rehearse,
+  type SlotRun,
+} from '@counterstep/workflow'
+import type { BranchFailure } from '../branch/branch-errors.ts'
+import { createFailure, readFailure } from '../workflow/failures.ts'
+import type { Workflow } from '../workflow/workflow.ts'
+import { assertRepeatable } from './assert-repeatable.ts'
+import { type TrialSignal, TrialSignals } from './trial-signals.ts'
+import { nextTurn, waitForClock } from './turns.ts'
+import { WorkflowRefusedError } from './workflow-refused-error.ts'
+
+/** The slots that a server grants with a plan, where a workflow has a barrier. */
+const GRANTED_SLOTS = 8
+/** No step of a test is cut short because its time is over. */
+const BUDGET_MS = 60_000
+
+/** Everything around a workflow that its test decides. */
+export interface WorkflowTrial {
+  /**
+   * What calls answer, by the id that the function gives them. A function gets the payload of the call, and may throw a
+   * BranchFailure. A local step that has an answer here is not run; its function gets the input of the step.
+   */
+  readonly answers?: Readonly<Record<string, unknown>>
+  /** How long calls and steps take, in virtual milliseconds. The default is 0. */
+  readonly delaysMs?: Readonly<Record<string, number>>
+  readonly signals?: readonly TrialSignal[]
+  /** Local steps and what undoes them get this as their database transaction. */
+  readonly tx?: unknown
+}
+
+/** Something that has ended. `at` counts virtual milliseconds from the start. */
+export interface TrialEntry {
+  readonly id: string
+  readonly is: 'step' | 'call' | 'run' | 'timer' | 'signal' | 'patch'
+  readonly name: string
+  readonly value?: unknown
+  readonly failed?: { readonly code: string; readonly message: string }
+  readonly atMs: number
+}
+
+interface Played {
+  /** Everything that has ended, in this order. */
+  readonly journal: readonly TrialEntry[]
+  /** The calls and steps that were undone, in this order. */
+  readonly undone: readonly string[]
+  /** The virtual time that it took. */
+  readonly elapsedMs: number
+}
+
+/** How a workflow has ended in its test. */
+export type WorkflowOutcome<Result> = Played &
+  (
+    | { readonly status: 'succeeded'; readonly result: Result }
+    | { readonly status: 'failed'; readonly failure: BranchFailure }
+  )
+
+/**
+ * Runs a workflow in a test, without a server, on virtual time: a sleep of a day takes no time. Each plan is asked twice,
+ * from the beginning of the function, so time and chance that do not come from `ctx` are found at once. When the workflow
+ * fails, what its local steps did is undone by their `undo`, the last one first; calls that would be undone are listed.
+ *
+ * Code in `ctx.run` runs at least twice. Rejects with a {@link WorkflowRefusedError} if the code breaks a rule of
+ * workflows or is not repeatable, with an error that has the thrown one as its cause if the function or a step throws
+ * anything but a BranchFailure, and with a TypeError if a call has no answer.
+ *
+ * @example
+ * ```ts
+ * import { runWorkflow } from '@counterstep/sdk/testing'
+ *
+ * const { status, journal } = await runWorkflow(order, { sku: 'pen', cents: 1_250 }, {
+ *   answers: { reserve: { id: 7 }, charge: ({ cents }: { cents: number }) => ({ paymentId: `p${cents}` }) },
+ *   signals: [{ name: 'approved', payload: { by: 'ann' }, afterMs: 3_600_000 }],
+ * })
+ * ```
+ */
+export async function runWorkflow<Input, Result>(
+  workflow: Workflow<Input, Result>,
+  input: Input,
+  trial: WorkflowTrial = {},
+): Promise<WorkflowOutcome<Result>> {
+  return new WorkflowRun(workflow, trial).play(input)
+}
+
+type StepEntry = Extract<NextEntry, { readonly is: 'step' }>
+
+class WorkflowRun<Input, Result> {
+  readonly #workflow: Workflow<Input, Result>
+  readonly #trial: WorkflowTrial
+  readonly #signals: TrialSignals
+  /** The rows of the barrier: a step that is asked again finds its value. */
+  readonly #rows = new Map<string, JsonValue>()
+  /** The steps that have run their own code, by id. */
+  readonly #done = new Map<
+    string,
+    { readonly name: string; readonly input: unknown; readonly value: JsonValue }
+  >()
+  readonly #undoable = new Set<string>()
+
+  constructor(workflow: Workflow<Input, Result>, trial: WorkflowTrial) {
+    this.#workflow = workflow
+    this.#trial = trial
+    this.#signals = new TrialSignals(trial.signals ?? [])
+  }
+
+  async play(input: Input): Promise<WorkflowOutcome<Result>> {
+    const { name, hasBarrier } = this.#workflow
+    const { end, journal, at } = await rehearse({
+      workflow: name,
+      gid: `${name}-in-a-test`,
+      input: copyThroughJson(input),
+      grants: hasBarrier ? GRANTED_SLOTS : 0,
+      ask: (call) => this.#askTwice(call),
+      takeMs: (entry, now) => this.#takeMs(entry, now),
+      end: (entry) => this.#end(entry),
+    })
+    if ('refused' in end) throw new WorkflowRefusedError(end.refused.code, end.refused.message)
+    const undone = 'failed' in end ? await this.#undo(journal) : []
+    const played = { journal: journal.map(toTrialEntry), undone, elapsedMs: at - REHEARSAL_STARTS_AT }
+    return 'failed' in end
+      ? { status: 'failed', failure: createFailure(end.failed), ...played }
+      : // The result comes out of JSON, as a client gets it.
+        { status: 'succeeded', result: end.done as Result, ...played }
+  }
+
+  async #askTwice(call: PlanCall): Promise<PlanAnswer> {
+    const first = await this.#ask(call)
+    await waitForClock()
+    assertRepeatable(first, await this.#ask(call))
+    for (const { id, undo } of first.ran) if (undo === true) this.#undoable.add(id)
+    for (const entry of first.next) if (isUndoable(entry)) this.#undoable.add(entry.id)
+    return first
+  }
+
+  #ask(call: PlanCall): Promise<PlanAnswer> {
+    const host: PlanHost = {
+      nextTurn,
+      runStep: (step) => this.#runStep(step),
+      elapsedMs: () => 0,
+      budgetMs: BUDGET_MS,
+      createFailure,
+      readFailure,
+    }
+    return answerPlan([this.#workflow], call, host)
+  }
+
+  #takeMs(entry: NextEntry, now: number): number | undefined {
+    if (entry.is === 'timer') return (entry.branch.wait as { readonly ms: number }).ms
+    if (entry.is === 'signal') return this.#signals.takeMs(entry, now - REHEARSAL_STARTS_AT)
+    return findById(this.#trial.delaysMs ?? {}, entry.id)?.value ?? 0
+  }
+
+  async #end(entry: NextEntry): Promise<Outcome> {
+    if (entry.is === 'signal') return { value: this.#signals.readPayload(entry.id) }
+    try {
+      const value = entry.is === 'step' ? await this.#runStep(toSlotRun(entry)) : await this.#answer(entry)
+      return { value: copyThroughJson(value) }
+    } catch (error: unknown) {
+      const failed = readFailure(error)
+      if (failed === undefined) throw error
+      return { failed }
+    }
+  }
+
+  #answer({ id, name, branch }: NextEntry): unknown {
+    const given = findById(this.#trial.answers ?? {}, id)
+    if (given === undefined)
+      throw new TypeError(`the test has no answer for the call ${id} of ${name}: give it in answers`)
+    const { payload, template } = branch as { readonly payload?: unknown; readonly template?: unknown }
+    return givenAnswer(given.value, payload ?? template)
+  }
+
+  async #runStep({ slot, id, name, input }: SlotRun): Promise<JsonValue> {
+    const row = this.#rows.get(slot)
+    if (row !== undefined) return row
+    const given = findById(this.#trial.answers ?? {}, id)
+    const step = this.#workflow.steps.find((each) => each.name === name)
+    if (given === undefined && step === undefined) throw new TypeError(`there is no step ${name}`)
+    const value = copyThroughJson(
+      given === undefined
+        ? await step?.do(this.#trial.tx as never, input as never)
+        : await givenAnswer(given.value, input),
+    )
+    this.#rows.set(slot, value)
+    if (given === undefined) this.#done.set(id, { name, input, value })
+    return value
+  }
+
+  /** What ended last was planned last, or beside what ended before it. */
+  async #undo(journal: readonly JournalEntry[]): Promise<readonly string[]> {
+    const ids = journal
+      .filter(({ id, failed }) => failed === undefined && this.#undoable.has(id))
+      .map(({ id }) => id)
+      .reverse()
+    for (const id of ids) {
+      const done = this.#done.get(id)
+      const step = this.#workflow.steps.find((each) => each.name === done?.name)
+      await step?.undo?.(this.#trial.tx as never, done?.input as never, done?.value as never)
+    }
+    return ids
+  }
+}
+
+function isUndoable(entry: NextEntry): boolean {
+  if (entry.is === 'step') return entry.branch.undo
+  return entry.is === 'call' && entry.branch.compensation !== undefined
+}
+
+function toSlotRun({ id, name, branch: { slot, input } }: StepEntry): SlotRun {
+  return { slot, id, name, input }
+}
+
+/** A call that comes again has `.2` behind its id, and takes the answer of the first one if it has none of its own. */
+function findById<Value>(
+  given: Readonly<Record<string, Value>>,
+  id: string,
+): { readonly value: Value } | undefined {
+  const key = [id, id.replace(/\.\d+$/, '')].find((each) => Object.hasOwn(given, each))
+  return key === undefined ? undefined : { value: given[key] as Value }
+}
+
+async function givenAnswer(given: unknown, input: unknown): Promise<unknown> {
+  return typeof given === 'function' ? given(input) : given
+}
+
+function toTrialEntry({ id, is, name, value, failed, at }: JournalEntry): TrialEntry {
+  return {
+    id,
+    is,
+    name,
+    ...(value === undefined ? {} : { value }),
+    ...(failed === undefined ? {} : { failed }),
+    atMs: at - REHEARSAL_STARTS_AT,
+  }
+}
+
+/** What is recorded is JSON, so the function gets no more than that. */
+function copyThroughJson(value: unknown): JsonValue {
+  return JSON.parse(JSON.stringify(value ?? null)) as JsonValue
+}

@@ -1,0 +1,38 @@
+import type { JsonValue } from '@counterstep/protocol'
+import type { NextEntry } from '@counterstep/workflow'
+
+/** A signal that comes to a workflow in its test. */
+export interface TrialSignal {
+  readonly name: string
+  readonly payload?: unknown
+  /** When it comes, in virtual milliseconds after the start. The default is 0. */
+  readonly afterMs?: number
+}
+
+/** Hands each signal to the first wait of its name that is open when it comes, or that opens later. */
+export class TrialSignals {
+  readonly #left: TrialSignal[]
+  readonly #taken = new Map<string, TrialSignal>()
+
+  constructor(signals: readonly TrialSignal[]) {
+    this.#left = [...signals].sort((one, other) => (one.afterMs ?? 0) - (other.afterMs ?? 0))
+  }
+
+  /** Returns how long a wait that opens now waits for its signal. Undefined: none comes in time. */
+  takeMs({ id, name, branch }: NextEntry, nowMs: number): number | undefined {
+    const { timeoutMs = Number.POSITIVE_INFINITY } = (branch as { wait: { timeoutMs?: number } }).wait
+    const position = this.#left.findIndex((each) => each.name === name)
+    const signal = this.#left[position]
+    if (signal === undefined) return undefined
+    const comesInMs = Math.max(0, (signal.afterMs ?? 0) - nowMs)
+    if (comesInMs > timeoutMs) return undefined
+    this.#left.splice(position, 1)
+    this.#taken.set(id, signal)
+    return comesInMs
+  }
+
+  /** Reads the payload of the signal that a wait has taken. */
+  readPayload(id: string): JsonValue {
+    return JSON.parse(JSON.stringify(this.#taken.get(id)?.payload ?? null))
+  }
+}
