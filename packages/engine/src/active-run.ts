@@ -12,10 +12,12 @@ export interface ActiveRun {
   readonly isRecovered: boolean
   /** Its places at the targets whose answers it waits for. */
   readonly places: HeldPlaces
-  /** The number of places that it takes at each target, by its size. */
-  size: number
-  /** How many of these places are for kept values. A row that was claimed has its values counted in its length. */
+  /** The number of places that it takes at each target, by the size of its row when it came, without kept values. */
+  readonly rowPlaces: number
+  /** The places of the values that it keeps now. */
   valuePlaces: number
+  /** The places of the progress that was written last. */
+  progressPlaces: number
   /** The turn at which its row comes back, if it is large and a call of it was not answered. */
   largeRowTurn: LargeRowTurn | undefined
   /** The places that its submit has taken, until its first call. */
@@ -28,6 +30,11 @@ export interface ActiveRun {
   hasLeft: boolean
   /** Callers that are told when a change is durable, or told false when the run ends before that. */
   readonly onDurable: { readonly change: number; readonly tell: (durable: boolean) => void }[]
+}
+
+/** Counts the places that the row takes now at each target. */
+export function countPlaces({ rowPlaces, valuePlaces, progressPlaces }: ActiveRun): number {
+  return Math.max(rowPlaces + valuePlaces, progressPlaces)
 }
 
 export interface NoRoom extends HeldCall {

@@ -41,14 +41,14 @@ import {
   viewTransaction,
 } from '@counterstep/core'
 import type { Gid, Status, TransactionView } from '@counterstep/protocol'
-import type { ActiveRun } from './active-run.ts'
+import { type ActiveRun, countPlaces } from './active-run.ts'
 import type { AlarmClock } from './alarm-clock.ts'
 import { buildBranchCall, getCallUrl } from './branch-call.ts'
 import type { Admission } from './bulkhead/admission.ts'
 import type { Bulkhead } from './bulkhead/bulkhead.ts'
 import type { CallLimiter } from './bulkhead/call-limiter.ts'
 import type { NoTurn } from './bulkhead/call-turns.ts'
-import { countCallBytes, countValuePlaces } from './bulkhead/count-row-places.ts'
+import { countCallBytes, countProgressPlaces, countValuePlaces } from './bulkhead/count-row-places.ts'
 import type { Target } from './bulkhead/target.ts'
 import type { Destination } from './bulkhead/targets.ts'
 import type { EngineObserver } from './observer.ts'
@@ -165,6 +165,7 @@ export class Runner {
     if (older !== undefined) this.#end(older, gid, { type: 'ended', how: 'lost' })
     const isRecovered = from === 'claim'
     const places = this.#parts.bulkhead.places(isRecovered, placesOfRun)
+    const valuePlaces = countValuePlaces(run.transaction)
     const active: ActiveRun = {
       run,
       tickAt: Number.POSITIVE_INFINITY,
@@ -172,8 +173,10 @@ export class Runner {
       isRecovered,
       places,
       admission,
-      size: placesOfRun,
-      valuePlaces: countValuePlaces(run.transaction),
+      // A row that was claimed has its values counted in its length.
+      rowPlaces: placesOfRun - valuePlaces,
+      valuePlaces,
+      progressPlaces: 0,
       largeRowTurn: undefined,
       noRoomFor: undefined,
       isHandedOver: false,
@@ -447,17 +450,15 @@ export class Runner {
 
   /** Counts the values and signals that a saga keeps like the rest of its row, which they may make a hundred times as long. */
   #growByValues(active: ActiveRun): void {
-    const { valuePlaces } = active
     active.valuePlaces = countValuePlaces(active.run.transaction)
-    active.size += active.valuePlaces - valuePlaces
-    active.places.grow(active.size)
+    active.places.grow(countPlaces(active))
   }
 
   /** Returns how long a large transaction waits for its turn. All its calls that fail within one turn share that turn. */
   #waitMsOfRow(active: ActiveRun, target: Target): number {
     const now = this.#parts.clock.now()
     if ((active.largeRowTurn?.nextAt ?? 0) <= now)
-      active.largeRowTurn = this.#parts.bulkhead.takeLargeRowTurn(target, active.size)
+      active.largeRowTurn = this.#parts.bulkhead.takeLargeRowTurn(target, countPlaces(active))
     return Math.max(0, (active.largeRowTurn?.at ?? now) - now)
   }
 
@@ -468,6 +469,8 @@ export class Runner {
 
   async #save(active: ActiveRun, update: Extract<RunEffect, { type: 'save' }>['update']): Promise<void> {
     const { store, clock, ids } = this.#parts
+    active.progressPlaces = countProgressPlaces(update.progress)
+    active.places.grow(countPlaces(active))
     try {
       const write = { ...update, writeId: ids.writeId() }
       const result = await untilDefinite(

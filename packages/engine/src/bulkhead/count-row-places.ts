@@ -19,6 +19,11 @@ export function countRowPlaces({
   return Math.max(1, Math.ceil((definition.length + progress.length) / CHARACTERS_PER_PLACE))
 }
 
+/** Counts the places for the progress as it is written. With long answers of each attempt it may outgrow its definition. */
+export function countProgressPlaces(progress: string): number {
+  return Math.ceil(progress.length / CHARACTERS_PER_PLACE)
+}
+
 /** Counts the places for the values of answers and for the signals that a saga keeps now. Its row grows by them. */
 export function countValuePlaces(transaction: Transaction): number {
   if (transaction.kind === 'workflow') {

@@ -46,6 +46,12 @@ function sagaWithLargeRequests(gid: string, origin: string): SagaSubmitRequest {
   return { ...smallSaga(gid, origin), branches: [{ id: 'a', action: 'http://good.test/a' }, ...waiting] }
 }
 
+/** Builds a small saga of a hundred branches. Each of them keeps what its attempts were answered. */
+function sagaOfManyBranches(gid: string, origin: string): SagaSubmitRequest {
+  const branches = Array.from({ length: 100 }, (_, n) => ({ id: `b${n}`, action: `${origin}/b`, after: [] }))
+  return { ...smallSaga(gid, origin), branches }
+}
+
 describe('large transactions', () => {
   it('S40: Small sagas that have kept large values take places and turns like large ones', async () => {
     const fixture = new Fixture()
@@ -111,6 +117,33 @@ describe('large transactions', () => {
     await fixture.untilStatus('small', 'succeeded', 1_000)
     gate.open()
     for (let n = 0; n < accepted; n++) await fixture.untilStatus(`requests-${n}`, 'succeeded', 400_000)
+  })
+
+  it('S40: Small sagas take places and turns like large ones when long answers of their attempts make their rows long', async () => {
+    const fixture = new Fixture()
+    const excerpt = '"'.repeat(1_024)
+    const asked = new Map<string, number>()
+    // Answers that differ are kept beside each other.
+    fixture.services.otherwise = ({ gid, branchId }): Answer => {
+      const attempt = (asked.get(gid + branchId) ?? 0) + 1
+      asked.set(gid + branchId, attempt)
+      return { result: attempt % 2 === 0 ? 'ongoing' : 'unknown', statusCode: 500 + (attempt % 9), excerpt }
+    }
+    const node = await fixture.node({ inFlightMax: 1_000, parkAfterMs: 3_600_000 })
+    let accepted = 0
+    for (let n = 0; n < 100; n++) {
+      await node.submit(sagaOfManyBranches(`grown-${n}`, 'http://poor.test')).then(
+        () => accepted++,
+        () => undefined,
+      )
+      await fixture.time.advance(100)
+    }
+    expect(accepted).toBeGreaterThan(20)
+    expect(accepted).toBeLessThan(100)
+    const before = fixture.services.calls.length
+    await fixture.time.advance(10_000)
+    // Without turns each of the hundred branches of a saga would be called every 900 ms.
+    expect(fixture.services.calls.length - before).toBeLessThan(accepted * 100 * 5)
   })
 
   it('S40: Large sagas whose branch says not yet are called one after the other, and small ones as often as they ask', async () => {
