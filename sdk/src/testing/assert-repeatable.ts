@@ -9,7 +9,7 @@ export function assertRepeatable(first: PlanAnswer, second: PlanAnswer): void {
     const one = firstEntries[position]
     const other = secondEntries[position]
     if (writeEntry(one) === writeEntry(other)) continue
-    // What ctx.run returns is recorded once, so it may differ. What follows may be built from it.
+    // The value of a ctx.run is recorded once, so it may differ, and so may all that follows from it.
     if (one?.is === 'run' && other?.is === 'run' && one.id === other.id) return
     throw differ(first.plan, describe(one), describe(other))
   }

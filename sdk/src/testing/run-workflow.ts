@@ -27,7 +27,7 @@ const BUDGET_MS = 60_000
 /** Everything around a workflow that its test decides. */
 export interface WorkflowTrial {
   /**
-   * What calls answer, by the id that the function gives them. A function gets the payload of the call, and may throw a
+   * The answers of calls, by the id that the function gives them. A function gets the payload of the call, and may throw a
    * BranchFailure. A local step that has an answer here is not run; its function gets the input of the step.
    */
   readonly answers?: Readonly<Record<string, unknown>>
@@ -195,7 +195,7 @@ class WorkflowRun<Input, Result> {
     return value
   }
 
-  /** What ended last was planned last, or beside what ended before it. */
+  /** The last one to end was planned last, or beside those that ended before it. */
   async #undo(journal: readonly JournalEntry[]): Promise<readonly string[]> {
     const ids = journal
       .filter(({ id, failed }) => failed === undefined && this.#undoable.has(id))
@@ -243,7 +243,7 @@ function toTrialEntry({ id, is, name, value, failed, at }: JournalEntry): TrialE
   }
 }
 
-/** What is recorded is JSON, so the function gets no more than that. */
+/** Results are recorded as JSON, so the function gets no more than that. */
 function copyThroughJson(value: unknown): JsonValue {
   return JSON.parse(JSON.stringify(value ?? null)) as JsonValue
 }
