@@ -155,7 +155,8 @@ function toConfig(
   const unknown = findUnknownVariables(environment, VARIABLES)
   const store = storeConfig(values, password)
   const dtmPortInForce = readDtmPort(values, hasDtm || sources.has('dtmPort'), sources)
-  const outcomes = { store: store.place, dtmPort: String(dtmPortInForce), logLevel }
+  const acceptNewKinds = String(engine.acceptNewKinds)
+  const outcomes = { store: store.place, dtmPort: String(dtmPortInForce), logLevel, acceptNewKinds }
   return Object.freeze({
     host,
     port,

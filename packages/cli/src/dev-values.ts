@@ -9,7 +9,8 @@ import { NOT_OF_DEV } from './commands.ts'
 
 /**
  * Adds the settings that `counterstep dev` does not take. They have their defaults, whatever the environment says: it
- * listens on loopback and asks for no keys. Only warnings are logged, so that its one line is not lost among others.
+ * listens on loopback and asks for no keys. Only warnings are logged, so that its one line is not lost among others. Every
+ * kind is accepted on the embedded store, which no node of another version shares.
  */
 export function addDevValues(
   known: Partial<SettingValues>,
@@ -17,5 +18,7 @@ export function addDevValues(
 ): Partial<SettingValues> {
   const { known: defaults } = readSettings(SETTINGS, NOT_OF_DEV, { environment: {} })
   const log = sources.has('logLevel') ? {} : { logLevel: 'warn' as const }
-  return { ...defaults, ...known, ...log }
+  const isAlone = known.store?.family === 'sqlite'
+  const kinds = sources.has('acceptNewKinds') || !isAlone ? {} : { acceptNewKinds: true }
+  return { ...defaults, ...known, ...log, ...kinds }
 }

@@ -113,6 +113,13 @@ describe('a setting', () => {
     })
   }
 
+  it('New kinds are accepted only by the switch --accept-new-kinds or its variable', () => {
+    const accepts = (...given: Parameters<typeof readConfig>) => readConfig(...given).engine.acceptNewKinds
+    expect(accepts([])).toBe(false)
+    expect(accepts(['--accept-new-kinds'])).toBe(true)
+    expect(accepts([], { COUNTERSTEP_ACCEPT_NEW_KINDS: 'true' })).toBe(true)
+  })
+
   const REFUSED = [
     ['port', '65536', 'from 0 to 65535'],
     ['port', '-1', 'from 0 to 65535'],

@@ -73,6 +73,16 @@ describe('counterstep dev', () => {
     expect(readDev([], { COUNTERSTEP_STORE: 'a.db' }).keepsData).toBe(true)
   })
 
+  it('It accepts every kind on the embedded store, unless it is told not to', () => {
+    const accepts = (...given: Parameters<typeof readDev>) => readDev(...given).config.engine.acceptNewKinds
+    expect(accepts([])).toBe(true)
+    expect(accepts([], { COUNTERSTEP_ACCEPT_NEW_KINDS: 'false' })).toBe(false)
+    // Nodes of another version may share such a store.
+    expect(accepts(['--store', 'redis://127.0.0.1:6379'])).toBe(false)
+    expect(accepts(['--store', 'redis://127.0.0.1:6379', '--accept-new-kinds'])).toBe(true)
+    expect(readDev([]).config.settingsTable.rows).toContainEqual(['acceptNewKinds', 'true', 'default'])
+  })
+
   it('It takes what is asked for by name', () => {
     const { config } = readDev(['--dtm-port', '4000', '--log-level', 'info', '--port', '0'])
     expect(config).toMatchObject({ dtmPort: 4_000, logLevel: 'info', port: 0 })

@@ -107,6 +107,11 @@ const TABLE = {
     'auto, on or off: the operators’ page under /console/; auto: on, but beyond loopback only with --keys-file',
     'auto',
   ),
+  acceptNewKinds: setting(
+    is.trueOrFalse,
+    'take transactions of kind workflow, which nodes of the version before leave alone; for when no such node is left; dev: true on the embedded store',
+    'false',
+  ),
   plainIds: ofServer(
     is.trueOrFalse,
     'refuse gids with capital letters and branch ids with a -, which barriers of DTM in services may take for others',
@@ -372,7 +377,7 @@ function caller(name: keyof typeof CALLER, max: number, help: string) {
 
 type EngineNumber = Exclude<
   keyof EngineSettings,
-  'retentionMs' | 'retry' | 'targetCallsPerSecond' | 'parkAfterMs'
+  'retentionMs' | 'retry' | 'targetCallsPerSecond' | 'parkAfterMs' | 'acceptNewKinds'
 >
 
 /** Describes a whole number of the engine, with the engine's bounds and default. */

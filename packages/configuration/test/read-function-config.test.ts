@@ -40,6 +40,7 @@ describe('a function that is told what it needs', () => {
     const { inFlightMax, callsInFlightMax, holdMs, checkpointMs } = DEFAULT_SETTINGS
     const { retentionMs, branchTimeoutMs, retry, storeTimeoutMs } = DEFAULT_SETTINGS
     const { targetShare, targetCallsPerSecond, timeoutMsMax, retryFloorMs, parkAfterMs } = DEFAULT_SETTINGS
+    const { acceptNewKinds } = DEFAULT_SETTINGS
     expect(config.engine).toEqual({
       inFlightMax,
       callsInFlightMax,
@@ -54,6 +55,7 @@ describe('a function that is told what it needs', () => {
       branchTimeoutMs,
       retry,
       storeTimeoutMs,
+      acceptNewKinds,
     })
     expect(config.store).toEqual({
       type: 'mysql',
@@ -159,6 +161,7 @@ describe('a variable of a function', () => {
     ['TIMEOUT_MS_MAX', '60000', (config) => config.engine.timeoutMsMax, 60_000],
     ['RETRY_FLOOR_MS', '5000', (config) => config.engine.retryFloorMs, 5_000],
     ['PARK_AFTER_MS', 'never', (config) => config.engine.parkAfterMs, 'never'],
+    ['ACCEPT_NEW_KINDS', 'true', (config) => config.engine.acceptNewKinds, true],
     ['RATE_PER_KEY', '20', (config) => config.access.ratePerKey, 20],
     ['LOG_LEVEL', 'silent', (config) => config.logLevel, 'silent'],
     ['SIGNING_KEY_SECRET', SECRET, (config) => config.secrets.signingKey, SECRET],

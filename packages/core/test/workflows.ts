@@ -22,10 +22,10 @@ const BASE = {
   input: { sku: 'a' },
 }
 
-export function parseWorkflow(body: object = {}, acceptsNewKinds = true) {
+export function parseWorkflow(body: object = {}, acceptNewKinds = true) {
   return parseSubmission(
     JSON.parse(JSON.stringify({ ...BASE, ...body })),
-    { ...DEFAULTS, acceptsNewKinds },
+    { ...DEFAULTS, acceptNewKinds },
     checkUrl,
   )
 }

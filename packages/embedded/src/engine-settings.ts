@@ -19,6 +19,8 @@ export function readEngineSettings(given: Partial<EngineSettings> = {}): EngineS
     const value = settings[name]
     if (value !== OFF_VALUES[name]) requireWhole(name, value, itsBounds)
   }
+  if (typeof settings.acceptNewKinds !== 'boolean')
+    throw new TypeError('counterstep settings.acceptNewKinds must be true or false')
   requireRetry(settings.retry)
   if (settings.pollMs > settings.leaseMs) throw new RangeError('counterstep settings: pollMs is over leaseMs')
   if (settings.branchTimeoutMs > settings.timeoutMsMax)

@@ -18,6 +18,7 @@ describe("the engine's settings", () => {
     { inFlightMax: 10_000_000 },
     { targetShare: 0.05, targetCallsPerSecond: null, parkAfterMs: 'never' },
     { targetShare: 1, targetCallsPerSecond: 1, parkAfterMs: 3_600_000 },
+    { acceptNewKinds: true },
     { timeoutMsMax: 10_000, branchTimeoutMs: 10_000, retryFloorMs: 1_000 },
     { retry: { initialMs: 1, factor: 1.5, capMs: 1, jitter: 0.5, limit: 1 } },
     { retry: { ...retry, capMs: 24 * 3_600_000, factor: 100, jitter: 0, limit: 1_000_000 } },
@@ -59,6 +60,7 @@ describe("the engine's settings", () => {
     [{ timeoutMsMax: 900_001 }, 'timeoutMsMax must be a whole number from 10000 to 900000'],
     [{ timeoutMsMax: 10_000, branchTimeoutMs: 10_001 }, 'branchTimeoutMs is over timeoutMsMax'],
     [{ retryFloorMs: 999 }, 'retryFloorMs must be a whole number from 1000 to 3600000'],
+    [{ acceptNewKinds: 'true' }, 'acceptNewKinds must be true or false'],
     [{ parkAfterMs: null }, 'parkAfterMs must be a whole number'],
   ]
   for (const [settings, message] of refused) {

@@ -155,8 +155,8 @@ export abstract class Requests implements EngineApi {
   }
 
   #defaults(): SubmissionDefaults {
-    const { retry, branchTimeoutMs, checkpointMs } = this.assembly.settings
-    return { retry, timeoutMs: branchTimeoutMs, checkpointMs }
+    const { retry, branchTimeoutMs, checkpointMs, acceptNewKinds } = this.assembly.settings
+    return { retry, timeoutMs: branchTimeoutMs, checkpointMs, acceptNewKinds }
   }
 
   async #submitAndWait(

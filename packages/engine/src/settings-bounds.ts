@@ -17,10 +17,10 @@ const COUNT: Bounds = [1, 10_000_000]
 
 /**
  * The limits of the settings that hosts let their users change. The settings are whole numbers, except `targetShare`
- * and a retry's `factor` and `jitter`. `retentionMs` and `parkAfterMs` may also be `'never'`, and
+ * and a retry's `factor` and `jitter`, and `acceptNewKinds`, which is true or false. `retentionMs` and `parkAfterMs` may also be `'never'`, and
  * `targetCallsPerSecond` and a retry's `limit` may be null.
  */
-export const SETTINGS_BOUNDS: BoundsOf<Omit<EngineSettings, 'retry'>> & {
+export const SETTINGS_BOUNDS: BoundsOf<Omit<EngineSettings, 'retry' | 'acceptNewKinds'>> & {
   readonly retry: BoundsOf<RetryPolicy>
 } = {
   inFlightMax: COUNT,

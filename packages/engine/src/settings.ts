@@ -62,6 +62,8 @@ export interface EngineSettings {
   readonly readsWaitingMax: number
   /** Says how long a list or a single read waits for its turn before it is refused. */
   readonly readWaitMs: number
+  /** A submit may have a kind that nodes of the version before do not run. Set it once all nodes of a store are of this version. */
+  readonly acceptNewKinds: boolean
 }
 
 export const DEFAULT_SETTINGS: EngineSettings = {
@@ -89,4 +91,5 @@ export const DEFAULT_SETTINGS: EngineSettings = {
   readsAtOnceMax: 16,
   readsWaitingMax: 4_096,
   readWaitMs: 2_000,
+  acceptNewKinds: false,
 }

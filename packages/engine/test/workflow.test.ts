@@ -5,7 +5,7 @@ import { Fixture } from './support/fixture.ts'
 
 const GID = 'a' as Gid
 const RETRY = { initialMs: 100, factor: 2, capMs: 1_000, jitter: 0, limit: null }
-const DEFAULTS = { retry: RETRY, timeoutMs: 1_000, checkpointMs: 1_000, acceptsNewKinds: true }
+const DEFAULTS = { retry: RETRY, timeoutMs: 1_000, checkpointMs: 1_000, acceptNewKinds: true }
 
 function readSubmission() {
   const body = {

@@ -48,7 +48,7 @@ export interface SubmissionDefaults {
   readonly timeoutMs: number
   readonly checkpointMs: number
   /** Kinds that only newer nodes can run are accepted too. */
-  readonly acceptsNewKinds?: boolean
+  readonly acceptNewKinds?: boolean
 }
 
 export interface Submission {
@@ -128,7 +128,7 @@ function readSubmission(
 
 function readKind(value: unknown, defaults: SubmissionDefaults, faults: Faults): Kind | undefined {
   if (value === undefined) return 'saga'
-  const kinds = defaults.acceptsNewKinds === true ? KINDS : OPEN_KINDS
+  const kinds = defaults.acceptNewKinds === true ? KINDS : OPEN_KINDS
   const kind = kinds.find((each) => each === value)
   return kind ?? faults.add('SAGA_KIND_UNSUPPORTED', '/kind', `must be one of ${kinds.join(', ')}`)
 }
