@@ -64,6 +64,7 @@ export {
   URL_LENGTH_MAX,
   WAIT_END_MS_MAX,
   WAIT_MS_MAX,
+  WORKFLOW_VERSION_MAX,
 } from './limits.ts'
 export {
   isName,

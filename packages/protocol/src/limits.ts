@@ -55,6 +55,7 @@ export const SIGNALS_KEPT_BYTES_MAX = 256 * 1024
  * A saga remembers the ids of this many signals that were taken. An older signal that comes again counts as a new one.
  */
 export const SIGNALS_TAKEN_MAX = 256
+export const WORKFLOW_VERSION_MAX = 1_000_000_000
 /** The steps that one workflow may plan, with the results of its own code. */
 export const STEPS_MAX = 1_000
 /** The steps that one plan may call for. */

@@ -38,6 +38,7 @@ import {
   tccBranchRequestSchema,
   tccSubmitRequestSchema,
   urlTemplateSchema,
+  workflowSubmitRequestSchema,
 } from './schemas/requests.ts'
 import { savedViewRequestSchema, savedViewSchema, savedViewsSchema } from './schemas/saved-views.ts'
 import { attemptRunSchema, byHandViewSchema, pauseViewSchema, trailEntrySchema } from './schemas/trail.ts'
@@ -414,6 +415,7 @@ export const NAMED_SCHEMAS = {
   MessageSubmitRequest: messageSubmitRequestSchema,
   MessageBranchRequest: messageBranchRequestSchema,
   MessageCheckRequest: messageCheckRequestSchema,
+  WorkflowSubmitRequest: workflowSubmitRequestSchema,
   AbortRequest: abortRequestSchema,
   CommandRequest: commandRequestSchema,
   StopRequest: stopRequestSchema,

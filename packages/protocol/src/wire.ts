@@ -269,7 +269,11 @@ export interface WorkflowSubmitRequest extends CommonRequest {
 }
 
 /** This is the body of POST /v1/transactions. */
-export type SubmitRequest = SagaSubmitRequest | TccSubmitRequest | MessageSubmitRequest
+export type SubmitRequest =
+  | SagaSubmitRequest
+  | TccSubmitRequest
+  | MessageSubmitRequest
+  | WorkflowSubmitRequest
 
 /** This is the body of POST /v1/transactions/{gid}/abort, which may be left out. */
 export interface AbortRequest {

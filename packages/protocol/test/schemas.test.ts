@@ -27,6 +27,8 @@ import type {
   TransactionSummary,
   TransactionView,
   UrlTemplate,
+  WorkflowSubmitRequest,
+  WorkflowView,
 } from '@counterstep/protocol'
 import { BRANCHES_MAX, isGid, isName, isTagKey, isTagValue } from '@counterstep/protocol'
 import { NAMED_SCHEMAS } from '@counterstep/protocol/schemas'
@@ -56,8 +58,10 @@ describe('the schemas', () => {
     expectTypeOf<Written<'MessageBranchRequest'>>().toEqualTypeOf<MessageBranchRequest>()
     expectTypeOf<Written<'MessageCheckRequest'>>().toEqualTypeOf<MessageCheckRequest>()
     expectTypeOf<Written<'MessageSubmitRequest'>>().toEqualTypeOf<MessageSubmitRequest>()
+    expectTypeOf<Written<'WorkflowSubmitRequest'>>().toEqualTypeOf<WorkflowSubmitRequest>()
     expectTypeOf<Written<'SubmitRequest'>>().toEqualTypeOf<SubmitRequest>()
     expectTypeOf<Written<'OpView'>>().toEqualTypeOf<OpView>()
+    expectTypeOf<Written<'WorkflowView'>>().toEqualTypeOf<WorkflowView>()
     expectTypeOf<Written<'BranchView'>>().toEqualTypeOf<BranchView>()
     expectTypeOf<Written<'TransactionView'>>().toEqualTypeOf<TransactionView>()
     expectTypeOf<Written<'SubmitView'>>().toEqualTypeOf<SubmitView>()

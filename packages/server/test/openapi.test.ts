@@ -8,7 +8,12 @@ import type { FastifyInstance, InjectOptions } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { Breaks, buildApp, OPERATIONS, STATUS_OF_CODE } from '../src/index.ts'
 import { buildOpenApiDocument } from '../src/openapi/document.ts'
-import { confirmedTccExample, finishedExample, registeredExample } from '../src/openapi/examples.ts'
+import {
+  confirmedTccExample,
+  finishedExample,
+  finishedWorkflowExample,
+  registeredExample,
+} from '../src/openapi/examples.ts'
 import { registerBranchOperation } from '../src/routes/register-branch.ts'
 import { signalOperation } from '../src/routes/signal.ts'
 import { submitPreparedOperation } from '../src/routes/submit-prepared.ts'
@@ -145,7 +150,6 @@ describe('the OpenAPI document', () => {
       'SAGA_UNREACHABLE', // The SDK throws it.
       'SAGA_ANSWER_TOO_LARGE', // The SDK throws it.
       'SAGA_NOT_FINAL', // The SDK throws it.
-      'SAGA_WORKFLOW_INVALID', // No route takes a workflow yet.
     ]
     expect(new Set([...named, ...elsewhere])).toEqual(new Set(Object.keys(ERROR_MEANINGS)))
   })
@@ -217,6 +221,12 @@ describe('the answers of every operation', () => {
     ['/v1/transactions', 200, { url: '/v1/transactions' }, { list: async () => ({ items: [item] }) }],
     ['/v1/transactions', 400, { url: '/v1/transactions?limit=x' }, {}],
     ['/v1/transactions/{gid}', 200, { url: '/v1/transactions/a' }, { get: async () => finishedExample }],
+    [
+      '/v1/transactions/{gid}',
+      200,
+      { url: '/v1/transactions/a' },
+      { get: async () => finishedWorkflowExample },
+    ],
     ['/v1/transactions/{gid}', 404, { url: '/v1/transactions/a' }, { get: async () => undefined }],
     ['/v1/transactions/{gid}', 400, { url: '/v1/transactions/%20' }, {}],
     ...(['abort', 'retry', 'stop'] as const).flatMap((verb) => {

@@ -62,6 +62,20 @@ const GOOD_MESSAGE = {
     { ...BRANCH, body: 'text', contentType: 'text/plain', timeoutMs: 10, headers: { a: 'b' } },
   ],
 }
+const GOOD_WORKFLOW = {
+  gid: 'order-4713',
+  kind: 'workflow',
+  workflow: 'order',
+  handler: 'http://shop.test/workflows',
+  input: { sku: 'a', counts: [1, null] },
+  version: 3,
+  grants: 0,
+  deadlineMs: 60_000,
+  delayMs: 10,
+  timeoutMs: 5_000,
+  headers: { 'X-Tenant': 'blue' },
+  retry: { initialMs: 100, limit: null },
+}
 const GOOD_REGISTRATION = {
   id: 'hotel',
   confirm: 'http://hotel.test/confirm',
@@ -71,7 +85,7 @@ const GOOD_REGISTRATION = {
   timeoutMs: 5_000,
   headers: { 'X-Tenant': 'blue' },
 }
-const ALL_GOOD = [GOOD, GOOD_WAITS, GOOD_TCC, GOOD_MESSAGE]
+const ALL_GOOD = [GOOD, GOOD_WAITS, GOOD_TCC, GOOD_MESSAGE, GOOD_WORKFLOW]
 
 const IDS = { gid: 'order-4711' as Gid, digest: 'd'.repeat(64), token: 't', writeId: 'w' }
 
@@ -102,6 +116,7 @@ const poisons = fc.oneof(
 const names = fc.constantFrom(
   ...['gid', 'kind', 'ack', 'branches', 'retry', 'headers', 'id', 'action', 'after', 'payload', 'body'],
   ...['wait', 'role', 'ms', 'until', 'signal', 'onTimeout'],
+  ...['workflow', 'handler', 'input', 'version', 'grants'],
   ...[
     'contentType',
     'limit',
@@ -162,7 +177,7 @@ function define(node: object, name: string, value: unknown): void {
 }
 
 function parse(body: unknown): ParsedSubmission {
-  return parseSubmission(body, DEFAULTS, checkUrl)
+  return parseSubmission(body, { ...DEFAULTS, acceptNewKinds: true }, checkUrl)
 }
 
 /** Expects the properties that every answer of the parser must have. */
@@ -192,6 +207,11 @@ function expectSound(body: unknown): ParsedSubmission {
 }
 
 describe('a hostile submission', () => {
+  it('A workflow whose name is no text is refused, whatever the name would be as a text', () => {
+    const parsed = parse({ ...GOOD_WORKFLOW, workflow: { toString: 1 } })
+    expect(parsed).toMatchObject({ faults: [{ code: 'SAGA_WORKFLOW_INVALID', path: '/workflow' }] })
+  })
+
   it('A submission of any JSON is refused or accepted, and never causes an exception', () => {
     fc.assert(fc.property(fc.jsonValue(), (body) => void expectSound(body)))
     fc.assert(fc.property(fc.dictionary(names, poisons), (body) => void expectSound(body)))

@@ -1,5 +1,5 @@
 /** Reads the submit of a workflow: the name of a function, the URL of its handler, and the input. */
-import { INPUT_BYTES_MAX, isBranchId, type JsonValue } from '@counterstep/protocol'
+import { INPUT_BYTES_MAX, isBranchId, type JsonValue, WORKFLOW_VERSION_MAX } from '@counterstep/protocol'
 import type { WorkflowDefinition } from '../definition.ts'
 import type { Writable } from '../writable.ts'
 import { readInteger } from './faults.ts'
@@ -8,8 +8,6 @@ import { utf8Length } from './utf8-length.ts'
 
 type Body = Readonly<Record<string, unknown>>
 type Common = Pick<WorkflowDefinition, 'retry' | 'timeoutMs' | 'checkpointMs' | 'name' | 'tags'>
-
-const VERSION_MAX = 1_000_000_000
 
 export function readWorkflow(
   body: Body,
@@ -29,14 +27,14 @@ export function readWorkflow(
     faults.add('SAGA_WORKFLOW_INVALID', '/grants', 'must be 0: no step runs within a plan call yet')
   const version = readInteger(
     body.version,
-    { min: 1, max: VERSION_MAX },
+    { min: 1, max: WORKFLOW_VERSION_MAX },
     { code: 'SAGA_WORKFLOW_INVALID', path: '/version' },
     faults,
   )
   const { deadlineMs, delayMs } = times
   const definition: Writable<WorkflowDefinition> = {
     kind: 'workflow',
-    workflow: String(name),
+    workflow: typeof name === 'string' ? name : '',
     handler: handler ?? '',
     input: text,
     headers,

@@ -23,6 +23,7 @@ import {
   TIMEOUT_MS_MAX,
   URL_LENGTH_MAX,
   WAIT_END_MS_MAX,
+  WORKFLOW_VERSION_MAX,
 } from '../limits.ts'
 import { NAME_LENGTH_MAX, TAG_KEY_LENGTH_MAX, TAG_VALUE_LENGTH_MAX, TAGS_MAX } from '../operator-words.ts'
 import type { JsonValue, PayloadValue } from '../wire.ts'
@@ -401,8 +402,44 @@ export const messageSubmitRequestSchema = z
   .readonly()
   .describe('A message: with a check accepted as prepared, without one as submitted.')
 
+export const workflowSubmitRequestSchema = z
+  .strictObject({
+    kind: z.literal('workflow'),
+    workflow: branchIdSchema.describe('The name of the function.'),
+    handler: urlSchema.meta({
+      description: `Where the function is served: an http or https URL, called with POST for each plan, and to run and undo the local steps. ${URL_RULE}`,
+      examples: ['http://127.0.0.1:9001/workflows'],
+    }),
+    input: payloadSchema
+      .exactOptional()
+      .describe(`What the function gets; at most ${INPUT_BYTES_MAX} bytes. Default null.`),
+    version: integer(1, WORKFLOW_VERSION_MAX)
+      .exactOptional()
+      .describe('Of the function. Default: the newest that the handler has.'),
+    grants: z
+      .literal(0)
+      .exactOptional()
+      .describe('The local steps that may run within one plan call. Only 0 is accepted.'),
+    deadlineMs: integer(1, DEADLINE_MS_MAX)
+      .exactOptional()
+      .describe(
+        'From accept. When it passes before the function has returned, the transaction turns around.',
+      ),
+    delayMs: delayMsSchema,
+    ...commonFields,
+  })
+  .readonly()
+  .describe(
+    'A workflow: a function plans its steps while it runs. A server takes it only where it accepts new kinds.',
+  )
+
 export const submitRequestSchema = z
-  .discriminatedUnion('kind', [sagaSubmitRequestSchema, tccSubmitRequestSchema, messageSubmitRequestSchema])
+  .discriminatedUnion('kind', [
+    sagaSubmitRequestSchema,
+    tccSubmitRequestSchema,
+    messageSubmitRequestSchema,
+    workflowSubmitRequestSchema,
+  ])
   .describe('A transaction of one of the kinds; without a kind it is a saga.')
 
 export const abortRequestSchema = z

@@ -18,6 +18,7 @@ import type {
   TransactionPage,
   TransactionRequestView,
   TransactionView,
+  WorkflowSubmitRequest,
 } from '@counterstep/protocol'
 
 const ACCEPTED_AT = 1_795_132_800_000
@@ -87,6 +88,14 @@ export const messageExample: MessageSubmitRequest = {
   check: { url: 'http://127.0.0.1:9001/query-back', afterMs: 35_000 },
 }
 
+export const workflowExample: WorkflowSubmitRequest = {
+  gid: 'order-4713',
+  kind: 'workflow',
+  workflow: 'order',
+  handler: 'http://127.0.0.1:9001/workflows',
+  input: { sku: 'A-17', cents: 1250 },
+}
+
 export const abortRequestExample: AbortRequest = { reason: 'the customer has called it off' }
 
 export const acceptedExample: SubmitView = {
@@ -138,6 +147,37 @@ const finished: TransactionView = {
 }
 
 export const finishedExample: TransactionView = finished
+const answered = { state: 'succeeded', attempts: 1, result: 'success', statusCode: 200 } as const
+export const finishedWorkflowExample: TransactionView = {
+  gid: 'order-4713',
+  kind: 'workflow',
+  status: 'succeeded',
+  createdAt: ACCEPTED_AT,
+  updatedAt: ACCEPTED_AT + 40,
+  finishedAt: ACCEPTED_AT + 40,
+  epoch: 1,
+  workflow: {
+    name: 'order',
+    version: 1,
+    generation: 1,
+    plan: 2,
+    steps: 1,
+    journalBytes: 412,
+    journalBytesMax: 1_048_576,
+  },
+  plan: { op: 'plan', url: 'http://127.0.0.1:9001/workflows', ...answered },
+  result: { paymentId: 7 },
+  branches: [
+    {
+      id: 'charge',
+      after: [],
+      is: 'call',
+      name: 'http://127.0.0.1:9002/charges',
+      rank: 1,
+      ops: [{ op: 'action', url: 'http://127.0.0.1:9002/charges', ...answered }],
+    },
+  ],
+}
 export const finishedSubmitExample: SubmitView = { ...finished, ack: 'durable' }
 
 const { ack: _, ...submitted } = acceptedExample

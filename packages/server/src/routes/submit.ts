@@ -12,6 +12,7 @@ import {
   messageExample,
   submitExample,
   tccExample,
+  workflowExample,
 } from '../openapi/examples.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { placeAndPreference, preferenceApplied } from './prefer-parameter.ts'
@@ -24,12 +25,17 @@ export const submitOperation: Operation = {
   access: ['submit'],
   summary: 'Submit a transaction',
   description:
-    'The transaction is stored before it is answered. The same gid with the same content is the same transaction, so a submit may be repeated. A TCC, and a message with a check, is accepted as prepared, and a wait for it ends at once.',
+    'The transaction is stored before it is answered. The same gid with the same content is the same transaction, so a submit may be repeated. A TCC, and a message with a check, is accepted as prepared, and a wait for it ends at once. A workflow is taken only where the server accepts new kinds; elsewhere it is SAGA_KIND_UNSUPPORTED.',
   takesPrefer: true,
   body: {
     schema: 'SubmitRequest',
     required: true,
-    examples: { saga: submitExample, tcc: tccExample, message: messageExample },
+    examples: {
+      saga: submitExample,
+      tcc: tccExample,
+      message: messageExample,
+      workflow: workflowExample,
+    },
   },
   answers: {
     200: {
@@ -79,6 +85,7 @@ export const submitOperation: Operation = {
     'SAGA_REFERENCE_NEEDS_ELSE',
     'SAGA_WAIT_INVALID',
     'SAGA_ROLE_INVALID',
+    'SAGA_WORKFLOW_INVALID',
     'SAGA_GID_CONFLICT',
     'SAGA_QUOTA_EXCEEDED',
     'SAGA_OVER_CAPACITY',
