@@ -97,7 +97,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       'prom-client',
       'zod',
     ],
-    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
+    testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS, WORKFLOW],
   }),
   [DTM]: layer('packages/dtm', [ACCESS, ENGINE, CORE, PROTOCOL], {
     thirdParty: ['fastify'],

@@ -1,9 +1,10 @@
 import { targetPolicy } from '@counterstep/branch-http/targets'
-import type { BranchAnswer, BranchCall, BranchCaller, CheckUrl } from '@counterstep/core'
+import type { BranchAnswer, BranchCall, BranchCaller, CheckUrl, Store } from '@counterstep/core'
 import {
   createEngine,
   DEFAULT_SETTINGS,
   type Engine,
+  type EngineSettings,
   logEvents,
   nodeClock,
   nodeIds,
@@ -26,13 +27,20 @@ export const LIVE = { tickMs: 20, ageMsMax: 100 }
 const anywhere = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true })
 const checkAnywhere: CheckUrl = (url) => anywhere.check(url)
 
+interface ServerParts {
+  /** The server closes it. */
+  readonly store?: Store
+  readonly settings?: Partial<EngineSettings>
+}
+
 /**
- * Builds a server on the real engine and the reference store. The test answers the calls of branches, without a
- * network.
+ * Builds a server on the real engine and the reference store, or another one. The test answers the calls of branches, unless
+ * it makes them.
  */
 export async function buildRealServer(
   play: (call: BranchCall) => BranchAnswer | Promise<BranchAnswer>,
   checkUrl: CheckUrl = checkAnywhere,
+  { store = memoryStore(), settings: given = {} }: ServerParts = {},
 ): Promise<RealServer> {
   const calls: BranchCall[] = []
   const branches: BranchCaller = {
@@ -42,13 +50,12 @@ export async function buildRealServer(
     },
     close: async () => undefined,
   }
-  const store = memoryStore()
   const registry = createRegistry()
   const watch = new SecretWatch()
   const destination = { write: (line: string) => watch.hear('the log', line) }
   const logger = createLogger({ level: 'debug', destination })
   const observer = createPrometheusObserver(registry, logEvents(logger))
-  const settings = DEFAULT_SETTINGS
+  const settings = { ...DEFAULT_SETTINGS, ...given }
   const clock = nodeClock()
   const engine = createEngine({ store, branches, checkUrl, clock, ids: nodeIds(), observer, settings })
   await engine.start()
