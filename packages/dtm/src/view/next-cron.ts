@@ -12,6 +12,7 @@ export function findNextCron(view: TransactionView, firstIntervalS: number): Nex
   if (finishedAt !== undefined) return { at: finishedAt, intervalS: firstIntervalS }
   const ops = [
     ...(view.check === undefined ? [] : [view.check]),
+    ...(view.plan === undefined ? [] : [view.plan]),
     ...view.branches.flatMap((branch) => branch.ops),
   ]
   const waits = ops

@@ -46,7 +46,7 @@ export interface DtmFixture extends AsyncDisposable {
 /** A test gives up waiting after this time. It is long, because it only has to tell stuck from slow. */
 export const UNTIL_MS_MAX = 20_000
 
-const SETTINGS = { ...DEFAULT_SETTINGS, leaseMs: 2_000, pollMs: 100 }
+const SETTINGS = { ...DEFAULT_SETTINGS, leaseMs: 2_000, pollMs: 100, acceptNewKinds: true }
 
 const loopback = loopbackTargets()
 const onlyLocal: Targets = { policy: loopback, check: (url) => loopback.check(url) }
