@@ -1,3 +1,10 @@
+import type { Op } from '@counterstep/protocol'
+
+const OTHER_CODE =
+  'Deploy the code that it began with, or mend the new code. Or abort it, which asks no code.'
+const NOT_SERVED =
+  'Let the handler serve it, in the version that it began with. Or abort it, which asks no code.'
+
 const ADVICE: Readonly<Record<string, string>> = {
   refused:
     'Nothing listens there, or the way is closed. Start the service, or correct the name or the network.',
@@ -31,6 +38,15 @@ const ADVICE: Readonly<Record<string, string>> = {
     'The service refuses what cannot be given up. Mend it there, then retry; or skip the call once it is done by hand.',
   '425':
     'The service asks to be called again later. This is no fault; look at the service if it takes too long.',
+  'bad-plan':
+    'Look at what answers at the URL of the handler: another service, or a proxy. Once it answers a plan, the workflow goes on.',
+  'journal-full':
+    'It has planned more than a workflow may record. Abort it, or stop it and do by hand what is left.',
+  WORKFLOW_CHANGED: OTHER_CODE,
+  WORKFLOW_RULE_BROKEN: OTHER_CODE,
+  SLOT_TAKEN: OTHER_CODE,
+  WORKFLOW_UNKNOWN: NOT_SERVED,
+  WORKFLOW_VERSION_UNKNOWN: NOT_SERVED,
   'no-progress': 'It was taken up several times and got nowhere. Look at the log of the servers.',
   'value-unusable': 'A request could not be built from an earlier answer. Edit the request, or abort.',
   'by-hand':
@@ -41,8 +57,13 @@ const ADVICE: Readonly<Record<string, string>> = {
 /** These outcomes have an advice of their own. */
 export const ADVISED: readonly string[] = Object.keys(ADVICE)
 
+/** Their advice is about a service. Of the handler of a workflow only 200 with a plan counts. */
+const NO_PLAN: ReadonlySet<string> = new Set(['404', '409', '425'])
+
 /** Advises what to do about an outcome of a call, as the guide for operators does. */
-export function adviseOn(outcome: string): string {
+export function adviseOn(outcome: string, op?: Op): string {
+  if (op === 'plan' && NO_PLAN.has(outcome))
+    return 'Only 200 with a plan counts. Look at the log of the handler, and at proxies between.'
   const known = ADVICE[outcome]
   if (known !== undefined) return known
   if (/^5\d\d$/.test(outcome)) return 'The service runs and fails: its own log has the reason.'

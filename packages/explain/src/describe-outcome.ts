@@ -1,3 +1,5 @@
+import type { Op } from '@counterstep/protocol'
+
 const WORDS: Readonly<Record<string, string>> = {
   refused: 'refuses connections',
   unreachable: 'cannot be reached',
@@ -19,11 +21,24 @@ const WORDS: Readonly<Record<string, string>> = {
   'not-sent': 'was not called, because this server was stopping or another decision came first',
   'no-query-back': 'cannot be asked, because the message has no query-back',
   'json-rpc': 'would have to be called by JSON-RPC, which this server does not speak',
+  'bad-plan': 'answers no plan that can be carried out',
+  'journal-full': 'answers a plan for which the journal has no room',
+  WORKFLOW_CHANGED:
+    'refuses with WORKFLOW_CHANGED, because its code asks for something else than is recorded',
+  WORKFLOW_UNKNOWN: 'refuses with WORKFLOW_UNKNOWN, because it serves no workflow of this name',
+  WORKFLOW_VERSION_UNKNOWN:
+    'refuses with WORKFLOW_VERSION_UNKNOWN, because it does not serve the version that this one began with',
+  WORKFLOW_RULE_BROKEN: 'refuses with WORKFLOW_RULE_BROKEN, because its code breaks a rule of workflows',
+  SLOT_TAKEN: 'refuses with SLOT_TAKEN, because its barrier has another step in the slot of a local step',
   other: 'could not be called',
 }
 
-/** Says what a service does, from a status code or an error word: it completes a sentence that begins with its name. */
-export function describeOutcome(outcome: string): string {
+/**
+ * Says what a service does, from a status code or an error word: it completes a sentence that begins with its name. No
+ * status but 200 means anything to a plan call.
+ */
+export function describeOutcome(outcome: string, op?: Op): string {
+  if (op === 'plan' && /^\d{3}$/.test(outcome)) return `answers ${outcome}`
   if (outcome === '409') return 'answers 409, it refuses'
   if (outcome === '425') return 'answers 425, not yet'
   if (/^\d{3}$/.test(outcome)) return `answers ${outcome}`

@@ -9,6 +9,7 @@ describe('readProblem', () => {
   for (const [text, parts] of [
     ['bank-a compensate 500', { service: 'bank-a', op: 'compensate', outcome: '500' }],
     ['[::1]:80 msg timeout', { service: '[::1]:80', op: 'msg', outcome: 'timeout' }],
+    ['order plan WORKFLOW_CHANGED', { service: 'order', op: 'plan', outcome: 'WORKFLOW_CHANGED' }],
     ['– no-progress', { outcome: 'no-progress' }],
     ['other', { outcome: 'other' }],
     ['', { outcome: '' }],
@@ -22,6 +23,15 @@ describe('describeProblem', () => {
     expect(describeProblem('bank-a compensate 500').headline).toBe('bank-a answers 500 (the compensation).')
     expect(describeProblem('ledger action timeout').headline).toBe(
       'ledger does not answer in time (the action).',
+    )
+  })
+  it('A problem of a plan call is about the handler of the workflow that it names', () => {
+    expect(describeProblem('order plan 409')).toEqual({
+      headline: 'The handler of order answers 409 (the plan call).',
+      advice: 'Only 200 with a plan counts. Look at the log of the handler, and at proxies between.',
+    })
+    expect(describeProblem('order plan WORKFLOW_UNKNOWN').headline).toContain(
+      'it serves no workflow of this name',
     )
   })
   it('A problem that is not known is shown as it stands', () => {

@@ -1,7 +1,7 @@
 import { OPS, type Op } from '@counterstep/protocol'
 import { adviseOn } from './advise-on.ts'
 import { describeOutcome } from './describe-outcome.ts'
-import { nameOp } from './name-op.ts'
+import { nameHandler, nameOp } from './name-op.ts'
 
 /** A problem is `SERVICE OP OUTCOME`, or `– WORD` where it belongs to no call. */
 export interface ProblemParts {
@@ -34,8 +34,9 @@ export function describeProblem(problem: string): { readonly headline: string; r
   if (service === undefined || op === undefined) {
     return { headline: WITHOUT_CALL[outcome] ?? problem, advice: adviseOn(outcome) }
   }
+  const subject = op === 'plan' ? nameHandler(service) : service
   return {
-    headline: `${service} ${describeOutcome(outcome)} (${nameOp(op, undefined)}).`,
-    advice: adviseOn(outcome),
+    headline: `${subject} ${describeOutcome(outcome, op)} (${nameOp(op, undefined)}).`,
+    advice: adviseOn(outcome, op),
   }
 }

@@ -1,5 +1,6 @@
 import type { OpView, TransactionView } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
+import { describeWorkflow } from './describe-workflow.ts'
 import { explainTransaction } from './explain-transaction.ts'
 
 const NOW = Date.parse('2027-03-01T03:01:00Z')
@@ -150,6 +151,108 @@ describe('explainTransaction', () => {
     })
     expect(explainTransaction(hostile, { now: NOW }).cause).toBe(
       'It turned around at 03:01:00 UTC, because its abort was asked for: “a b c "><img onerror>”.',
+    )
+  })
+})
+
+const ORDER = {
+  name: 'order',
+  version: 1,
+  generation: 1,
+  plan: 2,
+  steps: 1,
+  stepsMax: 1_000,
+  journalBytes: 412,
+  journalBytesMax: 1_048_576,
+}
+
+function workflow(fields: Partial<TransactionView>): TransactionView {
+  return view({ kind: 'workflow', workflow: ORDER, plan: op({ op: 'plan', state: 'succeeded' }), ...fields })
+}
+
+describe('explainTransaction of a workflow', () => {
+  const asked = op({ op: 'plan', state: 'waiting', attempts: 3, service: 'shop', nextAt: NOW + 4_000 })
+
+  it('An answer that is no plan is explained by what is wrong with it', () => {
+    const stuck = workflow({
+      plan: { ...asked, statusCode: 200, error: 'bad-plan', answer: '<html>' },
+      attention: 'the plan cannot be carried out: the answer is not JSON',
+    })
+    expect(explainTransaction(stuck, { now: NOW })).toEqual({
+      headline:
+        'The handler of order answers no plan that can be carried out, attempt 3: “the answer is not JSON”.',
+      next: 'Next attempt in 4.0 s. Nothing is undone because of it.',
+      advice:
+        'Look at what answers at the URL of the handler: another service, or a proxy. Once it answers a plan, the workflow goes on.',
+    })
+  })
+
+  it('A refusal of changed code names its code, and says what the handler says', () => {
+    const refused = workflow({
+      plan: { ...asked, statusCode: 200, error: 'WORKFLOW_CHANGED' },
+      attention: 'the plan was refused with WORKFLOW_CHANGED: charge was a call: and is a step',
+    })
+    const { headline, advice } = explainTransaction(refused, { now: NOW })
+    expect(headline).toBe(
+      'The handler of order refuses with WORKFLOW_CHANGED, because its code asks for something else than is recorded, attempt 3: “charge was a call: and is a step”.',
+    )
+    expect(advice).toContain('abort it, which asks no code')
+  })
+
+  it('A 409 to a plan call is no refusal of anything, and what was wrong with an earlier answer is not said of it', () => {
+    const attention = 'the plan cannot be carried out: the answer is not JSON'
+    const gateway = workflow({ plan: { ...asked, statusCode: 409 }, attention })
+    const { headline, advice } = explainTransaction(gateway, { now: NOW })
+    expect(headline).toBe('The handler of order answers 409, attempt 3.')
+    expect(advice).toContain('Only 200 with a plan counts')
+  })
+
+  const reserve = { id: '~1', after: [], is: 'step', name: 'reserve', stepId: 'reserve', rank: 1 } as const
+
+  it('A local step has the name that its code gives it, and nothing is advised that a step cannot have', () => {
+    const missing = op({ state: 'waiting', attempts: 2, statusCode: 404, service: 'shop', nextAt: NOW + 500 })
+    const stuck = workflow({ branches: [{ ...reserve, ops: [missing] }] })
+    const { headline, next, advice } = explainTransaction(stuck, { now: NOW })
+    expect(headline).toBe('shop answers 404 to the action of reserve, attempt 2.')
+    expect(next).toBe('Next attempt in 500 ms. Then its code says what follows.')
+    expect(advice).toMatch(/A step of a workflow can be neither edited nor skipped\.$/)
+  })
+
+  for (const [name, fields, headline] of [
+    [
+      'a plan call',
+      { plan: op({ op: 'plan', state: 'calling', attempts: 1 }) },
+      'its code is asked what comes next',
+    ],
+    [
+      'a call',
+      { branches: [{ ...reserve, ops: [op({ state: 'calling', attempts: 1 })] }] },
+      'the action of reserve is being called',
+    ],
+  ] as const) {
+    it(`Explains ${name} in flight`, () =>
+      expect(explainTransaction(workflow(fields), { now: NOW }).headline).toBe(`It is running: ${headline}.`))
+  }
+
+  it('A wait for a signal, and the end, are those of its code', () => {
+    const open = op({ state: 'open', nextAt: NOW + 3_600_000 })
+    const wait = { signal: 'approval', onTimeout: 'continue' } as const
+    const waiting = workflow({ branches: [{ id: 'ask', after: [], is: 'signal', wait, ops: [open] }] })
+    expect(explainTransaction(waiting, { now: NOW })).toEqual({
+      headline: 'ask waits for the signal “approval”.',
+      next: 'Without it the workflow goes on in 1 h.',
+    })
+    const ended = workflow({ status: 'succeeded', finishedAt: NOW })
+    expect(explainTransaction(ended, { now: NOW }).headline).toBe('Its code has returned, after 1 min.')
+  })
+
+  it('It says how much it has recorded, of what it may', () => {
+    expect(describeWorkflow(ORDER)).toBe(
+      'order, version 1, plan 2: 1 of 1000 steps, 412 B of 1 MiB in its journal',
+    )
+    const { version: _, ...unplanned } = { ...ORDER, plan: 1, steps: 0, journalBytes: 900_000 }
+    expect(describeWorkflow(unplanned)).toBe(
+      'order, plan 1: 0 of 1000 steps, 879 KiB of 1 MiB in its journal',
     )
   })
 })

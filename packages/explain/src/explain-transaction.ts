@@ -1,10 +1,10 @@
 import type { AbortView, OpView, TransactionView } from '@counterstep/protocol'
 import { adviseOn } from './advise-on.ts'
-import { describeNamedOutcome } from './describe-outcome.ts'
+import { describeNamedOutcome, describeOutcome } from './describe-outcome.ts'
 import { describeProblem } from './describe-problem.ts'
 import { formatDuration } from './durations.ts'
 import { findTroubledOp, listOps, type PlacedOp } from './find-troubled-op.ts'
-import { nameOp } from './name-op.ts'
+import { nameHandler, nameOp } from './name-op.ts'
 import { quoteAnswer, quoteText } from './quote.ts'
 import { readOutcome } from './read-outcome.ts'
 import { readService } from './read-service.ts'
@@ -52,7 +52,10 @@ function describeEnd(view: TransactionView): string {
   const byHand = listOps(view).some(({ op }) => op.byHand !== undefined)
     ? ' A person declared at least one call of it done.'
     : ''
-  if (view.status === 'succeeded') return `Every branch is done, after ${formatDuration(ms)}.${byHand}`
+  if (view.status === 'succeeded') {
+    const how = view.kind === 'workflow' ? 'Its code has returned' : 'Every branch is done'
+    return `${how}, after ${formatDuration(ms)}.${byHand}`
+  }
   if (view.status === 'stopped') return 'An operator ended it as it was. Nothing was undone after that.'
   const ran = view.branches.some(({ ops }) =>
     ops.some(({ op, state }) => isUndo(op) && state === 'succeeded'),
@@ -75,8 +78,12 @@ function describePause({ paused }: TransactionView, formatTime: (at: number) => 
   }
 }
 
-function describeTrouble(view: TransactionView, { branchId, op }: PlacedOp, settled: Settled): Explanation {
-  const name = nameOp(op.op, branchId)
+function describeTrouble(
+  view: TransactionView,
+  { branchId, stepId, op }: PlacedOp,
+  settled: Settled,
+): Explanation {
+  const name = nameOp(op.op, stepId ?? branchId)
   if (op.state === 'by-hand') {
     return {
       headline: `The action of ${branchId} was done by hand, so a person must undo it by hand.`,
@@ -88,26 +95,55 @@ function describeTrouble(view: TransactionView, { branchId, op }: PlacedOp, sett
   const run = op.runs?.at(-1)
   const since = run === undefined || run.count < 2 ? '' : ` since ${settled.formatTime(run.firstAt)}`
   const said = quoteAnswer(op.answer ?? run?.excerpt)
+  const next = describeNext(view, op, settled)
+  if (op.op === 'plan') {
+    const handler = nameHandler(view.workflow?.name ?? service)
+    const why = quotePlanFault(view, outcome) ?? said
+    return {
+      headline: `${handler} ${describeOutcome(outcome, 'plan')}${since}, attempt ${op.attempts}${why}.`,
+      next,
+      advice: adviseOn(outcome, 'plan'),
+    }
+  }
   const isPatient = view.attention === undefined && outcome === '425'
   return {
     headline: `${service} ${describeNamedOutcome(outcome, name)}${since}, attempt ${op.attempts}${said}.`,
-    next: describeNext(view, op, settled),
-    ...(isPatient ? {} : { advice: adviseOn(outcome) }),
+    next,
+    ...(isPatient ? {} : { advice: adviseOnStep(view, outcome) }),
   }
 }
 
+/** The attention says more about an answer that is no plan than its beginning does. It may be that of an earlier answer. */
+function quotePlanFault({ attention = '' }: TransactionView, outcome: string): string | undefined {
+  const start =
+    outcome === 'bad-plan' ? 'the plan cannot be carried out: ' : `the plan was refused with ${outcome}: `
+  return attention.startsWith(start) ? `: ${quoteText(attention.slice(start.length))}` : undefined
+}
+
+function adviseOnStep({ kind }: TransactionView, outcome: string): string {
+  const advice = adviseOn(outcome)
+  const isVain = kind === 'workflow' && /\b(?:edit|skip)\b/i.test(advice)
+  return isVain ? `${advice} A step of a workflow can be neither edited nor skipped.` : advice
+}
+
 function describeNext(view: TransactionView, op: OpView, { now }: Settled): string {
-  const left = listOps(view).filter((each) => each.op !== op && isOpen(view, each.op)).length
-  const after =
-    left === 0
-      ? 'It is the last call: then the transaction ends.'
-      : `After it ${left} more ${left === 1 ? 'call is' : 'calls are'} left.`
+  const after = describeAfter(view, op)
   if (op.state === 'calling') return `It is being called now. ${after}`
   if (op.nextAt === undefined) return 'No further attempt is due until a person gives a retry.'
   const wait = op.nextAt - now
   return wait <= 0
     ? `The next attempt is due now. ${after}`
     : `Next attempt in ${formatDuration(wait)}. ${after}`
+}
+
+function describeAfter(view: TransactionView, op: OpView): string {
+  // Only its code knows how many calls follow.
+  if (op.op === 'plan') return 'Nothing is undone because of it.'
+  if (view.kind === 'workflow' && view.status === 'submitted') return 'Then its code says what follows.'
+  const left = listOps(view).filter((each) => each.op !== op && isOpen(view, each.op)).length
+  return left === 0
+    ? 'It is the last call: then the transaction ends.'
+    : `After it ${left} more ${left === 1 ? 'call is' : 'calls are'} left.`
 }
 
 /** Whether the op is still to be called in the direction that the transaction has. */
@@ -127,7 +163,9 @@ function describeProgress(view: TransactionView, settled: Settled): Explanation 
   const calling = listOps(view).find(({ op }) => op.state === 'calling')
   const verb = view.status === 'aborting' ? 'It is being undone' : 'It is running'
   if (calling === undefined) return { headline: `${verb}.` }
-  return { headline: `${verb}: ${nameOp(calling.op.op, calling.branchId)} is being called.` }
+  if (calling.op.op === 'plan') return { headline: `${verb}: its code is asked what comes next.` }
+  const name = nameOp(calling.op.op, calling.stepId ?? calling.branchId)
+  return { headline: `${verb}: ${name} is being called.` }
 }
 
 function describeWait(view: TransactionView, branchId: string, { now }: Settled): Explanation {
@@ -136,10 +174,10 @@ function describeWait(view: TransactionView, branchId: string, { now }: Settled)
   const left = endsAt === undefined ? '' : formatDuration(Math.max(0, endsAt - now))
   const { signal, onTimeout } = branch?.wait ?? {}
   if (signal === undefined) return { headline: `${branchId} waits for its time, another ${left}.` }
-  const otherwise = onTimeout === 'continue' ? 'goes on without it' : 'turns around'
+  const otherwise = onTimeout === 'continue' ? 'goes on' : 'turns around'
   return {
     headline: `${branchId} waits for the signal “${signal}”.`,
-    ...(left === '' ? {} : { next: `Without it the saga ${otherwise} in ${left}.` }),
+    ...(left === '' ? {} : { next: `Without it the ${view.kind} ${otherwise} in ${left}.` }),
   }
 }
 

@@ -1,8 +1,10 @@
 import type { OpView, TransactionView } from '@counterstep/protocol'
 
-/** An op with the branch that has it. The query-back of a message has none. */
+/** An op with the branch that has it. The query-back of a message and the plan call of a workflow have none. */
 export interface PlacedOp {
   readonly branchId?: string
+  /** The name by which code knows a local step. It is clearer than the id, which is a slot. */
+  readonly stepId?: string
   readonly op: OpView
 }
 
@@ -14,8 +16,11 @@ export function findTroubledOp(view: TransactionView): PlacedOp | undefined {
 }
 
 export function listOps(view: TransactionView): readonly PlacedOp[] {
-  const check = view.check === undefined ? [] : [{ op: view.check }]
-  return [...check, ...view.branches.flatMap(({ id, ops }) => ops.map((op) => ({ branchId: id, op })))]
+  const own = [view.check, view.plan].flatMap((op) => (op === undefined ? [] : [{ op }]))
+  const ofBranches = view.branches.flatMap(({ id: branchId, stepId, ops }) =>
+    ops.map((op) => ({ branchId, ...(stepId === undefined ? {} : { stepId }), op })),
+  )
+  return [...own, ...ofBranches]
 }
 
 function isTroubled({ state, attempts, result }: OpView): boolean {

@@ -141,6 +141,7 @@ export const workflowViewSchema = z
         'When the next plan is asked for: at once, when anything ends, or when all of the last plan has.',
       ),
     steps: z.int(),
+    stepsMax: z.int(),
     journalBytes: z.int(),
     journalBytesMax: z.int(),
   })

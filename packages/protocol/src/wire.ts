@@ -332,6 +332,7 @@ export interface WorkflowView {
   /** When the next plan is asked for: at once, when anything pending ends, or when all of it has. */
   readonly waitsFor?: 'now' | 'any' | 'all'
   readonly steps: number
+  readonly stepsMax: number
   readonly journalBytes: number
   readonly journalBytesMax: number
 }

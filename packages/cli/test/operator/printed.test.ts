@@ -8,7 +8,7 @@ import { writePlan } from '../../src/operator/print/write-plan.ts'
 import { writeTransaction } from '../../src/operator/print/write-transaction.ts'
 import { writeWaterfall } from '../../src/operator/print/write-waterfall.ts'
 import { NOW } from './run-line.ts'
-import { PLAN, STUCK } from './views.ts'
+import { PLAN, PLANNED, STUCK } from './views.ts'
 
 /** It could move the cursor, and colour, hide or turn a text. */
 const HOSTILE = '\u001b[2J\u001b]0;x\u0007\u009b31m\u202egpj.\u200b\u2066\r\n\tend'
@@ -104,6 +104,29 @@ describe('what is printed', () => {
       expect(lines[3]).toMatch(/▒.*40 ms ✗ 409$/)
       expect(lines[1]).toContain('┊')
     }
+  })
+
+  it('A workflow says what its code is, why it is not planned on, and which plan its steps stand above', () => {
+    const lines = writeTransaction(PLANNED, NOW, 100)
+    expect(lines[0]).toBe('order-4713  workflow  ▶ submitted  ⚠ needs a person')
+    expect(lines).toContain(
+      'code      order, version 1, plan 3: 3 of 1000 steps, 2 KiB of 1 MiB in its journal',
+    )
+    const text = lines.join('\n')
+    expect(text).toContain(
+      'WHY  The handler of order refuses with WORKFLOW_CHANGED, because its code asks for something else than is recorded',
+    )
+    expect(text).toContain('attempt 2: “charge was a call, and is a step”.')
+    expect(text).toContain('Next attempt in 50 s. Nothing is undone because of it.')
+    expect(text).toContain('\nURL  shop:/workflows\n')
+    const drawn = lines.slice(
+      lines.findIndex((line) => line.startsWith('reserve')),
+      -1,
+    )
+    expect(drawn.map((line) => line.split(' ', 1)[0])).toEqual(['reserve', 'quote', 'charge', 'plan'])
+    expect(drawn[0]).toMatch(/█.*100 ms ✓$/)
+    expect(drawn[1]).toMatch(/^quote [ ┊]+✓$/)
+    expect(drawn[3]).toMatch(/^plan 3 .*▓.*WORKFLOW_CHANGED, attempt 2/)
   })
 
   it('The largest transaction is drawn, one line for each call that was made', () => {

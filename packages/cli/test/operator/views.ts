@@ -86,6 +86,62 @@ export const STUCK: TransactionView = {
   ],
 }
 
+/** A workflow whose code was changed while it ran: its reservation and its charge are done, and its third plan is refused. */
+export const PLANNED: TransactionView = {
+  gid: 'order-4713',
+  kind: 'workflow',
+  status: 'submitted',
+  createdAt: NOW - 60_000,
+  updatedAt: NOW - 10_000,
+  epoch: 1,
+  problem: 'order plan WORKFLOW_CHANGED',
+  attention: 'the plan was refused with WORKFLOW_CHANGED: charge was a call, and is a step',
+  workflow: {
+    name: 'order',
+    version: 1,
+    generation: 1,
+    plan: 3,
+    steps: 3,
+    stepsMax: 1_000,
+    journalBytes: 2_100,
+    journalBytesMax: 1_048_576,
+  },
+  plan: op({
+    op: 'plan',
+    url: 'shop:/workflows',
+    service: 'shop',
+    state: 'waiting',
+    attempts: 2,
+    result: 'unknown',
+    statusCode: 200,
+    error: 'WORKFLOW_CHANGED',
+    startedAt: NOW - 59_000,
+    endedAt: NOW - 10_000,
+    durationMs: 12,
+    nextAt: NOW + 50_000,
+    runs: [{ outcome: 'WORKFLOW_CHANGED', from: 1, count: 2, firstAt: NOW - 59_000, lastAt: NOW - 10_000 }],
+  }),
+  branches: [
+    {
+      id: '~1',
+      stepId: 'reserve',
+      is: 'step',
+      name: 'reserve',
+      rank: 1,
+      after: [],
+      ops: [op({ startedAt: NOW - 59_900, endedAt: NOW - 59_800, durationMs: 100, statusCode: 200 })],
+    },
+    { id: 'quote', is: 'run', rank: 2, after: [], ops: [op({ url: '', attempts: 0 })] },
+    {
+      id: 'charge',
+      is: 'call',
+      rank: 2,
+      after: [],
+      ops: [op({ startedAt: NOW - 59_600, endedAt: NOW - 59_300, durationMs: 300, statusCode: 200 })],
+    },
+  ],
+}
+
 export const PLAN: PlanView = {
   planId: 'plan-1',
   exact: true,

@@ -38,8 +38,8 @@ function findRefusal(
   if (command === 'retry' && view.paused !== undefined) return 'it is paused: resume it first'
   if (command === 'abort' && view.status === 'aborting') return 'it is being undone already'
   if (command === 'abort' && view.noReturnAt !== undefined) return 'its pivot may have been called'
-  if (command === 'abort' && view.kind !== 'saga' && view.status !== 'prepared')
-    return 'it is decided already'
+  const isUndone = view.kind === 'saga' || view.kind === 'workflow'
+  if (command === 'abort' && !isUndone && view.status !== 'prepared') return 'it is decided already'
   return findMissingScope(command, session)
 }
 

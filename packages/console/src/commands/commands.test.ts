@@ -44,6 +44,9 @@ describe('allowCommands', () => {
     expect(list(view({ kind: 'tcc', status: 'prepared' }))).toContain('submit ok')
     expect(list(view({ kind: 'tcc' }))).toContain('abort it is decided already')
   })
+  it('A running workflow may be aborted', () => {
+    expect(list(view({ kind: 'workflow' }))).toContain('abort ok')
+  })
   it('A final one has no commands', () => expect(list(view({ status: 'failed' }))).toEqual([]))
   it('A missing scope is named', () => {
     const reader = { scopes: ['read'], isOpen: false }

@@ -4,6 +4,7 @@ import {
   JOURNAL_BYTES_MAX,
   type JsonValue,
   type OpView,
+  STEPS_MAX,
   type Status,
   type TransactionView,
 } from '@counterstep/protocol'
@@ -24,6 +25,7 @@ export function viewWorkflow(
       plan: inHand.number,
       ...(inHand.until === undefined || inHand.until === 'end' ? {} : { waitsFor: inHand.until }),
       steps: steps.length,
+      stepsMax: STEPS_MAX,
       journalBytes: countJournalBytes(workflow),
       journalBytesMax: JOURNAL_BYTES_MAX,
     },

@@ -47,6 +47,30 @@ describe('listLanes', () => {
     const check: OpView = { op: 'msg', state: 'waiting', attempts: 2 }
     expect(listLanes(view('message', [done], { check })).map(({ id }) => id)).toEqual(['msg', 'debit.action'])
   })
+  it('The plan call in hand of a workflow stands above the steps that it has planned, and below the others', () => {
+    const plan: OpView = { ...done, op: 'plan' }
+    const workflow = {
+      name: 'order',
+      generation: 1,
+      plan: 2,
+      steps: 3,
+      stepsMax: 9,
+      journalBytes: 0,
+      journalBytesMax: 9,
+    }
+    const branches = [
+      { id: '~1', stepId: 'reserve', after: [], rank: 1, ops: [done] },
+      { id: 'charge', after: [], rank: 2, ops: [done] },
+    ]
+    const list = (more: Partial<TransactionView>) =>
+      listLanes(view('workflow', [], { workflow, plan, branches, ...more })).map(
+        ({ id, label }) => `${id} ${label}`,
+      )
+    expect(list({})).toEqual(['~1.action reserve', 'plan plan 2', 'charge.action charge'])
+    expect(list({ branches: branches.slice(0, 1) })).toEqual(['~1.action reserve', 'plan plan 2'])
+    const forgotten: OpView = { op: 'plan', state: 'idle', attempts: 0 }
+    expect(list({ plan: forgotten })).toEqual(['~1.action reserve', 'charge.action charge'])
+  })
   it('A TCC has the lanes confirm and cancel', () => {
     const confirm: OpView = { ...done, op: 'confirm' }
     const cancel: OpView = { ...done, op: 'cancel' }
@@ -82,6 +106,12 @@ describe('toLaneBars', () => {
       { from: 10, to: 500, tone: 'unknown', label: 'refused ×40', isLast: false },
       { from: 600, to: 900, tone: 'unknown', label: '500 ×12', isLast: true },
     ])
+  })
+  it('A 409 to a plan call refuses nothing', () => {
+    const runs = [{ outcome: '409', from: 1, count: 2, firstAt: 22, lastAt: 500 }]
+    const asked: OpView = { ...done, op: 'plan', state: 'waiting', attempts: 2, runs }
+    const [plan] = toLaneBars(view('workflow', [], { plan: asked, branches: [] }), NOW)
+    expect(plan?.bars).toMatchObject([{ tone: 'unknown', label: '409 ×2' }])
   })
   it('The answer that ended the op follows its runs', () => {
     const runs = [{ outcome: 'timeout', from: 1, count: 1, firstAt: 200, lastAt: 200 }]

@@ -36,7 +36,8 @@ function toBars(op: OpView, now: number): readonly Bar[] {
   const past = runs.map(({ outcome, count, firstAt, lastAt }, index) => ({
     from: index === 0 ? Math.min(op.startedAt ?? firstAt, firstAt) : firstAt,
     to: lastAt,
-    tone: toTone(outcome),
+    // Whatever answers a plan call, it is a plan or it means nothing.
+    tone: op.op === 'plan' ? ('unknown' as const) : toTone(outcome),
     label: count === 1 ? outcome : `${outcome} ×${count}`,
   }))
   const bars = [...past, ...toLastBars(op, now, runs.length > 0)]

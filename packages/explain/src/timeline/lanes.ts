@@ -27,13 +27,32 @@ const LABELS: Readonly<Record<Op, string>> = {
 /** Lists the lanes of a transaction of any kind. A later kind brings its lanes here. */
 export function listLanes(view: TransactionView): readonly Lane[] {
   const check = view.check === undefined ? [] : [toLane({ id: undefined, op: view.check, isFirst: true })]
-  return [...check, ...view.branches.flatMap((branch) => listBranchLanes(branch))]
+  const at = view.plan === undefined ? 0 : countOlderSteps(view)
+  return [
+    ...check,
+    ...view.branches.slice(0, at).flatMap((branch) => listBranchLanes(branch)),
+    ...listPlanLanes(view),
+    ...view.branches.slice(at).flatMap((branch) => listBranchLanes(branch)),
+  ]
+}
+
+/** Only the plan call in hand is known. It stands above the steps that it has planned, and below all others. */
+function listPlanLanes({ plan, workflow }: TransactionView): readonly Lane[] {
+  if (plan === undefined || !hasHappened(plan)) return []
+  const lane = toLane({ id: undefined, op: plan, isFirst: true })
+  return [workflow === undefined ? lane : { ...lane, label: `plan ${workflow.plan}` }]
+}
+
+function countOlderSteps({ branches, workflow }: TransactionView): number {
+  const at = branches.findIndex(({ rank }) => rank !== undefined && rank >= (workflow?.plan ?? 0))
+  return at === -1 ? branches.length : at
 }
 
 function listBranchLanes(branch: BranchView): readonly Lane[] {
   const shown = branch.ops.filter((op, index) => index === 0 || hasHappened(op))
   return shown.map((op, index) => ({
     ...toLane({ id: branch.id, op, isFirst: index === 0 }),
+    ...(index > 0 || branch.stepId === undefined ? {} : { label: branch.stepId }),
     ...(branch.wait === undefined || index > 0 ? {} : { waits: describeWait(branch) }),
   }))
 }

@@ -162,6 +162,7 @@ export const finishedWorkflowExample: TransactionView = {
     generation: 1,
     plan: 2,
     steps: 1,
+    stepsMax: 1_000,
     journalBytes: 412,
     journalBytesMax: 1_048_576,
   },

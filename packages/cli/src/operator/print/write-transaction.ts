@@ -1,4 +1,4 @@
-import { explainTransaction, findTroubledOp } from '@counterstep/explain'
+import { describeWorkflow, explainTransaction, findTroubledOp } from '@counterstep/explain'
 import type { TrailEntry, TransactionView } from '@counterstep/protocol'
 import { cleanLine } from './clean-text.ts'
 import { formatBoth, formatInstant } from './instants.ts'
@@ -11,6 +11,7 @@ export function writeTransaction(view: TransactionView, now: number, width: numb
   return [
     writeHead(view),
     ...writeInstants(view, now),
+    ...(view.workflow === undefined ? [] : [`code      ${cleanLine(describeWorkflow(view.workflow))}`]),
     '',
     ...writeWhy(view, now),
     '',

@@ -39,7 +39,7 @@ export function OpPanel({ view, lane, onCommand }: PanelProps) {
       </header>
       {isTroubled ? (
         <p>
-          {readService(op)} {describeOutcome(outcome)}. {adviseOn(outcome)}
+          {readService(op)} {describeOutcome(outcome, op.op)}. {adviseOn(outcome, op.op)}
         </p>
       ) : null}
       <OpFacts op={op} />
@@ -50,7 +50,7 @@ export function OpPanel({ view, lane, onCommand }: PanelProps) {
           <pre>{op.answer}</pre>
         </figure>
       )}
-      {branchId === undefined || isFinalStatus(view.status) ? null : (
+      {branchId === undefined || hasNoOpCommands(view) ? null : (
         <OpCommands
           target={{ gid: view.gid, op: { branchId, op: op.op } }}
           isDone={op.state === 'succeeded'}
@@ -59,6 +59,11 @@ export function OpPanel({ view, lane, onCommand }: PanelProps) {
       )}
     </section>
   )
+}
+
+/** The steps of a workflow are its code's, so the server takes no command for one of them. */
+function hasNoOpCommands({ kind, status }: TransactionView): boolean {
+  return isFinalStatus(status) || kind === 'workflow'
 }
 
 function dropOp({ op: _op, ...others }: Record<string, string>): Record<string, string> {

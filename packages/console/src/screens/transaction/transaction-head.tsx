@@ -1,3 +1,4 @@
+import { describeWorkflow } from '@counterstep/explain'
 import { isFinalStatus, type TransactionView } from '@counterstep/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { sessionQuery } from '../../api/session.ts'
@@ -14,7 +15,7 @@ interface HeadProps {
 }
 
 export function TransactionHead({ view, onCommand }: HeadProps) {
-  const { gid, kind, name, status, attention, paused, tags, createdAt, branches } = view
+  const { gid, kind, name, status, attention, paused, tags, createdAt, branches, workflow } = view
   const isByHand = branches.some(({ ops }) => ops.some(({ byHand }) => byHand !== undefined))
   const isEdited = branches.some(({ ops }) => ops.some(({ edited }) => edited === true))
   return (
@@ -32,6 +33,7 @@ export function TransactionHead({ view, onCommand }: HeadProps) {
           </span>
           <Tags tags={tags} />
         </p>
+        {workflow === undefined ? null : <p className="quiet">{describeWorkflow(workflow)}</p>}
       </div>
       {isFinalStatus(status) ? null : <Commands view={view} onCommand={onCommand} />}
     </header>
