@@ -22,6 +22,7 @@ interface Drawing {
 
 /** Which branch comes after which, from left to right. */
 export function Graph({ view }: { readonly view: TransactionView }) {
+  if (view.branches.length === 0) return <p className="quiet waiting">It has no branches yet.</p>
   const { width, height, nodes, edges } = layOut(view)
   return (
     <div className="graph-frame">
