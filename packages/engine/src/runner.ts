@@ -14,6 +14,7 @@ import {
   type CommandRefusal,
   findOp,
   findRefusal,
+  findUnplainIds,
   hasHungBefore,
   hasSteps,
   type Ids,
@@ -39,6 +40,7 @@ import {
   type Transaction,
   toSaga,
   viewTransaction,
+  type WorkflowPlan,
 } from '@counterstep/core'
 import type { Gid, Status, TransactionView } from '@counterstep/protocol'
 import { type ActiveRun, countPlaces } from './active-run.ts'
@@ -67,6 +69,7 @@ export interface RunnerParts {
   readonly alarms: AlarmClock
   readonly refuseCall?: RefuseCall
   readonly checkUrl: CheckUrl
+  readonly plainIds?: boolean
   readonly bulkhead: Bulkhead
   readonly watch: Pick<Watch, 'isOpen' | 'reportChange' | 'reportFresh'>
   readonly settings: Pick<EngineSettings, 'holdMs' | 'timeoutMsMax' | 'retryFloorMs' | 'parkAfterMs'>
@@ -445,7 +448,17 @@ export class Runner {
   #readPlan(transaction: Transaction, call: CallKey, answer: BranchAnswer): { readonly plan?: ReadPlan } {
     const isPlan = call.op === 'plan' && transaction.kind === 'workflow'
     if (!isPlan || answer.result !== 'success' || answer.statusCode !== 200) return {}
-    return { plan: parsePlan(transaction, answer.body, this.#parts.checkUrl) }
+    const read = parsePlan(transaction, answer.body, this.#parts.checkUrl)
+    const fault = read.type === 'read' ? this.#findUnplainStep(read.plan) : undefined
+    return { plan: fault === undefined ? read : { type: 'bad', reason: fault } }
+  }
+
+  /** Services with DTM's own barriers are called for planned steps, too. */
+  #findUnplainStep({ next }: WorkflowPlan): string | undefined {
+    if (this.#parts.plainIds !== true) return undefined
+    const branches = next.map(({ branch }) => branch)
+    const [fault] = findUnplainIds(undefined, branches)
+    return fault === undefined ? undefined : `an id of a step ${fault.message}`
   }
 
   /** Counts the values and signals that a saga keeps like the rest of its row, which they may make a hundred times as long. */

@@ -31,6 +31,7 @@ interface ServerParts {
   /** The server closes it. */
   readonly store?: Store
   readonly settings?: Partial<EngineSettings>
+  readonly plainIds?: boolean
 }
 
 /**
@@ -40,7 +41,7 @@ interface ServerParts {
 export async function buildRealServer(
   play: (call: BranchCall) => BranchAnswer | Promise<BranchAnswer>,
   checkUrl: CheckUrl = checkAnywhere,
-  { store = memoryStore(), settings: given = {} }: ServerParts = {},
+  { store = memoryStore(), settings: given = {}, plainIds = false }: ServerParts = {},
 ): Promise<RealServer> {
   const calls: BranchCall[] = []
   const branches: BranchCaller = {
@@ -57,7 +58,10 @@ export async function buildRealServer(
   const observer = createPrometheusObserver(registry, logEvents(logger))
   const settings = { ...DEFAULT_SETTINGS, ...given }
   const clock = nodeClock()
-  const engine = createEngine({ store, branches, checkUrl, clock, ids: nodeIds(), observer, settings })
+  const engine = createEngine({
+    ...{ store, branches, checkUrl, plainIds, clock, observer, settings },
+    ids: nodeIds(),
+  })
   await engine.start()
   const app = buildApp({ engine, registry, logger, logRequests: true, live: LIVE })
   hearAnswers(app, watch)

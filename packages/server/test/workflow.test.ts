@@ -31,7 +31,7 @@ interface OrderServer extends AsyncDisposable {
 async function openOrders(
   answer: AnswerPlanCall,
   replies: Readonly<Record<string, Reply>> = {},
-  acceptNewKinds = true,
+  { acceptNewKinds = true, plainIds = false } = {},
 ): Promise<OrderServer> {
   const folder = await mkdtemp(join(tmpdir(), 'workflow-'))
   const services = await WorkflowServices.open(answer, replies)
@@ -42,7 +42,7 @@ async function openOrders(
   const server = await buildRealServer(
     (call) => caller.call(call),
     (url) => targets.check(url),
-    { store, settings },
+    { store, settings, plainIds },
   )
   const url = await server.app.listen({ host: '127.0.0.1', port: 0 })
   const post = (path: string, body: object = {}, prefer = 'wait=0') =>
@@ -222,7 +222,7 @@ describe('a workflow over HTTP', () => {
   })
 
   it('Where new kinds are not accepted, it is refused, and nothing is stored', async () => {
-    await using orders = await openOrders(answerBy(placeOrder), {}, false)
+    await using orders = await openOrders(answerBy(placeOrder), {}, { acceptNewKinds: false })
     const answer = await orders.start()
     expect(await answer.json()).toMatchObject({ status: 422, code: 'SAGA_KIND_UNSUPPORTED', path: '/kind' })
     expect(await orders.get('/v1/transactions')).toEqual({ items: [] })
@@ -265,6 +265,15 @@ const placeAfterCharge: WorkflowProgram['run'] = async (ctx, input) => {
 function change(answer: string, fields: object): Reply {
   return { body: JSON.stringify({ ...JSON.parse(answer), ...fields }) }
 }
+
+it('S39: With plain ids a step is not planned under an id that a DTM barrier takes for another', async () => {
+  const answer = answerBy((ctx, input) => buy(ctx, (input as OrderInput).origin, 'charge-card'))
+  await using orders = await openOrders(answer, {}, { plainIds: true })
+  await orders.start({ input: { origin: orders.services.url } })
+  const stuck = await orders.becomes(({ problem }) => problem === 'order plan bad-plan')
+  expect(stuck.attention).toBe('the plan cannot be carried out: an id of a step must not have a - here')
+  expect(orders.services.calledSteps).toEqual([])
+})
 
 const PROXY_PAGE: Reply = { contentType: 'text/html', body: '<html>the site is being updated</html>' }
 const ELSEWHERE = {
