@@ -8,7 +8,7 @@ import { saga } from '@counterstep/sdk'
 import { silentLogger } from '@counterstep/server/logger'
 import { openSqliteStore } from '@counterstep/store-sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createCounterstep, type OwnCounterstep } from '../src/index.ts'
+import { type CounterstepOptions, createCounterstep, type OwnCounterstep } from '../src/index.ts'
 
 let folder = ''
 let service: Server
@@ -29,8 +29,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const own = (): Promise<OwnCounterstep> =>
+const own = (settings: CounterstepOptions['settings'] = {}): Promise<OwnCounterstep> =>
   createCounterstep({
+    settings,
     store: (onEvent) => openSqliteStore({ path: join(folder, 'own.db'), onEvent }),
     targets: 'loopback',
     logger: silentLogger,
@@ -69,6 +70,19 @@ describe('createCounterstep', () => {
     await expect(counterstep.submit({ branches: [{ action: url('/seat') }] })).rejects.toMatchObject({
       code: expect.stringMatching(/^SAGA_/),
     })
+  })
+
+  it('An embedded orchestrator takes a workflow only where its settings say so', async () => {
+    const order = { gid: 'order', kind: 'workflow', workflow: 'order', handler: url('/full') } as const
+    {
+      await using counterstep = await own()
+      await counterstep.start()
+      await expect(counterstep.submit(order)).rejects.toMatchObject({ code: 'SAGA_KIND_UNSUPPORTED' })
+    }
+    await using counterstep = await own({ acceptNewKinds: true })
+    await counterstep.start()
+    expect(await counterstep.submit(order)).toMatchObject({ kind: 'workflow', status: 'submitted' })
+    await expect.poll(async () => (await counterstep.get('order'))?.problem).toBe('order plan 409')
   })
 
   it('An unknown option is refused before anything is opened', async () => {
