@@ -164,6 +164,20 @@ describe('an unknown answer', () => {
     expect(fixture.save).toMatchObject({ hold: { type: 'release' } })
   })
 
+  it('S40: A saga whose second wait opens is given back, however short the wait is', () => {
+    const saga = startSaga({
+      branches: [
+        { id: 'a', wait: { ms: 900 } },
+        { id: 'b', wait: { ms: 900 } },
+        { action: 'http://bank.test/a' },
+      ],
+    })
+    const fixture = RunFixture.accepted(saga).tick()
+    expect([fixture.save, fixture.wakeAt]).toEqual([undefined, NODE_START + 900])
+    fixture.tick(900)
+    expect(fixture.save?.hold).toEqual({ type: 'release', dueAt: CREATED_AT + 1_800 })
+  })
+
   it('The row is given back until the deadline when that is earlier', () => {
     const saga = buildSaga([{ retry: { initialMs: 30_000 } }], { deadlineMs: 8_000 })
     const fixture = RunFixture.accepted(saga).tick().answer(0, 'action', 'unknown')

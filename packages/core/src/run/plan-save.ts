@@ -11,7 +11,8 @@ import { encodeProgress, toFormat } from '../record/record.ts'
 import { SLOW_AFTER_WAITS } from '../rules/backoff.ts'
 import type { CallKey } from '../rules/events.ts'
 import { PARKED_OP_AT, someOp, withoutUnanswered } from '../rules/op-progress.ts'
-import { isFinal, type Transaction } from '../transaction.ts'
+import { toSaga } from '../rules/workflow-steps.ts'
+import { hasSteps, isFinal, type Transaction } from '../transaction.ts'
 import { hasCallInFlight, type Run, type SaveInFlight } from './run.ts'
 import type { RunEffect } from './run-events.ts'
 
@@ -111,7 +112,19 @@ function updateHold(run: Run, hold: SaveInFlight['hold'], dueAt = 0): UpdateHold
  * transactions in memory would have no room for new ones.
  */
 function hasWaitedOften(transaction: Transaction): boolean {
-  return someOp(transaction, ({ state, waits }) => state === 'waiting' && waits >= SLOW_AFTER_WAITS)
+  return (
+    someOp(transaction, ({ state, waits }) => state === 'waiting' && waits >= SLOW_AFTER_WAITS) ||
+    hasWaitedBefore(transaction)
+  )
+}
+
+/** Whether a wait is open, and one before it has ended. No target bounds how many transactions do nothing but wait. */
+function hasWaitedBefore(transaction: Transaction): boolean {
+  if (!hasSteps(transaction) || !someOp(transaction, ({ state }) => state === 'open')) return false
+  const { branches, definition } = toSaga(transaction)
+  return branches.some(
+    ({ action }, branch) => action.state === 'succeeded' && definition.branches[branch]?.wait !== undefined,
+  )
 }
 
 export function isRetrying(transaction: Transaction): boolean {
