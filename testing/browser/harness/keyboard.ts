@@ -20,6 +20,11 @@ interface Focus {
   readonly isSeen: boolean
 }
 
+/** Reads the name of the element that has the focus. */
+export async function readFocusedName(page: Page): Promise<string> {
+  return ((await page.evaluate(READ_FOCUS)) as Focus).name
+}
+
 /** Moves the focus by the Tab key alone to the first element whose name fits. The focus is never out of sight on the way. */
 export async function tabTo(page: Page, name: RegExp): Promise<void> {
   const passed: string[] = []
