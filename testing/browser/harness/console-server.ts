@@ -6,18 +6,23 @@ import { REPOSITORY } from '../../repository/source-tree.ts'
 import { type StartedProcess, startProcess } from './started-process.ts'
 
 const BANK = join(REPOSITORY, 'examples/bank/src/main.ts')
+const ALL_SCOPES = 'submit,read,payloads,signal,operate,admin'
 const OWN_URL = /http:\/\/127\.0\.0\.1:\d+/
 
 export interface ConsoleServer extends AsyncDisposable {
   readonly url: string
   /** The text of a key with all scopes, if the server was started with keys. */
   readonly key: string | undefined
+  /** The texts of `moreKeys`, by their names. */
+  readonly keys: Readonly<Record<string, string>>
   readonly process: StartedProcess
 }
 
 export interface ConsoleServerOptions {
   /** The server asks for keys. By default it asks for none. */
   readonly hasKeys?: boolean
+  /** The scopes of further keys, by their names. */
+  readonly moreKeys?: Readonly<Record<string, string>>
   /** The default is `counterstep serve` with keys, and `counterstep dev` without. */
   readonly kind?: 'serve' | 'dev'
   /** The default is a free one. */
@@ -32,10 +37,13 @@ export async function startConsoleServer(options: ConsoleServerOptions = {}): Pr
   const { hasKeys = false, kind = hasKeys ? 'serve' : 'dev', storeUrl, port = 0, more = [] } = options
   const folder = await mkdtemp(join(tmpdir(), 'counterstep-browser-'))
   const keysFile = join(folder, 'keys.json')
-  const key = hasKeys ? await createKey(keysFile) : undefined
+  const key = hasKeys ? await createKey(keysFile, 'ops', ALL_SCOPES) : undefined
+  const keys: Record<string, string> = {}
+  for (const [name, scopes] of Object.entries(options.moreKeys ?? {}))
+    keys[name] = await createKey(keysFile, name, scopes)
   const place = storeUrl === undefined ? ['--data', folder] : ['--store', storeUrl]
-  const keys = hasKeys ? ['--keys-file', keysFile] : []
-  const args = [kind, ...keys, ...place, '--port', String(port), '--ready-json', ...more]
+  const access = hasKeys ? ['--keys-file', keysFile] : []
+  const args = [kind, ...access, ...place, '--port', String(port), '--ready-json', ...more]
   const process = startProcess([COUNTERSTEP_PROGRAM, ...args])
   const dispose = async () => {
     await process[Symbol.asyncDispose]()
@@ -44,7 +52,7 @@ export async function startConsoleServer(options: ConsoleServerOptions = {}): Pr
   try {
     const ready = await process.find(/^\{"url":.*/)
     const { url } = JSON.parse(ready) as { readonly url: string }
-    return { url, key, process, [Symbol.asyncDispose]: dispose }
+    return { url, key, keys, process, [Symbol.asyncDispose]: dispose }
   } catch (error: unknown) {
     await dispose()
     throw error
@@ -62,9 +70,8 @@ export async function startBank(
   return { url, [Symbol.asyncDispose]: () => process[Symbol.asyncDispose]() }
 }
 
-async function createKey(keysFile: string): Promise<string> {
-  const scopes = 'submit,read,payloads,signal,operate,admin'
-  const args = ['keys', 'create', '--keys-file', keysFile, '--name', 'ops', '--scopes', scopes]
+async function createKey(keysFile: string, name: string, scopes: string): Promise<string> {
+  const args = ['keys', 'create', '--keys-file', keysFile, '--name', name, '--scopes', scopes]
   await using process = startProcess([COUNTERSTEP_PROGRAM, ...args])
   return await process.find(/cs_[a-z0-9]{12}_[A-Za-z0-9_-]{43}/)
 }
