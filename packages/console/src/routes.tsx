@@ -36,7 +36,7 @@ const list = createRoute({
 const transaction = createRoute({
   getParentRoute: () => root,
   path: '/tx/$gid',
-  validateSearch: keepTexts('op', 'tab', 'compare'),
+  validateSearch: keepTexts('op', 'tab', 'compare', 'problem'),
   component: lazyRouteComponent(() => import('./screens/transaction/transaction.tsx'), 'Transaction'),
 })
 

@@ -1,13 +1,14 @@
-import type {
-  NamesView,
-  OverviewView,
-  PanelsView,
-  PanelView,
-  ProblemsView,
-  ServicesView,
-  TransactionPage,
-  TransactionRequestView,
-  TransactionView,
+import {
+  LIST_LIMIT_MAX,
+  type NamesView,
+  type OverviewView,
+  type PanelsView,
+  type PanelView,
+  type ProblemsView,
+  type ServicesView,
+  type TransactionPage,
+  type TransactionRequestView,
+  type TransactionView,
 } from '@counterstep/protocol'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { type ListFilter, toListQuery } from '../filters/list-filter.ts'
@@ -74,6 +75,18 @@ export function listQuery(filter: ListFilter) {
     initialPageParam: '',
     getNextPageParam: ({ cursor }) => cursor,
     refetchOnWindowFocus: false,
+  })
+}
+
+/** The gids of those that have a problem, in the order in which they are due. They are asked for once, when a person comes by. */
+export function sufferersQuery(problem: string) {
+  return queryOptions({
+    queryKey: ['sufferers', problem],
+    queryFn: async ({ signal }): Promise<readonly string[]> => {
+      const query = stringifySearch({ problem, order: 'due', limit: String(LIST_LIMIT_MAX) })
+      const { items } = await callApi<TransactionPage>(`transactions${query}`, { signal })
+      return items.map(({ gid }) => gid)
+    },
   })
 }
 

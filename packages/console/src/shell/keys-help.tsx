@@ -8,6 +8,7 @@ const KEYS = [
   ['x', 'select the row'],
   ['Enter', 'open the row'],
   ['r', 'retry: the row, or the open transaction'],
+  ['n', 'open the next transaction with the same problem'],
   ['g o', 'go to the overview'],
   ['g l', 'go to the transactions'],
   ['g p', 'go to the problems'],

@@ -33,7 +33,7 @@ export function Waiting({ problem, tab, count }: WaitingProps) {
       <ul className="waiting-rows" {...hold}>
         {shown.map(({ item: { gid, name, attempts, dueAt, paused }, isGone }) => (
           <li key={gid}>
-            <Link to="/tx/$gid" params={{ gid }} className="gid-text" title={gid}>
+            <Link to="/tx/$gid" params={{ gid }} search={{ problem }} className="gid-text" title={gid}>
               {gid}
             </Link>
             <span className="quiet clip">{name ?? ''}</span>

@@ -1,13 +1,13 @@
 import { explainTransaction } from '@counterstep/explain'
 import type { TransactionView } from '@counterstep/protocol'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { mayDo } from '../../api/may-do.ts'
 import { sessionQuery } from '../../api/session.ts'
 import { SignalDialog } from '../../commands/signal-dialog.tsx'
 import { formatTimeOfDay } from '../../parts/instants.ts'
 import { useNow } from '../../parts/use-now.ts'
+import { SameProblem } from './same-problem.tsx'
 
 /** Answers the first question of a person who comes here. */
 export function Why({ view }: { readonly view: TransactionView }) {
@@ -21,14 +21,7 @@ export function Why({ view }: { readonly view: TransactionView }) {
       {next === undefined || next === '' ? null : <p>{next}</p>}
       {advice === undefined ? null : <p className="advice">{advice}</p>}
       <OpenSignal view={view} />
-      {view.problem === undefined ? null : (
-        <p>
-          <Link to="/list" search={{ problem: view.problem }}>
-            All with this problem
-          </Link>{' '}
-          <code className="quiet">{view.problem}</code>
-        </p>
-      )}
+      <SameProblem view={view} />
     </section>
   )
 }
