@@ -90,7 +90,7 @@ function allowed(account: Account | undefined, id: string, op: string, deltaCent
     throw new BranchFailure(`no account ${JSON.stringify(id)}`, { code: 'ACCOUNT_UNKNOWN' })
   // An action from before the freeze must stay undoable, or the other bank's money hangs.
   if (account.isFrozen && op !== 'compensate' && op !== 'cancel') {
-    throw new BranchFailure(`account ${id} is frozen`, { code: 'ACCOUNT_FROZEN' })
+    throw new BranchFailure('the account is frozen', { code: 'ACCOUNT_FROZEN' })
   }
   if (account.balanceCents + deltaCents < 0) {
     throw new BranchFailure(`account ${id} has not enough for that`, { code: 'INSUFFICIENT_FUNDS' })
