@@ -29,7 +29,7 @@ export function transferThatFails(bankA: Bank, bankB: Bank, amountCents: number)
 }
 
 export function toSaga({ from, fromAccount, to, toAccount, amountCents }: Transfer): Saga {
-  return saga()
+  return saga({ name: 'transfer' })
     .branch('debit', {
       action: `${from.url}/debit`,
       compensation: `${from.url}/debit-undo`,
@@ -59,7 +59,7 @@ export function toApprovedSaga({ from, fromAccount, to, toAccount, amountCents }
   const release = endpoint<void, void>(`${from.url}/holds/release`)
   const capture = endpoint<void, void, 'HOLD_NOT_OPEN'>(`${from.url}/holds/{holdId}/capture`)
   const credit = endpoint<Payment, void>(`${to.url}/credit`)
-  return saga()
+  return saga({ name: 'approved-transfer' })
     .branch('hold', hold, {
       payload: { account: fromAccount, amountCents },
       undo: () => ({ to: release }),
