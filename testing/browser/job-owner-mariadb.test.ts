@@ -199,7 +199,7 @@ async function readMorning(browser: Browser): Promise<void> {
   )
   await page.goto(`${server.url}/console/#/`)
   const gone = await readInSight(page, page.locator('tr[data-state="gone"]'))
-  expect(gone).toMatch(/gone, last heard of \d+ s ago/)
+  expect(gone).toMatch(/gone, last heard from \d+ s ago/)
   expect(await readInSight(page, page.locator('.store-line'))).toContain('2 of 3 nodes')
   const row = page.locator('.card', { hasText: 'Worst services' }).locator('tr', { hasText: SLOW })
   expect(await readInSight(page, row)).toMatch(/slow, [1-9](\.\d)? s/)

@@ -191,7 +191,7 @@ export interface NamesView {
 export interface NodeView {
   readonly id: string
   readonly startedAt: number
-  /** `gone`: it has not been heard of for 45 s. */
+  /** `gone`: it has not been heard from for 45 s. */
   readonly state: 'up' | 'gone'
   readonly seenAt: number
   readonly inFlight: number

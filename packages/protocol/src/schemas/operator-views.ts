@@ -80,8 +80,8 @@ const nodeSchema = z
   .object({
     id: z.string(),
     startedAt: instant('When it began.'),
-    state: z.enum(['up', 'gone']).describe('gone: it has not been heard of for 45 s.'),
-    seenAt: instant('When it was last heard of.'),
+    state: z.enum(['up', 'gone']).describe('gone: it has not been heard from for 45 s.'),
+    seenAt: instant('When it was last heard from.'),
     inFlight: count,
     inFlightMax: count,
     loopP99Ms: figure.describe("The 99th percentile of the event loop's delay over the last minute."),

@@ -30,7 +30,7 @@ function NodeRow({ node }: { readonly node: NodeView }) {
       </td>
       {state === 'gone' ? (
         <td colSpan={3} className="bad">
-          gone, last heard of <Age at={seenAt} />
+          gone, last heard from <Age at={seenAt} />
         </td>
       ) : (
         <>
