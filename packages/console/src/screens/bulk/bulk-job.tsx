@@ -7,7 +7,7 @@ import { readListFilter, writeListFilter } from '../../filters/list-filter.ts'
 import { parseSearch } from '../../filters/search-text.ts'
 import { Age } from '../../parts/instant.tsx'
 import { ProblemText, Trouble } from '../../parts/notice.tsx'
-import { describeJob } from './describe-job.ts'
+import { describeFilter, describeJob } from './describe-job.ts'
 import { JobCounts } from './job-counts.tsx'
 import '../../style/bulk.css'
 
@@ -75,7 +75,7 @@ function Given({ job }: { readonly job: BulkView }) {
           <dt>chosen by</dt>
           <dd>
             <Link to="/list" search={writeListFilter(readListFilter(parseSearch(filter)))}>
-              {filter === '' ? 'all that had not ended' : filter}
+              {filter === '' ? 'all that had not ended' : describeFilter(parseSearch(filter))}
             </Link>
           </dd>
         </>

@@ -1,6 +1,7 @@
 import type { BulkCountsView } from '@counterstep/protocol'
 import { expect, it } from 'vitest'
-import { describeJob } from './describe-job.ts'
+import { parseSearch } from '../../filters/search-text.ts'
+import { describeFilter, describeJob } from './describe-job.ts'
 
 const COUNTS: BulkCountsView = {
   total: 5,
@@ -21,5 +22,12 @@ it('Others wait for the first few only while there are others', () => {
   )
   expect(describeJob({ state: 'watching', counts: COUNTS })).toBe(
     'All have the command. The last answers are waited for.',
+  )
+})
+
+it('The filter of a job is told without the escapes of an address', () => {
+  const filter = parseSearch('problem=bank-a+compensate+500&tag=region:eu&tag=tier:2&retrying=true')
+  expect(describeFilter(filter)).toBe(
+    'problem = bank-a compensate 500, tag = region:eu, tag = tier:2, retrying = true',
   )
 })

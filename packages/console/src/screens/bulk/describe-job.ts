@@ -18,6 +18,13 @@ const PAUSED: Readonly<Record<NonNullable<BulkView['pausedBy']>, string>> = {
   person: 'A person has paused it.',
 }
 
+/** Says which transactions a job has chosen, in the words of the list's filters and without the escapes of an address. */
+export function describeFilter(fields: Readonly<Record<string, string | readonly string[]>>): string {
+  return Object.entries(fields)
+    .flatMap(([name, values]) => [values].flat().map((value) => `${name} = ${value}`))
+    .join(', ')
+}
+
 /** Says in a sentence where a job stands. */
 export function describeJob({
   state,
