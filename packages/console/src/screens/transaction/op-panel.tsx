@@ -44,7 +44,7 @@ export function OpPanel({ view, lane, onCommand }: PanelProps) {
       ) : null}
       <OpFacts op={op} />
       <OpRuns runs={op.runs ?? []} />
-      {op.answer === undefined || op.answer === '' ? null : (
+      {op.answer === undefined || op.answer === '' || op.answer === op.runs?.at(-1)?.excerpt ? null : (
         <figure className="answer">
           <figcaption className="quiet">the last answer begins</figcaption>
           <pre>{op.answer}</pre>
