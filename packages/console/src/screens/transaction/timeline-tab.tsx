@@ -43,7 +43,7 @@ export function TimelineTab({ view }: { readonly view: TransactionView }) {
 
 /** Only a name says which transactions are alike. */
 function CompareLink({ view, isCompared }: { readonly view: TransactionView; readonly isCompared: boolean }) {
-  if (view.name === undefined) return 'It has no name, so that no healthy one is known to compare it with.'
+  if (view.name === undefined) return 'It has no name, so no healthy one is known to compare it with.'
   return (
     <Link
       from="/tx/$gid"
