@@ -21,7 +21,8 @@ export function Consistency({ view }: { readonly view: OverviewView }) {
       {attention > 0 ? (
         <p className="figure">
           <Link to="/problems" search={{ tab: 'attention' }}>
-            <span className="glyph">⚠</span> {attention.toLocaleString()}
+            <span className="glyph">⚠</span>
+            {attention.toLocaleString()}
           </Link>{' '}
           need a person
         </p>
@@ -57,7 +58,8 @@ function Retrying({ judgement: { tone, retrying, top, others } }: { readonly jud
     <>
       <p className="figure" data-tone="warn">
         <Link to="/problems" search={{ tab: 'retrying' }}>
-          <span className="glyph">↻</span> {retrying.toLocaleString()}
+          <span className="glyph">↻</span>
+          {retrying.toLocaleString()}
         </Link>{' '}
         {retrying === 1 ? 'is' : 'are'} called again
       </p>

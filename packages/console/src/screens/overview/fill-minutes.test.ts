@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fillMinutes } from './fill-minutes.ts'
+import { dropRunningMinute, fillMinutes } from './fill-minutes.ts'
 
 const MINUTE_MS = 60_000
 const minute = (number: number, accepted: number) => ({
@@ -18,11 +18,12 @@ const fill = (minutes: readonly ReturnType<typeof minute>[], since: number, asOf
 describe('the minutes of the throughput', () => {
   for (const [title, minutes, since, asOf, filled] of [
     [
-      'A first minute has one of nothing before it',
+      'A first minute has two of nothing before it',
       [minute(9, 4)],
       9,
       9,
       [
+        [7, 0],
         [8, 0],
         [9, 4],
       ],
@@ -33,6 +34,7 @@ describe('the minutes of the throughput', () => {
       8,
       9,
       [
+        [7, 0],
         [8, 0],
         [9, 0],
       ],
@@ -56,4 +58,15 @@ describe('the minutes of the throughput', () => {
     const filled = fill([minute(40, 3), minute(99, 5)], 0, 99)
     expect([filled.length, filled[0], filled.at(-1)]).toEqual([60, [40, 3], [99, 5]])
   })
+
+  for (const [title, since, drawn] of [
+    ['The minute that still runs is not drawn', 8, [7, 8]],
+    ['A first minute is drawn while it runs', 9, [8, 9]],
+  ] as const)
+    it(title, () => {
+      const asOf = 9 * MINUTE_MS + 30_000
+      const minutes = fillMinutes([minute(9, 4)], since * MINUTE_MS, asOf)
+      const left = dropRunningMinute(minutes, since * MINUTE_MS, asOf)
+      expect(left.map(({ at }) => at / MINUTE_MS)).toEqual(drawn)
+    })
 })

@@ -3,21 +3,17 @@ import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { formatTimeOfDay } from '../../parts/instants.ts'
 import { Card } from './card.tsx'
-import { fillMinutes } from './fill-minutes.ts'
+import { dropRunningMinute, fillMinutes } from './fill-minutes.ts'
 import { sumMinutes } from './sum-minutes.ts'
 
 const TimeSeries = lazy(() =>
   import('../../parts/time-series.tsx').then(({ TimeSeries: Drawn }) => ({ default: Drawn })),
 )
 
-/** Two points make a line. */
-const WHOLE_MIN = 2
-
 export function Throughput({ view }: { readonly view: OverviewView }) {
   const minutes = fillMinutes(view.minutes, view.since, view.asOf)
   const { accepted, succeeded, failed, stopped } = sumMinutes(minutes)
-  // The minute that still runs would look like a fall.
-  const drawn = minutes.length > WHOLE_MIN ? minutes.slice(0, -1) : minutes
+  const drawn = dropRunningMinute(minutes, view.since, view.asOf)
   const at = drawn.map((minute) => minute.at / 1_000)
   const lines = [
     { name: 'accepted', color: '--accent', values: drawn.map((minute) => minute.accepted) },
@@ -34,6 +30,11 @@ export function Throughput({ view }: { readonly view: OverviewView }) {
           {(succeeded + failed + stopped).toLocaleString()} ended
         </Link>{' '}
         in the last hour
+        {/* Those who do not see the lines have the table. */}
+        <span className="line-keys" aria-hidden="true">
+          <span data-line="accepted">accepted</span>
+          <span data-line="undone">undone</span>
+        </span>
       </p>
       <Suspense fallback={<div className="chart" />}>
         <TimeSeries at={at} lines={lines} label="accepted and undone transactions by the minute" />
