@@ -11,6 +11,7 @@ const ROOT = join(import.meta.dirname, '..')
 const TAKEN = join(ROOT, '.tmp', 'screenshots')
 const PICTURES = join(ROOT, 'docs', 'guides', 'pictures')
 const QUALITY = 0.8
+const MARGIN_PX = 24
 
 /** The picture's name in the guide, and the name under which a test takes it. */
 const NAMES = {
@@ -47,7 +48,14 @@ function toWebp(png: string): string {
     const canvas = document.createElement('canvas')
     canvas.width = image.width
     canvas.height = image.height
-    canvas.getContext('2d').drawImage(image, 0, 0)
+    const context = canvas.getContext('2d')
+    context.drawImage(image, 0, 0)
+    const { data } = context.getImageData(0, 0, image.width, image.height)
+    const pixels = new Uint32Array(data.buffer)
+    const last = pixels.findLastIndex((pixel) => pixel !== pixels.at(-1))
+    // The empty rest of the page below its content is no part of the picture.
+    canvas.height = Math.min(image.height, Math.ceil(last / image.width) + ${MARGIN_PX})
+    context.drawImage(image, 0, 0)
     return canvas.toDataURL('image/webp', ${QUALITY})
   })()`
 }
