@@ -11,6 +11,12 @@ import { openPage } from './harness/watched-page.ts'
 
 const VIEW = 'Payouts that wait'
 
+/** Reads how much of the widest entry lies outside the open menu. */
+const READ_CUT_PX = `(() => {
+  const menu = document.querySelector('[popover]:popover-open')
+  return menu.scrollWidth - menu.clientWidth
+})()`
+
 function bearer(key: string | undefined): Readonly<Record<string, string>> {
   return { authorization: `Bearer ${key}` }
 }
@@ -69,6 +75,7 @@ describeInBrowser('saved views, on a server with keys', (browser) => {
     const save = lee.getByRole('button', { name: 'Save this view…' })
     expect(await save.isDisabled()).toBe(true)
     expect(await save.innerText()).toContain('needs the scope operate')
+    expect(await lee.evaluate(READ_CUT_PX)).toBe(0)
     const [view] = await listViews(server)
     const refused = await fetch(`${url}/v1/views/${view?.id}`, {
       method: 'DELETE',
