@@ -35,7 +35,7 @@ describeInBrowser('the menus, by keyboard alone', (browser) => {
   let server: ConsoleServer
   beforeAll(async () => {
     service = await startMendableService()
-    // With DTM's API there are two panels.
+    // DTM's API brings a second panel.
     server = await startConsoleServer({ more: ['--dtm-port', '0'] })
     const branches = [{ id: 'debit', action: `${service.url}/debit`, compensation: `${service.url}/undo` }]
     const retry = { initialMs: AN_HOUR_MS, capMs: AN_HOUR_MS, jitter: 0 }

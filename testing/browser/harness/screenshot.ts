@@ -9,7 +9,7 @@ const FOLDER = join(REPOSITORY, '.tmp', 'screenshots')
 /** Writes what the page shows to a file of this name. */
 export async function takeScreenshot(page: Page, name: string): Promise<void> {
   mkdirSync(FOLDER, { recursive: true })
-  // What lies beyond the window is not behind the shade of an open dialog.
+  // The shade of an open dialog covers the window alone, and not the rest of the page.
   const fullPage = (await page.locator('dialog[open]').count()) === 0
   await page.screenshot({ path: join(FOLDER, `${name}.png`), fullPage, animations: 'disabled' })
 }
