@@ -6,7 +6,7 @@ interface MoreMenuProps {
   readonly onGive: (offered: OfferedCommand) => void
 }
 
-/** What is not allowed stays there, with the reason. */
+/** A command that is not allowed stays there, with the reason. */
 export function MoreMenu({ offered, onGive }: MoreMenuProps) {
   if (offered.length === 0) return null
   return (
