@@ -163,7 +163,7 @@ describe('a live stream', () => {
   })
 
   it('A comment keeps a quiet stream open, and it ends at its age', async () => {
-    const { read } = await serve({ live: { tickMs: 10, commentEveryMs: 30, ageMsMax: 200 } })
+    const { read } = await serve({ live: { tickMs: 10, commentEveryMs: 30, ageMsMax: 1_000 } })
     const reader = await read('gid=unknown')
     await reader.ended
     expect(reader.text.split(':\n\n').length).toBeGreaterThan(3)
