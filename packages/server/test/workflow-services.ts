@@ -3,7 +3,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setImmediate } from 'node:timers/promises'
-import { answerPlan, type Failed, parsePlanCall, type WorkflowProgram } from '@counterstep/workflow'
+import type { PlanFailure } from '@counterstep/protocol'
+import { answerPlan, parsePlanCall, type WorkflowProgram } from '@counterstep/workflow'
 
 const BUDGET_MS = 5_000
 
@@ -25,9 +26,9 @@ export type AnswerPlanCall = (call: string) => Reply | Promise<Reply>
 
 /** The function of a workflow throws it, and gets it from a call that was refused. */
 export class OrderFailure extends Error {
-  readonly failed: Failed
+  readonly failed: PlanFailure
 
-  constructor(failed: Failed) {
+  constructor(failed: PlanFailure) {
     super(failed.message)
     this.failed = failed
   }

@@ -1,4 +1,4 @@
-import type { Refusal } from './wire/plan-answer.ts'
+import type { PlanRefusal } from '@counterstep/protocol'
 
 /** A request is no plan call. It is answered 400: nothing ran, and the orchestrator asks again and tells a person. */
 export class PlanCallError extends Error {
@@ -29,9 +29,9 @@ export class StepError extends Error {
 
 /** A host throws this from `runStep` where the slot's row forbids the step. The plan is refused with it. */
 export class RefusedStepError extends Error {
-  readonly refusal: Refusal
+  readonly refusal: PlanRefusal
 
-  constructor(refusal: Refusal) {
+  constructor(refusal: PlanRefusal) {
     super(refusal.message)
     this.name = 'RefusedStepError'
     this.refusal = refusal

@@ -22,23 +22,3 @@ export type { Ask, AskRequest } from './rules/ask.ts'
 export type { Move, PlanRunOptions } from './rules/plan-run.ts'
 export { PlanRun } from './rules/plan-run.ts'
 export { parsePlanCall } from './wire/parse-plan-call.ts'
-export type {
-  NextEntry,
-  PlanAnswer,
-  PlanEnd,
-  PlannedBranch,
-  PlannedSlot,
-  RanEntry,
-  Refusal,
-  Then,
-} from './wire/plan-answer.ts'
-export type {
-  AskKind,
-  Failed,
-  Grant,
-  Identified,
-  JournalEntry,
-  Outcome,
-  PendingEntry,
-  PlanCall,
-} from './wire/plan-call.ts'

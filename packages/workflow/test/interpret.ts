@@ -1,5 +1,5 @@
 // A plain interpreter of the random programs: callbacks, no promises, and nothing of the package. The pump must do the same.
-import type { JournalEntry } from '@counterstep/workflow'
+import type { JournalEntry } from '@counterstep/protocol'
 import type { Leaf, Node } from './random-program.ts'
 
 type Outcome = { readonly value: unknown } | { readonly failed: string }

@@ -1,20 +1,22 @@
 // Rehearses workflows in a faulty world: what was planned is answered from a table, and answers are lost, plans are repeated
 // and handlers die where a test wants it.
-import type { JsonValue } from '@counterstep/protocol'
+import type {
+  JournalEntry,
+  JsonValue,
+  NextEntry,
+  PlanAnswer,
+  PlanCall,
+  PlanEnd,
+  PlanFailure,
+  PlanOutcome,
+  PlanRefusal,
+  RanEntry,
+} from '@counterstep/protocol'
 import {
   answerPlan,
-  type Failed,
-  type JournalEntry,
-  type NextEntry,
-  type Outcome,
   PLAN_ANSWER_BYTES_MAX,
-  type PlanAnswer,
-  type PlanCall,
-  type PlanEnd,
   parsePlanCall,
-  type RanEntry,
   REHEARSAL_STARTS_AT,
-  type Refusal,
   rehearse,
   StepError,
   type WorkflowProgram,
@@ -25,7 +27,7 @@ import { Failure, readFailure } from './failure.ts'
 /** The answer of a call. A signal that has no reply does not come. */
 export interface Reply {
   readonly value?: unknown
-  readonly failed?: Failed
+  readonly failed?: PlanFailure
   readonly afterMs?: number
 }
 
@@ -52,7 +54,7 @@ export interface World {
 }
 
 export interface Ended {
-  readonly end: PlanEnd | { readonly refused: Refusal }
+  readonly end: PlanEnd | { readonly refused: PlanRefusal }
   readonly journal: readonly string[]
   /** The same, whole. */
   readonly finalJournal: readonly JournalEntry[]
@@ -164,7 +166,7 @@ class FaultyWorld {
     return this.#world.replies?.[is === 'signal' ? name : id]
   }
 
-  #end(entry: NextEntry): Outcome {
+  #end(entry: NextEntry): PlanOutcome {
     if (entry.is === 'step') return this.#callStep(entry)
     const reply = this.#findReply(entry)
     if (entry.is === 'signal') return { value: toJson(reply?.value ?? null) }
@@ -172,7 +174,7 @@ class FaultyWorld {
     return { value: toJson(reply?.value ?? { of: entry.id }) }
   }
 
-  #callStep({ id, name, branch: { slot, input } }: Extract<NextEntry, { is: 'step' }>): Outcome {
+  #callStep({ id, name, branch: { slot, input } }: Extract<NextEntry, { is: 'step' }>): PlanOutcome {
     try {
       return { value: toJson(this.#runOwnCall({ slot, id, name, input })) }
     } catch (error: unknown) {

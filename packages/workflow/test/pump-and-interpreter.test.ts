@@ -1,4 +1,4 @@
-import type { JournalEntry, PlanAnswer, PlanCall } from '@counterstep/workflow'
+import type { JournalEntry, PlanAnswer, PlanCall } from '@counterstep/protocol'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { StepCode } from './barrier.ts'

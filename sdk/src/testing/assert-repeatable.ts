@@ -1,4 +1,4 @@
-import type { NextEntry, PlanAnswer, RanEntry } from '@counterstep/workflow'
+import type { NextEntry, PlanAnswer, RanEntry } from '@counterstep/protocol'
 import { WorkflowRefusedError } from './workflow-refused-error.ts'
 
 /** Checks that the same plan was answered in the same way twice. Throws a WorkflowRefusedError that names the place. */

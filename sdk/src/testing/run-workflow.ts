@@ -1,16 +1,12 @@
-import type { JsonValue } from '@counterstep/protocol'
-import {
-  answerPlan,
-  type JournalEntry,
-  type NextEntry,
-  type Outcome,
-  type PlanAnswer,
-  type PlanCall,
-  type PlanHost,
-  REHEARSAL_STARTS_AT,
-  rehearse,
-  type SlotRun,
-} from '@counterstep/workflow'
+import type {
+  JournalEntry,
+  JsonValue,
+  NextEntry,
+  PlanAnswer,
+  PlanCall,
+  PlanOutcome,
+} from '@counterstep/protocol'
+import { answerPlan, type PlanHost, REHEARSAL_STARTS_AT, rehearse, type SlotRun } from '@counterstep/workflow'
 import type { BranchFailure } from '../branch/branch-errors.ts'
 import { createFailure, readFailure } from '../workflow/failures.ts'
 import type { Workflow } from '../workflow/workflow.ts'
@@ -159,7 +155,7 @@ class WorkflowRun<Input, Result> {
     return findById(this.#trial.delaysMs ?? {}, entry.id)?.value ?? 0
   }
 
-  async #end(entry: NextEntry): Promise<Outcome> {
+  async #end(entry: NextEntry): Promise<PlanOutcome> {
     if (entry.is === 'signal') return { value: this.#signals.readPayload(entry.id) }
     try {
       const value = entry.is === 'step' ? await this.#runStep(toSlotRun(entry)) : await this.#answer(entry)

@@ -1,5 +1,4 @@
-import type { JsonValue } from '@counterstep/protocol'
-import type { NextEntry } from '@counterstep/workflow'
+import type { JsonValue, NextEntry } from '@counterstep/protocol'
 
 /** A signal that comes to a workflow in its test. */
 export interface TrialSignal {

@@ -1,4 +1,5 @@
-import { answerPlan, type Failed, type PlanAnswer, type PlanCall, parsePlanCall } from '@counterstep/workflow'
+import type { PlanAnswer, PlanCall, PlanFailure } from '@counterstep/protocol'
+import { answerPlan, parsePlanCall } from '@counterstep/workflow'
 import { describe, expect, it } from 'vitest'
 import type { Barrier } from '../../src/barrier/barrier.ts'
 import { BranchFailure } from '../../src/branch/branch-errors.ts'
@@ -142,7 +143,7 @@ describe('a typed workflow', () => {
 
 describe('failures of a workflow', () => {
   it('A failure comes back as it went', () => {
-    const failed: Failed = { code: 'DECLINED', message: 'no', details: [1] }
+    const failed: PlanFailure = { code: 'DECLINED', message: 'no', details: [1] }
     expect(readFailure(createFailure(failed))).toEqual(failed)
     expect(readFailure(createFailure({ code: 'A', message: '' }))).toEqual({ code: 'A', message: '' })
   })

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@counterstep/protocol'
+import type { JsonValue, PlanAnswer, PlanCall, PlanFailure, PlanOutcome } from '@counterstep/protocol'
 import { RefusedStepError, StepError } from '../errors.ts'
 import { copyJson } from '../json-text.ts'
 import { FAILURE_MESSAGE_LENGTH_MAX, VALUE_BYTES_MAX } from '../limits.ts'
@@ -6,8 +6,6 @@ import type { Ask } from '../rules/ask.ts'
 import { writeAnswer } from '../rules/build-answer.ts'
 import { findWorkflow } from '../rules/find-workflow.ts'
 import { type Move, PlanRun } from '../rules/plan-run.ts'
-import type { PlanAnswer } from '../wire/plan-answer.ts'
-import type { Failed, Outcome, PlanCall } from '../wire/plan-call.ts'
 import { AskPromises } from './ask-promises.ts'
 import { createPlanContext } from './create-plan-context.ts'
 import type { PlanContext } from './plan-context.ts'
@@ -46,9 +44,9 @@ export interface PlanHost {
   readonly elapsedMs: () => number
   readonly budgetMs: number
   /** Makes the error that the function gets for a failure. It must be one that `readFailure` reads. */
-  readonly createFailure: (failed: Failed) => Error
+  readonly createFailure: (failed: PlanFailure) => Error
   /** Reads a business failure, and returns undefined for any other error. */
-  readonly readFailure: (error: unknown) => Failed | undefined
+  readonly readFailure: (error: unknown) => PlanFailure | undefined
 }
 
 /**
@@ -145,7 +143,7 @@ class Pump {
   async #runInline(
     ask: Ask,
     slot: string | undefined,
-  ): Promise<Outcome | Extract<PlanAnswer['then'], { refused: unknown }>> {
+  ): Promise<PlanOutcome | Extract<PlanAnswer['then'], { refused: unknown }>> {
     const { id, name, content: input } = ask
     try {
       const value =
@@ -172,7 +170,7 @@ function copyValue(value: JsonValue | undefined): JsonValue | undefined {
 }
 
 /** A failure must always be told, so what does not fit is left out. */
-function boundFailure({ code, message, details }: Failed): Failed {
+function boundFailure({ code, message, details }: PlanFailure): PlanFailure {
   const copy = copyJson(details, VALUE_BYTES_MAX / 2)
   const said = { code: code.slice(0, 64), message: message.slice(0, FAILURE_MESSAGE_LENGTH_MAX) }
   return 'fault' in copy || copy.value === undefined ? said : { ...said, details: copy.value }

@@ -1,3 +1,4 @@
+import type { PlanCall } from '@counterstep/protocol'
 import { copyJson } from '../json-text.ts'
 import {
   CONTINUE_SUGGESTED_BYTES,
@@ -8,7 +9,6 @@ import {
 import type { AskRequest } from '../rules/ask.ts'
 import type { PlanRun } from '../rules/plan-run.ts'
 import { drawFraction, drawUuid, seedRandom } from '../rules/seeded-random.ts'
-import type { PlanCall } from '../wire/plan-call.ts'
 import { type AskPromises, waitForEver } from './ask-promises.ts'
 import type { CallAsk, PlanContext, PlanInfo, StepAsk } from './plan-context.ts'
 

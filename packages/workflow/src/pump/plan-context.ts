@@ -1,4 +1,4 @@
-import type { PlannedBranch } from '../wire/plan-answer.ts'
+import type { PlannedBranch } from '@counterstep/protocol'
 
 /** A call as the function asks for it. `write` gets the final id, to which a compensation may refer. */
 export interface CallAsk {

@@ -1,8 +1,16 @@
 // An orchestrator in memory, on virtual time: it opens plans, keeps the journal, and ends what was planned in the order of
 // time. It is for tests, of a user's workflow and of this package, so it has no retries and undoes nothing.
+import type {
+  JournalEntry,
+  NextEntry,
+  PlanAnswer,
+  PlanCall,
+  PlanEnd,
+  PlanOutcome,
+  PlanRefusal,
+  RanEntry,
+} from '@counterstep/protocol'
 import { NEXT_STEPS_MAX } from '../limits.ts'
-import type { NextEntry, PlanAnswer, PlanEnd, RanEntry, Refusal } from '../wire/plan-answer.ts'
-import type { JournalEntry, Outcome, PlanCall } from '../wire/plan-call.ts'
 
 /** The world around the orchestrator: the handler, and all that is called or waited for. */
 export interface RehearsedWorld {
@@ -16,7 +24,7 @@ export interface RehearsedWorld {
   /** How long something planned takes. Of a signal: how long it still takes to come, and undefined if it never does. */
   readonly takeMs: (entry: NextEntry, at: number) => number | undefined
   /** Says how something planned has ended. It is not asked about timers, and not about signals whose time was over. */
-  readonly end: (entry: NextEntry) => Outcome | Promise<Outcome>
+  readonly end: (entry: NextEntry) => PlanOutcome | Promise<PlanOutcome>
   /** Chooses which of the pending ones ends next. The default is the one that ends first. */
   readonly choose?: (ids: readonly string[]) => string
   /** So many of the pending ones end before the next plan is opened. The default is 1. */
@@ -24,7 +32,7 @@ export interface RehearsedWorld {
 }
 
 export interface Rehearsed {
-  readonly end: Exclude<PlanEnd, { readonly continue: unknown }> | { readonly refused: Refusal }
+  readonly end: Exclude<PlanEnd, { readonly continue: unknown }> | { readonly refused: PlanRefusal }
   readonly journal: readonly JournalEntry[]
   /** All generations together. */
   readonly plans: number

@@ -1,9 +1,14 @@
-import { isBranchId } from '@counterstep/protocol'
+import {
+  isBranchId,
+  type JournalEntry,
+  type PendingEntry,
+  type PlanCall,
+  type PlanRefusal,
+  type RanEntry,
+} from '@counterstep/protocol'
 import { WorkflowRuleError } from '../errors.ts'
 import { copyJson } from '../json-text.ts'
 import { BRANCH_BYTES_MAX, STEP_ID_LENGTH_MAX, STEP_INPUT_BYTES_MAX, STEPS_MAX } from '../limits.ts'
-import type { RanEntry, Refusal } from '../wire/plan-answer.ts'
-import type { JournalEntry, PendingEntry, PlanCall } from '../wire/plan-call.ts'
 import { type Ask, type AskRequest, hasEffect, isOutstanding } from './ask.ts'
 import { findChangedAsk, refuseUnasked } from './match-journal.ts'
 import { StepIds } from './step-ids.ts'
@@ -18,7 +23,7 @@ export class AskBook {
   #idsTaken = 0
   #pivot: Ask | undefined
   #hasNoReturn = false
-  #refusal: Refusal | undefined
+  #refusal: PlanRefusal | undefined
 
   constructor({ journal, pending }: PlanCall) {
     this.#recorded = new Map([...journal, ...pending].map((entry) => [entry.id, entry]))
@@ -29,7 +34,7 @@ export class AskBook {
   }
 
   /** Why this plan will be refused. The first reason counts. */
-  get refusal(): Refusal | undefined {
+  get refusal(): PlanRefusal | undefined {
     return this.#refusal
   }
 

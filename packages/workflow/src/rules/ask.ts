@@ -1,9 +1,8 @@
-import type { JsonValue } from '@counterstep/protocol'
-import type { AskKind } from '../wire/plan-call.ts'
+import type { EntryType, JsonValue } from '@counterstep/protocol'
 
 /** Describes something that a function asks for, before it has its final id. */
 export interface AskRequest {
-  readonly is: AskKind
+  readonly is: Exclude<EntryType, 'patch'>
   readonly id: string
   readonly name: string
   readonly role?: 'pivot' | 'retriable'

@@ -1,8 +1,14 @@
-import type { JsonValue, SagaWaitRequest } from '@counterstep/protocol'
+import type {
+  JsonValue,
+  NextEntry,
+  PlanAnswer,
+  PlanCall,
+  PlannedBranch,
+  PlanThen,
+  SagaWaitRequest,
+} from '@counterstep/protocol'
 import { countUtf8Bytes } from '../json-text.ts'
 import { NEXT_STEPS_MAX, PLAN_ANSWER_BYTES_MAX } from '../limits.ts'
-import type { NextEntry, PlanAnswer, PlannedBranch, Then } from '../wire/plan-answer.ts'
-import type { PlanCall } from '../wire/plan-call.ts'
 import type { Ask } from './ask.ts'
 import { nameSlot } from './inline-rules.ts'
 
@@ -48,7 +54,7 @@ export function writeAnswer(
   { v, gid, generation, plan }: PlanCall,
   version: number | undefined,
   { ran, next }: Pick<PlanAnswer, 'ran' | 'next'>,
-  then: Then,
+  then: PlanThen,
 ): PlanAnswer {
   return { v, gid, ...(version === undefined ? {} : { version }), generation, plan, ran, next, then }
 }

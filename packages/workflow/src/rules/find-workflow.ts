@@ -1,11 +1,10 @@
-import type { Refusal } from '../wire/plan-answer.ts'
-import type { PlanCall } from '../wire/plan-call.ts'
+import type { PlanCall, PlanRefusal } from '@counterstep/protocol'
 
 /** Finds the workflow that a plan call asks: that of its version, or else the newest, whose version the answer fixes. */
 export function findWorkflow<Each extends { readonly name: string; readonly version: number }>(
   workflows: readonly Each[],
   { workflow, version }: Pick<PlanCall, 'workflow' | 'version'>,
-): Each | { readonly refused: Refusal } {
+): Each | { readonly refused: PlanRefusal } {
   const named = workflows
     .filter(({ name }) => name === workflow)
     .sort((one, other) => other.version - one.version)

@@ -1,5 +1,5 @@
+import type { PlanGrant } from '@counterstep/protocol'
 import { PLAN_ANSWER_BYTES_MAX } from '../limits.ts'
-import type { AskKind, Grant } from '../wire/plan-call.ts'
 
 /** Counts the steps and runs within one plan call, and their use of it. */
 export interface InlineSpent {
@@ -18,7 +18,7 @@ export interface StepPlace {
   readonly isPivot: boolean
   /** Nothing else was asked for in the same turn. */
   readonly isAlone: boolean
-  readonly grant: Grant
+  readonly grant: PlanGrant
 }
 
 /**
@@ -38,10 +38,10 @@ export function placeStep({ hasBarrier, isPivot, isAlone, grant }: StepPlace): '
  * from the first one.
  */
 export function mayRunInline(
-  is: Extract<AskKind, 'run' | 'step'>,
+  is: 'run' | 'step',
   slot: number,
   spent: InlineSpent,
-  { grant, bytesLeft }: { readonly grant: Grant; readonly bytesLeft: number },
+  { grant, bytesLeft }: { readonly grant: PlanGrant; readonly bytesLeft: number },
 ): boolean {
   if (spent.hasFailed) return false
   if (is === 'step' && (spent.hasRun || slot >= grant.from + grant.count)) return false

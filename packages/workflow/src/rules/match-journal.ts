@@ -1,5 +1,4 @@
-import type { Refusal } from '../wire/plan-answer.ts'
-import type { Identified } from '../wire/plan-call.ts'
+import type { PlanEntry, PlanRefusal } from '@counterstep/protocol'
 
 const UNDO_NOTHING =
   'Nothing was undone. Deploy the code that began this workflow, or give the new code a version of its own.'
@@ -8,7 +7,7 @@ const UNDO_NOTHING =
  * Says whether the function asks for an id as what the record has under it. The input of a step is not compared: the
  * recorded one stands.
  */
-export function findChangedAsk(recorded: Identified | undefined, asked: Identified): Refusal | undefined {
+export function findChangedAsk(recorded: PlanEntry | undefined, asked: PlanEntry): PlanRefusal | undefined {
   if (recorded === undefined || (recorded.is === asked.is && recorded.name === asked.name)) return undefined
   return {
     code: 'WORKFLOW_CHANGED',
@@ -24,7 +23,7 @@ export function findChangedAsk(recorded: Identified | undefined, asked: Identifi
  * before it was known, and all of that has been delivered again: unchanged code that uses neither the clock nor chance
  * has asked for it by now.
  */
-export function refuseUnasked(recorded: Identified, instead: readonly string[]): Refusal {
+export function refuseUnasked(recorded: PlanEntry, instead: readonly string[]): PlanRefusal {
   const other = instead.length === 0 ? '' : ` It asks for ${instead.join(', ')}.`
   return {
     code: 'WORKFLOW_CHANGED',
@@ -34,10 +33,10 @@ export function refuseUnasked(recorded: Identified, instead: readonly string[]):
   }
 }
 
-function pick({ is, name }: Identified): Pick<Identified, 'is' | 'name'> {
+function pick({ is, name }: PlanEntry): Pick<PlanEntry, 'is' | 'name'> {
   return { is, name }
 }
 
-function describe({ is, name }: Identified): string {
+function describe({ is, name }: PlanEntry): string {
   return `a ${is} (${name})`
 }

@@ -1,8 +1,16 @@
 // The rules of one plan call, for whatever drives the function: the pump over promises, or an interpreter. Nothing here
 // waits. The driver reports what the function asks for, and makes the next move whenever the function waits.
-import type { JsonValue } from '@counterstep/protocol'
-import type { PlanAnswer, PlanEnd, RanEntry, Refusal, Then } from '../wire/plan-answer.ts'
-import type { JournalEntry, Outcome, PlanCall } from '../wire/plan-call.ts'
+import type {
+  JournalEntry,
+  JsonValue,
+  PlanAnswer,
+  PlanCall,
+  PlanEnd,
+  PlanOutcome,
+  PlanRefusal,
+  PlanThen,
+  RanEntry,
+} from '@counterstep/protocol'
 import { type Ask, type AskRequest, hasEffect } from './ask.ts'
 import { AskBook } from './ask-book.ts'
 import { countBytes, fillNext, writeAnswer } from './build-answer.ts'
@@ -10,7 +18,7 @@ import { type InlineSpent, mayRunInline, nameSlot, placeStep } from './inline-ru
 
 /** Tells the driver its next move. After `deliver` it lets the function go on until that waits again. */
 export type Move =
-  | { readonly move: 'deliver'; readonly ask: Ask; readonly outcome: Outcome }
+  | { readonly move: 'deliver'; readonly ask: Ask; readonly outcome: PlanOutcome }
   /** It runs the step under `slot`, or the code of a `ctx.run`, and reports the end with `endInline`. */
   | { readonly move: 'run'; readonly ask: Ask; readonly slot?: string }
   | { readonly move: 'answer'; readonly answer: PlanAnswer }
@@ -104,7 +112,7 @@ export class PlanRun {
   }
 
   /** Takes how a step or a run ended. Its value is delivered next; a failure ends the run of this plan call. */
-  endInline(ask: Ask, outcome: Outcome): void {
+  endInline(ask: Ask, outcome: PlanOutcome): void {
     const { id, is, name, hasUndo, slot } = ask
     const place = is === 'step' && slot !== undefined ? { slot: nameSlot(slot), undo: hasUndo } : {}
     const entry: RanEntry = { id, is, name, ...place, ...outcome }
@@ -121,7 +129,7 @@ export class PlanRun {
   }
 
   /** Answers with a refusal. Steps that have run stay in the barrier's rows, where the next attempt finds them. */
-  refuse(refused: Refusal): PlanAnswer {
+  refuse(refused: PlanRefusal): PlanAnswer {
     return { ...this.#write([], { refused }), ran: [] }
   }
 
@@ -204,11 +212,11 @@ export class PlanRun {
     return ask.is === 'call' || this.#end === undefined
   }
 
-  #answer(next: PlanAnswer['next'], then: Then): Move {
+  #answer(next: PlanAnswer['next'], then: PlanThen): Move {
     return toMove(this.#write(next, then))
   }
 
-  #write(next: PlanAnswer['next'], then: Then): PlanAnswer {
+  #write(next: PlanAnswer['next'], then: PlanThen): PlanAnswer {
     return writeAnswer(this.#call, this.#options.version, { ran: [...this.#ran], next }, then)
   }
 }
@@ -217,7 +225,7 @@ function toMove(answer: PlanAnswer): Move {
   return { move: 'answer', answer }
 }
 
-function readOutcome({ value, failed }: RanEntry | JournalEntry): Outcome {
+function readOutcome({ value, failed }: RanEntry | JournalEntry): PlanOutcome {
   if (failed !== undefined) return { failed }
   return value === undefined ? {} : { value }
 }

@@ -1,4 +1,19 @@
-import { type Gid, isBranchId, isGid, isName, type JsonValue, URL_LENGTH_MAX } from '@counterstep/protocol'
+import {
+  ENTRY_TYPES,
+  type Gid,
+  isBranchId,
+  isGid,
+  isName,
+  type JournalEntry,
+  type JsonValue,
+  type PendingEntry,
+  type PlanCall,
+  type PlanEntry,
+  type PlanFailure,
+  type PlanGrant,
+  type PlanOutcome,
+  URL_LENGTH_MAX,
+} from '@counterstep/protocol'
 import { PlanCallError } from '../errors.ts'
 import { copyJson, countUtf8Bytes } from '../json-text.ts'
 import {
@@ -8,9 +23,7 @@ import {
   STEPS_MAX,
   VALUE_BYTES_MAX,
 } from '../limits.ts'
-import type { Failed, Grant, Identified, JournalEntry, Outcome, PendingEntry, PlanCall } from './plan-call.ts'
 
-const KINDS: readonly string[] = ['step', 'call', 'run', 'timer', 'signal', 'patch']
 const SLOT = /^~[1-9][0-9]{0,8}$/
 const SLOT_MAX = 999_999_999
 
@@ -115,15 +128,14 @@ function readPendingEntry(entry: unknown, index: number): PendingEntry {
   return { ...identified, ...readSlot(fields, path) }
 }
 
-function readIdentified({ id, is, name }: Fields, path: string): Identified {
+function readIdentified({ id, is, name }: Fields, path: string): PlanEntry {
   if (typeof id !== 'string' || !isBranchId(id)) throw new PlanCallError(`${path}/id`, 'is no id of a step')
-  if (typeof is !== 'string' || !KINDS.includes(is)) {
-    throw new PlanCallError(`${path}/is`, `is none of ${KINDS.join(', ')}`)
-  }
+  const type = ENTRY_TYPES.find((each) => each === is)
+  if (type === undefined) throw new PlanCallError(`${path}/is`, `is none of ${ENTRY_TYPES.join(', ')}`)
   if (typeof name !== 'string' || name.length > URL_LENGTH_MAX) {
     throw new PlanCallError(`${path}/name`, `is no text of at most ${URL_LENGTH_MAX} characters`)
   }
-  return { id, is: is as Identified['is'], name }
+  return { id, is: type, name }
 }
 
 function readSlot({ is, slot }: Fields, path: string): { readonly slot?: string } {
@@ -136,7 +148,7 @@ function readSlot({ is, slot }: Fields, path: string): { readonly slot?: string 
   return { slot }
 }
 
-function readOutcome({ value, failed }: Fields, path: string): Outcome {
+function readOutcome({ value, failed }: Fields, path: string): PlanOutcome {
   if (failed === undefined) {
     if (value === undefined) return {}
     assertFits(value, `${path}/value`)
@@ -146,7 +158,7 @@ function readOutcome({ value, failed }: Fields, path: string): Outcome {
   return { failed: readFailed(failed, `${path}/failed`) }
 }
 
-function readFailed(failed: unknown, path: string): Failed {
+function readFailed(failed: unknown, path: string): PlanFailure {
   const { code, message, details } = readObject(failed, path, ['code', 'message', 'details'])
   if (typeof code !== 'string') throw new PlanCallError(`${path}/code`, 'is no text')
   if (typeof message !== 'string') throw new PlanCallError(`${path}/message`, 'is no text')
@@ -160,7 +172,7 @@ function assertFits(value: unknown, path: string): void {
 }
 
 /** Without a grant no slot may run, and the next free one is behind all that are there. */
-function readGrant(grant: unknown, entries: readonly PendingEntry[]): Grant {
+function readGrant(grant: unknown, entries: readonly PendingEntry[]): PlanGrant {
   const last = entries.reduce((most, { slot }) => Math.max(most, Number(slot?.slice(1) ?? 0)), 0)
   if (grant === undefined) return { from: last + 1, count: 0 }
   const fields = readObject(grant, '/grant', ['from', 'count'])
