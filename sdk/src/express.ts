@@ -5,6 +5,7 @@ import type { Barrier } from './barrier/barrier.ts'
 import type { MessageBarrier } from './barrier/message-barrier.ts'
 import { BranchError } from './branch/branch-errors.ts'
 import { asBranchError, toErrorAnswer } from './branch/http-answer.ts'
+import type { BranchRequest } from './branch/parse-branch.ts'
 import type { BranchExpressRequest, BranchExpressResponse } from './express-types.ts'
 import {
   type AnsweredBranch,
@@ -15,6 +16,8 @@ import {
 import { answerQueryBack } from './http/answer-query-back.ts'
 import { hasBody } from './http/has-body.ts'
 import { assertOps } from './http/served-ops.ts'
+import { answerWorkflow } from './workflow/answer-workflow.ts'
+import { assertWorkflows, type Workflow } from './workflow/workflow.ts'
 
 export type { BranchExpressRequest, BranchExpressResponse } from './express-types.ts'
 export { type SignedExpressRequest, signedCalls } from './signatures/express-signed-calls.ts'
@@ -63,13 +66,8 @@ export function branchHandler<Tx, Effect, Payload, Original = JsonValue>(
   // Express 4 ignores the promise of a handler: every error has to go to `next`, and the promise must not reject.
   return async function branchHandler(request, response, next) {
     try {
-      const { originalUrl: url, headers } = request
-      // Express 4 makes an empty object of a missing body, which would pass for a payload.
-      const payload = hasBody(headers) ? request.body : undefined
-      const answered = isUnparsed(request)
-        ? answerUnparsedBody()
-        : await answerBranch(barrier, handler, { url, headers, payload }, options)
-      respond(response, next, answered, onError)
+      const answer = (call: BranchRequest) => answerBranch(barrier, handler, call, options)
+      respond(response, next, await answerParsed(request, answer), onError)
     } catch (error: unknown) {
       next(asBranchError(error))
     }
@@ -111,6 +109,54 @@ export function queryPreparedHandler(
 }
 
 /**
+ * A route handler (POST) for Express 4 and 5 that serves workflows: it runs their functions, and runs and undoes their local
+ * steps. Put `express.json({ limit: '1mb', strict: false })` before it. A function that throws a `BranchFailure` turns its
+ * workflow around; anything else goes to `next` (or to `onError`) as a `BranchError`, and is answered 500, so that it is asked
+ * again.
+ *
+ * List every version that still has workflows which have not ended. Throws a TypeError at construction for a list that is
+ * empty or has one version twice.
+ *
+ * @example
+ * ```ts
+ * import express from 'express'
+ * import { workflowHandler } from '@counterstep/sdk/express'
+ *
+ * const app = express().use(express.json({ limit: '1mb', strict: false }))
+ * app.post('/workflows', workflowHandler([order]))
+ * await client.start(order, { gid, handler: 'shop:/workflows', input: { sku: 'cup' } })
+ * ```
+ */
+export function workflowHandler(
+  workflows: readonly Workflow<unknown, unknown>[],
+  { onError }: Pick<BranchHandlerOptions<never>, 'onError'> = {},
+): (
+  request: BranchExpressRequest,
+  response: BranchExpressResponse,
+  next: (error?: unknown) => void,
+) => Promise<void> {
+  assertWorkflows(workflows)
+  return async function workflowHandler(request, response, next) {
+    try {
+      const answer = (call: BranchRequest) => answerWorkflow(workflows, call)
+      respond(response, next, await answerParsed(request, answer), onError)
+    } catch (error: unknown) {
+      next(asBranchError(error))
+    }
+  }
+}
+
+async function answerParsed(
+  request: BranchExpressRequest,
+  answer: (call: BranchRequest) => Promise<AnsweredBranch>,
+): Promise<AnsweredBranch> {
+  if (isUnparsed(request)) return answerUnparsedBody()
+  const { originalUrl: url, headers } = request
+  // Express 4 makes an empty object of a missing body, which would pass for a payload.
+  return answer({ url, headers, payload: hasBody(headers) ? request.body : undefined })
+}
+
+/**
  * The body is unparsed if no parser stands before this handler, or if the parser ignores the content type of the call.
  */
 function isUnparsed({ headers, body }: BranchExpressRequest): boolean {
@@ -118,7 +164,7 @@ function isUnparsed({ headers, body }: BranchExpressRequest): boolean {
 }
 
 function answerUnparsedBody(): AnsweredBranch {
-  const advice = "put app.use(express.json({ limit: '1mb', strict: false })) before the branchHandler"
+  const advice = "put app.use(express.json({ limit: '1mb', strict: false })) before the handler"
   const message = `the call has a body that nothing has parsed as JSON: ${advice}`
   const error = new BranchError('BRANCH_BODY_UNPARSED', message)
   return { answer: toErrorAnswer(error), error }

@@ -13,6 +13,8 @@ import {
 } from './http/answer-branch.ts'
 import { answerQueryBack } from './http/answer-query-back.ts'
 import { assertOps } from './http/served-ops.ts'
+import { answerWorkflow } from './workflow/answer-workflow.ts'
+import { assertWorkflows, type Workflow } from './workflow/workflow.ts'
 
 export type { BranchFastifyReply, BranchFastifyRequest } from './fastify-types.ts'
 export { type SignedFastifyRequest, signedCalls } from './signatures/fastify-signed-calls.ts'
@@ -79,6 +81,35 @@ export function queryPreparedHandler(
   return async function queryPreparedHandler(request, reply) {
     const { originalUrl: url, headers } = request
     return respond(request, reply, await answerQueryBack(barrier, { url, headers }), onError)
+  }
+}
+
+/**
+ * A Fastify 5 route handler (POST) that serves workflows: it runs their functions, and runs and undoes their local steps. A
+ * function that throws a `BranchFailure` turns its workflow around; anything else goes to `request.log` (or to `onError`) and
+ * is answered 500, so that it is asked again.
+ *
+ * List every version that still has workflows which have not ended. Throws a TypeError at construction for a list that is
+ * empty or has one version twice.
+ *
+ * @example
+ * ```ts
+ * import fastify from 'fastify'
+ * import { workflowHandler } from '@counterstep/sdk/fastify'
+ *
+ * const app = fastify({ logger: true })
+ * app.post('/workflows', workflowHandler([order]))
+ * await client.start(order, { gid, handler: 'shop:/workflows', input: { sku: 'cup' } })
+ * ```
+ */
+export function workflowHandler(
+  workflows: readonly Workflow<unknown, unknown>[],
+  { onError }: Pick<BranchHandlerOptions<never>, 'onError'> = {},
+): (request: BranchFastifyRequest, reply: BranchFastifyReply) => Promise<unknown> {
+  assertWorkflows(workflows)
+  return async function workflowHandler(request, reply) {
+    const { originalUrl: url, headers, body: payload } = request
+    return respond(request, reply, await answerWorkflow(workflows, { url, headers, payload }), onError)
   }
 }
 

@@ -5,6 +5,7 @@ import type { Barrier } from './barrier/barrier.ts'
 import type { MessageBarrier } from './barrier/message-barrier.ts'
 import { BranchError, isBranchError } from './branch/branch-errors.ts'
 import { asBranchError, type HttpAnswer, toErrorAnswer } from './branch/http-answer.ts'
+import type { BranchRequest } from './branch/parse-branch.ts'
 import { CollectedBytes } from './collected-bytes.ts'
 import {
   type AnsweredBranch,
@@ -19,6 +20,8 @@ import { toArrivedCall } from './signatures/arrived-call.ts'
 import { callVerifier } from './signatures/call-verifier.ts'
 import { toRefusalAnswer } from './signatures/signature-refusal.ts'
 import type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
+import { answerWorkflow } from './workflow/answer-workflow.ts'
+import { assertWorkflows, type Workflow } from './workflow/workflow.ts'
 
 export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
 
@@ -75,9 +78,7 @@ export function fetchHandler<Tx, Effect, Payload, Original = JsonValue>(
   barrier.assertHandler?.(handler)
   assertOps(options.ops)
   return serve(signedCalls, onError, (request, bytes) => {
-    const { url, headers } = request
-    const payload = bytes.length === 0 ? undefined : parseBody(headers.get('content-type'), bytes)
-    return answerBranch(barrier, handler, { url, headers, payload }, options)
+    return answerBranch(barrier, handler, toBranchRequest(request, bytes), options)
   })
 }
 
@@ -103,6 +104,43 @@ export function queryPreparedHandler(
   { onError, signedCalls }: Pick<FetchHandlerOptions<never>, 'onError' | 'signedCalls'> = {},
 ): (request: Request) => Promise<Response> {
   return serve(signedCalls, onError, ({ url, headers }) => answerQueryBack(barrier, { url, headers }))
+}
+
+/**
+ * A function from a web `Request` (POST) to its `Response` that serves workflows: it runs their functions, and runs and undoes
+ * their local steps. A function that throws a `BranchFailure` turns its workflow around; anything else goes to `onError`, or is
+ * thrown on, as in `fetchHandler`, and is asked again.
+ *
+ * List every version that still has workflows which have not ended. Throws a TypeError at construction for a list that is
+ * empty or has one version twice, and for bad `signedCalls`.
+ *
+ * @example
+ * ```ts
+ * import { Hono } from 'hono'
+ * import { workflowHandler } from '@counterstep/sdk/fetch'
+ *
+ * const answer = workflowHandler([order])
+ * const app = new Hono()
+ * app.post('/workflows', (context) => answer(context.req.raw))
+ * await client.start(order, { gid, handler: 'shop:/workflows', input: { sku: 'cup' } })
+ * ```
+ */
+export function workflowHandler(
+  workflows: readonly Workflow<unknown, unknown>[],
+  { onError, signedCalls }: Pick<FetchHandlerOptions<never>, 'onError' | 'signedCalls'> = {},
+): (request: Request) => Promise<Response> {
+  assertWorkflows(workflows)
+  return serve(signedCalls, onError, (request, bytes) =>
+    answerWorkflow(workflows, toBranchRequest(request, bytes)),
+  )
+}
+
+function toBranchRequest({ url, headers }: Request, bytes: Buffer): BranchRequest {
+  return {
+    url,
+    headers,
+    payload: bytes.length === 0 ? undefined : parseBody(headers.get('content-type'), bytes),
+  }
 }
 
 function serve(

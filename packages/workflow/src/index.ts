@@ -19,6 +19,7 @@ export type { CallAsk, PlanContext, PlanInfo, StepAsk } from './pump/plan-contex
 export type { Rehearsed, RehearsedWorld } from './rehearsal/orchestrator.ts'
 export { REHEARSAL_STARTS_AT, rehearse } from './rehearsal/orchestrator.ts'
 export type { Ask, AskRequest } from './rules/ask.ts'
+export { findWorkflow } from './rules/find-workflow.ts'
 export type { Move, PlanRunOptions } from './rules/plan-run.ts'
 export { PlanRun } from './rules/plan-run.ts'
 export { parsePlanCall } from './wire/parse-plan-call.ts'

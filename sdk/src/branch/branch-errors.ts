@@ -89,6 +89,14 @@ export const BRANCH_CODES = {
   BRANCH_QUEUE_FULL: { meaning: 'unavailable', statusCode: 503 },
   /** A grouped branch: `apply` did not return one result for each call. */
   BRANCH_RESULTS_INVALID: { meaning: 'bug', statusCode: 500 },
+  /** A workflow's handler got a body that is no plan call, and no call of a step. Nothing was done. */
+  WORKFLOW_CALL_INVALID: { meaning: 'bug', statusCode: 400 },
+  /** The function of a workflow, or one of its local steps, threw another error. */
+  STEP_ERROR: { meaning: 'unavailable', statusCode: 500 },
+  /** The workflow, this version of it, or its step of this name is not deployed here. Nothing was done. */
+  STEP_UNKNOWN: { meaning: 'bug', statusCode: 500 },
+  /** The barrier's row of this step's slot has another step's name: other code ran it. Nothing was done. */
+  SLOT_TAKEN: { meaning: 'bug', statusCode: 500 },
   /** At start: the table, its types, its engine or the isolation would not keep what the barrier promises. */
   BARRIER_MISCONFIGURED: { meaning: 'bug', statusCode: 500 },
 } as const satisfies Record<string, { readonly meaning: ErrorMeaning; readonly statusCode: number }>

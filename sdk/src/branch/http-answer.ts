@@ -81,7 +81,7 @@ function retryAfter(retryAfterMs: unknown): Readonly<Record<string, string>> {
   return { 'retry-after': String(Math.min(Math.ceil(retryAfterMs / 1000), RETRY_AFTER_SECONDS_MAX)) }
 }
 
-function buildJsonAnswer(
+export function buildJsonAnswer(
   statusCode: number,
   json: string | undefined,
   more: Readonly<Record<string, string>> = {},

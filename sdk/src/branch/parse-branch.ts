@@ -2,8 +2,8 @@ import {
   type CallIdentity,
   IDENTITY_HEADERS,
   type IdentityParameter,
+  type Kind,
   type Op,
-  type OpenKind,
   readCallIdentity,
 } from '@counterstep/protocol'
 import { isBarrierText } from './barrier-key.ts'
@@ -32,19 +32,27 @@ export interface BranchRequest {
   readonly payload?: unknown
 }
 
-// The ops of each kind as they are called. A message calls its branches with `action`, and its query-back with `msg`.
-const OPS_OF: Readonly<Record<OpenKind, readonly Op[]>> = {
-  saga: ['action', 'compensate'],
-  tcc: ['try', 'confirm', 'cancel'],
-  message: ['action', 'msg'],
+/** A kind of transaction, with the ops that a route may be called with. */
+interface CalledKind {
+  readonly kind: Kind
+  readonly ops: readonly Op[]
 }
 
-// DTM has a word of its own for one of them.
-const KIND_OF: Readonly<Record<string, OpenKind>> = {
-  saga: 'saga',
-  tcc: 'tcc',
-  message: 'message',
-  msg: 'message',
+/** The kinds by the words that `trans_type` has for them. */
+type CalledKinds = Readonly<Record<string, CalledKind>>
+
+// A message calls its branches with `action`, and its query-back with `msg`.
+const MESSAGE: CalledKind = { kind: 'message', ops: ['action', 'msg'] }
+// DTM has a word of its own for a message.
+const BRANCH_KINDS: CalledKinds = {
+  saga: { kind: 'saga', ops: ['action', 'compensate'] },
+  tcc: { kind: 'tcc', ops: ['try', 'confirm', 'cancel'] },
+  message: MESSAGE,
+  msg: MESSAGE,
+}
+// Only the handler of a workflow is called with this word. The calls that a workflow plans are those of a saga.
+const WORKFLOW_KINDS: CalledKinds = {
+  workflow: { kind: 'workflow', ops: ['plan', 'action', 'compensate'] },
 }
 
 const BARRIER_ID_DEFAULT = '01'
@@ -70,13 +78,23 @@ const COUNT = /^\d{1,15}$/
  * console.log(branch.gid, branch.op)
  * ```
  */
-export function parseBranch({ url, headers, payload }: BranchRequest): Branch {
+export function parseBranch(request: BranchRequest): Branch {
+  return parseCall(request, BRANCH_KINDS)
+}
+
+/** Reads a call of a workflow's handler as {@link parseBranch} reads that of a branch, and refuses every other kind. */
+export function parseWorkflowCall(request: BranchRequest): Branch {
+  return parseCall(request, WORKFLOW_KINDS)
+}
+
+function parseCall({ url, headers, payload }: BranchRequest, kinds: CalledKinds): Branch {
   const identity = readIdentity(url)
-  const kind = Object.hasOwn(KIND_OF, identity.trans_type) ? KIND_OF[identity.trans_type] : undefined
-  if (kind === undefined) throw new BranchError('BRANCH_KIND_UNSUPPORTED', 'trans_type is not served here')
-  const op = OPS_OF[kind].find((each) => each === identity.op)
+  const called = Object.hasOwn(kinds, identity.trans_type) ? kinds[identity.trans_type] : undefined
+  if (called === undefined) throw new BranchError('BRANCH_KIND_UNSUPPORTED', 'trans_type is not served here')
+  const { kind, ops } = called
+  const op = ops.find((each) => each === identity.op)
   if (op === undefined) {
-    throw new BranchError('BRANCH_KIND_UNSUPPORTED', `op of a ${kind} must be ${OPS_OF[kind].join(' or ')}`)
+    throw new BranchError('BRANCH_KIND_UNSUPPORTED', `op of a ${kind} must be ${ops.join(' or ')}`)
   }
   const known = readHeaders(headers)
   const gid = readId(identity, 'gid')

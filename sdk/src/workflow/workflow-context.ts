@@ -89,7 +89,15 @@ export interface WorkflowContext<Steps extends AnyStep = AnyStep, Input = unknow
   continueWith(input: Input & PayloadValue, options?: { readonly keep: true }): Promise<never>
 }
 
-/** A pivot resolves to its answer, and to the ctx for all that follows. */
+/**
+ * A pivot resolves to its answer, and to the ctx for all that follows.
+ *
+ * @example
+ * ```ts
+ * const paid: Pivoted<{ paymentId: string }, typeof note> = await ctx.pivot('pay', pay, { payload: { cents: 1_250 } })
+ * await paid.ctx.step(note, { text: paid.value.paymentId })
+ * ```
+ */
 export interface Pivoted<Answer, Steps extends AnyStep> {
   readonly value: Answer
   readonly ctx: SureWorkflowContext<Steps>

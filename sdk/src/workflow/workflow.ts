@@ -1,6 +1,8 @@
+import type { JsonValue } from '@counterstep/protocol'
 import { isBranchId, isName } from '@counterstep/protocol'
 import { STEP_ID_LENGTH_MAX, type WorkflowProgram } from '@counterstep/workflow'
-import type { Barrier } from '../barrier/barrier.ts'
+import type { Barrier, BarrierOutcome } from '../barrier/barrier.ts'
+import type { BarrierCall } from '../branch/branch.ts'
 import { createContext } from './create-context.ts'
 import type { AnyStep } from './step.ts'
 import type { WorkflowContext } from './workflow-context.ts'
@@ -19,6 +21,17 @@ export interface Workflow<Input, Result> extends WorkflowProgram {
   readonly steps: readonly AnyStep[]
   readonly barrier?: Barrier<never>
   readonly [TYPES]?: { readonly input: Input; readonly result: Result }
+}
+
+/**
+ * A barrier whose effect is the value of a step. That of Redis is none, because its effect is a script: a property of a
+ * function type is compared strictly, and a method is not.
+ */
+type StepBarrier<Tx> = Barrier<Tx> & {
+  readonly run: (
+    call: BarrierCall,
+    effect: (tx: Tx, original?: JsonValue) => unknown,
+  ) => Promise<BarrierOutcome>
 }
 
 interface Versioned {
@@ -42,7 +55,7 @@ interface Versioned {
  */
 export function workflow<Tx, const Steps extends readonly AnyStep<Tx>[], Input, Result>(
   name: string,
-  options: Versioned & { readonly barrier: Barrier<Tx>; readonly steps: Steps },
+  options: Versioned & { readonly barrier: StepBarrier<Tx>; readonly steps: Steps },
   run: (ctx: WorkflowContext<Steps[number] & AnyStep, Input>, input: Input) => Promise<Result>,
 ): Workflow<Input, Result>
 export function workflow<const Steps extends readonly AnyStep<undefined>[], Input, Result>(
@@ -55,18 +68,20 @@ export function workflow(
   options: Versioned & { readonly barrier?: object; readonly steps?: readonly AnyStep[] },
   run: (ctx: never, input: never) => Promise<unknown>,
 ): Workflow<unknown, unknown> {
-  const { version, barrier, steps = [] } = options
+  const { version, steps = [] } = options
+  // The overloads say that it is a barrier of the database that the steps take.
+  const barrier = options.barrier as Barrier<never> | undefined
   if (!isName(name)) throw new TypeError(`${name} is no name of a workflow`)
   if (!Number.isSafeInteger(version) || version < 1)
     throw new TypeError('the version of a workflow is 1, 2, 3, …')
   assertStepNames(steps)
+  for (const step of steps) assertCode(step, barrier)
   return {
     name,
     version,
     steps,
     hasBarrier: barrier !== undefined,
-    // The overloads say that it is a barrier of the database that the steps take.
-    ...(barrier === undefined ? {} : { barrier: barrier as Barrier<never> }),
+    ...(barrier === undefined ? {} : { barrier }),
     run: (plan, input) => run(createContext(plan, steps) as never, input as never),
   }
 }
@@ -79,4 +94,28 @@ function assertStepNames(steps: readonly AnyStep[]): void {
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined)
     throw new TypeError(`there are two steps ${twice}, and a step is found by its name`)
+}
+
+/** A step that could never run behind this barrier is found at the start of the service, and not in its first workflow. */
+function assertCode({ name, do: run, undo }: AnyStep, barrier: Barrier<never> | undefined): void {
+  for (const code of undo === undefined ? [run] : [run, undo]) {
+    if (typeof code !== 'function')
+      throw new TypeError(`the step ${name} needs a function do, and may have one undo`)
+    try {
+      barrier?.assertHandler?.(code)
+    } catch (error: unknown) {
+      throw new TypeError(`the step ${name}: ${error instanceof Error ? error.message : String(error)}`, {
+        cause: error,
+      })
+    }
+  }
+}
+
+/** Throws a TypeError at construction for a list that could not be served. */
+export function assertWorkflows(workflows: readonly Workflow<unknown, unknown>[]): void {
+  if (!Array.isArray(workflows) || workflows.length === 0)
+    throw new TypeError('a workflowHandler needs a list of at least one workflow')
+  const names = workflows.map(({ name, version }) => `version ${version} of ${name}`)
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined) throw new TypeError(`the list of workflows has ${twice} twice`)
 }

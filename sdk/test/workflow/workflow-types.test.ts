@@ -1,5 +1,7 @@
+import type { DatabaseSync } from 'node:sqlite'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import type { Barrier } from '../../src/barrier/barrier.ts'
+import type { RedisEffect } from '../../src/barrier/redis.ts'
 import { endpoint } from '../../src/endpoint.ts'
 import { signal } from '../../src/signal.ts'
 import { step } from '../../src/workflow/step.ts'
@@ -63,6 +65,28 @@ describe('steps', () => {
     })
     // @ts-expect-error The barrier hands over another transaction.
     check(workflow('order', { version: 1, barrier, steps: [foreign] }, async () => 1))
+  })
+
+  it('The Redis barrier does not fit, because its effect is a script and no value', () => {
+    const redis: Barrier<Tx, RedisEffect> = { run: async () => ({ decision: 'run' }) }
+    // @ts-expect-error A step returns a value.
+    check(workflow('order', { version: 1, barrier: redis, steps: [reserve] }, async () => 1))
+  })
+
+  it('A step of SQLite is synchronous, and its undo knows what it returned', () => {
+    const sqlite: Barrier<DatabaseSync> = { run: async () => ({ decision: 'run' }) }
+    const insert = step('insert', {
+      do: (tx: DatabaseSync, input: { sku: string }) => tx.prepare('INSERT').run(input.sku).changes,
+      undo: (tx, _input, done) => {
+        expectTypeOf(tx).toEqualTypeOf<DatabaseSync>()
+        expectTypeOf(done).toEqualTypeOf<number | bigint>()
+      },
+    })
+    check(
+      workflow('order', { version: 1, barrier: sqlite, steps: [insert] }, async (ctx) => {
+        expectTypeOf(await ctx.step(insert, { sku: 'a' })).toEqualTypeOf<number | bigint>()
+      }),
+    )
   })
 
   it('Without a barrier a step has no transaction, and an undo may not know the answer', () => {

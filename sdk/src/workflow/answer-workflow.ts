@@ -1,0 +1,195 @@
+import type { JsonValue } from '@counterstep/protocol'
+import {
+  answerPlan,
+  findWorkflow,
+  PlanCallError,
+  type PlanHost,
+  parsePlanCall,
+  RefusedStepError,
+  type SlotRun,
+  StepError,
+} from '@counterstep/workflow'
+import type { BarrierCall, Branch } from '../branch/branch.ts'
+import { BranchError, isBranchError, isBranchFailure, isBranchOngoing } from '../branch/branch-errors.ts'
+import { buildJsonAnswer, type HttpAnswer, toErrorAnswer, toOutcomeAnswer } from '../branch/http-answer.ts'
+import { type BranchRequest, parseWorkflowCall } from '../branch/parse-branch.ts'
+import type { AnsweredBranch } from '../http/answer-branch.ts'
+import { createFailure, readFailure } from './failures.ts'
+import { parseStepCall, toCallError } from './parse-step-call.ts'
+import { runStep, type StepOutcome, undoRow } from './run-step.ts'
+import type { AnyStep } from './step.ts'
+import type { Workflow } from './workflow.ts'
+
+type Workflows = readonly Workflow<unknown, unknown>[]
+
+/** The branch id of every plan call. */
+const PLAN_BRANCH_ID = '00'
+/** A plan call that does not say how long it may take ends its run of steps as if it had the server's default time limit. */
+const BUDGET_MS_DEFAULT = 10_000
+const COUNT = /^\d{1,9}$/
+
+/**
+ * Answers a call of a workflow's handler: a plan, a local step, or the undo of one. It never rejects. It is for a framework
+ * that has no `workflowHandler` in this package. A plan is answered 200, also one that is refused because the workflow is
+ * unknown here or its code has changed; a step is answered as a branch is.
+ *
+ * @example
+ * ```ts
+ * const { answer, error } = await answerWorkflow([order], { url, headers, payload })
+ * if (error !== undefined) console.error(error)
+ * return new Response(answer.body, { status: answer.statusCode, headers: answer.headers })
+ * ```
+ */
+export async function answerWorkflow(workflows: Workflows, request: BranchRequest): Promise<AnsweredBranch> {
+  let known: { readonly branch?: Branch } = {}
+  try {
+    const branch = parseWorkflowCall(request)
+    known = { branch }
+    return { answer: await answerOp(workflows, branch), ...known }
+  } catch (error: unknown) {
+    const answer = toErrorAnswer(error)
+    return isBranchFailure(error) || isBranchOngoing(error)
+      ? { answer, ...known }
+      : { answer, error, ...known }
+  }
+}
+
+function answerOp(workflows: Workflows, branch: Branch): Promise<HttpAnswer> {
+  if (branch.op === 'plan') return answerPlanCall(workflows, branch)
+  return branch.op === 'action' ? answerStep(workflows, branch) : answerUndo(workflows, branch)
+}
+
+async function answerPlanCall(workflows: Workflows, branch: Branch): Promise<HttpAnswer> {
+  try {
+    const call = parsePlanCall(writeJson(branch.payload))
+    if (branch.branchId !== PLAN_BRANCH_ID || call.gid !== branch.gid)
+      throw toCallError('', 'is not that of the plan which the URL names')
+    const host = createHost(branch, (run) => runGrantedStep(findDeployed(workflows, call), branch, run))
+    return buildJsonAnswer(200, JSON.stringify(await answerPlan(workflows, call, host)))
+  } catch (error: unknown) {
+    if (error instanceof PlanCallError) throw new BranchError(error.code, error.message, error)
+    if (!(error instanceof StepError)) throw error
+    const { id, cause } = error
+    throw toStepError(id === undefined ? 'the function of the workflow' : `the step ${id}`, cause)
+  }
+}
+
+/** A framework has parsed the body, and a plan call is read as a text, so that its depth is bounded before it is walked. */
+function writeJson(payload: unknown): string {
+  try {
+    return JSON.stringify(payload) ?? ''
+  } catch (error: unknown) {
+    throw new BranchError('WORKFLOW_CALL_INVALID', 'the body cannot be read: it nests too deep', error)
+  }
+}
+
+function createHost({ headers }: Branch, runGranted: PlanHost['runStep']): PlanHost {
+  const startedAt = performance.now()
+  const budget = headers['counterstep-budget-ms'] ?? ''
+  return {
+    nextTurn: () => new Promise((resolve) => setImmediate(resolve)),
+    runStep: runGranted,
+    elapsedMs: () => performance.now() - startedAt,
+    budgetMs: COUNT.test(budget) ? Number(budget) : BUDGET_MS_DEFAULT,
+    createFailure,
+    readFailure,
+  }
+}
+
+/** Runs a step within a plan call, under a slot that is granted. Its row is that of a step with a call of its own. */
+async function runGrantedStep(
+  workflow: Workflow<unknown, unknown>,
+  branch: Branch,
+  { slot, id, name, input }: SlotRun,
+): Promise<JsonValue | undefined> {
+  const step = findStep(workflow, name)
+  const call = toBarrierCall(branch, { branchId: slot, op: 'action' })
+  try {
+    return (await runStep(workflow.barrier, { step, call, input: input as JsonValue | undefined })).value
+  } catch (error: unknown) {
+    if (isBranchFailure(error) && error.code === 'ALREADY_COMPENSATED')
+      throw new RefusedStepError({ code: 'ALREADY_COMPENSATED', message: `${id}: ${error.message}`, id })
+    if (isBranchError(error) && error.code === 'SLOT_TAKEN')
+      throw new RefusedStepError({ code: 'SLOT_TAKEN', message: error.message, id })
+    throw error
+  }
+}
+
+async function answerStep(workflows: Workflows, branch: Branch): Promise<HttpAnswer> {
+  const { step: name, input, ...called } = parseStepCall(branch.payload)
+  if (name === undefined) throw toCallError('/step', 'is missing')
+  const workflow = findDeployed(workflows, called)
+  const step = findStep(workflow, name)
+  try {
+    return toStepAnswer(await runStep(workflow.barrier, { step, call: toBarrierCall(branch), input }))
+  } catch (error: unknown) {
+    throw toStepError(`the step ${name}`, error)
+  }
+}
+
+async function answerUndo(workflows: Workflows, branch: Branch): Promise<HttpAnswer> {
+  const { step: name, input, value, ...called } = parseStepCall(branch.payload)
+  const workflow = findDeployed(workflows, called)
+  const { barrier } = workflow
+  try {
+    if (barrier !== undefined) {
+      const decision = await undoRow(barrier, toBarrierCall(branch), (each) => findStep(workflow, each))
+      return toStepAnswer({ decision })
+    }
+    // Without a barrier nothing runs but in a call of its own, which has named the step.
+    if (name !== undefined)
+      await findStep(workflow, name).undo?.(undefined as never, input as never, value as never)
+    return toStepAnswer({})
+  } catch (error: unknown) {
+    throw toStepError(`the undo of the step ${name ?? branch.branchId}`, error)
+  }
+}
+
+function toBarrierCall(
+  { gid, branchId, op, barrierId, acceptedAt }: BarrierCall,
+  more: Partial<BarrierCall> = {},
+): BarrierCall {
+  return {
+    gid,
+    branchId,
+    op,
+    ...(barrierId === undefined ? {} : { barrierId }),
+    ...(acceptedAt === undefined ? {} : { acceptedAt }),
+    ...more,
+  }
+}
+
+function findDeployed(
+  workflows: Workflows,
+  called: { readonly workflow: string; readonly version?: number },
+): Workflow<unknown, unknown> {
+  const found = findWorkflow(workflows, called)
+  if (!('refused' in found)) return found
+  throw new BranchError(
+    'STEP_UNKNOWN',
+    `${found.refused.message}: deploy it again until its workflows have ended`,
+  )
+}
+
+function findStep({ name: workflow, version, steps }: Workflow<unknown, unknown>, name: string): AnyStep {
+  const found = steps.find((step) => step.name === name)
+  if (found !== undefined) return found
+  const names = steps.map((step) => step.name).join(', ') || 'none'
+  throw new BranchError(
+    'STEP_UNKNOWN',
+    `version ${version} of ${workflow} has no step ${name} here, only ${names}: deploy it again, under this name`,
+  )
+}
+
+function toStepAnswer({ decision, value }: StepOutcome): HttpAnswer {
+  const answer = value === undefined ? undefined : JSON.stringify(value)
+  if (decision === undefined) return buildJsonAnswer(200, answer)
+  return toOutcomeAnswer(answer === undefined ? { decision } : { decision, answer })
+}
+
+/** Names in an error that is no outcome the code that threw it. */
+function toStepError(thrower: string, error: unknown): unknown {
+  if (isBranchFailure(error) || isBranchOngoing(error)) return error
+  if (isBranchError(error)) return new BranchError(error.code, `${thrower}: ${error.message}`, error)
+  return new BranchError('STEP_ERROR', `${thrower} threw, and will be asked again; see the cause`, error)
+}

@@ -1,0 +1,71 @@
+import type { JsonValue } from '@counterstep/protocol'
+import type { BarrierDecision } from '@counterstep/protocol/barrier'
+import type { Barrier } from '../barrier/barrier.ts'
+import { EMPTY_ANSWER, toAnswerText } from '../barrier/stored-answer.ts'
+import { assertNotCompensated } from '../barrier/with-barrier.ts'
+import type { BarrierCall } from '../branch/branch.ts'
+import { BranchError } from '../branch/branch-errors.ts'
+import type { AnyStep } from './step.ts'
+import { mapResult, readStepRow, type StepRow } from './step-row.ts'
+
+/** A step that is to run under a slot, which is the branch id of the call. */
+export interface StepRun {
+  readonly step: AnyStep
+  readonly call: BarrierCall
+  readonly input: JsonValue | undefined
+}
+
+/** The outcome of a step. The value is as it came out of JSON. */
+export interface StepOutcome {
+  readonly decision?: BarrierDecision
+  readonly value?: JsonValue
+}
+
+/**
+ * Runs a step behind the barrier, if there is one. A duplicate has the value of the first run. Throws the failure of the step,
+ * ALREADY_COMPENSATED as a failure, and SLOT_TAKEN if another step has run under this slot.
+ */
+export async function runStep(
+  barrier: Barrier<never> | undefined,
+  { step, call, input }: StepRun,
+): Promise<StepOutcome> {
+  if (barrier === undefined) {
+    const answer = toAnswerText(await step.do(undefined as never, input as never))
+    return answer === EMPTY_ANSWER ? {} : { value: JSON.parse(answer) }
+  }
+  const outcome = await barrier.run(call, (tx) =>
+    mapResult(step.do(tx, input as never), (value) => toStepRow(step, input, value)),
+  )
+  assertNotCompensated(outcome)
+  const { decision, answer } = outcome
+  const { s, v } = readStepRow(answer === undefined ? undefined : JSON.parse(answer), call.branchId)
+  if (s === step.name) return v === undefined ? { decision } : { decision, value: v }
+  const advice = 'deploy the code that ran it again, or abort the workflow'
+  throw new BranchError('SLOT_TAKEN', `the step ${s} has run under the slot ${call.branchId}: ${advice}`)
+}
+
+/** The value is checked by itself, because as a part of the row a function would only be left out. */
+function toStepRow({ name }: AnyStep, input: JsonValue | undefined, value: unknown): StepRow {
+  toAnswerText(value)
+  return {
+    s: name,
+    ...(input === undefined ? {} : { i: input }),
+    ...(value === undefined ? {} : { v: value as JsonValue }),
+  }
+}
+
+/**
+ * Undoes the step that has run under a slot, with the name, the input and the value of its row. Where no row stands nothing
+ * has run, and from now on nothing can.
+ */
+export async function undoRow(
+  barrier: Barrier<never>,
+  call: BarrierCall,
+  findStep: (name: string) => AnyStep,
+): Promise<BarrierDecision> {
+  const { decision } = await barrier.run(call, (tx, original) => {
+    const { s, i, v } = readStepRow(original, call.branchId)
+    return mapResult(findStep(s).undo?.(tx, i as never, v as never), () => undefined)
+  })
+  return decision
+}

@@ -1,0 +1,433 @@
+// biome-ignore-all lint/suspicious/noThenProperty: The answer of a plan has this field.
+
+import { describe, expect, it } from 'vitest'
+import {
+  answerBranch,
+  answerWorkflow,
+  BranchFailure,
+  isBranchError,
+  step,
+  workflow,
+} from '../../src/index.ts'
+import { assertWorkflows } from '../../src/workflow/workflow.ts'
+import { callHandler, openShop, orderTwice, PLAN, STEP } from './shop.ts'
+
+const CUP = { ...STEP, step: 'reserve', input: { sku: 'cup' } }
+const ROW = '{"s":"reserve","i":{"sku":"cup"},"v":{"id":1}}'
+
+describe('a plan call', () => {
+  it('Without a grant a step is planned, and nothing runs', async () => {
+    const shop = openShop()
+    const { status, body, error } = await callHandler([orderTwice(shop)], 'plan', PLAN)
+    expect([status, error]).toEqual([200, undefined])
+    expect(body).toEqual({
+      v: 1,
+      gid: 'order-17',
+      version: 1,
+      generation: 1,
+      plan: 1,
+      ran: [],
+      next: [
+        {
+          id: 'reserve',
+          is: 'step',
+          name: 'reserve',
+          branch: { slot: '~1', input: { sku: 'cup' }, undo: true },
+        },
+      ],
+      then: 'any',
+    })
+    expect(shop.listRows()).toEqual([])
+  })
+
+  it('A workflow or a version that is not here, and changed code, are refused with 200', async () => {
+    const { reserve, barrier } = openShop()
+    const changed = workflow('order', { version: 1, barrier, steps: [reserve] }, async (ctx) =>
+      ctx.run('other', () => 1),
+    )
+    const refuse = async (more: object) => {
+      const { status, body } = await callHandler([changed], 'plan', { ...PLAN, ...more })
+      expect([status, body?.ran, body?.next]).toEqual([200, [], []])
+      return body?.then
+    }
+    const journal = [{ id: 'reserve', is: 'step', name: 'reserve', slot: '~1', value: { id: 1 }, at: 9 }]
+    expect(await refuse({ workflow: 'trip' })).toMatchObject({ refused: { code: 'WORKFLOW_UNKNOWN' } })
+    expect(await refuse({ version: 2 })).toMatchObject({ refused: { code: 'WORKFLOW_VERSION_UNKNOWN' } })
+    expect(await refuse({ journal, grant: { from: 2, count: 0 } })).toMatchObject({
+      refused: { code: 'WORKFLOW_CHANGED', id: 'reserve' },
+    })
+  })
+
+  it('A BranchFailure ends the workflow, and anything else is asked again', async () => {
+    const failing = (error: unknown) => [
+      workflow('order', { version: 1 }, async () => {
+        throw error
+      }),
+    ]
+    const failed = await callHandler(failing(new BranchFailure('no', { code: 'NO' })), 'plan', PLAN)
+    expect([failed.status, failed.body?.then]).toEqual([200, { failed: { code: 'NO', message: 'no' } }])
+    const thrown = Object.assign(new Error('SELECT secret'), { status: 409, statusCode: 409 })
+    const { status, body, error } = await callHandler(failing(thrown), 'plan', PLAN)
+    expect([status, body]).toEqual([500, { code: 'STEP_ERROR' }])
+    expect(error).toMatchObject({
+      message: 'the function of the workflow threw, and will be asked again; see the cause',
+      cause: thrown,
+    })
+  })
+
+  it.each<[string, unknown]>([
+    ['no body', undefined],
+    ['a text', '<html>'],
+    ['bytes', Buffer.from('{}')],
+    ['another v', { ...PLAN, v: 2 }],
+    ['another gid', { ...PLAN, gid: 'order-18' }],
+    ['a journal that is no list', { ...PLAN, journal: {} }],
+  ])('%s is no plan call', async (_title, payload) => {
+    const { status, body } = await callHandler([orderTwice(openShop())], 'plan', payload)
+    expect([status, body?.code]).toEqual([400, 'WORKFLOW_CALL_INVALID'])
+  })
+
+  it('A body that is nested too deep is refused before anything walks it', async () => {
+    let input: unknown = 1
+    for (let depth = 0; depth < 100_000; depth++) input = [input]
+    const { status, body } = await callHandler([orderTwice(openShop())], 'plan', { ...PLAN, input })
+    expect([status, body?.code]).toEqual([400, 'WORKFLOW_CALL_INVALID'])
+  })
+
+  it('A plan has the branch id 00, and calls of another kind belong to a branchHandler, and the other way round', async () => {
+    const shop = openShop()
+    const order = orderTwice(shop)
+    expect((await callHandler([order], 'plan', PLAN, '~1')).body?.code).toBe('WORKFLOW_CALL_INVALID')
+    expect((await callHandler([order], 'try', PLAN)).body?.code).toBe('BRANCH_KIND_UNSUPPORTED')
+    expect((await callHandler([order], 'action&op=action', CUP)).body?.code).toBe('BRANCH_CALL_INVALID')
+    const url = '/debit?gid=order-17&trans_type=workflow&branch_id=~1&op=action'
+    const { answer } = await answerBranch(shop.barrier, () => undefined, { url, headers: {}, payload: CUP })
+    expect([answer.statusCode, shop.listRows()]).toEqual([400, []])
+  })
+})
+
+describe('a step that is called by itself', () => {
+  it('It runs once, and its name, input and value commit with its effect', async () => {
+    const shop = openShop()
+    const workflows = [orderTwice(shop)]
+    const first = await callHandler(workflows, 'action', CUP)
+    expect([first.status, first.body, first.headers['counterstep-barrier']]).toEqual([200, { id: 1 }, 'run'])
+    const second = await callHandler(workflows, 'action', CUP)
+    expect([second.status, second.body, second.headers['counterstep-barrier']]).toEqual([
+      200,
+      { id: 1 },
+      'duplicate',
+    ])
+    expect([shop.listReserved(), shop.listRows()]).toEqual([['cup'], [['~1', 'action', 'action', ROW]]])
+  })
+
+  it('A step that returns nothing is answered without a body', async () => {
+    const shop = openShop()
+    const noted = await callHandler([orderTwice(shop)], 'action', { ...STEP, step: 'note' })
+    expect([noted.status, noted.body]).toEqual([200, undefined])
+    expect(shop.listRows()).toEqual([['~1', 'action', 'action', '{"s":"note"}']])
+  })
+
+  it('A failing step is answered 409 with what it says, and leaves no row', async () => {
+    const shop = openShop()
+    const { status, body, error } = await callHandler([orderTwice(shop)], 'action', {
+      ...CUP,
+      input: { sku: 'none' },
+    })
+    expect([status, body, error]).toEqual([
+      409,
+      { code: 'SOLD_OUT', message: 'no cups', details: { left: 0 } },
+      undefined,
+    ])
+    expect([shop.listReserved(), shop.listRows()]).toEqual([[], []])
+  })
+
+  it('Any other error of a step is asked again, and names the step for the log alone', async () => {
+    const shop = openShop()
+    const { status, body, error } = await callHandler([orderTwice(shop)], 'action', {
+      ...CUP,
+      input: { sku: 'broken' },
+    })
+    expect([status, body]).toEqual([500, { code: 'STEP_ERROR' }])
+    expect(error).toMatchObject({
+      message: 'the step reserve threw, and will be asked again; see the cause',
+      cause: { message: 'the disk is on fire' },
+    })
+    expect(shop.listRows()).toEqual([])
+  })
+
+  it('A value that the row cannot keep is rolled back, and the error names the step', async () => {
+    const shop = openShop()
+    const { status, body, error } = await callHandler([orderTwice(shop)], 'action', {
+      ...CUP,
+      input: { sku: 'large' },
+    })
+    expect([status, body]).toEqual([500, { code: 'BRANCH_ANSWER_TOO_LARGE' }])
+    expect(isBranchError(error) && error.message).toMatch(/^the step reserve: the answer has \d+ bytes/)
+    expect([shop.listReserved(), shop.listRows()]).toEqual([[], []])
+    const odd = step('odd', { do: (_tx: unknown) => () => 1 })
+    const order = workflow('order', { version: 1, barrier: shop.barrier, steps: [odd] }, async () => 1)
+    const { body: answer } = await callHandler([order], 'action', { ...STEP, step: 'odd' })
+    expect([answer, shop.listRows()]).toEqual([{ code: 'BRANCH_ANSWER_INVALID' }, []])
+  })
+
+  it('A step that awaits is refused behind SQLite when it runs, and an async one when the workflow is made', async () => {
+    const shop = openShop()
+    const make = (run: (tx: object) => unknown) =>
+      workflow(
+        'order',
+        { version: 1, barrier: shop.barrier, steps: [step('slow', { do: run })] },
+        async () => 1,
+      )
+    expect(() => make(async () => 1)).toThrow(
+      'the step slow: a handler behind the SQLite barrier must be synchronous',
+    )
+    for (const run of [
+      () => Promise.resolve(1),
+      () => ({ then: () => shop.database.exec('DROP TABLE reserved') }),
+    ]) {
+      const { body } = await callHandler([make(run)], 'action', { ...STEP, step: 'slow' })
+      expect(body).toEqual({ code: 'BARRIER_EFFECT_ASYNC' })
+    }
+    expect([shop.listReserved(), shop.listRows()]).toEqual([[], []])
+  })
+
+  it('A step, a version or a workflow that is not deployed here is asked for again, and the error says what to do', async () => {
+    const shop = openShop()
+    const ask = async (more: object) => {
+      const { status, body, error } = await callHandler([orderTwice(shop)], 'action', { ...CUP, ...more })
+      expect([status, body]).toEqual([500, { code: 'STEP_UNKNOWN' }])
+      return isBranchError(error) && error.message
+    }
+    expect(await ask({ step: 'pack' })).toBe(
+      'version 1 of order has no step pack here, only reserve, note: deploy it again, under this name',
+    )
+    expect(await ask({ version: 2 })).toBe(
+      'version 2 of order is not deployed here: 1: deploy it again until its workflows have ended',
+    )
+    expect(await ask({ workflow: 'trip' })).toContain('there is no workflow trip here')
+  })
+
+  it.each<[string, unknown]>([
+    ['no body', undefined],
+    ['a list', []],
+    ['another v', { ...CUP, v: 2 }],
+    ['no workflow', { ...CUP, workflow: undefined }],
+    ['version 0', { ...CUP, version: 0 }],
+    ['a step that is no text', { ...CUP, step: 7 }],
+    ['no step', { ...STEP }],
+  ])('%s is no call of a step', async (_title, payload) => {
+    const { status, body } = await callHandler([orderTwice(openShop())], 'action', payload)
+    expect([status, body?.code]).toEqual([400, 'WORKFLOW_CALL_INVALID'])
+  })
+})
+
+describe('the undo of a step', () => {
+  it('It takes the step, the input and the value of the row, and never runs the function', async () => {
+    const shop = openShop()
+    await callHandler([orderTwice(shop)], 'action', CUP)
+    const { reserve, barrier } = shop
+    const broken = workflow('order', { version: 1, barrier, steps: [reserve] }, async () => {
+      throw new Error('the function has run')
+    })
+    const undo = { ...STEP, step: 'note', input: { sku: 'saucer' }, value: { id: 7 } }
+    const { status, body, headers } = await callHandler([broken], 'compensate', undo)
+    expect([status, body, headers['counterstep-barrier']]).toEqual([200, undefined, 'run'])
+    expect(shop.listReserved()).toEqual([])
+    expect((await callHandler([broken], 'compensate', STEP)).headers['counterstep-barrier']).toBe('duplicate')
+  })
+
+  it('A step that has not run is blocked for good', async () => {
+    const shop = openShop()
+    const workflows = [orderTwice(shop)]
+    const undone = await callHandler(workflows, 'compensate', CUP)
+    expect([undone.status, undone.headers['counterstep-barrier']]).toEqual([200, 'null-compensation'])
+    const late = await callHandler(workflows, 'action', CUP)
+    expect([late.status, late.body?.code]).toEqual([409, 'ALREADY_COMPENSATED'])
+    expect(shop.listReserved()).toEqual([])
+  })
+
+  it('A step whose code is gone waits until it is deployed again, and one without an undo needs none', async () => {
+    const shop = openShop()
+    const { reserve, note, barrier } = shop
+    await callHandler([orderTwice(shop)], 'action', CUP)
+    await callHandler([orderTwice(shop)], 'action', { ...STEP, step: 'note' }, '~2')
+    const without = workflow('order', { version: 1, barrier, steps: [note] }, async () => 1)
+    const { status, body, error } = await callHandler([without], 'compensate', CUP)
+    expect([status, body]).toEqual([500, { code: 'STEP_UNKNOWN' }])
+    expect(isBranchError(error) && error.message).toContain('has no step reserve here, only note')
+    expect((await callHandler([without], 'compensate', STEP, '~2')).status).toBe(200)
+    expect(shop.listReserved()).toEqual(['cup', 'note'])
+    const again = workflow('order', { version: 1, barrier, steps: [reserve] }, async () => 1)
+    expect((await callHandler([again], 'compensate', CUP)).status).toBe(200)
+    expect(shop.listReserved()).toEqual(['note'])
+  })
+
+  it('An undo that throws is asked again, and its row does not stay', async () => {
+    const shop = openShop()
+    await callHandler([orderTwice(shop)], 'action', CUP)
+    const broken = step('reserve', {
+      do: (_tx: unknown) => 1,
+      undo: () => {
+        throw new Error('not now')
+      },
+    })
+    const order = workflow('order', { version: 1, barrier: shop.barrier, steps: [broken] }, async () => 1)
+    const { status, body, error } = await callHandler([order], 'compensate', CUP)
+    expect([status, body]).toEqual([500, { code: 'STEP_ERROR' }])
+    expect(error).toMatchObject({ message: expect.stringMatching(/^the undo of the step reserve threw/) })
+    expect(shop.listRows()).toEqual([['~1', 'action', 'action', ROW]])
+  })
+})
+
+describe('steps under a grant', () => {
+  const GRANTED = { ...PLAN, grant: { from: 1, count: 8 } }
+
+  it('They run within the plan call, once, and a repeated call finds them in their rows', async () => {
+    const shop = openShop()
+    const workflows = [orderTwice(shop)]
+    const { status, body } = await callHandler(workflows, 'plan', GRANTED)
+    const step = { is: 'step', name: 'reserve', undo: true }
+    expect([status, body]).toMatchObject([
+      200,
+      {
+        ran: [
+          { ...step, id: 'reserve', slot: '~1', value: { id: 1 } },
+          { ...step, id: 'reserve.2', slot: '~2', value: { id: 2 } },
+          { id: 'note', is: 'step', name: 'note', slot: '~3', undo: false },
+        ],
+        next: [],
+        then: { done: [1, 2] },
+      },
+    ])
+    expect((await callHandler(workflows, 'plan', GRANTED)).body).toEqual(body)
+    expect(shop.listReserved()).toEqual(['cup', 'cup-1', 'note'])
+    // They are undone as any other step.
+    for (const slot of ['~8', '~3', '~2', '~1']) {
+      expect((await callHandler(workflows, 'compensate', { v: 1, workflow: 'order' }, slot)).status).toBe(200)
+    }
+    expect(shop.listReserved()).toEqual(['note'])
+  })
+
+  it('A failing step ends the run, and its row is rolled back', async () => {
+    const shop = openShop()
+    const { body } = await callHandler([orderTwice(shop)], 'plan', { ...GRANTED, input: { sku: 'none' } })
+    expect(body).toMatchObject({
+      ran: [
+        { id: 'reserve', slot: '~1', failed: { code: 'SOLD_OUT', message: 'no cups', details: { left: 0 } } },
+      ],
+      next: [],
+      then: 'now',
+    })
+    expect(shop.listRows()).toEqual([])
+  })
+
+  it('A step that throws leaves the plan unanswered, and what ran before it stands', async () => {
+    const shop = openShop()
+    const order = workflow(
+      'order',
+      { version: 1, barrier: shop.barrier, steps: [shop.reserve] },
+      async (ctx) => {
+        await ctx.step(shop.reserve, { sku: 'cup' })
+        await ctx.step(shop.reserve, { sku: 'broken' })
+      },
+    )
+    const { status, body, error } = await callHandler([order], 'plan', GRANTED)
+    expect([status, body]).toEqual([500, { code: 'STEP_ERROR' }])
+    expect(error).toMatchObject({ message: expect.stringMatching(/^the step reserve.2 threw/) })
+    expect(shop.listRows()).toEqual([['~1', 'action', 'action', ROW]])
+  })
+
+  it('A slot that another step has used, and one that is undone, refuse the plan', async () => {
+    const shop = openShop()
+    const workflows = [orderTwice(shop)]
+    await callHandler(workflows, 'action', { ...STEP, step: 'note' })
+    const taken = await callHandler(workflows, 'plan', GRANTED)
+    expect([taken.status, taken.body?.then]).toEqual([
+      200,
+      {
+        refused: {
+          code: 'SLOT_TAKEN',
+          message: expect.stringContaining('the step note has run under the slot ~1: deploy the code'),
+          id: 'reserve',
+        },
+      },
+    ])
+    const other = openShop()
+    await callHandler([orderTwice(other)], 'compensate', CUP)
+    const undone = await callHandler([orderTwice(other)], 'plan', GRANTED)
+    expect(undone.body?.then).toMatchObject({ refused: { code: 'ALREADY_COMPENSATED', id: 'reserve' } })
+    expect(other.listReserved()).toEqual([])
+  })
+
+  it('A slot that another step has used is no failure of a step with a call of its own', async () => {
+    const workflows = [orderTwice(openShop())]
+    await callHandler(workflows, 'action', { ...STEP, step: 'note' })
+    const { status, body } = await callHandler(workflows, 'action', CUP)
+    expect([status, body]).toEqual([500, { code: 'SLOT_TAKEN' }])
+  })
+
+  it('Half of the time that the call has is for new steps', async () => {
+    const shop = openShop()
+    const slow = step('slow', {
+      do: (_tx: unknown) => {
+        const until = performance.now() + 30
+        while (performance.now() < until);
+      },
+    })
+    const order = workflow('order', { version: 1, barrier: shop.barrier, steps: [slow] }, async (ctx) => {
+      for (let count = 0; count < 4; count++) await ctx.step(slow)
+    })
+    const url = '/workflows?gid=order-17&trans_type=workflow&branch_id=00&op=plan'
+    const ask = async (headers: object) => {
+      const { answer } = await answerWorkflow([order], { url, headers: { ...headers }, payload: GRANTED })
+      return JSON.parse(answer.body ?? '')
+    }
+    const short = await ask({ 'counterstep-budget-ms': '100' })
+    expect([short.ran.length < 4, short.then]).toEqual([true, 'now'])
+    expect((await ask({ 'counterstep-budget-ms': '600000' })).then).toEqual({ done: null })
+  })
+})
+
+describe('a workflow without a barrier', () => {
+  const calls: unknown[] = []
+  const mail = step('mail', {
+    do: async (tx: undefined, input: string) => {
+      calls.push(['do', tx, input])
+      if (input === 'no') throw new BranchFailure('no', { code: 'NO' })
+      return { sent: input }
+    },
+    undo: async (tx, input, done) => calls.push(['undo', tx, input, done]),
+  })
+  const order = workflow('order', { version: 1, steps: [mail] }, async (ctx) => ctx.step(mail, 'a'))
+
+  it('Its steps run for each call, and an undo gets what the call brings', async () => {
+    const body = { ...STEP, step: 'mail', input: 'a' }
+    for (let count = 0; count < 2; count++) {
+      const { status, body: value, headers } = await callHandler([order], 'action', body)
+      expect([status, value, headers['counterstep-barrier']]).toEqual([200, { sent: 'a' }, undefined])
+    }
+    expect((await callHandler([order], 'compensate', { ...body, value: { sent: 'a' } })).status).toBe(200)
+    expect((await callHandler([order], 'compensate', body)).status).toBe(200)
+    expect((await callHandler([order], 'compensate', { v: 1, workflow: 'order' })).status).toBe(200)
+    expect(calls).toEqual([
+      ['do', undefined, 'a'],
+      ['do', undefined, 'a'],
+      ['undo', undefined, 'a', { sent: 'a' }],
+      ['undo', undefined, 'a', undefined],
+    ])
+    expect((await callHandler([order], 'action', { ...body, input: 'no' })).status).toBe(409)
+  })
+
+  it('Under a grant nothing runs', async () => {
+    const { body } = await callHandler([order], 'plan', { ...PLAN, grant: { from: 1, count: 8 } })
+    expect(body).toMatchObject({ ran: [], next: [{ id: 'mail' }] })
+  })
+})
+
+it('A list that is empty, or has one version twice, cannot be served', () => {
+  const order = workflow('order', { version: 1 }, async () => 1)
+  expect(() => assertWorkflows([])).toThrow('at least one workflow')
+  expect(() => assertWorkflows([order, order])).toThrow('has version 1 of order twice')
+  assertWorkflows([order, workflow('order', { version: 2 }, async () => 1)])
+})
