@@ -38,6 +38,8 @@ import { tcc, tccOf } from './tcc/tcc.ts'
 import type { Tcc, TccScope, TccSettings } from './tcc/tcc-types.ts'
 import { fetchTransaction } from './transaction.ts'
 import { waitUntilFinal } from './wait.ts'
+import { type StartSettings, type StartView, start } from './workflow/start.ts'
+import type { Workflow } from './workflow/workflow.ts'
 
 /**
  * Stands for a server. Every call throws RefusedError for a definite no, UnavailableError when the outcome
@@ -55,6 +57,16 @@ export interface Client {
    * content.
    */
   submit(transaction: Saga | SureSaga | SubmitRequest, options?: SubmitOptions): Promise<SubmitView>
+  /**
+   * Starts a workflow, whose function a `workflowHandler` serves at the URL `handler`. Resolves as a submit does: when it is
+   * durable, or final with `waitMs`, then with what the function returned as `result`. While the outcome is open it is sent
+   * again with the same gid, so it cannot run twice. Throws SAGA_KIND_UNSUPPORTED if the server does not accept workflows.
+   */
+  start<Input, Result>(
+    workflow: Workflow<Input, Result>,
+    settings: StartSettings<Input>,
+    options?: SubmitOptions,
+  ): Promise<StartView<Result>>
   /**
    * Makes a message. If it has a query-back (`check`), `doAndSubmit` runs a local transaction, and the message is
    * delivered if and only if that transaction commits. Without a `check` it is a plain reliable message: `submit` it.
@@ -138,6 +150,7 @@ export function createClient(options: ClientOptions): Client {
   const setup = createSetup(options)
   return {
     submit: (transaction, options = {}) => submit(setup, transaction, options),
+    start: (workflow, settings, options = {}) => start(setup, workflow, settings, options),
     // The overloads are those of `message`.
     message: ((settings: TwoPhaseMessageSettings) => message(setup, settings)) as Client['message'],
     runTcc: (settings, callback, options = {}) => runTcc(setup, settings, callback, options),
