@@ -41,9 +41,9 @@ export async function startChild(
 }
 
 /** Starts a server that keeps its data in the folder, and stops it at the end of the test. */
-export async function serveUntilTestEnds(folder: string): Promise<Child> {
+export async function serveUntilTestEnds(folder: string, more: readonly string[] = []): Promise<Child> {
   const data = join(folder, 'data')
-  const args = ['serve', '--port', '0', '--data', data, '--ready-json']
+  const args = ['serve', '--port', '0', '--data', data, '--ready-json', ...more]
   const server = await startChild(COUNTERSTEP_PROGRAM, args)
   onTestFinished(() => server.kill('SIGTERM'))
   return server
