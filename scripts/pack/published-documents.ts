@@ -18,6 +18,7 @@ const FOR_PARTICIPANTS: Documents = {
   'docs/guides/saga.md': 'docs/saga.md',
   'docs/guides/values.md': 'docs/values.md',
   'docs/guides/approval.md': 'docs/approval.md',
+  'docs/guides/workflow.md': 'docs/workflow.md',
   'docs/guides/tcc.md': 'docs/tcc.md',
   'docs/guides/message.md': 'docs/message.md',
 }

@@ -1,0 +1,16 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Guide } from '@counterstep/test-servers/guide'
+import { expect, it } from 'vitest'
+import { serveUntilTestEnds } from './child-process.ts'
+
+it('The workflow of the guide ends, is refused and is declined, as the guide prints it', async () => {
+  const guide = new Guide('workflow')
+  const folder = guide.writePrograms('order.ts')
+  const server = await serveUntilTestEnds(folder, ['--accept-new-kinds'])
+  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'order.ts')], {
+    env: { ...process.env, COUNTERSTEP_URL: server.url },
+  })
+  expect(stdout).toBe(guide.readBlock('text'))
+})
