@@ -39,7 +39,8 @@ export function planSave(run: Run, needs: Needs, now: number): SavePlan {
     return release(run, storeInstant(run, now))
   }
   const { wakeAt } = needs
-  const onlyWaits = !isCalling && needs.calls.length === 0 && wakeAt !== undefined
+  // A wake-up at once is no wait: something follows as soon as this change is durable.
+  const onlyWaits = !isCalling && needs.calls.length === 0 && wakeAt !== undefined && wakeAt > now
   if (onlyWaits && (wakeAt - now > run.settings.holdMs || hasWaitedOften(run.transaction))) {
     if (!isParked(run, wakeAt)) return release(run, storeInstant(run, wakeAt))
     // A pause parks the row without a mark, because an operator asked for that.
