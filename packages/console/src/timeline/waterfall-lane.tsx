@@ -89,9 +89,11 @@ function GhostShape({ ghost, pieces }: { readonly ghost: Ghost; readonly pieces:
 }
 
 function IdleWords({ laneBars: { lane } }: { readonly laneBars: LaneBars }) {
+  // A result of a workflow's own code is done, and was never called.
+  const words = lane.op.state === 'succeeded' ? 'done within a plan' : 'not called'
   return (
     <span className="bar-words quiet">
-      {lane.waits === undefined ? 'not called' : `will wait for its ${lane.waits}`}
+      {lane.waits === undefined ? words : `will wait for its ${lane.waits}`}
     </span>
   )
 }
