@@ -252,7 +252,7 @@ export interface MessageCheckRequest {
  */
 export interface WorkflowSubmitRequest extends CommonRequest {
   readonly kind: 'workflow'
-  /** The name of the function. */
+  /** The name of the function. It is that of the transaction, too, unless `name` says another one. */
   readonly workflow: string
   /** This URL is called with POST for each plan, and to run and undo the local steps. */
   readonly handler: string

@@ -136,14 +136,16 @@ describe('a workflow over HTTP', () => {
     expect([again.status, submitViewSchema.parse(await again.json()).result]).toEqual([200, result])
   })
 
-  it('It is found in the list by its kind, and shows its requests', async () => {
+  it('It is found in the list by its kind and the name of its function, and shows its requests', async () => {
     await using orders = await openOrders(answerBy(placeOrder))
     await orders.start({ input: { origin: orders.services.url } }, 20)
-    const list = async (kind: string) => {
-      const page = transactionPageSchema.parse(await orders.get(`/v1/transactions?kind=${kind}`))
+    const list = async (filter: string) => {
+      const page = transactionPageSchema.parse(await orders.get(`/v1/transactions?${filter}`))
       return page.items.map(({ gid, kind: shown }) => `${gid} ${shown}`)
     }
-    expect([await list('workflow'), await list('saga')]).toEqual([['order-1 workflow'], []])
+    for (const filter of ['kind=workflow', 'name=order'])
+      expect(await list(filter)).toEqual(['order-1 workflow'])
+    expect(await list('kind=saga')).toEqual([])
     const request = (await orders.get('/v1/transactions/order-1/request')) as {
       readonly submit: unknown
       readonly ops: readonly { readonly branchId: string; readonly op: string }[]

@@ -1,5 +1,11 @@
 /** Reads the submit of a workflow: the name of a function, the URL of its handler, and the input. */
-import { INPUT_BYTES_MAX, isBranchId, type JsonValue, WORKFLOW_VERSION_MAX } from '@counterstep/protocol'
+import {
+  ALERT_NAME,
+  INPUT_BYTES_MAX,
+  isBranchId,
+  type JsonValue,
+  WORKFLOW_VERSION_MAX,
+} from '@counterstep/protocol'
 import type { WorkflowDefinition } from '../definition.ts'
 import type { Writable } from '../writable.ts'
 import { readInteger } from './faults.ts'
@@ -39,9 +45,17 @@ export function readWorkflow(
     input: text,
     headers,
     ...common,
+    ...nameByFunction(common, name),
   }
   if (version !== undefined) definition.version = version
   if (deadlineMs !== undefined) definition.deadlineMs = deadlineMs
   if (delayMs !== undefined && delayMs !== 0) definition.delayMs = delayMs
   return definition
+}
+
+/** It is listed and counted under the name of its function unless it has another one. Alerts are told apart by theirs. */
+function nameByFunction(common: Common, workflow: unknown): Pick<Common, 'name'> {
+  return common.name === undefined && isBranchId(workflow) && workflow !== ALERT_NAME
+    ? { name: workflow }
+    : {}
 }

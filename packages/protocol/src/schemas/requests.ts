@@ -405,7 +405,9 @@ export const messageSubmitRequestSchema = z
 export const workflowSubmitRequestSchema = z
   .strictObject({
     kind: z.literal('workflow'),
-    workflow: branchIdSchema.describe('The name of the function.'),
+    workflow: branchIdSchema.describe(
+      'The name of the function. Without a name the transaction has this one.',
+    ),
     handler: urlSchema.meta({
       description: `Where the function is served: an http or https URL, called with POST for each plan, and to run and undo the local steps. ${URL_RULE}`,
       examples: ['http://127.0.0.1:9001/workflows'],

@@ -156,6 +156,7 @@ export const finishedWorkflowExample: TransactionView = {
   updatedAt: ACCEPTED_AT + 40,
   finishedAt: ACCEPTED_AT + 40,
   epoch: 1,
+  name: 'order',
   workflow: {
     name: 'order',
     version: 1,
