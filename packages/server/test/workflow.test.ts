@@ -268,6 +268,17 @@ function change(answer: string, fields: object): Reply {
   return { body: JSON.stringify({ ...JSON.parse(answer), ...fields }) }
 }
 
+it('A refused plan is asked again at once after a retry, without which it would wait for a minute', async () => {
+  await using orders = await openOrders(spoilAfterCharge((answer) => change(answer, REFUSAL)))
+  const { services } = orders
+  await orders.start({ input: { origin: services.url } })
+  const refused = await orders.becomes(({ problem }) => problem === 'order plan WORKFLOW_CHANGED')
+  expect((refused.plan?.nextAt ?? 0) - refused.updatedAt).toBeGreaterThan(50_000)
+  services.answerPlan = answerBy(placeAfterCharge)
+  expect((await orders.post('/v1/transactions/order-1/retry')).status).toBe(202)
+  await orders.becomes(({ status }) => status === 'succeeded')
+})
+
 it('S39: With plain ids a step is not planned under an id that a DTM barrier takes for another', async () => {
   const answer = answerBy((ctx, input) => buy(ctx, (input as OrderInput).origin, 'charge-card'))
   await using orders = await openOrders(answer, {}, { plainIds: true })
