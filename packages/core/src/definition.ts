@@ -102,6 +102,8 @@ export interface WorkflowDefinition extends Common {
   readonly input: string
   /** Absent: the first plan that is accepted pins one. */
   readonly version?: number
+  /** The slots that each plan call may run local steps under. Absent: none. */
+  readonly grants?: number
   /** Every call carries these. */
   readonly headers: Readonly<Record<string, string>>
   readonly deadlineMs?: number

@@ -110,6 +110,8 @@ interface WorkflowCommon extends Identity {
   readonly order: readonly number[]
   /** For each entry of the order that a plan has seen, when the first such plan was opened. */
   readonly seenAt: readonly number[]
+  /** The highest slot that any plan call was granted. It is there if and only if the definition has grants. */
+  readonly granted?: number
   /** The version of the code, pinned by the first plan that was accepted. */
   readonly version?: number
   /** The value that the code returned, as JSON. It counts once the workflow has succeeded. */
@@ -128,10 +130,23 @@ export interface WorkflowStep {
   readonly branch: SagaBranch
   /** The JSON pointers of the values that are kept of the answer. The whole answer is one of them. */
   readonly kept: readonly string[]
-  /** The number of the plan whose answer had it. Of two steps, the one with the higher rank is undone first. */
+  /**
+   * It grows with each plan that names a step, and with each step that ran within a plan call. Of two steps, the one with the
+   * higher rank is undone first.
+   */
   readonly rank: number
-  /** Only a local step has it. Its compensation is called if it has something to undo, or if it has failed. */
-  readonly local?: { readonly hasUndo: boolean }
+  readonly local?: LocalStep
+}
+
+/** A step that the handler runs itself, under a slot. */
+export interface LocalStep {
+  /** The compensation is called if there is something to undo, or if the step has failed. */
+  readonly hasUndo: boolean
+  /**
+   * Only a slot that was granted to a plan call has it. `ran`: an accepted plan told how the step ended. `may-have-run`: no
+   * plan did, so it counts as failed, and its compensation is the seal of the slot.
+   */
+  readonly granted?: 'ran' | 'may-have-run'
 }
 
 /** The plan call that is to be made, or whose answer is being carried out. */
@@ -143,6 +158,8 @@ export interface PlanInHand {
   readonly call: OpProgress
   /** Present once an answer was accepted: when the next plan is opened. After `end` none is. */
   readonly until?: 'now' | 'any' | 'all' | 'end'
+  /** A step has failed within the call, so the next plan is granted no slot. */
+  readonly hasFailedWithin?: true
 }
 
 interface Identity {

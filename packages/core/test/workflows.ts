@@ -53,6 +53,11 @@ export function local(id: string, slot: number, fields: object = {}) {
   return { id, is: 'step', name: id, branch: { slot: `~${slot}`, input: { of: id }, undo: true, ...fields } }
 }
 
+/** A local step that the handler has run within the plan call. */
+export function ran(id: string, slot: number, fields: object = {}) {
+  return { id, is: 'step', name: id, slot: `~${slot}`, undo: true, value: { of: id }, ...fields }
+}
+
 export function timer(id: string, ms: number) {
   return { id, is: 'timer', branch: { wait: { ms } } }
 }
@@ -84,7 +89,9 @@ export class WorkflowFixture {
   /** Another node claims the row as the last save left it. */
   static claimed(transaction: Transaction): WorkflowFixture {
     const row = buildRow(transaction, { sentList: 'unknown' })
-    return new WorkflowFixture(claimedRun({ ...transaction, sentUnknown: true }, row, SETTINGS, GRANT))
+    const claim = { type: 'claimed', epoch: transaction.epoch + 1, sentUnknown: true } as const
+    const { next } = RULES.fold(transaction, claim, CREATED_AT)
+    return new WorkflowFixture(claimedRun(next, row, SETTINGS, GRANT))
   }
 
   get workflow(): WorkflowTransaction {
@@ -180,7 +187,11 @@ export class WorkflowFixture {
 
   /** The body of the plan call in hand. */
   get planCall(): PlanCall {
-    return JSON.parse(buildPlanCall(this.workflow).body) as PlanCall
+    return JSON.parse(this.planBody) as PlanCall
+  }
+
+  get planBody(): string {
+    return buildPlanCall(this.workflow).body
   }
 
   requestOf(id: string, op: SagaOp): { readonly url: string; readonly body: JsonValue } {

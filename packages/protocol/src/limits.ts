@@ -58,6 +58,8 @@ export const SIGNALS_TAKEN_MAX = 256
 export const WORKFLOW_VERSION_MAX = 1_000_000_000
 /** The steps that one workflow may plan, with the results of its own code. */
 export const STEPS_MAX = 1_000
+/** The slots that one plan call may run local steps under. */
+export const GRANTS_MAX = 32
 /** The steps that one plan may call for. */
 export const NEXT_STEPS_MAX = 100
 /** The body of a plan call, and that of its answer. */

@@ -260,8 +260,11 @@ export interface WorkflowSubmitRequest extends CommonRequest {
   readonly input?: PayloadValue
   /** The default is the newest version that the handler has. */
   readonly version?: number
-  /** The local steps that may run within one plan call. Only 0 is accepted, which is also the default. */
-  readonly grants?: 0
+  /**
+   * The slots that one plan call may run local steps under, 0 to 32. The default is 0. A handler without a barrier must have
+   * none, because it could not tell which of its steps have run.
+   */
+  readonly grants?: number
   /** Counts from accept. If it passes before the function has returned, the transaction turns around. */
   readonly deadlineMs?: number
   /** This is the time from accept to the first plan. */

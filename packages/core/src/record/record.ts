@@ -20,6 +20,7 @@ import {
   hasStages,
   hasSteps,
   IDLE,
+  type LocalStep,
   type MessageBranchProgress,
   type OpProgress,
   type SagaBranchProgress,
@@ -78,6 +79,7 @@ interface ProgressRecord {
 }
 
 type WorkflowRecord = Pick<WorkflowTransaction, 'steps' | 'plan' | 'order' | 'seenAt'> & {
+  readonly granted?: number | undefined
   readonly version?: number | undefined
   readonly result?: string | undefined
 }
@@ -128,17 +130,18 @@ export function encodeProgress(transaction: Transaction): string {
   return JSON.stringify(record)
 }
 
-/** A workflow whose first plan has not been accepted has nothing that the definition does not imply. */
+/** A workflow whose first plan has not been accepted has nothing that the definition does not imply, but for seals. */
 function encodeWorkflow({
   steps,
   plan,
   order,
   seenAt,
+  granted,
   version,
   result,
 }: WorkflowTransaction): WorkflowRecord | undefined {
-  if (plan.number === 1 && plan.call === IDLE) return undefined
-  return { steps, plan, order, seenAt, version, result }
+  if (plan.number === 1 && plan.call === IDLE && steps.length === 0) return undefined
+  return { steps, plan, order, seenAt, granted, version, result }
 }
 
 function encodeBranches(transaction: Transaction): readonly BranchRecord[] {
@@ -246,6 +249,7 @@ function decodeKind(
         plan = firstPlan(createdAt + (definition.delayMs ?? 0)),
         order = [],
         seenAt = [],
+        granted = definition.grants,
         version,
         result,
       } = w ?? {}
@@ -257,6 +261,7 @@ function decodeKind(
         plan: { ...plan, call: decodeOp(plan.call) },
         order,
         seenAt,
+        ...(granted === undefined ? {} : { granted }),
         ...(version === undefined ? {} : { version }),
         ...(result === undefined ? {} : { result }),
         ...(n === undefined ? {} : { noReturnAt: n }),
@@ -315,6 +320,10 @@ function assertShape(definition: Definition, record: ProgressRecord): void {
   assert(isObject(definition.retry) && hasBranches(definition), 'the definition is not one of a known kind')
   const { b = [], r = [], q, n = 0, s = [], w, abort, attention, trail, paused, edits } = record
   assert(w === undefined || isWorkflow(w), 'what a workflow has planned is not a list of steps')
+  assert(
+    w === undefined || hasGrants(definition) === (w.granted !== undefined),
+    'the grant of a plan is missing',
+  )
   assert(Array.isArray(b) && b.every(isBranchRecord) && isOpRecord(q), 'the progress of a branch is not one')
   assert(
     b.every((branch, position) => isOpenWait(definition, w, branch, position)),
@@ -356,8 +365,11 @@ function hasBranches(definition: Definition): boolean {
         (definition.check === undefined || isCheck(definition.check))
       )
     case 'workflow':
-      return [definition.workflow, definition.handler, definition.input].every(
-        (text: unknown) => typeof text === 'string',
+      return (
+        [definition.workflow, definition.handler, definition.input].every(
+          (text: unknown) => typeof text === 'string',
+        ) &&
+        (!hasGrants(definition) || isPositive(definition.grants))
       )
     default:
       return false
@@ -385,9 +397,17 @@ function isOpenWait(
   return isOfWait && a.nextAt !== undefined
 }
 
+function hasGrants(definition: Definition): boolean {
+  return definition.kind === 'workflow' && definition.grants !== undefined
+}
+
+function isPositive(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) > 0
+}
+
 function isWorkflow(value: unknown): boolean {
   if (!isObject(value)) return false
-  const { steps, plan, order, seenAt } = value as Partial<WorkflowRecord>
+  const { steps, plan, order, seenAt, granted = 1 } = value as Partial<WorkflowRecord>
   return (
     Array.isArray(steps) &&
     steps.every(isStep) &&
@@ -398,13 +418,14 @@ function isWorkflow(value: unknown): boolean {
     Array.isArray(order) &&
     order.every((position) => Number.isInteger(position) && position < steps.length) &&
     Array.isArray(seenAt) &&
-    seenAt.every(Number.isInteger)
+    seenAt.every(Number.isInteger) &&
+    isPositive(granted)
   )
 }
 
 function isStep(value: unknown): boolean {
   if (!isObject(value)) return false
-  const { id, is, branch, kept, rank } = value as Partial<WorkflowStep>
+  const { id, is, branch, kept, rank, local } = value as Partial<WorkflowStep>
   return (
     typeof id === 'string' &&
     typeof is === 'string' &&
@@ -412,9 +433,21 @@ function isStep(value: unknown): boolean {
     typeof branch.action === 'string' &&
     (branch.wait === undefined || isWait(branch.wait)) &&
     Array.isArray(kept) &&
-    Number.isInteger(rank)
+    Number.isInteger(rank) &&
+    (local === undefined || (isLocal(local) && SLOT.test(branch.id)))
   )
 }
+
+/** A slot that may have run without its seal would be forgotten, so nothing about it is guessed. */
+function isLocal(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { hasUndo, granted } = value as Partial<LocalStep>
+  return (
+    typeof hasUndo === 'boolean' && (granted === undefined || granted === 'ran' || granted === 'may-have-run')
+  )
+}
+
+const SLOT = /^~[1-9]\d*$/
 
 function isListOfLists(value: unknown): boolean {
   return Array.isArray(value) && value.every(Array.isArray)

@@ -8,7 +8,7 @@ import {
   type Status,
   type TransactionView,
 } from '@counterstep/protocol'
-import { countJournalBytes } from '../rules/workflow-steps.ts'
+import { countJournalBytes, isSeal } from '../rules/workflow-steps.ts'
 import type { WorkflowTransaction } from '../transaction.ts'
 
 export function viewWorkflow(
@@ -24,7 +24,7 @@ export function viewWorkflow(
       generation: 1,
       plan: inHand.number,
       ...(inHand.until === undefined || inHand.until === 'end' ? {} : { waitsFor: inHand.until }),
-      steps: steps.length,
+      steps: steps.filter((step) => !isSeal(step)).length,
       stepsMax: STEPS_MAX,
       journalBytes: countJournalBytes(workflow),
       journalBytesMax: JOURNAL_BYTES_MAX,
@@ -43,5 +43,6 @@ export function viewStep(
   const step = steps[position]
   if (step === undefined) return {}
   const { id, is, name, rank, local } = step
+  if (isSeal(step)) return { is, rank, name: `${id} (may have run)` }
   return { is, rank, ...(name === undefined ? {} : { name }), ...(local === undefined ? {} : { stepId: id }) }
 }

@@ -15,7 +15,7 @@ import { checkAt } from '../rules/message.ts'
 import { findOp, PARKED_OP_AT } from '../rules/op-progress.ts'
 import { deadlineAt } from '../rules/saga-effects.ts'
 import { tccDeadlineAt } from '../rules/tcc.ts'
-import { toSaga } from '../rules/workflow-steps.ts'
+import { isSeal, toSaga } from '../rules/workflow-steps.ts'
 import {
   type AbortDecision,
   type CalledOp,
@@ -221,6 +221,9 @@ function viewOps(transaction: Transaction, branch: number): OpView[] {
     case 'workflow': {
       const { action, compensation, wait } = toSaga(transaction).definition.branches[branch] ?? {}
       const progress = transaction.branches[branch]
+      // Nothing is known of the action of a slot that may have run.
+      if (transaction.kind === 'workflow' && isSeal(transaction.steps[branch]))
+        return [viewOp('compensate', compensation, progress?.compensate)]
       const forward = viewOp('action', wait === undefined ? action : undefined, progress?.action)
       return compensation === undefined
         ? [forward]

@@ -105,6 +105,7 @@ export function newTransaction(
         plan,
         order: [],
         seenAt: [],
+        ...(definition.grants === undefined ? {} : { granted: definition.grants }),
       }
     }
   }

@@ -148,7 +148,15 @@ function assertValidWorkflow(workflow: WorkflowTransaction): void {
     )
   }
   assert(status !== 'aborting' || workflow.noReturnAt === undefined, 'aborting after the point of no return')
-  assert(status === 'submitted' || plan.call.state !== 'calling', 'planned after the turn or the end')
+  assert(
+    status === 'submitted' || status === 'aborting' || plan.call.state !== 'calling',
+    'planned after the end',
+  )
+  assert(status !== 'aborting' || plan.call.state !== 'waiting', 'a plan is to be made after the turn')
+  assert(
+    (workflow.granted === undefined) === (workflow.definition.grants === undefined),
+    'slots without a grant',
+  )
   assert(plan.seen <= order.length, 'a plan has seen more than there is')
   assert(workflow.seenAt.length === plan.seen, 'what a plan has seen has no instant')
   assert(new Set(order).size === order.length, 'a step has ended twice')

@@ -53,9 +53,11 @@ function toEffects(
 function listForward({ steps, branches, plan, ...rest }: Submitted): readonly DueCall[] {
   const workflow = { steps, branches, plan, ...rest }
   const due: DueCall[] = []
+  const sealed = findNextSeal(workflow)
   for (const [branch, { action, compensate }] of branches.entries()) {
     if (action.state === 'failed') {
-      if (needsUndo(workflow, branch) && isCallable(compensate))
+      const isItsTurn = steps[branch]?.local?.granted === undefined || branch === sealed
+      if (isItsTurn && needsUndo(workflow, branch) && isCallable(compensate))
         due.push({ call: { branch, op: 'compensate' }, progress: compensate })
     } else if (steps[branch]?.branch.wait === undefined && isCallable(action))
       due.push({ call: { branch, op: 'action' }, progress: action })
@@ -65,8 +67,26 @@ function listForward({ steps, branches, plan, ...rest }: Submitted): readonly Du
   return due
 }
 
-/** Lists the compensations that are due: those of the highest rank that has anything left to undo. */
+/**
+ * Finds the one slot that is sealed now. Behind a step that failed within its plan call, an attempt in which it did not fail may
+ * have gone on, so its own slot is sealed last.
+ */
+function findNextSeal(workflow: Submitted): number {
+  const { steps, branches } = workflow
+  return branches.findLastIndex(
+    ({ action }, position) =>
+      action.state === 'failed' &&
+      steps[position]?.local?.granted !== undefined &&
+      !isUndone(workflow, position),
+  )
+}
+
+/**
+ * Lists the compensations that are due: those of the highest rank that has anything left to undo. While a plan call with a grant
+ * is under way its steps may still take effect, and nothing is undone before them.
+ */
 function listUndo(workflow: Aborting): readonly DueCall[] {
+  if (workflow.plan.call.state === 'calling') return []
   const left = workflow.abort.branches.filter((position) => !isUndone(workflow, position))
   const rankOf = (position: number) => workflow.steps[position]?.rank ?? 0
   const highest = left.reduce((rank, position) => Math.max(rank, rankOf(position)), 0)

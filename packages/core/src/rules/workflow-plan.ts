@@ -1,5 +1,5 @@
 /** Opens the plans of a workflow, and carries out what they were answered. */
-import { JOURNAL_BYTES_MAX, type PlanFailure, STEPS_MAX } from '@counterstep/protocol'
+import { ANSWER_BYTES_MAX, JOURNAL_BYTES_MAX, type PlanFailure, STEPS_MAX } from '@counterstep/protocol'
 import {
   IDLE,
   type OpProgress,
@@ -9,7 +9,9 @@ import {
   type WorkflowStep,
   type WorkflowTransaction,
 } from '../transaction.ts'
-import { countJournalBytes, hasEnded, withEnds } from './workflow-steps.ts'
+import { countBytes } from '../values/count-bytes.ts'
+import { grantMore, sealGranted } from './workflow-slots.ts'
+import { countJournalBytes, hasEnded, isSeal, withEnds } from './workflow-steps.ts'
 
 type Submitted = Extract<WorkflowTransaction, { readonly status: 'submitted' }>
 
@@ -21,10 +23,17 @@ export type ReadPlan =
 export interface Plan {
   readonly number: number
   readonly version: number
-  /** The results of the code itself, with the JSON text of each. */
-  readonly ran: readonly { readonly step: WorkflowStep; readonly value: string | undefined }[]
+  /** What has run within the plan call: results of the code itself, and local steps under granted slots. */
+  readonly ran: readonly RanStep[]
   readonly next: readonly WorkflowStep[]
   readonly outcome: PlanEnd | { readonly type: 'wait'; readonly until: 'now' | 'any' | 'all' }
+}
+
+/** It has the JSON text of its value, or its failure. */
+export interface RanStep {
+  readonly step: WorkflowStep
+  readonly value: string | undefined
+  readonly failure?: PlanFailure
 }
 
 export type PlanEnd =
@@ -50,14 +59,15 @@ export function mayOpenPlan({ branches, order, plan }: WorkflowTransaction): boo
 }
 
 /**
- * Opens the next plan. Its call has no effect, so this is a lazy change. If the process dies before it is saved, the plan is
- * opened anew, with what is known then.
+ * Opens the next plan. If its call has a grant it may have an effect, so this has to be a strong change: whichever node makes
+ * the call, makes the same one. Otherwise it is lazy. If the process dies before it is saved, the plan is opened anew, with what
+ * is known then.
  */
 export function openPlan(workflow: Submitted, now: number): Submitted {
   const { plan, order } = workflow
   const next: PlanInHand = { number: plan.number + 1, seen: order.length, at: now, call: IDLE }
   const seenAt = [...workflow.seenAt, ...order.slice(workflow.seenAt.length).map(() => now)]
-  return { ...workflow, plan: next, seenAt, updatedAt: now }
+  return { ...workflow, ...grantMore(workflow), plan: next, seenAt, updatedAt: now }
 }
 
 /** Says why a plan that could be read cannot be carried out. Returns undefined if it can. */
@@ -65,7 +75,10 @@ export function findPlanFault(workflow: Submitted, { ran, next, outcome, number 
   const { steps, branches, order, plan } = workflow
   if (number !== plan.number) return 'it answers another plan'
   const added = [...ran.map(({ step }) => step), ...next]
-  if (steps.length + added.length > STEPS_MAX) return `there are over ${STEPS_MAX} steps`
+  const known = steps.filter((step) => !isSeal(step))
+  if (known.length + added.length > STEPS_MAX) return `there are over ${STEPS_MAX} steps`
+  const ranFault = findRanFault(workflow, ran, outcome)
+  if (ranFault !== undefined) return ranFault
   const hasCallPending = steps.some(
     ({ branch }, position) => branch.wait === undefined && !hasEnded(branches[position]?.action),
   )
@@ -73,9 +86,31 @@ export function findPlanFault(workflow: Submitted, { ran, next, outcome, number 
   if (outcome.type !== 'wait') return outcome.type === 'failed' ? refuseFailure(workflow) : undefined
   if (outcome.until === 'now' && added.length === 0) return 'it adds nothing and asks again'
   const seen = new Set(order.slice(0, plan.seen))
-  const hasPending = next.length > 0 || steps.some((_, position) => !seen.has(position))
+  const isPending = (step: WorkflowStep, position: number) => !seen.has(position) && !isSeal(step)
+  const hasPending = next.length > 0 || steps.some(isPending)
   if (outcome.until !== 'now' && !hasPending) return 'it waits for nothing'
   return findPivotFault(workflow, next)
+}
+
+/**
+ * Another attempt of the same call may end the step that failed with success, and may get another value of the code's own
+ * result. So nothing may have run behind the one, and no step behind the other.
+ */
+function findRanFault(
+  { noReturnAt }: Submitted,
+  ran: Plan['ran'],
+  outcome: Plan['outcome'],
+): string | undefined {
+  const failedAt = ran.findIndex(({ failure }) => failure !== undefined)
+  if (failedAt >= 0 && failedAt < ran.length - 1) return 'something ran behind a step that failed'
+  if (failedAt >= 0 && !(outcome.type === 'wait' && outcome.until === 'now'))
+    return 'it does not ask again behind a step that failed'
+  const firstRun = ran.findIndex(({ step }) => step.is === 'run')
+  const lastStep = ran.findLastIndex(({ step }) => step.local !== undefined)
+  if (firstRun >= 0 && lastStep > firstRun) return 'a step ran behind a result of the code itself'
+  if (noReturnAt === undefined) return undefined
+  const mayBeUndone = ran.some(({ step, failure }) => step.local?.hasUndo || failure !== undefined)
+  return mayBeUndone ? 'a step after the pivot could have to be undone' : undefined
 }
 
 /** After the point of no return nothing is undone, so the code cannot fail any more. */
@@ -110,16 +145,17 @@ function findPivotFault(
   return isSure ? undefined : 'a step after the pivot could have to be undone'
 }
 
-/** Says how many bytes are left for the journal. */
-export function countBytesLeft(workflow: WorkflowTransaction): number {
-  return Math.max(0, JOURNAL_BYTES_MAX - countJournalBytes(workflow))
+/** Says how many bytes are left for the journal, as far as this plan has seen it: all calls of a plan say the same. */
+export function countBytesLeft({ steps, branches, order, plan }: WorkflowTransaction): number {
+  const seen = order.slice(0, plan.seen).flatMap((position) => branches[position] ?? [])
+  return Math.max(0, JOURNAL_BYTES_MAX - countJournalBytes({ steps, branches: seen }))
 }
 
 /** Tells whether the journal has no room for the plan. */
 export function isJournalFull(workflow: Submitted, { ran, next }: Plan): boolean {
   const steps = [...ran.map(({ step }) => step), ...next]
-  const branches = ran.map(({ value }) => toRan(value))
-  return countJournalBytes({ steps, branches }) > countBytesLeft(workflow)
+  const branches = ran.map(toRan)
+  return countJournalBytes({ steps, branches }) + countJournalBytes(workflow) > JOURNAL_BYTES_MAX
 }
 
 /**
@@ -132,6 +168,7 @@ export function acceptPlan(workflow: Submitted, call: OpProgress, plan: Plan, no
   const ranPositions = plan.ran.map((_, index) => first + index)
   const seen = before.seen + ranPositions.length
   const hasPivot = plan.next.some(({ branch }) => branch.role === 'pivot')
+  const hasFailed = plan.ran.some(({ failure }) => failure !== undefined)
   const next: Submitted = {
     ...workflow,
     version,
@@ -139,18 +176,35 @@ export function acceptPlan(workflow: Submitted, call: OpProgress, plan: Plan, no
       plan.ran.length + plan.next.length === 0
         ? steps
         : [...steps, ...plan.ran.map(({ step }) => step), ...plan.next],
-    branches: [...branches, ...plan.ran.map(({ value }) => toRan(value)), ...plan.next.map(() => UNTOUCHED)],
+    branches: [...branches, ...plan.ran.map(toRan), ...plan.next.map(() => UNTOUCHED)],
     order: [...order.slice(0, before.seen), ...ranPositions, ...order.slice(before.seen)],
-    plan: { ...before, seen, call, until: plan.outcome.type === 'wait' ? plan.outcome.until : 'end' },
+    plan: {
+      ...before,
+      ...{ seen, call, until: plan.outcome.type === 'wait' ? plan.outcome.until : 'end' },
+      ...(hasFailed ? { hasFailedWithin: true as const } : {}),
+    },
     seenAt: [...workflow.seenAt, ...ranPositions.map(() => before.at)],
     updatedAt: now,
     ...(plan.outcome.type === 'done' ? { result: plan.outcome.result } : {}),
     // It is durable with the plan, and so before the pivot is called.
     ...(hasPivot ? { noReturnAt: now } : {}),
   }
-  return withEnds(next)
+  // An attempt in which the step did not fail may have gone on under the slots behind it.
+  return hasFailed ? sealGranted(withEnds(next)) : withEnds(next)
 }
 
-function toRan(value: string | undefined): SagaBranchProgress {
-  return { ...UNTOUCHED, action: { ...IDLE, state: 'succeeded', values: [value ?? null] } }
+function toRan({ value, failure }: RanStep): SagaBranchProgress {
+  const action: OpProgress =
+    failure === undefined
+      ? { ...IDLE, state: 'succeeded', values: [value ?? null] }
+      : { ...IDLE, state: 'failed', result: 'failure', answer: writeFailure(failure) }
+  return { ...UNTOUCHED, action }
+}
+
+/** A text that is cut could not be read again, so details for which there is no room are left out. */
+function writeFailure({ code, message, details }: PlanFailure): string {
+  const short = JSON.stringify({ code, message })
+  if (details === undefined) return short
+  const whole = JSON.stringify({ code, message, details })
+  return countBytes(whole) > ANSWER_BYTES_MAX ? short : whole
 }

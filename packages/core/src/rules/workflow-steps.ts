@@ -29,6 +29,7 @@ export function toSaga(workflow: WorkflowTransaction | SagaTransaction): SagaTra
     seenAt: ______,
     version: ____,
     result: _____,
+    granted: _______,
     ...rest
   } = workflow
   const { retry, timeoutMs, checkpointMs, deadlineMs, delayMs } = own
@@ -56,8 +57,8 @@ export function fromSaga<W extends WorkflowTransaction>(workflow: W, saga: SagaT
  * another node has opened again stands in it no more.
  */
 export function withEnds<W extends WorkflowTransaction>(workflow: W): W {
-  const { branches, order } = workflow
-  const isEnded = (position: number) => hasEnded(branches[position]?.action)
+  const { steps, branches, order } = workflow
+  const isEnded = (position: number) => hasEnded(branches[position]?.action) && !isSeal(steps[position])
   const known = new Set(order)
   const ended = [...branches.keys()].filter((position) => isEnded(position) && !known.has(position))
   if (ended.length === 0 && order.every(isEnded)) return workflow
@@ -66,6 +67,11 @@ export function withEnds<W extends WorkflowTransaction>(workflow: W): W {
 
 export function hasEnded(action: OpProgress | undefined): boolean {
   return action?.state === 'succeeded' || action?.state === 'failed'
+}
+
+/** Tells whether the step is a slot that may have run. The code has not named it, so it stands in no journal. */
+export function isSeal(step: WorkflowStep | undefined): boolean {
+  return step?.local?.granted === 'may-have-run'
 }
 
 /**
@@ -97,15 +103,14 @@ export function isDone(workflow: WorkflowTransaction): boolean {
   )
 }
 
-/** Returns the number of the first slot that no step has. */
-export function findFreeSlot(steps: readonly WorkflowStep[]): number {
-  const last = steps.findLast(({ local }) => local !== undefined)
-  return last === undefined ? 1 : Math.max(...readSlots(steps)) + 1
-}
-
-const readSlots = computeOnce((steps: readonly WorkflowStep[]) =>
-  steps.flatMap(({ local, branch }) => (local === undefined ? [] : [Number(branch.id.slice(1))])),
+/** Returns the number of the first slot behind all that steps have. */
+export const findFreeSlot = computeOnce((steps: readonly WorkflowStep[]) =>
+  steps.reduce((free, step) => (step.local === undefined ? free : Math.max(free, readSlot(step) + 1)), 1),
 )
+
+export function readSlot({ branch }: WorkflowStep): number {
+  return Number(branch.id.slice(1))
+}
 
 const countStepBytes = computeOnce((steps: readonly WorkflowStep[]) =>
   steps.reduce((sum, step) => sum + countOneStep(step), 0),

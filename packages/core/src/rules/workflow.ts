@@ -4,15 +4,9 @@
  * from it. A step that fails is compensated at once, also while the code goes on, because an earlier copy of its call may
  * still take effect.
  */
-import type { AbortCause } from '@counterstep/protocol'
-import {
-  type AbortDecision,
-  IDLE,
-  isFinal,
-  type OpProgress,
-  type SagaTransaction,
-  type WorkflowTransaction,
-} from '../transaction.ts'
+import type { PlanFailure } from '@counterstep/protocol'
+import { ALREADY_COMPENSATED } from '@counterstep/protocol/barrier'
+import { isFinal, type OpProgress, type SagaTransaction, type WorkflowTransaction } from '../transaction.ts'
 import { succeedWithValues } from '../values/keep-values.ts'
 import type { Durability, TransactionEvent } from './events.ts'
 import {
@@ -38,6 +32,7 @@ import {
 import { giveUpAction } from './saga.ts'
 import { addSignal } from './saga-signals.ts'
 import { findTimedOutWait, passWaits } from './saga-waits.ts'
+import { type AbortRequest, turnAround, withoutPlanAttention, withoutPlanCall } from './workflow-abort.ts'
 import { findUnbuildable, workflowDeadlineAt, workflowStartAt } from './workflow-effects.ts'
 import {
   acceptPlan,
@@ -47,6 +42,7 @@ import {
   openPlan,
   type Plan,
 } from './workflow-plan.ts'
+import { findGrant } from './workflow-slots.ts'
 import { fromSaga, isDone, isUndone, needsUndo, toSaga, withEnds } from './workflow-steps.ts'
 
 export interface FoldedWorkflow {
@@ -118,15 +114,22 @@ function applyAnswer(workflow: Unfinished, event: Answered, now: number): Folded
   if (event.call.branch === PLAN)
     return workflow.status === 'submitted'
       ? applyPlanAnswer(workflow, progress, event, now)
-      : ignoreEvent(workflow)
+      : endPlanCall(workflow, now)
   return event.call.op === 'action'
     ? applyActionAnswer(workflow, progress, event, now)
     : applyCompensationAnswer(workflow, progress, event, now)
 }
 
 /**
- * A lost or useless answer of a plan call means nothing: the call has no effect, and is made again. Nothing is ever undone
- * because of one. An answer that adds steps is a strong change, so they are durable before any of them is called.
+ * Ends the plan call that was under way at the turn. Its answer does not count: the barrier's rows tell the seals of its slots
+ * what has run, and its steps are never called.
+ */
+function endPlanCall(workflow: Aborting, now: number): FoldedWorkflow {
+  return afterTime({ ...withoutPlanCall(workflow), updatedAt: now }, answerDurability(workflow), now)
+}
+
+/**
+ * A lost or useless answer of a plan call means nothing: the same call is made again. Nothing is ever undone because of one. An answer that adds steps is a strong change, so they are durable before any of them is called.
  */
 function applyPlanAnswer(
   workflow: Submitted,
@@ -141,6 +144,8 @@ function applyPlanAnswer(
   const { plan } = read
   if (plan.outcome.type === 'refused') {
     const { code, message } = plan.outcome.failure
+    if (code === ALREADY_COMPENSATED && findGrant(workflow).count > 0 && workflow.noReturnAt === undefined)
+      return decideAbort(workflow, toCodeFailure(plan.outcome.failure), now)
     const refusal = { error: code, reason: `${PLAN_WORDS} was refused with ${code}: ${message}`, atCap: true }
     return askAgain(workflow, progress, event, refusal, now)
   }
@@ -155,12 +160,14 @@ function applyPlanAnswer(
 
 function carryOut(workflow: Submitted, progress: OpProgress, plan: Plan, now: number): FoldedWorkflow {
   const accepted = acceptPlan(withoutPlanAttention(workflow), progress, plan, now)
-  if (plan.outcome.type === 'failed') {
-    const reason = JSON.stringify(plan.outcome.failure)
-    return decideAbort(accepted, { cause: 'workflow-failed', reason }, now)
-  }
-  const isLazy = plan.next.length === 0 && plan.outcome.type === 'wait'
+  if (plan.outcome.type === 'failed') return decideAbort(accepted, toCodeFailure(plan.outcome.failure), now)
+  const hasFailure = plan.ran.some(({ failure }) => failure !== undefined)
+  const isLazy = plan.next.length === 0 && plan.outcome.type === 'wait' && !hasFailure
   return afterTime(accepted, isLazy ? answerDurability(workflow) : 'strong', now)
+}
+
+function toCodeFailure(failure: PlanFailure): AbortRequest {
+  return { cause: 'workflow-failed', reason: JSON.stringify(failure) }
 }
 
 interface Trouble {
@@ -259,8 +266,9 @@ function applyCompensationAnswer(
 function applyHeldBack(workflow: Unfinished, event: HeldBack, now: number): FoldedWorkflow {
   const next = holdBackCalls(workflow, event, now)
   if (next === workflow) return ignoreEvent(workflow)
-  const isForward = next.status === 'submitted'
-  return afterTime(isForward ? next : { ...next, branches: next.branches.map(giveUpAction) }, 'none', now)
+  if (next.status === 'submitted') return afterTime(next, 'none', now)
+  const given = { ...next, branches: next.branches.map(giveUpAction) }
+  return afterTime(given.plan.call.state === 'waiting' ? withoutPlanCall(given) : given, 'none', now)
 }
 
 /** In strict mode (checkpointMs is 0) each result is durable before the next call. */
@@ -294,7 +302,10 @@ function advance(workflow: Unfinished, now: number): FoldedWorkflow {
     return { next: { ...next, attention }, durability: 'strong' }
   }
   if (!mayOpenPlan(next)) return afterTime(next, otherwise, now)
-  return { next: openPlan(next, now), durability: otherwise === 'strong' ? 'strong' : 'lazy' }
+  const opened = openPlan(next, now)
+  // With a grant the call may have an effect, so all who make it must make the same one.
+  const isStrong = otherwise === 'strong' || findGrant(opened).count > 0
+  return { next: opened, durability: isStrong ? 'strong' : 'lazy' }
 }
 
 /** Applies what follows without an answer: a deadline, the end, or a compensation that cannot be built. */
@@ -356,43 +367,9 @@ function withoutMark<W extends WorkflowTransaction>(workflow: W): W {
   return rest as W
 }
 
-/** The handler has answered with a plan, so what was wrong with the plan calls before is over. */
-function withoutPlanAttention<W extends WorkflowTransaction>(workflow: W): W {
-  return workflow.attention?.startsWith(PLAN_WORDS) === true ? withoutAttention(workflow) : workflow
-}
-
-interface AbortRequest {
-  readonly cause: AbortCause
-  readonly branch?: number
-  readonly reason?: string
-}
-
-/**
- * Turns the workflow around. A plan call that is under way is forgotten: steps that it still answers are never called. Its
- * call had no effect, so nothing waits for its end.
- */
+/** Decides the abort. Its slots and its steps that may have run are undone from here on, and no code is asked. */
 function decideAbort(workflow: Submitted, request: AbortRequest, now: number): FoldedWorkflow {
-  const branches = workflow.branches.flatMap(({ action }, position) =>
-    workflow.sentUnknown || action.attempts > 0 ? [position] : [],
-  )
-  const abort: AbortDecision = { ...request, at: now, branches }
-  return {
-    next: {
-      ...withoutPlanCall(workflow),
-      branches: workflow.branches.map(giveUpAction),
-      status: 'aborting',
-      abort,
-      updatedAt: now,
-    },
-    durability: 'strong',
-  }
-}
-
-/** Forgets the plan call under way, what was wrong with it, and a result that is not durable. */
-export function withoutPlanCall<W extends WorkflowTransaction>(workflow: W): W {
-  const { result: _, ...rest } = withoutPlanAttention(workflow)
-  const { plan } = workflow
-  return { ...(rest as W), plan: plan.call.state === 'succeeded' ? plan : { ...plan, call: IDLE } }
+  return { next: turnAround(workflow, request, now), durability: 'strong' }
 }
 
 function toSubmittedSaga(workflow: Submitted): SubmittedSaga {

@@ -4,8 +4,7 @@
  * be durable first, and else it is a fact.
  */
 import { retryNow } from '../rules/op-progress.ts'
-import { giveUpAction } from '../rules/saga.ts'
-import { withoutPlanCall } from '../rules/workflow.ts'
+import { giveUpForward, mayHaveRun } from '../rules/workflow-abort.ts'
 import { fromSaga, toSaga } from '../rules/workflow-steps.ts'
 import { isFinal, type WorkflowTransaction } from '../transaction.ts'
 import { settleSignals, takeStoredSignals } from './merge-signals.ts'
@@ -41,23 +40,30 @@ function mergeStoredSignals(
   return fromSaga(rest as WorkflowTransaction, merged)
 }
 
-/** Steps that we have planned and the row lacks were never called, and never will be. */
+/**
+ * Steps that we have planned and the row lacks were never called, and never will be. What has run under a grant is ours, too: the
+ * row may have a seal where we know how the step ended, and its list of steps ends with its own seals.
+ */
 function withAbort(
   ours: Exclude<WorkflowTransaction, { status: 'failed' | 'stopped' }>,
   stored: Aborting,
 ): Aborting {
-  if (ours.status === 'aborting') return uniteAborts(ours, stored)
+  const isCommon = (position: number) => ours.steps[position]?.id === stored.steps[position]?.id
+  const abort = { ...stored.abort, branches: stored.abort.branches.filter(isCommon) }
+  if (ours.status === 'aborting') return uniteAborts(ours, { ...stored, abort })
   const {
     finishedAt: _,
     noReturnAt: __,
     ...facts
-  } = { finishedAt: 0, noReturnAt: 0, ...withoutPlanCall(ours) }
+  } = { finishedAt: 0, noReturnAt: 0, ...giveUpForward({ ...ours, sentUnknown: true }) }
+  const granted = facts.branches.flatMap((progress, position) =>
+    mayHaveRun(facts.steps[position], progress) ? [position] : [],
+  )
+  const branches = [...new Set([...abort.branches, ...granted])].sort((a, b) => a - b)
   return {
     ...facts,
     status: 'aborting',
-    abort: stored.abort,
-    branches: ours.branches.map(giveUpAction),
-    sentUnknown: true,
+    abort: { ...abort, branches },
     updatedAt: stored.updatedAt,
   }
 }

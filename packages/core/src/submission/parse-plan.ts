@@ -11,13 +11,15 @@ import {
   type JsonValue,
   KEPT_VALUE_BYTES_MAX,
   NEXT_STEPS_MAX,
+  type PlanCall,
   type PlanFailure,
   STEPS_MAX,
 } from '@counterstep/protocol'
 import type { JsonTemplate, SagaBranch, SagaValues, ValueReference } from '../definition.ts'
-import type { Plan, ReadPlan } from '../rules/workflow-plan.ts'
-import { findFreeSlot } from '../rules/workflow-steps.ts'
+import type { Plan, RanStep, ReadPlan } from '../rules/workflow-plan.ts'
+import { findGrant, findTopRank } from '../rules/workflow-slots.ts'
 import type { WorkflowStep, WorkflowTransaction } from '../transaction.ts'
+import { buildLocalBranch } from '../values/build-local-branch.ts'
 import type { Writable } from '../writable.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { Faults, isRecord, refuseUnknownFields } from './faults.ts'
@@ -31,6 +33,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 const ANSWER_FIELDS = new Set(['v', 'gid', 'version', 'generation', 'plan', 'ran', 'next', 'then'])
 const RAN_FIELDS = new Set(['id', 'is', 'name', 'value'])
+const RAN_STEP_FIELDS = new Set(['id', 'is', 'name', 'slot', 'undo', 'value', 'failed'])
 const NEXT_FIELDS = new Set(['id', 'is', 'name', 'branch'])
 const STEP_FIELDS = new Set(['slot', 'input', 'undo', 'role', 'retry', 'timeoutMs'])
 const FAILURE_FIELDS = new Set(['code', 'message', 'details'])
@@ -87,19 +90,24 @@ function findOther({ gid, plan, version }: WorkflowTransaction, value: Fields): 
   return version === undefined || version === value.version ? undefined : 'the answer is of another version'
 }
 
+type StepHead = Omit<WorkflowStep, 'branch' | 'kept'>
+
 class PlanReader {
   readonly #workflow: WorkflowTransaction
   readonly #checkUrl: CheckUrl
   readonly #faults: Faults
   readonly #ids: Set<string>
-  #nextSlot: number
+  readonly #grant: PlanCall['grant']
+  readonly #slots = new Set<number>()
+  #rank: number
 
   constructor(workflow: WorkflowTransaction, checkUrl: CheckUrl, faults: Faults) {
     this.#workflow = workflow
     this.#checkUrl = checkUrl
     this.#faults = faults
     this.#ids = new Set(workflow.steps.map(({ id }) => id))
-    this.#nextSlot = findFreeSlot(workflow.steps)
+    this.#grant = findGrant(workflow)
+    this.#rank = Math.max(workflow.plan.number, findTopRank(workflow.steps) + 1)
   }
 
   read(value: Fields): Plan | undefined {
@@ -113,28 +121,81 @@ class PlanReader {
     const then = this.#readThen(value.then)
     if (then !== undefined && then.type !== 'wait' && next.length > 0)
       this.#faults.add(FAULT, '/next', 'must be empty at the end')
-    const results = ran.flatMap((entry, index) => this.#readRan(entry, `/ran/${index}`) ?? [])
+    const results = ran.flatMap(
+      (entry, index) => this.#readRan(entry, version as number, `/ran/${index}`) ?? [],
+    )
     const first = this.#workflow.steps.length + results.length
     const steps = next.flatMap(
       (entry, index) => this.#readNext(entry, first + index, version as number, `/next/${index}`) ?? [],
     )
+    this.#refuseGap()
     if (then === undefined) return undefined
     return { number: plan as number, version: version as number, ran: results, next: steps, outcome: then }
   }
 
-  #readRan(entry: unknown, path: string): Plan['ran'][number] | undefined {
+  #readRan(entry: unknown, version: number, path: string): RanStep | undefined {
     if (!isRecord(entry)) return this.#faults.add(FAULT, path, 'must be an object')
-    refuseUnknownFields(entry, RAN_FIELDS, path, this.#faults)
     const { is, value } = entry
-    if (is !== 'run' && is !== 'patch')
-      return this.#faults.add(FAULT, `${path}/is`, 'must be "run" or "patch"')
+    refuseUnknownFields(entry, is === 'step' ? RAN_STEP_FIELDS : RAN_FIELDS, path, this.#faults)
+    if (is !== 'run' && is !== 'patch' && is !== 'step')
+      return this.#faults.add(FAULT, `${path}/is`, 'must be "run", "patch" or "step"')
     const head = this.#readHead(entry, is, path)
     if (head === undefined) return undefined
     const text = value === undefined ? undefined : JSON.stringify(value as JsonValue)
     if (text !== undefined && utf8Length(text, KEPT_VALUE_BYTES_MAX) > KEPT_VALUE_BYTES_MAX)
       return this.#faults.add(FAULT, `${path}/value`, `is over ${KEPT_VALUE_BYTES_MAX} bytes`)
+    if (is === 'step') return this.#readRanStep(head, entry, version, text, path)
     const branch = { id: head.id, action: '', body: '', contentType: '', headers: {}, after: [] } as unknown
     return { step: { ...head, branch: branch as SagaBranch, kept: [''] }, value: text }
+  }
+
+  /** A local step that the handler has run within the call. Each has a rank of its own, since the next one may build on it. */
+  #readRanStep(
+    head: StepHead,
+    { slot, undo, failed }: Fields,
+    version: number,
+    value: string | undefined,
+    path: string,
+  ): RanStep | undefined {
+    const { from, count } = this.#grant
+    const number = this.#takeSlot(slot, path, from + count - 1)
+    if (number === undefined) return undefined
+    if (typeof undo !== 'boolean') return this.#faults.add(FAULT, `${path}/undo`, 'must be true or false')
+    if (failed !== undefined && value !== undefined)
+      return this.#faults.add(FAULT, `${path}/failed`, 'stands beside a value')
+    const failure =
+      failed === undefined ? undefined : this.#readFailure(failed, FAILURE_FIELDS, `${path}/failed`)
+    const branch = buildLocalBranch(this.#workflow, `~${number}`, {
+      step: head.name ?? head.id,
+      version,
+      hasRun: true,
+    })
+    this.#rank++
+    const step: WorkflowStep = { ...head, branch, kept: [''], local: { hasUndo: undo, granted: 'ran' } }
+    return { step, value, ...(failure === undefined ? {} : { failure }) }
+  }
+
+  /** No two steps have the same slot, and none has one that was taken before this plan. */
+  #takeSlot(slot: unknown, path: string, last: number): number | undefined {
+    const number = typeof slot === 'string' ? Number(SLOT.exec(slot)?.[1] ?? 0) : 0
+    const { from } = this.#grant
+    if (number < from || number > last)
+      return this.#faults.add(
+        FAULT,
+        `${path}/slot`,
+        last < from ? 'was not granted' : `must be one from ~${from} on`,
+      )
+    if (this.#slots.has(number)) return this.#faults.add(FAULT, `${path}/slot`, `~${number} stands already`)
+    this.#slots.add(number)
+    return number
+  }
+
+  /** A slot that is left out may have run by another attempt, and a later plan would not have it in its grant. */
+  #refuseGap(): void {
+    const { from, count } = this.#grant
+    const last = Math.max(...this.#slots)
+    if (count > 0 && this.#slots.size > 0 && last - from + 1 > this.#slots.size)
+      this.#faults.add(FAULT, '', `leaves out a slot from ~${from} to ~${last}`)
   }
 
   #readNext(entry: unknown, position: number, version: number, path: string): WorkflowStep | undefined {
@@ -151,11 +212,7 @@ class PlanReader {
       : this.#readBranch(head, branch, position, `${path}/branch`)
   }
 
-  #readHead(
-    entry: Fields,
-    is: WorkflowStep['is'],
-    path: string,
-  ): Omit<WorkflowStep, 'branch' | 'kept'> | undefined {
+  #readHead(entry: Fields, is: WorkflowStep['is'], path: string): StepHead | undefined {
     const { id, name } = entry
     if (!isBranchId(id))
       return this.#faults.add(FAULT, `${path}/id`, 'must be 1–64 characters of A-Z a-z 0-9 . _ : -')
@@ -165,17 +222,11 @@ class PlanReader {
     const isName = typeof name === 'string' && name.length > 0 && name.length <= 2_048
     if (needsName ? !isName : name !== undefined && !isName)
       return this.#faults.add(FAULT, `${path}/name`, 'must be a name')
-    const { number: rank } = this.#workflow.plan
-    return { id, is, ...(name === undefined ? {} : { name: name as string }), rank }
+    return { id, is, ...(name === undefined ? {} : { name: name as string }), rank: this.#rank }
   }
 
   /** A call or a wait is a branch of a saga, whose compensation may use the values of its own answer. */
-  #readBranch(
-    head: Omit<WorkflowStep, 'branch' | 'kept'>,
-    value: Fields,
-    position: number,
-    path: string,
-  ): WorkflowStep | undefined {
+  #readBranch(head: StepHead, value: Fields, position: number, path: string): WorkflowStep | undefined {
     const { retry, headers } = this.#workflow.definition
     if ('after' in value || 'id' in value)
       return this.#faults.add(FAULT, path, 'must have neither id nor after')
@@ -199,37 +250,19 @@ class PlanReader {
   }
 
   /** A local step is a call to the handler. What the handler needs to know stands in its body. */
-  #readLocal(
-    head: Omit<WorkflowStep, 'branch' | 'kept'>,
-    value: Fields,
-    version: number,
-    path: string,
-  ): WorkflowStep | undefined {
+  #readLocal(head: StepHead, value: Fields, version: number, path: string): WorkflowStep | undefined {
     refuseUnknownFields(value, STEP_FIELDS, path, this.#faults)
     const { slot, input, undo, role, timeoutMs } = value
-    const number = typeof slot === 'string' ? Number(SLOT.exec(slot)?.[1] ?? 0) : 0
-    if (number < this.#nextSlot)
-      return this.#faults.add(FAULT, `${path}/slot`, `must be ~${this.#nextSlot} or a later slot`)
-    this.#nextSlot = number + 1
+    const number = this.#takeSlot(slot, path, Number.POSITIVE_INFINITY)
+    if (number === undefined) return undefined
     if (typeof undo !== 'boolean') return this.#faults.add(FAULT, `${path}/undo`, 'must be true or false')
     if (role !== undefined && role !== 'pivot' && role !== 'retriable')
       return this.#faults.add(FAULT, `${path}/role`, 'must be "pivot" or "retriable"')
-    const { gid, definition } = this.#workflow
-    const { handler, headers, workflow } = definition
-    const call = { v: 1, workflow, version, step: head.name, ...(input === undefined ? {} : { input }) }
-    const toBody = (idempotencyKey: string) => JSON.stringify({ ...call, idempotencyKey } as never)
-    const contentType = 'application/json'
-    const parsed = this.#readLimits(value, path)
+    const given = input === undefined ? {} : { input: input as JsonValue }
+    const call = { step: head.name ?? head.id, version, ...given }
     const branch: Writable<SagaBranch> = {
-      id: slot as SagaBranch['id'],
-      action: handler,
-      compensation: handler,
-      body: toBody(`${gid}/${slot}`),
-      contentType,
-      headers,
-      after: [],
-      compensationContent: { body: toBody(`${gid}/${slot}/undo`), contentType, headers },
-      ...parsed,
+      ...buildLocalBranch(this.#workflow, `~${number}`, call),
+      ...this.#readLimits(value, path),
     }
     if (typeof timeoutMs === 'number') branch.timeoutMs = timeoutMs
     if (role !== undefined) branch.role = role

@@ -1,6 +1,7 @@
 /** Reads the submit of a workflow: the name of a function, the URL of its handler, and the input. */
 import {
   ALERT_NAME,
+  GRANTS_MAX,
   INPUT_BYTES_MAX,
   isBranchId,
   type JsonValue,
@@ -22,15 +23,19 @@ export function readWorkflow(
   times: Pick<WorkflowDefinition, 'deadlineMs' | 'delayMs'>,
 ): WorkflowDefinition {
   const { faults, headers } = context
-  const { workflow: name, input = null, grants } = body
+  const { workflow: name, input = null } = body
   if (!isBranchId(name))
     faults.add('SAGA_WORKFLOW_INVALID', '/workflow', 'must be 1–64 characters of A-Z a-z 0-9 . _ : -')
   const handler = parseUrl(body.handler, '/handler', context)
   const text = JSON.stringify(input as JsonValue)
   if (utf8Length(text, INPUT_BYTES_MAX) > INPUT_BYTES_MAX)
     faults.add('SAGA_PAYLOAD_TOO_LARGE', '/input', `is over ${INPUT_BYTES_MAX} bytes`)
-  if (grants !== undefined && grants !== 0)
-    faults.add('SAGA_WORKFLOW_INVALID', '/grants', 'must be 0: no step runs within a plan call yet')
+  const grants = readInteger(
+    body.grants,
+    { min: 0, max: GRANTS_MAX },
+    { code: 'SAGA_WORKFLOW_INVALID', path: '/grants' },
+    faults,
+  )
   const version = readInteger(
     body.version,
     { min: 1, max: WORKFLOW_VERSION_MAX },
@@ -48,6 +53,7 @@ export function readWorkflow(
     ...nameByFunction(common, name),
   }
   if (version !== undefined) definition.version = version
+  if (grants !== undefined && grants !== 0) definition.grants = grants
   if (deadlineMs !== undefined) definition.deadlineMs = deadlineMs
   if (delayMs !== undefined && delayMs !== 0) definition.delayMs = delayMs
   return definition

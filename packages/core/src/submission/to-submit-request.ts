@@ -71,12 +71,13 @@ function toWorkflowFields({
   handler,
   input,
   version,
+  grants = 0,
   headers,
   deadlineMs,
   delayMs,
 }: WorkflowDefinition): Json {
   const given = { ...optional({ version, deadlineMs, delayMs }), headers: { ...headers } }
-  return { workflow, handler, input: JSON.parse(input) as JsonValue, grants: 0, ...given }
+  return { workflow, handler, input: JSON.parse(input) as JsonValue, grants, ...given }
 }
 
 function toMessageFields({ branches, concurrent, delayMs, check }: MessageDefinition): Json {

@@ -4,17 +4,19 @@
  */
 import type { PlanFailure } from '@counterstep/protocol'
 import { countBytesLeft } from '../rules/workflow-plan.ts'
-import { findFreeSlot, toSaga } from '../rules/workflow-steps.ts'
+import { findGrant } from '../rules/workflow-slots.ts'
+import { isSeal, toSaga } from '../rules/workflow-steps.ts'
 import type { SagaOp, WorkflowStep, WorkflowTransaction } from '../transaction.ts'
 import { type BranchRequest, buildRequest } from './build-request.ts'
 
 const FAILURE_CODE = 'BRANCH_FAILED'
 
+/** Everything in it is fixed when the plan is opened, so all calls of one plan have the same bytes, whichever node makes them. */
 export function buildPlanCall(workflow: WorkflowTransaction): BranchRequest {
   const { definition, steps, order, plan, version = definition.version } = workflow
   const seen = order.slice(0, plan.seen)
   const isSeen = new Set(seen)
-  const pending = steps.filter((_, position) => !isSeen.has(position))
+  const pending = steps.filter((step, position) => !isSeen.has(position) && !isSeal(step))
   const head = {
     v: 1,
     gid: workflow.gid,
@@ -31,7 +33,7 @@ export function buildPlanCall(workflow: WorkflowTransaction): BranchRequest {
     `"input":${definition.input}`,
     `"journal":[${seen.map((position, index) => writeEntry(workflow, position, workflow.seenAt[index] ?? plan.at)).join(',')}]`,
     `"pending":${JSON.stringify(pending.map(toPending))}`,
-    `"grant":${JSON.stringify({ from: findFreeSlot(steps), count: 0 })}`,
+    `"grant":${JSON.stringify(findGrant(workflow))}`,
     `"bytesLeft":${countBytesLeft(workflow)}`,
   ]
   const { handler: url, headers } = definition

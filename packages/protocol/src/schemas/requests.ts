@@ -9,6 +9,7 @@ import {
   GID_LENGTH_MAX,
   HEADER_BYTES_MAX,
   HEADERS_MAX,
+  GRANTS_MAX,
   INPUT_BYTES_MAX,
   JSON_DEPTH_MAX,
   PAYLOAD_BYTES_MAX,
@@ -418,10 +419,11 @@ export const workflowSubmitRequestSchema = z
     version: integer(1, WORKFLOW_VERSION_MAX)
       .exactOptional()
       .describe('Of the function. Default: the newest that the handler has.'),
-    grants: z
-      .literal(0)
+    grants: integer(0, GRANTS_MAX)
       .exactOptional()
-      .describe('The local steps that may run within one plan call. Only 0 is accepted.'),
+      .describe(
+        'The slots that one plan call may run local steps under. Default 0, which a handler without a barrier must have.',
+      ),
     deadlineMs: integer(1, DEADLINE_MS_MAX)
       .exactOptional()
       .describe(
