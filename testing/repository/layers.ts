@@ -86,7 +86,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     thirdParty: ['@aws-sdk/client-sqs', 'vitest'],
   }),
   [CONFORMANCE]: layer('testing/store-conformance', [CORE, PROTOCOL]),
-  '@counterstep/simulator': layer('testing/simulator', [CORE, PROTOCOL]),
+  '@counterstep/simulator': layer('testing/simulator', [CORE, PROTOCOL, WORKFLOW]),
   [SERVER]: layer('packages/server', [ACCESS, ENGINE, CORE, PROTOCOL], {
     thirdParty: [
       '@fastify/static',

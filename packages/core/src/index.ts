@@ -226,7 +226,13 @@ export {
   type Plan as WorkflowPlan,
   type ReadPlan,
 } from './rules/workflow-plan.ts'
-export { countJournalBytes, isUndone as isStepUndone, needsUndo, toSaga } from './rules/workflow-steps.ts'
+export {
+  countJournalBytes,
+  isSeal,
+  isUndone as isStepUndone,
+  needsUndo,
+  toSaga,
+} from './rules/workflow-steps.ts'
 export { beginsToNeedAttention } from './run/attention.ts'
 export {
   acceptedRun,

@@ -17,10 +17,19 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'race-reordered': ['I38', 'L1'],
   'conflict-is-failure': ['I5'],
   'workflow-pivot-unmarked': ['I35', 'L1'],
+  'grant-unsaved': ['I37'],
+  'grant-forgotten': ['assertion', 'I40'],
+  'seals-upward': ['I12'],
+  'seal-before-plan-ended': ['I13'],
+  'prefix-grows': ['I38'],
+  'rest-unsealed': ['I40'],
+  'run-then-step': ['I39'],
+  'inline-failure-goes-on': ['I39'],
+  'slot-name-unchecked': ['I38'],
 }
 
 /** Most mutants show within a few seeds. The search for a rarer one starts a little before its first seed, to save time. */
-const FIRST_SEEDS: Readonly<Record<string, number>> = { 'conflict-drops-steps': 120 }
+const FIRST_SEEDS: Readonly<Record<string, number>> = { 'rest-unsealed': 130 }
 
 function findFirst(mutant: string): readonly string[] {
   for (let seed = FIRST_SEEDS[mutant] ?? 1; seed <= MUTANT_SEEDS_MAX; seed++) {
@@ -31,14 +40,15 @@ function findFirst(mutant: string): readonly string[] {
 }
 
 describe('a world of workflows', () => {
-  it('breaks no invariant, and some of its workflows succeed and some fail', () => {
+  it('breaks no invariant, and meets both ends, seals of slots that have run, and steps that come too late', () => {
     const ends = new Set<string>()
     for (let seed = 1; seed <= SEEDS; seed++) {
       const { violations, counts } = simulateWorkflows(seed)
       expect({ seed, violations }).toEqual({ seed, violations: [] })
-      for (const status of Object.keys(counts)) ends.add(status)
+      for (const [name, count] of Object.entries(counts)) if (count > 0) ends.add(name)
     }
-    expect([...ends]).toEqual(expect.arrayContaining(['succeeded', 'failed']))
+    const met = ['succeeded', 'failed', 'ranWithin', 'sealedEmpty', 'sealedUntold', 'blocked', 'taken']
+    expect([...ends]).toEqual(expect.arrayContaining(met))
   })
 
   it('is the same each time', () => {

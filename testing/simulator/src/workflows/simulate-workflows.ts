@@ -1,5 +1,5 @@
 /** A world of workflows: seeded programs, nodes that die, a store and a network with faults, and an operator. */
-import { AssertionError, type RunSettings } from '@counterstep/core'
+import { AssertionError, decodeTransaction, type RunSettings } from '@counterstep/core'
 import { type Gid, isFinalStatus, isGid } from '@counterstep/protocol'
 import { RIGHT } from '../mutants/wiring.ts'
 import { WHOLE } from '../seeds/reduction.ts'
@@ -7,6 +7,7 @@ import { EVENT } from '../world/event-code.ts'
 import { healFaults } from '../world/faults.ts'
 import { SimStore } from '../world/sim-store.ts'
 import { World } from '../world/world.ts'
+import { PlanHandler, RIGHT_HANDLER } from './plan-handler.ts'
 import { drawProgram, type Program } from './program.ts'
 import { Services } from './services.ts'
 import { WorkflowAudit, type WorkflowViolation } from './workflow-audit.ts'
@@ -32,8 +33,8 @@ export function simulateWorkflows(seed: number, mutantName?: string, trace = fal
   world.faults = { ...world.faults, loseTail: 0, clockDrift: 0, clockJumps: 0, poison: 0 }
   const audit = new WorkflowAudit(world)
   const store = new SimStore(world, audit)
-  audit.watch(store)
   const services = new Services(world, audit)
+  audit.watch(store, services)
   const { random } = world
   const settings: RunSettings = {
     leaseMs: LEASE_MS,
@@ -42,8 +43,10 @@ export function simulateWorkflows(seed: number, mutantName?: string, trace = fal
     releaseKeepsSentList: true,
   }
   const programs = new Map<string, Program>()
-  const network = new WorkflowNetwork(world, audit, services, programs)
-  const parts = { world, store, audit, network, settings, mutant: findMutant(mutantName) }
+  const mutant = findMutant(mutantName)
+  const handler = new PlanHandler(world, audit, services, programs, { ...RIGHT_HANDLER, ...mutant.handler })
+  const network = new WorkflowNetwork(world, audit, services, handler)
+  const parts = { world, store, audit, network, settings, mutant }
   const nodes = Array.from(
     { length: random.between(1, 3) },
     (_, index) => new WorkflowNode(`n${index}`, parts),
@@ -51,10 +54,20 @@ export function simulateWorkflows(seed: number, mutantName?: string, trace = fal
   for (const node of nodes) node.start()
   const gids = Array.from({ length: random.between(1, 4) }, (_, index) => toGid(`f${index}`))
   for (const gid of gids) startOne(world, nodes, programs, audit, gid)
-  for (let crash = 0; crash < world.faults.crashes; crash++) planCrash(world, nodes)
+  const changed = world.getRandom('deploy').chance(0.25) ? gids : []
+  for (const gid of changed) handler.deploy(gid, () => world.getRandom('deploy').chance(0.5))
+  for (let crash = 0; crash < world.faults.crashes; crash++) {
+    planCrash(world, nodes)
+    planKill(world, handler)
+  }
   world.after(FAULTY_MS, EVENT.nemesis, () => {
     world.faults = healFaults(world.faults)
     world.isHealed = true
+    if (changed.length > 0) handler.kill(0)
+    for (const gid of changed) {
+      const program = programs.get(gid)
+      if (program !== undefined) handler.deploy(gid, () => isNewNeeded(gid, program, store, services))
+    }
     for (const node of nodes) node.start()
   })
   const isOver = () => gids.every((gid) => isFinalStatus(store.read(gid)?.status ?? 'stopped'))
@@ -68,7 +81,7 @@ export function simulateWorkflows(seed: number, mutantName?: string, trace = fal
   const statuses = gids.map((gid) => store.read(gid)?.status ?? 'never stored')
   return {
     violations: audit.violations,
-    counts: countAll(statuses),
+    counts: { ...countAll(statuses), ...services.counts },
     events: world.events,
     trace: world.trace.lines,
   }
@@ -99,7 +112,8 @@ function startOne(
   gid: Gid,
 ): void {
   const random = world.getRandom(`program ${gid}`)
-  programs.set(gid, drawProgram(random, gid))
+  const grants = random.chance(0.5) ? undefined : random.between(1, 8)
+  programs.set(gid, drawProgram(random, gid, grants !== undefined))
   const retry = {
     initialMs: random.between(20, 100),
     factor: 2,
@@ -120,6 +134,7 @@ function startOne(
       timeoutMs: random.between(100, 400),
       checkpointMs: random.chance(0.2) ? 0 : random.between(20, 800),
       ...(random.chance(0.25) ? { deadlineMs: random.between(100, 6_000) } : {}),
+      ...(grants === undefined ? {} : { grants }),
     },
   } as const
   const anyNode = () => nodes[random.between(0, nodes.length - 1)]
@@ -150,6 +165,25 @@ function planCrash(world: World, nodes: readonly WorkflowNode[]): void {
     world.counters.crashes++
     world.after(random.between(50, 1_500), EVENT.nemesis, () => node.start())
   })
+}
+
+function planKill(world: World, handler: PlanHandler): void {
+  const random = world.getRandom('kills')
+  for (let kills = random.between(1, 10); kills > 0; kills--)
+    world.after(random.between(100, FAULTY_MS - 500), EVENT.nemesis, () =>
+      handler.kill(random.between(0, 100)),
+    )
+}
+
+/** An operator deploys the code by which the record goes on, or else that of a slot which may have run. */
+function isNewNeeded(gid: Gid, { renamedFrom }: Program, store: SimStore, services: Services): boolean {
+  const row = store.read(gid)
+  const workflow = row === undefined ? undefined : decodeTransaction(row)
+  const recorded = workflow?.kind === 'workflow' ? workflow.steps.filter(({ is }) => is === 'step') : []
+  const rows = services.listSlots(gid).flatMap(([, { step }]) => step ?? [])
+  const isRenamed = ({ id }: { readonly id: string }) => Number(/^s(\d+)/.exec(id)?.[1] ?? -1) >= renamedFrom
+  const decisive = [...recorded, ...rows].find(isRenamed)
+  return decisive?.name?.endsWith('new') === true
 }
 
 function toGid(text: string): Gid {

@@ -10,7 +10,7 @@ import {
   type TransactionUpdate,
   type WorkflowTransaction,
 } from '@counterstep/core'
-import { type Gid, isFinalStatus } from '@counterstep/protocol'
+import { type Gid, isFinalStatus, type JsonValue, type PlanCall } from '@counterstep/protocol'
 import type { SimStore } from '../world/sim-store.ts'
 import type { World } from '../world/world.ts'
 import type { ServiceState, Services } from './services.ts'
@@ -30,6 +30,8 @@ interface Log {
   abortAsked: boolean
   /** The request of each step at its first arrival. */
   readonly requests: Map<string, string>
+  /** The body of each plan call with a grant, by the number of the plan. */
+  readonly planCalls: Map<number, string>
   isMarked: boolean
 }
 
@@ -38,13 +40,15 @@ export class WorkflowAudit {
   readonly #world: World
   readonly #logs = new Map<string, Log>()
   #store: SimStore | undefined
+  #services: Services | undefined
 
   constructor(world: World) {
     this.#world = world
   }
 
-  watch(store: SimStore): void {
+  watch(store: SimStore, services: Services): void {
     this.#store = store
+    this.#services = services
   }
 
   log(gid: string): Log {
@@ -54,6 +58,7 @@ export class WorkflowAudit {
       hasCodeFailed: false,
       abortAsked: false,
       requests: new Map(),
+      planCalls: new Map(),
       isMarked: false,
     }
     this.#logs.set(gid, log)
@@ -125,7 +130,10 @@ export class WorkflowAudit {
     }
     if (stored.status !== 'aborting' && !isFinalStatus(stored.status))
       this.report('I13', gid, 'a compensation was sent before the abort decision was durable')
+    this.#checkSealOrder(transaction, branch)
     if (transaction.status !== 'aborting') return
+    if (transaction.plan.call.state === 'calling')
+      this.report('I13', gid, `${steps[branch]?.id} is undone while a plan call with a grant is under way`)
     const rank = steps[branch]?.rank ?? 0
     const later = transaction.abort.branches.find(
       (other) =>
@@ -139,6 +147,46 @@ export class WorkflowAudit {
         gid,
         `${steps[branch]?.id} is undone before ${steps[later]?.id}, which was planned later`,
       )
+  }
+
+  /** I12: of the slots that are sealed, one is sealed after those above it. */
+  #checkSealOrder({ gid, steps, branches }: WorkflowTransaction, branch: number): void {
+    if (steps[branch]?.local?.granted === undefined) return
+    const isAbove = (other: number) => {
+      const { action, compensate } = branches[other] ?? {}
+      const isSealed = steps[other]?.local?.granted !== undefined && action?.state === 'failed'
+      return other > branch && isSealed && compensate?.state !== 'succeeded'
+    }
+    const above = [...steps.keys()].find(isAbove)
+    if (above !== undefined)
+      this.report('I12', gid, `${steps[branch]?.branch.id} is sealed before ${steps[above]?.branch.id}`)
+  }
+
+  /** I38: all calls of a plan with a grant are the same. */
+  checkPlanCall(gid: Gid, body: string): void {
+    const { plan, grant } = JSON.parse(body) as PlanCall
+    if (grant.count === 0) return
+    const { planCalls } = this.log(gid)
+    const first = planCalls.get(plan) ?? body
+    planCalls.set(plan, first)
+    if (first !== body) this.report('I38', gid, `plan ${plan} was ${first} and is ${body}`)
+  }
+
+  /** I37 and I39, at the instant at which a step within a plan call would commit. */
+  checkWithin(gid: Gid, slot: string, id: string, input: string): void {
+    const row = this.#store?.read(gid)
+    if (row === undefined) return
+    const workflow = readWorkflow(row)
+    if (Number(slot.slice(1)) > (workflow.granted ?? 0))
+      this.report('I37', gid, `${id} runs under ${slot}, and the record has granted ${workflow.granted ?? 0}`)
+    const rows = this.#services?.listSlots(gid) ?? []
+    for (const seen of JSON.parse(input) as readonly Seen[]) {
+      const isInRow = rows.some(
+        ([, { step, value }]) => step?.id === seen.id && JSON.stringify(seen.value) === `{"n":${value}}`,
+      )
+      if (!isInRow && !isRecorded(workflow, seen))
+        this.report('I39', gid, `${id} is built on ${JSON.stringify(seen)}, which may not stay`)
+    }
   }
 
   /** I37: every step that arrives is in the durable record. I41: none that was planned after the turn ever does. */
@@ -197,7 +245,37 @@ export class WorkflowAudit {
     }
     if (row.status === 'succeeded' && workflow.result === undefined)
       this.report('I40', gid, 'succeeded without a result')
+    this.#checkSlots(workflow, services)
   }
+
+  /** I38 and I40: no effect stands under a slot of which the record does not tell, and each slot has one step. */
+  #checkSlots({ gid, status, steps, branches }: WorkflowTransaction, services: Services): void {
+    for (const [slot, { step, action, compensate }] of services.listSlots(gid)) {
+      const position = steps.findIndex(({ branch }) => branch.id === slot)
+      const recorded = steps[position]
+      if (recorded === undefined && action !== compensate)
+        this.report('I40', gid, `${status}, but ${step?.name} has run under ${slot}, and nothing tells of it`)
+      // Behind a failure another attempt, by other code, may have run a step of another name. It is undone.
+      const hasSucceeded = branches[position]?.action.state === 'succeeded'
+      if (hasSucceeded && recorded?.name !== step?.name)
+        this.report('I38', gid, `${slot} is ${recorded?.name} in the record, and ${step?.name} in its row`)
+    }
+  }
+}
+
+/** What a program has seen of an entry. */
+interface Seen {
+  readonly id: string
+  readonly value?: JsonValue
+  readonly failed?: string
+}
+
+function isRecorded({ steps, branches }: WorkflowTransaction, { id, value, failed }: Seen): boolean {
+  const position = steps.findIndex((step) => step.id === id)
+  const { state, values } = branches[position]?.action ?? {}
+  if (failed !== undefined) return state === 'failed'
+  const whole = values?.[steps[position]?.kept.indexOf('') ?? -1] ?? 'null'
+  return state === 'succeeded' && whole === JSON.stringify(value)
 }
 
 function readWorkflow(row: StoredTransaction): WorkflowTransaction {

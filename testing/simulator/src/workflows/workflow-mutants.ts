@@ -2,6 +2,7 @@
 import {
   decodeTransaction,
   type FoldedTransaction,
+  isSeal,
   PLAN,
   RULES,
   type Rules,
@@ -12,9 +13,15 @@ import {
   type WorkflowTransaction,
 } from '@counterstep/core'
 
+import { mayRunInline } from '@counterstep/workflow'
+import type { HandlerRules } from './plan-handler.ts'
+
 export interface WorkflowMutant {
   readonly rules: Rules
   readonly onReread?: (run: Run, row: StoredTransaction | undefined) => Run
+  /** Changes the workflow of which a plan call is built. */
+  readonly toPlanCall?: (workflow: WorkflowTransaction) => WorkflowTransaction
+  readonly handler?: Partial<HandlerRules>
 }
 
 type Submitted = Extract<WorkflowTransaction, { readonly status: 'submitted' }>
@@ -48,6 +55,10 @@ function isNewFailure(before: WorkflowTransaction, next: WorkflowTransaction, br
   return (
     before.branches[branch]?.action.state !== 'failed' && next.branches[branch]?.action.state === 'failed'
   )
+}
+
+function hasNewFailure(before: WorkflowTransaction, next: WorkflowTransaction): boolean {
+  return next.branches.some((_, branch) => isNewFailure(before, next, branch))
 }
 
 /** Calls the steps of a plan before they are durable. */
@@ -98,9 +109,9 @@ const IDLE = { state: 'idle', attempts: 0, failures: 0, waits: 0 } as const
 
 /** Leaves a failed step as it is: an earlier copy of its call may still take effect. */
 const failureUnsealed = changeFold((before, event, { next, durability }) => {
-  if (event.type !== 'answered' || !isNewFailure(before, next, event.call.branch)) return { next, durability }
+  if (event.type !== 'answered' || next.status !== 'submitted') return { next, durability }
   const branches = next.branches.map((progress, branch) =>
-    branch === event.call.branch
+    isNewFailure(before, next, branch)
       ? { ...progress, compensate: { ...IDLE, state: 'succeeded' as const } }
       : progress,
   )
@@ -119,7 +130,7 @@ const finishBeforeSeals = changeFold((_before, event, { next, durability }, now)
 
 /** Goes on from a failure, and undoes it, before it is durable. */
 const failureGoesOn = changeFold((before, event, { next, durability }) =>
-  event.type === 'answered' && isNewFailure(before, next, event.call.branch)
+  event.type === 'answered' && next.status === 'submitted' && hasNewFailure(before, next)
     ? { next, durability: 'lazy' }
     : { next, durability },
 )
@@ -190,6 +201,87 @@ const pivotUnmarked = changeFold((_before, _event, { next, durability }) => {
   return { next: rest, durability }
 })
 
+/** Makes a plan call before its grant is durable. */
+const grantUnsaved = changeFold((before, _event, { next, durability }) =>
+  next.status === 'submitted' && before.granted !== next.granted
+    ? { next, durability: 'lazy' }
+    : { next, durability },
+)
+
+/** Forgets at the turn that slots were granted. */
+const grantForgotten = changeFold((before, _event, { next, durability }) => {
+  if (before.status !== 'submitted' || next.status !== 'aborting') return { next, durability }
+  const branches = next.abort.branches.filter((position) => !isSeal(next.steps[position]))
+  return { next: { ...next, abort: { ...next.abort, branches } }, durability }
+})
+
+/** Seals the lowest slot first. */
+const sealsUpward: WorkflowMutant = {
+  rules: {
+    ...RULES,
+    effects(transaction, now) {
+      if (transaction.kind !== 'workflow' || transaction.status !== 'aborting')
+        return RULES.effects(transaction, now)
+      const steps = transaction.steps.map((step) =>
+        isSeal(step) ? { ...step, rank: 1_000_000 - step.rank } : step,
+      )
+      return RULES.effects({ ...transaction, steps }, now)
+    },
+  },
+}
+
+/** Seals slots while the plan call that may run steps under them is under way. */
+const sealBeforePlanEnded: WorkflowMutant = {
+  rules: {
+    ...RULES,
+    effects(transaction, now) {
+      if (transaction.kind !== 'workflow' || transaction.status !== 'aborting')
+        return RULES.effects(transaction, now)
+      return RULES.effects({ ...transaction, plan: { ...transaction.plan, call: IDLE } }, now)
+    },
+  },
+}
+
+/** Shows each attempt of a plan call all that has ended by then. */
+const prefixGrows: WorkflowMutant = {
+  rules: RULES,
+  toPlanCall: (workflow) => {
+    const seen = workflow.order.length
+    const seenAt = workflow.order.map((_, index) => workflow.seenAt[index] ?? workflow.plan.at)
+    return { ...workflow, seenAt, plan: { ...workflow.plan, seen } }
+  },
+}
+
+/** Seals no slot behind a step that has failed within its plan call. */
+const restUnsealed = changeFold((before, event, { next, durability }) => {
+  if (event.type !== 'answered' || next.status !== 'submitted') return { next, durability }
+  const isNew = (position: number) => position >= before.steps.length && isSeal(next.steps[position])
+  if (!next.steps.some((_, position) => isNew(position))) return { next, durability }
+  const branches = next.branches.map((progress, position) =>
+    isNew(position) ? { ...progress, compensate: { ...IDLE, state: 'succeeded' as const } } : progress,
+  )
+  return { next: { ...next, branches }, durability }
+})
+
+/** A handler that runs a step behind a result of the code, which another attempt would not get again. */
+const runThenStep: WorkflowMutant = {
+  rules: RULES,
+  handler: {
+    mayRunInline: (is, slot, spent, call) => mayRunInline(is, slot, { ...spent, hasRun: false }, call),
+  },
+}
+
+/** A handler that goes on behind a failure, which another attempt might not see. */
+const inlineFailureGoesOn: WorkflowMutant = {
+  rules: RULES,
+  handler: {
+    mayRunInline: (is, slot, spent, call) => mayRunInline(is, slot, { ...spent, hasFailed: false }, call),
+  },
+}
+
+/** A handler that takes the row of another step for its own. */
+const slotNameUnchecked: WorkflowMutant = { rules: RULES, handler: { checksName: false } }
+
 export const WORKFLOW_MUTANTS: Readonly<Record<string, WorkflowMutant>> = {
   'plan-unsaved': planUnsaved,
   'late-plan-counts': latePlanCounts,
@@ -201,6 +293,15 @@ export const WORKFLOW_MUTANTS: Readonly<Record<string, WorkflowMutant>> = {
   'race-reordered': raceReordered,
   'conflict-is-failure': conflictIsFailure,
   'workflow-pivot-unmarked': pivotUnmarked,
+  'grant-unsaved': grantUnsaved,
+  'grant-forgotten': grantForgotten,
+  'seals-upward': sealsUpward,
+  'seal-before-plan-ended': sealBeforePlanEnded,
+  'prefix-grows': prefixGrows,
+  'rest-unsealed': restUnsealed,
+  'run-then-step': runThenStep,
+  'inline-failure-goes-on': inlineFailureGoesOn,
+  'slot-name-unchecked': slotNameUnchecked,
 }
 
 export function findMutant(name: string | undefined): WorkflowMutant {

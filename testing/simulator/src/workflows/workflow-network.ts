@@ -1,11 +1,11 @@
 /** The network from a node to the handler and the services. It delays, loses, doubles and reorders requests. */
 import type { BranchAnswer, CalledOp, SagaOp } from '@counterstep/core'
-import type { Gid, PlanCall } from '@counterstep/protocol'
-import { BROKEN, FAILURE, SUCCESS } from '../branches/branch-answers.ts'
+import type { Gid, JsonValue } from '@counterstep/protocol'
+import { BROKEN, FAILURE } from '../branches/branch-answers.ts'
 import { EVENT } from '../world/event-code.ts'
 import type { EventOwner } from '../world/heap.ts'
 import type { World } from '../world/world.ts'
-import { answerPlan, type Program } from './program.ts'
+import type { PlanHandler } from './plan-handler.ts'
 import type { Services } from './services.ts'
 import type { WorkflowAudit } from './workflow-audit.ts'
 
@@ -23,18 +23,13 @@ export class WorkflowNetwork {
   readonly #world: World
   readonly #audit: WorkflowAudit
   readonly #services: Services
-  readonly #programs: ReadonlyMap<string, Program>
+  readonly #handler: PlanHandler
 
-  constructor(
-    world: World,
-    audit: WorkflowAudit,
-    services: Services,
-    programs: ReadonlyMap<string, Program>,
-  ) {
+  constructor(world: World, audit: WorkflowAudit, services: Services, handler: PlanHandler) {
     this.#world = world
     this.#audit = audit
     this.#services = services
-    this.#programs = programs
+    this.#handler = handler
   }
 
   send(
@@ -70,29 +65,32 @@ export class WorkflowNetwork {
     const world = this.#world
     const { gid, op, id, body, isSure } = request
     world.after(delayMs, EVENT.callArrival, () => {
-      const result = op === 'plan' ? this.#plan(request) : this.#commit(gid, id, op as SagaOp, body, isSure)
-      if (world.trace.isOn)
-        world.trace.line(world.now, `${gid} ${op} ${id} → ${result.result} ${result.body ?? ''}`)
-      answer(result)
+      const answered = (result: BranchAnswer) => {
+        if (world.trace.isOn)
+          world.trace.line(world.now, `${gid} ${op} ${id} → ${result.result} ${result.body ?? ''}`)
+        answer(result)
+      }
+      if (op === 'plan') {
+        this.#audit.checkPlanCall(gid, body)
+        this.#handler.plan(gid, body, answered)
+      } else answered(this.#commit(gid, id, op as SagaOp, body, isSure))
     })
   }
 
   #commit(gid: Gid, id: string, op: SagaOp, body: string, isSure: boolean): BranchAnswer {
     this.#audit.checkArrival(gid, id, op, body)
-    return this.#services.commit(gid, id, op, isSure)
+    if (op === 'compensate' && id.startsWith('~')) this.#countSeal(gid, id, body)
+    const outcome = this.#services.commit(gid, id, op, isSure, readLocal(id, op, body))
+    if (outcome.type === 'answered') return outcome.answer
+    return outcome.code === 'ALREADY_COMPENSATED' ? FAILURE : BROKEN
   }
 
-  /** A gateway answers 409 now and then, and a page of HTML. */
-  #plan({ gid, body }: Request): BranchAnswer {
-    const { faults } = this.#world
-    const random = this.#world.getRandom(gid)
-    if (random.chance(faults.flaky)) return random.chance(0.5) ? BROKEN : FAILURE
-    if (random.chance(faults.ongoing)) return { ...SUCCESS, body: '<html></html>' }
-    const program = this.#programs.get(gid)
-    if (program === undefined) return BROKEN
-    const { body: plan, fails } = answerPlan(program, JSON.parse(body) as PlanCall)
-    if (fails) this.#audit.log(gid).hasCodeFailed = true
-    return { ...SUCCESS, body: plan }
+  /** The call of a slot of which the record does not tell names no step. */
+  #countSeal(gid: Gid, id: string, body: string): void {
+    if (body.includes('"step":')) return
+    const { counts } = this.#services
+    if (this.#services.state(gid, id).step === undefined) counts.sealedEmpty++
+    else counts.sealedUntold++
   }
 
   #delayMs(gid: string): number {
@@ -100,5 +98,14 @@ export class WorkflowNetwork {
     const random = this.#world.getRandom(gid)
     const slow = faults.slowNetworkMs > 0 && random.chance(0.3) ? random.between(0, faults.slowNetworkMs) : 0
     return random.between(1, 8) + slow
+  }
+}
+
+function readLocal(id: string, op: SagaOp, body: string) {
+  if (op !== 'action' || !id.startsWith('~')) return undefined
+  const { step, input } = JSON.parse(body) as { readonly step: string; readonly input: JsonValue }
+  return {
+    step: { id: step.replace(/new$/, ''), name: step, input: JSON.stringify(input) },
+    checksName: true,
   }
 }

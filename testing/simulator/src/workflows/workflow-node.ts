@@ -166,7 +166,7 @@ export class WorkflowNode {
   }
 
   #call(gid: Gid, call: CallKey, attempt: number): void {
-    const { world, audit, network } = this.#parts
+    const { world, audit, network, mutant } = this.#parts
     const run = this.#runs.get(gid)
     if (run?.transaction.kind !== 'workflow') return
     const { transaction } = run
@@ -174,7 +174,7 @@ export class WorkflowNode {
     const { token } = run
     const isPlan = call.branch === PLAN
     const { body } = isPlan
-      ? buildPlanCall(transaction)
+      ? buildPlanCall(mutant.toPlanCall?.(transaction) ?? transaction)
       : buildStepRequest(transaction, call.branch, call.op as SagaOp)
     const step = transaction.steps[call.branch]?.branch
     const request = { gid, op: call.op, id: step?.id ?? '', body, isSure: step?.role === 'retriable' }
