@@ -312,7 +312,7 @@ describe('an abort', () => {
     const aborted = abortBy(fixture.workflow, fixture)
     fixture.plan({ ran: [ran('a', 1)] }, { failed: { code: 'X', message: '' } })
     fixture.conflict().reread(aborted).saved()
-    expect(fixture.workflow.abort).toMatchObject({ cause: 'requested', branches: [0, 1, 2] })
+    expect(fixture.workflow).toMatchObject({ abort: { cause: 'requested', branches: [0, 1, 2] } })
     expect(undoAll(fixture)).toEqual(['~3 compensate', '~2 compensate', 'a compensate'])
   })
 

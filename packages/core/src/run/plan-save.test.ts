@@ -164,18 +164,15 @@ describe('an unknown answer', () => {
     expect(fixture.save).toMatchObject({ hold: { type: 'release' } })
   })
 
-  it('S40: A saga whose second wait opens is given back, however short the wait is', () => {
-    const saga = startSaga({
-      branches: [
-        { id: 'a', wait: { ms: 900 } },
-        { id: 'b', wait: { ms: 900 } },
-        { action: 'http://bank.test/a' },
-      ],
-    })
+  it('S40: A saga that does nothing but wait is given back after holdMs, however short each of its waits is', () => {
+    const waits = [400, 500, 400].map((ms, n) => ({ id: `w${n}`, wait: { ms } }))
+    const saga = startSaga({ branches: [...waits, { action: 'http://bank.test/a' }] })
     const fixture = RunFixture.accepted(saga).tick()
+    expect([fixture.save, fixture.wakeAt]).toEqual([undefined, NODE_START + 400])
+    fixture.tick(400)
     expect([fixture.save, fixture.wakeAt]).toEqual([undefined, NODE_START + 900])
-    fixture.tick(900)
-    expect(fixture.save?.hold).toEqual({ type: 'release', dueAt: CREATED_AT + 1_800 })
+    fixture.tick(500)
+    expect(fixture.save?.hold).toEqual({ type: 'release', dueAt: CREATED_AT + 1_300 })
   })
 
   it('The row is given back until the deadline when that is earlier', () => {

@@ -11,8 +11,7 @@ import { encodeProgress, toFormat } from '../record/record.ts'
 import { SLOW_AFTER_WAITS } from '../rules/backoff.ts'
 import type { CallKey } from '../rules/events.ts'
 import { PARKED_OP_AT, someOp, withoutUnanswered } from '../rules/op-progress.ts'
-import { toSaga } from '../rules/workflow-steps.ts'
-import { hasSteps, isFinal, type Transaction } from '../transaction.ts'
+import { isFinal, type Transaction } from '../transaction.ts'
 import { hasCallInFlight, type Run, type SaveInFlight } from './run.ts'
 import type { RunEffect } from './run-events.ts'
 
@@ -41,7 +40,8 @@ export function planSave(run: Run, needs: Needs, now: number): SavePlan {
   const { wakeAt } = needs
   // A wake-up at once is no wait: something follows as soon as this change is durable.
   const onlyWaits = !isCalling && needs.calls.length === 0 && wakeAt !== undefined && wakeAt > now
-  if (onlyWaits && (wakeAt - now > run.settings.holdMs || hasWaitedOften(run.transaction))) {
+  const waitsLong = onlyWaits && (wakeAt - now > run.settings.holdMs || keepsWaiting(run, wakeAt))
+  if (waitsLong || (onlyWaits && hasWaitedOften(run.transaction))) {
     if (!isParked(run, wakeAt)) return release(run, storeInstant(run, wakeAt))
     // A pause parks the row without a mark, because an operator asked for that.
     // Otherwise it may not be marked yet, because nothing is decided on top of an unsaved decision. It is marked after a save, since
@@ -113,19 +113,15 @@ function updateHold(run: Run, hold: SaveInFlight['hold'], dueAt = 0): UpdateHold
  * transactions in memory would have no room for new ones.
  */
 function hasWaitedOften(transaction: Transaction): boolean {
-  return (
-    someOp(transaction, ({ state, waits }) => state === 'waiting' && waits >= SLOW_AFTER_WAITS) ||
-    hasWaitedBefore(transaction)
-  )
+  return someOp(transaction, ({ state, waits }) => state === 'waiting' && waits >= SLOW_AFTER_WAITS)
 }
 
-/** Whether a wait is open, and one before it has ended. No target bounds how many transactions do nothing but wait. */
-function hasWaitedBefore(transaction: Transaction): boolean {
-  if (!hasSteps(transaction) || !someOp(transaction, ({ state }) => state === 'open')) return false
-  const { branches, definition } = toSaga(transaction)
-  return branches.some(
-    ({ action }, branch) => action.state === 'succeeded' && definition.branches[branch]?.wait !== undefined,
-  )
+/**
+ * Whether waits that are short each keep the transaction here for longer than one of them may. No target bounds how many
+ * transactions do nothing but wait.
+ */
+function keepsWaiting({ transaction, startedAt, settings }: Run, wakeAt: number): boolean {
+  return wakeAt - startedAt > settings.holdMs && someOp(transaction, ({ state }) => state === 'open')
 }
 
 export function isRetrying(transaction: Transaction): boolean {

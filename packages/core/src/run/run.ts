@@ -30,6 +30,8 @@ export interface Run {
    * No new call starts after this instant. It is counted from when the last granted create, claim or renew was sent.
    */
   readonly leaseUntil: number
+  /** When it was accepted or claimed here, by the node's clock. */
+  readonly startedAt: number
   readonly storeOffsetMs: number
   readonly lastChange: number
   readonly lastSavedChange: number
@@ -96,6 +98,7 @@ function newRun(transaction: Transaction, holding: Holding, grant: Grant): Run {
     ...holding,
     transaction,
     leaseUntil: grant.sentAt + holding.settings.leaseMs,
+    startedAt: grant.now,
     // The offset counts from the answer, so the assumed store time is never
     // later than the true one, and no deadline is early.
     storeOffsetMs: grant.storeNow - grant.now,
