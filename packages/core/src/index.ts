@@ -245,6 +245,7 @@ export {
 export type { RunEffect, RunEvent } from './run/run-events.ts'
 export { type Step, stepRun } from './run/step-run.ts'
 export { REST_LEASES_MAX, type TakeOver, takeOver } from './run/take-over.ts'
+export { canonicalJson } from './submission/canonical-json.ts'
 export type { CheckUrl, UrlRefusal } from './submission/parse-branch.ts'
 export { type EditFields, type ParsedEdit, parseEdit } from './submission/parse-edit.ts'
 export { isReservedHeader } from './submission/parse-headers.ts'

@@ -99,6 +99,18 @@ describe('a skip', () => {
     expect((await fixture.row('a')).marks).toEqual(['by-hand'])
   })
 
+  it('with an answer that is nested too deep is refused, and changes nothing', async () => {
+    const fixture = new Fixture()
+    await rest(fixture)
+    const node = await fixture.node()
+    const answer = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`)
+    const skip = async () => node.engine.skip(GID, '01', 'action', { doneBy: 'hand', answer }, given())
+    await expect(skip()).rejects.toMatchObject({
+      faults: [{ code: 'SAGA_PAYLOAD_TOO_DEEP', path: '/answer' }],
+    })
+    expect((await fixture.row('a')).marks ?? []).toEqual([])
+  })
+
   it('waits for a call that ends soon', async () => {
     const fixture = new Fixture()
     const node = await fixture.node()

@@ -1,6 +1,7 @@
 /** The requests of operators beside those that clients have too: pause, resume, one op, the preview and the requests of ops. */
 import {
   type CommandRefusal,
+  canonicalJson,
   decodeTransaction,
   type EditFields,
   findNamedOp,
@@ -82,6 +83,10 @@ export class OperatorRequests {
       const message = 'must be "service" or "hand": who has done it'
       throw new InvalidRequestError([{ code: 'SAGA_INVALID', path: '/doneBy', message }])
     }
+    if (answer !== undefined && canonicalJson(answer) === undefined)
+      throw new InvalidRequestError([
+        { code: 'SAGA_PAYLOAD_TOO_DEEP', path: '/answer', message: 'is nested too deep' },
+      ])
     const values = answer === undefined ? {} : { answer: JSON.stringify(answer) }
     const read = this.#read(given, true)
     return this.#give(gid, { type: 'skip-asked', branchId, op, doneBy, ...values, given: read })
