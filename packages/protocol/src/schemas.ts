@@ -123,7 +123,12 @@ export const branchViewSchema = z
       .string()
       .exactOptional()
       .describe('The name by which the code knows a local step, whose id is its slot.'),
-    rank: z.int().exactOptional().describe('The plan that named the step. The highest rank is undone first.'),
+    rank: z
+      .int()
+      .exactOptional()
+      .describe(
+        'The highest is undone first. The steps of one plan share one, but for those that ran within its call.',
+      ),
     ops: z.array(opViewSchema).readonly(),
   })
   .readonly()

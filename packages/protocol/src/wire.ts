@@ -382,7 +382,7 @@ export interface BranchView {
   readonly name?: string
   /** The name by which the code knows a local step. The `id` is its slot. */
   readonly stepId?: string
-  /** The number of the plan that named the step. The highest rank is undone first. */
+  /** The highest rank is undone first. The steps of one plan share one, but for local steps that ran within its call. */
   readonly rank?: number
   readonly ops: readonly OpView[]
 }

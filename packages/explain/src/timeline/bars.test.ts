@@ -71,6 +71,31 @@ describe('listLanes', () => {
     const forgotten: OpView = { op: 'plan', state: 'idle', attempts: 0 }
     expect(list({ plan: forgotten })).toEqual(['~1.action reserve', 'charge.action charge'])
   })
+  it('Where local steps ran within plan calls, the plan in hand stands above what began after it', () => {
+    const plan: OpView = { ...done, op: 'plan', startedAt: 500, endedAt: 520 }
+    const workflow = {
+      ...{ name: 'order', generation: 1, plan: 2, steps: 5, stepsMax: 9 },
+      ...{ journalBytes: 0, journalBytesMax: 9 },
+    }
+    const ran: OpView = { op: 'action', state: 'succeeded', attempts: 0 }
+    const charge: OpView = { ...done, startedAt: 600 }
+    const branches = [
+      ...[1, 2, 3].map((rank) => ({ id: `~${rank}`, stepId: `step-${rank}`, after: [], rank, ops: [ran] })),
+      { id: 'charge', after: [], rank: 4, ops: [charge] },
+      {
+        id: '~4',
+        is: 'step',
+        name: '~4 (may have run)',
+        after: [],
+        rank: 5,
+        ops: [{ ...ran, state: 'failed' }],
+      },
+    ] as const
+    expect(listLanes(view('workflow', [], { workflow, plan, branches })).map(({ label }) => label)).toEqual([
+      ...['step-1', 'step-2', 'step-3', 'plan 2'],
+      ...['charge', '~4 (may have run)'],
+    ])
+  })
   it('A TCC has the lanes confirm and cancel', () => {
     const confirm: OpView = { ...done, op: 'confirm' }
     const cancel: OpView = { ...done, op: 'cancel' }

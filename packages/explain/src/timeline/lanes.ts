@@ -43,18 +43,34 @@ function listPlanLanes({ plan, workflow }: TransactionView): readonly Lane[] {
   return [workflow === undefined ? lane : { ...lane, label: `plan ${workflow.plan}` }]
 }
 
-function countOlderSteps({ branches, workflow }: TransactionView): number {
-  const at = branches.findIndex(({ rank }) => rank !== undefined && rank >= (workflow?.plan ?? 0))
+function countOlderSteps({ branches, workflow, plan }: TransactionView): number {
+  const number = workflow?.plan ?? 0
+  // Local steps that ran within plan calls have ranks of their own, and with them the ranks run ahead of the plans.
+  const isAhead = branches.some(({ rank = 0 }) => rank > number)
+  const at = branches.findIndex((branch) =>
+    isAhead ? beginsAfter(branch, plan?.startedAt ?? 0) : (branch.rank ?? 0) >= number,
+  )
   return at === -1 ? branches.length : at
+}
+
+function beginsAfter({ ops }: BranchView, at: number): boolean {
+  const { startedAt, state } = ops[0] ?? {}
+  return startedAt === undefined ? state === 'idle' : startedAt >= at
 }
 
 function listBranchLanes(branch: BranchView): readonly Lane[] {
   const shown = branch.ops.filter((op, index) => index === 0 || hasHappened(op))
   return shown.map((op, index) => ({
     ...toLane({ id: branch.id, op, isFirst: index === 0 }),
-    ...(index > 0 || branch.stepId === undefined ? {} : { label: branch.stepId }),
+    ...(index > 0 ? {} : nameLocalStep(branch)),
     ...(branch.wait === undefined || index > 0 ? {} : { waits: describeWait(branch) }),
   }))
+}
+
+/** Only a slot of which no plan has told has no name in the code. Its own name says that it may have run. */
+function nameLocalStep({ is, stepId, name }: BranchView): Partial<Pick<Lane, 'label'>> {
+  const label = stepId ?? (is === 'step' ? name : undefined)
+  return label === undefined ? {} : { label }
 }
 
 /** An undo that never became due would only fill the page. */
