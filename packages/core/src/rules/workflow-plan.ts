@@ -23,7 +23,7 @@ export type ReadPlan =
 export interface Plan {
   readonly number: number
   readonly version: number
-  /** What has run within the plan call: results of the code itself, and local steps under granted slots. */
+  /** These have run within the plan call: results of the code itself, and local steps under granted slots. */
   readonly ran: readonly RanStep[]
   readonly next: readonly WorkflowStep[]
   readonly outcome: PlanEnd | { readonly type: 'wait'; readonly until: 'now' | 'any' | 'all' }

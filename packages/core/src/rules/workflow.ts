@@ -303,7 +303,7 @@ function advance(workflow: Unfinished, now: number): FoldedWorkflow {
   }
   if (!mayOpenPlan(next)) return afterTime(next, otherwise, now)
   const opened = openPlan(next, now)
-  // With a grant the call may have an effect, so all who make it must make the same one.
+  // A call with a grant may have an effect, so each node must make the same one.
   const isStrong = otherwise === 'strong' || findGrant(opened).count > 0
   return { next: opened, durability: isStrong ? 'strong' : 'lazy' }
 }

@@ -263,7 +263,7 @@ export class WorkflowAudit {
   }
 }
 
-/** What a program has seen of an entry. */
+/** An entry as a program has seen it. */
 interface Seen {
   readonly id: string
   readonly value?: JsonValue
