@@ -14,7 +14,7 @@ database.exec('CREATE TABLE IF NOT EXISTS happened (id INTEGER PRIMARY KEY, what
 const { barrier, order } = createOrder(database, `http://127.0.0.1:${port}`)
 
 const app = fastify({ forceCloseConnections: true })
-// It dies when its work is committed, and before anybody is told.
+// It dies when its work is committed, and before anyone is told.
 app.addHook('onSend', async ({ query }) => {
   const { op, branch_id } = query as Readonly<Record<string, string>>
   if (diesAt === `${branch_id} ${op}`) process.kill(process.pid, 'SIGKILL')
