@@ -7,6 +7,11 @@ export interface OriginsOptions extends OriginOptions {
   readonly originIdleMs: number
 }
 
+/** In the time after which an idle origin is closed, all of them are looked at so often. */
+const LOOKS_PER_IDLE_TIME = 8
+/** When there is no room, this part of it is made at once. */
+const CLOSED_AT_ONCE = 1 / 16
+
 /**
  * Holds a bounded number of origins. Room is made only when a new origin comes, so a call to a known one costs
  * nothing.
@@ -14,6 +19,7 @@ export interface OriginsOptions extends OriginOptions {
 export class Origins {
   readonly #origins = new Map<string, Origin>()
   readonly #closing = new Set<Promise<void>>()
+  #nextLookAt = 0
   readonly #wheel: DeadlineWheel
   readonly #options: OriginsOptions
 
@@ -41,7 +47,8 @@ export class Origins {
   }
 
   #add(key: string, now: number): Origin | undefined {
-    this.#makeRoom(now)
+    const isFull = this.#origins.size >= this.#options.originsMax
+    if (isFull || now >= this.#nextLookAt) this.#makeRoom(now, isFull)
     if (this.#origins.size >= this.#options.originsMax) return undefined
     const origin = new Origin(key, this.#wheel, this.#options)
     this.#origins.set(key, origin)
@@ -49,18 +56,19 @@ export class Origins {
   }
 
   /**
-   * Closes the origins that have been idle for long. If that is not enough, it closes the one that has been idle
-   * longest.
+   * Closes the origins that have been idle for long. If all the room is taken, it closes a part of those that have been
+   * idle longest as well, since it looks at all of them, and the next new ones should find room without that.
    */
-  #makeRoom(now: number): void {
-    let oldest: [string, Origin] | undefined
-    for (const entry of this.#origins) {
-      const [key, origin] = entry
-      if (!origin.isIdle) continue
-      if (now - origin.usedAt > this.#options.originIdleMs) this.#remove(key, origin)
-      else if (oldest === undefined || origin.usedAt < oldest[1].usedAt) oldest = entry
-    }
-    if (oldest !== undefined && this.#origins.size >= this.#options.originsMax) this.#remove(...oldest)
+  #makeRoom(now: number, isFull: boolean): void {
+    const { originIdleMs, originsMax } = this.#options
+    this.#nextLookAt = now + originIdleMs / LOOKS_PER_IDLE_TIME
+    const idle = [...this.#origins]
+      .filter(([, origin]) => origin.isIdle)
+      .sort(([, one], [, other]) => one.usedAt - other.usedAt)
+    const firstYoung = idle.findIndex(([, { usedAt }]) => now - usedAt <= originIdleMs)
+    const old = firstYoung === -1 ? idle.length : firstYoung
+    const wanted = isFull ? Math.max(1, Math.floor(originsMax * CLOSED_AT_ONCE)) : 0
+    for (const [key, origin] of idle.slice(0, Math.max(old, wanted))) this.#remove(key, origin)
   }
 
   #remove(key: string, origin: Origin): void {
