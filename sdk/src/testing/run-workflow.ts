@@ -20,7 +20,14 @@ const GRANTED_SLOTS = 8
 /** No step of a test is cut short because its time is over. */
 const BUDGET_MS = 60_000
 
-/** Everything around a workflow that its test decides. */
+/**
+ * Everything around a workflow that its test decides.
+ *
+ * @example
+ * ```ts
+ * const trial: WorkflowTrial = { answers: { charge: { paymentId: 'p-1' } }, delaysMs: { charge: 2_000 } }
+ * ```
+ */
 export interface WorkflowTrial {
   /**
    * The answers of calls, by the id that the function gives them. A function gets the payload of the call, and may throw a
@@ -34,7 +41,14 @@ export interface WorkflowTrial {
   readonly tx?: unknown
 }
 
-/** Something that has ended. `at` counts virtual milliseconds from the start. */
+/**
+ * Something that has ended. `atMs` counts virtual milliseconds from the start.
+ *
+ * @example
+ * ```ts
+ * const charged = journal.find((entry: TrialEntry) => entry.id === 'charge')?.atMs
+ * ```
+ */
 export interface TrialEntry {
   readonly id: string
   readonly is: 'step' | 'call' | 'run' | 'timer' | 'signal' | 'patch'
@@ -53,7 +67,15 @@ interface Played {
   readonly elapsedMs: number
 }
 
-/** How a workflow has ended in its test. */
+/**
+ * How a workflow has ended in its test.
+ *
+ * @example
+ * ```ts
+ * const outcome: WorkflowOutcome<{ payment: string }> = await runWorkflow(order, { sku: 'pen', cents: 5 }, trial)
+ * if (outcome.status === 'failed') console.log(outcome.failure.code, outcome.undone)
+ * ```
+ */
 export type WorkflowOutcome<Result> = Played &
   (
     | { readonly status: 'succeeded'; readonly result: Result }

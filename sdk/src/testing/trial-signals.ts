@@ -1,6 +1,13 @@
 import type { JsonValue, NextEntry } from '@counterstep/protocol'
 
-/** A signal that comes to a workflow in its test. */
+/**
+ * A signal that comes to a workflow in its test.
+ *
+ * @example
+ * ```ts
+ * const approved: TrialSignal = { name: 'approved', payload: { by: 'ann' }, afterMs: 3_600_000 }
+ * ```
+ */
 export interface TrialSignal {
   readonly name: string
   readonly payload?: unknown

@@ -14,3 +14,15 @@ it('The workflow of the guide ends, is refused and is declined, as the guide pri
   })
   expect(stdout).toBe(guide.readBlock('text'))
 })
+
+it('The tests of the guide pass', async () => {
+  const folder = new Guide('workflow').writePrograms('payment.test.ts')
+  // This process is run by a test runner, which node:test would take for its own parent.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--test', '--test-reporter=tap', join(folder, 'payment.test.ts')],
+    { env },
+  )
+  expect(stdout).toContain('# pass 2')
+})
