@@ -7,6 +7,7 @@ import { commonJsModules } from './commonjs-modules.ts'
 import type { Publication } from './public-packages.ts'
 import { publishedDocuments } from './published-documents.ts'
 import { publishedManifest } from './published-manifest.ts'
+import { indentByTabs } from './short-indents.ts'
 import { withoutComments } from './without-comments.ts'
 import { manifestIn } from './workspace-manifest.ts'
 
@@ -22,7 +23,10 @@ export function stagePackage({ root, built }: StageFrom, publication: Publicatio
   const command = commandFolder === undefined ? undefined : manifestIn(root, commandFolder)
   const { files: carried, commandOnly, manifests } = carriedModules(root, built, publication)
   const modules = new Map(
-    [...carried].map(([path, text]) => [path, path.endsWith('.js') ? withoutComments(text) : text]),
+    [...carried].map(([path, text]) => [
+      path,
+      path.endsWith('.js') ? withoutComments(text) : indentByTabs(text),
+    ]),
   )
   const documents = publishedDocuments(root, publication)
   const hasFolder = [...documents.keys()].some((path) => path.startsWith('docs/'))

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { checkContents, UNPACKED_BYTES_MAX } from '../../scripts/pack/check/check-contents.ts'
 import { isOurs, PUBLIC_PACKAGES, publications } from '../../scripts/pack/public-packages.ts'
 import { publishedDocuments } from '../../scripts/pack/published-documents.ts'
+import { indentByTabs } from '../../scripts/pack/short-indents.ts'
 import { workspaceFolders } from '../../scripts/pack/workspace-folders.ts'
 import { manifestIn } from '../../scripts/pack/workspace-manifest.ts'
 import { distTag } from '../../scripts/release/publish-tarball.ts'
@@ -56,6 +57,14 @@ describe('the public packages', () => {
         expect(missing.map(([whole]) => whole)).toEqual([])
       }
     }
+  })
+
+  it('Declarations are indented by tabs, and comments within them stay in line', () => {
+    const declared =
+      'interface A {\n    /**\n     * It  has    spaces.\n     */\n    b: {\n        c: 1;\n    };\n}\n'
+    expect(indentByTabs(declared)).toBe(
+      'interface A {\n\t/**\n\t * It  has    spaces.\n\t */\n\tb: {\n\t\tc: 1;\n\t};\n}\n',
+    )
   })
 
   it('A version is the newest of its name only as a release', () => {
