@@ -9,7 +9,8 @@ type InputField<Input> = undefined extends Input ? { readonly input?: Input } : 
 
 /**
  * Says where a workflow runs, and with which input. `handler` is the URL of its `workflowHandler`. `version` is by default the
- * newest that the handler has when the first plan is made. A workflow is found by its `name` and `tags`; every reader sees them.
+ * newest that the handler has when the first plan is made. Up to `grants` local steps run within one plan call: by default 8,
+ * and 0 without a barrier. A workflow is found by its `name` and `tags`; every reader sees them.
  *
  * @example
  * ```ts
@@ -21,8 +22,11 @@ type InputField<Input> = undefined extends Input ? { readonly input?: Input } : 
  * }
  * ```
  */
-export type StartSettings<Input> = Omit<WorkflowSubmitRequest, 'kind' | 'workflow' | 'input' | 'grants'> &
+export type StartSettings<Input> = Omit<WorkflowSubmitRequest, 'kind' | 'workflow' | 'input'> &
   InputField<Input>
+
+/** So many local steps may run within one plan call, if the workflow has a barrier. Without one none may. */
+const GRANTS_DEFAULT = 8
 
 /**
  * The answer to a start. It has a `result`, which the function has returned, only where `waitMs` was long enough for that.
@@ -41,13 +45,8 @@ export async function start<Input, Result>(
   settings: StartSettings<Input>,
   options: SubmitOptions,
 ): Promise<StartView<Result>> {
-  const request = {
-    ...settings,
-    kind: 'workflow',
-    workflow: name,
-    // Without a barrier no step may run within a plan call.
-    ...(hasBarrier ? {} : { grants: 0 }),
-  } as WorkflowSubmitRequest
+  const grants = hasBarrier ? GRANTS_DEFAULT : 0
+  const request = { grants, ...settings, kind: 'workflow', workflow: name } as WorkflowSubmitRequest
   // The handler has the workflow's code, so its result is of this type, as it comes out of JSON.
   return (await submit(setup, request, options)) as StartView<Result>
 }

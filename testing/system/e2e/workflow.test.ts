@@ -36,8 +36,8 @@ async function openShop() {
       ])
       return shop
     },
-    startOrder: (gid: string, input: OrderInput) =>
-      client.start(order, { gid, handler: `${base}/workflows`, input }),
+    startOrder: (gid: string, input: OrderInput, more: { readonly grants?: number } = {}) =>
+      client.start(order, { gid, handler: `${base}/workflows`, input, ...more }),
     listHappened: async () => (await (await fetch(`${base}/happened`)).json()) as readonly string[],
   }
 }
@@ -66,10 +66,10 @@ it('A workflow that fails at last is undone, what was planned last before what i
   expect(undone.slice(2)).toEqual(['refunded 2', 'unreserved cup 1'])
 })
 
-it('A shop that dies behind a commit of a step, and in a plan, goes on when it is started again', async () => {
+it('A shop that dies behind a commit of a step, of a call and in a plan goes on when it is started again', async () => {
   const { client, startShop, startOrder, listHappened } = await openShop()
   const first = await startShop('~1 action')
-  await startOrder('order-3', { sku: 'cup' })
+  await startOrder('order-3', { sku: 'cup' }, { grants: 0 })
   expect(await first.ended).toBeNull()
   // The step is in the barrier, and the orchestrator has not heard of it.
   const second = await startShop('charge action')
@@ -84,6 +84,37 @@ it('A shop that dies behind a commit of a step, and in a plan, goes on when it i
   expect(reserve?.ops.find(({ op }) => op === 'action')?.attempts).toBeGreaterThan(1)
   const happened = await listHappened()
   expect([...happened].sort()).toEqual(['charged 1', 'mailed kim', 'packed 1', 'reserved cup'])
+})
+
+it('A shop that dies when steps have run within a plan, and before it has told, goes on with what they did', async () => {
+  const { client, startShop, startOrder, listHappened } = await openShop()
+  const first = await startShop('00 plan')
+  await startOrder('order-5', { sku: 'cup' })
+  expect(await first.ended).toBeNull()
+  const second = await startShop()
+  expect(await listHappened()).toContain('reserved cup')
+  await second.kill('SIGKILL')
+  // However far the second has come, a plan is asked for after this.
+  await client.signal('order-5', approval, { by: 'kim' })
+  const third = await startShop('00 plan')
+  expect(await third.ended).toBeNull()
+  await startShop()
+  const view = await client.wait('order-5', { timeoutMs: STUCK_MS })
+  expect(view).toMatchObject({ status: 'succeeded', result: { payment: 2, by: 'kim' } })
+  const happened = await listHappened()
+  expect([...happened].sort()).toEqual(['charged 1', 'mailed kim', 'packed 1', 'reserved cup'])
+})
+
+it('Steps of which no plan has told are undone when their workflow is aborted', async () => {
+  const { client, startShop, startOrder, listHappened } = await openShop()
+  const first = await startShop('00 plan')
+  await startOrder('order-6', { sku: 'cup' })
+  expect(await first.ended).toBeNull()
+  await client.abort('order-6')
+  await startShop()
+  const view = await client.wait('order-6', { timeoutMs: STUCK_MS })
+  expect(view).toMatchObject({ status: 'failed', abort: { cause: 'requested' } })
+  expect(await listHappened()).toEqual(['reserved cup', 'unreserved cup 1'])
 })
 
 it('A workflow that a person aborts while its shop is away is undone when the shop is back, without its function', async () => {
