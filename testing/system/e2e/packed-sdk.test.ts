@@ -111,6 +111,7 @@ describe('the packed SDK', () => {
       'docs/signed-calls.md',
       'docs/tcc.md',
       'docs/values.md',
+      'docs/workflow.md',
       'package.json',
     ])
     const compiled = files.filter((file) => file.startsWith('dist/'))

@@ -10,6 +10,7 @@ import { type Child, serveUntilTestEnds, startChild } from './child-process.ts'
 import { approval, createOrder, type OrderInput } from './workflow-shop/order.ts'
 
 const STUCK_MS = 60_000
+const TIMEOUT_MS = 3 * STUCK_MS
 const RETRY = ['--retry-initial-ms', '50', '--retry-cap-ms', '200', '--poll-ms', '100']
 
 /** A server and a shop, each in a process of its own. The shop is started again after it has died. */
@@ -42,7 +43,9 @@ async function openShop() {
   }
 }
 
-it('A workflow of steps, calls, a sleep and a signal ends with the result of its function', async () => {
+it('A workflow of steps, calls, a sleep and a signal ends with the result of its function', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const { client, startShop, startOrder, listHappened } = await openShop()
   await startShop()
   await startOrder('order-1', { sku: 'cup' })
@@ -54,7 +57,9 @@ it('A workflow of steps, calls, a sleep and a signal ends with the result of its
   expect([...happened.slice(2)].sort()).toEqual(['mailed kim', 'packed 1'])
 })
 
-it('A workflow that fails at last is undone, what was planned last before what it was planned after', async () => {
+it('A workflow that fails at last is undone, what was planned last before what it was planned after', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const { client, startShop, startOrder, listHappened } = await openShop()
   await startShop()
   await startOrder('order-2', { sku: 'cup', isRefusedAtLast: true })
@@ -66,7 +71,9 @@ it('A workflow that fails at last is undone, what was planned last before what i
   expect(undone.slice(2)).toEqual(['refunded 2', 'unreserved cup 1'])
 })
 
-it('A shop that dies behind a commit of a step, of a call and in a plan goes on when it is started again', async () => {
+it('A shop that dies behind a commit of a step, of a call and in a plan goes on when it is started again', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const { client, startShop, startOrder, listHappened } = await openShop()
   const first = await startShop('~1 action')
   await startOrder('order-3', { sku: 'cup' }, { grants: 0 })
@@ -86,7 +93,9 @@ it('A shop that dies behind a commit of a step, of a call and in a plan goes on 
   expect([...happened].sort()).toEqual(['charged 1', 'mailed kim', 'packed 1', 'reserved cup'])
 })
 
-it('A shop that dies when steps have run within a plan, and before it has told, goes on with what they did', async () => {
+it('A shop that dies when steps have run within a plan, and before it has told, goes on with what they did', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const { client, startShop, startOrder, listHappened } = await openShop()
   const first = await startShop('00 plan')
   await startOrder('order-5', { sku: 'cup' })
@@ -105,7 +114,9 @@ it('A shop that dies when steps have run within a plan, and before it has told, 
   expect([...happened].sort()).toEqual(['charged 1', 'mailed kim', 'packed 1', 'reserved cup'])
 })
 
-it('Steps of which no plan has told are undone when their workflow is aborted', async () => {
+it('Steps of which no plan has told are undone when their workflow is aborted', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const { client, startShop, startOrder, listHappened } = await openShop()
   const first = await startShop('00 plan')
   await startOrder('order-6', { sku: 'cup' })
@@ -117,7 +128,9 @@ it('Steps of which no plan has told are undone when their workflow is aborted', 
   expect(await listHappened()).toEqual(['reserved cup', 'unreserved cup 1'])
 })
 
-it('A workflow that a person aborts while its shop is away is undone when the shop is back, without its function', async () => {
+it('A workflow that a person aborts while its shop is away is undone when the shop is back, without its function', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const { client, startShop, startOrder, listHappened } = await openShop()
   const shop = await startShop()
   await startOrder('order-4', { sku: 'cup' })
