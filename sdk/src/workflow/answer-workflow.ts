@@ -48,9 +48,7 @@ export async function answerWorkflow(workflows: Workflows, request: BranchReques
     return { answer: await answerOp(workflows, branch), ...known }
   } catch (error: unknown) {
     const answer = toErrorAnswer(error)
-    return isBranchFailure(error) || isBranchOngoing(error)
-      ? { answer, ...known }
-      : { answer, error, ...known }
+    return isOutcome(error) ? { answer, ...known } : { answer, error, ...known }
   }
 }
 
@@ -123,7 +121,7 @@ async function answerStep(workflows: Workflows, branch: Branch): Promise<HttpAns
   try {
     return toStepAnswer(await runStep(workflow.barrier, { step, call: toBarrierCall(branch), input }))
   } catch (error: unknown) {
-    throw toStepError(`the step ${name}`, error)
+    throw isOutcome(error) ? error : toStepError(`the step ${name}`, error)
   }
 }
 
@@ -141,7 +139,7 @@ async function answerUndo(workflows: Workflows, branch: Branch): Promise<HttpAns
       await findStep(workflow, name).undo?.(undefined as never, input as never, value as never)
     return toStepAnswer({})
   } catch (error: unknown) {
-    throw toStepError(`the undo of the step ${name ?? branch.branchId}`, error)
+    throw isOutcome(error) ? error : toStepError(`the undo of the step ${name ?? branch.branchId}`, error)
   }
 }
 
@@ -187,9 +185,13 @@ function toStepAnswer({ decision, value }: StepOutcome): HttpAnswer {
   return toOutcomeAnswer(answer === undefined ? { decision } : { decision, answer })
 }
 
-/** Names in an error that is no outcome the code that threw it. */
-function toStepError(thrower: string, error: unknown): unknown {
-  if (isBranchFailure(error) || isBranchOngoing(error)) return error
+/** Tells whether a step or an undo says no, or not yet. A plan has no such answer. */
+function isOutcome(error: unknown): boolean {
+  return isBranchFailure(error) || isBranchOngoing(error)
+}
+
+/** Names the code that threw an error. */
+function toStepError(thrower: string, error: unknown): BranchError {
   if (isBranchError(error)) return new BranchError(error.code, `${thrower}: ${error.message}`, error)
   return new BranchError('STEP_ERROR', `${thrower} threw, and will be asked again; see the cause`, error)
 }

@@ -5,6 +5,8 @@ import {
   answerBranch,
   answerWorkflow,
   BranchFailure,
+  BranchOngoing,
+  endpoint,
   isBranchError,
   step,
   workflow,
@@ -66,6 +68,8 @@ describe('a plan call', () => {
     ]
     const failed = await callHandler(failing(new BranchFailure('no', { code: 'NO' })), 'plan', PLAN)
     expect([failed.status, failed.body?.then]).toEqual([200, { failed: { code: 'NO', message: 'no' } }])
+    const waiting = await callHandler(failing(new BranchOngoing()), 'plan', PLAN)
+    expect([waiting.status, waiting.body]).toEqual([500, { code: 'STEP_ERROR' }])
     const thrown = Object.assign(new Error('SELECT secret'), { status: 409, statusCode: 409 })
     const { status, body, error } = await callHandler(failing(thrown), 'plan', PLAN)
     expect([status, body]).toEqual([500, { code: 'STEP_ERROR' }])
@@ -320,6 +324,24 @@ describe('steps under a grant', () => {
       then: 'now',
     })
     expect(shop.listRows()).toEqual([])
+  })
+
+  it('A step behind the pivot cannot fail, so one that says no is asked again', async () => {
+    const { barrier } = openShop()
+    const label = step('label', {
+      do: (_tx: unknown) => {
+        throw new BranchFailure('no labels')
+      },
+    })
+    const pay = endpoint<void, void, 'DECLINED'>('bank:/pay')
+    const order = workflow('order', { version: 1, barrier, steps: [label] }, async (ctx) => {
+      const { ctx: sure } = await ctx.pivot('pay', pay)
+      await sure.step(label)
+    })
+    const journal = [{ id: 'pay', is: 'call', name: 'bank:/pay', at: 9 }]
+    const { status, body, error } = await callHandler([order], 'plan', { ...GRANTED, journal })
+    expect([status, body]).toEqual([500, { code: 'STEP_ERROR' }])
+    expect(error).toMatchObject({ cause: { message: 'no labels' } })
   })
 
   it('A step that throws leaves the plan unanswered, and what ran before it stands', async () => {
