@@ -118,7 +118,12 @@ export const branchViewSchema = z
       .enum(ENTRY_TYPES)
       .exactOptional()
       .describe('Only a step of a workflow has it: what its code has planned.'),
-    name: z.string().exactOptional().describe('Of a local step or a signal its name, of a call its target.'),
+    name: z
+      .string()
+      .exactOptional()
+      .describe(
+        'Of a local step or a signal its name, of a call its target. Of a slot of which no plan has told: that it may have run.',
+      ),
     stepId: z
       .string()
       .exactOptional()

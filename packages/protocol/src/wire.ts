@@ -378,7 +378,7 @@ export interface BranchView {
   readonly wait?: WaitView
   /** Only a step of a workflow has it, and the `name` and the `rank`: what the code has planned. */
   readonly is?: EntryType
-  /** The name of a local step or of a signal, or the target of a call. */
+  /** The name of a local step or of a signal, or the target of a call. A slot of which no plan has told says that it may have run. */
   readonly name?: string
   /** The name by which the code knows a local step. The `id` is its slot. */
   readonly stepId?: string
