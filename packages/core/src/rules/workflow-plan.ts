@@ -102,14 +102,14 @@ function findRanFault(
   outcome: Plan['outcome'],
 ): string | undefined {
   const failedAt = ran.findIndex(({ failure }) => failure !== undefined)
-  if (failedAt >= 0 && failedAt < ran.length - 1) return 'something ran behind a step that failed'
+  if (failedAt >= 0 && failedAt < ran.length - 1) return 'something ran behind a failure'
   if (failedAt >= 0 && !(outcome.type === 'wait' && outcome.until === 'now'))
-    return 'it does not ask again behind a step that failed'
+    return 'it does not ask again behind a failure'
   const firstRun = ran.findIndex(({ step }) => step.is === 'run')
   const lastStep = ran.findLastIndex(({ step }) => step.local !== undefined)
   if (firstRun >= 0 && lastStep > firstRun) return 'a step ran behind a result of the code itself'
   if (noReturnAt === undefined) return undefined
-  const mayBeUndone = ran.some(({ step, failure }) => step.local?.hasUndo || failure !== undefined)
+  const mayBeUndone = ran.some((each) => each.step.local?.hasUndo === true || isFailedStep(each))
   return mayBeUndone ? 'a step after the pivot could have to be undone' : undefined
 }
 
@@ -168,7 +168,7 @@ export function acceptPlan(workflow: Submitted, call: OpProgress, plan: Plan, no
   const ranPositions = plan.ran.map((_, index) => first + index)
   const seen = before.seen + ranPositions.length
   const hasPivot = plan.next.some(({ branch }) => branch.role === 'pivot')
-  const hasFailed = plan.ran.some(({ failure }) => failure !== undefined)
+  const hasFailed = plan.ran.some(isFailedStep)
   const next: Submitted = {
     ...workflow,
     version,
@@ -191,6 +191,11 @@ export function acceptPlan(workflow: Submitted, call: OpProgress, plan: Plan, no
   }
   // An attempt in which the step did not fail may have gone on under the slots behind it.
   return hasFailed ? sealGranted(withEnds(next)) : withEnds(next)
+}
+
+/** A result of the code that is a failure has no effect that could come late, so nothing has to be sealed for it. */
+export function isFailedStep({ step, failure }: RanStep): boolean {
+  return step.local !== undefined && failure !== undefined
 }
 
 function toRan({ value, failure }: RanStep): SagaBranchProgress {

@@ -202,6 +202,24 @@ describe('a step that ran within a plan call', () => {
   })
 })
 
+describe('a result of the code that is a failure', () => {
+  const failed = { id: 'r', is: 'run', name: 'r', failed: { code: 'NO', message: 'x' } }
+
+  it('stands in the journal, is never undone, and takes no grant away', () => {
+    const fixture = WorkflowFixture.accepted(GRANTS)
+      .plan({ ran: [ran('a', 1), failed] }, 'now')
+      .saved()
+    expect(fixture.calls).toEqual(['plan 2'])
+    expect(fixture.planCall).toMatchObject({ grant: { from: 2, count: 3 }, journal: [{ id: 'a' }, failed] })
+    expect(fixture.plan({}, { done: 1 }).workflow.status).toBe('succeeded')
+  })
+
+  it('is accepted without a grant, too', () => {
+    const fixture = WorkflowFixture.accepted().plan({ ran: [failed] }, 'now')
+    expect(fixture.planCall.journal).toMatchObject([failed])
+  })
+})
+
 describe('an answer with steps that ran', () => {
   for (const [what, parts, then, text] of [
     ['a slot behind the grant', { ran: [ran('a', 4)] }, 'now', '/ran/0/slot'],
@@ -211,8 +229,8 @@ describe('an answer with steps that ran', () => {
     ['no word of an undo', { ran: [ran('a', 1, { undo: undefined })] }, 'now', '/ran/0/undo'],
     ['a value beside a failure', { ran: [ran('a', 1, { failed: NO.failed })] }, 'now', 'beside a value'],
     ['a failure that is none', { ran: [ran('a', 1, { ...NO, failed: 1 })] }, 'now', '/ran/0/failed'],
-    ['a step behind a failure', { ran: [ran('a', 1, NO), ran('b', 2)] }, 'now', 'behind a step that failed'],
-    ['an end behind a failure', { ran: [ran('a', 1, NO)] }, { done: 1 }, 'behind a step that failed'],
+    ['a step behind a failure', { ran: [ran('a', 1, NO), ran('b', 2)] }, 'now', 'behind a failure'],
+    ['an end behind a failure', { ran: [ran('a', 1, NO)] }, { done: 1 }, 'behind a failure'],
     [
       'a wait behind a failure',
       { ran: [ran('a', 1, NO)], next: [timer('t', 5)] },

@@ -37,6 +37,7 @@ import { findUnbuildable, workflowDeadlineAt, workflowStartAt } from './workflow
 import {
   acceptPlan,
   findPlanFault,
+  isFailedStep,
   isJournalFull,
   mayOpenPlan,
   openPlan,
@@ -161,7 +162,7 @@ function applyPlanAnswer(
 function carryOut(workflow: Submitted, progress: OpProgress, plan: Plan, now: number): FoldedWorkflow {
   const accepted = acceptPlan(withoutPlanAttention(workflow), progress, plan, now)
   if (plan.outcome.type === 'failed') return decideAbort(accepted, toCodeFailure(plan.outcome.failure), now)
-  const hasFailure = plan.ran.some(({ failure }) => failure !== undefined)
+  const hasFailure = plan.ran.some(isFailedStep)
   const isLazy = plan.next.length === 0 && plan.outcome.type === 'wait' && !hasFailure
   return afterTime(accepted, isLazy ? answerDurability(workflow) : 'strong', now)
 }

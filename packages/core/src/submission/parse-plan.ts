@@ -32,7 +32,7 @@ import { utf8Length } from './utf8-length.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 const ANSWER_FIELDS = new Set(['v', 'gid', 'version', 'generation', 'plan', 'ran', 'next', 'then'])
-const RAN_FIELDS = new Set(['id', 'is', 'name', 'value'])
+const RAN_FIELDS = new Set(['id', 'is', 'name', 'value', 'failed'])
 const RAN_STEP_FIELDS = new Set(['id', 'is', 'name', 'slot', 'undo', 'value', 'failed'])
 const NEXT_FIELDS = new Set(['id', 'is', 'name', 'branch'])
 const STEP_FIELDS = new Set(['slot', 'input', 'undo', 'role', 'retry', 'timeoutMs'])
@@ -135,7 +135,7 @@ class PlanReader {
 
   #readRan(entry: unknown, version: number, path: string): RanStep | undefined {
     if (!isRecord(entry)) return this.#faults.add(FAULT, path, 'must be an object')
-    const { is, value } = entry
+    const { is, value, failed } = entry
     refuseUnknownFields(entry, is === 'step' ? RAN_STEP_FIELDS : RAN_FIELDS, path, this.#faults)
     if (is !== 'run' && is !== 'patch' && is !== 'step')
       return this.#faults.add(FAULT, `${path}/is`, 'must be "run", "patch" or "step"')
@@ -144,27 +144,28 @@ class PlanReader {
     const text = value === undefined ? undefined : JSON.stringify(value as JsonValue)
     if (text !== undefined && utf8Length(text, KEPT_VALUE_BYTES_MAX) > KEPT_VALUE_BYTES_MAX)
       return this.#faults.add(FAULT, `${path}/value`, `is over ${KEPT_VALUE_BYTES_MAX} bytes`)
-    if (is === 'step') return this.#readRanStep(head, entry, version, text, path)
+    if (failed !== undefined && (is === 'patch' || value !== undefined))
+      return this.#faults.add(FAULT, `${path}/failed`, 'stands beside a value, or in a patch')
+    const failure =
+      failed === undefined ? undefined : this.#readFailure(failed, FAILURE_FIELDS, `${path}/failed`)
+    const outcome = { value: text, ...(failure === undefined ? {} : { failure }) }
+    if (is === 'step') return this.#readRanStep(head, entry, version, outcome, path)
     const branch = { id: head.id, action: '', body: '', contentType: '', headers: {}, after: [] } as unknown
-    return { step: { ...head, branch: branch as SagaBranch, kept: [''] }, value: text }
+    return { step: { ...head, branch: branch as SagaBranch, kept: [''] }, ...outcome }
   }
 
   /** A local step that the handler has run within the call. Each has a rank of its own, since the next one may build on it. */
   #readRanStep(
     head: StepHead,
-    { slot, undo, failed }: Fields,
+    { slot, undo }: Fields,
     version: number,
-    value: string | undefined,
+    outcome: Omit<RanStep, 'step'>,
     path: string,
   ): RanStep | undefined {
     const { from, count } = this.#grant
     const number = this.#takeSlot(slot, path, from + count - 1)
     if (number === undefined) return undefined
     if (typeof undo !== 'boolean') return this.#faults.add(FAULT, `${path}/undo`, 'must be true or false')
-    if (failed !== undefined && value !== undefined)
-      return this.#faults.add(FAULT, `${path}/failed`, 'stands beside a value')
-    const failure =
-      failed === undefined ? undefined : this.#readFailure(failed, FAILURE_FIELDS, `${path}/failed`)
     const branch = buildLocalBranch(this.#workflow, `~${number}`, {
       step: head.name ?? head.id,
       version,
@@ -172,7 +173,7 @@ class PlanReader {
     })
     this.#rank++
     const step: WorkflowStep = { ...head, branch, kept: [''], local: { hasUndo: undo, granted: 'ran' } }
-    return { step, value, ...(failure === undefined ? {} : { failure }) }
+    return { step, ...outcome }
   }
 
   /** No two steps have the same slot, and none has one that was taken before this plan. */
