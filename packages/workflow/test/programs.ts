@@ -201,7 +201,7 @@ export const ROWS: readonly Row[] = [
     end: { done: [1, 'caught B_NO', 3] },
     journal: ['a=1', 'b!B_NO', 'c=3'],
     plans: 4,
-    grantedPlans: 2,
+    grantedPlans: 3,
   },
   {
     title: 'a loop tries again with the same id',

@@ -72,6 +72,8 @@ class Orchestrator {
   #pending: Pending[] = []
   #used = 0
   #granted = 0
+  /** A step has failed within the last plan call, so the next plan has no grant, and later ones have other slots. */
+  #hasFailedWithin = false
 
   constructor(world: RehearsedWorld) {
     this.#world = world
@@ -101,8 +103,9 @@ class Orchestrator {
     const { number, acceptedAt, input } = this.#generation
     this.#journal = this.#journal.map((entry, at) => (at < this.#seen ? entry : { ...entry, at: this.#now }))
     this.#seen = this.#journal.length
-    const from = grants === 0 ? Math.max(this.#used, this.#granted) + 1 : this.#used + 1
-    this.#granted = Math.max(this.#granted, from + grants - 1)
+    const from = this.#used + 1
+    const count = this.#hasFailedWithin ? 0 : grants
+    this.#granted = Math.max(this.#granted, from + count - 1)
     return {
       v: 1,
       gid,
@@ -119,7 +122,7 @@ class Orchestrator {
         const slot = readSlot(entry)
         return { id: entry.id, is: entry.is, name: entry.name, ...(slot === undefined ? {} : { slot }) }
       }),
-      grant: { from, count: grants },
+      grant: { from, count },
       bytesLeft: RECORD_BYTES_MAX - JSON.stringify(this.#journal).length,
     }
   }
@@ -137,6 +140,9 @@ class Orchestrator {
     for (const slot of [...ran.map((each) => each.slot), ...next.map((each) => readSlot(each))]) {
       if (slot !== undefined) this.#used = Math.max(this.#used, Number(slot.slice(1)))
     }
+    this.#hasFailedWithin = ran.some(({ is, failed }) => is === 'step' && failed !== undefined)
+    // Another attempt may have gone on behind the failure, so no later step gets a slot of this grant.
+    if (this.#hasFailedWithin) this.#used = Math.max(this.#used, this.#granted)
   }
 
   /** The rules of a bad plan. */
