@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { CrashCase, CrashChain } from '../src/crash-points/crash-chain.ts'
-import { STAGE_POINTS } from '../src/crash-points/points.ts'
+import { STAGE_POINTS, WORKFLOW_POINTS } from '../src/crash-points/points.ts'
 import { CrashFixture } from './crash-fixture.ts'
 
 // The other points are those of the long test.
@@ -16,9 +16,10 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 
 it(
-  'A node that is killed beside a write of values, a signal or a mark loses nothing and doubles nothing',
+  'A node that is killed beside a write of values, a signal, a mark or a workflow loses nothing and doubles nothing',
   async () => {
-    const cases = STAGE_POINTS.map((point): CrashCase => ({ hit: { point, nth: 1 }, during: 'scenario' }))
+    const points = [...STAGE_POINTS, ...WORKFLOW_POINTS]
+    const cases = points.map((point): CrashCase => ({ hit: { point, nth: 1 }, during: 'scenario' }))
     const chains = Array.from(
       { length: CHAINS },
       (_, index): CrashChain => fixture.makeChain(`chain-${index}`),
@@ -27,7 +28,7 @@ it(
       chains.map((chain, index) => chain.run(cases.filter((_, position) => position % CHAINS === index))),
     )
     const killed = chains.flatMap((chain) => chain.killed.map(({ hit }) => hit.point))
-    expect(killed.toSorted()).toEqual(STAGE_POINTS.toSorted())
+    expect(killed.toSorted()).toEqual(points.toSorted())
     expect(chains.flatMap((chain) => chain.faults)).toEqual([])
     expect(fixture.ledger.wrongBalances()).toEqual([])
   },

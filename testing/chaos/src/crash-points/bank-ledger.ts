@@ -40,8 +40,12 @@ export class BankLedger {
     const hanging = this.#rows<{ branchId: string }>(HANGING, view.gid)
     const found = [
       ...hanging.map(({ branchId }) => `I8: ${branchId} took effect after its compensation`),
-      // A branch that waits calls no service.
-      ...view.branches.flatMap(({ id, wait }) => (wait === undefined ? branchFaults(view, id, effects) : [])),
+      ...(view.kind === 'workflow'
+        ? workflowFaults(view, effects, arrivals)
+        : // A branch that waits calls no service.
+          view.branches.flatMap(({ id, wait }) =>
+            wait === undefined ? branchFaults(view, id, effects) : [],
+          )),
       ...returnFaults(view, arrivals),
       ...(view.status === 'failed' ? forgottenBranches(view, arrivals) : []),
       ...moneyFaults(view, effects),
@@ -84,8 +88,33 @@ export class BankLedger {
   }
 }
 
+/** I37, I40: a workflow's branches are the steps of its record, and each has its outcome. */
+function workflowFaults(
+  view: TransactionView,
+  effects: readonly Effect[],
+  arrivals: readonly Arrival[],
+): string[] {
+  const known = new Set(view.branches.map(({ id }) => id))
+  const strangers = new Set([...effects, ...arrivals].map(({ branchId }) => branchId))
+  return [
+    ...[...strangers].filter((id) => !known.has(id)).map((id) => `I37: ${id} is not in the record`),
+    ...(view.status === 'succeeded' && view.result === undefined ? ['I40: it has no result'] : []),
+    ...view.branches.flatMap(({ id, wait, ops }) => {
+      if (wait !== undefined) return []
+      const action = ops.find(({ op }) => op === 'action')
+      // A step that has failed is undone at once, also while its workflow goes on.
+      const isDone = view.status === 'succeeded' && action?.state === 'succeeded'
+      return branchFaults({ status: isDone ? 'succeeded' : 'failed' }, id, effects)
+    }),
+  ]
+}
+
 /** I5, I6, I7, I9. */
-function branchFaults({ status }: TransactionView, id: string, effects: readonly Effect[]): string[] {
+function branchFaults(
+  { status }: Pick<TransactionView, 'status'>,
+  id: string,
+  effects: readonly Effect[],
+): string[] {
   const own = effects.filter(({ branchId }) => branchId === id)
   const done = own.filter(({ op }) => FORWARD.has(op))
   const undone = own.filter(({ op }) => !FORWARD.has(op))

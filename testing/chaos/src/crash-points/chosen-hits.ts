@@ -1,5 +1,5 @@
 import type { CrashCase } from './crash-chain.ts'
-import { POINTS, type Point, STAGE_POINTS } from './points.ts'
+import { POINTS, type Point, STAGE_POINTS, WORKFLOW_POINTS } from './points.ts'
 
 /** Passed once and again in a recovery: what was claimed is called, saved and finished a second time. */
 const IN_RECOVERY: readonly Point[] = [
@@ -10,6 +10,7 @@ const IN_RECOVERY: readonly Point[] = [
   'checkpoint-before',
   'checkpoint-after',
   ...STAGE_POINTS,
+  ...WORKFLOW_POINTS,
   'decision-before',
   'decision-after',
   'finish-before',

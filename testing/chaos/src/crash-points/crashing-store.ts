@@ -9,14 +9,66 @@ interface Facts {
   readonly answersKept: number
   readonly signals: number
   readonly hasMark: boolean
+  readonly workflow: WorkflowFacts | undefined
 }
 
-const NO_FACTS: Facts = { answersKept: 0, signals: 0, hasMark: false }
+/** The facts of a workflow, whose first plan is opened by its accept. */
+interface WorkflowFacts {
+  readonly plan: number
+  readonly steps: number
+  readonly granted: number
+  /** Slots whose seal has been answered. */
+  readonly sealed: number
+}
 
-/** Reads a record by its own keys: `n` is the mark of no return, and `s` has the signals. */
+/** The parts of a record that are read here, by its own keys. */
+interface ReadRecord {
+  /** The mark of no return. */
+  readonly n?: number
+  /** The signals. */
+  readonly s?: readonly unknown[]
+  readonly b?: readonly ({ readonly c?: { readonly state?: string } } | null)[]
+  readonly w?: {
+    readonly plan: { readonly number: number }
+    readonly steps: readonly { readonly local?: { readonly granted?: string } }[]
+    readonly granted?: number
+  }
+}
+
+const NO_FACTS: Facts = { answersKept: 0, signals: 0, hasMark: false, workflow: undefined }
+
 function readFacts(progress: string): Facts {
-  const { n, s = [] } = JSON.parse(progress) as { readonly n?: number; readonly s?: readonly unknown[] }
-  return { answersKept: progress.split('"values":').length - 1, signals: s.length, hasMark: n !== undefined }
+  const record = JSON.parse(progress) as ReadRecord
+  return {
+    answersKept: progress.split('"values":').length - 1,
+    signals: record.s?.length ?? 0,
+    hasMark: record.n !== undefined,
+    workflow: readWorkflowFacts(record),
+  }
+}
+
+function readWorkflowFacts({ w, b = [] }: ReadRecord): WorkflowFacts | undefined {
+  if (w === undefined) return undefined
+  const isSealed = (position: number) =>
+    w.steps[position]?.local?.granted === 'may-have-run' && b[position]?.c?.state === 'succeeded'
+  return {
+    plan: w.plan.number,
+    steps: w.steps.filter(({ local }) => local?.granted !== 'may-have-run').length,
+    granted: w.granted ?? 0,
+    sealed: [...w.steps.keys()].filter(isSealed).length,
+  }
+}
+
+/** Names a write of a workflow by the most that it brings. Returns undefined for one that only keeps what was answered. */
+function toWorkflowStep(
+  now: WorkflowFacts,
+  // The accept has opened the first plan, and granted its slots.
+  before: WorkflowFacts = { ...now, plan: 1, steps: 0, sealed: 0 },
+): Step | undefined {
+  if (now.steps > before.steps) return 'plan-answer'
+  if (now.granted > before.granted) return 'grant'
+  if (now.sealed > before.sealed) return 'seal'
+  return now.plan > before.plan ? 'plan-open' : undefined
 }
 
 /**
@@ -39,7 +91,11 @@ export function crashingStore(store: Store, crash: CrashSwitch): Store {
     known.set(gid, facts)
     if (facts.signals > factsBefore.signals) return 'signal'
     if (facts.hasMark && !factsBefore.hasMark) return 'mark'
-    if (status === 'aborting' && before !== 'aborting') return 'decision'
+    const isWorkflow = facts.workflow !== undefined
+    if (status === 'aborting' && before !== 'aborting') return isWorkflow ? 'workflow-abort' : 'decision'
+    if (hold.type === 'finish' && isWorkflow) return 'workflow-end'
+    const ofWorkflow = facts.workflow && toWorkflowStep(facts.workflow, factsBefore.workflow)
+    if (ofWorkflow !== undefined) return ofWorkflow
     if (hold.type !== 'keep') return hold.type
     return facts.answersKept > factsBefore.answersKept ? 'values' : 'checkpoint'
   }

@@ -8,19 +8,23 @@ export interface FlakyServer {
 }
 
 /**
- * Stands before a bank. The answer of each first attempt is lost after the bank has acted: the caller learns a 502.
+ * Stands before a bank, and before the handler of its workflows. The answer of each first attempt is lost after it was acted upon: the caller learns a 502.
  * `/yes` answers 200 by itself.
  */
-export async function startFlakyServer(bank: string): Promise<FlakyServer> {
+export async function startFlakyServer(bank: string, handler: string): Promise<FlakyServer> {
   const server = createServer((request, response) => {
-    answer(bank, request, response).catch((error: unknown) => response.destroy(error as Error))
+    answer({ bank, handler }, request, response).catch((error: unknown) => response.destroy(error as Error))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return { url: `http://127.0.0.1:${port}`, close: () => closeServer(server) }
 }
 
-async function answer(bank: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(
+  { bank, handler }: Readonly<Record<'bank' | 'handler', string>>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const body = await text(request)
   if (request.url?.startsWith('/yes') === true) {
     response.writeHead(200).end()
@@ -31,9 +35,11 @@ async function answer(bank: string, request: IncomingMessage, response: ServerRe
     const value = request.headers[name]
     if (typeof value === 'string') headers[name] = value
   }
-  const answered = await fetch(`${bank}${request.url}`, { method: 'POST', headers, body })
+  const base = request.url?.startsWith('/workflows') === true ? handler : bank
+  const answered = await fetch(`${base}${request.url}`, { method: 'POST', headers, body })
   const isFirst = headers['counterstep-attempt'] === '1'
-  response.writeHead(isFirst ? 502 : answered.status).end(await answered.text())
+  const type = answered.headers.get('content-type') ?? 'application/json'
+  response.writeHead(isFirst ? 502 : answered.status, { 'content-type': type }).end(await answered.text())
 }
 
 async function closeServer(server: Server): Promise<void> {

@@ -28,6 +28,7 @@ const SETTINGS: EngineSettings = {
   pollMs: 100,
   holdMs: 20,
   checkpointMs: 50,
+  acceptNewKinds: true,
   retry: { initialMs: 40, factor: 2, capMs: 200, jitter: 1, limit: null },
 }
 

@@ -9,6 +9,25 @@ export const STAGE_POINTS = [
 ] as const
 
 /**
+ * The points beside the writes of a workflow: a plan that is opened, one whose answer has new steps, the slots that a plan call is
+ * granted, one of these that is sealed, the abort decision, and the end.
+ */
+export const WORKFLOW_POINTS = [
+  'plan-open-before',
+  'plan-open-after',
+  'plan-answer-before',
+  'plan-answer-after',
+  'grant-before',
+  'grant-after',
+  'seal-before',
+  'seal-after',
+  'workflow-abort-before',
+  'workflow-abort-after',
+  'workflow-end-before',
+  'workflow-end-after',
+] as const
+
+/**
  * The points at which a node can be made to die. Each stands directly beside a durable write, a claim or a branch call.
  */
 export const POINTS = [
@@ -17,6 +36,7 @@ export const POINTS = [
   'checkpoint-before',
   'checkpoint-after',
   ...STAGE_POINTS,
+  ...WORKFLOW_POINTS,
   'decision-before',
   'decision-after',
   'release-before',
@@ -44,4 +64,6 @@ export const POINTS = [
 export type Point = (typeof POINTS)[number]
 
 /** The verb of the store, or what else a pair of points stands around. */
-export type Step = Point extends `${infer Name}-${'before' | 'after'}` ? Name : never
+export type Step = WithoutBefore<Point>
+
+type WithoutBefore<Name> = Name extends `${infer Step}-before` ? Step : never

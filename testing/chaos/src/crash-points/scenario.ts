@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SagaBranchRequest, SagaSubmitRequest } from '@counterstep/protocol'
+import type { SagaBranchRequest, SagaSubmitRequest, WorkflowSubmitRequest } from '@counterstep/protocol'
 import { withBranchSecrets } from '@counterstep/test-servers/with-secrets'
 import type { ResumingClient } from './resuming-client.ts'
+import type { TransferInput } from './workflow-handler.ts'
 
 export const ACCOUNTS = 40
 const AMOUNT_CENTS_MAX = 500
@@ -16,11 +17,14 @@ const REST_MS = 30
 /** No recovery takes so long. */
 const APPROVAL_MS_MAX = 60_000
 const FEE_CENTS = 1
+const GRANTED = { grants: 8 }
 
 export interface Participants {
   readonly bank: string
-  /** The bank behind something that fails the first attempt of each call, after the bank has done it. */
+  /** The bank and the handler behind something that fails the first attempt of each call, after it was done. */
   readonly flaky: string
+  /** Serves the workflows, over the bank's own file. */
+  readonly handler: string
   /** Answers 200 to everything. */
   readonly yes: string
 }
@@ -54,7 +58,8 @@ interface Role {
 const SUCCEEDED = ['succeeded']
 const FAILED = ['failed']
 
-function makeRoles(prefix: string, client: ResumingClient, { bank, flaky, yes }: Participants): Role[] {
+function makeRoles(prefix: string, client: ResumingClient, participants: Participants): Role[] {
+  const { bank, flaky, yes } = participants
   const saga = (
     name: string,
     endsIn: readonly string[],
@@ -94,6 +99,67 @@ function makeRoles(prefix: string, client: ResumingClient, { bank, flaky, yes }:
     message(prefix, client, flaky),
     tcc(prefix, client, { bank, yes }, 'submit'),
     tcc(prefix, client, { bank, yes }, 'abort'),
+    ...workflows(prefix, client, participants),
+  ]
+}
+
+/** Each once with slots for steps within its plan calls, and once without. */
+function workflows(
+  prefix: string,
+  client: ResumingClient,
+  { bank, handler, flaky }: Participants,
+): readonly Role[] {
+  const strict = { checkpointMs: 0 }
+  const make = (
+    name: string,
+    endsIn: readonly string[],
+    input: Pick<TransferInput, 'ends' | 'slowMs'>,
+    {
+      at = handler,
+      ...settings
+    }: Pick<WorkflowSubmitRequest, 'grants' | 'checkpointMs'> & { readonly at?: string },
+  ): Role => {
+    const gid = `${prefix}-${name}`
+    const request = {
+      kind: 'workflow',
+      workflow: 'transfer',
+      handler: `${at}/workflows`,
+      gid,
+      ...settings,
+      input: {
+        bank: at === handler ? bank : at,
+        from: account(),
+        to: account(),
+        amountCents: cents(),
+        ...input,
+      },
+    } as const
+    return { gid, endsIn, play: () => client.submit(request, WAIT_SECONDS) }
+  }
+  const aborted = make(
+    'workflow-aborted',
+    [...FAILED, ...SUCCEEDED],
+    { ends: 'plainly', slowMs: SLOW_MS },
+    GRANTED,
+  )
+  return [
+    make('workflow', SUCCEEDED, { ends: 'plainly' }, {}),
+    make('workflow-granted', SUCCEEDED, { ends: 'plainly' }, GRANTED),
+    make('workflow-retried', SUCCEEDED, { ends: 'plainly' }, { ...GRANTED, at: flaky }),
+    make('workflow-detour', SUCCEEDED, { ends: 'detours' }, { ...GRANTED, ...strict }),
+    make('workflow-detour-retried', SUCCEEDED, { ends: 'detours' }, { at: flaky }),
+    make('workflow-refusing', FAILED, { ends: 'refuses' }, { ...GRANTED, ...strict }),
+    make('workflow-refused', FAILED, { ends: 'is-refused' }, strict),
+    make('workflow-refused-retried', FAILED, { ends: 'is-refused' }, { ...GRANTED, at: flaky }),
+    {
+      ...aborted,
+      play: async () => {
+        const playing = aborted.play()
+        await sleep(ABORT_AFTER_MS)
+        await client.send('POST', `/v1/transactions/${aborted.gid}/abort`)
+        await playing
+      },
+    },
   ]
 }
 
