@@ -169,6 +169,9 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     thirdParty: ['express', 'fastify', 'mysql2', 'pg'],
     testWorkspaces: [TEST_SERVERS],
   }),
+  '@counterstep/example-order': layer('examples/order', [SDK], {
+    thirdParty: ['fastify'],
+  }),
   '@counterstep/dtm-conformance': layer('testing/dtm-conformance', [TEST_SERVERS], {
     thirdParty: ['mysql2'],
   }),
