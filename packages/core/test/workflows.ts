@@ -126,7 +126,12 @@ export class WorkflowFixture {
 
   planText(body: string | undefined): this {
     const read = parsePlan(this.workflow, body, checkUrl)
-    return this.#answer({ branch: PLAN, op: 'plan' }, { result: 'success', statusCode: 200 }, { plan: read })
+    const answer = {
+      result: 'success',
+      statusCode: 200,
+      ...(body === undefined ? {} : { excerpt: body }),
+    } as const
+    return this.#answer({ branch: PLAN, op: 'plan' }, answer, { plan: read })
   }
 
   planFails(answer: { readonly result: Result; readonly statusCode?: number }): this {

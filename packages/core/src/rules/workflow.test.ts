@@ -93,6 +93,12 @@ describe('a plan', () => {
     expect(fixture.planCall.journal.map(({ at }) => at - first)).toEqual([0, 50])
   })
 
+  it('leaves nothing of its answer to be shown: the payloads of its steps stand in it', () => {
+    const { call: made } = planned(call('a', { payload: { card: 'secret' } })).workflow.plan
+    expect(made).toMatchObject({ state: 'succeeded', statusCode: 200 })
+    expect(made).not.toHaveProperty('answer')
+  })
+
   it('that is lost is opened anew by the next owner, and nothing depends on it', () => {
     const fixture = planned(call('a')).answer('a', 'action', 'success', 1)
     expect(fixture.calls).toEqual(['plan 2'])

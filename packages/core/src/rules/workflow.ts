@@ -156,7 +156,9 @@ function applyPlanAnswer(
     const full = { error: 'journal-full', reason: `${PLAN_WORDS} has no room in the journal`, atCap: true }
     return askAgain(workflow, progress, event, full, now)
   }
-  return carryOut(workflow, { ...progress, state: 'succeeded' }, plan, now)
+  // The answer of a plan has the payloads of its steps, which no view shows; all that counts of it is carried out.
+  const { answer: _, ...call } = progress
+  return carryOut(workflow, { ...call, state: 'succeeded' }, plan, now)
 }
 
 function carryOut(workflow: Submitted, progress: OpProgress, plan: Plan, now: number): FoldedWorkflow {
