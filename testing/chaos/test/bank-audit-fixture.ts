@@ -7,6 +7,7 @@ import type {
   Evidence,
   OperatorEvidence,
   PlannedTransaction,
+  RecordedStep,
 } from '../src/bank/evidence.ts'
 import { PAUSE_SETTLES_MS } from '../src/bank/operators/plan-commands.ts'
 import { makeToken } from '../src/bank/tokens/token.ts'
@@ -36,6 +37,8 @@ export function auditFixture(): Evidence {
     { ...plan('approved', 0), branches: [], approval: APPROVAL },
     { ...plan('timed-out', 0), branches: [], approval: APPROVAL },
     { ...plan('operated', 0), branches: [] },
+    stepPlan('planned'),
+    stepPlan('turned'),
   ]
   return {
     planned: new Map(plans.map((each) => [each.gid, each])),
@@ -85,6 +88,8 @@ export function auditFixture(): Evidence {
       call('approved', 'pay', 'action', { at: 150, given: APPROVAL.tokens }),
       call('approved', 'mail', 'action'),
       call('timed-out', 'hold', 'compensate'),
+      ...['planned', 'turned'].map((gid) => call(gid, '~1', 'action', { at: RECORDED_AT + 5 })),
+      call('turned', '~1', 'compensate', { at: RECORDED_AT + 9 }),
       call('operated', 'order', 'action', { at: PAUSED_AT - 10, statusCode: 500 }),
       call('operated', 'order', 'action', { at: RESUMED_AT + 10, request: 'an edited order' }),
       call('operated', 'clerk', 'action', { at: RESUMED_AT + 20, statusCode: 500 }),
@@ -95,9 +100,13 @@ export function auditFixture(): Evidence {
       ['undone', { gid: 'undone', kind: 'saga', status: 'failed', attention: false }],
       ['approved', { gid: 'approved', kind: 'saga', status: 'succeeded', attention: false }],
       ['operated', { gid: 'operated', kind: 'saga', status: 'succeeded', attention: false }],
+      ['planned', { gid: 'planned', kind: 'workflow', status: 'succeeded', attention: false }],
+      ['turned', { gid: 'turned', kind: 'workflow', status: 'failed', attention: false }],
       ['timed-out', { gid: 'timed-out', kind: 'saga', status: 'failed', attention: false }],
     ]),
     approvals: [approvedSaga(), timedOutSaga()],
+    workflows: [endedWorkflow('planned', 'succeeded'), endedWorkflow('turned', 'failed')],
+    recordedSteps: ['planned', 'turned'].map((gid) => recordedStep(gid)),
     operators: operatorEvidence(),
     shownSecrets: [],
     writes: [
@@ -113,6 +122,9 @@ export function auditFixture(): Evidence {
         ['left', 'debit', 'action', -3],
         ['undone', 'debit', 'action', -9],
         ['undone', 'debit', 'compensate', 9],
+        ['planned', '~1', 'action', 0],
+        ['turned', '~1', 'action', 0],
+        ['turned', '~1', 'compensate', 0],
       ]),
       {
         ...books('b', [
@@ -123,6 +135,29 @@ export function auditFixture(): Evidence {
       },
     ],
   }
+}
+
+const RECORDED_AT = 100
+
+function stepPlan(gid: string): PlannedTransaction {
+  return { gid, kind: 'workflow', branches: [{ id: '~1', bank: 0, account: 'a', cents: 0 }] }
+}
+
+/** One local step in a call of its own. */
+function endedWorkflow(gid: string, status: 'succeeded' | 'failed'): TransactionView {
+  const action = { op: 'action', state: 'succeeded', attempts: 1 } as const
+  return {
+    ...approvedSaga(),
+    gid,
+    kind: 'workflow',
+    status,
+    branches: [{ id: '~1', is: 'step', name: 'move', after: [], ops: [action] }],
+    ...(status === 'succeeded' ? { result: 1 } : {}),
+  }
+}
+
+function recordedStep(gid: string): RecordedStep {
+  return { gid, branchId: '~1', at: RECORDED_AT, isAfterTurn: false }
 }
 
 const TIMEOUT_MS = 500

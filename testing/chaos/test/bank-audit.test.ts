@@ -15,6 +15,7 @@ import type {
   CommandNote,
   Effect,
   Evidence,
+  RecordedStep,
   SignalState,
 } from '../src/bank/evidence.ts'
 import { watchLogs } from '../src/bank/report/watch-logs.ts'
@@ -32,6 +33,34 @@ const PLANTED: readonly (readonly [
     'a server that does not know what was acknowledged',
     ['I1'],
     (sound) => addNote(sound, note('done', 'look', problem(404, 'SAGA_UNKNOWN_GID'), 50)),
+  ],
+  [
+    'a step of a workflow that is called before it is in the record',
+    ['I37'],
+    (sound) => withRecordedStep(sound, ({ at }) => ({ at: at + 6 })),
+  ],
+  [
+    'a step of a workflow that is called, and is not in the record',
+    ['I37', 'I37'],
+    (sound) => ({ ...sound, calls: [...sound.calls, call('planned', 'ship', 'action')] }),
+  ],
+  [
+    'a workflow that has succeeded without a result',
+    ['I40'],
+    (sound) => ({
+      ...sound,
+      workflows: sound.workflows.map(({ result: _, ...view }) => view),
+    }),
+  ],
+  [
+    'a local step that takes effect twice',
+    ['I5', 'I7', 'I40'],
+    (sound) => withEffect(sound, 0, { gid: 'planned', branchId: '~1', op: 'action', account: 'a', cents: 0 }),
+  ],
+  [
+    'a step that is called, and was planned after the turn',
+    ['I41'],
+    (sound) => withRecordedStep(sound, ({ gid }) => ({ isAfterTurn: gid === 'turned' })),
   ],
   ['a row that no client submitted', ['I2'], (sound) => withRow(sound, 'stranger', 'failed')],
   [
@@ -426,6 +455,17 @@ function withOp(evidence: Evidence, gid: string, branchId: string, shown: Partia
       branch.id === branchId ? { ...branch, ops: branch.ops.map((op) => ({ ...op, ...shown })) } : branch,
     ),
   }))
+}
+
+function withRecordedStep(
+  evidence: Evidence,
+  change: (step: RecordedStep) => Partial<RecordedStep>,
+): Evidence {
+  const { recordedSteps = [] } = evidence
+  return {
+    ...evidence,
+    recordedSteps: recordedSteps.map((step) => (step.gid === 'turned' ? { ...step, ...change(step) } : step)),
+  }
 }
 
 function withTrail(

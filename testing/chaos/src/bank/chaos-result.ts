@@ -44,6 +44,11 @@ export interface ChaosFaults extends NemesisCounts {
   /** Sagas that passed the point of no return, and aborts that were refused there. */
   readonly marks: number
   readonly abortsRefused: number
+  readonly workflows: number
+  readonly workflowsUndone: number
+  /** Plan calls that granted slots and arrived once more, and the slots of which no plan had told. */
+  readonly plansSentAgain: number
+  readonly slotsSealed: number
   /** Commands of operators that were answered as durable, and those of them whose first answer was lost. */
   readonly commandsGiven: number
   readonly commandsSentAgain: number

@@ -108,6 +108,10 @@ export class ChaosRun {
       fixture,
       plans.filter(({ transaction }) => transaction.approval !== undefined),
     )
+    const workflows = await this.#readViews(
+      fixture,
+      plans.filter(({ transaction }) => transaction.kind === 'workflow'),
+    )
     const views = await this.#readViews(
       fixture,
       operated.map(({ plan }) => plan),
@@ -117,7 +121,11 @@ export class ChaosRun {
     await watchLogs(join(this.#folder, 'logs'), this.#watch)
     const planned = [...plans, ...operated.map(({ plan }) => plan)]
     const operatorEvidence = { commands: this.#commands, jobs, views }
-    const evidence = await this.#evidence(fixture, planned, { approvals, operators: operatorEvidence })
+    const evidence = await this.#evidence(fixture, planned, {
+      approvals,
+      workflows,
+      operators: operatorEvidence,
+    })
     const faults = await countFaults({
       nemesis,
       fenced,
@@ -149,6 +157,7 @@ export class ChaosRun {
       bankUrls: fixture.banks.map(({ url }) => url),
       hasHolds: guard === 'barrier',
       hasApprovals: guard === 'barrier',
+      hasWorkflows: guard === 'barrier',
     }
     const plans = Array.from({ length: sagas }, (_, index) => planTransaction(index, seed, draw))
     for (const { request, withheldBranch } of plans) {
@@ -281,7 +290,7 @@ export class ChaosRun {
   async #evidence(
     fixture: BankFixture,
     plans: readonly ClientPlan[],
-    shown: Pick<Evidence, 'approvals' | 'operators'>,
+    shown: Pick<Evidence, 'approvals' | 'workflows' | 'operators'>,
   ): Promise<Evidence> {
     const [books, banks] = await Promise.all([fixture.readStore(), fixture.readBanks()])
     return {

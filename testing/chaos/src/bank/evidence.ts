@@ -103,6 +103,8 @@ export interface BranchCallNote {
   readonly code?: string
   /** Sent by the network once more, not by the orchestrator. */
   readonly isCopy: boolean
+  /** The number of the plan, where the call of a workflow's handler grants slots. */
+  readonly grantedPlan?: number
   /** A hash of the request without what counts its attempts. */
   readonly request: string
   /** The ids that stand in the request, and those that stand in its answer. */
@@ -124,6 +126,16 @@ export interface StatusWrite {
   readonly gid: string
   readonly status: Status
   readonly epoch: number
+}
+
+/** The first write of a row that has a step of its workflow. */
+export interface RecordedStep {
+  readonly gid: string
+  readonly branchId: string
+  /** The instant of the write by the machine's clock, before its commit. */
+  readonly at: number
+  /** An earlier write had the abort decision. */
+  readonly isAfterTurn: boolean
 }
 
 /** One row of a bank's ledger, in the order of its commits within one branch. */
@@ -167,6 +179,10 @@ export interface Evidence {
   readonly banks: readonly BankBooks[]
   /** The sagas that were to be approved, as a server showed them when all was over. */
   readonly approvals: readonly TransactionView[]
+  /** The workflows, as a server showed them when all was over. */
+  readonly workflows: readonly TransactionView[]
+  /** Absent where the store has no triggers. */
+  readonly recordedSteps?: readonly RecordedStep[]
   readonly operators: OperatorEvidence
   /** Secrets that stood in a log or an answer, each with where it stood. */
   readonly shownSecrets: readonly string[]

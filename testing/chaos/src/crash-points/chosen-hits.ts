@@ -19,13 +19,16 @@ const IN_RECOVERY: readonly Point[] = [
   'commit-after',
 ]
 /** How far into all hits of a point, since the last ones are in no two runs the same in number. */
-const SHARES = [0.2, 0.4, 0.6, 0.8]
-const FIRST_HITS = [1, 2, 3, 4]
+const OF_OTHERS = { first: [1, 2, 3, 4], some: [0.2, 0.4, 0.6, 0.8] }
+/** The long test would grow by half if these were as many. */
+const OF_WORKFLOWS = { first: [1, 2], some: [0.5] }
 
 /** Chooses the first hits of each point, and some on the way to the last one. */
 export function chosenCases(counts: Readonly<Record<Point, number>>): CrashCase[] {
   const inScenario = POINTS.filter((point) => !isOfOpening(point)).flatMap((point) =>
-    chooseHits(counts[point]).map((nth): CrashCase => ({ hit: { point, nth }, during: 'scenario' })),
+    chooseHits(counts[point], isOfWorkflow(point) ? OF_WORKFLOWS : OF_OTHERS).map(
+      (nth): CrashCase => ({ hit: { point, nth }, during: 'scenario' }),
+    ),
   )
   const inRecovery = IN_RECOVERY.map((point): CrashCase => ({ hit: { point, nth: 1 }, during: 'recovery' }))
   return [...inScenario, ...inRecovery]
@@ -35,8 +38,12 @@ export function isOfOpening(point: Point): boolean {
   return point.startsWith('migration-')
 }
 
-function chooseHits(count: number): number[] {
-  const shares = SHARES.map((share) => Math.floor(count * share))
-  const hits = new Set([...FIRST_HITS.filter((nth) => nth <= count), ...shares.filter((nth) => nth > 0)])
+function isOfWorkflow(point: Point): boolean {
+  return WORKFLOW_POINTS.some((each) => each === point)
+}
+
+function chooseHits(count: number, { first, some }: typeof OF_OTHERS): number[] {
+  const shares = some.map((share) => Math.floor(count * share))
+  const hits = new Set([...first.filter((nth) => nth <= count), ...shares.filter((nth) => nth > 0)])
   return [...hits].sort((a, b) => a - b)
 }

@@ -151,6 +151,7 @@ export class LambdaRun {
       bankUrls: banks.map(({ url }) => url),
       hasHolds: true,
       hasApprovals: false,
+      hasWorkflows: false,
     }
     const plans = Array.from({ length: sagas }, (_, index) => planTransaction(index, seed, draw))
     for (const { request, withheldBranch } of plans) {
@@ -233,6 +234,7 @@ export class LambdaRun {
       planned: new Map(plans.map(({ transaction }) => [transaction.gid, transaction])),
       notes: this.#notes,
       approvals: [],
+      workflows: [],
       operators: { commands: [], jobs: [], views: [] },
       calls: fixture.banks.flatMap(({ repeater }) => repeater.notes),
       banks,

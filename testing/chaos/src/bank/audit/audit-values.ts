@@ -24,7 +24,10 @@ function auditSameRequest(
   calls: readonly BranchCallNote[],
   edits: readonly CommandNote[],
 ): Violation[] {
-  const byOp = groupBy(calls, toOpName)
+  const byOp = groupBy(
+    calls.filter((call) => call.op !== 'plan' || call.grantedPlan !== undefined),
+    toOpName,
+  )
   return [...byOp].flatMap(([name, same]) => {
     const requests = new Set(same.map(({ request }) => request))
     const edited = edits.filter(({ op }) => op !== undefined && toOpName(op) === name).length
@@ -33,8 +36,13 @@ function auditSameRequest(
   })
 }
 
-function toOpName({ branchId, op }: Pick<BranchCallNote, 'branchId' | 'op'>): string {
-  return `${branchId} ${op}`
+/** Each plan of a workflow is an op of its own. All its calls are the same only if they grant slots. */
+function toOpName({
+  branchId,
+  op,
+  grantedPlan,
+}: Pick<BranchCallNote, 'branchId' | 'op' | 'grantedPlan'>): string {
+  return grantedPlan === undefined ? `${branchId} ${op}` : `${branchId} ${op} ${grantedPlan}`
 }
 
 /** An answer that went to a copy has never come to the orchestrator. A signal is what its client sends. */

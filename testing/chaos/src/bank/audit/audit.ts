@@ -7,6 +7,7 @@ import { auditMoney } from './audit-money.ts'
 import { auditSecrets } from './audit-secrets.ts'
 import { auditHistory, auditPhantoms, auditStored } from './audit-store.ts'
 import { auditValues } from './audit-values.ts'
+import { auditWorkflows } from './audit-workflows.ts'
 import { EffectIndex } from './branch-effects.ts'
 import type { Violation } from './violation.ts'
 
@@ -23,6 +24,7 @@ export function audit(evidence: Evidence): readonly Violation[] {
     ...auditClients(evidence),
     ...auditValues(evidence),
     ...auditApprovals(evidence),
+    ...auditWorkflows(evidence, effects),
     ...auditCommands(evidence),
     ...auditSecrets(evidence),
   ]

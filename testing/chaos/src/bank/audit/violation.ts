@@ -23,6 +23,9 @@ export const INVARIANTS = {
   I33: 'no wait ends early, or by two ends',
   I34: 'a signal counts once, and what was acknowledged stays',
   I35: 'no way back after the point of no return',
+  I37: 'what code plans is saved before it is called',
+  I40: 'every step of a workflow has its outcome',
+  I41: 'no step is called that was planned after the turn',
   S28: 'no secret is shown in a log or an answer',
   L1: 'everything ends when the faults have healed',
 } as const

@@ -122,7 +122,10 @@ export class Client {
   }
 
   #submitOther({ request }: ClientPlan): Promise<ClientAnswer> {
-    const body = { ...request, branches: request.branches.slice(0, 1) }
+    const body =
+      request.kind === 'workflow'
+        ? { ...request, input: null }
+        : { ...request, branches: request.branches.slice(0, 1) }
     return this.#ask(request.gid, 'other-content', { method: 'POST', url: '', body })
   }
 

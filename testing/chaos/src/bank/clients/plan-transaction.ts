@@ -1,14 +1,22 @@
-import type { MessageSubmitRequest, SagaBranchRequest, SagaSubmitRequest } from '@counterstep/protocol'
+import type {
+  MessageSubmitRequest,
+  SagaBranchRequest,
+  SagaSubmitRequest,
+  WorkflowSubmitRequest,
+} from '@counterstep/protocol'
 import { withSecrets } from '@counterstep/test-servers/with-secrets'
 import type { PlannedTransaction } from '../evidence.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { type DrawnBranch, drawBranch, drawCents, toPayload, toPlanned } from './draw-branch.ts'
 import { type HoldPlan, planApproval, planHold, type SignalPlan } from './plan-hold.ts'
+import { planWorkflow } from './plan-workflow.ts'
 
 /** The plan of one client. */
 export interface ClientPlan {
   readonly transaction: PlannedTransaction
-  readonly request: (SagaSubmitRequest | MessageSubmitRequest) & { readonly gid: string }
+  readonly request: (SagaSubmitRequest | MessageSubmitRequest | WorkflowSubmitRequest) & {
+    readonly gid: string
+  }
   /** `wait`: asks for the end with the submit, until it has it. */
   readonly after: 'leave' | 'wait' | 'look' | 'abort'
   readonly abortAfterMs: number
@@ -21,6 +29,7 @@ export interface ClientPlan {
   readonly signals?: SignalPlan
 }
 
+const WORKFLOWS = 0.12
 const MESSAGES = 0.08
 const WITHHELD = 0.05
 const HOLDS = 0.15
@@ -36,12 +45,15 @@ interface Draw {
   readonly hasHolds: boolean
   /** Whether some of these wait for an approval, too. */
   readonly hasApprovals: boolean
+  /** Whether some are workflows, whose undoing needs the rows of the barrier. */
+  readonly hasWorkflows: boolean
 }
 
 /** The plan of one client: a transfer as a chain, a fan, a hold, or a message; a good part of them fail on the way. */
 export function planTransaction(index: number, seed: number, draw: Draw): ClientPlan {
   const { random, bankUrls, hasHolds } = draw
   const gid = `chaos-${seed}-${index}`
+  if (draw.hasWorkflows && random.chance(WORKFLOWS)) return planOfWorkflow(gid, draw)
   const isMessage = random.chance(MESSAGES)
   const isWithheld = !isMessage && random.chance(WITHHELD)
   const hold = hasHolds && !isMessage && !isWithheld ? drawHoldPlan(gid, draw) : undefined
@@ -66,6 +78,16 @@ export function planTransaction(index: number, seed: number, draw: Draw): Client
     ...drawManners(random, isMessage),
     ...(isWithheld ? { withheldBranch: 'late' } : {}),
     ...(hold?.signals === undefined ? {} : { signals: hold.signals }),
+  }
+}
+
+function planOfWorkflow(gid: string, { random, bankUrls }: Draw): ClientPlan {
+  const { branches, request } = planWorkflow(random, bankUrls)
+  const deadline = random.chance(0.05) ? { deadlineMs: random.between(DEADLINE_MS_MIN, DEADLINE_MS_MAX) } : {}
+  return {
+    transaction: { gid, kind: 'workflow', branches },
+    request: withSecrets({ ...request, ...deadline, gid }),
+    ...drawManners(random, false),
   }
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { OPS } from '@counterstep/protocol'
+import { OPS, type PlanCall } from '@counterstep/protocol'
 import { freePort } from '@counterstep/test-servers'
 import { Pool } from 'undici'
 import type { BranchCallNote } from '../evidence.ts'
@@ -153,8 +153,9 @@ export class BranchRepeater {
   }
 
   /** Undefined: the bank does not answer. */
-  async #deliver({ key, path, headers, body }: KeptCall, isCopy: boolean): Promise<BankAnswer | undefined> {
-    const note = { ...key, at: Date.now(), isCopy, ...describeRequest({ path, headers, body }) }
+  async #deliver(call: KeptCall, isCopy: boolean): Promise<BankAnswer | undefined> {
+    const { key, path, headers, body } = call
+    const note = { ...key, at: Date.now(), isCopy, ...describeRequest(call), ...readGrantedPlan(call) }
     try {
       const {
         statusCode,
@@ -198,6 +199,13 @@ function describeRequest({ path, headers, body }: Pick<KeptCall, 'path' | 'heade
   const own = Object.entries(headers).filter(([name]) => !name.startsWith('counterstep-'))
   const text = JSON.stringify([path, own.sort(), body.toString('latin1')])
   return { request: hash('sha256', text), given: findTokens(text) }
+}
+
+/** A plan call that grants no slot has no effect, so it need not be the same each time. */
+function readGrantedPlan({ key, body }: KeptCall): { readonly grantedPlan?: number } {
+  if (key.op !== 'plan') return {}
+  const { plan, grant } = JSON.parse(body.toString()) as PlanCall
+  return grant.count === 0 ? {} : { grantedPlan: plan }
 }
 
 async function keptCall(request: IncomingMessage): Promise<KeptCall> {

@@ -33,7 +33,12 @@ export async function startServerNode(spec: ServerNodeSpec): Promise<ServerNode>
   const flags = Object.entries({ ...SERVER_FLAGS, ...store.flags, port, 'keys-file': keysFile })
   const process = await OwnProcess.start({
     name: `server-${index}`,
-    args: [COUNTERSTEP_PROGRAM, 'serve', ...flags.flatMap(([name, value]) => [`--${name}`, String(value)])],
+    args: [
+      COUNTERSTEP_PROGRAM,
+      'serve',
+      '--accept-new-kinds',
+      ...flags.flatMap(([name, value]) => [`--${name}`, String(value)]),
+    ],
     log: join(logFolder, `server-${index}.log`),
     readyUrl: `${directUrl}/health/ready`,
   })

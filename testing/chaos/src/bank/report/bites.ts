@@ -12,6 +12,10 @@ const IDS_HANDED_ON_MIN = 500
 const ANSWERS_ANEW_MIN = 20
 const UNDONE_UNKNOWN_MIN = 20
 const SIGNALS_MIN = 20
+const WORKFLOWS_MIN = 150
+const WORKFLOWS_UNDONE_MIN = 20
+const PLANS_SENT_AGAIN_MIN = 50
+const SLOTS_SEALED_MIN = 100
 const COMMANDS_MIN = 150
 const COMMANDS_OF_A_KIND_MIN = 8
 const BULK_COMMANDS_MIN = 10
@@ -45,6 +49,10 @@ export function unbittenFaults(
     need('waits ended by their timeout', faults.signalTimeouts, SIGNALS_MIN * share)
     need('signals acknowledged again', faults.signalsDoubled, SIGNALS_MIN * share)
     need('points of no return passed', faults.marks, SIGNALS_MIN * share)
+    need('workflows', faults.workflows, WORKFLOWS_MIN * share)
+    need('workflows turned around', faults.workflowsUndone, WORKFLOWS_UNDONE_MIN * share)
+    need('plan calls sent again', faults.plansSentAgain, PLANS_SENT_AGAIN_MIN * share)
+    need('slots sealed', faults.slotsSealed, SLOTS_SEALED_MIN * share)
     need('commands of operators', faults.commandsGiven, COMMANDS_MIN * share)
     need('commands sent again', faults.commandsSentAgain, COMMANDS_OF_A_KIND_MIN * share)
     need('pauses by operators', faults.pauses, COMMANDS_OF_A_KIND_MIN * share)

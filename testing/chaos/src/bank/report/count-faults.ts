@@ -42,6 +42,7 @@ export async function countFaults({
     ...branchFigures(evidence.calls, evidence.banks),
     ...valueFigures(evidence),
     ...approvalFigures(evidence),
+    ...workflowFigures(evidence),
     ...operatorFigures(evidence),
     unansweredQuestions: evidence.notes.filter(({ answer }) => answer.type === 'none').length,
     serverErrorsLogged: await countServerErrors(logFolder),
@@ -76,7 +77,8 @@ function branchFigures(calls: readonly BranchCallNote[], banks: readonly BankBoo
   let hangingActionsBlocked = 0
   for (const { gid, branchId, op, statusCode, code } of calls) {
     if (code === 'ALREADY_COMPENSATED') hangingActionsBlocked += 1
-    if (statusCode !== 200) continue
+    // A plan that is asked again is answered by the function, not by a barrier.
+    if (statusCode !== 200 || op === 'plan') continue
     const key = `${gid}/${branchId}/${op}`
     if (succeeded.has(key)) duplicatesFiltered += 1
     succeeded.add(key)
@@ -126,6 +128,21 @@ function approvalFigures({ planned, approvals, notes, calls }: Evidence) {
     signalsLate: refused('signal', 'SAGA_TURNED_AROUND', 'SAGA_ALREADY_FINAL'),
     marks: new Set(calls.flatMap((call) => (call.branchId === pivots.get(call.gid) ? [call.gid] : []))).size,
     abortsRefused: refused('abort', 'SAGA_NO_RETURN'),
+  }
+}
+
+function workflowFigures({ workflows, calls }: Evidence) {
+  const plans = calls.flatMap(({ gid, grantedPlan }) =>
+    grantedPlan === undefined ? [] : [`${gid} ${grantedPlan}`],
+  )
+  const seals = workflows.flatMap(({ branches }) =>
+    branches.filter(({ is, name }) => is === 'step' && name?.endsWith('(may have run)') === true),
+  )
+  return {
+    workflows: workflows.length,
+    workflowsUndone: workflows.filter(({ status }) => status === 'failed').length,
+    plansSentAgain: plans.length - new Set(plans).size,
+    slotsSealed: seals.length,
   }
 }
 

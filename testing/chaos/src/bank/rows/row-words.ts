@@ -1,7 +1,7 @@
 import type { Kind, Status } from '@counterstep/protocol'
 
 // The numbers that stand in every store's data. An auditor reads them by itself.
-const KINDS: readonly Kind[] = ['saga', 'tcc', 'message']
+const KINDS: readonly Kind[] = ['saga', 'tcc', 'message', 'workflow']
 const STATUSES: readonly Status[] = ['prepared', 'submitted', 'aborting', 'succeeded', 'failed', 'stopped']
 
 export function kindWord(code: unknown): Kind {

@@ -1,7 +1,8 @@
-import type { Branch } from '@counterstep/sdk'
+import type { Barrier, Branch } from '@counterstep/sdk'
 import type { BranchFastifyReply, BranchFastifyRequest } from '@counterstep/sdk/fastify'
 import type { BankWork } from './bank-work.ts'
 import type { TransferPayload } from './transfer-payload.ts'
+import type { StepTx } from './transfer-workflow.ts'
 
 export type BankRoute = (request: BranchFastifyRequest, reply: BranchFastifyReply) => Promise<unknown>
 
@@ -12,6 +13,8 @@ export interface BankDatabase {
    * transaction.
    */
   route(before: (branch: Branch<TransferPayload>) => void, work: BankWork): BankRoute
+  /** The same barrier, for the local steps of a workflow. */
+  readonly stepBarrier: Barrier<StepTx>
   close(): Promise<void>
 }
 

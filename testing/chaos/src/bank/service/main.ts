@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Branch } from '@counterstep/sdk'
+import { workflowHandler } from '@counterstep/sdk/fastify'
 import { findCanaries } from '@counterstep/test-servers/canary'
 import { fastify } from 'fastify'
 import { SeededRandom } from '../seeded-random.ts'
@@ -11,6 +12,7 @@ import { applyMood } from './mood.ts'
 import { openMysqlBank } from './mysql-bank.ts'
 import { openSqliteBank } from './sqlite-bank.ts'
 import { MENDED_HEADER, readTransferPayload, type TransferPayload } from './transfer-payload.ts'
+import { createTransferWorkflow } from './transfer-workflow.ts'
 
 const { values } = parseArgs({
   options: {
@@ -21,6 +23,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
   },
 })
+const WORKFLOWS = '/workflows'
 const guard: Guard = values.guard === 'none' ? 'none' : 'barrier'
 const database = values.database.startsWith('mysql:')
   ? await openMysqlBank(values.database, guard)
@@ -32,14 +35,15 @@ const app = fastify({
   logger: { level: 'warn', serializers: { req: ({ method, url }) => ({ method, url: withoutToken(url) }) } },
   forceCloseConnections: true,
 })
-app.addHook('preHandler', async ({ body, params, headers }) => {
+app.addHook('preHandler', async ({ body, params, headers, routeOptions }) => {
   if (body === undefined) return
-  // An id in the path is as good as one in the payload.
-  Object.assign(body as object, params)
-  if (headers[MENDED_HEADER] !== undefined) Object.assign(body as object, { mood: 'sound' })
   // A secret that never came here could not have been shown on the way.
   if (findCanaries({ headers: JSON.stringify(headers) }).length === 0)
     throw new Error('a call without its secret')
+  if (routeOptions.url === WORKFLOWS) return
+  // An id in the path is as good as one in the payload.
+  Object.assign(body as object, params)
+  if (headers[MENDED_HEADER] !== undefined) Object.assign(body as object, { mood: 'sound' })
   const { slowMs } = readTransferPayload(body)
   if (slowMs > 0) await delay(slowMs)
 })
@@ -54,6 +58,7 @@ app.post('/holds/:hold/capture', capture)
 app.post('/payments/:payment/refund', capture)
 // A participant without a barrier, which has no effect and answers anew each time.
 app.post('/quotes', async () => ({ id: makeToken('quote') }))
+app.post(WORKFLOWS, workflowHandler([createTransferWorkflow(database.stepBarrier)]))
 app.addHook('onClose', () => database.close())
 process.once('SIGTERM', () => void app.close())
 const url = await app.listen({ host: '127.0.0.1', port: Number(values.port) })

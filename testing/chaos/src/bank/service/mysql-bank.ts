@@ -1,4 +1,4 @@
-import type { Barrier, Branch } from '@counterstep/sdk'
+import type { Barrier, BarrierCall, Branch } from '@counterstep/sdk'
 import { migrateBarrier, mysqlBarrier } from '@counterstep/sdk/barrier/mysql'
 import { branchHandler } from '@counterstep/sdk/fastify'
 import { createPool, type Pool, type PoolConnection, type RowDataPacket } from 'mysql2/promise'
@@ -44,6 +44,12 @@ export async function openMysqlBank(url: string, guard: Guard): Promise<BankData
         },
         { parse: readTransferPayload },
       ),
+    stepBarrier: {
+      run: (call, effect) =>
+        barrier.run(call, (tx, original) =>
+          effect({ write: (entry) => writeEntry(tx, call, entry) }, original),
+        ),
+    },
     close: () => pool.end(),
   }
 }
@@ -57,7 +63,11 @@ async function readHold(tx: PoolConnection, id: string): Promise<Hold> {
   return row
 }
 
-async function writeEntry(tx: PoolConnection, { gid, branchId, op }: Branch, entry: Entry): Promise<void> {
+async function writeEntry(
+  tx: PoolConnection,
+  { gid, branchId, op }: BarrierCall,
+  entry: Entry,
+): Promise<void> {
   const { account, cents, newHold } = entry
   await tx.query('UPDATE account SET balance_cents = balance_cents + ? WHERE id = ?', [cents, account])
   await tx.query('INSERT INTO effect (gid, branch_id, op, account, cents) VALUES ?', [

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { Barrier, Branch } from '@counterstep/sdk'
+import type { Barrier, BarrierCall, Branch } from '@counterstep/sdk'
 import { migrateBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
 import { branchHandler } from '@counterstep/sdk/fastify'
 import type { BankDatabase, Guard } from './bank-database.ts'
@@ -46,6 +46,12 @@ export function openSqliteBank(path: string, guard: Guard): BankDatabase {
         },
         { parse: readTransferPayload },
       ),
+    stepBarrier: {
+      run: (call, effect) =>
+        barrier.run(call, (tx, original) =>
+          effect({ write: (entry) => writeEntry(tx, call, entry) }, original),
+        ),
+    },
     async close() {
       database.close()
     },
@@ -58,7 +64,7 @@ function readHold(tx: DatabaseSync, id: string): Hold {
   return row as unknown as Hold
 }
 
-function writeEntry(tx: DatabaseSync, { gid, branchId, op }: Branch, entry: Entry): void {
+function writeEntry(tx: DatabaseSync, { gid, branchId, op }: BarrierCall, entry: Entry): void {
   const { account, cents, newHold } = entry
   tx.prepare('UPDATE account SET balance_cents = balance_cents + ? WHERE id = ?').run(cents, account)
   tx.prepare('INSERT INTO effect (gid, branch_id, op, account, cents) VALUES (?, ?, ?, ?, ?)').run(
